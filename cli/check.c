@@ -1,13 +1,12 @@
-/* `sim check`: what a run would take of memory, files and time; with --at what its functions are
- * worth at a point. */
+/* `sim check`: memory, files and time of a run; with --at the values of its functions at a point. */
 #include "cli/prepare.h"
 
 #include <math.h>
 
-/* Attributes and HDF5's own records beside the arrays; measured on small snapshots. */
+/* Attributes and HDF5's records besides the arrays, in bytes; measured on small snapshots. */
 static const double snapshot_overhead = 16e3;
 
-/* What a run will take of the GPU's memory or of the host's. */
+/* Prints the plan's items in the GPU's memory or the host's. */
 static void check_items(const cli_job *job, sim_space space) {
   const sim_plan *plan = &job->plan;
   bool host = space == SIM_SPACE_HOST;
@@ -24,7 +23,7 @@ static void check_items(const cli_job *job, sim_space space) {
   if (host) cli_say("  %-24s %s", "program and libraries", text);
 }
 
-/* Files of one cadence, of so many bytes each beside what all have; `slice` "": snapshots. */
+/* Prints the files of one cadence, of `bytes` each besides the common part; `slice` "": snapshots. */
 static void check_files(const sim_plan *plan, const sim_cadence *cadence, const char *slice, double bytes) {
   const double count = cli_times_due(cadence, plan), size = bytes + snapshot_overhead;
   const char *what = *slice ? "slices      " : "snapshots   ", *colon = *slice ? ": " : "";

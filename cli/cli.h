@@ -1,4 +1,4 @@
-/* The `sim` command: the only code that sees all the others, prints, and decides on exit codes. */
+/* The `sim` command: the only code that depends on all others, prints, and chooses exit codes. */
 #ifndef SIM_CLI_CLI_H
 #define SIM_CLI_CLI_H
 
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 int cli_main(int argc, char **argv); /* the exit code */
-/* One line on stderr, as text or as a JSON object. Scenario faults carry their own file and line. */
+/* Prints one line on stderr, as text or as a JSON object. Scenario faults contain their own file and line. */
 void cli_report(sim_status status, const char *message, bool json);
 
 /* ---- options.c ---- */
@@ -39,28 +39,28 @@ enum { CLI_SETS_MAX = 256 };
 /* Strings borrow argv. */
 typedef struct cli_options {
   cli_command command;
-  cli_command about;          /* of CLI_HELP: the command that is asked for; CLI_HELP: all */
+  cli_command about;          /* CLI_HELP: command that help is requested for; CLI_HELP: the whole program */
   const char *target;         /* scenario, folder or model; NULL: none */
   const char *const *targets; /* [target_count]: folders of CLI_STATUS, models of CLI_BENCH */
   int target_count;
-  const char *value;                  /* of status: a key; NULL: the table */
+  const char *value;                  /* of status: a key; NULL: print the table */
   const char *sets[CLI_SETS_MAX + 1]; /* "name=value", NULL-terminated */
   const char *output, *device, *precision, *resume_file;
   const char *at; /* of check: "x=1,y=2"; NULL: none */
   cli_resume_mode resume;
   sim_isa isa;
-  int threads; /* 0: as many as the system gives */
+  int threads; /* 0: automatic */
   bool isa_given, seed_given;
   uint64_t seed;
   double wall;                       /* seconds; INFINITY: none */
   bool wall_auto;                    /* stop before the limit of the batch job */
-  const char *wall_text, *seed_text; /* as given; NULL: not */
+  const char *wall_text, *seed_text; /* as given; NULL: absent */
   const char *array, *scheduler;     /* of batch; NULL: none, slurm */
   const char *partition, *account;   /* of batch; NULL: the cluster's default */
-  double time;                       /* of batch: seconds of the job; NaN: chosen */
-  const char *for_script;            /* name of an option that is for the job script alone; NULL: none was given */
-  int cpus, gpus, jobs, only;        /* 0 (gpus: -1): chosen; only: run of a sweep from 1, 0: all */
-  bool script, yes;                  /* of sweep: print the job array; many runs are meant */
+  double time;                       /* of batch: seconds of the job; NaN: automatic */
+  const char *for_script;            /* name of an option that applies to job scripts only; NULL: none was given */
+  int cpus, gpus, jobs, only;        /* 0 (gpus: -1): automatic; only: run of a sweep from 1, 0: all */
+  bool script, yes;                  /* of sweep: script: print the job array; yes: allow many runs */
   double lua_seconds;                /* processor time of the scenario script */
   int verbosity;                     /* -1: quiet, 0, 1: verbose */
   bool force, log_json, no_progress, profile;
@@ -69,41 +69,41 @@ typedef struct cli_options {
 } cli_options;
 
 sim_status cli_options_parse(int argc, char **argv, cli_options *out) SIM_MUST_CHECK;
-/* Reads --seed: an integer from 0 to 2^64 - 1, digits only. */
+/* Parses --seed: an integer from 0 to 2^64 - 1, digits only. */
 sim_status cli_parse_seed(const char *text, uint64_t *out) SIM_MUST_CHECK;
 
 /* ---- help.c ---- */
 
-/* Prints the help of a command: usage, options with units, an example; of CLI_HELP the help of the program. */
+/* Prints the help of a command: usage, options with units, an example; CLI_HELP: help of the program. */
 void cli_help(cli_command about);
 
 /* ---- waiting.c ---- */
 
-/* Restarts the program in the same process with the settings that make idle threads sleep. Returns where they are set
- * already, or where a restart is not possible. Call it before any thread is made or file opened. */
+/* Restarts the program in the same process with settings that make idle threads sleep. Returns if they are set
+ * already, or if a restart is not possible. Call before any thread is created or file opened. */
 void cli_wait_asleep(char **argv);
 
 /* ---- signals.c ---- */
 
 extern sim_requests cli_requests;
 void cli_signals_install(void);
-int cli_signals_which(void);    /* the signal that asked to stop; 0: none */
+int cli_signals_which(void);    /* signal that requested the stop; 0: none */
 void cli_signals_end_by(int n); /* ends the process by this signal */
 
 /* ---- terminal.c: messages and progress of a run ---- */
 
 void cli_terminal_start(const cli_options *options);
-/* run.log and run.jsonl from here on; descriptors are closed by cli_terminal_stop. */
+/* Starts writing run.log and run.jsonl; cli_terminal_stop closes the descriptors. */
 void cli_terminal_files(int text, int json);
 void cli_terminal_stop(void);
 void cli_terminal_progress(const sim_progress *progress, const char *work_unit);
-/* "start", "done", "stopped", "failed": for programs that read run.jsonl or --log-json. digest "": none. */
+/* Event "start", "done", "stopped" or "failed", for readers of run.jsonl or --log-json. digest "": none. */
 void cli_terminal_event(const char *event, const sim_clock *clock, const char *digest);
-/* A line on stdout, unless quiet, and in run.log; control characters escaped. */
+/* Prints a line on stdout, unless quiet, and in run.log; control characters escaped. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Flushes stdout. Returns 0, or the errno of its first failed write. */
 int cli_stdout_error(void);
-/* A line in run.log and run.jsonl alone. */
+/* Writes a line to run.log and run.jsonl only. */
 void cli_terminal_note(sim_log_level level, const char *message);
 void cli_duration(double seconds, char *out, size_t capacity);            /* "1 h 02 min" */
 void cli_bytes(double bytes, char *out, size_t capacity);                 /* "12.3 MiB" */

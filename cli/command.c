@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A file that we open must never land on a standard descriptor that the caller left closed. Writing to a closed stdout
- * fails, as it did before. */
+/* Opens missing standard descriptors, so that no file of ours gets one of them. Writing to a closed stdout fails, as
+ * before. */
 static bool fill_standard_descriptors(void) {
   for (int fd = 0; fd < 3; fd++)
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) return false;
@@ -41,20 +41,20 @@ static sim_status dispatch(const cli_options *options) {
 
 static void report(sim_status status, const cli_options *options) {
   const sim_error *error = sim_error_last();
-  if (status == SIM_ERR_STOPPED || status == SIM_OK || !*error->message) return; /* said already */
+  if (status == SIM_ERR_STOPPED || status == SIM_OK || !*error->message) return; /* reported already */
   if (status == SIM_ERR_INTERNAL)
     sim_fail_context("internal error at %s:%d, please report it", error->file, error->line);
   cli_report(status, error->message, options->log_json);
   if (options->verbosity > 0) fprintf(stderr, "sim: raised at %s:%d\n", error->file, error->line);
 }
 
-/* Whether what is printed is the result: that of a run and of a sweep is their files. */
+/* Whether the printed text is the result; the result of a run or sweep is its files. */
 static bool shows(const cli_options *options) {
   if (options->command == CLI_SWEEP) return options->script;
   return options->command != CLI_RUN && options->command != CLI_RESUME;
 }
 
-/* Whether loops run in threads, here or in programs that this one starts. */
+/* Whether the command runs parallel loops, here or in programs that it starts. */
 static bool computes(const cli_options *options) {
   return options->command == CLI_RUN || options->command == CLI_RESUME || options->command == CLI_SWEEP ||
          options->command == CLI_BENCH;
@@ -71,7 +71,7 @@ int cli_main(int argc, char **argv) {
   const int unwritten = cli_stdout_error();
   if (unwritten && shows(&options) && status == SIM_OK) {
     status = sim_fail(SIM_ERR_IO, "cannot write to standard output: %s", strerror(unwritten));
-    if (unwritten == EPIPE) sim_error_clear(); /* a reader that has seen enough */
+    if (unwritten == EPIPE) sim_error_clear(); /* the reader has closed the pipe */
   }
   report(status, &options);
   if (status == SIM_ERR_STOPPED && cli_signals_which() == SIGINT) cli_signals_end_by(SIGINT);

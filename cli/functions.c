@@ -1,4 +1,4 @@
-/* The functions of a scenario for people: their formulas (-v), and their values and derivatives at a point (--at). */
+/* Functions of a scenario: their formulas (-v), and their values and derivatives at a point (--at). */
 #include "cli/prepare.h"
 
 #include "engine/log.h"
@@ -12,15 +12,15 @@ enum { PATH_MAX_BYTES = 256, VALUES_MAX = SIM_EXPR_INPUTS_MAX };
 
 typedef sim_status visitor(const char *path, const sim_expr *expr, void *context);
 
-/* Calls `visit` for each function of a tree with its path: "external", "fields[2] v.drift". path[PATH_MAX_BYTES] is
- * that of the value. */
+/* Calls `visit` for each function of a tree with its path: "external", "fields[2] v.drift". path[PATH_MAX_BYTES]:
+ * path of the value. */
 static sim_status visit_all(const sim_value *value, char *path, visitor *visit, void *context) {
   const size_t used = strlen(path);
   if (value->kind == SIM_VALUE_FUNCTION && value->u.function.expr) return visit(path, value->u.function.expr, context);
   if (value->kind != SIM_VALUE_TABLE) return SIM_OK;
   const sim_entry *entries = value->u.table.entries;
   const size_t count = value->u.table.count;
-  const bool list = count > 0 && !entries[count - 1].key; /* an item before names is a function with options */
+  const bool list = count > 0 && !entries[count - 1].key; /* a function with options has an item before its names */
   for (size_t i = 0; i < count; i++) {
     const char *key = entries[i].key;
     const sim_value *name = list ? sim_value_get(entries[i].value, "name") : NULL;
@@ -55,9 +55,9 @@ void cli_log_functions(const cli_job *job) {
 typedef struct point {
   char name[VALUES_MAX][SIM_EXPR_NAME_MAX + 1];
   double value[VALUES_MAX];
-  bool known[VALUES_MAX]; /* some function takes it */
+  bool known[VALUES_MAX]; /* some function has this input */
   int count, functions;
-  sim_bytes missing, takes; /* "y, z of external"; all names that functions take */
+  sim_bytes missing, takes; /* missing: "y, z of external"; takes: inputs of all functions */
 } point;
 
 static int find(const point *at, const char *name, size_t size) {
@@ -66,7 +66,7 @@ static int find(const point *at, const char *name, size_t size) {
   return -1;
 }
 
-/* "x=1,y=2" */
+/* Parses "x=1,y=2". */
 static sim_status parse(const char *text, point *out) {
   for (const char *next = text; *next;) {
     const size_t item = strcspn(next, ","), size = strcspn(next, "=");
@@ -88,7 +88,7 @@ static sim_status parse(const char *text, point *out) {
   return SIM_OK;
 }
 
-/* Whether a list of names, "x, vx", has this one. */
+/* Whether a list of names, "x, vx", contains this name. */
 static bool lists(const sim_bytes *names, const char *name) {
   const size_t size = strlen(name);
   for (const char *at = names->data; at && *at; at += strcspn(at, " "), at += *at == ' ')
@@ -122,7 +122,7 @@ static sim_status look_for_names(const char *path, const sim_expr *expr, void *c
 
 /* All outputs in double precision: values[output count]. */
 static sim_status evaluate(const sim_expr *expr, const point *at, double *values) {
-  static const double nothing = 0; /* of an input that no output needs */
+  static const double nothing = 0; /* for inputs that no output needs */
   const void *inputs[SIM_EXPR_INPUTS_MAX];
   void *outputs[SIM_EXPR_OUTPUTS_MAX];
   sim_expr_program *program;

@@ -1,4 +1,4 @@
-/* The commands and the options of `sim`: the parser reads these tables, and the help prints them. */
+/* Tables of the commands and options of `sim`: the parser reads them, and the help prints them. */
 #ifndef SIM_CLI_OPTION_TABLE_H
 #define SIM_CLI_OPTION_TABLE_H
 
@@ -22,10 +22,10 @@ typedef struct cli_command_row {
   const char *name;
   cli_command command;
   bool needs_target;
-  const char *target;  /* in a message: "sim run needs a scenario file" */
+  const char *target;  /* for messages: "sim run needs a scenario file" */
   const char *usage;   /* arguments after the name */
   const char *purpose; /* one line */
-  const char *more;    /* further lines of the command's own help, each ended by \n; NULL: none */
+  const char *more;    /* further lines of the command's help, each ended by \n; NULL: none */
   const char *example; /* command lines, each ended by \n */
 } cli_command_row;
 
@@ -81,12 +81,12 @@ typedef struct cli_option_help {
 typedef struct cli_option_row {
   const char *name, *letter; /* "--output", "-o"; letter NULL: none */
   cli_option_value value;
-  cli_option_help help[2]; /* the first one stands in the help of the whole program */
+  cli_option_help help[2]; /* the first entry appears in the help of the whole program */
 } cli_option_row;
 
 extern const cli_option_row cli_options_known[CLI_OPTIONS]; /* by cli_option_id */
 
-/* Set of the commands that take an option. */
+/* Set of the commands that accept an option. */
 int cli_option_commands(cli_option_id id);
 
 #endif

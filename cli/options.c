@@ -37,7 +37,7 @@ sim_status cli_parse_seed(const char *text, uint64_t *out) {
 
 static sim_status parse_job_time(const char *text, double *out) {
   *out = cli_parse_time(text);
-  if (*out > 0 && strpbrk(text, ":-") == NULL) /* seconds to qsub and to --wall */
+  if (*out > 0 && strpbrk(text, ":-") == NULL) /* seconds for qsub and for --wall */
     return sim_fail(SIM_ERR_USAGE,
                     "--time %s: a bare number is minutes to sbatch and seconds to qsub; expected HH:MM:SS, "
                     "as in 01:00:00",
@@ -47,7 +47,7 @@ static sim_status parse_job_time(const char *text, double *out) {
   return sim_fail(SIM_ERR_USAGE, "--time '%s': expected a time greater than 0 as HH:MM:SS or D-HH:MM:SS", text);
 }
 
-/* A partition, queue or account: it becomes a line of the job script. */
+/* Parses a partition, queue or account, which becomes a line of the job script. */
 static sim_status parse_name(const char *option, const char *text, const char **out) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,+@:/-";
   if (*text == '-' || strspn(text, plain) != strlen(text))
@@ -168,13 +168,13 @@ static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   return SIM_OK;
 }
 
-/* Whether `text`, whose name ends at `length`, is this option. */
+/* Whether `text`, with a name of `length` bytes, is this option. */
 static bool is_option(const cli_option_row *row, const char *text, size_t length) {
   if (strlen(row->name) == length && strncmp(text, row->name, length) == 0) return true;
   return row->letter && strcmp(text, row->letter) == 0;
 }
 
-/* One option at argv[*at], with its value; notes its name at the commands that do not take it. */
+/* Parses the option at argv[*at] with its value; records its name for the commands that do not accept it. */
 static sim_status parse_option(int argc, char **argv, int *at, cli_options *out, const char *refused[CLI_COMMANDS]) {
   const char *text = argv[*at], *equals = strchr(text, '=');
   const size_t length = equals && text[1] == '-' ? (size_t)(equals - text) : strlen(text);
@@ -198,7 +198,7 @@ static sim_status parse_option(int argc, char **argv, int *at, cli_options *out,
   return apply(id, value, out);
 }
 
-/* The command line as a shell would take it; cut where it is longer than the room. */
+/* Quotes the command line for a shell, cut at the capacity. */
 static void quote(int argc, char **argv, char *out, size_t capacity) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-";
   sim_bytes line = {0};
@@ -226,7 +226,7 @@ static const char *nearest_command(const char *word) {
   return sim_nearest(word, names, CLI_COMMAND_ROWS);
 }
 
-/* Refuses the name of a scenario that looks like the name of a command. */
+/* Refuses a scenario whose name looks like the name of a command. */
 static sim_status check_scenario_name(const char *name) {
   const char *nearest = strchr(name, '.') || strchr(name, '/') ? NULL : nearest_command(name);
   if (!nearest || strcmp(nearest, name) == 0) return SIM_OK;
@@ -234,7 +234,7 @@ static sim_status check_scenario_name(const char *name) {
                   nearest, name);
 }
 
-/* The first word that is no option is a command or a scenario, the next one its target. */
+/* The first word that is no option is a command or a scenario, the second its target. */
 static sim_status parse_words(int argc, char **argv, cli_options *out, const char *refused[CLI_COMMANDS],
                               int *command) {
   bool only_words = false;
@@ -254,7 +254,7 @@ static sim_status parse_words(int argc, char **argv, cli_options *out, const cha
       out->targets = (const char *const *)&argv[i];
       out->target_count = 1;
     } else if (cli_commands[*command].command == CLI_STATUS || cli_commands[*command].command == CLI_BENCH) {
-      /* Further folders or models: moved beside the first. */
+      /* Further folders or models: moved next to the first. */
       const char *const *end = out->targets + out->target_count;
       char *word = argv[i], **to = argv + (end - (const char *const *)argv);
       memmove(to + 1, to, (size_t)(argv + i - to) * sizeof *to);
@@ -280,7 +280,7 @@ static sim_status find_topic(cli_options *out) {
                   nearest ? ", nearest is '" : "", nearest ? nearest : "", nearest ? "'" : "");
 }
 
-/* Of sim sweep and sim batch: each option has an effect, and no two contradict each other. */
+/* Options of sim sweep and sim batch: each must have an effect, and no two may contradict each other. */
 static sim_status check_job_options(const cli_options *o) {
   if (o->command == CLI_SWEEP && !o->script) {
     if (!o->for_script) return SIM_OK;
@@ -318,7 +318,7 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
   const char *refused[CLI_COMMANDS] = {NULL};
   int command = -1;
   SIM_TRY(parse_words(argc, argv, out, refused, &command));
-  if (out->command == CLI_HELP) { /* of the command that was named; of `sim help run` */
+  if (out->command == CLI_HELP) { /* help of the named command, or of `sim help run` */
     out->about = command >= 0 ? cli_commands[command].command : CLI_HELP;
     return SIM_OK;
   }

@@ -16,14 +16,14 @@ const sim_common *cli_common(const cli_job *job) { return job->parameters; }
 
 /* ---- scenario ---- */
 
-/* Names of all sim.NAME that make a table: the models, and every variant that their lists take. */
+/* Names of all constructors sim.NAME: the models, and every variant of their lists. */
 static size_t constructor_names(const sim_schema *schema, const char **names, size_t count) {
   if (schema->base) count = constructor_names(schema->base, names, count);
   for (const sim_field *field = schema->fields; field->name; field++) {
     if (field->type == SIM_STRUCT) count = constructor_names(field->table, names, count);
     if (field->type != SIM_LIST) continue;
     for (const sim_schema *const *variant = field->variants; *variant; variant++) {
-      bool known = !*(*variant)->name || strcmp((*variant)->name, "each") == 0; /* sim.each is the language's own */
+      bool known = !*(*variant)->name || strcmp((*variant)->name, "each") == 0; /* sim.each belongs to the language */
       for (size_t i = 0; i < count && !known; i++) known = strcmp(names[i], (*variant)->name) == 0;
       if (!known && count < NAMES_MAX) names[count++] = (*variant)->name;
       count = constructor_names(*variant, names, count);
@@ -32,7 +32,7 @@ static size_t constructor_names(const sim_schema *schema, const char **names, si
   return count;
 }
 
-/* Puts `value` in place of the scenario's own; takes it over. */
+/* Replaces the scenario's value by `value`; takes ownership. */
 static sim_status override(sim_value *table, const char *key, sim_value *value) {
   for (size_t i = 0; value && i < table->u.table.count; i++) {
     sim_entry *entry = &table->u.table.entries[i];
@@ -42,6 +42,16 @@ static sim_status override(sim_value *table, const char *key, sim_value *value) 
     return SIM_OK;
   }
   return sim_value_add(table, key, 0, value);
+}
+
+/* Refuses --precision by its own name: decoding would name a line of the scenario, which does not ask for it. */
+static sim_status check_precision(const sim_model *model, const char *asked) {
+  char offered[64];
+  for (int k = 0; k < SIM_PRECISIONS; k++)
+    if (model->precisions[k] && strcmp(sim_precision_name((sim_precision)k), asked) == 0) return SIM_OK;
+  sim_model_precisions(model, offered, sizeof offered);
+  return sim_fail(SIM_ERR_USAGE, "--precision: expected %s, got \"%s\": sim.%s has no %s precision", offered, asked,
+                  model->name, asked);
 }
 
 static sim_status decode(cli_job *job, const char *file, const sim_value *value) {
@@ -88,8 +98,10 @@ sim_status cli_prepare_scenario(cli_job *job) {
   SIM_TRY(scenario_load(options->target, &language, &job->source));
   job->model = sim_model_find(job->source.value->u.table.tag);
   if (!job->model) return sim_fail(SIM_ERR_INTERNAL, "the scenario's model is not registered");
-  if (options->precision)
+  if (options->precision) {
+    SIM_TRY(check_precision(job->model, options->precision));
     SIM_TRY(override(job->source.value, "precision", sim_value_string(options->precision, strlen(options->precision))));
+  }
   if (options->seed_given) {
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)options->seed);
@@ -112,7 +124,7 @@ sim_status cli_prepare_saved(cli_job *job) {
                     "%s: a run of the model '%s', which this build lacks: resume it with a build that has it",
                     job->saved.path, job->saved.model);
   job->setup.folder = job->folder;
-  /* The scenario goes on as a text alone: it goes into every file. */
+  /* Only the text of the scenario is needed further, for the files. */
   job->source.text = job->saved.scenario_text;
   job->source.path = job->saved.scenario_path;
   job->source.size = job->saved.scenario_size;
@@ -137,7 +149,7 @@ static bool same_value(const sim_value *a, const sim_value *b) {
   return same;
 }
 
-/* The first field, in path[capacity], in which two resolved structs differ although a restart may not change it. */
+/* Finds the first field in which two resolved structs differ although a restart may not change it; path[capacity]. */
 static bool difference(const sim_schema *schema, const sim_value *a, const sim_value *b, char *path, size_t capacity) {
   if (schema->base && difference(schema->base, a, b, path, capacity)) return true;
   for (const sim_field *field = schema->fields; field->name; field++) {
@@ -178,8 +190,7 @@ int cli_gpus(void) {
   return count;
 }
 
-/* Of several GPUs that a batch job's processes on one host see, each takes its own: "cuda:2" in name[32]; or `device`.
- */
+/* Processes of a batch job that see the same GPUs of a host take different ones: "cuda:2" in name[32]; or `device`. */
 static const char *share_out(const cli_scheduler *scheduler, const char *device, char name[32]) {
   if (scheduler->local < 0 || (strcmp(device, "auto") != 0 && strcmp(device, "cuda") != 0)) return device;
   const int count = cli_gpus();
@@ -188,8 +199,8 @@ static const char *share_out(const cli_scheduler *scheduler, const char *device,
   return name;
 }
 
-/* Whether "auto" looks for a GPU: the model runs there and has all that the scenario asks for. A line in the log where
- * the latter alone is missing. A build without GPU code cannot know, and says that no GPU is usable. */
+/* Whether "auto" looks for a GPU: the model runs there and supports everything in the scenario. Logs a line if only
+ * the latter fails. A build without GPU code cannot know, and reports that no GPU is usable. */
 static bool gpu_able(const cli_job *job) {
   char lacks[160];
   if (!job->model->backends[SIM_BACKEND_CUDA].runs) return false;
@@ -202,8 +213,8 @@ static bool gpu_able(const cli_job *job) {
   return false;
 }
 
-/* A run goes on where it began, unless the user asks for another device: its last bits differ. A job that was given a
- * GPU does not run without one unless it is told to. */
+/* A restart uses the device of the first part unless the user requests another, because the last bits differ. A job
+ * with a GPU does not run without it unless told to. */
 static sim_status choose_backend(cli_job *job) {
   const char *device = job->options->device;
   const cli_scheduler *scheduler = &job->scheduler;
@@ -231,8 +242,8 @@ static sim_status choose_backend(cli_job *job) {
   return SIM_OK;
 }
 
-/* In double precision any instruction set goes on with the same bits; else it must be the one that the run began with,
- * unless the user asks for another. */
+/* In double precision any instruction set continues with the same bits; otherwise the first one is required, unless
+ * the user requests another. */
 static sim_status choose_isa(cli_job *job) {
   const cli_options *options = job->options;
   sim_isa *isa = &job->setup.isa;
@@ -277,8 +288,8 @@ sim_status cli_prepare_device(cli_job *job) {
   int most = omp_get_max_threads(), cores = cli_scheduler_cores(&job->scheduler, &limit);
   setup->threads = options->threads ? options->threads
                    : most < cores   ? most
-                                    : cores; /* OMP_NUM_THREADS asks for fewer */
-  omp_set_num_threads(setup->threads);     /* of loops that are told no other number */
+                                    : cores; /* OMP_NUM_THREADS may request fewer */
+  omp_set_num_threads(setup->threads);     /* for loops without an explicit number */
   if (limit && setup->threads == cores && !options->threads)
     sim_log(SIM_LOG_DEBUG, "%d thread%s by %s", cores, cores == 1 ? "" : "s", limit);
   setup->read_particles = io_read_particles;
@@ -301,7 +312,7 @@ sim_status cli_prepare_device(cli_job *job) {
     snapshots |= ((const sim_slice *)output->slices.items[i].data)->when.kind != SIM_NEVER;
   sim_stage_plan(setup->backend, snapshots, output->checkpoint.kind != SIM_NEVER, &job->plan);
   double rows = cli_row_bytes(job);
-  /* They go to a file; some wait in memory, twice where they are added to. */
+  /* rows go to a file; some wait in memory, twice while they are appended */
   if (rows > 0) sim_plan_add_host(&job->plan, "rows of tables", fmin(rows, 16 << 20));
   double slices = 0;
   for (size_t i = 0; i < cli_common(job)->output.slices.count; i++) slices += cli_slice_bytes(job, i);
@@ -336,7 +347,7 @@ double cli_slice_bytes(const cli_job *job, size_t index) {
   return sim_slice_share(cli_common(job)->output.slices.items[index].data, &extent) * job->plan.snapshot_bytes;
 }
 
-/* What the threads' stacks take of a limited address space. */
+/* Address space of the threads' stacks, where it is limited. */
 static double stack_bytes(int threads) {
   struct rlimit space, stack;
   if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return 0;
@@ -345,7 +356,7 @@ static double stack_bytes(int threads) {
   return (threads - 1) * each;
 }
 
-/* SIM_ERR_NO_MEMORY with the list where the items in one kind of memory, and stacks, do not fit. */
+/* SIM_ERR_NO_MEMORY with the list if the items in one kind of memory, and stacks, do not fit. */
 static sim_status check_space(const cli_job *job, sim_space space, double stacks, size_t available) {
   const sim_plan *plan = &job->plan;
   double total = sim_plan_bytes(plan, space) + stacks;

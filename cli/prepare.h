@@ -10,7 +10,7 @@
 typedef struct cli_job {
   const cli_options *options;
   scenario source;     /* of run and check */
-  io_checkpoint saved; /* where has_saved */
+  io_checkpoint saved; /* valid if has_saved */
   bool has_saved;
   const sim_model *model;
   void *parameters;     /* model->parameters->size bytes; begins with a sim_common */
@@ -20,50 +20,50 @@ typedef struct cli_job {
   sim_setup setup;
   sim_plan plan;
   double resident;   /* bytes in use before the run: program, libraries, a loaded checkpoint */
-  char folder[4096]; /* the scenario's, for relative paths */
-  char output[4096]; /* the run's */
-  char device[256];  /* one line: what it runs on */
+  char folder[4096]; /* of the scenario, for relative paths */
+  char output[4096]; /* of the run */
+  char device[256];  /* one line: the device of the run */
 } cli_job;
 
-/* Evaluates and decodes options->target. Faults are printed; then SIM_ERR_SCENARIO with an empty message. */
+/* Evaluates and decodes options->target. Prints faults and then returns SIM_ERR_SCENARIO with an empty message. */
 sim_status cli_prepare_scenario(cli_job *job) SIM_MUST_CHECK;
 /* The same from job->saved: its stored parameters, without Lua. */
 sim_status cli_prepare_saved(cli_job *job) SIM_MUST_CHECK;
 /* SIM_ERR_INCOMPATIBLE, naming what differs, unless job->saved belongs to the prepared scenario. */
 sim_status cli_prepare_same(const cli_job *job) SIM_MUST_CHECK;
-/* Chooses device, threads and instruction set, and fills the plan. */
+/* Chooses device, threads and instruction set, and computes the plan. */
 sim_status cli_prepare_device(cli_job *job) SIM_MUST_CHECK;
-/* SIM_ERR_NO_MEMORY with the list when the plan does not fit. */
+/* SIM_ERR_NO_MEMORY with the list if the plan does not fit. */
 sim_status cli_prepare_memory(const cli_job *job) SIM_MUST_CHECK;
-/* "12.3 MiB of memory"; on a GPU that memory and the host's. */
+/* Writes "12.3 MiB of memory"; for a GPU its memory and the host's. */
 void cli_memory_text(const cli_job *job, char *out, size_t capacity);
-/* Puts the scenario's name before the message of a model that refuses it. */
+/* Prepends the scenario's name to the message of a model that refuses it. */
 sim_status cli_of_scenario(const cli_job *job, sim_status status);
 void cli_prepare_free(cli_job *job);
 /* Frees the scenario and the plan, for another cli_prepare_scenario. */
 void cli_prepare_again(cli_job *job);
-/* Fills job->output: --output, or the scenario's name with this suffix. */
+/* Sets job->output: --output, or the scenario's name with this suffix. */
 sim_status cli_prepare_output(cli_job *job, const char *suffix) SIM_MUST_CHECK;
-/* GPUs that this process sees. */
+/* Number of GPUs visible to this process. */
 int cli_gpus(void);
 
 /* functions.c: logs the formula of each function for -v, "fields[1] u.drift: result = ..."; prints values and
- * derivatives for --at, SIM_ERR_USAGE where a name in it is no input of any function. */
+ * derivatives for --at. SIM_ERR_USAGE if a name in it is no input of any function. */
 void cli_log_functions(const cli_job *job);
 sim_status cli_check_point(const cli_job *job) SIM_MUST_CHECK;
 /* check.c: the whole of `sim check`. */
 sim_status cli_check_job(cli_job *job) SIM_MUST_CHECK;
-/* batch.c: a job script for a prepared scenario, or for the runs of a sweep of it (0: none). */
+/* batch.c: prints a job script for a prepared scenario, or for the runs of a sweep of it (0: none). */
 sim_status cli_script_print(const cli_job *job, size_t sweep) SIM_MUST_CHECK;
 /* sweep.c: the whole of `sim sweep`. */
 sim_status cli_sweep_run(cli_job *job) SIM_MUST_CHECK;
 
-/* After a run with --profile: the table, and trace.json in its folder. The last error stays as it is. */
+/* After a run with --profile: prints the table, and writes trace.json to its folder. Keeps the last error. */
 void cli_say_profile(io_folder *folder, const sim_backend *backend);
 
-/* Number of outputs of a cadence in the whole run; NaN: not known in advance. */
+/* Number of outputs of a cadence in the whole run; NaN: unknown in advance. */
 double cli_times_due(const sim_cadence *cadence, const sim_plan *plan);
-/* Bytes of all table rows at the end of the run, in memory; tables.h5 is about as large. 0: not known. */
+/* Bytes of all table rows at the end of the run, in memory; about the size of tables.h5. 0: unknown. */
 double cli_row_bytes(const cli_job *job);
 /* Bytes of the values in one file of slice number `index`, counted from 0. */
 double cli_slice_bytes(const cli_job *job, size_t index);

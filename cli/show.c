@@ -1,4 +1,4 @@
-/* Everything that is printed from the models' own tables: list, describe, new, info. */
+/* Prints the models' own tables: list, describe, new, info. */
 #include "cli/cli.h"
 
 #include "build_info.h"
@@ -57,7 +57,7 @@ static void dimension_text(sim_dimension d, char *out, size_t capacity) {
 
 static void type_text(const sim_field *field, char *out, size_t capacity) {
   static const char *const names[] = {
-      [SIM_BOOL] = "true or false", [SIM_INT] = "whole number",
+      [SIM_BOOL] = "true or false", [SIM_INT] = "integer",
       [SIM_REAL] = "number",        [SIM_CHOICE] = "",
       [SIM_STRING] = "string",      [SIM_UNIT] = "unit",
       [SIM_CADENCE] = "cadence",    [SIM_STRUCT] = "table",
@@ -97,7 +97,7 @@ static void describe_field(const sim_field *field, int depth);
 
 static const char *variant_name(const sim_schema *variant) { return *variant->name ? variant->name : "plain tables"; }
 
-/* What most variants have in common stands once, after them. */
+/* Fields that most variants share are printed once, after them. */
 static void describe_variants(const sim_field *field, int depth) {
   const sim_schema *shared = field->variants[0]->base;
   for (const sim_schema *const *variant = field->variants; *variant; variant++) {

@@ -1,4 +1,4 @@
-/* Rows of `sim bench`: which scenarios of a model it times, at which sizes, and what their work costs at the least. */
+/* Rows of `sim bench`: scenarios of a model that it times, their sizes, and the least cost of their work. */
 #ifndef SIM_ENGINE_BENCH_H
 #define SIM_ENGINE_BENCH_H
 
@@ -7,13 +7,13 @@
 
 enum { SIM_BENCH_SIZES = 3 };
 
-/* Least cost of one unit of a model's work: bytes moved, or floating-point instructions. amount 0: not known. */
+/* Least cost of one unit of a model's work: bytes moved, or floating-point instructions. amount 0: unknown. */
 typedef struct sim_bench_cost {
   sim_limit limit;
   double amount;
 } sim_bench_cost;
 
-/* Values of n on one kind of backend: of a usual run, of --quick, and of --scaling (from, to, factor between). */
+/* Values of n on one kind of backend: default, --quick, and --scaling (from, to, factor between). */
 typedef struct sim_bench_sizes {
   int usual[SIM_BENCH_SIZES], quick[SIM_BENCH_SIZES];
   struct {
@@ -25,15 +25,15 @@ typedef struct sim_bench_sizes {
 typedef struct sim_bench {
   const char *title;         /* "direct sum, single"; NULL ends the list */
   const char *size;          /* what n counts: "bodies" */
-  int power;                 /* a problem has n^power of what --scaling counts */
-  int warm_steps;            /* at most so many before any is timed, until the state is that of a usual run */
+  int power;                 /* --scaling counts n^power */
+  int warm_steps;            /* most untimed steps before the timed ones, until the state is typical of a run */
   const char *scenario;      /* Lua; its parameter is n */
-  const char *grows, *grown; /* --scaling: the parameter that grows in place of n, and what it counts; NULL: n */
+  const char *grows, *grown; /* --scaling: the parameter that grows instead of n, and what it counts; NULL: n */
   sim_bench_sizes sizes[SIM_BACKEND_KINDS];
   sim_bench_cost (*cost)(sim_backend_kind kind, sim_isa isa, int n);
 } sim_bench;
 
-/* Ends the table of such a scenario. */
+/* Output table of these scenarios: none. */
 #define SIM_BENCH_NO_OUTPUT "output = { snapshots = 'never', tables = 'never', checkpoint = 'never' }"
 
 #endif

@@ -5,13 +5,14 @@
 #include <stddef.h>
 
 typedef struct sim_confinement {
-  double seconds; /* of processor time: SIGPROF a little after, SIGXCPU at last */
-  size_t memory;  /* bytes beside what the process has already, and 256 MiB for libraries */
-  int keep[2];    /* descriptors that stay open, the lower one first; they may be one */
+  double seconds; /* processor time: SIGPROF a little later, SIGXCPU at last */
+  size_t memory;  /* bytes on top of the process's present memory, and 256 MiB for libraries */
+  int keep[2];    /* descriptors that stay open, in increasing order; may be equal */
 } sim_confinement;
 
-/* For a child alone, which dies with its parent and ignores requests to stop: those are for the parent. It writes no
- * file, opens none and gains no right. Where a sanitizer is built in, memory and standard error stay as they are. */
+/* Call in a child process only. The process then dies with its parent, ignores requests to stop (the parent handles
+ * them), and cannot write or open files or gain privileges. With a sanitizer, memory and standard error are not
+ * limited. */
 void sim_confine(const sim_confinement *limits);
 
 #endif

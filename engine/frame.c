@@ -11,7 +11,7 @@
 #include <string.h>
 
 double sim_clock_step(const sim_clock *clock, double dt, double *after) {
-  /* t is the product of a whole number and dt as rounded, or the end of an earlier run. */
+  /* t is a rounded multiple of dt, or the end of an earlier run */
   const double t = clock->t, end = clock->t_end, whole = floor(t / dt * (1 + 0x1p-50) + 1e-9);
   const double next = (whole + 1) * dt;
   const bool last = whole + 1 >= ceil(end / dt * (1 - 1e-12));
@@ -62,8 +62,8 @@ sim_status sim_frame_restore(const sim_frame *saved, const sim_backend *backend,
   return SIM_OK;
 }
 
-/* An exponent of ones, which is that of what is not finite, runs over when one is added. Whole blocks, of which
- * compilers make vectors. */
+/* Finds NaN and infinity in integer arithmetic: adding one to an exponent of all ones overflows. Whole blocks, so
+ * that compilers vectorize. */
 enum { FINITE_BLOCK = 4096 };
 static bool is_finite_f32(const void *data, size_t count) {
   const uint32_t *x = data;
@@ -78,7 +78,7 @@ static bool is_finite_f64(const void *data, size_t count) {
   return !(over >> 63);
 }
 
-/* The first element that is not finite, or count. */
+/* Index of the first element that is not finite, or count. */
 static size_t first_not_finite(const sim_array *array, size_t count) {
   const size_t size = sim_dtype_size(array->dtype);
   bool (*const is_finite)(const void *, size_t) = array->dtype == SIM_F64 ? is_finite_f64 : is_finite_f32;
@@ -93,7 +93,7 @@ static size_t first_not_finite(const sim_array *array, size_t count) {
   return count;
 }
 
-/* The entity of an element: its name where the field gives one, the particle's id, or its number in the array. */
+/* Names the entity of an element: the name that the field gives, the particle's id, or its index in the array. */
 static void name_element(const sim_frame *frame, const sim_array *array, size_t i, char *out, size_t capacity) {
   const size_t entities = array->rank ? (size_t)array->shape[array->rank - 1] : 1, at = entities ? i % entities : i;
   const sim_array *id = sim_frame_array(frame, "id");

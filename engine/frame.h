@@ -2,14 +2,14 @@
 #ifndef SIM_ENGINE_FRAME_H
 #define SIM_ENGINE_FRAME_H
 
-#include "engine/buffer.h"
+#include "engine/memory/buffer.h"
 #include "engine/schema/schema.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A run is over when t >= t_end. A state that stop_when ended has t_end = -INFINITY in its checkpoint. */
+/* The run is over when t >= t_end. A checkpoint of a run that stop_when ended has t_end = -INFINITY. */
 typedef struct sim_clock {
   int64_t step;
   double t, dt, t_end; /* dt: of the step just made, or about to be made at step 0 */
@@ -22,14 +22,14 @@ typedef struct sim_mesh {
 } sim_mesh;
 
 /* Part of one state array. Vectors are stored by component: shape {3, n}. Contiguous, C order. `global` and `offset`
- * say where this part lies in the whole; here they are `shape` and zeros where one process holds all. */
+ * locate this part in the whole array: `shape` and zeros if one process holds all of it. */
 typedef struct sim_array {
   const sim_field *field; /* name, dimension, doc, SIM_IN_SNAPSHOT, SIM_NO_CHECKPOINT */
   sim_dtype dtype;
   int rank;
   int64_t shape[SIM_RANK_MAX], global[SIM_RANK_MAX], offset[SIM_RANK_MAX];
-  void *data;           /* sinks read only */
-  sim_space space;      /* of data; sinks see host arrays alone */
+  void *data;           /* read-only for sinks */
+  sim_space space;      /* memory of `data`; sinks get host arrays only */
   const sim_mesh *mesh; /* NULL: not on a grid */
   size_t room;          /* bytes allocated, if the array may grow; 0: its size is fixed */
 } sim_array;
@@ -40,7 +40,7 @@ typedef struct sim_species {
   int64_t first, count;
 } sim_species;
 
-/* One row of a table: values[columns] beside step and time. */
+/* One row of a table: values[columns] with step and time. */
 typedef struct sim_row {
   const struct sim_table *table;
   const double *values;
@@ -52,36 +52,35 @@ typedef struct sim_frame {
   sim_clock clock;
   const sim_array *arrays;
   size_t array_count;
-  const sim_species *species; /* 0 of them: no particles */
+  const sim_species *species; /* count 0: no particles */
   size_t species_count;
   const sim_row *rows; /* for table sinks */
   size_t row_count;
-  bool finite; /* sim_frame_check_finite was asked, of all arrays */
+  bool finite; /* sim_frame_check_finite has checked all arrays */
 } sim_frame;
 
-/* Length of the next step in a run of steps of dt; *after is the time at its end. Times are multiples of dt, so that
- * rounding does not add up. The last step ends at t_end and is shorter where dt does not divide t_end. A run that goes
- * on from there with a later t_end completes that step first. */
+/* Length of the next step in a run with steps of dt; *after is the time at its end. Times are multiples of dt, so
+ * that rounding does not accumulate. The last step ends at t_end and is shorter if dt does not divide t_end. A run
+ * that continues from there with a later t_end completes that step first. */
 double sim_clock_step(const sim_clock *clock, double dt, double *after);
 /* The same for steps of varying length: dt, or the rest up to t_end if dt reaches t_end within rounding. */
 double sim_clock_free_step(const sim_clock *clock, double dt, double *after);
 
 /* The array of this name, or NULL. */
 const sim_array *sim_frame_array(const sim_frame *frame, const char *name);
-/* A view of `buffer`, which holds all of a state array; the buffer stays the owner. */
+/* *out: a view of `buffer`, which holds a whole state array; the buffer stays the owner. */
 void sim_array_of(const sim_field *field, const sim_buffer *buffer, sim_array *out);
-/* Restores one state array: copies the checkpoint's array of the name to->field->name to to->data (to->space says on
- * which side; `backend` copies to the device). SIM_ERR_INCOMPATIBLE unless the checkpoint's array has the type, rank
- * and shape of `to`. */
+/* Restores one state array: copies the checkpoint's array named to->field->name to to->data (memory to->space,
+ * copied by `backend`). SIM_ERR_INCOMPATIBLE unless type, rank and shape equal those of `to`. */
 sim_status sim_frame_restore(const sim_frame *saved, const sim_backend *backend, const sim_array *to) SIM_MUST_CHECK;
 size_t sim_array_bytes(const sim_array *array);
 /* SIM_ERR_DIVERGED naming array, entity (name, id or index) and step at the first NaN or infinity in a floating-point
  * array. */
 sim_status sim_frame_check_finite(const sim_frame *frame) SIM_MUST_CHECK;
-/* Checks the particles of a checkpoint: `id` is a list of integers, rising within each species, and the species follow
- * each other and cover it. *count: number of particles. SIM_ERR_INCOMPATIBLE. */
+/* Checks the particles of a checkpoint: `id` is a list of integers, increasing within each species, and species are
+ * contiguous and cover it. *count: number of particles. SIM_ERR_INCOMPATIBLE. */
 sim_status sim_frame_check_species(const sim_frame *saved, int64_t *count) SIM_MUST_CHECK;
-/* xxh3-128 over clock (step, t, dt), species and every array that is checkpointed, as 32 hex digits and a NUL. */
+/* Writes the xxh3-128 hash of clock (step, t, dt), species and every checkpointed array: 32 hex digits and a NUL. */
 void sim_frame_digest(const sim_frame *frame, char out[33]);
 
 #endif

@@ -1,6 +1,6 @@
 #include "engine/log.h"
 
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 
 #include <pthread.h>
 #include <stdarg.h>

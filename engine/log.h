@@ -1,4 +1,4 @@
-/* Log: messages go to every writer that was added (terminal, run.log, run.jsonl, a test's memory). */
+/* Log: messages go to every registered writer (terminal, run.log, run.jsonl, a test's memory). */
 #ifndef SIM_ENGINE_LOG_H
 #define SIM_ENGINE_LOG_H
 
@@ -8,8 +8,8 @@ typedef enum sim_log_level { SIM_LOG_ERROR, SIM_LOG_WARN, SIM_LOG_INFO, SIM_LOG_
 
 typedef void sim_log_writer(void *context, sim_log_level level, const char *message);
 
-/* At most 8 writers; false when full. A message is one line, control characters escaped. From any thread: a writer is
- * called with one message at a time, and sends none itself. */
+/* Registers a writer; at most 8, false when full. A message is one line, control characters escaped. From any
+ * thread: a writer gets one message at a time, and must not log itself. */
 bool sim_log_add(sim_log_writer *writer, void *context);
 void sim_log_remove(sim_log_writer *writer, void *context);
 void sim_log(sim_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));

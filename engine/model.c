@@ -18,16 +18,16 @@ static const sim_schema units_schema = {
     .name = "units", .doc = "units of all numbers", .fields = units_fields, .size = sizeof(sim_units)};
 
 static const sim_schema *const slice_variants[] = {&sim_slice_schema, NULL};
-static const sim_field output_fields[] = {{"snapshots", SIM_CADENCE,
-                                           "when the particles or grids are written (openPMD)",
-                                           offsetof(sim_output, snapshots), .initial = "ends"},
-                                          {"tables", SIM_CADENCE, "when the observables are computed and written",
-                                           offsetof(sim_output, tables), .initial = "every 100 steps"},
-                                          {"checkpoint", SIM_CADENCE, "when the whole state is saved for a restart",
-                                           offsetof(sim_output, checkpoint), .initial = "every 5 min"},
-                                          {"slices", SIM_LIST, "parts of the grid, each with a cadence of its own",
-                                           offsetof(sim_output, slices), .variants = slice_variants},
-                                          {0}};
+static const sim_field output_fields[] = {
+    {"snapshots", SIM_CADENCE, "cadence of snapshots of particles or grids (openPMD)", offsetof(sim_output, snapshots),
+     .initial = "ends"},
+    {"tables", SIM_CADENCE, "cadence of the tables of observables", offsetof(sim_output, tables),
+     .initial = "every 100 steps"},
+    {"checkpoint", SIM_CADENCE, "cadence of checkpoints, from which a run continues", offsetof(sim_output, checkpoint),
+     .initial = "every 5 min"},
+    {"slices", SIM_LIST, "parts of the grid, each with its own cadence", offsetof(sim_output, slices),
+     .variants = slice_variants},
+    {0}};
 static const sim_schema output_schema = {
     .name = "output", .doc = "cadences", .fields = output_fields, .size = sizeof(sim_output)};
 
@@ -35,17 +35,18 @@ static const sim_signature stop_signature = {
     .record = true, .parameter = "o", .outputs = {1}, .condition = true, .returns = "o.COLUMN of any table"};
 
 static const sim_field common_fields[] = {
-    {"title", SIM_STRING, "what this run is about; goes into every file", offsetof(sim_common, title),
+    {"title", SIM_STRING, "title of the run, written to every file", offsetof(sim_common, title),
      .flags = SIM_MAY_CHANGE},
-    {"author", SIM_STRING, "who runs it; goes into every file", offsetof(sim_common, author), .flags = SIM_MAY_CHANGE},
+    {"author", SIM_STRING, "author of the run, written to every file", offsetof(sim_common, author),
+     .flags = SIM_MAY_CHANGE},
     {"seed", SIM_INT, "seed of all random numbers", offsetof(sim_common, seed), .flags = SIM_UNSIGNED, .initial = "0"},
-    {"precision", SIM_CHOICE, "fp32; fp64 state and sums with pair terms or paths in fp32; or fp64 throughout",
+    {"precision", SIM_CHOICE, "single: fp32; mixed: fp64 state and sums, pair terms or paths in fp32; double: fp64",
      offsetof(sim_common, precision), .choices = precisions, .initial = "double"},
-    {"units", SIM_STRUCT, "what the numbers are measured in; none: pure numbers", offsetof(sim_common, units),
+    {"units", SIM_STRUCT, "units of all numbers; none: dimensionless", offsetof(sim_common, units),
      .flags = SIM_OPTIONAL, .table = &units_schema},
-    {"output", SIM_STRUCT, "what is written, and when", offsetof(sim_common, output), .flags = SIM_MAY_CHANGE,
+    {"output", SIM_STRUCT, "outputs and their cadences", offsetof(sim_common, output), .flags = SIM_MAY_CHANGE,
      .table = &output_schema},
-    {"stop_when", SIM_FUNCTION, "ends the run at the first row of tables where it holds",
+    {"stop_when", SIM_FUNCTION, "condition that ends the run, tested on each row of the tables",
      offsetof(sim_common, stop_when), .signature = &stop_signature},
     {0}};
 const sim_schema sim_common_schema = {
@@ -70,7 +71,7 @@ bool sim_model_runs(const sim_model *model, sim_backend_kind kind, const char **
 
 /* ---- stop_when ---- */
 
-/* What stop_when may look at; in `room` where a table's name goes before. */
+/* Names that stop_when may use; `room` holds those with a table's name in front. */
 typedef struct stop_names {
   const char *names[SIM_EXPR_INPUTS_MAX + 1];
   char room[SIM_EXPR_INPUTS_MAX][SIM_EXPR_NAME_MAX + 1];
@@ -89,7 +90,7 @@ static sim_status add_name(stop_names *names, const char *table, const char *col
     return sim_fail(SIM_ERR_INTERNAL, "tables have more than %d columns together", SIM_EXPR_INPUTS_MAX - 2);
   char *room = names->room[names->count];
   int length = snprintf(room, sizeof names->room[0], "%s%s%s", table ? table : "", table ? "_" : "", column);
-  if (length <= SIM_EXPR_NAME_MAX) names->names[names->count++] = room; /* a longer one cannot be an input */
+  if (length <= SIM_EXPR_NAME_MAX) names->names[names->count++] = room; /* longer names cannot be inputs */
   return SIM_OK;
 }
 
@@ -102,7 +103,7 @@ static sim_status list_names(const sim_table *const *tables, stop_names *names) 
   return SIM_OK;
 }
 
-/* Columns that several tables have, asked for without saying of which. */
+/* Adds a fault for a column name that several tables have. */
 static void check_ambiguous(const sim_expr *stop, const sim_table *const *tables, sim_faults *faults, int line) {
   for (int i = 0; i < sim_expr_input_count(stop); i++) {
     const char *name = sim_expr_input_name(stop, i);
@@ -140,13 +141,18 @@ static sim_status bind_stop(const sim_model *model, sim_common *common, const si
 
 /* ---- parameters ---- */
 
-static void check_precision(const sim_model *model, const sim_common *common, sim_faults *faults) {
-  char offered[64] = "";
+void sim_model_precisions(const sim_model *model, char *out, size_t capacity) {
   size_t used = 0;
-  if (model->precisions[common->precision]) return;
-  for (int k = 0; k < SIM_PRECISIONS; k++)
+  if (capacity) out[0] = '\0';
+  for (int k = 0; k < SIM_PRECISIONS && used < capacity; k++)
     if (model->precisions[k])
-      used += (size_t)snprintf(offered + used, sizeof offered - used, "%s\"%s\"", used ? " or " : "", precisions[k]);
+      used += (size_t)snprintf(out + used, capacity - used, "%s\"%s\"", used ? " or " : "", precisions[k]);
+}
+
+static void check_precision(const sim_model *model, const sim_common *common, sim_faults *faults) {
+  char offered[64];
+  if (model->precisions[common->precision]) return;
+  sim_model_precisions(model, offered, sizeof offered);
   const char *asked = precisions[common->precision];
   sim_faults_add(faults, 0, "precision", "expected %s, got \"%s\": sim.%s has no %s precision", offered, asked,
                  model->name, asked);
@@ -155,7 +161,7 @@ static void check_precision(const sim_model *model, const sim_common *common, si
 sim_status sim_model_decode(const sim_model *model, const sim_value *value, void **out, sim_faults *faults) {
   *out = calloc(1, model->parameters->size);
   if (!*out) return sim_no_memory("the scenario's parameters");
-  /* The units first: all other numbers may be given in them. Their faults are reported with the rest. */
+  /* The units come first, because all other numbers may use them. Their faults are reported with the rest. */
   sim_common units = {0};
   sim_faults ignored = {0};
   const sim_value *given = sim_value_get(value, "units");
@@ -201,7 +207,7 @@ void sim_particles_free(sim_particles *particles) {
 
 static void add_in(sim_plan *plan, const char *what, double bytes, sim_space space) {
   size_t most = sizeof plan->items / sizeof plan->items[0], i = plan->count;
-  if (i == most) /* the last item of its kind takes what has no room of its own */
+  if (i == most) /* the last item of its kind collects those beyond the capacity */
     for (i = most - 1; i > 0 && plan->items[i].space != space; i--) {}
   else
     plan->items[plan->count++].bytes = 0;

@@ -1,4 +1,4 @@
-/* A model is one const descriptor: everything about it lives in its own folder and is found by name. */
+/* A model is one const descriptor, found by name; everything about the model is in its own folder. */
 #ifndef SIM_ENGINE_MODEL_H
 #define SIM_ENGINE_MODEL_H
 
@@ -11,15 +11,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `single`: state and all terms in fp32. `mixed`: state and sums in fp64; pair terms, or paths, in fp32. `double`: fp64
- * throughout. A model offers those that differ. */
+/* `single`: state and all terms in fp32. `mixed`: state and sums in fp64; pair terms, or paths, in fp32. `double`:
+ * all fp64. A model offers those whose results differ. */
 typedef enum sim_precision { SIM_SINGLE, SIM_MIXED, SIM_DOUBLE, SIM_PRECISIONS } sim_precision;
 const char *sim_precision_name(sim_precision precision);
 
 /* Whether a model runs on one kind of backend. */
 typedef struct sim_model_backend {
   bool runs;
-  const char *reason; /* why not, for the user: "its solver has no GPU kernels"; NULL: none is given */
+  const char *reason; /* why not, for the user: "its solver has no GPU kernels"; NULL: no reason given */
 } sim_model_backend;
 
 typedef struct sim_output {
@@ -27,27 +27,27 @@ typedef struct sim_output {
   sim_list slices; /* of sim_slice */
 } sim_output;
 
-/* First member of every model's parameters; its schema is the `base` of theirs. */
+/* First member of every model's parameters; its schema is the `base` of their schemas. */
 typedef struct sim_common {
   char *title, *author;
   uint64_t seed;
   int precision; /* sim_precision */
   sim_units units;
   sim_output output;
-  /* Condition that ends the run, on the last row of each table: inputs are step, time and every column in the order of
-   * the tables. A column has the name of its table's column, or TABLE_COLUMN where two tables have it. NULL: none. */
+  /* Condition that ends the run, on the last row of each table. Inputs are step, time and every column in the order
+   * of the tables. A column has its own name, or TABLE_COLUMN if two tables have it. NULL: none. */
   sim_expr *stop_when;
 } sim_common;
 extern const sim_schema sim_common_schema;
 
-/* A table of observables; `fields` are its columns beside step and time, all double. */
+/* A table of observables; `columns` come after step and time, all double. */
 typedef struct sim_table {
   const char *name, *doc;
   const sim_field *columns; /* ends with a NULL name */
 } sim_table;
 
-/* Particles of a file, read by a callback so that a model sees no file format. Arrays are owned by the caller (free);
- * NULL where the file has none. */
+/* Particles of a file, read by a callback so that a model sees no file format. The caller owns the arrays (free);
+ * NULL: not in the file. */
 typedef struct sim_particles {
   int64_t count;
   double *mass;        /* [count] */
@@ -65,14 +65,14 @@ typedef sim_status sim_particle_counter(const char *path, const char *species, i
 typedef enum sim_channel { SIM_NO_CHANNEL, SIM_GREY, SIM_RED, SIM_GREEN, SIM_BLUE, SIM_ALPHA } sim_channel;
 typedef struct sim_grid_source {
   const char *path;
-  const char *dataset; /* of HDF5: its path, or the name of a mesh of the last iteration of an openPMD file; NULL */
-  const char *name;    /* the same where no dataset is given */
-  int channel;         /* of an image: sim_channel; SIM_NO_CHANNEL: none is given, which is SIM_GREY */
+  const char *dataset; /* HDF5: path, or name of a mesh in the last iteration of an openPMD file; NULL: not given */
+  const char *name;    /* the same, as a default */
+  int channel;         /* image: sim_channel; SIM_NO_CHANNEL: not given, which means SIM_GREY */
   int rank;
-  int64_t n[3]; /* along x, y, z, which the file is to have */
+  int64_t n[3]; /* required cells along x, y, z */
 } sim_grid_source;
 /* Reads values[nz][ny][nx]; an image gives 0 to 1, lowest row first. values NULL: only checks that the data exist.
- * SIM_ERR_SCENARIO where they do not, or are not finite. */
+ * SIM_ERR_SCENARIO where they do not exist or are not finite. */
 typedef sim_status sim_grid_reader(const sim_grid_source *source, double *values);
 
 /* Devices, readers and saved state with which a model is created. */
@@ -80,91 +80,95 @@ typedef struct sim_setup {
   const sim_backend *backend;
   sim_isa isa;
   int threads;
-  const char *folder; /* the scenario's: relative paths start here; "" is the current one */
+  const char *folder; /* of the scenario: relative paths start here; "" is the current folder */
   sim_particle_reader *read_particles;
   sim_particle_counter *count_particles;
   sim_grid_reader *read_grid;
-  const sim_frame *saved; /* NULL at a fresh start; else a checkpoint's state, checked to be finite */
+  const sim_frame *saved; /* NULL: a fresh start; else a checkpoint's state, checked to be finite */
 } sim_setup;
 
 /* Memory, sizes and work of a run, known before step 0. */
 typedef struct sim_plan {
-  sim_space space; /* of the run's backend; set before the model plans */
+  sim_space space; /* memory of the run's backend; set before the model plans */
   struct {
     char what[48];
-    double bytes; /* double: a product that does not fit 2^63 is still compared right */
+    double bytes; /* double: may exceed 2^63 */
     sim_space space;
   } items[32];
   size_t count;
   double snapshot_bytes; /* of one snapshot */
-  double staged_bytes;   /* of a snapshot's arrays on a device */
+  double staged_bytes;   /* of a snapshot's arrays in device memory */
   double checkpoint_bytes;
   double unsaved_bytes;   /* of a snapshot's arrays with SIM_NO_CHECKPOINT */
   double work_per_step;   /* in the model's unit */
-  double work_rate_guess; /* a second, on this backend, for the estimate of `sim check` */
-  double steps;           /* NaN where the step adapts */
+  double work_rate_guess; /* estimated work a second on this backend, for `sim check` */
+  double steps;           /* NaN with adaptive steps */
   double t_end;
 } sim_plan;
-void sim_plan_add(sim_plan *plan, const char *what, double bytes);      /* in plan->space */
-void sim_plan_add_host(sim_plan *plan, const char *what, double bytes); /* in the host's memory */
-double sim_plan_bytes(const sim_plan *plan, sim_space space);           /* of all items there */
+void sim_plan_add(sim_plan *plan, const char *what, double bytes);      /* adds memory in plan->space */
+void sim_plan_add_host(sim_plan *plan, const char *what, double bytes); /* adds host memory */
+double sim_plan_bytes(const sim_plan *plan, sim_space space);           /* sum of all items in `space` */
 
 typedef struct sim_model {
   const char *name, *doc;
-  const char *example;               /* a small complete scenario: what `sim new` prints */
-  const char *const *references;     /* papers of the physics used, NULL-terminated */
-  const sim_schema *parameters;      /* name is the constructor's; base is sim_common_schema */
-  const sim_table *const *tables;    /* NULL-terminated; those of every run */
-  const sim_table *const *described; /* for `sim describe`: what a scenario adds to them, with words in capitals that
-                                        stand for names of its own; NULL: nothing */
-  const sim_field *state;            /* state arrays, ends with a NULL name */
-  const char *work_unit;             /* "interactions" */
+  const char *example;            /* a small complete scenario: what `sim new` prints */
+  const char *const *references;  /* papers of the physics used, NULL-terminated */
+  const sim_schema *parameters;   /* name is the constructor's; base is sim_common_schema */
+  const sim_table *const *tables; /* of every run; NULL-terminated */
+  /* For `sim describe`: tables that scenarios add, with CAPITALS for names of the scenario. NULL: none. */
+  const sim_table *const *described;
+  const sim_field *state; /* state arrays, ends with a NULL name */
+  const char *work_unit;  /* "interactions" */
   sim_model_backend backends[SIM_BACKEND_KINDS];
-  bool precisions[SIM_PRECISIONS]; /* [sim_precision]: those that a scenario may ask for */
+  bool precisions[SIM_PRECISIONS]; /* [sim_precision]: which ones a scenario may choose */
   const sim_bench *bench;          /* rows of `sim bench`; NULL: none */
 
-  /* Fills what depends on other parameters (G from the units) and checks rules between fields. May be NULL. */
+  /* Sets parameters that depend on others (G from the units) and checks rules between fields. May be NULL. */
   sim_status (*validate)(void *parameters, sim_faults *faults);
-  /* Whether a kind of `backends` has all that the scenario asks for; if not, `lacks` says what is missing: "Sobol
-   * points are" (then "auto" takes the CPU, and asking for that backend fails). NULL: it always has. */
+  /* Whether a kind of `backends` supports everything in the scenario; if not, `lacks` says what is missing: "Sobol
+   * points are" ("auto" then takes the CPU, and a request for that backend fails). NULL: always. */
   bool (*supports)(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity);
-  /* The tables of one run, where the scenario adds some: those above first. They live as long as the validated
-   * parameters. NULL: always those above. */
+  /* The tables of one run, if scenarios add some: `tables` first. They live as long as the validated parameters.
+   * NULL: always `tables`. */
   const sim_table *const *(*tables_of)(const void *parameters);
-  /* The grid that all fields of SIM_IN_SNAPSHOT stand on, once the parameters are valid. NULL: there is none, and so
-   * are no slices. */
+  /* The grid of all fields with SIM_IN_SNAPSHOT, for valid parameters. NULL: no grid, and no slices. */
   void (*extent)(const void *parameters, sim_extent *out);
   sim_status (*plan)(const void *parameters, const sim_setup *setup, sim_plan *plan);
-  /* All memory is taken here. Fills clock (t_end always; the rest unless setup->saved is given, then from there). */
+  /* Allocates all memory. Sets the clock: t_end always; the rest to the start, or from setup->saved. */
   sim_status (*create)(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self);
-  /* One step: advances clock->step, t and dt. With a queue the work is queued; else it is done on return. */
+  /* Makes one step: advances clock->step, t and dt. With a queue the work is enqueued; else it is complete on
+   * return. */
   sim_status (*step)(void *self, sim_clock *clock);
-  /* Row of tables[table] at this time: values[columns], complete on return. A state that is not finite must give a
-   * value that is not. */
+  /* Computes a row of tables[table]: values[columns], complete on return. A state that is not finite must give a
+   * value that is not finite. */
   sim_status (*observe)(void *self, const sim_clock *clock, int table, double *values);
-  /* Views of the state until the next step: arrays[SIM_ARRAYS_MAX], species[SIM_SPECIES_MAX]; counts are set in frame.
-   * Each array lies on the host or in the backend's memory, as its `space` says. Without `room` its size stays. */
+  /* Views of the state until the next step: arrays[SIM_ARRAYS_MAX], species[SIM_SPECIES_MAX]; sets their counts in
+   * frame. Each array is in host memory or the backend's, as its `space` says. Arrays without `room` keep their
+   * size. */
   sim_status (*view)(void *self, sim_array *arrays, sim_species *species, sim_frame *frame);
   /* One line for the header: "16384 bodies, leapfrog, direct sum by Newton's third law". */
   void (*describe)(const void *self, char *out, size_t capacity);
-  /* Lines for the end of a run, each with its '\n': "price 10.4506 +- 0.0012". May be NULL. */
+  /* Lines for the end of a run, each with '\n': "price 10.4506 +- 0.0012". May be NULL. */
   void (*report)(const void *self, const sim_clock *clock, sim_bytes *out);
-  /* One line, without '\n', if a completed run has missed a goal of the scenario; else nothing. May be NULL. */
+  /* One line, without '\n', if a completed run missed a goal of the scenario; else nothing. May be NULL. */
   void (*remark)(const void *self, const sim_clock *clock, sim_bytes *out);
   void (*destroy)(void **self);
 } sim_model;
 
-/* Generated by CMake from the list of models that an executable is built with; NULL-terminated. */
+/* All models of this executable, generated by CMake; NULL-terminated. */
 extern const sim_model *const sim_models[];
 const sim_model *sim_model_find(const char *name);
 
-/* Whether the model runs on a kind of backend in this build; if not, *reason says why (may be NULL: not wanted). */
+/* Whether the model runs on a kind of backend in this build; if not, *reason says why (`reason` may be NULL). */
 bool sim_model_runs(const sim_model *model, sim_backend_kind kind, const char **reason);
+
+/* Writes the names of the precisions that the model has: "single" or "double", in quotes as in a scenario. */
+void sim_model_precisions(const sim_model *model, char *out, size_t capacity);
 
 const sim_table *const *sim_model_tables(const sim_model *model, const void *parameters);
 
 /* Decodes and validates a scenario's table (or a checkpoint's stored parameters) into a new parameter struct. Faults
- * are collected; `out` is released with sim_model_parameters_free in any case. */
+ * are collected; release `out` with sim_model_parameters_free in any case. */
 sim_status sim_model_decode(const sim_model *model, const sim_value *value, void **out,
                             sim_faults *faults) SIM_MUST_CHECK;
 void sim_model_parameters_free(const sim_model *model, void **parameters);

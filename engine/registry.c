@@ -1,4 +1,4 @@
-/* Apart from model.c, so that only programs with a list of models need one. */
+/* Separate from model.c, so that only programs with a list of models need one. */
 #include "engine/model.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <Random123/philox.h>
 #include <math.h>
 
-void sim_rng_words(uint64_t seed, uint64_t entity, uint64_t step, uint32_t draw, uint32_t out[4]) {
+void sim_rng_bits(uint64_t seed, uint64_t entity, uint64_t step, uint32_t draw, uint32_t out[4]) {
   philox4x32_ctr_t counter = {
       {(uint32_t)entity, (uint32_t)(entity >> 32), (uint32_t)step, (uint32_t)(step >> 32) << 16 | (draw & 0xffff)}};
   philox4x32_key_t key = {{(uint32_t)seed, (uint32_t)(seed >> 32)}};
@@ -13,14 +13,14 @@ void sim_rng_words(uint64_t seed, uint64_t entity, uint64_t step, uint32_t draw,
 
 static double open_uniform(uint32_t high, uint32_t low) {
   uint64_t k = ((uint64_t)high << 32 | low) >> 11;
-  /* k + 1/2 has 54 bits: for the upper half of the range the half is rounded to even, and 1 must not be reached. */
+  /* k + 1/2 has 54 bits: in the upper half of the range it rounds to even, and must not become 1 */
   double u = ((double)k + 0.5) * 0x1p-53;
   return u < 1 ? u : 1 - 0x1p-53;
 }
 
 void sim_rng_uniform(uint64_t seed, uint64_t entity, uint64_t step, uint32_t draw, double out[2]) {
   uint32_t words[4];
-  sim_rng_words(seed, entity, step, draw, words);
+  sim_rng_bits(seed, entity, step, draw, words);
   out[0] = open_uniform(words[0], words[1]);
   out[1] = open_uniform(words[2], words[3]);
 }

@@ -1,6 +1,6 @@
 #include "engine/status.h"
 
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Failures. Library code never exits, prints or aborts: it returns a sim_status and records file, line and message for
+/* Errors. Library code never exits, prints or aborts: it returns a sim_status and records file, line and message for
  * the calling thread. Only the command prints and exits. */
 #ifndef SIM_ENGINE_STATUS_H
 #define SIM_ENGINE_STATUS_H
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* X(name, exit code, meaning): the one list of what can go wrong. */
+/* X(name, exit code, meaning): the list of all errors. */
 #define SIM_STATUS_LIST(X)                                                                                             \
   X(SIM_OK, 0, "done")                                                                                                 \
   X(SIM_ERR_USAGE, 64, "usage")                                                                                        \
@@ -20,7 +20,7 @@ extern "C" {
   X(SIM_ERR_NO_MEMORY, 71, "out of memory")                                                                            \
   X(SIM_ERR_CANT_CREATE, 73, "cannot create, or the folder is in use")                                                 \
   X(SIM_ERR_IO, 74, "I/O")                                                                                             \
-  X(SIM_ERR_STOPPED, 75, "stopped early, checkpoint saved: go on with sim resume")                                     \
+  X(SIM_ERR_STOPPED, 75, "stopped early, checkpoint saved: continue with sim resume")                                  \
   X(SIM_ERR_PERMISSION, 77, "permission")                                                                              \
   X(SIM_ERR_INCOMPATIBLE, 78, "checkpoint not compatible")                                                             \
   X(SIM_ERR_DIVERGED, 80, "diverged (NaN, energy)")                                                                    \
@@ -37,10 +37,10 @@ int sim_status_exit_code(sim_status status);
 const char *sim_status_name(sim_status status);
 const char *sim_status_meaning(sim_status status);
 
-/* The last failure of the calling thread. */
+/* The last error of the calling thread. */
 typedef struct sim_error {
   sim_status status;
-  const char *file; /* where in our source it was raised */
+  const char *file; /* source file that reported it */
   int line;
   char message[1024]; /* one line for the user, control characters escaped */
 } sim_error;
@@ -48,28 +48,28 @@ typedef struct sim_error {
 const sim_error *sim_error_last(void);
 void sim_error_clear(void);
 
-/* Records a failure and returns its status: `return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(errno));` */
+/* Records an error and returns its status: `return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(errno));` */
 #define sim_fail(status, ...) sim_fail_at((status), __FILE__, __LINE__, __VA_ARGS__)
 sim_status sim_fail_at(sim_status status, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
 
-/* Records that there is no memory for what the text names, and returns SIM_ERR_NO_MEMORY:
- * `return sim_no_memory("%zu grains", n);` says "out of memory for 12 grains". */
+/* Records that memory is lacking for the named thing, and returns SIM_ERR_NO_MEMORY: `return sim_no_memory("%zu
+ * grains", n);` says "out of memory for 12 grains". */
 #define sim_no_memory(...) sim_no_memory_at(__FILE__, __LINE__, __VA_ARGS__)
 sim_status sim_no_memory_at(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
-/* Puts "context: " before the recorded message; returns its status. */
+/* Prepends "context: " to the recorded message; returns its status. */
 sim_status sim_fail_context(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
-/* Passes a failure up. */
+/* Returns an error to the caller. */
 #define SIM_TRY(expression)                                                                                            \
   do {                                                                                                                 \
     sim_status sim_try_status = (expression);                                                                          \
     if (sim_try_status != SIM_OK) return sim_try_status;                                                               \
   } while (0)
 
-/* The same where something must be released first: sets `status` and jumps to `label`. */
+/* The same with a cleanup label: sets `status` and jumps to `label`. */
 #define SIM_TRY_GOTO(status, expression, label)                                                                        \
   do {                                                                                                                 \
     (status) = (expression);                                                                                           \

@@ -1,4 +1,4 @@
-/* The clock on the wall. */
+/* Wall clock. */
 #ifndef SIM_ENGINE_WALL_CLOCK_H
 #define SIM_ENGINE_WALL_CLOCK_H
 
@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-/* Seconds since some fixed time; never goes back. */
+/* Seconds since a fixed time; monotonic. */
 double sim_wall_clock(void);
 
 #ifdef __cplusplus

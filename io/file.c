@@ -18,7 +18,7 @@ sim_status io_file_create(int folder, const char *folder_path, const char *name,
   out->folder = folder;
   out->fd = -1;
   SIM_TRY(io_lock_check());
-  (void)unlinkat(folder, out->temporary, 0); /* of a run that was killed; ours alone, since the folder is locked */
+  (void)unlinkat(folder, out->temporary, 0); /* left by a killed run; ours, because the folder is locked */
   int error = io_sys_create(folder, out->temporary, &out->fd);
   if (error) {
     out->fd = -1;
@@ -46,7 +46,7 @@ sim_status io_file_sync(io_file *file) {
 
 sim_status io_file_place(io_file *file) {
   SIM_TRY(io_file_sync(file));
-  if (io_lock_check() != SIM_OK) { /* while it was written */
+  if (io_lock_check() != SIM_OK) { /* the lock was lost during the write */
     io_file_discard(file);
     return SIM_ERR_CANT_CREATE;
   }

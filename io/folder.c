@@ -69,7 +69,7 @@ sim_status io_list_steps(int folder, const char *path, const char *prefix, int64
   return SIM_OK;
 }
 
-/* Predicates over the names in one of the three folders. */
+/* Predicate over the names in one of the three folders. */
 typedef bool picker(int folder, const char *name);
 
 static bool is_snapshot(int folder, const char *name) { return (void)folder, io_name_step(name, "snap_") >= 0; }
@@ -82,8 +82,8 @@ static bool is_output(int folder, const char *name) {
   return dot && strcmp(dot, ".hdf") == 0 && io_seal_is_there(folder, name);
 }
 
-/* Temporary of a file that `is_own` picks: io_file_create's names, and no other that begins and ends so. One of an
- * index that was never finished is not known for ours; io_file_create removes it when the index is next written. */
+/* Whether the name is a temporary name (by io_file_create) of a file that `is_own` accepts. Temporary files of an
+ * unfinished index are not recognized; io_file_create removes them when the index is next written. */
 static bool is_temporary(int folder, const char *name, picker *is_own) {
   char stem[256];
   size_t length = strlen(name), suffix = strlen(IO_TEMPORARY_SUFFIX);
@@ -102,7 +102,7 @@ static bool is_stale_output(int folder, const char *name) { return is_temporary(
 static bool is_stale_snapshot(int folder, const char *name) { return is_temporary(folder, name, is_snapshot); }
 static bool is_stale_checkpoint(int folder, const char *name) { return is_temporary(folder, name, is_checkpoint); }
 
-/* What makes a folder one that is in use for something. */
+/* Whether a name marks the folder as in use. */
 static bool is_content(int folder, const char *name) {
   return (void)folder, strncmp(name, IO_LOCK_NAME, strlen(IO_LOCK_NAME)) != 0;
 }
@@ -116,7 +116,7 @@ static sim_status cannot(const char *path, int error) {
                   strerror(error));
 }
 
-/* Goes through what `chosen` picks: removes it, or with `found` only says whether there is any. 0 or an errno. */
+/* Removes the files that `chosen` accepts, or with `found` only reports whether there are any. 0 or an errno. */
 static int sweep(int folder, picker *chosen, bool *found) {
   int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *list = copy < 0 ? NULL : fdopendir(copy);
@@ -140,7 +140,7 @@ static int sweep(int folder, picker *chosen, bool *found) {
   return error;
 }
 
-/* A folder in `parent`, made where it is not there; `path` is its own. fd is -1 after a failure. */
+/* Opens a folder in `parent`, created if absent; `path` is its path. fd is -1 after a failure. */
 static sim_status open_below(int parent, const char *name, const char *path, int *fd, bool *made) {
   *fd = -1;
   *made = mkdirat(parent, name, 0777) == 0;
@@ -173,7 +173,7 @@ static sim_status open_root(io_folder *folder, io_folder_mode mode) {
   return cannot(path, errno);
 }
 
-/* Whether a new run may begin here; asked under the lock, so that the answer stays true. */
+/* Whether a new run may begin here; called under the lock, so that the answer stays valid. */
 static sim_status may_begin(io_folder *folder, io_folder_mode mode) {
   bool more = false;
   int error = 0, ckpt = -1;
@@ -185,7 +185,7 @@ static sim_status may_begin(io_folder *folder, io_folder_mode mode) {
     if (fstatat(folder->root, "snap", &snap, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(snap.st_mode)) more = true;
     (void)close(ckpt);
   } else {
-    bool begun = mode == IO_FOLDER_AGAIN && folder->lock.ours; /* killed before ckpt/ was there */
+    bool begun = mode == IO_FOLDER_AGAIN && folder->lock.ours; /* killed before ckpt/ existed */
     error = sweep(folder->root, begun ? is_more_than_begun : is_content, &more);
   }
   if (error) return cannot(folder->path, error);
@@ -194,12 +194,12 @@ static sim_status may_begin(io_folder *folder, io_folder_mode mode) {
                   folder->path);
 }
 
-/* The names of new folders are to be found after a power failure. */
+/* Makes the names of new folders durable. */
 static void sync_names(const io_folder *folder) {
   char parent[sizeof folder->path];
   snprintf(parent, sizeof parent, "%s", folder->path);
   char *slash = strrchr(parent, '/');
-  if (slash) slash[slash == parent] = '\0'; /* "/run.out" is in "/" */
+  if (slash) slash[slash == parent] = '\0'; /* the parent of "/run.out" is "/" */
   int error = io_sys_sync(folder->root);
   int fd = folder->made ? open(slash ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
   if (fd >= 0) {
@@ -225,7 +225,7 @@ static sim_status open_locked(io_folder *folder, io_folder_mode mode) {
 static sim_status open_all(io_folder *folder, io_folder_mode mode) {
   SIM_TRY(open_root(folder, mode));
   bool run = mode != IO_FOLDER_RESUME || faccessat(folder->root, "ckpt", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-  /* First of all: "in use" says more than "not empty". */
+  /* first of all: "in use" is more specific than "not empty" */
   SIM_TRY(io_lock_take(folder->root, folder->path, run, &folder->lock));
   if (!run) return sim_fail(SIM_ERR_NO_INPUT, "%s: holds no run to resume", folder->path);
   return open_locked(folder, mode);
@@ -250,7 +250,7 @@ sim_status io_folder_slice(io_folder *folder, const char *name, char *path, size
   return status;
 }
 
-/* Snapshots of slices and their indexes go; files that are not ours stay, and the folders that they are in. */
+/* Removes snapshots of slices and their indexes; other files stay, and so do their folders. */
 static int clear_slices(int slices) {
   int copy = openat(slices, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
   DIR *list = copy < 0 ? NULL : fdopendir(copy);
@@ -280,14 +280,14 @@ sim_status io_folder_clear(io_folder *folder) {
   if (slices >= 0) {
     if (error == 0) error = clear_slices(slices);
     (void)close(slices);
-    (void)unlinkat(folder->root, SLICES, AT_REMOVEDIR); /* stays where it holds anything else */
+    (void)unlinkat(folder->root, SLICES, AT_REMOVEDIR); /* stays if it is not empty */
   }
   return error ? cannot(folder->path, error) : SIM_OK;
 }
 
-/* Removes again what io_folder_open made; what is not empty stays. The lock file goes while we hold it: whoever opened
- * it meanwhile finds that it is not the one in the folder any more (see take_lock), or was told "in use", as was true.
- */
+/* Removes what io_folder_open created; folders that are not empty stay. The lock file is removed while we hold it: a
+ * process that opened it meanwhile notices that it is no longer the file in the folder (see take_lock), or was told
+ * "in use", which was true. */
 static void undo(const io_folder *folder) {
   if (folder->snap_made) (void)unlinkat(folder->root, "snap", AT_REMOVEDIR);
   if (folder->ckpt_made) (void)unlinkat(folder->root, "ckpt", AT_REMOVEDIR);
@@ -338,8 +338,7 @@ void io_folder_close(io_folder **folder) {
 
 void io_run_name(char out[33]) {
   unsigned char bytes[16];
-  if (getrandom(bytes, sizeof bytes, 0) !=
-      sizeof bytes) { /* not yet seeded, or no such call: then by time and process */
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) { /* without random bits: from time and process id */
     const struct timespec now = {.tv_sec = time(NULL), .tv_nsec = (long)getpid()};
     memset(bytes, 0, sizeof bytes);
     memcpy(bytes, &now, sizeof now < sizeof bytes ? sizeof now : sizeof bytes);

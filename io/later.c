@@ -19,10 +19,10 @@ typedef struct entry {
   const char *what;
   io_later_result *result;
   int64_t bytes;
-  int keep;              /* checkpoints: so many of those that wait together; 0: another file */
+  int keep;              /* checkpoints: how many of those that wait together are kept; 0: another file */
   io_later_ended *ended; /* checkpoints */
   void *context;
-  bool placed, dropped; /* it has its name; nobody would keep it */
+  bool placed, dropped; /* placed: renamed; dropped: not needed any more */
 } entry;
 
 struct io_later {
@@ -34,7 +34,7 @@ struct io_later {
   size_t first, count, capacity;
 };
 
-/* Each file that waits is open: a quarter of what the process may have. */
+/* Limit of waiting files, which are open: a quarter of the process's limit. */
 static size_t most_files(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 16;
@@ -59,7 +59,7 @@ static void place(entry *e, bool last) {
     e->result->failed = false;
 }
 
-/* Syncs the folders of the files that were placed, each once; `checkpoints`: of these, or of the others. */
+/* Syncs the folders of the renamed files, each once; of `checkpoints`, or of the other files. */
 static void settle(entry *const *group, size_t count, bool checkpoints) {
   for (size_t i = 0; i < count; i++) {
     bool done = !group[i]->placed || (group[i]->keep > 0) != checkpoints;
@@ -72,7 +72,7 @@ static void settle(entry *const *group, size_t count, bool checkpoints) {
   }
 }
 
-/* Files of the owner of entry `at` behind it that have their names. */
+/* Number of renamed files of the same owner after entry `at`. */
 static int placed_behind(entry *const *group, size_t count, size_t at) {
   int placed = 0;
   for (size_t i = at + 1; i < count; i++) placed += group[i]->placed && group[i]->result == group[at]->result;
@@ -85,7 +85,8 @@ static bool is_last(entry *const *group, size_t count, size_t at) {
   return true;
 }
 
-/* The newest first: what would be removed again at once is not made durable, unless a newer one fails. */
+/* Commits the newest first: a file that would be removed again at once is not made durable, unless a newer one
+ * fails. */
 static void commit_checkpoints(entry *const *group, size_t count) {
   for (size_t i = count; i-- > 0;) {
     if (group[i]->keep == 0) continue;
@@ -107,7 +108,8 @@ static void commit_checkpoints(entry *const *group, size_t count) {
   }
 }
 
-/* All files of a group, then their folders, each once; then checkpoints, which stand for all that came before. */
+/* Commits all files of a group, then their folders, each once; then checkpoints, which depend on all files before
+ * them. */
 static void commit(entry *const *group, size_t count) {
   sim_profile_range_begin("make durable");
   for (size_t i = 0; i < count; i++) io_sys_start(group[i]->file.fd);
@@ -158,7 +160,7 @@ io_later *io_later_create(void) {
   return self;
 }
 
-/* Signals are for the thread of the loop. */
+/* Signals are handled by the thread of the time loop. */
 static void start(io_later *self) {
   sigset_t all, before;
   sigfillset(&all);
@@ -167,7 +169,7 @@ static void start(io_later *self) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* No memory or no thread: at once. */
+/* Without memory or a thread: commits at once. */
 static void commit_now(io_later *self, entry *e) {
   if (self->running) io_later_wait(self);
   commit(&e, 1);

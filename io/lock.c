@@ -28,9 +28,9 @@ void io_lock_job(const char *job, int restart) {
   self.restart = restart;
 }
 
-/* ---- who has it ---- */
+/* ---- the holder ---- */
 
-/* The kernel of a machine since it was started; "?" where it does not say. */
+/* Id of the machine since its boot; "?" if unknown. */
 static void machine(char out[64]) {
   snprintf(out, 64, "?");
   FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -38,7 +38,7 @@ static void machine(char out[64]) {
   if (file) fclose(file);
 }
 
-/* When a process began, in ticks since the machine did; 0: there is none. */
+/* Start of a process in clock ticks since boot; 0: no such process. */
 static unsigned long long began(long process) {
   char path[64], text[1024];
   snprintf(path, sizeof path, "/proc/%ld/stat", process);
@@ -51,7 +51,7 @@ static unsigned long long began(long process) {
   return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-/* A holder's line: "host n1, process 17, Slurm job 5, restart 0, since ..., machine ..., tick ...". */
+/* Reads the holder's line: "host n1, process 17, Slurm job 5, restart 0, since ..., machine ..., tick ...". */
 static void read_holder(int fd, char text[TEXT]) {
   size_t got;
   if (io_sys_read(fd, text, TEXT - 1, 0, &got) != 0) got = 0;
@@ -59,7 +59,7 @@ static void read_holder(int fd, char text[TEXT]) {
   text[strcspn(text, "\n")] = '\0';
 }
 
-/* What people need of it. */
+/* The part of the line that messages show. */
 static void shown(const char *holder, char out[TEXT]) {
   const char *end = strstr(holder, ", machine ");
   snprintf(out, TEXT, "%.*s", end ? (int)(end - holder) : (int)strlen(holder), *holder ? holder : "unknown");
@@ -72,7 +72,7 @@ static void field(const char *holder, const char *key, char out[96]) {
   snprintf(out, 96, "%.*s", (int)strcspn(at, ","), at);
 }
 
-/* The line of this process; returns its length. */
+/* Writes the line of this process; returns its length. */
 static int holder_line(bool ended, char text[TEXT]) {
   char host[96] = "", when[32], here[64], job[128] = "";
   time_t now = time(NULL);
@@ -96,7 +96,7 @@ static bool write_holder(int fd, bool ended) {
   return write_line(fd, text);
 }
 
-/* Seconds since the file's time, by the clock that stamps it: a file server's may not be ours. */
+/* Age of the file in seconds, by the clock of its file system, which may differ from ours. */
 static double age(int root, int fd) {
   struct stat then, now;
   char name[64];
@@ -114,7 +114,8 @@ static double age(int root, int fd) {
 
 typedef enum verdict { ENDED, DEAD, IN_USE } verdict;
 
-/* Of the holder in a lock file that we could flock, or where flock does not exist. why[TEXT] of DEAD. */
+/* Judges the holder of a lock file that could be locked with flock, or where flock does not exist. why[TEXT]: reason
+ * for DEAD. */
 static verdict judge(int root, int fd, bool flocked, const char *holder, char why[TEXT]) {
   char here[64], there[96], job[96], restart[96], who[96], tick[96];
   if (strstr(holder, ", ended ")) return ENDED;
@@ -135,7 +136,7 @@ static verdict judge(int root, int fd, bool flocked, const char *holder, char wh
   return silent > IO_LOCK_STALE ? DEAD : IN_USE;
 }
 
-/* ---- taking it ---- */
+/* ---- taking the lock ---- */
 
 static sim_status cannot(const char *path, int error) {
   return sim_fail(error == EACCES || error == EPERM ? SIM_ERR_PERMISSION : SIM_ERR_CANT_CREATE, "%s: %s", path,
@@ -166,8 +167,8 @@ static sim_status no_lock_file(const char *path) {
                   path);
 }
 
-/* A file that says who is taking the lock over appears with its content: whoever finds it can tell whether its maker
- * lives. 0 or an errno. */
+/* Creates the file that names the process taking the lock over, with its content, so that others can tell whether
+ * that process lives. 0 or an errno. */
 static int make_taking(int root) {
   char name[64], text[TEXT];
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, size = holder_line(false, text);
@@ -175,19 +176,19 @@ static int make_taking(int root) {
   (void)unlinkat(root, name, 0);
   int fd = openat(root, name, flags, 0666);
   if (fd < 0) return errno;
-  (void)!write(fd, text, (size_t)size); /* empty on a full disk: then its age alone tells whether its maker lives */
+  (void)!write(fd, text, (size_t)size); /* empty on a full disk: then only its age tells whether that process lives */
   (void)close(fd);
   int error = linkat(root, name, root, TAKING_NAME, 0) == 0 ? 0 : errno;
   (void)unlinkat(root, name, 0);
   if (error != EPERM && error != EOPNOTSUPP && error != ENOSYS) return error;
-  fd = openat(root, TAKING_NAME, flags, 0666); /* no hard links here */
+  fd = openat(root, TAKING_NAME, flags, 0666); /* the file system has no hard links */
   if (fd < 0) return errno;
   (void)!write(fd, text, (size_t)size);
   (void)close(fd);
   return 0;
 }
 
-/* Removes that file where its maker died: known at once on this machine, by its age on another. */
+/* Removes that file if its creator died: known at once on this machine, by its age on another. */
 static void remove_taking(int root) {
   char who[TEXT], why[TEXT];
   int old = openat(root, TAKING_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -198,7 +199,7 @@ static void remove_taking(int root) {
   (void)close(old);
 }
 
-/* Waits for somebody else who is at it: that takes milliseconds, or until it is taken for dead. */
+/* Waits while another process takes the lock over, which takes milliseconds, or until that process counts as dead. */
 static int begin_taking(int root, const char *path) {
   enum { EVERY_MS = 100 };
   int error = make_taking(root);
@@ -212,7 +213,7 @@ static int begin_taking(int root, const char *path) {
   return error;
 }
 
-/* Writes our name over that of a holder who ended, or died (`why`); of several who do so at once, one. */
+/* Replaces the name of a holder who ended or died (`why`) by ours; only one of several processes succeeds. */
 static sim_status take_over(int root, const char *path, io_lock *lock, const char *holder, const char *why) {
   char now[TEXT], text[TEXT];
   int error = begin_taking(root, path);
@@ -233,8 +234,7 @@ static bool no_flock(int error) {
   return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == ENOTSUP || error == EINVAL;
 }
 
-/* A lock file that another process removed between our open and our flock locks nothing that anybody else would see:
- * then all over again. */
+/* A lock file that another process removed between our open and our flock is invisible to others: start again. */
 sim_status io_lock_take(int root, const char *path, bool create, io_lock *lock) {
   const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   char holder[TEXT], why[TEXT];
@@ -243,13 +243,13 @@ sim_status io_lock_take(int root, const char *path, bool create, io_lock *lock) 
     lock->fd = openat(root, IO_LOCK_NAME, flags);
     lock->made = lock->fd < 0 && errno == ENOENT && create;
     if (lock->made) lock->fd = openat(root, IO_LOCK_NAME, flags | O_CREAT | O_EXCL, 0666);
-    if (lock->fd < 0 && errno == EEXIST) continue; /* somebody was faster */
+    if (lock->fd < 0 && errno == EEXIST) continue; /* another process was faster */
     if (lock->fd < 0 && errno == ENOENT && !create) return SIM_OK;
     if (lock->fd < 0 && errno != EISDIR && errno != ELOOP) return cannot(path, errno);
     if (lock->fd < 0 || !is_regular(lock->fd)) return no_lock_file(path);
     flocked = flock(lock->fd, LOCK_EX | LOCK_NB) == 0;
     if (!flocked && errno == EWOULDBLOCK) {
-      lock->made = false; /* whoever was faster has it now */
+      lock->made = false; /* another process owns it now */
       read_holder(lock->fd, holder);
       return in_use(path, holder);
     }
@@ -262,7 +262,7 @@ sim_status io_lock_take(int root, const char *path, bool create, io_lock *lock) 
     return SIM_OK;
   }
   read_holder(lock->fd, holder);
-  if (!*holder) { /* made just now on another machine, or by another program */
+  if (!*holder) { /* just created on another machine, or by another program */
     (void)nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     read_holder(lock->fd, holder);
   }
@@ -273,7 +273,7 @@ sim_status io_lock_take(int root, const char *path, bool create, io_lock *lock) 
   return take_over(root, path, lock, holder, now == DEAD ? why : NULL);
 }
 
-/* ---- holding it ---- */
+/* ---- holding the lock ---- */
 
 static struct {
   pthread_mutex_t mutex;
@@ -282,7 +282,7 @@ static struct {
   char why[4096 + TEXT + 128];
 } holding = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* Whether the file in the folder still says that this process has it. What cannot be read says nothing. */
+/* Whether the file in the folder still names this process. Counts as yes if it cannot be read. */
 static bool is_ours(const io_lock *lock, char now[TEXT]) {
   snprintf(now, TEXT, "nobody: it was removed");
   int fd = openat(lock->root, IO_LOCK_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -346,7 +346,7 @@ void io_lock_hold(io_lock *lock, int root, const char *path) {
   }
   pthread_mutex_init(&lock->mutex, NULL);
   pthread_cond_init(&lock->end, NULL);
-  sigfillset(&all); /* signals are for the thread of the loop */
+  sigfillset(&all); /* signals are handled by the thread of the time loop */
   pthread_sigmask(SIG_SETMASK, &all, &before);
   lock->beats = pthread_create(&lock->thread, NULL, beat, lock) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);

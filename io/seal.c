@@ -73,7 +73,8 @@ static int add_bytes(XXH3_state_t *state, unsigned char *buffer, int fd, uint64_
   return error;
 }
 
-/* Digest of a file of `size` bytes with `header` (its digest bytes zero) as the block at `place`; 0 or an errno. */
+/* Digest of a file of `size` bytes with `header` (its digest bytes zero) as the block at offset `place`; 0 or an
+ * errno. */
 static int digest(int fd, uint64_t size, uint64_t place, const unsigned char *header, unsigned char *out) {
   XXH3_state_t *state = XXH3_createState();
   unsigned char *buffer = malloc(BLOCK);
@@ -103,7 +104,7 @@ sim_status io_seal_write(io_file *file) {
   return error ? io_file_fail(file, error) : SIM_OK;
 }
 
-/* Reads the last block of a file, or its first one where the last is none of ours; *place: where it is. */
+/* Reads the last block of a file, or the first one if the last is no seal; *place: its offset. */
 static int read_block(int fd, off_t size, unsigned char header[IO_SEAL_SIZE], uint64_t *place, bool *found) {
   const off_t places[] = {size - IO_SEAL_SIZE, 0};
   *found = false;
@@ -129,14 +130,42 @@ bool io_seal_is_there(int folder, const char *name) {
   return found;
 }
 
+enum { SUPERBLOCK = 52 }; /* bytes, up to the length */
+
+/* Length of an HDF5 file by its superblock, 0 where `start` is none: HDF5 File Format Specification 3.0, II.A. */
+static uint64_t hdf5_length(const unsigned char start[SUPERBLOCK]) {
+  static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+  static const struct {
+    int size_of_offsets, end_of_file;
+  } at[] = {{13, 40}, {13, 44}, {9, 28}, {9, 28}}; /* [version of the superblock] */
+  const unsigned version = start[8];
+  if (memcmp(start, signature, sizeof signature) != 0 || version >= sizeof at / sizeof *at) return 0;
+  return start[at[version].size_of_offsets] == 8 ? get(start + at[version].end_of_file, 8) : 0;
+}
+
+/* Says what is known of a file without a seal. */
+static sim_status fail_unsealed(int fd, off_t size, const char *path) {
+  unsigned char start[SUPERBLOCK];
+  size_t got;
+  const int error = io_sys_read(fd, start, sizeof start, 0, &got);
+  if (error) return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error));
+  const uint64_t length = got == sizeof start ? hdf5_length(start) : 0;
+  if (size == 0) return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is empty", path);
+  if (length == 0)
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: was not written by sim, or its beginning is damaged", path);
+  if (length > (uint64_t)size)
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: damaged: cut short: %lld bytes long, and its HDF5 content alone is %llu",
+                    path, (long long)size, (unsigned long long)length);
+  return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: has no seal in its last %d bytes: cut short, or not written by sim", path,
+                  IO_SEAL_SIZE);
+}
+
 static sim_status read_header(int fd, off_t size, const char *path, unsigned char header[IO_SEAL_SIZE],
                               uint64_t *place) {
   bool found;
   int error = read_block(fd, size, header, place, &found);
   if (error) return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error));
-  if (!found)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: %s", path,
-                    size == 0 ? "is empty" : "was not written by sim, or is damaged");
+  if (!found) return fail_unsealed(fd, size, path);
   if (get(header + AT_VERSION, 4) != SEAL_VERSION)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: its format is of another version, or it is damaged", path);
   uint64_t length = get(header + AT_LENGTH, 8);

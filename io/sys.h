@@ -10,18 +10,18 @@
 /* Each returns 0 or an errno. Opened descriptors are closed on exec and never follow a symbolic link. */
 int io_sys_create(int folder, const char *name, int *fd); /* a new file for reading and writing */
 int io_sys_write(int fd, const void *data, size_t size, int64_t offset);
-/* A row of buffers; their entries are changed. */
+/* Writes a list of buffers; their entries are changed. */
 int io_sys_writev(int fd, struct iovec *vectors, int count, int64_t offset);
 int io_sys_truncate(int fd, int64_t size);
 int io_sys_sync(int fd);
-void io_sys_start(int fd); /* begins to write what is in memory of a file, without waiting; a hint: never fails */
-int io_sys_close(int fd);  /* closed in any case */
+void io_sys_start(int fd); /* starts writing a file's cached data, without waiting; a hint that never fails */
+int io_sys_close(int fd);  /* closes in any case */
 int io_sys_rename(int folder, const char *from, const char *to);
-/* Reads until `size` bytes or the end of the file; *got says how many came. Never made to fail. */
+/* Reads until `size` bytes or the end of the file; *got: number of bytes read. Never made to fail. */
 int io_sys_read(int fd, void *data, size_t size, int64_t offset, size_t *got);
 
-/* For tests: call number `nth` from now on (1 is the next) fails with `error`, and with `onwards` all after it too.
- * nth 0: none. A failing write writes half of its bytes first. */
+/* For tests: call number `nth` from now on (1 is the next) fails with `error`, and with `onwards` all later ones
+ * too. nth 0: none. A failing write writes half of its bytes first. */
 void io_sys_fail(int64_t nth, bool onwards, int error);
 /* Whether the call chosen above was reached. */
 bool io_sys_failed(void);

@@ -1,5 +1,5 @@
-/* The process that runs a script: its Lua state with a counting allocator, the script, and the results that it sends to
- * the parent. A limit that is exceeded ends the process at once, so no pcall, handler or finaliser can continue. */
+/* The process that runs a script: its Lua state with a counting allocator, the script, and the results that it sends
+ * to the parent. Exceeding a limit ends the process at once, so that no pcall, handler or finaliser can continue. */
 #include "lua/internal.h"
 
 #include "engine/confine.h"
@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Refuses once, whereupon Lua collects its garbage and asks again. */
+/* Refuses once, whereupon Lua collects garbage and asks again. */
 static void *allocate(void *context, void *block, size_t old, size_t size) {
   scenario_child *child = context;
-  if (!block) old = 0; /* then it is the kind of object */
+  if (!block) old = 0; /* `old` is then the kind of object */
   if (size == 0) {
     free(block);
     child->used -= old;
@@ -40,7 +40,7 @@ static int panic(lua_State *L) {
                       SCENARIO_AT_FILE ": out of memory at the start of the script");
 }
 
-/* "sim.nbody { ... } or sim.diffusion { ... }" */
+/* Writes "sim.nbody { ... } or sim.diffusion { ... }". */
 static void list_models(const scenario_options *options, char *out, size_t capacity) {
   size_t used = 0;
   out[0] = 0;
@@ -70,7 +70,7 @@ static void check_results(scenario_child *child, int first, int results) {
                       lua_isnil(L, first) ? "" : "a ", what, models);
 }
 
-/* Lua's own messages are about the text as it stands; then the same text with its checks is loaded. */
+/* Loads the original text first, for Lua's own messages; then the same text with checks inserted. */
 static int load_text(scenario_child *child, const char *text, size_t size) {
   lua_State *L = child->L;
   char *guarded;
@@ -138,7 +138,7 @@ noreturn void scenario_child_run(const char *text, size_t size, const scenario_o
   sim_value *value = scenario_tree(&child, -1);
   if (!value) scenario_child_fail_memory(&child, false);
   scenario_trace_all(&child);
-  lua_close(L); /* makes room for the text of the tree */
+  lua_close(L); /* frees memory for the text of the tree */
   child.L = NULL;
   send_value(&child, SCENARIO_FRAME_PARAMS, child.params);
   send_value(&child, SCENARIO_FRAME_VALUE, value);

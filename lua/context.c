@@ -50,7 +50,7 @@ int scenario_child_line(lua_State *L) {
   return 0;
 }
 
-/* "\1:12" or "\1". */
+/* Reads the position "\1:12" or "\1" in front of a message. */
 static const char *place(lua_State *L, char out[32]) {
   int line = L ? scenario_child_line(L) : 0;
   if (line > 0)
@@ -86,7 +86,7 @@ static double processor_seconds(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Looks at the time too, where it can still name the line; the timer is for what no hook sees. */
+/* Checks the time too, while it can still name the line; the timer covers code that no hook sees. */
 static void count(lua_State *L, lua_Debug *unused) {
   (void)unused;
   scenario_child *child = scenario_child_of(L);
@@ -101,14 +101,14 @@ static void count(lua_State *L, lua_Debug *unused) {
                         SCENARIO_INSTRUCTIONS / 1000000);
 }
 
-/* Adds the lines from which the function that failed was called to the text on the top: "... (called from line
- * 12, 30)". A tail call, return h(x), has removed its caller's frame: of the compiled function only its place is known.
- */
+/* Appends the lines from which the failed function was called to the message on the top: "... (called from line 12,
+ * 30)". A tail call, return h(x), has removed its caller's frame: only the definition of the called function is then
+ * known. */
 static void add_calls(lua_State *L) {
   enum { LINES_MOST = 3, LEVELS_MOST = 64 };
   lua_Debug at;
   int lines[LINES_MOST], count = 0, last = scenario_child_line(L);
-  bool lost = false; /* the outermost function is the one that a tail call has entered */
+  bool lost = false; /* the outermost function was entered by a tail call */
   for (int level = 0; level < LEVELS_MOST && count < LINES_MOST && lua_getstack(L, level, &at); level++) {
     if (!lua_getinfo(L, "lt", &at) || at.currentline <= 0) continue;
     lost = at.istailcall;
@@ -130,7 +130,7 @@ static void add_calls(lua_State *L) {
   }
 }
 
-/* Gives an error its place, and text to one that has none. Runs no code of the script: no __tostring, no __index. */
+/* Gives an error its position, and a text if it has none. Runs no code of the script: no __tostring, no __index. */
 static int on_error(lua_State *L) {
   char at[32];
   place(L, at);

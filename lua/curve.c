@@ -30,15 +30,15 @@ static double value_at(const curve *c, double t) {
   return c->flat || i == c->count - 1 ? c->point[i].value : c->point[i].value + (t - c->point[i].t) * slope_after(c, i);
 }
 
-/* where(t < t_2, ..., where(t < t_3, ..., where(t_n <= t, last, t))): comparisons of t itself with the points, where
- * integrals begin anew. A NaN stays one. */
+/* where(t < t_2, ..., where(t < t_3, ..., where(t_n <= t, last, t))): compares t directly with the points, so that
+ * integrals can be split there. NaN is kept. */
 static sim_status make_graph(const curve *c, sim_expr_builder *builder, sim_expr_ref t, sim_expr_ref *out) {
   sim_expr_ref end, reached, last;
   SIM_TRY(sim_expr_builder_number(builder, c->point[c->count - 1].t, &end));
   SIM_TRY(sim_expr_builder_number(builder, c->point[c->count - 1].value, &last));
   SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_LE, (const sim_expr_ref[]){end, t}, &reached));
   SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_WHERE, (const sim_expr_ref[]){reached, last, t}, out));
-  for (int i = c->count - 2; i >= -1; i--) { /* the piece before point i + 1; -1: before all */
+  for (int i = c->count - 2; i >= -1; i--) { /* the piece before point i + 1; -1: before all points */
     sim_expr_ref at, below, piece, other;
     SIM_TRY(sim_expr_builder_number(builder, c->point[i < 0 ? 0 : i].value, &piece));
     if (i >= 0 && !c->flat) {

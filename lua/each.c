@@ -1,4 +1,4 @@
-/* sim.each(n, f): one table of numbers for each i, packed into a column a key. */
+/* sim.each(n, f): one table of numbers for each i, packed into one column for each key. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -8,7 +8,7 @@
 enum { EACH_MOST = 10000000, EACH_KEYS_MAX = 32, EACH_LIST_MAX = 4096 };
 
 typedef struct each_key {
-  const char *name; /* alive: key of the table of columns */
+  const char *name; /* kept alive by Lua: key of the table of columns */
   scenario_column *column;
   bool list;
 } each_key;
@@ -91,7 +91,7 @@ static size_t make_columns(lua_State *L, size_t n, each_key keys[EACH_KEYS_MAX])
   return count;
 }
 
-/* Stores the table on the top. It has every key of f(1), and where it has as many it has no other. */
+/* Stores the table on the top, which must have exactly the keys of f(1). */
 static void store_row(lua_State *L, lua_Integer i, const each_key *keys, size_t count) {
   for (size_t k = 0; k < count; k++) {
     lua_pushvalue(L, 4 + (int)k);
@@ -118,7 +118,7 @@ int scenario_each(lua_State *L) {
   luaL_checkstack(L, EACH_KEYS_MAX + LUA_MINSTACK, NULL);
   call(L, 1);
   size_t count = make_columns(L, (size_t)n, keys);
-  for (size_t k = 0; k < count; k++) { /* from stack index 4 on: the names, as Lua has them */
+  for (size_t k = 0; k < count; k++) { /* the names, from stack index 4 on, kept alive there */
     lua_pushstring(L, keys[k].name);
     lua_insert(L, 4 + (int)k);
   }

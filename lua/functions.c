@@ -1,5 +1,5 @@
-/* The functions that take numbers and symbols alike: operators of symbols, sim.NAME, and those of math. With a symbol
- * among their arguments they add to the graph that is being traced, else they give plain numbers. */
+/* Functions of numbers and symbols: operators of symbols, sim.NAME, and those of math. With a symbol among their
+ * arguments they extend the graph being traced, else they return plain numbers. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -11,13 +11,13 @@ enum { ARGUMENTS_MAX = 200 };
 
 typedef struct operation {
   const sim_expr_function *function; /* NULL: none(p, q, ...) */
-  const char *name;                  /* in messages */
+  const char *name;                  /* for messages */
 } operation;
 
-/* One builder for the constants outside of traces; a new one before it is full. */
+/* Returns the builder for constants outside of traces; replaces it before it is full. */
 static sim_expr_builder *folding(lua_State *L, int count) {
   scenario_child *child = scenario_child_of(L);
-  int most = 8 * (count + 2); /* nodes that one call makes: of box, 7 for each argument and 7 */
+  int most = 8 * (count + 2); /* nodes of one call: box has 7 for each argument and 7 more */
   if (child->fold && child->folded + most > SIM_EXPR_NODES_MAX) sim_expr_builder_free(&child->fold);
   if (!child->fold) {
     child->folded = 0;
@@ -39,7 +39,7 @@ static void check_argument(lua_State *L, const operation *self, int index, char 
                           : "number");
 }
 
-/* Calls it with the values from stack index 1 to `count`, and pushes the result. */
+/* Applies the operation to stack indices 1 to `count`, and pushes the result. */
 static int apply(lua_State *L, const operation *self, int count) {
   const sim_expr_function *function = self->function ? self->function : sim_expr_function_find("or");
   sim_expr_ref args[ARGUMENTS_MAX], out;
@@ -76,13 +76,13 @@ static int call(lua_State *L) {
   return apply(L, &self, lua_gettop(L));
 }
 
-/* A unary operator gets its operand twice. */
+/* Unary operators receive their operand twice. */
 static int negate(lua_State *L) {
   operation self = operation_of(L);
   return apply(L, &self, 1);
 }
 
-/* Of math.max and math.min: a NaN among plain numbers is the result too, where Lua's own would pass it over. */
+/* math.max and math.min: NaN among plain numbers is the result; Lua would ignore it. */
 static bool push_nan(lua_State *L, const operation *self, int count) {
   if (strcmp(self->function->name, "max") != 0 && strcmp(self->function->name, "min") != 0) return false;
   for (int i = 1; i <= count; i++)
@@ -93,7 +93,7 @@ static bool push_nan(lua_State *L, const operation *self, int count) {
   return false;
 }
 
-/* Upvalue 3 is Lua's own function, 4 whether the evaluator's takes its place for numbers. */
+/* Upvalue 3 is Lua's own function, 4 whether the evaluator's function replaces it for numbers. */
 static int call_math(lua_State *L) {
   operation self = operation_of(L);
   int count = lua_gettop(L), most = self.function->most;
@@ -108,7 +108,7 @@ static int call_math(lua_State *L) {
     return lua_gettop(L);
   }
   while (count > self.function->least && lua_isnil(L, count)) count--;
-  if (count > most) count = most; /* Lua's own ignore the others */
+  if (count > most) count = most; /* Lua's functions ignore the others */
   for (int i = 1; i <= count || i <= self.function->least; i++) {
     lua_pushnumber(L, luaL_checknumber(L, i));
     lua_replace(L, i);
@@ -139,7 +139,7 @@ void scenario_operators_set(lua_State *L) {
   }
 }
 
-/* Those that Lua writes as an operator have no name in `sim`, but pow; and, or, not are its keywords. */
+/* Whether a function has a name in `sim`: operators have none (except pow), nor have the keywords and, or, not. */
 static bool is_named(const char *name) {
   static const char *const without[] = {"and", "or", "not", NULL};
   for (int i = 0; i < OPERATORS; i++)
@@ -164,7 +164,7 @@ void scenario_functions_set(lua_State *L) {
 }
 
 void scenario_functions_set_math(lua_State *L) {
-  /* Lua's own keep whole numbers whole. */
+  /* for these Lua's functions keep integers */
   static const char *const own[] = {"abs", "ceil", "deg", "floor", "fmod", "max", "min", "rad", NULL};
   static const char *const evaluated[] = {"acos", "asin", "atan", "cos", "exp", "log", "sin", "sqrt", "tan", NULL};
   for (int kind = 0; kind < 2; kind++) {

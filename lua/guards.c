@@ -1,12 +1,12 @@
-/* Lua asks nobody what a symbol is worth in `if`, `and`, `or`, `not`, nor in a comparison with a number by ==, nor as a
- * key of a table. So each value that these look at is made to pass by a check: the text of functions is loaded with
- * marks in it,
+/* Lua does not call a metamethod for a symbol in `if`, `and`, `or`, `not`, in a comparison with a number by ==, or
+ * as a key of a table. So the text of functions is loaded with marks, by which each value in such a position passes
+ * a check:
  *
- *   if MARK|a and b == 1 then     for   if a and b == 1 then
+ *   if MARK|a and b == 1 then     instead of   if a and b == 1 then
  *
- * where MARK is a string, so that Lua calls the string's metamethod, which gives back its second operand, or refuses
- * it. `|` binds closer than comparisons, and ^ closer than `not`: a mark needs no parenthesis, and where an operand
- * ends does not matter. No line moves. */
+ * MARK is a string, so that Lua calls the string's metamethod, which returns its second operand or refuses it. `|`
+ * binds tighter than comparisons, and ^ tighter than `not`: a mark needs no parentheses, and the end of an operand
+ * does not matter. Line numbers stay. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -14,33 +14,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 512 /* Lua itself takes no more than 200 */, MARK_SIZE = 5 };
+enum { DEPTH_MAX = 512 /* DEPTH_MAX: Lua's own limit is 200 */, MARK_SIZE = 5 };
 
-/* What is asked of the value behind a mark. */
+/* The check of a value behind a mark. */
 typedef enum question {
   IS_TRUE = 't', /* by if, while, until, and, or, not */
-  IS_CHOICE = 'c' /* b in `a and b or c`: true as any number is, where Lua's own idiom wants that */,
+  IS_CHOICE = 'c' /* b in `a and b or c`: true for any number, as Lua's idiom requires */,
   IS_EQUAL = 'e',
-  IS_THERE = 'n' /* compared with nil: as a symbol it always is, so its name must be that of an input */,
+  IS_THERE = 'n' /* compared with nil: a symbol never is nil, so its name must be that of an input */,
   IS_KEY = 'k' /* between the brackets of t[i] and { [i] = v } */
 } question;
 
 typedef struct mark {
-  const char *at; /* in front of it */
+  const char *at; /* position in front of it */
   char kind, operator;
 } mark;
 
-/* An expression that is being read, one for each bracket or block that is open. */
+/* An expression being read, one for each open bracket or block. */
 typedef struct level {
-  const char *operand; /* where the one of the last comparison, `and` or `or` begins; NULL: not yet */
-  bool marked;         /* it is */
-  bool compared;       /* since the last `and` or `or`: what they see is a boolean of Lua's */
-  bool after_and;      /* the last of them was `and` */
+  const char *operand; /* start of the operand of the last comparison, `and` or `or`; NULL: none yet */
+  bool marked;         /* the operand has a mark */
+  bool compared;       /* a comparison since the last `and` or `or`, which then gets a boolean */
+  bool after_and;      /* the last of these was `and` */
   bool choice;         /* the operand is `(a and b)` */
-  const char *opened;  /* the bracket that opened it, if one did */
-  bool key;            /* the bracket is one of a key */
-  bool tested, until;  /* `if` or `while`; `until` */
-  bool function;       /* this level, or one around it, is a function's */
+  const char *opened;  /* the bracket that opened it; NULL: none */
+  bool key;            /* the bracket belongs to a key */
+  bool tested, until;  /* tested: `if` or `while`; until: `until` */
+  bool function;       /* inside a function */
 } level;
 
 typedef struct reader {
@@ -81,7 +81,7 @@ static void begin_expression(level *at) {
   at->compared = at->after_and = at->tested = at->until = false;
 }
 
-/* Something looks whether the expression so far is true. */
+/* The expression so far is tested for truth. */
 static void test(reader *self, level *at, char kind) {
   if (!at->compared) add_operand(self, at, kind);
 }
@@ -115,7 +115,7 @@ static level *close_level(reader *self) {
   return outer;
 }
 
-/* Whether an expression can end with the token, and end before the next one: no sign stands between them. */
+/* Whether an expression can end with the token `last` before `next`. */
 static bool ends_before(scenario_token last, scenario_token next) {
   static const char *const open[] = {"and", "or", "not", "until", NULL}, *const joins[] = {"and", "or", NULL};
   bool complete =
@@ -125,7 +125,7 @@ static bool ends_before(scenario_token last, scenario_token next) {
                       (next.kind == SCENARIO_TOKEN_NAME && !is_any(next, joins)));
 }
 
-/* `nil` is no number: to ask for it is fair. */
+/* `nil` is no number: comparing with it is allowed. */
 static void compare(reader *self, level *at, scenario_token last, scenario_token next) {
   const char kind = is(last, "nil") || is(next, "nil") ? IS_THERE : IS_EQUAL;
   add_operand(self, at, kind);
@@ -166,7 +166,7 @@ static void take_word(reader *self, scenario_token token, scenario_token next) {
   }
 }
 
-/* `before` and `next`: the tokens around it. */
+/* `before` and `next`: the neighbouring tokens. */
 static void take(reader *self, scenario_token before, scenario_token token, scenario_token next) {
   level *at = &self->levels[self->depth];
   if (at->until && ends_before(before, token)) {
@@ -192,7 +192,7 @@ static void take(reader *self, scenario_token before, scenario_token token, scen
     bool shift = token.size == 1 &&
                  (token.text[1] == sign || (is(before, sign == '<' ? "<" : ">") && before.text + 1 == token.text));
     if (shift) return;
-    begin_operand(at); /* refused by their own metamethods */
+    begin_operand(at); /* their own metamethods refuse them */
     at->compared = true;
   }
 }

@@ -51,9 +51,9 @@ typedef struct scenario_trace {
   int member_line; /* line where a parameter was first indexed */
   int *conditions; /* owned: line of each condition, 0 once something was computed from it */
   size_t condition_count, condition_capacity;
-  char asked[SIM_EXPR_INPUTS_MAX][SIM_EXPR_NAME_MAX + 1]; /* members that were only compared with nil */
+  char asked[SIM_EXPR_INPUTS_MAX][SIM_EXPR_NAME_MAX + 1]; /* members only compared with nil */
   int asked_count;
-  char refused[512]; /* first unsupported use of a symbol, kept although a pcall may catch the error; "": none */
+  char refused[512]; /* first unsupported use of a symbol, kept even if pcall catches the error; "": none */
   int refused_line;
 } scenario_trace;
 
@@ -83,7 +83,7 @@ typedef struct scenario_child {
 sim_status scenario_read_text(const char *path, char **text, size_t *size) SIM_MUST_CHECK;
 /* Length of the UTF-8 byte order mark at the start: 3 or 0. */
 size_t scenario_bom(const char *text, size_t size);
-/* Compares by bytes, a prefix first: below, at or above 0. */
+/* Compares bytewise, a prefix first: < 0, 0 or > 0. */
 int scenario_compare_text(const char *a, size_t a_size, const char *b, size_t b_size);
 
 /* ---- child.c ---- */
@@ -106,15 +106,15 @@ noreturn void scenario_child_fail_memory(const scenario_child *child, bool over)
 /* Calls the function below its `arguments` at the top of the stack, under the limits of time and instructions. Returns
  * Lua's status and leaves all results, or the text of the error. */
 int scenario_child_call(scenario_child *child, int arguments);
-/* Counts one more value and its bytes; ends the process where the scenario holds too many. */
+/* Counts one more value and its bytes; ends the process if the scenario has too many. */
 void scenario_account(scenario_child *child, size_t bytes);
 
 /* ---- sandbox.c ---- */
 
 /* Pushes the table of the global names of a script, without `sim`. */
 void scenario_sandbox_push(lua_State *L);
-/* Replaces the table at the top by a read-only view of it, in which an unknown name is an error. `label` stands before
- * the name in the message: "", "math.". */
+/* Replaces the table at the top by a read-only view in which an unknown name is an error. `label` precedes the name
+ * in the message: "", "math.". */
 void scenario_sandbox_seal(lua_State *L, const char *label);
 
 /* ---- natives.c ---- */
@@ -144,9 +144,9 @@ bool scenario_hint(const char *label, const char *name, const char *const *math,
 
 /* Pushes the table `sim`. */
 void scenario_language_push(lua_State *L);
-/* Name of the constructor that made the table at `index`; NULL: a plain table. */
+/* Name of the constructor that created the table at `index`; NULL: a plain table. */
 const char *scenario_language_tag(lua_State *L, int index);
-/* Ends the process with SIM_ERR_USAGE where a --set names no sim.param. */
+/* Ends the process with SIM_ERR_USAGE if a --set names no sim.param. */
 void scenario_language_check_sets(scenario_child *child);
 
 /* ---- each.c ---- */
@@ -162,10 +162,10 @@ int scenario_each(lua_State *L);
 
 /* sim.curve: pushes a function of time. */
 int scenario_curve(lua_State *L);
-/* Whether the value at `index` is a function that sim.curve made. */
+/* Whether the value at `index` is a function created by sim.curve. */
 bool scenario_is_curve(lua_State *L, int index);
 
-/* ---- symbol.c: userdata that stand for the inputs of a function and for values computed from them ---- */
+/* ---- symbol.c: userdata for the inputs of a function and values computed from them ---- */
 
 /* Pushes the new metatable of symbols. */
 void scenario_symbol_push_metatable(lua_State *L);
@@ -177,9 +177,9 @@ bool scenario_is_symbol(lua_State *L, int index);
 void scenario_symbol_push_text(lua_State *L, int index);
 /* Whether the value at `index` is a boolean or a symbol of one. */
 bool scenario_symbol_is_condition(lua_State *L, int index);
-/* Node of the symbol, number or boolean at `index`. A parameter becomes an input when it is first used. */
+/* Node of the symbol, number or boolean at `index`. A parameter becomes an input at its first use. */
 sim_status scenario_symbol_ref(lua_State *L, int index, sim_expr_builder *builder, sim_expr_ref *out) SIM_MUST_CHECK;
-/* Makes the parameter at `index` an input, unless its members were used instead. */
+/* Declares the parameter at `index` as an input, unless its members were used instead. */
 sim_status scenario_symbol_declare(lua_State *L, int index, sim_expr_builder *builder) SIM_MUST_CHECK;
 
 #define SCENARIO_NO_LENGTH                                                                                             \
@@ -190,9 +190,9 @@ sim_status scenario_symbol_declare(lua_State *L, int index, sim_expr_builder *bu
 int scenario_symbol_refuse_truth(lua_State *L, int index, bool choice);
 int scenario_symbol_refuse_equal(lua_State *L, int index);
 int scenario_symbol_refuse_key(lua_State *L, int index);
-/* Remembers that a member was compared with nil, which is never true of a symbol; returns 1. */
+/* Records that a member was compared with nil, which is never true for a symbol; returns 1. */
 int scenario_symbol_ask(lua_State *L, int index);
-/* Makes inputs of the members that were only compared with nil, so that the model refuses unknown names. */
+/* Declares members that were only compared with nil as inputs, so that the model refuses unknown names. */
 sim_status scenario_symbol_declare_asked(lua_State *L, sim_expr_builder *builder) SIM_MUST_CHECK;
 /* Result of type() for the symbol at `index`: "boolean" of a condition, "table" where members were used, else "number";
  * after "number" the symbol has no members. */
@@ -212,8 +212,8 @@ void scenario_guards_set(lua_State *L);
 
 /* ---- functions.c ---- */
 
-/* Put functions of numbers and symbols into the table at the top: metamethods of symbols, functions of `sim`, functions
- * of `math` in place of Lua's. */
+/* Put functions of numbers and symbols into the table at the top: metamethods of symbols, functions of `sim`,
+ * functions of `math` instead of Lua's. */
 void scenario_operators_set(lua_State *L);
 void scenario_functions_set(lua_State *L);
 void scenario_functions_set_math(lua_State *L);
@@ -227,7 +227,7 @@ void scenario_trace_all(scenario_child *child);
 
 /* ---- tree.c ---- */
 
-/* Returns the value at `index` as a plain tree; the caller frees it. A value that no scenario may hold becomes
+/* Converts the value at `index` to a plain tree; the caller frees it. A value that no scenario may hold becomes
  * SIM_VALUE_BAD. */
 sim_value *scenario_tree(scenario_child *child, int index);
 

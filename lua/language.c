@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Their addresses are keys of the registry: table -> constructor's name, name -> default and value of a parameter. */
+/* Addresses that serve as keys of the registry: table -> constructor's name, name -> default and value of a
+ * parameter. */
 static const char tags_key, defaults_key, values_key;
 
 const char *scenario_language_tag(lua_State *L, int index) {
@@ -14,7 +15,7 @@ const char *scenario_language_tag(lua_State *L, int index) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &tags_key);
   lua_pushvalue(L, index);
   lua_rawget(L, -2);
-  const char *tag = lua_tostring(L, -1); /* stays alive: it is an upvalue of the constructor */
+  const char *tag = lua_tostring(L, -1); /* kept alive as an upvalue of the constructor */
   lua_pop(L, 2);
   return tag;
 }
@@ -47,8 +48,8 @@ static bool is_word(const char *text, size_t size) {
   return size > 0 && size < SCENARIO_NAME_MAX;
 }
 
-/* Pushes the number that `text` is: "1e6", "0x10", "1/256"; an integer where it is a whole one written as such.
- * Pushes nothing and returns false where it is none. */
+/* Pushes the number in `text`: "1e6", "0x10", "1/256"; an integer if it is written as one. False: no number, nothing
+ * pushed. */
 static bool push_number(lua_State *L, const char *text) {
   const char *slash = strchr(text, '/');
   if (!slash) return lua_stringtonumber(L, text) != 0;
@@ -64,7 +65,7 @@ static bool push_number(lua_State *L, const char *text) {
   return true;
 }
 
-/* Pushes the value of a --set as one of the same type as the default at stack index 2. */
+/* Pushes the value of a --set, converted to the type of the default at stack index 2. */
 static void push_set(lua_State *L, const char *name, const char *text) {
   scenario_child *child = scenario_child_of(L);
   const char *expected = "text";
@@ -137,7 +138,7 @@ static void record(lua_State *L, const char *name) {
     scenario_child_fail(child, SIM_ERR_NO_MEMORY, SCENARIO_AT_FILE ": out of memory for the script");
 }
 
-/* Pushes the value of a parameter declared before and returns true, or nothing and false. */
+/* Pushes the value of an already declared parameter; false: none, nothing pushed. */
 static bool declared(lua_State *L, const char *name) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &defaults_key);
   lua_getfield(L, -1, name);
@@ -153,7 +154,8 @@ static bool declared(lua_State *L, const char *name) {
   return true;
 }
 
-/* A function of the returned table is called once, and what it asks for outside of its inputs would be frozen. */
+/* Refuses a call while a function is traced: it is called once, so that a value from outside of its inputs would be
+ * frozen. */
 static void refuse_in_trace(lua_State *L, const char *name, const char *why) {
   if (scenario_child_of(L)->trace) luaL_error(L, "sim.%s cannot stand in a function that is compiled: %s", name, why);
 }
@@ -220,7 +222,8 @@ static int each(lua_State *L) {
 
 /* ---- random numbers, as functions of (entity, draw, seed) ---- */
 
-/* The step that the streams of scripts have in engine/rng.h: no run comes to it, so they meet no number of a model. */
+/* Step of the scripts' random numbers in engine/rng.h: no run reaches it, so that they never coincide with a
+ * model's. */
 static const uint64_t script_step = (UINT64_C(1) << 48) - 1;
 
 static int draw(lua_State *L, void (*two)(uint64_t, uint64_t, uint64_t, uint32_t, double[2]), const char *name) {
@@ -254,7 +257,7 @@ void scenario_language_push(lua_State *L) {
     lua_getfield(L, -1, *name);
     bool free_name = lua_isnil(L, -1);
     lua_pop(L, 1);
-    if (!free_name) continue; /* sim.each and sim.param are functions of their own */
+    if (!free_name) continue; /* sim.each and sim.param are not constructors */
     lua_pushstring(L, *name);
     lua_pushcclosure(L, construct, 1);
     lua_setfield(L, -2, *name);

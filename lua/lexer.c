@@ -1,4 +1,4 @@
-/* Words of a Lua text with their lines. Tolerant: what it does not understand becomes a token of one character. */
+/* Tokens of a Lua text with their lines. Tolerant: unknown text becomes tokens of one character. */
 #include "lua/internal.h"
 
 #include <ctype.h>
@@ -6,7 +6,7 @@
 
 bool scenario_is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* Steps over one character; \r\n and \n\r count as one end of line, as Lua counts. */
+/* Advances one character; \r\n and \n\r count as one end of line, as in Lua. */
 static void step(scenario_lexer *lexer) {
   char c = *lexer->at++;
   if (c != '\n' && c != '\r') return;
@@ -23,7 +23,7 @@ static int long_level(const scenario_lexer *lexer) {
   return p < lexer->end && *p == '[' ? level : -1;
 }
 
-/* Steps behind the closing bracket; text and size get what is inside. */
+/* Skips past the closing bracket; text and size are set to the content. */
 static void skip_long(scenario_lexer *lexer, int level, scenario_token *token) {
   lexer->at += level + 2;
   token->text = lexer->at;

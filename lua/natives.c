@@ -1,11 +1,11 @@
-/* Lua's own functions, as far as they would tell a function what its symbols are, or hide what was asked of them. */
+/* Replacements of Lua's own functions that would reveal symbols to a script, or hide errors from a trace. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
 
 #include <string.h>
 
-/* Its address is a key of the registry: the list of all metatables that were set. */
+/* Its address is a key of the registry: the list of all metatables. */
 static const char metatables_key;
 
 static int type_of(lua_State *L) {
@@ -14,7 +14,7 @@ static int type_of(lua_State *L) {
   return 1;
 }
 
-/* Upvalue: Lua's own. */
+/* Upvalue: Lua's own function. */
 static int call_own(lua_State *L) {
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
@@ -30,14 +30,14 @@ static int to_number(lua_State *L) {
   return 1;
 }
 
-/* Upvalue 2: why a symbol is refused. */
+/* Upvalue 2: the reason why a symbol is refused. */
 static int refuse_symbols(lua_State *L) {
   for (int i = 1; i <= lua_gettop(L); i++)
     if (scenario_is_symbol(L, i)) return scenario_symbol_refuse(L, lua_tostring(L, lua_upvalueindex(2)));
   return call_own(L);
 }
 
-/* As of any number. */
+/* The metatable of a symbol is that of a number. */
 static int get_metatable(lua_State *L) {
   if (!scenario_is_symbol(L, 1)) return call_own(L);
   lua_pushnil(L);
@@ -78,7 +78,7 @@ static int assert_true(lua_State *L) {
   return lua_error(L);
 }
 
-/* Which way a function goes after an error may depend on what its symbols are. */
+/* pcall: what a function does after an error may depend on its symbols. */
 static int protected_call(lua_State *L) {
   luaL_checkany(L, 1);
   const int failed = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
@@ -103,7 +103,7 @@ static int protected_call(lua_State *L) {
 
 /* ---- metatables ---- */
 
-/* Lua makes a boolean of what a comparison gives back. Upvalue: the scenario's own metamethod. */
+/* Lua converts the result of a comparison to a boolean. Upvalue: the scenario's metamethod. */
 static int compare(lua_State *L) {
   lua_settop(L, 2);
   lua_pushvalue(L, lua_upvalueindex(1));
@@ -112,7 +112,7 @@ static int compare(lua_State *L) {
   return scenario_symbol_refuse_truth(L, -1, false);
 }
 
-/* Of the metatable on the top. */
+/* Wraps the comparisons of the metatable on the top. */
 static bool check_comparisons(lua_State *L) {
   static const char *const names[] = {"__lt", "__le", "__eq", NULL};
   bool found = false;
@@ -143,7 +143,7 @@ bool scenario_natives_check_comparisons(lua_State *L) {
   return found;
 }
 
-/* Finalisers run where no hook counts; what a weak table holds depends on when garbage is collected. */
+/* Finalisers run outside of hooks; the content of a weak table depends on garbage collection. */
 static int set_metatable(lua_State *L) {
   static const char *const refused[] = {"__gc", "__mode", NULL};
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -168,14 +168,14 @@ static int set_metatable(lua_State *L) {
   return 1;
 }
 
-/* ---- what functions share ---- */
+/* ---- hash of the reachable state ---- */
 
 static void mix(uint64_t *hash, uint64_t word) {
   *hash = (*hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
   *hash ^= *hash >> 32;
 }
 
-/* Takes the value on the top into the hash; a table or function that was not met before goes to the end of the list. */
+/* Adds the value on the top to the hash; a new table or function is appended to the list. */
 static void take(lua_State *L, int list, int met, lua_Integer *listed, uint64_t *hash) {
   uint64_t word = 0;
   double number;
@@ -190,9 +190,11 @@ static void take(lua_State *L, int list, int met, lua_Integer *listed, uint64_t 
       memcpy(&word, &number, sizeof word);
     }
     break;
-  default: word = (uint64_t)(uintptr_t)lua_topointer(L, -1); /* of a string too: equal ones may lie apart */
+  default:
+    /* for a string too, but equal strings may have different addresses */
+    word = (uint64_t)(uintptr_t)lua_topointer(L, -1);
   }
-  if (lua_type(L, -1) == LUA_TSTRING) { /* hence by its contents */
+  if (lua_type(L, -1) == LUA_TSTRING) { /* hence by content */
     size_t size;
     const char *text = lua_tolstring(L, -1, &size);
     word = size;
@@ -249,7 +251,7 @@ uint64_t scenario_state(lua_State *L, int index, size_t *count) {
 
 /* ---- the tables ---- */
 
-/* Puts `call` in the place of Lua's own function, which it has as an upvalue, with a text if there is one. */
+/* Replaces Lua's own function by `call`, which has it as an upvalue, with a text if given. */
 static void replace(lua_State *L, const char *name, lua_CFunction call, const char *text) {
   lua_getfield(L, -1, name);
   if (text) lua_pushstring(L, text);

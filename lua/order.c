@@ -1,6 +1,6 @@
-/* pairs, next and table.sort whose order depends on keys and values alone. Lua's own walk a hash table seeded by
- * addresses and the clock, and its sort takes a pivot from the clock. Here keys come as numbers ascending, then strings
- * by bytes, then false and true; and the sort is a stable merge sort. */
+/* pairs, next and table.sort in an order that depends on keys and values alone. Lua's own order follows a hash
+ * seeded by addresses and the clock, and its sort takes a pivot from the clock. Here keys are ordered as increasing
+ * numbers, then strings by bytes, then false and true; the sort is a stable merge sort. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -13,9 +13,9 @@ typedef struct order_key {
   bool integer, boolean;
   lua_Integer i;
   lua_Number number;
-  const char *text; /* borrowed from Lua: the key must stay where Lua finds it */
+  const char *text; /* borrowed from Lua, which must keep the key */
   size_t size;
-  lua_Integer at; /* in the list of keys */
+  lua_Integer at; /* index in the list of keys */
 } order_key;
 
 /* Reads the key at `index`. */
@@ -55,7 +55,7 @@ static int step(lua_State *L) {
     index++;
     if (lua_rawgeti(L, lua_upvalueindex(1), index) == LUA_TNIL) return 1;
     lua_pushvalue(L, -1);
-    if (lua_rawget(L, 1) != LUA_TNIL) break; /* else it was taken out on the way */
+    if (lua_rawget(L, 1) != LUA_TNIL) break; /* else it was removed meanwhile */
     lua_pop(L, 2);
   }
   lua_pushinteger(L, index);
@@ -67,7 +67,7 @@ static void refuse_symbol(lua_State *L) {
   if (scenario_is_symbol(L, 1)) (void)scenario_symbol_refuse(L, SCENARIO_NO_LENGTH);
 }
 
-/* A weak table loses keys whenever memory is asked for, so the keys are put into a list first. */
+/* A weak table may lose keys at any allocation, so the keys are copied into a list first. */
 int scenario_order_pairs(lua_State *L) {
   refuse_symbol(L);
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -101,7 +101,7 @@ int scenario_order_pairs(lua_State *L) {
 int scenario_order_next(lua_State *L) {
   refuse_symbol(L);
   luaL_checktype(L, 1, LUA_TTABLE);
-  lua_settop(L, 3); /* 3: the best key so far */
+  lua_settop(L, 3); /* index 3: the smallest key so far */
   bool from_start = lua_isnil(L, 2), found = false;
   order_key after = {0}, best = {0};
   if (!from_start) after = read_key(L, 2);
@@ -124,7 +124,7 @@ int scenario_order_next(lua_State *L) {
   return 2;
 }
 
-/* Whether the value at stack index `a` stands before the one at `b`. */
+/* Whether the value at stack index `a` precedes the one at `b`. */
 static bool before(lua_State *L, int a, int b) {
   if (lua_isnil(L, 2)) return lua_compare(L, a, b, LUA_OPLT);
   lua_pushvalue(L, 2);
@@ -160,7 +160,7 @@ int scenario_order_sort(lua_State *L) {
   lua_settop(L, 2);
   lua_Integer count = (lua_Integer)lua_rawlen(L, 1);
   luaL_argcheck(L, count < (1 << 30), 1, "list too long");
-  lua_createtable(L, (int)count, 0); /* 3 and 4: the two lists that are merged to and fro */
+  lua_createtable(L, (int)count, 0); /* 3 and 4: the two lists of the merge sort */
   lua_createtable(L, (int)count, 0);
   for (lua_Integer i = 1; i <= count; i++) {
     lua_rawgeti(L, 1, i);

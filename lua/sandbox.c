@@ -1,5 +1,5 @@
-/* What a script can name: a short list of Lua's own functions, changed where they depend on anything but the script.
- * Nothing here reads files, the clock or addresses, so the same text gives the same tree in every run. */
+/* Global names of a script: a short list of Lua's own functions, changed where they depend on anything but the
+ * script. No file, clock or address can be read, so that the same text gives the same tree in every run. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -24,7 +24,7 @@ static const char *const banned[] = {
     "loadfile",    "loadstring",      "os",          "package", "require", "warn", "xpcall",
     "math.random", "math.randomseed", "string.dump", NULL};
 
-/* Text of any value without the address that Lua would show. */
+/* Pushes the text of any value without the address that Lua would show. */
 static void push_text(lua_State *L, int index) {
   switch (lua_type(L, index)) {
   case LUA_TTABLE:
@@ -127,7 +127,7 @@ static int unknown_name(lua_State *L) {
   return luaL_error(L, "undefined name '%s'", full);
 }
 
-/* Upvalues: the label, the names that there are. */
+/* Upvalues: the label, the list of names. */
 static int assign_name(lua_State *L) {
   const char *label = lua_tostring(L, lua_upvalueindex(1));
   char shown[SCENARIO_NAME_MAX] = "?";
@@ -165,7 +165,7 @@ void scenario_sandbox_seal(lua_State *L, const char *label) {
   lua_replace(L, names);
 }
 
-/* Copies the named members of the table on the top into the one below it, and pops the former. */
+/* Copies the named members of the table on the top into the table below it, and pops the former. */
 static void copy_members(lua_State *L, const char *const *names) {
   for (; *names; names++) {
     lua_getfield(L, -1, *names);
@@ -180,7 +180,7 @@ static void push_library(lua_State *L, const char *name, lua_CFunction open, con
   copy_members(L, names);
 }
 
-/* Methods of strings are those of the sealed table on the top. */
+/* Makes the sealed table on the top the methods of strings. */
 static void set_string_methods(lua_State *L) {
   lua_pushliteral(L, "");
   lua_createtable(L, 0, 2);

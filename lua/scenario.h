@@ -7,10 +7,10 @@
 
 typedef struct scenario_options {
   const char *const *constructors; /* names of sim.NAME functions that tag a table, NULL-terminated */
-  const char *const *models;       /* those of them that a scenario may return, NULL-terminated */
-  const char *const *sets;         /* "name=value" of --set, NULL-terminated */
-  double seconds;                  /* processor time of the script */
-  size_t memory;                   /* bytes that Lua may hold */
+  const char *const *models;       /* those that a scenario may return, NULL-terminated */
+  const char *const *sets;         /* "name=value" of each --set, NULL-terminated */
+  double seconds;                  /* limit of the script's processor time */
+  size_t memory;                   /* limit of Lua's memory in bytes */
 } scenario_options;
 
 typedef struct scenario {
@@ -18,11 +18,11 @@ typedef struct scenario {
   char *text; /* whole file, owned */
   size_t size;
   sim_value *value;  /* the model's table, tag = model name, lines filled in */
-  sim_value *params; /* table: name -> value of each sim.param, as resolved */
+  sim_value *params; /* table: name -> resolved value of each sim.param */
 } scenario;
 
-/* SIM_ERR_NO_INPUT, SIM_ERR_PERMISSION, SIM_ERR_USAGE (a --set that no sim.param takes), SIM_ERR_SCENARIO with
- * "file:line: reason", SIM_ERR_NO_MEMORY. `out` is released with scenario_free in any case. */
+/* Loads a scenario. SIM_ERR_NO_INPUT, SIM_ERR_PERMISSION, SIM_ERR_USAGE (a --set without a sim.param),
+ * SIM_ERR_SCENARIO with "file:line: reason", SIM_ERR_NO_MEMORY. Release `out` with scenario_free in any case. */
 sim_status scenario_load(const char *path, const scenario_options *options, scenario *out) SIM_MUST_CHECK;
 void scenario_free(scenario *loaded);
 

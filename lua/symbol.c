@@ -1,4 +1,4 @@
-/* Symbols: what stands for an input, a member of one, or what was computed of them, while a function is traced. */
+/* Symbols: inputs, members of inputs, and values computed from them, while a function is traced. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -9,16 +9,16 @@
 
 enum { CONDITIONS_MAX = 1 << 20, INDEX_MAX = 100000 };
 
-/* Its address and name are those of the metatable in the registry; the name is seen in messages too. */
+/* Address and name of the metatable in the registry; the name appears in messages too. */
 static const char type_name[] = "symbol";
 
 typedef struct symbol {
   int trace;        /* id of the function's trace that it belongs to */
-  sim_expr_ref ref; /* -1: a parameter or member that nothing was computed of yet */
-  int condition;    /* its place among the trace's conditions, or -1 */
+  sim_expr_ref ref; /* -1: a parameter or member that is not used yet */
+  int condition;    /* index among the trace's conditions, or -1 */
   bool member, indexed;
-  bool number; /* type() or tonumber() has said that it is one */
-  char name[]; /* as an input; "" of a computed one */
+  bool number; /* type() or tonumber() has reported a number */
+  char name[]; /* name of the input; "" for a computed value */
 } symbol;
 
 static symbol *symbol_at(lua_State *L, int index) { return luaL_testudata(L, index, type_name); }
@@ -36,7 +36,7 @@ static symbol *push(lua_State *L, const char *name, sim_expr_ref ref) {
 
 void scenario_symbol_push_parameter(lua_State *L, const char *name) { push(L, name, -1); }
 
-/* Remembers a condition until something is computed of it. */
+/* Records a condition until something is computed from it. */
 static int add_condition(lua_State *L) {
   scenario_trace *trace = scenario_child_of(L)->trace;
   if (trace->condition_count == trace->condition_capacity) {
@@ -84,7 +84,7 @@ sim_status scenario_symbol_ref(lua_State *L, int index, sim_expr_builder *builde
   return SIM_OK;
 }
 
-/* Of a value that was computed "x * x", or "t1 = sin(x); result = t1 * t1" where a part of it is used twice. */
+/* Text of a computed value: "x * x", or "t1 = sin(x); result = t1 * t1" if a part of it is used twice. */
 void scenario_symbol_push_text(lua_State *L, int index) {
   const symbol *self = symbol_at(L, index);
   const scenario_trace *trace = scenario_child_of(L)->trace;
@@ -201,7 +201,7 @@ void scenario_symbol_note(lua_State *L, const char *text) {
   trace->refused_line = scenario_child_line(L);
 }
 
-/* A pcall may hide it: the trace knows. */
+/* pcall may catch the error, but the trace keeps it. */
 int scenario_symbol_refuse(lua_State *L, const char *text) {
   scenario_symbol_note(L, text);
   return luaL_error(L, "%s", text);

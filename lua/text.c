@@ -1,4 +1,4 @@
-/* A scenario's file: opened without trust, read whole, seen to be text. */
+/* Reads a scenario file, which is untrusted, completely, and checks that it is text. */
 #include "lua/internal.h"
 
 #include <errno.h>

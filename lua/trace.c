@@ -1,5 +1,5 @@
-/* Functions of a scenario's table become graphs: each is called with symbols in place of numbers. What is wrong with
- * one stays with it, and is told where a function is expected. */
+/* Traces functions of a scenario's table into graphs: each is called with symbols instead of numbers. An error stays
+ * with its function and is reported where a function is expected. */
 #include "lua/internal.h"
 
 #include <lauxlib.h>
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values looked at after all functions together; above, once after the last function. */
+/* Limit of the values hashed over all functions; above it, one check after the last function replaces one after
+ * each. */
 static const double LOOKS_MAX = 2e7;
 
 typedef struct fault {
@@ -28,7 +29,7 @@ void scenario_trace_add(scenario_child *child, sim_value *value, int index) {
   lua_rawsetp(child->L, LUA_REGISTRYINDEX, value);
 }
 
-/* An error of Lua, "\1:12: text", as a line and a text. Other places in it, of errors that were passed on, stay. */
+/* Splits Lua's error "\1:12: text" into line and text. Positions of inner errors stay in the text. */
 static void take_error(const char *error, fault *out) {
   char *end;
   if (error[0] == SCENARIO_AT_FILE[0] && error[1] == ':') {
@@ -54,7 +55,7 @@ static bool fail(fault *out, const char *text) {
   return false;
 }
 
-/* The results, from stack index `first` on, as outputs. */
+/* Takes the results, from stack index `first` on, as outputs of the graph. */
 static bool finish(scenario_child *child, int first, fault *out, sim_expr **expr) {
   lua_State *L = child->L;
   sim_expr_builder *builder = child->trace->builder;
@@ -110,14 +111,14 @@ static bool call(scenario_child *child, int index, int parameters, fault *out, s
   }
   if (scenario_natives_check_comparisons(L))
     return fail(out, "__lt, __le or __eq is set where it cannot be checked: set it before setmetatable");
-  for (int i = 0; i < parameters; i++) /* unused ones are inputs too */
+  for (int i = 0; i < parameters; i++) /* unused parameters are inputs too */
     if (scenario_symbol_declare(L, first + i, child->trace->builder) != SIM_OK)
       return fail(out, sim_error_last()->message);
   if (scenario_symbol_declare_asked(L, child->trace->builder) != SIM_OK) return fail(out, sim_error_last()->message);
   return finish(child, first + parameters, out, expr);
 }
 
-/* The same with a builder of its own. */
+/* The same with its own builder. */
 static bool trace(scenario_child *child, int index, const lua_Debug *about, fault *out, sim_expr **expr,
                   sim_value_function *function) {
   scenario_trace trace = {.id = ++child->traces, .line = about->linedefined};
@@ -143,7 +144,7 @@ static bool same(const sim_expr *a, const sim_expr *b) {
   return good;
 }
 
-/* Traces it twice: one that keeps something between its calls is no function of its inputs. */
+/* Traces twice: a function that keeps state between its calls is no function of its inputs. */
 static bool trace_twice(scenario_child *child, int index, const lua_Debug *about, fault *out,
                         sim_value_function *function) {
   sim_expr **expr = &function->expr;
@@ -189,7 +190,7 @@ static void fill(scenario_child *child, sim_value *value) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, value);
 }
 
-/* A list of all functions, on the top. */
+/* Pushes a list of all functions. */
 static void push_functions(scenario_child *child) {
   lua_createtable(child->L, (int)child->function_count, 0);
   for (size_t i = 0; i < child->function_count; i++) {

@@ -1,11 +1,11 @@
-/* From Lua's tables to a plain tree. Raw access only: no metamethod of the script runs. */
+/* Converts Lua tables to a plain tree. Raw access only: no metamethod of the script runs. */
 #include "lua/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The tables that the walk stands in. */
+/* The tables around the current one. */
 typedef struct tree_path {
   const void *tables[SCENARIO_DEPTH_MAX];
   int depth;
@@ -17,10 +17,10 @@ typedef struct tree_name {
 } tree_name;
 
 typedef struct tree_keys {
-  lua_Integer items, last; /* how many positive integers, and the largest */
+  lua_Integer items, last; /* items: positive integer keys; last: the largest */
   tree_name *names;        /* owned, sorted */
   size_t count, capacity;
-  char bad[SCENARIO_NAME_MAX + 64]; /* what is wrong with them, or "" */
+  char bad[SCENARIO_NAME_MAX + 64]; /* what is wrong with the keys, or "" */
 } tree_keys;
 
 static sim_value *convert(scenario_child *child, int index, tree_path *path);
@@ -44,7 +44,7 @@ static void add_name(scenario_child *child, tree_keys *keys, const char *text, s
   keys->names[keys->count++] = (tree_name){text, size};
 }
 
-/* Looks at the key at stack index -2. */
+/* Examines the key at stack index -2. */
 static void read_key(scenario_child *child, tree_keys *keys) {
   lua_State *L = child->L;
   size_t size;
@@ -158,7 +158,9 @@ static sim_value *convert(scenario_child *child, int index, tree_path *path) {
     break;
   case LUA_TSTRING: value = sim_value_string(text, size); break;
   case LUA_TTABLE: value = convert_table(child, index, path); break;
-  case LUA_TUSERDATA: value = convert_column(child, lua_touserdata(L, index)); break; /* there is no other kind */
+  case LUA_TUSERDATA:
+    value = convert_column(child, lua_touserdata(L, index));
+    break; /* the only kind of userdata here */
   case LUA_TFUNCTION: value = sim_value_fault("", 0); break;
   default: value = sim_value_bad("a value of Lua's own");
   }
@@ -169,7 +171,7 @@ static sim_value *convert(scenario_child *child, int index, tree_path *path) {
 
 sim_value *scenario_tree(scenario_child *child, int index) {
   tree_path path = {.depth = 0};
-  /* Each level holds a table, a key and a value, and looks for its tag with two more. */
+  /* each level has a table, a key and a value on the stack, and two more for the tag */
   if (!lua_checkstack(child->L, 8 * (SCENARIO_DEPTH_MAX + 1))) fail_memory(child);
   return convert(child, lua_absindex(child->L, index), &path);
 }

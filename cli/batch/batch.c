@@ -1,4 +1,4 @@
-/* sim batch: a job script that brings a run to its end, from what `sim check` knows of it. */
+/* sim batch: prints a job script for a run, from the estimates of `sim check`. */
 #include "cli/prepare.h"
 
 #include <ctype.h>
@@ -8,20 +8,20 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { REQUEUES_WITHOUT_PROGRESS = 3, TASK_MAX = 4000000 /* the most that MaxArraySize of Slurm allows */ };
+enum { REQUEUES_WITHOUT_PROGRESS = 3, TASK_MAX = 4000000 /* TASK_MAX: largest MaxArraySize of Slurm */ };
 
 typedef struct script {
   const cli_job *job;
   char name[128];            /* of the job */
-  char sim[4096];            /* the program */
+  char sim[4096];            /* path of the program */
   char time[32], memory[32]; /* HH:MM:SS, MiB */
   char array[1024];          /* tasks; "": none */
-  size_t sweep;              /* runs; 0: a single one, or one for each seed */
+  size_t sweep;              /* number of runs; 0: a single one, or one for each seed */
   int cpus, gpus;
   bool pbs;
 } script;
 
-/* "0-9" or "3,5,8-12%4": as both schedulers take them. */
+/* Checks an array as both schedulers accept it: "0-9" or "3,5,8-12%4". */
 static sim_status check_array(const char *text) {
   const char *at = text;
   for (bool more = true; more; at++) {
@@ -49,7 +49,7 @@ bad:
   return sim_fail(SIM_ERR_USAGE, "--array '%s': expected numbers and ranges, as in 0-9 or 1,3,7-9", text);
 }
 
-/* For a name of a job and of files: letters, digits, - and _. */
+/* A name for jobs and files: letters, digits, - and _. */
 static void plain_name(const char *path, char *out, size_t capacity) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   size_t used = 0;
@@ -63,7 +63,7 @@ static void plain_name(const char *path, char *out, size_t capacity) {
   }
 }
 
-/* One word of the shell, whatever its letters. */
+/* Prints one word of the shell, quoted. */
 static void quoted(const char *text) {
   putchar('\'');
   for (; *text; text++)
@@ -74,7 +74,7 @@ static void quoted(const char *text) {
   putchar('\'');
 }
 
-/* Twice what the guess says and a quarter of an hour, in whole quarters; an hour where nothing can be said. */
+/* Twice the estimate and 15 minutes, in whole quarters of an hour; one hour without an estimate. */
 static double job_seconds(const cli_job *job) {
   const sim_plan *plan = &job->plan;
   if (!isnan(job->options->time)) return job->options->time;
@@ -98,7 +98,7 @@ static void fill(const cli_job *job, size_t sweep, script *s) {
   const bool device = job->setup.backend->space == SIM_SPACE_DEVICE;
   s->gpus = options->gpus >= 0 ? options->gpus : device ? 1 : 0;
   s->cpus = options->cpus > 0 ? options->cpus : s->gpus > 0 && options->threads == 0 ? 2 : job->setup.threads;
-  /* A quarter more than the plan, and a quarter of a gigabyte for what no plan knows. */
+  /* 25 % above the plan, and 256 MiB for everything else */
   double bytes = 1.25 * (sim_plan_bytes(&job->plan, SIM_SPACE_HOST) + job->resident) + 0x1p28;
   snprintf(s->memory, sizeof s->memory, "%.0f", ceil(bytes / 0x1p20)); /* MiB */
 }
@@ -144,7 +144,7 @@ static void print_comment(const script *s) {
            "# write them here as lines of #PBS.\n");
   else
     printf(
-        "# USR1 comes a minute or two before the limit: sim, which knows the limit, goes on until its own margin.\n");
+        "# USR1 comes a minute or two before the limit: sim, which knows the limit, continues until its own margin.\n");
   if (s->sweep > 0) printf("# Each task is a run of the sweep; the last one to end leaves sweep.csv whole.\n");
   if (*s->array && s->sweep == 0) printf("# Each task is the scenario with its number as the seed.\n");
 }
@@ -155,7 +155,7 @@ static void print_option(const char *name, const char *value) {
   quoted(value);
 }
 
-/* The options that the run is to have, as they were given to us: each value is quoted, whatever was checked before. */
+/* Prints the options of the run as they were given; every value is quoted. */
 static void print_options(const cli_options *o) {
   for (const char *const *set = o->sets; *set; set++) print_option("--set", *set);
   print_option("--precision", o->precision);
@@ -222,11 +222,11 @@ static void print_requeue(const script *s) {
          "  exit 75\n"
          "fi\n"
          "at=$(step)\n"
-         "echo \"back into the queue; the next job goes on ${at:+from step }${at:-from the start} in $out\"\n",
+         "echo \"back into the queue; the next job continues ${at:+from step }${at:-from the start} in $out\"\n",
          REQUEUES_WITHOUT_PROGRESS, REQUEUES_WITHOUT_PROGRESS);
   if (!s->pbs)
     printf("scontrol requeue \"%s\"\n", *s->array ? "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
-                                                  : "$SLURM_JOB_ID"); /* the last task has the array's id */
+                                                  : "$SLURM_JOB_ID"); /* the last task has the array's own id */
   else
     printf("queue=${PBS_O_QUEUE:-${PBS_QUEUE:-}}\n"
            "account=$(qstat -f \"${PBS_JOBID:-}\" 2>/dev/null | sed -n 's/^ *Account_Name = //p')\n"
@@ -235,7 +235,7 @@ static void print_requeue(const script *s) {
            *s->array ? " -v PBS_ARRAY_INDEX=\"$PBS_ARRAY_INDEX\"" : "");
 }
 
-/* A line break would end a comment, and begin a line that the scheduler may read as its own. */
+/* Refuses line breaks: a line break would end a comment and start a line that the scheduler may interpret. */
 static sim_status check_lines(const cli_job *job) {
   const cli_options *o = job->options;
   bool broken = strchr(o->target, '\n') || strchr(job->output, '\n');

@@ -25,14 +25,14 @@ static const char *set(const char *name) {
   return text && *text ? text : NULL;
 }
 
-/* The first of these that is set; NULL: none. */
+/* The first of these variables that is set; NULL: none. */
 static const char *first_set(const char *const *names) {
   for (; *names; names++)
     if (set(*names)) return set(*names);
   return NULL;
 }
 
-/* A whole number of the environment; `otherwise` where it is not there or something else. */
+/* Integer in an environment variable; `otherwise` if it is absent or no integer. */
 static int number(const char *const *names, int least, int otherwise) {
   const char *text = first_set(names);
   char *end;
@@ -40,13 +40,13 @@ static int number(const char *const *names, int least, int otherwise) {
   return text && end != text && !*end && n >= least && n <= 1000000 ? (int)n : otherwise;
 }
 
-/* Letters and digits of ids as schedulers write them: they become arguments of commands. */
+/* Characters of job ids: ids become arguments of commands. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-[]";
 
 static const struct {
-  const char *name, *job, *array, *task; /* array and task: NULL where the id has the task in it */
+  const char *name, *job, *array, *task; /* array and task: NULL if the id contains the task */
   const char *const restart[2], *const cores[3], *const local[2];
-  const char *const gpu[3], *const gpus[4]; /* numbers of devices, of which "0" is one; how many there are */
+  const char *const gpu[3], *const gpus[4]; /* gpu: lists of devices, in which "0" is one device; gpus: their number */
 } systems[] = {
     {"Slurm",
      "SLURM_JOB_ID",
@@ -68,7 +68,7 @@ cli_scheduler cli_scheduler_find(void) {
   for (int i = 0; i < SYSTEMS && !found.name; i++) {
     const char *job = set(systems[i].job);
     if (!job || strspn(job, plain) != strlen(job)) continue;
-    if (i == GRID_ENGINE && !set("SGE_ROOT") && !set("SGE_CELL")) continue; /* JOB_ID says little by itself */
+    if (i == GRID_ENGINE && !set("SGE_ROOT") && !set("SGE_CELL")) continue; /* JOB_ID alone is too common a name */
     const char *array = systems[i].array ? set(systems[i].array) : NULL, *task = array ? set(systems[i].task) : NULL;
     if (task && strcmp(task, "undefined") != 0 && (i == SLURM || strcmp(task, "0") != 0))
       snprintf(found.job, sizeof found.job, "%.40s_%.20s", array, task);
@@ -110,7 +110,7 @@ double cli_parse_time(const char *text) {
   return total + 86400 * days;
 }
 
-/* What a command writes, cut at capacity; false where it fails or takes more than 15 seconds. */
+/* Reads the output of a command, cut at capacity; false if it fails or takes more than 15 seconds. */
 static bool ask(char *const argv[], char *out, size_t capacity) {
   posix_spawn_file_actions_t actions;
   int ends[2], code = -1;
@@ -149,7 +149,7 @@ static bool ask(char *const argv[], char *out, size_t capacity) {
   return error == 0 && WIFEXITED(code) && WEXITSTATUS(code) == 0;
 }
 
-/* The word that follows `key` in a text; "" where there is none. */
+/* The word that follows `key` in a text; "" if absent. */
 static void word_after(const char *text, const char *key, char word[64]) {
   const char *at = strstr(text, key);
   at = at ? at + strlen(key) : "";
@@ -157,7 +157,7 @@ static void word_after(const char *text, const char *key, char word[64]) {
   snprintf(word, 64, "%.*s", (int)strcspn(at, " ,\t\r\n"), at);
 }
 
-/* Seconds since the leader of this session began: the job's shell. */
+/* Age in seconds of this session's leader: the job's shell. */
 static double session_age(void) {
   char path[64], text[1024];
   double up = 0;
@@ -167,7 +167,7 @@ static double session_age(void) {
   size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
   if (file) fclose(file);
   text[n] = '\0';
-  const char *at = strrchr(text, ')'); /* fields from the third on; the 22nd is the start in ticks */
+  const char *at = strrchr(text, ')'); /* fields from the third on; number 22 is the start in clock ticks */
   for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
   if (at) began = strtoull(at + 1, NULL, 10);
   file = fopen("/proc/uptime", "re");
@@ -246,7 +246,7 @@ double cli_scheduler_left(const cli_scheduler *s, char *how, size_t capacity) {
 
 /* ---- cores ---- */
 
-/* Cores by one control group's quota; INFINITY: none. */
+/* Quota of one control group in cores; INFINITY: none. */
 static double quota_in(const char *folder) {
   char path[4200], text[64] = "";
   double quota = -1, period = 0;
@@ -268,7 +268,7 @@ static double quota_in(const char *folder) {
   return values[0] > 0 && values[1] > 0 ? values[0] / values[1] : INFINITY;
 }
 
-/* The least quota of this process's control groups, version 2 or 1, up to the root. */
+/* Smallest quota of this process's control groups, version 2 or 1, up to the root. */
 static double quota(void) {
   char line[4096], folder[4160];
   double least = INFINITY;

@@ -1,4 +1,4 @@
-/* The batch job of this process, and the cores and the time that it may use. */
+/* The batch job of this process, and its limits of cores and time. */
 #ifndef SIM_CLI_SCHEDULER_H
 #define SIM_CLI_SCHEDULER_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 typedef struct cli_scheduler {
-  const char *name; /* "Slurm", "PBS", "LSF", "Grid Engine"; NULL: none, and nothing below holds */
+  const char *name; /* "Slurm", "PBS", "LSF", "Grid Engine"; NULL: no job, and the rest is invalid */
   char job[64];     /* id of the job, with the task of an array: "1234_5" */
   int restart;      /* number of times that the job was requeued; 0 where unknown */
   int cores;        /* cores given to a process of the job; 0: unknown */
@@ -16,14 +16,14 @@ typedef struct cli_scheduler {
 
 /* Reads the environment. */
 cli_scheduler cli_scheduler_find(void);
-/* Seconds until the job's limit: INFINITY where it has none, NaN where it is unknown. Asks the environment, and if
- * need be the scheduler's own command, once, for at most 15 seconds. how[capacity]: where the answer is from. */
+/* Seconds until the job's limit: INFINITY: none, NaN: unknown. Reads the environment and, if needed, the output of
+ * the scheduler's command, once, for at most 15 seconds. how[capacity]: source of the answer. */
 double cli_scheduler_left(const cli_scheduler *scheduler, char *how, size_t capacity);
-/* Cores that this process may use: the least of affinity, the quota of its control groups, and what the job was given.
- * limit: what makes them fewer than the affinity does, or NULL. */
+/* Cores that this process may use: the minimum of affinity, quota of its control groups, and cores of the job.
+ * limit: what makes them fewer than the affinity, or NULL. */
 int cli_scheduler_cores(const cli_scheduler *scheduler, const char **limit);
 
-/* "[D-]HH:MM:SS", "MM:SS" or seconds; NaN: it is none. */
+/* Parses "[D-]HH:MM:SS", "MM:SS" or seconds; NaN: none of these. */
 double cli_parse_time(const char *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* sim sweep: a grid of parameters, run side by side on this machine. What was done is not done again, and each run goes
- * on from its checkpoint, so that a sweep that was killed is started anew by the same line. */
+/* sim sweep: runs a grid of parameters in parallel on this machine. Finished runs are not repeated, and each run
+ * continues from its checkpoint, so that a killed sweep is continued by the same command. */
 #include "cli/run/status.h"
 #include "cli/batch/sweep.h"
 #include "engine/wall_clock.h"
@@ -37,7 +37,7 @@ static sim_status add_value(axis *a, const char *text, size_t length, size_t *ro
   return SIM_OK;
 }
 
-/* "1..8" of whole numbers; false: it is none. */
+/* Parses a range of integers "1..8"; false: no range. */
 static bool parse_range(const char *text, size_t length, long long *first, long long *last) {
   char copy[64], *end;
   if (length >= sizeof copy) return false;
@@ -50,7 +50,7 @@ static bool parse_range(const char *text, size_t length, long long *first, long 
   return end != at && !*end;
 }
 
-/* "a,b,1..8". */
+/* Parses "a,b,1..8". */
 static sim_status parse_values(axis *a, const char *option, const char *list) {
   size_t room = 0, used = 0;
   for (const char *at = list;; at++) {
@@ -106,7 +106,7 @@ static sim_status parse_axes(sweep *s) {
   return SIM_OK;
 }
 
-/* ---- the scenario, with the first and the last values ---- */
+/* ---- the scenario with the first and the last values ---- */
 
 static sim_status try_run(sweep *s, size_t run) {
   static cli_options options;
@@ -136,7 +136,7 @@ static sim_status try_run(sweep *s, size_t run) {
   return status;
 }
 
-/* Every one: no run is begun, and no script is printed, with a seed that its run would refuse. */
+/* Checks all seeds: no run starts, and no script is printed, with a seed that a run would refuse. */
 static sim_status check_seeds(const sweep *s) {
   uint64_t seed;
   for (size_t i = 0; i < s->axis_count; i++)
@@ -145,7 +145,7 @@ static sim_status check_seeds(const sweep *s) {
   return SIM_OK;
 }
 
-/* Where the scenario has no sim.param of the name "seed", --set seed=... means --seed. */
+/* If the scenario has no sim.param named "seed", --set seed=... means --seed. */
 static sim_status try_first(sweep *s) {
   SIM_TRY(check_seeds(s));
   sim_status status = try_run(s, 0);
@@ -159,7 +159,7 @@ static sim_status try_first(sweep *s) {
   return try_run(s, 0);
 }
 
-/* How many at once, with how many threads: all cores, one run a GPU, and no more than memory holds. */
+/* Chooses the number of parallel runs and their threads: all cores, one run a GPU, within the memory. */
 static sim_status share(sweep *s) {
   const cli_job *job = s->job;
   const cli_options *o = job->options;
@@ -177,7 +177,7 @@ static sim_status share(sweep *s) {
     cli_bytes(each, text, sizeof text);
     return sim_fail(SIM_ERR_NO_MEMORY, "--jobs %d: a run takes %s, and memory holds %.0f of them", o->jobs, text, fit);
   }
-  s->jobs = o->only > 0 ? 1 : (size_t)fmin(jobs, (double)s->runs); /* a run that is alone has all cores */
+  s->jobs = o->only > 0 ? 1 : (size_t)fmin(jobs, (double)s->runs); /* a single run gets all cores */
   s->threads = o->threads > 0 ? o->threads : cores / (int)s->jobs > 1 ? cores / (int)s->jobs : 1;
   return SIM_OK;
 }
@@ -231,7 +231,7 @@ static sim_status start(const sweep *s, size_t run, size_t slot, pid_t *child) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, log, 1);
   posix_spawn_file_actions_adddup2(&actions, log, 2);
-  posix_spawnattr_t attributes; /* a process group of its own: Ctrl-C is for us, who tell the runs to stop */
+  posix_spawnattr_t attributes; /* a process group of its own: Ctrl-C reaches the sweep only, which stops its runs */
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   int error = posix_spawn(child, "/proc/self/exe", &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
@@ -250,7 +250,7 @@ static bool is_done(const sweep *s, size_t run) {
   return done;
 }
 
-/* ---- all of them ---- */
+/* ---- all runs ---- */
 
 typedef struct slot {
   pid_t child; /* 0: none */
@@ -260,7 +260,7 @@ typedef struct slot {
 
 typedef struct tally {
   size_t skipped, done, stopped, failed;
-  int code; /* of the first that failed */
+  int code; /* exit code of the first failed run */
 } tally;
 
 static void say_end(const sweep *s, const slot *at, int code, tally *t) {
@@ -290,7 +290,7 @@ static void collect(const sweep *s, slot *slots, tally *t, size_t *running) {
   }
 }
 
-/* A run that a sweep before this one left behind, when it was killed itself. */
+/* Waits for a run left behind by an earlier sweep that was killed. */
 static void wait_for_other(const sweep *s, size_t run) {
   char folder[4200];
   cli_sweep_folder(s, run, folder);
@@ -321,8 +321,8 @@ static sim_status run_all(const sweep *s, size_t first, size_t last, tally *t) {
       if (status == SIM_OK) running++;
     }
     collect(s, slots, t, &running);
-    /* A run that looks at the job's limit knows what a warning of it means; once one has stopped for it, no other is
-     * begun. */
+    /* A run that knows the job's limit interprets a warning itself; once a run has stopped because of it, no other
+     * is started. */
     const bool warned = cli_requests.warning != 0;
     if (warned) cli_requests.warning = 0;
     if (warned && o->wall_auto) tell(s, slots, SIGUSR1);

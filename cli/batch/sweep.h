@@ -1,4 +1,4 @@
-/* A sweep: sweep.c runs it, sweep_folder.c keeps its folder, sweep_table.c writes the results table sweep.csv. */
+/* A sweep: sweep.c runs it, sweep_folder.c manages its folder, sweep_table.c writes the results table sweep.csv. */
 #ifndef CLI_SWEEP_H
 #define CLI_SWEEP_H
 
@@ -8,13 +8,13 @@
 
 enum { AXES_MAX = 32 };
 
-/* One parameter and its values, as texts. */
+/* One parameter and its values as texts. */
 typedef struct axis {
   char name[128];
   char *text; /* owned; the values, each ended by NUL */
   char **value;
   size_t count;
-  bool seed; /* of --seed */
+  bool seed; /* values of --seed */
 } axis;
 
 typedef struct sweep {
@@ -22,25 +22,25 @@ typedef struct sweep {
   const char *folder;
   axis axes[AXES_MAX];
   size_t axis_count, runs, jobs;
-  int threads, gpus; /* a run's threads; GPUs to share out, 0: none */
+  int threads, gpus; /* threads of a run; GPUs to distribute, 0: none */
   int root, logs;    /* descriptors of the folder and of its logs/; -1: not opened */
 } sweep;
 
 /* ---- sweep_folder.c: files are opened below the folder's descriptor; links in it are never followed ---- */
 
-/* Text of the value of axis number `which` in run number `run`, both counted from 0. */
+/* Text of value number `which` in run number `run`, both counted from 0. */
 const char *cli_sweep_value(const sweep *s, size_t run, size_t which);
 /* Path of the folder of run number `run`. */
 void cli_sweep_folder(const sweep *s, size_t run, char out[4200]);
 
-/* Makes the folder with sweep.txt, or finds the same sweep in it. */
+/* Creates the folder with sweep.txt, or finds the same sweep in it. */
 sim_status cli_sweep_open(sweep *s) SIM_MUST_CHECK;
 void cli_sweep_close(sweep *s);
-/* SIM_ERR_CANT_CREATE where a run's folder is a link to elsewhere. */
+/* SIM_ERR_CANT_CREATE if a run's folder is a link to another place. */
 sim_status cli_sweep_own(const sweep *s, size_t run) SIM_MUST_CHECK;
-/* A descriptor that appends to the log of a run; the caller closes it. */
+/* Opens the log of a run for appending; the caller closes it. */
 sim_status cli_sweep_log(const sweep *s, size_t run, int *fd) SIM_MUST_CHECK;
-/* A file that replaces `name` as a whole with cli_sweep_commit, which closes it; NULL: errno says why. */
+/* Creates a file that replaces `name` atomically in cli_sweep_commit, which closes it; NULL: see errno. */
 FILE *cli_sweep_create(const sweep *s, const char *name, char temporary[96]);
 sim_status cli_sweep_commit(const sweep *s, FILE *file, const char *name, const char *temporary) SIM_MUST_CHECK;
 

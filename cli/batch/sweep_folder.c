@@ -13,7 +13,7 @@ static sim_status is_link(const sweep *s, const char *name) {
   return sim_fail(SIM_ERR_CANT_CREATE, "%s/%s: is a symbolic link, and a sweep never follows one", s->folder, name);
 }
 
-/* ---- sweep.txt: the grid and the scenario, so that a folder holds one sweep ---- */
+/* ---- sweep.txt: grid and scenario, so that a folder contains one sweep only ---- */
 
 static void describe_grid(const sweep *s, sim_bytes *grid) {
   const cli_options *o = s->job->options;
@@ -28,7 +28,7 @@ static void describe_grid(const sweep *s, sim_bytes *grid) {
   sim_bytes_add(grid, s->job->source.text, s->job->source.size);
 }
 
-/* Whether the open file holds this text and no more. */
+/* Whether the open file contains exactly this text. */
 static bool holds(int fd, off_t size, const sim_bytes *text) {
   char piece[4096];
   size_t at = 0;
@@ -88,7 +88,7 @@ void cli_sweep_close(sweep *s) {
   s->root = s->logs = -1;
 }
 
-/* Value of an axis in run number `run`, from 0; the last axis runs fastest. */
+/* Value of an axis in run number `run`, from 0; the last axis varies fastest. */
 const char *cli_sweep_value(const sweep *s, size_t run, size_t which) {
   for (size_t i = s->axis_count; i-- > which + 1;) run /= s->axes[i].count;
   return s->axes[which].value[run % s->axes[which].count];
@@ -123,7 +123,7 @@ sim_status cli_sweep_log(const sweep *s, size_t run, int *fd) {
 
 /* ---- files that are written whole ---- */
 
-/* Other tasks of a job array write the same files at the same time, on other machines too. */
+/* Other tasks of a job array may write the same files at the same time, also from other machines. */
 FILE *cli_sweep_create(const sweep *s, const char *name, char temporary[96]) {
   int fd = -1;
   for (int tries = 0; fd < 0 && tries < 100; tries++) {

@@ -70,7 +70,7 @@ sim_status cli_sweep_write(const sweep *s) {
   char temporary[96], folder[4200];
   csv *columns = calloc(1, sizeof *columns);
   if (!columns) return sim_no_memory("sweep.csv");
-  for (size_t run = 0; run < s->runs; run++) { /* all the columns there are, first */
+  for (size_t run = 0; run < s->runs; run++) { /* first collects all columns */
     cli_sweep_folder(s, run, folder);
     if (cli_sweep_own(s, run) == SIM_OK) (void)!io_table_last(folder, add_column, columns);
     sim_error_clear();

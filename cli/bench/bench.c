@@ -1,4 +1,4 @@
-/* sim bench: ceilings, then every model's rows at three sizes on the devices present; or, with --scaling, how the
+/* sim bench: ceilings, then every model's rows at three sizes on the present devices; or, with --scaling, how the
  * time of a step grows over four decades. */
 #include "cli/bench/bench.h"
 #include "cli/prepare.h"
@@ -11,9 +11,9 @@
 
 enum { PLACES_MAX = 3, RESULTS_MAX = 256, FITS_MAX = 16 };
 
-/* One device, with its threads. */
+/* One device with a number of threads. */
 typedef struct place {
-  const char *device; /* as in --device */
+  const char *device; /* value of --device */
   sim_backend_kind kind;
   int threads;
   char name[256];
@@ -21,7 +21,7 @@ typedef struct place {
 } place;
 
 typedef struct fit {
-  const bench_result *first; /* of its results; `count` of them */
+  const bench_result *first; /* its results */
   size_t count;
   double all, upper; /* exponents: over all sizes, over the upper two decades */
 } fit;
@@ -72,7 +72,7 @@ static void place_text(const place *p, char *out, size_t capacity) {
     snprintf(out, capacity, "gpu");
 }
 
-/* ---- where ---- */
+/* ---- devices ---- */
 
 static void add_cpu(bench *b, int threads) {
   place *p = &b->places[b->place_count++];
@@ -80,7 +80,7 @@ static void add_cpu(bench *b, int threads) {
   sim_backend_cpu.describe(p->name, sizeof p->name);
 }
 
-/* The devices that --device means: "auto" is all of them, on the CPU with one thread and with all. */
+/* Lists the devices of --device: "auto" means all, the CPU with one thread and with all. */
 static sim_status find_places(bench *b) {
   const cli_options *o = b->options;
   const bool automatic = strcmp(o->device, "auto") == 0;
@@ -193,7 +193,7 @@ static void print_result(const bench_result *r, const place *p, bool scaling) {
   fflush(stdout);
 }
 
-/* A size that does not fit is left out with a line. */
+/* Times one size; a size that does not fit is skipped with a line. */
 static sim_status one(bench *b, const sim_model *model, const sim_bench *row, size_t at, int n) {
   const place *p = &b->places[at];
   bench_result *r = &b->results[b->result_count];
@@ -211,7 +211,7 @@ static sim_status one(bench *b, const sim_model *model, const sim_bench *row, si
   return SIM_OK;
 }
 
-/* Slope of ln(seconds a step) over ln(size), least squares, of those sizes from `least` on. */
+/* Least-squares slope of ln(seconds a step) over ln(size), for sizes from `least` on. */
 static double slope(const bench_result *r, size_t count, double least) {
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (size_t i = 0; i < count; i++) {

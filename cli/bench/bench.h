@@ -1,14 +1,14 @@
-/* sim bench: what the machine can do at best, and what the models' kernels do of it. */
+/* sim bench: limits of the machine, and the rates of the models' kernels. */
 #ifndef SIM_CLI_BENCH_H
 #define SIM_CLI_BENCH_H
 
 #include "cli/cli.h"
 #include "engine/ceiling/ceiling.h"
 
-/* How long to measure. */
+/* Durations of measurements. */
 typedef struct bench_pace {
-  double ceiling, warm, repeat; /* seconds of a ceiling, before timing, and of one repeat */
-  int repeats;                  /* fewer, down to two, where a step takes much longer than `repeat` */
+  double ceiling, warm, repeat; /* seconds: of a ceiling, before timing, of one repeat */
+  int repeats;                  /* fewer, but at least two, if a step takes much longer than `repeat` */
   bool scaling;
 } bench_pace;
 
@@ -18,19 +18,19 @@ typedef struct bench_result {
   sim_backend_kind device;
   int threads, n;
   sim_isa isa;
-  double least, median, most; /* of the repeats: units a second */
-  double step;                /* seconds, median; where --scaling has another parameter than n, of the whole run */
-  long steps, warm;           /* timed, in all repeats; before them */
+  double least, median, most; /* units a second, over the repeats */
+  double step;                /* median in seconds; of the whole run if --scaling has another parameter than n */
+  long steps, warm;           /* timed steps in all repeats; steps before them */
   int repeats;
   sim_bench_cost cost;
-  double share; /* of the ceiling; NaN */
+  double share; /* fraction of the ceiling; NaN: unknown */
 } bench_result;
 
 /* time.c: times one row at one size through the same decoding, planning and stepping as a run, without outputs.
- * `device` as in --device. Fills all but `share`. */
+ * `device`: value of --device. Sets all but `share`. */
 sim_status cli_bench_time(const sim_model *model, const sim_bench *row, const cli_options *options, const char *device,
                           int threads, int n, const bench_pace *pace, bench_result *out) SIM_MUST_CHECK;
-/* 5 n log2 n flop a second of our own complex fp32 transforms of 1024 points, in the caches. */
+/* 5 n log2 n flop a second of the program's complex fp32 transforms of 1024 points, in the caches. */
 sim_status cli_bench_fft(sim_isa isa, int threads, double seconds, double *out) SIM_MUST_CHECK;
 
 #endif

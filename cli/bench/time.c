@@ -13,14 +13,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { FOLLOW = 256 }; /* steps that may be queued before the host waits for those before */
+enum { FOLLOW = 256 }; /* steps enqueued before the host waits for earlier ones */
 
 static int compare(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
-/* A scenario's file without a folder to write into: "/proc/self/fd/5". */
+/* Creates a scenario file without a folder: "/proc/self/fd/5". */
 static sim_status open_scenario(const char *text, int *fd, char path[32]) {
   const size_t size = strlen(text);
   *fd = memfd_create("sim-bench", MFD_CLOEXEC);
@@ -39,11 +39,11 @@ typedef struct stepper {
   void *self;
 } stepper;
 
-/* Seconds of `steps` steps, until the device is done with them. */
+/* Duration of `steps` steps in seconds, until the device has finished them. */
 static sim_status take(stepper *s, long steps, double *seconds) {
   const double begin = sim_wall_clock();
   for (long k = 0; k < steps; k++) {
-    if (s->clock.t >= s->clock.t_end) s->clock = s->start; /* a sample's paths are drawn again */
+    if (s->clock.t >= s->clock.t_end) s->clock = s->start; /* draws the paths of the sample again */
     if (cli_requests.stop || cli_requests.warning) return sim_fail(SIM_ERR_STOPPED, "interrupted");
     SIM_TRY(s->model->step(s->self, &s->clock));
     if (s->backend->queue && k % FOLLOW == FOLLOW - 1) SIM_TRY(s->backend->queue->throttle());
@@ -53,11 +53,11 @@ static sim_status take(stepper *s, long steps, double *seconds) {
   return SIM_OK;
 }
 
-/* Steps for `pace->warm`, as many as the row wants; then says how many last one repeat. */
+/* Makes steps for `pace->warm`, as many as the row requires; *batch: steps of one repeat. */
 static sim_status warm_up(stepper *s, const sim_bench *row, const bench_pace *pace, long *warm, long *batch) {
   double spent = 0, last = 0;
   long steps = 1;
-  SIM_TRY(take(s, 1, &last)); /* pages, threads, graphs */
+  SIM_TRY(take(s, 1, &last)); /* includes page faults, thread creation, graphs */
   for (*warm = 1; *warm < row->warm_steps && spent < pace->warm && last < pace->warm; *warm += steps) {
     if (last < 0.1 * pace->warm) steps *= 2;
     if (steps > row->warm_steps - *warm) steps = row->warm_steps - *warm;

@@ -29,21 +29,21 @@ typedef struct session {
   sim_sink sinks[SINKS];
   size_t sink_count;
   sim_run run;
-  bool resumed, begun; /* begun: the folder's files are this run's */
+  bool resumed, begun; /* begun: the folder's files belong to this run */
   bool limit_said;
-  sim_bytes remark; /* of the model, on what the run has not reached */
+  sim_bytes remark; /* the model's remark on unmet goals */
   double begin, last_status;
-  int64_t status_checkpoint; /* the newest checkpoint that status.json names */
-  double left, asked;        /* --wall: seconds at sim_wall_clock() `asked`; INFINITY: none, NaN: not known */
-  char how[128], host[128];  /* how: where `left` is from */
-  sim_clock from;            /* where the run begins or goes on */
-  bool early;                /* status.json was written before the folder's files are this run's */
-  sim_bytes earlier;         /* then: what it was before */
+  int64_t status_checkpoint; /* newest checkpoint named in status.json */
+  double left, asked;        /* --wall: seconds left at sim_wall_clock() `asked`; INFINITY: none, NaN: unknown */
+  char how[128], host[128];  /* how: source of `left` */
+  sim_clock from;            /* clock at the beginning of this part of the run */
+  bool early;                /* status.json was written before the folder belonged to this run */
+  sim_bytes earlier;         /* its earlier content */
 } session;
 
 /* ---- status.json ---- */
 
-/* `phase` of a start, or NULL. A failure to write it is reported, and leaves the last error as it was. */
+/* Writes status.json. `phase` of a start, or NULL. Reports a failure to write it, and keeps the last error. */
 static void put_status(session *s, const char *state, sim_status status, const sim_clock *clock, const char *phase,
                        const char *message) {
   sim_bytes text = {0};
@@ -75,14 +75,14 @@ static void write_status(session *s, const char *state, sim_status status) {
   put_status(s, state, status, &s->run.clock, NULL, sim_error_last()->message);
 }
 
-/* Keeps the status.json of an earlier run in the folder, for put_back. */
+/* Saves the status.json of an earlier run in the folder, for put_back. */
 static void keep_earlier_status(session *s) {
   const sim_error cause = *sim_error_last();
   if (cli_status_load(io_folder_path(s->folder), &s->earlier) != SIM_OK) sim_error_clear();
   sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }
 
-/* While the model is made; the folder's other files are still those of an earlier run. On the thread that watches. */
+/* Called on the watching thread while the model is created; the folder's other files still belong to an earlier run. */
 static void on_starting(void *context, const char *phase) {
   session *s = context;
   if (!s->early) keep_earlier_status(s);
@@ -90,7 +90,7 @@ static void on_starting(void *context, const char *phase) {
   put_status(s, "running", SIM_OK, &s->from, phase, "");
 }
 
-/* A start that came to nothing leaves no trace. */
+/* Restores the earlier status.json after a failed start. */
 static void put_back(session *s) {
   char path[4200];
   if (!s->early) return;
@@ -111,7 +111,7 @@ static void on_start_stopped(void *context, const char *message) {
   io_folder_abandon(&s->folder);
 }
 
-/* The run goes on from its newest checkpoint: that is where it is. */
+/* The step is given up: status.json names the newest checkpoint, from which the run can continue. */
 static void on_step_given_up(void *context, const char *message) {
   session *s = context;
   const sim_run *run = &s->run;
@@ -124,10 +124,10 @@ static void on_step_given_up(void *context, const char *message) {
 
 /* ---- time ---- */
 
-/* How fast a checkpoint is written until one was: a slow disk. */
+/* Assumed speed of a checkpoint before one was written: a slow disk. */
 static const double guess_rate = 100e6; /* bytes a second */
 
-/* --wall: asks for the limit once, before a start that may be long. */
+/* --wall auto: determines the limit once, before a start that may be long. */
 static void find_limit(session *s) {
   const cli_options *options = s->job->options;
   s->left = options->wall - (sim_wall_clock() - s->begin);
@@ -136,7 +136,7 @@ static void find_limit(session *s) {
   s->run.wall_reserve = options->wall_auto && isfinite(s->left);
 }
 
-/* Seconds from now on. */
+/* Seconds left from now on. */
 static double wall_limit(const session *s) {
   const cli_scheduler *scheduler = &s->job->scheduler;
   const double left = s->left - (sim_wall_clock() - s->asked);
@@ -159,14 +159,14 @@ static double wall_limit(const session *s) {
   return isnan(left) ? INFINITY : left > 0 ? left : 1e-9;
 }
 
-/* The limit of the batch job, for a thread that watches; none that is over already, or that is the user's own. */
+/* The batch job's limit, for the watching thread; none if it has passed already or is the user's own. */
 static cli_watched watched(session *s) {
   const bool known = s->run.wall_reserve && s->left > 0;
   return (cli_watched){
       .limit = known ? s->asked + s->left : INFINITY, .margin = known ? fmin(10, 0.1 * s->left) : 0, .context = s};
 }
 
-/* Once a checkpoint was written. */
+/* Reports the reserved time, once a checkpoint was written. */
 static void say_reserve(session *s) {
   char one[32];
   if (s->limit_said || !s->run.wall_reserve || s->run.checkpoint_step < 0) return;
@@ -179,7 +179,7 @@ static void on_progress(void *context, const sim_progress *progress) {
   session *s = context;
   cli_terminal_progress(progress, s->job->model->work_unit);
   say_reserve(s);
-  if (io_folder_check() != SIM_OK) { /* the loop ends, and run_in_folder says why */
+  if (io_folder_check() != SIM_OK) { /* the loop ends, and run_in_folder reports why */
     cli_requests.stop = 1;
     return;
   }
@@ -286,7 +286,7 @@ static sim_status start(session *s) {
   if (*s->provenance.run && strcmp(run, s->provenance.run) != 0)
     SIM_TRY(io_folder_write(s->folder, "run.id", s->provenance.run, strlen(s->provenance.run)));
   if (s->resumed) {
-    io_checkpoint_free(&job->saved); /* as large as the state: not kept while the run goes on */
+    io_checkpoint_free(&job->saved); /* as large as the state */
     job->has_saved = false;
     return SIM_OK;
   }
@@ -326,10 +326,10 @@ static sim_status loop(session *s) {
 
 /* ---- end ---- */
 
-/* Of a health figure, an error relative to 1: above it the summary warns. */
+/* Limit of a health figure, a relative error, above which the summary warns. */
 static const double health_limit = 0.1;
 
-/* What a run that is done has not reached: to the log, and to the provenance of its tables. */
+/* Reports unmet goals of a finished run in the log and in the provenance of its tables. */
 static void say_remark(session *s) {
   if (!s->job->model->remark) return;
   s->job->model->remark(s->run.self, &s->run.clock, &s->remark);
@@ -377,7 +377,7 @@ static void say_summary(session *s, sim_status status) {
   cli_say("  digest %s", s->run.digest);
 }
 
-/* Adds to a failure to write how the run goes on. */
+/* After a failure to write: adds how to continue the run. */
 static void say_what_to_do(const session *s) {
   const sim_error cause = *sim_error_last();
   const bool full = strstr(cause.message, strerror(ENOSPC)) || strstr(cause.message, strerror(EDQUOT));
@@ -406,7 +406,7 @@ static void close_session(session *s) {
   sim_bytes_free(&s->earlier);
 }
 
-/* Makes the model, and only then touches the files of the folder: a scenario that is refused here leaves no trace. */
+/* Creates the model, and only then changes files of the folder: a scenario refused here leaves no trace. */
 static sim_status create_model(session *s, io_folder_mode mode) {
   cli_job *job = s->job;
   s->resumed = job->has_saved;
@@ -433,7 +433,7 @@ static sim_status create_model(session *s, io_folder_mode mode) {
   return mode == IO_FOLDER_FORCE || mode == IO_FOLDER_AGAIN ? io_folder_clear(s->folder) : SIM_OK;
 }
 
-/* What is missing in the folder for good: said even with -q, and in the remark of status.json. */
+/* Reports permanently missing files: even with -q, and in the remark of status.json. */
 static void say_lost(session *s) {
   if (s->run.lost == 0) return;
   if (s->remark.size > 0) sim_bytes_text(&s->remark, "; ");
@@ -442,7 +442,7 @@ static void say_lost(session *s) {
                    (long long)s->run.lost);
   if (s->remark.failed) return;
   sim_log(SIM_LOG_ERROR, "%s", s->remark.data + at);
-  if (s->provenance.remark) s->provenance.remark = s->remark.data; /* it may have moved */
+  if (s->provenance.remark) s->provenance.remark = s->remark.data; /* the buffer may have moved */
 }
 
 static sim_status run_in_folder(session *s, io_folder_mode mode) {
@@ -485,7 +485,7 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
 
 /* ---- commands ---- */
 
-/* The folder is locked, and nothing in it was touched. A signal ends this, however long a file takes. */
+/* Loads a checkpoint; the folder is locked and unchanged. A signal ends this at any time. */
 static sim_status load_saved(session *s, const char *file) {
   cli_job *job = s->job;
   memset(&job->saved, 0, sizeof job->saved);
@@ -500,8 +500,7 @@ static sim_status load_saved(session *s, const char *file) {
   return SIM_OK;
 }
 
-/* --resume in its forms: opens the folder, and loads what there is to go on from. The lock is taken before anything in
- * the folder is read. */
+/* --resume: opens the folder and loads a checkpoint. The lock is taken before anything is read. */
 static sim_status open_to_resume(session *s, io_folder_mode *mode) {
   cli_job *job = s->job;
   io_folder **folder = &s->folder;

@@ -1,3 +1,4 @@
+/* Output of a run with --profile: the table on stdout, and trace.json in the run's folder. */
 #include "cli/prepare.h"
 
 #include "engine/run/profile.h"
@@ -18,8 +19,8 @@ static void write_trace(io_folder *folder) {
 
 void cli_say_profile(io_folder *folder, const sim_backend *backend) {
   sim_error cause = *sim_error_last();
-  if (backend->queue)
-    (void)backend->queue->finish(); /* the last kernels' times; of a failed device those that are known */
+  /* waits for the times of the last kernels; after a device error the profile has those known so far */
+  if (backend->queue) (void)backend->queue->finish();
   sim_bytes table = {0};
   sim_profile_table(&table);
   for (char *at = table.data, *end; at && (end = strchr(at, '\n')); at = end + 1) {
@@ -29,5 +30,6 @@ void cli_say_profile(io_folder *folder, const sim_backend *backend) {
   sim_bytes_free(&table);
   write_trace(folder);
   sim_profile_stop();
+  /* restores the last error, which the calls above may have replaced */
   sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }

@@ -5,20 +5,20 @@
 #include <unistd.h>
 
 sim_requests cli_requests;
-static atomic_int which; /* read by the thread that watches */
+static atomic_int which; /* read by the watching thread */
 
 static void on_stop(int n) {
   which = n;
   cli_requests.stop = 1;
 }
 
-/* Slurm's --signal: the limit is near, or the job is preempted. The run knows which. */
+/* Slurm's --signal: the limit is near, or the job is preempted; the run distinguishes them. */
 static void on_warning(int n) {
   which = n;
   cli_requests.warning = 1;
 }
 
-/* A second one ends at once; but launchers often send the same one twice, to the program and to its group. */
+/* A second signal ends at once; but launchers often send the same one twice, to the program and to its group. */
 static void on_interrupt(int n) {
   static struct timespec first;
   struct timespec now;
@@ -48,7 +48,7 @@ static bool ignored(int n) {
 void cli_signals_install(void) {
   handle(SIGTERM, on_stop, SA_RESTART);
   handle(SIGUSR1, on_warning, SA_RESTART);
-  if (!ignored(SIGHUP)) handle(SIGHUP, on_stop, SA_RESTART); /* nohup */
+  if (!ignored(SIGHUP)) handle(SIGHUP, on_stop, SA_RESTART); /* not under nohup */
   if (!ignored(SIGINT)) handle(SIGINT, on_interrupt, SA_RESTART);
   handle(SIGUSR2, on_checkpoint, SA_RESTART);
   handle(SIGPIPE, SIG_IGN, 0);
@@ -61,7 +61,7 @@ void cli_signals_end_by(int n) {
   sigset_t only;
   handle(n, SIG_DFL, 0);
   kill(getpid(), n);
-  sigemptyset(&only); /* it is blocked where this is called from its own handler */
+  sigemptyset(&only); /* the signal is blocked inside its own handler */
   sigaddset(&only, n);
   sigprocmask(SIG_UNBLOCK, &only, NULL);
 }

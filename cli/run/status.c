@@ -1,4 +1,4 @@
-/* status.json, as others than its run read it: a table of many runs. */
+/* Reads status.json of runs: sim status. */
 #include "cli/run/status.h"
 
 #include "io/file.h"
@@ -33,7 +33,7 @@ sim_status cli_status_load(const char *folder, sim_bytes *out) {
   return error ? sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error)) : SIM_OK;
 }
 
-/* The object in a folder's status.json. *out is to be released with json_decref. */
+/* Reads the object in a folder's status.json; the caller releases *out with json_decref. */
 static sim_status read_object(const char *folder, json_t **out) {
   sim_bytes text = {0};
   json_error_t error;
@@ -85,8 +85,8 @@ sim_status cli_status_read(const char *folder, cli_status *out) {
   return SIM_OK;
 }
 
-/* A value as JSON, its numbers with as few digits as give them back: 0.1, not 0.10000000000000001. NULL: out of memory.
- */
+/* A value as JSON, with the shortest digits that give the numbers back: 0.1, not 0.10000000000000001. NULL: out of
+ * memory. */
 static char *shortest_json(const json_t *value) {
   char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
   json_t *again = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
@@ -98,8 +98,7 @@ static char *shortest_json(const json_t *value) {
   return text;
 }
 
-/* Prints the value of one key: a string without quotes, anything else as JSON, an empty line where the key is absent.
- */
+/* Prints the value of one key: a string without quotes, anything else as JSON, an empty line if the key is absent. */
 static sim_status show_value(const char *folder, const char *key) {
   char line[4200];
   json_t *object;
@@ -119,15 +118,15 @@ static sim_status show_value(const char *folder, const char *key) {
 enum { COLUMNS = 8, CELL = 300 };
 static const char *const heads[COLUMNS] = {"run", "state", "done", "rate", "ends", "updated", "job", "host"};
 
-/* Share of the run that is done. Of a run that ended before its end, what its newest checkpoint holds: the rest is to
- * be computed again. NaN: not known. */
+/* Fraction of the run that is done; for an interrupted run that of its newest checkpoint, because the rest is
+ * computed again. NaN: unknown. */
 static double share_done(const cli_status *s) {
   if (strcmp(s->state, "done") == 0) return 1;
   if (!(s->t_end > 0)) return NAN;
   return fmax(0, fmin(1, (strcmp(s->state, "running") == 0 ? s->t : s->checkpoint_t) / s->t_end));
 }
 
-/* Others may have written the file, and named the folder: no control character reaches the terminal. */
+/* File and folder names may come from others: no control character reaches the terminal. */
 static void cells_of(const char *folder, const cli_status *s, char cells[COLUMNS][CELL]) {
   for (int c = 0; c < COLUMNS; c++) cells[c][0] = '\0';
   bool running = strcmp(s->state, "running") == 0;
@@ -152,7 +151,7 @@ static void cells_of(const char *folder, const cli_status *s, char cells[COLUMNS
   }
 }
 
-/* Every failure but the last is printed here; the caller returns the last. */
+/* Prints every failure but the last, which the caller returns. */
 static bool keep_last_failure(sim_status status, sim_error *failure) {
   if (status == SIM_OK) return true;
   if (failure->status != SIM_OK) cli_report(failure->status, failure->message, false);

@@ -1,4 +1,4 @@
-/* status.json, as a run writes it. */
+/* Writes status.json of a run. */
 #include "cli/run/status.h"
 
 #include "cli/batch/scheduler.h"

@@ -1,4 +1,4 @@
-/* What people see of a run: messages and progress, on the terminal, in run.log and, for programs, in run.jsonl. */
+/* Messages and progress of a run: on the terminal, in run.log and, for programs, in run.jsonl. */
 #include "cli/run/status.h"
 #include "engine/wall_clock.h"
 
@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 enum { BAR_WIDTH = 24 };
-static const double line_interval = 60; /* seconds between progress lines where there is no bar */
+static const double line_interval = 60; /* seconds between progress lines without a progress bar */
 
 static struct {
-  bool quiet, verbose, json, bar; /* json: stderr carries JSON; bar: it is a terminal that shows one */
+  bool quiet, verbose, json, bar; /* json: stderr carries JSON; bar: stderr is a terminal that shows a progress bar */
   bool bar_shown;
   int text_file, json_file; /* -1: none */
   double last_line, last_json;
 } terminal = {.text_file = -1, .json_file = -1};
-/* Messages may come from the thread that writes outputs. Never held while one is sent. */
+/* Messages may come from the writer thread. Never held while a message is sent. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int stdout_error; /* errno of the first line of cli_say that could not be written; 0: none */
@@ -30,7 +30,7 @@ static int stdout_error; /* errno of the first line of cli_say that could not be
 static void put(int descriptor, const char *text, size_t size) {
   while (descriptor >= 0 && size > 0) {
     ssize_t n = write(descriptor, text, size);
-    if (n <= 0) return; /* a log that cannot be written must not end the run */
+    if (n <= 0) return; /* a log that cannot be written does not end the run */
     text += n;
     size -= (size_t)n;
   }
@@ -139,7 +139,7 @@ void cli_say(const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(raw, sizeof raw, format, arguments);
   va_end(arguments);
-  sim_text_escape(line, sizeof line, raw, strlen(raw)); /* names of files and values may hold anything */
+  sim_text_escape(line, sizeof line, raw, strlen(raw)); /* names of files and values may contain anything */
   pthread_mutex_lock(&lock);
   put(terminal.text_file, line, strlen(line));
   put(terminal.text_file, "\n", 1);
@@ -152,19 +152,19 @@ void cli_say(const char *format, ...) {
 }
 
 int cli_stdout_error(void) {
-  const bool failed = ferror(stdout) != 0; /* of an earlier write, whose errno nobody kept */
+  const bool failed = ferror(stdout) != 0; /* of an earlier write, whose errno is lost */
   if (fflush(stdout) != 0 && stdout_error == 0) stdout_error = errno;
   return stdout_error ? stdout_error : failed ? EIO : 0;
 }
 
-/* Columns of the terminal; 0 where a bar would be out of place: another job is in front. */
+/* Columns of the terminal; 0 if a bar would disturb: another job is in the foreground. */
 static size_t columns(void) {
   struct winsize size;
   if (tcgetpgrp(STDERR_FILENO) != getpgrp()) return 0;
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* ---- figures ---- */
+/* ---- formatted figures ---- */
 
 void cli_duration(double seconds, char *out, size_t capacity) {
   if (!isfinite(seconds) || seconds > 1e9)

@@ -1,8 +1,8 @@
-/* How threads wait for each other between parallel loops: a moment awake, then asleep.
+/* How threads wait for each other between parallel loops: they spin for a moment, then sleep.
  *
- * OpenMP's libraries let a waiting thread spin for milliseconds. On an idle machine nobody notices; on a busy one the
- * spinning thread uses up the time in which the scheduler would have run the thread that it waits for. Each library
- * reads its setting once, from the environment, before main(): so the program sets it and starts itself again. */
+ * OpenMP libraries let a waiting thread spin for milliseconds. On a busy machine the spinning thread uses up the
+ * time in which the scheduler would have run the thread that it waits for. Each library reads its setting once, from
+ * the environment, before main(): so the program sets it and starts itself again. */
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 static const struct {
   const char *name, *value;
 } settings[] = {
-    {"GOMP_SPINCOUNT", "1000"}, /* GCC: turns, some 10 us; stronger than OMP_WAIT_POLICY */
-    {"KMP_BLOCKTIME", "0"},     /* LLVM: ms; 1 ms is longer than most loops, and there is nothing between */
+    {"GOMP_SPINCOUNT", "1000"}, /* GCC: iterations, about 10 us; overrides OMP_WAIT_POLICY */
+    {"KMP_BLOCKTIME", "0"},     /* LLVM: ms; 1 ms is longer than most loops, and the setting is an integer */
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
@@ -25,5 +25,5 @@ void cli_wait_asleep(char **argv) {
     if (setenv(settings[i].name, settings[i].value, 1) != 0) return;
     changed = true;
   }
-  if (changed) (void)execv("/proc/self/exe", argv); /* where that is not allowed, threads wait as they do */
+  if (changed) (void)execv("/proc/self/exe", argv); /* if this is not allowed, threads wait as before */
 }

@@ -1,5 +1,5 @@
-/* Watches what looks at no signals: the making of a model, and the steps of a run. Says what a long start does, and
- * ends the process where a signal or the limit of the batch job leaves no time to wait for it. */
+/* Watches phases that check no signals: the creation of a model, and the steps of a run. Reports the phase of a long
+ * start, and ends the process if a signal or the limit of the batch job leaves no time to wait for it. */
 #include "cli/run/watch.h"
 
 #include "cli/cli.h"
@@ -16,18 +16,18 @@
 
 static const double quiet = 1;          /* seconds before the first line of a start */
 static const double interval = 10;      /* seconds between lines */
-static const double start_patience = 1; /* seconds for a start that is nearly over: the run then saves its state */
-static const double step_patience = 15; /* for a step: half of what batch systems wait before they kill */
-static const double step_word = 2;      /* seconds after which a step that is waited for is told */
-static const double settle = 10;        /* for outputs that are being written */
-static const double look_every = 0.2;   /* seconds between two looks */
+static const double start_patience = 1; /* seconds for a start that is nearly complete: the run then saves its state */
+static const double step_patience = 15; /* seconds for a step: half of what batch systems wait before they kill */
+static const double step_word = 2;      /* seconds after which a pending step is reported */
+static const double settle = 10;        /* seconds for outputs being written */
+static const double look_every = 0.2;   /* seconds between two checks */
 
 struct cli_watch {
   cli_watched on;
   pthread_t thread;
-  pthread_mutex_t lock; /* of `over`; held while the process ends */
+  pthread_mutex_t lock; /* protects `over`; held while the process ends */
   pthread_cond_t ended;
-  double begin, said, asked; /* asked: when a signal was first seen; INFINITY: not yet */
+  double begin, said, asked; /* asked: time at which a signal was first seen; INFINITY: none */
   bool over, told;
 };
 
@@ -44,7 +44,7 @@ _Noreturn static void leave(cli_watch *w, const char *message) {
   _exit(sim_status_exit_code(SIM_ERR_STOPPED));
 }
 
-/* ---- the start: nothing of the run is in its folder yet ---- */
+/* ---- start: the folder contains nothing of the run yet ---- */
 
 static void look_at_start(cli_watch *w, double now) {
   char message[512];
@@ -72,7 +72,7 @@ static void look_at_start(cli_watch *w, double now) {
 static void look_at_steps(cli_watch *w, double now) {
   char message[512];
   sim_run *run = w->on.run;
-  const bool late = now >= w->on.limit - 0.5 * w->on.margin; /* the run's own margin was not enough */
+  const bool late = now >= w->on.limit - 0.5 * w->on.margin; /* the run's own margin was not sufficient */
   if (isinf(w->asked) && !late) return;
   if (!w->told && now - w->asked >= step_word) {
     w->told = true;
@@ -130,7 +130,7 @@ cli_watch *cli_watch_begin(const cli_watched *watched) {
   w->asked = INFINITY;
   pthread_mutex_init(&w->lock, NULL);
   pthread_cond_init(&w->ended, NULL);
-  sigfillset(&all); /* signals are for the thread of the loop */
+  sigfillset(&all); /* signals are handled by the thread of the time loop */
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const bool runs = pthread_create(&w->thread, NULL, watch, w) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);

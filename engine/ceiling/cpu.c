@@ -14,9 +14,9 @@ static const sim_ceiling_lanes *const lanes[SIM_ISA_COUNT][2] = {
 #endif
 };
 
-enum { VECTORS = 600000 }; /* some tenths of a millisecond */
+enum { VECTORS = 600000 }; /* a few tenths of a millisecond */
 
-/* Best rate of all threads at once, each over its own piece of time. */
+/* Highest rate of all threads together; each thread times its own loops. */
 static double best_of(double (*loop)(long count), int threads, double seconds) {
   const double begin = sim_wall_clock();
   double best = 0;
@@ -33,7 +33,7 @@ static double best_of(double (*loop)(long count), int threads, double seconds) {
   return best;
 }
 
-/* Two arrays of 128 MiB. */
+/* Copies between two arrays of 128 MiB. */
 static sim_status measure_copy(int threads, double seconds, double *out) {
   const size_t bytes = (size_t)128 << 20;
   void *from = NULL, *to = NULL;

@@ -57,7 +57,7 @@ static __global__ void __launch_bounds__(THREADS) root(float *out) {
 
 static __global__ void nothing() {}
 
-/* What is measured; `amount` of one call, in what its ceiling counts. */
+/* A measurement; `amount`: work of one call, in the units of its ceiling. */
 struct work {
   void *from, *to, *host;
   size_t bytes;
@@ -98,7 +98,7 @@ static int do_fft(work *w) {
   return w->execute(w->plan, (cufftComplex *)w->from, (cufftComplex *)w->from, CUFFT_FORWARD) ? cudaErrorUnknown : 0;
 }
 
-/* Least seconds of a call. */
+/* Shortest duration of a call in seconds. */
 static sim_status least(work *w, int (*call)(work *), double seconds, double *out) {
   cudaEvent_t begin, end;
   int error = cudaEventCreate(&begin);
@@ -120,7 +120,7 @@ static sim_status least(work *w, int (*call)(work *), double seconds, double *ou
   return sim_queue_cuda.status();
 }
 
-/* 2^24 complex points in rows of 4096, if there is cuFFT. */
+/* Plans 2^24 complex points in rows of 4096; false without cuFFT. */
 static bool open_fft(work *w, void **library) {
   static const char *const names[] = {"libcufft.so.12", "libcufft.so.11", NULL};
   char path[4096];

@@ -1,11 +1,11 @@
-/* Loops of independent operations in registers, once for each precision and instruction set (lanes.c). */
+/* Loops of independent operations in registers, compiled for each precision and instruction set (lanes.c). */
 #ifndef SIM_ENGINE_CEILING_LANES_H
 #define SIM_ENGINE_CEILING_LANES_H
 
-/* Each does at least `count` vectors of operations and says how many numbers that were. */
+/* Each runs at least `count` vectors of operations and returns how many numbers that were. */
 typedef struct sim_ceiling_lanes {
   double (*fma)(long count);
-  double (*rsqrt)(long count); /* fp32 alone */
+  double (*rsqrt)(long count); /* fp32 only */
 } sim_ceiling_lanes;
 
 extern const sim_ceiling_lanes sim_ceiling_lanes_single_plain, sim_ceiling_lanes_double_plain;

@@ -3,7 +3,7 @@
 #ifndef SIM_ENGINE_BACKEND_H
 #define SIM_ENGINE_BACKEND_H
 
-#include "engine/buffer.h"
+#include "engine/memory/buffer.h"
 #include "engine/status.h"
 
 #include <stdbool.h>
@@ -15,34 +15,34 @@ extern "C" {
 
 typedef enum sim_backend_kind { SIM_BACKEND_CPU, SIM_BACKEND_CUDA, SIM_BACKEND_KINDS } sim_backend_kind;
 
-/* Work that was queued once and can be queued again as a whole. */
+/* Work that was captured once and can be enqueued repeatedly as a whole. */
 typedef struct sim_graph sim_graph;
 
 enum { SIM_MARKS = 32 };
 
-/* The queue of a device: work runs in the order in which it is queued, while the host goes on. The first failure of any
- * call stays: from then on every call returns it (SIM_ERR_DEVICE with call and kernel), except those that free. Calls
- * are from one thread, except wait_copies and wait_mark. */
+/* The queue of a device: work runs in the order in which it is enqueued, asynchronously to the host. The first error
+ * of any call is kept: from then on every call returns it (SIM_ERR_DEVICE, with call and kernel), except those that
+ * free. Call from one thread only, except wait_copies and wait_mark. */
 typedef struct sim_queue {
-  sim_status (*status)(void); /* the first failure so far; does not wait */
-  sim_status (*finish)(void); /* waits for all queued work */
-  /* Outputs are copied beside the steps. `stage` queues a copy within the device; `copy_out` queues a copy from there
-   * to memory of alloc_host. It waits for every earlier `stage`, but not for later steps. */
+  sim_status (*status)(void); /* the first error so far; does not wait */
+  sim_status (*finish)(void); /* waits for all enqueued work */
+  /* Outputs are copied in parallel with the steps. `stage` enqueues a copy within the device; `copy_out` enqueues a
+   * copy from there to memory of alloc_host, which waits for every earlier `stage` but not for later steps. */
   sim_status (*stage)(void *staged, const void *source, size_t bytes);
   sim_status (*copy_out)(void *host, const void *staged, size_t bytes);
   sim_status (*wait_copies)(void); /* waits for all copies of copy_out; any thread */
-  /* mark_copies marks the copies queued so far, and wait_mark waits for these alone; any thread. mark: 0 .. SIM_MARKS -
-   * 1. */
+  /* mark_copies marks the copies enqueued so far, and wait_mark waits for these only; any thread. mark: 0 ..
+   * SIM_MARKS - 1. */
   sim_status (*mark_copies)(int mark);
   sim_status (*wait_mark)(int mark);
-  /* Waits for the work that was queued before the last call: the host is never more than two calls ahead. */
+  /* Waits for the work enqueued before the previous call, so that the host is never more than two calls ahead. */
   sim_status (*throttle)(void);
-  /* Work queued between graph_begin and graph_end is kept instead of run; graph_launch queues it. While a profile is
-   * made the work runs instead, and *out is NULL: the caller queues it anew each time. */
+  /* Work enqueued between graph_begin and graph_end is captured instead of run; graph_launch enqueues it. During a
+   * profile the work runs instead, and *out is NULL: the caller enqueues it anew each time. */
   sim_status (*graph_begin)(void);
   sim_status (*graph_end)(sim_graph **out);
   sim_status (*graph_launch)(sim_graph *graph);
-  void (*graph_destroy)(sim_graph **graph); /* and nulls it */
+  void (*graph_destroy)(sim_graph **graph); /* and sets *graph to NULL */
 } sim_queue;
 
 /* A kind of device, its memory and its queue. */
@@ -50,34 +50,35 @@ struct sim_backend {
   const char *name; /* "cpu", "cuda" */
   sim_backend_kind kind;
   sim_space space;
-  const sim_queue *queue; /* NULL: work is done on return */
-  /* NULL: usable; otherwise the reason, one line. */
+  const sim_queue *queue; /* NULL: operations are complete on return */
+  /* NULL: usable; otherwise the reason, one line */
   const char *(*unavailable)(void);
-  /* One line on a device, and whether it is usable; false behind the last one. NULL where there is only one. */
+  /* Writes one line on a device, and whether it is usable; false after the last device. NULL: there is only one. */
   bool (*list)(int device, char *out, size_t capacity);
-  /* Makes this device the process's: a number, a UUID or its beginning, or NULL for the first usable one. Before any
-   * call below; NULL where there is nothing to choose. SIM_ERR_NO_DEVICE. */
+  /* Selects the device of this process: a number, a UUID or its beginning, or NULL for the first usable device.
+   * Before any call below; NULL: nothing to choose. SIM_ERR_NO_DEVICE. */
   sim_status (*open)(const char *which);
   /* One line: "AMD EPYC 9554", "NVIDIA H200 (GPU 0), compute capability 9.0, driver 13.0". */
   void (*describe)(char *out, size_t capacity);
   sim_status (*alloc)(size_t bytes, void **out); /* in `space`; zeroed, 64-byte aligned */
   void (*free)(void *data);
-  sim_status (*alloc_host)(size_t bytes, void **out); /* on the host, fast to copy to from `space` (pinned) */
+  sim_status (*alloc_host)(size_t bytes, void **out); /* host memory, pinned for fast copies to and from `space` */
   void (*free_host)(void *data);
-  /* Copies between `space` and the host, or within; after all queued work, complete on return. */
+  /* Copies between `space` and the host, or within; waits for all enqueued work, complete on return. */
   sim_status (*copy)(void *destination, const void *source, size_t bytes);
-  size_t (*memory_free)(void); /* bytes that a new run may take */
+  size_t (*memory_free)(void); /* bytes available to a new run */
 };
 
 extern const sim_backend sim_backend_cpu;
 
-/* All that this build knows of, the preferred first; NULL-terminated. */
+/* All kinds that this build lists, in order of preference; NULL-terminated. */
 extern const sim_backend *const sim_backends[];
-/* "auto", "cpu", "cuda", "cuda:1", "cuda:GPU-0a1b" (a UUID or its beginning): opens it. An explicit device never falls
- * back: SIM_ERR_NO_DEVICE says why. "auto" does, with a line in the log where there is a GPU that cannot be used. */
+/* Selects and opens "auto", "cpu", "cuda", "cuda:1" or "cuda:GPU-0a1b" (a UUID or its beginning). An explicit device
+ * never falls back: SIM_ERR_NO_DEVICE with the reason. "auto" falls back to the CPU, with a line in the log if there
+ * is a GPU that cannot be used. */
 sim_status sim_backend_select(const char *device, const sim_backend **out) SIM_MUST_CHECK;
 
-/* Widest instruction set that the CPU and the system offer, and that the run uses. */
+/* Instruction sets of the CPU; sim_isa_best: the widest that processor and system support. */
 typedef enum sim_isa { SIM_ISA_PLAIN, SIM_ISA_AVX2, SIM_ISA_AVX512, SIM_ISA_COUNT } sim_isa;
 sim_isa sim_isa_best(void);
 const char *sim_isa_name(sim_isa isa); /* "plain", "avx2", "avx512" */

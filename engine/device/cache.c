@@ -20,20 +20,20 @@
 
 enum {
   BLOB_MAX = 16 << 20,
-  TOTAL_MAX = 64 << 20, /* of all files; those that were used last stay */
+  TOTAL_MAX = 64 << 20, /* of all files; the most recently used are kept */
   FILES_MAX = 256,
-  STALE_SECONDS = 3600, /* after which a file that was never renamed is nobody's */
+  STALE_SECONDS = 3600, /* age at which an unfinished file is removed */
   NAME_SIZE = 48
 };
 
 static const char mark[8] = "simblob1", suffix[] = ".blob", unfinished[] = ".new-";
 
-/* What a file begins with. */
+/* Header of a file. */
 typedef struct head {
   char mark[8];
   uint64_t size;
   sim_cache_key key;
-  XXH128_canonical_t sum; /* of the blob */
+  XXH128_canonical_t sum; /* checksum of the blob */
 } head;
 
 /* ---- keys ---- */
@@ -82,7 +82,7 @@ static bool folder(char *out, size_t capacity) {
   return length > 0 && (size_t)length < capacity;
 }
 
-/* With the folders above it. */
+/* Creates the folder and its parents. */
 static bool make_folder(char *path) {
   if (mkdir(path, 0700) == 0 || errno == EEXIST) return true;
   if (errno != ENOENT) return false;
@@ -100,12 +100,12 @@ static void name_of(const sim_cache_key *key, char out[NAME_SIZE]) {
   snprintf(out + 2 * sizeof key->bytes, NAME_SIZE - 2 * sizeof key->bytes, "%s", suffix);
 }
 
-/* Blobs are code that runs as this user: nobody else may have written them, or be able to. */
+/* Blobs are code that runs as this user: no other user may own them or be able to write them. */
 static bool is_own(const struct stat *about) {
   return about->st_uid == geteuid() && (about->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* A descriptor of the folder; -1: it is not there, or not to be trusted. */
+/* Opens the folder; -1: absent, or not to be trusted. */
 static int open_folder(const char *path) {
   static atomic_flag told = ATOMIC_FLAG_INIT;
   struct stat about;
@@ -133,7 +133,7 @@ static bool read_all(int file, void *out, size_t size) {
   return true;
 }
 
-/* Of an open file; false where it is not whole, or others may have written it. */
+/* Reads an open file; false where it is incomplete, or writable by others. */
 static bool read_blob(int file, const sim_cache_key *key, sim_bytes *out) {
   head h;
   struct stat about;
@@ -160,7 +160,7 @@ bool sim_cache_read(const sim_cache_key *key, sim_bytes *out) {
   name_of(key, name);
   const int file = openat(root, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
   const bool sound = file >= 0 && read_blob(file, key, out);
-  if (sound) (void)futimens(file, NULL); /* it was used now */
+  if (sound) (void)futimens(file, NULL); /* marks the last use */
   if (file >= 0 && !sound) sim_log(SIM_LOG_DEBUG, "%s/%s is damaged, or not of this user: ignored", in, name);
   if (file >= 0) (void)close(file);
   (void)close(root);
@@ -186,7 +186,7 @@ static bool ends_with(const char *name, const char *end) {
   return length > wanted && strcmp(name + length - wanted, end) == 0;
 }
 
-/* The blobs of the folder, and files that were left unfinished are removed. */
+/* Lists the blobs of the folder; removes unfinished files. */
 static size_t list(DIR *in, entry *entries, size_t capacity) {
   size_t count = 0;
   struct dirent *item;
@@ -208,7 +208,7 @@ static size_t list(DIR *in, entry *entries, size_t capacity) {
   return count;
 }
 
-/* Removes what was not used for longest. Another process may do the same: nothing is lost but time. */
+/* Removes the least recently used blobs. Another process may do the same: only time is lost. */
 static void keep_bounds(int root) {
   enum { CAPACITY = 4 * FILES_MAX };
   entry *entries = malloc(CAPACITY * sizeof *entries);
@@ -240,7 +240,7 @@ static bool write_all(int file, const void *data, size_t size) {
   return true;
 }
 
-/* A new file of a name that nobody has. */
+/* Creates a new file with an unused name. */
 static int create(int root, char name[NAME_SIZE]) {
   int file = -1;
   for (int tries = 0; file < 0 && tries < 100; tries++) {

@@ -17,12 +17,12 @@
 
 enum { FILES_MAX = 24, OPTIONS_MAX = 8, LOG_LINES = 3 };
 
-/* What it has of the C library: numbers. Functions are built in. */
+/* The only header of the C library: math.h, with numbers. NVRTC has the functions built in. */
 static const char math_name[] = "math.h";
 static const char math_text[] = "#define INFINITY __longlong_as_double(0x7ff0000000000000LL)\n"
                                 "#define NAN __longlong_as_double(0x7ff8000000000000LL)\n";
 
-/* The functions that are used of it. */
+/* Functions used of NVRTC. */
 #define NVRTC_FUNCTIONS(X)                                                                                             \
   X(CreateProgram)                                                                                                     \
   X(DestroyProgram)                                                                                                    \
@@ -47,9 +47,9 @@ static struct {
 
 static atomic_long compiled;
 
-/* ---- where it is ---- */
+/* ---- location of the library ---- */
 
-/* Its own version first: machine code of a newer one may be too new for the driver. */
+/* The version of the build first: machine code of a newer one may be too new for the driver. */
 static const char *const nvrtc_names[] = {"libnvrtc.so." SIM_CUDA_MAJOR, "libnvrtc.so.13", "libnvrtc.so.12", NULL};
 
 static bool found_in(const char *folder, size_t length, const char *const *names, char *out, size_t capacity) {
@@ -82,7 +82,7 @@ bool sim_cuda_library(const char *variable, const char *const *names, char *out,
                        names, out, capacity);
 }
 
-/* The path is known before it is loaded, which takes tens of milliseconds: what is in the cache needs it not. */
+/* Finds the library without loading it, which takes tens of milliseconds and is unnecessary on a cache hit. */
 static bool find(char *out, size_t capacity) { return sim_cuda_library("SIM_NVRTC", nvrtc_names, out, capacity); }
 
 static sim_status missing(const char *why) {
@@ -92,6 +92,7 @@ static sim_status missing(const char *why) {
                   why);
 }
 
+/* Loads NVRTC and its functions, once in a process. */
 static sim_status load(const char *path) {
   pthread_mutex_lock(&nvrtc.lock);
   const char *why = NULL;
@@ -129,9 +130,9 @@ static options options_of(const sim_source *source) {
   return o;
 }
 
-/* The library is known by its size and date: its version is known only once it is loaded, which a warm start spares.
- * The driver is not in the key: machine code is for an architecture, PTX for any driver that is new enough, and what
- * one refuses is compiled anew (sim_module_create). */
+/* The key contains size and date of the library instead of its version, which is known only after loading. The
+ * driver is not part of the key: machine code depends on the architecture, PTX runs on any sufficiently new driver,
+ * and code that a driver refuses is compiled again (sim_module_create). */
 static sim_status make_key(const sim_source *source, const options *o, int capability, const char *path,
                            sim_cache_key *out) {
   struct stat about;
@@ -153,9 +154,9 @@ static sim_status make_key(const sim_source *source, const options *o, int capab
   return SIM_OK;
 }
 
-/* ---- what does not compile ---- */
+/* ---- source that does not compile ---- */
 
-/* Source and log for a report; where, or an empty path. */
+/* Writes source and log to a file for a report; *path is empty on failure. */
 static void keep_source(const sim_source *source, const options *o, const char *log, char *path, size_t capacity) {
   const char *folder = getenv("TMPDIR");
   int length = snprintf(path, capacity, "%s/sim-%s-XXXXXX.cu", folder && *folder ? folder : P_tmpdir, source->name);
@@ -174,7 +175,7 @@ static void keep_source(const sim_source *source, const options *o, const char *
   if (fclose(out) != 0) path[0] = '\0';
 }
 
-/* The first lines of a log as one. */
+/* Joins the first lines of a log into one. */
 static void first_lines(const char *log, char *out, size_t capacity) {
   size_t used = 0;
   out[0] = '\0';
@@ -201,7 +202,7 @@ static sim_status compile_failed(const sim_source *source, const options *o, nvr
 
 /* ---- compilation ---- */
 
-/* The capability itself, or, where NVRTC does not know it, the greatest below, whose PTX the driver compiles. */
+/* The capability itself, or, where NVRTC does not know it, the largest one below, whose PTX the driver compiles. */
 static int known_capability(int capability) {
   int count = 0, best = 0, known[64];
   if (nvrtc.GetNumSupportedArchs(&count) != NVRTC_SUCCESS || count > 64 || nvrtc.GetSupportedArchs(known)) return 0;
@@ -210,6 +211,7 @@ static int known_capability(int capability) {
   return best;
 }
 
+/* Appends the machine code of a compiled program, or its PTX. */
 static nvrtcResult fetch(nvrtcProgram program, bool machine, sim_bytes *out) {
   size_t size = 0;
   nvrtcResult result = machine ? nvrtc.GetCUBINSize(program, &size) : nvrtc.GetPTXSize(program, &size);
@@ -228,7 +230,7 @@ static sim_status compile(const sim_source *source, options *o, int capability, 
                     capability / 10, capability % 10);
   snprintf(o->text[o->count++], sizeof o->text[0], "--gpu-architecture=%s_%d", known == capability ? "sm" : "compute",
            known);
-  int major = 0, minor = 0; /* which of them knows it is sure from 13 on */
+  int major = 0, minor = 0; /* the option exists for certain from version 13 on */
   if (nvrtc.Version(&major, &minor) == NVRTC_SUCCESS && major >= 13) add_option(o, "--split-compile=0"); /* all cores */
   const char *headers[FILES_MAX] = {math_text}, *includes[FILES_MAX] = {math_name}, *arguments[OPTIONS_MAX];
   int count = 1;
@@ -252,9 +254,9 @@ static sim_status compile(const sim_source *source, options *o, int capability, 
   return status;
 }
 
-/* Where NVRTC is, and the key of what it makes. */
-static sim_status look(const sim_source *source, const options *o, int capability, char *path, size_t capacity,
-                       sim_cache_key *key) {
+/* Finds NVRTC, and the cache key of a source. */
+static sim_status find_key(const sim_source *source, const options *o, int capability, char *path, size_t capacity,
+                           sim_cache_key *key) {
   if (!find(path, capacity)) {
     const char *own = getenv("SIM_NVRTC");
     return missing(own && *own ? "the file that SIM_NVRTC names cannot be read" : "it is not found");
@@ -266,7 +268,7 @@ bool sim_compile_kept(const sim_source *source, int capability, sim_bytes *out) 
   char path[512];
   sim_cache_key key;
   const options o = options_of(source);
-  return look(source, &o, capability, path, sizeof path, &key) == SIM_OK && sim_cache_read(&key, out);
+  return find_key(source, &o, capability, path, sizeof path, &key) == SIM_OK && sim_cache_read(&key, out);
 }
 
 sim_status sim_compile_anew(const sim_source *source, int capability, sim_bytes *out) {
@@ -274,7 +276,7 @@ sim_status sim_compile_anew(const sim_source *source, int capability, sim_bytes 
   char path[512];
   sim_cache_key key;
   options o = options_of(source);
-  SIM_TRY(look(source, &o, capability, path, sizeof path, &key));
+  SIM_TRY(find_key(source, &o, capability, path, sizeof path, &key));
   SIM_TRY(load(path));
   atomic_fetch_add(&compiled, 1);
   sim_log(SIM_LOG_DEBUG, "compiling %s for compute capability %d.%d", source->name, capability / 10, capability % 10);

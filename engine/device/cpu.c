@@ -50,8 +50,8 @@ static void cpu_describe(char *out, size_t capacity) {
   snprintf(out, capacity, "%s", name);
 }
 
-/* Pages that are written to for the first time are found and cleared by the system, which takes longer than all that
- * the program does with them at its start: each thread has its own. */
+/* Clears new memory with all threads: the first write to a page makes the system find and clear it, which would take
+ * longer than everything else that the program does with it at the start. */
 static void clear(char *data, size_t bytes) {
   const size_t part = (size_t)1 << 24, parts = (bytes + part - 1) / part;
 #pragma omp parallel for if (parts > 1)
@@ -62,8 +62,8 @@ static sim_status cpu_alloc(size_t bytes, void **out) {
   *out = NULL;
   size_t rounded = (bytes + 63) & ~(size_t)63;
   if (rounded < bytes) rounded = SIZE_MAX & ~(size_t)63;
-  /* Large arrays begin on large pages where the system has them: strided access needs few of its page table's entries.
-   */
+  /* Large arrays start on large pages where the system has them: strided access then needs few entries of the page
+   * table. */
   enum { LARGE_PAGE = 1 << 21 };
   const bool large = rounded >= 4 * (size_t)LARGE_PAGE && rounded <= SIZE_MAX - LARGE_PAGE;
   if (large) rounded = (rounded + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
@@ -82,7 +82,8 @@ static sim_status cpu_copy(void *destination, const void *source, size_t bytes) 
   return SIM_OK;
 }
 
-/* A number in a small file of the kernel's, or `otherwise`. `key` NULL: the whole file is the number. */
+/* Reads a number from a small file in /proc or /sys; `otherwise` if absent. `key` NULL: the whole file is the
+ * number. */
 static double kernel_number(const char *path, const char *key, double otherwise) {
   FILE *file = fopen(path, "re");
   if (!file) return otherwise;
@@ -103,12 +104,12 @@ static double kernel_number(const char *path, const char *key, double otherwise)
   return number;
 }
 
-/* The least of: memory that the system has to give, what a control group leaves, and the limit of this process. */
+/* Minimum of the memory that the system, the control group and this process's limit leave. */
 static size_t cpu_memory_free(void) {
   double bytes = kernel_number("/proc/meminfo", "MemAvailable:", 0) * 1024;
   if (bytes <= 0) bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   double group = kernel_number("/sys/fs/cgroup/memory.max", NULL, -1);
-  if (group > 0) { /* pages of files that nobody uses now are given back when needed */
+  if (group > 0) { /* file pages not in use are reclaimed when needed */
     group -= kernel_number("/sys/fs/cgroup/memory.current", NULL, 0);
     group += kernel_number("/sys/fs/cgroup/memory.stat", "inactive_file ", 0);
     if (group < bytes) bytes = group;

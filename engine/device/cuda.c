@@ -1,9 +1,8 @@
-/* The CUDA backend: one device, a stream for steps and one for outputs, and the first failure. */
+/* The CUDA backend: one device, a stream for steps and one for outputs, and the first error. */
 #include "engine/device/cuda_parts.h"
 
 #include <cuda_runtime_api.h>
 #include <nvtx3/nvToolsExt.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,58 +11,34 @@ struct sim_graph {
   const char *last_kernel;
 };
 
-/* Kernels load when they are first used, and a graph takes some memory: not for a run's arrays. */
+/* Memory not offered to a run: kernels load at their first use, and graphs take some memory. */
 static const size_t reserve = (size_t)64 << 20;
 
 static struct {
   bool open, capturing;
   int device, multiprocessors, overlaps;
   cudaStream_t steps, outputs;
-  cudaEvent_t staged, copied, throttle; /* the last `stage`, `copy_out` and `throttle` */
+  cudaEvent_t staged, copied, throttle; /* events of the last `stage`, `copy_out` and `throttle` */
   cudaEvent_t marks[SIM_MARKS];
-  const char *_Atomic last_kernel; /* queued; NULL: none */
+  const char *_Atomic last_kernel; /* enqueued last; NULL: none */
 } cuda;
 
-/* ---- failures: the first one stays ---- */
+/* ---- failures ---- */
 
-static struct {
-  pthread_mutex_t lock;
-  bool is;
-  char text[512];
-} failure = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-int sim_cuda_failed(int error, const char *call, const char *what) {
-  if (error == cudaSuccess) return 0;
-  pthread_mutex_lock(&failure.lock);
-  if (!failure.is)
-    snprintf(failure.text, sizeof failure.text, "GPU %d: %s (%s): %s (%s)", cuda.device, call, what,
-             cudaGetErrorString((cudaError_t)error), cudaGetErrorName((cudaError_t)error));
-  failure.is = true;
-  pthread_mutex_unlock(&failure.lock);
-  return 1;
-}
-
-static sim_status cuda_status(void) {
-  pthread_mutex_lock(&failure.lock);
-  sim_status status = failure.is ? sim_fail(SIM_ERR_DEVICE, "%s", failure.text) : SIM_OK;
-  pthread_mutex_unlock(&failure.lock);
-  return status;
-}
-
-/* A call that is not a launch. It may be the first to hear of a kernel that failed: the last one is named. */
+/* Checks a call other than a launch. It may be the first to report a failed kernel: the message names the last one. */
 static sim_status check(cudaError_t error, const char *call) {
   if (error == cudaSuccess) return SIM_OK;
   char what[160];
   snprintf(what, sizeof what, "last kernel: %s", cuda.last_kernel ? cuda.last_kernel : "none");
   sim_cuda_failed((int)error, call, what);
-  return cuda_status();
+  return sim_cuda_status();
 }
 
 #define CUDA_TRY(function, ...) SIM_TRY(check(function(__VA_ARGS__), #function))
 
 /* ---- device ---- */
 
-/* Without a trace where it fails: another device may be tried. */
+/* Records no error: another device may be tried. */
 static cudaError_t start(int device) {
   cudaError_t error = cudaSetDevice(device);
   if (!error) error = cudaStreamCreateWithFlags(&cuda.steps, cudaStreamNonBlocking);
@@ -77,7 +52,8 @@ static cudaError_t start(int device) {
   int major = 0, driver = 0;
   if (!error) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   if (!error) error = cudaDriverGetVersion(&driver);
-  cuda.overlaps = major >= 9 && CUDART_VERSION >= 12030 && driver >= 12030; /* since when graphs keep it */
+  /* graphs keep the overlap from this version on */
+  cuda.overlaps = major >= 9 && CUDART_VERSION >= 12030 && driver >= 12030;
   if (error) {
     (void)cudaDeviceReset();
     (void)cudaGetLastError();
@@ -89,13 +65,14 @@ static sim_status cuda_open(const char *which) {
   int devices[SIM_CUDA_DEVICES_MAX], count;
   SIM_TRY(sim_cuda_find(which, devices, &count));
   for (int i = 0; i < count && cuda.open; i++)
-    if (devices[i] == cuda.device) return cuda_status();
+    if (devices[i] == cuda.device) return sim_cuda_status();
   if (cuda.open) return sim_fail(SIM_ERR_NO_DEVICE, "this process uses GPU %d already", cuda.device);
   cudaError_t first = cudaSuccess;
   for (int i = 0; i < count; i++) {
     cudaError_t error = start(devices[i]);
     if (error == cudaSuccess) {
       cuda.device = devices[i];
+      sim_cuda_failures_of(cuda.device);
       cuda.open = true;
       return SIM_OK;
     }
@@ -115,7 +92,7 @@ int sim_cuda_overlaps(void) { return cuda.overlaps; }
 
 static sim_status cuda_alloc(size_t bytes, void **out) {
   *out = NULL;
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   void *data = NULL;
   cudaError_t error = cudaMalloc(&data, bytes ? bytes : 1);
   if (error == cudaErrorMemoryAllocation) {
@@ -132,13 +109,13 @@ static sim_status cuda_alloc(size_t bytes, void **out) {
   return status;
 }
 
-/* After a failure the memory is gone with the device's context, and there is nobody to tell. */
+/* After an error the context and its memory are gone, and there is no caller to report to. */
 static void cuda_free(void *data) {
   if (data && cudaFree(data) != cudaSuccess) (void)cudaGetLastError();
 }
 
 static sim_status cuda_copy(void *destination, const void *source, size_t bytes) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaMemcpyAsync, destination, source, bytes, cudaMemcpyDefault, cuda.steps);
   CUDA_TRY(cudaStreamSynchronize, cuda.steps);
   return SIM_OK;
@@ -150,51 +127,60 @@ static size_t cuda_memory_free(void) {
   return here > reserve ? here - reserve : 0;
 }
 
-/* Large blocks are pinned where they are: the driver's own pages are small, and one thread clears them. */
+/* Large blocks are pinned where they are: the driver's own pages are small, and one thread clears them. In front of
+ * each block stands whether it is such a one. */
 static const size_t pinned_in_place = (size_t)64 << 20;
+enum { PINNED_HEADER = 256 }; /* a multiple of all alignments that are asked for */
+
+static void *after_header(void *block, bool in_place) {
+  *(bool *)block = in_place;
+  return (char *)block + PINNED_HEADER;
+}
 
 static sim_status cuda_alloc_host(size_t bytes, void **out) {
   *out = NULL;
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   if (bytes >= pinned_in_place) {
     void *data = NULL;
-    SIM_TRY(sim_backend_cpu.alloc(bytes, &data));
-    if (cudaHostRegister(data, bytes, cudaHostRegisterDefault) == cudaSuccess) {
-      *out = data;
+    SIM_TRY(sim_backend_cpu.alloc(PINNED_HEADER + bytes, &data));
+    if (cudaHostRegister(data, PINNED_HEADER + bytes, cudaHostRegisterDefault) == cudaSuccess) {
+      *out = after_header(data, true);
       return SIM_OK;
     }
-    (void)cudaGetLastError(); /* it may be that this system cannot */
+    (void)cudaGetLastError(); /* some systems cannot do this */
     sim_backend_cpu.free(data);
   }
-  cudaError_t error = cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocDefault);
+  void *block = NULL;
+  cudaError_t error = cudaHostAlloc(&block, PINNED_HEADER + bytes, cudaHostAllocDefault);
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
     return sim_no_memory("%zu bytes of pinned memory on the host", bytes);
   }
-  return check(error, "cudaHostAlloc");
+  SIM_TRY(check(error, "cudaHostAlloc"));
+  *out = after_header(block, false);
+  return SIM_OK;
 }
 
 static void cuda_free_host(void *data) {
-  if (data && cudaHostUnregister(data) == cudaSuccess) {
-    sim_backend_cpu.free(data);
-    return;
-  }
-  (void)cudaGetLastError(); /* a small block */
-  if (data && cudaFreeHost(data) != cudaSuccess) (void)cudaGetLastError();
+  if (data == NULL) return;
+  void *const block = (char *)data - PINNED_HEADER;
+  const bool in_place = *(bool *)block;
+  if ((in_place ? cudaHostUnregister(block) : cudaFreeHost(block)) != cudaSuccess) (void)cudaGetLastError();
+  if (in_place) sim_backend_cpu.free(block);
 }
 
 /* ---- queue ---- */
 
 static sim_status cuda_finish(void) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaStreamSynchronize, cuda.steps);
   CUDA_TRY(cudaStreamSynchronize, cuda.outputs);
   if (sim_profile_on()) sim_cuda_profile_gather(true);
-  return cuda_status();
+  return sim_cuda_status();
 }
 
 static sim_status cuda_throttle(void) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaEventSynchronize, cuda.throttle);
   CUDA_TRY(cudaEventRecord, cuda.throttle, cuda.steps);
   return SIM_OK;
@@ -204,7 +190,7 @@ static const sim_kernel staging = {"copy to staging", "output", SIM_LIMIT_BYTES}
 static const sim_kernel copying = {"copy to the host", "output", SIM_LIMIT_BYTES};
 
 static sim_status cuda_stage(void *staged, const void *source, size_t bytes) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   bool profiled = sim_profile_on();
   if (profiled) sim_cuda_profile_begin(cuda.steps);
   CUDA_TRY(cudaMemcpyAsync, staged, source, bytes, cudaMemcpyDeviceToDevice, cuda.steps);
@@ -214,7 +200,7 @@ static sim_status cuda_stage(void *staged, const void *source, size_t bytes) {
 }
 
 static sim_status cuda_copy_out(void *host, const void *staged, size_t bytes) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaStreamWaitEvent, cuda.outputs, cuda.staged, 0);
   bool profiled = sim_profile_on();
   if (profiled) sim_cuda_profile_begin(cuda.outputs);
@@ -225,30 +211,30 @@ static sim_status cuda_copy_out(void *host, const void *staged, size_t bytes) {
 }
 
 static sim_status cuda_wait_copies(void) {
-  SIM_TRY(cuda_status());
-  CUDA_TRY(cudaSetDevice, cuda.device); /* this thread's */
+  SIM_TRY(sim_cuda_status());
+  CUDA_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
   CUDA_TRY(cudaEventSynchronize, cuda.copied);
   return SIM_OK;
 }
 
 static sim_status cuda_mark_copies(int mark) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaEventRecord, cuda.marks[mark], cuda.outputs);
   return SIM_OK;
 }
 
 static sim_status cuda_wait_mark(int mark) {
-  SIM_TRY(cuda_status());
-  CUDA_TRY(cudaSetDevice, cuda.device); /* this thread's */
+  SIM_TRY(sim_cuda_status());
+  CUDA_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
   CUDA_TRY(cudaEventSynchronize, cuda.marks[mark]);
   return SIM_OK;
 }
 
 /* ---- graphs ---- */
 
-/* Times of single kernels cannot be had from within a graph: with a profile the work just runs. */
+/* Single kernels inside a graph cannot be timed: during a profile the work runs directly. */
 static sim_status cuda_graph_begin(void) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   if (sim_profile_on()) return SIM_OK;
   CUDA_TRY(cudaStreamBeginCapture, cuda.steps, cudaStreamCaptureModeThreadLocal);
   cuda.capturing = true;
@@ -257,7 +243,7 @@ static sim_status cuda_graph_begin(void) {
 
 static sim_status cuda_graph_end(sim_graph **out) {
   *out = NULL;
-  if (!cuda.capturing) return cuda_status();
+  if (!cuda.capturing) return sim_cuda_status();
   cudaGraph_t graph = NULL;
   cudaError_t error = cudaStreamEndCapture(cuda.steps, &graph);
   cuda.capturing = false;
@@ -272,7 +258,7 @@ static sim_status cuda_graph_end(sim_graph **out) {
     error = cudaGraphUpload(made->work, cuda.steps);
   }
   if (graph) (void)cudaGraphDestroy(graph);
-  sim_status status = cuda_status();
+  sim_status status = sim_cuda_status();
   if (status == SIM_OK) status = check(error, call);
   if (status == SIM_OK && !made) status = sim_no_memory("a graph of kernels");
   if (status != SIM_OK) {
@@ -286,7 +272,7 @@ static sim_status cuda_graph_end(sim_graph **out) {
 }
 
 static sim_status cuda_graph_launch(sim_graph *graph) {
-  SIM_TRY(cuda_status());
+  SIM_TRY(sim_cuda_status());
   cuda.last_kernel = graph->last_kernel;
   CUDA_TRY(cudaGraphLaunch, graph->work, cuda.steps);
   return SIM_OK;
@@ -317,7 +303,7 @@ void sim_cuda_end(const sim_kernel *kernel, double amount) {
 }
 
 const sim_queue sim_queue_cuda = {
-    .status = cuda_status,
+    .status = sim_cuda_status,
     .finish = cuda_finish,
     .stage = cuda_stage,
     .copy_out = cuda_copy_out,

@@ -13,18 +13,18 @@ extern "C" {
 extern const sim_backend sim_backend_cuda;
 extern const sim_queue sim_queue_cuda; /* its queue */
 
-/* The cudaStream_t that steps are queued on. */
+/* The cudaStream_t of the steps. */
 void *sim_cuda_stream(void);
 int sim_cuda_multiprocessors(void);
-/* Whether the device and the driver let a kernel begin while the one before it ends (programmatic dependent launch);
- * the kernel's own code must be for compute capability 9.0 or newer, too. */
+/* Whether the device and the driver let a kernel begin while its predecessor ends (programmatic dependent launch);
+ * the kernel's code must be for compute capability 9.0 or newer, too. */
 int sim_cuda_overlaps(void);
 
-/* Around each launch. `amount` is what the launch does of what limits it: bytes moved, or floating-point instructions
- * over all threads. `end` keeps a launch's error for sim_queue.status; the first one counts. */
+/* Call around each launch. `amount`: bytes moved, or floating-point instructions over all threads, whichever limits
+ * the kernel. `end` records an error of the launch for sim_queue.status; the first one counts. */
 void sim_cuda_begin(const sim_kernel *kernel);
 void sim_cuda_end(const sim_kernel *kernel, double amount);
-/* Keeps the failure of another call: `error` is its cudaError_t. Returns whether there was one. */
+/* Records the error of another call: `error` is its cudaError_t. Returns whether there was one. */
 int sim_cuda_failed(int error, const char *call, const char *what);
 
 #ifdef __cplusplus

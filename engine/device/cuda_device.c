@@ -1,4 +1,4 @@
-/* Which GPUs there are, which of them this build can use, and why not the others. */
+/* Lists the GPUs, and which of them this build can use, with reasons against the others. */
 #include "engine/device/cuda_parts.h"
 
 #include <ctype.h>
@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what this build was compiled for: "75-real,80,90a-real,120-virtual" ---- */
+/* ---- architectures of this build: "75-real,80,90a-real,120-virtual" ---- */
 
 static const char compiled[] = SIM_CUDA_ARCHITECTURES;
 
 typedef struct architecture {
-  int number;  /* 10 major + minor; 0: not a number ("all"), so that nothing can be said */
-  char suffix; /* 'a': this one alone; 'f': its family; 0 */
+  int number;  /* 10 major + minor; 0: not a number ("all"), so that nothing is known */
+  char suffix; /* 'a': this architecture only; 'f': its family; 0: none */
   bool code, ptx;
 } architecture;
 
-/* Steps through the list. */
+/* Parses the next entry of the list; false at the end. */
 static bool next_architecture(const char **at, architecture *out) {
   if (!**at) return false;
   size_t length = strcspn(*at, ",");
@@ -40,7 +40,7 @@ static bool compiled_for(int major, int minor) {
     if (a.suffix == 'a') continue;
     bool same = a.number / 10 == major && a.number % 10 <= minor; /* code runs on later minor versions */
     if (same && (a.code || a.suffix == 'f')) return true;
-    if (a.ptx && !a.suffix && a.number <= here) return true; /* the driver compiles it */
+    if (a.ptx && !a.suffix && a.number <= here) return true; /* the driver compiles PTX */
   }
   return false;
 }
@@ -70,7 +70,7 @@ static int attribute(int device, enum cudaDeviceAttr which) {
   return value;
 }
 
-/* Why a device cannot be used, in out; false where it can. */
+/* Writes why a device cannot be used; false: it can. */
 static bool refused(int device, char *out, size_t capacity) {
   int major = attribute(device, cudaDevAttrComputeCapabilityMajor);
   int minor = attribute(device, cudaDevAttrComputeCapabilityMinor);
@@ -94,7 +94,7 @@ static void uuid_text(const cudaUUID_t *uuid, char out[48]) {
            b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
 }
 
-/* "580.65.06 (CUDA 13.0)" */
+/* Writes "580.65.06 (CUDA 13.0)". */
 static void driver_text(char *out, size_t capacity) {
   int version = 0;
   (void)cudaDriverGetVersion(&version);
@@ -122,7 +122,7 @@ void sim_cuda_about(int device, char *out, size_t capacity) {
            properties.minor, driver);
 }
 
-/* The context that the figure of free memory needs stays: this is for a program that ends soon. */
+/* Writes free memory. The context that this needs stays: for programs that end soon. */
 static void memory_text(int device, char *out, size_t capacity) {
   size_t here, total;
   cudaError_t error = cudaSetDevice(device);
@@ -208,7 +208,7 @@ const char *sim_cuda_unavailable(void) {
   return *reason ? reason : NULL;
 }
 
-/* Whether `which`, with or without its "GPU-" or "MIG-", begins a UUID. */
+/* Whether a UUID begins with `which`, with or without "GPU-" or "MIG-". */
 static bool begins(const char *uuid, const char *which) {
   const char *hex = uuid + 4;
   if (strncasecmp(which, "GPU-", 4) == 0 || strncasecmp(which, "MIG-", 4) == 0) which += 4;
@@ -258,8 +258,8 @@ sim_status sim_cuda_find(const char *which, int devices[SIM_CUDA_DEVICES_MAX], i
 
 /* ---- limits ---- */
 
-/* Lanes a multiprocessor: results a clock of 32-bit and of 64-bit multiply-adds (CUDA C++ Programming Guide,
- * arithmetic instructions). */
+/* Lanes a multiprocessor: 32-bit and 64-bit multiply-adds a clock (CUDA C++ Programming Guide, arithmetic
+ * instructions). */
 static void lanes(int major, int minor, double *fp32, double *fp64) {
   bool data_centre = (major == 8 || major == 9 || major == 10) && minor == 0;
   *fp32 = major < 8 || (major == 8 && minor == 0) ? 64 : 128;

@@ -1,4 +1,4 @@
-/* Kernels that were compiled while the program runs, on the process's GPU. */
+/* Kernels compiled at run time, on the process's GPU. */
 #include "engine/device/compile.h"
 
 #include "engine/log.h"
@@ -7,12 +7,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #if CUDART_VERSION >= 12080
 
-enum { KERNELS_MAX = 64, STACK_BYTES = 16 << 20 };
+enum { KERNELS_MAX = 256, STACK_BYTES = 16 << 20 };
 
-/* What one source becomes. */
+/* Compilation of one source. */
 typedef struct part {
   sim_source source;
   int capability;
@@ -21,7 +22,7 @@ typedef struct part {
   bool running, loaded;
   pthread_t thread;
   sim_status status;
-  sim_error error; /* of the thread */
+  sim_error error; /* error of the compiling thread */
   cudaLibrary_t library;
 } part;
 
@@ -47,15 +48,21 @@ static sim_status capability(int *out) {
   return SIM_OK;
 }
 
-/* A driver may look at code only when a kernel is asked for: all of them are, so that what it refuses shows here. */
+/* All kernels of a library, for which `kernels` has room. */
+static sim_status list_kernels(cudaLibrary_t library, const char *name, cudaKernel_t kernels[KERNELS_MAX],
+                               unsigned *count) {
+  SIM_TRY(check(cudaLibraryGetKernelCount(count, library), "cudaLibraryGetKernelCount", name));
+  if (*count == 0) return sim_fail(SIM_ERR_DEVICE, "%s: no kernels in its code", name);
+  if (*count > KERNELS_MAX) return sim_fail(SIM_ERR_INTERNAL, "%s: %u kernels in its code", name, *count);
+  return check(cudaLibraryEnumerateKernels(kernels, *count, library), "cudaLibraryEnumerateKernels", name);
+}
+
+/* Some drivers examine code only when a kernel is requested: requests all kernels, so that a refusal shows here. */
 static sim_status try_kernels(cudaLibrary_t library, const char *name) {
-  cudaKernel_t kernels[KERNELS_MAX] = {0};
+  cudaKernel_t kernels[KERNELS_MAX];
   struct cudaFuncAttributes attributes;
-  unsigned count = 0;
-  SIM_TRY(check(cudaLibraryGetKernelCount(&count, library), "cudaLibraryGetKernelCount", name));
-  if (count == 0) return sim_fail(SIM_ERR_DEVICE, "%s: no kernels in its code", name);
-  if (count > KERNELS_MAX) count = KERNELS_MAX;
-  SIM_TRY(check(cudaLibraryEnumerateKernels(kernels, count, library), "cudaLibraryEnumerateKernels", name));
+  unsigned count;
+  SIM_TRY(list_kernels(library, name, kernels, &count));
   for (unsigned i = 0; i < count; i++)
     SIM_TRY(check(cudaFuncGetAttributes(&attributes, (const void *)kernels[i]), "cudaFuncGetAttributes", name));
   return SIM_OK;
@@ -77,11 +84,11 @@ static void *compile(void *context) {
   return NULL;
 }
 
-/* Beside what the caller does; where there is no thread to be had, before that. */
+/* Compiles in a thread of its own; without one, before it returns. */
 static void start(part *p) {
   sigset_t all, before;
   pthread_attr_t attributes;
-  sigfillset(&all); /* signals are for the thread of the loop */
+  sigfillset(&all); /* signals are handled by the thread of the time loop */
   pthread_sigmask(SIG_SETMASK, &all, &before);
   if (pthread_attr_init(&attributes) == 0) {
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
@@ -151,17 +158,28 @@ void sim_module_free(sim_module **module) {
   *module = NULL;
 }
 
-/* Asking for its attributes loads it: nothing is left to do at a first launch, which may be within a capture. */
+/* By comparison: to ask a library for a kernel that another part holds is an error that checkers report. NULL: none. */
+static sim_status find_kernel(cudaLibrary_t library, const char *name, cudaKernel_t *out) {
+  cudaKernel_t kernels[KERNELS_MAX];
+  unsigned count;
+  SIM_TRY(list_kernels(library, name, kernels, &count));
+  for (unsigned k = 0; k < count && *out == NULL; k++) {
+    const char *its = "";
+    SIM_TRY(check(cudaFuncGetName(&its, (const void *)kernels[k]), "cudaFuncGetName", name));
+    if (strcmp(its, name) == 0) *out = kernels[k];
+  }
+  return SIM_OK;
+}
+
+/* Reading its attributes loads the kernel, so that nothing remains for a first launch, which may be inside a
+ * capture. */
 sim_status sim_module_kernel(const sim_module *module, const char *name, void **out) {
   cudaKernel_t kernel = NULL;
   struct cudaFuncAttributes attributes;
-  cudaError_t error = cudaErrorSymbolNotFound;
   *out = NULL;
-  for (int i = 0; i < module->count && error == cudaErrorSymbolNotFound; i++) {
-    (void)cudaGetLastError();
-    error = cudaLibraryGetKernel(&kernel, module->parts[i].library, name);
-  }
-  SIM_TRY(check(error, "cudaLibraryGetKernel", name));
+  for (int i = 0; i < module->count && kernel == NULL; i++)
+    SIM_TRY(find_kernel(module->parts[i].library, name, &kernel));
+  if (kernel == NULL) return sim_fail(SIM_ERR_INTERNAL, "no kernel %s", name);
   SIM_TRY(check(cudaFuncGetAttributes(&attributes, (const void *)kernel), "cudaFuncGetAttributes", name));
   *out = (void *)kernel;
   return SIM_OK;

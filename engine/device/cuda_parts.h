@@ -1,5 +1,5 @@
-/* Between the files of the CUDA backend: cuda.c (queue, memory, graphs), cuda_device.c (which GPU), cuda_profile.c
- * (times of kernels). No CUDA type appears here. */
+/* Shared by the files of the CUDA backend: cuda.c (queue, memory, graphs), cuda_device.c (choice of the GPU),
+ * cuda_failure.c (the first failure), cuda_profile.c (times of kernels). No CUDA type appears here. */
 #ifndef SIM_ENGINE_CUDA_PARTS_H
 #define SIM_ENGINE_CUDA_PARTS_H
 
@@ -15,18 +15,23 @@ enum { SIM_CUDA_DEVICES_MAX = 64 };
 
 const char *sim_cuda_unavailable(void);
 bool sim_cuda_list(int device, char *out, size_t capacity);
-/* Numbers of the devices that `which` (as in sim_backend.open) may mean, best first. SIM_ERR_NO_DEVICE: none usable. */
+/* Finds the devices that `which` (as in sim_backend.open) may mean, best first. SIM_ERR_NO_DEVICE: none is usable. */
 sim_status sim_cuda_find(const char *which, int devices[SIM_CUDA_DEVICES_MAX], int *count);
-void sim_cuda_about(int device, char *out, size_t capacity); /* one line, without memory */
-/* What it could do a second at its highest clock: limits[sim_limit]. */
+void sim_cuda_about(int device, char *out, size_t capacity); /* writes one line, without memory */
+/* Nominal rates a second at the highest clock: limits[sim_limit]. */
 void sim_cuda_limits(int device, double limits[SIM_LIMITS]);
 
-/* ---- cuda_profile.c: while sim_profile_on ---- */
+/* ---- cuda_failure.c; sim_cuda_failed keeps a failure ---- */
 
-/* Around a launch or a copy on a stream. */
+void sim_cuda_failures_of(int device); /* the GPU that messages name from now on */
+sim_status sim_cuda_status(void);      /* the first failure */
+
+/* ---- cuda_profile.c: only while sim_profile_on ---- */
+
+/* Call around a launch or copy on a stream. */
 void sim_cuda_profile_begin(void *stream);
 void sim_cuda_profile_end(void *stream, const sim_kernel *kernel, sim_profile_track track, double amount);
-/* Hands on the times of what is done; `all`: waits for the rest. */
+/* Reports the times of completed work; `all`: waits for the rest. */
 void sim_cuda_profile_gather(bool all);
 
 #endif

@@ -1,14 +1,10 @@
-/* Times of kernels and copies: a pair of events around each, from a ring. Pairs are read when they are done, so that
- * the host waits only when the whole ring is under way. */
+/* Times of kernels and copies: a pair of events around each, from a ring. Pairs are read after they complete, so
+ * that the host waits only when the ring is full. */
 #include "engine/device/cuda_parts.h"
 
 #include <cuda_runtime_api.h>
 
-enum {
-  PAIRS = 2048,
-  ROOM = PAIRS - 2
-}; /* one slot stays: the last pair that was read, where the next one is measured
-      from */
+enum { PAIRS = 2048, ROOM = PAIRS - 2 }; /* one slot stays: the last pair read is the time origin of the next */
 
 typedef struct pair {
   cudaEvent_t begin, end;
@@ -20,12 +16,12 @@ typedef struct pair {
 static struct {
   bool made, broken;
   pair pairs[PAIRS];
-  size_t first, count; /* under way */
-  cudaEvent_t origin;  /* an event that was read */
-  double origin_at;    /* when it was, as sim_profile_now */
+  size_t first, count; /* pairs not yet read */
+  cudaEvent_t origin;  /* an event already read */
+  double origin_at;    /* its time, as sim_profile_now */
 } ring;
 
-/* A failure ends the profile; the run hears of it from its own calls too. */
+/* An error ends the profile; the run sees it in its own calls too. */
 static bool broke(cudaError_t error, const char *call) {
   if (sim_cuda_failed((int)error, call, "profile")) ring.broken = true;
   return ring.broken;
@@ -48,7 +44,7 @@ static void make(cudaStream_t stream) {
   sim_profile_limits(limits);
 }
 
-/* Reads the oldest pair: false where it is not done and `wait` is not asked for. */
+/* Reads the oldest pair; false: not complete, and `wait` is false. */
 static bool read_one(bool wait) {
   pair *p = &ring.pairs[ring.first];
   cudaError_t error = wait ? cudaEventSynchronize(p->end) : cudaEventQuery(p->end);
@@ -56,7 +52,8 @@ static bool read_one(bool wait) {
     (void)cudaGetLastError(); /* busy is no error */
     return false;
   }
-  float since = 0, took = 0; /* ms; a time since the run's begin would lose its last digits */
+  /* ms; relative to a recent event, because a time since the start would lose its last digits */
+  float since = 0, took = 0;
   if (broke(error, "cudaEventSynchronize")) return false;
   if (broke(cudaEventElapsedTime(&since, ring.origin, p->begin), "cudaEventElapsedTime")) return false;
   if (broke(cudaEventElapsedTime(&took, p->begin, p->end), "cudaEventElapsedTime")) return false;

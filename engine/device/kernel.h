@@ -1,8 +1,8 @@
-/* Names of kernels and what bounds their speed: for failures, traces, profiles and `sim bench`. */
+/* Names of kernels and what limits their speed: for errors, traces, profiles and `sim bench`. */
 #ifndef SIM_ENGINE_KERNEL_H
 #define SIM_ENGINE_KERNEL_H
 
-/* What bounds a kernel: bytes to and from memory, or floating-point instructions. */
+/* What limits a kernel: bytes to and from memory, or floating-point instructions. */
 typedef enum sim_limit { SIM_LIMIT_BYTES, SIM_LIMIT_FP32, SIM_LIMIT_FP64, SIM_LIMITS } sim_limit;
 
 typedef struct sim_kernel {

@@ -1,10 +1,10 @@
-/* The functions that a user writes. */
+/* The functions that a user can call. */
 #include "engine/expr/expr.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Rules beside the operations themselves. */
+/* Rules that are not operations. */
 enum { FOLD = 1000, IDIV = 2000, GT, GE, CLAMP, STEP, BOX, LOG_BASE, ATAN_TWO, DEG, RAD };
 
 #define ONE(name, op, doc)                                                                                             \
@@ -78,7 +78,7 @@ static sim_status call(sim_expr_builder *builder, sim_expr_op op, sim_expr_ref a
   return sim_expr_builder_call(builder, op, (const sim_expr_ref[]){a, b}, out);
 }
 
-/* 1 where the condition holds, else 0; NaN where one of the numbers that it compares is NaN. */
+/* 1 where the condition holds, else 0; NaN where a compared number is NaN. */
 static sim_status indicator(sim_expr_builder *builder, sim_expr_ref condition, const sim_expr_ref *compared, int count,
                             sim_expr_ref *out) {
   sim_expr_ref outer[3] = {condition}, inner[3];

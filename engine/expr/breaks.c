@@ -1,12 +1,12 @@
-/* Where a function of one input may jump or have a kink: exactly, where linear functions of the input meet; else the
- * graph of what changes its sign there. */
+/* Where a function of one input may jump or have a kink: exactly, where linear functions of the input intersect;
+ * else as a graph whose outputs change sign there. */
 #include "engine/expr/graph.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A node's value as slope * input + shift, where it is one. */
+/* A node's value as slope * input + shift, if it is linear. */
 typedef struct line {
   bool is;
   double slope, shift;
@@ -30,14 +30,14 @@ static line line_of(const sim_expr_node *node, const line *lines, int input) {
   }
 }
 
-/* Where a line has the value of another one, if anywhere. */
+/* Finds where two lines intersect; returns the number of points. */
 static int meeting(line a, line b, double *out) {
   if (!a.is || !b.is || a.slope == b.slope) return 0;
   *out = (b.shift - a.shift) / (a.slope - b.slope);
   return isfinite(*out) ? 1 : 0;
 }
 
-/* Where the node's operands meet: places in `out`, at most three. *linear: no other place is possible. */
+/* Points where the node's operands are equal: at most three, in `out`. *linear: there are no other points. */
 static int meetings(const sim_expr *expr, const sim_expr_node *node, const line *lines, double *out, bool *linear) {
   static const line zero = {true, 0, 0};
   const line a = lines[node->args[0]];
@@ -45,7 +45,7 @@ static int meetings(const sim_expr *expr, const sim_expr_node *node, const line 
   if (sim_expr_rules[node->op].operands == 1) return meeting(a, zero, out);
   int count = meeting(a, lines[node->args[1]], out);
   *linear &= lines[node->args[1]].is;
-  for (int k = 0; k < 2; k++) { /* |line| beside a number: twice */
+  for (int k = 0; k < 2; k++) { /* |line| and a number: two points */
     const sim_expr_node *size = &expr->nodes[node->args[k]];
     const line other = lines[node->args[1 - k]], minus = {other.is, -other.slope, -other.shift};
     if (size->op != SIM_EXPR_ABS || other.slope != 0) continue;
@@ -83,7 +83,7 @@ sim_status sim_expr_breaks(const sim_expr *expr, int input, double **out, int *c
   return SIM_OK;
 }
 
-/* What changes its sign where the node may jump or have a kink. */
+/* Expression that changes its sign where the node may jump or have a kink. */
 static sim_status switch_of(sim_expr_builder *builder, const sim_expr_node *node, const sim_expr_ref *values,
                             sim_expr_ref *out) {
   static const double pi = 3.14159265358979323846;
@@ -92,7 +92,7 @@ static sim_status switch_of(sim_expr_builder *builder, const sim_expr_node *node
   *out = pair[0];
   if (node->op == SIM_EXPR_ABS || node->op == SIM_EXPR_SIGN) return SIM_OK;
   if (compares((sim_expr_op)node->op)) return sim_expr_builder_call(builder, SIM_EXPR_SUB, pair, out);
-  product[0] = pair[0]; /* floor and ceil jump at whole numbers, a % b and fmod where a / b is one */
+  product[0] = pair[0]; /* floor and ceil jump at integers, a % b and fmod where a / b is an integer */
   if (sim_expr_rules[node->op].operands == 2) SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_DIV, pair, product));
   SIM_TRY(sim_expr_builder_number(builder, pi, &product[1]));
   SIM_TRY(sim_expr_builder_call(builder, SIM_EXPR_MUL, product, product));

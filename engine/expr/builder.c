@@ -1,4 +1,4 @@
-/* Graphs as they grow: equal nodes are one, constants are folded, and nothing is rewritten that could change a bit. */
+/* Builds graphs: equal nodes are merged, constants are folded, and no rewriting changes a bit of a result. */
 #include "engine/expr/graph.h"
 #include "engine/expr/lanes.h"
 
@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 4 * SIM_EXPR_NODES_MAX }; /* of the hash table: a power of two */
+enum { SLOTS = 4 * SIM_EXPR_NODES_MAX }; /* of the hash table; a power of two */
 
 struct sim_expr_builder {
   int input_count, node_count;
   sim_expr_name inputs[SIM_EXPR_INPUTS_MAX];
   sim_expr_node nodes[SIM_EXPR_NODES_MAX];
-  int32_t slots[SLOTS]; /* node + 1, 0 where free */
+  int32_t slots[SLOTS]; /* node + 1; 0: free */
 };
 
 sim_status sim_expr_builder_create(sim_expr_builder **out) {
@@ -86,7 +86,7 @@ sim_status sim_expr_builder_input(sim_expr_builder *builder, const char *name, s
 }
 
 sim_status sim_expr_builder_number(sim_expr_builder *builder, double value, sim_expr_ref *out) {
-  if (isnan(value)) value = (double)NAN; /* one for all */
+  if (isnan(value)) value = (double)NAN; /* one bit pattern for every NaN */
   return add(builder, (sim_expr_node){.op = SIM_EXPR_NUMBER, .value = value}, out);
 }
 
@@ -112,7 +112,7 @@ static sim_status call1(sim_expr_builder *builder, sim_expr_op op, sim_expr_ref 
   return sim_expr_builder_call(builder, op, &a, out);
 }
 
-/* x^n, n >= 1/2 in halves: squares by the bits of n from the lowest, sqrt(x) last. */
+/* x^n for n >= 1/2, 2n an integer: products of squares by the bits of n from the lowest, sqrt(x) last. */
 static sim_status positive_power(sim_expr_builder *builder, sim_expr_ref x, double n, sim_expr_ref *out) {
   sim_expr_ref square = x, product = -1;
   for (int left = (int)n; left; left >>= 1) {
@@ -136,7 +136,7 @@ static sim_status positive_power(sim_expr_builder *builder, sim_expr_ref x, doub
   return SIM_OK;
 }
 
-/* Sets *out and returns true where x^n is defined by products. */
+/* Sets *out, and *done, where x^n is defined by products. */
 static sim_status power(sim_expr_builder *builder, sim_expr_ref x, double n, bool *done, sim_expr_ref *out) {
   *done = fabs(n) <= 64 && (n == floor(n) || (fabs(n) <= 32 && 2 * n == floor(2 * n)));
   if (!*done) return SIM_OK;
@@ -148,13 +148,13 @@ static sim_status power(sim_expr_builder *builder, sim_expr_ref x, double n, boo
   return call2(builder, SIM_EXPR_DIV, one, *out, out);
 }
 
-/* Whether x / c is x * (1/c) to the bit, in both precisions. */
+/* Whether x / c equals x * (1/c) to the bit, in both precisions. */
 static bool exact_reciprocal(double c) {
   int exponent;
   return isfinite(c) && fabs(frexp(c, &exponent)) == 0.5 && abs(exponent - 1) <= 126;
 }
 
-/* The rewritings of expr.h. *done where *out is the value. */
+/* The rewritings listed in expr.h. *done: *out is the value. */
 static sim_status rewrite(sim_expr_builder *builder, sim_expr_op op, const sim_expr_ref *args, bool *done,
                           sim_expr_ref *out) {
   const sim_expr_ref a = args[0], b = sim_expr_rules[op].operands > 1 ? args[1] : 0;
@@ -240,7 +240,7 @@ sim_status sim_expr_builder_call(sim_expr_builder *builder, sim_expr_op op, cons
   }
   constant = constant && rule->operands;
   bool done = false;
-  /* A power of a constant is defined by products too. */
+  /* a power of a constant is defined by products, too */
   if (!constant || op == SIM_EXPR_POW) SIM_TRY(rewrite(builder, op, args, &done, out));
   if (done) return SIM_OK;
   if (constant) {
@@ -297,7 +297,7 @@ sim_status sim_expr_builder_finish(sim_expr_builder *builder, const sim_expr_ref
     return sim_fail(SIM_ERR_SCENARIO, "the function has more than %d results", (int)SIM_EXPR_OUTPUTS_MAX);
   for (int i = 0; i < count; i++)
     if (!sim_expr_name_valid(names[i])) return sim_fail(SIM_ERR_SCENARIO, "'%s' cannot name a result", names[i]);
-  int32_t *places = calloc((size_t)builder->node_count + 1, sizeof *places); /* 1 where needed, then place + 1 */
+  int32_t *places = calloc((size_t)builder->node_count + 1, sizeof *places); /* 1 where needed, then index + 1 */
   if (!places) return sim_no_memory("a function");
   for (int i = 0; i < count; i++) places[outputs[i]] = 1;
   for (int i = builder->node_count - 1; i >= 0; i--)

@@ -27,7 +27,7 @@ sim_status sim_expr_emit_prelude(sim_bytes *out) {
 }
 
 static void add_number(sim_bytes *out, double value, bool single) {
-  if (single) value = (double)(float)value; /* as the evaluator rounds it */
+  if (single) value = (double)(float)value; /* rounded like the evaluator */
   const char *cast = single ? "(float)" : "";
   if (isnan(value))
     sim_bytes_format(out, "%sSIM_EXPR_NAN", cast);
@@ -45,12 +45,12 @@ static void add_call(sim_bytes *out, const char *name, const sim_expr_node *node
   sim_bytes_text(out, ")");
 }
 
-/* The second operand where it is beyond the first, or NaN. */
+/* Writes max or min so that a NaN operand is handled as in the evaluator. */
 static void add_extreme(sim_bytes *out, const sim_expr *expr, const sim_expr_node *node) {
   const bool least = node->op == SIM_EXPR_MIN;
   const int a = node->args[0], b = node->args[1];
   const sim_expr_node *first = &expr->nodes[a], *second = &expr->nodes[b];
-  /* |x| >= 0 is true to ptxas (CUDA 13.0), also where x is NaN: that form is not for numbers up to 0. */
+  /* ptxas (CUDA 13.0) takes |x| >= 0 as true also for NaN: this form is not used for numbers up to 0. */
   if (first->op == SIM_EXPR_NUMBER && !isnan(first->value) && !(least && first->value <= 0)) {
     sim_bytes_format(out, "!(t%d %s t%d) ? t%d : t%d", b, least ? ">=" : "<=", a, b, a);
     return;
@@ -85,11 +85,11 @@ static void add_node(sim_bytes *out, const sim_expr *expr, const sim_expr_node *
   case SIM_EXPR_MOD: add_call(out, "sim_expr_mod", node, suffix); return;
   case SIM_EXPR_SIGN: add_call(out, "sim_expr_sign", node, suffix); return;
   case SIM_EXPR_ABS: add_call(out, "fabs", node, suffix); return;
-  default: /* C has a function of this name */ add_call(out, name, node, suffix); return;
+  default: /* the function has the same name in C */ add_call(out, name, node, suffix); return;
   }
 }
 
-/* factor * powers<halves, form>(base) */
+/* Writes factor * powers<halves, form>(base). */
 static void add_power(sim_bytes *out, const sim_expr_powers *p, int i, const sim_expr_emission *emission) {
   const sim_expr_power *power = &p->powers[i];
   const int form = !p->odd[power->base] ? 2 : p->used[power->base] > 1 ? 1 : 0;
@@ -131,7 +131,7 @@ static void add_statements(const sim_expr *expr, const sim_expr_emission *emissi
   }
 }
 
-/* The constant that the argument is to bring with it. */
+/* Constant that the argument must already contain. */
 static double shift_of(const sim_expr *expr, const sim_expr_powers *p) {
   if (p->shifted < 0) return 0;
   const sim_expr_node *sum = &expr->nodes[p->shifted], *first = &expr->nodes[sum->args[0]];

@@ -104,7 +104,7 @@ double sim_expr_work(const sim_expr *expr) {
   return work;
 }
 
-/* Of a node whose operands are known. pow and hypot give numbers for some NaN, as where does. */
+/* Whether a node is NaN because of its operands. pow, hypot and where may give numbers for a NaN. */
 static bool nan_by_operands(const sim_expr_node *node, const bool *nan) {
   const sim_expr_op op = (sim_expr_op)node->op;
   if (op == SIM_EXPR_NUMBER) return isnan(node->value);

@@ -1,4 +1,4 @@
-/* What a graph is inside. */
+/* Representation of a graph. */
 #ifndef SIM_EXPR_GRAPH_H
 #define SIM_EXPR_GRAPH_H
 
@@ -6,7 +6,7 @@
 
 typedef struct sim_expr_node {
   uint8_t op;      /* sim_expr_op */
-  int32_t args[3]; /* earlier nodes; of an INPUT its number; 0 where there is none */
+  int32_t args[3]; /* earlier nodes; of an INPUT its number; 0: unused */
   double value;    /* of NUMBER and TRUTH */
 } sim_expr_node;
 
@@ -15,7 +15,7 @@ typedef char sim_expr_name[SIM_EXPR_NAME_MAX + 1];
 struct sim_expr {
   int input_count, output_count, node_count;
   sim_expr_name *inputs, *outputs;
-  sim_expr_node *nodes;  /* operands before what uses them; no two equal */
+  sim_expr_node *nodes;  /* operands precede their users; no two are equal */
   int32_t *output_nodes; /* [output_count] */
 };
 
@@ -28,12 +28,12 @@ typedef struct sim_expr_rule {
 extern const sim_expr_rule sim_expr_rules[SIM_EXPR_OP_COUNT];
 sim_expr_type sim_expr_operand_type(sim_expr_op op, int operand);
 
-/* An empty graph of these sizes. */
+/* Allocates an empty graph of these sizes. SIM_ERR_NO_MEMORY. */
 sim_status sim_expr_allocate(int inputs, int outputs, int nodes, sim_expr **out);
-/* As sim_expr_builder_insert, with what becomes of all nodes: refs[node count]. */
+/* sim_expr_builder_insert with the values of all nodes: refs[node count]. */
 sim_status sim_expr_builder_insert_all(sim_expr_builder *builder, const sim_expr *expr, const sim_expr_ref *inputs,
                                        sim_expr_ref *refs);
-/* Whether the value is a WHERE, and of what. */
+/* Whether the value is a WHERE, and its operands. */
 bool sim_expr_builder_where(const sim_expr_builder *builder, sim_expr_ref ref, sim_expr_ref *condition,
                             sim_expr_ref *first, sim_expr_ref *second);
 bool sim_expr_name_valid(const char *name);

@@ -1,5 +1,5 @@
-/* EXPR_SINGLE 0 or 1, SIM_EXPR_KERNELS the name of the table; see lanes.h. In single precision the operations that IEEE
- * 754 rounds are done in float, the functions in double and rounded once. */
+/* Kernels of the table SIM_EXPR_KERNELS for EXPR_SINGLE 0 or 1; see lanes.h. In single precision, operations that
+ * IEEE 754 rounds are computed in float, functions in double and rounded once. */
 #include "engine/expr/lanes.h"
 #include "engine/expr/trig.h"
 
@@ -10,7 +10,7 @@ typedef float real;
 #define CEIL ceilf
 #define FMOD fmodf
 #define ABS fabsf
-LANE double hypot_of(double x, double y) { /* no double overflows here */
+LANE double hypot_of(double x, double y) { /* floats cannot overflow a double here */
   double r = sqrt(x * x + y * y);
   r = magnitude(x) == (double)INFINITY ? (double)INFINITY : r;
   return magnitude(y) == (double)INFINITY ? (double)INFINITY : r;
@@ -34,7 +34,7 @@ typedef double real;
       o[i] = (real)(formula);                                                                                          \
     }                                                                                                                  \
   }
-/* One loop for each choice of operands that are single values. */
+/* One loop for each combination of operands that are single values. */
 #define BINARY_LOOP(name, first, second, formula)                                                                      \
   static void name(size_t n, void *out, const void *const *operands) {                                                 \
     real *restrict o = out;                                                                                            \
@@ -61,7 +61,7 @@ typedef double real;
       o[i] = condition != 0 ? x : y;                                                                                   \
     }                                                                                                                  \
   }
-/* Few arguments lie beyond the vector reduction: a block that has one takes a second pass. */
+/* Few arguments are beyond the range of the vector reduction: a block with such an argument takes a second pass. */
 #define PERIODIC(name, near, far)                                                                                      \
   static void name(size_t n, void *out, const void *const *operands) {                                                 \
     real *restrict o = out;                                                                                            \
@@ -107,7 +107,7 @@ SELECT_LOOP(where_100, c0, a[i], b[i])
 SELECT_LOOP(where_110, c0, a0, b[i])
 SELECT_LOOP(where_101, c0, a[i], b0)
 
-/* C's fmod is exact, so that its bits are those of any library; it is no vector code. */
+/* C's fmod is exact, so that its bits do not depend on the library; it is not vectorized. */
 LANE real floored(real x, real y) {
   real r = FMOD(x, y);
   return r != 0 && (r < 0) != (y < 0) ? r + y : r;

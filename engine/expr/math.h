@@ -38,18 +38,25 @@ LANE double upper(double x) { return of_bits(bits_of(x) & ~UINT64_C(0x7ffffff));
 LANE double nearest(double x) { return (x + ROUND) - ROUND; }
 /* 2^k for an integer -1022 <= k <= 1023. */
 LANE double power_of_two(double k) { return of_bits((bits_of(k + ROUND) << 52) + (UINT64_C(1023) << 52)); }
-/* m 2^k rounded once, for |k| < 2000: also where the result is subnormal or overflows. */
+/* m 2^k rounded once, for |k| < 2000, also for subnormal results and overflow. */
 LANE double scaled(double m, double k) {
   double half = nearest(k * 0.5);
   return m * power_of_two(half) * power_of_two(k - half);
 }
 
-#define LN2_HI 0x1.62e42fefa3p-1 /* 41 bits: a multiple by an integer below 2^12 is exact */
+/* Evaluates the next 2, 3 or 4 coefficients of a polynomial in x, highest power first, behind p. */
+LANE double horner2(double p, double x, double a, double b) { return (p * x + a) * x + b; }
+LANE double horner3(double p, double x, double a, double b, double c) { return horner2(p, x, a, b) * x + c; }
+LANE double horner4(double p, double x, double a, double b, double c, double d) {
+  return horner2(horner2(p, x, a, b), x, c, d);
+}
+
+#define LN2_HI 0x1.62e42fefa3p-1 /* 41 bits: exact times an integer below 2^12 */
 #define LN2_LO 0x1.3de6af278ece6p-42
 
 /* ---- exponentials ---- */
 
-/* exp(x + tail) = (1 + q) 2^k with |q| < 0.42; |x| is held to 1400; tail is small. */
+/* exp(x + tail) = (1 + q) 2^k with |q| < 0.42; |x| is clamped to 1400; tail is small. */
 LANE double exp_parts(double x, double tail, double *k) {
   x = x > 1400 ? 1400 : x;
   x = x < -1400 ? -1400 : x;
@@ -57,16 +64,9 @@ LANE double exp_parts(double x, double tail, double *k) {
   double hi = x - *k * LN2_HI, lo = *k * LN2_LO, r = hi - lo;
   double lost = (hi - r) - lo;
   double p = 0x1.1f7340dbc337ep-29;
-  p = p * r + 0x1.af4e554377204p-26;
-  p = p * r + 0x1.27e4db46cddd1p-22;
-  p = p * r + 0x1.71de01fdbf9cap-19;
-  p = p * r + 0x1.a01a01a6e1e2ap-16;
-  p = p * r + 0x1.a01a01abf85abp-13;
-  p = p * r + 0x1.6c16c16c162c3p-10;
-  p = p * r + 0x1.11111111100bep-7;
-  p = p * r + 0x1.5555555555556p-5;
-  p = p * r + 0x1.5555555555557p-3;
-  p = p * r + 0.5;
+  p = horner4(p, r, 0x1.af4e554377204p-26, 0x1.27e4db46cddd1p-22, 0x1.71de01fdbf9cap-19, 0x1.a01a01a6e1e2ap-16);
+  p = horner4(p, r, 0x1.a01a01abf85abp-13, 0x1.6c16c16c162c3p-10, 0x1.11111111100bep-7, 0x1.5555555555556p-5);
+  p = horner2(p, r, 0x1.5555555555557p-3, 0.5);
   double bend = r * r * p;
   return r + (bend + (lost + tail * (1 + (r + bend))));
 }
@@ -110,7 +110,7 @@ LANE double log_parts(double x, double *k) {
   double tiny = x < 0x1p-1022 ? 54 : 0;
   x = x < 0x1p-1022 ? x * 0x1p54 : x;
   const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd), bias = UINT64_C(2048) << 52;
-  uint64_t shifted = bits_of(x) - root + bias; /* keeps the exponent positive: the shift below is of no sign */
+  uint64_t shifted = bits_of(x) - root + bias; /* makes the exponent positive, because the shift below is unsigned */
   *k = of_bits((shifted >> 52) | UINT64_C(0x4330000000000000)) - (0x1p52 + 2048) - tiny;
   return of_bits((shifted & UINT64_C(0xfffffffffffff)) + root);
 }
@@ -118,16 +118,11 @@ LANE double log_parts(double x, double *k) {
 LANE double log_tail(double f, double h) {
   double s = f / (2 + f), z = s * s;
   double p = 0x1.0c0aff14839e8p-3;
-  p = p * z + 0x1.0fbde0f2e263bp-3;
-  p = p * z + 0x1.3b1c3c1c960c9p-3;
-  p = p * z + 0x1.745cf8e4bb2cfp-3;
-  p = p * z + 0x1.c71c7201a55edp-3;
-  p = p * z + 0x1.2492492476a1ap-2;
-  p = p * z + 0x1.9999999999a39p-2;
-  p = p * z + 0x1.5555555555555p-1;
+  p = horner4(p, z, 0x1.0fbde0f2e263bp-3, 0x1.3b1c3c1c960c9p-3, 0x1.745cf8e4bb2cfp-3, 0x1.c71c7201a55edp-3);
+  p = horner3(p, z, 0x1.2492492476a1ap-2, 0x1.9999999999a39p-2, 0x1.5555555555555p-1);
   return s * (h + z * p);
 }
-/* What a logarithm is where its argument is no positive finite number. */
+/* Values of a logarithm for arguments that are not positive and finite. */
 LANE double log_special(double y, double x) {
   y = x == 0 ? -(double)INFINITY : y;
   y = x < 0 ? (double)NAN : y;
@@ -168,7 +163,7 @@ LANE double lane_log10(double x) {
 
 /* ---- powers ---- */
 
-/* Sum and product in two pieces (Dekker). */
+/* Rounding errors of sum and product (Dekker). */
 LANE double sum_tail(double a, double b, double sum) {
   double part = sum - a;
   return (a - (sum - part)) + (b - part);
@@ -189,13 +184,8 @@ LANE double lane_pow(double x, double y) {
   double s = f / d, back = s * d, sl = (((f - back) - product_tail(s, d, back)) - s * dl) / d;
   double z = s * s, zl = product_tail(s, s, z) + 2 * s * sl;
   double q = 0x1.e03a7aec6ada2p-4;
-  q = q * z + 0x1.df7ba1f141b59p-4;
-  q = q * z + 0x1.1118cd673776bp-3;
-  q = q * z + 0x1.3b1395b826983p-3;
-  q = q * z + 0x1.745d177ad437ep-3;
-  q = q * z + 0x1.c71c71c6ea5acp-3;
-  q = q * z + 0x1.2492492492522p-2;
-  q = q * z + 0x1.999999999999ap-2;
+  q = horner4(q, z, 0x1.df7ba1f141b59p-4, 0x1.1118cd673776bp-3, 0x1.3b1395b826983p-3, 0x1.745d177ad437ep-3);
+  q = horner3(q, z, 0x1.c71c71c6ea5acp-3, 0x1.2492492492522p-2, 0x1.999999999999ap-2);
   const double two_thirds = 0x1.5555555555555p-1, two_thirds_rest = 0x1.5555555555555p-55;
   double t = z * q, c = two_thirds + t, cl = (two_thirds - c) + t + two_thirds_rest;
   double w = s * z, wl = product_tail(s, z, w) + (s * zl + sl * z);
@@ -227,8 +217,8 @@ LANE double lane_pow(double x, double y) {
   return y == 0 ? 1 : r;
 }
 
-/* First guess by a third of the upper word, with (1023 - 1023/3 - 0.033) 2^20 (within 5 %), Halley's step twice, then
- * once from a value of 26 bits, whose square is exact. */
+/* Initial guess: a third of the upper word plus (1023 - 1023/3 - 0.033) 2^20 (within 5 %), two Halley steps, then
+ * one from a value of 26 bits, whose square is exact. */
 LANE double lane_cbrt(double x) {
   double a = magnitude(x), up = a < 0x1p-1000 ? 0x1p54 : 1, down = a < 0x1p-1000 ? 0x1p-18 : 1;
   up = a > 0x1p1000 ? 0x1p-54 : up;
@@ -263,18 +253,9 @@ LANE double lane_hypot(double x, double y) {
 LANE double erf_near(double x) {
   double z = x * x;
   double p = 0x1.1da77cbd2c7c3p-34;
-  p = p * z - 0x1.404cfeeca6776p-30;
-  p = p * z + 0x1.f9e53ae63b0b6p-27;
-  p = p * z - 0x1.5f4cb9da6cdaap-23;
-  p = p * z + 0x1.b9e3ea24a8007p-20;
-  p = p * z - 0x1.f4d237523b423p-17;
-  p = p * z + 0x1.f9a325b45db23p-14;
-  p = p * z - 0x1.c02db3f8bcd96p-11;
-  p = p * z + 0x1.565bcd0e4dc6ap-8;
-  p = p * z - 0x1.b82ce3128833dp-6;
-  p = p * z + 0x1.ce2f21a042bcfp-4;
-  p = p * z - 0x1.812746b0379e7p-2;
-  p = p * z + 0x1.06eba8214db69p-3;
+  p = horner4(p, z, -0x1.404cfeeca6776p-30, 0x1.f9e53ae63b0b6p-27, -0x1.5f4cb9da6cdaap-23, 0x1.b9e3ea24a8007p-20);
+  p = horner4(p, z, -0x1.f4d237523b423p-17, 0x1.f9a325b45db23p-14, -0x1.c02db3f8bcd96p-11, 0x1.565bcd0e4dc6ap-8);
+  p = horner4(p, z, -0x1.b82ce3128833dp-6, 0x1.ce2f21a042bcfp-4, -0x1.812746b0379e7p-2, 0x1.06eba8214db69p-3);
   return x + x * p;
 }
 /* erfc(a) for a > 0.4. */
@@ -282,28 +263,12 @@ LANE double erfc_far(double a) {
   a = a > 30 ? 30 : a;
   double u = (a - 4) / (a + 4);
   double p = 0x1.cf42f8a832582p-29;
-  p = p * u - 0x1.49225673899e8p-27;
-  p = p * u - 0x1.8d19f6fa0dcddp-26;
-  p = p * u + 0x1.bb080cf6da9f5p-24;
-  p = p * u + 0x1.613b1cfb1d475p-24;
-  p = p * u - 0x1.b7fc765db4e18p-21;
-  p = p * u + 0x1.34bb5d94945ddp-22;
-  p = p * u + 0x1.7ef78054a43d7p-18;
-  p = p * u - 0x1.787102ba61340p-17;
-  p = p * u - 0x1.995570cd8b480p-16;
-  p = p * u + 0x1.3bdfd6cbb8de9p-13;
-  p = p * u - 0x1.a1df3caf50283p-13;
-  p = p * u - 0x1.8d4a94976246cp-11;
-  p = p * u + 0x1.49c67299e5109p-8;
-  p = p * u - 0x1.0962388a79f74p-6;
-  p = p * u + 0x1.3079edf667ccbp-5;
-  p = p * u - 0x1.0fb06dfe30599p-4;
-  p = p * u + 0x1.7fee004e11f85p-4;
-  p = p * u - 0x1.9ddb23c3e9ee0p-4;
-  p = p * u + 0x1.16ecefcfa5442p-4;
-  p = p * u + 0x1.f7f5df66fd925p-7;
-  p = p * u - 0x1.1df1ad154a290p-3;
-  p = p * u + 0x1.3ba5916e9fd7fp+0;
+  p = horner4(p, u, -0x1.49225673899e8p-27, -0x1.8d19f6fa0dcddp-26, 0x1.bb080cf6da9f5p-24, 0x1.613b1cfb1d475p-24);
+  p = horner4(p, u, -0x1.b7fc765db4e18p-21, 0x1.34bb5d94945ddp-22, 0x1.7ef78054a43d7p-18, -0x1.787102ba61340p-17);
+  p = horner4(p, u, -0x1.995570cd8b480p-16, 0x1.3bdfd6cbb8de9p-13, -0x1.a1df3caf50283p-13, -0x1.8d4a94976246cp-11);
+  p = horner4(p, u, 0x1.49c67299e5109p-8, -0x1.0962388a79f74p-6, 0x1.3079edf667ccbp-5, -0x1.0fb06dfe30599p-4);
+  p = horner4(p, u, 0x1.7fee004e11f85p-4, -0x1.9ddb23c3e9ee0p-4, 0x1.16ecefcfa5442p-4, 0x1.f7f5df66fd925p-7);
+  p = horner2(p, u, -0x1.1df1ad154a290p-3, 0x1.3ba5916e9fd7fp+0);
   double square = a * a, k, q = exp_parts(-square, -product_tail(a, a, square), &k);
   return scaled((1 + q) * (p / (1 + 2 * a)), k);
 }

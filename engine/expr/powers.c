@@ -1,6 +1,6 @@
-/* Half-integer powers in a graph of an input that is never negative: 1/(s sqrt(s)), 0.5/(s/sqrt(s)), ... are all
- * c s^(k/2). Written as such they cost a reciprocal root and a few products, where divisions and roots one by one cost
- * ten times that. */
+/* Half-integer powers in a graph of an input that is never negative: 1/(s sqrt(s)), 0.5/(s/sqrt(s)), ... are all c
+ * s^(k/2). Written as powers they cost a reciprocal root and a few products, a tenth of separate divisions and
+ * roots. */
 #include "engine/expr/powers.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 
 enum { EXPONENT_MAX = 24 /* halves */ };
 
-/* Factors that are drawn out of a product must not make what is left over- or underflow in single precision. */
+/* Limit of factors that are moved out of a product, so that the rest cannot overflow or underflow in single
+ * precision. */
 static const double factor_max = 0x1p40;
 
 static bool fits(double factor, int halves) {
@@ -20,7 +21,7 @@ static bool nonnegative_constant(const sim_expr_node *node) {
   return node->op == SIM_EXPR_NUMBER && node->value >= 0 && isfinite(node->value);
 }
 
-/* Whether the node is finite and not negative wherever `input` is. */
+/* Whether the node is finite and non-negative wherever `input` is. */
 static bool nonnegative(const sim_expr *expr, const bool *known, int i, int input) {
   const sim_expr_node *node = &expr->nodes[i];
   switch ((sim_expr_op)node->op) {
@@ -33,7 +34,7 @@ static bool nonnegative(const sim_expr *expr, const bool *known, int i, int inpu
   }
 }
 
-/* What the node's operands make of it: a power of their base, or nothing. */
+/* The node as a power of its operands' common base, or no power. */
 static sim_expr_power combined(const sim_expr *expr, const sim_expr_power *powers, int i) {
   const sim_expr_node *node = &expr->nodes[i];
   const sim_expr_power a = powers[node->args[0]], b = powers[node->args[1]], none = {.base = -1};
@@ -63,7 +64,7 @@ static sim_expr_power combined(const sim_expr *expr, const sim_expr_power *power
   return out.base >= 0 && out.halves != 0 && fits(out.factor, out.halves) ? out : none;
 }
 
-/* What an emitter must write, from the results backwards: of a power only its base. */
+/* Marks the nodes that an emitter must write, from the results backwards; of a power only its base. */
 static void mark_needed(const sim_expr *expr, sim_expr_powers *p) {
   for (int k = 0; k < expr->output_count; k++) p->needed[expr->output_nodes[k]] = true;
   for (int i = expr->node_count - 1; i >= 0; i--) {
@@ -80,7 +81,7 @@ static void mark_needed(const sim_expr *expr, sim_expr_powers *p) {
   }
 }
 
-/* The one sum of the input and a constant, where the input is needed for nothing else. */
+/* The only sum of the input and a constant, if nothing else needs the input. */
 static int find_shift(const sim_expr *expr, const sim_expr_powers *p, int input) {
   int found = -1, other, place = -1;
   for (int i = 0; i < expr->node_count; i++)

@@ -1,6 +1,6 @@
-/* Programs: a list of loops over blocks of lanes. Values live in registers, blocks of the thread's scratch, which are
- * taken again once their value was read for the last time; what depends on constants and uniform inputs alone is
- * computed once a run, as single values. A result is written to its output at once.
+/* Programs: a list of loops over blocks of lanes. Values live in registers (blocks of the thread's scratch), which
+ * are reused after their last read; values that depend on constants and uniform inputs alone are computed once a
+ * run, as single values. A result is written directly to its output.
  *
  * Operands are slots: inputs, outputs, registers, singles, in this order; a run keeps one pointer for each. */
 #include "engine/expr/graph.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-  CACHE = 24 * 1024, /* bytes of registers that stay in the first-level cache beside inputs and outputs */
+  CACHE = 24 * 1024, /* bytes of registers that fit the first-level cache beside inputs and outputs */
   BLOCK_LEAST = 64,
   BLOCK_MOST = 1024,
   LINE = 64,
@@ -27,7 +27,7 @@ struct sim_expr_program {
   int inputs, outputs, registers, singles;
   size_t block, size; /* entities; bytes of a number */
   bool *uniform;      /* [inputs] */
-  instruction *code;  /* first those of singles */
+  instruction *code;  /* single values first */
   int single_count, code_count;
   void *constants; /* [singles]: 0 where computed */
 };
@@ -41,7 +41,7 @@ static const sim_expr_kernels *const kernels[2][SIM_ISA_COUNT] = {{&sim_expr_ker
                                                                   {&sim_expr_kernels_single_plain}};
 #endif
 
-/* What is known of each node while a program is planned. */
+/* Properties of each node while a program is planned. */
 typedef struct plan {
   const sim_expr *expr;
   sim_expr_program *program;
@@ -49,12 +49,12 @@ typedef struct plan {
   bool *single;  /* has one value for all entities */
   int32_t *slot; /* where the value is */
   int32_t *last; /* the last node that reads it */
-  int32_t *free; /* registers that hold nothing now */
+  int32_t *free; /* unused registers */
   int free_count;
 } plan;
 
 static int output_slot(const plan *p, int output) { return p->program->inputs + output; }
-/* Registers and singles are counted from here until their numbers are known. */
+/* Offsets of registers and singles until their numbers are known. */
 enum { REGISTERS = 1 << 20, SINGLES = 1 << 24 };
 
 static bool is_leaf(sim_expr_op op) { return op == SIM_EXPR_INPUT || op == SIM_EXPR_NUMBER || op == SIM_EXPR_TRUTH; }
@@ -71,7 +71,7 @@ static void set_constant(plan *p, int32_t single, double value) {
     ((double *)p->program->constants)[single] = value;
 }
 
-/* Single values first: they need no registers. */
+/* Plans single values, which need no registers. */
 static void plan_singles(plan *p, const bool *uniform) {
   for (int i = 0; i < p->expr->node_count; i++) {
     const sim_expr_node *node = &p->expr->nodes[i];
@@ -135,7 +135,7 @@ static void plan_program(plan *p, const bool *uniform) {
   const sim_expr *expr = p->expr;
   for (int i = 0; i < expr->node_count; i++) p->slot[i] = p->last[i] = NOWHERE;
   plan_singles(p, uniform);
-  /* The first output that a node is gets it directly; further ones are copies. */
+  /* the first output of a node gets the value directly, others are copies */
   for (int i = 0; i < expr->output_count; i++) {
     int32_t node = expr->output_nodes[i];
     if (p->slot[node] == NOWHERE) p->slot[node] = output_slot(p, i);
@@ -180,7 +180,7 @@ sim_status sim_expr_program_create(const sim_expr *expr, const sim_expr_target *
     size_t block = CACHE / program->size / (size_t)(program->registers ? program->registers : 1);
     block = block < BLOCK_LEAST ? BLOCK_LEAST : block > BLOCK_MOST ? BLOCK_MOST : block;
     if (target->block > 0) block = (size_t)target->block;
-    program->block = (block + 15) & ~(size_t)15; /* whole lines of either precision */
+    program->block = (block + 15) & ~(size_t)15; /* full cache lines in both precisions */
   }
   free(p.single);
   free(p.slot);

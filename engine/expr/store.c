@@ -56,7 +56,7 @@ sim_status sim_expr_write(const sim_expr *expr, sim_bytes *out) {
 
 typedef struct reader {
   const unsigned char *at, *end;
-  bool bad; /* something that was read lies beyond the end, or cannot be */
+  bool bad; /* read beyond the end, or an invalid value */
 } reader;
 
 static uint64_t get(reader *r, int bytes) {
@@ -108,7 +108,7 @@ static void get_node(reader *r, const sim_expr *expr, int i) {
   } else if (op == SIM_EXPR_INPUT) {
     node->args[0] = (int32_t)get(r, 2);
     if (node->args[0] >= expr->input_count) r->bad = true;
-    for (int k = 0; k < i; k++) /* each input once */
+    for (int k = 0; k < i; k++) /* each input exactly once */
       if (expr->nodes[k].op == SIM_EXPR_INPUT && expr->nodes[k].args[0] == node->args[0]) r->bad = true;
   }
   for (int k = 0; k < sim_expr_rules[op].operands && !r->bad; k++) {

@@ -1,4 +1,4 @@
-/* Graphs as lines for people. A value that is read once and short enough stands where it is read; others get a line. */
+/* Graphs as text. A value that is read once and is short stays in place; others get a line. */
 #include "engine/expr/graph.h"
 
 #include <math.h>
@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 72, TIGHT = 9 }; /* bytes that stay in place; binds tighter than any operator */
+enum {
+  LONGEST = 72,
+  TIGHT = 9
+}; /* LONGEST: bytes of a value that stays in place; TIGHT: binds tighter than any operator */
 
 typedef struct piece {
-  char *text; /* owned; NULL where the value has a line of its own */
-  int rank;   /* of its outermost operator, as Lua's precedence */
+  char *text; /* owned; NULL: the value has a line of its own */
+  int rank;   /* Lua precedence of its outermost operator */
   int name;   /* t<name> */
 } piece;
 
@@ -49,11 +52,12 @@ static void add_number(sim_bytes *line, double value) {
     sim_bytes_text(line, isnan(value) ? "nan" : value > 0 ? "math.huge" : "-math.huge");
     return;
   }
-  for (int digits = 1; digits <= 17; digits++) { /* the shortest that reads back as the same number */
+  for (int digits = 1; digits <= 17; digits++) { /* the shortest text that reads back as the same number */
     snprintf(text, sizeof text, "%.*g", digits, value);
     if (strtod(text, NULL) == value) break;
   }
-  if (fabs(value) < 1e15 && value == floor(value)) snprintf(text, sizeof text, "%.15g", value); /* 100, not 1e+02 */
+  if (fabs(value) < 1e15 && value == floor(value))
+    snprintf(text, sizeof text, "%.15g", value); /* 100 instead of 1e+02 */
   sim_bytes_text(line, text);
 }
 

@@ -7,16 +7,16 @@
 #define PI_2_HI 0x1.921fb54442d18p+0
 #define PI_2_LO 0x1.1a62633145c07p-54
 
-/* Up to here the vector reduction holds; arguments beyond (and infinities and NaN) take reduce_far. */
+/* Largest argument of the vector reduction; larger ones (and infinities and NaN) take reduce_far. */
 #define REDUCE_MAX 0x1p20
 
-/* x = quadrant pi/2 + r + rest, |r| < 0.79; the lowest two bits of the quadrant count. */
+/* x = quadrant pi/2 + r + rest, |r| < 0.79; only the lowest two bits of the quadrant matter. */
 typedef struct angle {
   double r, rest;
   uint64_t quadrant;
 } angle;
 
-/* |x| <= REDUCE_MAX: pi/2 in pieces of 33 bits, so that their multiples are exact. */
+/* Reduction for |x| <= REDUCE_MAX: pi/2 in pieces of 33 bits, whose multiples are exact. */
 LANE angle reduce_near(double x) {
   double t = x * 0x1.45f306dc9c883p-1 + ROUND, n = t - ROUND;
   double a = x - n * 0x1.921fb544p+0, w = n * 0x1.0b4611a6p-34;
@@ -32,7 +32,7 @@ static inline uint64_t product_high(uint64_t a, uint64_t b) {
   return (a >> 32) * (b >> 32) + (cross >> 32) + (other >> 32);
 }
 
-/* Payne and Hanek: of 2/pi only the 192 bits matter that follow those which give whole turns. */
+/* Payne-Hanek reduction: only the 192 bits of 2/pi after those that give whole turns matter. */
 static angle reduce_far(double x) {
   static const uint64_t two_over_pi[] = {
       0,
@@ -97,26 +97,19 @@ static angle reduce_far(double x) {
 LANE double sin_of(angle a) {
   double z = a.r * a.r, cube = z * a.r;
   double p = -0x1.ab161757d924ap-41;
-  p = p * z + 0x1.61217c1864ca9p-33;
-  p = p * z - 0x1.ae64540f0ba13p-26;
-  p = p * z + 0x1.71de3a545e7p-19;
-  p = p * z - 0x1.a01a01a019926p-13;
+  p = horner4(p, z, 0x1.61217c1864ca9p-33, -0x1.ae64540f0ba13p-26, 0x1.71de3a545e7p-19, -0x1.a01a01a019926p-13);
   p = p * z + 0x1.111111111111p-7;
   return a.r + (cube * (z * p - 0x1.5555555555555p-3) + a.rest * (1 - 0.5 * z));
 }
 LANE double cos_of(angle a) {
   double z = a.r * a.r;
   double p = 0x1.ab76cf6e86314p-45;
-  p = p * z - 0x1.9394b76d1efc1p-37;
-  p = p * z + 0x1.1eed8de9ef73cp-29;
-  p = p * z - 0x1.27e4fb7711e1dp-22;
-  p = p * z + 0x1.a01a01a019d02p-16;
-  p = p * z - 0x1.6c16c16c16c16p-10;
-  p = p * z + 0x1.5555555555555p-5;
+  p = horner4(p, z, -0x1.9394b76d1efc1p-37, 0x1.1eed8de9ef73cp-29, -0x1.27e4fb7711e1dp-22, 0x1.a01a01a019d02p-16);
+  p = horner2(p, z, -0x1.6c16c16c16c16p-10, 0x1.5555555555555p-5);
   double h = 0.5 * z, c = 1 - h;
   return c + (((1 - c) - h) + (z * z * p - a.r * a.rest));
 }
-/* The sine of an angle that lies `ahead` quadrants further on. */
+/* The sine of an angle `ahead` quadrants further. */
 LANE double sine(angle a, uint64_t ahead) {
   double s = sin_of(a), c = cos_of(a);
   uint64_t q = a.quadrant + ahead, use_cos = 0 - (q & 1);
@@ -149,17 +142,9 @@ LANE double atan_positive(double q) {
   rest = q > high ? PI_2_LO : rest;
   double t = above / below, z = t * t;
   double p = 0x1.0a997b8b6c2abp-6;
-  p = p * z - 0x1.1b19929e7a70ap-5;
-  p = p * z + 0x1.74d3a7af22981p-5;
-  p = p * z - 0x1.ac785852604f4p-5;
-  p = p * z + 0x1.e199c6212568ap-5;
-  p = p * z - 0x1.110e84aa34645p-4;
-  p = p * z + 0x1.3b1392a9c2af3p-4;
-  p = p * z - 0x1.745d165c497d7p-4;
-  p = p * z + 0x1.c71c71c2fc235p-4;
-  p = p * z - 0x1.249249248d739p-3;
-  p = p * z + 0x1.9999999999952p-3;
-  p = p * z - 0x1.5555555555555p-2;
+  p = horner4(p, z, -0x1.1b19929e7a70ap-5, 0x1.74d3a7af22981p-5, -0x1.ac785852604f4p-5, 0x1.e199c6212568ap-5);
+  p = horner4(p, z, -0x1.110e84aa34645p-4, 0x1.3b1392a9c2af3p-4, -0x1.745d165c497d7p-4, 0x1.c71c71c2fc235p-4);
+  p = horner3(p, z, -0x1.249249248d739p-3, 0x1.9999999999952p-3, -0x1.5555555555555p-2);
   return base + (t + (t * z * p + rest));
 }
 LANE double lane_atan(double x) { return signed_as(atan_positive(magnitude(x)), x); }
@@ -185,18 +170,9 @@ LANE double lane_atan2(double y, double x) {
 /* asin(s) = s + s z R(z), z = s^2 <= 1/4. */
 LANE double asin_series(double z) {
   double p = 0x1.e529c7346692bp-6;
-  p = p * z - 0x1.3b416c1541e6bp-6;
-  p = p * z + 0x1.406193170421fp-6;
-  p = p * z + 0x1.8f19364e6bd85p-9;
-  p = p * z + 0x1.3162247b377efp-7;
-  p = p * z + 0x1.3b49de6dc2167p-7;
-  p = p * z + 0x1.7b027ee251612p-7;
-  p = p * z + 0x1.c990ad3d85071p-7;
-  p = p * z + 0x1.1c4efce230728p-6;
-  p = p * z + 0x1.6e8ba123e4911p-6;
-  p = p * z + 0x1.f1c71c7a52ba5p-6;
-  p = p * z + 0x1.6db6db6dac1ep-5;
-  p = p * z + 0x1.3333333333388p-4;
+  p = horner4(p, z, -0x1.3b416c1541e6bp-6, 0x1.406193170421fp-6, 0x1.8f19364e6bd85p-9, 0x1.3162247b377efp-7);
+  p = horner4(p, z, 0x1.3b49de6dc2167p-7, 0x1.7b027ee251612p-7, 0x1.c990ad3d85071p-7, 0x1.1c4efce230728p-6);
+  p = horner4(p, z, 0x1.6e8ba123e4911p-6, 0x1.f1c71c7a52ba5p-6, 0x1.6db6db6dac1ep-5, 0x1.3333333333388p-4);
   p = p * z + 0x1.5555555555555p-3;
   return z * p;
 }

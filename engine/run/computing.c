@@ -1,4 +1,4 @@
-/* Whether the loop computes, and how another thread ends it there. */
+/* Whether the loop is computing, and how another thread ends it then. */
 #include "engine/run/run.h"
 
 #include <unistd.h>

@@ -13,63 +13,68 @@
 #include <string.h>
 #include <time.h>
 
-/* Tables are made durable at most this often between checkpoints, and only if that took less than a hundredth of it. */
+/* Shortest time in seconds between flushes of tables, checkpoints aside; it is longer where a flush takes more than
+ * 1 % of it. */
 static const double flush_interval = 10;
 
-/* What is due at one step, or `flush`. */
+/* Outputs of one step, or a flush. */
 typedef struct job {
   sim_clock clock;
   uint32_t due;
-  bool save, flush, ended; /* ended: stop_when holds here */
-  int stage;               /* holds the state of this step, or will when it has left; -1: rows alone */
+  bool save, flush, ended; /* ended: stop_when holds at this step */
+  int stage;               /* index of the stage for this step's state; -1: rows only */
   double *values;          /* [columns of all tables] */
 } job;
 
 struct sim_outputs {
   sim_run *run;
-  bool device; /* the state lies there */
+  bool device; /* the state is in device memory */
   const sim_table *const *tables;
   size_t columns;
   double *values; /* [SIM_OUTPUTS_WAITING][columns] */
 
-  /* the loop's */
+  /* owned by the loop */
   sim_array arrays[SIM_ARRAYS_MAX];
   sim_species species[SIM_SPECIES_MAX];
   sim_frame view;
-  int64_t shown; /* step whose whole state is on the host and finite; -1: none */
+  int64_t shown; /* step whose whole state is on the host and checked; -1: none */
   double *row;   /* [2 + columns]: step, time, and the values at step row_step */
   int64_t row_step;
-  bool *lost;             /* [columns]: was not finite in a state that is; says no more of the state */
+  bool *lost; /* [columns]: had a value that is not finite in a finite state, and no longer indicates the state */
   sim_expr_program *stop; /* of run->stop_when */
   void *scratch;
   double last_tick;
-  bool running; /* the writer is */
+  bool running; /* whether the writer thread runs */
 
-  /* under the lock while the writer runs */
+  /* protected by the lock while the writer runs */
   pthread_mutex_t lock;
   pthread_cond_t work, room;
   pthread_t writer;
-  job jobs[SIM_OUTPUTS_WAITING]; /* a ring; the first one is being written */
+  job jobs[SIM_OUTPUTS_WAITING]; /* ring; the first job is being written */
   size_t first, count;
   bool stage_used[SIM_STAGES_MAX], closing;
   sim_error failure; /* ends the run */
   int64_t checkpoint_step;
   double checkpoint_t, checkpoint_seconds;
 
-  /* of the thread that writes; a stage is the loop's while it is not used. The first one has room for whole states. */
+  /* A stage belongs to the writer while a job uses it, else to the loop. The first stage has room for whole states. */
   sim_stage stages[SIM_STAGES_MAX];
   int stage_count, stage_most;
   double last_flush, flush_cost;
 };
 
-/* ---- what a sink is called with; on the thread that writes ---- */
+/* ---- calls of sinks, on the writing thread ---- */
+
+static void remember_failure(sim_sink *sink) {
+  snprintf(sink->why, sizeof sink->why, "%.255s", sim_error_last()->message);
+}
 
 static void report_failure(sim_sink *sink, bool again) {
   if (sim_error_last()->status == SIM_ERR_CANT_CREATE)
-    return; /* the folder is another's: the next write ends the run */
-  if (again && strncmp(sink->why, sim_error_last()->message, sizeof sink->why - 1) == 0) return; /* said already */
-  snprintf(sink->why, sizeof sink->why, "%.255s", sim_error_last()->message);
-  sim_log(SIM_LOG_WARN, "%s not written: %s; the run goes on and tries again", sink->name, sim_error_last()->message);
+    return; /* the folder belongs to another run: the next write ends the run */
+  if (again && strncmp(sink->why, sim_error_last()->message, sizeof sink->why - 1) == 0) return; /* reported already */
+  remember_failure(sink);
+  sim_log(SIM_LOG_WARN, "%s not written: %s; the run continues and tries again", sink->name, sim_error_last()->message);
 }
 
 static void flush(sim_sink *sink) {
@@ -96,9 +101,9 @@ static void flush_now_and_then(sim_outputs *o) {
   o->flush_cost = o->last_flush - now;
 }
 
-/* A state that must not be saved ends the run, and so does a folder that is another's (the lock is lost); any other
- * failure of a sink is reported and tried again later. */
-static sim_status write_sink(sim_sink *sink, const sim_frame *frame) {
+/* An invalid state or the loss of the folder's lock ends the run; any other failure of a sink is reported, and the
+ * sink is called again later. last: nothing is written after this, and the error that ends the run gives the reason. */
+static sim_status write_sink(sim_sink *sink, const sim_frame *frame, bool last) {
   sim_profile_range_begin(sink->name);
   sim_status status = sink->write(sink->self, frame);
   sim_profile_range_end();
@@ -106,10 +111,13 @@ static sim_status write_sink(sim_sink *sink, const sim_frame *frame) {
   const bool before = sink->write_failed;
   sink->write_failed = status != SIM_OK;
   if (!sink->write_failed) return SIM_OK;
-  if (before && sink->kind == SIM_SINK_CHECKPOINT) /* what is computed from here on would be lost */
+  if (before && sink->kind == SIM_SINK_CHECKPOINT) /* later results could not be saved */
     return sim_fail(SIM_ERR_IO, "two checkpoints in a row could not be written (%s)", sim_error_last()->message);
   if (sink->kind == SIM_SINK_SNAPSHOT) sink->lost++;
-  report_failure(sink, before);
+  if (last)
+    remember_failure(sink);
+  else
+    report_failure(sink, before);
   return SIM_OK;
 }
 
@@ -119,14 +127,15 @@ static sim_saved saved(const sim_sink *sink) {
   return out;
 }
 
-/* All checkpoint sinks. */
+/* Calls all checkpoint sinks. */
 static sim_status checkpoint(sim_outputs *o, const sim_frame *frame) {
   const double begin = sim_wall_clock();
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
     if (sink->kind != SIM_SINK_CHECKPOINT) continue;
-    if (sink->saved && saved(sink).failed) sink->write_failed = true; /* the last one, behind the run */
-    SIM_TRY(write_sink(sink, frame));
+    if (sink->saved && saved(sink).failed)
+      sink->write_failed = true; /* the last checkpoint, which was written in the background */
+    SIM_TRY(write_sink(sink, frame, !(frame->clock.t < frame->clock.t_end)));
     if (sink->write_failed || sink->saved) continue;
     pthread_mutex_lock(&o->lock);
     o->checkpoint_step = frame->clock.step;
@@ -137,7 +146,7 @@ static sim_status checkpoint(sim_outputs *o, const sim_frame *frame) {
   return SIM_OK;
 }
 
-/* `state` NULL: rows alone. */
+/* Calls the sinks of a job. `state` NULL: rows only. */
 static sim_status deliver(sim_outputs *o, const job *j, const sim_frame *state) {
   sim_row rows[SIM_TABLES_MAX];
   sim_frame frame = state ? *state : (sim_frame){.clock = j->clock};
@@ -151,7 +160,8 @@ static sim_status deliver(sim_outputs *o, const job *j, const sim_frame *state) 
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
     frame.row_count = sink->kind == SIM_SINK_TABLE ? count : 0;
-    if (j->due & (UINT32_C(1) << i)) SIM_TRY(write_sink(sink, &frame));
+    if (j->due & (UINT32_C(1) << i))
+      SIM_TRY(write_sink(sink, &frame, j->ended || !(frame.clock.t < frame.clock.t_end)));
   }
   frame.row_count = 0;
   if (j->ended) frame.clock.t_end = -INFINITY;
@@ -160,7 +170,7 @@ static sim_status deliver(sim_outputs *o, const job *j, const sim_frame *state) 
 
 /* ---- the writer ---- */
 
-/* The sinks of tables among those due. */
+/* The sinks of tables in `due`. */
 static uint32_t tables_of(const sim_run *run, uint32_t due) {
   uint32_t tables = 0;
   for (size_t i = 0; i < run->sink_count; i++)
@@ -175,7 +185,7 @@ static sim_status work_on(sim_outputs *o, const job *j) {
   }
   if (j->stage < 0) return deliver(o, j, NULL);
   sim_stage *stage = &o->stages[j->stage];
-  /* A checkpoint's state was waited for. A row was observed before the device failed. */
+  /* a checkpoint's state was already waited for; rows were observed before the device failed */
   if (!j->save && sim_stage_wait(stage) != SIM_OK) {
     const sim_error cause = *sim_error_last();
     const job row = {.clock = j->clock, .due = tables_of(o->run, j->due), .stage = -1, .values = j->values};
@@ -195,7 +205,7 @@ static void *write_jobs(void *opaque) {
     if (o->count == 0) break;
     const job *j = &o->jobs[o->first];
     sim_status status = SIM_OK;
-    if (o->failure.status == SIM_OK) { /* else nothing that came later is worth keeping */
+    if (o->failure.status == SIM_OK) { /* after a failure later outputs are dropped */
       pthread_mutex_unlock(&o->lock);
       status = work_on(o, j);
       pthread_mutex_lock(&o->lock);
@@ -210,26 +220,27 @@ static void *write_jobs(void *opaque) {
   return NULL;
 }
 
-/* Signals are for the thread of the loop. */
+/* Signals are handled by the thread of the time loop. */
 static sim_status start_writer(sim_outputs *o) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int error = pthread_create(&o->writer, NULL, write_jobs, o);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (error) return sim_no_memory("the thread of the outputs");
+  /* EAGAIN: no memory for its stack, or as many threads as the system allows */
+  if (error) return sim_fail(SIM_ERR_NO_MEMORY, "the thread that writes outputs cannot start: %s", strerror(error));
   o->running = true;
   return SIM_OK;
 }
 
-/* ---- the loop's side ---- */
+/* ---- called by the loop ---- */
 
 static sim_status raise_failure(const sim_error *failure) {
   if (failure->status == SIM_OK) return SIM_OK;
   return sim_fail_at(failure->status, failure->file, failure->line, "%s", failure->message);
 }
 
-/* Takes over what became durable behind the run; false while a checkpoint is under way. */
+/* Takes over the progress of background checkpoints; false: one is still being written. */
 static bool look_at_saved(sim_outputs *o) {
   bool all = true;
   for (size_t i = 0; i < o->run->sink_count; i++) {
@@ -256,14 +267,14 @@ sim_status sim_outputs_poll(sim_outputs *o) {
   return raise_failure(&failure);
 }
 
-/* Stages that nobody uses; the first one is kept for whole states where there are others. -1: none. */
+/* Index of an unused stage; the first one is reserved for whole states if there are others. -1: none. */
 static int free_stage(const sim_outputs *o, bool whole) {
   for (int i = whole || o->stage_count == 1 ? 0 : 1; i < (whole ? 1 : o->stage_count); i++)
     if (!o->stage_used[i]) return i;
   return -1;
 }
 
-/* One more stage for snapshots of what o->view shows; *stage stays -1 where there are as many as there may be. */
+/* Adds a stage for snapshots of o->view; *stage stays -1 at the maximum number. */
 static sim_status add_stage(sim_outputs *o, int *stage) {
   const int at = o->stage_count;
   if (at >= o->stage_most) return SIM_OK;
@@ -277,7 +288,7 @@ static sim_status add_stage(sim_outputs *o, int *stage) {
   return SIM_OK;
 }
 
-/* Waits until there is room for a job and, with `stage`, until one is free for what o->view shows. */
+/* Waits until there is room for a job and, with `stage`, an unused stage for o->view. */
 static sim_status wait_for_room(sim_outputs *o, bool whole, int *stage) {
   sim_status status = SIM_OK;
   sim_profile_range_begin("wait for outputs");
@@ -319,7 +330,7 @@ sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
   return SIM_OK;
 }
 
-/* A value of a row, once a column: a function of the scenario has it from a state that is finite. */
+/* Reports a value that is not finite, once a column, where the state is finite (a function of the scenario). */
 static void report_value(const sim_outputs *o, size_t at, double value) {
   for (const sim_table *const *table = o->tables; *table; table++)
     for (const sim_field *column = (*table)->columns; column->name; column++)
@@ -331,7 +342,7 @@ static void report_value(const sim_outputs *o, size_t at, double value) {
       }
 }
 
-/* Rows of all tables. A value that is not finite may come from a state that is not, which then is what is reported. */
+/* Rows of all tables. A value that is not finite may come from an invalid state, which is then reported instead. */
 static sim_status observe_all(sim_outputs *o, double *values) {
   sim_run *run = o->run;
   bool finite = true, *lost = o->lost;
@@ -345,7 +356,7 @@ static sim_status observe_all(sim_outputs *o, double *values) {
     sim_profile_range_end();
     if (status != SIM_OK && status != SIM_ERR_DIVERGED) return status;
     if (run->backend && run->backend->queue)
-      SIM_TRY(run->backend->queue->status()); /* what was read back is nothing then */
+      SIM_TRY(run->backend->queue->status()); /* values read back after a device error are invalid */
     for (const sim_field *column = o->tables[t]->columns; column->name; column++, values++, lost++) {
       if (!isfinite(*values) && !*lost) finite = false;
       if (!(column->flags & SIM_HEALTH)) continue;
@@ -364,7 +375,7 @@ static sim_status observe_all(sim_outputs *o, double *values) {
   return status;
 }
 
-/* The same, once a step. */
+/* The same, at most once a step. */
 static sim_status observe(sim_outputs *o, double *values) {
   if (o->row_step != o->run->clock.step) {
     SIM_TRY(observe_all(o, o->row + 2));
@@ -437,7 +448,7 @@ void sim_outputs_tick(sim_outputs *o, double now) {
   if (room) post(o, &(job){.flush = true, .stage = -1});
 }
 
-/* What others read is made while the last files are on their way to the disk; then all is waited for. */
+/* Finishes the files that readers need while earlier files are being flushed; then waits for everything. */
 sim_status sim_outputs_flush(sim_outputs *o) {
   bool failed[SIM_SINKS_MAX] = {false};
   sim_profile_range_begin("finish");
@@ -494,7 +505,7 @@ sim_status sim_outputs_end(sim_outputs *o) {
   return sim_outputs_poll(o);
 }
 
-/* ---- beginning and end ---- */
+/* ---- create and destroy ---- */
 
 static sim_status create_stop(sim_outputs *o) {
   const sim_expr *stop = o->run->stop_when;
@@ -510,7 +521,7 @@ static bool any_sink(const sim_run *run, sim_sink_kind kind) {
   return false;
 }
 
-/* The device's state is shown from the first one at the end in any case. */
+/* The first stage always exists for a device: its state is read at the end of the run. */
 static sim_status create_stages(sim_outputs *o) {
   const sim_run *run = o->run;
   const bool snapshots = any_sink(run, SIM_SINK_SNAPSHOT), checkpoints = any_sink(run, SIM_SINK_CHECKPOINT);
@@ -524,7 +535,7 @@ static sim_status create_stages(sim_outputs *o) {
     const int i = o->stage_count;
     sim_stage *stage = &o->stages[i];
     *stage = (sim_stage){.backend = run->backend, .mark = i};
-    if (i == 0 && !o->device && !checkpoints && !(snapshots && count == 1)) continue; /* when it is asked for */
+    if (i == 0 && !o->device && !checkpoints && !(snapshots && count == 1)) continue; /* created on demand */
     SIM_TRY(sim_stage_create(run->backend, &o->view, i == 0 && (o->device || checkpoints), i, stage));
   }
   return SIM_OK;

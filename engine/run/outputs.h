@@ -5,8 +5,8 @@
 
 #include "engine/run/run.h"
 
-/* Most sinks of a run, and most steps that wait for the writer (with a state: as many as there are stages). The loop
- * waits when the queue is full. */
+/* Largest number of sinks of a run, and of steps that wait for the writer (steps with a state: the number of
+ * stages). The loop waits when the queue is full. */
 enum { SIM_SINKS_MAX = 32, SIM_OUTPUTS_WAITING = 256 };
 
 typedef struct sim_outputs sim_outputs;
@@ -24,7 +24,7 @@ sim_status sim_outputs_enqueue(sim_outputs *outputs, uint32_t due, bool save) SI
 /* Computes the rows of this step and evaluates run->stop_when on them; outputs of this step use the same rows. */
 sim_status sim_outputs_check_stop(sim_outputs *outputs, bool *stops) SIM_MUST_CHECK;
 
-/* Makes written tables durable from time to time; now: sim_wall_clock(). */
+/* Flushes written tables from time to time; now: sim_wall_clock(). */
 void sim_outputs_tick(sim_outputs *outputs, double now);
 
 /* Polls the writer thread: sets run->checkpoint_step and run->checkpoint_t, returns its first error. */
@@ -34,17 +34,18 @@ sim_status sim_outputs_poll(sim_outputs *outputs) SIM_MUST_CHECK;
  * sets run->checkpoint_step and run->checkpoint_t. */
 void sim_outputs_wait(sim_outputs *outputs, double seconds);
 
-/* Waits until all outputs are written and ends the writer: later outputs are written at once. Then as
+/* Waits until all outputs are written and ends the writer thread: later outputs are written at once. Returns as
  * sim_outputs_poll. */
 sim_status sim_outputs_end(sim_outputs *outputs) SIM_MUST_CHECK;
 
 /* All arrays of this step's state on the host, checked to be finite; valid until the next step. */
 sim_status sim_outputs_state(sim_outputs *outputs, const sim_frame **out) SIM_MUST_CHECK;
 
-/* After sim_outputs_end: writes a checkpoint of this step unless there is a durable one. As sim_outputs_enqueue. */
+/* After sim_outputs_end: writes a checkpoint of this step unless a durable one exists. Returns as
+ * sim_outputs_enqueue. */
 sim_status sim_outputs_save(sim_outputs *outputs) SIM_MUST_CHECK;
 
-/* After sim_outputs_end: finishes all sinks and makes their files durable. Failures are kept in the sinks; returns as
+/* After sim_outputs_end: finishes all sinks and flushes their files. Failures are kept in the sinks; returns as
  * sim_outputs_poll. */
 sim_status sim_outputs_flush(sim_outputs *outputs) SIM_MUST_CHECK;
 

@@ -16,14 +16,14 @@ static void nvtxRangePop(void) {}
 
 enum { KEPT_MAX = 200000, TOTALS_MAX = 128, DEPTH_MAX = 16, HOST_TRACK = 2 };
 
-/* One event of the trace. Tracks: 0 steps and 1 copies on the device, 2 and on the host's threads. */
+/* One event of the trace. Tracks: 0 steps and 1 copies of the device, from 2 on the host's threads. */
 typedef struct entry {
   const char *name, *group;
   double begin, seconds;
   int track;
 } entry;
 
-/* All events of one name. */
+/* Sum over all events of one name. */
 typedef struct total {
   const char *name;
   const sim_kernel *kernel; /* NULL: a range of the host */
@@ -43,14 +43,14 @@ static struct {
   int threads;
 } profile = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Ranges that are open on this thread. */
+/* Open ranges of this thread. */
 static _Thread_local struct {
   const char *name;
   double begin;
 } open_ranges[DEPTH_MAX];
-static _Thread_local int depth, thread; /* thread: 1 for the first one that has a range; 0: none yet */
+static _Thread_local int depth, thread; /* thread: 1 for the first thread with a range; 0: none yet */
 
-/* ---- keeping ---- */
+/* ---- records ---- */
 
 void sim_profile_start(void) {
   sim_profile_stop();
@@ -71,7 +71,7 @@ void sim_profile_stop(void) {
 
 void sim_profile_limits(const double limits[SIM_LIMITS]) { memcpy(profile.limits, limits, sizeof profile.limits); }
 
-/* Where there is no memory for more the trace is shorter. */
+/* Makes room for an event; without memory the trace is cut. */
 static bool room(void) {
   if (profile.count < profile.capacity) return true;
   if (profile.count == KEPT_MAX) return false;
@@ -149,7 +149,7 @@ static int longest_first(const void *a, const void *b) {
   return strcmp(left->name, right->name);
 }
 
-/* "1.25 ms" */
+/* Writes "1.25 ms". */
 static void time_text(double seconds, char out[32]) {
   static const struct {
     double unit;
@@ -170,7 +170,7 @@ static void kernel_line(const total *t, double busy, sim_bytes *out) {
   snprintf(share, sizeof share, "%.1f %%", busy > 0 ? 100 * t->seconds / busy : 0);
   double achieved = t->seconds > 0 ? t->amount / t->seconds : 0;
   snprintf(rate, sizeof rate, "%.3g %s", achieved, rate_units[limit]);
-  if (profile.limits[limit] > 0 && t->track == SIM_TRACK_STEPS) /* a copy to the host has another limit */
+  if (profile.limits[limit] > 0 && t->track == SIM_TRACK_STEPS) /* copies to the host have another limit */
     snprintf(of, sizeof of, "%.1f %%", 100 * achieved / profile.limits[limit]);
   sim_bytes_format(out, "  %-28s %9.0f %10s %10s %8s %18s %9s\n", t->name, t->calls, took, each, share, rate, of);
 }

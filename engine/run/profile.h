@@ -3,13 +3,13 @@
 #ifndef SIM_ENGINE_PROFILE_H
 #define SIM_ENGINE_PROFILE_H
 
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 #include "engine/device/kernel.h"
 
 #include <stdbool.h>
 
-/* Begin and end of a range on the host, on any thread; ranges nest. `name` is a string literal. Costs next to nothing
- * without a profile. */
+/* Begin and end of a range on the host, on any thread; ranges nest. `name` is a string literal. Nearly free without
+ * a profile. */
 void sim_profile_range_begin(const char *name);
 void sim_profile_range_end(void);
 
@@ -33,9 +33,10 @@ void sim_profile_add(const sim_profile_event *event);
 /* The device's nominal limits a second: limits[sim_limit]. */
 void sim_profile_limits(const double limits[SIM_LIMITS]);
 
-/* Lines of text: kernels (calls, time, share, rate beside the limit), then ranges. After the queue is finished. */
+/* Appends a table: kernels (calls, time, share, rate and limit), then ranges. Call after the queue is finished. */
 void sim_profile_table(sim_bytes *out);
-/* The single events, in the Trace Event Format (Perfetto, chrome://tracing): the first 200000; the table counts all. */
+/* Appends single events in the Trace Event Format (Perfetto, chrome://tracing): the first 200000; the table counts
+ * all. */
 void sim_profile_trace(sim_bytes *out);
 
 #endif

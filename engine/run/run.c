@@ -6,6 +6,7 @@
 #include "engine/wall_clock.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@ bool sim_cadence_due(const sim_cadence *cadence, const sim_clock *before, const 
   return false;
 }
 
-/* What the loop carries from step to step beside the caller's sim_run. */
+/* State of the loop beyond the caller's sim_run. */
 typedef struct loop {
   sim_run *run;
   sim_outputs *outputs;
@@ -47,9 +48,9 @@ static void progress(loop *l, double now) {
   if (run->progress) run->progress(run->progress_context, p);
 }
 
-/* ---- what is due ---- */
+/* ---- due outputs ---- */
 
-/* Sinks to be written, in `*due` and `*save`, between two states; `all`: every one. */
+/* Sets *due and *save for the outputs between two states; `all`: every sink. */
 static void collect(loop *l, const sim_clock *before, double now, bool all, uint32_t *due, bool *save) {
   sim_run *run = l->run;
   *due = 0;
@@ -58,7 +59,7 @@ static void collect(loop *l, const sim_clock *before, double now, bool all, uint
     const sim_cadence *cadence = &sink->cadence;
     bool wall = cadence->kind == SIM_EVERY_WALL && now - sink->last_wall >= cadence->interval;
     bool is_due = all || wall || sim_cadence_due(cadence, before, &run->clock);
-    if (sink->kind == SIM_SINK_CHECKPOINT) is_due |= *save; /* asked for */
+    if (sink->kind == SIM_SINK_CHECKPOINT) is_due |= *save; /* requested */
     if (cadence->kind == SIM_NEVER || !is_due) continue;
     sink->last_wall = now;
     if (sink->kind == SIM_SINK_CHECKPOINT)
@@ -74,8 +75,8 @@ static bool any_table(const sim_run *run, uint32_t due) {
   return false;
 }
 
-/* Outputs due between two states; `first`: before any step, `last`: after all of them. A row in which stop_when holds
- * is the last one too. */
+/* Enqueues the outputs due between two states; `first`: before any step, `last`: after all steps. A row in which
+ * stop_when holds also counts as the last. */
 static sim_status outputs(loop *l, const sim_clock *before, bool first, bool last) {
   sim_run *run = l->run;
   double now = l->any_wall ? sim_wall_clock() : 0;
@@ -90,7 +91,7 @@ static sim_status outputs(loop *l, const sim_clock *before, bool first, bool las
   return due || save ? sim_outputs_enqueue(l->outputs, due, save) : SIM_OK;
 }
 
-/* A run that was over when it was resumed: its end may have met a full disk. */
+/* A resumed run that had already ended: its last outputs are written again, because the disk may have been full. */
 static sim_status write_last_again(loop *l) {
   uint32_t due = 0;
   for (size_t i = 0; i < l->run->sink_count; i++) {
@@ -100,7 +101,7 @@ static sim_status write_last_again(loop *l) {
   return due ? sim_outputs_enqueue(l->outputs, due, false) : SIM_OK;
 }
 
-/* ---- giving up ---- */
+/* ---- give up ---- */
 
 bool sim_run_give_up(sim_run *run, double seconds) {
   if (!sim_run_compute_give_up(run)) return false;
@@ -110,14 +111,15 @@ bool sim_run_give_up(sim_run *run, double seconds) {
 
 /* ---- steps ---- */
 
-/* Looks at the clock rarely enough not to be seen in a step of a microsecond, often enough for signals and limits. */
+/* Interval of reading the wall clock: rare enough to cost nothing at steps of a microsecond, frequent enough for
+ * signals and limits. */
 typedef struct pace {
   int64_t every, left;
-  double last, passed; /* passed: seconds between the last two looks */
+  double last, passed; /* passed: seconds between the last two readings */
   double longest;
 } pace;
 
-/* Long steps are waited for one by one; of short ones those since the last look may be queued. */
+/* Waits for the device after each long step; short steps may be enqueued since the last reading. */
 static sim_status follow_device(const sim_backend *backend, const pace *p) {
   if (!backend->queue) return SIM_OK;
   return p->every == 1 && p->passed > 0.05 ? backend->queue->finish() : backend->queue->throttle();
@@ -136,8 +138,8 @@ static double looked(pace *p) {
   return now;
 }
 
-/* Seconds that are kept for the end: the last checkpoint and as much again for a busy disk, the step that is under way,
- * and ten seconds, or a tenth of short limits. */
+/* Seconds reserved for the end: the last checkpoint, as much again for a busy disk, the current step, and ten
+ * seconds or a tenth of a short limit. */
 static double reserve(const sim_run *run, const pace *p) {
   if (!run->wall_reserve) return 0;
   return 2 * run->checkpoint_seconds + p->longest + fmin(10, 0.1 * run->wall_limit);
@@ -152,7 +154,7 @@ static sim_status step(sim_run *run) {
   return status;
 }
 
-/* A warning close to a known limit says nothing new: the run stops by its own margin. */
+/* A warning shortly before a known limit is ignored: the run stops with its own margin. */
 static bool asked_to_stop(const loop *l) {
   sim_run *run = l->run;
   sim_requests *requests = run->requests;
@@ -161,7 +163,7 @@ static bool asked_to_stop(const loop *l) {
   requests->warning = 0;
   const double left = run->wall_limit - (sim_wall_clock() - l->begin);
   if (!run->wall_reserve || !(left <= SIM_WARNING_LEAD)) return true;
-  sim_log(SIM_LOG_INFO, "warned of the limit, which is %.0f s away: goes on, and stops in time for a checkpoint",
+  sim_log(SIM_LOG_INFO, "warned of the limit, which is %.0f s away: continues, and stops in time for a checkpoint",
           fmax(left, 0));
   return false;
 }
@@ -208,12 +210,17 @@ static sim_status step_until_done(loop *l, bool *stopped) {
 
 /* ---- end ---- */
 
+/* Names every sink whose last output is missing, with its reason. */
 static sim_status refuse_failed(const sim_run *run) {
-  for (size_t i = 0; i < run->sink_count; i++)
-    if (run->sinks[i].write_failed || run->sinks[i].flush_failed)
-      return sim_fail(SIM_ERR_IO, "at step %lld: the last %s could not be written: %s", (long long)run->clock.step,
-                      run->sinks[i].name, run->sinks[i].why);
-  return SIM_OK;
+  char text[sizeof sim_error_last()->message] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < run->sink_count && used < sizeof text; i++) {
+    const sim_sink *sink = &run->sinks[i];
+    if (!sink->write_failed && !sink->flush_failed) continue;
+    used += (size_t)snprintf(text + used, sizeof text - used, "%sthe last %s could not be written: %s",
+                             used ? "; " : "", sink->name, sink->why);
+  }
+  return used ? sim_fail(SIM_ERR_IO, "at step %lld: %s", (long long)run->clock.step, text) : SIM_OK;
 }
 
 static sim_status finish(loop *l, bool stopped) {
@@ -228,14 +235,14 @@ static sim_status finish(loop *l, bool stopped) {
   return sim_fail(SIM_ERR_STOPPED, "stopped at step %lld, t = %.9g", (long long)run->clock.step, run->clock.t);
 }
 
-/* A run that fails keeps the rows that led there. */
+/* A failing run keeps the rows that led to the failure. */
 static void keep_rows(loop *l) {
   sim_error cause = *sim_error_last();
   (void)!sim_outputs_flush(l->outputs);
   sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }
 
-/* All steps and their outputs; what the writer fails with comes before what later steps met. */
+/* Makes all steps with their outputs. Errors of the writer take precedence over errors of later steps. */
 static sim_status run_steps(loop *l, bool *stopped) {
   sim_run *run = l->run;
   sim_status status = SIM_OK;
@@ -250,7 +257,7 @@ static sim_status run_steps(loop *l, bool *stopped) {
   return written != SIM_OK ? written : status;
 }
 
-/* Seconds that a run that could not write waits for the checkpoints that are under way. */
+/* Seconds that a run waits for checkpoints being written after its writes have failed. */
 static const double settle_most = 10;
 
 sim_status sim_run_loop(sim_run *run) {

@@ -8,12 +8,12 @@
 
 typedef enum sim_sink_kind { SIM_SINK_SNAPSHOT, SIM_SINK_TABLE, SIM_SINK_CHECKPOINT } sim_sink_kind;
 
-/* Checkpoints that were written beside the run. */
+/* Progress of checkpoints written in the background. */
 typedef struct sim_saved {
-  int64_t step;   /* of the newest; -1: none yet */
+  int64_t step;   /* step of the newest; -1: none yet */
   double t;       /* its time */
   double seconds; /* duration of the slowest */
-  bool under_way; /* others are not durable yet */
+  bool under_way; /* further checkpoints are being written */
   bool failed;    /* the last completed one failed */
 } sim_saved;
 
@@ -22,26 +22,26 @@ typedef struct sim_sink {
   sim_sink_kind kind;
   sim_cadence cadence;
   void *self;
-  /* Writes one frame. A failure is reported and tried again when next due; the run ends with SIM_ERR_IO at the second
-   * checkpoint in a row that fails. Table sinks get rows, and may get no arrays; snapshot sinks get the arrays with
-   * SIM_IN_SNAPSHOT, checkpoint sinks those without SIM_NO_CHECKPOINT. Sinks are called by one thread at a time, which
-   * may change. */
+  /* Writes one frame. A failure is reported, and the sink is called again when next due; the second failed
+   * checkpoint in a row ends the run with SIM_ERR_IO. Table sinks get rows, possibly without arrays; snapshot sinks
+   * get the arrays with SIM_IN_SNAPSHOT, checkpoint sinks those without SIM_NO_CHECKPOINT. Called by one thread at a
+   * time, not always the same one. */
   sim_status (*write)(void *self, const sim_frame *frame);
-  /* Makes written data durable; called from time to time and at the end. Files become durable in the order in which
-   * they are written, so that a checkpoint needs no flush before it. May be NULL. */
+  /* Flushes written data to disk; called from time to time and at the end. Files become durable in the order in
+   * which they are written, so that a checkpoint needs no flush before it. May be NULL. */
   sim_status (*flush)(void *self);
   /* At the end of a run, before the last flush: writes the final form of the files. May be NULL. */
   sim_status (*finish)(void *self);
-  /* Checkpoint sinks that write beside the run: their progress; from any thread. NULL: write makes them durable. */
+  /* Progress of checkpoints written in the background; any thread. NULL: write makes them durable. */
   void (*saved)(void *self, sim_saved *out);
-  /* Snapshot sinks that write beside the run: number of failed files, after flush. NULL: write reports failures. */
+  /* Snapshot sinks that write in the background: number of failed files, after flush. NULL: write reports failures. */
   int64_t (*failures)(void *self);
   void (*destroy)(void **self);
-  /* kept by the run loop */
+  /* private to the time loop */
   int64_t lost;                    /* snapshots that could not be written */
   bool write_failed, flush_failed; /* the last write or flush failed */
   char why[256];                   /* message of that failure */
-  double last_wall;                /* when it was last due */
+  double last_wall;                /* wall-clock time at which it was last due */
 } sim_sink;
 
 #endif

@@ -18,7 +18,7 @@ static const sim_field fields[] = {
 const sim_schema sim_slice_schema = {
     .name = "", .doc = "a part of the grid", .fields = fields, .size = sizeof(sim_slice)};
 
-/* ---- where a slice lies ---- */
+/* ---- position of a slice ---- */
 
 static bool is_name(const char *name) {
   const size_t size = strlen(name);
@@ -26,8 +26,8 @@ static bool is_name(const char *name) {
          strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == size;
 }
 
-/* The index along an axis of the cell that holds a place; of two that meet there the upper one. -1: none does. Places
- * within 1e-9 of a cell count as on its face: 0.3 / 0.1 is below 3. */
+/* Index of the cell at a position along an axis; on a face the upper cell; -1: outside. Positions within 1e-9 of a
+ * face count as on it: 0.3 / 0.1 is below 3. */
 static int64_t cell_at(const sim_extent *extent, int axis, double place) {
   const double i =
       (place - extent->mesh.offset[axis]) / extent->mesh.spacing[axis] - extent->mesh.position[axis] + 0.5 + 1e-9;
@@ -99,7 +99,7 @@ double sim_slice_share(const sim_slice *slice, const sim_extent *extent) {
   return share;
 }
 
-/* ---- what it keeps of an array ---- */
+/* ---- the cells that a slice keeps ---- */
 
 void sim_slice_shape(const sim_slice *slice, const sim_array *from, sim_array *out, sim_mesh *mesh) {
   *out = *from;
@@ -109,7 +109,7 @@ void sim_slice_shape(const sim_slice *slice, const sim_array *from, sim_array *o
   for (int axis = 0; axis < slice->rank; axis++) {
     if (slice->cut[axis]) continue;
     const int to = out->rank++;
-    /* value i stands at offset + (step i + position) spacing */
+    /* value i is at offset + (step i + position) spacing */
     mesh->spacing[to] = from->mesh->spacing[axis] * (double)slice->step[axis];
     mesh->offset[to] = from->mesh->offset[axis];
     mesh->position[to] = from->mesh->position[axis] / (double)slice->step[axis];

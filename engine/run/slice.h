@@ -6,7 +6,7 @@
 
 enum { SIM_SLICES_MAX = 16 };
 
-/* The grid that a model's fields stand on; axes as in their arrays, x last. */
+/* Grid of a model's fields; axes as in their arrays, x last. */
 typedef struct sim_extent {
   int rank;
   int64_t n[3];
@@ -19,19 +19,19 @@ typedef struct sim_slice {
   double at[3]; /* plane x, y, z; NaN: the whole axis */
   int64_t stride;
   sim_cadence when;
-  /* on the model's grid, axes as in arrays; filled by sim_slices_place */
+  /* on the model's grid, axes as in arrays; set by sim_slices_place */
   int rank;
   bool cut[3];
-  int64_t first[3], step[3], count[3]; /* of cells that are kept; one where the axis is cut */
+  int64_t first[3], step[3], count[3]; /* cells that are kept; one along a cut axis */
 } sim_slice;
 extern const sim_schema sim_slice_schema;
 
-/* Checks the slices of a scenario against the grid (NULL: the model has none) and fills the cells that they keep. */
+/* Checks the slices of a scenario against the grid (NULL: the model has none), and sets the cells that they keep. */
 void sim_slices_place(const sim_list *slices, const char *model, const sim_extent *extent, sim_faults *faults);
 /* Fraction of the grid's cells that a slice keeps. */
 double sim_slice_share(const sim_slice *slice, const sim_extent *extent);
 
-/* Shape of a slice of an array, without the axes that are cut, and its mesh; no data. */
+/* Shape and mesh of a slice of an array, without the axes that are cut; no data. */
 void sim_slice_shape(const sim_slice *slice, const sim_array *from, sim_array *out, sim_mesh *mesh);
 /* Copies the values of a slice to `data`, of sim_array_bytes(out) bytes. */
 void sim_slice_gather(const sim_slice *slice, const sim_array *from, void *data);

@@ -28,7 +28,7 @@ void sim_stage_plan(const sim_backend *backend, bool snapshots, bool checkpoints
     sim_plan_add_host(plan, device ? "pinned for output" : "staged for output", first + more * plan->snapshot_bytes);
 }
 
-/* What a state may come to. */
+/* Bytes of a state on the device and on the host. */
 static void count_bytes(const sim_frame *view, bool whole, size_t *device, size_t *host) {
   *device = *host = 0;
   for (size_t i = 0; i < view->array_count; i++) {
@@ -54,7 +54,7 @@ void sim_stage_destroy(sim_stage *stage) {
   *stage = (sim_stage){0};
 }
 
-/* Large arrays by all threads: the steps wait for this. */
+/* Copies large arrays with all threads, because the steps wait. */
 static void copy_bytes(char *to, const char *from, size_t bytes) {
   const size_t part = (size_t)1 << 19, parts = (bytes + part - 1) / part;
 #pragma omp parallel for if (parts > 1)
@@ -62,7 +62,7 @@ static void copy_bytes(char *to, const char *from, size_t bytes) {
     memcpy(to + i * part, from + i * part, bytes - i * part < part ? bytes - i * part : part);
 }
 
-/* The arrays' places follow each other in both blocks, which have room for all. */
+/* Places an array in both blocks, behind the preceding ones; they have room for all. */
 static sim_status take_array(sim_stage *stage, const sim_array *from, bool whole, size_t *staged, size_t *mirrored) {
   const sim_backend *backend = stage->backend;
   const size_t bytes = sim_array_bytes(from), size = aligned(bytes);
@@ -82,7 +82,7 @@ static sim_status take_array(sim_stage *stage, const sim_array *from, bool whole
   return backend->queue->copy_out(host, device, bytes);
 }
 
-/* Nothing is on its way into the old stage: each is waited for before the next is taken. */
+/* Enlarges a stage. No copy into the old one is pending: each is waited for before the next begins. */
 static sim_status make_room(sim_stage *stage, const sim_frame *view, bool whole) {
   const sim_backend *backend = stage->backend;
   const int mark = stage->mark;

@@ -1,4 +1,4 @@
-/* From a scenario's tree of values to the C struct that a schema describes; all faults are collected. */
+/* Decodes a scenario's tree of values into the C struct that a schema describes; collects all faults. */
 #include "engine/schema/decode.h"
 
 #include <ctype.h>
@@ -38,13 +38,13 @@ static void expected_variant(sim_decoder *d, const sim_field *field, const sim_p
 
 static void decode_list(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
                         sim_list *out) {
-  if (find_variant(field, value) && value->u.table.tag) { /* a single item stands for a list of one */
+  if (find_variant(field, value) && value->u.table.tag) { /* a single item is a list of one */
     sim_entry entry = {NULL, value->line, (sim_value *)value};
     sim_value list = {.kind = SIM_VALUE_TABLE, .line = value->line, .u.table = {NULL, &entry, 1}};
     decode_list(d, field, at, &list, out);
     return;
   }
-  if (value->kind != SIM_VALUE_TABLE || value->u.table.tag || (value->u.table.count && value->u.table.entries[0].key)) {
+  if (!sim_value_is_list(value)) {
     sim_decode_expected(d, at, value, "a list");
     return;
   }
@@ -79,23 +79,21 @@ static void decode_list(sim_decoder *d, const sim_field *field, const sim_place 
 static void decode_array(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
                          sim_doubles *out) {
   size_t cols = field->components > 1 ? (size_t)field->components : 1;
-  sim_field square = *field; /* with the columns that this value is to have */
+  sim_field square = *field; /* with this value's number of columns */
+  const bool packed = value->kind == SIM_VALUE_ARRAY, list = sim_value_is_list(value);
   if (field->components == SIM_SQUARE) {
-    cols = value->kind == SIM_VALUE_ARRAY   ? value->u.array.cols
-           : value->kind == SIM_VALUE_TABLE ? value->u.table.count
-                                            : 1;
-    const sim_value *row = value->kind == SIM_VALUE_TABLE && cols == 1 ? value->u.table.entries[0].value : NULL;
-    if (row && row->kind == SIM_VALUE_TABLE) cols = row->u.table.count; /* one row, whose columns are faults there */
+    cols = packed ? value->u.array.cols : list ? value->u.table.count : 1;
+    const sim_value *row = list && cols == 1 ? value->u.table.entries[0].value : NULL;
+    if (row && sim_value_is_list(row)) cols = row->u.table.count; /* a single row: its columns are reported */
     square.components = (int)cols;
     field = &square;
   }
   const bool of_one = square.components == 1 && field == &square; /* {{1}} */
-  bool packed = value->kind == SIM_VALUE_ARRAY;
-  if (packed && value->u.array.rows == 0) { /* one that was not given, in a resolved tree */
+  if (packed && value->u.array.rows == 0) {                       /* absent, in a resolved tree */
     out->cols = value->u.array.cols;
     return;
   }
-  if (packed ? value->u.array.cols != cols : value->kind != SIM_VALUE_TABLE) {
+  if (packed ? value->u.array.cols != cols : !list) {
     sim_decode_expected(d, at, value, "a list of %s", cols > 1 ? "lists of numbers" : "numbers");
     return;
   }
@@ -110,7 +108,7 @@ static void decode_array(sim_decoder *d, const sim_field *field, const sim_place
   for (size_t i = 0; i < rows && !packed; i++) {
     sim_place item = sim_place_below(at, NULL, i + 1, value->u.table.entries[i].line);
     const sim_value *row = value->u.table.entries[i].value;
-    if (of_one && row->kind == SIM_VALUE_TABLE && row->u.table.count == 1) row = row->u.table.entries[0].value;
+    if (of_one && sim_value_is_list(row) && row->u.table.count == 1) row = row->u.table.entries[0].value;
     sim_decode_reals(d, field, &item, row, out->data + i * cols);
   }
   for (size_t i = 0; i < rows * cols && packed; i++) {
@@ -124,7 +122,7 @@ static void decode_array(sim_decoder *d, const sim_field *field, const sim_place
 
 /* ---- tables ---- */
 
-/* A default as it would stand in a scenario, as a value. */
+/* The default value of a field, as a scenario would give it. */
 static sim_value *default_value(const sim_field *field) {
   const char *text = field->initial;
   if (field->type == SIM_STRING || field->type == SIM_CHOICE || field->type == SIM_CADENCE || field->type == SIM_UNIT)
@@ -187,7 +185,7 @@ static void decode_absent(sim_decoder *d, const sim_field *field, const sim_plac
     if (field->flags & SIM_OPTIONAL) return;
     static const sim_value empty = {.kind = SIM_VALUE_TABLE};
     decode_struct(d, field->table, at, &empty, out);
-  } else if (field->initial && !sim_faults_full(d->faults)) { /* else nobody will look at it */
+  } else if (field->initial && !sim_faults_full(d->faults)) { /* else it would not be printed */
     sim_value *value = default_value(field);
     if (value)
       decode_field(d, field, at, value, out);
@@ -226,7 +224,7 @@ static bool has_field(const sim_schema *schema, const char *name) {
   return schema->base && has_field(schema->base, name);
 }
 
-/* Puts the name of the first table within that has this key behind path[capacity]. */
+/* Finds the first table that has this key, and writes its path. */
 static bool find_key(const sim_schema *schema, const char *key, char *path, size_t capacity) {
   const size_t used = strlen(path);
   for (const sim_field *field = schema->fields; field->name; field++) {
@@ -241,7 +239,7 @@ static bool find_key(const sim_schema *schema, const char *key, char *path, size
   return schema->base && find_key(schema->base, key, path, capacity);
 }
 
-/* One that begins as the other does: "init" and "initial". */
+/* The first name that begins with `key`, or is its beginning: "init" and "initial". */
 static const char *beginning(const char *key, const char *const *names, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const size_t a = strlen(key), b = strlen(names[i]), both = a < b ? a : b;
@@ -250,10 +248,10 @@ static const char *beginning(const char *key, const char *const *names, size_t c
   return NULL;
 }
 
-/* "unknown key, ..." with where it is one, or what is nearest. */
+/* Reports "unknown key, ..." with the table that has it, or the nearest name. */
 static void unknown_key(sim_decoder *d, const sim_place *at, const char *key, const char *const *names, size_t count) {
   char path[SIM_PLACE_MAX] = "";
-  const bool full = sim_faults_full(d->faults); /* nobody will look at it */
+  const bool full = sim_faults_full(d->faults); /* it would not be printed */
   const char *nearest = full ? NULL : sim_nearest(key, names, count);
   if (!full && !nearest) nearest = beginning(key, names, count);
   if (!full && find_key(d->root, key, path, sizeof path))

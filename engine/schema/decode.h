@@ -11,7 +11,7 @@ typedef struct sim_decoder {
   bool no_memory;
 } sim_decoder;
 
-/* Path of a value in the scenario; made into text only for a fault. */
+/* Path of a value in the scenario; converted to text only for a fault. */
 typedef struct sim_place {
   const struct sim_place *parent; /* NULL: the root */
   const char *key;                /* NULL: an item of a list */
@@ -19,7 +19,7 @@ typedef struct sim_place {
   int line;
 } sim_place;
 
-enum { SIM_PLACE_MAX = 200 }; /* bytes of a path that is shown */
+enum { SIM_PLACE_MAX = 200 }; /* bytes of a path in messages */
 
 sim_place sim_place_below(const sim_place *parent, const char *key, size_t index, int line);
 /* Writes "bodies[2].mass" and returns its length, at most capacity - 1. */
@@ -27,11 +27,11 @@ size_t sim_place_path(const sim_place *at, char *out, size_t capacity);
 
 void sim_decode_fault(sim_decoder *d, const sim_place *at, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* "expected ..., got ..." */
+/* Adds the fault "expected ..., got ...". */
 void sim_decode_expected(sim_decoder *d, const sim_place *at, const sim_value *value, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The text of a string that holds no zero bytes, or NULL. */
+/* The text of a string without zero bytes, or NULL. */
 const char *sim_decode_text(const sim_value *value);
 bool sim_decode_in_range(const sim_field *field, double number);
 

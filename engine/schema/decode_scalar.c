@@ -1,4 +1,4 @@
-/* Numbers, units and words of a scenario, by their fields. */
+/* Decodes numbers, units and words. */
 #include "engine/schema/decode.h"
 
 #include <ctype.h>
@@ -30,14 +30,14 @@ static void check_range(sim_decoder *d, const sim_field *field, const sim_place 
   char range[96] = "";
   if (sim_decode_in_range(field, number)) return;
   if (!sim_faults_full(d->faults)) range_text(field, range, sizeof range);
-  sim_decode_expected(d, at, value, "%s %s", field->type == SIM_INT ? "a whole number" : "a number", range);
+  sim_decode_expected(d, at, value, "%s %s", field->type == SIM_INT ? "an integer" : "a number", range);
 }
 
 static bool same_dimension(sim_dimension a, sim_dimension b) {
   return a.length == b.length && a.mass == b.mass && a.time == b.time;
 }
 
-/* "8.5 kpc" in the scenario's units. */
+/* Decodes "8.5 kpc" into the scenario's units. */
 static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
                             double *out) {
   sim_dimension dimension;
@@ -47,7 +47,8 @@ static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_pl
   double number = text ? strtod(text, &end) : 0;
   bool has_number = text && end != text;
   if (has_number) end += strspn(end, " ");
-  if (!has_number || !isalpha((unsigned char)*end)) { /* a unit may begin with a number, here it would be a second */
+  /* no number, or no unit after it; a unit may begin with a number, which would be a second one here */
+  if (!has_number || !isalpha((unsigned char)*end)) {
     if (field->flags & SIM_OR_BOOL)
       sim_decode_expected(d, at, value, "true, false or a number");
     else if (field->keyword)
@@ -106,7 +107,7 @@ void sim_decode_reals(sim_decoder *d, const sim_field *field, const sim_place *a
     sim_decode_real(d, field, at, value, out);
     return;
   }
-  if (value->kind != SIM_VALUE_TABLE || value->u.table.count != components || value->u.table.entries[0].key) {
+  if (!sim_value_is_list(value) || value->u.table.count != components) {
     sim_decode_expected(d, at, value, "a list of %zu numbers", components);
     return;
   }
@@ -141,7 +142,7 @@ void sim_decode_unit(sim_decoder *d, const sim_field *field, const sim_place *at
 void sim_decode_int(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value, void *out) {
   bool is_unsigned = field->flags & SIM_UNSIGNED;
   const char *text = sim_decode_text(value);
-  if (is_unsigned && text) { /* above 2^63, where Lua has no integers */
+  if (is_unsigned && text) { /* Lua has no integers above 2^63 */
     char *end;
     errno = 0;
     uint64_t number = strtoull(text, &end, 10);
@@ -156,16 +157,16 @@ void sim_decode_int(sim_decoder *d, const sim_field *field, const sim_place *at,
   } else if (value->kind == SIM_VALUE_REAL) {
     real = value->u.real;
   } else {
-    sim_decode_expected(d, at, value, "a whole number");
+    sim_decode_expected(d, at, value, "an integer");
     return;
   }
   double low = is_unsigned ? 0 : -0x1p63, high = is_unsigned ? 0x1p64 : 0x1p63;
   if (!(real >= low)) {
-    sim_decode_expected(d, at, value, "a whole number%s", is_unsigned ? " of at least 0" : "");
+    sim_decode_expected(d, at, value, "an integer%s", is_unsigned ? " >= 0" : "");
   } else if (real != floor(real)) {
-    sim_decode_expected(d, at, value, "a whole number");
+    sim_decode_expected(d, at, value, "an integer");
   } else if (value->kind == SIM_VALUE_REAL && real >= high) {
-    sim_decode_expected(d, at, value, "a whole number below 2^%d", is_unsigned ? 64 : 63);
+    sim_decode_expected(d, at, value, "an integer below 2^%d", is_unsigned ? 64 : 63);
   } else {
     check_range(d, field, at, value, real);
     if (is_unsigned)

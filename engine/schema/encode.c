@@ -1,4 +1,4 @@
-/* From a C struct that a schema describes back to a tree of values, and its release. */
+/* Encodes a C struct that a schema describes as a tree of values, and frees it. */
 #include "engine/schema/decode.h"
 
 #include <inttypes.h>
@@ -60,7 +60,7 @@ static sim_value *encode_array(const sim_doubles *in) {
 }
 
 static sim_value *encode_unsigned(uint64_t number) {
-  /* Lua integers are signed: the upper half travels as text, which decodes for unsigned fields alone. */
+  /* Lua integers are signed: larger ones are encoded as text, which decodes for unsigned fields only. */
   if (number <= INT64_MAX) return sim_value_int((int64_t)number);
   char text[32];
   snprintf(text, sizeof text, "%" PRIu64, number);
@@ -93,7 +93,7 @@ static bool encode_fields(const sim_schema *schema, const char *in, sim_value *o
     const char *at = in + field->offset;
     if (field->flags & SIM_OPTIONAL && !*(const bool *)at) continue;
     sim_value *value = encode_field(field, at);
-    if (value && value->kind == SIM_VALUE_NIL) { /* a string or function that was not given */
+    if (value && value->kind == SIM_VALUE_NIL) { /* absent string or function */
       sim_value_free(&value);
       continue;
     }

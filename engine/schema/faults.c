@@ -1,4 +1,4 @@
-/* Faults of a scenario: where a value stands, what was expected, and which name is nearest to an unknown one. */
+/* Faults of a scenario: position of a value, what was expected, and the name nearest to an unknown one. */
 #include "engine/schema/decode.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 enum { FAULTS_MAX = 50, NAME_MAX_SEEN = 64 };
 
-/* ---- all faults ---- */
+/* ---- list of faults ---- */
 
 static const sim_entry *find_entry(const sim_value *table, const char *key, size_t length, size_t index) {
   for (size_t i = 0; table->kind == SIM_VALUE_TABLE && i < table->u.table.count; i++) {
@@ -20,7 +20,7 @@ static const sim_entry *find_entry(const sim_value *table, const char *key, size
   return NULL;
 }
 
-/* The line of the value that "fields[2].drift" names, or of the innermost table around it that is there; 0: unknown. */
+/* Line of the value at the path "fields[2].drift", or of the innermost existing table around it; 0: unknown. */
 static int line_of(const sim_value *root, const char *path, bool *exact) {
   int line = 0;
   *exact = false;
@@ -105,7 +105,7 @@ const char *sim_nearest(const char *name, const char *const *candidates, size_t 
   return best;
 }
 
-/* ---- places of values while they are decoded ---- */
+/* ---- positions of values while they are decoded ---- */
 
 sim_place sim_place_below(const sim_place *parent, const char *key, size_t index, int line) {
   return (sim_place){parent, key, index, line ? line : parent->line};
@@ -143,7 +143,7 @@ void sim_decode_expected(sim_decoder *d, const sim_place *at, const sim_value *v
     va_end(arguments);
     sim_value_describe(value, got, sizeof got);
   }
-  bool key_first = value->kind == SIM_VALUE_FUNCTION; /* its own line is that of its definition */
+  bool key_first = value->kind == SIM_VALUE_FUNCTION; /* the line of a function is that of its definition */
   int line = value->line && !(key_first && at->line) ? value->line : at->line;
   sim_decode_fault(d, at, line, "expected %s, got %s", wanted, got);
 }

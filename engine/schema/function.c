@@ -1,4 +1,4 @@
-/* Functions of a scenario: what a signature says of them, and graphs with exactly its inputs. */
+/* Functions of a scenario: text of their signatures, and graphs with exactly the signature's inputs. */
 #include "engine/schema/decode.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static size_t name_count(const char *const *names) {
   return count;
 }
 
-/* "x, y, z", each with `before`. */
+/* Writes "x, y, z", each after `before`. */
 static void list_names(const char *const *names, const char *before, char *out, size_t capacity) {
   size_t used = 0;
   out[0] = '\0';
@@ -26,7 +26,7 @@ static const char *parameter_of(const sim_signature *signature) {
   return signature->parameter ? signature->parameter : "body";
 }
 
-/* "1 or 3 numbers" */
+/* Writes "1 or 3 numbers". */
 static void outputs_text(const sim_signature *signature, const char *what, char *out, size_t capacity) {
   const int *outputs = signature->outputs;
   if (!outputs[0])
@@ -39,7 +39,7 @@ static void outputs_text(const sim_signature *signature, const char *what, char 
     snprintf(out, capacity, "%d, %d or %d %ss", outputs[0], outputs[1], outputs[2], what);
 }
 
-/* "function(x, y)", "function(body)" */
+/* Writes "function(x, y)" or "function(body)". */
 static void head_text(const sim_signature *signature, char *out, size_t capacity) {
   char names[256];
   list_names(signature->inputs, "", names, sizeof names);
@@ -96,7 +96,8 @@ static bool is_known(const sim_signature *signature, const char *name) {
   return false;
 }
 
-/* An unused parameter may be named _ or begin with it, and a record's as one likes: no member of one is. */
+/* An unused parameter may be _ or begin with _, and the parameter of a record may have any name; its members may
+ * not. */
 static bool may_be_unknown(const sim_expr *expr, const sim_signature *signature, int input) {
   const bool free = signature->record ? !signature->members : *sim_expr_input_name(expr, input) == '_';
   return free && !used(expr, input);
@@ -160,7 +161,7 @@ static sim_status with_inputs(sim_expr **expr, const char *const *inputs, sim_fa
   SIM_TRY(sim_expr_builder_create(&builder));
   sim_status status = insert(builder, *expr, inputs, &bound);
   sim_expr_builder_free(&builder);
-  if (status == SIM_ERR_SCENARIO) { /* the inputs beside what it had make it too large, or a name cannot be one */
+  if (status == SIM_ERR_SCENARIO) { /* too large with the added inputs, or an invalid name */
     sim_faults_add(faults, line, path, "%s", sim_error_last()->message);
     return SIM_OK;
   }
@@ -183,7 +184,7 @@ sim_status sim_function_bind(sim_expr **expr, const sim_signature *signature, si
 
 /* ---- decoding ---- */
 
-/* The graph without inputs that gives a number. */
+/* A graph without inputs that returns a number. */
 static sim_status constant(double number, sim_expr **out) {
   sim_expr_builder *builder;
   sim_expr_ref result;
@@ -202,14 +203,14 @@ static sim_status copy(const sim_expr *expr, sim_expr **out) {
   return status;
 }
 
-/* Name of the first input that the signature lacks; NULL: none. */
+/* Name of the first input that is not in the signature; NULL: none. */
 static const char *unknown_input(const sim_expr *expr, const sim_signature *signature) {
   for (int i = 0; i < sim_expr_input_count(expr); i++)
     if (used(expr, i) && !is_known(signature, sim_expr_input_name(expr, i))) return sim_expr_input_name(expr, i);
   return NULL;
 }
 
-/* Whether the script's parameters are of the signature's form. */
+/* Whether the function's parameters have the signature's form. */
 static bool form_fits(sim_decoder *d, const sim_signature *signature, const sim_place *at, int line,
                       const sim_value_function *function) {
   char head[300];
@@ -315,7 +316,7 @@ void sim_decode_function_map(sim_decoder *d, const sim_field *field, const sim_p
                        (int)SIM_EXPR_NAME_MAX);
     if (entry->value->kind == SIM_VALUE_BAD)
       sim_decode_fault(d, &below, below.line, "%s is not allowed here", entry->value->u.string.data);
-    else if (entry->value->kind == SIM_VALUE_TABLE)
+    else if (entry->value->kind == SIM_VALUE_TABLE && !entry->value->u.table.tag)
       decode_options(d, field, &below, entry->value, item);
     else
       sim_decode_function(d, field, &below, entry->value, &item->expr);

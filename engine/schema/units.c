@@ -1,4 +1,4 @@
-/* Units of a scenario: "km/s", "1e10 Msun", "pc^3" to an SI value and a dimension. */
+/* Converts units of a scenario: "km/s", "1e10 Msun", "pc^3" to an SI value and a dimension. */
 #include "engine/schema/schema.h"
 
 #include <ctype.h>
@@ -59,7 +59,7 @@ static sim_status unknown_unit(const char *name) {
                   nearest ? nearest : "", nearest ? "'" : "");
 }
 
-/* NAME or NAME^INTEGER at *text, multiplied in with the given sign of the exponent. */
+/* Parses NAME or NAME^INTEGER at *text, and multiplies it in with the given sign of the exponent. */
 static sim_status factor(const char **text, int sign, double *si, int exponents[3]) {
   char name[16];
   size_t length = 0;
@@ -133,7 +133,7 @@ sim_status sim_cadence_parse(const char *text, const sim_units *scale, sim_caden
     out->kind = SIM_EVERY_TIME;
   } else if (strcmp(end, "steps") == 0 || strcmp(end, "step") == 0) {
     out->kind = SIM_EVERY_STEPS;
-    if (interval > 0 && interval != floor(interval)) return sim_fail(SIM_ERR_SCENARIO, "a whole number of steps");
+    if (interval > 0 && interval != floor(interval)) return sim_fail(SIM_ERR_SCENARIO, "an integer number of steps");
   } else if (strcmp(end, "min") == 0) {
     interval *= 60;
   } else if (strcmp(end, "h") == 0) {

@@ -144,6 +144,11 @@ const sim_value *sim_value_get(const sim_value *table, const char *key) {
   return NULL;
 }
 
+bool sim_value_is_list(const sim_value *value) {
+  return value->kind == SIM_VALUE_TABLE && !value->u.table.tag &&
+         !(value->u.table.count && value->u.table.entries[0].key); /* items come before names */
+}
+
 void sim_value_describe(const sim_value *value, char *out, size_t capacity) {
   char text[64];
   switch (value->kind) {
@@ -188,8 +193,8 @@ static uint64_t real_bits(double real) {
   return bits;
 }
 
-/* parameters u64, members u64 (0: none, else 1 + the line of the first), which u64: the graph's bytes, or the fault's
- * line u64 and text. */
+/* parameters u64; members u64 (0: none, else 1 + the line of the first); which u64; then the graph's bytes, or the
+ * fault's line u64 and text. */
 static void put_function(const sim_value_function *function, sim_bytes *out) {
   put_u64(out, (uint64_t)function->parameters);
   put_u64(out, function->members ? 1 + (uint64_t)function->member_line : 0);

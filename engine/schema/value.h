@@ -1,9 +1,9 @@
-/* Values of a scenario: a typed tree, without Lua. It comes from the sandbox's process through a pipe, is decoded by a
- * model's schema, and is stored (resolved) in checkpoints, so that a restart needs no Lua. */
+/* Values of a scenario: a typed tree, without Lua. The sandbox process sends it through a pipe; a model's schema
+ * decodes it; checkpoints store it (resolved), so that a restart needs no Lua. */
 #ifndef SIM_ENGINE_VALUE_H
 #define SIM_ENGINE_VALUE_H
 
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 #include "engine/expr/expr.h"
 #include "engine/status.h"
 
@@ -17,39 +17,39 @@ typedef enum sim_value_kind {
   SIM_VALUE_INT,
   SIM_VALUE_REAL,
   SIM_VALUE_STRING,
-  SIM_VALUE_TABLE, /* entries in order: positional ones (key NULL) first, then named ones sorted by line, then name */
+  SIM_VALUE_TABLE, /* ordered entries: positional ones (key NULL) first, then named ones sorted by line, then name */
   SIM_VALUE_ARRAY, /* packed doubles [rows][cols] */
   SIM_VALUE_FUNCTION,
-  SIM_VALUE_BAD /* something that no scenario may hold: `string` says what ("a function", "a cycle", ...) */
+  SIM_VALUE_BAD /* a value that no scenario may hold: `string` says which ("a function", "a cycle", ...) */
 } sim_value_kind;
 
 typedef struct sim_value sim_value;
 
-/* A function of the script as a graph; its inputs have the names that the script uses. */
+/* A function of the script as a graph; its inputs are named as in the script. */
 typedef struct sim_value_function {
-  sim_expr *expr;  /* owned; NULL where there is none, and then `fault` says why */
-  char *fault;     /* owned; NULL where there is none */
-  int fault_line;  /* in the scenario file; 0 where unknown */
-  int parameters;  /* that it declares */
-  bool members;    /* an input is a member of a parameter: function(body) return body.mass end */
-  int member_line; /* of the first member that is used; 0 where unknown */
+  sim_expr *expr;  /* owned; NULL: none, and `fault` says why */
+  char *fault;     /* owned; NULL: none */
+  int fault_line;  /* in the scenario file; 0: unknown */
+  int parameters;  /* number of declared parameters */
+  bool members;    /* inputs are members of a parameter: function(body) return body.mass end */
+  int member_line; /* of the first member that is used; 0: unknown */
 } sim_value_function;
 
 typedef struct sim_entry {
   char *key; /* owned; NULL for a positional entry */
-  int line;  /* of the key in the scenario file; 0 where unknown */
+  int line;  /* of the key in the scenario file; 0: unknown */
   sim_value *value;
 } sim_entry;
 
 struct sim_value {
   sim_value_kind kind;
-  int line; /* where it stands in the scenario file; 0 where unknown */
+  int line; /* in the scenario file; 0: unknown */
   union {
     bool boolean;
     int64_t integer;
     double real;
     struct {
-      char *data; /* owned, NUL-terminated, may hold NULs inside */
+      char *data; /* owned, NUL-terminated, may contain NULs */
       size_t size;
     } string;
     struct {
@@ -65,7 +65,7 @@ struct sim_value {
   } u;
 };
 
-/* Constructors return NULL when out of memory. */
+/* Constructors return NULL when out of memory. The caller owns the result. */
 sim_value *sim_value_nil(void);
 sim_value *sim_value_bool(bool boolean);
 sim_value *sim_value_int(int64_t integer);
@@ -73,26 +73,28 @@ sim_value *sim_value_real(double real);
 sim_value *sim_value_string(const char *data, size_t size);
 sim_value *sim_value_bad(const char *what);
 sim_value *sim_value_table(const char *tag);
-sim_value *sim_value_array(size_t rows, size_t cols); /* zeros; NULL on overflow too */
-/* Takes `expr` over, frees it when it fails. */
+sim_value *sim_value_array(size_t rows, size_t cols); /* zeros; NULL also on overflow */
+/* Takes ownership of `expr`, also on failure. */
 sim_value *sim_value_expr(sim_expr *expr, int parameters, bool members);
-/* One that could not be traced. */
+/* A function that could not be traced. */
 sim_value *sim_value_fault(const char *fault, int line);
 void sim_value_free(sim_value **value);
 
-/* Appends an entry and takes `value` over (frees it when it fails). key NULL: positional. */
+/* Appends an entry, and takes ownership of `value`, also on failure. key NULL: positional. */
 sim_status sim_value_add(sim_value *table, const char *key, int line, sim_value *value) SIM_MUST_CHECK;
-/* Borrowed; NULL where there is none. */
+/* Borrowed; NULL: absent. */
 const sim_value *sim_value_get(const sim_value *table, const char *key);
-/* "a string", "a table", "1.5" ... for messages: what came, short, escaped. */
+/* Whether the value is a list: a table of positional items alone, or an empty table, that no constructor made. */
+bool sim_value_is_list(const sim_value *value);
+/* Writes a short, escaped description for messages: "a string", "a table", "1.5" ... */
 void sim_value_describe(const sim_value *value, char *out, size_t capacity);
 
-/* Binary form (little-endian, depth <= 64, sizes checked against what is there before anything is allocated). */
+/* Binary form (little-endian, depth <= 64; sizes are checked against the data before anything is allocated). */
 void sim_value_write(const sim_value *value, sim_bytes *out);
 sim_status sim_value_read(const void *data, size_t size, sim_value **out) SIM_MUST_CHECK;
 
-/* JSON for people and tools: numbers with 17 digits, the tag as "$type", inf and NaN as strings, functions as text.
- * Arrays of more than `most` rows are shortened to {"$rows": n, "$cols": k}; 0: never. */
+/* JSON: numbers with 17 digits, the tag as "$type", inf and NaN as strings, functions as text. Arrays of more than
+ * `most` rows are shortened to {"$rows": n, "$cols": k}; 0: never. */
 void sim_value_json(const sim_value *value, size_t most, sim_bytes *out);
 
 #endif

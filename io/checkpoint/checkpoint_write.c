@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More bytes of checkpoints are not on their way to the disk at a time: of large ones there is one. */
+/* Limit of the bytes of checkpoints being written at one time; a larger checkpoint is written alone. */
 static const int64_t under_way_most = (int64_t)256 << 20;
 
 typedef struct writer {
@@ -24,18 +24,18 @@ typedef struct writer {
   const io_provenance *provenance;
   const sim_sink *tables;
   io_later_result result;
-  int64_t added; /* step of the last file under way */
-  int64_t bytes; /* of a file, about */
+  int64_t added; /* step of the last file being written */
+  int64_t bytes; /* approximate size of a file */
 
-  /* Under the lock. */
+  /* protected by the lock */
   pthread_mutex_t lock;
   sim_saved saved;
   int under_way;
 
-  /* Of the thread that makes files durable. */
-  int64_t good[2 * IO_CHECKPOINTS_KEPT]; /* steps of files known to be whole, the latest found first */
+  /* used by the thread that makes files durable */
+  int64_t good[2 * IO_CHECKPOINTS_KEPT]; /* steps of files known to be undamaged, the latest first */
   size_t good_count;
-  int64_t parent; /* step that the run went on from, until its first checkpoint is there; then, or without one, -1 */
+  int64_t parent; /* step that the run continued from, until its first checkpoint is durable; else -1 */
 } writer;
 
 static sim_status write_array(io_image *image, hid_t group, const sim_array *array) {
@@ -65,7 +65,7 @@ static sim_status write_state(io_image *image, const sim_frame *frame) {
   return status;
 }
 
-/* Opens a new group <parent>/<index> that has a name. */
+/* Opens a new group <parent>/<index> with the attribute `name`. */
 static sim_status begin_entry(hid_t parent, size_t index, const char *name, hid_t *out) {
   char number[24];
   snprintf(number, sizeof number, "%zu", index);
@@ -163,7 +163,7 @@ static void remember(writer *self, int64_t step) {
   self->good[0] = step;
 }
 
-/* Whether the file of this step is whole: known from its writing, or found by its digest. */
+/* Whether the file of this step is undamaged: known from its writing, or verified by its digest. */
 static bool is_good(writer *self, const char *name, int64_t step) {
   if (is_known(self, step)) return true;
   char path[4300];
@@ -182,10 +182,10 @@ static void remove_file(const writer *self, const char *name) {
     sim_log(SIM_LOG_WARN, "%s/%s: cannot remove: %s", self->folder->ckpt_path, name, strerror(errno));
 }
 
-/* Drops what is older than the last good ones, counted from the one just written, which is durable by now. Where the
- * run went on from an earlier checkpoint on purpose (or because later ones were damaged), the later ones that it found
- * are of a future that was given up, and nobody may go on from them. A run's own steps only grow; those that became
- * durable together with its first one are known by then. */
+/* Removes files older than the last good ones, counted from the one just written, which is durable. If the run
+ * continued from an earlier checkpoint on purpose (or because later ones were damaged), the later files belong to an
+ * abandoned continuation, and no run may continue from them. Steps of a run only increase; files that became durable
+ * together with its first one are known here. */
 static void prune(writer *self, int64_t written) {
   const int64_t parent = self->parent;
   int64_t *steps;
@@ -212,7 +212,7 @@ static void prune(writer *self, int64_t written) {
   free(steps);
 }
 
-/* One checkpoint on its way. */
+/* A checkpoint being written. */
 typedef struct ticket {
   writer *self;
   int64_t step;
@@ -255,8 +255,8 @@ static sim_status settle(writer *self) {
   return self->result.failed ? sim_fail(SIM_ERR_IO, "%s", self->result.why) : SIM_OK;
 }
 
-/* The file becomes durable later, behind all that was written before it: what it counts on is there when it is. After a
- * failure each checkpoint is waited for until one is durable. */
+/* Writes the file; it becomes durable later, after all files written before it, on which it depends. After a failure
+ * each checkpoint is waited for until one is durable. */
 static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
   writer *self = opaque;
   io_later *later = self->folder->later;
@@ -265,7 +265,7 @@ static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
   if (!frame->finite) SIM_TRY(sim_frame_check_finite(frame));
   if (self->tables) io_table_shorten(self->tables);
   io_later_wait_below(later, &self->result, self->bytes, under_way_most);
-  if (self->added == frame->clock.step) io_later_wait_for(later, &self->result); /* the temporary name is the same */
+  if (self->added == frame->clock.step) io_later_wait_for(later, &self->result); /* it has the same temporary name */
   ticket *t = malloc(sizeof *t);
   if (!t) return sim_no_memory("a checkpoint");
   *t = (ticket){self, frame->clock.step, frame->clock.t, begin};

@@ -86,7 +86,7 @@ uint64_t io_image_find(const io_image *image, const void *bytes, size_t size) {
 }
 
 void io_image_patch(io_image *image, uint64_t at, const void *bytes, size_t size) {
-  (void)io_pages_store(&image->pages, at, size, bytes); /* its pages are there */
+  (void)io_pages_store(&image->pages, at, size, bytes); /* its pages exist */
 }
 
 /* ---- writing ---- */
@@ -96,7 +96,7 @@ static int by_place(const void *a, const void *b) {
   return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* What comes next in the file: a piece, or HDF5's records up to the end of a page or the next piece. */
+/* The next part of the file: an array, or HDF5's records up to the end of a page or the next array. */
 typedef struct walk {
   const io_image *image;
   const io_piece **order;
@@ -140,7 +140,7 @@ static int write_vectors(const io_image *image, const io_piece **order, int fd) 
 
 sim_status io_image_write(io_image *image, io_file *file) {
   const io_piece **order = malloc((image->count ? image->count : 1) * sizeof *order);
-  const uint64_t size = image->pages.size; /* of the HDF5 file; the seal's block follows it */
+  const uint64_t size = image->pages.size; /* of the HDF5 file, without the block of the seal */
   io_seal *seal = order ? io_seal_begin(size + IO_SEAL_SIZE) : NULL;
   if (!seal) {
     free(order);

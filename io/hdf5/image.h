@@ -1,6 +1,6 @@
-/* An HDF5 file built in memory and written at once. HDF5 makes its records in pages of ours, without system calls; the
- * large arrays stay where they are until io_image_write sends pages and arrays to the file. An image may be written
- * many times, with other values: only the arrays and what io_image_find finds are then new. */
+/* An HDF5 file built in memory and written at once. HDF5 writes its records into pages in memory, without system
+ * calls; large arrays stay where they are until io_image_write sends pages and arrays to the file. An image can be
+ * written many times with other values: only the arrays, and records located with io_image_find, then change. */
 #ifndef SIM_IO_IMAGE_H
 #define SIM_IO_IMAGE_H
 
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An array of the file: bytes [at, at + bytes) are those at `data`, borrowed until the file is written. */
+/* An array of the file: bytes [at, at + bytes) are at `data`, borrowed until the file is written. */
 typedef struct io_piece {
   uint64_t at;
   size_t bytes;
@@ -22,26 +22,26 @@ typedef struct io_piece {
 } io_piece;
 
 typedef struct io_image {
-  hid_t file; /* while HDF5 builds it */
+  hid_t file; /* while HDF5 builds the image */
   io_vfd *vfd;
-  io_pages pages;   /* the HDF5 file, without the seal behind it; zeros in place of the pieces */
-  io_piece *pieces; /* in the order in which they were made */
+  io_pages pages;   /* the HDF5 file without the seal; zeros instead of the arrays */
+  io_piece *pieces; /* in the order of creation */
   size_t count, capacity;
 } io_image;
 
 /* Begins an image; `latest`: in HDF5's newest format. Built by one thread at a time.
  * SIM_ERR_IO, SIM_ERR_NO_MEMORY. */
 sim_status io_image_begin(bool latest, io_image *out) SIM_MUST_CHECK;
-/* A contiguous dataset of `shape` whose values are piece number *piece; -1 where it has none. `out` as io_h5_dataset.
- */
+/* Adds a contiguous dataset of `shape`; its values are piece number *piece, -1 if it has none. `out` as in
+ * io_h5_dataset. */
 sim_status io_image_dataset(io_image *image, hid_t parent, const char *name, hid_t type, int rank, const hsize_t *shape,
                             int *piece, hid_t *out) SIM_MUST_CHECK;
-/* Ends HDF5's part; with a `status` that is not SIM_OK the image is freed and that is returned. */
+/* Ends HDF5's part; if `status` is not SIM_OK, frees the image and returns it. */
 sim_status io_image_end(io_image *image, sim_status status) SIM_MUST_CHECK;
-/* Where these bytes are in HDF5's records, if exactly once; else 0. */
+/* Offset of these bytes in HDF5's records if they occur exactly once; else 0. */
 uint64_t io_image_find(const io_image *image, const void *bytes, size_t size);
 void io_image_patch(io_image *image, uint64_t at, const void *bytes, size_t size);
-/* Writes a file with its seal (io/seal.h) as the last block; every piece has its data. On failure the file is
+/* Writes a file with its seal (io/seal.h) as the last block; every piece must have its data. On failure the file is
  * discarded: SIM_ERR_IO. */
 sim_status io_image_write(io_image *image, io_file *file) SIM_MUST_CHECK;
 void io_image_free(io_image *image);

@@ -8,7 +8,7 @@
 
 enum { IO_PAGE = 4096 }; /* bytes */
 
-/* Starts as {0}. */
+/* Initialized as {0}. */
 typedef struct io_pages {
   unsigned char **page; /* [count], owned; NULL: a page of zeros */
   size_t count;

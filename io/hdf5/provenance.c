@@ -6,7 +6,7 @@
 #include <time.h>
 
 sim_status io_init(void) {
-  /* HDF5's own messages off, no plugins: a filter or driver from the environment is code that nobody asked for. */
+  /* no messages of HDF5, and no plugins: filters and drivers from the environment would be unrequested code */
   if (H5open() < 0 || H5Eset_auto2(H5E_DEFAULT, NULL, NULL) < 0 || H5PLset_loading_state(0) < 0)
     return sim_fail(SIM_ERR_INTERNAL, "cannot start HDF5");
   return SIM_OK;

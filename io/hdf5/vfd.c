@@ -13,13 +13,13 @@
 
 struct io_vfd {
   int fd;
-  io_pages *pages; /* where the file is in memory; else NULL */
-  bool writing;    /* errors are kept in `error`; otherwise they are reported to HDF5 at once */
+  io_pages *pages; /* of a file in memory; else NULL */
+  bool writing;    /* errors are kept in `error`; otherwise they are returned to HDF5 */
   int error;
 };
 
 typedef struct device {
-  H5FD_t public; /* HDF5's part comes first */
+  H5FD_t public; /* HDF5 requires its part first */
   io_vfd *vfd;
   haddr_t eoa, eof; /* bytes in use by HDF5; bytes in the file */
 } device;
@@ -135,7 +135,7 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-/* An access list for this descriptor; negative on failure. */
+/* File access property list for this descriptor; negative on failure. */
 static hid_t access_list(io_vfd *vfd) {
   static hid_t registered = -1;
   if (registered < 0 || H5Iis_valid(registered) <= 0) registered = H5FDregister(&driver);
@@ -191,7 +191,7 @@ int io_vfd_close(hid_t file, io_vfd **vfd) {
   if (closed)
     free(*vfd);
   else
-    (*vfd)->fd = -1; /* left behind on purpose: HDF5 will look at it once more when the process ends */
+    (*vfd)->fd = -1; /* left allocated on purpose: HDF5 reads it once more when the process ends */
   *vfd = NULL;
   return error ? error : closed ? 0 : EIO;
 }

@@ -13,22 +13,22 @@ static const char *const column_names[COLUMNS] = {"mass", "x", "y", "z", "vx", "
 typedef struct reader {
   const char *path;
   int fd;
-  int64_t offset; /* of the block's end in the file */
+  int64_t offset; /* file offset of the block's end */
   size_t at, held;
   long line;
   char block[BLOCK], text[LINE_MOST];
-  int column[COLUMNS]; /* which value the k-th field of a line is */
+  int column[COLUMNS]; /* value that field k of a line belongs to */
   int fields;
   double *values[COLUMNS];
   int64_t count, capacity;
 } reader;
 
-/* No message repeats what stands in the file: it may be one that was never meant to be read here. */
+/* Reports a fault. Messages never quote the file: it may be one that should not have been opened here. */
 static sim_status fault(const reader *self, const char *what) {
   return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: %s", self->path, self->line, what);
 }
 
-/* The next line without its end, or *more false behind the last one. */
+/* Reads the next line without its end; *more is false at the end of the file. */
 static sim_status next_line(reader *self, bool *more) {
   size_t length = 0;
   self->line++;
@@ -57,14 +57,14 @@ static bool is_empty(const char *text) {
   return *text == '\0' || *text == '#';
 }
 
-/* The next line that says something. */
+/* Reads the next line that is neither empty nor a comment. */
 static sim_status next_record(reader *self, bool *more) {
   do SIM_TRY(next_line(self, more));
   while (*more && is_empty(self->text));
   return SIM_OK;
 }
 
-/* Cuts the next field off `*rest`, without blanks around it; NULL behind the last one. */
+/* Cuts the next field off `*rest`, without blanks around it; NULL at the end of the line. */
 static char *next_field(char **rest) {
   char *field = *rest;
   if (!field) return NULL;

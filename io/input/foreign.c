@@ -19,7 +19,7 @@
 
 /* ---- the file ---- */
 
-/* By the signature at the beginning; that of HDF5 may stand behind a user block of 512, 1024, 2048 ... bytes. */
+/* Detects the format by the signature at the beginning; HDF5's may follow a user block of 512, 1024, 2048 ... bytes. */
 static sim_status find_form(io_foreign *file) {
   static const unsigned char hdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'}, png[] = {0x89, 'P', 'N', 'G'};
   for (off_t at = 0; at <= file->size && file->form == IO_FORM_OTHER; at = at ? 2 * at : 512) {
@@ -36,7 +36,7 @@ static sim_status find_form(io_foreign *file) {
   return SIM_OK;
 }
 
-/* Whether a seal begins at a place in the file; one whose first letters are damaged is known by the others. */
+/* Whether a seal begins at an offset; if its first letters are damaged, the others identify it. */
 static sim_status find_seal(const io_foreign *file, off_t place, bool *found) {
   char start[sizeof IO_SEAL_MAGIC - 1] = {0};
   size_t got, same = 0;
@@ -61,11 +61,11 @@ static sim_status check_seal(io_foreign *file) {
   return sim_fail(SIM_ERR_SCENARIO, "%s", why);
 }
 
-/* Ten seconds, and one more for each 10 MB of the file; a disk that is slow, or a busy machine, may take 20 times that.
- */
+/* Processor time for a file: ten seconds, and one more for each 10 MB; the wall-clock limit is 20 times that, for
+ * slow disks and busy machines. */
 static double seconds_for(const io_foreign *file) { return 10 + (double)file->size / 10e6; }
 
-/* A GiB, and what a file's numbers take in fp64, if they are packed as well as those of a simulation are. */
+/* Memory for a file: 1 GiB, and its numbers in fp64, compressed at most as well as those of a simulation. */
 static size_t memory_for(const io_foreign *file) {
   const double most = (double)sim_backend_cpu.memory_free();
   return (size_t)fmin(0x1p30 + 64 * (double)file->size, most);
@@ -127,14 +127,14 @@ sim_status io_foreign_take(int pipe, void *data, size_t size) {
   for (char *at = data; size > 0;) {
     const ssize_t got = read(pipe, at, size);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return SIM_ERR_IO; /* it has ended: io_foreign_run says how */
+    if (got <= 0) return SIM_ERR_IO; /* the child has ended: io_foreign_run reports why */
     at += got;
     size -= (size_t)got;
   }
   return SIM_OK;
 }
 
-/* Waits for the answer; false: it ended without one, or late. */
+/* Waits for the answer; false: the child ended without one, or too late. */
 static bool wait_answer(int pipe, double seconds, bool *late) {
   const double deadline = now() + seconds;
   for (;;) {
@@ -194,7 +194,7 @@ sim_status io_foreign_run(const io_foreign *file, const io_foreign_task *task, v
     status = take_answer(task, context, ends[0], &answered);
   (void)close(ends[0]);
   if (pid < 0) return status;
-  if (!answered || status != SIM_OK) kill(pid, SIGKILL); /* one that has ended keeps its end */
+  if (!answered || status != SIM_OK) kill(pid, SIGKILL); /* a child that has already ended keeps its status */
   while (waitpid(pid, &end, 0) < 0 && errno == EINTR) continue;
   return answered ? status : say_end(file, end, late);
 }
@@ -211,7 +211,7 @@ sim_status io_foreign_hdf5(const io_foreign *file, io_vfd **vfd, hid_t *root) {
     return sim_fail(SIM_ERR_SCENARIO, "%s: damaged: its seal is gone: cut short, or changed by another program",
                     file->path);
   if (file->user_block != IO_SEAL_SIZE) return SIM_OK;
-  /* The first block is a seal's, and nothing is in it. */
+  /* the first block is that of a seal, but it is empty */
   if (H5Aexists(*root, "software") > 0 &&
       io_h5_get_text(&source, *root, "software", software, sizeof software) == SIM_OK && strcmp(software, "sim") == 0)
     return sim_fail(SIM_ERR_SCENARIO, "%s: damaged: its seal is gone", file->path);
@@ -229,7 +229,7 @@ sim_status io_foreign_unit(const io_h5_source *source, hid_t object, const char 
   const hid_t ids[] = {type, space, attribute};
   for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) io_h5_drop(ids[i]);
   if (!read) return io_h5_refuse(source, name, "is not a number");
-  if (!(*out > 0) || !isfinite(*out)) return io_h5_refuse(source, name, "is not a positive number: it is of a unit");
+  if (!(*out > 0) || !isfinite(*out)) return io_h5_refuse(source, name, "must be a positive number: it is a unit");
   return SIM_OK;
 }
 

@@ -15,7 +15,7 @@ static int64_t last_iteration(hid_t root) {
   return best;
 }
 
-/* "is missing; there are u, v", the first few names of a group. */
+/* Fails with "is missing; there are u, v": the first few names of the group. */
 static sim_status missing(const io_h5_source *source, hid_t group, const char *name) {
   enum { SHOWN = 8 };
   char text[512] = "is missing", link[48];
@@ -29,7 +29,7 @@ static sim_status missing(const io_h5_source *source, hid_t group, const char *n
   return io_h5_refuse(source, name, text);
 }
 
-/* Opens what a path names, link by link: none of them may lead out of the file. */
+/* Opens a path link by link: no link may lead out of the file. */
 static sim_status open_path(const io_h5_source *source, hid_t root, const char *path, hid_t *out) {
   char part[256];
   hid_t at = root;
@@ -86,7 +86,7 @@ static sim_status read_dataset(const io_h5_source *source, hid_t root, const sim
   else
     snprintf(name, sizeof name, "%s", wanted);
   SIM_TRY(open_path(source, root, name, &dataset));
-  double unit; /* not used: but a file that is wrong there is wrong */
+  double unit; /* only checked: a file with a wrong unit is wrong */
   sim_status status = io_h5_check(source, dataset, name, true, &shape);
   if (status == SIM_OK) status = io_foreign_unit(source, dataset, "unitSI", &unit);
   if (status == SIM_OK) status = check_shape(source, grid, name, &shape);
@@ -123,7 +123,7 @@ static sim_status read_png(const io_foreign *file, const sim_grid_source *source
 
 typedef struct request {
   const sim_grid_source *source;
-  double *values; /* NULL: whether they are there is looked at alone */
+  double *values; /* NULL: only checks that the values exist */
 } request;
 
 static sim_status parse(const io_foreign *file, void *opaque) {

@@ -1,4 +1,4 @@
-/* Particles of an earlier snapshot (of this program or another that writes openPMD) or of a CSV file. */
+/* Particles from an earlier snapshot (of this program or another one that writes openPMD) or from a CSV file. */
 #include "io/input/csv.h"
 #include "io/input/foreign.h"
 
@@ -9,7 +9,7 @@
 
 static const char *const axes[] = {"x", "y", "z"};
 
-/* Opens a group whose members are asked for by name. */
+/* Opens a group by name. */
 static sim_status open_group(const io_h5_source *source, hid_t parent, const char *name, hid_t *out) {
   SIM_TRY(io_h5_open(source, parent, name, out));
   if (H5Iget_type(*out) == H5I_GROUP) return SIM_OK;
@@ -17,7 +17,7 @@ static sim_status open_group(const io_h5_source *source, hid_t parent, const cha
   return io_h5_refuse(source, name, "is not a group");
 }
 
-/* Name of the only member. */
+/* Finds the name of the only member. */
 static sim_status find_only(const io_h5_source *source, hid_t group, char *out, size_t capacity) {
   H5G_info_t info;
   if (H5Gget_info(group, &info) < 0) return io_h5_refuse(source, "particles", "cannot be read");
@@ -27,7 +27,7 @@ static sim_status find_only(const io_h5_source *source, hid_t group, char *out, 
   return length > 0 && (size_t)length < capacity ? SIM_OK : io_h5_refuse(source, "particles", "has too long a name");
 }
 
-/* Group of the species in the last iteration; `species` NULL or "": the only one. */
+/* Opens the group of the species in the last iteration; `species` NULL or "": the only one. */
 static sim_status open_species(const io_h5_source *source, hid_t root, const char *species, hid_t *out) {
   char iteration[128], only[128];
   hid_t data, step, particles;
@@ -38,7 +38,7 @@ static sim_status open_species(const io_h5_source *source, hid_t root, const cha
   if (status == SIM_OK) status = open_group(source, data, iteration, &step);
   H5Oclose(data);
   if (status != SIM_OK) return status;
-  status = io_foreign_unit(source, step, "timeUnitSI", &second); /* not used: but a file that is wrong there is wrong */
+  status = io_foreign_unit(source, step, "timeUnitSI", &second); /* only checked: a file with a wrong unit is wrong */
   if (status == SIM_OK) status = open_group(source, step, "particles", &particles);
   H5Oclose(step);
   if (status != SIM_OK) return status;
@@ -51,7 +51,7 @@ static sim_status open_species(const io_h5_source *source, hid_t root, const cha
   return status;
 }
 
-/* A number of any real type, as attribute. */
+/* Reads an attribute of any real type. */
 static sim_status get_number(const io_h5_source *source, hid_t object, const char *name, hid_t type, void *out) {
   hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
   hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute), stored = attribute < 0 ? -1 : H5Aget_type(attribute);
@@ -63,7 +63,7 @@ static sim_status get_number(const io_h5_source *source, hid_t object, const cha
   return good ? SIM_OK : io_h5_refuse(source, name, "is missing or not a number");
 }
 
-/* A component: a dataset, or a group that stands for a constant. `factor` is its unitSI. */
+/* A component of a record: a dataset, or a group for a constant. `factor` is its unitSI. */
 typedef struct component {
   hid_t object;
   bool constant;
@@ -90,7 +90,7 @@ static sim_status examine(const io_h5_source *source, const char *name, componen
   return SIM_OK;
 }
 
-/* Opens <parent>/<name>, which is to have *count values; *count -1: any number, and it is set. */
+/* Opens <parent>/<name>, which must have *count values; *count -1: any number, and sets it. */
 static sim_status open_component(const io_h5_source *source, hid_t parent, const char *name, int64_t *count,
                                  component *out) {
   SIM_TRY(io_h5_open(source, parent, name, &out->object));
@@ -104,7 +104,7 @@ static sim_status open_component(const io_h5_source *source, hid_t parent, const
   return status;
 }
 
-/* Adds the component's values, in units of `unit` (0: as they are), to to[count]. */
+/* Adds the component's values, in multiples of `unit` (0: unscaled), to to[count]. */
 static sim_status add_component(const io_h5_source *source, hid_t parent, const char *name, int64_t count, double unit,
                                 double *to, double *scratch) {
   component from;
@@ -191,7 +191,7 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
 typedef struct request {
   const char *species;
   const sim_units *units;
-  sim_particles *out; /* NULL: only the number */
+  sim_particles *out; /* NULL: only the number of particles */
   int64_t count;
 } request;
 
@@ -233,7 +233,7 @@ static void send(const void *opaque, int pipe) {
     if (*columns[k]) io_foreign_send(pipe, *columns[k], (size_t)self->count * sizeof(double));
 }
 
-/* What comes from the child is believed as little as the file. */
+/* Reads and checks the child's answer, which is trusted no more than the file. */
 static sim_status take(void *opaque, int pipe) {
   request *self = opaque;
   double **columns[COLUMNS];

@@ -11,8 +11,8 @@ typedef struct image {
   int fd;
   const char *path;
   int64_t at;   /* in the file */
-  int error;    /* of reading it */
-  char why[96]; /* what libpng has against it */
+  int error;    /* errno of reading it */
+  char why[96]; /* libpng's error */
   png_structp png;
   png_infop info;
   png_bytep rows; /* [height][bytes] */
@@ -40,7 +40,7 @@ static sim_status bad(const image *self) {
   return sim_fail(SIM_ERR_SCENARIO, "%s: not a PNG image that can be read: %s", self->path, self->why);
 }
 
-/* Samples of 8 or 16 bits: palettes become colours. */
+/* Converts to samples of 8 or 16 bits, palettes to colours. */
 static sim_status read_header(image *self) {
   if (setjmp(png_jmpbuf(self->png))) return bad(self);
   png_read_info(self->png, self->info);
@@ -50,7 +50,7 @@ static sim_status read_header(image *self) {
   return SIM_OK;
 }
 
-/* After the rows' memory is there, with what png_set_... asked for. */
+/* Reads the rows, converted as png_set_... requested. */
 static sim_status read_rows(image *self) {
   if (setjmp(png_jmpbuf(self->png))) return bad(self);
   png_read_image(self->png, self->row);

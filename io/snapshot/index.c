@@ -13,18 +13,18 @@
 struct io_index {
   io_index_place place;
   const io_provenance *provenance;
-  io_vtk_step *steps; /* rising */
+  io_vtk_step *steps; /* increasing */
   int64_t *counts;    /* [step][species] */
   double *constants;  /* [step][species]: io_record_constant */
   size_t count, capacity;
   sim_species species[SIM_SPECIES_MAX];
   size_t species_count;
-  io_vtk_record records[SIM_ARRAYS_MAX], fields[SIM_ARRAYS_MAX]; /* of particles, of the grid */
+  io_vtk_record records[SIM_ARRAYS_MAX], fields[SIM_ARRAYS_MAX]; /* of particles; of the grid */
   size_t record_count, field_count;
   io_vtk_grid grid;
   size_t written; /* steps in the files */
   io_later_result result;
-  int failures; /* of result, that were seen */
+  int failures; /* failures of `result` already reported */
   bool scanned, changed;
 };
 
@@ -45,7 +45,7 @@ void io_index_destroy(io_index **index) {
   *index = NULL;
 }
 
-/* Room for one more; its counts are where the caller fills them in. */
+/* Makes room for one more step; the caller fills in its counts. */
 static sim_status make_room(io_index *self) {
   if (self->count < self->capacity) return SIM_OK;
   size_t capacity = self->capacity ? 2 * self->capacity : 64, species = self->species_count ? self->species_count : 1;
@@ -60,7 +60,7 @@ static sim_status make_room(io_index *self) {
   return SIM_OK;
 }
 
-/* The particles that a species has in an earlier snapshot; -1: it cannot be told. */
+/* Number of particles of a species in an earlier snapshot; -1: unknown. */
 static int64_t count_of(const io_h5_source *source, hid_t group, const char *species) {
   char object[192];
   io_h5_shape shape;
@@ -73,7 +73,7 @@ static int64_t count_of(const io_h5_source *source, hid_t group, const char *spe
   return good ? shape.shape[0] : -1;
 }
 
-/* The one value of IO_CONSTANT_RECORD in an earlier snapshot; NaN: in a dataset, or not there. */
+/* The constant value of IO_CONSTANT_RECORD in an earlier snapshot; NaN: a dataset, or absent. */
 static double constant_of(const io_h5_source *source, hid_t group, const char *species) {
   char object[192];
   double value = NAN;
@@ -101,7 +101,7 @@ static bool has_letters(hid_t object, const char *name, const char *expected, si
   return good;
 }
 
-/* Whether a mesh is of these cells: a slice of this name may have been another one in an earlier part of the run. */
+/* Whether a mesh has these cells: a slice of this name may have been different in an earlier part of the run. */
 static bool same_cells(const io_h5_source *source, hid_t dataset, const io_h5_shape *shape, const io_vtk_grid *grid) {
   char planes[3];
   double at[3], position[3], spacing[3], found[3];
@@ -136,7 +136,7 @@ static bool has_field(const io_h5_source *source, hid_t group, const io_index *s
   return good;
 }
 
-/* Time and particles of an earlier snapshot that holds the same species and fields. */
+/* Reads time and particle counts of an earlier snapshot with the same species and fields; false: others. */
 static bool examine(const io_index *self, int64_t step, double *time, int64_t *counts, double *constants) {
   char name[64], path[4300], object[64];
   int fd;
@@ -181,7 +181,7 @@ static sim_status scan(io_index *self, int64_t before) {
   return status;
 }
 
-/* A frame that is made of other things begins anew; particles may come and go. */
+/* Starts a new index if the frame has other species; the number of particles may change. */
 static void read_species(io_index *self, const sim_frame *frame) {
   bool same = self->species_count == frame->species_count;
   for (size_t i = 0; same && i < frame->species_count; i++)
@@ -218,7 +218,7 @@ static void read_constants(const io_index *self, const sim_frame *frame, double 
         constants[k] = io_record_constant(&frame->arrays[i], &self->species[k]);
 }
 
-/* What a slice leaves of a grid: planes stand where their cells do. */
+/* Restricts a grid to a slice; planes are at the position of their cells. */
 static void cut_grid(io_vtk_grid *grid, const sim_slice *slice) {
   sim_mesh *mesh = &grid->mesh;
   for (int a = 0; a < grid->rank; a++) {
@@ -234,7 +234,7 @@ static void cut_grid(io_vtk_grid *grid, const sim_slice *slice) {
   }
 }
 
-/* The fields on the first one's grid. */
+/* Reads the fields that share the grid of the first one. */
 static void read_fields(io_index *self, const sim_frame *frame) {
   io_vtk_grid *grid = &self->grid;
   const sim_array *first = NULL;
@@ -290,7 +290,7 @@ sim_status io_index_write(io_index *self, bool last) {
                                 .count = self->count};
   bool has_position = false;
   (void)!io_index_wait(self); /* the temporary names are the same */
-  /* The files are written anew as a whole, which takes as long as there are snapshots. */
+  /* The files are rewritten as a whole, which takes time proportional to the number of snapshots. */
   if (!last && self->count >= self->written && self->count - self->written <= self->written / 10) return SIM_OK;
   if (!self->changed) return SIM_OK;
   for (size_t i = 0; i < self->record_count; i++)

@@ -3,13 +3,13 @@
 #ifndef SIM_IO_OPENPMD_H
 #define SIM_IO_OPENPMD_H
 
-#include "engine/bytes.h"
+#include "engine/memory/bytes.h"
 #include "engine/run/slice.h"
 #include "io/hdf5/image.h"
 #include "io/io.h"
 
-/* Where the values of a dataset come from: `row` of an array for the particles of a species, the least value of that
- * and the width of its range, or a whole field. */
+/* Source of a dataset's values: `row` of an array for the particles of a species, its minimum and the width of its
+ * range, or a whole field. */
 typedef struct io_source {
   enum { IO_PARTICLES, IO_LEAST, IO_EXTENT, IO_FIELD } kind;
   size_t array;
@@ -19,19 +19,19 @@ typedef struct io_source {
 
 typedef struct io_openpmd {
   const io_provenance *provenance;
-  const sim_slice *slice; /* that the files hold; NULL: all particles and fields */
+  const sim_slice *slice; /* slice that the files hold; NULL: all particles and fields */
   io_image image;
-  io_source *sources; /* [capacity]; of the image's pieces */
+  io_source *sources; /* [capacity]; for the pieces of the image */
   size_t capacity;
-  bool built, again;             /* the image is of the layout `key`; can be used again */
-  uint64_t name, time, dt, date; /* places in the image */
+  bool built, again;             /* built: the image has the layout `key`; again: it can be reused */
+  uint64_t name, time, dt, date; /* offsets in the image */
   sim_bytes key;
-  double *bounds;              /* [2][pieces]: least values and widths */
-  void *parts[SIM_ARRAYS_MAX]; /* what a slice keeps of each field */
+  double *bounds;              /* [2][pieces]: minima and widths of ranges */
+  void *parts[SIM_ARRAYS_MAX]; /* parts of each field that a slice keeps */
   size_t part_bytes[SIM_ARRAYS_MAX];
 } io_openpmd;
 
-/* `self` with provenance and slice, all else zero. Writes the frame's file, whose values stay until then. */
+/* Writes the frame's file; its values must stay until then. `self`: provenance and slice set, all else zero. */
 sim_status io_openpmd_write(io_openpmd *self, const sim_frame *frame, io_file *file) SIM_MUST_CHECK;
 void io_openpmd_free(io_openpmd *self);
 

@@ -1,5 +1,5 @@
-/* The sinks of snapshots and slices: openPMD files (io/snapshot/openpmd.c), made durable behind the run's back
- * (io/later.h), and the index of them. */
+/* The sinks of snapshots and slices: openPMD files (io/snapshot/openpmd.c), made durable in the background
+ * (io/later.h), and their index. */
 #include "io/snapshot/snapshot.h"
 
 #include "engine/log.h"
@@ -16,10 +16,10 @@ typedef struct writer {
   io_folder *folder;
   io_openpmd file;
   io_later_result result, description;
-  int64_t added; /* step of the last file under way */
+  int64_t added; /* step of the last file being written */
   io_index *index;
-  bool described;    /* run.pmd is there, or under way */
-  bool index_failed; /* the last time; said once */
+  bool described;    /* run.pmd exists, or is being written */
+  bool index_failed; /* the last time; reported once */
   int slice_folder;
   char slice_path[4200];
 } writer;
@@ -37,7 +37,7 @@ static sim_status write_file(writer *self, const sim_frame *frame, int folder, c
   return io_index_add(self->index, frame);
 }
 
-/* run.pmd, which names the snapshots for ParaView. */
+/* Writes run.pmd, which lists the snapshots for ParaView. */
 static sim_status write_description(writer *self) {
   static const char pattern[] = "snap/snap_%08T.h5\n";
   io_file file;
@@ -56,7 +56,7 @@ static sim_status snapshot_write(void *opaque, const sim_frame *frame) {
   return write_file(self, frame, self->folder->snap, self->folder->snap_path);
 }
 
-/* The indexes are a convenience: a failure is reported and tried again, and keeps no checkpoint from being made. */
+/* Reports a failure of an index. Indexes are a convenience: they are tried again, and delay no checkpoint. */
 static void say_index(writer *self, sim_status status) {
   const bool failed = status != SIM_OK;
   if (failed && !self->index_failed)
@@ -70,13 +70,13 @@ static void write_index(writer *self, bool last) {
   say_index(self, begun != SIM_OK ? begun : waited);
 }
 
-/* All that was written becomes durable; fails where the last file did. */
+/* Makes all files durable; fails if the last file failed. */
 static sim_status snapshot_flush(void *opaque) {
   writer *self = opaque;
   write_index(self, false);
   io_later_wait_for(self->folder->later, &self->description);
   io_later_wait_for(self->folder->later, &self->result);
-  if (self->described && self->description.failed) { /* once more */
+  if (self->described && self->description.failed) { /* try again */
     self->described = false;
     SIM_TRY(write_description(self));
     io_later_wait_for(self->folder->later, &self->description);
@@ -96,7 +96,7 @@ static sim_status snapshot_finish(void *opaque) {
 
 static void snapshot_destroy(void **opaque) {
   writer *self = *opaque;
-  const sim_error cause = *sim_error_last(); /* why the run ends: not to be lost here */
+  const sim_error cause = *sim_error_last(); /* keeps the error that ends the run */
   if (self) {
     write_index(self, true);
     io_later_wait(self->folder->later);

@@ -16,8 +16,7 @@ static void drop_all(const hid_t *ids, size_t count) {
 
 static sim_status cannot_write(const char *name) { return sim_fail(SIM_ERR_IO, "HDF5 cannot write %s", name); }
 
-/* Dataset `object` of the snapshot of a step, all of it, goes where `target` is selected. `shape` is that of the
- * dataset. */
+/* Maps the whole dataset `object` of a step's snapshot to the selection of `target`. `shape` is that of the dataset. */
 static bool map_snapshot(hid_t plist, hid_t target, const char *below, int64_t step, const char *object, int rank,
                          const hsize_t *shape) {
   char file[64], name[256];
@@ -48,8 +47,8 @@ static sim_status end_virtual(hid_t parent, const char *name, sim_dtype dtype, h
   return set >= 0 ? SIM_OK : cannot_write(name);
 }
 
-/* values[i], or where `values` is NULL first + i * step, for i < count; compressed to almost nothing where it is long.
- */
+/* Writes values[i], or without `values` first + i * step, for i < count; long lists are compressed to almost
+ * nothing. */
 static sim_status write_list(hid_t parent, const char *name, hsize_t count, const int64_t *values, int64_t first,
                              int64_t step) {
   enum { BLOCK = 8192 };
@@ -121,20 +120,20 @@ typedef struct cloud {
   const char *species;
   const io_vtk_record *records;
   size_t record_count;
-  int64_t *counts, *begins; /* of each step: points, points before it */
+  int64_t *counts, *begins; /* of each step: points, and points before it */
   int64_t all, most;
   const double *constants; /* [stride * step] */
   size_t stride;
   hid_t root;
 } cloud;
 
-/* A dataset of the index whose values are all its fill value, so that it takes no room. */
+/* A dataset of the index filled with one value, which takes no space. */
 typedef struct filled {
   char name[96];
   double value;
 } filled;
 
-/* One value for all points of a step; successive steps of the same value share a dataset, `last`. */
+/* Maps one value to all points of a step; successive steps with the same value share the dataset `last`. */
 static bool map_constant(const cloud *self, hid_t plist, hid_t target, const io_vtk_record *from, size_t step,
                          filled *last) {
   const hsize_t all = (hsize_t)self->most, first = 0, count = (hsize_t)self->counts[step];
@@ -179,7 +178,7 @@ static sim_status write_values(const cloud *self, hid_t parent, const char *name
   return end_virtual(parent, name, from->dtype, plist, space, good);
 }
 
-/* Where each step begins in the arrays. All steps share the connectivity 0, 1, 2, ... */
+/* Writes the offset of each step in the arrays. All steps share the connectivity 0, 1, 2, ... */
 static sim_status write_cloud_steps(const cloud *self, hid_t group) {
   const hsize_t count = self->series->count;
   hid_t offsets;
@@ -278,7 +277,7 @@ typedef struct image {
   size_t record_count;
 } image;
 
-/* The reader takes time as the first axis, and leaves axes of one value out. */
+/* The reader expects time as the first axis, and no axes of length one. */
 static sim_status write_field(const image *self, hid_t parent, const io_vtk_record *from) {
   const io_vtk_grid *grid = self->grid;
   hsize_t source[3], shape[4] = {self->series->count}, start[4] = {0};

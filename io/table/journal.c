@@ -17,7 +17,7 @@
 #define NAME "tables.rows"
 enum {
   HEAD = 16,
-  HEAD_BITS = 8 /* may be wrong in it */,
+  HEAD_BITS = 8 /* bits that may be wrong in the head */,
   BLOCK = 1 << 20,
   RECORD_MAX = (SIM_COLUMNS_MAX + 4) * IO_WORD
 };
@@ -59,7 +59,7 @@ sim_status io_journal_add(io_journal *self, size_t table, const void *row) {
   return SIM_OK;
 }
 
-/* The table of a whole record at the start of `bytes`; -1: it is cut or damaged. */
+/* Table of the complete record at the start of `bytes`; -1: truncated or damaged. */
 static int look(const io_journal *self, const char *bytes, size_t size) {
   uint32_t number[2];
   uint64_t hash;
@@ -76,7 +76,7 @@ static sim_status cannot(const io_journal *self, int error) {
   return sim_fail(SIM_ERR_IO, "%s/" NAME ": %s", self->folder->path, strerror(error));
 }
 
-/* An empty file with its head, durable. */
+/* Creates an empty file with its head, durable. */
 static sim_status create(io_journal *self) {
   unsigned char head[HEAD];
   int fd;
@@ -101,7 +101,7 @@ sim_status io_journal_flush(io_journal *self) {
   if (self->fd < 0) SIM_TRY(create(self));
   int error = io_sys_write(self->fd, self->waiting, self->waiting_bytes, self->size);
   if (error == 0) error = io_sys_sync(self->fd);
-  if (error) { /* it is written again at the same place */
+  if (error) { /* it is written again at the same offset */
     (void)!ftruncate(self->fd, (off_t)self->size);
     return cannot(self, error);
   }
@@ -116,7 +116,7 @@ sim_status io_journal_flush(io_journal *self) {
   return SIM_OK;
 }
 
-/* Goes through records from `at` up to `end`; *at is then behind the last whole one. */
+/* Reads records from `at` up to `end`; *at is then after the last complete one. */
 static sim_status scan(const io_journal *self, int64_t *at, int64_t end, io_journal_row_reader *each, void *context) {
   char *block = malloc(BLOCK + RECORD_MAX);
   sim_status status = block ? SIM_OK : sim_no_memory("rows of tables");
@@ -153,14 +153,14 @@ sim_status io_journal_read_waiting(const io_journal *self, io_journal_row_reader
   return SIM_OK;
 }
 
-/* ---- going on ---- */
+/* ---- restart ---- */
 
 typedef struct kept {
   io_journal *self;
   const int64_t *wanted;
-  int64_t end;                  /* of the kept records before the first that is not */
-  bool cut, scattered, copying; /* there are others; kept ones stand behind these too */
-  io_journal copy;              /* then: what is kept */
+  int64_t end;                  /* end of the kept records before the first one that is dropped */
+  bool cut, scattered, copying; /* cut: some are dropped; scattered: kept ones follow dropped ones */
+  io_journal copy;              /* used if scattered: the kept records */
 } kept;
 
 static sim_status keep(void *context, size_t table, const void *row) {
@@ -177,8 +177,8 @@ static sim_status keep(void *context, size_t table, const void *row) {
   return SIM_OK;
 }
 
-/* The kept rows as a new file, by way of memory: only a journal that was made of tables.h5 and is then cut to a
- * checkpoint before that comes here. Otherwise what came after a checkpoint stands at the end. */
+/* Rewrites the kept rows as a new file, through memory. Only a journal that was created from tables.h5 and is then
+ * cut to an earlier checkpoint needs this; otherwise the dropped rows are at the end. */
 static sim_status rewrite(io_journal *self, kept *k, int64_t end) {
   unsigned char head[HEAD];
   io_file file;
@@ -207,7 +207,8 @@ static sim_status rewrite(io_journal *self, kept *k, int64_t end) {
   return SIM_OK;
 }
 
-/* Whether a head is this one but for a few flipped bits: that of other tables differs in about half of its hash. */
+/* Whether a head equals this one up to a few flipped bits; the head of other tables differs in about half of its
+ * hash. */
 static bool same_head(const unsigned char *a, const unsigned char *b) {
   int differ = 0;
   for (int i = 0; i < HEAD; i++)

@@ -1,9 +1,10 @@
-/* Rows of tables as they come: DIR/tables.rows, which only grows. A record is
+/* Journal of table rows: DIR/tables.rows, which only grows. A record is
  *
- *   u32 table   u32 0   int64 step   f64 time   f64 columns...   u64 xxh3-64 of what stands before it in the record
+ *   u32 table   u32 0   int64 step   f64 time   f64 columns...   u64 xxh3-64 of the preceding bytes of the record
  *
- * (little-endian), behind a head of 16 bytes: "SIMROWS1", u64 xxh3-64 of the tables' names and columns. A record that a
- * kill or a power failure cut is not counted. tables.h5 is made of it, and it goes when the run ends well. */
+ * (little-endian), after a head of 16 bytes: "SIMROWS1", u64 xxh3-64 of the tables' names and columns. A record that
+ * a kill or power failure truncated does not count. tables.h5 is created from it, and it is removed when the run
+ * ends well. */
 #ifndef SIM_IO_JOURNAL_H
 #define SIM_IO_JOURNAL_H
 
@@ -12,7 +13,7 @@
 
 enum { IO_WORD = 8 };
 
-/* Rows of a table in the journal, and its record. */
+/* A table of the journal: number of its rows, and its record. */
 typedef struct io_journal_table {
   const sim_table *model;
   size_t columns; /* beside step and time */
@@ -24,24 +25,24 @@ typedef struct io_journal {
   io_journal_table tables[SIM_TABLES_MAX];
   size_t count;
   int fd;        /* -1: no file yet */
-  int64_t size;  /* of what is durable */
-  char *waiting; /* records that are not yet */
+  int64_t size;  /* bytes that are durable */
+  char *waiting; /* records that are not durable yet */
   size_t waiting_bytes, capacity;
 } io_journal;
 
 size_t io_journal_row(const io_journal_table *table); /* bytes of a row: step, time, columns */
 
-/* Adds a row of `row` bytes; it waits in memory for io_journal_flush. SIM_ERR_NO_MEMORY. */
+/* Adds a row of `row` bytes in memory, for io_journal_flush. SIM_ERR_NO_MEMORY. */
 sim_status io_journal_add(io_journal *self, size_t table, const void *row) SIM_MUST_CHECK;
-/* Makes all rows durable; what fails waits on. SIM_ERR_IO. */
+/* Makes all rows durable; rows that fail stay in memory. SIM_ERR_IO. */
 sim_status io_journal_flush(io_journal *self) SIM_MUST_CHECK;
-/* Opens the file that is there and keeps the first wanted[i] rows of each table. SIM_ERR_NO_INPUT: there is none, or it
- * is of other tables. */
+/* Opens the existing file and keeps the first wanted[i] rows of each table. SIM_ERR_NO_INPUT: no file, or a file of
+ * other tables. */
 sim_status io_journal_resume(io_journal *self, const int64_t *wanted) SIM_MUST_CHECK;
 /* Calls `each` for all durable rows, in order. */
 typedef sim_status io_journal_row_reader(void *context, size_t table, const void *row);
 sim_status io_journal_read(const io_journal *self, io_journal_row_reader *each, void *context) SIM_MUST_CHECK;
-/* Calls `each` for the rows that wait. */
+/* Calls `each` for the rows in memory. */
 sim_status io_journal_read_waiting(const io_journal *self, io_journal_row_reader *each, void *context) SIM_MUST_CHECK;
 void io_journal_close(io_journal *self, bool remove);
 

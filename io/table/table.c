@@ -1,7 +1,7 @@
-/* Time series. Rows go to a journal that only grows (io/table/journal.h), and are durable there. tables.h5 is made of
- * it: at the end, and now and then before, for at most a hundredth of the run's time; by rename, so that a reader
- * always sees a whole one. Attributes of a table's dataset, one entry a column: columns, units, description, display
- * (text), unitSI (f64). */
+/* Time series. Rows go to a journal that only grows (io/table/journal.h). tables.h5 is created from it at the end,
+ * and before from time to time, for at most 1 % of the run's time; by rename, so that a reader always sees a
+ * complete file. Attributes of a table's dataset, one entry a column: columns, units, description, display (text),
+ * unitSI (f64). */
 #include "io/table/table.h"
 
 #include "engine/log.h"
@@ -24,10 +24,10 @@ struct io_tables {
   io_folder *folder;
   const io_provenance *provenance;
   io_journal journal;
-  int64_t rows[SIM_TABLES_MAX]; /* in the journal, or waiting */
-  bool changed;                 /* tables.h5 is not what it is to be */
+  int64_t rows[SIM_TABLES_MAX]; /* in the journal or in memory */
+  bool changed;                 /* tables.h5 is not up to date */
   io_later_result result;       /* of tables.h5 */
-  double written, took;         /* tables.h5: when, and how long that took; 0: never */
+  double written, took;         /* tables.h5: time of the last writing, and its duration; 0: never */
 };
 
 size_t io_table_count(const sim_sink *table_sink) { return ((const io_tables *)table_sink->self)->journal.count; }
@@ -40,7 +40,7 @@ int64_t io_table_rows(const sim_sink *table_sink, size_t index) {
   return ((const io_tables *)table_sink->self)->rows[index];
 }
 
-/* Rows of one table, as a checkpoint has them. */
+/* Rows of one table in the form of a checkpoint. */
 typedef struct tail {
   size_t table, width;
   double *rows;
@@ -77,7 +77,7 @@ static sim_status add_row(io_tables *self, size_t table, const void *row) {
   return SIM_OK;
 }
 
-/* Many rows do not wait for a flush: they are not kept in memory. */
+/* Large numbers of rows are flushed at once instead of being kept in memory. */
 static sim_status tables_write(void *opaque, const sim_frame *frame) {
   io_tables *self = opaque;
   unsigned char row[(SIM_COLUMNS_MAX + 2) * IO_WORD];
@@ -105,7 +105,7 @@ static hid_t record_type(const io_journal_table *self, bool in_file) {
   return -1;
 }
 
-/* "1"; "length^2 mass time^-2" in the scenario's own units; "3.0857e+16 m s^-1" where these are stated. */
+/* Writes "1"; "length^2 mass time^-2" without units; "3.0857e+16 m s^-1" with units. */
 static void unit_text(const sim_units *units, sim_dimension dimension, char *out, size_t capacity) {
   static const char *const plain[] = {"length", "mass", "time"}, *const si[] = {"m", "kg", "s"};
   const int powers[] = {dimension.length, dimension.mass, dimension.time};
@@ -113,7 +113,7 @@ static void unit_text(const sim_units *units, sim_dimension dimension, char *out
   double factor = given ? sim_units_si(units, dimension) : 1;
   int used = 0;
   out[0] = '\0';
-  for (int digits = 15; factor != 1 && digits <= 17; digits++) { /* the shortest that is this number */
+  for (int digits = 15; factor != 1 && digits <= 17; digits++) { /* the shortest text of this number */
     used = snprintf(out, capacity, "%.*g", digits, factor);
     if (strtod(out, NULL) == factor) break;
   }
@@ -151,7 +151,7 @@ static sim_status write_columns(hid_t dataset, const io_journal_table *self, con
 
 /* ---- tables.h5 ---- */
 
-/* A dataset that rows go to, a chunk at a time. */
+/* A dataset that rows are appended to, a chunk at a time. */
 typedef struct target {
   hid_t dataset, memory;
   size_t row, chunk; /* bytes of a row; rows of a chunk */
@@ -180,7 +180,7 @@ static sim_status put_row(void *context, size_t table, const void *row) {
   return ++to->count == to->chunk ? put_chunk(to) : SIM_OK;
 }
 
-/* An empty dataset for all rows. Chunks of long tables are larger: their index stays small. */
+/* Creates an empty dataset for all rows. Long tables have larger chunks, which keeps their index small. */
 static sim_status begin_table(hid_t root, const io_journal_table *self, const sim_units *units, target *out) {
   hsize_t rows = (hsize_t)self->rows, most = H5S_UNLIMITED;
   *out = (target){.dataset = -1, .row = io_journal_row(self)};
@@ -201,7 +201,7 @@ static sim_status begin_table(hid_t root, const io_journal_table *self, const si
                            : sim_fail(SIM_ERR_IO, "HDF5 cannot write table %s", self->model->name);
 }
 
-/* Until the last file is durable; fails where it could not be made so. */
+/* Waits until the last file is durable; fails if it could not be made durable. */
 static sim_status settle(io_tables *self) {
   io_later_wait_for(self->folder->later, &self->result);
   if (!self->result.failed) return SIM_OK;
@@ -211,13 +211,13 @@ static sim_status settle(io_tables *self) {
   return sim_fail(SIM_ERR_IO, "%s", self->result.why);
 }
 
-/* Makes tables.h5 of the journal; it becomes durable later. */
+/* Creates tables.h5 from the journal; it becomes durable in the background. */
 static sim_status write_file(io_tables *self) {
   const double begin = sim_wall_clock();
   target targets[SIM_TABLES_MAX];
   io_h5_file file;
   size_t begun = 0;
-  (void)!settle(self); /* its temporary name is the same */
+  (void)!settle(self); /* the temporary name is the same */
   SIM_TRY(io_h5_begin(self->folder->root, self->folder->path, FILE_NAME, true, &file));
   sim_status status = SIM_OK;
   for (; status == SIM_OK && begun < self->journal.count; begun++)
@@ -246,7 +246,7 @@ static sim_status tables_flush(void *opaque) {
   return settle(self);
 }
 
-/* Many rows do not wait for the journal: a checkpoint brings along those that do. */
+/* Flushes the journal if many rows wait; a checkpoint stores the rest. */
 void io_table_shorten(const sim_sink *table_sink) {
   io_tables *self = table_sink->self;
   if (self->journal.waiting_bytes > TAIL_MAX && io_journal_flush(&self->journal) != SIM_OK)
@@ -310,7 +310,7 @@ sim_status io_table_sink(io_folder *folder, const io_provenance *provenance, con
   return SIM_OK;
 }
 
-/* ---- going on ---- */
+/* ---- restart ---- */
 
 /* Adds the first rows of a table in an earlier tables.h5, at most `wanted`. */
 static sim_status read_table(const io_h5_source *source, hid_t root, io_tables *to, size_t index, int64_t wanted) {
@@ -345,14 +345,14 @@ static sim_status read_table(const io_h5_source *source, hid_t root, io_tables *
   return status;
 }
 
-/* Where the checkpoint has this table, or -1. */
+/* Index of this table in the checkpoint, or -1. */
 static int find(const io_checkpoint *checkpoint, const io_journal_table *self) {
   for (size_t i = 0; i < checkpoint->table_count; i++)
     if (strcmp(checkpoint->tables[i].name, self->model->name) == 0) return (int)i;
   return -1;
 }
 
-/* Rows that are to be in the file. */
+/* Number of rows that the file should have. */
 static int64_t wanted_rows(const io_checkpoint *checkpoint, const io_journal_table *self) {
   int i = find(checkpoint, self);
   return i < 0 ? 0 : checkpoint->tables[i].rows - checkpoint->tables[i].tail_rows;
@@ -380,7 +380,7 @@ static sim_status add_tail(io_tables *self, size_t table, const io_checkpoint *c
   return SIM_OK;
 }
 
-/* *failed: the file is there and could not be opened this time. */
+/* *failed: the file exists but could not be opened this time. */
 static sim_status read_file(io_tables *self, const io_checkpoint *checkpoint, const char *path, bool *failed) {
   const io_h5_source source = {path, SIM_ERR_INCOMPATIBLE};
   int fd;
@@ -407,7 +407,7 @@ static void drop_rows(io_tables *self) {
   memset(self->rows, 0, sizeof self->rows);
 }
 
-/* The damaged journal after all, up to its damage. */
+/* Reads the damaged journal again, up to its damage. */
 static sim_status read_again(io_tables *self, const int64_t *wanted) {
   int64_t found = 0;
   drop_rows(self);
@@ -425,8 +425,8 @@ static sim_status cannot_keep(const io_tables *self, int error) {
                   strerror(error));
 }
 
-/* A killed run leaves its journal; one that ended made tables.h5 of it, which becomes a journal again. *failed: one
- * of them is there and could not be read this time; nothing was changed. */
+/* A killed run leaves its journal; a finished run leaves tables.h5, from which a new journal is created. *failed:
+ * one of them exists but could not be read this time; nothing was changed. */
 static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, const char *path, bool any,
                             bool *failed) {
   int64_t wanted[SIM_TABLES_MAX];
@@ -449,7 +449,7 @@ static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, co
   if (!any) return SIM_OK;
   int64_t found = 0;
   for (size_t i = 0; i < self->journal.count; i++) found += self->rows[i];
-  /* What it has may be more than the other file has. */
+  /* it may have more rows than the other file */
   const bool some = found > 0;
   if (some && renameat(root, "tables.rows", root, "tables.rows.bad") != 0) {
     *failed = true;
@@ -474,7 +474,7 @@ static sim_status read_rows(io_tables *self, const io_checkpoint *checkpoint, co
     sim_log(SIM_LOG_WARN, "%s/tables.rows: damaged: kept as tables.rows.bad; the tables continue from tables.h5",
             self->folder->path);
   if (status == SIM_OK) status = io_journal_flush(&self->journal);
-  return status == SIM_ERR_IO ? SIM_OK : status; /* rows that could not be written yet wait */
+  return status == SIM_ERR_IO ? SIM_OK : status; /* rows that could not be written yet stay in memory */
 }
 
 sim_status io_table_resume(sim_sink *table_sink, const io_checkpoint *checkpoint) {
@@ -487,7 +487,7 @@ sim_status io_table_resume(sim_sink *table_sink, const io_checkpoint *checkpoint
   bool failed = false;
   sim_status status = read_rows(self, checkpoint, path, wanted, &failed);
   if (failed || status == SIM_ERR_NO_MEMORY) return status;
-  self->changed = true; /* rows behind the checkpoint leave the file at the next flush */
+  self->changed = true; /* later rows are removed from the file at the next flush */
   if (status != SIM_OK) {
     sim_log(SIM_LOG_WARN, "tables lost their earlier rows: %s", sim_error_last()->message);
     if (status != SIM_ERR_NO_INPUT) (void)renameat(self->folder->root, FILE_NAME, self->folder->root, FILE_NAME ".bad");

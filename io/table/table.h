@@ -1,4 +1,4 @@
-/* What a checkpoint needs to know of the tables. */
+/* What a checkpoint needs of the tables. */
 #ifndef SIM_IO_TABLE_H
 #define SIM_IO_TABLE_H
 
@@ -7,11 +7,11 @@
 size_t io_table_count(const sim_sink *table_sink);
 const char *io_table_name(const sim_sink *table_sink, size_t table);
 int64_t io_table_rows(const sim_sink *table_sink, size_t table);
-/* Before a checkpoint: writes rows to the journal where more wait than a checkpoint should bring along. A failure is a
- * line in the log. */
+/* Call before a checkpoint: writes rows to the journal if more wait than a checkpoint should store. A failure is
+ * logged. */
 void io_table_shorten(const sim_sink *table_sink);
-/* The rows of a table that are not in the journal yet, as a checkpoint stores them (io/checkpoint/checkpoint.h); owned
- * by the caller, NULL where there are none. */
+/* The rows of a table that are not in the journal yet, in the form of a checkpoint (io/checkpoint/checkpoint.h);
+ * owned by the caller, NULL if none. */
 sim_status io_table_tail(const sim_sink *table_sink, size_t table, double **out, int64_t *rows,
                          int64_t *width) SIM_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* The last row of every table, as far as others than a run want it. */
+/* The last row of every table, for readers other than a run. */
 #include "io/hdf5/h5.h"
 #include "io/seal.h"
 

@@ -1,4 +1,4 @@
-/* The model's descriptor: what it keeps, how it is made and ended, and a step. */
+/* The model's descriptor: parameters, state, creation, steps. */
 #include "kernels/collision/collision.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
 #include "kernels/collision/run.h"
@@ -23,7 +23,7 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
   return SIM_OK;
 }
 
-/* ---- what it takes ---- */
+/* ---- supported scenarios, memory and work ---- */
 
 static const collision_ops *choose_ops(const collision_parameters *p, const sim_setup *setup) {
   const collision_ops_pair *pair = collision_ops_of(setup->backend->kind);
@@ -100,7 +100,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   return status;
 }
 
-/* ---- beginning and end ---- */
+/* ---- create and destroy ---- */
 
 static void destroy(void **self) {
   collision_run *run = *self;
@@ -132,14 +132,13 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   return SIM_OK;
 }
 
-/* After a step that diverged: names the grain where the state itself is not finite. The state is then lost in any case;
- * on a GPU it does not come back. */
+/* After a diverged step: names the grain whose state is not finite. Overwrites the state, which is lost anyway. */
 static sim_status name_grain(collision_run *run, const sim_clock *clock) {
   const sim_error cause = *sim_error_last();
   sim_array arrays[COLLISION_ARRAYS];
   sim_species species[SIM_SPECIES_MAX];
   sim_frame frame = {.clock = *clock, .arrays = arrays, .species = species};
-  frame.clock.step++; /* the step that failed */
+  frame.clock.step++; /* number of the step that failed */
   if (view(run, arrays, species, &frame) == SIM_OK && arrays[0].space == SIM_SPACE_HOST &&
       sim_frame_check_finite(&frame) == SIM_ERR_DIVERGED)
     return SIM_ERR_DIVERGED;
@@ -172,9 +171,9 @@ static void describe(const void *self, char *out, size_t capacity) {
   }
   snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s%s", run->n,
            run->n == 1 ? "grain" : "grains",
-           run->options.force == COLLISION_HERTZ ? "Hertz"
-           : run->options.force == COLLISION_OWN ? "own"
-                                                 : "linear",
+           run->options.force == COLLISION_HERTZ    ? "Hertz"
+           : run->options.force == COLLISION_CUSTOM ? "custom"
+                                                    : "linear",
            run->options.springs > 0 ? " with friction" : "", run->options.walls,
            run->options.walls == 1 ? "wall" : "walls", run->dt, run->ops->exact ? ", fixed-point solver" : "",
            excluded != NULL ? ", general solver (fixed point excludes " : "", excluded != NULL ? excluded : "",
@@ -204,7 +203,7 @@ static const char example[] = "-- A granular gas that cools. Save as gas.lua; ru
 
 const sim_model collision_model = {
     .name = "collision",
-    .doc = "spheres that collide",
+    .doc = "collisions and flow of spherical grains (discrete element method)",
     .example = example,
     .references = references,
     .parameters = &collision_schema,

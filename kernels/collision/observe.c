@@ -15,47 +15,51 @@
 
 enum { KINETIC, ROTATIONAL, ELASTIC, POTENTIAL, DISSIPATED, TOTAL, WORK, BALANCE };
 const sim_field collision_energy_columns[] = {
-    C(kinetic, .dimension = ENERGY, .doc = "of motion"),
-    C(rotational, .dimension = ENERGY, .doc = "of turning"),
-    C(elastic, .dimension = ENERGY, .doc = "held by contacts: normal, tangential, rolling and twisting springs"),
+    C(kinetic, .dimension = ENERGY, .doc = "kinetic energy of translation"),
+    C(rotational, .dimension = ENERGY, .doc = "kinetic energy of rotation"),
+    C(elastic, .dimension = ENERGY,
+      .doc = "elastic energy of contacts: normal, tangential, rolling and twisting springs"),
     C(potential, .dimension = ENERGY,
-      .doc = "in gravity and in an external potential; NaN where only its acceleration is given"),
-    C(dissipated, .dimension = ENERGY, .doc = "lost in dashpots and by sliding since the start"),
-    C(total, .dimension = ENERGY, .doc = "sum of the first four"),
+      .doc = "potential energy in gravity and the external potential; NaN if only its acceleration is given"),
+    C(dissipated, .dimension = ENERGY, .doc = "energy dissipated by dashpots and sliding since the start"),
+    C(total, .dimension = ENERGY, .doc = "kinetic + rotational + elastic + potential"),
     C(work, .dimension = ENERGY,
-      .doc = "done on grains by moving walls, the sheared box and gravity along periodic sides since the start"),
+      .doc = "work of moving walls, the sheared box and gravity along periodic sides on the grains since the start"),
     C(balance, .display = SIM_DISPLAY_NUMBER,
-      .doc = "change of total + dissipated - work since the start, over the size of the energies then; "
-             "without what grains bring and take; NaN where external depends on t"),
+      .doc = "relative energy error: change of total + dissipated - work since the start over the energies at the "
+             "start; without the energy of inserted and removed grains; NaN if external depends on t"),
     {0}};
 
 enum { TEMPERATURE, TENSOR, GAS_PRESSURE = TENSOR + 6, STRESS, GAS_VIRIAL = STRESS + 6 };
 const sim_field collision_gas_columns[] = {
-    C(temperature, .display = SIM_DISPLAY_LOG, .dimension = ENERGY, .doc = "a third of the trace of the tensor"),
-    C(temperature_xx, .dimension = ENERGY, .doc = "mean of m (v - V)(v - V), V: velocity of all"),
+    C(temperature, .display = SIM_DISPLAY_LOG, .dimension = ENERGY,
+      .doc = "granular temperature: a third of the trace of the tensor"),
+    C(temperature_xx, .dimension = ENERGY, .doc = "mean of m (v - V)(v - V), V: mean velocity"),
     C(temperature_yy, .dimension = ENERGY, .doc = "the same, yy"),
     C(temperature_zz, .dimension = ENERGY, .doc = "the same, zz"),
     C(temperature_xy, .dimension = ENERGY, .doc = "the same, xy"),
     C(temperature_yz, .dimension = ENERGY, .doc = "the same, yz"),
     C(temperature_zx, .dimension = ENERGY, .doc = "the same, zx"),
-    C(pressure, .dimension = PRESSURE, .doc = "a third of the trace of the stress"),
-    C(stress_xx, .dimension = PRESSURE, .doc = "(sum m (v - V)(v - V) + sum d F over contacts of grains)/box, now"),
+    C(pressure, .dimension = PRESSURE, .doc = "pressure: a third of the trace of the stress"),
+    C(stress_xx, .dimension = PRESSURE,
+      .doc = "instantaneous stress: (sum m (v - V)(v - V) + sum d F over contacts of grains)/volume of the box"),
     C(stress_yy, .dimension = PRESSURE, .doc = "the same, yy"),
     C(stress_zz, .dimension = PRESSURE, .doc = "the same, zz"),
     C(stress_xy, .dimension = PRESSURE, .doc = "the same, xy"),
     C(stress_yz, .dimension = PRESSURE, .doc = "the same, yz"),
     C(stress_zx, .dimension = PRESSURE, .doc = "the same, zx"),
     C(virial_time, .dimension = {2, 1, -1},
-      .doc = "integral of sum d.F over time: its growth over 3 box time is the contacts' mean pressure"),
+      .doc = "time integral of sum d.F: its increase over 3 volume time is the mean contact pressure"),
     {0}};
 
 enum { COLLISIONS, RATE, COORDINATION, WALL_CONTACTS, OVERLAP };
 const sim_field collision_contact_columns[] = {
-    C(collisions, .doc = "contacts between grains that have begun since the start"),
-    C(rate, .dimension = {0, 0, -1}, .doc = "of them a grain and a time, since the start; each counts at both grains"),
-    C(coordination, .doc = "grains that a grain touches now, on average"),
-    C(wall_contacts, .doc = "contacts with walls now"),
-    C(overlap, .flags = SIM_HEALTH, .display = SIM_DISPLAY_ALONE, .doc = "deepest, over the smaller radius"),
+    C(collisions, .doc = "collisions: contacts between grains that began since the start"),
+    C(rate, .dimension = {0, 0, -1},
+      .doc = "collisions per grain and unit of time since the start; each counts for both grains"),
+    C(coordination, .doc = "mean coordination number"),
+    C(wall_contacts, .doc = "number of contacts with walls"),
+    C(overlap, .flags = SIM_HEALTH, .display = SIM_DISPLAY_ALONE, .doc = "largest overlap over the smaller radius"),
     {0}};
 
 const sim_field collision_momentum_columns[] = {
@@ -84,7 +88,7 @@ sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const c
   return SIM_OK;
 }
 
-/* What is not known is left out: the state holds these sums, and holds finite numbers. */
+/* An unknown potential energy counts as 0: checkpoints hold these sums, and their numbers must be finite. */
 static double external(const collision_sums *s) { return isnan(s->external) ? 0 : s->external; }
 
 double collision_energy(const collision_sums *s) {
@@ -95,9 +99,10 @@ double collision_energy_scale(const collision_sums *s) {
   return s->kinetic + s->rotational + fabs(s->elastic) + fabs(s->gravity) + fabs(external(s));
 }
 
-/* Of the energies now, at the start, lost and given. At ten steps a contact, the coarsest there are, sums over steps
- * miss (2 pi/10)^2/12 = 3 % of what goes through contacts; and in the midst of one, the loss of half a step: a tenth of
- * what a dashpot takes in the first half of a contact. */
+/* Limit of the energy error, relative to the largest of the energies now, at the start, dissipated and added. At ten
+ * steps a contact, the coarsest resolution, sums over steps miss (2 pi/10)^2/12 = 3 % of the energy that passes
+ * through contacts, and during a contact the loss of half a step: a tenth of what a dashpot dissipates in the first
+ * half of a contact. */
 static const double balance_limit = 0.1;
 
 static void observe_energy(collision_run *run, const collision_sums *s, const sim_clock *clock, double *values) {
@@ -110,7 +115,7 @@ static void observe_energy(collision_run *run, const collision_sums *s, const si
   values[TOTAL] = s->kinetic + s->rotational + s->elastic + s->gravity + external(s);
   values[WORK] = s->work;
   if (isnan(s->external)) values[TOTAL] = NAN;
-  const double scale = controls[COLLISION_ENERGY_SCALE]; /* 0: nothing has been there yet */
+  const double scale = controls[COLLISION_ENERGY_SCALE]; /* 0: no energy so far */
   values[BALANCE] = scale > 0 ? (collision_energy(s) - controls[COLLISION_INITIAL_ENERGY]) / scale : 0;
   if (isnan(s->external) || run->options.timed) values[BALANCE] = NAN;
   const double gap = values[BALANCE] * scale;
@@ -118,7 +123,8 @@ static void observe_energy(collision_run *run, const collision_sums *s, const si
   if (!(fabs(gap) > balance_limit * passed) || run->unbalanced) return;
   run->unbalanced = true;
   sim_log(SIM_LOG_WARN,
-          "the energies do not add up: %.3g beside %.3g in all at t = %.9g (energy.balance): the step is too long for "
+          "the energy is not conserved: error %.3g, all energies %.3g, at t = %.9g (energy.balance): the step is too "
+          "long for "
           "these contacts",
           gap, passed, clock->t);
 }
@@ -146,14 +152,13 @@ static void observe_contacts(collision_run *run, const collision_sums *s, const 
   if (s->overlap > 0.05 && !run->warned) {
     run->warned = true;
     sim_log(SIM_LOG_WARN,
-            "grain %" PRIu64
-            " overlaps another grain or a wall by %.2g of the smaller radius at t = %.9g: contacts are "
-            "too soft for these speeds and loads",
+            "grain %" PRIu64 " overlaps another grain or a wall by %.2g of the smaller radius at t = %.9g: contacts "
+            "are too soft for these speeds and loads",
             s->overlap_grain, s->overlap, clock->t);
   }
 }
 
-/* Tables that the scenario adds. */
+/* Rows of the tables that a scenario adds. */
 static sim_status observe_more(collision_run *run, const collision_sums *s, const sim_clock *clock,
                                const sim_table *table, double *values) {
   const collision_parameters *p = run->parameters;

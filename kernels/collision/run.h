@@ -4,7 +4,7 @@
 
 #include "kernels/collision/solver.h"
 
-/* Values of the array "controller"; those from COLLISION_NEXT_ID on change where grains come and go. */
+/* Indices into the array "controller"; those from COLLISION_NEXT_ID on change where grains are inserted or removed. */
 enum {
   COLLISION_INITIAL_ENERGY,
   COLLISION_ENERGY_SCALE,
@@ -14,12 +14,13 @@ enum {
   COLLISION_INSERTED_MASS,
   COLLISION_REMOVED,
   COLLISION_REMOVED_MASS,
-  COLLISION_CARRIED_DISSIPATED, /* of grains that were removed */
+  COLLISION_CARRIED_DISSIPATED, /* sums over removed grains */
   COLLISION_CARRIED_VIRIAL,
   COLLISION_CARRIED_COLLISIONS,
   COLLISION_CARRIED_WORK,
-  COLLISION_OF_INLET,                                                   /* grains that each inlet has brought */
-  COLLISION_CARRIED_GRAINS = COLLISION_OF_INLET + COLLISION_INLETS_MAX, /* through each gate */
+  COLLISION_OF_INLET, /* grains inserted by each inlet */
+  COLLISION_CARRIED_GRAINS =
+      COLLISION_OF_INLET + COLLISION_INLETS_MAX, /* net count of removed grains through each gate */
   COLLISION_CARRIED_MASS = COLLISION_CARRIED_GRAINS + COLLISION_GATES_MAX,
   COLLISION_CONTROLS = COLLISION_CARRIED_MASS + COLLISION_GATES_MAX
 };
@@ -27,7 +28,7 @@ enum {
 enum {
   COLLISION_FLOW_STEPS = 100,
   COLLISION_PROFILES = 5
-}; /* steps between two changes of the set of grains; profiles */
+}; /* steps between two events (insertion and removal); profiles */
 
 typedef struct collision_run {
   const collision_ops *ops;
@@ -35,7 +36,8 @@ typedef struct collision_run {
   collision_work *work;
   collision_options options;
   const collision_parameters *parameters;
-  int64_t n, room; /* grains, contacts; n may be 0 where grains come and go: no operation is called then */
+  /* n: grains, 0 is possible with inlets and outlets, and no operation is called then; room: contacts */
+  int64_t n, room;
   double dt;
   sim_buffer array[COLLISION_ARRAYS];
   sim_species species[SIM_SPECIES_MAX];
@@ -43,8 +45,8 @@ typedef struct collision_run {
   collision_sums sums;
   int64_t sums_step;
   bool warned, unbalanced; /* warnings already given */
-  int64_t limit;           /* room for grains; grows where grains come */
-  bool varies;             /* grains come and go */
+  int64_t limit;           /* grains that fit; grows with inlets */
+  bool varies;             /* grains are inserted or removed during the run */
   struct collision_flow *flow;
   double profile[COLLISION_PROFILES][COLLISION_BINS_MAX];
   int64_t profile_step;
@@ -61,13 +63,13 @@ extern const sim_table *const collision_tables[]; /* of every run; ends with NUL
 
 /* ---- state.c ---- */
 
-/* Allocates the state's arrays for run->n grains. */
+/* Allocates the state's arrays for run->n grains. SIM_ERR_NO_MEMORY. */
 sim_status collision_create_arrays(collision_run *run) SIM_MUST_CHECK;
-/* Moves the state's arrays to room for `limit` grains, one by one. */
+/* Enlarges the state's arrays to `limit` grains, one by one. SIM_ERR_NO_MEMORY. */
 sim_status collision_grow_arrays(collision_run *run, int64_t limit) SIM_MUST_CHECK;
 /* Describes an array for outputs and checkpoints; false: this run has no such array. */
 bool collision_view_array(collision_run *run, int which, sim_array *out);
-/* Whether the array's last axis runs over grains, or over contacts. */
+/* Whether the last axis of an array counts grains; otherwise it counts contacts. */
 bool collision_is_of_grains(int which);
 bool collision_is_of_contacts(int which);
 /* Component c of grain i in an array of the state. */
@@ -83,17 +85,17 @@ sim_status collision_saved_check(const collision_options *o, bool varies, const 
 sim_status collision_restore(collision_run *run, const sim_frame *saved) SIM_MUST_CHECK;
 /* Creates the solver for the state as it is at time t. */
 sim_status collision_create_work(collision_run *run, double t) SIM_MUST_CHECK;
-/* Fills a run but for ops, parameters and clock. */
+/* Fills a run whose ops, parameters and clock are set: grains, step, solver, first forces. */
 sim_status collision_start(collision_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 double collision_step_count(double t_end, double dt);
 
 /* ---- walls/motion.c ---- */
 
-/* Makes the meshes of the walls from the array "meshes", for grains of radii up to `largest`. */
+/* Creates the meshes of the walls from the array "meshes", for grains of radii up to `largest`. */
 sim_status collision_meshes_create(collision_run *run, double largest) SIM_MUST_CHECK;
 /* Compiles the scenario's functions that move walls. */
 sim_status collision_motion_create(collision_run *run) SIM_MUST_CHECK;
-/* Frees the meshes too. */
+/* Frees the programs and the meshes. */
 void collision_motion_destroy(collision_run *run);
 /* Moves the walls' poses from t - dt to t. SIM_ERR_DIVERGED. */
 sim_status collision_motion_step(collision_run *run, double t, double dt) SIM_MUST_CHECK;
@@ -102,11 +104,11 @@ sim_status collision_motion_step(collision_run *run, double t, double dt) SIM_MU
 
 sim_status collision_flow_create(collision_run *run) SIM_MUST_CHECK;
 void collision_flow_destroy(collision_run *run);
-/* Removes grains at outlets and inserts those that inlets owe, every COLLISION_FLOW_STEPS steps. */
+/* Removes grains at outlets and inserts those that inlets have to bring, every COLLISION_FLOW_STEPS steps. */
 sim_status collision_flow_step(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
-/* Computes the profiles of this step, unless they are there. */
+/* Computes the profiles of this step, unless done. */
 sim_status collision_profile_at(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
-/* Row of the table "flow". */
+/* Fills a row of the table "flow". */
 void collision_observe_flow(const collision_run *run, double *values);
 
 /* ---- observe.c ---- */
@@ -115,7 +117,8 @@ void collision_observe_flow(const collision_run *run, double *values);
 sim_status collision_observe(void *self, const sim_clock *clock, int table, double *values);
 /* The sums at clock->step, borrowed until the next step. */
 sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const collision_sums **out) SIM_MUST_CHECK;
-/* Conserved energy: with the dissipated energy, less the work of walls, shear and periodic gravity. */
+/* Conserved energy: energies of the grains and the dissipated energy, minus the work of walls, shear and periodic
+ * gravity. */
 double collision_energy(const collision_sums *sums);
 double collision_energy_scale(const collision_sums *sums);
 

@@ -1,5 +1,5 @@
-/* The table of operations that a solver fills, and what passes through it. Solvers: general (any grains, fp32 and fp64)
- * and fixed point (fixed_point.h), each on the CPU and on an NVIDIA GPU. */
+/* The table of operations of a solver, and its data types. Solvers: general (any grains, fp32 and fp64) and fixed
+ * point (fixed_point.h), each on the CPU and on an NVIDIA GPU. */
 #ifndef COLLISION_SOLVER_H
 #define COLLISION_SOLVER_H
 
@@ -8,7 +8,7 @@
 
 /* Sums over all grains, in fp64. */
 typedef struct collision_sums {
-  double external; /* potential energy; NaN: not known */
+  double external; /* external potential energy; NaN: unknown */
   double mass, kinetic, rotational, elastic, gravity, dissipated, work, virial, collisions;
   double momentum[3], angular[3];
   double flux[6], stress[6]; /* sums of m v v and of d F over contacts: xx yy zz xy yz zx */
@@ -30,7 +30,7 @@ typedef struct collision_ops {
   sim_dtype dtype;                                   /* of the state's arrays */
   bool exact;                                        /* `quanta` hold position and velocity for a restart */
   double (*bytes)(const collision_options *options); /* estimate of the memory that `create` takes */
-  /* Both arguments but *state's arrays are copied. *out: destroyed by `destroy`, after failures too. */
+  /* Copies *options and *state; the state's arrays are borrowed. *out is freed by `destroy`, after failures too. */
   sim_status (*create)(const collision_options *options, const collision_state *state, collision_work **out);
   void (*destroy)(collision_work **work);
   /* Reads the state's arrays. */
@@ -43,14 +43,14 @@ typedef struct collision_ops {
   sim_status (*store)(collision_work *work);
   sim_status (*sums)(collision_work *work, double t, collision_sums *out);
 
-  /* Changes of the set of grains without `store` and `load`. NULL, all three: the solver's state is on the host. */
+  /* Removal and insertion of grains without `store` and `load`. All three NULL: the solver's state is on the host. */
 
-  /* Whether the centre of a grain is in one of these regions. */
+  /* Sets *out where the centre of a grain is inside a region. */
   sim_status (*within)(collision_work *work, const collision_region *regions, int count, bool *out);
-  /* Appends the indices of grains with their centres in one of these regions. Writes the state's positions and sums
-   * over time of these grains alone. */
+  /* Appends the indices of grains with centres inside a region. Writes the state's positions and time sums of these
+   * grains only. */
   sim_status (*pick)(collision_work *work, const collision_region *regions, int count, collision_indices *out);
-  /* Keeps the grains of `moves` (rising) alone and adds those at the indices `come`, of which the state's arrays hold
+  /* Keeps the grains of `moves` (increasing) and inserts grains at the indices `come`; the state's arrays hold their
    * radius, mass, material, position, velocity and acceleration. */
   sim_status (*exchange)(collision_work *work, const collision_move *moves, int64_t move_count,
                          const collision_indices *come);

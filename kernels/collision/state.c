@@ -14,7 +14,7 @@ const sim_field collision_state_fields[] = {
     [COLLISION_ID] = {.name = "id",
                       .type = SIM_INT,
                       .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT,
-                      .doc = "number of the grain, from 0"},
+                      .doc = "id of the grain, from 0"},
     [COLLISION_RADIUS] =
         {.name = "radius", .type = SIM_REAL, .flags = SIM_IN_SNAPSHOT, .dimension = {1, 0, 0}, .doc = "radius"},
     [COLLISION_MASS] =
@@ -41,17 +41,17 @@ const sim_field collision_state_fields[] = {
                                 .type = SIM_REAL,
                                 .components = 3,
                                 .dimension = {1, 0, -2},
-                                .doc = "acceleration, by the contacts as the last step saw them"},
+                                .doc = "acceleration, with the contacts of the last step"},
     [COLLISION_ANGULAR_ACCELERATION] = {.name = "angular_acceleration",
                                         .type = SIM_REAL,
                                         .components = 3,
                                         .dimension = {0, 0, -2},
                                         .doc = "angular acceleration"},
-    [COLLISION_MATERIAL] = INTEGER("material", "number of its material"),
+    [COLLISION_MATERIAL] = INTEGER("material", "index of the material"),
     [COLLISION_DISSIPATED] = {.name = "dissipated",
                               .type = SIM_REAL,
                               .dimension = {2, 1, -2},
-                              .doc = "energy lost in its contacts; half of each with another grain"},
+                              .doc = "energy dissipated in its contacts; half of it in contacts with grains"},
     [COLLISION_VIRIAL] = {.name = "virial",
                           .type = SIM_REAL,
                           .dimension = {2, 1, -1},
@@ -59,40 +59,43 @@ const sim_field collision_state_fields[] = {
     [COLLISION_WORK] = {.name = "work",
                         .type = SIM_REAL,
                         .dimension = {2, 1, -2},
-                        .doc = "energy that moving walls, the sheared box and images higher up gave it"},
+                        .doc = "work of moving walls, the sheared box and gravity along periodic sides on the grain"},
     [COLLISION_COLLISIONS] = {.name = "collisions",
                               .type = SIM_INT,
                               .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT,
-                              .doc = "contacts with grains that have begun"},
+                              .doc = "collisions: contacts with grains that began since the start"},
     [COLLISION_CONTACT_GRAIN] = INTEGER("contact_grain", "index of the first grain of a contact; 2^64 - 1: no contact"),
     [COLLISION_CONTACT_PARTNER] = INTEGER("contact_partner", "index of its second grain"),
-    /* named anew when what they mean changes: older checkpoints are then refused */
-    [COLLISION_CONTACT_SPRING] =
-        {.name = "contact_history",
-         .type = SIM_REAL,
-         .doc = "tangential spring of the contact, then rolling and twisting angles; with Hertz's law "
-                "times the root of the contact's radius"},
+    /* renamed when their meaning changes, so that older checkpoints are refused */
+    [COLLISION_CONTACT_SPRING] = {.name = "contact_history",
+                                  .type = SIM_REAL,
+                                  .doc = "tangential spring of the contact, then rolling and twisting angles; with "
+                                         "Hertz's law times the root of the contact's radius"},
     [COLLISION_WALL_SPRING] = {.name = "wall_history",
                                .type = SIM_REAL,
                                .doc = "the same of each grain with each wall"},
     [COLLISION_CROSSED] = {.name = "crossed",
                            .type = SIM_INT,
-                           .doc = "how often the grain has passed each gate, along its normal less against it"},
-    [COLLISION_POSES] = {.name = "walls", .type = SIM_REAL, .doc = "of each wall: shift, angle, velocity and spin"},
+                           .doc = "net number of passages of each gate along its normal"},
+    [COLLISION_POSES] = {.name = "walls",
+                         .type = SIM_REAL,
+                         .doc = "pose of each wall: displacement, angle, velocity and spin"},
     [COLLISION_MESHES] = {.name = "meshes",
                           .type = SIM_REAL,
                           .dimension = {1, 0, 0},
                           .doc = "corners of each triangle, and the number of its mesh"},
-    [COLLISION_QUANTA] = INTEGER("quanta", "position and momentum of half a step before in whole numbers, where used"),
+    [COLLISION_QUANTA] =
+        INTEGER("quanta", "fixed-point position, and momentum half a step earlier, of the fixed-point solver"),
     [COLLISION_CONTROLLER] = {.name = "controller",
                               .type = SIM_REAL,
                               .choices = control_names,
-                              .doc = "energy at the start, its scale, the step, what has come and gone"},
+                              .doc =
+                                  "energy at the start, its scale, time step, sums over inserted and removed grains"},
     [COLLISION_ARRAYS] = {0}};
 
 int64_t collision_contact_room(int64_t n, int springs) { return springs > 0 ? 8 * n + 64 : 0; }
 
-/* Type and shape of an array; false: this run has none. */
+/* Type and shape of an array; false: the run has no such array. */
 static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int *rank, int64_t *shape) {
   const int64_t springs = run->options.springs, numbers = run->options.wall_numbers;
   *dtype = run->ops->dtype;
@@ -175,7 +178,7 @@ static void set_count(collision_run *run, int64_t n) {
   run->room = collision_contact_room(n, run->options.springs);
 }
 
-/* For run->n grains. */
+/* Allocates one array for run->n grains. */
 static sim_status create_array(collision_run *run, int which, sim_buffer *out) {
   sim_dtype dtype;
   int rank;
@@ -184,7 +187,7 @@ static sim_status create_array(collision_run *run, int which, sim_buffer *out) {
                                                     : SIM_OK;
 }
 
-/* They are packed for the grains that are there. */
+/* arrays are packed for the present number of grains */
 sim_status collision_create_arrays(collision_run *run) {
   const int64_t n = run->n;
   run->limit = run->varies ? (int64_t)collision_flow_estimate(run->parameters, (double)n) : n;

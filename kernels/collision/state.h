@@ -34,8 +34,9 @@ typedef enum collision_array {
 
 extern const sim_field collision_state_fields[];
 
-/* The arrays as solvers see them: borrowed, grains in the order of species, then of ids; void *: of the solver's dtype.
- * A contact with history stands once, at the grain of the smaller index; `room` entries, of which some may be empty. */
+/* The arrays as solvers see them: borrowed; grains in the order of species, then of ids; void *: of the solver's
+ * dtype. A contact with history is stored once, at the grain with the smaller index; `room` entries, some of which
+ * may be empty. */
 typedef struct collision_state {
   int64_t n, room;
   void *radius, *mass, *position, *velocity, *spin, *acceleration,
@@ -46,7 +47,7 @@ typedef struct collision_state {
   uint64_t *contact_grain, *contact_partner; /* [room]: indices; UINT64_MAX: empty */
   void *contact_spring;                      /* [springs][room] */
   double time;                               /* of this state, at `create` */
-  const int64_t *live;       /* number of grains now, where they come and go; n: their number at `create` */
+  const int64_t *live;       /* present number of grains, with inlets and outlets; n: their number at `create` */
   int64_t *crossed;          /* [gates][n]: passages along the normal less those against it */
   double *work;              /* [n]: energy from walls, shear and periodic gravity; NULL unless options.worked */
   void *wall_spring;         /* [wall_numbers][n] */
@@ -54,7 +55,7 @@ typedef struct collision_state {
   const geometry_pose *pose; /* [walls], at the time of the step */
 } collision_state;
 
-/* Indices of grains, rising. */
+/* Increasing indices of grains. */
 typedef struct collision_indices {
   int64_t *at; /* [count] of [room], owned */
   int64_t count, room;
@@ -64,9 +65,9 @@ typedef struct collision_indices {
 extern "C" {
 #endif
 
-/* Returns a list of `count` items of this size with room for one more; NULL: no memory, the list is unchanged. */
+/* Returns the list with room for at least one more item; NULL: out of memory, the list is unchanged. */
 void *collision_list_more(void *list, int64_t count, int64_t *room, size_t size);
-/* Appends an index; false: no memory, the list is unchanged. */
+/* Appends an index; false: out of memory, the list is unchanged. */
 bool collision_indices_add(collision_indices *indices, int64_t index) SIM_MUST_CHECK;
 
 /* Room for contacts with history: 8 a grain. A packing of spheres of any radii has at most 15 contact ends a grain on

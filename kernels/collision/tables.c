@@ -1,4 +1,4 @@
-/* The tables of a run: those of every run, and those that a scenario adds. */
+/* The tables of a run: common tables, and those that a scenario adds. */
 #include "kernels/collision/run.h"
 #include "kernels/collision/scenario/fields.h"
 #include "kernels/collision/scenario/sizes.h"
@@ -15,31 +15,31 @@ static const sim_field wall_columns[] = {
     {.name = "WALL_force_x",
      .type = SIM_REAL,
      .dimension = {1, 1, -2},
-     .doc = "of the grains on it; WALL is wall1, ... or a side, x_low, ..."},
+     .doc = "force of the grains on the wall; WALL is wall1, ... or a side, x_low, ..."},
     {.name = "WALL_force_y", .type = SIM_REAL, .dimension = {1, 1, -2}, .doc = "the same, y"},
     {.name = "WALL_force_z", .type = SIM_REAL, .dimension = {1, 1, -2}, .doc = "the same, z"},
     {0}};
 static const sim_field flow_columns[] = {
-    {.name = "inserted", .type = SIM_REAL, .doc = "grains that have come since the start"},
+    {.name = "inserted", .type = SIM_REAL, .doc = "grains inserted since the start"},
     {.name = "inserted_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
-    {.name = "removed", .type = SIM_REAL, .doc = "grains that were taken away"},
+    {.name = "removed", .type = SIM_REAL, .doc = "grains removed since the start"},
     {.name = "removed_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
-    {.name = "gateGATE_grains", .type = SIM_REAL, .doc = "that have passed it along its normal, less against it"},
+    {.name = "gateGATE_grains", .type = SIM_REAL, .doc = "net number of grains that passed the gate along its normal"},
     {.name = "gateGATE_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
     {0}};
 static const sim_field profile_columns[] = {
     {.name = "sliceSLICE",
      .type = SIM_REAL,
      .display = SIM_DISPLAY_PROFILE,
-     .doc = "in slice 1, 2, ... from the lower side of the box on, of the grains with their centres in it; without "
-            "any, density is 0 and the others are NaN"},
+     .doc = "slice 1, 2, ... from the lower side of the box; grains with their centres in it; without grains density "
+            "is 0 and the others are NaN"},
     {0}};
 static const sim_table described[] = {
     {"walls", "forces on walls; with walls", wall_columns},
-    {"flow", "what came, went and passed; with insert, remove or gates", flow_columns},
+    {"flow", "inserted, removed and counted grains; with insert, remove or gates", flow_columns},
     {"profile_KIND",
-     "density (share of volume that grains fill), velocity_x, velocity_y, velocity_z (V, of the mass) and temperature "
-     "(mean of m (v - V)^2/3) across the box; with profile",
+     "profiles across the box: density (volume fraction of grains), velocity_x, velocity_y, velocity_z (V, "
+     "mass-weighted) and temperature (mean of m (v - V)^2/3); with profile",
      profile_columns}};
 const sim_table *const collision_described[] = {&described[0], &described[1], &described[2], NULL};
 
@@ -53,10 +53,10 @@ static const sim_table *make_flow(collision_parameters *p) {
                             .type = SIM_REAL,
                             .dimension = {0, i % 2, 0},
                             .doc = i % 2 ? "the same, their mass"
-                                         : "grains that have passed this gate along its normal, less against it"};
+                                         : "net number of grains that passed this gate along its normal"};
   }
   *column = (sim_field){0};
-  p->flow_table = (sim_table){"flow", "what came, went and passed since the start", p->flow_columns};
+  p->flow_table = (sim_table){"flow", "inserted, removed and counted grains since the start", p->flow_columns};
   return &p->flow_table;
 }
 
@@ -65,8 +65,8 @@ static const sim_table **make_profiles(collision_parameters *p, const sim_table 
     const char *name, *doc;
     sim_dimension dimension;
   } kinds[] = {
-      {"profile_density", "share of the volume that grains fill, whole where their centre is", {0}},
-      {"profile_velocity_x", "V, mean velocity of the mass in a slice, x; NaN without grains", {1, 0, -1}},
+      {"profile_density", "volume fraction of grains, each counted where its centre is", {0}},
+      {"profile_velocity_x", "mass-weighted mean velocity V in a slice, x; NaN without grains", {1, 0, -1}},
       {"profile_velocity_y", "the same, y", {1, 0, -1}},
       {"profile_velocity_z", "the same, z", {1, 0, -1}},
       {"profile_temperature", "mean over the grains in a slice of m (v - V)^2/3; NaN without grains", {2, 1, -2}}};
@@ -78,7 +78,7 @@ static const sim_table **make_profiles(collision_parameters *p, const sim_table 
                               .type = SIM_REAL,
                               .dimension = kinds[which].dimension,
                               .display = SIM_DISPLAY_PROFILE,
-                              .doc = "in this slice, from the lower side of the box on"};
+                              .doc = "this slice, counted from the lower side of the box"};
     column[p->profile.bins] = (sim_field){0};
     p->bin_tables[which] = (sim_table){kinds[which].name, kinds[which].doc, column};
     *table++ = &p->bin_tables[which];
@@ -86,7 +86,7 @@ static const sim_table **make_profiles(collision_parameters *p, const sim_table 
   return table;
 }
 
-/* Three columns a wall: those of the box, then those of `walls`. */
+/* Three columns for each wall: those of the box, then those of `walls`. */
 void collision_make_tables(collision_parameters *p) {
   static const char *const sides[] = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"};
   const sim_table **table = p->tables;

@@ -1,11 +1,17 @@
-/* What device code of several models stands on. This file and those that it is included by are compiled by nvcc with
- * the program, and by NVRTC with functions of a scenario, where there are no headers but these. */
+/* Operations of warps and thread blocks, asynchronous copies, and every instruction that device code names by PTX: what
+ * another vendor's device has to replace stands here, each with the plain form in words. Compiled by nvcc with the
+ * program, and by NVRTC with functions of a scenario, where there are no headers but those that it is given.
+ *
+ * All lanes of a warp call the operations of a warp, all threads of a block those of a block. A warp has 32 lanes; lane
+ * is threadIdx.x % 32. Reductions have one tree on all devices: with the lane 16 above, 8 above, ... */
 #ifndef KERNELS_COMMON_DEVICE_CUH
 #define KERNELS_COMMON_DEVICE_CUH
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
 #endif
+
+/* ---- order of kernels ---- */
 
 /* Lets the next kernel be made ready, and waits until all before it have ended and what they wrote can be read. */
 __device__ inline void after_previous() {
@@ -18,6 +24,243 @@ __device__ inline void after_previous() {
   cudaGridDependencySynchronize();
 #endif
 #endif
+}
+
+/* ---- warps ---- */
+
+/* Waits for the warp; what its lanes wrote to memory before can be read after. */
+__device__ __forceinline__ void warp_barrier() { __syncwarp(); }
+/* The value of another lane, modulo 32; of lane ^ mask. */
+template <typename T> __device__ __forceinline__ T warp_read(T value, int lane) {
+  return __shfl_sync(~0u, value, lane);
+}
+template <typename T> __device__ __forceinline__ T warp_read_xor(T value, int mask) {
+  return __shfl_xor_sync(~0u, value, mask);
+}
+/* Whether all lanes say so; whether any does; bit k: whether lane k does. */
+__device__ __forceinline__ bool warp_all(bool says) { return __all_sync(~0u, says); }
+__device__ __forceinline__ bool warp_any(bool says) { return __any_sync(~0u, says); }
+__device__ __forceinline__ unsigned warp_ballot(bool says) { return __ballot_sync(~0u, says); }
+
+/* Operations of reductions: of(a, b), and none(), which changes nothing. */
+struct reduce_sum {
+  template <typename T> __device__ static T of(T a, T b) { return a + b; }
+  __device__ static double none() { return 0; }
+};
+struct reduce_max {
+  template <typename T> __device__ static T of(T a, T b) { return max(a, b); }
+};
+
+/* Over the first LANES lanes, a power of two; lane 0 has the result. */
+template <int LANES, typename T, typename Op> __device__ __forceinline__ T warp_reduce(T value, Op op) {
+#pragma unroll
+  for (int step = LANES / 2; step > 0; step /= 2) value = op.of(value, __shfl_down_sync(~0u, value, step));
+  return value;
+}
+template <typename T> __device__ __forceinline__ T warp_sum(T value) { return warp_reduce<32>(value, reduce_sum()); }
+template <typename T> __device__ __forceinline__ T warp_max(T value) { return warp_reduce<32>(value, reduce_max()); }
+
+/* The same; every lane has the result. */
+template <typename T, typename Op> __device__ __forceinline__ T warp_reduce_all(T value, Op op) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) value = op.of(value, warp_read_xor(value, step));
+  return value;
+}
+template <typename T> __device__ __forceinline__ T warp_sum_all(T value) {
+  return warp_reduce_all(value, reduce_sum());
+}
+template <typename T> __device__ __forceinline__ T warp_max_all(T value) {
+  return warp_reduce_all(value, reduce_max());
+}
+
+/* Sum over this lane and those below. */
+template <typename T> __device__ __forceinline__ T warp_prefix_sum(T value) {
+  for (int step = 1; step < 32; step *= 2) {
+    const T other = __shfl_up_sync(~0u, value, step);
+    if ((threadIdx.x & 31) >= (unsigned)step) value += other;
+  }
+  return value;
+}
+
+/* Reserves an entry of *count for each lane that calls it, by one atomic addition; returns its number. Plain:
+ * atomicAdd(count, 1). */
+__device__ inline unsigned warp_append(unsigned *count) {
+  const unsigned here = __activemask(), lane = threadIdx.x & 31;
+  const int leader = __ffs((int)here) - 1;
+  unsigned at = 0;
+  if ((int)lane == leader) at = atomicAdd(count, (unsigned)__popc(here));
+  return __shfl_sync(here, at, leader) + (unsigned)__popc(here & ((1u << lane) - 1));
+}
+
+/* ---- thread blocks ---- */
+
+/* Over a block of THREADS threads, a power of two from 64 to 1024; thread 0 has the result. shared [THREADS / 32] may
+ * be reused at once. */
+template <int THREADS, typename Op> __device__ inline double block_reduce(double value, Op op, double *shared) {
+  value = warp_reduce<32>(value, op);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = threadIdx.x < THREADS / 32 ? shared[threadIdx.x] : op.none();
+  return threadIdx.x < 32 ? warp_reduce<THREADS / 32>(value, op) : value;
+}
+template <int THREADS> __device__ inline double block_sum(double value, double *shared) {
+  return block_reduce<THREADS>(value, reduce_sum(), shared);
+}
+
+/* ---- approximations ---- */
+
+/* name(a) by one instruction; subnormal numbers count as 0. */
+#define DEVICE_APPROXIMATION(type, constraint, name, instruction)                                                      \
+  __device__ __forceinline__ type name(type a) {                                                                       \
+    type y;                                                                                                            \
+    asm(instruction " %0, %1;" : "=" constraint(y) : constraint(a));                                                   \
+    return y;                                                                                                          \
+  }
+DEVICE_APPROXIMATION(float, "f", approximate_rsqrt, "rsqrt.approx.ftz.f32") /* 1 / sqrtf(a), within 2^-22.9 */
+DEVICE_APPROXIMATION(float, "f", approximate_inverse, "rcp.approx.ftz.f32") /* 1 / a, within 2^-23 */
+DEVICE_APPROXIMATION(float, "f", approximate_sqrt, "sqrt.approx.ftz.f32")   /* sqrtf(a) */
+DEVICE_APPROXIMATION(float, "f", approximate_exp2, "ex2.approx.ftz.f32")    /* exp2f(a), within 2^-22 */
+DEVICE_APPROXIMATION(float, "f", approximate_log2, "lg2.approx.ftz.f32")    /* log2f(a), within 2^-22 */
+DEVICE_APPROXIMATION(float, "f", approximate_cos, "cos.approx.ftz.f32")     /* cosf(a), within 2^-20.9 */
+DEVICE_APPROXIMATION(float, "f", approximate_sin, "sin.approx.ftz.f32")     /* sinf(a), within 2^-20.9 */
+/* From the upper 32 bits of `a`: relative error about 2^-20. */
+DEVICE_APPROXIMATION(double, "d", approximate_rsqrt, "rsqrt.approx.ftz.f64")
+DEVICE_APPROXIMATION(double, "d", approximate_inverse, "rcp.approx.ftz.f64")
+#undef DEVICE_APPROXIMATION
+
+/* a / b; 0 for b beyond 2^126. */
+__device__ __forceinline__ float approximate_quotient(float a, float b) {
+  float y;
+  asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+
+/* ---- what a compiler does not find ---- */
+
+/* The greater one; NaN where one is. */
+__device__ __forceinline__ float max_nan(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+  asm("max.NaN.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
+  return a;
+#else
+  return b > a ? b : a;
+#endif
+}
+
+/* a b, in halves, by one instruction: a compiler that sees the product splits it, and makes the half that it needs
+ * again later on. Plain: (unsigned long long)a * b. */
+__device__ __forceinline__ void wide_product(unsigned a, unsigned b, unsigned *low, unsigned *high) {
+  asm("{ .reg .u64 p; mul.wide.u32 p, %2, %3; mov.b64 {%0, %1}, p; }" : "=r"(*low), "=r"(*high) : "r"(a), "r"(b));
+}
+
+/* Keeps the numbers in registers, instead of computing them again. Plain: nothing. */
+__device__ __forceinline__ void keep_in_registers(unsigned &a, unsigned &b, unsigned &c, unsigned &d) {
+  asm volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+}
+
+/* ---- asynchronous copies of a thread, from global to shared memory ---- */
+
+__device__ __forceinline__ unsigned shared_address(const void *at) { return (unsigned)__cvta_generic_to_shared(at); }
+
+#if __CUDA_ARCH__ >= 800
+/* *to = *from, of 4, 8 or 16 bytes. copy_async_through: 16 bytes that are read once, past the L1 cache. */
+template <typename T> __device__ __forceinline__ void copy_async(T *to, const T *from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)), "l"(from), "n"(sizeof(T))
+               : "memory");
+}
+template <typename T> __device__ __forceinline__ void copy_async_through(T *to, const T *from) {
+  static_assert(sizeof(T) == 16, "bytes");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
+}
+/* Closes a group of copies. */
+__device__ __forceinline__ void commit_async() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/* Waits for all groups but the last `LEFT`. */
+template <int LEFT> __device__ __forceinline__ void wait_async() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+}
+#else
+template <typename T> __device__ __forceinline__ void copy_async(T *to, const T *from) { *to = *from; }
+template <typename T> __device__ __forceinline__ void copy_async_through(T *to, const T *from) { *to = *from; }
+__device__ __forceinline__ void commit_async() {}
+template <int LEFT> __device__ __forceinline__ void wait_async() {}
+#endif
+
+/* ---- bulk copies, which one thread starts (compute capability 9.0) ---- */
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+/* A barrier of 8 bytes in shared memory counts the bytes that arrive. Addresses are those of shared memory. */
+__device__ __forceinline__ void arrival_init(unsigned barrier) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+}
+__device__ __forceinline__ void arrival_expect(unsigned barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+/* Waits until all that was expected has arrived; parity: of the number of times that the barrier was used before. */
+__device__ __forceinline__ void arrival_wait(unsigned barrier, unsigned parity) {
+  asm volatile("{\n"
+               ".reg .pred done;\n"
+               "again:\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+               "@!done bra again;\n"
+               "}" ::"r"(barrier),
+               "r"(parity)
+               : "memory");
+}
+/* What was done with shared memory before is seen by bulk copies after; barriers by those of the cluster. */
+__device__ __forceinline__ void fence_bulk() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ __forceinline__ void fence_arrivals() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+
+/* From global to shared memory, `bytes` a multiple of 16, counted by the barrier. */
+__device__ __forceinline__ void bulk_read(unsigned to, const void *from, unsigned bytes, unsigned barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+               "l"(from), "r"(bytes), "r"(barrier)
+               : "memory");
+}
+/* From shared to global memory; bulk_commit closes a group of writes. */
+__device__ __forceinline__ void bulk_write(void *to, unsigned from, unsigned bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes)
+               : "memory");
+}
+/* A tile of a tensor of rank 3 from element x, y, z on; map: a CUtensorMap. */
+__device__ __forceinline__ void tile_read(unsigned to, const void *map, int x, int y, int z, unsigned barrier) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
+               "%4}], [%5];" ::"r"(to),
+               "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier)
+               : "memory");
+}
+__device__ __forceinline__ void tile_write(const void *map, int x, int y, int z, unsigned from) {
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map), "r"(x),
+               "r"(y), "r"(z), "r"(from)
+               : "memory");
+}
+__device__ __forceinline__ void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+/* Waits until all groups but the last `LEFT` have read shared memory; until all have been written. */
+template <int LEFT> __device__ __forceinline__ void bulk_wait_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(LEFT) : "memory");
+}
+__device__ __forceinline__ void bulk_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+
+/* A barrier of a cluster of thread blocks, in two halves: what was read before is read before others write after. */
+__device__ __forceinline__ void cluster_arrive() {
+  asm volatile("fence.acq_rel.cta;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
+/* Four floats to the same address in block `rank` of the cluster, whose barrier at the same address counts them. */
+__device__ __forceinline__ void cluster_send(unsigned to, unsigned barrier, unsigned rank, float4 v) {
+  unsigned there, counter;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(to), "r"(rank));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(counter) : "r"(barrier), "r"(rank));
+  asm volatile(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(there),
+      "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w), "r"(counter)
+      : "memory");
+}
+#endif
+/* Four floats to an address in shared memory. */
+__device__ __forceinline__ void shared_store(unsigned to, float4 v) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w) : "memory");
 }
 
 #endif

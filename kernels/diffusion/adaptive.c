@@ -1,18 +1,18 @@
-/* The length of steps from their error. A step is a power of two, of which the tables of the last few are kept: they
- * are rarely made. The last one ends at t_end. What is decided depends on the state, the clock
- * and the level alone, which a checkpoint holds. */
+/* Adaptive time steps. The length is a power of two, 2^level, and the tables of the last few lengths are kept, so
+ * that tables are rarely computed. The last step ends at t_end. All decisions depend on the state, the clock and the
+ * level alone, which a checkpoint holds. */
 #include "kernels/diffusion/diffusion.h"
 
 #include <limits.h>
 #include <math.h>
 
-/* A longer step is tried where its error is expected below this. */
+/* The step is doubled where the expected error ratio is at most this. */
 static const double hope = 0.5;
 
-/* Of the longest step. */
+/* Level of the longest step. */
 static int top_level(const diffusion_integrate *i) { return ilogb(isnan(i->dt_max) ? i->t_end / 64 : i->dt_max); }
 
-/* Of the shortest one, where dt_min is given. */
+/* Level of the shortest step if dt_min is given. */
 static int bottom_level(const diffusion_integrate *i) {
   if (i->dt_min == 0) return INT_MIN;
   const int level = ilogb(i->dt_min);
@@ -31,7 +31,7 @@ static int slot_of(int level) {
   return (level % slots + slots) % slots;
 }
 
-/* The greatest error of any field, of what it may be, and whose it is. */
+/* Largest ratio of error to tolerance over the fields, and the field that has it. */
 static sim_status ratio_of(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work, double *out,
                            int *worst) {
   double errors[DIFFUSION_FIELDS], sizes[DIFFUSION_FIELDS];
@@ -41,7 +41,7 @@ static sim_status ratio_of(const diffusion_parameters *p, const diffusion_ops *o
   for (int f = 0; f < (int)p->fields.count; f++) {
     const double ratio = errors[f] / (p->integrate.atol + p->integrate.rtol * sizes[f]);
     if (ratio <= *out || errors[f] == 0 || isnan(*out)) continue;
-    *out = ratio; /* a NaN stays, and is too much */
+    *out = ratio; /* NaN counts as too large */
     *worst = f;
   }
   return SIM_OK;
@@ -66,7 +66,7 @@ sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusio
                                    diffusion_controller *c, sim_clock *clock) {
   const diffusion_embedded *e = diffusion_embedded_of(p->integrate.scheme);
   const int top = top_level(&p->integrate), bottom = bottom_level(&p->integrate);
-  if (c->level > top) c->level = top; /* of a checkpoint, with another t_end */
+  if (c->level > top) c->level = top; /* the checkpoint's run had another t_end */
   int worst = 0;
   for (bool again = false;; again = true) {
     double after, ratio;
@@ -83,14 +83,14 @@ sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusio
       clock->step++;
       clock->t = after;
       clock->dt = h;
-      /* twice as long at most, and not at once after one that failed */
+      /* at most doubled, and not directly after a rejected step */
       if (!last && !again && ratio * exp2(e->power) <= hope) c->level++;
       return SIM_OK;
     }
     if (h <= ldexp(1, bottom)) return too_short(p, clock->t, worst);
-    c->known = !e->kept; /* else they were replaced: once more, from the state */
+    c->known = !e->kept; /* else the rates are lost and computed again from the state */
     if (!c->known) SIM_TRY(ops->resume(work));
-    /* as many levels at once as the error's power tells, 8 at most */
+    /* lower by as many levels as the error's order suggests, at most 8 */
     const double levels = ratio < INFINITY ? ceil(log2(ratio / hope) / e->power) : 8;
     const int from = last ? ilogb(h) + 1 : c->level;
     const int shorter = from - (int)fmax(1, fmin(8, levels));

@@ -1,7 +1,7 @@
 /* The model: steps and outputs, by the operations of a backend.
  *
- * A Strang step is R(h/2) exp(L h) R(h/2), with two neighbouring R in one pass: the state is that before the second
- * one, which outputs add. */
+ * A Strang step is R(h/2) exp(L h) R(h/2); two neighbouring R are one pass. The stored state is that before the
+ * second R, which outputs add. */
 #include "kernels/diffusion/observe.h"
 
 #include "engine/log.h"
@@ -17,31 +17,33 @@ typedef struct diffusion_run {
   const diffusion_ops *ops;
   diffusion_work *work;
   const sim_backend *backend;
-  diffusion_observer *observer;     /* NULL: nothing beside statistics */
+  diffusion_observer *observer;     /* NULL: statistics only */
   diffusion_resolution *resolution; /* NULL: no check */
-  sim_buffer host;                  /* the fields, where they lie on a device and are observed */
+  sim_buffer host;                  /* host copy of the fields, for observed functions on a GPU */
   grid_shape grid;
   const diffusion_method *method;
   sim_mesh mesh;
-  int64_t cells, shown;            /* step whose fields are shown; -1: none */
-  int64_t checked;                 /* step whose resolution was checked */
-  diffusion_controller controller; /* where steps adapt */
-  double level;                    /* its level, as a checkpoint has it */
-  double jumped;                   /* DIFFUSION_EXACT: the time that it is at; NaN: none */
-  int64_t finite;                  /* last step that was */
-  /* Fixed steps: t_end of `rest`, from its beginning on. That is not 0 where a restart has another t_end, which other
-   * steps fill. */
+  int64_t cells, shown;            /* step of the fields for outputs; -1: none */
+  int64_t checked;                 /* step of the last resolution check */
+  diffusion_controller controller; /* adaptive steps */
+  double level;                    /* its level, as stored in checkpoints */
+  double jumped;                   /* DIFFUSION_EXACT: time of array [0]; NaN: none */
+  int64_t finite;                  /* last step whose state was finite */
+  /* Fixed steps: t_end of `rest` counts from its beginning, which is not 0 where a restart has another t_end and so
+   * another step. */
   diffusion_parameters rest;
-  double begin[2], h; /* time and step, as a checkpoint has them */
+  double begin[2], h; /* begin: time and step, as stored in checkpoints */
   int64_t last;
   int fields;
 } diffusion_run;
 
 static const sim_field state_fields[] = {
-    /* named anew when their order changes: older checkpoints are then refused */
-    {.name = "coefficients", .type = SIM_REAL, .doc = "coefficients of the fields, as the scheme keeps them"},
-    {.name = "level", .type = SIM_REAL, .doc = "where dt = \"auto\": the next step is 2^level"},
-    {.name = "begin", .type = SIM_REAL, .doc = "time and step from which steps are counted, where t_end was changed"},
+    /* renamed when their order changes, so that older checkpoints are refused */
+    {.name = "coefficients",
+     .type = SIM_REAL,
+     .doc = "spectral coefficients of the fields, in the order of the solver"},
+    {.name = "level", .type = SIM_REAL, .doc = "dt = \"auto\": the next step is 2^level"},
+    {.name = "begin", .type = SIM_REAL, .doc = "time and step from which steps are counted, after a change of t_end"},
     {.name = NULL},
 };
 
@@ -62,7 +64,7 @@ static void extent(const void *parameters, sim_extent *out) {
   grid_extent(&grid, out);
 }
 
-/* Steps that are not those of the scenario: of the time that is left from `begin` on. */
+/* Reports steps whose length differs from the scenario's, for the time left from `begin` on. */
 static void say_steps(const diffusion_integrate *left, double t_end, double begin) {
   const double h = diffusion_dt(left);
   char from[64] = "";
@@ -121,7 +123,7 @@ static void *part(const sim_buffer *buffer, int field) {
   return (char *)buffer->data + (size_t)field * (size_t)buffer->shape[1] * sim_dtype_size(buffer->dtype);
 }
 
-/* The first state, made on the host. */
+/* Creates the initial state on the host. */
 static sim_status begin(diffusion_run *run, const sim_setup *setup) {
   const sim_buffer *real = run->ops->real(run->work);
   sim_buffer host = *real;
@@ -135,7 +137,7 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
   return status == SIM_OK ? run->ops->load(run->work) : status;
 }
 
-/* The order of coefficients is the operations' own, and so is the rank of the array. */
+/* The order of coefficients, and the rank of the array, depend on the operations. */
 static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pending) {
   sim_array coefficients, level;
   sim_array_of(&state_fields[0], run->ops->state(run->work), &coefficients);
@@ -146,16 +148,18 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
       return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's level is no power of two of a step");
     run->controller.level = (int)run->level;
   }
-  if (sim_frame_restore(setup->saved, setup->backend, &coefficients) != SIM_OK) /* their order is the operations' own */
+  /* the order of coefficients depends on the operations */
+  if (sim_frame_restore(setup->saved, setup->backend, &coefficients) != SIM_OK)
     return sim_fail_context("%s on %s", run->ops->name(run->work), setup->backend->name);
   SIM_TRY(run->ops->resume(run->work));
   if (!pending) return SIM_OK;
-  const sim_clock *clock = &setup->saved->clock; /* the second half of the last step, before steps of another length */
+  /* completes the second half of the last step, before the length changes */
+  const sim_clock *clock = &setup->saved->clock;
   SIM_TRY(run->ops->show(run->work, &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1}));
   return run->ops->load(run->work);
 }
 
-/* Where steps are counted from: at the beginning of the run, unless the checkpoint says where since. */
+/* Reads where steps are counted from: the beginning of the run unless the checkpoint says otherwise. */
 static sim_status read_begin(diffusion_run *run, const sim_frame *saved) {
   const double *x = run->begin;
   if (!saved || !sim_frame_array(saved, state_fields[2].name)) return SIM_OK;
@@ -168,7 +172,7 @@ static sim_status read_begin(diffusion_run *run, const sim_frame *saved) {
   return SIM_OK;
 }
 
-/* The steps of a fixed length; whether that changes at a checkpoint after steps of another one. */
+/* Sets the fixed step; returns whether it differs from the steps before the checkpoint. */
 static bool set_course(diffusion_run *run, const sim_frame *saved) {
   const diffusion_integrate *rest = &run->rest.integrate;
   bool changed = false, stepped = false;
@@ -187,7 +191,7 @@ static bool set_course(diffusion_run *run, const sim_frame *saved) {
   }
 }
 
-/* Of a step's begin. */
+/* Time at the beginning of a step. */
 static double time_of(const diffusion_run *run, int64_t step) {
   return run->begin[0] + (double)(step - (int64_t)run->begin[1]) * run->h;
 }
@@ -251,7 +255,7 @@ static sim_status check_finite(diffusion_run *run, const sim_clock *clock) {
 }
 
 static sim_status step(void *self, sim_clock *clock) {
-  enum { CHECK_EVERY = 64 }; /* steps, where checks wait for a queue */
+  enum { CHECK_EVERY = 64 }; /* steps between checks, where a check waits for the device */
   diffusion_run *run = self;
   if (diffusion_adaptive(run->p)) return diffusion_adaptive_step(run->p, run->ops, run->work, &run->controller, clock);
   const double h = run->h, t = time_of(run, clock->step);
@@ -268,7 +272,7 @@ static sim_status step(void *self, sim_clock *clock) {
   return run->backend->space == SIM_SPACE_HOST || clock->step % CHECK_EVERY == 0 ? check_finite(run, clock) : SIM_OK;
 }
 
-/* Makes the real fields those of this step. */
+/* Computes the real fields of this step. */
 static sim_status show(diffusion_run *run, const sim_clock *clock) {
   const bool half = run->p->integrate.scheme == DIFFUSION_STRANG && clock->step > (int64_t)run->begin[1];
   if (run->shown == clock->step) return SIM_OK;
@@ -276,7 +280,7 @@ static sim_status show(diffusion_run *run, const sim_clock *clock) {
   if (run->p->integrate.scheme == DIFFUSION_EXACT && run->jumped != clock->t)
     SIM_TRY(run->ops->jump(run->work, clock->t));
   run->jumped = clock->t;
-  if (run->controller.known) SIM_TRY(run->ops->resume(run->work)); /* array [0] has been used up by the error */
+  if (run->controller.known) SIM_TRY(run->ops->resume(run->work)); /* the error estimate has overwritten array [0] */
   SIM_TRY(
       run->ops->show(run->work, half ? &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1} : NULL));
   run->shown = clock->step;
@@ -288,7 +292,8 @@ static sim_status lines_of(void *context, int field, int axis, int64_t count, vo
   return run->ops->lines(run->work, field, axis, count, out);
 }
 
-/* Of fields that are shown. It waits for the device: at rows of tables, where the statistics do too, and at the end. */
+/* Checks the resolution of the real fields. It waits for the device: at table rows, where statistics wait too, and
+ * at the end. */
 static sim_status check_resolution(diffusion_run *run, const sim_clock *clock) {
   if (run->checked == clock->step) return SIM_OK;
   run->checked = clock->step;
@@ -371,8 +376,8 @@ static void describe(const void *self, char *out, size_t capacity) {
     used += snprintf(out + used, capacity - (size_t)used, " cells of %lld members",
                      (long long)run->grid.n[run->grid.member_axis]);
   if (used > 0 && (size_t)used < capacity)
-    (void)snprintf(out + used, capacity - (size_t)used, "%s, scheme %s, %s", run->grid.member_axis ? "" : " cells",
-                   run->method->name, run->ops->name(run->work));
+    (void)snprintf(out + used, capacity - (size_t)used, "%s, scheme %s, transforms by %s",
+                   run->grid.member_axis ? "" : " cells", run->method->name, run->ops->name(run->work));
 }
 
 static const char *const references[] = {
@@ -384,7 +389,7 @@ static const char *const references[] = {
 
 const sim_model diffusion_model = {
     .name = "diffusion",
-    .doc = "diffusion and reaction of fields on a grid",
+    .doc = "reaction-diffusion equations of fields on a grid, by spectral methods",
     .example =
         "-- Spots that divide (Gray and Scott).\n"
         "local F, k = 0.0367, 0.0649\n"

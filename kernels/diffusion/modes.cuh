@@ -1,4 +1,4 @@
-/* What holds for a wavenumber on the CPU and on the device alike. For NVRTC too. */
+/* Properties of wavenumbers, for the CPU and the device. Compiled by NVRTC too. */
 #ifndef DIFFUSION_MODES_CUH
 #define DIFFUSION_MODES_CUH
 
@@ -9,23 +9,23 @@
 #define DIFFUSION_BOTH static inline
 #endif
 
-/* Whether `dealias` keeps a mode along an axis of n cells. Modes go to n/2 where it is periodic and to n between walls.
- * Below 2/(p + 1) of that, no product of p modes is taken for a mode that is kept (Orszag, J. Atmos. Sci. 28, 1971). A
- * mode at the limit itself would be: it is cut, whatever rounding makes of the fraction. fraction 0: all are kept. */
+/* Whether `dealias` keeps a mode along an axis of n cells. Modes go to n/2 on periodic axes and to n between walls.
+ * Below 2/(p + 1) of that, no product of p modes is aliased to a mode that is kept (Orszag, J. Atmos. Sci. 28,
+ * 1971). A mode at the limit itself is cut, with a margin for the fraction's rounding. fraction 0: all are kept. */
 DIFFUSION_BOTH int diffusion_mode_kept(long long mode, long long n, int periodic, double fraction) {
   const double most = periodic ? 0.5 * (double)n : (double)n;
   return !(fraction > 0) || (double)(mode < 0 ? -mode : mode) < (fraction - 1e-9) * most || mode == 0;
 }
 
-/* Root of the variance of the integral of exp(rate (h - s)) dW(s) over a step of h: what white noise becomes beside a
- * linear part that is exact (Ornstein and Uhlenbeck; Gillespie, Phys. Rev. E 54, 1996). twice: 2 Re(rate) h. */
+/* Standard deviation of the integral of exp(rate (h - s)) dW(s) over a step of h: white noise with an exact linear
+ * part (Ornstein and Uhlenbeck; Gillespie, Phys. Rev. E 54, 1996). twice: 2 Re(rate) h. */
 DIFFUSION_BOTH double diffusion_noise_weight(double h, double twice) {
   return sqrt(fabs(twice) < 1e-9 ? h * (1 + twice / 2) : h * expm1(twice) / twice);
 }
 
-/* The same of n <= 8 fields with a matrix A of rates: lower triangular w with w w^H = the integral of exp(A s) Q
- * exp(A^H s) ds, Q diagonal. Matrices are [n][n] complex numbers (re, im), a of A h; q[n] of Q h. By the series of the
- * integral over h/2^m, where |A| h/2^m <= 1/2 (term j is below 1/(j + 1)!), and doubling. */
+/* The same for n <= 8 fields with a matrix A of rates: lower triangular w with w w^H = integral of exp(A s) Q
+ * exp(A^H s) ds, Q diagonal. Matrices are [n][n] complex numbers (re, im); a = A h, q[n] = Q h. Series of the
+ * integral over h/2^m with |A| h/2^m <= 1/2 (term j is below 1/(j + 1)!), then doubling. */
 enum { DIFFUSION_NOISE_MATRIX = 2 * 8 * 8 };
 /* out = x y, or x y^H */
 DIFFUSION_BOTH void diffusion_noise_product(int n, const double *x, const double *y, int adjoint, double *out) {
@@ -80,7 +80,7 @@ DIFFUSION_BOTH void diffusion_noise_matrix(int n, const double *a, const double 
     for (int i = 0; i < count; i++) e[i] = other[i];
   }
   for (int i = 0; i < count; i++) w[i] = 0;
-  for (int j = 0; j < n; j++) /* Cholesky; what has no variance beside the others' has no column */
+  for (int j = 0; j < n; j++) /* Cholesky; a field without variance of its own has no column */
     for (int i = j; i < n; i++) {
       double re = c[2 * (i * n + j)], im = c[2 * (i * n + j) + 1];
       for (int k = 0; k < j; k++) {
@@ -97,8 +97,8 @@ DIFFUSION_BOTH void diffusion_noise_matrix(int n, const double *a, const double 
     }
 }
 
-/* Lines of cells along an axis, `count` of all there are, evenly: the first cell of line j, in [nz][ny][nx], and the
- * cells from one to the next. */
+/* Sampled lines of cells along an axis, `count` evenly spaced ones of all: the first cell of line j in [nz][ny][nx],
+ * and the stride of its cells. */
 DIFFUSION_BOTH long long diffusion_line_begin(const long long n[3], int axis, long long count, long long j) {
   const long long q = (2 * j + 1) * (n[0] * n[1] * n[2] / n[axis]) / (2 * count);
   return axis == 0 ? q * n[0] : axis == 1 ? q / n[0] * n[0] * n[1] + q % n[0] : q;

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { X, Y, Z, PLACES = 4, INPUTS = 4 * DIFFUSION_FIELDS + PLACES + 1 };
+enum { X, Y, Z, COORDINATES = 4, INPUTS = 4 * DIFFUSION_FIELDS + COORDINATES + 1 };
 
 struct diffusion_observer {
   const diffusion_parameters *p;
   grid_shape grid;
-  diffusion_gradients gradients; /* that the functions take */
-  diffusion_spectral *spectral;  /* of one field, with its derivatives along x, y and z; NULL: not needed */
+  diffusion_gradients gradients; /* derivatives that the functions read */
+  diffusion_spectral *spectral;  /* of one field with its x, y, z derivatives; NULL: not needed */
   int fields, threads;
   int64_t cells, rows;
-  double *real[4 * DIFFUSION_FIELDS]; /* [cells]: the fields in double, and derivatives */
+  double *real[4 * DIFFUSION_FIELDS]; /* [cells]: fields in double, and derivatives */
   void *mixed, *coefficients, *slope[3];
   sim_expr_program **functions; /* [observe.count] */
   size_t scratch;
@@ -29,8 +29,8 @@ diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p) 
   for (int i = 0; i < 3 * fields; i++) {
     bool taken = false;
     for (size_t k = 0; k < p->observe.count && !taken; k++)
-      taken = p->observe.items[k].expr && sim_expr_input_count(p->observe.items[k].expr) > fields + PLACES + i &&
-              sim_expr_depends(p->observe.items[k].expr, 0, fields + PLACES + i);
+      taken = p->observe.items[k].expr && sim_expr_input_count(p->observe.items[k].expr) > fields + COORDINATES + i &&
+              sim_expr_depends(p->observe.items[k].expr, 0, fields + COORDINATES + i);
     if (!taken) continue;
     g.of[g.count].field = i / 3;
     g.of[g.count++].axis = i % 3;
@@ -86,7 +86,7 @@ static sim_status create_spectral(diffusion_observer *o, sim_isa isa) {
 
 static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
   bool uniform[INPUTS] = {false};
-  for (int i = Y; i < PLACES; i++) uniform[o->fields + i] = true;
+  for (int i = Y; i < COORDINATES; i++) uniform[o->fields + i] = true;
   uniform[diffusion_member_input(o->fields)] = true;
   o->functions = calloc(o->p->observe.count + 1, sizeof(sim_expr_program *));
   if (!o->functions) return sim_no_memory("the observables");
@@ -146,7 +146,7 @@ static void widen(diffusion_observer *o, const void *const *real_fields) {
   }
 }
 
-/* Coefficients of one field, and its derivatives, mixed. */
+/* Coefficients of one field, and its derivatives. */
 static void transform(diffusion_observer *o, int field) {
   const diffusion_stage stage = {1, 1, 2, {{1, 1, {{diffusion_scale(&o->grid), -1, 0}}}, {0, 1, {{1, -1, 1}}}}};
   const diffusion_gradients along = slopes(&o->grid, o->gradients.count > 0);
@@ -169,7 +169,7 @@ static void differentiate(diffusion_observer *o) {
   }
 }
 
-/* One row of the grid: its sum, or its least or greatest value; a NaN stays. */
+/* Sum, minimum or maximum of a function over one row of the grid; NaN is kept. */
 static double over_row(const diffusion_observer *o, size_t function, int64_t row, double t, char *room) {
   const int64_t n = o->grid.n[X];
   const double y = grid_centre(&o->grid, Y, row % o->grid.n[Y]), z = grid_centre(&o->grid, Z, row / o->grid.n[Y]);
@@ -183,7 +183,8 @@ static double over_row(const diffusion_observer *o, size_t function, int64_t row
   in[o->fields + 3] = &t;
   in[diffusion_member_input(o->fields)] = &member;
   for (int g = 0; g < o->gradients.count; g++)
-    in[o->fields + PLACES + 3 * o->gradients.of[g].field + o->gradients.of[g].axis] = o->real[o->fields + g] + row * n;
+    in[o->fields + COORDINATES + 3 * o->gradients.of[g].field + o->gradients.of[g].axis] =
+        o->real[o->fields + g] + row * n;
   for (int64_t i = 0; i < n; i++) x[i] = grid_centre(&o->grid, X, i);
   sim_expr_program_run(o->functions[function], (size_t)n, in, (void *const[]){out}, room);
   const int reduce = o->p->observe.items[function].reduce;
@@ -212,11 +213,12 @@ static double over_grid(diffusion_observer *o, size_t function, double t) {
   return most;
 }
 
-static double value_at(const diffusion_observer *o, int field, const double *place) {
+static double value_at(const diffusion_observer *o, int field, const double *position) {
   int64_t cell = 0;
   for (int axis = o->grid.rank - 1; axis >= 0; axis--) {
     const int64_t n = o->grid.n[axis];
-    const double at = grid_is_member_axis(&o->grid, axis) ? place[axis] - 1 : place[axis]; /* member m is number m */
+    /* member m is number m */
+    const double at = grid_is_member_axis(&o->grid, axis) ? position[axis] - 1 : position[axis];
     int64_t i = (int64_t)floor(at * (double)n / o->grid.size[axis]);
     if (i >= n) i = n - 1; /* at the far wall */
     cell = cell * n + i;
@@ -224,7 +226,7 @@ static double value_at(const diffusion_observer *o, int field, const double *pla
   return o->real[field][cell];
 }
 
-/* Mean over members and variance over members, of each one's mean over the grid and of its variance over it. */
+/* Mean and variance over members of each member's mean and variance over the grid. */
 static void over_members(const diffusion_observer *o, int field, double *values) {
   const int64_t members = o->grid.n[o->grid.member_axis], cells = o->cells / members;
   double sums[DIFFUSION_OVER_MEMBERS] = {0}, first[2] = {0};
@@ -235,7 +237,7 @@ static void over_members(const diffusion_observer *o, int field, double *values)
     own[0] /= (double)cells;
     for (int64_t i = 0; i < cells; i++) own[1] += (u[i] - own[0]) * (u[i] - own[0]);
     own[1] /= (double)cells;
-    for (int k = 0; k < 2; k++) { /* about the first one's, which is near */
+    for (int k = 0; k < 2; k++) { /* shifted by the first member's value, which is close */
       if (m == 0) first[k] = own[k];
       sums[2 * k] += own[k] - first[k];
       sums[2 * k + 1] += (own[k] - first[k]) * (own[k] - first[k]);

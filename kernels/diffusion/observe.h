@@ -1,5 +1,5 @@
-/* What a scenario measures of its fields beside their statistics: functions over the grid, spectra, probes. On the
- * host, of the real fields in double. */
+/* Observations beyond statistics: functions over the grid, spectra, probes. On the host, from the real fields in
+ * double. */
 #ifndef DIFFUSION_OBSERVE_H
 #define DIFFUSION_OBSERVE_H
 
@@ -13,22 +13,22 @@ typedef enum diffusion_tables_kind {
   DIFFUSION_ENSEMBLE
 } diffusion_tables_kind;
 
-/* Columns of each field in the table of an ensemble: over members, of what each of them has over the grid. */
+/* Columns of each field in the table of an ensemble: statistics over members. */
 enum { DIFFUSION_OVER_MEMBERS = 4 };
 
 typedef struct diffusion_observer diffusion_observer;
-/* *out is NULL where there is nothing to observe. */
+/* *out is NULL where the scenario observes nothing. */
 sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa, int threads,
                                      diffusion_observer **out) SIM_MUST_CHECK;
 void diffusion_observer_destroy(diffusion_observer **observer);
 double diffusion_observer_bytes(const diffusion_parameters *p, int threads);
-/* Derivatives that `observe` takes. */
+/* Derivatives that `observe` reads. */
 diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p);
-/* A row of that table; real_fields[fields] on the host, of the run's precision. */
+/* Computes a row of a table: values[columns]; real_fields[fields] in host memory, in the run's precision. */
 void diffusion_observer_row(diffusion_observer *observer, diffusion_tables_kind table, const void *const *real_fields,
                             double t, double *values);
 
-/* SIM_ERR_SCENARIO where rates that take derivatives are not finite; of grids of 2^22 cells at most. */
+/* SIM_ERR_SCENARIO where rates with derivatives are not finite; skipped above 2^22 cells. */
 sim_status diffusion_check_derived(const diffusion_parameters *p, sim_isa isa, int threads,
                                    const void *const *real_fields) SIM_MUST_CHECK;
 

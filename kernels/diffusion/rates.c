@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { X, Y, Z, T, PLACES };
-enum { INPUTS = 4 * DIFFUSION_FIELDS + PLACES + 1 }; /* the last one is h, or of the rates the member */
+enum { X, Y, Z, T, COORDINATES };
+enum { INPUTS = 4 * DIFFUSION_FIELDS + COORDINATES + 1 }; /* the last one is h, or the member in the rates themselves */
 
 struct diffusion_rates {
   sim_expr_program *program;
@@ -15,7 +15,7 @@ struct diffusion_rates {
   grid_shape grid;
   diffusion_step_context context;
   void *x;             /* [count] */
-  size_t thread_bytes; /* scratch, y */
+  size_t thread_bytes; /* scratch, results */
   char *threads;
   size_t scratch_bytes;
 };
@@ -27,20 +27,20 @@ static sim_status add_scaled(sim_expr_builder *b, sim_expr_ref u, sim_expr_ref h
   return sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){u, product}, out);
 }
 
-/* u = v + low + slope * place */
-static sim_status add_lift(sim_expr_builder *b, const diffusion_lift *lift, const sim_expr_ref *places,
+/* u = v + low + slope * position. */
+static sim_status add_lift(sim_expr_builder *b, const diffusion_lift *lift, const sim_expr_ref *coordinates,
                            sim_expr_ref *field) {
   sim_expr_ref low, slope;
   if (lift->axis < 0) return SIM_OK;
   SIM_TRY(sim_expr_builder_number(b, lift->low, &low));
   SIM_TRY(sim_expr_builder_number(b, lift->slope, &slope));
-  SIM_TRY(add_scaled(b, low, slope, places[lift->axis], &low));
+  SIM_TRY(add_scaled(b, low, slope, coordinates[lift->axis], &low));
   return sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){*field, low}, field);
 }
 
 /* Inputs: the fields, x, y, z, t, h, derivatives. */
 static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diffusion_form form, sim_expr **out) {
-  static const char *const places[] = {"x", "y", "z", "t"};
+  static const char *const coordinates[] = {"x", "y", "z", "t"};
   const int fields = (int)p->fields.count;
   const diffusion_gradients gradients = diffusion_gradients_of(p);
   sim_expr_ref in[INPUTS], of[INPUTS], rate[DIFFUSION_FIELDS], half, t = 0;
@@ -49,17 +49,17 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
     names[f] = diffusion_field_of(p, f)->name;
     SIM_TRY(sim_expr_builder_input(b, names[f], &in[f]));
   }
-  for (int i = 0; i < PLACES; i++) SIM_TRY(sim_expr_builder_input(b, places[i], &in[fields + i]));
-  SIM_TRY(sim_expr_builder_input(b, "h", &in[fields + PLACES]));
-  const sim_expr_ref h = in[fields + PLACES];
+  for (int i = 0; i < COORDINATES; i++) SIM_TRY(sim_expr_builder_input(b, coordinates[i], &in[fields + i]));
+  SIM_TRY(sim_expr_builder_input(b, "h", &in[fields + COORDINATES]));
+  const sim_expr_ref h = in[fields + COORDINATES];
   for (int g = 0; g < gradients.count; g++) {
     char name[SIM_EXPR_NAME_MAX];
     snprintf(name, sizeof name, "%s_%c", names[gradients.of[g].field], "xyz"[gradients.of[g].axis]);
-    SIM_TRY(sim_expr_builder_input(b, name, &in[fields + PLACES + 1 + g]));
+    SIM_TRY(sim_expr_builder_input(b, name, &in[fields + COORDINATES + 1 + g]));
   }
-  /* of the rates: the fields, x, y, z, t, all derivatives */
-  for (int i = 0; i < INPUTS; i++) of[i] = i < fields + PLACES ? in[i] : h;
-  const int member_axis = diffusion_grid_of(p).member_axis; /* where member m stands at m - 1/2 */
+  /* inputs of the rates: the fields, x, y, z, t, all derivatives */
+  for (int i = 0; i < INPUTS; i++) of[i] = i < fields + COORDINATES ? in[i] : h;
+  const int member_axis = diffusion_grid_of(p).member_axis; /* member m is at position m - 1/2 */
   sim_expr_ref *member = &of[diffusion_member_input(fields)];
   SIM_TRY(sim_expr_builder_number(b, member_axis ? 0.5 : 1, member));
   if (member_axis) {
@@ -67,7 +67,7 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
     SIM_TRY(sim_expr_builder_number(b, 0, &of[fields + member_axis]));
   }
   for (int g = 0; g < gradients.count; g++)
-    of[fields + PLACES + 3 * gradients.of[g].field + gradients.of[g].axis] = in[fields + PLACES + 1 + g];
+    of[fields + COORDINATES + 3 * gradients.of[g].field + gradients.of[g].axis] = in[fields + COORDINATES + 1 + g];
   for (int f = 0; f < fields; f++) {
     const diffusion_lift lift = diffusion_lift_of(p, f);
     SIM_TRY(add_lift(b, &lift, &in[fields], &of[f]));
@@ -128,7 +128,7 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
   r->count = (int64_t)(bytes / number);
   sim_status status = diffusion_rates_graph(p, form, &expr);
   bool uniform[INPUTS] = {false};
-  uniform[r->fields + Z] = uniform[r->fields + T] = uniform[r->fields + PLACES] = true;
+  uniform[r->fields + Z] = uniform[r->fields + T] = uniform[r->fields + COORDINATES] = true;
   if (status == SIM_OK)
     status = sim_expr_program_create(expr, &(sim_expr_target){.single = r->single, .isa = isa, .uniform = uniform},
                                      &r->program);
@@ -173,13 +173,13 @@ void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
   double uniform[3];
   const void *in[INPUTS];
   for (int f = 0; f < r->fields; f++) in[f] = piece->columns[f];
-  for (int g = 0; g < r->gradients; g++) in[r->fields + PLACES + 1 + g] = piece->columns[r->fields + g];
+  for (int g = 0; g < r->gradients; g++) in[r->fields + COORDINATES + 1 + g] = piece->columns[r->fields + g];
   in[r->fields + X] = r->x;
   in[r->fields + Y] = y;
   const size_t number = r->single ? sizeof(float) : sizeof(double);
   in[r->fields + Z] = uniform;
   in[r->fields + T] = (char *)uniform + number;
-  in[r->fields + PLACES] = (char *)uniform + 2 * number;
+  in[r->fields + COORDINATES] = (char *)uniform + 2 * number;
   store_number(r, uniform, 0, ((double)piece->z + 0.5) * cell_z);
   store_number(r, uniform, 2, r->context.h);
   for (int i = 0; i < r->context.substeps; i++) {

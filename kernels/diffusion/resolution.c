@@ -1,6 +1,6 @@
 /* Check of the spatial resolution. Structure finer than the grid collects at the highest wavenumbers, so that power
  * there means an unresolved solution, whatever the time step. Lines of cells along each axis are transformed on the
- * host: all of small grids, some of large ones, spread evenly. */
+ * host: all of small grids, evenly spaced ones of large grids. */
 #include "kernels/diffusion/diffusion.h"
 
 #include "engine/log.h"
@@ -10,15 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Share of a fluctuation's power. A field with a tail exp(-k/k0) has 1e-3 there where k0 is about a fifth of the
+/* Largest share of a fluctuation's power. A field with a tail exp(-k/k0) reaches it where k0 is about a fifth of the
  * highest wavenumber; one with jumps, whose tail is 1/k^2, up to k = 300. */
 static const double limit = 1e-3;
 
 typedef struct along {
-  diffusion_spectral *spectral; /* of lines beside each other; NULL: no check */
+  diffusion_spectral *spectral; /* of lines side by side; NULL: no check */
   void *coefficients;
   int64_t count;    /* lines */
-  double low, high; /* the upper third of what is kept */
+  double low, high; /* modes: the upper third of those that are kept */
   double before[DIFFUSION_FIELDS];
 } along;
 
@@ -34,7 +34,7 @@ int64_t diffusion_line_count(const grid_shape *grid, int axis) {
   const int64_t members = grid_members(grid), all = grid->n[0] * grid->n[1] * grid->n[2] / grid->n[axis] / members;
   const int64_t many = DIFFUSION_LINE_CELLS / grid->n[axis];
   const int64_t lines = many > DIFFUSION_LINES ? many : DIFFUSION_LINES;
-  const int64_t most = lines / members > 4 ? lines / members : 4; /* of each member */
+  const int64_t most = lines / members > 4 ? lines / members : 4; /* lines of each member */
   return members * (all < most ? all : most);
 }
 
@@ -46,7 +46,7 @@ double diffusion_lines_bytes(const grid_shape *grid, bool single) {
   return most * (single ? sizeof(float) : sizeof(double));
 }
 
-/* The lines along an axis, as members beside each other. */
+/* The lines along an axis, as members of an ensemble. */
 static grid_shape lines_of(const grid_shape *grid, int axis) {
   const int64_t count = diffusion_line_count(grid, axis);
   return (grid_shape){.rank = 2,
@@ -82,7 +82,7 @@ static sim_status open_axis(diffusion_resolution *r, int axis, bool single, sim_
   const double fraction = diffusion_dealias(&r->p->integrate);
   int64_t high = periodic ? n / 2 : r->grid.boundary[axis] == GRID_FIXED ? n : n - 1;
   while (high > 0 && !diffusion_mode_kept(high, n, periodic, fraction)) high--;
-  if (high < 3) return SIM_OK; /* no third of it */
+  if (high < 3) return SIM_OK; /* too few modes for a third */
   const grid_shape lines = lines_of(&r->grid, axis);
   SIM_TRY(diffusion_spectral_create(&lines, 1, &(diffusion_gradients){0}, single, isa, 1, &a->spectral));
   a->count = lines.n[1];
@@ -119,7 +119,7 @@ void diffusion_resolution_destroy(diffusion_resolution **resolution) {
   *resolution = NULL;
 }
 
-/* Takes the field's lift off the lines, and sums of a member's cells: values, and their squares. */
+/* Subtracts the field's lift from the lines, and sums a member's cells: values and squares. */
 static void sum_lines(diffusion_resolution *r, int field, int axis, int64_t first, int64_t end, double sums[2]) {
   const diffusion_lift lift = diffusion_lift_of(r->p, field);
   const long long n[3] = {r->grid.n[0], r->grid.n[1], r->grid.n[2]};
@@ -144,11 +144,11 @@ static void sum_lines(diffusion_resolution *r, int field, int axis, int64_t firs
   }
 }
 
-/* The greatest share of any member, and whose it is. What rounding may have made is none. */
+/* The largest share over the members, and the member that has it; 0 within rounding. */
 static double share_of(diffusion_resolution *r, int field, int axis, int64_t *worst) {
   const along *a = &r->axis[axis];
   const bool single = diffusion_single(r->p);
-  const double rounding = single ? 0x1p-19 : 0x1p-48; /* of a transform, beside the root mean square */
+  const double rounding = single ? 0x1p-19 : 0x1p-48; /* of a transform, relative to the root mean square */
   const int64_t members = grid_members(&r->grid), each = a->count / members;
   const diffusion_stage forward = {1, 0, 1, {{1, 1, {{1 / (double)r->grid.n[axis], -1, 0}}}}};
   const diffusion_arrays arrays = {.array = {{a->coefficients, a->coefficients}}};

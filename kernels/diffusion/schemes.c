@@ -15,13 +15,13 @@
 #include <complex.h>
 #include <math.h>
 
-/* arrays */
+/* indices of arrays */
 enum { NOW, U, N, M, A, B };
-/* tables */
+/* indices of tables */
 enum { E, P1, P2, HALF = 1, Q, F1, F2, F3 };
 enum { NONE = -1 };
 
-/* Stages of ETDRK4: from the rates at a the state b, and from those at b the state d; M has the sum of both rates. */
+/* Stages of ETDRK4: state b from the rates at a, and state d from those at b; M accumulates both rates. */
 #define STAGE_B                                                                                                        \
   1, 1, 2, {                                                                                                           \
     {M, 1, {{0, NONE, NOW}}}, {                                                                                        \
@@ -93,21 +93,21 @@ const diffusion_method diffusion_methods[DIFFUSION_SCHEMES] = {
                      {NOW, 1, {{1, NONE, U}}}}}}},
 };
 
-/* With two errors of each step, of which the greater one counts.
+/* Embedded schemes. Each step has two error estimates, of which the larger one counts.
  *
- * The first is the difference to a scheme of one order less: ETDRK2's to ETD1, and ETDRK4's to that with the rates of
- * the new state for 0.6 of those of d. Without L that is the pair of Balac and Mahe (Comput. Phys. Commun. 184, 2013),
- * whose new rates begin the next step. Both rates are of the same time: rates that change with t alone, or with fields
- * that are exact, would have no error.
+ * The first is the difference from a scheme of one order less: ETD1 for ETDRK2; for ETDRK4 the scheme with the rates
+ * of the new state instead of 0.6 of those of d. Without L that is the pair of Balac and Mahe (Comput. Phys. Commun.
+ * 184, 2013), whose new rates begin the next step. Both rates are of the same time, so that rates that depend on t
+ * alone, or on fields that are exact, would show no error.
  *
- * So the second one is that of the quadrature. A step is the integral of exp(c (1 - s)) h P(s) for s from 0 to 1, P
- * being the polynomial through the rates at the stages' times; what it lacks is that of exp(c (1 - s)) h w(s) [N], with
- * w the product of s less those times and [N] the divided difference of N there and at s. For Re c <= 0 it is at most
- * h max |[N]| times the integral of |w|: 1/32 for 0, 1/2, 1 (ETDRK4) and 1/6 for 0, 1 (ETDRK2). [N] is taken with one
- * more rate at s = theta = 1/2 - sqrt(3)/6. The state there is the parabola, or line, through those at the stages'
- * times, which is as good as they are, so that the error is O(h^4), or O(h^3): in quadrature alone much more than
- * ETDRK4's own, O(h^5). The weight h/6 is F3 where L is large too, and h/2 is P2. At theta ETDRK4's |w| is greatest, so
- * that rounding counts least, and as it is irrational, no periodic rate looks constant. */
+ * The second estimate is therefore that of the quadrature. A step is the integral of exp(c (1 - s)) h P(s) over s in
+ * [0, 1], where P is the polynomial through the rates at the stages' times; its error is the integral of exp(c (1 -
+ * s)) h w(s) [N], with w the product of s minus those times and [N] the divided difference of N there and at s. For
+ * Re c <= 0 it is at most h max |[N]| times the integral of |w|: 1/32 for the times 0, 1/2, 1 (ETDRK4) and 1/6 for
+ * 0, 1 (ETDRK2). [N] needs one more rate, at s = theta = 1/2 - sqrt(3)/6, of the parabola or line through the states
+ * at the stages' times, which is as accurate as they are. The estimate is O(h^4) or O(h^3), for pure quadrature far
+ * above ETDRK4's own error O(h^5). The weight h/6 is F3 also where L is large, and h/2 is P2. At theta ETDRK4's |w|
+ * is largest, so that rounding counts least, and because theta is irrational no periodic rate looks constant. */
 #define ROOT3 1.7320508075688772
 
 static const diffusion_embedded embedded[] = {
@@ -174,8 +174,8 @@ const diffusion_embedded *diffusion_embedded_of(diffusion_scheme scheme) {
   return scheme == DIFFUSION_ETDRK2 ? &embedded[0] : scheme == DIFFUSION_ETDRK4 ? &embedded[1] : NULL;
 }
 
-/* Derivatives come from coefficients at the end of a step, so that these are the state: fields alone would lose them at
- * a restart. */
+/* Derivatives are computed from coefficients at the end of a step, so that coefficients are the state: the fields
+ * alone would lose them at a restart. */
 static const diffusion_method lie_of_derivatives = {
     .name = "lie",
     .arrays = 1,
@@ -195,7 +195,7 @@ static diffusion_method scaled(diffusion_method method, double scale) {
     diffusion_stage *stage = &method.stage[i];
     for (int s = 0; s < stage->sets; s++)
       for (int t = 0; t < stage->set[s].terms; t++)
-        if (stage->set[s].term[t].coefficient == 0) /* what the forward transform gave */
+        if (stage->set[s].term[t].coefficient == 0) /* the result of the forward transform */
           stage->set[s].term[t].coefficient = scale;
   }
   return method;
@@ -222,8 +222,8 @@ int diffusion_table_count(const diffusion_parameters *p) {
   return method->tables + (diffusion_fluctuates(p) && method->stages > 0);
 }
 
-/* phi_1, phi_2, phi_3 of c, e being exp(c). Quotients cancel near c = 0 (Kassam and Trefethen, SIAM J. Sci. Comput. 26,
- * 2005): below 1 they come from the series of phi_3, whose next term is c^17/20! < 1e-18. */
+/* phi_1, phi_2, phi_3 of c; e = exp(c). The quotients cancel near c = 0 (Kassam and Trefethen, SIAM J. Sci. Comput.
+ * 26, 2005): for |c| < 1 they come from the series of phi_3, whose next term is c^17/20! < 1e-18. */
 static void phis(double complex c, double complex e, double complex phi[3]) {
   if (cabs(c) < 1) {
     double complex sum = 1;
@@ -243,7 +243,7 @@ static double complex linear_part(const diffusion_filling *f, const double k[3],
   const diffusion_field *s = f->species;
   const double squares[3] = {k[0] * k[0], k[1] * k[1], k[2] * k[2]};
   const double k2 = squares[0] + squares[1] + squares[2];
-  /* odd parts vanish where k is its own mirror image, whose coefficients are real */
+  /* odd parts are 0 where k is its own mirror image, whose coefficients are real */
   double odd[3], real_part = -s->hyper * k2 * k2 - s->decay, turn = 0;
   for (int a = 0; a < 3; a++) {
     odd[a] = f->grid.boundary[a] == GRID_PERIODIC && 2 * (mode[a] < 0 ? -mode[a] : mode[a]) == f->grid.n[a] ? 0 : k[a];
@@ -251,7 +251,7 @@ static double complex linear_part(const diffusion_filling *f, const double k[3],
     turn -= s->drift[a] * odd[a];
   }
   real_part -= 2 * (s->tensor[0] * odd[0] * odd[1] + s->tensor[1] * odd[0] * odd[2] + s->tensor[2] * odd[1] * odd[2]);
-  if (f->linear) { /* real where it has one result */
+  if (f->linear) { /* real if the function has one result */
     _Alignas(64) char scratch[DIFFUSION_SCRATCH];
     double out[2] = {0, 0};
     const double member = f->grid.member_axis ? (double)mode[f->grid.member_axis] + 1 : 1;
@@ -279,7 +279,7 @@ bool diffusion_filling_keeps(const diffusion_filling *f, const int64_t mode[3]) 
 
 void diffusion_method_fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
   const diffusion_filling *f = context;
-  if (!diffusion_filling_keeps(f, mode)) { /* neither rates nor what rounding leaves of the field */
+  if (!diffusion_filling_keeps(f, mode)) { /* cut: removes rates and rounding errors of the field */
     for (int t = 0; t <= diffusion_methods[f->scheme].tables; t++) values[t][0] = values[t][1] = 0;
     return;
   }

@@ -16,10 +16,7 @@ enum { ID, MASS, POSITION, VELOCITY, ACCELERATION, JERK, CONTROLLER, ARRAYS };
 
 static const char *const control_names[] = {"energy at the start", "next adaptive step", "size of the system", NULL};
 static const sim_field state_fields[] = {
-    [ID] = {.name = "id",
-            .type = SIM_INT,
-            .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT,
-            .doc = "number of the body, from 0"},
+    [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT, .doc = "id of the body, from 0"},
     [MASS] = {.name = "mass", .type = SIM_REAL, .flags = SIM_IN_SNAPSHOT, .dimension = {0, 1, 0}, .doc = "mass"},
     [POSITION] = {.name = "position",
                   .type = SIM_REAL,
@@ -37,17 +34,19 @@ static const sim_field state_fields[] = {
                       .type = SIM_REAL,
                       .components = 3,
                       .dimension = {1, 0, -2},
-                      .doc = "acceleration that the next step begins with"},
+                      .doc = "acceleration at the beginning of the next step"},
     [JERK] = {.name = "jerk",
               .type = SIM_REAL,
               .components = 3,
               .dimension = {1, 0, -3},
               .doc = "time derivative of the acceleration (hermite4)"},
-    [CONTROLLER] = {.name = "controller",
-                    .type = SIM_REAL,
-                    .components = NBODY_CONTROLS,
-                    .choices = control_names,
-                    .doc = "energy at the start, next adaptive step, size of the system at the start"},
+    [CONTROLLER] =
+        {.name = "controller",
+         .type = SIM_REAL,
+         .components = NBODY_CONTROLS,
+         .choices = control_names,
+         .doc =
+             "energy at the start, next adaptive step, root mean square distance from the mean position at the start"},
     [ARRAYS] = {0}};
 
 /* ---- observables ---- */
@@ -128,11 +127,11 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     SIM_TRY(nbody_saved_check(&p->integrate, setup->saved, &bodies));
     n = (double)bodies;
   } else {
-    nbody_sections sections;
-    SIM_TRY(nbody_sections_list(p, setup, &sections));
-    n = sections.n;
-    made = nbody_bodies_bytes(&sections, 3 * n * (double)sim_dtype_size(ops->dtype));
-    nbody_sections_free(&sections);
+    nbody_groups groups;
+    SIM_TRY(nbody_groups_list(p, setup, &groups));
+    n = groups.n;
+    made = nbody_bodies_bytes(&groups, 3 * n * (double)sim_dtype_size(ops->dtype));
+    nbody_groups_free(&groups);
   }
   nbody_laws laws;
   SIM_TRY(nbody_laws_create(p, &laws));
@@ -154,7 +153,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   sim_plan_add(out, "integrator", scratch);
   if (host > 0) sim_plan_add_host(out, choice.name, host);
   if (device > 0) sim_plan_add(out, choice.name, device);
-  /* The bodies as they are made are freed before integrator and solver take their memory. */
+  /* memory of the generated bodies is freed before integrator and solver allocate theirs */
   made -= host + (out->space == SIM_SPACE_HOST ? scratch : 0);
   if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);
   out->snapshot_bytes = shown;
@@ -163,7 +162,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   return SIM_OK;
 }
 
-/* ---- start and end ---- */
+/* ---- create and destroy ---- */
 
 static void destroy(void **self) {
   nbody_run *run = *self;
@@ -228,10 +227,10 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   if (setup->saved != NULL) {
     SIM_TRY(restore(run, setup));
   } else {
-    nbody_sections sections;
-    SIM_TRY(nbody_sections_list(p, setup, &sections));
-    sim_status status = nbody_begin(run, p, setup, &sections);
-    nbody_sections_free(&sections);
+    nbody_groups groups;
+    SIM_TRY(nbody_groups_list(p, setup, &groups));
+    sim_status status = nbody_begin(run, p, setup, &groups);
+    nbody_groups_free(&groups);
     if (status != SIM_OK) return status;
   }
   const nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
@@ -291,7 +290,7 @@ static void describe(const void *self, char *out, size_t capacity) {
   if (run->laws.no_pairs)
     snprintf(out + used, capacity - used, ", no forces between bodies");
   else
-    snprintf(out + used, capacity - used, ", %s%s by %s%s", run->choice.name,
+    snprintf(out + used, capacity - used, ", %s%s (%s)%s", run->choice.name,
              run->laws.pair != NULL ? " of a custom law" : "", run->forces.solver->describe(run->forces.work),
              run->choice.why);
 }
@@ -323,7 +322,9 @@ static const char example[] =
 
 const sim_model nbody_model = {
     .name = "nbody",
-    .doc = "gravitating bodies, by direct sums or fast multipoles",
+    .doc = "N-body dynamics: point masses under gravity (direct sums or fast multipoles), external fields or a custom "
+           "pair "
+           "law",
     .example = example,
     .references = references,
     .parameters = &nbody_schema,

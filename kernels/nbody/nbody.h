@@ -1,4 +1,4 @@
-/* Gravitating bodies: the parameters of a scenario, and the model's descriptor. */
+/* Gravitating bodies: parameters of a scenario, and the model's descriptor. */
 #ifndef NBODY_NBODY_H
 #define NBODY_NBODY_H
 
@@ -15,26 +15,26 @@ typedef enum nbody_scheme { NBODY_LEAPFROG, NBODY_YOSHIDA4, NBODY_HERMITE4 } nbo
 /* First member of every kind of group of bodies. The group is rotated by |rotation| degrees about `rotation`, then
  * moved. Then the velocity field (x y z -> vx vy vz; NULL: none) at the position of each body is added to its velocity.
  */
-typedef struct nbody_group {
+typedef struct nbody_group_fields {
   char *species;
   double position[3], velocity[3], rotation[3];
   sim_expr *velocity_field;
-} nbody_group;
+} nbody_group_fields;
 
 typedef struct nbody_body {
-  nbody_group group; /* with the position and velocity of the body */
+  nbody_group_fields group; /* with the position and velocity of the body */
   double mass;
 } nbody_body;
 
 /* Plummer and Hernquist spheres. */
 typedef struct nbody_sphere {
-  nbody_group group;
+  nbody_group_fields group;
   int64_t n;
   double mass, radius, cutoff;
 } nbody_sphere;
 
 typedef struct nbody_uniform_sphere {
-  nbody_group group;
+  nbody_group_fields group;
   int64_t n;
   double mass, radius, virial;
 } nbody_uniform_sphere;
@@ -46,21 +46,20 @@ typedef struct nbody_halo {
 } nbody_halo;
 
 typedef struct nbody_exponential_disk {
-  nbody_group group;
+  nbody_group_fields group;
   int64_t n;
   double mass, radius, thickness, Q, cutoff;
   nbody_halo halo;
 } nbody_exponential_disk;
 
 typedef struct nbody_from_file {
-  nbody_group group;
+  nbody_group_fields group;
   char *path;
 } nbody_from_file;
 
-/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3]. Only species and velocity field of `group` are used.
- */
+/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3]. Only species and velocity field of `group` apply. */
 typedef struct nbody_each {
-  nbody_group group;
+  nbody_group_fields group;
   sim_doubles mass, position, velocity;
 } nbody_each;
 
@@ -92,10 +91,10 @@ typedef struct nbody_parameters {
   sim_list bodies;
   nbody_gravity gravity;
   sim_expr *external;          /* x y z t -> potential, or three components of the acceleration */
-  sim_expr *pair, *pair_force; /* r2 -> potential, r2 -> force: one of them in place of gravity; G is then NaN */
+  sim_expr *pair, *pair_force; /* r2 -> potential, r2 -> force: one of them replaces gravity; G is then NaN */
   sim_function_map observe;
   nbody_integrate integrate;
-  /* Made by validate: the table of `observe`, and all tables of the run. */
+  /* Filled by validation: the table of `observe`, and all tables of the run. */
   sim_field observe_columns[SIM_COLUMNS_MAX + 1];
   sim_table observe_table;
   const sim_table *tables[4];
@@ -103,7 +102,7 @@ typedef struct nbody_parameters {
 
 /* sim_model.validate: fills in defaults, and adds the faults of rules between parameters. */
 sim_status nbody_validate(void *parameters, sim_faults *faults);
-/* gravity.G, or the value of "auto". With a custom law too: groups of bodies in equilibrium are made with it. */
+/* gravity.G, or the value of "auto"; also with a custom law, because groups in equilibrium are generated with it. */
 double nbody_gravitational_constant(const nbody_parameters *p);
 
 #endif

@@ -18,31 +18,31 @@ extern const double nbody_radius_fractions[NBODY_RADII];
 /* Scratch memory of an ops table; each device completes this type for itself. */
 typedef struct nbody_work nbody_work;
 
-/* One kind of device and one type of the state. Operations without a result only queue work, and need nothing from the
- * host but their arguments; operations with a result wait for it. */
+/* One kind of device and one type of the state. Operations without a result are only enqueued and need nothing from
+ * the host but their arguments; operations with a result wait for the device. */
 typedef struct nbody_ops {
   sim_dtype dtype;                               /* of mass, position, velocity */
-  double (*bytes)(const nbody_options *options); /* that create will take, in the device's memory */
+  double (*bytes)(const nbody_options *options); /* device memory in bytes that create will allocate */
   /* Borrows the arrays of `state` and the forces. SIM_ERR_NO_MEMORY. */
   sim_status (*create)(const nbody_options *options, const nbody_state *state, nbody_forces forces, nbody_work **out);
   void (*destroy)(nbody_work **work);
   /* Acceleration, and jerk with options.jerk, by all forces at time t. */
   void (*force)(nbody_work *work, double t);
-  void (*finish)(nbody_work *work);           /* puts the force into the state's arrays, for others to read */
+  void (*finish)(nbody_work *work);           /* writes the force to the state's arrays, for other readers */
   void (*kick)(nbody_work *work, double dt);  /* v += a dt; then as `finish` */
   void (*drift)(nbody_work *work, double dt); /* x += v dt */
-  void (*kick_drift)(nbody_work *work, double kick, double drift); /* both; the acceleration is not kept */
-  /* Keeps x, v, a, j and puts the predicted x and v in their place. */
+  void (*kick_drift)(nbody_work *work, double kick, double drift); /* both; the acceleration is lost */
+  /* Stores x, v, a, j, and replaces x and v by their predictions. */
   void (*hermite_predict)(nbody_work *work, double dt);
-  /* From what hermite_predict kept and the force at the prediction. */
+  /* Corrects from the stored values and the force at the prediction. */
   void (*hermite_correct)(nbody_work *work, double dt);
-  /* Least over the bodies; INFINITY where nothing limits the step. */
+  /* Minimum over the bodies; INFINITY where nothing limits the step. */
   double (*step_softened)(nbody_work *work, double eta);           /* eta sqrt(eps / |a|) */
   double (*step_aarseth)(nbody_work *work, double eta, double dt); /* after a corrected step of dt */
-  void (*sums)(nbody_work *work, double t, nbody_sums *out);       /* potential: pairs and the external one at time t */
-  /* options.observe over all bodies at time t, in its order: values[count]. */
+  void (*sums)(nbody_work *work, double t, nbody_sums *out); /* `potential`: pair and external potential at time t */
+  /* values[count]: options.observe over all bodies at time t, in its order. */
   sim_status (*observe)(nbody_work *work, double t, double *values);
-  /* Radii about `centre` that hold each of nbody_radius_fractions of the mass. */
+  /* Radii about `centre` that contain the fractions nbody_radius_fractions of the mass. */
   void (*radii)(nbody_work *work, const double centre[3], double out[NBODY_RADII]);
 } nbody_ops;
 

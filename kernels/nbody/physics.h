@@ -39,7 +39,7 @@ SIM_HD static inline double nbody_crackle(double a0, double j0, double a1, doubl
   return (12 * (a0 - a1) + 6 * dt * (j0 + j1)) / (dt * dt * dt);
 }
 
-/* End corrections of the trapezium rule, the position from the corrected velocity v1. */
+/* Trapezoidal rule with end corrections; the position uses the corrected velocity v1. */
 SIM_HD static inline double nbody_corrected_velocity(double v0, double a0, double j0, double a1, double j1, double dt) {
   return v0 + 0.5 * dt * (a0 + a1) + dt * dt * (1.0 / 12.0) * (j0 - j1);
 }

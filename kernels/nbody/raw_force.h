@@ -1,5 +1,5 @@
-/* The form in which a solver leaves acceleration and jerk, for the operations that use them: a leapfrog step on the GPU
- * then needs no kernel that only converts. For C, CUDA C++ and NVRTC. */
+/* The form in which a solver leaves acceleration and jerk for the operations that read them: a leapfrog step on the
+ * GPU then needs no kernel that only converts. For C, CUDA C++ and NVRTC. */
 #ifndef NBODY_RAW_FORCE_H
 #define NBODY_RAW_FORCE_H
 
@@ -18,7 +18,7 @@ typedef struct nbody_raw_force {
 } nbody_raw_force;
 
 #ifdef __CUDACC__
-/* Component k of the acceleration, or of the jerk: `array` is the state's, `part` the solver's. */
+/* Component k of the acceleration or of the jerk: `array` belongs to the state, `part` to the solver. */
 __device__ static inline double raw_component(const nbody_raw_force &raw, const double *array, const double *part,
                                               double unit, size_t k, size_t components) {
   if (raw.kind == NBODY_FORCE_FINAL) return array[k];

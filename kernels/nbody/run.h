@@ -5,7 +5,7 @@
 #include "kernels/nbody/ops.h"
 #include "kernels/nbody/start/bodies.h"
 
-/* Numbers that are kept from step to step beside the bodies; the state array `controller`. */
+/* Indices into the state array `controller`: numbers kept from step to step beside the bodies. */
 enum { NBODY_INITIAL_ENERGY, NBODY_NEXT_STEP, NBODY_SPREAD, NBODY_CONTROLS };
 
 typedef struct nbody_run {
@@ -23,37 +23,38 @@ typedef struct nbody_run {
   nbody_sums sums; /* of step sums_step */
   int64_t sums_step;
   nbody_laws laws;
-  sim_graph *step; /* a step of length integrate.dt, once it is captured; else NULL */
+  sim_graph *step; /* captured step of length integrate.dt; NULL before capture */
 } nbody_run;
 
-/* Checks that the values of a checkpoint's state are in their ranges; *n: its bodies. SIM_ERR_INCOMPATIBLE. */
+/* Checks the ranges of the values in a checkpoint's state; *n: its bodies. SIM_ERR_INCOMPATIBLE. */
 sim_status nbody_saved_check(const nbody_integrate *integrate, const sim_frame *saved, int64_t *n) SIM_MUST_CHECK;
 /* Creates the state's arrays for run->n bodies, zeroed, on the run's device (ids on the host). SIM_ERR_NO_MEMORY. */
 sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) SIM_MUST_CHECK;
-/* Creates and fills the state's arrays with the bodies of `sections`, sorted by species. SIM_ERR_SCENARIO where a value
+/* Creates and fills the state's arrays with the bodies of `groups`, sorted by species. SIM_ERR_SCENARIO where a value
  * does not fit the precision. */
 sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup,
-                       const nbody_sections *sections) SIM_MUST_CHECK;
-/* SIM_ERR_SCENARIO, with two bodies, where single precision of the state or of the pair terms rounds their positions to
- * one point and their distance matters beside the softening. Warns where positions are coarse beside the distances. */
+                       const nbody_groups *groups) SIM_MUST_CHECK;
+/* SIM_ERR_SCENARIO, naming two bodies, where single precision of the state or of the pair terms rounds their
+ * positions to one point and their distance matters relative to the softening. Warns where the rounding of positions
+ * is not small against the distances. */
 sim_status nbody_check_positions(const nbody_run *run, const nbody_parameters *p,
                                  const nbody_bodies *bodies) SIM_MUST_CHECK;
-/* After the first force: SIM_ERR_SCENARIO, with two bodies that the pair terms cannot separate, a body whose force is
- * not finite, or a distance at which the force of a custom law is out of the range of fp32 terms. */
+/* After the first force: SIM_ERR_SCENARIO, naming two bodies that the pair terms cannot separate, a body with a
+ * force that is not finite, or a distance at which the force of a custom law is out of the range of fp32 terms. */
 sim_status nbody_check_force(const nbody_run *run, const nbody_options *options) SIM_MUST_CHECK;
-/* SIM_ERR_SCENARIO, with the fastest or the heaviest body, where an energy at the start is not finite. */
+/* SIM_ERR_SCENARIO, naming the fastest or the heaviest body, where an energy at the start is not finite. */
 sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) SIM_MUST_CHECK;
 /* Shortest time in which the external force on a body changes, from its first two time derivatives: |a|/|j|,
  * (|a|/|s|)^(1/2), |j|/|s|. The laws must have been created with jerk. SIM_ERR_NO_MEMORY. */
 sim_status nbody_external_start(const nbody_run *run, double *out) SIM_MUST_CHECK;
 
-/* Fills in steps, work and its rate for n bodies, of solver and functions of the scenario together. Warns of steps that
- * may be too long. */
+/* Fills in steps, work and rate of work for n bodies, for the solver and the scenario's functions together. Warns of
+ * steps that may be too long. */
 sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *options, const nbody_solver *solver,
                           sim_backend_kind kind, double n, sim_plan *out) SIM_MUST_CHECK;
-/* Number of steps of a run; NaN where the step is adaptive. */
+/* Number of steps of a run; NaN with adaptive steps. */
 double nbody_step_count(const nbody_integrate *integrate);
-/* Length of the first step of a fresh start, after the first force; into run->controller where it is adaptive. */
+/* Computes the length of the first step, after the first force; stored in run->controller with adaptive steps. */
 sim_status nbody_plan_first_step(nbody_run *run) SIM_MUST_CHECK;
 /* Length of the first step, at most t_end. */
 double nbody_first_dt(const nbody_run *run);

@@ -1,5 +1,5 @@
 /* Solvers: methods that compute the forces between bodies. Integrators, observables, start-up checks and `sim check`
- * use the table below and know no method. A new solver is a table for each kind of device, named in solver.c.
+ * use the table below and depend on no method. A new solver is a table for each kind of device, listed in solver.c.
  *
  *   nbody_solver_choose -> bytes (sim check) -> create -> { accelerate | potential | start_time }... -> destroy */
 #ifndef NBODY_SOLVER_H
@@ -18,7 +18,7 @@ typedef struct nbody_state {
   double *jerk; /* Hermite scheme only, else NULL */
 } nbody_state;
 
-/* All that solvers and operations are created with. Pointers in it must outlive them. */
+/* Parameters for creating solvers and operations. Pointers in it must outlive them. */
 typedef struct nbody_options {
   int64_t n;
   bool single_pairs; /* pair terms in fp32: precision single and mixed */
@@ -33,38 +33,39 @@ typedef struct nbody_options {
   const sim_function_map *observe; /* functions of NBODY_BODY_INPUTS with one result each; NULL: none */
 } nbody_options;
 
-/* Work of one force computation. */
+/* Cost of one force computation. */
 typedef struct nbody_cost {
   double interactions; /* what the run counts as work */
-  double rate;         /* interactions a second of the built-in forces, to an order of magnitude */
+  double rate;         /* order of magnitude of the interactions a second of the built-in forces */
   double additions;    /* in functions of the scenario, as sim_expr_work counts */
 } nbody_cost;
 
-/* A solver that was created for one run. Each solver completes this type for itself. */
+/* A solver created for one run. Each solver completes this type. */
 typedef struct nbody_solver_work nbody_solver_work;
 
 /* One method on one kind of device. */
 typedef struct nbody_solver {
   const char *name; /* "direct sum" */
-  /* SIM_ERR_SCENARIO, with the reason, where the method cannot serve these options. */
+  /* SIM_ERR_SCENARIO, with the reason, where the method does not support these options. */
   sim_status (*supports)(const nbody_options *options);
-  /* Memory that create will take on the host and on the device (0 on the CPU); options->spread may be unknown (0). */
+  /* Memory in bytes that create will allocate on the host and on the device (0 on the CPU); options->spread may be
+   * unknown (0). */
   void (*bytes)(const nbody_options *options, double *host, double *device);
   sim_status (*estimate)(const nbody_options *options, double n, nbody_cost *out);
-  /* Takes all its memory, and borrows the arrays of `state`. SIM_ERR_NO_MEMORY. */
+  /* Allocates all its memory, and borrows the arrays of `state`. SIM_ERR_NO_MEMORY. */
   sim_status (*create)(const nbody_options *options, const nbody_state *state, nbody_solver_work **out);
   void (*destroy)(nbody_solver_work **work);
   /* How the method works in this run, for its header: "Newton's third law, blocks of 256". Lives as long as `work`. */
   const char *(*describe)(const nbody_solver_work *work);
-  /* Acceleration of all bodies by each other, and the jerk where the state has one; external forces are not in it. On
-   * the CPU the result is final values in the state's arrays; on the GPU it is queued, in the form *out. `zeroed`: the
-   * state's acceleration is all zeros, so that the solver may add to it at once. Bodies at one point without softening
-   * give infinities or NaN. */
+  /* Acceleration of all bodies by each other, and the jerk where the state has one, without external forces. On the
+   * CPU the result is in the state's arrays; on the GPU it is enqueued, in the form *out. `zeroed`: the state's
+   * acceleration is all zeros, so that the solver may add to it. Bodies at one point without softening give
+   * infinities or NaN. */
   void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
   /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
    * cannot fail. SIM_ERR_NO_MEMORY where lists have outgrown the memory. */
   sim_status (*check)(nbody_solver_work *work);
-  /* Potential energy of all pairs, in fp64 whatever the pair terms; NaN where it is unknown. Waits for the device. */
+  /* Potential energy of all pairs, in fp64 for all precisions; NaN where it is unknown. Waits for the device. */
   double (*potential)(nbody_solver_work *work);
   /* Shortest time in which the force on a body changes, for the first adaptive step of the Hermite scheme: |a| / |j| of
    * a body, and of a pair the time of its free fall, (s^3 / (G (m_i + m_j)))^(1/2), or with a custom law ((|force| +

@@ -1,4 +1,4 @@
-/* One step of each scheme, in terms of operations, and its length. */
+/* One step of each scheme, in terms of operations, and the length of steps. */
 #include "kernels/nbody/run.h"
 
 #include "kernels/nbody/physics.h"
@@ -24,8 +24,8 @@ static void yoshida4(const nbody_ops *ops, nbody_work *work, double t, double dt
   ops->kick(work, 0.5 * w1);
 }
 
-/* Predict, evaluate, correct, and evaluate at the corrected state. Without the second evaluation a step takes half of
- * the work, and the error in a Kepler orbit is twelve times larger at 128 steps. */
+/* Predict, evaluate, correct, and evaluate at the corrected state. Without the second evaluation a step costs half,
+ * and the error in a Kepler orbit is twelve times larger at 128 steps an orbit. */
 static void hermite4(const nbody_ops *ops, nbody_work *work, double t, double dt) {
   ops->hermite_predict(work, dt);
   ops->force(work, t + dt);
@@ -42,8 +42,8 @@ static void queue_step(nbody_run *run, double t, double dt) {
   }
 }
 
-/* A device with a queue captures the step once, and replays it while its length is the same. A captured step does not
- * know the time: a force that depends on it is queued anew. */
+/* A device with a queue captures the step once, and replays it while its length is the same. A captured step does
+ * not know the time: with a time-dependent force, steps are enqueued anew. */
 static sim_status run_step(nbody_run *run, double t, double dt) {
   const sim_backend *backend = run->backend;
   if (backend->queue == NULL || dt != run->integrate.dt || run->laws.time_dependent) {
@@ -54,7 +54,7 @@ static sim_status run_step(nbody_run *run, double t, double dt) {
     SIM_TRY(backend->queue->graph_begin());
     queue_step(run, t, dt);
     SIM_TRY(backend->queue->graph_end(&run->step));
-    if (run->step == NULL) return SIM_OK; /* it ran instead, for a profile */
+    if (run->step == NULL) return SIM_OK; /* not captured but executed, for a profile */
   }
   return backend->queue->graph_launch(run->step);
 }
@@ -66,7 +66,7 @@ sim_status nbody_check_solver(const nbody_run *run) {
 
 static bool adaptive(const nbody_run *run) { return isnan(run->integrate.dt); }
 
-/* At most twice the last step, dt_max and t_end, so that the length is finite where nothing else limits it. */
+/* Limits a step to twice the last one, dt_max and t_end, so that it is finite where nothing else limits it. */
 static double limited(const nbody_run *run, double dt, double last) {
   double most = run->integrate.t_end;
   if (!isnan(run->integrate.dt_max)) most = fmin(most, run->integrate.dt_max);

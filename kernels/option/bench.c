@@ -1,7 +1,7 @@
 /* Rows of `sim bench`. */
 #include "kernels/option/option.h"
 
-/* fp32 instructions of one step of a path: Philox, Box-Muller, the exponential and the sum take 89 for four steps
+/* fp32 instructions of one path step: generator, normal, exponential and sum take 89 for four steps
  * (docs/performance.md). */
 static sim_bench_cost cost(sim_backend_kind kind, sim_isa isa, int n) {
   (void)isa, (void)n;

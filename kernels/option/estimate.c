@@ -18,7 +18,7 @@ int option_quantities(const option_parameters *p, option_quantity *out) {
   return count;
 }
 
-/* The markets that differ by the bump and by its opposite: *first and *first + 1. */
+/* Adds the markets with the bump and with its opposite: *first and *first + 1. */
 static sim_status add_markets(option_estimate *e, const option_parameters *p, const option_bump *bump, int *first) {
   const option_bump other = {bump->asset, -bump->spot, -bump->vol, -bump->rate, -bump->maturity};
   if ((e->markets + 2) * e->signs > OPTION_MARKETS_MAX)
@@ -32,7 +32,7 @@ static sim_status add_markets(option_estimate *e, const option_parameters *p, co
 /* A Greek of the first payoff's discounted control. */
 static sim_status differentiate_control(const option_parameters *p, const option_market *market, int greek, int asset,
                                         double *out) {
-  const double share = 0.01; /* second differences are exact to 1e-8 */
+  const double share = 0.01; /* second differences are then exact to 1e-8 */
   option_market above, below = {0};
   double width;
   SIM_TRY(option_market_near(p, greek, asset, share, &width, &above));
@@ -51,7 +51,7 @@ static sim_status differentiate_control(const option_parameters *p, const option
 
 static int is_flat(const option_estimate *e, int tangent) { return e->graph.tangent[tangent].greek == OPTION_RHO; }
 
-/* Of all tangents, those that are not flat first: the graph numbers them as they came, and is numbered anew. */
+/* Creates the tangents, with those that are not flat first; the graph's numbering is permuted to match. */
 static sim_status make_tangents(option_estimate *e, const option_parameters *p) {
   option_graph *g = &e->graph;
   const size_t steps = (size_t)e->market[0].steps;
@@ -79,7 +79,7 @@ static void combine(option_estimate *e, option_combination *c, int market, int o
   c->term[c->terms++] = (option_term){market, output, factor * e->market[market].discount};
 }
 
-/* Greek of all payoffs by one asset. */
+/* Adds a Greek of all payoffs by one asset. */
 static sim_status make_greek(option_estimate *e, const option_parameters *p, int greek, int asset) {
   const option_graph *g = &e->graph;
   option_quantity *quantity = calloc((size_t)e->quantities, sizeof *quantity);
@@ -106,7 +106,7 @@ static sim_status make_greek(option_estimate *e, const option_parameters *p, int
     }
     if (first < 0) status = add_markets(e, p, &bump, &first);
     if (status != SIM_OK) break;
-    if (greek == OPTION_GAMMA && delta >= 0) { /* the graph divides by the spot that is not bumped */
+    if (greek == OPTION_GAMMA && delta >= 0) { /* the graph's delta divides by the unbumped spot */
       combine(e, c, first, delta, 1 / (2 * width * (1 + bump.spot)));
       combine(e, c, first + 1, delta, -1 / (2 * width * (1 - bump.spot)));
     } else if (greek == OPTION_GAMMA) {
@@ -132,8 +132,8 @@ double option_greek_size(const option_parameters *p, int greek, int asset, doubl
   return fabs(price) * factor[greek];
 }
 
-/* Greeks of the first payoff that have a control. One whose control is the same on every path but for rounding, as the
- * rho of a discounted spot, goes without. */
+/* Adds controls to the Greeks of the first payoff. A Greek whose control is the same on every path up to rounding
+ * (rho of a discounted spot) has none. */
 static sim_status control_greeks(option_estimate *e, const option_parameters *p) {
   option_quantity *quantity = calloc((size_t)e->quantities, sizeof *quantity);
   if (quantity == NULL) return sim_no_memory("the greeks");

@@ -1,4 +1,4 @@
-/* What a run estimates, as sums of payoffs on paths of one or several markets; the same for every backend. */
+/* What a run estimates: sums of payoffs on paths of one or several markets; the same for every backend. */
 #ifndef OPTION_ESTIMATE_H
 #define OPTION_ESTIMATE_H
 
@@ -8,42 +8,42 @@
 enum {
   OPTION_TERMS_MAX = 3,
   OPTION_MARKETS_MAX = OPTION_VARIANTS_MAX,
-  OPTION_PILOT = 4 * OPTION_CHUNK /* paths of the pilot */
+  OPTION_PILOT = 4 * OPTION_CHUNK /* paths of the pilot, which sets the control coefficients */
 };
 
-/* A number that is estimated: the price of a payoff (greek -1) or one of its Greeks. */
+/* An estimated number: the price of a payoff (greek -1) or one of its Greeks. */
 typedef struct option_quantity {
   int payoff, greek, asset;
 } option_quantity;
-/* Lists the prices of all payoffs, then the Greeks that are wanted, [payoff][greek][asset]; returns their count. out
- * may be NULL. */
+/* Lists the prices of all payoffs, then the requested Greeks, [payoff][greek][asset]; returns their count. out may
+ * be NULL. */
 int option_quantities(const option_parameters *p, option_quantity *out);
-/* Order of magnitude of a Greek of something that costs `price`. */
+/* Order of magnitude of a Greek of a payoff that costs `price`. */
 double option_greek_size(const option_parameters *p, int greek, int asset, double price);
 
-/* An output of the graph in a market; the factor holds the discount. */
+/* Output of the graph in one market, times a factor that contains the discount. */
 typedef struct option_term {
   int market, output;
   double factor;
 } option_term;
 
-/* A sample is the sum of the terms, less slope (control_factor times the control - control_mean). Of an antithetic
- * pair each output is the mean of the two. */
+/* sample = sum of terms - slope (control_factor control - control_mean). With antithetic pairs each output is the
+ * mean over the pair. */
 typedef struct option_combination {
   option_term term[OPTION_TERMS_MAX];
   int terms, control; /* control: output of market 0, or -1 */
   double control_mean, control_factor;
-  double control_least; /* a control that varies less is rounding, and left out */
-  double slope, shift;  /* set by the pilot; squares are summed about the shift, a number near the mean */
+  double control_least; /* a control with a smaller deviation is rounding, and is not used */
+  double slope, shift;  /* set by the pilot; squares are summed about `shift`, a number near the mean */
 } option_combination;
 
 typedef struct option_estimate {
-  int markets, signs, quantities; /* signs: 2 where paths come in antithetic pairs */
+  int markets, signs, quantities; /* signs: 2 with antithetic pairs, else 1 */
   option_market market[OPTION_MARKETS_MAX];
   option_graph graph;
-  option_combination *combination;      /* [quantities], owned */
-  double *tangent;                      /* [graph.tangents][2][steps], owned: as option_tangent, in fp64 */
-  double discount_slope[OPTION_GREEKS]; /* derivative of the discount's logarithm */
+  option_combination *combination; /* [quantities], owned */
+  double *tangent;                 /* [graph.tangents][2][steps], owned: drift and vol of option_tangent, in fp64 */
+  double discount_slope[OPTION_GREEKS]; /* derivative of the discount's logarithm by each Greek's parameter */
 } option_estimate;
 
 /* Makes markets, graph and combinations; freed by option_estimate_free. `tangents`: as of option_graph_create.
@@ -51,11 +51,11 @@ typedef struct option_estimate {
 sim_status option_estimate_create(const option_parameters *p, bool tangents, option_estimate *out) SIM_MUST_CHECK;
 void option_estimate_free(option_estimate *estimate);
 
-/* Sums over the pilot's samples: y without the control, x the control less its mean. */
+/* Moments over the pilot's samples: y is the sample without control, x the control less its mean. */
 typedef struct option_moments {
   double y, x, xx, xy;
 } option_moments;
-/* Sets slope and shift from the pilot's `count` samples. */
+/* Sets slope and shift from `count` samples of the pilot. */
 void option_estimate_set(option_combination *combination, const option_moments *moments, double count);
 
 #endif

@@ -9,17 +9,17 @@ enum {
   OPTION_VARIANTS_MAX = 64,  /* paths simulated from the same random numbers: markets times signs */
   OPTION_TANGENTS_MAX = 128, /* parameters by which paths are differentiated */
   OPTION_STEPS_MAX = 100000,
-  OPTION_JUMPS_MAX = 64,  /* of one asset in one step */
-  OPTION_NODES_MAX = 64,  /* prices of a grid of local volatilities */
-  OPTION_DEGREE_MAX = 8,  /* of the polynomials of early exercise */
-  OPTION_BLOCK = 1 << 16, /* samples of a logical block: sums over blocks have the same bits everywhere */
-  OPTION_CHUNK = 1024,    /* samples that one call of the CPU's kernel takes at most */
+  OPTION_JUMPS_MAX = 64,  /* of one asset in one step, at most */
+  OPTION_NODES_MAX = 64,  /* prices of a local volatility's grid, at most */
+  OPTION_DEGREE_MAX = 8,  /* of the polynomials of exercise rules, at most */
+  OPTION_BLOCK = 1 << 16, /* samples of a logical block: the unit of sums, so that results do not depend on batches */
+  OPTION_CHUNK = 1024,    /* samples of one call of the CPU's kernel, at most */
   OPTION_CHUNKS = OPTION_BLOCK / OPTION_CHUNK,
-  OPTION_BATCH = 16, /* blocks of a step on the CPU at most */
-  OPTION_GROUP = 4   /* blocks of a step on the CPU where a standard error ends the run */
+  OPTION_BATCH = 16, /* blocks of a step on the CPU, at most */
+  OPTION_GROUP = 4   /* the same where a standard error ends the run */
 };
 
-/* Sums of the normal equations of an exercise rule: of x^k, k <= 2 degree, then of x^k cash, k <= degree. */
+/* Sums of the normal equations of an exercise rule: x^k for k <= 2 degree, then x^k cash for k <= degree. */
 enum {
   OPTION_REGRESSION_MOMENTS = 2 * OPTION_DEGREE_MAX + 1,
   OPTION_REGRESSION_SUMS = OPTION_REGRESSION_MOMENTS + OPTION_DEGREE_MAX + 1

@@ -30,23 +30,23 @@ static double paths_of(const option_parameters *p, double blocks) {
   return fmin(blocks * OPTION_BLOCK * (p->sampling.antithetic ? 2 : 1), p->sampling.paths);
 }
 
-/* ---- when to check the errors, and when to end: functions of the state alone, so that neither the device, the size
- * of its batches nor a restart changes a result ---- */
+/* ---- when to check the errors, and when to end: functions of the state alone, so that no result depends on the
+ * device, on its batch size or on a restart ---- */
 
-/* Samples after which a standard error is checked first: chunks with matched moments need some of them for an error. */
+/* Samples before the first check of a standard error; with matched moments an error needs several chunks. */
 static double first_check(const option_run *run) { return run->unit > 1 ? 32.0 * OPTION_CHUNK : 4.0 * OPTION_CHUNK; }
 
-/* The samples that the accuracy is likely to take, in all, by the errors after n of them; n where it is reached. Not
- * finite where no error is known yet. */
+/* Estimated total of samples for the requested accuracy, from the errors after n samples; n where it is reached. Not
+ * finite while no error is known. */
 static double samples_needed(const option_run *run, double n) {
-  const double slack = 1.05; /* errors of 4096 samples are known to some per cent */
+  const double slack = 1.05; /* errors of 4096 samples are known to a few per cent */
   double ratio = 0;
   for (int q = 0; q < option_payoff_count(run->parameters); q++) {
     const double error = option_spread(run, n, q);
     ratio = fmax(ratio, isnan(error) ? INFINITY : error / run->parameters->sampling.standard_error);
   }
   if (ratio <= 1) return n;
-  /* the errors of scrambles fall about as 1/n */
+  /* the errors of scrambles fall roughly as 1/n */
   return fmax(n + OPTION_CHUNK, n * slack * (run->groups > 1 ? ratio : ratio * ratio));
 }
 
@@ -57,8 +57,8 @@ static double end_of(const option_run *run, double t) {
   return needed <= n ? t : fmin(s->paths, ceil(needed) * run->pair);
 }
 
-/* Samples of the next step, from number `base` on, a multiple of the round: whole rounds, or a part of one where that
- * is all it takes. A part that was not enough becomes a whole round. */
+/* Samples of the next step, from sample `base` on (a multiple of the round): whole rounds, or a part of one where
+ * that should suffice. A part that did not suffice is repeated as a whole round. */
 static double next_count(const option_run *run, double n, double base) {
   const option_parameters *p = run->parameters;
   const double left = p->sampling.paths / run->pair - base, most = fmin((double)run->batch * OPTION_BLOCK, left);
@@ -74,14 +74,14 @@ static double next_count(const option_run *run, double n, double base) {
   return fmin(left, ceil(more / OPTION_CHUNK) * OPTION_CHUNK);
 }
 
-/* Whether the state after n samples, a multiple of the round, is one that a step ends with. */
+/* Whether a step ends after n samples (a multiple of the round). */
 static bool is_break(const option_run *run, double n) {
   if (isnan(run->parameters->sampling.standard_error)) return false;
   const double needed = samples_needed(run, n);
   return needed <= n || (run->groups == 1 && needed < n + run->round);
 }
 
-/* Chan, Golub and LeVeque's rule, block by block; to a group that has `before` samples. */
+/* Adds a block to a group that has `before` samples: the update of Chan, Golub and LeVeque. */
 static void add_block(option_run *run, int group, double before, double count, const double *mean,
                       const double *squares) {
   double *into = run->mean + group * run->quantities, *spread = run->squares + group * run->quantities;
@@ -100,7 +100,7 @@ static sim_status check_finite(const option_run *run, const double *mean, const 
   return SIM_OK;
 }
 
-/* Warns once, after many paths, where a payoff of a run without end has not been paid. */
+/* Warns once if no path of a payoff has paid after many paths, in a run that only its accuracy ends. */
 static void warn_unpaid(const option_run *run, double before, double t) {
   const double many = 0x1p20;
   char name[48];
@@ -109,14 +109,13 @@ static void warn_unpaid(const option_run *run, double before, double t) {
     if (!option_unpaid(run, option_samples(run, t), k)) continue;
     option_payoff_name(run->parameters, k, name, sizeof name);
     sim_log(SIM_LOG_WARN,
-            "no path of %.0f has been paid by %s: the run goes on to sampling.paths = %.0f, or until "
-            "one is",
-            t, name, run->parameters->sampling.paths);
+            "no path of %.0f has been paid by %s: the run continues to sampling.paths = %.0f, or until one is", t, name,
+            run->parameters->sampling.paths);
     return;
   }
 }
 
-/* Continues the estimate of the bias of the time steps, up to n samples of the run. */
+/* Continues the estimate of the time-step bias up to n samples of the run. */
 static sim_status estimate_bias(option_run *run, double n) {
   const int first = (int)run->bias_chunks, last = option_bias_chunks(n);
   if (run->bias == NULL || last <= first) return SIM_OK;
@@ -131,7 +130,7 @@ static sim_status step(void *self, sim_clock *clock) {
   const double n = option_samples(run, clock->t), base = floor(n / run->round) * run->round;
   const double count = next_count(run, n, base), t = clock->t;
   double done = 0;
-  /* What a part of a round has brought is left out: the round is sampled again, from its beginning. */
+  /* An incomplete round is discarded: it is sampled again from its beginning. */
   if (base < n) memcpy(run->mean, run->whole, 2 * all * sizeof *run->mean);
   SIM_TRY(run->ops->sample(run->sampler, (int64_t)base, (int64_t)count, run->block_mean, run->block_squares));
   for (int b = 0; done < count; b++) {
@@ -149,7 +148,7 @@ static sim_status step(void *self, sim_clock *clock) {
   SIM_TRY(estimate_bias(run, base + done));
   clock->t = (base + done) * run->pair;
   const double batch =
-      (double)run->batch * OPTION_BLOCK; /* steps begin at its multiples, but for what was there before */
+      (double)run->batch * OPTION_BLOCK; /* steps begin at multiples of the batch, except after a restart */
   clock->dt = isnan(sampling->standard_error) ? clock->t - floor(base / batch) * batch * run->pair : clock->t - t;
   clock->step++;
   warn_unpaid(run, t, clock->t);
@@ -158,7 +157,7 @@ static sim_status step(void *self, sim_clock *clock) {
   return SIM_OK;
 }
 
-/* A table of one Greek of all payoffs, or of its errors. */
+/* One Greek of all payoffs, or its standard errors. */
 static void observe_greek(const option_run *run, double n, const sim_table *table, double *values) {
   const sim_table(*tables)[2] = run->parameters->greek_tables;
   for (int q = 0; q < run->quantities; q++) {
@@ -231,7 +230,7 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
   return SIM_OK;
 }
 
-/* ---- beginning and end ---- */
+/* ---- create and destroy ---- */
 
 static const option_ops *ops_of(sim_backend_kind kind) {
   static const option_ops *const ops[SIM_BACKEND_KINDS] = {
@@ -275,24 +274,25 @@ static sim_status restore(option_run *run, const sim_frame *saved) {
   sim_frame own;
   SIM_TRY(view(run, arrays, NULL, &own));
   for (size_t k = 0; k < own.array_count; k++) SIM_TRY(sim_frame_restore(saved, &sim_backend_cpu, &arrays[k]));
-  const double t = saved->clock.t; /* how many paths are done */
+  const double t = saved->clock.t; /* paths done */
   if (!(t >= 0 && t <= 0x1p53 && fmod(t, run->pair) == 0))
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's t = %.9g is no number of paths", t);
   return SIM_OK;
 }
 
-/* A run that was over, and has been given more paths, goes on from its whole rounds: as if it had not ended. */
+/* Extends a finished run that has been given more paths: drops its incomplete round, so that results equal those of
+ * a longer run. */
 static void extend(option_run *run, sim_clock *clock) {
   const size_t all = (size_t)run->quantities * (size_t)run->groups;
   const double n = option_samples(run, clock->t), base = floor(n / run->round) * run->round;
   if (!isnan(run->parameters->sampling.standard_error) || !(clock->t < run->parameters->sampling.paths)) return;
-  if (base == 0) memset(run->whole, 0, 2 * all * sizeof *run->whole); /* rounds of fewer paths may be smaller */
+  if (base == 0) memset(run->whole, 0, 2 * all * sizeof *run->whole); /* with fewer paths the rounds may be smaller */
   memcpy(run->mean, run->whole, 2 * all * sizeof *run->mean);
   clock->t = base * run->pair;
   clock->step = (int64_t)floor(base / ((double)run->batch * OPTION_BLOCK));
 }
 
-/* Sets whether nothing is random, and the discounted cash of digitals. */
+/* Sets `certain` (nothing is random), and the discounted cash of digitals. */
 static sim_status check_market(option_run *run) {
   const option_parameters *p = run->parameters;
   const int functions = option_payoff_count(p) - (int)p->payoffs.count;
@@ -346,7 +346,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
             p->sampling.moment_matching            ? "groups of 1024 samples with matched moments, 32 of them at least"
             : p->sampling.sequence == OPTION_SOBOL ? "each scramble has as many points, 16 or a power of two above"
             : p->sampling.antithetic               ? "antithetic paths come in pairs"
-                                                   : "to a whole number");
+                                                   : "to an integer");
   SIM_TRY(check_market(run));
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
   if (option_is_stepped(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
@@ -398,7 +398,7 @@ static const char *const references[] = {
 
 const sim_model option_model = {
     .name = "option",
-    .doc = "prices and Greeks of options by simulated paths",
+    .doc = "prices and Greeks of options by Monte Carlo simulation",
     .example = "-- A European call: Black and Scholes give 10.4506.\n"
                "return sim.option {\n"
                "  assets   = { { spot = 100, vol = 0.2 } },\n"

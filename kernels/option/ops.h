@@ -1,4 +1,4 @@
-/* What a backend does for the model: samples of all quantities, block by block. */
+/* Operations of a backend: samples of all quantities, block by block. */
 #ifndef OPTION_OPS_H
 #define OPTION_OPS_H
 
@@ -7,22 +7,22 @@
 typedef struct option_sampler option_sampler; /* each backend has its own */
 
 typedef struct option_ops {
-  /* As sim_model.supports; NULL: all scenarios. */
+  /* sim_model.supports; NULL: all scenarios */
   bool (*supports)(const option_parameters *p, char *lacks, size_t capacity);
   int (*batch)(const option_parameters *p); /* blocks of a step at most, a multiple of OPTION_GROUP */
   double (*bytes)(const option_parameters *p, const sim_setup *setup);
   sim_status (*create)(const option_parameters *p, const sim_setup *setup, option_sampler **out);
   void (*destroy)(option_sampler **sampler);
-  /* Draws the samples first .. first + count - 1; first is a multiple of the block. On the host, block by block:
-   * mean[blocks][quantities], and squares likewise: sums of squared deviations, of the means of option_unit samples.
-   * The same bits whatever the count, the number of threads and the size of the device. */
+  /* Draws the samples first .. first + count - 1; first is a multiple of the block. Host memory, block by block:
+   * mean[blocks][quantities], and squares likewise: sums of squared deviations of the means of option_unit samples.
+   * The same bits for every count, number of threads and device size. */
   sim_status (*sample)(option_sampler *sampler, int64_t first, int64_t count, double *mean, double *squares);
   const char *(*name)(const option_sampler *sampler); /* "one path a lane (avx512)" */
 } option_ops;
 extern const option_ops option_ops_cpu, option_ops_cuda;
 
-/* Finds on the CPU why a quantity is not finite over the samples first .. first + count - 1 of one logical block:
- * always fails, with SIM_ERR_DIVERGED and the reason. */
+/* Finds on the CPU why a quantity is not finite over the samples first .. first + count - 1 of one logical block.
+ * Always returns SIM_ERR_DIVERGED, with the reason. */
 sim_status option_diagnose(const option_parameters *p, int64_t first, int64_t count, const option_quantity *quantity);
 
 #endif

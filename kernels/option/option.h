@@ -1,4 +1,4 @@
-/* The model `option`: prices and Greeks by simulated paths. Its parameters, and its descriptor. */
+/* The model `option`: prices and Greeks by Monte Carlo simulation. Parameters and descriptor. */
 #ifndef OPTION_OPTION_H
 #define OPTION_OPTION_H
 

@@ -263,7 +263,7 @@ play qstat "Job Id: 7.host
 sed "s|^sim=.*|sim=$PWD/fake/stops|" chained.sh >job.sh
 PBS_JOBID=7.host PBS_O_QUEUE=route PBS_QUEUE=workq PBS_O_WORKDIR=$PWD bash job.sh >job.log 2>&1 || fail "a chained job: $(cat job.log)"
 [ "$(tr '\n' ' ' <submitted)" = "-q route -A project 9 chained.job " ] || fail "the next job: $(cat submitted)"
-grep -q '^back into the queue; the next job goes on from step 30 in chained$' job.log || fail "the log of a job: $(cat job.log)"
+grep -q '^back into the queue; the next job continues from step 30 in chained$' job.log || fail "the log of a job: $(cat job.log)"
 printf '#!/bin/sh\nexit 78\n' >fake/stops
 code=0
 PBS_JOBID=7.host PBS_O_WORKDIR=$PWD bash job.sh >job.log 2>&1 || code=$?

@@ -116,10 +116,10 @@ warned() { # warned DIR SECONDS OPTION...: USR1 to a run of a job that ends in s
   [ "$code" = 75 ] || fail "USR1 in a job of $seconds s: exit $code"
 }
 warned near 20
-grep -q "warned of the limit, which is [0-9]* s away: goes on" output || fail "USR1 near the limit: $(cat output)"
+grep -q "warned of the limit, which is [0-9]* s away: continues" output || fail "USR1 near the limit: $(cat output)"
 grep -q "the limit of the job is near: [0-9]* s are left" output || fail "USR1 near the limit stopped the run"
 warned far 1000
-! grep -q "goes on, and stops in time" output || fail "USR1 far from the limit: $(cat output)"
+! grep -q "continues, and stops in time" output || fail "USR1 far from the limit: $(cat output)"
 ((took <= 60)) || fail "USR1 far from the limit took $took s"
 
 # A second run in the same folder.

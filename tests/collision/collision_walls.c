@@ -146,7 +146,7 @@ static void test_own_law(void **state) {
     driver d = driver_make(SIM_DOUBLE, NAN, 10);
     collision_grain a = {.radius = 1, .position = {-1.001, 0.3, 0}, .group.velocity = {0.1, 0, 0}};
     collision_grain b = {.radius = 1, .position = {1.001, 0, 0}};
-    d.parameters.contact.law = own ? COLLISION_OWN : COLLISION_LINEAR;
+    d.parameters.contact.law = own ? COLLISION_CUSTOM : COLLISION_LINEAR;
     d.parameters.contact.force = own ? force : NULL;
     d.parameters.contact.values.stiffness = 1e4;
     driver_add(&d, &collision_grain_schema, &a);

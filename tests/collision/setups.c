@@ -53,7 +53,7 @@ driver setup_two_kinds(sim_precision precision, int law) {
   } else {
     v->stiffness = 2000;
   }
-  if (law != COLLISION_OWN) v->restitution = 0.7;
+  if (law != COLLISION_CUSTOM) v->restitution = 0.7;
   v->friction = 0.4;
   d.parameters.gravity[2] = -5;
   driver_add(&d, &collision_random_spheres_schema, &large);

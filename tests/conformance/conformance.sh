@@ -130,7 +130,10 @@ check_precision() { # SCENARIO
         fi
         taken+=" $kind=$bits"
         ;;
-      65) grep -qE "precision.*expected .*got \"$kind\"" output || fail "$1: precision $kind is refused without a reason" ;;
+      64)
+        grep -qE -- "--precision: expected .*got \"$kind\"" output ||
+          fail "$1: precision $kind is refused without a reason"
+        ;;
       *) fail "$1: exit $code with precision $kind" ;;
     esac
   done

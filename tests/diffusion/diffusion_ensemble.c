@@ -135,7 +135,7 @@ static void test_faults(void **state) {
   static const struct {
     const char *grid, *more, *fault;
   } cases[] = {
-      {"n = {4, 4, 4}, size = {1, 1, 1}", "", "expected 1, for the grid has three axes, got 5"},
+      {"n = {4, 4, 4}, size = {1, 1, 1}", "", "expected 1, because the grid has three axes, got 5"},
       {"n = {4, 4}, size = {1, 1}", "probes = {{0.5, 0.5, 6}},", "expected the member, 1 to 5"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

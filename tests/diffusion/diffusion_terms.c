@@ -400,7 +400,7 @@ static void test_faults(void **state) {
       {"boundary = 'fixed' }, fields = {{ name = 'u', walls = {0, 1} }}, integrate = { t_end = 1 } }",
        "2 axes are fixed, not one"},
       {"x = 'fixed' }, fields = {{ name = 'u', decay = 1, walls = {0, 1} }}, integrate = { t_end = 1 } }",
-       "beside decay, which belongs into the rates"},
+       "beside decay, which must be part of the rates"},
       {"}, fields = {{ name = 'u' }, { name = 'u_x' }}, integrate = { t_end = 1 } }", "is the derivative of u"},
   };
   (void)state;

@@ -12,6 +12,7 @@
 #include "tests/engine/fake_device.h"
 #include "tests/engine/fake_model.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -279,6 +280,24 @@ static void keep_log(void *context, sim_log_level level, const char *message) {
   snprintf(logged, sizeof logged, "%s", message);
 }
 
+/* Takes the place of pthread_create: the linker's --wrap. */
+static int thread_error;
+int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *context);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *context) {
+  return thread_error ? thread_error : __real_pthread_create(thread, attributes, start, context);
+}
+
+static void a_thread_that_cannot_start(void **state) {
+  (void)state;
+  thread_error = EAGAIN;
+  trial *t = trial_run(trial_make(60, 3, 10, 20), NULL);
+  thread_error = 0;
+  assert_int_equal(t->status, SIM_ERR_NO_MEMORY);
+  assert_string_equal(t->message, "the thread that writes outputs cannot start: Resource temporarily unavailable");
+  free(t);
+}
+
 static trial *run_failing(int sink, int64_t step, sim_status failure) {
   trial *t = trial_make(60, 3, 10, 20);
   t->memory.sinks[sink].fails_at = step;
@@ -295,13 +314,14 @@ static void a_failed_sink_is_tried_again(void **state) {
   trial *t = run_failing(SNAPSHOT, 20, SIM_ERR_IO);
   assert_int_equal(t->status, SIM_OK);
   assert_int_equal(log_lines, 1);
-  assert_string_equal(logged, "snapshots not written: planted; the run goes on and tries again");
+  assert_string_equal(logged, "snapshots not written: planted; the run continues and tries again");
   assert_int_equal(count_of(t, SNAPSHOT, 60), 6); /* 0, 10, 30, 40, 50, 60 */
   assert_int_equal(t->run.lost, 1);
   free(t);
   t = run_failing(CHECKPOINT, 60, SIM_ERR_IO);
   assert_int_equal(t->status, SIM_ERR_IO);
   assert_string_equal(t->message, "at step 60: the last checkpoint could not be written: planted");
+  assert_int_equal(log_lines, 0); /* the error says it all */
   assert_int_equal(t->run.checkpoint_step, 40);
   free(t);
 }
@@ -663,6 +683,7 @@ int main(void) {
       cmocka_unit_test(states_wait_for_a_stage),
       cmocka_unit_test(rows_wait_until_the_queue_is_full),
       cmocka_unit_test(the_host_is_not_far_ahead),
+      cmocka_unit_test(a_thread_that_cannot_start),
       cmocka_unit_test(a_failed_sink_is_tried_again),
       cmocka_unit_test(two_failed_checkpoints_end_the_run),
       cmocka_unit_test(a_warning_is_said_once),

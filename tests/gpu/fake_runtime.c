@@ -200,7 +200,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return free((void *)graph), cudaSuccess; }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return free((void *)graph), cudaSuccess; }
 
-/* Code is any text: a kernel of its own. */
+/* Code is any text: one kernel. */
 cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *jit, void **jit_values,
                                 unsigned jit_count, enum cudaLibraryOption *options, void **values, unsigned count) {
   (void)code, (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
@@ -213,10 +213,6 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
   fake.libraries--;
   return say("cudaLibraryUnload");
 }
-cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name) {
-  (void)name;
-  return *kernel = (cudaKernel_t)(void *)library, say("cudaLibraryGetKernel");
-}
 cudaError_t cudaLibraryGetKernelCount(unsigned *count, cudaLibrary_t library) {
   (void)library;
   return *count = 1, say("cudaLibraryGetKernelCount");
@@ -224,6 +220,10 @@ cudaError_t cudaLibraryGetKernelCount(unsigned *count, cudaLibrary_t library) {
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned count, cudaLibrary_t library) {
   for (unsigned i = 0; i < count; i++) kernels[i] = (cudaKernel_t)(void *)library;
   return say("cudaLibraryEnumerateKernels");
+}
+cudaError_t cudaFuncGetName(const char **name, const void *kernel) {
+  (void)kernel;
+  return *name = fake.kernel ? fake.kernel : "f", say("cudaFuncGetName");
 }
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel) {
   (void)kernel;

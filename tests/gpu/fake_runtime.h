@@ -31,6 +31,7 @@ extern struct fake {
   bool slow;           /* events are done only when they are waited for */
   double clock;        /* ms: each event that is recorded comes a quarter later */
   int current;
+  const char *kernel; /* the name of every kernel; NULL: f */
   long calls, frees, libraries;
 } fake;
 

@@ -91,7 +91,7 @@ return sim.collision {
                 sim.random_spheres { n = n / 2, radius = 0.6 * r, density = 2000, temperature = 0.1,
                                      low = {0, 0, 0.5} } },
   walls     = { sim.plane { point = {0.5, 0.5, 0.1}, normal = {0, 0, 1}, velocity = {0, 0, 0.1} },
-                sim.cone { point = {0.5, 0.5, 0.2}, axis = {0, 0, 1}, length = 0.3, radius = 0.2, end_radius = 0.45 } },
+                sim.cone { point = {0.5, 0.5, 0.2}, axis = {0, 0, 1}, length = 0.3, radius = 0.2, end_radius = 0.4 } },
   gravity   = {0, 0, -10},
   contact   = { law = "hertz", young = 1e7, poisson = 0.3, restitution = 0.7, friction = 0.5 },
   integrate = { dt = 1e-4, t_end = steps * 1e-4, skin = skin },

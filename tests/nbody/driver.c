@@ -33,7 +33,7 @@ driver driver_make(driver_place place, nbody_scheme scheme, double dt, double t_
 
 void driver_add(driver *d, const sim_schema *schema, void *data) {
   assert_true(d->parameters.bodies.count < sizeof d->items / sizeof *d->items);
-  nbody_group *group = data;
+  nbody_group_fields *group = data;
   if (group->species == NULL) group->species = "stars";
   d->items[d->parameters.bodies.count++] = (sim_item){.schema = schema, .data = data};
 }

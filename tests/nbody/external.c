@@ -349,9 +349,10 @@ static void test_estimate(void **state) {
 }
 
 static int warnings;
+static const char *warning; /* that is counted */
 static void count_warnings(void *context, sim_log_level level, const char *message) {
   (void)context;
-  if (level == SIM_LOG_WARN && strstr(message, "dt_max") != NULL) warnings++;
+  if (level == SIM_LOG_WARN && strstr(message, warning) != NULL) warnings++;
 }
 
 /* An adaptive step without a limit, where the force has a time of its own. */
@@ -367,6 +368,7 @@ static void test_late_force(void **state) {
                {NBODY_HERMITE4, NAN, 0.1, "late", 0},
                {NBODY_HERMITE4, 0.1, NAN, "late", 0},
                {NBODY_HERMITE4, NAN, NAN, "trap", 0}};
+  warning = "dt_max";
   assert_true(sim_log_add(count_warnings, NULL));
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     nbody_body alone = body(1, 1, 0, 0, 0, 0, 0);
@@ -380,12 +382,43 @@ static void test_late_force(void **state) {
   sim_log_remove(count_warnings, NULL);
 }
 
+/* A step that is so short that single precision sees rounding alone. */
+static void test_rounded_step(void **state) {
+  (void)state;
+  static const struct {
+    sim_precision precision;
+    nbody_scheme scheme;
+    double dt, eta;
+    const char *pair;
+    int warned;
+  } cases[] = {{SIM_MIXED, NBODY_HERMITE4, NAN, 9e-4, NULL, 1},   {SIM_SINGLE, NBODY_HERMITE4, NAN, 9e-4, NULL, 1},
+               {SIM_DOUBLE, NBODY_HERMITE4, NAN, 9e-4, NULL, 0},  {SIM_MIXED, NBODY_HERMITE4, NAN, 1e-3, NULL, 0},
+               {SIM_MIXED, NBODY_HERMITE4, 0.1, 9e-4, NULL, 0},   {SIM_MIXED, NBODY_LEAPFROG, NAN, 9e-4, NULL, 0},
+               {SIM_MIXED, NBODY_HERMITE4, NAN, 9e-4, "none", 0}, {SIM_SINGLE, NBODY_HERMITE4, NAN, 9e-4, "none", 1}};
+  warning = "integrate.eta = 0.0009 is below 0.001";
+  assert_true(sim_log_add(count_warnings, NULL));
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const driver_place here = {&sim_backend_cpu, cases[k].precision};
+    nbody_body alone = body(1, 1, 0, 0, 0, 0, 0);
+    driver d = driver_make(here, cases[k].scheme, cases[k].dt, 3, cases[k].pair ? 0 : 0.1);
+    d.parameters.integrate.eta = cases[k].eta;
+    if (cases[k].pair) driver_law(&d, "pair", cases[k].pair);
+    driver_add(&d, &nbody_body_schema, &alone);
+    warnings = 0;
+    plan_of(&d);
+    assert_int_equal(warnings, cases[k].warned);
+    driver_forget(&d);
+  }
+  sim_log_remove(count_warnings, NULL);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_trap),     cmocka_unit_test(test_adaptive),
-                                     cmocka_unit_test(test_halo),     cmocka_unit_test(test_ramp),
-                                     cmocka_unit_test(test_bar),      cmocka_unit_test(test_with_gravity),
-                                     cmocka_unit_test(test_refused),  cmocka_unit_test(test_velocity_field),
-                                     cmocka_unit_test(test_estimate), cmocka_unit_test(test_late_force)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_trap),        cmocka_unit_test(test_adaptive),
+                                     cmocka_unit_test(test_halo),        cmocka_unit_test(test_ramp),
+                                     cmocka_unit_test(test_bar),         cmocka_unit_test(test_with_gravity),
+                                     cmocka_unit_test(test_refused),     cmocka_unit_test(test_velocity_field),
+                                     cmocka_unit_test(test_estimate),    cmocka_unit_test(test_late_force),
+                                     cmocka_unit_test(test_rounded_step)};
   functions_load(lua);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   functions_free();

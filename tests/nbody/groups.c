@@ -94,7 +94,7 @@ static void test_placing(void **state) {
   static const char *const axis[] = {"angular_momentum_z", "angular_momentum_y", "angular_momentum_x"};
   double size = 0;
   for (int k = 0; k < 3; k++) {
-    disk.group = (nbody_group){.species = "disk", .position = {5, 0, 0}};
+    disk.group = (nbody_group_fields){.species = "disk", .position = {5, 0, 0}};
     memcpy(disk.group.rotation, turns[k], sizeof turns[k]);
     d = driver_make(here, NBODY_LEAPFROG, 0.1, 1, 0.1);
     driver_add(&d, &nbody_exponential_disk_schema, &disk);

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_PAIR_SYSTEM_H
 #define TESTS_UNIT_PAIR_SYSTEM_H
 
-#include "engine/buffer.h"
+#include "engine/memory/buffer.h"
 
 #include <float.h>
 #include <stdbool.h>

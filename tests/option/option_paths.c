@@ -1,5 +1,5 @@
 /* The path kernels against a twin in plain C and the C library, path by path: so the random words are those of
- * sim_rng_words, and every instruction set has the same. */
+ * sim_rng_bits, and every instruction set has the same. */
 #include "engine/rng.h"
 #include "kernels/option/cpu/path.h"
 
@@ -28,7 +28,7 @@ static int words_of(uint64_t path, int step, int draw, uint32_t *out) {
   const int turn = steps == 1 ? (int)(path >> 8 & 3) : steps == 2 ? (int)(path >> 8 & 1) : 0;
   const uint64_t lower = steps > 2 ? (uint32_t)path : path & 255;
   const uint64_t group = steps > 2 ? (uint64_t)step / 4 : (uint32_t)path >> (steps == 1 ? 10 : 9);
-  sim_rng_words(seed, group << 32 | lower, path >> 32, (uint32_t)draw, out);
+  sim_rng_bits(seed, group << 32 | lower, path >> 32, (uint32_t)draw, out);
   return (steps * turn + step) % 4;
 }
 

@@ -68,7 +68,7 @@ static void test_own_law(void **state) {
   sim_expr *force = spring();
   for (int precision = 0; precision < 2; precision++)
     for (int kind = 0; kind < 3; kind++) {
-      driver d = fall(precision ? SIM_DOUBLE : SIM_SINGLE, COLLISION_OWN, true);
+      driver d = fall(precision ? SIM_DOUBLE : SIM_SINGLE, COLLISION_CUSTOM, true);
       d.parameters.contact.force = force;
       if (kind == 0) d.parameters.contact.values.friction = 0;
       if (kind == 2) d.parameters.contact.values.rolling_friction = 0.05;

@@ -132,10 +132,10 @@ static void test_noise(void **state) {
       snprintf(text, sizeof text,
                "return sim.diffusion { precision = '%s', seed = 7, members = %s, grid = { %s },\n"
                "fields = {{ name = 'u', D = 0.02, noise = 0.5, %s }, { name = 'v', D = 0.01,\n"
-               "fluctuation = %d, noise = 0.1 }}, rates = function(u, v, t) return u - u^3 + t, 0.5*u*v end,\n"
+               "fluctuation = %d, noise = 0.1 }}, rates = function(u, v, t) return %g*(u - u^3) + t, 0.5*u*v end,\n"
                "integrate = { scheme = '%s', dt = 0.02, t_end = 0.1, dealias = %s } }",
                single ? "single" : "double", cases[c].members, cases[c].grid, cases[c].more, (int)c % 2,
-               cases[c].scheme, cases[c].dealias);
+               strstr(cases[c].more, "conserved") ? 0.01 : 1, cases[c].scheme, cases[c].dealias);
       compare_sides(parameters_of(text), NULL, bound_of(single));
     }
 }

@@ -84,9 +84,12 @@ static void *on_device(const double *data, size_t count, bool single) {
 /* a[3][n]; returns the potential energy. settings NULL: a direct sum in fp64. */
 static double compute(const system_of *s, precision p, const nbody_fmm_settings *settings, double *a) {
   const size_t n = (size_t)s->n;
-  const nbody_options options = {
-      .n = s->n, .single_pairs = p != DOUBLE, .G = 2, .softening = s->softening, .spread = 1,
-      .fmm = settings != NULL ? *settings : (nbody_fmm_settings){0}};
+  const nbody_options options = {.n = s->n,
+                                 .single_pairs = p != DOUBLE,
+                                 .G = 2,
+                                 .softening = s->softening,
+                                 .spread = 1,
+                                 .fmm = settings != NULL ? *settings : (nbody_fmm_settings){0}};
   nbody_state state = {.n = s->n,
                        .dtype = p == SINGLE ? SIM_F32 : SIM_F64,
                        .mass = on_device(s->mass, n, p == SINGLE),

@@ -85,7 +85,7 @@ static void test_words(void **state) {
     for (uint64_t step = 0; step < STEPS; step++) {
       const uint64_t at = 4 * (path * STEPS + step);
       uint32_t known[4];
-      sim_rng_words(seed, step << 32 | (uint32_t)(first + path), (first + path) >> 32, DRAW, known);
+      sim_rng_bits(seed, step << 32 | (uint32_t)(first + path), (first + path) >> 32, DRAW, known);
       assert_memory_equal(known, bits4 + at, sizeof known);
       compare_normals(known, narrow + at, wide + at);
       compare_normals(known + 2, narrow + at + 2, wide + at + 2);

@@ -1,4 +1,4 @@
-/* cuRAND's Philox4x32-10 on the device gives the words of sim_rng_words: the streams of device code and of the host are
+/* cuRAND's Philox4x32-10 on the device gives the words of sim_rng_bits: the streams of device code and of the host are
  * one. */
 extern "C" {
 #include "engine/rng.h"
@@ -50,7 +50,7 @@ int main() {
   int wrong = 0;
   for (int i = 0; i < COUNT; i++) {
     uint32_t expected[4];
-    sim_rng_words(at[(size_t)i].seed, at[(size_t)i].entity, at[(size_t)i].step, at[(size_t)i].draw, expected);
+    sim_rng_bits(at[(size_t)i].seed, at[(size_t)i].entity, at[(size_t)i].step, at[(size_t)i].draw, expected);
     wrong += memcmp(expected, &got[(size_t)i], sizeof expected) != 0;
   }
   printf("%d of %d counters differ\n", wrong, COUNT);

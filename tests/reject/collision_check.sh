@@ -1,4 +1,4 @@
-# expect: 65 case.lua:3: box.size: 2 in x is periodic and less than 5 of the largest radius, 0.5
+# expect: 65 case.lua:3: box.size: 2 in x is periodic and less than 5 times the largest radius, 0.5
 # What needs no grains is found by `sim check`, before any are made; drawn radii are refused where no draw can do.
 scenario() { # box grains dt
   printf 'return sim.collision {\n  title = "checked",\n  box = { size = %s },\n  grains = { %s },\n' "$1" "$2"

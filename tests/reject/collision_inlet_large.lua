@@ -1,4 +1,4 @@
--- expect: 65 less than 5 of the largest radius that comes
+-- expect: 65 less than 5 times the largest radius of an inlet
 return sim.collision {
   box       = { size = {1, 1, 1}, boundary = "open", x_low = "periodic", x_high = "periodic" },
   grains    = { { radius = 0.1, position = {0.5, 0.5, 0.5} } },

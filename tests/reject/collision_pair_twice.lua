@@ -1,4 +1,4 @@
--- expect: 65 contact.pairs[2]: "wall" and "grain" have their constants from contact.pairs[1]
+-- expect: 65 contact.pairs[2]: "wall" and "grain" already have constants in contact.pairs[1]
 return sim.collision {
   box       = { size = {10, 10, 10}, boundary = "wall" },
   grains    = { { radius = 1, position = {5, 5, 5} } },

@@ -1,4 +1,4 @@
--- expect: 65 members: expected 1, for the grid has three axes, got 4
+-- expect: 65 members: expected 1, because the grid has three axes, got 4
 return sim.diffusion {
   members   = 4,
   grid      = { n = {8, 8, 8}, size = {1, 1, 1} },

@@ -1,4 +1,4 @@
--- expect: 65 law_adaptive.lua:5: integrate.dt: expected a number, got "adaptive": leapfrog has no length to judge a pair law by; hermite4 needs none
+-- expect: 65 law_adaptive.lua:5: integrate.dt: expected a number, got "adaptive": leapfrog has no length scale with a pair law; use hermite4
 return sim.nbody {
   bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },
   pair      = function(r2) return 1 / r2 end,

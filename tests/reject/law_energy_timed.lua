@@ -1,4 +1,4 @@
--- expect: 65 law_energy_timed.lua:6: integrate.max_energy_error: has no meaning where external depends on t: the energy changes
+-- expect: 65 law_energy_timed.lua:6: integrate.max_energy_error: has no effect if external depends on t: the energy is not conserved
 return sim.nbody {
   precision = "double",
   bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },

@@ -1,4 +1,4 @@
--- expect: 65 law_pair_gravity.lua:5: gravity.G: has no meaning beside pair, which stands in place of gravity
+-- expect: 65 law_pair_gravity.lua:5: gravity.G: has no effect: pair replaces gravity
 return sim.nbody {
   precision = "double",
   bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },

@@ -1,4 +1,4 @@
--- expect: 65 take both in fp32
+-- expect: 65 compute both in fp32
 return sim.nbody {
   precision = "mixed",
   bodies    = { { mass = 1e30, position = {0, 0, 0} }, { mass = 1, position = {1e13, 0, 0} } },

@@ -1,4 +1,4 @@
--- expect: 65 law_pair_softening.lua:5: gravity.softening: has no meaning beside pair_force, which stands in place of gravity
+-- expect: 65 law_pair_softening.lua:5: gravity.softening: has no effect: pair_force replaces gravity
 return sim.nbody {
   precision = "double",
   bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },

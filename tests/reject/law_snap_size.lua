@@ -1,4 +1,4 @@
--- expect: 65 derivatives by time, which hermite4 takes
+-- expect: 65 time derivatives, which hermite4 needs
 return sim.nbody {
   bodies   = { { mass = 1, position = {1, 0.2, 0.1}, velocity = {0.1, 0, 0} } },
   pair     = 0,

@@ -1,4 +1,4 @@
--- expect: 65 does not fit single precision
+-- expect: 65 is out of the range of single precision
 return sim.nbody {
   precision = "single",
   units     = { length = "m", mass = "kg", time = "s" },

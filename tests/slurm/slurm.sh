@@ -26,7 +26,7 @@ finish_job "$(submit chain.sh)" 840
 same whole chain "a chain of $((requeues + 1)) jobs"
 grep -q 'a checkpoint takes' chain/run.log || fail "the time of a checkpoint is not said"
 ! LC_ALL=C grep -q $'[\001-\010\013-\037]' s.*.log || fail "control characters in a log"
-grep -q "^back into the queue; the next job goes on from step [1-9][0-9]* in chain$" s.*.log || fail "the log of a requeued job"
+grep -q "^back into the queue; the next job continues from step [1-9][0-9]* in chain$" s.*.log || fail "the log of a requeued job"
 if [ "$form" != short ]; then # USR1 comes at any time of the last two minutes: a job of one minute gets it at once
   lost=$(sed -n 's/^exit 75, left \(.*\)$/\1/p' s.*.log | awk -F: '{ s = 0; for (i = 1; i <= NF; i++) s = 60 * s + $i; print s }' |
     sort -n | tail -n 1)

@@ -25,7 +25,8 @@ part() {
     plummer | cold_collapse) printf '0.03 --set n=1000' ;;
     restricted_three_body | gray_scott | cahn_hilliard | scroll_ring) printf 0.01 ;;
     heat) printf 1 ;;
-    lennard_jones | shear | solar_system | ring | pythagorean | ginzburg_landau) printf 0.05 ;;
+    lennard_jones | shear | solar_system | ring | ginzburg_landau) printf 0.05 ;;
+    pythagorean) printf 0.02 ;;
     *) printf 0.1 ;;
   esac
 }

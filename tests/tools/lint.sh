@@ -5,6 +5,7 @@
 #   symbols   what a library exports carries its folder's prefix (needs --build)
 #   headers   every .h and .cuh compiles alone (needs --build; .cuh where that has GPU code); fragments are .inc
 #   cuda      every .cu says once whether multiply-adds are contracted (needs --build)
+#   device    intrinsics of warps and PTX of kernels/ stand in kernels/common/device.cuh alone
 #   library   no exit, abort or print in engine, lua, io and kernels
 #   numerics  nothing that lets the compiler or OpenMP choose an order of summation (bench/ may: it has others' ways)
 #   columns   lines of CMake within 120 columns
@@ -27,7 +28,7 @@ while (($#)); do
   esac
   shift
 done
-if ((${#rules[@]} == 0)); then rules=(format includes symbols headers cuda library numerics columns blanks words shell); fi
+if ((${#rules[@]} == 0)); then rules=(format includes symbols headers cuda device library numerics columns blanks words shell); fi
 
 cd -- "$root"
 scratch=$(mktemp -d)
@@ -174,6 +175,12 @@ rule_cuda() {
     [[ $file == */bench/* ]] || fault cuda "$file: compiled without one -fmad=: use sim_cuda_sources()"
   done < <(grep '"command": .*-x cu ' "$build/compile_commands.json" |
     awk '{ if (gsub(/ -fmad=(true|false)/, "&") != 1) { sub(/.* -c /, ""); sub(/ .*/, ""); print } }')
+}
+
+rule_device() {
+  files '*.c' '*.h' '*.inc' '*.cu' '*.cuh' | under kernels | grep -vxF kernels/common/device.cuh |
+    matches device "belongs into kernels/common/device.cuh, with its plain form in words" \
+      '__(shfl|ballot|all|any|match|reduce)[a-z_]*sync|__(syncwarp|activemask|pipeline_[a-z_]*|cvta_[a-z_]*)[[:space:]]*\(|^[^"]*\<asm([[:space:]]+volatile)?[[:space:]]*\('
 }
 
 rule_library() {

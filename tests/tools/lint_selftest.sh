@@ -90,6 +90,11 @@ for options in '' '-fmad=false -fmad=true'; do
   sees cuda /a/y.cu
 done
 
+for text in 'x = __shfl_xor_sync(~0u, x, 1);' '  asm volatile("exit;");' '__syncwarp();'; do
+  printf '%s\n' "$text" >"$tree/kernels/a/y.cuh"
+  sees device kernels/a/y.cuh:1
+done
+
 # shellcheck disable=SC2016
 for text in 'exit(1);' 'if (x) abort();' 'printf("x");' 'fprintf(stderr, "x");' 'fputs("x", stdout);' 'perror("x");'; do
   printf 'void sim_y(int x) {\n  %s\n}\n' "$text" >"$tree/io/y.c"

@@ -45,6 +45,21 @@ end
 -- rate lambda of up to 8 in a time of up to 1.5: softened encounters of few bodies.
 local function eps(s) return s.keys.precision == "single" and 2 ^ -24 or s.keys.precision == "mixed" and 2 ^ -24 or 2 ^ -52 end
 local function bound(s, more) return eps(s) * 2e4 * (more or 1) end
+-- How much a close passage amplifies: what a start that is off by 2^-30 is off at the end, over that, in double precision.
+local function amplification(T, s)
+  local c, d = copy(s), copy(s)
+  c.keys.precision, d.keys.precision = "double", "double"
+  for k, b in ipairs(d.keys.bodies) do
+    for i = 1, 3 do b.position[i] = b.position[i] + ((k + i) % 2 == 0 and 2 ^ -30 or -2 ^ -30) end
+  end
+  local a, b, most = bodies(T:ask(c)), bodies(T:ask(d)), 0
+  for _, v in ipairs(vectors) do
+    for i = 1, 3 do
+      for k, x in ipairs(a[v][i]) do most = math.max(most, math.abs(x - b[v][i][k]) * 2 ^ 30) end
+    end
+  end
+  return most
+end
 local function same_bodies(T, what, r, q, map, tolerance)
   local a, b = bodies(r), bodies(q)
   for _, v in ipairs(vectors) do
@@ -89,7 +104,7 @@ M.twins = {
       same_bodies(T, "from a moving frame", r, q, function(v, x, y, z)
         if v == "velocity" then return x + a.v[1], y + a.v[2], z + a.v[3] end
         return x + a.x[1] + a.v[1] * t, y + a.x[2] + a.v[2] * t, z + a.x[3] + a.v[3] * t
-      end, bound(s, 10))
+      end, math.max(bound(s, 10), 64 * eps(s) * amplification(T, s))) -- a unit of a coordinate of up to 4 in each of 64 steps
     end },
 
   { name = "other units", weight = 2,

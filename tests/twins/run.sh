@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Two ways to ask the same must agree: run.sh short | minutes N | claims. HOST runs the Lua program, SIM is what is asked.
+# DEVICE of the long form: cpu (default) or cuda, which asks for the answers of both.
 # claims: numbers of pages and headers. short: the same cases at every run, after two planted faults that have to be found.
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 HOST=$(readlink -f -- "${HOST:?the program twins_host}")
@@ -29,6 +30,6 @@ short)
   twins --sim "$SIM" --seed 7 --cases 80 --report yes || fail "two ways to ask disagree"
   ;;
 claims) "$HOST" "$here/claims.lua" --sim "$SIM" --root "$here/../.." --scratch "$where/c" || fail "a page claims what is not so" ;;
-minutes) twins --sim "$SIM" --seed "${SEED:-$(date +%Y%m%d)}" --minutes "${2:?minutes}" --report yes || fail "two ways to ask disagree" ;;
+minutes) twins --sim "$SIM" --device "${DEVICE:-cpu}" --seed "${SEED:-$(date +%Y%m%d)}" --minutes "${2:?minutes}" --report yes || fail "two ways to ask disagree" ;;
 *) fail "short, minutes N or claims" ;;
 esac

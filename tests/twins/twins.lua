@@ -121,8 +121,8 @@ local function run_case(number)
     local small = options.shrink ~= "no" and shrink(twin, s, a) or s
     local again, now, T = verdict(twin, small, a)
     if again ~= "disagree" then small, now = s, said end
-    print(("DISAGREE %s: %s\n  again by: --seed %s --case %d --model %s%s"):format(name, now.text, options.seed, number,
-      options.model or "all", options.twin and " --twin " .. options.twin or ""))
+    print(("DISAGREE %s: %s\n  again by: --seed %s --case %d%s%s"):format(name, now.text, options.seed, number,
+      options.model and " --model " .. options.model or "", options.twin and " --twin " .. options.twin or ""))
     for i, file in ipairs(T.asked) do print(("  -- way %d: %s\n%s"):format(i, file.words, file.text)) end
     io.stdout:flush()
   end

@@ -48,7 +48,7 @@ def table_panels(run: Run) -> dict[str, Panel]:
             found["fields"] = partial(panels.fields, run)
         elif name == "spectrum":
             found["spectra"] = partial(panels.spectra, run)
-        elif name.startswith("profile_"):
+        elif "profile" in frame.attrs["display"].values():
             found[name] = partial(panels.profile, run, table=name)
         else:
             for panel, names in panels.groups(run, name).items():

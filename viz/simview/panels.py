@@ -244,20 +244,31 @@ _GATE = re.compile(r"^gate(\d+)_(grains|mass)$")
 
 
 def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
-    """Columns of one unit of any other table over time, without those too small to be seen beside the others."""
+    """Columns of one unit and one `display` of any other table over time.
+
+    Lines leave out those too small to be seen beside the others; a logarithmic scale shows them all.
+    """
     frame = run.tables[table]
+    display = frame.attrs["display"].get(names[0], "line")
+    logarithmic = display in ("log", "error")
     sizes = {name: float(np.nan_to_num(frame[name].abs().max(), posinf=0.0)) for name in names}
     largest = max(sizes.values(), default=0.0)
-    kept = [name for name in names if sizes[name] >= 5e-3 * largest] or list(names)
+    kept = [name for name in names if logarithmic or sizes[name] >= 5e-3 * largest] or list(names)
     kept = kept[: len(COLOURS)]
+    drawn = {name: frame[name].abs() if display == "error" else frame[name] for name in kept}
+    if display == "ratio":
+        axes.axhline(1, color="#888888", lw=0.8, ls="--")
     for i, name in enumerate(kept):
         # A curve that a later one covers stands out on both sides of it.
         covered = any(float((frame[name] - frame[other]).abs().max()) < 1e-2 * largest for other in kept[i + 1 :])
-        axes.plot(frame["time"], frame[name], color=COLOURS[i], ls=DASHES[i], marker=_marker(frame), ms=3,
+        values = drawn[name].where(drawn[name] > 0) if logarithmic else drawn[name]
+        axes.plot(frame["time"], values, color=COLOURS[i], ls=DASHES[i], marker=_marker(frame), ms=3,
                   **({"lw": 3.5, "alpha": 0.45} if covered else {}), label=_GATE.sub(r"through gate \1", name))  # fmt: skip
     axes.ticklabel_format(axis="y", useOffset=False)
+    if logarithmic and any((values > 0).any() for values in drawn.values()):
+        _log(axes)
     alone = kept[0] if len(kept) == 1 else table
-    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, kept[0], alone))
+    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, kept[0], f"|{alone}|" if display == "error" else alone))
     if len(kept) > 1:
         legend(axes)
 
@@ -265,13 +276,13 @@ def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
 def groups(run: Run, table: str) -> dict[str, list[str]]:
     """The columns of a table that share an axis, by the name of their panel.
 
-    Those of one unit; of `observe`, whose columns may be anything, each alone. One panel has the table's name, more have
-    'TABLE.COLUMN', after their first column. `error` and `balance` are numbers beside the others.
+    Those of one unit and one `display`; a column that is to stand alone has its own axis, and a number is not drawn. One
+    panel has the table's name, more have 'TABLE.COLUMN', after their first column.
     """
     frame = run.tables[table]
-    values = [name for name in frame.columns if name not in ("step", "time", "balance", "error")]
-    values = [name for name in values if frame[name].notna().any()]
-    found: dict[str, list[str]] = {}
-    for name in values:
-        found.setdefault(name if table == "observe" else frame.attrs["units"].get(name, "1"), []).append(name)
+    found: dict[tuple[str, str], list[str]] = {}
+    for name in frame.columns[2:]:  # step and time come first
+        display = frame.attrs["display"].get(name, "line")
+        if display != "number" and frame[name].notna().any():
+            found.setdefault((display, name if display == "alone" else frame.attrs["units"].get(name, "1")), []).append(name)
     return {table if len(found) == 1 else f"{table}.{names[0]}": names for names in found.values()}

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Tables(Mapping[str, "pd.DataFrame"]):
     """The tables of a run: ``tables.energy`` or ``tables["energy"]``.
 
-    Each is a frame with one row an output. ``frame.attrs`` holds ``units`` and ``description`` (text a column) and
-    ``unitSI`` (number a column). A table is read when it is asked for, and read again once the run has replaced the
+    Each is a frame with one row an output. ``frame.attrs`` holds ``units``, ``description`` and ``display`` (text a
+    column: how to draw it, "line" where the file does not say) and ``unitSI`` (number a column). A table is read when it is asked for, and read again once the run has replaced the
     file; each time the caller gets a copy.
     """
 
@@ -107,7 +107,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         with reading(self._path) as file:
             dataset = file[name]
             rows = dataset[:]
-            attributes = {key: dataset.attrs[key] for key in ("units", "description", "unitSI") if key in dataset.attrs}
+            attributes = {key: dataset.attrs[key] for key in ("units", "description", "unitSI", "display") if key in dataset.attrs}
         columns = list(rows.dtype.names)
         for key, values in attributes.items():
             if np.shape(values) != (len(columns),):
@@ -117,6 +117,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         about: dict[str, dict[str, Any]] = {
             "units": {c: self._units.text(powers_of(unit)) for c, unit in zip(columns, raw)},
             "description": {c: text(d) for c, d in zip(columns, attributes.get("description", [""] * len(columns)))},
+            "display": {c: text(d) for c, d in zip(columns, attributes.get("display", ["line"] * len(columns)))},
             "unitSI": {c: float(si) for c, si in zip(columns, attributes.get("unitSI", [1.0] * len(columns)))},
         }
         frame.attrs.update(about)

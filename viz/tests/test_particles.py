@@ -137,19 +137,36 @@ def test_inner(tmp_path):
 
 
 def test_columns(clusters, tmp_path):
-    """Columns of one unit share an axis; each of `observe` has its own; energies without an error have no panel."""
+    """Columns of one unit share an axis; those alone have their own; energies without an error have no panel."""
     time = np.arange(5.0)
     about = {"step": np.arange(5), "time": time}
     (tmp_path / "snap").mkdir()
     path = tmp_path / "tables.h5"
     write.table(path, "energy", {**about, "error": np.full(5, np.nan), "virial_ratio": np.ones(5)})
-    write.table(path, "observe", {**about, "length": time + 1, "heat": time / 10})
+    write.table(path, "observe", {**about, "length": time + 1, "heat": time / 10}, display={"length": "alone", "heat": "alone"})
     write.table(path, "flow", {**about, "grains": time, "mass": time / 9}, {"mass": "mass"})
     run = simview.open(tmp_path)
     panels = table_panels(run)
     assert list(panels) == ["virial", "flow.grains", "flow.mass", "observe.length", "observe.heat"]
     assert [axes.get_ylabel() for axes in draw(run).axes] == ["grains", "length", "heat"]
     assert [axes.get_ylabel() for axes in draw(run, only=["observe", "flow"]).axes] == ["length", "heat", "grains", "mass"]
+
+
+def test_display(tmp_path):
+    """The attribute `display` of a column says on which axes it is drawn, and how; a number is not drawn."""
+    time = np.arange(1.0, 6)
+    columns = {"step": np.arange(5), "time": time, "left": time, "right": 2 * time, "size": 10.0**time, "drift": -(0.1**time),
+               "share": 1 / time, "count": time, "mean": -time}  # fmt: skip
+    display = {"size": "log", "drift": "error", "share": "ratio", "count": "number", "mean": "alone"}
+    write.table(tmp_path / "tables.h5", "own", columns, display=display)
+    run = simview.open(tmp_path)
+    assert run.tables.own.attrs["display"]["size"] == "log" and run.tables.own.attrs["display"]["left"] == "line"
+    assert list(table_panels(run)) == ["own.left", "own.size", "own.drift", "own.share", "own.mean"]
+    left, size, drift, share, mean = draw(run, only=["own"]).axes
+    assert [axes.get_yscale() for axes in (left, size, drift, share, mean)] == ["linear", "log", "log", "linear", "linear"]
+    assert [len(axes.lines) for axes in (left, size, drift, share, mean)] == [2, 1, 1, 2, 1]
+    assert (drift.lines[0].get_ydata() > 0).all() and drift.get_ylabel() == "|drift|"
+    assert share.lines[0].get_ydata() == [1, 1]
 
 
 def test_long_names(tmp_path):

@@ -1,10 +1,10 @@
-/* Which scenarios the fixed-point solver takes, and its units. */
+/* Which scenarios the fixed-point solver supports, and its units. */
 #include "kernels/collision/fixed_point/fixed_point.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { RADII_MOST = 4 }; /* greatest over least radius: there is one grid of cells and one quantum */
+enum { RADII_MOST = 4 }; /* largest over smallest radius: all grains share one grid of cells and one quantum */
 
 const char *collision_fixed_point_excludes(const collision_options *o, int64_t n, const float *mass,
                                            const float *radius, fixed_point_system *out) {
@@ -31,7 +31,8 @@ const char *collision_fixed_point_excludes(const collision_options *o, int64_t n
     out->size[c] = o->size[c];
     if (o->size[c] < 8 * out->radius[1]) return "a box of less than 4 diameters";
   }
-  /* A step that resolves contacts moves no grain by 1/32 of a radius: this speed is the greatest representable one. */
+  /* A step that resolves contacts moves a grain by less than 1/32 of its radius: that speed is the largest
+   * representable one. */
   const double fastest = exp2(ceil(log2(out->radius[0] / (32 * o->dt))));
   out->quantum = out->mass * fastest / FIXED_POINT_MOMENTUM_MAX;
   out->virial_unit = out->quantum * 2 * out->radius[1];

@@ -1,4 +1,4 @@
-/* Which grains are in given regions. */
+/* Finds the grains inside given regions. */
 #include "kernels/collision/flow/flow.h"
 
 static bool is_in(const collision_region *regions, int count, const double x[3]) {

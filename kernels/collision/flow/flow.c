@@ -1,4 +1,4 @@
-/* Grains that come and go during a run: what that takes, who goes, and the account of both. */
+/* Inlets and outlets: memory, the grains that are removed, and sums over removed and inserted grains. */
 #include "kernels/collision/flow/flow.h"
 #include "kernels/collision/scenario/sizes.h"
 
@@ -44,7 +44,8 @@ void collision_flow_destroy(collision_run *run) {
   run->flow = NULL;
 }
 
-/* Whether somebody may go or come now: where that is found without the state, it is left where it is. */
+/* Whether a grain may have to be removed or inserted now. Where the operations can test regions (`within`), the
+ * state stays on the device. */
 static sim_status is_due(const collision_run *run, const sim_clock *clock, bool *out) {
   const double *brought = (const double *)run->array[COLLISION_CONTROLLER].data + COLLISION_OF_INLET;
   *out = run->ops->within == NULL && run->n > 0;
@@ -69,7 +70,7 @@ static void take_account(collision_run *run, int64_t i) {
   }
 }
 
-/* Room for `n` grains and half as many again. The state's arrays hold all of it. */
+/* Enlarges the run to `n` grains and half as many again. The state's arrays must hold the whole state. */
 static sim_status grow(collision_run *run, int64_t n, double t) {
   const int64_t most = UINT32_MAX - 1, old = run->limit, limit = n + n / 2 < most ? n + n / 2 : most;
   double arrays = 0;

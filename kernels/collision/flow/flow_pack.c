@@ -1,4 +1,4 @@
-/* Grains that come and go: the state stays packed, by species, then by id. */
+/* Inlets and outlets: packs the state after an event, by species, then by id. */
 #include "kernels/collision/flow/flow.h"
 
 #include <inttypes.h>
@@ -12,7 +12,8 @@ static bool add_move(collision_flow *f, int64_t from, int64_t end, int64_t to) {
   return true;
 }
 
-/* Old grains of each species that stay, then its new ones. Returns how many that is; -1: no memory. */
+/* Lists moves: of each species the remaining grains, then the new ones. Returns the number of grains; -1: out of
+ * memory. */
 static int64_t make_moves(collision_run *run) {
   collision_flow *f = run->flow;
   int64_t n = 0, gone = 0;
@@ -37,9 +38,9 @@ static int64_t make_moves(collision_run *run) {
   return n;
 }
 
-/* Where a grain of before is now; -1: gone. */
+/* New index of an old grain; -1: removed. */
 static int64_t moved(const collision_flow *f, int64_t i) {
-  int64_t low = 0, high = f->moves; /* of the last move that begins no later is low - 1 */
+  int64_t low = 0, high = f->moves; /* searches for the last move with from <= i; its index becomes low - 1 */
   while (low < high) {
     const int64_t middle = (low + high) / 2;
     if (f->move[middle].from <= i)
@@ -51,8 +52,9 @@ static int64_t moved(const collision_flow *f, int64_t i) {
   return f->move[low - 1].to + i - f->move[low - 1].from;
 }
 
-/* In place, as the order stays: who comes nearer to the start goes first, from the first on; then the others, from the
- * last on. So none is written over before it has moved. New grains are zero. */
+/* Packs one array in place. The order of grains stays: grains that move down are copied first, in increasing order,
+ * then grains that move up, in decreasing order, so that none is overwritten before it is copied. New grains are
+ * zero. */
 static void pack_array(collision_run *run, int which, int64_t rows, int64_t n) {
   const collision_flow *f = run->flow;
   const size_t size = sim_dtype_size(run->array[which].dtype);
@@ -69,7 +71,7 @@ static void pack_array(collision_run *run, int which, int64_t rows, int64_t n) {
     for (int64_t k = 0; k < f->come.count; k++) memset(data + (size_t)(row * n + f->come.at[k]) * size, 0, size);
 }
 
-/* Rows of `kept` entries, `before` apart, to where they are `room` apart, and zeros behind them. */
+/* Moves rows of `kept` entries from a stride of `before` to a stride of `room`, and clears the entries behind them. */
 static void space_rows(char *data, size_t size, int rows, int64_t before, int64_t room, int64_t kept) {
   for (int k = 0; k < rows; k++) {
     const int c = room > before ? rows - 1 - k : k;
@@ -106,7 +108,7 @@ static sim_status pack_contacts(collision_run *run, int64_t n) {
   return SIM_OK;
 }
 
-/* Where nothing touches: with this the first half step of a new grain begins. */
+/* Acceleration without contacts, for the first half step of a new grain. */
 static void free_acceleration(const collision_run *run, const double x[3], double t, double out[3]) {
   double *place[3];
   const double *a[3];
@@ -143,7 +145,7 @@ static sim_status write_newcomer(collision_run *run, const collision_newcomer *n
   return SIM_OK;
 }
 
-/* Of these the operations never write: they stand in the state's arrays at all times. */
+/* Arrays that operations never write: the host's copy is always valid. */
 static bool stays(int which) {
   return which == COLLISION_ID || which == COLLISION_RADIUS || which == COLLISION_MASS || which == COLLISION_MATERIAL;
 }

@@ -1,4 +1,4 @@
-/* Planes and discs that grains pass. C, nvcc and NVRTC compile this text. */
+/* Gates: planes and discs through which grains are counted. C, nvcc and NVRTC compile this text. */
 #ifndef COLLISION_GATE_H
 #define COLLISION_GATE_H
 
@@ -13,9 +13,9 @@
 #define GATE_INLINE static inline __attribute__((always_inline))
 #endif
 
-/* 1 where a grain on its way has passed the gate along its normal, -1 against it, else 0. Along a periodic side the
- * image of the gate that is nearest to `to` counts. Which side a place is on depends on that place alone, so one step
- * begins where the last one ended and no grain is counted twice, however places are rounded. */
+/* Returns 1 where a grain that moves from `from` to `to` passes the gate along its normal, -1 against it, else 0.
+ * Along a periodic side the image of the gate nearest to `to` counts. The side of a position depends on that
+ * position alone, so that no grain is counted twice, however positions are rounded. */
 GATE_INLINE int gate_passed(const collision_gate *gate, const double from[3], const double to[3], const double size[3],
                             const bool periodic[3]) {
   double d[3], before = 0, after = 0, square = 0;

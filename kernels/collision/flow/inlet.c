@@ -1,4 +1,4 @@
-/* Grains that come: where an inlet finds room for them. */
+/* Inlets: positions for new grains. */
 #include "kernels/collision/flow/flow.h"
 
 #include "engine/rng.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TRIES = 30 }; /* places tried a grain */
+enum { TRIES = 30 }; /* positions tried for a grain */
 
 typedef struct grid {
   double low[3], width[3];
@@ -36,7 +36,7 @@ static bool put_obstacle(collision_flow *f, const grid *g, const double x[3], do
   return true;
 }
 
-/* The grain and its images, where they may be in the way. */
+/* Adds a grain and its periodic images within `reach` of the inlet as obstacles; false: out of memory. */
 static bool put_images(collision_run *run, const grid *g, const collision_inlet *inlet, double reach, const double x[3],
                        double r) {
   double at[3][3], y[3];
@@ -58,7 +58,7 @@ static bool put_images(collision_run *run, const grid *g, const collision_inlet 
   return true;
 }
 
-/* All that put_images may take, and perhaps more: where images may be in the way, all along the axis. */
+/* Region that contains every grain with an image near the inlet; unbounded along axes where images are near. */
 static collision_region about(const collision_run *run, const collision_inlet *inlet, double reach) {
   const collision_options *o = &run->options;
   collision_region out;
@@ -73,7 +73,7 @@ static collision_region about(const collision_run *run, const collision_inlet *i
   return out;
 }
 
-/* Who is there and stays, and who has come in this event. */
+/* Adds the obstacles of an inlet: grains that remain, and newcomers of this event. */
 static sim_status put_obstacles(collision_run *run, const grid *g, const collision_inlet *inlet, double reach) {
   collision_flow *f = run->flow;
   const collision_region region = about(run, inlet, reach);

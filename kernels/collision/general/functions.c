@@ -38,7 +38,7 @@ static sim_status create_programs(const collision_options *o, collision_fields *
   } else if (o->external != NULL) {
     SIM_TRY(sim_expr_program_create(o->external, &target, &f->acceleration));
   }
-  if (o->own != NULL) SIM_TRY(sim_expr_program_create(o->own, &plain, &f->law));
+  if (o->custom != NULL) SIM_TRY(sim_expr_program_create(o->custom, &plain, &f->law));
   const sim_expr_program *all[] = {f->acceleration, f->potential, f->law};
   for (int k = 0; k < 3; k++)
     if (all[k] != NULL && sim_expr_program_scratch(all[k]) > f->scratch) f->scratch = sim_expr_program_scratch(all[k]);
@@ -52,7 +52,7 @@ static sim_status create_programs(const collision_options *o, collision_fields *
 
 sim_status collision_fields_create(const collision_options *options, collision_fields **out) {
   *out = NULL;
-  if (options->external == NULL && options->own == NULL) return SIM_OK;
+  if (options->external == NULL && options->custom == NULL) return SIM_OK;
   collision_fields *f = *out = calloc(1, sizeof *f);
   if (f == NULL) return sim_no_memory("functions of grains");
   f->threads = options->threads;
@@ -89,9 +89,9 @@ sim_status collision_fields_check(const collision_options *options, double radiu
   return status;
 }
 
-/* Takes *least to a shorter contact. smaller: of the two radii. Forces that are not finite are left to
- * collision_fields_check. */
-static void shorten(collision_fields *f, double radius, double mass, double smaller, collision_own_contact *least) {
+/* Lowers *least to the duration of the contact of a pair, if shorter. smaller: the smaller radius. Forces that are
+ * not finite are reported by collision_fields_check. */
+static void shorten(collision_fields *f, double radius, double mass, double smaller, collision_custom_contact *least) {
   enum { DEPTHS = 8 };
   double before = 0, shallow = 0;
   for (int k = 0; k <= DEPTHS; k++) {
@@ -102,20 +102,20 @@ static void shorten(collision_fields *f, double radius, double mass, double smal
     double time = w > 0 ? COLLISION_PI / w : INFINITY;
     shallow = overlap;
     before = still;
-    for (int side = -1; side <= 1 && speed > 0; side += 2) { /* at the greatest speed of a contact as deep as this */
+    for (int side = -1; side <= 1 && speed > 0; side += 2) { /* at the highest speed of a contact with this overlap */
       collision_fields_law(f, overlap, side * speed, radius, mass, &force, &still, NULL);
       const double g = fabs(force - still) / speed;
       if (g > 0) time = fmin(time, 10 * mass / (3 * g));
     }
-    if (time > 0 && time < least->time) *least = (collision_own_contact){time, radius, mass};
+    if (time > 0 && time < least->time) *least = (collision_custom_contact){time, radius, mass};
   }
 }
 
 sim_status collision_fields_shortest(const collision_options *options, int64_t n, const double *mass,
-                                     const double *radius, collision_own_contact *out) {
-  int64_t of[4] = {0}; /* lightest, heaviest, smallest, largest */
-  *out = (collision_own_contact){.time = INFINITY};
-  if (options->own == NULL || n == 0) return SIM_OK;
+                                     const double *radius, collision_custom_contact *out) {
+  int64_t of[4] = {0}; /* indices of the lightest, heaviest, smallest and largest grain */
+  *out = (collision_custom_contact){.time = INFINITY};
+  if (options->custom == NULL || n == 0) return SIM_OK;
   for (int64_t i = 1; i < n; i++) {
     if (mass[i] < mass[of[0]]) of[0] = i;
     if (mass[i] > mass[of[1]]) of[1] = i;

@@ -11,25 +11,25 @@ enum { COLLISION_FIELD_BLOCK = 256 };
 
 /* Compiles the functions; *out NULL where the options have none; collision_fields_destroy frees it. */
 sim_status collision_fields_create(const collision_options *options, collision_fields **out) SIM_MUST_CHECK;
-/* SIM_ERR_SCENARIO where the custom law is not finite in a contact of this reduced radius and mass, up to the overlap
- * at which a run warns, at rest or at the speed of one overlap in `time`. */
+/* SIM_ERR_SCENARIO where the custom law is not finite in a contact of this reduced radius and mass, at overlaps up
+ * to the one of which a run warns, at rest or at the speed overlap / `time`. */
 sim_status collision_fields_check(const collision_options *options, double radius, double mass,
                                   double time) SIM_MUST_CHECK;
 /* A contact under the custom law. */
-typedef struct collision_own_contact {
-  double time, radius, mass; /* time INFINITY: there is no custom law; reduced radius and mass */
-} collision_own_contact;
+typedef struct collision_custom_contact {
+  double time, radius, mass; /* time INFINITY: no custom law; radius, mass: reduced */
+} collision_custom_contact;
 
-/* Finds the shortest contact, up to the same overlap, among the lightest, heaviest, smallest and largest of n grains
- * with each other and with walls: half a period of the law's stiffness, or ten times the longest step that a dashpot of
- * the same strength allows. mass, radius [n]. */
+/* Finds the shortest contact among the lightest, heaviest, smallest and largest of n grains with each other and with
+ * walls, at overlaps up to the same limit: half a period of the law's stiffness, or ten times the longest step that
+ * a dashpot of the same strength allows. mass, radius [n]: host memory. */
 sim_status collision_fields_shortest(const collision_options *options, int64_t n, const double *mass,
-                                     const double *radius, collision_own_contact *out) SIM_MUST_CHECK;
+                                     const double *radius, collision_custom_contact *out) SIM_MUST_CHECK;
 void collision_fields_destroy(collision_fields **fields);
 double collision_fields_bytes(const collision_options *options);
 
-/* External acceleration a[c][k] at up to COLLISION_FIELD_BLOCK positions x[c][k], which are in the calling thread's
- * memory; a is valid until the thread's next call. */
+/* External acceleration a[c][k] at up to COLLISION_FIELD_BLOCK positions x[c][k] in the calling thread's memory; a
+ * is valid until the thread's next call. */
 void collision_fields_external(collision_fields *fields, double *const x[3], int count, double t, const double *a[3]);
 /* Returns the calling thread's memory for positions, x[c][COLLISION_FIELD_BLOCK]. */
 void collision_fields_positions(collision_fields *fields, double *x[3]);

@@ -13,22 +13,23 @@ static const char *const side_names[] = {"box.boundary", "periodic", "wall", "op
   }
 static const sim_field box_fields[] = {
     {FIELD(collision_box, size), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED | POSITIVE, .max = INFINITY,
-     .dimension = LENGTH, .doc = "its sides"},
+     .dimension = LENGTH, .doc = "lengths of the sides"},
     {FIELD(collision_box, origin), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}", .dimension = LENGTH,
-     .doc = "its lower corner"},
+     .doc = "lower corner"},
     {FIELD(collision_box, boundary), .type = SIM_CHOICE, .initial = "periodic", .choices = boundary_names,
-     .doc = "of all sides that say nothing else; grains go on beyond an open one, and are removed beyond an outlet"},
+     .doc = "boundary of all sides without their own; grains continue beyond an open side, and are removed beyond an "
+            "outlet"},
     {FIELD(collision_box, shear_rate), .type = SIM_REAL, .initial = "0", .dimension = {0, 0, -1},
-     .doc = "periodic in x and y: images across y move by along x, so that dv_x/dy is this (Lees and Edwards)"},
-    SIDE(0, "x_low", "this side"),
-    SIDE(1, "x_high", "this side"),
-    SIDE(2, "y_low", "this side"),
-    SIDE(3, "y_high", "this side"),
-    SIDE(4, "z_low", "this side"),
-    SIDE(5, "z_high", "this side"),
+     .doc = "shear rate dv_x/dy of a box that is periodic in x and y: images across y move along x (Lees and Edwards)"},
+    SIDE(0, "x_low", "boundary of this side"),
+    SIDE(1, "x_high", "boundary of this side"),
+    SIDE(2, "y_low", "boundary of this side"),
+    SIDE(3, "y_high", "boundary of this side"),
+    SIDE(4, "z_low", "boundary of this side"),
+    SIDE(5, "z_high", "boundary of this side"),
     {0}};
 const sim_schema collision_box_schema = {
-    .name = "box", .doc = "where it happens", .fields = box_fields, .size = sizeof(collision_box)};
+    .name = "box", .doc = "the box", .fields = box_fields, .size = sizeof(collision_box)};
 
 /* ---- rules ---- */
 

@@ -1,4 +1,4 @@
-/* Words for the field tables of the parameters. */
+/* Macros for the field tables of the parameters. */
 #ifndef COLLISION_FIELDS_H
 #define COLLISION_FIELDS_H
 
@@ -21,7 +21,7 @@
                       __VA_ARGS__                                                                                      \
   }
 
-/* Of a struct with a collision_radii `size`. */
+/* Fields of a struct that has a collision_radii `size`. */
 #define RADII(T)                                                                                                       \
   {.name = "radius",                                                                                                   \
    .offset = offsetof(T, size.radius),                                                                                 \
@@ -31,7 +31,7 @@
    .initial = "none",                                                                                                  \
    .keyword = "none",                                                                                                  \
    .dimension = LENGTH,                                                                                                \
-   .doc = "radius of all; or give `radii`"},                                                                           \
+   .doc = "radius of all grains; or give `radii`"},                                                                    \
       {.name = "radii",                                                                                                \
        .offset = offsetof(T, size.radii),                                                                              \
        .type = SIM_NUMBERS,                                                                                            \
@@ -39,14 +39,14 @@
        .flags = POSITIVE,                                                                                              \
        .max = INFINITY,                                                                                                \
        .dimension = LENGTH,                                                                                            \
-       .doc = "list: dealt out in turn; uniform: least and greatest; "                                                 \
+       .doc = "list: assigned in turn; uniform: minimum and maximum; "                                                 \
               "lognormal: median, and standard deviation of the logarithm"},                                           \
   {                                                                                                                    \
     .name = "distribution", .offset = offsetof(T, size.distribution), .type = SIM_CHOICE, .initial = "auto",           \
-    .choices = collision_distribution_names, .doc = "of `radii`; auto: uniform where there are two, list otherwise"    \
+    .choices = collision_distribution_names, .doc = "distribution of `radii`; auto: uniform for two radii, else list"  \
   }
 
-/* Lists' variants; end with NULL. */
+/* Variants of the lists; end with NULL. */
 extern const sim_schema *const collision_grain_variants[], *const collision_wall_variants[];
 extern const sim_schema *const collision_inlet_variants[], *const collision_region_variants[],
                                                                *const collision_gate_variants[];
@@ -59,12 +59,12 @@ void collision_check_radii(const collision_radii *size, int line, const char *pa
 void collision_check_name(const char *name, int line, const char *path, sim_faults *faults);
 void collision_check_flow(collision_parameters *p, sim_faults *faults);
 void collision_check_walls(const collision_parameters *p, sim_faults *faults);
-/* Ratio of radii, periodic sides and fill, as far as they are sure before any grain is made; of parameters without
- * other faults. */
+/* Checks the ratio of radii, the periodic sides and the volume fraction, as far as they are certain before grains
+ * exist. The parameters must have no other faults. */
 void collision_check_sizes(const collision_parameters *p, sim_faults *faults);
-/* Makes the descriptions of the tables with columns for walls, gates and bins. */
+/* Describes the tables whose columns depend on walls, gates and bins. */
 void collision_make_tables(collision_parameters *p);
-/* The values of a pair: its own, or those of `contact` where it has none. */
+/* Values of a pair of materials: `own`, completed by those of `contact`. */
 collision_values collision_values_merged(const collision_values *general, const collision_values *own);
 
 #endif

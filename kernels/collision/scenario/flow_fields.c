@@ -10,18 +10,19 @@
    .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = "lower corner of the region " what},                             \
   {                                                                                                                    \
     FIELD(T, high), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,                     \
-                    .doc = "its upper corner"                                                                          \
+                    .doc = "upper corner"                                                                              \
   }
 
 static const sim_field inlet_fields[] = {
     {FIELD(collision_inlet, rate), .type = SIM_REAL, .flags = SIM_REQUIRED | POSITIVE, .max = INFINITY,
-     .dimension = {0, 0, -1}, .doc = "grains a time, where there is room for them"},
-    CORNERS(collision_inlet, "in which they appear"),
+     .dimension = {0, 0, -1}, .doc = "grains per unit of time, as far as there is room"},
+    CORNERS(collision_inlet, "where grains appear"),
     RADII(collision_inlet),
     {FIELD(collision_inlet, start), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
-     .dimension = TIME, .doc = "from when on"},
-    OPTIONAL(collision_inlet, stop, POSITIVE, INFINITY, "until when; none: to the end", .dimension = TIME),
-    OPTIONAL(collision_inlet, limit, SIM_RANGE, 9e15, "how many in all; none: what rate and time give",
+     .dimension = TIME, .doc = "time of the first grain"},
+    OPTIONAL(collision_inlet, stop, POSITIVE, INFINITY, "time of the last grain; none: end of the run",
+             .dimension = TIME),
+    OPTIONAL(collision_inlet, limit, SIM_RANGE, 9e15, "largest number of grains in all; none: unlimited",
              .dimension = {0}),
     {0}};
 static const sim_schema inlet_schema = {.name = "inlet",
@@ -31,33 +32,35 @@ static const sim_schema inlet_schema = {.name = "inlet",
                                         .size = sizeof(collision_inlet)};
 const sim_schema *const collision_inlet_variants[] = {&inlet_schema, NULL};
 
-static const sim_field region_fields[] = {CORNERS(collision_region, "in which grains are removed"), {0}};
+static const sim_field region_fields[] = {CORNERS(collision_region, "where grains are removed"), {0}};
 static const sim_schema region_schema = {
-    .name = "", .doc = "a box that takes grains away", .fields = region_fields, .size = sizeof(collision_region)};
+    .name = "", .doc = "a box whose grains are removed", .fields = region_fields, .size = sizeof(collision_region)};
 const sim_schema *const collision_region_variants[] = {&region_schema, NULL};
 
 static const sim_field gate_fields[] = {
     {FIELD(collision_gate, point), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
-     .doc = "a point of it, or its centre"},
+     .doc = "a point of the plane, or the centre of the disc"},
     {FIELD(collision_gate, normal), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED,
-     .doc = "who passes along it counts, who passes against it counts less"},
-    OPTIONAL(collision_gate, radius, POSITIVE, INFINITY, "of a disc; none: an endless plane", .dimension = LENGTH),
+     .doc = "normal: a grain that passes along it counts +1, against it -1"},
+    OPTIONAL(collision_gate, radius, POSITIVE, INFINITY, "radius of a disc; none: an infinite plane",
+             .dimension = LENGTH),
     {0}};
 static const sim_schema gate_schema = {
-    .name = "", .doc = "a plane to be passed", .fields = gate_fields, .size = sizeof(collision_gate)};
+    .name = "", .doc = "a plane or disc", .fields = gate_fields, .size = sizeof(collision_gate)};
 const sim_schema *const collision_gate_variants[] = {&gate_schema, NULL};
 
 static const char *const axis_names[] = {"x", "y", "z", NULL};
-static const sim_field profile_fields[] = {{FIELD(collision_profile, axis), .type = SIM_CHOICE, .initial = "z",
-                                            .choices = axis_names, .doc = "across which the box is cut"},
-                                           {FIELD(collision_profile, bins), .type = SIM_INT, .flags = SIM_RANGE,
-                                            .max = COLLISION_BINS_MAX, .initial = "0", .doc = "slices; 0: no profile"},
-                                           {0}};
-const sim_schema collision_profile_schema = {.name = "profile",
-                                             .doc = "means over slices: tables profile_density, profile_velocity_x, y, "
-                                                    "z and profile_temperature",
-                                             .fields = profile_fields,
-                                             .size = sizeof(collision_profile)};
+static const sim_field profile_fields[] = {
+    {FIELD(collision_profile, axis), .type = SIM_CHOICE, .initial = "z", .choices = axis_names,
+     .doc = "axis along which the box is cut into slices"},
+    {FIELD(collision_profile, bins), .type = SIM_INT, .flags = SIM_RANGE, .max = COLLISION_BINS_MAX, .initial = "0",
+     .doc = "number of slices; 0: no profile"},
+    {0}};
+const sim_schema collision_profile_schema = {
+    .name = "profile",
+    .doc = "means over slices: tables profile_density, profile_velocity_x, y, z and profile_temperature",
+    .fields = profile_fields,
+    .size = sizeof(collision_profile)};
 
 /* ---- rules ---- */
 
@@ -104,12 +107,12 @@ void collision_check_flow(collision_parameters *p, sim_faults *faults) {
     const collision_region *region = p->remove.items[i].data;
     snprintf(path, sizeof path, "remove[%zu]", i + 1);
     check_corners(region->low, region->high, p->remove.items[i].line, path, faults);
-    for (int c = 0; c < 3; c++) { /* grains go on beyond an open side alone */
+    for (int c = 0; c < 3; c++) { /* grains leave the box at open sides only */
       const double low = p->box.origin[c], high = low + p->box.size[c];
       const bool below = region->high[c] <= low && p->box.sides[2 * c] != COLLISION_OPEN;
       if (!below && !(region->low[c] >= high && p->box.sides[2 * c + 1] != COLLISION_OPEN)) continue;
       sim_faults_add(faults, p->remove.items[i].line, path,
-                     "no grain comes there: %.9g to %.9g in %c is outside the box, %.9g to %.9g", region->low[c],
+                     "no grain can be there: %.9g to %.9g in %c is outside the box, %.9g to %.9g", region->low[c],
                      region->high[c], "xyz"[c], low, high);
     }
   }

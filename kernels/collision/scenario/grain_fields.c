@@ -5,25 +5,28 @@
 #include <stdio.h>
 #include <string.h>
 
-static const sim_field group_fields[] = {
-    {FIELD(collision_group, species), .type = SIM_STRING, .initial = "grains",
-     .doc = "name under which the grains are written"},
-    {FIELD(collision_group, material), .type = SIM_STRING, .initial = "grain", .doc = "what contact.pairs name"},
-    {FIELD(collision_group, density), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "1",
-     .dimension = {-3, 1, 0}, .doc = "mass over volume of a grain"},
-    {FIELD(collision_group, velocity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}", .dimension = SPEED,
-     .doc = "velocity of the group"},
-    {0}};
-const sim_schema collision_group_schema = {
-    .name = "group", .doc = "what all groups of grains share", .fields = group_fields, .size = sizeof(collision_group)};
+static const sim_field group_fields[] = {{FIELD(collision_group, species), .type = SIM_STRING, .initial = "grains",
+                                          .doc = "name of the grains' species in files"},
+                                         {FIELD(collision_group, material), .type = SIM_STRING, .initial = "grain",
+                                          .doc = "name of the material, for contact.pairs"},
+                                         {FIELD(collision_group, density), .type = SIM_REAL, .flags = POSITIVE,
+                                          .max = INFINITY, .initial = "1", .dimension = {-3, 1, 0},
+                                          .doc = "mass density of the grains"},
+                                         {FIELD(collision_group, velocity), .type = SIM_REAL, .components = 3,
+                                          .initial = "{0, 0, 0}", .dimension = SPEED, .doc = "velocity of the group"},
+                                         {0}};
+const sim_schema collision_group_schema = {.name = "group",
+                                           .doc = "common fields of all groups of grains",
+                                           .fields = group_fields,
+                                           .size = sizeof(collision_group)};
 
 static const sim_field grain_fields[] = {
     {FIELD(collision_grain, radius), .type = SIM_REAL, .flags = SIM_REQUIRED | POSITIVE, .max = INFINITY,
-     .dimension = LENGTH, .doc = "from its centre to its surface"},
+     .dimension = LENGTH, .doc = "distance from the centre to the surface"},
     {FIELD(collision_grain, position), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
-     .doc = "where its centre is"},
+     .doc = "position of the centre"},
     {FIELD(collision_grain, angular_velocity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",
-     .dimension = {0, 0, -1}, .doc = "how it turns, radians a time"},
+     .dimension = {0, 0, -1}, .doc = "angular velocity, in radians per unit of time"},
     {0}};
 const sim_schema collision_grain_schema = {.name = "",
                                            .doc = "one grain",
@@ -33,23 +36,24 @@ const sim_schema collision_grain_schema = {.name = "",
 
 const char *const collision_distribution_names[] = {"auto", "list", "uniform", "lognormal", NULL};
 #define REGION(T)                                                                                                      \
-  {FIELD(T, n), .type = SIM_INT, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1, .max = 4e9, .doc = "grains"}, RADII(T),  \
+  {FIELD(T, n), .type = SIM_INT, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1, .max = 4e9, .doc = "number of grains"},  \
+      RADII(T),                                                                                                        \
       {FIELD(T, low), .type = SIM_NUMBERS, .components = 1, .dimension = LENGTH,                                       \
-       .doc = "lower corner of the region that holds them, {x, y, z}; none: the box's"},                               \
+       .doc = "lower corner {x, y, z} of the region that contains the grains; none: that of the box"},                 \
       {FIELD(T, high), .type = SIM_NUMBERS, .components = 1, .dimension = LENGTH,                                      \
-       .doc = "its upper corner; none: the box's"},                                                                    \
+       .doc = "upper corner of the region; none: that of the box"},                                                    \
   {                                                                                                                    \
-    FIELD(T, temperature), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",                      \
-                           .dimension = {2, 1, -2}, .doc = "m <v^2>/3 of Maxwell's velocities; their sum is at rest"   \
+    FIELD(T, temperature),                                                                                             \
+        .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0", .dimension = {2, 1, -2},                \
+        .doc = "granular temperature m <v^2>/3 of Maxwell-distributed velocities with zero total momentum"             \
   }
 
 static const sim_field random_fields[] = {REGION(collision_random_spheres), {0}};
-const sim_schema collision_random_spheres_schema = {
-    .name = "random_spheres",
-    .doc = "spheres at random, without overlap: thrown, then grown and pushed apart",
-    .fields = random_fields,
-    .base = &collision_group_schema,
-    .size = sizeof(collision_random_spheres)};
+const sim_schema collision_random_spheres_schema = {.name = "random_spheres",
+                                                    .doc = "random packing of spheres without overlap",
+                                                    .fields = random_fields,
+                                                    .base = &collision_group_schema,
+                                                    .size = sizeof(collision_random_spheres)};
 
 static const sim_field lattice_fields[] = {REGION(collision_lattice), {0}};
 const sim_schema collision_lattice_schema = {.name = "lattice",
@@ -60,35 +64,36 @@ const sim_schema collision_lattice_schema = {.name = "lattice",
 
 static const sim_field file_fields[] = {
     {FIELD(collision_from_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
-     .doc = "openPMD snapshot, of which `species` is read, or CSV with a header line naming mass, x, y, z, vx, vy, vz; "
-            "relative to the scenario's folder. Without `radius`, radii and masses are the snapshot's, or radii follow "
-            "from mass and density"},
+     .doc = "openPMD snapshot (its species `species`), or CSV with column names mass, x, y, z, vx, vy, vz in the first "
+            "line; relative to the scenario's folder. Without `radius`, radii and masses are those of the snapshot, or "
+            "radii follow from mass and density"},
     OPTIONAL(collision_from_file, radius, POSITIVE, INFINITY,
-             "radius of all; none: those of the file, or from mass and density", .dimension = LENGTH),
+             "radius of all grains; none: those of the file, or from mass and density", .dimension = LENGTH),
     {0}};
 const sim_schema collision_from_file_schema = {.name = "from_file",
-                                               .doc = "grains of a file",
+                                               .doc = "grains from a file",
                                                .fields = file_fields,
                                                .base = &collision_group_schema,
                                                .size = sizeof(collision_from_file)};
 
 static const sim_field each_fields[] = {
     {FIELD(collision_group, species), .type = SIM_STRING, .initial = "grains",
-     .doc = "name under which the grains are written"},
-    {FIELD(collision_group, material), .type = SIM_STRING, .initial = "grain", .doc = "what contact.pairs name"},
+     .doc = "name of the grains' species in files"},
+    {FIELD(collision_group, material), .type = SIM_STRING, .initial = "grain",
+     .doc = "name of the material, for contact.pairs"},
     {FIELD(collision_group, density), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "1",
-     .dimension = {-3, 1, 0}, .doc = "mass over volume of a grain"},
+     .dimension = {-3, 1, 0}, .doc = "mass density of the grains"},
     {FIELD(collision_each, radius), .type = SIM_NUMBERS, .components = 1, .flags = SIM_REQUIRED | POSITIVE,
-     .max = INFINITY, .dimension = LENGTH, .doc = "radius of each"},
+     .max = INFINITY, .dimension = LENGTH, .doc = "radius of each grain"},
     {FIELD(collision_each, position), .type = SIM_NUMBERS, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
-     .doc = "position of each"},
+     .doc = "position of each grain"},
     {FIELD(collision_each, velocity), .type = SIM_NUMBERS, .components = 3, .dimension = SPEED,
-     .doc = "velocity of each; none: all are at rest"},
+     .doc = "velocity of each grain; none: at rest"},
     {FIELD(collision_each, angular_velocity), .type = SIM_NUMBERS, .components = 3, .dimension = {0, 0, -1},
-     .doc = "how each turns; none: not at all"},
+     .doc = "angular velocity of each grain; none: 0"},
     {0}};
 const sim_schema collision_each_schema = {.name = "each",
-                                          .doc = "grains made one by one by a Lua function",
+                                          .doc = "grains from a Lua function of their number",
                                           .fields = each_fields,
                                           .size = sizeof(collision_each)};
 
@@ -154,7 +159,7 @@ static void check_each(const collision_each *each, int line, const char *path, s
 
 void collision_check_grains(const collision_parameters *p, sim_faults *faults) {
   if (p->grains.count + p->insert.count == 0)
-    sim_faults_add(faults, 0, "grains", "expected at least one grain, there or from an inlet, got none");
+    sim_faults_add(faults, 0, "grains", "expected at least one grain, at the start or from an inlet, got none");
   for (size_t i = 0; i < p->grains.count; i++) {
     const sim_item *item = &p->grains.items[i];
     const collision_group *group = item->data;
@@ -165,7 +170,7 @@ void collision_check_grains(const collision_parameters *p, sim_faults *faults) {
     collision_check_name(group->material, item->line, path, faults);
     snprintf(path, sizeof path, "grains[%zu]", i + 1);
     if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema) {
-      const collision_random_spheres *region = item->data; /* a lattice is the same struct */
+      const collision_random_spheres *region = item->data; /* a lattice has the same struct */
       collision_check_radii(&region->size, item->line, path, faults);
       check_region(&region->low, &region->high, item->line, path, faults);
     }

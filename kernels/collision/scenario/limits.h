@@ -5,7 +5,7 @@
 
 enum { COLLISION_WALLS_MAX = 20, COLLISION_MATERIALS_MAX = 16, COLLISION_GATES_MAX = 16 };
 
-typedef enum collision_force { COLLISION_LINEAR, COLLISION_HERTZ, COLLISION_OWN } collision_force;
+typedef enum collision_force { COLLISION_LINEAR, COLLISION_HERTZ, COLLISION_CUSTOM } collision_force;
 
 /* A plane, or a disc of `radius`, through which grains are counted. */
 typedef struct collision_gate {

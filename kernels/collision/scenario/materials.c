@@ -1,4 +1,4 @@
-/* The materials that a scenario names. */
+/* Materials named in a scenario. */
 #include "kernels/collision/scenario/options.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ sim_status collision_materials(const collision_parameters *p, const char *names[
   *count = add_material(names, *count, "wall");
   for (size_t i = 0; i < p->insert.count; i++)
     *count = add_material(names, *count, ((const collision_group *)p->insert.items[i].data)->material);
-  for (size_t i = 0; i < p->walls.count; i++) /* `material` is the first member of all */
+  for (size_t i = 0; i < p->walls.count; i++) /* `material` is the first member of every wall struct */
     *count = add_material(names, *count, ((const collision_plane *)p->walls.items[i].data)->material);
   if (*count < 0) return sim_fail(SIM_ERR_SCENARIO, "expected at most %d materials", COLLISION_MATERIALS_MAX);
   return SIM_OK;

@@ -11,7 +11,7 @@
 
 static double or_else(double x, double otherwise) { return isnan(x) ? otherwise : x; }
 
-/* Linear: m* x'' + g x' + k x = 0 leaves with e = exp(-g/(2 m*) t), t = pi/sqrt(k/m* - g^2/(4 m*^2)). Hertz:
+/* Linear law: m* x'' + g x' + k x = 0 has restitution e = exp(-g/(2 m*) t), t = pi/sqrt(k/m* - g^2/(4 m*^2)). Hertz:
  * Antypov and Elliott, EPL 94 (2011) 50004; two bodies of one material. */
 static collision_law law_of(const collision_values *v, int force, bool limited) {
   const double log_e = log(or_else(v->restitution, 1)), root = sqrt(COLLISION_PI * COLLISION_PI + log_e * log_e);
@@ -26,7 +26,7 @@ static collision_law law_of(const collision_values *v, int force, bool limited) 
     law.E = v->young / (2 * (1 - nu * nu));
     law.G = v->young / (4 * (2 - nu) * (1 + nu));
     law.beta = -2 * sqrt(5.0 / 6) * log_e / root;
-    if (law.beta == 0) law.beta = 0; /* no -0 */
+    if (law.beta == 0) law.beta = 0; /* turns -0 into 0 */
   } else if (!isnan(v->contact_time)) {
     law.km = root * root / (v->contact_time * v->contact_time);
     law.gm = fabs(-2 * log_e / v->contact_time);
@@ -49,7 +49,7 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
   *o = (collision_options){.force = p->contact.law,
                            .skin = p->integrate.skin,
                            .shear = p->box.shear_rate,
-                           .own = p->contact.law == COLLISION_OWN ? p->contact.force : NULL,
+                           .custom = p->contact.law == COLLISION_CUSTOM ? p->contact.force : NULL,
                            .external = p->external,
                            .varies = collision_flow_varies(p),
                            .gates = (int)p->gates.count,
@@ -81,7 +81,7 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
       const collision_law *law = &o->law[a][b];
       if (law->rolling > 0 || law->twisting > 0) o->springs = 7;
       if (law->friction > 0 && o->springs == 0) o->springs = 3;
-      if (o->own == NULL && (law->g0 > 0 || law->gh > 0 || law->gm > 0 || law->beta > 0)) o->damped = true;
+      if (o->custom == NULL && (law->g0 > 0 || law->gh > 0 || law->gm > 0 || law->beta > 0)) o->damped = true;
     }
   for (int b = 0; b < o->walls; b++) {
     geometry_wall *wall = &o->wall[b];
@@ -97,18 +97,18 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
 
 void collision_options_free(collision_options *options) { sim_expr_free(&options->gradient); }
 
-/* What slip is damped by, beside what damps the speeds of two centres: spheres that may turn have (1 + 5/2)/m*, and
- * with rolling at a wall the greater eigenvalue of (1, -1; -5/2, 5/2 + 5/2)/m. */
+/* Ratio of the damping rate of slip to that of two centres: spheres that may rotate have (1 + 5/2)/m*, and with
+ * rolling at a wall the larger eigenvalue of (1, -1; -5/2, 5/2 + 5/2)/m. */
 static double turning_part(const collision_law *law) {
   if (law->rolling > 0 || law->twisting > 0) return 5.55;
   return law->friction > 0 ? 3.5 : 0;
 }
 
-/* Linear: half a period of the normal spring; of the tangential one, which sees (1 + 5/2)/m* of two spheres that may
- * turn, and is as fast at 2/7 of the normal stiffness. Springs of rolling and twist are never faster than that. A
- * dashpot may not be faster than the step either: forces see v + a dt, so that damping at a rate c is stable up to
- * c dt = 1 (the eigenvalues of (v, a dt) in a step of velocity Verlet), and a grain among others is damped by some
- * three times as much as two by themselves. */
+/* Duration of a contact of the linear law: half a period of the normal spring, or of the tangential spring, whose
+ * inverse mass is (1 + 5/2)/m* for spheres that may rotate; it is equally fast at 2/7 of the normal stiffness.
+ * Springs of rolling and twist are never faster. *most is lowered by dashpots: forces use v + a dt, so that damping
+ * at a rate c is stable up to c dt = 1 (eigenvalues of (v, a dt) in a step of velocity Verlet), and a grain among
+ * others is damped about three times as much as an isolated pair. */
 static double linear_time(const collision_law *law, double m, double *most) {
   const double g = law->g0 + law->gh * sqrt(m) + law->gm * m, w2 = (law->k0 + law->km * m) / m;
   const bool turns = turning_part(law) > 0;
@@ -120,15 +120,15 @@ static double linear_time(const collision_law *law, double m, double *most) {
   return fmin(spring, 2 * COLLISION_PI * m / (g * faster));
 }
 
-/* Of a grain that meets its like with the constants of this pair: a larger partner, or a wall, is slower. E and G of
- * two bodies of one material give Poisson's ratio: E/G = 2 (2 - nu)/(1 - nu). */
+/* Time of a Rayleigh wave over a grain that meets its like; contacts with larger grains and walls are slower. E and
+ * G of two bodies of one material give Poisson's ratio: E/G = 2 (2 - nu)/(1 - nu). */
 static double rayleigh_time(const collision_law *law, double mass, double radius) {
   const double q = law->E / law->G, nu = (q - 4) / (q - 2), shear = law->G * 2 * (2 - nu);
   const double density = mass / (4 * COLLISION_PI / 3 * radius * radius * radius);
   return COLLISION_PI * radius * sqrt(density / shear) / (0.1631 * nu + 0.8766);
 }
 
-/* The same for dashpots of two like grains of Hertz's law, at the overlap that is warned of. */
+/* Longest step for dashpots of two like grains under Hertz's law, at the overlap of which a run warns. */
 static double hertz_most(const collision_law *law, double mass, double radius) {
   const double m = 0.5 * mass, a = sqrt(0.5 * 0.05) * radius;
   const double rate = law->beta * sqrt(2 * law->E * a / m), slip = law->beta * sqrt(8 * law->G * a / m);
@@ -143,7 +143,7 @@ double collision_contact_time(const collision_options *o, int64_t n, const doubl
   for (int a = 0; a < o->materials; a++) lightest[a] = INFINITY;
   for (int64_t i = 0; i < n; i++) lightest[material[i]] = fmin(lightest[material[i]], mass[i]);
   for (int b = 0; b < o->walls; b++) walls[o->wall[b].material] = true;
-  for (int b = 0; b < o->materials; b++) { /* whom grains meet */
+  for (int b = 0; b < o->materials; b++) { /* partners */
     const bool grains = isfinite(lightest[b]);
     if (!grains && !walls[b]) continue;
     for (int64_t i = 0; i < n && o->force == COLLISION_HERTZ; i++) {
@@ -186,7 +186,7 @@ void collision_options_bound(const collision_parameters *p, const sim_frame *sav
     } else {
       const double r = item->schema == &collision_from_file_schema ? ((const collision_from_file *)item->data)->radius
                                                                    : ((const collision_grain *)item->data)->radius;
-      bound(o, r, r); /* NaN: not known before the file is read */
+      bound(o, r, r); /* NaN: unknown before the file is read */
     }
   }
   for (size_t k = 0; k < p->insert.count; k++) {
@@ -213,13 +213,13 @@ static double smallest(const sim_item *item) {
 }
 
 sim_status collision_step_check(double dt, double most) {
-  if (!(dt > most * (1 + 1e-6))) return SIM_OK; /* masses are rounded */
+  if (!(dt > most * (1 + 1e-6))) return SIM_OK; /* allows for rounded masses */
   return sim_fail(SIM_ERR_SCENARIO,
                   "integrate.dt: expected at most %.9g, got %.9g: springs and dashpots of contacts would be unstable",
                   most, dt);
 }
 
-/* The longest step that grains which surely come could have. */
+/* Longest step for the grains that certainly occur. */
 static double sure_limit(const collision_parameters *p, const collision_options *o, double *mass, double *radius,
                          uint64_t *material) {
   const size_t groups = p->grains.count, all = groups + p->insert.count;
@@ -235,7 +235,7 @@ static double sure_limit(const collision_parameters *p, const collision_options 
       collision_sure_radii(item, &radius[n], &most);
     else
       radius[n] = least_radius(&((const collision_inlet *)item->data)->size);
-    if (!isfinite(radius[n])) continue; /* of a file, which may have masses too */
+    if (!isfinite(radius[n])) continue; /* in a file, which may also hold masses */
     mass[n] = group->density * 4 * COLLISION_PI / 3 * radius[n] * radius[n] * radius[n];
     material[n++] = (uint64_t)collision_material_index(names, count, group->material);
   }
@@ -260,7 +260,7 @@ double collision_step_guess(const collision_parameters *p, const collision_optio
     material[i] = (uint64_t)collision_material_index(names, count, group->material);
     known = radius[i] > 0; /* NaN: in a file */
   }
-  collision_own_contact own;
+  collision_custom_contact own;
   if (known && collision_fields_shortest(o, (int64_t)all, mass, radius, &own) == SIM_OK) {
     double most;
     const double shortest = fmin(collision_contact_time(o, (int64_t)all, mass, radius, material, &most), own.time);

@@ -17,7 +17,7 @@ typedef struct collision_law {
 } collision_law;
 
 typedef struct collision_options {
-  int64_t n; /* grains; room for grains where they come and go */
+  int64_t n; /* number of grains; capacity, if grains are inserted or removed */
   int threads;
   double low[3], size[3];
   bool periodic[3];
@@ -37,16 +37,17 @@ typedef struct collision_options {
   double before;            /* length of the step before the first */
   double shear;             /* rate dv_x/dy of a box sheared by Lees and Edwards; 0: none */
   bool worked;              /* the work of walls, shear or gravity along a periodic axis is counted */
-  const sim_expr *own;      /* custom law: COLLISION_FORCE_INPUTS -> force; NULL: none */
+  const sim_expr *custom;   /* custom law: COLLISION_FORCE_INPUTS -> force; NULL: none */
   const sim_expr *external; /* x y z t -> potential, or three components of the acceleration; NULL: none */
   bool timed;               /* `external` depends on t */
   sim_expr *gradient;       /* of the potential; owned */
   int gates;
-  const collision_gate *gate;       /* [gates], borrowed from the parameters */
-  double radius_least, radius_most; /* least radius of grains that come later; greatest of all grains ever */
-  int wall_numbers;                 /* values of history a grain for all walls */
-  int forces;                       /* rows of the table of forces on walls */
-  int meshes;                       /* walls that are meshes */
+  const collision_gate *gate; /* [gates], borrowed from the parameters */
+  /* radius_least: smallest radius of later grains; radius_most: largest radius of all grains */
+  double radius_least, radius_most;
+  int wall_numbers; /* values of history a grain for all walls */
+  int forces;       /* rows of the table of forces on walls */
+  int meshes;       /* walls that are meshes */
 } collision_options;
 
 /* Lists the materials in order of appearance: of groups, inlets, then walls. SIM_ERR_SCENARIO: too many. */
@@ -64,8 +65,8 @@ void collision_options_bound(const collision_parameters *p, const sim_frame *sav
  * and dashpots. Hertz: 5 times the time of a Rayleigh wave over a grain (C. Thornton and C. W. Randall, 1988). */
 double collision_contact_time(const collision_options *o, int64_t n, const double *mass, const double *radius,
                               const uint64_t *material, double *most);
-/* Returns the automatic step for the smallest grains of all groups and inlets, before grains are made; NaN: a file
- * holds radii. *limit: longest stable step, whatever radii are drawn. */
+/* Returns the automatic step for the smallest grains of all groups and inlets, before grains exist; NaN: a file
+ * holds the radii. *limit: longest stable step, whatever radii are drawn. */
 double collision_step_guess(const collision_parameters *p, const collision_options *o, double *limit);
 /* Checks that a step is stable. SIM_ERR_SCENARIO. */
 sim_status collision_step_check(double dt, double most) SIM_MUST_CHECK;

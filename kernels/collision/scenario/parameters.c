@@ -10,41 +10,40 @@
 
 static const sim_field value_fields[] = {
     OPTIONAL(collision_values, stiffness, POSITIVE, INFINITY, "linear: force over overlap", .dimension = {0, 1, -2}),
-    OPTIONAL(collision_values, contact_time, POSITIVE, INFINITY,
-             "linear, in place of stiffness: how long a collision lasts", .dimension = TIME),
+    OPTIONAL(collision_values, contact_time, POSITIVE, INFINITY, "linear: duration of a contact, instead of stiffness",
+             .dimension = TIME),
     OPTIONAL(collision_values, young, POSITIVE, INFINITY, "hertz: Young's modulus", .dimension = PRESSURE),
     {FIELD(collision_values, poisson), .type = SIM_REAL, .flags = SIM_RANGE, .min = 0, .max = 0.5, .initial = "none",
-     .keyword = "none", .doc = "hertz: Poisson's ratio; 0.3 where none is given"},
-    OPTIONAL(collision_values, restitution, POSITIVE, 1,
-             "speed after a head-on collision over that before; 1 where "
-             "neither this nor damping is given",
-             .dimension = {0}),
-    OPTIONAL(collision_values, damping, SIM_RANGE, INFINITY, "linear, in place of restitution: force over speed",
+     .keyword = "none", .doc = "hertz: Poisson's ratio; none: 0.3"},
+    OPTIONAL(
+        collision_values, restitution, POSITIVE, 1,
+        "coefficient of restitution: speed after a head-on collision over the speed before; 1 without this and damping",
+        .dimension = {0}),
+    OPTIONAL(collision_values, damping, SIM_RANGE, INFINITY, "linear: damping force over speed, instead of restitution",
              .dimension = {0, 1, -1}),
     OPTIONAL(collision_values, tangential_stiffness, POSITIVE, INFINITY,
-             "linear: tangential over normal stiffness, and damping; 2/7 where none is given", .dimension = {0}),
-    OPTIONAL(collision_values, friction, SIM_RANGE, INFINITY, "Coulomb's coefficient; 0 where none is given",
+             "linear: ratio of tangential to normal stiffness, and of damping; none: 2/7", .dimension = {0}),
+    OPTIONAL(collision_values, friction, SIM_RANGE, INFINITY, "Coulomb's coefficient of friction; none: 0",
              .dimension = {0}),
     OPTIONAL(collision_values, rolling_friction, SIM_RANGE, INFINITY,
-             "largest torque against rolling, over normal force and reduced radius; 0 where none is given",
-             .dimension = {0}),
+             "largest rolling torque over normal force and reduced radius; none: 0", .dimension = {0}),
     OPTIONAL(collision_values, twisting_friction, SIM_RANGE, INFINITY,
-             "the same against turning about the normal; 0 where none is given", .dimension = {0}),
+             "the same for the twisting torque about the normal; none: 0", .dimension = {0}),
     OPTIONAL(collision_values, surface_energy, SIM_RANGE, INFINITY,
-             "cohesion: 4 pi surface_energy R pulls while two grains touch (DMT); 0 where none is given",
+             "cohesion: attraction 4 pi surface_energy R while two grains touch (DMT); none: 0",
              .dimension = {0, 1, -2}),
     {0}};
 static const sim_schema values_schema = {.name = "values",
-                                         .doc = "the constants of a pair of materials",
+                                         .doc = "constants of a pair of materials",
                                          .fields = value_fields,
                                          .size = sizeof(collision_values)};
 
 static const sim_field pair_fields[] = {
     {FIELD(collision_pair, a), .type = SIM_STRING, .flags = SIM_REQUIRED, .doc = "a material of grains or walls"},
-    {FIELD(collision_pair, b), .type = SIM_STRING, .flags = SIM_REQUIRED, .doc = "the other one, or the same"},
+    {FIELD(collision_pair, b), .type = SIM_STRING, .flags = SIM_REQUIRED, .doc = "the other material, or the same"},
     {0}};
 static const sim_schema pair_schema = {.name = "",
-                                       .doc = "constants of two materials; what is not given is as in `contact`",
+                                       .doc = "constants of two materials; those not given are those of `contact`",
                                        .fields = pair_fields,
                                        .base = &values_schema,
                                        .size = sizeof(collision_pair)};
@@ -59,19 +58,18 @@ static const sim_signature external_signature = {.inputs = (const char *const[])
 static const char *const law_names[] = {"linear", "hertz", "own", NULL};
 static const sim_field contact_fields[] = {
     {FIELD(collision_contact, law), .type = SIM_CHOICE, .initial = "linear", .choices = law_names,
-     .doc = "linear: spring and dashpot; hertz: Hertz and Mindlin; own: `force`"},
+     .doc = "linear: spring and dashpot; hertz: Hertz and Mindlin; own: custom law `force`"},
     {FIELD(collision_contact, limit_damping), .type = SIM_BOOL, .initial = "false",
-     .doc =
-         "the dashpot never pulls: at the end of a contact it cancels the spring at most. Grains then keep more speed "
-         "than `restitution` says: 0.9 gives 0.902, 0.6 gives 0.632, 0.3 gives 0.397"},
+     .doc = "limits the dashpot so that a contact never attracts. The effective restitution is then larger than "
+            "`restitution`: 0.9 gives 0.902, 0.6 gives 0.632, 0.3 gives 0.397"},
     {FIELD(collision_contact, force), .type = SIM_FUNCTION, .signature = &force_signature,
-     .doc = "own: normal force, > 0 pushes, of the overlap, its rate (> 0: they approach), reduced radius and mass; "
-            "stiffness, or contact_time, gives time step and tangential springs"},
+     .doc = "own: normal force (> 0: repulsive) as a function of overlap, its rate (> 0: approaching), reduced radius "
+            "and mass; stiffness or contact_time sets time step and tangential springs"},
     {FIELD(collision_contact, pairs), .type = SIM_LIST, .variants = pair_variants,
-     .doc = "pairs of materials with constants of their own"},
+     .doc = "pairs of materials with their own constants"},
     {0}};
 static const sim_schema contact_schema = {.name = "contact",
-                                          .doc = "the law of contacts",
+                                          .doc = "contact law",
                                           .fields = contact_fields,
                                           .base = &values_schema,
                                           .size = sizeof(collision_contact)};
@@ -79,50 +77,50 @@ static const sim_schema contact_schema = {.name = "contact",
 static const sim_field integrate_fields[] = {
     {FIELD(collision_integrate, dt), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "auto",
      .keyword = "auto", .dimension = TIME,
-     .doc = "time step; auto: the shortest contact, or 5 times Rayleigh's with hertz, over steps_per_contact"},
+     .doc = "time step; auto: duration of the shortest contact (hertz: 5 Rayleigh times) over steps_per_contact"},
     {FIELD(collision_integrate, steps_per_contact), .type = SIM_REAL, .flags = SIM_RANGE, .min = 10, .max = 1e6,
-     .initial = "50", .doc = "how fine the automatic step is"},
+     .initial = "50", .doc = "time steps in the shortest contact, for dt = \"auto\""},
     {FIELD(collision_integrate, skin), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "auto",
-     .keyword = "auto", .dimension = LENGTH, .doc = "neighbours are listed up to this gap; changes no result"},
+     .keyword = "auto", .dimension = LENGTH, .doc = "gap up to which neighbours are listed; does not change results"},
     {FIELD(collision_integrate, t_end), .type = SIM_REAL, .flags = SIM_REQUIRED | POSITIVE | SIM_MAY_CHANGE,
-     .max = INFINITY, .dimension = TIME, .doc = "when the run ends; it starts at 0"},
+     .max = INFINITY, .dimension = TIME, .doc = "end time; runs start at t = 0"},
     {0}};
 static const sim_schema integrate_schema = {
-    .name = "integrate", .doc = "how time passes", .fields = integrate_fields, .size = sizeof(collision_integrate)};
+    .name = "integrate", .doc = "time stepping", .fields = integrate_fields, .size = sizeof(collision_integrate)};
 
 static const sim_field fields[] = {
     {FIELD(collision_parameters, box), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &collision_box_schema,
-     .doc = "where it happens"},
+     .doc = "the box"},
     {FIELD(collision_parameters, grains), .type = SIM_LIST, .variants = collision_grain_variants,
      .doc = "groups of grains, or single ones as { radius = , position = , velocity = }"},
     {FIELD(collision_parameters, walls), .type = SIM_LIST, .variants = collision_wall_variants,
-     .doc = "walls beside those of the box"},
+     .doc = "walls other than those of the box"},
     {FIELD(collision_parameters, contact), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &contact_schema,
-     .doc = "the law of contacts"},
+     .doc = "contact law"},
     {FIELD(collision_parameters, gravity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",
      .dimension = {1, 0, -2}, .doc = "acceleration of all grains"},
     {FIELD(collision_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
-     .doc = "acceleration of the surroundings, or a potential of which it is minus the gradient, a unit of mass"},
+     .doc = "external field: acceleration, or potential whose negative gradient is the acceleration"},
     {FIELD(collision_parameters, insert), .type = SIM_LIST, .variants = collision_inlet_variants,
-     .doc = "grains that come during the run"},
+     .doc = "grains inserted during the run"},
     {FIELD(collision_parameters, remove), .type = SIM_LIST, .variants = collision_region_variants,
-     .doc = "boxes in which grains are removed"},
+     .doc = "boxes whose grains are removed"},
     {FIELD(collision_parameters, gates), .type = SIM_LIST, .variants = collision_gate_variants,
-     .doc = "planes through which the passage of grains is counted, in table `flow`"},
+     .doc = "planes or discs through which grains are counted, in the table `flow`"},
     {FIELD(collision_parameters, profile), .type = SIM_STRUCT, .table = &collision_profile_schema,
      .doc = "means over slices of the box"},
     {FIELD(collision_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
-     .doc = "how time passes"},
+     .doc = "time stepping"},
     {0}};
 const sim_schema collision_schema = {.name = "collision",
-                                     .doc = "spheres that collide",
+                                     .doc = "collisions and flow of spherical grains (discrete element method)",
                                      .fields = fields,
                                      .base = &sim_common_schema,
                                      .size = sizeof(collision_parameters)};
 
 /* ---- rules ---- */
 
-/* What a pair takes from `contact` where it says nothing. */
+/* The values of `own`, with those of `general` where `own` has none. */
 collision_values collision_values_merged(const collision_values *general, const collision_values *own) {
   collision_values v = *own;
   if (isnan(v.stiffness) && isnan(v.contact_time)) {
@@ -175,9 +173,9 @@ static void check_values(const collision_values *v, int law, bool rough, int lin
     FAULT("damping", "expected one of restitution and damping, got both");
   if (!isnan(v->damping) && !isnan(v->contact_time))
     FAULT("damping", "expected restitution beside contact_time, got damping");
-  if (law == COLLISION_OWN && v->surface_energy > 0)
+  if (law == COLLISION_CUSTOM && v->surface_energy > 0)
     FAULT("surface_energy", "has no effect with law = \"own\": put the pull into contact.force");
-  if (law == COLLISION_OWN && !rough && (!isnan(v->restitution) || !isnan(v->damping)))
+  if (law == COLLISION_CUSTOM && !rough && (!isnan(v->restitution) || !isnan(v->damping)))
     FAULT(isnan(v->damping) ? "restitution" : "damping",
           "acts on friction alone with law = \"own\", and there is none: put the dashpot into contact.force");
 #undef FAULT
@@ -190,12 +188,12 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
   for (size_t i = 0; i < p->contact.pairs.count; i++)
     rough = rough || rubs(&((const collision_pair *)p->contact.pairs.items[i].data)->values);
   check_values(&p->contact.values, p->contact.law, rough, 0, "contact", faults);
-  if ((p->contact.law == COLLISION_OWN) != (p->contact.force != NULL))
+  if ((p->contact.law == COLLISION_CUSTOM) != (p->contact.force != NULL))
     sim_faults_add(faults, 0, "contact.force",
                    p->contact.force == NULL ? "missing: law = \"own\" needs it" : "needs law = \"own\"");
-  if (p->contact.law == COLLISION_OWN && p->contact.limit_damping)
+  if (p->contact.law == COLLISION_CUSTOM && p->contact.limit_damping)
     sim_faults_add(faults, 0, "contact.limit_damping",
-                   "has no effect with law = \"own\": contact.force holds the dashpot");
+                   "has no effect with law = \"own\": contact.force contains the damping");
   if (collision_materials(p, names, &count) != SIM_OK) {
     sim_faults_add(faults, 0, "grains", "expected at most %d materials", COLLISION_MATERIALS_MAX);
     return;
@@ -211,7 +209,7 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
       const collision_pair *other = p->contact.pairs.items[k].data;
       const bool same = strcmp(pair->a, other->a) == 0 && strcmp(pair->b, other->b) == 0;
       if (same || (strcmp(pair->a, other->b) == 0 && strcmp(pair->b, other->a) == 0))
-        sim_faults_add(faults, item->line, path, "\"%s\" and \"%s\" have their constants from contact.pairs[%zu]",
+        sim_faults_add(faults, item->line, path, "\"%s\" and \"%s\" already have constants in contact.pairs[%zu]",
                        pair->a, pair->b, k + 1);
     }
     for (int k = 0; k < 2; k++) {

@@ -1,4 +1,4 @@
-/* What a scenario says about spheres that collide. */
+/* Parameters of a scenario of colliding spheres. */
 #ifndef COLLISION_PARAMETERS_H
 #define COLLISION_PARAMETERS_H
 
@@ -10,7 +10,7 @@
 
 #define COLLISION_PI 3.14159265358979323846
 
-/* What every kind of group of grains begins with. */
+/* First member of every kind of group of grains. */
 typedef struct collision_group {
   char *species, *material;
   double density;
@@ -18,7 +18,7 @@ typedef struct collision_group {
 } collision_group;
 
 typedef struct collision_grain {
-  collision_group group; /* velocity is the grain's own */
+  collision_group group; /* velocity is that of the grain */
   double radius;
   double position[3], angular_velocity[3];
 } collision_grain;
@@ -30,7 +30,7 @@ typedef enum collision_distribution {
   COLLISION_LOGNORMAL
 } collision_distribution;
 
-/* Radii of a group: one, or a row with a distribution. */
+/* Radii of a group: one radius, or a list or distribution. */
 typedef struct collision_radii {
   double radius; /* NaN: `radii` holds them */
   sim_doubles radii;
@@ -60,7 +60,7 @@ typedef struct collision_each {
 extern const sim_schema collision_grain_schema, collision_random_spheres_schema, collision_lattice_schema,
     collision_from_file_schema, collision_each_schema, collision_schema;
 
-/* What every kind of wall begins with. */
+/* First members of every kind of wall. */
 #define COLLISION_MOVING                                                                                               \
   char *material;                                                                                                      \
   double point[3], axis[3]; /* of the turning, and of the shape where it has them */                                   \
@@ -123,10 +123,10 @@ typedef struct collision_box {
   double size[3], origin[3];
   int boundary; /* collision_side - 1 */
   double shear_rate;
-  int sides[6]; /* collision_side: x low, x high, y low ...; SAME only until validate */
+  int sides[6]; /* collision_side: x low, x high, y low ...; SAME only before validation */
 } collision_box;
 
-/* NaN: not given. In `pairs`, what is not given is as in `contact`. */
+/* NaN: not given; in `pairs` the value of `contact` then applies. */
 typedef struct collision_values {
   double stiffness, contact_time, young, poisson, restitution, damping, tangential_stiffness, friction,
       rolling_friction, twisting_friction, surface_energy;
@@ -143,16 +143,16 @@ typedef struct collision_contact {
   collision_values values;
   int law; /* collision_force */
   bool limit_damping;
-  sim_expr *force; /* COLLISION_OWN: COLLISION_FORCE_INPUTS -> normal force, > 0: pushes */
+  sim_expr *force; /* COLLISION_CUSTOM: COLLISION_FORCE_INPUTS -> normal force, > 0: pushes */
   sim_list pairs;
 } collision_contact;
 
-/* Grains that come during the run. `radii` as in random_spheres. */
+/* An inlet: grains inserted during the run. `radii` as in random_spheres. */
 typedef struct collision_inlet {
   collision_group group;
   collision_radii size;
   double rate, low[3], high[3], start, stop; /* stop NaN: none */
-  double limit;                              /* grains in all; NaN: as many as the rate brings until t_end */
+  double limit;                              /* most grains in all; NaN: as many as the rate brings until t_end */
 } collision_inlet;
 
 typedef struct collision_region {
@@ -182,7 +182,7 @@ typedef struct collision_parameters {
   double gravity[3];
   sim_expr *external;
   collision_integrate integrate;
-  /* Made by validate. */
+  /* Filled by validation. */
   char wall_names[3 * COLLISION_WALLS_MAX][24];
   sim_field wall_columns[3 * COLLISION_WALLS_MAX + 1];
   sim_table wall_table;

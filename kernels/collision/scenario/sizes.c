@@ -32,7 +32,7 @@ void collision_inlet_bounds(const collision_inlet *inlet, double *least, double 
 void collision_lattice_sites(const double side[3], int64_t n, int64_t sites[3]) {
   const double even = cbrt(side[0] * side[1] * side[2] / (double)n);
   for (int c = 0; c < 3; c++) sites[c] = (int64_t)fmax(1, floor(side[c] / even));
-  while (sites[0] * sites[1] * sites[2] < n) { /* one more where the sites are widest */
+  while (sites[0] * sites[1] * sites[2] < n) { /* adds a layer of sites along the axis with the widest spacing */
     int widest = 0;
     for (int c = 1; c < 3; c++)
       if (side[c] / (double)sites[c] > side[widest] / (double)sites[widest]) widest = c;
@@ -42,10 +42,10 @@ void collision_lattice_sites(const double side[3], int64_t n, int64_t sites[3]) 
 
 static const collision_random_spheres *region_of(const sim_item *item) {
   const bool region = item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema;
-  return region ? item->data : NULL; /* a lattice is the same struct */
+  return region ? item->data : NULL; /* a lattice has the same struct */
 }
 
-/* Of radii that are dealt out in turn: how many are. 0: they are drawn. */
+/* Number of radii that are assigned in turn; 0: radii are drawn. */
 static size_t dealt(const collision_random_spheres *group) {
   const collision_radii *size = &group->size;
   const bool drawn = size->distribution == COLLISION_LOGNORMAL || size->distribution == COLLISION_UNIFORM ||
@@ -68,7 +68,8 @@ void collision_sure_radii(const sim_item *item, double *least, double *most) {
   } else if (group != NULL) {
     const size_t count = dealt(group);
     for (size_t i = 0; i < count; i++) bound(group->size.radii.data[i], least, most);
-    if (count == 0) collision_radii_bounds(&group->size, most, least); /* some grain is at most the greatest */
+    if (count == 0)
+      collision_radii_bounds(&group->size, most, least); /* some grain is at most as large as the upper bound */
   } else if (item->schema == &collision_each_schema) {
     const sim_doubles *radii = &((const collision_each *)item->data)->radius;
     for (size_t i = 0; i < radii->rows; i++) bound(radii->data[i], least, most);
@@ -79,7 +80,7 @@ void collision_sure_radii(const sim_item *item, double *least, double *most) {
   }
 }
 
-/* The least volume that the group's grains can have. */
+/* Smallest volume that the group's grains can have. */
 static double least_volume(const collision_random_spheres *group) {
   const collision_radii *size = &group->size;
   const size_t count = size->radii.rows > 0 ? dealt(group) : 0;
@@ -138,7 +139,7 @@ void collision_check_sizes(const collision_parameters *p, sim_faults *faults) {
     least = fmin(least, smallest);
     most = fmax(most, largest);
   }
-  const double lowest = least, highest = most; /* of the start */
+  const double lowest = least, highest = most; /* bounds of the grains at the start */
   for (size_t i = 0; i < p->insert.count; i++) {
     collision_inlet_bounds(p->insert.items[i].data, &smallest, &largest, &mass);
     least = fmin(least, smallest);
@@ -151,8 +152,8 @@ void collision_check_sizes(const collision_parameters *p, sim_faults *faults) {
                    come ? " and of those at the start" : "", least, most);
   for (int c = 0; c < 3; c++)
     if (p->box.sides[2 * c] == COLLISION_PERIODIC && p->box.size[c] < 5 * most) {
-      sim_faults_add(faults, 0, "box.size", "%.9g in %c is periodic and less than 5 of the largest radius%s, %.9g",
-                     p->box.size[c], "xyz"[c], most > highest ? " that comes" : "", most);
+      sim_faults_add(faults, 0, "box.size", "%.9g in %c is periodic and less than 5 times the largest radius%s, %.9g",
+                     p->box.size[c], "xyz"[c], most > highest ? " of an inlet" : "", most);
       break;
     }
 }

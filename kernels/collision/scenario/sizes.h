@@ -1,29 +1,30 @@
-/* How many grains a scenario has, and how large they are, as far as it is known before grains are made. */
+/* Numbers and sizes of a scenario's grains, as far as they are known before grains exist. */
 #ifndef COLLISION_SIZES_H
 #define COLLISION_SIZES_H
 
 #include "kernels/collision/scenario/parameters.h"
 
-/* Greatest logarithm of radius over median that a lognormal distribution of this deviation draws. */
+/* Largest logarithm of radius over median that a lognormal distribution of this deviation draws. */
 double collision_lognormal_most(double deviation);
 /* Whether radii differ by more than the supported factor of 20. */
 bool collision_radii_apart(double least, double most);
 /* Least and greatest radius of a distribution. */
 void collision_radii_bounds(const collision_radii *size, double *least, double *most);
-/* Bounds that some grain of a group surely reaches: a radius <= *least and one >= *most. INFINITY and 0: not known. */
+/* Bounds that a group certainly reaches: some grain has a radius <= *least and one >= *most. INFINITY and 0:
+ * unknown. */
 void collision_sure_radii(const sim_item *item, double *least, double *most);
 /* Sites along each axis of a simple cubic lattice of n grains in a region of these sides. */
 void collision_lattice_sites(const double side[3], int64_t n, int64_t sites[3]);
 
 /* Least and greatest radius, and least mass, of an inlet's grains. */
 void collision_inlet_bounds(const collision_inlet *inlet, double *least, double *most, double *mass);
-/* Grains that an inlet has to bring by time t. */
+/* Number of grains that an inlet has to bring by time t. */
 double collision_inlet_total(const collision_inlet *inlet, double t);
 /* Whether grains come or go during the run. */
 bool collision_flow_varies(const collision_parameters *p);
-/* Grains in all: n at the start and those that inlets bring. */
+/* Number of grains in all: n at the start and those of inlets. */
 double collision_flow_total(const collision_parameters *p, double n);
-/* Estimate of the most grains at once, n of them at the start; a run takes more memory where it is too low. */
+/* Estimate of the largest number of grains at one time, n at the start; a run takes more memory where it is too low. */
 double collision_flow_estimate(const collision_parameters *p, double n);
 
 #endif

@@ -10,18 +10,19 @@ static const sim_signature motion_signature = {
 static const sim_signature turning_signature = {.inputs = (const char *const[]){"t", NULL}, .outputs = {1}};
 
 static const sim_field moving_fields[] = {
-    {FIELD(collision_moving, material), .type = SIM_STRING, .initial = "wall", .doc = "what contact.pairs name"},
+    {FIELD(collision_moving, material), .type = SIM_STRING, .initial = "wall",
+     .doc = "name of the material, for contact.pairs"},
     {FIELD(collision_moving, velocity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}", .dimension = SPEED,
-     .doc = "how it moves; a plane along itself: as a belt"},
+     .doc = "velocity; of a plane along itself: a conveyor belt"},
     {FIELD(collision_moving, motion), .type = SIM_FUNCTION, .signature = &motion_signature,
-     .doc = "its velocity as a function of time, in place of `velocity`"},
+     .doc = "velocity as a function of time, instead of `velocity`"},
     {FIELD(collision_moving, spin), .type = SIM_REAL, .initial = "0", .dimension = {0, 0, -1},
-     .doc = "how fast it turns about `axis` through `point`, which move with it; radians a time"},
+     .doc = "angular velocity about `axis` through `point`, which move with the wall; in radians per unit of time"},
     {FIELD(collision_moving, turning), .type = SIM_FUNCTION, .signature = &turning_signature,
-     .doc = "the same as a function of time, in place of `spin`"},
+     .doc = "angular velocity as a function of time, instead of `spin`"},
     {0}};
 static const sim_schema moving_schema = {
-    .name = "wall", .doc = "what all walls share", .fields = moving_fields, .size = sizeof(collision_moving)};
+    .name = "wall", .doc = "common fields of all walls", .fields = moving_fields, .size = sizeof(collision_moving)};
 
 #define POINT(T, text)                                                                                                 \
   { FIELD(T, point), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = text }
@@ -30,7 +31,7 @@ static const sim_schema moving_schema = {
 #define DIRECTION(T, text)                                                                                             \
   { FIELD(T, axis), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .doc = text }
 #define TURN_AXIS(T)                                                                                                   \
-  { FIELD(T, axis), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 1}", .doc = "about which it turns" }
+  { FIELD(T, axis), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 1}", .doc = "axis of rotation" }
 #define RADIUS(T, member, text)                                                                                        \
   {                                                                                                                    \
     FIELD(T, member), .type = SIM_REAL, .flags = SIM_REQUIRED | POSITIVE, .max = INFINITY, .dimension = LENGTH,        \
@@ -49,42 +50,41 @@ static const sim_schema moving_schema = {
 
 static const sim_field plane_fields[] = {POINT(collision_plane, "a point of the plane, at time 0"),
                                          {FIELD(collision_plane, normal), .type = SIM_REAL, .components = 3,
-                                          .flags = SIM_REQUIRED, .doc = "points to the side where the grains are"},
+                                          .flags = SIM_REQUIRED, .doc = "normal, towards the side of the grains"},
                                          TURN_AXIS(collision_plane),
                                          {0}};
-SCHEMA(plane, "an endless plane");
+SCHEMA(plane, "an infinite plane");
 
-static const sim_field cylinder_fields[] = {POINT(collision_cylinder, "a point of its axis"),
-                                            DIRECTION(collision_cylinder, "direction of its axis"),
-                                            RADIUS(collision_cylinder, radius, "its radius"),
-                                            FLAG(collision_cylinder, outside, "the grains are around it, not in it"),
+static const sim_field cylinder_fields[] = {POINT(collision_cylinder, "a point on the axis"),
+                                            DIRECTION(collision_cylinder, "direction of the axis"),
+                                            RADIUS(collision_cylinder, radius, "radius of the cylinder"),
+                                            FLAG(collision_cylinder, outside, "grains are outside, not inside"),
                                             {0}};
-SCHEMA(cylinder, "an endless cylinder");
+SCHEMA(cylinder, "an infinite cylinder");
 
-static const sim_field cone_fields[] = {POINT(collision_cone, "centre of its first end"),
-                                        DIRECTION(collision_cone, "from there to its other end"),
-                                        AT_LEAST_0(collision_cone, length, "from end to end; 0: a ring"),
-                                        AT_LEAST_0(collision_cone, radius, "at the first end"),
-                                        AT_LEAST_0(collision_cone, end_radius, "at the other end"),
+static const sim_field cone_fields[] = {POINT(collision_cone, "centre of the first end"),
+                                        DIRECTION(collision_cone, "direction to the other end"),
+                                        AT_LEAST_0(collision_cone, length, "length; 0: a ring or disc"),
+                                        AT_LEAST_0(collision_cone, radius, "radius of the first end"),
+                                        AT_LEAST_0(collision_cone, end_radius, "radius of the other end"),
                                         {0}};
 SCHEMA(cone, "a thin sheet, part of a cone, a cylinder or a disc, with grains on both sides");
 
-static const sim_field ball_fields[] = {POINT(collision_ball, "its centre"),
+static const sim_field ball_fields[] = {POINT(collision_ball, "centre"),
                                         TURN_AXIS(collision_ball),
-                                        RADIUS(collision_ball, radius, "its radius"),
-                                        FLAG(collision_ball, inside, "the grains are in it, not around it"),
+                                        RADIUS(collision_ball, radius, "radius of the sphere"),
+                                        FLAG(collision_ball, inside, "grains are inside, not outside"),
                                         {0}};
 SCHEMA(ball, "a sphere as a wall");
 
-static const sim_field block_fields[] = {
-    {FIELD(collision_block, low), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
-     .doc = "its lower corner, at time 0"},
-    {FIELD(collision_block, high), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
-     .doc = "its upper corner"},
-    CENTRE(collision_block, "about which it turns"),
-    TURN_AXIS(collision_block),
-    FLAG(collision_block, inside, "the grains are in it, not around it: six planes"),
-    {0}};
+static const sim_field block_fields[] = {{FIELD(collision_block, low), .type = SIM_REAL, .components = 3,
+                                          .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = "lower corner, at time 0"},
+                                         {FIELD(collision_block, high), .type = SIM_REAL, .components = 3,
+                                          .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = "upper corner"},
+                                         CENTRE(collision_block, "axis of rotation"),
+                                         TURN_AXIS(collision_block),
+                                         FLAG(collision_block, inside, "grains are inside, not outside: six planes"),
+                                         {0}};
 SCHEMA(block, "a box as a wall");
 
 static const sim_field stl_fields[] = {
@@ -93,12 +93,12 @@ static const sim_field stl_fields[] = {
     {FIELD(collision_stl, scale), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "1",
      .doc = "length of a unit of the file"},
     {FIELD(collision_stl, shift), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}", .dimension = LENGTH,
-     .doc = "where the file's origin is"},
-    CENTRE(collision_stl, "about which it turns"),
+     .doc = "position of the file's origin"},
+    CENTRE(collision_stl, "axis of rotation"),
     TURN_AXIS(collision_stl),
-    FLAG(collision_stl, closed, "refuse a mesh of which an edge does not belong to two triangles"),
+    FLAG(collision_stl, closed, "refuse a mesh that is not closed: each edge must belong to two triangles"),
     {0}};
-SCHEMA(stl, "triangles of a file, thin, with grains on both sides");
+SCHEMA(stl, "triangle mesh from a file: a thin surface with grains on both sides");
 
 const sim_schema *const collision_wall_variants[] = {&collision_plane_schema,
                                                      &collision_cylinder_schema,

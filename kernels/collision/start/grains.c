@@ -1,4 +1,4 @@
-/* Makes the grains at the start of a run. */
+/* Creates the grains at the start of a run. */
 #include "kernels/collision/start/grains.h"
 
 #include "engine/rng.h"
@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- parts ---- */
+/* ---- lists of groups ---- */
 
 sim_status collision_path(const char *path, const sim_setup *setup, char out[4096]) {
   const bool alone = path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
   const int length = alone ? snprintf(out, 4096, "%s", path) : snprintf(out, 4096, "%s/%s", setup->folder, path);
-  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "a path of %d letters is too long", length);
+  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "the path is too long: %d characters", length);
   return SIM_OK;
 }
 
@@ -30,7 +30,7 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
     char path[4096];
     SIM_TRY(collision_path(file->path, setup, path));
     SIM_TRY(setup->count_particles(path, file->group.species, n));
-    if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: holds no grains", path);
+    if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: contains no grains", path);
   }
   return SIM_OK;
 }
@@ -45,13 +45,13 @@ sim_status collision_parts_list(const collision_parameters *p, const sim_setup *
     status = count_item(&p->grains.items[i], setup, &out->part[i].n);
     out->n += (double)out->part[i].n;
   }
-  for (size_t i = 0; i < p->insert.count; i++) /* species that have no grains yet */
+  for (size_t i = 0; i < p->insert.count; i++) /* species that inlets bring later */
     out->part[out->count++].item = &p->insert.items[i];
   sim_species species[SIM_SPECIES_MAX];
   if (status == SIM_OK && collision_parts_species(out, species) == SIZE_MAX)
     status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at most %d species", SIM_SPECIES_MAX);
   if (status == SIM_OK && !(collision_flow_total(p, out->n) >= 1))
-    status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at least one, there or from an inlet before t_end");
+    status = sim_fail(SIM_ERR_SCENARIO, "grains: expected at least one, at the start or from an inlet before t_end");
   if (status == SIM_OK && !(out->n < 4294967295.0))
     status = sim_fail(SIM_ERR_SCENARIO, "grains: expected fewer than 2^32 - 1, got %.9g", out->n);
   if (status != SIM_OK) collision_parts_free(out);
@@ -80,15 +80,15 @@ size_t collision_parts_species(const collision_parts *parts, sim_species species
   return count;
 }
 
-/* ---- groups ---- */
+/* ---- creating groups ---- */
 
-/* One part as it is made: grains first ... first + n. */
+/* Context for one group: grains first ... first + n - 1. */
 typedef struct maker {
   const collision_parameters *p;
   const collision_options *o;
   collision_grains *g;
   bool *loose;
-  double *filled; /* the densest region of loose grains; 0: none */
+  double *filled; /* highest volume fraction of a random group; 0: none */
   double *low[3], *high[3];
   int64_t first, n;
   sim_status (*sized)(void *context, double least, double most);
@@ -139,7 +139,7 @@ static sim_status throw_spheres(const maker *m, const collision_random_spheres *
     for (uint32_t k = 0; k < 2; k++)
       sim_rng_uniform(m->p->common.seed, (uint64_t)i, 0, COLLISION_DRAW_POSITION + k, u + 2 * k);
     for (int c = 0; c < 3; c++) {
-      /* Across the whole of a periodic box nothing bounds the centres. */
+      /* Across a whole periodic box the centres are unbounded. */
       const bool round = m->o->periodic[c] && low[c] <= m->o->low[c] && high[c] >= m->o->low[c] + m->o->size[c];
       m->low[c][i] = round ? -INFINITY : low[c] + r;
       m->high[c][i] = round ? INFINITY : high[c] - r;
@@ -159,7 +159,7 @@ static sim_status throw_spheres(const maker *m, const collision_random_spheres *
   return SIM_OK;
 }
 
-/* Simple cubic, with sites left empty at even distances. */
+/* Simple cubic lattice; empty sites are evenly spaced. */
 static sim_status put_lattice(const maker *m, const collision_random_spheres *group) {
   double low[3], high[3], largest = 0;
   int64_t sites[3], total = 1;
@@ -186,12 +186,12 @@ static sim_status put_lattice(const maker *m, const collision_random_spheres *gr
 static void set_masses(const maker *m, const collision_group *group) {
   for (int64_t i = m->first; i < m->first + m->n; i++) {
     const double r = m->g->radius[i];
-    if (m->g->mass[i] > 0) continue; /* of the file */
+    if (m->g->mass[i] > 0) continue; /* mass given in a file */
     m->g->mass[i] = group->density * 4 * COLLISION_PI / 3 * r * r * r;
   }
 }
 
-/* Maxwell's velocities of exactly this temperature, without momentum. */
+/* Draws Maxwell velocities, shifted and scaled to zero momentum and exactly this temperature. */
 static void heat(const maker *m, double temperature) {
   double momentum[3] = {0}, mass = 0, energy = 0;
   if (!(temperature > 0)) return;
@@ -263,7 +263,7 @@ static sim_status make_part(const maker *m, const sim_setup *setup, const sim_it
   const collision_group *group = item->data;
   double temperature = 0;
   if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema) {
-    const collision_random_spheres *spheres = item->data; /* the lattice's struct is the same */
+    const collision_random_spheres *spheres = item->data; /* a lattice has the same struct */
     make_radii(m, &spheres->size);
     temperature = spheres->temperature;
     SIM_TRY((item->schema == &collision_lattice_schema ? put_lattice : throw_spheres)(m, spheres));
@@ -309,8 +309,9 @@ static sim_status make_all(const collision_parameters *p, const sim_setup *setup
     return sim_fail(SIM_ERR_SCENARIO, "grains: expected radii within 1:20, got %.9g to %.9g", least, most);
   for (int c = 0; c < 3; c++)
     if (m->o->periodic[c] && m->o->size[c] < 5 * most)
-      return sim_fail(SIM_ERR_SCENARIO, "box.size: %.9g in %c is periodic and less than 5 of the largest radius, %.9g",
-                      m->o->size[c], "xyz"[c], most);
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "box.size: %.9g in %c is periodic and less than 5 times the largest radius, %.9g", m->o->size[c],
+                      "xyz"[c], most);
   SIM_TRY(m->sized(m->context, least, most));
   return *m->filled > 0 ? collision_pack(m->o, m->g, m->loose, m->low, m->high, *m->filled) : SIM_OK;
 }
@@ -351,7 +352,7 @@ sim_status collision_grains_create(const collision_parameters *p, const sim_setu
 }
 
 void collision_grains_free(collision_grains *grains) {
-  free(grains->radius); /* one block */
+  free(grains->radius); /* one allocation */
   free(grains->material);
   *grains = (collision_grains){0};
 }

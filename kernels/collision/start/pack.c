@@ -1,4 +1,4 @@
-/* Puts spheres at random without overlap: thrown with smaller radii, then pushed apart and grown in turn. */
+/* Random packing without overlap: spheres start small at random positions, then are pushed apart and grown in turn. */
 typedef double real;
 #include "kernels/collision/general/cpu/search.inc"
 #include "kernels/collision/start/grains.h"
@@ -17,11 +17,11 @@ typedef struct packing {
   const bool *loose;
   double *const *low, *const *high;
   collision_search search;
-  position_radius *place, *sorted; /* [n] by id, and in the order of cells */
+  position_radius *place, *sorted; /* [n] by id, and in the order of the cells */
   uint32_t *id;
-  double margin;           /* of the distance, beyond touching: what pushing aims at */
-  double *force[3], *deep; /* [n] by place in cells' order: what pushes it, its deepest overlap over its radius */
-  double *velocity[3];     /* [n] by id, of the descent */
+  double margin;           /* gap beyond touching that pushing aims at */
+  double *force[3], *deep; /* [n] in the order of the cells: force, and deepest overlap over the radius */
+  double *velocity[3];     /* [n] by id, velocity of the minimizer */
 } packing;
 
 static sim_status list(packing *k) {
@@ -46,7 +46,7 @@ static void push_walls(const packing *k, const position_radius *p, double radius
   }
 }
 
-/* The force on each of the loose grains, a spring of stiffness 1 between two of them, and how deep it is in others. */
+/* Forces on the loose grains (springs of stiffness 1 between overlapping grains), and their deepest overlaps. */
 static void push(packing *k, double scale, const periodic_box *box) {
 #pragma omp parallel for schedule(dynamic, 1024) num_threads(k->o->threads) if (k->g->n > 4096)
   for (int64_t i = 0; i < k->g->n; i++) {
@@ -74,7 +74,7 @@ static void push(packing *k, double scale, const periodic_box *box) {
   }
 }
 
-/* What FIRE remembers: its time step, how much of the velocity follows the force, and for how long it went downhill. */
+/* State of the FIRE minimizer: time step, mixing parameter, steps since the last uphill step. */
 typedef struct descent {
   double dt, mixed;
   int downhill;
@@ -82,9 +82,9 @@ typedef struct descent {
 
 static const descent rest = {.dt = 0.3, .mixed = 0.1};
 
-/* One step of FIRE, after Bitzek, Koskinen, Gaehler, Moseler and Gumbsch (2006), Phys. Rev. Lett. 97, 170201, with
-   their numbers; a step of 0.6 is stable, as a grain with twelve others has a frequency below 2.5. No grain goes
-   further than 0.3 of its radius. Returns the longest way that one has gone. */
+/* One step of FIRE (Bitzek, Koskinen, Gaehler, Moseler and Gumbsch, Phys. Rev. Lett. 97 (2006) 170201), with their
+ * parameters; a time step of 0.6 is stable, because a grain with twelve neighbours has a frequency below 2.5. No
+ * grain moves farther than 0.3 of its radius. Returns the largest displacement. */
 static double advance(packing *k, const periodic_box *box, descent *f) {
   double power = 0, forces = 0, speeds = 0, most = 0;
   for (int64_t i = 0; i < k->g->n; i++)
@@ -167,11 +167,11 @@ sim_status collision_pack(const collision_options *options, collision_grains *g,
     smallest = fmin(smallest, g->radius[i]);
     largest = fmax(largest, g->radius[i]);
   }
-  collision_options now = *options; /* which counts those that are still to come */
+  collision_options now = *options; /* includes grains that inlets bring later */
   now.n = g->n;
   SIM_TRY(collision_search_create(&now, smallest, largest, &k.search));
   k.search.cutoff = 0.4 * smallest;
-  /* A part of the gap that an even spread would leave, up to random close packing. */
+  /* a fraction of the gap of an even spread, up to random close packing */
   k.margin = fmin(0.1, fmax(1e-4, 0.3 * (cbrt(0.64 / filled) - 1)));
   k.place = malloc(n * sizeof *k.place);
   k.sorted = malloc(n * sizeof *k.sorted);

@@ -9,7 +9,7 @@ static sim_status refuse(const char *name, int64_t at, const char *why) {
   return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's %s[%" PRId64 "] %s", name, at, why);
 }
 
-/* An array of real numbers; NULL where it has another shape. */
+/* Finds an array of real numbers; NULL where it is absent or has another shape. */
 static const sim_array *find_reals(const sim_frame *saved, const char *name, int rank, int64_t first, int64_t second) {
   const sim_array *a = sim_frame_array(saved, name);
   const bool fits = a != NULL && (a->dtype == SIM_F32 || a->dtype == SIM_F64) && a->rank == rank;
@@ -33,7 +33,7 @@ static sim_status missing(const char *name) {
       name);
 }
 
-/* Positions stand in a periodic box, or at its rounded end; beyond other sides no run gets as far as 1e12 boxes. */
+/* Positions must be inside a periodic box (or at its rounded end), and within 1e12 box sizes elsewhere. */
 static sim_status check_positions(const collision_options *o, const sim_frame *saved, int64_t n) {
   const sim_array *x = find_reals(saved, "position", 2, 3, n);
   if (x == NULL) return missing("position");
@@ -84,7 +84,7 @@ static sim_status check_contacts(const collision_options *o, const sim_frame *sa
   return SIM_OK;
 }
 
-/* The number of its mesh stands behind the corners of a triangle; meshes follow each other. */
+/* A triangle's number of its mesh follows its corners; meshes are contiguous. */
 static sim_status check_meshes(const collision_options *o, const sim_frame *saved) {
   const sim_array *a = sim_frame_array(saved, "meshes");
   if (a == NULL && o->meshes == 0) return SIM_OK;

@@ -1,4 +1,4 @@
-/* How a run begins: grains into the state, the step, the first forces. */
+/* Start of a run: grains into the state, length of the step, first forces. */
 #include "kernels/collision/general/functions.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
 #include "kernels/collision/run.h"
@@ -31,7 +31,7 @@ static sim_status check_inside(const collision_run *run, const collision_grains 
   return SIM_OK;
 }
 
-/* From the order of ids to that of species. */
+/* Copies the grains from the order of ids to that of species. */
 static sim_status put_grains(collision_run *run, const collision_parts *parts, const collision_grains *g) {
   int64_t next[SIM_SPECIES_MAX], id = 0;
   for (size_t s = 0; s < run->species_count; s++) next[s] = run->species[s].first;
@@ -55,7 +55,7 @@ static sim_status put_grains(collision_run *run, const collision_parts *parts, c
   return SIM_OK;
 }
 
-/* Radii of all that are there or may come: lists of neighbours and meshes are made for them. */
+/* Sets the range of radii of present and later grains, for neighbour lists and meshes. */
 static sim_status set_size(void *context, double smallest, double largest) {
   collision_run *run = context;
   collision_options *o = &run->options;
@@ -76,7 +76,7 @@ static sim_status set_size(void *context, double smallest, double largest) {
   for (int c = 0; c < 3; c++)
     if (o->periodic[c] && o->size[c] < 5 * o->radius_most)
       return sim_fail(SIM_ERR_SCENARIO,
-                      "box.size: %.9g in %c is periodic and less than 5 of the largest radius that comes, %.9g",
+                      "box.size: %.9g in %c is periodic and less than 5 times the largest radius of an inlet, %.9g",
                       o->size[c], "xyz"[c], o -> radius_most);
   return collision_meshes_create(run, o->radius_most);
 }
@@ -109,7 +109,7 @@ static sim_status make_meshes(collision_run *run, const sim_setup *setup) {
   return status;
 }
 
-/* A sheared box begins with its flow. */
+/* Adds the flow of a sheared box to the velocities. */
 static void add_flow(collision_run *run) {
   const collision_options *o = &run->options;
   const double middle = o->low[1] + 0.5 * o->size[1];
@@ -138,7 +138,7 @@ static sim_status make(collision_run *run, const sim_setup *setup) {
 
 double collision_step_count(double t_end, double dt) { return ceil(t_end / dt * (1 - 1e-12)); }
 
-/* The lightest grain of each inlet, behind those that are there. */
+/* Appends the lightest grain of each inlet to the arrays. */
 static void add_newcomers(const collision_run *run, double *mass, double *radius, uint64_t *material) {
   const char *names[COLLISION_MATERIALS_MAX];
   int count = 0;
@@ -151,9 +151,9 @@ static void add_newcomers(const collision_run *run, double *mass, double *radius
   }
 }
 
-/* Under an own law also what its force says of those at the start and of those that come. */
+/* Shortest contact, and with a custom law also of that law, among grains at the start and those of inlets. */
 static sim_status shortest_contact(const collision_run *run, bool saved, double *out, double *most,
-                                   collision_own_contact *own) {
+                                   collision_custom_contact *own) {
   const size_t n = (size_t)run->n, all = n + run->parameters->insert.count;
   double *mass = malloc(2 * (all + 1) * sizeof *mass), *radius = mass + all;
   uint64_t *material = malloc((all + 1) * sizeof *material);
@@ -167,23 +167,24 @@ static sim_status shortest_contact(const collision_run *run, bool saved, double 
   if (status == SIM_OK) {
     add_newcomers(run, mass + n, radius + n, material + n);
     *out = collision_contact_time(&run->options, (int64_t)all, mass, radius, material, most);
-    *own = (collision_own_contact){.time = INFINITY};
+    *own = (collision_custom_contact){.time = INFINITY};
     if (!saved) status = collision_fields_shortest(&run->options, (int64_t)all, mass, radius, own);
   }
   free(mass), free(material);
   return status;
 }
 
-/* A restart goes on with the step that was chosen at the start: grains have come and gone since. */
+/* Chooses the step; a restart keeps the step of the first start, because grains have been inserted or removed since. */
 static sim_status choose_step(collision_run *run, bool saved) {
   const collision_integrate *integrate = &run->parameters->integrate;
   double *step = (double *)run->array[COLLISION_CONTROLLER].data + COLLISION_STEP, shortest, most;
-  collision_own_contact own;
+  collision_custom_contact own;
   SIM_TRY(shortest_contact(run, saved, &shortest, &most, &own));
   const bool by_force = 0.1 * own.time < most;
   if (by_force) most = 0.1 * own.time;
   shortest = fmin(shortest, own.time);
-  if (saved && run->n == 0 && !isfinite(shortest)) shortest = *step * integrate->steps_per_contact; /* none will come */
+  if (saved && run->n == 0 && !isfinite(shortest))
+    shortest = *step * integrate->steps_per_contact; /* no grain will come */
   run->dt = isnan(integrate->dt) ? fmin(shortest / integrate->steps_per_contact, most) : integrate->dt;
   if (saved) run->dt = *step;
   *step = run->dt;
@@ -212,8 +213,8 @@ static sim_status check_start(collision_run *run, const collision_sums **sums) {
   return SIM_OK;
 }
 
-/* Grains that go farther than their radius in a step may pass others, and walls, without a contact. In a sheared box
- * against the flow. */
+/* Warns of grains that move farther than their radius in a step (in a sheared box relative to the flow): they may
+ * pass through others and walls without a contact. */
 static void warn_of_speed(const collision_run *run) {
   const collision_options *o = &run->options;
   const double middle = o->low[1] + 0.5 * o->size[1];
@@ -248,7 +249,8 @@ static void warn_of_speed(const collision_run *run) {
   }
 }
 
-/* Places of single precision are compared with the smallest radius: of the box, and of grains outside of open sides. */
+/* Warns where the rounding of single-precision positions, in the box or outside open sides, is not small against the
+ * smallest radius. */
 static void warn_of_places(const collision_run *run) {
   double far = 0, least = INFINITY;
   if (run->ops->dtype != SIM_F32 || run->ops->exact) return;
@@ -268,7 +270,7 @@ static bool any_turns(const collision_run *run) {
   return false;
 }
 
-/* Falls back to the general solver where the fixed-point solver excludes the grains, which are known now. */
+/* Switches to the general solver where the fixed-point solver excludes the grains, which are known only now. */
 static void choose_again(collision_run *run, const sim_setup *setup) {
   fixed_point_system system;
   if (!run->ops->exact) return;
@@ -292,7 +294,8 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   sim_buffer *a = run->array;
   sim_startup("choosing the step", 0, 0);
   SIM_TRY(choose_step(run, setup->saved != NULL));
-  if (run->options.own != NULL && setup->saved == NULL && run->n > 0) /* two like the first grain, in ten steps */
+  /* contact of two grains like the first one, in ten steps */
+  if (run->options.custom != NULL && setup->saved == NULL && run->n > 0)
     SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),
                                    0.5 * collision_get(run, COLLISION_MASS, 0, 0), 10 * run->dt));
   if (setup->saved != NULL) SIM_TRY(bound_radii(run));

@@ -1,4 +1,4 @@
-/* Walls of a run: their meshes, and how they move. */
+/* Walls of a run: meshes and motion. */
 #include "kernels/collision/run.h"
 #include "kernels/collision/walls/walls.h"
 

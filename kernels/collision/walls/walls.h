@@ -7,9 +7,9 @@
 
 /* Adds the walls of the box and of the scenario to the options. `names`: materials. */
 void collision_add_walls(const collision_parameters *p, const char *const *names, collision_options *o);
-/* Values of history of one contact with a wall; a mesh adds the normal. */
+/* Number of history values of one contact with a wall; for a mesh, its normal included. */
 int collision_wall_history(const geometry_wall *wall, int springs);
-/* Checks that no wall needs a periodic image that it lacks. SIM_ERR_SCENARIO. */
+/* SIM_ERR_SCENARIO where a wall would need a periodic image that it does not have. */
 sim_status collision_walls_check_images(const collision_options *o) SIM_MUST_CHECK;
 
 /* Reads the meshes of the scenario into out[walls.count]. Free with collision_meshes_free, after failures too. */

@@ -1,11 +1,11 @@
-/* Plans: radices, twiddles, orders; and the ways of a column through the sweeps of fft_lanes.c.
+/* Plans: radices, twiddle factors, orders; and the sequence of sweeps (fft_lanes.c) over a column.
  *
  *   forward: source --radix, twiddles--> work --...--> work --last radix--> target     (decimation in frequency)
  *   inverse: source --first radix--> work --...--> work --twiddles, radix--> target    (the same sweeps backwards)
  *
- * Bluestein: x_j b_j, convolved with conj b by transforms of a smooth length m >= 2n - 1, times b_k, where
- * b_j = exp(-pi i j^2 / n). Cosine and sine: an even-odd permutation, one transform of n points, and a rotation of
- * each pair (k, n-k) (Makhoul, IEEE Trans. ASSP 28, 1980, "A fast cosine transform in one and two dimensions"). */
+ * Bluestein: x_j b_j, convolved with conj b by transforms of a smooth length m >= 2n - 1, times b_k, where b_j =
+ * exp(-pi i j^2 / n). Cosine and sine: an even-odd permutation, one transform of n points, and a rotation of each
+ * pair (k, n-k) (Makhoul, IEEE Trans. ASSP 28, 1980, "A fast cosine transform in one and two dimensions"). */
 #include "kernels/common/fft/fft.h"
 #include "kernels/common/fft/fft_lanes.h"
 
@@ -24,7 +24,7 @@ struct fft_plan {
   void *twiddles[SWEEPS_MAX];
   int32_t *order;    /* [n]: wavenumber at a position */
   int32_t *at;       /* [n]: position of a transform's index */
-  int32_t *shuffle;  /* [n]: which point of the column comes i-th; cosine and sine */
+  int32_t *shuffle;  /* [n]: point of the column at index i of the permutation; cosine and sine */
   void *rotations;   /* [n][2]: exp(-i pi k / 2n); cosine and sine */
   fft_plan *longer;  /* Bluestein's convolution; NULL: mixed radices */
   void *chirp;       /* [n][2] */
@@ -50,7 +50,7 @@ bool fft_smooth(int64_t n) {
   return n == 1;
 }
 
-/* Smooth length for Bluestein's convolution: the least one with factors 2, 3, 5 only. */
+/* Length of Bluestein's convolution: the smallest one with factors 2, 3, 5 only. */
 static int64_t longer_length(int64_t n) {
   int64_t best = 1;
   while (best < 2 * n - 1) best *= 2;
@@ -63,7 +63,7 @@ static int64_t longer_length(int64_t n) {
   return best;
 }
 
-/* Fewest sweeps, then the smallest sum of radices, largest first. */
+/* Chooses the fewest sweeps, then the smallest sum of radices, largest first. */
 static void choose_radices(int64_t n, size_t first, int depth, int sum, int *chosen, int *best, int *best_count,
                            int *best_sum) {
   if (n == 1) {
@@ -137,7 +137,7 @@ static bool plan_bluestein(fft_plan *plan, sim_isa isa) {
   if (fft_plan_create(m, FFT_PERIODIC, plan->single, isa, &plan->longer) != SIM_OK) return false;
   plan->chirp = take((size_t)n, pair_size(plan->single));
   plan->convolution = take((size_t)m, pair_size(plan->single));
-  /* The convolution's factors are a transform themselves: in fp64 also for fp32 plans. */
+  /* the convolution's factors are computed in fp64, also for fp32 plans */
   fft_plan *exact = NULL;
   if (fft_plan_create(m, FFT_PERIODIC, false, isa, &exact) != SIM_OK) return false;
   double(*points)[2][8] = take((size_t)m, FFT_POINT);
@@ -220,7 +220,7 @@ double fft_work_size(int64_t n) { return (double)FFT_POINT * (double)(fft_smooth
 size_t fft_work_bytes(const fft_plan *plan) { return (size_t)fft_work_size(plan->n); }
 const int32_t *fft_order(const fft_plan *plan) { return plan->order; }
 
-/* ---- the way of a column ---- */
+/* ---- transforms of a column ---- */
 
 static void copy(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride, int64_t n) {
   for (int64_t i = 0; i < n; i++)
@@ -228,8 +228,8 @@ static void copy(const void *source, ptrdiff_t source_stride, void *target, ptrd
             FFT_POINT);
 }
 
-/* Between sweeps the points stand in `at`: the target itself where a transform is in place, for one column then stays
- * in the first-level cache, and two of 256 points do not. */
+/* Location of the points between sweeps: the target itself for in-place transforms, because one column stays in the
+ * first-level cache and two columns of 256 points do not. */
 typedef struct between {
   void *at;
   ptrdiff_t stride;
@@ -240,7 +240,7 @@ static between between_for(const void *source, ptrdiff_t source_stride, void *ta
   return source == target && source_stride == target_stride ? (between){target, target_stride} : (between){work, 1};
 }
 
-/* Sweeps first ... end - 1 of all, of which an inverse does the last one first. */
+/* Sweeps first ... end - 1; an inverse transform runs them in reverse order. */
 static void sweep_some(const fft_plan *plan, bool inverse, int first, int end, const void *source,
                        ptrdiff_t source_stride, void *target, ptrdiff_t target_stride, between middle,
                        fft_ahead *ahead) {

@@ -21,7 +21,7 @@ FFT_INLINE void dft3(complex_lanes *a, complex_lanes *b, complex_lanes *c) {
   *c = (complex_lanes){v_fnma(root, d.im, m.re), v_fma(root, d.re, m.im)};
 }
 
-/* The last step of dft4. */
+/* The last stage of dft4. */
 FFT_INLINE void dft4_end(complex_lanes *b, complex_lanes *c, complex_lanes *d) {
   complex_lanes even = *c, odd = *d, second = *b;
   *b = (complex_lanes){even.re + odd.im, even.im - odd.re};
@@ -44,7 +44,7 @@ FFT_INLINE void dft2_root(complex_lanes *a, complex_lanes *b) {
   *b = t;
 }
 
-/* The last step of dft4 where the odd ones lack the factor root. */
+/* The last stage of dft4 where the odd points lack the factor root. */
 FFT_INLINE void dft4_root_end(complex_lanes *b, complex_lanes *c, complex_lanes *d) {
   const vreal root = v_set((real)0.707106781186547524400844362104849039);
   complex_lanes even = *c, odd = *d, second = *b;
@@ -132,254 +132,69 @@ FFT_INLINE void dft16(complex_lanes *x) {
   exchange(&x[11], &x[14]);
 }
 
-FFT_INLINE void dft5(complex_lanes *x) {
-  const vreal c1 = v_set((real)0.309016994374947424102293417182819),
-              s1 = v_set((real)0.951056516295153572116439333379382);
-  const vreal c2 = v_set((real)-0.809016994374947424102293417182819),
-              s2 = v_set((real)0.587785252292473129168705954639073);
-  const complex_lanes a1 = {x[1].re + x[4].re, x[1].im + x[4].im};
-  const complex_lanes d1 = {x[1].re - x[4].re, x[1].im - x[4].im};
-  const complex_lanes a2 = {x[2].re + x[3].re, x[2].im + x[3].im};
-  const complex_lanes d2 = {x[2].re - x[3].re, x[2].im - x[3].im};
+/* R an odd prime up to 13; cosine[k - 1], sine[k - 1] of 2 pi k/R, k < R/2. From the sums and differences of x_j and
+ * x_(R-j). */
+FFT_INLINE void dft_prime(complex_lanes *x, int R, const double *cosine, const double *sine) {
+  enum { HALF_MAX = 6 };
+  const int half = R / 2;
   const complex_lanes first = x[0];
-  x[0].re = first.re + a1.re + a2.re;
-  x[0].im = first.im + a1.im + a2.im;
-  {
-    const vreal even_re = v_fma(c2, a2.re, v_fma(c1, a1.re, first.re));
-    const vreal even_im = v_fma(c2, a2.im, v_fma(c1, a1.im, first.im));
-    const vreal odd_re = v_fma(s2, d2.re, s1 * d1.re);
-    const vreal odd_im = v_fma(s2, d2.im, s1 * d1.im);
-    x[1] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[4] = (complex_lanes){even_re - odd_im, even_im + odd_re};
+  complex_lanes sum[HALF_MAX], difference[HALF_MAX];
+#pragma GCC unroll 16
+  for (int j = 1; j <= half; j++) {
+    const complex_lanes a = x[j], b = x[R - j];
+    sum[j - 1] = (complex_lanes){a.re + b.re, a.im + b.im};
+    difference[j - 1] = (complex_lanes){a.re - b.re, a.im - b.im};
+    x[0] = (complex_lanes){x[0].re + sum[j - 1].re, x[0].im + sum[j - 1].im};
   }
-  {
-    const vreal even_re = v_fma(c1, a2.re, v_fma(c2, a1.re, first.re));
-    const vreal even_im = v_fma(c1, a2.im, v_fma(c2, a1.im, first.im));
-    const vreal odd_re = v_fnma(s1, d2.re, s2 * d1.re);
-    const vreal odd_im = v_fnma(s1, d2.im, s2 * d1.im);
-    x[2] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[3] = (complex_lanes){even_re - odd_im, even_im + odd_re};
+#pragma GCC unroll 16
+  for (int k = 1; k <= half; k++) {
+    complex_lanes even = first, odd;
+#pragma GCC unroll 16
+    for (int j = 1; j <= half; j++) {
+      const int m = j * k % R, at = m <= half ? m - 1 : R - m - 1;
+      const vreal c = v_set((real)cosine[at]), s = v_set((real)(m <= half ? sine[at] : -sine[at]));
+      const complex_lanes a = sum[j - 1], d = difference[j - 1];
+      even = (complex_lanes){v_fma(c, a.re, even.re), v_fma(c, a.im, even.im)};
+      odd = j == 1 ? (complex_lanes){s * d.re, s * d.im}
+                   : (complex_lanes){v_fma(s, d.re, odd.re), v_fma(s, d.im, odd.im)};
+    }
+    x[k] = (complex_lanes){even.re + odd.im, even.im - odd.re};
+    x[R - k] = (complex_lanes){even.re - odd.im, even.im + odd.re};
   }
+}
+
+FFT_INLINE void dft5(complex_lanes *x) {
+  static const double cosine[] = {0.309016994374947424102293417182819, -0.809016994374947424102293417182819};
+  static const double sine[] = {0.951056516295153572116439333379382, 0.587785252292473129168705954639073};
+  dft_prime(x, 5, cosine, sine);
 }
 
 FFT_INLINE void dft7(complex_lanes *x) {
-  const vreal c1 = v_set((real)0.62348980185873353052500488400424),
-              s1 = v_set((real)0.781831482468029808708444526674058);
-  const vreal c2 = v_set((real)-0.222520933956314404288902564496795),
-              s2 = v_set((real)0.974927912181823607018131682993931);
-  const vreal c3 = v_set((real)-0.900968867902419126236102319507445),
-              s3 = v_set((real)0.433883739117558120475768332848359);
-  const complex_lanes a1 = {x[1].re + x[6].re, x[1].im + x[6].im};
-  const complex_lanes d1 = {x[1].re - x[6].re, x[1].im - x[6].im};
-  const complex_lanes a2 = {x[2].re + x[5].re, x[2].im + x[5].im};
-  const complex_lanes d2 = {x[2].re - x[5].re, x[2].im - x[5].im};
-  const complex_lanes a3 = {x[3].re + x[4].re, x[3].im + x[4].im};
-  const complex_lanes d3 = {x[3].re - x[4].re, x[3].im - x[4].im};
-  const complex_lanes first = x[0];
-  x[0].re = first.re + a1.re + a2.re + a3.re;
-  x[0].im = first.im + a1.im + a2.im + a3.im;
-  {
-    const vreal even_re = v_fma(c3, a3.re, v_fma(c2, a2.re, v_fma(c1, a1.re, first.re)));
-    const vreal even_im = v_fma(c3, a3.im, v_fma(c2, a2.im, v_fma(c1, a1.im, first.im)));
-    const vreal odd_re = v_fma(s3, d3.re, v_fma(s2, d2.re, s1 * d1.re));
-    const vreal odd_im = v_fma(s3, d3.im, v_fma(s2, d2.im, s1 * d1.im));
-    x[1] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[6] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
-  {
-    const vreal even_re = v_fma(c1, a3.re, v_fma(c3, a2.re, v_fma(c2, a1.re, first.re)));
-    const vreal even_im = v_fma(c1, a3.im, v_fma(c3, a2.im, v_fma(c2, a1.im, first.im)));
-    const vreal odd_re = v_fnma(s1, d3.re, v_fnma(s3, d2.re, s2 * d1.re));
-    const vreal odd_im = v_fnma(s1, d3.im, v_fnma(s3, d2.im, s2 * d1.im));
-    x[2] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[5] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
-  {
-    const vreal even_re = v_fma(c2, a3.re, v_fma(c1, a2.re, v_fma(c3, a1.re, first.re)));
-    const vreal even_im = v_fma(c2, a3.im, v_fma(c1, a2.im, v_fma(c3, a1.im, first.im)));
-    const vreal odd_re = v_fma(s2, d3.re, v_fnma(s1, d2.re, s3 * d1.re));
-    const vreal odd_im = v_fma(s2, d3.im, v_fnma(s1, d2.im, s3 * d1.im));
-    x[3] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[4] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
+  static const double cosine[] = {0.62348980185873353052500488400424, -0.222520933956314404288902564496795,
+                                  -0.900968867902419126236102319507445};
+  static const double sine[] = {0.781831482468029808708444526674058, 0.974927912181823607018131682993931,
+                                0.433883739117558120475768332848359};
+  dft_prime(x, 7, cosine, sine);
 }
 
 FFT_INLINE void dft11(complex_lanes *x) {
-  const vreal c1 = v_set((real)0.841253532831181168861811648919368),
-              s1 = v_set((real)0.540640817455597582107635954318692);
-  const vreal c2 = v_set((real)0.415415013001886425529274149229623),
-              s2 = v_set((real)0.909631995354518371411715383079028);
-  const vreal c3 = v_set((real)-0.14231483827328514044379266861637),
-              s3 = v_set((real)0.989821441880932732376092037776719);
-  const vreal c4 = v_set((real)-0.654860733945285064056925072466294),
-              s4 = v_set((real)0.755749574354258283774035843972344);
-  const vreal c5 = v_set((real)-0.959492973614497389890368057066328),
-              s5 = v_set((real)0.281732556841429697711417915346617);
-  const complex_lanes a1 = {x[1].re + x[10].re, x[1].im + x[10].im};
-  const complex_lanes d1 = {x[1].re - x[10].re, x[1].im - x[10].im};
-  const complex_lanes a2 = {x[2].re + x[9].re, x[2].im + x[9].im};
-  const complex_lanes d2 = {x[2].re - x[9].re, x[2].im - x[9].im};
-  const complex_lanes a3 = {x[3].re + x[8].re, x[3].im + x[8].im};
-  const complex_lanes d3 = {x[3].re - x[8].re, x[3].im - x[8].im};
-  const complex_lanes a4 = {x[4].re + x[7].re, x[4].im + x[7].im};
-  const complex_lanes d4 = {x[4].re - x[7].re, x[4].im - x[7].im};
-  const complex_lanes a5 = {x[5].re + x[6].re, x[5].im + x[6].im};
-  const complex_lanes d5 = {x[5].re - x[6].re, x[5].im - x[6].im};
-  const complex_lanes first = x[0];
-  x[0].re = first.re + a1.re + a2.re + a3.re + a4.re + a5.re;
-  x[0].im = first.im + a1.im + a2.im + a3.im + a4.im + a5.im;
-  {
-    const vreal even_re =
-        v_fma(c5, a5.re, v_fma(c4, a4.re, v_fma(c3, a3.re, v_fma(c2, a2.re, v_fma(c1, a1.re, first.re)))));
-    const vreal even_im =
-        v_fma(c5, a5.im, v_fma(c4, a4.im, v_fma(c3, a3.im, v_fma(c2, a2.im, v_fma(c1, a1.im, first.im)))));
-    const vreal odd_re = v_fma(s5, d5.re, v_fma(s4, d4.re, v_fma(s3, d3.re, v_fma(s2, d2.re, s1 * d1.re))));
-    const vreal odd_im = v_fma(s5, d5.im, v_fma(s4, d4.im, v_fma(s3, d3.im, v_fma(s2, d2.im, s1 * d1.im))));
-    x[1] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[10] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
-  {
-    const vreal even_re =
-        v_fma(c1, a5.re, v_fma(c3, a4.re, v_fma(c5, a3.re, v_fma(c4, a2.re, v_fma(c2, a1.re, first.re)))));
-    const vreal even_im =
-        v_fma(c1, a5.im, v_fma(c3, a4.im, v_fma(c5, a3.im, v_fma(c4, a2.im, v_fma(c2, a1.im, first.im)))));
-    const vreal odd_re = v_fnma(s1, d5.re, v_fnma(s3, d4.re, v_fnma(s5, d3.re, v_fma(s4, d2.re, s2 * d1.re))));
-    const vreal odd_im = v_fnma(s1, d5.im, v_fnma(s3, d4.im, v_fnma(s5, d3.im, v_fma(s4, d2.im, s2 * d1.im))));
-    x[2] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[9] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
-  {
-    const vreal even_re =
-        v_fma(c4, a5.re, v_fma(c1, a4.re, v_fma(c2, a3.re, v_fma(c5, a2.re, v_fma(c3, a1.re, first.re)))));
-    const vreal even_im =
-        v_fma(c4, a5.im, v_fma(c1, a4.im, v_fma(c2, a3.im, v_fma(c5, a2.im, v_fma(c3, a1.im, first.im)))));
-    const vreal odd_re = v_fma(s4, d5.re, v_fma(s1, d4.re, v_fnma(s2, d3.re, v_fnma(s5, d2.re, s3 * d1.re))));
-    const vreal odd_im = v_fma(s4, d5.im, v_fma(s1, d4.im, v_fnma(s2, d3.im, v_fnma(s5, d2.im, s3 * d1.im))));
-    x[3] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[8] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
-  {
-    const vreal even_re =
-        v_fma(c2, a5.re, v_fma(c5, a4.re, v_fma(c1, a3.re, v_fma(c3, a2.re, v_fma(c4, a1.re, first.re)))));
-    const vreal even_im =
-        v_fma(c2, a5.im, v_fma(c5, a4.im, v_fma(c1, a3.im, v_fma(c3, a2.im, v_fma(c4, a1.im, first.im)))));
-    const vreal odd_re = v_fnma(s2, d5.re, v_fma(s5, d4.re, v_fma(s1, d3.re, v_fnma(s3, d2.re, s4 * d1.re))));
-    const vreal odd_im = v_fnma(s2, d5.im, v_fma(s5, d4.im, v_fma(s1, d3.im, v_fnma(s3, d2.im, s4 * d1.im))));
-    x[4] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[7] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
-  {
-    const vreal even_re =
-        v_fma(c3, a5.re, v_fma(c2, a4.re, v_fma(c4, a3.re, v_fma(c1, a2.re, v_fma(c5, a1.re, first.re)))));
-    const vreal even_im =
-        v_fma(c3, a5.im, v_fma(c2, a4.im, v_fma(c4, a3.im, v_fma(c1, a2.im, v_fma(c5, a1.im, first.im)))));
-    const vreal odd_re = v_fma(s3, d5.re, v_fnma(s2, d4.re, v_fma(s4, d3.re, v_fnma(s1, d2.re, s5 * d1.re))));
-    const vreal odd_im = v_fma(s3, d5.im, v_fnma(s2, d4.im, v_fma(s4, d3.im, v_fnma(s1, d2.im, s5 * d1.im))));
-    x[5] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[6] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
+  static const double cosine[] = {0.841253532831181168861811648919368, 0.415415013001886425529274149229623,
+                                  -0.14231483827328514044379266861637, -0.654860733945285064056925072466294,
+                                  -0.959492973614497389890368057066328};
+  static const double sine[] = {0.540640817455597582107635954318692, 0.909631995354518371411715383079028,
+                                0.989821441880932732376092037776719, 0.755749574354258283774035843972344,
+                                0.281732556841429697711417915346617};
+  dft_prime(x, 11, cosine, sine);
 }
 
 FFT_INLINE void dft13(complex_lanes *x) {
-  const vreal c1 = v_set((real)0.885456025653209895900375522015099),
-              s1 = v_set((real)0.464723172043768545656015335133105);
-  const vreal c2 = v_set((real)0.568064746731155802511807559127517),
-              s2 = v_set((real)0.822983865893656394579617423439382);
-  const vreal c3 = v_set((real)0.120536680255323053349067687452544),
-              s3 = v_set((real)0.99270887409805399280075164949252);
-  const vreal c4 = v_set((real)-0.354604887042535625969637892600018),
-              s4 = v_set((real)0.935016242685414823439784599837831);
-  const vreal c5 = v_set((real)-0.748510748171101098634630599701351),
-              s5 = v_set((real)0.663122658240795202376785492666766);
-  const vreal c6 = v_set((real)-0.970941817426052027156982276293789),
-              s6 = v_set((real)0.239315664287557767148753726260212);
-  const complex_lanes a1 = {x[1].re + x[12].re, x[1].im + x[12].im};
-  const complex_lanes d1 = {x[1].re - x[12].re, x[1].im - x[12].im};
-  const complex_lanes a2 = {x[2].re + x[11].re, x[2].im + x[11].im};
-  const complex_lanes d2 = {x[2].re - x[11].re, x[2].im - x[11].im};
-  const complex_lanes a3 = {x[3].re + x[10].re, x[3].im + x[10].im};
-  const complex_lanes d3 = {x[3].re - x[10].re, x[3].im - x[10].im};
-  const complex_lanes a4 = {x[4].re + x[9].re, x[4].im + x[9].im};
-  const complex_lanes d4 = {x[4].re - x[9].re, x[4].im - x[9].im};
-  const complex_lanes a5 = {x[5].re + x[8].re, x[5].im + x[8].im};
-  const complex_lanes d5 = {x[5].re - x[8].re, x[5].im - x[8].im};
-  const complex_lanes a6 = {x[6].re + x[7].re, x[6].im + x[7].im};
-  const complex_lanes d6 = {x[6].re - x[7].re, x[6].im - x[7].im};
-  const complex_lanes first = x[0];
-  x[0].re = first.re + a1.re + a2.re + a3.re + a4.re + a5.re + a6.re;
-  x[0].im = first.im + a1.im + a2.im + a3.im + a4.im + a5.im + a6.im;
-  {
-    const vreal even_re = v_fma(
-        c6, a6.re, v_fma(c5, a5.re, v_fma(c4, a4.re, v_fma(c3, a3.re, v_fma(c2, a2.re, v_fma(c1, a1.re, first.re))))));
-    const vreal even_im = v_fma(
-        c6, a6.im, v_fma(c5, a5.im, v_fma(c4, a4.im, v_fma(c3, a3.im, v_fma(c2, a2.im, v_fma(c1, a1.im, first.im))))));
-    const vreal odd_re =
-        v_fma(s6, d6.re, v_fma(s5, d5.re, v_fma(s4, d4.re, v_fma(s3, d3.re, v_fma(s2, d2.re, s1 * d1.re)))));
-    const vreal odd_im =
-        v_fma(s6, d6.im, v_fma(s5, d5.im, v_fma(s4, d4.im, v_fma(s3, d3.im, v_fma(s2, d2.im, s1 * d1.im)))));
-    x[1] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[12] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
-  {
-    const vreal even_re = v_fma(
-        c1, a6.re, v_fma(c3, a5.re, v_fma(c5, a4.re, v_fma(c6, a3.re, v_fma(c4, a2.re, v_fma(c2, a1.re, first.re))))));
-    const vreal even_im = v_fma(
-        c1, a6.im, v_fma(c3, a5.im, v_fma(c5, a4.im, v_fma(c6, a3.im, v_fma(c4, a2.im, v_fma(c2, a1.im, first.im))))));
-    const vreal odd_re =
-        v_fnma(s1, d6.re, v_fnma(s3, d5.re, v_fnma(s5, d4.re, v_fma(s6, d3.re, v_fma(s4, d2.re, s2 * d1.re)))));
-    const vreal odd_im =
-        v_fnma(s1, d6.im, v_fnma(s3, d5.im, v_fnma(s5, d4.im, v_fma(s6, d3.im, v_fma(s4, d2.im, s2 * d1.im)))));
-    x[2] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[11] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
-  {
-    const vreal even_re = v_fma(
-        c5, a6.re, v_fma(c2, a5.re, v_fma(c1, a4.re, v_fma(c4, a3.re, v_fma(c6, a2.re, v_fma(c3, a1.re, first.re))))));
-    const vreal even_im = v_fma(
-        c5, a6.im, v_fma(c2, a5.im, v_fma(c1, a4.im, v_fma(c4, a3.im, v_fma(c6, a2.im, v_fma(c3, a1.im, first.im))))));
-    const vreal odd_re =
-        v_fma(s5, d6.re, v_fma(s2, d5.re, v_fnma(s1, d4.re, v_fnma(s4, d3.re, v_fma(s6, d2.re, s3 * d1.re)))));
-    const vreal odd_im =
-        v_fma(s5, d6.im, v_fma(s2, d5.im, v_fnma(s1, d4.im, v_fnma(s4, d3.im, v_fma(s6, d2.im, s3 * d1.im)))));
-    x[3] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[10] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
-  {
-    const vreal even_re = v_fma(
-        c2, a6.re, v_fma(c6, a5.re, v_fma(c3, a4.re, v_fma(c1, a3.re, v_fma(c5, a2.re, v_fma(c4, a1.re, first.re))))));
-    const vreal even_im = v_fma(
-        c2, a6.im, v_fma(c6, a5.im, v_fma(c3, a4.im, v_fma(c1, a3.im, v_fma(c5, a2.im, v_fma(c4, a1.im, first.im))))));
-    const vreal odd_re =
-        v_fnma(s2, d6.re, v_fnma(s6, d5.re, v_fma(s3, d4.re, v_fnma(s1, d3.re, v_fnma(s5, d2.re, s4 * d1.re)))));
-    const vreal odd_im =
-        v_fnma(s2, d6.im, v_fnma(s6, d5.im, v_fma(s3, d4.im, v_fnma(s1, d3.im, v_fnma(s5, d2.im, s4 * d1.im)))));
-    x[4] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[9] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
-  {
-    const vreal even_re = v_fma(
-        c4, a6.re, v_fma(c1, a5.re, v_fma(c6, a4.re, v_fma(c2, a3.re, v_fma(c3, a2.re, v_fma(c5, a1.re, first.re))))));
-    const vreal even_im = v_fma(
-        c4, a6.im, v_fma(c1, a5.im, v_fma(c6, a4.im, v_fma(c2, a3.im, v_fma(c3, a2.im, v_fma(c5, a1.im, first.im))))));
-    const vreal odd_re =
-        v_fma(s4, d6.re, v_fnma(s1, d5.re, v_fnma(s6, d4.re, v_fma(s2, d3.re, v_fnma(s3, d2.re, s5 * d1.re)))));
-    const vreal odd_im =
-        v_fma(s4, d6.im, v_fnma(s1, d5.im, v_fnma(s6, d4.im, v_fma(s2, d3.im, v_fnma(s3, d2.im, s5 * d1.im)))));
-    x[5] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[8] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
-  {
-    const vreal even_re = v_fma(
-        c3, a6.re, v_fma(c4, a5.re, v_fma(c2, a4.re, v_fma(c5, a3.re, v_fma(c1, a2.re, v_fma(c6, a1.re, first.re))))));
-    const vreal even_im = v_fma(
-        c3, a6.im, v_fma(c4, a5.im, v_fma(c2, a4.im, v_fma(c5, a3.im, v_fma(c1, a2.im, v_fma(c6, a1.im, first.im))))));
-    const vreal odd_re =
-        v_fnma(s3, d6.re, v_fma(s4, d5.re, v_fnma(s2, d4.re, v_fma(s5, d3.re, v_fnma(s1, d2.re, s6 * d1.re)))));
-    const vreal odd_im =
-        v_fnma(s3, d6.im, v_fma(s4, d5.im, v_fnma(s2, d4.im, v_fma(s5, d3.im, v_fnma(s1, d2.im, s6 * d1.im)))));
-    x[6] = (complex_lanes){even_re + odd_im, even_im - odd_re};
-    x[7] = (complex_lanes){even_re - odd_im, even_im + odd_re};
-  }
+  static const double cosine[] = {0.885456025653209895900375522015099,  0.568064746731155802511807559127517,
+                                  0.120536680255323053349067687452544,  -0.354604887042535625969637892600018,
+                                  -0.748510748171101098634630599701351, -0.970941817426052027156982276293789};
+  static const double sine[] = {0.464723172043768545656015335133105, 0.822983865893656394579617423439382,
+                                0.99270887409805399280075164949252,  0.935016242685414823439784599837831,
+                                0.663122658240795202376785492666766, 0.239315664287557767148753726260212};
+  dft_prime(x, 13, cosine, sine);
 }
 
 #endif

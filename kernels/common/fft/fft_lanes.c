@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { REALS = FFT_POINT / (int)sizeof(real) }; /* of a point */
+enum { REALS = FFT_POINT / (int)sizeof(real) }; /* numbers of a point */
 
 #define ON(r, statement)                                                                                               \
   if (R > (r)) statement
@@ -32,12 +32,12 @@ FFT_INLINE void dft(int R, complex_lanes *x) {
   if (R == 16) dft16(x);
 }
 
-/* Element r of a butterfly from one of four bases and two steps: the compiler must not keep R offsets in registers,
- * nor load a vector twice as an operand in memory. */
+/* Element r of a butterfly, addressed from one of four bases and two steps: keeps the compiler from holding R
+ * offsets in registers, and from loading a vector twice as a memory operand. */
 #define HIDE(pointer) __asm__("" : "+r"(pointer))
 FFT_INLINE const real *element(const real *const *base, ptrdiff_t step, int r) { return base[r / 4] + (r % 4) * step; }
 
-/* Swapping re and im on the way in and out makes the inverse transform of the forward one. */
+/* Swapping re and im of input and output turns the forward transform into the inverse one. */
 FFT_INLINE void butterfly(int R, int inverse, int turned, const real *source, ptrdiff_t source_step, real *target,
                           ptrdiff_t target_step, const real *w) {
   complex_lanes x[FFT_RADIX_MAX];
@@ -271,11 +271,11 @@ FFT_INLINE vreal interleave(vreal a, vreal b, int high) {
 #endif
 }
 
-/* Users' rows begin anywhere. */
+/* rows of the caller, without alignment */
 typedef real loose __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
-/* A square of WIDTH vectors. Each round brings rows i and i + WIDTH/2 together, number by number; after log2(WIDTH) of
- * them rows are columns. */
+/* Transposes a square of WIDTH vectors. Each round interleaves rows i and i + WIDTH/2; after log2(WIDTH) rounds rows
+ * are columns. */
 FFT_INLINE void turn_square(vreal *a) {
   vreal b[WIDTH];
 #pragma GCC unroll 16
@@ -290,7 +290,7 @@ FFT_INLINE void turn_square(vreal *a) {
   }
 }
 
-/* Rows of a square from four bases and a step, for the compiler's sake, as elements of a butterfly. */
+/* Rows of a square from four bases and a step, as the elements of a butterfly. */
 #define BASES(name, type, from, row)                                                                                   \
   type *name[4] = {from, (from) + 4 * (row), (from) + 8 * (row), (from) + 12 * (row)};                                 \
   HIDE(name[0]);                                                                                                       \
@@ -323,7 +323,7 @@ static void transpose(const real *from, ptrdiff_t from_row, real *to, ptrdiff_t 
       transpose_block(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
 }
 
-/* LANES rows of LANES numbers each, those from `rows` and `columns` on being absent: zeros. */
+/* Loads LANES rows of LANES numbers each; those from `rows` and `columns` on are absent: zeros. */
 static void tile_load(const real *from, ptrdiff_t row, int64_t rows, int64_t columns, tile *out, ptrdiff_t to_row,
                       real *to) {
   if (rows >= LANES && columns >= LANES) {
@@ -374,7 +374,7 @@ FFT_INLINE vreal half_of(int which, const real *low, const real *high) {
   }
 }
 
-/* One of the four for LANES wavenumbers and the rows of one half; to[row of the half][LANES]. */
+/* One of the four for LANES wavenumbers and half of the rows: to[row][LANES]. */
 FFT_INLINE void half_tile(int which, const real *const *low, const real *const *high, real *to, ptrdiff_t row) {
   for (int lane = 0; lane < LANES; lane += WIDTH)
     for (int first = 0; first < LANES; first += WIDTH) {
@@ -392,7 +392,7 @@ static void half_tiles(const real *const *low, const real *const *high, real *to
   half_tile(B_IM, low, high, to + LANES * row + LANES, row);
 }
 
-/* The last wavenumber, n/2, `paired` with 0: both are real, and it takes the place of the other's imaginary part. */
+/* `paired`: the last coefficient, n/2, is stored in the imaginary part of coefficient 0; both are real. */
 static void half_store(const void *buffer, int64_t n, const int32_t *at, int paired, void *rows, ptrdiff_t row,
                        int64_t count) {
   static const real nothing[REALS] __attribute__((aligned(64)));
@@ -417,7 +417,7 @@ static void half_store(const void *buffer, int64_t n, const int32_t *at, int pai
   for (int64_t r = 0; paired && r < count; r++) ((real *)rows)[r * row + LANES] = 2 * last[r];
 }
 
-/* Two of the four bring re, or im, of k and n - k: sum and difference. */
+/* Sums and differences give re, or im, of k and n - k. */
 FFT_INLINE void half_untile(int im, const real *from, ptrdiff_t row, real *const *low, real *const *high) {
   const real *first_tile = from + (im ? LANES : 0), *second_tile = from + LANES * row + (im ? 0 : LANES);
   for (int lane = 0; lane < LANES; lane += WIDTH)
@@ -459,7 +459,7 @@ static void half_load(const void *rows, ptrdiff_t row, int64_t count, int64_t n,
     half_untile(0, tiles, tiles_row, low, high);
     half_untile(1, tiles, tiles_row, low, high);
   }
-  /* Of a wavenumber that is its own mirror the row's coefficient is real; what rounding left in im goes. */
+  /* The coefficient of a wavenumber that is its own mirror image is real: clears the rounding error in im. */
   real *zero = points + at[0] * REALS, *last = points + at[n / 2] * REALS;
   const real *from = rows;
   for (int64_t r = 0; r < 2 * LANES; r++) {
@@ -469,7 +469,7 @@ static void half_load(const void *rows, ptrdiff_t row, int64_t count, int64_t n,
   }
 }
 
-/* Numbers k of a row go to lanes: `pair`, to all 2 LANES of a point; else to its re, and im is zero. */
+/* Stores real coefficients in lanes: with `pair` in all 2 LANES of a point, else in re with zero in im. */
 static void real_store(const void *buffer, int64_t n, const int32_t *at, int pair, void *rows, ptrdiff_t row,
                        int64_t count) {
   const real *points = buffer;

@@ -1,6 +1,6 @@
-/* What the transforms of groups of lanes are made of, once for each instruction set and precision (fft_lanes.c).
+/* Sweeps and other loops over groups of lanes, compiled for each instruction set and precision (fft_lanes.c).
  *
- * A point is FFT_POINT bytes: [G re][G im], one column a lane, G = 16 in fp32 and 8 in fp64 whatever the registers'
+ * A point is FFT_POINT bytes: [G re][G im], one column a lane, G = 16 in fp32 and 8 in fp64 for every register
  * width, so that layouts and, in fp64, bits do not depend on the instruction set. Strides count points. */
 #ifndef FFT_LANES_H
 #define FFT_LANES_H
@@ -13,7 +13,7 @@ enum { FFT_POINT = 128, FFT_RADIX_MAX = 16 };
  * is the point at (b * radix + r) * q + j. `twiddles`: [q][radix - 1][re, im], NULL for q = 1. */
 typedef void fft_sweep(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
                        int64_t blocks, int64_t q, const void *twiddles, fft_ahead *ahead);
-/* The last sweep forward (q = 1), times factors[slot[p]][G], and the first one back. */
+/* The last sweep forward (q = 1), times factors[slot[p]][G], and the first sweep of the inverse. */
 typedef void fft_turn(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
                       int64_t blocks, const void *factors, const int32_t *slot, fft_ahead *ahead);
 
@@ -21,11 +21,11 @@ typedef struct fft_lanes {
   fft_sweep *forward[FFT_RADIX_MAX + 1]; /* butterfly, then twiddles; NULL: no such radix */
   fft_sweep *inverse[FFT_RADIX_MAX + 1]; /* twiddles, then butterfly, with exp(+i...) */
   fft_turn *turn[FFT_RADIX_MAX + 1];
-  /* target = source times factors[n][re, im], both n points; `swap`: re and im of the source change places first,
-   * `swap_after`: those of the product do. */
+  /* target = source times factors[n][re, im], both n points; `swap`: swaps re and im of the source first,
+   * `swap_after`: those of the product. */
   void (*multiply)(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride, int64_t n,
                    const void *factors, int swap, int swap_after);
-  /* Between the columns' transform V and their cosine transform Z, in place:
+  /* Converts between the columns' transform V and their cosine transform Z, in place:
    *   Z_k = (c_k V_k + conj(c_k) V_(n-k)) / 2,   c_k = exp(-i pi k / 2n)                    (Makhoul 1980)
    * at[k] is the point of wavenumber k; factors[k] = c_k. */
   void (*fold)(void *column, ptrdiff_t stride, int64_t n, const int32_t *at, const void *factors);

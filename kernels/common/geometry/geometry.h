@@ -30,12 +30,12 @@ sim_status geometry_triangles_closed(const geometry_triangles *triangles) SIM_MU
  * extent of the mesh; 0: none; NULL: none along any axis. Destroy with geometry_mesh_destroy. */
 sim_status geometry_mesh_create(const geometry_triangles *triangles, const double period[3],
                                 geometry_mesh **out) SIM_MUST_CHECK;
-/* The same with the images that wall `wall`, which the triangles are of, has in the box, for spheres of radii up to
- * `largest`. SIM_ERR_SCENARIO: the images would be wrong. */
+/* The same, with the periodic images that wall `wall` (of these triangles) has in the box, for spheres of radii up
+ * to `largest`. SIM_ERR_SCENARIO: images do not fit. */
 sim_status geometry_mesh_create_periodic(const geometry_triangles *triangles, const geometry_wall *wall,
                                          const geometry_box *box, double largest, geometry_mesh **out) SIM_MUST_CHECK;
 void geometry_mesh_destroy(geometry_mesh **mesh);
-/* Bytes of a mesh, with what its making takes. */
+/* Bytes of a mesh, with the scratch of its creation. */
 double geometry_mesh_bytes(int64_t triangles);
 
 /* Checks that a wall needs no images in a periodic box, which walls other than meshes lack: along each periodic axis it

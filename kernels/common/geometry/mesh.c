@@ -1,4 +1,4 @@
-/* Makes a mesh from triangles: their order, the tree of boxes, and the vertices that they share. */
+/* Creates a mesh from triangles: their order, the tree of boxes, and shared vertices. */
 #include "kernels/common/geometry/geometry.h"
 #include "kernels/common/geometry/mesh_cache.h"
 
@@ -155,8 +155,8 @@ static int compare_coordinates(const void *a, const void *b) {
   return p->value != q->value ? (p->value < q->value ? -1 : 1) : (p->number > q->number) - (p->number < q->number);
 }
 
-/* Coordinates of the corners; runs of values within `same` of their least one become equal to it. `joined`: the high
- * end of the mesh along an axis is the low end of its image. */
+/* Coordinates of the corners; runs of values within `same` of their smallest become equal to it. `joined`: the upper
+ * end of the mesh along an axis coincides with the lower end of its image. */
 static sim_status join_coordinates(const geometry_mesh *m, double same, const bool joined[3], corner *out) {
   const int64_t corners = 3 * m->count;
   coordinate *sorted = malloc((size_t)(corners + 1) * sizeof *sorted);
@@ -188,7 +188,7 @@ static double shortest_edge(const geometry_mesh *m) {
   return shortest;
 }
 
-/* A mesh as long as its period, up to the error of six decimal digits, joins its images: its ends become exact. */
+/* A mesh as long as its period, within six decimal digits, joins its images: its ends become exact. */
 static void join_ends(geometry_mesh *m, double same, double shortest, bool joined[3]) {
   for (int c = 0; c < 3; c++) {
     const double period = m->period[c], near = fmax(same, fmin(1e-5 * period, 0.1 * shortest));

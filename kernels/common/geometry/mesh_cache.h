@@ -5,12 +5,12 @@
 
 #include "kernels/common/geometry/mesh_contact.h"
 
-/* An entry is the number of a triangle, and in three bits above it which of two images along each axis. */
+/* An entry holds the number of a triangle, and above it three bits that select one of two images along each axis. */
 enum { MESH_TRIANGLE_BITS = 28 };
 #define MESH_NONE UINT32_MAX       /* end of the entries */
 #define MESH_IDLE (UINT32_MAX - 1) /* as first entry: no triangles, and the grain has no history */
 
-/* Fills the cache with the triangles within near->radius of near->centre; false: they are too many. */
+/* Fills the cache with the triangles within near->radius of near->centre; false: too many. */
 GEOMETRY_INLINE bool mesh_cache_fill(const geometry_mesh *m, geometry_mesh_cache *near) {
   const double centre[3] = {(double)near->centre[0], (double)near->centre[1], (double)near->centre[2]};
   const double radius = (double)near->radius, square = radius * radius * MESH_PAD * MESH_PAD;
@@ -34,9 +34,9 @@ GEOMETRY_INLINE bool mesh_cache_fill(const geometry_mesh *m, geometry_mesh_cache
   return true;
 }
 
-/* Fills the cache around x for contacts within `reach`: with the largest radius whose triangles fit, up to three times
- * the reach and with at most twice the former margin. Where less than a hundredth of the reach fits, the cache is given
- * up until the grain has moved by a sixteenth of the reach. */
+/* Fills the cache around x for contacts within `reach`: with the largest radius whose triangles fit, up to three
+ * times the reach and with at most twice the former margin. Where less than a hundredth of the reach fits, no
+ * triangles are cached until the grain has moved by a sixteenth of the reach. */
 GEOMETRY_NO_INLINE void mesh_cache_renew(const geometry_mesh *m, const double x[3], double reach,
                                          geometry_mesh_cache *near) {
   const double least = reach / 128, most = 2 * reach, before = (double)near->radius;
@@ -70,7 +70,7 @@ GEOMETRY_INLINE bool mesh_cache_idle(const geometry_mesh_cache *near, const doub
   return near->entry[0] == MESH_IDLE && mesh_cache_holds(near, x, reach);
 }
 
-/* The same contacts as mesh_contacts, from the cache, which is made anew where needed. */
+/* The same contacts as mesh_contacts, from the cache, which is refilled where needed. */
 GEOMETRY_INLINE int mesh_cached_contacts(const geometry_mesh *m, const double x[3], double reach,
                                          geometry_mesh_cache *near, geometry_contact out[GEOMETRY_CONTACTS_MAX]) {
   double first[3];

@@ -1,4 +1,4 @@
-/* Walks through a mesh's tree of boxes and finds the triangles near a point. C, nvcc and NVRTC compile this text. */
+/* Traverses a mesh's tree of boxes to find the triangles near a point. C, nvcc and NVRTC compile this text. */
 #ifndef GEOMETRY_MESH_WALK_H
 #define GEOMETRY_MESH_WALK_H
 
@@ -39,7 +39,7 @@ GEOMETRY_INLINE unsigned mesh_boxes_near(const float *box, const double x[3], do
   return mask;
 }
 
-/* Returns the next triangle, in rising order, whose box is within the root of `square` of x; -1: no more. */
+/* Returns the next triangle, in increasing order, whose box is within sqrt(square) of x; -1: no more. */
 GEOMETRY_INLINE int64_t mesh_next(const geometry_mesh *m, const double x[3], double square, mesh_walk *walk) {
   for (;;) {
     const unsigned left = (unsigned)(walk->left >> (8 * walk->level)) & 255u;

@@ -1,4 +1,4 @@
-/* Walls in periodic boxes: which need images, and which meshes have images that fit. */
+/* Walls in periodic boxes: which walls need images, and which meshes have images that fit. */
 #include "kernels/common/geometry/geometry.h"
 #include "kernels/common/geometry/mesh_contact.h"
 

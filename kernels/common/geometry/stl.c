@@ -1,4 +1,4 @@
-/* Triangles of STL files, and what can be said of a set of triangles. */
+/* STL files, and checks of sets of triangles. */
 #include "kernels/common/geometry/geometry.h"
 
 #include <ctype.h>
@@ -50,7 +50,7 @@ static bool has_area(const double c[9]) {
   return cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2] > 0;
 }
 
-/* Appends a triangle, the number-th of the file, unless it has no area. */
+/* Appends triangle `number` of the file, unless it has no area. */
 static sim_status add(const char *path, int64_t number, geometry_triangles *out, int64_t *room,
                       const double corner[9]) {
   for (int k = 0; k < 9; k++)
@@ -67,7 +67,7 @@ static sim_status add(const char *path, int64_t number, geometry_triangles *out,
   return SIM_OK;
 }
 
-/* An unsigned integer of four bytes, the least significant first. */
+/* A little-endian unsigned integer of four bytes. */
 static uint32_t read_u32(const char *at) {
   const unsigned char *b = (const unsigned char *)at;
   return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;

@@ -42,7 +42,7 @@ typedef struct geometry_mesh {
 /* Triangles, and images of triangles, nearer to `centre` than `radius`, if they are few: see mesh_cache.h. The content
  * depends on the mesh alone, not on the grain it was made for. */
 typedef struct geometry_mesh_cache {
-  float centre[3], radius; /* 0: not made yet; < 0: too many triangles to cache */
+  float centre[3], radius; /* 0: empty; < 0: too many triangles to cache */
   uint32_t entry[GEOMETRY_MESH_CACHED];
 } geometry_mesh_cache;
 
@@ -63,7 +63,7 @@ typedef struct geometry_wall {
   double length, end_radius, half[3];
   double pivot[3], turn[3];                /* a point and the unit vector of the axis of rotation */
   const struct sim_expr *motion, *turning; /* t -> velocity, t -> spin; NULL: the numbers above */
-  const geometry_mesh *mesh;               /* borrowed; NULL until it is made */
+  const geometry_mesh *mesh;               /* borrowed; NULL until it is created */
   int first, touches;                      /* offset of the model's history of this wall, and its contacts at once */
 } geometry_wall;
 

@@ -1,5 +1,5 @@
-/* Cells of a box, on which fields stand: parameters, coordinates, first values, extent and views. x is the fastest
- * axis: a field is [nz][ny][nx] numbers of the host, in the run's precision; values stand at the centres of cells. */
+/* Regular grid of cells in a box: parameters, coordinates, initial values, extent and views. x is the fastest axis:
+ * a field is [nz][ny][nx] numbers in host memory, in the run's precision, at the centres of cells. */
 #ifndef GRID_GRID_H
 #define GRID_GRID_H
 
@@ -13,7 +13,7 @@ enum { GRID_AXIS_MAX = 1 << 24 }; /* cells along an axis */
 /* A scenario's table `grid`; n and size: [1 to 3]. */
 typedef struct grid_parameters {
   sim_doubles n, size;
-  int boundary, along[3]; /* grid_boundary; along: GRID_AS_OTHERS unless an axis has its own */
+  int boundary, along[3]; /* along: boundary of each axis, GRID_AS_OTHERS: that of the box */
 } grid_parameters;
 extern const sim_schema grid_schema;
 /* Adds faults of these parameters; false: the shape is not defined. */
@@ -24,9 +24,9 @@ typedef struct grid_shape {
   int64_t n[3];              /* cells along x, y, z; 1 beyond the rank */
   double size[3];            /* lengths of the box: cells are size / n wide */
   grid_boundary boundary[3]; /* never GRID_AS_OTHERS */
-  int member_axis; /* y or z: numbers independent grids of an ensemble, member m standing at m - 1/2; 0: there is one */
+  int member_axis; /* y or z: numbers the independent grids of an ensemble, member m at position m - 1/2; 0: one grid */
 } grid_shape;
-/* Valid parameters of at most two axes where members > 1. */
+/* Shape from valid parameters, of at most two axes where members > 1. */
 grid_shape grid_shape_of(const grid_parameters *p, int64_t members);
 
 static inline bool grid_is_member_axis(const grid_shape *g, int axis) { return axis > 0 && axis == g->member_axis; }
@@ -34,13 +34,13 @@ static inline bool grid_is_periodic(const grid_shape *g, int axis) {
   return axis < g->rank && g->boundary[axis] == GRID_PERIODIC;
 }
 static inline int64_t grid_members(const grid_shape *g) { return g->member_axis ? g->n[g->member_axis] : 1; }
-/* Cells of all members: of a grid that fits into memory, and of any. */
+/* Cells of all members, for a grid that fits into memory, and for any grid. */
 static inline int64_t grid_cells(const grid_shape *g) { return g->n[0] * g->n[1] * g->n[2]; }
 static inline double grid_cells_wanted(const grid_shape *g) {
   return (double)g->n[0] * (double)g->n[1] * (double)g->n[2];
 }
 double grid_cell_volume(const grid_shape *g);
-/* Coordinate of the centre of cell i; 0 along an axis that is not of the box. */
+/* Coordinate of the centre of cell i; 0 along an axis beyond the rank. */
 static inline double grid_centre(const grid_shape *g, int axis, int64_t i) {
   if (axis >= g->rank || grid_is_member_axis(g, axis)) return 0;
   return ((double)i + 0.5) * g->size[axis] / (double)g->n[axis];
@@ -48,7 +48,7 @@ static inline double grid_centre(const grid_shape *g, int axis, int64_t i) {
 /* Member, from 1 on, that row z ny + y belongs to. */
 double grid_member(const grid_shape *g, int64_t row);
 
-/* sim_model.extent, with the positions of openPMD. */
+/* sim_model.extent, with openPMD positions. */
 void grid_extent(const grid_shape *g, sim_extent *out);
 /* View of a field; `mesh` lives as long as the view. */
 sim_array grid_view(const grid_shape *g, const sim_mesh *mesh, const sim_field *field, sim_dtype dtype, void *data,
@@ -61,14 +61,15 @@ typedef struct grid_rows {
   void *scratch;
   double *x, *buffers; /* [nx]: coordinates; [count][nx] */
 } grid_rows;
-/* uniform[inputs of expr]: those with one value for all cells of a row. */
+/* Prepares `count` buffers of a row and compiles expr. uniform[inputs of expr]: inputs with one value for all cells
+ * of a row. */
 sim_status grid_rows_begin(const grid_shape *g, const sim_expr *expr, const bool *uniform, sim_isa isa, int count,
                            grid_rows *out) SIM_MUST_CHECK;
 void grid_rows_end(grid_rows *rows);
 
 /* Work on rows [first, end) of [nz ny]. */
 typedef sim_status grid_row_work(void *context, int64_t first, int64_t end);
-/* All rows, by threads where there are many cells. Returns the first failure in the order of rows. */
+/* Runs `work` over all rows, with threads where there are many cells. Returns the first error in the order of rows. */
 sim_status grid_over_rows(const grid_shape *g, int threads, grid_row_work *work, void *context) SIM_MUST_CHECK;
 
 static inline double grid_number(const void *values, bool single, int64_t i) {
@@ -81,9 +82,9 @@ static inline void grid_set_number(void *values, bool single, int64_t i, double 
     ((double *)values)[i] = value;
 }
 
-/* ---- start.c: first values, from functions, files and noise ---- */
+/* ---- start.c: initial values, from functions, files and noise ---- */
 
-/* Values of a file: 0 becomes range[0], and 1, of an image full white, range[1]. */
+/* Values of a file: 0 is mapped to range[0], and 1 (white, in an image) to range[1]. */
 typedef struct grid_file {
   bool given;
   char *path, *dataset;
@@ -93,21 +94,21 @@ typedef struct grid_file {
 extern const sim_schema grid_file_schema;
 extern const sim_signature grid_initial_signature; /* of `initial` below */
 
-/* First values of a field: initial + noise z, z normal. The file's values are added, unless `initial` takes them. */
+/* Initial values of a field: initial + noise z, z normal. A file's values are added, unless `initial` reads them. */
 typedef struct grid_start {
   char path[32];           /* of the field in the scenario, for messages: fields[1] */
-  const char *name;        /* of the field, and of a file's dataset where that has no name */
-  const sim_expr *initial; /* of x, y, z, the file's value and the member; NULL: 0 */
+  const char *name;        /* of the field, and of a file's dataset that has no name */
+  const sim_expr *initial; /* function of x, y, z, the file's value and the member; NULL: 0 */
   const grid_file *file;
   double noise;  /* standard deviation */
-  uint32_t draw; /* of sim_rng_normal(seed, cell, 0, draw) */
+  uint32_t draw; /* draw of sim_rng_normal(seed, cell, 0, draw) */
 } grid_start;
-bool grid_takes_file(const sim_expr *initial); /* a result depends on the file's value */
-/* Puts the file's values, the same for all members, into values[nz][ny][nx]; NULL: checks only that the file can be
- * read. Nothing where no file is given. SIM_ERR_SCENARIO. */
+bool grid_takes_file(const sim_expr *initial); /* whether a result depends on the file's value */
+/* Reads the file's values, the same for all members, into values[nz][ny][nx]; NULL: only checks that the file can be
+ * read. Does nothing where no file is given. SIM_ERR_SCENARIO. */
 sim_status grid_read_file(const grid_shape *g, const grid_start *start, bool single, const sim_setup *setup,
                           void *values) SIM_MUST_CHECK;
-/* Makes the first values, those of the file already being there. SIM_ERR_SCENARIO where one is not finite. */
+/* Computes the initial values, in place over those of the file. SIM_ERR_SCENARIO where one is not finite. */
 sim_status grid_fill(const grid_shape *g, const grid_start *start, bool single, uint64_t seed, sim_isa isa, int threads,
                      void *values) SIM_MUST_CHECK;
 

@@ -25,7 +25,7 @@ sim_status grid_rows_begin(const grid_shape *g, const sim_expr *expr, const bool
   return SIM_OK;
 }
 
-/* A failure is raised anew by the calling thread. */
+/* The calling thread reports an error again, because errors belong to threads. */
 sim_status grid_over_rows(const grid_shape *g, int threads, grid_row_work *work, void *context) {
   enum { PARTS = 64 };
   const int64_t count = g->n[1] * g->n[2];

@@ -8,18 +8,18 @@
 
 static const char *const channels[] = {"auto", "grey", "red", "green", "blue", "alpha", NULL};
 
-static const sim_field file_fields[] = {{SIM_FIELD(grid_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
-                                         .doc = "a PNG image of a pixel for each cell, its lowest row at y = 0, or an "
-                                                "HDF5 file; relative to the scenario's folder"},
-                                        {SIM_FIELD(grid_file, dataset), .type = SIM_STRING,
-                                         .doc = "of HDF5: the path of a dataset of [nz][ny][nx] numbers, or the name "
-                                                "of a field in a snapshot; none: the field's own name"},
-                                        {SIM_FIELD(grid_file, channel), .type = SIM_CHOICE, .initial = "auto",
-                                         .choices = channels, .doc = "of an image; auto: grey"},
-                                        {SIM_FIELD(grid_file, range), .type = SIM_REAL, .components = 2,
-                                         .initial = "{0, 1}",
-                                         .doc = "what 0 and 1 in the file, of an image black and full, become"},
-                                        {0}};
+static const sim_field file_fields[] = {
+    {SIM_FIELD(grid_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
+     .doc = "a PNG image of a pixel for each cell, its lowest row at y = 0, or an HDF5 file; relative to the "
+            "scenario's folder"},
+    {SIM_FIELD(grid_file, dataset), .type = SIM_STRING,
+     .doc = "of HDF5: the path of a dataset of [nz][ny][nx] numbers, or the name of a field in a snapshot; none: the "
+            "field's own name"},
+    {SIM_FIELD(grid_file, channel), .type = SIM_CHOICE, .initial = "auto", .choices = channels,
+     .doc = "of an image; auto: grey"},
+    {SIM_FIELD(grid_file, range), .type = SIM_REAL, .components = 2, .initial = "{0, 1}",
+     .doc = "values for 0 and 1 in the file (of an image: black and full intensity)"},
+    {0}};
 const sim_schema grid_file_schema = {.doc = "values from a file", .fields = file_fields, .size = sizeof(grid_file)};
 
 enum { FILE_INPUT = 3 };
@@ -41,7 +41,7 @@ static sim_status read_values(const grid_shape *g, const grid_start *start, cons
   char path[4096];
   const int length = alone ? snprintf(path, sizeof path, "%s", file->path)
                            : snprintf(path, sizeof path, "%s/%s", setup->folder, file->path);
-  if (length >= (int)sizeof path) return sim_fail(SIM_ERR_SCENARIO, "a path of %d letters is too long", length);
+  if (length >= (int)sizeof path) return sim_fail(SIM_ERR_SCENARIO, "the path is too long: %d characters", length);
   if (!setup->read_grid) return sim_fail(SIM_ERR_INTERNAL, "nothing that reads %s", path);
   return setup->read_grid(&(sim_grid_source){.path = path,
                                              .dataset = file->dataset,

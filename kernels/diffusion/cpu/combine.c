@@ -24,7 +24,7 @@ FFT_INLINE void sum_up(const diffusion_stage *stage, const diffusion_column *col
           const real *from =
               (const real *)column->array[term->source] + (term->source ? p * column->stride : p) * REALS + lane;
           complex_lanes a = {*(const vreal *)from, *(const vreal *)(from + LANES)};
-          if (term->source) { /* the next column beside this one */
+          if (term->source) { /* prefetches the next column */
             __builtin_prefetch(from + REALS, 1, 2);
             __builtin_prefetch(from + REALS + LANES, 1, 2);
           }

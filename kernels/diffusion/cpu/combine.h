@@ -1,5 +1,5 @@
-/* What happens to the coefficients of one column between its forward and its inverse transform: sums of products of
- * stored arrays and tables. Once for each instruction set and precision (combine.c). */
+/* Sums of products of stored arrays and tables, applied to the coefficients of one column between its forward and
+ * its inverse transform. Compiled for each instruction set and precision (combine.c). */
 #ifndef DIFFUSION_COMBINE_H
 #define DIFFUSION_COMBINE_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum { DIFFUSION_TERMS = 5, DIFFUSION_SETS = 5, DIFFUSION_ARRAYS = 6, DIFFUSION_TABLES = 7 };
-enum { DIFFUSION_NOISE = 5 }; /* the array with a step's white noise, where a field fluctuates */
+enum { DIFFUSION_NOISE = 5 }; /* array of a step's white noise, where a field fluctuates */
 
 typedef struct diffusion_term {
   double coefficient;
@@ -22,28 +22,28 @@ typedef struct diffusion_set {
   diffusion_term term[DIFFUSION_TERMS];
 } diffusion_set;
 
-/* One visit to the columns. */
+/* One pass over the columns. */
 typedef struct diffusion_stage {
   int forward, inverse; /* whether column 0 is transformed before and after */
   int sets;
   diffusion_set set[DIFFUSION_SETS];
 } diffusion_stage;
 
-/* Whether all that a stage does is to multiply the column by a table: what a split step does. */
+/* Whether a stage only multiplies the column by a table, as a split step does. */
 static inline bool diffusion_only_scales(const diffusion_stage *stage) {
   const diffusion_set *set = &stage->set[0];
   return stage->forward && stage->inverse && stage->sets == 1 && set->target == 0 && set->terms == 1 &&
          set->term[0].source == 0 && set->term[0].table >= 0 && set->term[0].coefficient == 1;
 }
 
-/* What a table holds for a point: G numbers for re and im alike, 2G for each of them, or G complex ones. */
+/* Numbers that a table has for a point of G lanes: G (for re and im alike), 2G (one each), or G complex ones. */
 typedef enum diffusion_factor { DIFFUSION_ALIKE, DIFFUSION_EACH, DIFFUSION_COMPLEX } diffusion_factor;
 
 typedef struct diffusion_column {
   int64_t n;
-  void *array[DIFFUSION_ARRAYS];       /* [0] of stride 1, the others of `stride` points */
+  void *array[DIFFUSION_ARRAYS];       /* [0] has stride 1, the others `stride` */
   ptrdiff_t stride;                    /* in points */
-  const void *table[DIFFUSION_TABLES]; /* of this column: [slots][G or 2G] */
+  const void *table[DIFFUSION_TABLES]; /* tables of this column: [slots][G or 2G] */
   const int32_t *slot;                 /* [n] */
   diffusion_factor factor;
 } diffusion_column;

@@ -12,7 +12,7 @@ struct diffusion_coupled {
   const diffusion_spectral *s;
   int fields, tables;
   bool complex;
-  int64_t entries, middles, backs; /* different ones along x and the other axes */
+  int64_t entries, middles, backs; /* distinct table entries along x and the other axes */
   size_t one;                      /* numbers of a matrix */
   size_t slot; /* numbers of a slot: [tables][middles][backs][groups of entries][fields][fields][re, im][group] */
   void *numbers;
@@ -26,7 +26,7 @@ double diffusion_coupled_bytes(const diffusion_parameters *p, int slots) {
   const grid_shape grid = diffusion_grid_of(p);
   const bool complex = diffusion_unfolded(p), single = diffusion_single(p);
   const double fields = (double)p->fields.count, each = single ? sizeof(float) : sizeof(double);
-  /* as of one table of a field, whose entries are alike or complex */
+  /* as for one field, whose entries are real or complex */
   const double numbers = diffusion_table_numbers(&grid, single, complex);
   return numbers * fields * fields * each * diffusion_table_count(p) * slots;
 }
@@ -69,7 +69,7 @@ static void store_number(void *numbers, bool single, size_t i, double value) {
     ((double *)numbers)[i] = value;
 }
 
-/* Number at which the matrix of a table begins; the next one of it is a group further on. */
+/* Offset, in numbers, of the matrix of a table; the next element of the matrix is one group further. */
 static size_t matrix_begin(const diffusion_coupled *c, int slot, int table, int64_t middle, int64_t back,
                            int64_t entry) {
   const size_t group = (size_t)c->s->group, lane = (size_t)entry % group;
@@ -77,9 +77,9 @@ static size_t matrix_begin(const diffusion_coupled *c, int slot, int table, int6
   return (size_t)slot * c->slot + at * c->one + lane;
 }
 
-/* ---- filling ---- */
+/* ---- computing the matrices ---- */
 
-/* to += factor phi, or factor phi times the Laplacian of the fields that are conserved. */
+/* to += factor phi; for conserved fields factor phi times their Laplacian. */
 static void combined(int n, const double *under, double factor, const diffusion_matrix *phi, diffusion_matrix *to) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
@@ -185,7 +185,7 @@ sim_status diffusion_coupled_fill(diffusion_coupled *c, int slot, double dt) {
 /* ---- sums ---- */
 
 enum { LANES = 16 };
-typedef double part[LANES]; /* real or imaginary ones of a group of coefficients */
+typedef double part[LANES]; /* real or imaginary parts of a group of coefficients */
 
 static inline void load(const void *numbers, bool single, size_t at, int lanes, part out) {
   if (single)
@@ -200,8 +200,9 @@ static inline void store(void *numbers, bool single, size_t at, int lanes, const
     for (int l = 0; l < lanes; l++) ((double *)numbers)[at + (size_t)l] = in[l];
 }
 
-/* A group of coefficients of all fields from numbers[0] on, with imaginary parts from numbers[1] on if parts = 2; the
- * matrices begin at at[table]. `single`, `lanes` and `complex` are known where it is called. */
+/* Sums for one group of coefficients of all fields: real parts from numbers[0], imaginary parts from numbers[1] if
+ * parts = 2; the matrices begin at at[table]. `single`, `lanes` and `complex` are compile-time constants at each
+ * call. */
 static inline __attribute__((always_inline)) void sum_group(const diffusion_coupled *c, const diffusion_stage *stage,
                                                             void *(*arrays)[DIFFUSION_ARRAYS], const size_t *numbers,
                                                             int parts, const size_t *at, const bool single,

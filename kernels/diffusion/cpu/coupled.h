@@ -1,6 +1,6 @@
-/* Fields that diffuse across each other: L of a wavenumber is a matrix of all fields, and so are its exponential and
- * the coefficients of the schemes. On the CPU: the passes over columns transform alone, and between them stands one
- * more over the coefficients. */
+/* Cross diffusion: L of a wavenumber is a matrix over all fields, and so are its exponential and the coefficients of
+ * the schemes. On the CPU the passes over columns then only transform, and a further pass between them multiplies
+ * the coefficients. */
 #ifndef DIFFUSION_COUPLED_H
 #define DIFFUSION_COUPLED_H
 
@@ -11,9 +11,9 @@ double diffusion_coupled_bytes(const diffusion_parameters *p, int slots);
 sim_status diffusion_coupled_create(const diffusion_parameters *p, const diffusion_spectral *spectral, int slots,
                                     diffusion_coupled **out) SIM_MUST_CHECK;
 void diffusion_coupled_destroy(diffusion_coupled **coupled);
-/* The scheme's matrices for steps of dt. */
+/* Computes the scheme's matrices for steps of dt into a slot of tables. */
 sim_status diffusion_coupled_fill(diffusion_coupled *coupled, int slot, double dt) SIM_MUST_CHECK;
-/* The sums of a stage; arrays[field][array] are coefficients, [0] too. */
+/* Applies the sums of a stage; arrays[field][array] are coefficients, [0] included. */
 void diffusion_coupled_apply(const diffusion_coupled *coupled, int slot, const diffusion_stage *stage,
                              void *(*arrays)[DIFFUSION_ARRAYS]);
 

@@ -19,7 +19,7 @@ static void multiply(int n, const matrix *a, const matrix *b, matrix *out) {
     }
 }
 
-/* The n x n elements that are set; the others never are. */
+/* Copies the leading n x n elements; the others are never set. */
 static void copy(int n, const matrix *from, matrix *to) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
@@ -80,7 +80,7 @@ void diffusion_matrix_phis(int n, const matrix *a, matrix phi[DIFFUSION_PHIS]) {
   scale(n, ldexp(1, -halvings), &z);
   for (int i = 4; i < 3 + TERMS; i++) factorial *= i;
   memset(&phi[3], 0, sizeof phi[3]);
-  for (int i = 2 + TERMS; i >= 3; i--) { /* Horner */
+  for (int i = 2 + TERMS; i >= 3; i--) { /* Horner's rule */
     multiply(n, &z, &phi[3], &power);
     copy(n, &power, &phi[3]);
     add_identity(n, 1 / factorial, &phi[3]);
@@ -93,7 +93,7 @@ void diffusion_matrix_phis(int n, const matrix *a, matrix phi[DIFFUSION_PHIS]) {
   for (int i = 0; i < halvings; i++) diffusion_matrix_double(n, phi);
 }
 
-/* At a time of 2^30 over the norm, where rounding has grown to 1e-7 of it: what grows is far above 1 there. */
+/* Tests at t = 2^30 / norm, where rounding has grown to 1e-7 of the norm; an unstable mode is far above 1 there. */
 bool diffusion_matrix_stable(int n, const matrix *d) {
   matrix a = *d, phi[DIFFUSION_PHIS];
   const double norm = norm_of(n, d);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Sums of a block, of values or of squares of their distances to `about`. */
+/* Sum of the values of a block, or of the squares of their differences from `about`. */
 static double block_sum(const void *values, bool single, int64_t count, bool squares, double about) {
   double lanes[SIM_REDUCE_LANES] = {0};
   for (int64_t i = 0; i < count; i++) {
@@ -38,7 +38,7 @@ diffusion_statistics diffusion_measure(const void *values, bool single, int64_t 
   s.variance = total(values, single, count, true, s.mean, partial, threads) / (double)count;
   for (int64_t i = 0; i < count; i++) {
     const double value = grid_number(values, single, i);
-    if (!(value >= s.least)) s.least = value; /* a NaN shows */
+    if (!(value >= s.least)) s.least = value; /* true for NaN too */
     if (!(value <= s.greatest)) s.greatest = value;
   }
   return s;

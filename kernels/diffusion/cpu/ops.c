@@ -1,7 +1,8 @@
-/* The operations on the CPU: two passes over memory for each stage.
+/* The CPU's table of operations: two passes over memory for each stage.
  *
- * Between two stages array [0] of every field is mixed (spectral.h). Split steps keep it alone, and it is the state;
- * the others keep the coefficients of all axes in array [1], from which array [0] is made again. */
+ * Between stages array [0] of every field is mixed (spectral.h). Split steps have no other array, and it is the
+ * state; other schemes keep the coefficients along all axes in array [1], the state, from which array [0] is
+ * restored. */
 #include "kernels/diffusion/cpu/coupled.h"
 
 #include "engine/reduce.h"
@@ -20,10 +21,10 @@ struct diffusion_work {
   diffusion_arrays arrays;
   sim_buffer array[DIFFUSION_ARRAYS], gradients, table[DIFFUSION_TABLES], real;
   double *partial;
-  diffusion_coupled *coupled; /* where fields diffuse across each other: matrices, in place of tables */
-  sim_buffer column;          /* and what columns are transformed to */
+  diffusion_coupled *coupled; /* cross diffusion: matrices instead of tables; else NULL */
+  sim_buffer column;          /* and the transformed columns */
   int slot;
-  diffusion_norm *norm; /* where steps adapt: then there are tables in DIFFUSION_SLOTS, for steps of length[slot] */
+  diffusion_norm *norm; /* adaptive steps: then there are tables in DIFFUSION_SLOTS slots, for steps of length[slot] */
   double length[DIFFUSION_SLOTS];
   int64_t cells;
   int threads, fields;
@@ -155,14 +156,14 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   return status;
 }
 
-/* Terms that only copy, with one factor. */
+/* A stage with one term: array [target] = factor table array [source]. */
 static void visit(diffusion_work *w, int forward, int inverse, int target, int source, int table, double factor) {
   diffusion_stage stage = {forward, inverse, 1, {{target, 1, {{factor, table, source}}}}};
   if (target != 0 && inverse) stage.set[stage.sets++] = (diffusion_set){0, 1, {{1, -1, target}}};
   diffusion_columns(w->spectral, &stage, &w->arrays);
 }
 
-/* The sums of a stage with matrices, between transforms of all columns. */
+/* The sums of a stage with matrices, between two passes that transform all columns. */
 static void sum_coupled(diffusion_work *w, const diffusion_stage *stage) {
   static const diffusion_stage forward = {1, 0, 1, {{1, 1, {{1, -1, 0}}}}}, inverse = {0, 1, 1, {{0, 1, {{1, -1, 1}}}}};
   diffusion_arrays columns = w->arrays;
@@ -202,7 +203,7 @@ static sim_status resume(diffusion_work *w) {
   return SIM_OK;
 }
 
-/* Array [DIFFUSION_NOISE]: the transformed normal numbers of a step; the real fields are used up. */
+/* Array [DIFFUSION_NOISE]: the transformed normal numbers of a step. Overwrites the real fields. */
 static void make_noise(diffusion_work *w, int64_t step) {
   const diffusion_stage forward = {1, 0, 1, {{DIFFUSION_NOISE, 1, {{1, -1, 0}}}}};
   diffusion_arrays arrays = {.complex = w->arrays.complex};

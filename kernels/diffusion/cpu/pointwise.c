@@ -1,4 +1,4 @@
-/* White noise of a step, and lifts, over the cells of real fields. */
+/* White noise of a step, and lifts, on real fields. */
 #include "kernels/diffusion/diffusion.h"
 
 #include "engine/rng.h"

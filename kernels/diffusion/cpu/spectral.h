@@ -1,12 +1,12 @@
-/* Fields on a grid and their transforms, in two passes over memory:
+/* Spectral transforms of fields on a grid, in two passes over memory:
  *
  *   planes:  [inverse y, inverse x, pointwise work, forward x, forward y] of each xy plane
  *   columns: [forward z, sums of products with tables, inverse z] of each column
  *
- * Between the passes a field is mixed: transformed along x and y, not along z. Of two axes, planes have x and columns
- * y; of one, there is x alone. Fields in memory are points of kernels/common/fft/fft.h: [z][y][row points], rows and
- * planes an odd number of points apart, so that columns spread over the cache's sets. Wavenumber n/2 of rows may stand
- * in points of its own (spectral_pairs.c). */
+ * Between the passes a field is called mixed: transformed along x and y, not along z. With two axes, planes are x
+ * and columns y; with one axis there are no columns. Memory holds points of kernels/common/fft/fft.h: [z][y][row
+ * points], with odd strides of rows and planes, so that columns spread over the sets of the cache. Wavenumber n/2 of
+ * rows may be stored in points of its own (spectral_pairs.c). */
 #ifndef DIFFUSION_SPECTRAL_H
 #define DIFFUSION_SPECTRAL_H
 
@@ -16,7 +16,7 @@
 
 enum { DIFFUSION_FIELDS = 8 };
 
-/* Derivatives of fields along periodic axes, which the planes get beside the fields. */
+/* Derivatives of fields along periodic axes, passed to the pointwise work beside the fields. */
 typedef struct diffusion_gradients {
   int count;
   struct {
@@ -31,14 +31,14 @@ sim_status diffusion_spectral_create(const grid_shape *grid, int fields, const d
 void diffusion_spectral_destroy(diffusion_spectral **spectral);
 double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, bool single, int threads);
 
-/* Numbers of one field in memory. */
+/* Numbers that one field takes in memory. */
 double diffusion_field_numbers(const grid_shape *grid, bool single);
-/* Numbers of one table; `complex` ones are not folded at the wavenumber's sign. */
+/* Numbers of one table. Real tables have one entry for k and -k, `complex` tables one for each. */
 double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex);
 
-/* Pointwise work on a piece of a plane: columns[fields + gradients] of count numbers each, [nx][2G rows], those of
- * fields changed in place, or exchanged with spare[fields] of the same size. `rows` of them are of the grid, the first
- * being row `row` of plane z; the others repeat the first one. */
+/* Pointwise work on a piece of a plane: columns[fields + gradients] of count numbers each, [nx][2G rows]. Fields are
+ * changed in place, or swapped with spare[fields] of the same size. `rows` rows belong to the grid, the first being
+ * row `row` of plane z; the rest of the piece repeats the first row. */
 typedef struct diffusion_piece {
   void **columns, **spare;
   int64_t count, row, rows, z;
@@ -46,32 +46,33 @@ typedef struct diffusion_piece {
 } diffusion_piece;
 typedef void diffusion_pointwise(void *context, const diffusion_piece *piece);
 
-/* The pass over planes; fields[fields + gradients] are mixed before and after, but gradients are lost. */
+/* The pass over planes. fields[fields + gradients] are mixed before and after; the gradients' contents are lost. */
 void diffusion_planes(diffusion_spectral *spectral, void *const *fields, diffusion_pointwise *work, void *context);
-/* Real fields [nz][ny][nx] from and to mixed ones; `work` (may be NULL) changes what is stored. */
+/* Converts real fields [nz][ny][nx] to or from mixed ones; `work` (may be NULL) changes what is stored. */
 void diffusion_planes_load(diffusion_spectral *spectral, const void *const *real_fields, void *const *fields);
 void diffusion_planes_store(diffusion_spectral *spectral, const void *const *fields, void *const *real_fields,
                             diffusion_pointwise *work, void *context);
 
-/* The pass over columns. arrays[field][array]: [0] mixed, or transformed along all axes where the stage does not
+/* The pass over columns. arrays[field][array]: [0] is mixed, or holds coefficients where the stage does not
  * transform; tables[field][table]. */
 typedef struct diffusion_arrays {
   void *array[DIFFUSION_FIELDS][DIFFUSION_ARRAYS];
-  void *gradient[3 * DIFFUSION_FIELDS]; /* mixed: made where a stage transforms back */
+  void *gradient[3 * DIFFUSION_FIELDS]; /* mixed; written where a stage transforms back */
   void *table[DIFFUSION_FIELDS][DIFFUSION_TABLES];
   bool complex;
 } diffusion_arrays;
 void diffusion_columns(diffusion_spectral *spectral, const diffusion_stage *stage, const diffusion_arrays *arrays);
 
-/* Calls `fill` for every entry of a table: k[3] are angular wavenumbers, 0 beyond the rank; of `complex` tables with
- * their signs. values[tables][2]: re, im. */
+/* Computes an entry of the tables: k[3] are angular wavenumbers, 0 beyond the rank, signed for `complex` tables.
+ * values[tables][2]: re, im. */
 typedef void diffusion_fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]);
 void diffusion_tables(diffusion_spectral *spectral, int tables, void *const *table, bool complex, diffusion_fill *fill,
                       void *context);
-/* power[bins] of a field's coefficients: the sum over wavenumbers of |k| in [b - 1/2, b + 1/2) times the least one of
- * the longest axis, the last bin taking all above; together the mean of the field's square (Parseval). */
+/* Power spectrum of a field: power[b] sums wavenumbers with |k| in [b - 1/2, b + 1/2) times the smallest wavenumber
+ * of the longest axis; the last bin takes all above. The bins add up to the mean of the field's square (Parseval). */
 void diffusion_power(const diffusion_spectral *spectral, const void *coefficients, int bins, double *power);
-/* Power of modes low < |m| <= high along x in row y of a field of two axes: together the mean of the row's square. */
+/* Power of the modes low < |m| <= high along x in row y of a field with two axes; all modes add up to the mean of
+ * the row's square. */
 double diffusion_row_power(const diffusion_spectral *spectral, const void *coefficients, int64_t y, double low,
                            double high);
 /* Root mean squares of fields from their coefficients. */
@@ -79,9 +80,10 @@ typedef struct diffusion_norm diffusion_norm;
 sim_status diffusion_norm_create(const diffusion_spectral *spectral, diffusion_norm **out) SIM_MUST_CHECK;
 void diffusion_norm_destroy(diffusion_norm **norm);
 double diffusion_norm_of(const diffusion_norm *norm, const void *coefficients);
-/* Whether numbers are finite to which all of a field adds, after a pass over its columns. */
+/* Checks one number of each plane after a pass over the columns, each of which depends on every value of the field:
+ * false where any value was NaN or infinite. */
 bool diffusion_finite(const diffusion_spectral *spectral, const void *field);
-/* The factor that makes a transformed field coefficients, of which the inverse passes make the field again. */
+/* Factor from a forward transform to coefficients; the inverse transform of coefficients is the field. */
 double diffusion_scale(const grid_shape *grid);
 
 #endif

@@ -4,14 +4,14 @@
 #include <omp.h>
 #include <string.h>
 
-enum { BESIDE = 9 }; /* columns that lie beside each other and are fetched together */
+enum { BESIDE = 9 }; /* neighbouring columns that are prefetched together */
 
-/* Columns that lie beside each other. */
+/* Neighbouring columns. */
 typedef struct columns_of {
   int64_t middle, first, end;
 } columns_of;
 
-/* The derivative's coefficients: i k times those of a column; 0 where k is its own mirror image. */
+/* Coefficients of a derivative: i k times those of a column; 0 where k is its own mirror image. */
 static void derive(const diffusion_spectral *s, int axis, int64_t middle, int64_t group, const void *source,
                    void *target) {
   const int64_t G = s->group, n = s->grid.n[axis];
@@ -38,7 +38,7 @@ static void derive(const diffusion_spectral *s, int axis, int64_t middle, int64_
   }
 }
 
-/* Points that are not transformed along their column. */
+/* Copies the points of a column that is not transformed. */
 static void copy_points(int64_t count, const void *source, int64_t source_stride, void *target, int64_t target_stride) {
   for (int64_t p = 0; p < count; p++)
     memcpy((char *)target + p * target_stride * 128, (const char *)source + p * source_stride * 128, 128);
@@ -98,7 +98,7 @@ static void one_column(const diffusion_spectral *s, const diffusion_stage *stage
     copy_points(s->back, column.array[0], 1, mixed, s->plane_stride);
 }
 
-/* The i-th of the pieces that rows are cut into. */
+/* Piece i of the rows, which are cut into `pieces`. */
 static columns_of piece_at(const diffusion_spectral *s, int64_t i, int64_t pieces) {
   const int64_t part = i % pieces;
   const int64_t first = s->row_points * part / pieces, end = s->row_points * (part + 1) / pieces;

@@ -8,7 +8,7 @@
 
 struct diffusion_norm {
   const diffusion_spectral *s;
-  double *along, *partial; /* [numbers of a row]: how often each counts; [back] */
+  double *along, *partial; /* weights of the numbers of a row; [back] partial sums */
 };
 
 sim_status diffusion_norm_create(const diffusion_spectral *s, diffusion_norm **out) {
@@ -41,7 +41,7 @@ void diffusion_norm_destroy(diffusion_norm **norm) {
   *norm = NULL;
 }
 
-/* The sum over a row, in SIM_REDUCE_LANES parts that are summed as a tree. */
+/* Sum over a row in SIM_REDUCE_LANES partial sums, added as a tree. */
 static double row_sum(const diffusion_norm *norm, const void *row, int64_t count) {
   double lanes[SIM_REDUCE_LANES] = {0};
   const float *singles = row;

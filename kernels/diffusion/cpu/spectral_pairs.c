@@ -1,10 +1,10 @@
-/* Wavenumber n/2 of rows. Its coefficients are real before the transform along y, as those of wavenumber 0 are, and
- * both go through that transform as one column a + i b: the first lane of a row's first point. Then
+/* Storage of wavenumber n/2 of rows. Before the transform along y its coefficients are real, like those of
+ * wavenumber 0, and both are transformed as one column a + i b: the first lane of a row's first point. Then
  *
  *   A_k = (C_k + conj C_-k) / 2,   B_k = (C_k - conj C_-k) / 2i,
  *
  * and B moves to the last points of rows 0, G, 2 G, ..., where the lanes are G positions along y. So a row takes n/2
- * lanes, and not n/2 + 1, of which the last one would have a point for itself. */
+ * lanes instead of n/2 + 1, the last of which would need a point of its own. */
 #include "kernels/diffusion/cpu/spectral_parts.h"
 
 #define PAIRS(real, name)                                                                                              \
@@ -15,7 +15,7 @@
     const int64_t lane = p % s->group;                                                                                 \
     return (real *)(void *)point(plane, (p - lane) * s->row_stride + s->row_points - 1) + lane;                        \
   }                                                                                                                    \
-  /* What rounding left of A_k - conj A_-k goes, and of B. */                                                          \
+  /* Removes rounding errors from the symmetry A_k = conj A_-k, and the same of B. */                                  \
   static void pair_##name(const diffusion_spectral *s, void *plane) {                                                  \
     const int64_t im = s->group;                                                                                       \
     for (int64_t p = 0; p < s->middle; p++) {                                                                          \

@@ -1,4 +1,4 @@
-/* What the passes share: the plan of a grid, each thread's memory, and wavenumbers. */
+/* Shared by the passes: the plan of a grid, the memory of each thread, and wavenumbers. */
 #ifndef DIFFUSION_SPECTRAL_PARTS_H
 #define DIFFUSION_SPECTRAL_PARTS_H
 
@@ -12,20 +12,20 @@ struct diffusion_spectral {
   int fields, inputs, threads, group; /* inputs: fields and gradients */
   bool single;
   fft_packing packing;
-  bool paired; /* the last wavenumber of rows, n/2, apart: see spectral_pairs.c */
+  bool paired; /* wavenumber n/2 of rows is stored apart: see spectral_pairs.c */
   fft_plan *plan[3];
   diffusion_combine *combine;
-  int64_t middle, back;                         /* points along the axes of planes (y of three) and of columns */
+  int64_t middle, back;                         /* points along the middle axis (y of three) and the column axis */
   int64_t row_points, row_stride, plane_stride; /* in points */
-  int64_t slots[3];                             /* different entries of tables along an axis */
-  int32_t *slot[2];                             /* [n of Y, Z]: entry of a position */
-  int32_t *position;                            /* 0, 1, ...: entries of complex tables */
-  int32_t *mirror;                              /* [n of Y], where paired: the position of -k */
+  int64_t slots[3];                             /* distinct table entries along each axis */
+  int32_t *slot[2];                             /* [n of y, z]: table entry of a position */
+  int32_t *position;                            /* 0, 1, ...: the entries of complex tables */
+  int32_t *mirror;                              /* [n of y], if paired: the position of -k */
   size_t thread_bytes, column_bytes, work_bytes, plane_bytes;
-  void *memory; /* [threads][thread_bytes]: columns of inputs and fields, work, planes for output */
+  void *memory; /* [threads][thread_bytes]: columns of inputs and fields, scratch, planes for output */
 };
 
-/* A thread's part of it. */
+/* One thread's part of that memory. */
 typedef struct bench {
   void *columns[4 * DIFFUSION_FIELDS], *spare[DIFFUSION_FIELDS], *work;
   char *planes; /* [fields], for output */
@@ -43,7 +43,7 @@ static inline bench bench_of(const diffusion_spectral *s, int thread) {
 
 static inline char *point(const void *field, int64_t offset) { return (char *)(uintptr_t)field + offset * 128; }
 
-/* Points of a row that are columns: of paired rows the last one is there once for each group of rows. */
+/* Points of a row that are columns; with pairs the last one exists once for each group of rows. */
 static inline int64_t columns_in_row(const diffusion_spectral *s, int64_t middle) {
   return s->row_points - (s->paired && middle % s->group != 0);
 }
@@ -54,19 +54,19 @@ static inline bool is_last(const diffusion_spectral *s, int64_t group) {
 void diffusion_pair(const diffusion_spectral *s, void *plane);
 void diffusion_unpair(const diffusion_spectral *s, void *plane);
 
-/* Threads for a pass of so many pieces: no more than pieces, nor than a small grid is worth. */
+/* Threads for a pass over this many pieces: at most one a piece, and fewer for small grids. */
 static inline int team(const diffusion_spectral *s, int64_t pieces) {
-  enum { WORTH = 1024 }; /* points of a thread: 128 kB, some 20 microseconds */
+  enum { WORTH = 1024 }; /* points that are worth a thread: 128 kB, about 20 microseconds */
   const int64_t points = s->row_points * s->middle * s->back * s->inputs;
   const int64_t most = points / WORTH < pieces ? points / WORTH : pieces;
   return most < 1 ? 1 : most < s->threads ? (int)most : s->threads;
 }
 
-/* Cores are not equally fast, least of all where other programs share them. Of many threads each has a long run of
- * pieces, half of its share, whose next piece is fetched early; what is left goes in short runs to those that are done.
- * Two threads have their shares: without the second kind of runs they are a tenth faster. */
+/* Schedule of a pass. Cores differ in speed, most of all beside other programs. With many threads each one has a
+ * long run of pieces, half of its share, with the next piece prefetched; the rest goes in short runs to threads that
+ * finish early. Two threads get fixed halves: without short runs they are 10 % faster. */
 typedef struct runs {
-  int64_t pieces, count, own, length; /* runs in all; pieces of a long one and of a short one */
+  int64_t pieces, count, own, length; /* runs in all; pieces of a long and of a short run */
   int threads;
 } runs;
 
@@ -102,10 +102,10 @@ static inline int64_t mode_of(const diffusion_spectral *s, int axis, int64_t ent
   return entry + (s->grid.boundary[axis] == GRID_FIXED);
 }
 
-/* How often a mode counts in the mean of squares: what is stored once for k and -k, and cos^2 and sin^2. */
+/* Weight of a mode in the mean of squares: 2 where k and -k are stored once, 1/2 for cos^2 and sin^2. */
 static inline double diffusion_weight(const diffusion_spectral *s, int axis, int64_t mode) {
   const int64_t n = s->grid.n[axis];
-  if (axis > 0 && axis == s->grid.member_axis) return 1 / (double)n; /* the mean over grids */
+  if (axis > 0 && axis == s->grid.member_axis) return 1 / (double)n; /* mean over members */
   switch (s->grid.boundary[axis]) {
   case GRID_NO_FLUX: return mode == 0 ? 1 : 2;
   case GRID_FIXED: return mode == n ? 1 : 2;

@@ -33,7 +33,7 @@ static void middle_transforms(const diffusion_spectral *s, bool inverse, char *p
 
 static fft_packing packing(const diffusion_spectral *s) { return s->paired ? FFT_HALF_PAIRED : s->packing; }
 
-/* Lanes without a row repeat the first one: what is computed there must stay finite. */
+/* Lanes without a row repeat the first row: the pointwise work must not meet invalid numbers there. */
 static void fill_lanes(const diffusion_spectral *s, int64_t rows, void *column) {
   const int lanes = 2 * s->group;
   for (int64_t x = 0; rows < lanes && x < s->grid.n[X]; x++)
@@ -62,7 +62,7 @@ static int64_t rows_left(const diffusion_spectral *s, const rows_of *strip, int6
   return strip->rows - at < 2 * s->group ? strip->rows - at : 2 * s->group;
 }
 
-/* `more`: the next strip is of this run too, and its rows are fetched while those of this one are transformed. */
+/* Transforms one strip. `more`: the next strip belongs to the same run, and its rows are prefetched. */
 static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, bench *b, void *const *fields,
                       diffusion_pointwise *work, void *context, int thread) {
   char *rows[4 * DIFFUSION_FIELDS];
@@ -106,7 +106,7 @@ void diffusion_planes(diffusion_spectral *s, void *const *fields, diffusion_poin
 
 static size_t number_size(const diffusion_spectral *s) { return s->single ? sizeof(float) : sizeof(double); }
 
-/* Where a strip's rows are in a real field. */
+/* Address of a strip's rows in a real field. */
 static char *real_rows(const diffusion_spectral *s, const void *field, const rows_of *strip, int64_t at) {
   const int64_t row = strip->z * s->grid.n[Y] + strip->first + at;
   return (char *)(uintptr_t)field + (size_t)(row * s->grid.n[X]) * number_size(s);

@@ -1,4 +1,4 @@
-/* What is made for each wavenumber: tables, and power. */
+/* Per-wavenumber results: tables, and power spectra. */
 #include "kernels/diffusion/cpu/spectral_parts.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* Fourier transforms of 2 to 32 points in registers, as text: PTX by radix 2, with all numbers known. NVRTC's optimiser
- * takes such a transform as one instruction; as C++ it took more of its time than all else. A butterfly with a twiddle
- * w takes six multiply-adds: w b = cos (b + tan i b), or with sin and cot, whichever stays below 1. */
+/* Fourier transforms of 2 to 32 points in registers, written as PTX (radix 2, all twiddle factors known). NVRTC's
+ * optimiser treats each as one instruction; the same in C++ dominated its compile time. A butterfly with twiddle
+ * factor w takes six multiply-adds: w b = cos (b + tan i b), or with sin and cot, whichever factor is below 1. */
 #include "kernels/diffusion/cuda/programs.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { POINTS_MAX = 32 };
 
-/* A complex number as two registers: "t0", "t1", ... are temporary, "%0", "%1", ... the function's own. */
+/* A complex number in two registers: "t0", "t1", ... are temporaries, "%0", "%1", ... operands. */
 typedef struct value {
   char kind;
   int re, im;
@@ -20,19 +20,20 @@ typedef struct writer {
   int used; /* temporary registers */
 } writer;
 
-/* "add.f32 t2, t0, t1;" */
+/* Writes "add.f32 t2, t0, t1;". */
 static void add_two(writer *w, const char *op, char kind, int to, char from, int a, int b) {
   sim_bytes_format(w->text, "%s.f32 %c%d, %c%d, %c%d; ", op, kind, to, from, a, from, b);
 }
 
-/* to = a factor + c, the factor a float's bits. */
+/* Writes to = a factor + c; the factor as a float's bits. */
 static void add_fused(writer *w, char kind, int to, int a, float factor, int c) {
   uint32_t bits;
   memcpy(&bits, &factor, sizeof bits);
   sim_bytes_format(w->text, "fma.rn.f32 %c%d, t%d, 0f%08X, t%d; ", kind, to, a, (unsigned)bits, c);
 }
 
-/* sum = a + w b and difference = a - w b with w = exp(sign 2 pi i k / 32); a and b are temporary but where k is 0. */
+/* Writes sum = a + w b and difference = a - w b with w = exp(sign 2 pi i k / 32); a and b are temporaries unless k =
+ * 0. */
 static void add_butterfly(writer *w, int sign, int k, value a, value b, value sum, value difference) {
   static const double pi = 3.14159265358979323846;
   if (k == 0) {
@@ -50,7 +51,7 @@ static void add_butterfly(writer *w, int sign, int k, value a, value b, value su
     const double c = cos(pi * k / 16), s = sign * sin(pi * k / 16);
     const bool flat = k <= 4 || k >= 12;
     const float outer = (float)(flat ? c : s), inner = (float)(flat ? s / c : c / s);
-    const float real = flat ? outer : -outer; /* steep: p has the other sign */
+    const float real = flat ? outer : -outer; /* in the steep case p has the opposite sign */
     const int p = w->used++, q = w->used++;
     add_fused(w, 't', p, flat ? b.im : b.re, -inner, flat ? b.re : b.im);
     add_fused(w, 't', q, flat ? b.re : b.im, inner, flat ? b.im : b.re);
@@ -73,7 +74,7 @@ static value temporary(writer *w) {
   return (value){'t', w->used - 2, w->used - 1};
 }
 
-/* Of v[n], in order before and after. */
+/* Writes the transform of v[n]; input and output in natural order. */
 static void add_transform(int sign, int n, sim_bytes *text) {
   value v[POINTS_MAX];
   sim_bytes body = {0};
@@ -82,7 +83,7 @@ static void add_transform(int sign, int n, sim_bytes *text) {
   for (int length = 2; length <= n; length *= 2)
     for (int i = 0; i < n / 2; i++) {
       const int half = length / 2, a = i / half * length + i % half, b = a + half;
-      const bool last = length == n && n > 2; /* all has been read */
+      const bool last = length == n && n > 2; /* all inputs have been read */
       const value sum = last ? own(a) : temporary(&w), difference = last ? own(b) : temporary(&w);
       add_butterfly(&w, sign, i % half * (POINTS_MAX / length), v[a], v[b], sum, difference);
       v[a] = sum;

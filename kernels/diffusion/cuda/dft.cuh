@@ -1,7 +1,10 @@
-/* Lines of 32 Q points by transforms in registers: dft<SIGN, N>(v) of v[N], in order before and after, which a run's
- * text has (dft.c). SIGN is that of the exponent. Device code for NVRTC, fp32. */
+/* Transforms of lines of 32 Q points, from transforms in registers: dft<SIGN, N>(v) of v[N], in natural order before
+ * and after, which the generated source of a run contains (dft.c). SIGN is the sign of the exponent. Device code for
+ * NVRTC, fp32. */
 #ifndef DIFFUSION_CUDA_DFT_CUH
 #define DIFFUSION_CUDA_DFT_CUH
+
+#include "kernels/common/device.cuh"
 
 __device__ __forceinline__ float2 dft_times(float2 a, float2 w) {
   return float2{fmaf(a.x, w.x, -a.y * w.y), fmaf(a.x, w.y, a.y * w.x)};
@@ -10,12 +13,12 @@ __device__ __forceinline__ float2 dft_times_conjugate(float2 a, float2 w) {
   return float2{fmaf(a.x, w.x, a.y * w.y), fmaf(a.y, w.x, -a.x * w.y)};
 }
 
-/* ---- lines of N = 32 Q points, Q neighbouring threads of a warp each ---- */
+/* ---- lines of N = 32 Q points; Q neighbouring threads of a warp hold one line ---- */
 
-/* Numbers of a line in shared memory: exchanges without bank conflicts. */
+/* Numbers that a line takes in shared memory, padded against bank conflicts. */
 template <int Q> __device__ constexpr int line_pitch() { return 32 * (Q + 2) + (Q == 8 ? 8 : 0); }
 
-/* turns[16][Q]: w^(a j), w^((a+1) j) of even a, w = exp(-2 pi i / N) */
+/* Multiplies by twiddle factors. turns[16][Q]: w^(a j), w^((a+1) j) for even a, w = exp(-2 pi i / N). */
 template <int Q, bool FORWARD> __device__ __forceinline__ void line_turn(float2 *v, const float4 *turns, int j) {
 #pragma unroll
   for (int i = 0; i < 16; i++) {
@@ -26,15 +29,15 @@ template <int Q, bool FORWARD> __device__ __forceinline__ void line_turn(float2 
   }
 }
 
-/* From v[m], index j + Q m, to v[Q i + b], index (j + Q i) + 32 b of the other side. */
+/* Transforms a line: from v[m], point j + Q m, to v[Q i + b], index (j + Q i) + 32 b on the other side. */
 template <int Q, int SIGN>
 __device__ __forceinline__ void line_out(float2 *v, float2 *line, const float4 *turns, int j) {
   dft<SIGN, 32>(v);
   line_turn<Q, (SIGN < 0)>(v, turns, j);
-  __syncwarp();
+  warp_barrier();
 #pragma unroll
   for (int a = 0; a < 32; a++) line[a * (Q + 2) + j] = v[a];
-  __syncwarp();
+  warp_barrier();
 #pragma unroll
   for (int i = 0; i < 32 / Q; i++) {
 #pragma unroll
@@ -47,7 +50,7 @@ __device__ __forceinline__ void line_out(float2 *v, float2 *line, const float4 *
   }
 }
 
-/* The way back, in two parts: to where the exchange has been read, and the rest. */
+/* The inverse, in two parts: until the exchange has been read, and the rest. */
 template <int Q, int SIGN> __device__ __forceinline__ void line_back(float2 *v, float2 *line, int j) {
 #pragma unroll
   for (int i = 0; i < 32 / Q; i++) {
@@ -57,7 +60,7 @@ template <int Q, int SIGN> __device__ __forceinline__ void line_back(float2 *v, 
       *(float4 *)&line[(j + Q * i) * (Q + 2) + b] =
           float4{v[Q * i + b].x, v[Q * i + b].y, v[Q * i + b + 1].x, v[Q * i + b + 1].y};
   }
-  __syncwarp();
+  warp_barrier();
 #pragma unroll
   for (int a = 0; a < 32; a++) v[a] = line[a * (Q + 2) + j];
 }

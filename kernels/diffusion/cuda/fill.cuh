@@ -1,12 +1,13 @@
-/* Tables of the schemes' coefficients (schemes.c) for steps of dt, in double whatever the fields are. Device code for
- * NVRTC, with `real`. `Linear::of(field, k2, kx, ky, kz, member, out)` gives the fields' own functions. */
+/* Computes the tables of the schemes' coefficients (schemes.c) for steps of dt, always in double. Device code for
+ * NVRTC, with `real`. `Linear::of(field, k2, kx, ky, kz, member, out)` gives the scenario's functions of the
+ * wavenumber. */
 #ifndef DIFFUSION_CUDA_FILL_CUH
 #define DIFFUSION_CUDA_FILL_CUH
 
 #include "kernels/diffusion/cuda/factors.cuh"
 #include "kernels/diffusion/modes.cuh"
 
-/* As diffusion_factor, diffusion_scheme and grid_boundary have them. */
+/* Values of diffusion_factor, diffusion_scheme and grid_boundary. */
 enum { FILL_ALIKE, FILL_EACH, FILL_COMPLEX };
 enum { FILL_EXACT, FILL_LIE, FILL_STRANG, FILL_ETD1, FILL_ETDRK2, FILL_ETDRK4 };
 enum { FILL_PERIODIC, FILL_COSINE, FILL_SINE };
@@ -31,8 +32,8 @@ __device__ inline fill_number fill_exp(fill_number c) {
   return {e * t, e * s};
 }
 
-/* phi_1, phi_2, phi_3 of c, phi_j = (phi_{j-1} - 1/(j-1)!)/c with phi_0 = e^c: below 1 from phi_3's series, whose next
- * term is c^17/20! < 1e-18. */
+/* phi_1, phi_2, phi_3 of c, phi_j = (phi_{j-1} - 1/(j-1)!)/c with phi_0 = e^c; for |c| < 1 from the series of phi_3,
+ * whose next term is c^17/20! < 1e-18. */
 __device__ inline void fill_phis(fill_number c, fill_number e, fill_number phi[3]) {
   const double size = c.re * c.re + c.im * c.im;
   if (size < 1) {
@@ -55,18 +56,20 @@ __device__ inline void fill_phis(fill_number c, fill_number e, fill_number phi[3
   }
 }
 
-/* Wavenumber of an entry along an axis; signed. */
+/* Signed wavenumber of a table entry along an axis. */
 __device__ inline long long fill_mode(const diffusion_making &m, int axis, long long entry) {
   const long long n = m.n[axis];
   if (m.kind[axis] == FILL_SINE) return n - entry;
   return m.kind[axis] == FILL_PERIODIC && 2 * entry > n ? entry - n : entry;
 }
 
-__device__ inline bool fill_apart(const diffusion_making &m, int axis) { return axis > 0 && axis == m.apart; }
+__device__ inline bool fill_is_member_axis(const diffusion_making &m, int axis) {
+  return axis > 0 && axis == m.member_axis;
+}
 
-/* A wavenumber, and whether it is kept. */
+/* A wavenumber, and whether dealiasing keeps it. */
 struct fill_wave {
-  double k[3], odd[3], k2; /* odd parts vanish where k is its own mirror image */
+  double k[3], odd[3], k2; /* odd parts are 0 where k is its own mirror image */
   bool mirrored, keep;
 };
 
@@ -77,16 +80,17 @@ __device__ inline fill_wave fill_wave_of(const diffusion_making &m, const long l
   for (int a = 0; a < 3; a++) {
     const long long n = m.n[a], most = mode[a] < 0 ? -mode[a] : mode[a];
     const bool periodic = m.kind[a] == FILL_PERIODIC;
-    w.k[a] = a >= m.rank || fill_apart(m, a) ? 0 : (periodic ? 2 * pi : pi) * (double)mode[a] / m.size[a];
+    w.k[a] = a >= m.rank || fill_is_member_axis(m, a) ? 0 : (periodic ? 2 * pi : pi) * (double)mode[a] / m.size[a];
     w.odd[a] = periodic && 2 * most == n ? 0 : w.k[a];
     w.mirrored = w.mirrored || w.odd[a] != w.k[a];
-    if (a < m.rank && !fill_apart(m, a) && !diffusion_mode_kept(mode[a], n, periodic, m.dealias)) w.keep = false;
+    if (a < m.rank && !fill_is_member_axis(m, a) && !diffusion_mode_kept(mode[a], n, periodic, m.dealias))
+      w.keep = false;
     w.k2 += w.k[a] * w.k[a];
   }
   return w;
 }
 
-/* A field's own L. */
+/* L of one field. */
 template <typename Linear>
 __device__ inline fill_number fill_own(const diffusion_making &m, int field, const fill_wave &w,
                                        const long long mode[3]) {
@@ -100,13 +104,13 @@ __device__ inline fill_number fill_own(const diffusion_making &m, int field, con
   }
   l.re -= own.hyper * w.k2 * w.k2 + 2 * (own.tensor[0] * w.odd[0] * w.odd[1] + own.tensor[1] * w.odd[0] * w.odd[2] +
                                          own.tensor[2] * w.odd[1] * w.odd[2]);
-  Linear::of(field, w.k2, w.k[0], w.k[1], w.k[2], m.apart ? (double)mode[m.apart] + 1 : 1, values);
+  Linear::of(field, w.k2, w.k[0], w.k[1], w.k[2], m.member_axis ? (double)mode[m.member_axis] + 1 : 1, values);
   l.re += values[0];
   if (!w.mirrored) l.im += values[1];
   return l;
 }
 
-/* out[tables] of a wavenumber. */
+/* Table values of a wavenumber: out[tables]. */
 template <typename Linear>
 __device__ inline void fill_at(const diffusion_making &m, int field, const long long mode[3],
                                fill_number out[FILL_TABLES]) {
@@ -139,23 +143,23 @@ __device__ inline void fill_at(const diffusion_making &m, int field, const long 
     }
   }
 #pragma unroll
-  for (int t = 1; t < FILL_TABLES; t++) /* in the place of one that the scheme does not have */
+  for (int t = 1; t < FILL_TABLES; t++) /* replaces tables that the scheme does not have */
     if (t == m.weights)
       out[t] = {m.field[field].noise * (m.field[field].conserved ? -w.k2 : 1) * diffusion_noise_weight(m.dt, 2 * c.re),
                 0};
 }
 
-/* Entry i's wavenumber, and the one that the imaginary part is of where the fast axis has walls. */
+/* Wavenumber of entry i; where the fast axis has walls, `other` is the wavenumber of the imaginary part. */
 __device__ inline void fill_modes(const diffusion_making &m, long long i, long long mode[3], long long other[3]) {
   const long long k = i % m.entries[0], row = i / m.entries[0];
   const long long entry[3] = {k, row % m.entries[1], row / m.entries[1]};
 #pragma unroll
-  for (int place = 0; place < 3; place++)
+  for (int order = 0; order < 3; order++)
 #pragma unroll
     for (int axis = 0; axis < 3; axis++)
-      if (m.axis[place] == axis) {
-        mode[axis] = fill_mode(m, axis, entry[place]);
-        other[axis] = place == 0 ? fill_mode(m, axis, k > 0 ? m.n[axis] - k : 0) : mode[axis];
+      if (m.axis[order] == axis) {
+        mode[axis] = fill_mode(m, axis, entry[order]);
+        other[axis] = order == 0 ? fill_mode(m, axis, k > 0 ? m.n[axis] - k : 0) : mode[axis];
       }
 }
 
@@ -169,7 +173,7 @@ __device__ __forceinline__ void fill_put(const diffusion_making &m, real *table,
   }
 }
 
-/* An entry of all tables of field blockIdx.y a thread. */
+/* One entry of all tables of field blockIdx.y a thread. */
 template <typename Linear> __device__ __forceinline__ void fill_entries(const diffusion_making &m) {
   const long long i = (long long)blockIdx.x * FILL_THREADS + threadIdx.x;
   long long mode[3], other[3];

@@ -1,4 +1,4 @@
-/* The order of axes and of coefficients, and the arrays and tables that have it. */
+/* The order of axes and coefficients, and the arrays and tables in this order. */
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/device/cuda.h"
@@ -7,7 +7,7 @@ static int live_kind(const grid_shape *grid, int axis) {
   return grid->n[axis] > 1 && !grid_is_member_axis(grid, axis) ? (int)grid->boundary[axis] : (int)GRID_PERIODIC;
 }
 
-/* The first periodic axis of more than one cell, else the first of more than one. */
+/* The first periodic axis with more than one cell, else the first axis with more than one. */
 static int fast_axis(const grid_shape *grid) {
   for (int axis = 0; axis < 3; axis++)
     if (grid->n[axis] > 1 && grid->boundary[axis] == GRID_PERIODIC) return axis;
@@ -16,37 +16,38 @@ static int fast_axis(const grid_shape *grid) {
   return 0;
 }
 
-diffusion_place diffusion_cuda_place(const grid_shape *grid) {
-  diffusion_place place = {.axis = {fast_axis(grid)}};
+diffusion_layout diffusion_cuda_layout(const grid_shape *grid) {
+  diffusion_layout layout = {.axis = {fast_axis(grid)}};
   for (int axis = 0, i = 1; axis < 3; axis++)
-    if (axis != place.axis[0]) place.axis[i++] = axis;
+    if (axis != layout.axis[0]) layout.axis[i++] = axis;
   for (int i = 0; i < 3; i++) {
-    place.n[i] = grid->n[place.axis[i]];
-    place.kind[i] = live_kind(grid, place.axis[i]);
-    place.size[i] = place.axis[i] < grid->rank ? grid->size[place.axis[i]] : 0;
-    if (grid_is_member_axis(grid, place.axis[i])) place.apart = i;
+    layout.n[i] = grid->n[layout.axis[i]];
+    layout.kind[i] = live_kind(grid, layout.axis[i]);
+    layout.size[i] = layout.axis[i] < grid->rank ? grid->size[layout.axis[i]] : 0;
+    if (grid_is_member_axis(grid, layout.axis[i])) layout.member_axis = i;
   }
-  place.row = 2 * (place.n[0] / 2 + 1);
-  place.field = place.row * place.n[1] * place.n[2];
-  return place;
+  layout.row = 2 * (layout.n[0] / 2 + 1);
+  layout.field = layout.row * layout.n[1] * layout.n[2];
+  return layout;
 }
 
-diffusion_place diffusion_cuda_natural(const grid_shape *grid) {
-  diffusion_place place = {.row = grid->n[0], .field = grid->n[0] * grid->n[1] * grid->n[2]};
+diffusion_layout diffusion_cuda_natural(const grid_shape *grid) {
+  diffusion_layout layout = {.row = grid->n[0], .field = grid->n[0] * grid->n[1] * grid->n[2]};
   for (int i = 0; i < 3; i++) {
-    place.n[i] = grid->n[i];
-    place.axis[i] = i;
-    place.size[i] = i < grid->rank ? grid->size[i] : 0;
+    layout.n[i] = grid->n[i];
+    layout.axis[i] = i;
+    layout.size[i] = i < grid->rank ? grid->size[i] : 0;
   }
-  return place;
+  return layout;
 }
 
-diffusion_spectrum diffusion_cuda_spectrum(const diffusion_place *place, bool complex) {
-  diffusion_spectrum s = {.n = {place->row / 2, place->n[1], place->n[2]}, .field = place->field / 2};
-  s.factor = place->kind[0] != GRID_PERIODIC ? DIFFUSION_EACH : complex ? DIFFUSION_COMPLEX : DIFFUSION_ALIKE;
+diffusion_spectrum diffusion_cuda_spectrum(const diffusion_layout *layout, bool complex) {
+  diffusion_spectrum s = {.n = {layout->row / 2, layout->n[1], layout->n[2]}, .field = layout->field / 2};
+  s.factor = layout->kind[0] != GRID_PERIODIC ? DIFFUSION_EACH : complex ? DIFFUSION_COMPLEX : DIFFUSION_ALIKE;
   s.table[0] = s.n[0];
   for (int i = 1; i < 3; i++)
-    s.table[i] = place->kind[i] == GRID_PERIODIC && !complex && i != place->apart ? place->n[i] / 2 + 1 : place->n[i];
+    s.table[i] =
+        layout->kind[i] == GRID_PERIODIC && !complex && i != layout->member_axis ? layout->n[i] / 2 + 1 : layout->n[i];
   s.tables = s.table[0] * s.table[1] * s.table[2] * (s.factor == DIFFUSION_ALIKE ? 1 : 2);
   return s;
 }

@@ -1,5 +1,5 @@
-/* Tables where fields diffuse across each other (coupled.c, matrix.c): L of a wavenumber is a matrix of N fields, and
- * so are its exponential and the coefficients of the schemes. Device code for NVRTC. */
+/* Tables for cross diffusion (twins: cpu/coupled.c, cpu/matrix.c): L of a wavenumber is an N x N matrix, and so are
+ * its exponential and the coefficients of the schemes. Device code for NVRTC. */
 #ifndef DIFFUSION_CUDA_MATRICES_CUH
 #define DIFFUSION_CUDA_MATRICES_CUH
 
@@ -19,7 +19,7 @@ template <int N> __device__ inline void matrix_times(const matrix<N> &a, const m
     }
 }
 
-/* to = factor a, or to + factor a, with a's columns times under, where that is not NULL. */
+/* to (+)= factor a; the columns of a are multiplied by `under` where that is not NULL. */
 template <int N>
 __device__ inline void matrix_add(bool adds, double factor, const double *under, const matrix<N> &a, matrix<N> &to) {
 #pragma unroll 1
@@ -60,7 +60,7 @@ template <int N> __device__ inline void matrix_double(matrix<N> phi[4]) {
   }
 }
 
-/* phi_0 = exp, phi_j(A) = (phi_{j-1}(A) - 1/(j-1)!)/A by Taylor's series, 13 terms, and doubling. */
+/* phi_0 = exp, phi_j(A) = (phi_{j-1}(A) - 1/(j-1)!)/A by a Taylor series of 13 terms, and doubling. */
 template <int N> __device__ inline void matrix_phis(matrix<N> &z, matrix<N> phi[4]) {
   enum { TERMS = 13 };
   const double norm = matrix_norm(z);
@@ -72,7 +72,7 @@ template <int N> __device__ inline void matrix_phis(matrix<N> &z, matrix<N> phi[
   for (int i = 4; i < 3 + TERMS; i++) factorial *= i;
   matrix_add<N>(false, 0, nullptr, z, phi[3]);
 #pragma unroll 1
-  for (int i = 2 + TERMS; i >= 3; i--) { /* Horner */
+  for (int i = 2 + TERMS; i >= 3; i--) { /* Horner's rule */
     matrix_times(z, phi[3], power);
     phi[3] = power;
     matrix_add_identity(1 / factorial, phi[3]);
@@ -140,7 +140,7 @@ __device__ inline void matrices_at(const diffusion_making &m, const long long mo
     for (int j = 0; j < 3; j++) matrix_add<N>(j > 0, m.dt * sums[i][j], under, phi[1 + j], out[3 + i]);
 }
 
-/* An entry of all tables a thread: element [f][g] is a table of its own. */
+/* One entry of all tables a thread; each element [f][g] is a table. */
 template <typename Linear, int N> __device__ __forceinline__ void fill_matrices(const diffusion_making &m) {
   const long long i = (long long)blockIdx.x * FILL_THREADS + threadIdx.x;
   long long mode[3], other[3];

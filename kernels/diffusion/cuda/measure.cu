@@ -1,5 +1,5 @@
-/* What is measured on the device, in fixed trees, whatever the device: statistics of real fields, and root mean squares
- * of coefficients by Parseval's theorem. */
+/* Measurements on the device: statistics of real fields, and root mean squares of coefficients by Parseval's
+ * theorem. Sums have a fixed tree, the same on every GPU. */
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/device/cuda.h"
@@ -16,26 +16,26 @@ static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 enum { SUM, LEAST, GREATEST, MEASURES };
 static const int PIECE = 65536;
 
-/* A NaN stays. */
+/* NaN is kept. */
 __device__ static double joined(int way, double a, double b) {
   if (way == SUM || a != a || b != b) return a + b;
   return (way == LEAST) == (b < a) ? b : a;
 }
 __device__ static double none_of(int way) { return way == SUM ? 0 : way == LEAST ? INFINITY : -INFINITY; }
 
-/* The same tree whatever the device; the result is thread 0's. */
+/* Reduces over a block in a fixed tree; only thread 0 has the result. */
 __device__ static double over_block(int way, double value) {
   __shared__ double shared[DIFFUSION_THREADS];
   __syncthreads();
   shared[threadIdx.x] = value;
   for (int step = DIFFUSION_THREADS / 2; step > 0; step /= 2) {
     __syncthreads();
-    if (threadIdx.x < step) shared[threadIdx.x] = joined(way, shared[threadIdx.x], shared[threadIdx.x + step]);
+    if (threadIdx.x < step) shared[threadIdx.x] = value = joined(way, value, shared[threadIdx.x + step]);
   }
-  return shared[0];
+  return value;
 }
 
-/* partial[way][piece]; with `mean`, sums of squares of distances to it alone. */
+/* partial[way][piece]; with `mean` only the sum of squared differences from it. */
 template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     measure_pieces(const real *values, long long count, const double *sum, double *partial) {
@@ -68,7 +68,7 @@ static long long pieces_of(double cells) { return (long long)((cells + PIECE - 1
 
 double diffusion_cuda_measure_bytes(double cells) {
   return sizeof(double) *
-         (MEASURES + 1 + (int)MEASURES * (double)pieces_of(cells)); /* at least 7, of which mark_not_finite takes 4 */
+         (MEASURES + 1 + (int)MEASURES * (double)pieces_of(cells)); /* at least 7, of which mark_not_finite uses 4 */
 }
 
 template <typename real> static void measure_field(diffusion_work *w, int field) {
@@ -130,7 +130,7 @@ sim_status diffusion_cuda_lines(diffusion_work *w, int field, int axis, int64_t 
   return sim_backend_cuda.copy(out, w->lines, (size_t)bytes);
 }
 
-/* ---- what is not finite ---- */
+/* ---- search for values that are not finite ---- */
 
 template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
@@ -164,20 +164,20 @@ sim_status diffusion_cuda_broken(diffusion_work *w, const sim_buffer *state, int
 
 /* ---- root mean squares ---- */
 
-/* How coefficients count in the mean of squares: what is stored once for k and -k, and cos^2 and sin^2. */
+/* Weights of coefficients in the mean of squares: 2 where k and -k are stored once, 1/2 for cos^2 and sin^2. */
 typedef struct weighing {
-  long long n[3];   /* complex numbers: fast, middle, slow */
-  long long length; /* cells of the fast axis: half of that is a wavenumber that is its own mirror image */
-  int kind[3], apart;
-  int flat; /* threads of a column (flat/columns.cuh); 0: not of its order */
+  long long n[3];   /* complex numbers along the fast, middle and slow axis */
+  long long length; /* cells of the fast axis; wavenumber length/2 is its own mirror image */
+  int kind[3], member_axis;
+  int flat; /* threads of a column in the order of flat/columns.cuh; 0: another order */
 } weighing;
 
 __device__ static double weight_of(const weighing &w, int axis, long long k) {
-  if (axis > 0 && axis == w.apart) return 1 / (double)w.n[axis];
+  if (axis > 0 && axis == w.member_axis) return 1 / (double)w.n[axis];
   return w.kind[axis] && k ? 2 : 1;
 }
 
-/* Weights of re and im of number i. With walls along the fast axis re is of k and im of n - k. */
+/* Weights of re and im of number i. With walls along the fast axis re belongs to k and im to n - k. */
 __device__ static double2 weights_at(const weighing &w, long long i) {
   if (w.flat) {
     const long long kx = i / (FLAT_WIDE * w.n[1]) * FLAT_WIDE + i % (FLAT_WIDE * w.flat) / w.flat;
@@ -193,7 +193,7 @@ __device__ static double2 weights_at(const weighing &w, long long i) {
 
 typedef struct weighed {
   const void *array[3];
-  long long field, count; /* complex numbers from one field to the next, and of one */
+  long long field, count; /* stride of fields, and size of one, in complex numbers */
 } weighed;
 
 /* partial[array][field][piece] */
@@ -237,11 +237,11 @@ sim_status diffusion_cuda_error(diffusion_work *w, double *errors, double *sizes
   for (int i = 0; i < 3; i++) {
     a.array[i] = w->array[arrays[i]].data;
     by.n[i] = w->spectrum.n[i];
-    by.kind[i] = w->place.kind[i];
+    by.kind[i] = w->layout.kind[i];
   }
   a.field = a.count = w->spectrum.field;
-  by.length = w->place.n[0];
-  by.apart = w->place.apart;
+  by.length = w->layout.n[0];
+  by.member_axis = w->layout.member_axis;
   by.flat = w->spectrum.column_threads;
   const dim3 grid((unsigned)pieces_of((double)a.count), (unsigned)w->fields, 3);
   double *partial = w->norms + 3 * w->fields;

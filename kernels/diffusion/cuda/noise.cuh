@@ -1,14 +1,14 @@
-/* White noise of a step, the stream of sim_rng_normal (engine/rng.h). */
+/* White noise of a step: the random numbers of sim_rng_normal (engine/rng.h). */
 #ifndef DIFFUSION_CUDA_NOISE_CUH
 #define DIFFUSION_CUDA_NOISE_CUH
 
 typedef struct diffusion_noise {
-  unsigned key[2], step[2]; /* of the stream: the seed and the step, low and high words */
-  unsigned fields;          /* a bit for each that fluctuates */
+  unsigned key[2], step[2]; /* seed and step, low and high halves */
+  unsigned fields;          /* bit f: field f fluctuates */
 } diffusion_noise;
 
 #ifdef __CUDACC__
-/* Philox4x32-10, then Box and Muller. */
+/* Philox4x32-10 and Box-Muller. */
 __device__ inline double noise_normal(const diffusion_noise &noise, unsigned long long cell, unsigned draw) {
   unsigned c[4] = {(unsigned)cell, (unsigned)(cell >> 32), noise.step[0], noise.step[1] << 16 | draw};
   unsigned key[2] = {noise.key[0], noise.key[1]};

@@ -1,11 +1,11 @@
-/* The operations on an NVIDIA GPU, by the first way that supports the run. */
+/* The operations on an NVIDIA GPU, by the first way that supports the run. Twin: cpu/ops.c. */
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/device/cuda.h"
 
 #include <stdlib.h>
 
-/* The last one supports every run. */
+/* The last way supports every run. */
 static const diffusion_way *const ways[] = {&diffusion_way_flat, &diffusion_way_fused, &diffusion_way_axes,
                                             &diffusion_way_general};
 
@@ -40,8 +40,8 @@ static void destroy(diffusion_work **work) {
   *work = NULL;
 }
 
-/* Fields for outputs, and what is measured of them. Their rank is 2; that of states is 3 or 4, of another shape in each
- * way, so that none is taken for another when a run goes on. */
+/* Creates the fields for outputs and their measurements. Their rank is 2; states have rank 3 or 4, with another
+ * shape in each way, so that a restart detects the state of another way. */
 static sim_status create_outputs(diffusion_work *w) {
   void *statistics = NULL;
   SIM_TRY(sim_buffer_create(&sim_backend_cuda, w->single ? SIM_F32 : SIM_F64, 2,
@@ -51,7 +51,7 @@ static sim_status create_outputs(diffusion_work *w) {
   return sim_backend_cuda.alloc((size_t)diffusion_lines_bytes(&w->grid, w->single), &w->lines);
 }
 
-/* Compiles kernels beside what the caller does next. */
+/* Compiles kernels in the background while the caller prepares the run. */
 static sim_status begin_kernels(diffusion_work *w) {
   sim_source sources[DIFFUSION_PROGRAMS];
   SIM_TRY(diffusion_cuda_write(w, &w->programs));
@@ -65,7 +65,7 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const diffusion_
   w->p = p;
   w->way = way ? way : way_of(p);
   w->grid = diffusion_grid_of(p);
-  w->place = diffusion_cuda_place(&w->grid);
+  w->layout = diffusion_cuda_layout(&w->grid);
   w->natural = diffusion_cuda_natural(&w->grid);
   w->slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   w->fields = (int)p->fields.count;
@@ -90,7 +90,7 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   return diffusion_cuda_create(p, NULL, out);
 }
 
-/* Before the first launch. */
+/* Waits for the kernels before the first launch. */
 static sim_status make_ready(diffusion_work *w) {
   if (w->ready) return SIM_OK;
   SIM_TRY(sim_module_end(w->module));

@@ -1,4 +1,4 @@
-/* Multipliers that are a product of one factor an axis: L without mixed terms, by a split scheme. */
+/* Multipliers exp(L dt) that are a product of one factor an axis: L without mixed terms, in a split scheme. */
 #ifndef DIFFUSION_CUDA_PRODUCT_H
 #define DIFFUSION_CUDA_PRODUCT_H
 
@@ -8,18 +8,18 @@
 extern "C" {
 #endif
 
-/* Of a step of dt. */
+/* The filling for steps of dt. */
 sim_status diffusion_product_begin(const diffusion_parameters *p, int field, double dt,
                                    diffusion_filling *out) SIM_MUST_CHECK;
-/* Whether one pass over memory an axis, or two, may serve: a split scheme, and such products for all fields. */
+/* Whether one or two passes over memory a step are possible: a split scheme, and a product for each field. */
 bool diffusion_product_supports(const diffusion_parameters *p);
-/* sim_model.plan of a way that keeps the fields alone, with so many bytes of tables. */
+/* sim_model.plan of a way that stores the fields alone; `tables`: bytes of its tables. */
 void diffusion_product_plan(const diffusion_parameters *p, double tables, sim_plan *out);
-sim_status diffusion_product_create(diffusion_work *work) SIM_MUST_CHECK; /* the method, and array [0] for the fields */
-/* That of mode 0, with the transforms' scale, and what others along one axis are to it. */
+sim_status diffusion_product_create(diffusion_work *work) SIM_MUST_CHECK; /* fills the method, and creates array [0] */
+/* Multiplier of mode 0, with the transforms' scale; the other factors along an axis are relative to it. */
 double diffusion_product_whole(const diffusion_filling *filling);
 double diffusion_product_factor(const diffusion_filling *filling, int axis, int64_t mode);
-/* float4 [16][n/32] of lines of n points (dft.cuh). */
+/* Twiddle factors, float4 [16][n/32] of lines of n points (dft.cuh); host memory. */
 void diffusion_line_turns(float *at, int64_t n);
 void diffusion_turn(float *at, int64_t index, int64_t n); /* exp(-2 pi i index / n) */
 

@@ -1,5 +1,7 @@
 #include "kernels/diffusion/cuda/programs.h"
 
+#include "engine/device/cuda.h"
+
 #include <cuda_runtime_api.h>
 
 sim_bytes *diffusion_programs_add(diffusion_programs *programs, bool rates) {
@@ -28,4 +30,18 @@ sim_status diffusion_programs_find(const sim_module *module, const char *name, s
   if (error == cudaSuccess) return SIM_OK;
   (void)cudaGetLastError();
   return sim_fail(SIM_ERR_DEVICE, "cudaFuncSetAttribute (%s): %s", name, cudaGetErrorString(error));
+}
+
+void diffusion_cuda_launch(const sim_kernel *kernel, double amount, void *function, const unsigned grid[3], int threads,
+                           size_t shared, void **arguments) {
+  sim_cuda_begin(kernel);
+  sim_cuda_failed(cudaLaunchKernel(function, (dim3){grid[0], grid[1], grid[2]}, (dim3){(unsigned)threads, 1, 1},
+                                   arguments, shared, sim_cuda_stream()),
+                  "cudaLaunchKernel", kernel->name);
+  sim_cuda_end(kernel, amount);
+}
+
+sim_status diffusion_cuda_upload(const float *host, size_t count, void **out) {
+  SIM_TRY(sim_backend_cuda.alloc(count * sizeof *host, out));
+  return sim_backend_cuda.copy(*out, host, count * sizeof *host);
 }

@@ -1,9 +1,8 @@
-/* Tables of the schemes' coefficients, made on the device. */
+/* Tables of the schemes' coefficients, computed on the device. */
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/device/cuda.h"
 
-#include <cuda_runtime_api.h>
 #include <stdio.h>
 
 enum { THREADS = 128 }; /* FILL_THREADS */
@@ -27,13 +26,13 @@ static void own_of(const diffusion_parameters *p, int field, diffusion_own *out)
   out->noise = diffusion_noise_of(p, field);
 }
 
-/* Of steps of dt, but for the tables. */
+/* Parameters for steps of dt, without the tables' addresses. */
 static diffusion_making making_of(const diffusion_parameters *p, double scale, double dt) {
   const grid_shape grid = diffusion_grid_of(p);
   diffusion_making m = {.scale = scale,
                         .dt = dt,
                         .rank = grid.rank,
-                        .apart = grid.member_axis,
+                        .member_axis = grid.member_axis,
                         .scheme = p->integrate.scheme,
                         .dealias = diffusion_dealias(&p->integrate),
                         .weights = diffusion_fluctuates(p) ? diffusion_table_count(p) - 1 : -1};
@@ -46,7 +45,7 @@ static diffusion_making making_of(const diffusion_parameters *p, double scale, d
   return m;
 }
 
-/* The fields' functions of the wavenumber, as `scenario_linear`. */
+/* Writes the fields' functions of the wavenumber as `scenario_linear`. */
 static sim_status add_linear(const diffusion_parameters *p, sim_bytes *text) {
   for (int f = 0; f < (int)p->fields.count; f++) {
     const sim_expr *linear = diffusion_field_of(p, f)->linear;
@@ -96,17 +95,13 @@ void diffusion_cuda_make_tables(diffusion_work *w, double dt) {
   m.tables = w->method.tables;
   for (int i = 0; i < 3; i++) {
     m.entries[i] = spectrum->table[i];
-    m.axis[i] = w->place.axis[i];
+    m.axis[i] = w->layout.axis[i];
   }
   for (int t = 0; t < m.tables; t++) m.table[t] = diffusion_cuda_table(w, t);
   const long long entries = spectrum->factor == DIFFUSION_ALIKE ? m.numbers : m.numbers / 2;
   void *arguments[] = {&m};
-  sim_cuda_begin(&kernel);
-  sim_cuda_failed(
-      cudaLaunchKernel(w->fill,
-                       (dim3){(unsigned)((entries + THREADS - 1) / THREADS), w->crossed ? 1 : (unsigned)w->fields, 1},
-                       (dim3){THREADS, 1, 1}, arguments, 0, sim_cuda_stream()),
-      "cudaLaunchKernel", kernel.name);
-  sim_cuda_end(&kernel,
-               (double)m.tables * (double)m.numbers * diffusion_cuda_table_parts(w) * diffusion_cuda_number_size(w->p));
+  const unsigned grid[] = {(unsigned)((entries + THREADS - 1) / THREADS), w->crossed ? 1 : (unsigned)w->fields, 1};
+  diffusion_cuda_launch(
+      &kernel, (double)m.tables * (double)m.numbers * diffusion_cuda_table_parts(w) * diffusion_cuda_number_size(w->p),
+      w->fill, grid, THREADS, 0, arguments);
 }

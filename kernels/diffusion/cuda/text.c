@@ -1,4 +1,4 @@
-/* All kernels of a run as text: the scenario's rates, the way's own, and those that make tables. */
+/* Writes the source of a run's kernels: the scenario's rates, the kernels of the way, and those that compute tables. */
 #include "kernels/diffusion/cuda/work.h"
 
 static sim_status add_rates(const diffusion_work *w, sim_bytes *text) {
@@ -32,9 +32,9 @@ static sim_status add_rates(const diffusion_work *w, sim_bytes *text) {
 
 static const char pointwise_rates[] =
     "extern \"C\" __global__ void __launch_bounds__(DIFFUSION_THREADS)\n"
-    "    diffusion_rates(real *fields, const real *derivatives, const diffusion_place place,\n"
+    "    diffusion_rates(real *fields, const real *derivatives, const diffusion_layout layout,\n"
     "                    double t, double h, int times) {\n"
-    "  rates_of<scenario_rates>(fields, derivatives, place, t, h, times);\n"
+    "  rates_of<scenario_rates>(fields, derivatives, layout, t, h, times);\n"
     "}\n";
 
 bool diffusion_cuda_has_rates(const diffusion_work *w) {

@@ -1,27 +1,30 @@
-/* A way to make steps on the GPU. Each fills one table; ops.c takes the first one that supports a run, and nothing else
- * asks which it is. */
+/* A way to make steps on the GPU. Each way fills one table; ops.c takes the first one that supports a run, and no
+ * other code depends on which it is. */
 #ifndef DIFFUSION_CUDA_WAY_H
 #define DIFFUSION_CUDA_WAY_H
 
 #include "kernels/diffusion/cuda/programs.h"
 #include "kernels/diffusion/diffusion.h"
 
-/* On failure `create` leaves what `destroy` frees. Launches are queued, and return sim_queue_cuda.status(). */
+/* After a failure `create` leaves what `destroy` can free. Operations enqueue launches and return
+ * sim_queue_cuda.status(). */
 typedef struct diffusion_way {
-  const char *name;                                /* in headers of runs and messages */
-  const char *fill;                                /* kernel of tables.c for tables of all wavenumbers; NULL: none */
-  bool in_registers;                               /* transforms in registers, rates between them */
-  bool (*supports)(const diffusion_parameters *p); /* this run, on this GPU */
-  void (*plan)(const diffusion_parameters *p, sim_plan *out); /* device memory, checkpoint, rate of work */
-  sim_status (*create)(diffusion_work *work);                 /* method, arrays and tables; kernels are found later */
+  const char *name;  /* shown in run headers and messages */
+  const char *fill;  /* kernel of tables.c that fills tables of all wavenumbers; NULL: none */
+  bool in_registers; /* whether transforms run in registers, with the rates between them */
+  bool (*supports)(const diffusion_parameters *p);            /* whether it can make this run on this GPU */
+  void (*plan)(const diffusion_parameters *p, sim_plan *out); /* sets device memory, checkpoint size, work */
+  sim_status (*create)(diffusion_work *work); /* creates method, arrays and tables; kernels come from `find` */
   void (*destroy)(diffusion_work *work);
-  void (*write)(const diffusion_work *work, diffusion_programs *programs); /* kernels; `scenario_rates` is there */
-  sim_status (*find)(diffusion_work *work);                                /* those kernels in the compiled module */
-  sim_status (*load)(diffusion_work *work);                                /* the state from the real fields */
-  sim_status (*resume)(diffusion_work *work); /* array [0] from the state; NULL: it is the state */
+  /* appends the source of its kernels; `scenario_rates` is defined there */
+  void (*write)(const diffusion_work *work, diffusion_programs *programs);
+  sim_status (*find)(diffusion_work *work);   /* finds these kernels in the compiled module */
+  sim_status (*load)(diffusion_work *work);   /* computes the state from the real fields */
+  sim_status (*resume)(diffusion_work *work); /* restores array [0] from the state; NULL: array [0] is the state */
   sim_status (*stage)(diffusion_work *work, int stage, const diffusion_step_context *context);
-  sim_status (*jump)(diffusion_work *work);  /* DIFFUSION_EXACT: array [0] from tables of time t; or NULL */
-  sim_status (*store)(diffusion_work *work); /* the real fields from array [0]; the state stays */
+  /* DIFFUSION_EXACT: computes array [0] with the tables for time t; may be NULL */
+  sim_status (*jump)(diffusion_work *work);
+  sim_status (*store)(diffusion_work *work); /* computes the real fields from array [0]; the state is unchanged */
 } diffusion_way;
 
 extern const diffusion_way diffusion_way_flat, diffusion_way_fused, diffusion_way_axes, diffusion_way_general;

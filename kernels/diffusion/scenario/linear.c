@@ -1,4 +1,4 @@
-/* The linear part before the first step: whether the tables of the scheme can be numbers. */
+/* Check of the linear part before the first step: whether the scheme's tables are finite. */
 #include "kernels/diffusion/diffusion.h"
 
 #include <math.h>
@@ -7,27 +7,27 @@
 
 enum { X, Y, Z };
 
-/* Along x. */
+/* A row of wavenumbers along x. */
 typedef struct row {
   int64_t modes;
   double *k2, *kx, *re, *im;
   void *scratch;
 } row;
 
-/* From mode 0 on. */
+/* Number of modes along an axis, from 0 on. */
 static int64_t modes_of(const grid_shape *grid, int axis) {
   if (axis >= grid->rank) return 1;
   return grid->boundary[axis] == GRID_PERIODIC ? grid->n[axis] / 2 + 1 : grid->n[axis];
 }
 
-/* Of a function that takes that component of k: from this mode on, as it need not be the same at both signs. Both signs
- * of all of k give the same. */
+/* Lowest mode for a function of this component of k: negative, because the function may differ at both signs; 0 for
+ * functions that do not depend on the component. */
 static int64_t least_mode(const grid_shape *grid, const sim_expr *linear, int axis) {
   const bool both = grid->boundary[axis] == GRID_PERIODIC && diffusion_takes(linear, 1 + axis);
   return axis < grid->rank && both ? 1 - modes_of(grid, axis) : 0;
 }
 
-/* Of mode m; of sine transforms they begin with 1. */
+/* Wavenumber of mode m; sine transforms begin with m = 1. */
 static double wavenumber(const grid_shape *grid, int axis, int64_t m) {
   const double pi = 3.14159265358979323846;
   if (axis >= grid->rank || (axis > 0 && axis == grid->member_axis)) return 0;
@@ -35,7 +35,7 @@ static double wavenumber(const grid_shape *grid, int axis, int64_t m) {
          grid->size[axis];
 }
 
-/* One row of L, but for what drift and tensor add: with a sign of theirs for each sign of k. */
+/* One row of L without drift and tensor, whose signs depend on the signs of k. */
 static void fill(const diffusion_field *s, const grid_shape *grid, sim_expr_program *linear, int64_t y, int64_t z,
                  const row *r) {
   const double ky = wavenumber(grid, Y, y), kz = wavenumber(grid, Z, z);
@@ -55,7 +55,7 @@ static void fill(const diffusion_field *s, const grid_shape *grid, sim_expr_prog
 
 static bool check_row(const diffusion_parameters *p, const grid_shape *grid, int field, int64_t y, int64_t z,
                       const row *r, sim_faults *faults) {
-  const double most = 1e90; /* cubes of it are numbers */
+  const double most = 1e90; /* its cube is finite */
   const double h = diffusion_adaptive(p) ? 0 : diffusion_dt(&p->integrate);
   const char *name = diffusion_field_of(p, field)->name;
   char path[64];
@@ -89,7 +89,7 @@ static sim_status check_field(const diffusion_parameters *p, const grid_shape *g
   const int64_t ny = modes_of(grid, Y), nz = modes_of(grid, Z);
   sim_expr_program *linear = NULL;
   row own = *r;
-  if (!s->linear) { /* falls from the first row to the last one */
+  if (!s->linear) { /* decreases from the first row to the last */
     fill(s, grid, NULL, 0, 0, r);
     if (!check_row(p, grid, field, 0, 0, r, faults)) return SIM_OK;
     fill(s, grid, NULL, ny - 1, nz - 1, r);

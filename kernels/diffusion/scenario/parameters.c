@@ -1,4 +1,4 @@
-/* The model's parameters: field tables, and what follows from them. The rules between fields: rules.c. */
+/* Field tables of the parameters, and values derived from them. Rules between fields: rules.c. */
 #include "kernels/diffusion/diffusion.h"
 
 #include <math.h>
@@ -17,32 +17,31 @@ static const sim_field species_fields[] = {
      .initial = "{1, 1, 1}", .doc = "factors of the diffusivity along x, y, z"},
     {SIM_FIELD(diffusion_field, tensor), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",
      .dimension = {2, 0, -1},
-     .doc = "diffusivities xy, xz, yz beside D times axes: D_xy stands for both D_xy and D_yx; along periodic axes"},
+     .doc = "off-diagonal diffusivities xy, xz, yz (D_xy = D_yx), beside D times axes; along periodic axes"},
     {SIM_FIELD(diffusion_field, cross), .type = SIM_NUMBERS, .dimension = {2, 0, -1},
-     .doc = "cross-diffusion: a diffusivity for each field, in their order, by which its Laplacian (times axes) is "
-            "added here; 0 for the field itself. Together with D the matrix of the fluxes"},
+     .doc = "cross diffusion: one diffusivity for each field, in their order, that multiplies its Laplacian (times "
+            "axes) in this equation; 0 for the field itself"},
     {SIM_FIELD(diffusion_field, hyper), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .dimension = {4, 0, -1}, .doc = "hyper-diffusion: -hyper |k|^4"},
     {SIM_FIELD(diffusion_field, decay), .type = SIM_REAL, .initial = "0", .dimension = {0, 0, -1},
-     .doc = "rate of decay; growth where negative"},
+     .doc = "decay rate; < 0: growth"},
     {SIM_FIELD(diffusion_field, drift), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",
-     .dimension = {1, 0, -1}, .doc = "velocity with which it is carried, along periodic axes"},
+     .dimension = {1, 0, -1}, .doc = "drift velocity (advection), along periodic axes"},
     {SIM_FIELD(diffusion_field, walls), .type = SIM_REAL, .components = 2, .initial = "{0, 0}",
      .doc = "values at the low and the high wall of the one axis whose boundary is fixed"},
     {SIM_FIELD(diffusion_field, linear), .type = SIM_FUNCTION, .signature = &linear_signature,
-     .doc =
-         "what is added to the linear part: a function of the angular wavenumbers kx, ky, kz, or of their square k2"},
+     .doc = "addition to the linear part: a function of the angular wavenumbers kx, ky, kz, or of their square k2"},
     {SIM_FIELD(diffusion_field, conserved), .type = SIM_BOOL, .initial = "false",
-     .doc = "its rate stands under a Laplacian: u_t = L u + lap N"},
+     .doc = "conserved dynamics: the rate N is replaced by its Laplacian, u_t = L u + lap N"},
     {SIM_FIELD(diffusion_field, fluctuation), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .doc = "amplitude a of white noise in space and time, with covariance a^2 delta(x - x') delta(t - t')"},
     {SIM_FIELD(diffusion_field, initial), .type = SIM_FUNCTION, .flags = SIM_OR_NUMBER, .initial = "0",
      .signature = &grid_initial_signature,
-     .doc = "the field at the start; the values of `file` are added to it, unless it takes them: function(file, x)"},
+     .doc = "initial value; the values of `file` are added, unless the function has the input `file`"},
     {SIM_FIELD(diffusion_field, file), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &grid_file_schema,
-     .doc = "values at the start from a PNG image or an HDF5 file"},
+     .doc = "initial values from a PNG image or an HDF5 file"},
     {SIM_FIELD(diffusion_field, noise), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
-     .doc = "standard deviation of normal noise that is added to each cell at the start"},
+     .doc = "standard deviation of the normal noise added to each cell at the start"},
     {0}};
 const sim_schema diffusion_field_schema = {
     .name = "", .doc = "one field", .fields = species_fields, .size = sizeof(diffusion_field)};
@@ -54,55 +53,57 @@ static const sim_field integrate_fields[] = {
      .doc = "exact: without rates; lie, etd1: order 1; strang (1 with dealias), etdrk2: order 2; etdrk4: order 4"},
     {SIM_FIELD(diffusion_integrate, dt), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {0, 0, 1},
-     .doc = "time step; shortened so that whole steps fill t_end. auto: a hundredth of t_end without rates, else "
-            "powers of two as long as rtol and atol allow (etdrk2, etdrk4)"},
+     .doc = "time step, reduced so that t_end is a multiple. auto: t_end/100 without rates, else adaptive powers of "
+            "two from rtol and atol (etdrk2, etdrk4)"},
     {SIM_FIELD(diffusion_integrate, t_end), .type = SIM_REAL,
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE, .max = INFINITY, .dimension = {0, 0, 1},
-     .doc = "time at which the run is over"},
+     .doc = "end time; runs start at t = 0"},
     {SIM_FIELD(diffusion_integrate, rtol), .type = SIM_REAL, .flags = SIM_RANGE, .max = 1, .initial = "auto",
      .keyword = "auto",
-     .doc = "dt = \"auto\": a step's error, as root mean square over the grid, is below atol + rtol times the field's; "
-            "auto: 1e-5"},
+     .doc = "dt = \"auto\": the root mean square error of a step is below atol + rtol times that of the field; auto: "
+            "1e-5"},
     {SIM_FIELD(diffusion_integrate, atol), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "auto",
      .keyword = "auto", .doc = "see rtol; auto: 1e-8"},
     {SIM_FIELD(diffusion_integrate, dt_max), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {0, 0, 1},
-     .doc = "dt = \"auto\": no step is longer, so that nothing short is stepped over; auto: t_end/64"},
+     .doc = "dt = \"auto\": longest step; auto: t_end/64"},
     {SIM_FIELD(diffusion_integrate, dt_min), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
-     .dimension = {0, 0, 1}, .doc = "dt = \"auto\": the run fails where rtol and atol ask for a shorter step"},
+     .dimension = {0, 0, 1},
+     .doc = "dt = \"auto\": shortest step; the run fails if rtol and atol require a shorter one"},
     {SIM_FIELD(diffusion_integrate, dealias), .type = SIM_REAL, .flags = SIM_RANGE | SIM_OR_BOOL, .max = 1,
      .initial = "false",
-     .doc = "fields and rates keep the wavenumbers below this fraction of the highest one along each axis; true: 2/3, "
-            "for products of two fields; 1/2 is for products of three, 2/(p + 1) for p; false, 0: they keep all"},
+     .doc = "fraction of the highest wavenumber along each axis below which wavenumbers are kept; true: 2/3, for "
+            "products of two fields; use 1/2 for products of three, 2/(p + 1) for p; false or 0: all are kept"},
     {0}};
 static const sim_schema integrate_schema = {
     .doc = "time stepping", .fields = integrate_fields, .size = sizeof(diffusion_integrate)};
 
 static const sim_signature rates_signature = {.returns = "the rate of each field, in their order"};
 
-static const sim_signature observe_signature = {.returns = "what is taken over the grid"};
+static const sim_signature observe_signature = {.returns = "value reduced over the grid"};
 
 static const sim_field parameter_fields[] = {
     {SIM_FIELD(diffusion_parameters, grid), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &grid_schema,
      .doc = "the grid"},
     {SIM_FIELD(diffusion_parameters, members), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = GRID_AXIS_MAX,
      .initial = "1",
-     .doc = "members of an ensemble of grids of one or two axes, all in one batch: functions take the value `member`, "
-            "1 to members"},
+     .doc = "size of an ensemble of independent grids with one or two axes, computed in one batch; functions may have "
+            "the input `member`, from 1"},
     {SIM_FIELD(diffusion_parameters, fields), .type = SIM_LIST, .flags = SIM_REQUIRED,
      .variants = (const sim_schema *const[]){&diffusion_field_schema, NULL}, .doc = "1 to 8 fields"},
     {SIM_FIELD(diffusion_parameters, rates), .type = SIM_FUNCTION, .signature = &rates_signature,
-     .doc = "what changes the fields at a point beside the linear terms; of the fields, x, y, z, t, and derivatives "
-            "u_x, u_y, u_z of a field u along periodic axes"},
+     .doc = "nonlinear terms: a function of the fields, x, y, z, t, and derivatives u_x, u_y, u_z of a field u along "
+            "periodic axes"},
     {SIM_FIELD(diffusion_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
-     .doc = "columns of the table `observe`: functions as rates, over the grid by reduce = \"sum\" (the integral), "
-            "\"mean\", \"min\" or \"max\""},
+     .doc = "columns of the table `observe`: functions with the inputs of rates, reduced over the grid by reduce = "
+            "\"sum\" (the integral), \"mean\", \"min\" or \"max\""},
     {SIM_FIELD(diffusion_parameters, probes), .type = SIM_NUMBERS, .components = 3,
-     .doc =
-         "points {x, y, z}, 0 beyond the grid's axes: the table `probes` has each field in the cells that hold them"},
+     .doc = "points {x, y, z}, with 0 for axes beyond the grid's: the table `probes` has each field in the cells that "
+            "contain them"},
     {SIM_FIELD(diffusion_parameters, spectrum), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_MAX,
      .initial = "0",
-     .doc = "bins of |k| in the table `spectrum`: the power of each field, at 0, 1, 2, ... times the least wavenumber"},
+     .doc = "number of bins of |k| in the table `spectrum`: power of each field at 0, 1, 2, ... times the smallest "
+            "wavenumber"},
     {SIM_FIELD(diffusion_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};
@@ -112,7 +113,7 @@ const sim_schema diffusion_schema = {.name = "diffusion",
                                      .base = &sim_common_schema,
                                      .size = sizeof(diffusion_parameters)};
 
-/* ---- what follows from them ---- */
+/* ---- derived values ---- */
 
 const diffusion_field *diffusion_field_of(const diffusion_parameters *p, int field) {
   return p->fields.items[field].data;
@@ -186,9 +187,10 @@ bool diffusion_adaptive(const diffusion_parameters *p) { return p->rates && isna
 int64_t diffusion_steps(const diffusion_integrate *integrate) {
   if (isnan(integrate->dt)) return 100;
   const double steps = integrate->t_end / integrate->dt;
-  return (int64_t)fmax(1, ceil(steps * (1 - 0x1p-40))); /* 1/0.1 is 10 */
+  return (int64_t)fmax(1, ceil(steps * (1 - 0x1p-40))); /* 1/0.1 counts as 10 */
 }
 double diffusion_dt(const diffusion_integrate *integrate) {
   const double steps = (double)diffusion_steps(integrate), h = integrate->t_end / steps;
-  return fabs(h - integrate->dt) <= 0x1p-40 * h ? integrate->dt : h; /* the same for any t_end that it fills */
+  /* dt itself, the same for every t_end that is a multiple of it */
+  return fabs(h - integrate->dt) <= 0x1p-40 * h ? integrate->dt : h;
 }

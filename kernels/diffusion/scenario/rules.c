@@ -10,7 +10,7 @@
 
 static const char *const taken[] = {"x", "y", "z", "t", "h", "coefficients", "level", "begin", "member"};
 
-enum { NAME_LONGEST = SIM_EXPR_NAME_MAX - 10 }; /* with room for _variance */
+enum { NAME_LONGEST = SIM_EXPR_NAME_MAX - 10 }; /* leaves room for _variance */
 
 static bool good_name(const char *name) {
   if (!name || !(isalpha((unsigned char)name[0]) || name[0] == '_')) return false;
@@ -21,13 +21,13 @@ static bool good_name(const char *name) {
   return strlen(name) <= NAME_LONGEST;
 }
 
-/* Of an axis that is not: in what way, for a message. */
+/* The kind of an axis that is not periodic, for a message. */
 static const char *not_periodic(const grid_shape *grid, int axis) {
   const bool there = axis < grid->rank && !grid_is_member_axis(grid, axis);
   return there ? "is not a periodic axis" : "is no axis of the grid";
 }
 
-/* The tensor of D and `tensor` has no negative eigenvalue: no mode grows. */
+/* Adds a fault where the tensor of D and `tensor` has a negative eigenvalue, so that a mode would grow. */
 static void check_tensor(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
   static const int axes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
   char path[64];
@@ -80,15 +80,15 @@ static void check_walls(const grid_shape *grid, const diffusion_field *s, sim_fa
   snprintf(path, sizeof path, "fields[%d].walls", f + 1);
   if (s->walls[0] == 0 && s->walls[1] == 0) return;
   for (int axis = 0; axis < grid->rank; axis++) fixed += grid->boundary[axis] == GRID_FIXED;
-  if (fixed != 1) sim_faults_add(faults, line, path, "expected {0, 0}, for %d axes are fixed, not one", fixed);
+  if (fixed != 1) sim_faults_add(faults, line, path, "expected {0, 0}, because %d axes are fixed, not one", fixed);
   if (s->decay != 0 || s->linear || s->conserved)
-    sim_faults_add(faults, line, path, "expected {0, 0} beside %s, which belongs into the rates",
+    sim_faults_add(faults, line, path, "expected {0, 0} beside %s, which must be part of the rates",
                    s->decay != 0 ? "decay"
                    : s->linear   ? "linear"
                                  : "conserved");
 }
 
-/* A real field stays real where L(-k) is the conjugate of L(k): tried at a few k. */
+/* Adds a fault where L(-k) is not the conjugate of L(k), which keeps a field real; tested at a few k. */
 static void check_linear(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
   const bool uniform[] = {true, true, true, true, true};
   const double member = 1;
@@ -127,7 +127,7 @@ static void check_linear(const grid_shape *grid, const diffusion_field *s, sim_f
 static void check_cross(const diffusion_parameters *p, const grid_shape *grid, sim_faults *faults) {
   const int n = (int)p->fields.count;
   char path[64];
-  bool damped = true; /* by something else */
+  bool damped = true; /* damped by another term */
   for (int f = 0; f < n; f++) {
     const diffusion_field *s = diffusion_field_of(p, f);
     snprintf(path, sizeof path, "fields[%d].cross", f + 1);
@@ -216,7 +216,7 @@ static void check_species(const diffusion_parameters *p, sim_faults *faults) {
   }
 }
 
-/* Binds a function of the fields, x, y, z, t and, where allowed, derivatives, and the member, in this order. */
+/* Binds a function of the fields, x, y, z, t and, where allowed, derivatives and the member, in this order. */
 static sim_status bind(const diffusion_parameters *p, sim_expr **expr, bool derivatives, int outputs,
                        const char *returns, sim_faults *faults, int line, const char *path) {
   const char *inputs[4 * DIFFUSION_FIELDS + 6];
@@ -248,7 +248,7 @@ static sim_status check_rates(diffusion_parameters *p, sim_faults *faults) {
                      "xyz"[g.of[i].axis], "xyz"[g.of[i].axis], not_periodic(&grid, g.of[i].axis));
   if (g.count > 0 && p->integrate.scheme == DIFFUSION_STRANG)
     sim_faults_add(faults, 0, "integrate.scheme",
-                   "expected lie, etd1, etdrk2 or etdrk4, for rates take derivatives, got strang");
+                   "expected lie, etd1, etdrk2 or etdrk4, because rates have derivatives, got strang");
   return SIM_OK;
 }
 
@@ -261,7 +261,7 @@ static sim_status check_observed(diffusion_parameters *p, sim_faults *faults) {
     snprintf(path, sizeof path, "observe.%s", item->name);
     if (strcmp(item->name, "step") == 0 || strcmp(item->name, "time") == 0)
       sim_faults_add(faults, item->line, path, "this name is taken: every table has a column %s", item->name);
-    SIM_TRY(bind(p, &item->expr, true, 1, "what is taken over the grid", faults, item->line, path));
+    SIM_TRY(bind(p, &item->expr, true, 1, "value reduced over the grid", faults, item->line, path));
   }
   if (p->observe.count > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);
@@ -278,7 +278,7 @@ static sim_status check_observed(diffusion_parameters *p, sim_faults *faults) {
       const double at = p->probes.data[3 * i + (size_t)axis], size = axis < grid.rank ? grid.size[axis] : 0;
       if (grid_is_member_axis(&grid, axis)) {
         if (!(at >= 1 && at <= size && at == floor(at)))
-          sim_faults_add(faults, 0, "probes", "point %zu: expected the member, 1 to %g, after the places, got %g",
+          sim_faults_add(faults, 0, "probes", "point %zu: expected the member, 1 to %g, after the coordinates, got %g",
                          i + 1, size, at);
       } else if (axis >= grid.rank && at != 0)
         sim_faults_add(faults, 0, "probes", "point %zu: expected 0 for %c, which is no axis of the grid, got %g", i + 1,
@@ -299,9 +299,9 @@ static void check_steps(diffusion_parameters *p, sim_faults *faults) {
   if (diffusion_adaptive(p) && isnan(i->atol)) i->atol = 1e-8;
   if (p->rates && i->scheme == DIFFUSION_EXACT)
     sim_faults_add(faults, 0, "integrate.scheme",
-                   "expected lie, strang, etd1, etdrk2 or etdrk4, for there are rates, got exact");
+                   "expected lie, strang, etd1, etdrk2 or etdrk4, because there are rates, got exact");
   if (!p->rates && i->scheme != DIFFUSION_EXACT)
-    sim_faults_add(faults, 0, "integrate.scheme", "expected exact, for there are no rates, got %s",
+    sim_faults_add(faults, 0, "integrate.scheme", "expected exact, because there are no rates, got %s",
                    diffusion_methods[i->scheme].name);
   if (diffusion_adaptive(p) && i->scheme != DIFFUSION_EXACT && !diffusion_embedded_of(i->scheme))
     sim_faults_add(faults, 0, "integrate.dt", "expected a number, or the scheme etdrk2 or etdrk4, got \"auto\" with %s",
@@ -334,16 +334,16 @@ static void check_steps(diffusion_parameters *p, sim_faults *faults) {
       sim_faults_add(faults, p->fields.items[f].line, path, "has no effect: there are no rates");
     if (s->conserved && p->rates && split)
       sim_faults_add(faults, p->fields.items[f].line, "integrate.scheme",
-                     "expected etd1, etdrk2 or etdrk4, for fields[%d] is conserved, got %s", f + 1,
+                     "expected etd1, etdrk2 or etdrk4, because fields[%d] is conserved, got %s", f + 1,
                      diffusion_methods[i->scheme].name);
     if (s->fluctuation > 0 && diffusion_adaptive(p))
-      sim_faults_add(faults, p->fields.items[f].line, "integrate.dt", "expected a number, for fields[%d] fluctuates",
-                     f + 1);
+      sim_faults_add(faults, p->fields.items[f].line, "integrate.dt",
+                     "expected a number, because fields[%d] fluctuates", f + 1);
     if (s->fluctuation > 0 && !p->rates)
-      sim_faults_add(
-          faults, p->fields.items[f].line, "integrate.scheme",
-          "expected rates (0 * %s at least) and lie, strang, etd1, etdrk2 or etdrk4, for fields[%d] fluctuates, got %s",
-          s->name ? s->name : "u", f + 1, diffusion_methods[i->scheme].name);
+      sim_faults_add(faults, p->fields.items[f].line, "integrate.scheme",
+                     "expected rates (0 * %s at least) and lie, strang, etd1, etdrk2 or etdrk4, because fields[%d] "
+                     "fluctuates, got %s",
+                     s->name ? s->name : "u", f + 1, diffusion_methods[i->scheme].name);
   }
   if (!isnan(i->dt) && !(i->t_end / i->dt < 0x1p53))
     sim_faults_add(faults, 0, "integrate.dt", "expected fewer than 2^53 steps until t_end");
@@ -358,7 +358,8 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
   const bool named = check_names(p, faults);
   bool shaped = grid_check(&p->grid, faults);
   if (p->grid.n.rows == 3 && p->members > 1) {
-    sim_faults_add(faults, 0, "members", "expected 1, for the grid has three axes, got %lld", (long long)p->members);
+    sim_faults_add(faults, 0, "members", "expected 1, because the grid has three axes, got %lld",
+                   (long long)p->members);
     shaped = false;
   }
   if (!shaped) return SIM_OK;

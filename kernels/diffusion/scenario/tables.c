@@ -1,12 +1,13 @@
-/* Tables of a run, whose columns have the names of its fields, and what `sim describe` says of them. */
+/* Tables of a run, whose columns are named after its fields, and their form in `sim describe`. */
 #include "kernels/diffusion/observe.h"
 
 #include <stdio.h>
 
 static void name_columns(diffusion_parameters *p) {
   static const char *const kinds[DIFFUSION_STATISTICS] = {"mean", "variance", "min", "max", "mass"};
-  static const char *const docs[DIFFUSION_STATISTICS] = {"mean over the grid", "variance over the grid", "least value",
-                                                         "greatest value", "integral over the box"};
+  static const char *const docs[DIFFUSION_STATISTICS] = {"mean over the grid", "variance over the grid",
+                                                         "minimum over the grid", "maximum over the grid",
+                                                         "integral over the box"};
   static const sim_display displays[DIFFUSION_STATISTICS] = {
       [0] = SIM_DISPLAY_BAND, [2] = SIM_DISPLAY_BAND, [3] = SIM_DISPLAY_BAND};
   sim_field *column = p->columns;
@@ -30,7 +31,7 @@ static void add_table(diffusion_parameters *p, int *count, diffusion_tables_kind
   p->tables[++*count] = NULL;
 }
 
-/* Columns u_0, u_1, ... of each field, from `first` on. */
+/* Adds columns u_0, u_1, ... of each field, from `first` on. */
 static void numbered(diffusion_parameters *p, int which, int64_t each, int64_t first, const char *doc,
                      sim_display display) {
   sim_field *column = p->more[which];
@@ -92,17 +93,15 @@ const sim_table *const *diffusion_tables_of(const void *parameters) {
 #define COLUMN(text, words)                                                                                            \
   { .name = text, .type = SIM_REAL, .doc = words }
 
-static const sim_field described_fields[] = {COLUMN("FIELD_mean", "mean over the grid"),
-                                             COLUMN("FIELD_variance", "variance over the grid"),
-                                             COLUMN("FIELD_min", "least value"),
-                                             COLUMN("FIELD_max", "greatest value"),
-                                             COLUMN("FIELD_mass", "integral over the box"),
-                                             {0}};
+static const sim_field described_fields[] = {
+    COLUMN("FIELD_mean", "mean over the grid"),    COLUMN("FIELD_variance", "variance over the grid"),
+    COLUMN("FIELD_min", "minimum over the grid"),  COLUMN("FIELD_max", "maximum over the grid"),
+    COLUMN("FIELD_mass", "integral over the box"), {0}};
 static const sim_field described_functions[] = {
-    COLUMN("NAME", "of each function in observe, such as a free energy: its integral, mean, min or max"), {0}};
+    COLUMN("NAME", "the function NAME of `observe`: its integral, mean, min or max"), {0}};
 static const sim_field described_spectra[] = {
-    COLUMN("FIELD_BIN", "power of the wavenumbers about BIN = 0, 1, 2, ... times the least one"), {0}};
-static const sim_field described_probes[] = {COLUMN("FIELD_POINT", "value in the cell that holds POINT = 1, 2, ..."),
+    COLUMN("FIELD_BIN", "power of the wavenumbers near BIN = 0, 1, 2, ... times the smallest one"), {0}};
+static const sim_field described_probes[] = {COLUMN("FIELD_POINT", "value in the cell that contains POINT = 1, 2, ..."),
                                              {0}};
 static const sim_field described_ensemble[] = {
     COLUMN("FIELD_mean", "mean over members of their means over the grid"),

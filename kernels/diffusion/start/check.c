@@ -1,4 +1,4 @@
-/* Checks of the rates at the first state. */
+/* Checks of the rates at the initial state. */
 #include "kernels/diffusion/diffusion.h"
 
 #include <math.h>
@@ -6,27 +6,27 @@
 
 enum { X, Y, Z };
 
-/* What the work on rows is of. */
+/* Inputs of the work on rows. */
 typedef struct start {
   const diffusion_parameters *p;
   grid_shape grid;
   sim_isa isa;
   const void *const *real_fields;
   const sim_expr *expr;
-  double *sums; /* of each row */
+  double *sums; /* [rows] */
 } start;
 
-enum { PLACES = 4, RATES_IN = 4 * DIFFUSION_FIELDS + PLACES + 1 };
+enum { COORDINATES = 4, RATES_IN = 4 * DIFFUSION_FIELDS + COORDINATES + 1 };
 
 static sim_status rates_begin(const start *c, int results, grid_rows *r) {
   const int fields = (int)c->p->fields.count;
   bool uniform[RATES_IN] = {false};
-  for (int i = 1; i < PLACES; i++) uniform[fields + i] = true;
+  for (int i = 1; i < COORDINATES; i++) uniform[fields + i] = true;
   uniform[diffusion_member_input(fields)] = true;
   return grid_rows_begin(&c->grid, c->expr, uniform, c->isa, fields + results, r);
 }
 
-/* Of one row, at time 0: results[results] of nx numbers each, behind the fields. */
+/* Rates of one row at time 0: results[results] of nx numbers each, stored behind the fields. */
 static const double *rates_row(const start *c, const grid_rows *r, int64_t row, int results) {
   const grid_shape *grid = &c->grid;
   const int fields = (int)c->p->fields.count;
@@ -75,7 +75,7 @@ static sim_status check_rows(void *context, int64_t first, int64_t end) {
 sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, int threads,
                                  const void *const *real_fields) {
   start c = {.p = p, .grid = diffusion_grid_of(p), .isa = isa, .real_fields = real_fields, .expr = p->rates};
-  if (diffusion_gradients_of(p).count > 0) return SIM_OK; /* there are none yet */
+  if (diffusion_gradients_of(p).count > 0) return SIM_OK; /* derivatives are not computed yet */
   return grid_over_rows(&c.grid, threads, check_rows, &c);
 }
 
@@ -92,7 +92,7 @@ static sim_status sum_rows(void *context, int64_t first, int64_t end) {
   return SIM_OK;
 }
 
-/* The sum of each rate's derivative by its own field: of the rates' inputs. */
+/* Builds the trace of the Jacobian: the sum of each rate's derivative by its own field. */
 static sim_status trace_graph(const diffusion_parameters *p, sim_expr **out) {
   sim_expr_builder *b;
   sim_expr_ref in[4 * DIFFUSION_FIELDS + 5], results[DIFFUSION_FIELDS], sum = 0;
@@ -118,8 +118,8 @@ static sim_status trace_graph(const diffusion_parameters *p, sim_expr **out) {
   return status;
 }
 
-/* Checks the mean eigenvalue of the uniform mode, where nothing else damps that. Steps that are refused are unstable
- * for sure: some eigenvalue is at or below the mean. */
+/* Checks the mean eigenvalue of the uniform mode, where no other term damps it. A refused step is surely unstable:
+ * some eigenvalue is at or below the mean. */
 sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, int threads,
                                 const void *const *real_fields) {
   static const double limits[DIFFUSION_SCHEMES] = {[DIFFUSION_LIE] = 2,
@@ -138,7 +138,7 @@ sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, int 
   }
   if (diffusion_gradients_of(p).count > 0 || diffusion_adaptive(p)) return SIM_OK;
   sim_expr *trace;
-  if (trace_graph(p, &trace) != SIM_OK) return SIM_OK; /* too large a graph */
+  if (trace_graph(p, &trace) != SIM_OK) return SIM_OK; /* expression too large */
   start c = {.p = p, .grid = grid, .isa = isa, .real_fields = real_fields, .expr = trace};
   c.sums = calloc((size_t)(grid.n[Y] * grid.n[Z]), sizeof(double));
   const sim_status status = c.sums ? grid_over_rows(&grid, threads, sum_rows, &c) : sim_no_memory("the initial values");

@@ -1,4 +1,4 @@
-/* Rates of the first state where they take derivatives: by what observes functions of the fields. */
+/* Check of rates with derivatives at the initial state, by the code that observes functions of the fields. */
 #include "kernels/diffusion/observe.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static sim_status check(const diffusion_parameters *p, sim_isa isa, int threads,
 
 sim_status diffusion_check_derived(const diffusion_parameters *p, sim_isa isa, int threads,
                                    const void *const *real_fields) {
-  const double most = 1 << 22; /* cells: beyond, it would take memory that a run does not */
+  const double most = 1 << 22; /* cells: beyond that the check would need memory that the run does not */
   const grid_shape grid = diffusion_grid_of(p);
   sim_named_function items[DIFFUSION_FIELDS] = {{0}};
   diffusion_parameters rates = *p;

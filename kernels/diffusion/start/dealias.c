@@ -1,5 +1,5 @@
-/* The cut of `dealias` in the first state: whatever the backend and its form, the state begins without the wavenumbers
- * that steps would cut. Done on the host, by the passes of spectral.h. */
+/* Dealiasing of the initial state: on every backend it begins without the wavenumbers that steps cut. On the host,
+ * with the passes of spectral.h. */
 #include "kernels/diffusion/diffusion.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ double diffusion_cut_bytes(const diffusion_parameters *p, int threads) {
          diffusion_spectral_bytes(&grid, 1, 0, single, threads);
 }
 
-/* The transforms' scale where a wavenumber is kept. */
+/* Scale of the transforms for wavenumbers that are kept, 0 for the others. */
 static void fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
   const diffusion_filling *f = context;
   (void)k;

@@ -1,4 +1,4 @@
-/* The first state: files, functions and noise, without the wavenumbers that steps cut, and checked. */
+/* The initial state: files, functions and noise, dealiased and checked. */
 #include "kernels/diffusion/observe.h"
 
 #include <stdio.h>

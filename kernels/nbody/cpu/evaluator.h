@@ -4,7 +4,7 @@
 #define NBODY_EVALUATOR_H
 
 #include "engine/device/backend.h"
-#include "engine/buffer.h"
+#include "engine/memory/buffer.h"
 #include "engine/expr/expr.h"
 
 #include <stdint.h>
@@ -20,12 +20,12 @@ typedef struct nbody_evaluator_input {
   bool uniform;
 } nbody_evaluator_input;
 
-/* For `threads` threads. `uniform`: name of the input that has one number for all bodies; NULL: none. Nothing of expr
- * is kept. SIM_ERR_NO_MEMORY. */
+/* Compiles expr for `threads` threads; borrows nothing. `uniform`: name of the input with one number for all bodies;
+ * NULL: none. Freed by nbody_evaluator_free. SIM_ERR_NO_MEMORY. */
 sim_status nbody_evaluator_create(const sim_expr *expr, const char *uniform, sim_isa isa, int threads,
                                   nbody_evaluator **out) SIM_MUST_CHECK;
 void nbody_evaluator_destroy(nbody_evaluator **field);
-/* Bytes that create has taken. */
+/* Bytes that create has allocated. */
 double nbody_evaluator_bytes(const nbody_evaluator *field);
 /* Evaluates bodies first ... first + count - 1, with count at most NBODY_EVALUATOR_BLOCK. Result k of body i is in
  * [k][i - first], rows of NBODY_EVALUATOR_BLOCK, in memory of the calling thread: valid until its next call. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Bodies; below, starting the threads costs more than they save. */
+/* number of bodies; below it starting threads costs more than it saves */
 enum { PARALLEL_FROM = 4096 };
 
 struct nbody_functions {
@@ -74,14 +74,14 @@ double nbody_functions_bytes(const nbody_options *options) {
   return bytes;
 }
 
-/* ---- over all bodies ---- */
+/* ---- loops over all bodies ---- */
 
 static nbody_evaluator_input component(const nbody_functions *f, const void *vectors, sim_dtype dtype, int c) {
   const size_t bytes = (size_t)(c * f->state.n) * sim_dtype_size(dtype);
   return (nbody_evaluator_input){(const char *)vectors + bytes, dtype, false};
 }
 
-/* x y z [vx vy vz] t */
+/* Inputs x y z [vx vy vz] t of an external force. */
 static void external_inputs(const nbody_functions *f, const double *t, nbody_evaluator_input in[7]) {
   int count = 0;
   for (int c = 0; c < 3; c++) in[count++] = component(f, f->state.position, f->state.dtype, c);
@@ -89,7 +89,7 @@ static void external_inputs(const nbody_functions *f, const double *t, nbody_eva
   in[count] = (nbody_evaluator_input){t, SIM_F64, true};
 }
 
-/* NBODY_BODY_INPUTS */
+/* Inputs NBODY_BODY_INPUTS of an observable. */
 static void body_inputs(const nbody_functions *f, const double *t, nbody_evaluator_input in[11]) {
   in[0] = component(f, f->state.mass, f->state.dtype, 0);
   for (int c = 0; c < 3; c++) {
@@ -151,7 +151,7 @@ double nbody_functions_potential(nbody_functions *f, double t) {
   return total(f);
 }
 
-/* Least or greatest term; a NaN among the terms is the result. */
+/* Minimum or maximum of the terms; NaN if any term is NaN. */
 static double extreme(const nbody_functions *f, bool greatest) {
   double out = f->terms[0];
   for (int64_t i = 1; i < f->state.n && !isnan(out); i++)

@@ -6,15 +6,15 @@
 
 typedef struct nbody_functions nbody_functions;
 
-/* From options->laws.external and options->observe, which it borrows with the arrays of `state`, terms[n] and
+/* Compiles options->laws.external and options->observe. Borrows options, the arrays of `state`, terms[n] and
  * partial[sim_reduce_blocks(n)]. SIM_ERR_NO_MEMORY. */
 sim_status nbody_functions_create(const nbody_options *options, const nbody_state *state, double *terms,
                                   double *partial, nbody_functions **out) SIM_MUST_CHECK;
 void nbody_functions_destroy(nbody_functions **functions);
-/* Bytes that create will take. */
+/* Bytes that create will allocate. */
 double nbody_functions_bytes(const nbody_options *options);
 
-/* Adds the external force of time t, and its part of the jerk, to the state's. */
+/* Adds the external force at time t, and its contribution to the jerk, to the state's arrays. */
 void nbody_functions_force(nbody_functions *functions, double t);
 /* Energy in the external potential: sum of m phi over all bodies. */
 double nbody_functions_potential(nbody_functions *functions, double t);

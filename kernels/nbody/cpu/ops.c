@@ -19,7 +19,7 @@ struct nbody_work {
   nbody_state state;
   nbody_forces forces;
   nbody_functions *functions;
-  void *memory;  /* one piece for all arrays below */
+  void *memory;  /* one allocation for all arrays below */
   real *x0, *v0; /* Hermite scheme: before the step, [3][n] */
   double *a0, *j0;
   double *terms, *partial; /* [2 n], [ranges] */
@@ -87,7 +87,7 @@ static void over_ranges(nbody_work *w, range_loop *loop, double a, double b, int
     loop(w, a, b, first, first + RANGE < count ? first + RANGE : count);
 }
 
-/* Least over all ranges of the numbers that `loop` stores in partial[range]. */
+/* Minimum over the ranges of the values that `loop` stores in partial[range]. */
 static double least_over_ranges(nbody_work *w, range_loop *loop, double a, double b) {
   over_ranges(w, loop, a, b, w->state.n);
   double least = INFINITY;
@@ -96,12 +96,12 @@ static double least_over_ranges(nbody_work *w, range_loop *loop, double a, doubl
 }
 
 static void force(nbody_work *w, double t) {
-  nbody_raw_force final; /* as on the CPU always */
+  nbody_raw_force final; /* a default-initialized raw force is NBODY_FORCE_FINAL, the only kind on the CPU */
   w->forces.solver->accelerate(w->forces.work, false, &final);
   nbody_functions_force(w->functions, t);
 }
 
-static void finish(nbody_work *w) { (void)w; } /* force has put all into the state */
+static void finish(nbody_work *w) { (void)w; } /* the CPU's force writes final values */
 
 static void kick_range(nbody_work *w, double dt, double unused, int64_t first, int64_t last) {
   (void)unused;

@@ -15,7 +15,7 @@ struct external_force {
   double a[3], j[3];
 };
 
-/* At the position and the velocity of body i, of which the solver has computed the raw force. */
+/* Adds the external force at body i to the raw force of the solver. */
 template <typename Law, typename real>
 __device__ inline external_force external_at(const real *x, const real *v, size_t n, size_t i, double t) {
   const double here[3] = {(double)x[i], (double)x[n + i], (double)x[2 * n + i]};
@@ -43,7 +43,7 @@ __device__ __forceinline__ void external_finish(const nbody_raw_force &raw, doub
   }
 }
 
-/* DRIFT: also x += v drift; the acceleration is left as zeros, to which a solver can add. */
+/* v += a dt; DRIFT: also x += v drift, and the acceleration is cleared, so that a solver can add to it. */
 template <typename Law, bool DRIFT, typename real>
 __device__ __forceinline__ void external_kick(const nbody_raw_force &raw, real *x, real *v, double *acceleration,
                                               int bodies, double dt, double drift, double t) {
@@ -96,7 +96,7 @@ __device__ __forceinline__ void external_potential(const real *mass, const real 
     const double speed[3] = {(double)v[i], (double)v[n + i], (double)v[2 * n + i]};
     term = mass[i] * Law::potential(here, speed, t);
   }
-  term = over_block<add>(term, shared);
+  term = over_block<reduce_sum>(term, shared);
   if (threadIdx.x == 0) partial[blockIdx.x] = term;
 }
 

@@ -1,5 +1,5 @@
-/* Functions of a scenario on the GPU: the external force and observables. Their kernels are compiled when a run begins,
- * and launched in place of the built-in ones. */
+/* Functions of a scenario on the GPU: external force and observables. Their kernels are compiled when a run begins,
+ * and launched instead of the built-in ones. */
 #ifndef NBODY_CUDA_FUNCTIONS_H
 #define NBODY_CUDA_FUNCTIONS_H
 
@@ -13,8 +13,9 @@ extern "C" {
 /* Kernels (cudaKernel_t); NULL: not needed. */
 typedef struct nbody_cuda_functions {
   sim_module *module;
-  void *finish, *kick, *kick_drift, *correct, *energy; /* with options.laws.external; energy: in its potential */
-  void *observe, *gather;                              /* of options.observe */
+  /* with options.laws.external; energy: of the external potential */
+  void *finish, *kick, *kick_drift, *correct, *energy;
+  void *observe, *gather; /* of options.observe */
 } nbody_cuda_functions;
 
 /* `single`: fp32 state. SIM_ERR_SCENARIO where a function does not compile. */
@@ -24,10 +25,10 @@ void nbody_cuda_functions_destroy(nbody_cuda_functions *functions);
 
 /* Appends the source of these kernels to `text`; for tests too. */
 sim_status nbody_cuda_functions_write(const nbody_options *options, bool single, sim_bytes *text) SIM_MUST_CHECK;
-/* What sim_compile takes; borrows the text. Multiply-adds are not contracted. */
+/* The source for sim_compile; borrows the text. Multiply-adds are not contracted. */
 sim_source nbody_cuda_functions_source(const sim_bytes *text);
 
-/* Files that sources include, as they were when the program was built. */
+/* Included headers, as of the build of the program. */
 extern const sim_source_file nbody_cuda_files[];
 
 #ifdef __cplusplus

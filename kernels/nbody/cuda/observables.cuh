@@ -1,6 +1,6 @@
 /* Functions of a scenario reduced over all bodies, in the order of reduce.cuh. `Map` has COUNT functions:
- * Map::of(inputs..., values) evaluates all for one body, Map::reduction(k) is the reduction of the k-th. A NaN among
- * the values is the result. Device code for NVRTC. */
+ * Map::of(inputs..., values) evaluates all for one body, Map::reduction(k) is the reduction of the k-th. Any NaN
+ * makes the result NaN. Device code for NVRTC. */
 #ifndef NBODY_CUDA_OBSERVABLES_CUH
 #define NBODY_CUDA_OBSERVABLES_CUH
 
@@ -11,27 +11,14 @@
 
 enum { REDUCE_SUM, REDUCE_LEAST, REDUCE_GREATEST };
 
-__device__ inline double identity_of(int how) {
-  return how == REDUCE_SUM ? 0 : how == REDUCE_LEAST ? INFINITY : -INFINITY;
-}
-
-__device__ inline double reduce(int how, double a, double b) {
-  if (how == REDUCE_SUM || a != a || b != b) return a + b;
-  return (how == REDUCE_LEAST) == (b < a) ? b : a;
-}
-
-/* Over a thread block of NBODY_PARTIAL_BODIES threads; thread 0 gets the result. */
-__device__ inline double reduce_over_block(int how, double value, double *shared) {
-  for (int step = 16; step > 0; step /= 2) value = reduce(how, value, __shfl_down_sync(~0u, value, step));
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = threadIdx.x < NBODY_PARTIAL_BODIES / 32 ? shared[threadIdx.x] : identity_of(how);
-  if (threadIdx.x < 32)
-    for (int step = NBODY_PARTIAL_BODIES / 64; step > 0; step /= 2)
-      value = reduce(how, value, __shfl_down_sync(~0u, value, step));
-  return value;
-}
+struct reduce_how {
+  int how;
+  __device__ double none() const { return how == REDUCE_SUM ? 0 : how == REDUCE_LEAST ? INFINITY : -INFINITY; }
+  __device__ double of(double a, double b) const {
+    if (how == REDUCE_SUM || a != a || b != b) return a + b;
+    return (how == REDUCE_LEAST) == (b < a) ? b : a;
+  }
+};
 
 /* Into partial[k][block]; the kernel has __launch_bounds__(NBODY_PARTIAL_BODIES). */
 template <typename Map, typename real>
@@ -46,8 +33,8 @@ __device__ __forceinline__ void map_bodies(int bodies, const real *mass, const r
             values);
 #pragma unroll 1
   for (int k = 0; k < Map::COUNT; k++) {
-    const int how = Map::reduction(k);
-    const double value = reduce_over_block(how, i < n ? values[k] : identity_of(how), shared);
+    const reduce_how how = {Map::reduction(k)};
+    const double value = over_block(i < n ? values[k] : how.none(), shared, how);
     if (threadIdx.x == 0) partial[(size_t)k * gridDim.x + blockIdx.x] = value;
   }
 }
@@ -55,12 +42,12 @@ __device__ __forceinline__ void map_bodies(int bodies, const real *mass, const r
 /* result[k] from partial[k][0 .. count), one thread block a function. */
 template <typename Map> __device__ __forceinline__ void map_partials(const double *partial, int count, double *result) {
   __shared__ double shared[32];
-  const int how = Map::reduction(blockIdx.x);
+  const reduce_how how = {Map::reduction(blockIdx.x)};
   const double *mine = partial + (size_t)blockIdx.x * count;
-  double value = identity_of(how);
+  double value = how.none();
   after_previous();
-  for (int k = threadIdx.x; k < count; k += NBODY_PARTIAL_BODIES) value = reduce(how, value, mine[k]);
-  value = reduce_over_block(how, value, shared);
+  for (int k = threadIdx.x; k < count; k += NBODY_PARTIAL_BODIES) value = how.of(value, mine[k]);
+  value = over_block(value, shared, how);
   if (threadIdx.x == 0) result[blockIdx.x] = value;
 }
 

@@ -13,7 +13,7 @@ enum { THREADS = NBODY_PARTIAL_BODIES, BODY_SUMS = NBODY_LEAST };
 
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 
-/* A failure is kept by the backend, and ends the run. */
+/* Copies a result to the host. The backend keeps an error, which ends the run. */
 static void read_back(void *out, const void *from, size_t bytes) {
   if (sim_backend_cuda.copy(out, from, bytes) != SIM_OK) memset(out, 0, bytes);
 }
@@ -40,7 +40,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
   }
   for (int k = 0; k < BODY_SUMS; k++) {
-    const double sum = over_block<add>(terms[k], shared);
+    const double sum = over_block<reduce_sum>(terms[k], shared);
     if (threadIdx.x == 0) partial[(size_t)k * gridDim.x + blockIdx.x] = sum;
   }
 }
@@ -54,7 +54,7 @@ template <typename real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sum
   sum_bodies<real><<<(unsigned)nbody_partials(s->n), THREADS, 0, stream()>>>(
       (int)s->n, (const real *)s->mass, (const real *)s->position, (const real *)s->velocity, w->partial);
   sim_cuda_end(&kernel, 7.0 * sizeof(real) * (double)s->n);
-  nbody_reduce_partials<add>(w->partial, BODY_SUMS, nbody_partials(s->n), w->result);
+  nbody_reduce_partials<reduce_sum>(w->partial, BODY_SUMS, nbody_partials(s->n), w->result);
   double r[NBODY_QUANTITIES];
   read_back(r, w->result, sizeof r);
   out->mass = r[NBODY_MASS];
@@ -70,8 +70,9 @@ template <typename real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sum
 
 /* ---- shares of the mass ---- */
 
-/* Squared distances are searched by their bits, one byte a pass, the highest first: non-negative numbers have the order
- * of their bits. Masses are summed as integers, so that the order of additions does not matter. */
+/* Squared distances are searched by their bits, one byte a pass, most significant first: non-negative floating-point
+ * numbers have the order of their bits. Masses are summed as integers, so that the order of additions does not
+ * matter. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS) weigh(int n, const real *mass, const real *position, double3 centre,
                                                         double to_integer, int pass, nbody_search *search) {
@@ -96,23 +97,18 @@ struct fractions {
   double of[NBODY_RADII];
 };
 
-/* Finds the byte at which the wanted mass is reached; one warp a radius, eight bytes a lane. */
+/* Finds the byte at which the requested mass is reached; one warp a radius, eight bytes a lane. */
 static __global__ void narrow(int pass, fractions wanted, nbody_search *search) {
   typedef unsigned long long u64;
   const int q = blockIdx.x, lane = threadIdx.x;
   u64 *bins = search->mass[q] + 8 * lane, here[8], within = 0;
   for (int b = 0; b < 8; b++) within += here[b] = bins[b], bins[b] = 0;
-  u64 below = within; /* then: mass in the lanes before this one */
-  for (int step = 1; step < 32; step *= 2) {
-    const u64 other = __shfl_up_sync(~0u, below, step);
-    if (lane >= step) below += other;
-  }
-  const u64 all = __shfl_sync(~0u, below, 31);
-  below -= within;
+  const u64 upto = warp_prefix_sum(within), all = warp_read(upto, 31);
+  u64 below = upto - within; /* mass in the lanes before this one */
   u64 target = pass == 0 ? (u64)ceil(wanted.of[q] * (double)all) : search->wanted[q];
   if (target > all) target = all; /* rounding of the masses */
   if (target < 1) target = 1;
-  __syncwarp();
+  warp_barrier();
   if (below >= target || below + within < target) return; /* one lane continues, none where there is no mass */
   int byte = 0;
   while (below + here[byte] < target) below += here[byte++];
@@ -151,7 +147,7 @@ template <typename real> void nbody_cuda_radii(nbody_work *w, const double centr
 static __global__ void __launch_bounds__(THREADS) softened(int n, const double *a, double *partial) {
   __shared__ double shared[32];
   const int i = blockIdx.x * THREADS + threadIdx.x;
-  const double value = over_block<least>(i < n ? 1 / sqrt(square3(a, n, i)) : INFINITY, shared);
+  const double value = over_block<reduce_min>(i < n ? 1 / sqrt(square3(a, n, i)) : INFINITY, shared);
   if (threadIdx.x == 0) partial[blockIdx.x] = value;
 }
 
@@ -171,13 +167,13 @@ static __global__ void __launch_bounds__(THREADS)
     }
     value = nbody_aarseth(square3(a, n, i), square3(j, n, i), s2, c2);
   }
-  value = over_block<least>(value, shared);
+  value = over_block<reduce_min>(value, shared);
   if (threadIdx.x == 0) partial[blockIdx.x] = value;
 }
 
 static double least_of_partials(nbody_work *w) {
   double value;
-  nbody_reduce_partials<least>(w->partial, 1, nbody_partials(w->state.n), w->result + NBODY_LEAST);
+  nbody_reduce_partials<reduce_min>(w->partial, 1, nbody_partials(w->state.n), w->result + NBODY_LEAST);
   read_back(&value, w->result + NBODY_LEAST, sizeof value);
   return value;
 }

@@ -77,7 +77,7 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
 
 static void force(nbody_work *w, double t) {
   w->forces.solver->accelerate(w->forces.work, w->zeroed, &w->raw);
-  if (w->raw.kind == NBODY_FORCE_FINAL) /* to which the external force is still added */
+  if (w->raw.kind == NBODY_FORCE_FINAL) /* not final: the external force is still to be added */
     w->raw = {NBODY_FORCE_PARTS, 1, w->state.acceleration, w->state.jerk, 1, 1};
   w->zeroed = false;
   w->t = t;

@@ -1,6 +1,6 @@
 #include "kernels/nbody/cuda/partials.cuh"
 
-#include "kernels/nbody/cuda/launch.cuh"
+#include "engine/device/cuda.h"
 
 template <typename Op> static __global__ void over_partials(const double *partial, int count, double *result) {
   __shared__ double shared[32];
@@ -18,17 +18,5 @@ template <typename Op> void nbody_reduce_partials(const double *partial, int qua
       <<<(unsigned)quantities, NBODY_PARTIAL_BODIES, 0, (cudaStream_t)sim_cuda_stream()>>>(partial, count, result);
   sim_cuda_end(&kernel, 8.0 * quantities * count);
 }
-template void nbody_reduce_partials<add>(const double *partial, int quantities, int count, double *result);
-template void nbody_reduce_partials<least>(const double *partial, int quantities, int count, double *result);
-
-/* All kernels are compiled for the same architectures, so that one of them tells for all. Code for an older one, which
- * the driver has translated, does not wait. */
-bool nbody_cuda_overlaps() {
-  static int known = -1;
-  if (known < 0) {
-    cudaFuncAttributes of = {};
-    known = sim_cuda_overlaps() && cudaFuncGetAttributes(&of, (const void *)over_partials<add>) == cudaSuccess &&
-            of.ptxVersion >= 90;
-  }
-  return known != 0;
-}
+template void nbody_reduce_partials<reduce_sum>(const double *partial, int quantities, int count, double *result);
+template void nbody_reduce_partials<reduce_min>(const double *partial, int quantities, int count, double *result);

@@ -9,11 +9,7 @@
 
 enum { NBODY_PARTIAL_BODIES = 256 }; /* bodies a thread block reduces over */
 
-struct add {
-  __device__ static double none() { return 0; }
-  __device__ static double of(double a, double b) { return a + b; }
-};
-struct least {
+struct reduce_min {
   __device__ static double none() { return INFINITY; }
   __device__ static double of(double a, double b) { return fmin(a, b); }
 };
@@ -25,16 +21,8 @@ __device__ inline double square3(const double *x, size_t n, size_t i) {
 
 /* Over a thread block of NBODY_PARTIAL_BODIES threads; thread 0 gets the result. `shared` [32] may be reused at once.
  */
-template <typename Op> __device__ inline double over_block(double value, double *shared) {
-  for (int step = 16; step > 0; step /= 2) value = Op::of(value, __shfl_down_sync(~0u, value, step));
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = threadIdx.x < NBODY_PARTIAL_BODIES / 32 ? shared[threadIdx.x] : Op::none();
-  if (threadIdx.x < 32)
-    for (int step = NBODY_PARTIAL_BODIES / 64; step > 0; step /= 2)
-      value = Op::of(value, __shfl_down_sync(~0u, value, step));
-  return value;
+template <typename Op> __device__ inline double over_block(double value, double *shared, Op op = {}) {
+  return block_reduce<NBODY_PARTIAL_BODIES>(value, op, shared);
 }
 
 #endif

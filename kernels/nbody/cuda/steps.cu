@@ -1,8 +1,8 @@
-/* Kicks, drifts, prediction and correction: memory-bound loops over all components, with the formulas of physics.h. The
- * acceleration is in the raw form in which the solver left it. */
+/* Kicks, drifts, prediction and correction: memory-bound loops over all components, with the formulas of physics.h.
+ * They read the acceleration in the raw form of the solver. */
 #include "kernels/nbody/cuda/steps.cuh"
 
-#include "kernels/nbody/cuda/launch.cuh"
+#include "kernels/common/launch.cuh"
 #include "kernels/nbody/cuda/functions.cuh"
 #include "kernels/nbody/physics.h"
 
@@ -16,7 +16,7 @@ static __global__ void finish(nbody_raw_force raw, double *acceleration, double 
   }
 }
 
-/* DRIFT: also x += v drift; the acceleration is left as zeros, to which a solver can add. */
+/* v += a dt; DRIFT: also x += v drift, and the acceleration is cleared, so that a solver can add to it. */
 template <typename real, bool DRIFT>
 static __global__ void kick(nbody_raw_force raw, real *x, real *v, double *acceleration, size_t components, double dt,
                             double drift) {
@@ -71,7 +71,7 @@ static unsigned grid_of(size_t components) {
   return (unsigned)(blocks < most ? blocks : most);
 }
 
-/* Bytes of a raw force beside the state's acceleration. */
+/* Bytes of a raw force other than the state's acceleration. */
 static double raw_bytes(const nbody_work *w) {
   return w->raw.kind == NBODY_FORCE_PARTS ? 8.0 * w->raw.parts * (double)components_of(w) : 0;
 }
@@ -85,8 +85,8 @@ void nbody_cuda_finish(nbody_work *w) {
     return;
   }
   const size_t components = components_of(w);
-  nbody_launch(&kernel, (w->state.jerk != nullptr ? 2 : 1) * (16.0 * (double)components + raw_bytes(w)),
-               grid_of(components), THREADS, finish, w->raw, w->state.acceleration, w->state.jerk, components);
+  device_launch(&kernel, (w->state.jerk != nullptr ? 2 : 1) * (16.0 * (double)components + raw_bytes(w)),
+                grid_of(components), THREADS, finish, w->raw, w->state.acceleration, w->state.jerk, components);
   w->raw.kind = NBODY_FORCE_FINAL;
 }
 
@@ -100,17 +100,17 @@ template <typename real> void nbody_cuda_kick(nbody_work *w, double dt) {
   }
   const size_t components = components_of(w);
   const bool raw = w->raw.kind != NBODY_FORCE_FINAL;
-  nbody_launch(&kernel, (double)components * (2 * sizeof(real) + (raw ? 16 : 8)) + raw_bytes(w), grid_of(components),
-               THREADS, kick<real, false>, w->raw, nullptr, (real *)w->state.velocity, w->state.acceleration,
-               components, dt, 0);
+  device_launch(&kernel, (double)components * (2 * sizeof(real) + (raw ? 16 : 8)) + raw_bytes(w), grid_of(components),
+                THREADS, kick<real, false>, w->raw, nullptr, (real *)w->state.velocity, w->state.acceleration,
+                components, dt, 0);
   w->raw.kind = NBODY_FORCE_FINAL;
 }
 
 template <typename real> void nbody_cuda_drift(nbody_work *w, double dt) {
   static const sim_kernel kernel = {"nbody_drift", "kick and drift", SIM_LIMIT_BYTES};
   const size_t components = components_of(w);
-  nbody_launch(&kernel, (double)components * 3 * sizeof(real), grid_of(components), THREADS, drift<real>,
-               (real *)w->state.position, (const real *)w->state.velocity, components, dt);
+  device_launch(&kernel, (double)components * 3 * sizeof(real), grid_of(components), THREADS, drift<real>,
+                (real *)w->state.position, (const real *)w->state.velocity, components, dt);
 }
 
 template <typename real> void nbody_cuda_kick_drift(nbody_work *w, double kicked, double drifted) {
@@ -122,9 +122,9 @@ template <typename real> void nbody_cuda_kick_drift(nbody_work *w, double kicked
     return;
   }
   const size_t components = components_of(w);
-  nbody_launch(&kernel, (double)components * (4 * sizeof(real) + 16) + raw_bytes(w), grid_of(components), THREADS,
-               kick<real, true>, w->raw, (real *)w->state.position, (real *)w->state.velocity, w->state.acceleration,
-               components, kicked, drifted);
+  device_launch(&kernel, (double)components * (4 * sizeof(real) + 16) + raw_bytes(w), grid_of(components), THREADS,
+                kick<real, true>, w->raw, (real *)w->state.position, (real *)w->state.velocity, w->state.acceleration,
+                components, kicked, drifted);
   w->raw.kind = NBODY_FORCE_FINAL;
 }
 
@@ -132,9 +132,9 @@ template <typename real> void nbody_cuda_predict(nbody_work *w, double dt) {
   static const sim_kernel kernel = {"nbody_predict", "predict and correct", SIM_LIMIT_BYTES};
   const size_t components = components_of(w);
   nbody_cuda_finish(w);
-  nbody_launch(&kernel, (double)components * (6 * sizeof(real) + 32), grid_of(components), THREADS, predict<real>,
-               (real *)w->state.position, (real *)w->state.velocity, w->state.acceleration, w->state.jerk,
-               (real *)w->x0, (real *)w->v0, w->a0, w->j0, components, dt);
+  device_launch(&kernel, (double)components * (6 * sizeof(real) + 32), grid_of(components), THREADS, predict<real>,
+                (real *)w->state.position, (real *)w->state.velocity, w->state.acceleration, w->state.jerk,
+                (real *)w->x0, (real *)w->v0, w->a0, w->j0, components, dt);
 }
 
 template <typename real> void nbody_cuda_correct(nbody_work *w, double dt) {
@@ -144,9 +144,9 @@ template <typename real> void nbody_cuda_correct(nbody_work *w, double dt) {
     return;
   }
   const size_t components = components_of(w);
-  nbody_launch(&kernel, (double)components * (4 * sizeof(real) + 32) + 2 * raw_bytes(w), grid_of(components), THREADS,
-               correct<real>, w->raw, (real *)w->state.position, (real *)w->state.velocity, w->state.acceleration,
-               w->state.jerk, (const real *)w->x0, (const real *)w->v0, w->a0, w->j0, components, dt);
+  device_launch(&kernel, (double)components * (4 * sizeof(real) + 32) + 2 * raw_bytes(w), grid_of(components), THREADS,
+                correct<real>, w->raw, (real *)w->state.position, (real *)w->state.velocity, w->state.acceleration,
+                w->state.jerk, (const real *)w->x0, (const real *)w->v0, w->a0, w->j0, components, dt);
 }
 
 #define NBODY_STEPS_OF(real)                                                                                           \

@@ -1,4 +1,4 @@
-/* Kicks, drifts, prediction and correction, as in nbody_ops; queued on the stream of steps. */
+/* Kicks, drifts, prediction and correction, as in nbody_ops; enqueued on the stream of steps. */
 #ifndef NBODY_CUDA_STEPS_CUH
 #define NBODY_CUDA_STEPS_CUH
 

@@ -10,7 +10,7 @@
 #include "kernels/nbody/cuda/functions.h"
 #include "kernels/nbody/ops.h"
 
-/* Numbers in nbody_work.result. */
+/* Indices into nbody_work.result. */
 enum {
   NBODY_MASS,
   NBODY_KINETIC,
@@ -18,14 +18,14 @@ enum {
   NBODY_MOMENTUM = NBODY_MOMENT + 3,
   NBODY_ANGULAR_MOMENTUM = NBODY_MOMENTUM + 3,
   NBODY_LEAST = NBODY_ANGULAR_MOMENTUM + 3,
-  NBODY_EXTERNAL_ENERGY = NBODY_LEAST, /* never needed together */
+  NBODY_EXTERNAL_ENERGY = NBODY_LEAST, /* shares a slot: never needed at the same time */
   NBODY_QUANTITIES
 };
 
-/* Search for the distance within which a share of the mass lies, byte by byte. */
+/* Search for the distance that contains a given fraction of the mass, byte by byte. */
 typedef struct nbody_search {
   unsigned long long prefix[NBODY_RADII], wanted[NBODY_RADII];
-  unsigned long long mass[NBODY_RADII][256]; /* of bodies by their next byte */
+  unsigned long long mass[NBODY_RADII][256]; /* mass of the bodies by their next byte */
 } nbody_search;
 
 struct nbody_work {
@@ -35,9 +35,9 @@ struct nbody_work {
   nbody_cuda_functions functions;
   double mass_unit; /* power of two: the sum of all masses times it is below 2^62 */
   nbody_raw_force raw;
-  double t;      /* of the raw force */
+  double t;      /* time of the raw force */
   bool zeroed;   /* the state's acceleration is all zeros */
-  void *memory;  /* one piece for all arrays below, on the device */
+  void *memory;  /* one allocation in device memory for all arrays below */
   void *x0, *v0; /* Hermite scheme: before the step, [3][n] of the state's type */
   double *a0, *j0;
   double *partial; /* [NBODY_QUANTITIES][nbody_partials(n)] */

@@ -1,4 +1,4 @@
-/* What direct summation has in common on all devices. */
+/* Direct summation: parts common to all devices. */
 #ifndef NBODY_DIRECT_H
 #define NBODY_DIRECT_H
 

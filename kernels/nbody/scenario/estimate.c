@@ -5,25 +5,47 @@
 
 #include <math.h>
 
-/* Additions a second in functions of the scenario, to an order of magnitude. */
+/* Order of magnitude of the additions a second in functions of the scenario. */
 static double function_rate(const nbody_options *options, sim_backend_kind kind) {
   static const double thread[SIM_ISA_COUNT] = {1e9, 2e9, 4e9};
   if (kind == SIM_BACKEND_CUDA) return 1e13;
   return thread[options->isa] * (options->n > 4096 ? options->threads : 1);
 }
 
-/* Table rows a step. */
+/* Table rows per step. */
 static double rows_each(const sim_cadence *tables, const sim_plan *plan) {
   if (tables->kind == SIM_EVERY_STEPS) return 1 / tables->interval;
   return tables->kind == SIM_EVERY_TIME && plan->steps > 0 ? plan->t_end / plan->steps / tables->interval : 0;
 }
 
-/* The adaptive step of the Hermite scheme follows from the present force and its derivatives. */
+/* Warns where the adaptive step of the Hermite scheme, which follows from the present force and its derivatives,
+ * cannot foresee a force that begins later. */
 static void warn_of_late_forces(const nbody_parameters *p, const nbody_laws *laws) {
   const nbody_integrate *i = &p->integrate;
   if (i->scheme == NBODY_HERMITE4 && isnan(i->dt) && isnan(i->dt_max) && laws->time_dependent)
-    sim_log(SIM_LOG_WARN, "integrate.dt_max is not given: an adaptive step may be longer than what the external force "
-                          "does at a later time; where it begins or switches, give dt_max");
+    sim_log(SIM_LOG_WARN, "integrate.dt_max is not given: an adaptive step may miss a later change of the external "
+                          "force; set dt_max if the force begins or switches");
+}
+
+/* Below this eta rounding in single precision may pass for a change of the force.
+ *
+ * Symbols: T: time in which the acceleration a changes; dt = sqrt(eta) T: Aarseth's step; r: distance of two bodies,
+ * x: the coordinate that is rounded; e = 2^-24 x/r: relative rounding of their difference, and of a. nbody_crackle
+ * divides 12 (a0 - a1), which is wrong by up to 12 sqrt(2) e a, by dt^3: a relative error of 17 e / eta^1.5 of the
+ * true a / T^3. Where that is 1, the crackle is rounding, which grows as 1/dt^3: each step then shrinks the next. So
+ * eta > (17 * 2^-24 x/r)^(2/3), which is 1e-3 for distances of a thirtieth of the coordinates (1e-2, the default of
+ * eta, for a thousandth). */
+static const double least_single_eta = 1e-3;
+
+static void warn_of_rounded_steps(const nbody_parameters *p, const nbody_laws *laws) {
+  const nbody_integrate *i = &p->integrate;
+  const sim_precision precision = (sim_precision)p->common.precision;
+  if (i->scheme != NBODY_HERMITE4 || !isnan(i->dt) || i->eta >= least_single_eta || precision == SIM_DOUBLE) return;
+  if (precision == SIM_MIXED && laws->no_pairs) return; /* nothing is in single precision */
+  sim_log(SIM_LOG_WARN,
+          "integrate.eta = %.3g is below %g: in %s precision rounding of forces may pass for their change and make the "
+          "adaptive step many times too short; take precision = \"double\", or a larger eta",
+          i->eta, least_single_eta, sim_precision_name(precision));
 }
 
 sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *options, const nbody_solver *solver,
@@ -34,6 +56,7 @@ sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *option
   double external, observe = 0;
   nbody_cost cost;
   warn_of_late_forces(p, laws);
+  warn_of_rounded_steps(p, laws);
   SIM_TRY(solver->estimate(options, n, &cost));
   SIM_TRY(nbody_laws_work(laws->external, options->jerk ? 6 : 3, &external));
   out->steps = nbody_step_count(&p->integrate);

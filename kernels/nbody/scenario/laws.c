@@ -1,4 +1,4 @@
-/* From the functions of a scenario to forces, their time derivatives and potentials. */
+/* Turns the functions of a scenario into forces, their time derivatives and potentials. */
 #include "kernels/nbody/scenario/laws.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static sim_status declare(sim_expr_builder *builder, const char *const *names, i
   return SIM_OK;
 }
 
-/* *sum + a b; a term that is 0 everywhere is left out. */
+/* *sum += a b; terms that are 0 everywhere are left out. */
 static sim_status add_product(sim_expr_builder *builder, sim_expr_ref a, sim_expr_ref b, sim_expr_ref *sum) {
   double value;
   sim_expr_ref product;
@@ -143,7 +143,7 @@ static sim_status create_external(const sim_expr *given, bool jerk, nbody_laws *
   return SIM_OK;
 }
 
-/* Of the jerk: ds/dt = dj/dt + v . dj/dx + a . dj/dv */
+/* Derivative of the jerk: ds/dt = dj/dt + v . dj/dx + a . dj/dv. */
 static sim_status make_snap(sim_expr_builder *builder, const void *context, sim_expr **out) {
   const nbody_laws *laws = context;
   static const char *const names[] = {"x", "y", "z", "vx", "vy", "vz", "ax", "ay", "az", "t"};
@@ -184,7 +184,7 @@ static sim_status make_force(sim_expr_builder *builder, const void *context, sim
 }
 
 typedef struct pair {
-  const sim_expr *potential, *force; /* potential NULL: not known */
+  const sim_expr *potential, *force; /* potential NULL: unknown */
   bool jerk;
 } pair;
 

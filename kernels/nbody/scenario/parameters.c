@@ -49,35 +49,43 @@ static const sim_signature observe_signature = {
 
 #define SPECIES(word)                                                                                                  \
   {                                                                                                                    \
-    .name = "species", .offset = offsetof(nbody_group, species), .type = SIM_STRING, .initial = word,                  \
-    .doc = "name under which the bodies are written"                                                                   \
+    .name = "species", .offset = offsetof(nbody_group_fields, species), .type = SIM_STRING, .initial = word,           \
+    .doc = "name of the bodies' species in files"                                                                      \
   }
 #define VELOCITY_FIELD                                                                                                 \
   {                                                                                                                    \
-    .name = "velocity_field", .offset = offsetof(nbody_group, velocity_field), .type = SIM_FUNCTION,                   \
+    .name = "velocity_field", .offset = offsetof(nbody_group_fields, velocity_field), .type = SIM_FUNCTION,            \
     .signature = &field_signature, .dimension = SPEED,                                                                 \
-    .doc = "added to the velocity of each body, from where it stands"                                                  \
+    .doc = "velocity added to each body, as a function of its position"                                                \
   }
 #define PLACE                                                                                                          \
-  {SIM_FIELD(nbody_group, position), .type = SIM_REAL,    .components = 3,                                             \
-   .initial = "{0, 0, 0}",           .dimension = LENGTH, .doc = "where the centre of the group is put"},              \
-      {SIM_FIELD(nbody_group, velocity), .type = SIM_REAL,   .components = 3,                                          \
-       .initial = "{0, 0, 0}",           .dimension = SPEED, .doc = "velocity of the group"},                          \
+  {SIM_FIELD(nbody_group_fields, position),                                                                            \
+   .type = SIM_REAL,                                                                                                   \
+   .components = 3,                                                                                                    \
+   .initial = "{0, 0, 0}",                                                                                             \
+   .dimension = LENGTH,                                                                                                \
+   .doc = "position of the group's centre"},                                                                           \
+      {SIM_FIELD(nbody_group_fields, velocity),                                                                        \
+       .type = SIM_REAL,                                                                                               \
+       .components = 3,                                                                                                \
+       .initial = "{0, 0, 0}",                                                                                         \
+       .dimension = SPEED,                                                                                             \
+       .doc = "velocity of the group"},                                                                                \
   {                                                                                                                    \
-    SIM_FIELD(nbody_group, rotation), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",                       \
-                                      .doc = "turns the group by the length of this vector, in degrees, about it"      \
+    SIM_FIELD(nbody_group_fields, rotation), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",                \
+                                             .doc = "rotates the group about this vector by its length in degrees"     \
   }
 #define GROUP(word)                                                                                                    \
   {                                                                                                                    \
-    .name = "group", .doc = "what all groups of bodies share",                                                         \
-    .fields = (const sim_field[]){SPECIES(word), PLACE, VELOCITY_FIELD, {0}}, .size = sizeof(nbody_group)              \
+    .name = "group", .doc = "common fields of all groups of bodies",                                                   \
+    .fields = (const sim_field[]){SPECIES(word), PLACE, VELOCITY_FIELD, {0}}, .size = sizeof(nbody_group_fields)       \
   }
 
 static const sim_schema stars_group = GROUP("stars");
 static const sim_schema disk_group = GROUP("disk");
 
 static const sim_field body_fields[] = {{SIM_FIELD(nbody_body, mass), .type = SIM_REAL,
-                                         .doc = "mass; 0 feels the others and is not felt",
+                                         .doc = "mass; 0: a test particle, which exerts no force",
                                          .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY, .dimension = MASS},
                                         {0}};
 const sim_schema nbody_body_schema = {
@@ -85,39 +93,39 @@ const sim_schema nbody_body_schema = {
 
 static const sim_field plummer_fields[] = {
     COUNT(nbody_sphere, "bodies"),
-    TOTAL_MASS(nbody_sphere, "their mass together"),
-    RADIUS(nbody_sphere, "scale length a: density goes as (1 + r^2/a^2)^(-5/2)"),
+    TOTAL_MASS(nbody_sphere, "total mass"),
+    RADIUS(nbody_sphere, "scale length a: density ~ (1 + r^2/a^2)^(-5/2)"),
     OPTIONAL_LENGTH(nbody_sphere, cutoff, "none",
-                    "no body is put farther out; a cut below 10 radii unsettles the rest"),
+                    "largest distance of a body from the centre; below 10 radii the sphere is out of equilibrium"),
     {0}};
 const sim_schema nbody_plummer_schema = {.name = "plummer",
-                                         .doc = "Plummer's sphere in equilibrium (Aarseth, Henon and Wielen 1974)",
+                                         .doc = "Plummer sphere in equilibrium (Aarseth, Henon and Wielen 1974)",
                                          .fields = plummer_fields,
                                          .base = &stars_group,
                                          .size = sizeof(nbody_sphere)};
 
 static const sim_field hernquist_fields[] = {
     COUNT(nbody_sphere, "bodies"),
-    TOTAL_MASS(nbody_sphere, "their mass together"),
-    RADIUS(nbody_sphere, "scale length a: density goes as 1/(r (r + a)^3), times (1 - r^2/cutoff^2)^2"),
-    OPTIONAL_LENGTH(nbody_sphere, cutoff, "auto", "where the density ends; auto: 30 radii"),
+    TOTAL_MASS(nbody_sphere, "total mass"),
+    RADIUS(nbody_sphere, "scale length a: density ~ 1/(r (r + a)^3) (1 - r^2/cutoff^2)^2"),
+    OPTIONAL_LENGTH(nbody_sphere, cutoff, "auto", "radius at which the density ends; auto: 30 radii"),
     {0}};
 const sim_schema nbody_hernquist_schema = {
     .name = "hernquist",
-    .doc = "Hernquist's sphere (1990) in isotropic equilibrium, by Eddington's inversion",
+    .doc = "Hernquist sphere (1990) in isotropic equilibrium, by Eddington inversion",
     .fields = hernquist_fields,
     .base = &stars_group,
     .size = sizeof(nbody_sphere)};
 
 static const sim_field uniform_fields[] = {
     COUNT(nbody_uniform_sphere, "bodies"),
-    TOTAL_MASS(nbody_uniform_sphere, "their mass together"),
+    TOTAL_MASS(nbody_uniform_sphere, "total mass"),
     RADIUS(nbody_uniform_sphere, "radius of the sphere"),
     {SIM_FIELD(nbody_uniform_sphere, virial), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
-     .doc = "2K/|W| at the start: 0 collapses from rest, 1 is in balance as a whole"},
+     .doc = "virial ratio 2K/|W| at the start: 0: cold collapse, 1: virial equilibrium"},
     {0}};
 const sim_schema nbody_uniform_sphere_schema = {.name = "uniform_sphere",
-                                                .doc = "sphere of constant mean density",
+                                                .doc = "homogeneous sphere",
                                                 .fields = uniform_fields,
                                                 .base = &stars_group,
                                                 .size = sizeof(nbody_uniform_sphere)};
@@ -126,39 +134,40 @@ static const sim_field halo_fields[] = {
     COUNT(nbody_halo, "bodies of the halo"),
     TOTAL_MASS(nbody_halo, "mass of the halo"),
     RADIUS(nbody_halo, "scale length of the halo, a Hernquist sphere"),
-    OPTIONAL_LENGTH(nbody_halo, cutoff, "auto", "where the halo ends; auto: 30 radii"),
+    OPTIONAL_LENGTH(nbody_halo, cutoff, "auto", "radius at which the halo ends; auto: 30 radii"),
     {SIM_FIELD(nbody_halo, species), .type = SIM_STRING, .initial = "halo",
-     .doc = "name under which the bodies of the halo are written"},
+     .doc = "name of the halo's species in files"},
     {0}};
 static const sim_schema halo_schema = {
-    .name = "halo", .doc = "the dark matter around a disk", .fields = halo_fields, .size = sizeof(nbody_halo)};
+    .name = "halo", .doc = "dark halo of a disk", .fields = halo_fields, .size = sizeof(nbody_halo)};
 
 static const sim_field disk_fields[] = {
     COUNT(nbody_exponential_disk, "bodies of the disk"),
     TOTAL_MASS(nbody_exponential_disk, "mass of the disk"),
-    RADIUS(nbody_exponential_disk, "scale length Rd: surface density goes as exp(-R/Rd)"),
+    RADIUS(nbody_exponential_disk, "scale length Rd: surface density ~ exp(-R/Rd)"),
     OPTIONAL_LENGTH(nbody_exponential_disk, thickness, "auto",
-                    "z0: density goes as sech^2(z/z0), up to a radius; auto: a tenth of it"),
+                    "scale height z0: density ~ sech^2(z/z0), at most `radius`; auto: radius/10"),
     {SIM_FIELD(nbody_exponential_disk, Q), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 4,
-     .initial = "1.5", .doc = "Toomre's Q at 2.5 Rd: below 1 the disk falls into clumps; hot disks swell at first"},
-    OPTIONAL_LENGTH(nbody_exponential_disk, cutoff, "auto", "where the disk ends, from 2 radii on; auto: 8 radii"),
+     .initial = "1.5", .doc = "Toomre's Q at 2.5 Rd: a disk with Q < 1 fragments; disks with large Q expand at first"},
+    OPTIONAL_LENGTH(nbody_exponential_disk, cutoff, "auto",
+                    "radius at which the disk ends, at least 2 radii; auto: 8 radii"),
     {SIM_FIELD(nbody_exponential_disk, halo), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &halo_schema,
-     .doc = "the live halo that holds the disk"},
+     .doc = "live halo of the disk"},
     {0}};
 const sim_schema nbody_exponential_disk_schema = {
     .name = "exponential_disk",
-    .doc = "disk galaxy in equilibrium with a live halo (after Hernquist 1993); turns counter-clockwise about z",
+    .doc = "disk galaxy in equilibrium with a live halo (after Hernquist 1993); rotates counter-clockwise about z",
     .fields = disk_fields,
     .base = &disk_group,
     .size = sizeof(nbody_exponential_disk)};
 
 static const sim_field file_fields[] = {
     {SIM_FIELD(nbody_from_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
-     .doc = "openPMD snapshot, of which `species` is read, or CSV with a header line naming mass, x, y, z, vx, vy, vz; "
-            "relative to the scenario's folder"},
+     .doc = "openPMD snapshot (its species `species`), or CSV with column names mass, x, y, z, vx, vy, vz in the first "
+            "line; relative to the scenario's folder"},
     {0}};
 const sim_schema nbody_from_file_schema = {.name = "from_file",
-                                           .doc = "bodies of a file",
+                                           .doc = "bodies from a file",
                                            .fields = file_fields,
                                            .base = &stars_group,
                                            .size = sizeof(nbody_from_file)};
@@ -169,11 +178,11 @@ static const sim_field each_fields[] = {SPECIES("stars"),
                                         {SIM_FIELD(nbody_each, position), .type = SIM_NUMBERS, .components = 3,
                                          .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = "position of each body"},
                                         {SIM_FIELD(nbody_each, velocity), .type = SIM_NUMBERS, .components = 3,
-                                         .dimension = SPEED, .doc = "velocity of each body; none: all are at rest"},
+                                         .dimension = SPEED, .doc = "velocity of each body; none: at rest"},
                                         VELOCITY_FIELD,
                                         {0}};
 const sim_schema nbody_each_schema = {.name = "each",
-                                      .doc = "bodies made one by one by a Lua function",
+                                      .doc = "bodies from a Lua function of their number",
                                       .fields = each_fields,
                                       .size = sizeof(nbody_each)};
 
@@ -191,9 +200,9 @@ static const char *const solver_names[] = {"auto", "direct", "fmm", NULL};
 static const sim_field gravity_fields[] = {
     {SIM_FIELD(nbody_gravity, G), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {3, -1, -2},
-     .doc = "gravitational constant; auto: 1, or 6.67430e-11 m^3 kg^-1 s^-2 (CODATA 2018) where units are given"},
+     .doc = "gravitational constant; auto: 1, or with `units` 6.67430e-11 m^3 kg^-1 s^-2 (CODATA 2018)"},
     {SIM_FIELD(nbody_gravity, softening), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
-     .dimension = LENGTH, .doc = "Plummer softening: distances enter as sqrt(r^2 + softening^2)"},
+     .dimension = LENGTH, .doc = "Plummer softening: r is replaced by sqrt(r^2 + softening^2)"},
     {SIM_FIELD(nbody_gravity, solver), .type = SIM_CHOICE, .initial = "auto", .choices = solver_names,
      .doc = "direct: sums over all pairs; fmm: fast multipoles, time in proportion to the number of bodies; auto: the "
             "faster one for this number of bodies, error and device"},
@@ -206,54 +215,54 @@ static const sim_field gravity_fields[] = {
      .doc = "the same, at most that of 99.9 % of the bodies; usually 10 to 100 times the median"},
     {0}};
 static const sim_schema gravity_schema = {
-    .name = "gravity", .doc = "the law", .fields = gravity_fields, .size = sizeof(nbody_gravity)};
+    .name = "gravity", .doc = "law of gravity", .fields = gravity_fields, .size = sizeof(nbody_gravity)};
 
 static const char *const scheme_names[] = {"leapfrog", "yoshida4", "hermite4", NULL};
 
 static const sim_field integrate_fields[] = {
     {SIM_FIELD(nbody_integrate, scheme), .type = SIM_CHOICE, .initial = "leapfrog", .choices = scheme_names,
-     .doc = "leapfrog: order 2, kick-drift-kick; yoshida4: order 4, three forces a step; hermite4: order 4, two forces "
-            "with their time derivatives"},
+     .doc = "leapfrog: order 2, kick-drift-kick; yoshida4: order 4, three force evaluations a step; hermite4: order 4, "
+            "two evaluations of forces and their time derivatives"},
     {SIM_FIELD(nbody_integrate, dt), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .keyword = "adaptive", .dimension = TIME,
-     .doc = "time step; adaptive: one step for all, as long as eta allows (hermite4, or with softening)"},
+     .doc = "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0)"},
     {SIM_FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",
      .keyword = "auto",
-     .doc = "accuracy of the adaptive step. hermite4: Aarseth's formula, auto 0.01; else eta sqrt(softening/|a|max), "
-            "auto 0.2"},
+     .doc = "accuracy of the adaptive step. hermite4: Aarseth's formula, auto 0.01, below 0.001 in double precision "
+            "alone; else eta sqrt(softening/|a|max), auto 0.2"},
     {SIM_FIELD(nbody_integrate, dt_max), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .dimension = TIME, .doc = "longest adaptive step"},
     {SIM_FIELD(nbody_integrate, t_end), .type = SIM_REAL,
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE, .max = INFINITY, .dimension = TIME,
-     .doc = "when the run ends; it starts at 0"},
+     .doc = "end time; runs start at t = 0"},
     {SIM_FIELD(nbody_integrate, max_energy_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none",
-     .doc = "the run fails once the relative error of the energy is larger; checked whenever the energy table is "
-            "computed"},
+     .doc = "limit of the relative energy error, above which the run fails; checked at each row of the energy table"},
     {0}};
 static const sim_schema integrate_schema = {
-    .name = "integrate", .doc = "how time passes", .fields = integrate_fields, .size = sizeof(nbody_integrate)};
+    .name = "integrate", .doc = "time stepping", .fields = integrate_fields, .size = sizeof(nbody_integrate)};
 
 static const sim_field fields[] = {
     {SIM_FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = body_variants,
      .doc = "groups of bodies, or single ones as { mass = , position = , velocity = }"},
-    {SIM_FIELD(nbody_parameters, gravity), .type = SIM_STRUCT, .table = &gravity_schema, .doc = "the law"},
+    {SIM_FIELD(nbody_parameters, gravity), .type = SIM_STRUCT, .table = &gravity_schema, .doc = "law of gravity"},
     {SIM_FIELD(nbody_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
-     .doc = "force of the surroundings on each body, per unit mass; a potential is differentiated"},
+     .doc = "external field: acceleration, or potential whose negative gradient is the acceleration"},
     {SIM_FIELD(nbody_parameters, pair), .type = SIM_FUNCTION, .signature = &pair_signature, .flags = SIM_OR_NUMBER,
-     .doc = "potential of two bodies of mass 1 by the square of their distance, in place of gravity; 0: bodies do not "
-            "feel each other"},
+     .doc = "pair potential, instead of gravity: of two unit masses as a function of their squared distance; 0: no "
+            "forces between bodies"},
     {SIM_FIELD(nbody_parameters, pair_force), .type = SIM_FUNCTION, .signature = &pair_signature,
      .flags = SIM_OR_NUMBER,
-     .doc =
-         "f in place of gravity: a body feels m f(r2) (x' - x) of another one of mass m at x'; the energy is unknown"},
+     .doc = "pair force f, instead of gravity: a mass m at x' accelerates a body at x by m f(r2) (x' - x); the "
+            "potential energy is then unknown"},
     {SIM_FIELD(nbody_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
-     .doc = "columns of the table `observe`: over all bodies, by reduce = \"sum\", \"mean\", \"min\" or \"max\""},
+     .doc = "columns of the table `observe`: functions of a body, reduced over all bodies by reduce = \"sum\", "
+            "\"mean\", \"min\" or \"max\""},
     {SIM_FIELD(nbody_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
-     .doc = "how time passes"},
+     .doc = "time stepping"},
     {0}};
 const sim_schema nbody_schema = {.name = "nbody",
-                                 .doc = "gravitating bodies, by direct sums or fast multipoles",
+                                 .doc = "N-body dynamics: direct sums or fast multipoles",
                                  .fields = fields,
                                  .base = &sim_common_schema,
                                  .size = sizeof(nbody_parameters)};
@@ -269,8 +278,9 @@ static void check_each(const nbody_each *each, int line, const char *path, sim_f
   if (each->mass.rows == 0) sim_faults_add(faults, line, path, "expected at least one body, got none");
   const bool at_rest = each->velocity.rows == 0;
   if (each->position.rows != each->mass.rows || (!at_rest && each->velocity.rows != each->mass.rows))
-    sim_faults_add(faults, line, path, "expected mass, position and velocity of as many bodies, got %zu, %zu and %zu",
-                   each->mass.rows, each->position.rows, each->velocity.rows);
+    sim_faults_add(faults, line, path,
+                   "expected equally many rows of mass, position and velocity, got %zu, %zu and %zu", each->mass.rows,
+                   each->position.rows, each->velocity.rows);
   for (size_t i = 0; i < each->mass.rows; i++) {
     if (!(each->mass.data[i] >= 0 && isfinite(each->mass.data[i]))) {
       sim_faults_add(faults, line, path, "expected masses >= 0, got %.9g for body %zu", each->mass.data[i], i + 1);
@@ -279,7 +289,7 @@ static void check_each(const nbody_each *each, int line, const char *path, sim_f
   }
 }
 
-/* Outside these bounds the disk would be far from the equilibrium that it is made for. */
+/* Adds faults for a disk that would be far from the equilibrium it is generated in. */
 static void check_disk(const nbody_exponential_disk *disk, size_t i, int line, sim_faults *faults) {
   char path[64];
   snprintf(path, sizeof path, "bodies[%zu].cutoff", i + 1);
@@ -292,12 +302,12 @@ static void check_disk(const nbody_exponential_disk *disk, size_t i, int line, s
 
 static void check_bodies(const sim_list *bodies, sim_faults *faults) {
   if (bodies->count == 0) sim_faults_add(faults, 0, "bodies", "expected at least one group or body, got none");
-  double mass = 0; /* NaN: known later */
+  double mass = 0; /* NaN: not yet known */
   for (size_t i = 0; i < bodies->count; i++) {
     const sim_item *item = &bodies->items[i];
     char path[64];
     snprintf(path, sizeof path, "bodies[%zu].species", i + 1);
-    check_species(((const nbody_group *)item->data)->species, item->line, path, faults);
+    check_species(((const nbody_group_fields *)item->data)->species, item->line, path, faults);
     if (item->schema == &nbody_body_schema) mass += ((const nbody_body *)item->data)->mass;
     if (item->schema == &nbody_plummer_schema || item->schema == &nbody_hernquist_schema)
       mass += ((const nbody_sphere *)item->data)->mass;
@@ -317,16 +327,15 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
       for (size_t k = 0; k < each->mass.rows; k++) mass += each->mass.data[k];
     }
   }
-  if (bodies->count > 0 && mass == 0) sim_faults_add(faults, 0, "bodies", "expected a body that has mass, got none");
+  if (bodies->count > 0 && mass == 0) sim_faults_add(faults, 0, "bodies", "expected a body with mass > 0, got none");
 }
 
 static void check_time(const nbody_integrate *integrate, double softening, bool law, sim_faults *faults) {
   if (isnan(integrate->dt)) {
     if (integrate->scheme != NBODY_HERMITE4 && law)
-      sim_faults_add(
-          faults, 0, "integrate.dt",
-          "expected a number, got \"adaptive\": %s has no length to judge a pair law by; hermite4 needs none",
-          scheme_names[integrate->scheme]);
+      sim_faults_add(faults, 0, "integrate.dt",
+                     "expected a number, got \"adaptive\": %s has no length scale with a pair law; use hermite4",
+                     scheme_names[integrate->scheme]);
     else if (integrate->scheme != NBODY_HERMITE4 && !(softening > 0))
       sim_faults_add(faults, 0, "integrate.dt",
                      "expected a number, got \"adaptive\": %s then needs gravity.softening > 0; hermite4 does not",
@@ -338,11 +347,11 @@ static void check_time(const nbody_integrate *integrate, double softening, bool 
     sim_faults_add(faults, 0, "integrate.dt", "expected at most 2^62 steps, got t_end/dt = %.9g", steps);
   else if (integrate->t_end - integrate->dt == integrate->t_end)
     sim_faults_add(faults, 0, "integrate.dt",
-                   "expected a step that moves the clock, got %.9g, lost beside t_end = %.9g", integrate->dt,
+                   "expected a step that changes the time, got %.9g, below the rounding of t_end = %.9g", integrate->dt,
                    integrate->t_end);
 }
 
-/* ---- laws and observables of the scenario's own ---- */
+/* ---- laws and observables of the scenario ---- */
 
 static bool depends_on_place(const sim_expr *potential) {
   for (int i = 0; i < 3; i++)
@@ -358,15 +367,14 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "external", "expected a potential that depends on x, y or z: this one gives no force");
   if (p->pair != NULL && p->pair_force != NULL)
     sim_faults_add(faults, 0, "pair_force", "expected one of pair and pair_force, got both");
-  if (law && !isnan(p->gravity.G))
-    sim_faults_add(faults, 0, "gravity.G", "has no meaning beside %s, which stands in place of gravity", name);
+  if (law && !isnan(p->gravity.G)) sim_faults_add(faults, 0, "gravity.G", "has no effect: %s replaces gravity", name);
   if (law && p->gravity.softening != 0)
-    sim_faults_add(faults, 0, "gravity.softening", "has no meaning beside %s, which stands in place of gravity", name);
+    sim_faults_add(faults, 0, "gravity.softening", "has no effect: %s replaces gravity", name);
   if (law && p->gravity.solver == NBODY_FMM)
-    sim_faults_add(faults, 0, "gravity.solver", "\"fmm\" is for gravity, not for %s: expected \"direct\" or \"auto\"",
-                   name);
+    sim_faults_add(faults, 0, "gravity.solver",
+                   "\"fmm\" is for gravity, and %s replaces it: expected \"direct\" or \"auto\"", name);
   if (law && (p->gravity.error > 0 || p->gravity.error_tail > 0))
-    sim_faults_add(faults, 0, "gravity.error", "has no meaning beside %s, whose forces are direct sums", name);
+    sim_faults_add(faults, 0, "gravity.error", "has no effect: %s replaces gravity", name);
   if (faults->count != before) return SIM_OK;
 
   nbody_laws laws;
@@ -380,7 +388,7 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   }
   if (status == SIM_ERR_SCENARIO) {
     sim_faults_add(faults, 0, p->external != NULL ? "external" : name, "%s%s",
-                   hermite ? "with its derivatives by time, which hermite4 takes: " : "", sim_error_last()->message);
+                   hermite ? "with its time derivatives, which hermite4 needs: " : "", sim_error_last()->message);
     return SIM_OK;
   }
   SIM_TRY(status);
@@ -391,7 +399,7 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.max_energy_error", "needs potentials: the energy of a force alone is unknown");
   else if (!isnan(limit) && laws.time_dependent)
     sim_faults_add(faults, 0, "integrate.max_energy_error",
-                   "has no meaning where external depends on t: the energy changes");
+                   "has no effect if external depends on t: the energy is not conserved");
   nbody_laws_free(&laws);
   return SIM_OK;
 }

@@ -13,11 +13,13 @@
 static const sim_field energy_columns[] = {
     COLUMN(kinetic, .dimension = ENERGY, .doc = "kinetic energy"),
     COLUMN(potential, .dimension = ENERGY,
-           .doc = "potential energy, softened as the force, and that in an external potential; NaN where unknown"),
-    COLUMN(total, .dimension = ENERGY, .doc = "sum of both"),
-    COLUMN(error, .flags = SIM_HEALTH, .display = SIM_DISPLAY_ERROR,
-           .doc = "change of the total since the start, over its size then; NaN where external depends on t"),
-    COLUMN(virial_ratio, .display = SIM_DISPLAY_RATIO, .doc = "2 kinetic / |potential|: 1 in balance"),
+           .doc = "potential energy of pairs (softened) and in the external potential; NaN if unknown"),
+    COLUMN(total, .dimension = ENERGY, .doc = "kinetic + potential"),
+    COLUMN(
+        error, .flags = SIM_HEALTH, .display = SIM_DISPLAY_ERROR,
+        .doc =
+            "relative energy error: (total - total at the start)/|total at the start|; NaN if external depends on t"),
+    COLUMN(virial_ratio, .display = SIM_DISPLAY_RATIO, .doc = "2 kinetic / |potential|: 1 in virial equilibrium"),
     COLUMN(momentum_x, .dimension = {1, 1, -1}, .doc = "total momentum, x"),
     COLUMN(momentum_y, .dimension = {1, 1, -1}, .doc = "total momentum, y"),
     COLUMN(momentum_z, .dimension = {1, 1, -1}, .doc = "total momentum, z"),
@@ -32,24 +34,24 @@ static const sim_field energy_columns[] = {
 const double nbody_radius_fractions[NBODY_RADII] = {0.10, 0.25, 0.50, 0.75, 0.90};
 static const sim_field lagrangian_columns[] = {
     COLUMN(r10, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0},
-           .doc = "radius about the centre of mass that holds 10 % of all mass"),
+           .doc = "radius about the centre of mass that contains 10 % of the total mass"),
     COLUMN(r25, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 25 %"),
     COLUMN(r50, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 50 %"),
     COLUMN(r75, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 75 %"),
     COLUMN(r90, .display = SIM_DISPLAY_LOG, .dimension = {1, 0, 0}, .doc = "the same, 90 %"),
     {0}};
 
-static const sim_table energy_table = {"energy", "conserved quantities and balance", energy_columns};
-static const sim_table lagrangian_table = {"lagrangian", "radii that hold shares of the mass", lagrangian_columns};
+static const sim_table energy_table = {"energy", "conserved quantities and virial ratio", energy_columns};
+static const sim_table lagrangian_table = {"lagrangian", "Lagrangian radii", lagrangian_columns};
 const sim_table *const nbody_tables[] = {&energy_table, &lagrangian_table, NULL};
 static const sim_field observe_columns[] = {
-    COLUMN(NAME, .display = SIM_DISPLAY_ALONE, .doc = "of each function in observe, over the bodies"), {0}};
+    COLUMN(NAME, .display = SIM_DISPLAY_ALONE, .doc = "the function NAME of `observe`, reduced over all bodies"), {0}};
 static const sim_table observe_table = {"observe", "functions of the scenario; with observe", observe_columns};
 const sim_table *const nbody_described_tables[] = {&observe_table, NULL};
 
 void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
-  static const char *const docs[] = {"sum over all bodies", "mean over all bodies", "least of all bodies",
-                                     "greatest of all bodies"};
+  static const char *const docs[] = {"sum over all bodies", "mean over all bodies", "minimum over all bodies",
+                                     "maximum over all bodies"};
   const sim_table **table = p->tables;
   for (const sim_table *const *own = nbody_tables; *own != NULL; own++) *table++ = *own;
   *table = NULL;

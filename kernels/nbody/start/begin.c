@@ -37,14 +37,15 @@ static sim_status sort_component(const nbody_run *run, const double *values, int
     out[i] = (float)values[id[i]];
     if (!isfinite(out[i]))
       return sim_fail(SIM_ERR_SCENARIO,
-                      "bodies: the %s %.9g of body %" PRIu64 " (from 0) does not fit single precision; take other "
+                      "bodies: the %s %.9g of body %" PRIu64
+                      " (from 0) is out of the range of single precision: use other "
                       "units, or precision = \"mixed\"",
                       what, values[id[i]], id[i]);
   }
   return SIM_OK;
 }
 
-/* Fills one array of the state from its `count` components. */
+/* Fills one array of the state from its components values[count][n]. */
 static sim_status fill_array(nbody_run *run, const sim_setup *setup, double *const *values, int count, const char *what,
                              void *stage, sim_buffer *out) {
   for (int c = 0; c < count; c++) SIM_TRY(sort_component(run, values[c], c, what, stage));
@@ -61,19 +62,20 @@ static sim_status fill_bodies(nbody_run *run, const nbody_bodies *bodies, const 
   return status;
 }
 
-/* Ids in the order of species, ascending within each. */
-static void fill_ids(nbody_run *run, const nbody_sections *sections) {
+/* Ids in the order of species, increasing within each. */
+static void fill_ids(nbody_run *run, const nbody_groups *groups) {
   int64_t next[SIM_SPECIES_MAX];
   uint64_t id = 0, *ids = run->id.data;
   for (size_t s = 0; s < run->species_count; s++) next[s] = run->species[s].first;
-  for (size_t i = 0; i < sections->count; i++) {
+  for (size_t i = 0; i < groups->count; i++) {
     size_t s = 0;
-    while (strcmp(run->species[s].name, sections->section[i].species) != 0) s++;
-    for (int64_t k = 0; k < sections->section[i].n; k++) ids[next[s]++] = id++;
+    while (strcmp(run->species[s].name, groups->group[i].species) != 0) s++;
+    for (int64_t k = 0; k < groups->group[i].n; k++) ids[next[s]++] = id++;
   }
 }
 
-/* Root mean square distance from the mean position. In units of the farthest coordinate, as squares may overflow. */
+/* Root mean square distance from the mean position, in units of the largest coordinate, because squares may
+ * overflow. */
 static double spread_of(const nbody_bodies *bodies, int64_t n) {
   double squares = 0, unit = 0;
   for (int c = 0; c < 3; c++)
@@ -87,15 +89,14 @@ static double spread_of(const nbody_bodies *bodies, int64_t n) {
   return fmin(unit * sqrt(squares / (double)n), DBL_MAX);
 }
 
-sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup,
-                       const nbody_sections *sections) {
+sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup, const nbody_groups *groups) {
   nbody_bodies bodies;
-  if (!(sections->n < 0x1p40)) return sim_no_memory("%.9g bodies", sections->n);
-  run->n = (int64_t)sections->n;
-  run->species_count = nbody_sections_species(sections, run->species);
+  if (!(groups->n < 0x1p40)) return sim_no_memory("%.9g bodies", groups->n);
+  run->n = (int64_t)groups->n;
+  run->species_count = nbody_groups_species(groups, run->species);
   SIM_TRY(nbody_create_arrays(run, setup));
-  fill_ids(run, sections);
-  SIM_TRY(nbody_bodies_create(p, setup, sections, &bodies));
+  fill_ids(run, groups);
+  SIM_TRY(nbody_bodies_create(p, setup, groups, &bodies));
   sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
   sim_startup("comparing places", 0, 0);
   if (status == SIM_OK) status = nbody_check_positions(run, p, &bodies);
@@ -115,7 +116,7 @@ static sim_status fetch(const nbody_run *run, const sim_buffer *buffer, const vo
   return run->backend->copy(*copy, buffer->data, sim_buffer_bytes(buffer));
 }
 
-/* The body of the first value that is not finite in [3][n]; -1: none. */
+/* *body: the body of the first value in [3][n] that is not finite; -1: none. */
 static sim_status find_infinite(const nbody_run *run, const sim_buffer *buffer, int64_t *body) {
   const void *values;
   void *copy;
@@ -139,9 +140,9 @@ static double distance(const nbody_run *run, const void *positions, int64_t i, i
   return fmax(d[0], fmax(d[1], d[2]));
 }
 
-/* Only the first force shows whether the pair terms, as they are rounded, separate two bodies. Pair terms keep 24 bits
- * (fp64: 53) of twice the extent, and inverse cubes down to 2^-40 (2^-100) of it. A force that is not finite between
- * bodies farther apart than that has another cause. */
+/* Reports two bodies that are too close. Only the first force shows whether the rounded pair terms separate two
+ * bodies. Pair terms keep 24 bits (fp64: 53) of twice the extent, and inverse cubes down to 2^-40 (2^-100) of it. A
+ * force that is not finite between bodies farther apart has another cause. */
 static sim_status refuse_close(const nbody_run *run, const nbody_options *options, const void *positions, int64_t bad) {
   int64_t nearest = -1;
   double least = INFINITY, extent = 0;
@@ -187,7 +188,8 @@ static int64_t sample_distances(const nbody_run *run, const void *positions, dou
   return count;
 }
 
-/* fp32 terms of a custom law are in the scenario's units; SI units may be out of their range. */
+/* Checks that fp32 terms of a custom law, which are in the scenario's units, are within the range of fp32; in SI
+ * units they may not be. */
 static sim_status check_single_range(const nbody_run *run) {
   const void *positions;
   void *copy;
@@ -202,15 +204,15 @@ static sim_status check_single_range(const nbody_run *run) {
     for (int64_t k = 0; k < count && status == SIM_OK; k++)
       if (!fits_single(r2[k]) || !fits_single(force[k]))
         status = sim_fail(SIM_ERR_SCENARIO,
-                          "pair: at r2 = %.3g it gives %.3g times the distance, and single and mixed precision take "
-                          "both in fp32, from 1e-38 to 3e38: take other units, or precision = \"double\"",
+                          "pair: at r2 = %.3g the force is %.3g times the distance; single and mixed precision compute "
+                          "both in fp32, from 1e-38 to 3e38: use other units, or precision = \"double\"",
                           r2[k], force[k]);
   }
   nbody_evaluator_destroy(&field);
   return status;
 }
 
-/* The greatest size of a component in a state array of [n] or [3][n], and its body *at. */
+/* Largest magnitude of a component in a state array of [n] or [3][n]; *at: its body. */
 static sim_status find_greatest(const nbody_run *run, const sim_buffer *buffer, int64_t *at, double *value) {
   const void *values;
   void *copy;
@@ -248,8 +250,8 @@ sim_status nbody_check_force(const nbody_run *run, const nbody_options *options)
         position_at(run, positions, 0, bad), position_at(run, positions, 1, bad), position_at(run, positions, 2, bad));
   else if (status == SIM_OK)
     status = sim_fail(SIM_ERR_SCENARIO,
-                      "bodies: the force on body %" PRIu64 " (from 0) at {%.9g, %.9g, %.9g}, or its rate, passes the "
-                      "numbers of double precision; the heaviest body is %" PRIu64 " of mass %.3g: take other units",
+                      "bodies: the force on body %" PRIu64 " (from 0) at {%.9g, %.9g, %.9g}, or its rate, exceeds the "
+                      "range of double precision; the heaviest body is %" PRIu64 " of mass %.3g: use other units",
                       id[bad], position_at(run, positions, 0, bad), position_at(run, positions, 1, bad),
                       position_at(run, positions, 2, bad), id[heaviest], mass);
   free(copy);
@@ -266,12 +268,12 @@ sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) {
   const uint64_t *id = run->id.data;
   if (!kinetic)
     return sim_fail(SIM_ERR_SCENARIO,
-                    "bodies: the kinetic energy passes the numbers of double precision; the fastest body is %" PRIu64
-                    " (from 0) with a speed of %.3g and a mass of at most %.3g: take other units",
+                    "bodies: the kinetic energy exceeds the range of double precision; the fastest body is %" PRIu64
+                    " (from 0) with a speed of %.3g and a mass of at most %.3g: use other units",
                     id[fastest], speed, mass);
   return sim_fail(SIM_ERR_SCENARIO,
                   "bodies: the potential energy is not finite; the heaviest body is %" PRIu64
-                  " (from 0) of mass %.3g: take other units, or see to the potential",
+                  " (from 0) of mass %.3g: use other units, or check the potential",
                   id[heaviest], mass);
 }
 

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sections ---- */
+/* ---- groups ---- */
 
 static sim_status file_path(const nbody_from_file *file, const sim_setup *setup, char out[4096]) {
   const bool alone = file->path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
   const int length =
       alone ? snprintf(out, 4096, "%s", file->path) : snprintf(out, 4096, "%s/%s", setup->folder, file->path);
-  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "a path of %d letters is too long", length);
+  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "the path is too long: %d characters", length);
   return SIM_OK;
 }
 
@@ -34,56 +34,56 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
     char path[4096];
     SIM_TRY(file_path(file, setup, path));
     SIM_TRY(setup->count_particles(path, file->group.species, n));
-    if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: holds no bodies", path);
+    if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: contains no bodies", path);
   } else
     *n = ((const nbody_sphere *)item->data)->n;
   return SIM_OK;
 }
 
-sim_status nbody_sections_list(const nbody_parameters *p, const sim_setup *setup, nbody_sections *out) {
-  *out = (nbody_sections){0};
-  out->section = calloc(2 * p->bodies.count + 1, sizeof *out->section);
-  if (out->section == NULL) return sim_no_memory("the list of bodies");
+sim_status nbody_groups_list(const nbody_parameters *p, const sim_setup *setup, nbody_groups *out) {
+  *out = (nbody_groups){0};
+  out->group = calloc(2 * p->bodies.count + 1, sizeof *out->group);
+  if (out->group == NULL) return sim_no_memory("the list of bodies");
   for (size_t i = 0; i < p->bodies.count; i++) {
     const sim_item *item = &p->bodies.items[i];
-    nbody_section part = {.item = item, .species = ((const nbody_group *)item->data)->species};
+    nbody_group part = {.item = item, .species = ((const nbody_group_fields *)item->data)->species};
     sim_status status = count_item(item, setup, &part.n);
     if (status != SIM_OK) {
-      nbody_sections_free(out);
+      nbody_groups_free(out);
       return status;
     }
-    out->section[out->count++] = part;
+    out->group[out->count++] = part;
     out->n += (double)part.n;
     if (item->schema == &nbody_exponential_disk_schema) {
       const nbody_halo *halo = &((const nbody_exponential_disk *)item->data)->halo;
-      out->section[out->count++] = (nbody_section){item, halo->species, halo->n, true};
+      out->group[out->count++] = (nbody_group){item, halo->species, halo->n, true};
       out->n += (double)halo->n;
     }
   }
   sim_species species[SIM_SPECIES_MAX];
-  if (nbody_sections_species(out, species) == SIZE_MAX) {
-    nbody_sections_free(out);
+  if (nbody_groups_species(out, species) == SIZE_MAX) {
+    nbody_groups_free(out);
     return sim_fail(SIM_ERR_SCENARIO, "bodies: expected at most %d species", SIM_SPECIES_MAX);
   }
   return SIM_OK;
 }
 
-void nbody_sections_free(nbody_sections *sections) {
-  free(sections->section);
-  *sections = (nbody_sections){0};
+void nbody_groups_free(nbody_groups *groups) {
+  free(groups->group);
+  *groups = (nbody_groups){0};
 }
 
-size_t nbody_sections_species(const nbody_sections *sections, sim_species species[SIM_SPECIES_MAX]) {
+size_t nbody_groups_species(const nbody_groups *groups, sim_species species[SIM_SPECIES_MAX]) {
   size_t count = 0;
-  for (size_t i = 0; i < sections->count; i++) {
+  for (size_t i = 0; i < groups->count; i++) {
     size_t s = 0;
-    while (s < count && strcmp(species[s].name, sections->section[i].species) != 0) s++;
+    while (s < count && strcmp(species[s].name, groups->group[i].species) != 0) s++;
     if (s == SIM_SPECIES_MAX) return SIZE_MAX;
     if (s == count) {
       species[count++] = (sim_species){0};
-      snprintf(species[s].name, sizeof species[s].name, "%s", sections->section[i].species);
+      snprintf(species[s].name, sizeof species[s].name, "%s", groups->group[i].species);
     }
-    if (sections->n < 0x1p62) species[s].count += sections->section[i].n;
+    if (groups->n < 0x1p62) species[s].count += groups->group[i].n;
   }
   for (size_t s = 1; s < count; s++) species[s].first = species[s - 1].first + species[s - 1].count;
   return count;
@@ -97,7 +97,7 @@ static double weighted_mean(const nbody_bodies *part, const double *x, double ma
   return sim_reduce_sum(scratch, n, scratch + n, threads) / mass;
 }
 
-/* Moves the centre of mass and the momentum to zero. The second pass removes the rounding errors of the first. */
+/* Shifts the centre of mass and the momentum to zero. The second pass removes the rounding errors of the first. */
 static void recentre(nbody_bodies *part, double *scratch, int threads) {
   const size_t n = (size_t)part->n;
   memcpy(scratch, part->mass, n * sizeof *scratch);
@@ -125,7 +125,7 @@ static void rotation_matrix(const double degrees[3], double m[3][3]) {
     for (int j = 0; j < 3; j++) m[i][j] = (i == j ? c : 0) + s * cross[i][j] + (1 - c) * u[i] * u[j];
 }
 
-static void apply_group(const nbody_group *group, nbody_bodies *part) {
+static void apply_group(const nbody_group_fields *group, nbody_bodies *part) {
   if (group->rotation[0] != 0 || group->rotation[1] != 0 || group->rotation[2] != 0) {
     double m[3][3];
     rotation_matrix(group->rotation, m);
@@ -185,7 +185,7 @@ static sim_status check_read(const sim_particles *read, const nbody_bodies *part
   if (read->mass == NULL) return sim_fail(SIM_ERR_SCENARIO, "%s: has no masses", path);
   for (int c = 0; c < 3; c++)
     if (read->position[c] == NULL || read->velocity[c] == NULL)
-      return sim_fail(SIM_ERR_SCENARIO, "%s: has no %s of all three components", path,
+      return sim_fail(SIM_ERR_SCENARIO, "%s: lacks a component of %s", path,
                       read->position[c] == NULL ? "position" : "velocity");
   for (int64_t i = 0; i < part->n; i++) {
     if (!(read->mass[i] >= 0))
@@ -217,29 +217,29 @@ static sim_status read_file(const nbody_from_file *file, const nbody_parameters 
   return status;
 }
 
-/* ---- all ---- */
+/* ---- all bodies ---- */
 
-double nbody_bodies_bytes(const nbody_sections *sections, double stage) {
+double nbody_bodies_bytes(const nbody_groups *groups, double stage) {
   double read = 0, scratch = 0; /* for the largest file, and for the largest group that is generated */
-  for (size_t i = 0; i < sections->count; i++) {
-    const nbody_section *part = &sections->section[i];
+  for (size_t i = 0; i < groups->count; i++) {
+    const nbody_group *part = &groups->group[i];
     const double bytes = (double)part->n * sizeof(double);
     if (part->item->schema == &nbody_from_file_schema)
       read = fmax(read, 7 * bytes);
     else if (part->item->schema != &nbody_body_schema && part->item->schema != &nbody_each_schema)
       scratch = fmax(scratch, (1 + 1.0 / SIM_REDUCE_BLOCK) * bytes);
   }
-  return 7 * sections->n * sizeof(double) + fmax(scratch + read, stage);
+  return 7 * groups->n * sizeof(double) + fmax(scratch + read, stage);
 }
 
-static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, const nbody_section *which,
+static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, const nbody_group *which,
                             double *scratch, nbody_bodies *part) {
   const nbody_maker maker = {p->common.seed, nbody_gravitational_constant(p), p->gravity.softening, setup->threads};
   const sim_schema *schema = which->item->schema;
   const void *data = which->item->data;
   if (schema == &nbody_each_schema) {
     copy_each(data, part);
-    return add_velocity_field(((const nbody_group *)data)->velocity_field, part);
+    return add_velocity_field(((const nbody_group_fields *)data)->velocity_field, part);
   }
   bool made = true;
   if (schema == &nbody_body_schema) {
@@ -260,25 +260,25 @@ static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, c
     SIM_TRY(nbody_make_disk(&maker, data, part));
   if (made) recentre(part, scratch, setup->threads);
   apply_group(data, part);
-  return add_velocity_field(((const nbody_group *)data)->velocity_field, part);
+  return add_velocity_field(((const nbody_group_fields *)data)->velocity_field, part);
 }
 
-sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_sections *sections,
+sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_groups *groups,
                                nbody_bodies *out) {
   *out = (nbody_bodies){0};
-  const size_t n = (size_t)sections->n, room = n + sim_reduce_blocks(n);
+  const size_t n = (size_t)groups->n, room = n + sim_reduce_blocks(n);
   double *data = calloc(7 * n, sizeof *data), *scratch = calloc(room, sizeof *scratch);
   sim_status status = SIM_OK;
   if (data == NULL || scratch == NULL) status = sim_no_memory("%zu bodies", n);
   int64_t id = 0;
-  for (size_t i = 0; i < sections->count && status == SIM_OK; i++) {
-    nbody_bodies part = {.n = sections->section[i].n, .id = id, .mass = data + id};
+  for (size_t i = 0; i < groups->count && status == SIM_OK; i++) {
+    nbody_bodies part = {.n = groups->group[i].n, .id = id, .mass = data + id};
     for (int c = 0; c < 3; c++) {
       part.position[c] = data + (1 + (size_t)c) * n + id;
       part.velocity[c] = data + (4 + (size_t)c) * n + id;
     }
-    sim_startup("making bodies", (double)i, sections->count > 1 ? (double)sections->count : 0);
-    status = make_part(p, setup, &sections->section[i], scratch, &part);
+    sim_startup("making bodies", (double)i, groups->count > 1 ? (double)groups->count : 0);
+    status = make_part(p, setup, &groups->group[i], scratch, &part);
     id += part.n;
   }
   free(scratch);
@@ -295,13 +295,13 @@ sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup
 }
 
 void nbody_bodies_free(nbody_bodies *bodies) {
-  free(bodies->mass); /* one block */
+  free(bodies->mass); /* one allocation */
   *bodies = (nbody_bodies){0};
 }
 
 sim_status nbody_bodies_check_mass(const nbody_bodies *bodies, bool single) {
   for (int64_t i = 0; i < bodies->n; i++)
     if ((single ? (double)(float)bodies->mass[i] : bodies->mass[i]) > 0) return SIM_OK;
-  return sim_fail(SIM_ERR_SCENARIO, "bodies: expected a body that has mass, got none%s",
-                  single ? " that precision \"single\" can hold" : "");
+  return sim_fail(SIM_ERR_SCENARIO, "bodies: expected a body with mass > 0, got none%s",
+                  single ? " in the range of precision \"single\"" : "");
 }

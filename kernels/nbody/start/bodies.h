@@ -11,32 +11,32 @@ typedef struct nbody_bodies {
 } nbody_bodies;
 
 /* A run of consecutive ids with one species: an item of `bodies`, or the halo of an exponential_disk. */
-typedef struct nbody_section {
+typedef struct nbody_group {
   const sim_item *item;
   const char *species;
   int64_t n;
   bool halo;
-} nbody_section;
+} nbody_group;
 
-typedef struct nbody_sections {
-  nbody_section *section; /* [count], owned */
+typedef struct nbody_groups {
+  nbody_group *group; /* [count], owned */
   size_t count;
   double n; /* all bodies; a double, as the sum may pass 2^63 */
-} nbody_sections;
+} nbody_groups;
 
-/* Lists the sections of a scenario; of files only the number of bodies is read. SIM_ERR_SCENARIO: too many species, or
+/* Lists the groups of a scenario; of files only the number of bodies is read. SIM_ERR_SCENARIO: too many species, or
  * the reader's error. */
-sim_status nbody_sections_list(const nbody_parameters *p, const sim_setup *setup, nbody_sections *out) SIM_MUST_CHECK;
-void nbody_sections_free(nbody_sections *sections);
+sim_status nbody_groups_list(const nbody_parameters *p, const sim_setup *setup, nbody_groups *out) SIM_MUST_CHECK;
+void nbody_groups_free(nbody_groups *groups);
 
-/* Fills in the species in the order of their first appearance; returns their number, SIZE_MAX for too many. */
-size_t nbody_sections_species(const nbody_sections *sections, sim_species species[SIM_SPECIES_MAX]);
+/* Lists the species in the order of their first appearance; returns their number, SIZE_MAX for too many. */
+size_t nbody_groups_species(const nbody_groups *groups, sim_species species[SIM_SPECIES_MAX]);
 
-/* Peak memory of nbody_bodies_create and of what follows it: `stage` bytes that are taken once all bodies are made. */
-double nbody_bodies_bytes(const nbody_sections *sections, double stage);
-/* Makes all bodies. Random numbers are functions of the seed, the id of a body and nbody_draw. SIM_ERR_SCENARIO,
+/* Peak host memory of nbody_bodies_create and of the `stage` bytes that are allocated once all bodies exist. */
+double nbody_bodies_bytes(const nbody_groups *groups, double stage);
+/* Creates all bodies. Random numbers are functions of the seed, the id of a body and nbody_draw. SIM_ERR_SCENARIO,
  * SIM_ERR_NO_MEMORY, or the reader's error. */
-sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_sections *sections,
+sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_groups *groups,
                                nbody_bodies *out) SIM_MUST_CHECK;
 void nbody_bodies_free(nbody_bodies *bodies);
 /* SIM_ERR_SCENARIO where the sum of all masses is 0, rounded to fp32 if `single`. */
@@ -44,16 +44,16 @@ sim_status nbody_bodies_check_mass(const nbody_bodies *bodies, bool single) SIM_
 
 /* Random draws of one body, of two numbers each (engine/rng.h): the `draw` of sim_rng_uniform and sim_rng_normal. */
 typedef enum nbody_draw {
-  NBODY_DRAW_RADIUS,     /* uniform: radius; first number of the direction of the position, or angle in the disk */
-  NBODY_DRAW_DIRECTION,  /* uniform: second number of that direction, or height; first of the velocity's direction */
+  NBODY_DRAW_RADIUS, /* uniform: radius; also the first number of the position's direction, or the angle in the disk */
+  NBODY_DRAW_DIRECTION,  /* uniform: second number of that direction, or height; first of the velocity's */
   NBODY_DRAW_VELOCITY,   /* uniform: second number of the velocity's direction; or normal: vx, vy */
   NBODY_DRAW_VELOCITY_Z, /* normal: vz */
-  NBODY_DRAW_SPEED = 3   /* uniform: speed by rejection, this draw and all that follow */
+  NBODY_DRAW_SPEED = 3   /* uniform: speed by rejection, this draw and all later ones */
 } nbody_draw;
 
-/* Generators: fill `part` about the origin, at rest as a whole but for sampling noise. Radii are stratified: body i of
- * n is drawn from the shell that holds the share [i/n, (i + 1)/n) of the mass, so that the mass within a radius is
- * right to one body. */
+/* Generators: fill `part` around the origin, at rest as a whole except for sampling noise. Radii are stratified:
+ * body i of n is drawn from the shell with the fraction [i/n, (i + 1)/n) of the mass, so that the mass within a
+ * radius is exact to one body. */
 typedef struct nbody_maker {
   uint64_t seed;
   double G, softening;
@@ -68,8 +68,8 @@ sim_status nbody_make_disk(const nbody_maker *maker, const nbody_exponential_dis
 sim_status nbody_make_halo(const nbody_maker *maker, const nbody_exponential_disk *disk,
                            nbody_bodies *part) SIM_MUST_CHECK;
 
-/* Radius, in scale lengths, that holds the share (0, 1] of the mass of a Plummer sphere; 2^26 where the share rounds to
- * 1. */
+/* Radius, in scale lengths, that contains the fraction (0, 1] of the mass of a Plummer sphere; 2^26 where the
+ * fraction rounds to 1. */
 double nbody_plummer_radius(double share);
 /* Squared circular speed in the attraction of an infinite exponential disk alone, times Rd/(G M), at the radii
  * spacing (k + 1/2): speed2[rings]. Lengths are in units of Rd; density goes as sech^2(z/thickness). */

@@ -1,4 +1,4 @@
-/* Checks of a checkpoint's state before it is used: the file may have been changed on purpose. */
+/* Checks a checkpoint's state before it is used: the file may have been modified on purpose. */
 #include "kernels/nbody/run.h"
 
 #include <inttypes.h>

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Positions as they are rounded: from the origin where the state is in single precision, relative to the middle of all
- * bodies where only the pair terms are. */
+/* Rounding of positions: relative to the origin where the state is in single precision, relative to the middle of
+ * all bodies where only the pair terms are. */
 typedef struct rounding {
   const nbody_bodies *bodies;
   double centre[3];
@@ -44,7 +44,7 @@ static double distance(const nbody_bodies *b, int64_t i, int64_t j) {
                b->position[2][i] - b->position[2][j]);
 }
 
-/* ---- bodies that are rounded to one point ---- */
+/* ---- bodies rounded to one point ---- */
 
 static bool same(const rounding *r, int64_t i, int64_t j) {
   return rounded(r, 0, i) == rounded(r, 0, j) && rounded(r, 1, i) == rounded(r, 1, j) &&
@@ -54,7 +54,7 @@ static bool same(const rounding *r, int64_t i, int64_t j) {
 static uint64_t hash_of(const rounding *r, int64_t i) {
   uint64_t hash = 0;
   for (int c = 0; c < 3; c++) {
-    const float x = rounded(r, c, i) + 0.0F; /* -0 is 0 */
+    const float x = rounded(r, c, i) + 0.0F; /* turns -0 into 0 */
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
@@ -67,14 +67,15 @@ static sim_status refuse(const rounding *r, bool state, int64_t i, int64_t j) {
   double *const *x = (double *const *)r->bodies->position;
   return sim_fail(SIM_ERR_SCENARIO,
                   "bodies: %" PRId64 " and %" PRId64 " (ids, from 0) are %.3g apart at {%.9g, %.9g, %.9g}, and one "
-                  "point in %s, where numbers near %.6g are %.2g apart: %stake precision = \"double\"",
+                  "point in %s, where numbers near %.6g are %.2g apart: %suse precision = \"double\"",
                   i, j, distance(r->bodies, i, j), x[0][i], x[1][i], x[2][i],
                   state ? "single precision" : "the pair terms' single precision", r->far, sim_single_spacing(r->far),
                   state ? "put the bodies nearer to the origin, or " : "");
 }
 
-/* Bodies at one point to the last bit were put there. Distances up to `least` do not matter. The hash table has 6 to 12
- * bytes a body, less than the state that is taken next. */
+/* SIM_ERR_SCENARIO where two bodies are rounded to one point. Bodies with identical positions are intended;
+ * distances up to `least` do not matter. The hash table has 6 to 12 bytes a body, less than the state that is
+ * allocated next. */
 static sim_status refuse_merged(const rounding *r, bool state, double least) {
   const int64_t n = r->bodies->n;
   uint64_t size = 4;
@@ -97,7 +98,7 @@ static sim_status refuse_merged(const rounding *r, bool state, double least) {
 
 /* ---- distances ---- */
 
-/* Least distance of sampled bodies from all others; of all bodies up to n = 8192. */
+/* Smallest distance of sampled bodies from all others; up to n = 8192 all bodies are sampled. */
 static double nearest(const nbody_bodies *b) {
   const double samples = fmin((double)b->n, fmax(64, 0x1p26 / (double)b->n));
   double least = INFINITY;

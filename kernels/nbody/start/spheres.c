@@ -16,9 +16,9 @@ void nbody_direction(double u, double v, double out[3]) {
 
 double nbody_plummer_radius(double share) { return 1 / sqrt(fmax(pow(share, -2.0 / 3) - 1, 0x1p-52)); }
 
-/* S. J. Aarseth, M. Henon and R. Wielen, A&A 37 (1974) 183, appendix: radius from the mass within it, speed over escape
- * speed q from g(q) = q^2 (1 - q^2)^(7/2) <= 0.0923 by rejection. A cutoff leaves out the mass beyond and nothing else:
- * velocities stay those of the whole sphere, which `mass` is scaled to. */
+/* S. J. Aarseth, M. Henon and R. Wielen, A&A 37 (1974) 183, appendix: radius from the mass within it; speed over
+ * escape speed q from g(q) = q^2 (1 - q^2)^(7/2) <= 0.0923 by rejection. A cutoff only leaves out the mass beyond
+ * it: velocities stay those of the whole sphere, which has the mass `mass`. */
 void nbody_make_plummer(const nbody_maker *maker, const nbody_sphere *sphere, nbody_bodies *part) {
   const double a = sphere->radius, x = isnan(sphere->cutoff) ? INFINITY : sphere->cutoff / a;
   const double within = isinf(x) ? 1 : pow(1 + 1 / (x * x), -1.5);

@@ -1,44 +1,46 @@
-/* Finds why a block of samples has no finite sums: on which path, and at which price and time. The paths are simulated
- * once more, on the CPU, also those of a GPU. */
+/* Finds the path, price and time at which a block of samples has no finite sums. The paths are simulated once more
+ * on the CPU, also those of a GPU run. */
 #include "kernels/option/cpu/sampler.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WINDOW = 32 /* steps checked together */ };
+enum { WINDOW = 32 /* steps whose prices are checked together */ };
 
-/* A chunk of one of the paths' samples. */
-typedef struct place {
+/* A chunk of samples and its paths. */
+typedef struct chunk_paths {
   const option_parameters *p;
   const option_sampler *s;
-  int64_t sample; /* number of the first, which is the path `first` */
+  int64_t sample; /* number of the chunk's first sample; its path is `first` */
   uint64_t first;
   int count;
-} place;
+} chunk_paths;
 
 static double number(const option_sampler *s, const void *from, int i) {
   return s->single ? (double)((const float *)from)[i] : ((const double *)from)[i];
 }
 
-static double path_number(const place *at, int i) { return ((double)at->sample + i) * at->s->estimate.signs; }
+static double path_number(const chunk_paths *at, int i) { return ((double)at->sample + i) * at->s->estimate.signs; }
 
 /* ---- local volatilities ---- */
 
-/* Prices of an asset after the steps first .. first + count - 1, counted from 1: out[variants][WINDOW]. */
-static void simulate_steps(const place *at, int asset, int first, int count, void **out) {
+/* Prices of an asset after the steps first .. first + count - 1, counted from 1:
+ * out[variants][WINDOW][OPTION_CHUNK]. */
+static void simulate_steps(const chunk_paths *at, int asset, int first, int count, void **out) {
   option_feature feature[WINDOW];
   option_paths paths = at->s->paths;
-  for (int k = 0; k < WINDOW; k++) /* all of them: the steps of the last ones may be none */
+  for (int k = 0; k < WINDOW; k++) /* always WINDOW features: those beyond `count` repeat the first step */
     feature[k] = (option_feature){.kind = OPTION_FIXING, .asset = asset, .step = first + (k < count ? k : 0)};
   paths.feature = feature;
   paths.features = WINDOW;
   (void)at->s->kernel(&paths, at->first, at->count, out, at->s->workspaces[0].kernel);
 }
 
-/* SIM_ERR_DIVERGED where the volatility of a path is none before a step, of all variants: prices[variants]. */
-static sim_status check_volatility(const place *at, int asset, int step, const sim_expr_program *program, void *scratch,
-                                   void *const *prices, int stride) {
+/* SIM_ERR_DIVERGED where the local volatility of a path before `step` is invalid, in any variant. prices[variants *
+ * stride] of that step, or NULL for the spot. */
+static sim_status check_volatility(const chunk_paths *at, int asset, int step, const sim_expr_program *program,
+                                   void *scratch, void *const *prices, int stride) {
   double price[OPTION_CHUNK], sigma[OPTION_CHUNK];
   const double t = step * at->s->estimate.market[0].dynamics[asset].dt;
   for (int v = 0; v < at->s->paths.variants; v++) {
@@ -58,7 +60,7 @@ static sim_status check_volatility(const place *at, int asset, int step, const s
   return SIM_OK;
 }
 
-static sim_status check_steps(const place *at, int asset, const sim_expr_program *program, void *scratch,
+static sim_status check_steps(const chunk_paths *at, int asset, const sim_expr_program *program, void *scratch,
                               void **prices) {
   SIM_TRY(check_volatility(at, asset, 0, program, scratch, NULL, 0));
   for (int step = 1; step < at->s->paths.steps; step += WINDOW) {
@@ -70,7 +72,7 @@ static sim_status check_steps(const place *at, int asset, const sim_expr_program
   return SIM_OK;
 }
 
-static sim_status diagnose_asset(const place *at, int asset) {
+static sim_status diagnose_asset(const chunk_paths *at, int asset) {
   const size_t variants = (size_t)at->s->paths.variants, row = OPTION_CHUNK * sizeof(double);
   const bool uniform[] = {false, true};
   sim_expr_program *program;
@@ -91,7 +93,7 @@ static sim_status diagnose_asset(const place *at, int asset) {
   return status;
 }
 
-static sim_status diagnose_local(const place *at) {
+static sim_status diagnose_local(const chunk_paths *at) {
   for (int a = 0; a < at->s->paths.assets; a++)
     if (option_asset_at(at->p, a)->local_vol != NULL) SIM_TRY(diagnose_asset(at, a));
   return SIM_OK;
@@ -99,8 +101,8 @@ static sim_status diagnose_local(const place *at) {
 
 /* ---- payoffs and Greeks ---- */
 
-/* "where last[1] = 83.2, mean[1] = 91", of the first numbers that payoffs see. */
-static void seen(const place *at, int variant, int i, char *out, size_t capacity) {
+/* Writes ", where last[1] = 83.2, mean[1] = 91": the first three features that the payoffs of path i read. */
+static void describe_features(const chunk_paths *at, int variant, int i, char *out, size_t capacity) {
   const option_graph *g = &at->s->estimate.graph;
   size_t used = 0;
   int shown = 0;
@@ -114,7 +116,7 @@ static void seen(const place *at, int variant, int i, char *out, size_t capacity
   }
 }
 
-static sim_status diagnose_payoffs(const place *at) {
+static sim_status diagnose_payoffs(const chunk_paths *at) {
   const option_graph *g = &at->s->estimate.graph;
   char name[48], where[160];
   for (int o = 0; o < g->outputs; o++)
@@ -122,7 +124,7 @@ static sim_status diagnose_payoffs(const place *at) {
       for (int i = 0; i < at->count; i++) {
         const double value = number(at->s, at->s->workspaces[0].outputs[v * g->outputs + o], i);
         if (isfinite(value)) continue;
-        seen(at, v, i, where, sizeof where);
+        describe_features(at, v, i, where, sizeof where);
         if (o < g->payoffs)
           option_payoff_name(at->p, o, name, sizeof name);
         else
@@ -133,14 +135,15 @@ static sim_status diagnose_payoffs(const place *at) {
   return SIM_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- search ---- */
 
 static sim_status search(const option_parameters *p, const option_sampler *s, int64_t first, int64_t count) {
   for (int64_t done = 0; done < count; done += s->chunk) {
     const int64_t left = count - done;
-    const place at = {p, s, first + done, option_path_of(s, first + done), (int)(left < s->chunk ? left : s->chunk)};
-    const bool sound = option_simulate(s, &s->workspaces[0], at.first, at.count);
-    if (sound) {
+    const chunk_paths at = {p, s, first + done, option_path_of(s, first + done),
+                            (int)(left < s->chunk ? left : s->chunk)};
+    const bool valid = option_simulate(s, &s->workspaces[0], at.first, at.count);
+    if (valid) {
       SIM_TRY(diagnose_payoffs(&at));
       continue;
     }

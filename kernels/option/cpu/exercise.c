@@ -11,7 +11,7 @@
 
 enum { MOMENTS = OPTION_REGRESSION_MOMENTS, SUMS = OPTION_REGRESSION_SUMS };
 
-/* The paths on the CPU. */
+/* Regression on the CPU: prices and cash of all paths. */
 typedef struct regression {
   const option_parameters *p;
   const option_market *market;
@@ -23,7 +23,7 @@ typedef struct regression {
   double *column;       /* [chunks] */
 } regression;
 
-/* What the paths need beside the market. */
+/* What a path simulation needs beside the market. */
 typedef struct simulation {
   option_dynamics dynamics[OPTION_ASSETS_MAX];
   sim_expr_program *local[OPTION_ASSETS_MAX];
@@ -75,7 +75,7 @@ static void free_simulation(simulation *w) {
   free(w->out);
 }
 
-/* Prices at the dates. */
+/* Simulates the paths and stores the asset's prices at the exercise dates. */
 static void run_paths(regression *f, const option_parameters *p, const simulation *w, option_path_kernel *kernel) {
   const option_market *market = f->market;
   const size_t dates = (size_t)f->rule.dates, row = (size_t)f->chunks * OPTION_CHUNK;
@@ -103,13 +103,13 @@ static void run_paths(regression *f, const option_parameters *p, const simulatio
   }
 }
 
-/* Sum k of all chunks, by the tree. */
+/* Sum k over all chunks, in the fixed tree of engine/reduce.h. */
 static double total(const regression *f, int k) {
   for (int c = 0; c < f->chunks; c++) f->column[c] = f->sums[(size_t)c * SUMS + (size_t)k];
   return sim_reduce_tree(f->column, (size_t)f->chunks);
 }
 
-/* Powers of x, and x^k cash, of the paths of one chunk that would be paid at the date. */
+/* Sums of x^k and x^k cash over the paths of one chunk whose payoff at the date is positive. */
 static void chunk_sums(const option_rule *r, const double *price, const double *cash, int count, double *sums) {
   memset(sums, 0, SUMS * sizeof *sums);
   for (int i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* State of one asset on a path, and the features that payoffs see; twin: cuda/paths/features.cuh. */
+/* State of one asset on a path, and the features that payoffs read. Twin: cuda/paths/features.cuh. */
 #ifndef OPTION_TRACK_H
 #define OPTION_TRACK_H
 
@@ -8,14 +8,15 @@ LANES_INLINE vreal v_pick(vwhole which, vreal a, vreal b) {
   return (vreal)((which & (vwhole)a) | (~which & (vwhole)b));
 }
 
-LANES_INLINE vreal power(vreal x, bool far) {
+LANES_INLINE vreal price_ratio(vreal x, bool far) {
   const real most = OPTION_SINGLE ? 126 : 1022;
   if (far) x = v_max(v_min(x, v_set(most)), v_set(-most));
   return v_exp2(x);
 }
 
-/* The probability that a bridge from x to y with variance vol^2, both below 0 on the scale of `side`, stays there. */
-LANES_INLINE vreal stays(vreal x, vreal y, vreal vol, real level, real side) {
+/* Probability that a Brownian bridge from x to y with variance vol^2 never reaches `level`; side 1: an upper, -1: a
+ * lower level. */
+LANES_INLINE vreal bridge_survival(vreal x, vreal y, vreal vol, real level, real side) {
   vreal a = (level - x) * side, b = (level - y) * side;
   const real tiny = (real)1e-30;
   vreal exponent = a * b / v_max(vol * vol, v_set(tiny)) * (real)-2.8853900817779268; /* -2/ln 2 */
@@ -23,17 +24,19 @@ LANES_INLINE vreal stays(vreal x, vreal y, vreal vol, real level, real side) {
   return v_zero_unless_positive(a, v_zero_unless_positive(b, p));
 }
 
-/* Highest (side 1) or lowest (-1) point of such a bridge. */
-LANES_INLINE vreal extreme(vreal x, vreal y, vreal vol, vbits w, real side) {
+/* Maximum (side 1) or minimum (-1) of a Brownian bridge from x to y with variance vol^2, drawn with the random bits
+ * w. */
+LANES_INLINE vreal bridge_extreme(vreal x, vreal y, vreal vol, vbits w, real side) {
   vreal d = y - x, spread = d * d + vol * vol * minus_two_log(w);
   return (x + y + side * v_root(v_max(spread, v_set((real)1e-30)))) * (real)0.5;
 }
 
-/* State of one asset in one variant. */
-typedef struct track {
+/* State of one asset in one variant: x = log2(price / spot), the sums of prices and of x, and the extremes of x at
+ * the steps (most, least) and between them (high, low). */
+typedef struct asset_state {
   vreal x, sum, logs, most, least, high, low;
-  vreal v; /* Heston's variance */
-} track;
+  vreal v; /* variance of Heston's model */
+} asset_state;
 
 enum {
   NEED_SUM = 1 << OPTION_MEAN,
@@ -44,19 +47,20 @@ enum {
   NEED_SINGLES = 1 << OPTION_FIXING | 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW | 1 << OPTION_EARLY
 };
 
-/* What a tangent adds up to: y is the derivative of ln S, the others those of the features before their factors. */
-typedef struct slope {
+/* Derivatives of one asset's path by a parameter: y of ln S, the others of the features' sums and extremes before
+ * their factors. */
+typedef struct tangent_sums {
   vreal y, sum, logs, most, least;
-} slope;
+} tangent_sums;
 
-static inline track begin_track(void) {
+static inline asset_state begin_asset(void) {
   const vreal zero = {0};
-  return (track){zero, zero, zero, v_set((real)-1e30), v_set((real)1e30), zero, zero, zero};
+  return (asset_state){zero, zero, zero, v_set((real)-1e30), v_set((real)1e30), zero, zero, zero};
 }
 
-LANES_INLINE void follow(track *t, vreal next, unsigned need, bool far) {
+LANES_INLINE void update_asset(asset_state *t, vreal next, unsigned need, bool far) {
   t->x = next;
-  if (need & NEED_SUM) t->sum += power(next, far);
+  if (need & NEED_SUM) t->sum += price_ratio(next, far);
   if (need & NEED_LOGS) t->logs += next;
   if (need & NEED_ENDS) {
     t->most = v_max(t->most, next);
@@ -64,26 +68,26 @@ LANES_INLINE void follow(track *t, vreal next, unsigned need, bool far) {
   }
 }
 
-LANES_INLINE vreal feature_value(const option_paths *p, const track *t, const option_feature *f, double spot) {
-  const int looks = p->steps / (p->skip + 1);
-  const real s = (real)spot, n = (real)looks;
+LANES_INLINE vreal feature_value(const option_paths *p, const asset_state *t, const option_feature *f, double spot) {
+  const int observations = p->steps / (p->skip + 1);
+  const real s = (real)spot, n = (real)observations;
   switch (f->kind) {
-  case OPTION_LAST: return power(t->x, p->far) * s;
-  case OPTION_MEAN: return t->sum * (real)(spot / looks);
-  case OPTION_GEOMETRIC: return power(t->logs / n, p->far) * s;
-  case OPTION_MAX: return power(t->most, p->far) * s;
-  case OPTION_MIN: return power(t->least, p->far) * s;
-  case OPTION_HIGH: return power(t->high, p->far) * s;
-  default: return power(t->low, p->far) * s;
+  case OPTION_LAST: return price_ratio(t->x, p->far) * s;
+  case OPTION_MEAN: return t->sum * (real)(spot / observations);
+  case OPTION_GEOMETRIC: return price_ratio(t->logs / n, p->far) * s;
+  case OPTION_MAX: return price_ratio(t->most, p->far) * s;
+  case OPTION_MIN: return price_ratio(t->least, p->far) * s;
+  case OPTION_HIGH: return price_ratio(t->high, p->far) * s;
+  default: return price_ratio(t->low, p->far) * s;
   }
 }
 
-/* Before `t` goes on to `next`; `direction` is -1 on mirrored paths. */
-static inline void follow_slope(const option_tangent *g, const track *t, int step, vreal next, vreal normal,
-                                real direction, unsigned need, bool far, slope *s) {
+/* Adds a step to the derivatives; `t` is the state before the step. `direction` is -1 on mirrored paths. */
+static inline void add_tangent(const option_tangent *g, const asset_state *t, int step, vreal next, vreal normal,
+                               real direction, unsigned need, bool far, tangent_sums *s) {
   const real drift = ((const real *)g->drift)[step];
   s->y = g->flat ? v_set(drift) : v_fma(normal, v_set(((const real *)g->vol)[step] * direction), s->y + drift);
-  if (need & NEED_SUM) s->sum = v_fma(power(next, far), s->y, s->sum);
+  if (need & NEED_SUM) s->sum = v_fma(price_ratio(next, far), s->y, s->sum);
   if (need & NEED_LOGS) s->logs += s->y;
   if (need & NEED_ENDS) {
     s->most = v_pick(next > t->most, s->y, s->most);
@@ -91,8 +95,8 @@ static inline void follow_slope(const option_tangent *g, const track *t, int ste
   }
 }
 
-LANES_INLINE vreal slope_value(const option_paths *p, const track *t, const slope *s, const option_feature *f,
-                               double spot) {
+LANES_INLINE vreal tangent_value(const option_paths *p, const asset_state *t, const tangent_sums *s,
+                                 const option_feature *f, double spot) {
   const vreal value = feature_value(p, t, f, spot);
   switch (f->kind) {
   case OPTION_LAST: return value * s->y;
@@ -103,42 +107,45 @@ LANES_INLINE vreal slope_value(const option_paths *p, const track *t, const slop
   }
 }
 
-/* Payment of an early exercise: `place` is -1 before there is one. At the last date it is the payoff, if positive. */
-static inline void exercise(const option_rule *rule, int step, vreal price, vreal *place) {
+/* Early exercise at the end of a step: *paid is -1 before exercise, then the amount paid, carried to maturity. At
+ * the last date it is the payoff, if positive. */
+static inline void exercise(const option_rule *rule, int step, vreal price, vreal *value) {
   const int date = (step + 1) / rule->every - 1;
   const real *beta = rule->single ? (const void *)rule->beta_single : (const void *)rule->beta;
   const bool last = step + 1 == rule->every * rule->dates;
-  if (step == 0) *place = v_set(-1);
+  if (step == 0) *value = v_set(-1);
   if ((step + 1) % rule->every != 0) return;
   const vreal payoff = (price - (real)rule->strike) * (real)rule->sign;
   const vreal x = (price - (real)rule->centre) * (real)rule->scale;
   const vreal hold = last ? v_set(0) : v_polynomial(beta + date * (OPTION_DEGREE_MAX + 1), rule->degree + 1, x);
-  const vreal alive = v_zero_unless_positive(0 - *place, v_set(1)), paid = payoff * (real)rule->growth[date];
+  const vreal alive = v_zero_unless_positive(0 - *value, v_set(1)), paid = payoff * (real)rule->growth[date];
   const vreal now = alive * v_zero_unless_positive(payoff, v_zero_unless_positive(payoff - hold, v_set(1)));
-  *place += now * (paid + 1);
-  if (last) *place = v_max(*place, v_set(0));
+  *value += now * (paid + 1);
+  if (last) *value = v_max(*value, v_set(0));
 }
 
-/* Fixings and probabilities are kept in `out` itself, at place `at`. */
-LANES_INLINE void single_features(const option_paths *p, int step, int asset, const track *t, vreal next, vreal vol,
-                                  const option_variant *v, void *const *out, int at) {
-  const bool look = (step + 1) % (p->skip + 1) == 0;
-  const int place_of_look = step / (p->skip + 1);
+/* Features with one number a path (fixings, barrier probabilities, exercises) are stored in `out` at index `at`
+ * while the path runs. */
+LANES_INLINE void update_single_features(const option_paths *p, int step, int asset, const asset_state *t, vreal next,
+                                         vreal vol, const option_variant *v, void *const *out, int at) {
+  const bool observed = (step + 1) % (p->skip + 1) == 0;
+  const int observation = step / (p->skip + 1);
   for (int f = 0; f < p->features; f++) {
     const option_feature *feature = &p->feature[f];
     if (feature->asset != asset || feature->kind < OPTION_FIXING || feature->tangent > 0) continue;
-    vreal *place = (vreal *)(void *)((real *)out[f] + at);
+    vreal *value = (vreal *)(void *)((real *)out[f] + at);
     if (feature->kind == OPTION_FIXING) {
-      if (look && feature->step == place_of_look + 1) *place = power(next, p->far) * (real)v->spot[asset];
+      if (observed && feature->step == observation + 1) *value = price_ratio(next, p->far) * (real)v->spot[asset];
       continue;
     }
     if (feature->kind == OPTION_EARLY) {
-      if (look) exercise(&v->rule[feature->step], place_of_look, power(next, p->far) * (real)v->spot[asset], place);
+      if (observed)
+        exercise(&v->rule[feature->step], observation, price_ratio(next, p->far) * (real)v->spot[asset], value);
       continue;
     }
     const real level = (real)log2(feature->level / v->spot[asset]);
-    const vreal probability = stays(t->x, next, vol, level, feature->kind == OPTION_NOT_ABOVE ? 1 : -1);
-    *place = step == 0 ? probability : *place * probability;
+    const vreal probability = bridge_survival(t->x, next, vol, level, feature->kind == OPTION_NOT_ABOVE ? 1 : -1);
+    *value = step == 0 ? probability : *value * probability;
   }
 }
 

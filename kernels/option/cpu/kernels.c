@@ -1,4 +1,4 @@
-/* Which kernels this build has. */
+/* Tables of the path and sum kernels that this build has. */
 #include "kernels/option/cpu/sums.h"
 
 #include <stddef.h>

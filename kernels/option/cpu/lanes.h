@@ -1,7 +1,7 @@
-/* Vectors of the path kernels, for one instruction set and one precision: OPTION_ISA 0 plain, 1 AVX2 with FMA,
- * 2 AVX-512; OPTION_SINGLE 0 or 1. One path a lane: no result depends on how many lanes there are.
- * In fp64 products and sums round one by one, by IEEE 754: the same bits on every instruction set. In fp32 they are
- * fused where the processor can, and with AVX2 roots are refined estimates. */
+/* Vector types and functions of the path kernels, for one instruction set and one precision: OPTION_ISA 0 plain, 1
+ * AVX2 with FMA, 2 AVX-512; OPTION_SINGLE 0 or 1. One path a lane: no result depends on the number of lanes.
+ * In fp64 products and sums round separately (IEEE 754): the same bits on every instruction set. In fp32 they are
+ * fused where the processor can, and with AVX2 square roots are refined estimates. */
 #ifndef OPTION_LANES_H
 #define OPTION_LANES_H
 
@@ -35,7 +35,7 @@ enum { LANES = LANES_BYTES / sizeof(real), WIDE_LANES = LANES_BYTES / 8 };
 LANES_INLINE vreal v_set(real a) { return a - (vreal){0}; }
 LANES_INLINE vwide w_set(uint64_t a) { return a + (vwide){0}; }
 
-/* Low halves a * b, 64 bits. */
+/* Products of the low 32-bit halves of a and b, 64 bits each. */
 LANES_INLINE vwide w_mul(vwide a, vwide b) {
 #if OPTION_ISA == 2
   return (vwide)_mm512_mul_epu32((__m512i)a, (__m512i)b);
@@ -46,7 +46,7 @@ LANES_INLINE vwide w_mul(vwide a, vwide b) {
 #endif
 }
 
-/* High halves to the low ones; what is above them does not matter. */
+/* High 32-bit halves moved to the low halves; the new high halves are undefined. */
 LANES_INLINE vwide w_high(vwide a) {
 #if OPTION_ISA == 2
   return (vwide)_mm512_shuffle_epi32((__m512i)a, _MM_PERM_DDBB);
@@ -114,7 +114,7 @@ LANES_INLINE vreal v_polynomial(const real *c, int n, vreal x) {
 
 #if OPTION_SINGLE
 
-/* Words of one lane each, from those of the even and of the odd lanes. */
+/* Random bits, 32 a lane; v_low_bits takes the low halves of the vectors of even and odd lanes. */
 typedef vword vbits;
 LANES_INLINE vbits v_low_bits(vwide even, vwide odd) {
 #if OPTION_ISA == 2
@@ -123,7 +123,7 @@ LANES_INLINE vbits v_low_bits(vwide even, vwide odd) {
   return (vbits)((even & 0xffffffffu) | odd << 32);
 #endif
 }
-/* Likewise of the upper halves. */
+/* The same of the high halves. */
 LANES_INLINE vbits v_high_bits(vwide even, vwide odd) {
 #if OPTION_ISA == 2
   return (vbits)_mm512_mask_shuffle_epi32((__m512i)odd, 0x5555, (__m512i)even, _MM_PERM_DDBB);
@@ -132,23 +132,23 @@ LANES_INLINE vbits v_high_bits(vwide even, vwide odd) {
 #endif
 }
 LANES_INLINE vreal v_number(vwhole a) { return __builtin_convertvector(a, vreal); }
-/* (k + 1/2)/2^31 of the upper 31 bits k: in (0, 1] by rounding. */
+/* Uniform number (k + 1/2)/2^31 of the upper 31 bits k: in (0, 1], rounded. */
 LANES_INLINE vreal v_uniform(vbits w) { return v_fma(v_number((vwhole)(w >> 1)), v_set(0x1p-31f), v_set(0x1p-32f)); }
-/* Of the lower 31 bits: in [-1, 1]. */
+/* Number in [-1, 1] of the lower 31 bits. */
 LANES_INLINE vreal v_symmetric(vbits w) { return v_fma(v_number((vwhole)(w << 1)), v_set(0x1p-31f), v_set(0x1p-31f)); }
 /* a with the sign changed where the top bit of w is set. */
 LANES_INLINE vreal v_flip(vreal a, vbits w) { return (vreal)((vbits)a ^ (w & 0x80000000u)); }
 
-/* (k + 1/2)/2^32, k the word or its complement, whichever is below 2^31. */
+/* (k + 1/2)/2^32 where k is w or its complement, whichever is below 2^31. */
 LANES_INLINE vreal v_folded(vbits w) {
   return v_fma(v_number((vwhole)w ^ ((vwhole)w >> 31)), v_set(0x1p-32f), v_set(0x1p-33f));
 }
 
 LANES_INLINE vbits v_complement(vbits w) { return ~w; }
 
-/* Polynomials: least largest error, fitted by reweighted least squares at 4000 Chebyshev nodes. */
+/* Coefficients: minimax, fitted by reweighted least squares at 4000 Chebyshev nodes. */
 
-/* log2 of 0 < a < inf, error below 1e-7 + half a unit in the last place; never above 0 for a <= 1. */
+/* log2 of 0 < a < inf; error below 1e-7 + half a unit in the last place; <= 0 for a <= 1. */
 LANES_INLINE vreal v_log2(vreal a) {
   static const real c[] = {1.4426959f,   -0.721352119f, 0.480801929f, -0.360261048f,
                            0.290806341f, -0.251942061f, 0.201279705f, -0.090877907f};
@@ -180,7 +180,7 @@ LANES_INLINE vreal v_exp2(vreal a) {
 }
 #endif
 
-/* sin and cos of a quarter turn times t, |t| <= 1; errors below 2e-7. */
+/* sine and cosine of t quarter turns, |t| <= 1; errors below 2e-7. */
 LANES_INLINE void v_sincos(vreal t, vreal *sine, vreal *cosine) {
   static const real s[] = {1.57079629f, -0.64596336f, 0.0796884806f, -0.00467222804f, 0.000150820615f};
   static const real c[] = {0.99999994f, -1.2336982f, 0.25365075f, -0.020810629f, 0.00085819064f};
@@ -191,7 +191,7 @@ LANES_INLINE void v_sincos(vreal t, vreal *sine, vreal *cosine) {
 
 #else
 
-typedef vwide vbits; /* the word is the lower half */
+typedef vwide vbits; /* the 32 random bits are the lower half */
 LANES_INLINE vbits v_low_bits(vwide low, vwide unused) {
   (void)unused;
   return low & 0xffffffffu;
@@ -200,17 +200,17 @@ LANES_INLINE vbits v_high_bits(vwide high, vwide unused) {
   (void)unused;
   return high >> 32;
 }
-/* Of a whole number below 2^52, exact. */
+/* Converts an integer below 2^52, exactly. */
 LANES_INLINE vreal v_natural(vwide k) { return (vreal)(k | 0x4330000000000000u) - 0x1p52; }
 LANES_INLINE vreal v_uniform(vbits w) { return (v_natural(w >> 1) + 0.5) * 0x1p-31; }
-LANES_INLINE vreal v_symmetric(vbits w) { /* as the signed word in fp32 */
+LANES_INLINE vreal v_symmetric(vbits w) { /* of the signed 32-bit number, as in fp32 */
   return (v_natural(((w << 1) & 0xffffffffu) ^ 0x80000000u) - (0x1p31 - 1)) * 0x1p-31;
 }
 LANES_INLINE vreal v_flip(vreal a, vbits w) { return (vreal)((vbits)a ^ (w & 0x80000000u) << 32); }
 LANES_INLINE vbits v_complement(vbits w) { return w ^ 0xffffffffu; }
 LANES_INLINE vreal v_folded(vbits w) { return (v_natural((w ^ (0 - (w >> 31))) & 0xffffffffu) + 0.5) * 0x1p-32; }
 
-/* Series cut where the next term is below 1e-17 of the first. */
+/* Series end where the next term is below 1e-17 of the first. */
 
 /* log2(a) = e + 2/ln 2 atanh((m - 1)/(m + 1)), a = 2^e m, 3/4 <= m < 3/2. */
 LANES_INLINE vreal v_log2(vreal a) {

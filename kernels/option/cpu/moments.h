@@ -1,8 +1,9 @@
-/* Matched moments: normals of a step and asset have mean 0, variance 1 on every chunk. Twin: cuda/paths/moments.cuh.
+/* Moment matching: the normals of a step and asset have mean 0 and variance 1 over each chunk. Twin:
+ * cuda/paths/moments.cuh.
  *
- * Of m normals x = (z - their mean)/(their deviation) is a coordinate on a sphere and not normal: its fourth moment is
- * 3 (m - 1)/(m + 1), so that prices would be wrong by a term of 1/m however many chunks there are. r (x + (x^3 - 3 x)/
- * (4 (m + 1))) is normal up to terms of 1/m^2 (Cornish and Fisher 1938); r makes its variance 1. */
+ * With m normals z, x = (z - mean)/deviation is a coordinate of a point on a sphere and not normal: its fourth
+ * moment is 3 (m - 1)/(m + 1), an error of prices of order 1/m for any number of chunks. r (x + (x^3 - 3 x)/(4 (m +
+ * 1))) is normal up to terms of 1/m^2 (Cornish and Fisher 1938); r makes its variance 1. */
 #ifndef OPTION_MATCH_H
 #define OPTION_MATCH_H
 
@@ -25,8 +26,8 @@ static inline double match_total(const vreal *sums) {
   return sim_reduce_tree(wide, MATCH_LANES);
 }
 
-/* Of up to four steps from 4 * group on, of one asset: out[step * assets]. The sums are as if there were MATCH_LANES
- * lanes on any processor. */
+/* Mean and 1/deviation of up to four steps from 4 * group on, of one asset: out[step * assets]. Sums use MATCH_LANES
+ * partial sums on every processor. */
 static inline void match_group(const option_paths *p, uint64_t first, int group, int asset, match *out) {
   vreal sum[4][MATCH_VECTORS], squares[4][MATCH_VECTORS];
   const uint32_t share = (uint32_t)option_share(p->steps);
@@ -35,13 +36,13 @@ static inline void match_group(const option_paths *p, uint64_t first, int group,
   memset(squares, 0, sizeof squares);
   for (int at = 0; at < OPTION_CHUNK; at += LANES) {
     const uint64_t path = first + (uint64_t)at;
-    const uint32_t shared = (uint32_t)path / OPTION_SHARE_STRIDE, turn = (uint32_t)p->steps * (shared % share);
+    const uint32_t shared = (uint32_t)path / OPTION_SHARE_STRIDE, offset = (uint32_t)p->steps * (shared % share);
     const stream s = begin_any(p, share > 1 ? shared_path(path) : path);
     const int vector = at / LANES % MATCH_VECTORS;
     vreal z[4];
     four_normals(&s, share > 1 ? shared / share : (uint32_t)group, (uint32_t)(OPTION_DRAW_NORMAL + asset), z);
     for (int i = 0; i < steps; i++) {
-      const vreal one = z[share > 1 ? turn + (uint32_t)i : (uint32_t)i];
+      const vreal one = z[share > 1 ? offset + (uint32_t)i : (uint32_t)i];
       sum[i][vector] += one;
       squares[i][vector] += one * one;
     }
@@ -52,7 +53,7 @@ static inline void match_group(const option_paths *p, uint64_t first, int group,
   }
 }
 
-/* Of all paths of a chunk: out[steps][assets]. */
+/* Means and 1/deviations of all steps and assets over a chunk: out[steps][assets]. */
 static inline void match_chunk(const option_paths *p, uint64_t first, match *out) {
   for (int group = 0; 4 * group < p->steps; group++)
     for (int a = 0; a < p->assets; a++) match_group(p, first, group, a, out + 4 * group * p->assets + a);

@@ -1,4 +1,5 @@
-/* Steps of assets that are not geometric Brownian motions: option_dynamics. Twin: cuda/paths/motion.cuh. */
+/* Steps of assets that are not geometric Brownian motions. Formulas and symbols: option_dynamics. Twin:
+ * cuda/paths/motion.cuh. */
 #ifndef OPTION_MOTION_H
 #define OPTION_MOTION_H
 
@@ -8,19 +9,20 @@
 #define INVERSE_LN2 ((real)1.4426950408889634074)
 #define NATURAL_2 ((real)0.69314718055994530942)
 
-/* Heston's step: returns the growth of x beside its drift. `w` is the word of the variance. */
-static inline vreal heston_step(const option_dynamics *m, track *t, vreal normal, vbits w, vreal *vol) {
+/* One step of Heston's model: returns the increment of x without its drift, updates the variance, sets *vol. `w`:
+ * random bits of the variance. */
+static inline vreal heston_step(const option_dynamics *m, asset_state *t, vreal normal, vbits w, vreal *vol) {
   const vreal v = t->v, mean = v * (real)m->keep + (real)m->pull, variance = v * (real)m->spread + (real)m->floor;
   const vreal psi = variance / (mean * mean), one = v_set(1);
   const vwhole quadratic = psi <= (real)1.5;
-  /* v' = a (b + z)^2 */
+  /* Quadratic case: v' = a (b + z)^2. */
   const vreal q = v_max(2 / psi, one), b2 = q - 1 + v_root(v_max(q * (q - 1), v_set((real)1e-30)));
   const vreal a = mean / (1 + b2), z = v_root(v_max(b2, v_set((real)1e-30))) - inverse_normal(w);
-  /* v' = 0 with probability p, else exponential. */
+  /* Exponential case: v' = 0 with probability p, else exponential. */
   const vreal p = v_max((psi - 1) / (psi + 1), v_set(0)), beta = (1 - p) / mean;
   const vreal longer = v_log2(v_max((1 - p) / v_uniform(w), one)) * NATURAL_2 / beta;
   t->v = v_pick(quadratic, a * z * z, longer);
-  /* K0*: less the logarithm of the mean of exp(A v'). */
+  /* K0*: minus the logarithm of the mean of exp(A v'), A = k2 + k4/2. */
   const real big = (real)(m->k2 + m->k4 / 2), least = (real)1e-6;
   const vreal c = v_max(1 - a * (2 * big), v_set(least));
   const vreal mass = p + (1 - p) * beta / v_max(beta - big, beta * least);
@@ -42,16 +44,17 @@ static inline vreal grid_sigma(const option_dynamics *m, int step, vreal price) 
   return sigma;
 }
 
-/* `unsound`: lanes whose volatility is none. */
+/* One step with a local volatility: returns the increment of x without its drift, sets *vol, and marks lanes with an
+ * invalid volatility in `invalid`. */
 static inline vreal local_step(const option_dynamics *m, int step, vreal price, vreal normal, void *scratch, vreal *vol,
-                               vwhole *unsound) {
+                               vwhole *invalid) {
   vreal sigma;
   if (m->motion == OPTION_LOCAL_GRID) {
     sigma = grid_sigma(m, step, price);
   } else {
     const real t = (real)(step * m->dt);
     sim_expr_program_run(m->local, LANES, (const void *const[]){&price, &t}, (void *const[]){&sigma}, scratch);
-    *unsound |= ~((sigma >= v_set(0)) & (sigma <= v_set((real)OPTION_LOCAL_MAX)));
+    *invalid |= ~((sigma >= v_set(0)) & (sigma <= v_set((real)OPTION_LOCAL_MAX)));
   }
   sigma += (real)m->shift;
   *vol = sigma * (real)sqrt(m->dt) * INVERSE_LN2;
@@ -68,17 +71,19 @@ static inline vreal jump_sum(const option_dynamics *m, const bits4 *w, bool mirr
   return v_zero_unless_positive(count, v_fma(spread, z[0], count * (real)m->jump_mean));
 }
 
-/* x after the step, and the step's deviation for what happens within it; bits: of the variance and of the jumps. */
-static inline vreal moved(const option_dynamics *m, const option_variant *v, double spot, bool far, int step, track *t,
-                          vreal drift, vreal normal, vbits variance, const bits4 *jump, void *scratch, vreal *vol,
-                          vwhole *unsound) {
+/* Returns x after a step and the step's deviation in *vol, for extremes within the step. `variance`, `jump`: random
+ * bits. */
+static inline vreal advance_asset(const option_dynamics *m, const option_variant *v, double spot, bool far, int step,
+                                  asset_state *t, vreal drift, vreal normal, vbits variance, const bits4 *jump,
+                                  void *scratch, vreal *vol, vwhole *invalid) {
   vreal x = t->x + drift;
   if (m->motion == OPTION_HESTON)
     x += heston_step(m, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance, vol);
   else if (m->motion == OPTION_GEOMETRIC_BROWNIAN)
     x += *vol * normal;
   else
-    x += local_step(m, step, power(t->x, far) * (real)spot, v->mirrored ? -normal : normal, scratch, vol, unsound);
+    x +=
+        local_step(m, step, price_ratio(t->x, far) * (real)spot, v->mirrored ? -normal : normal, scratch, vol, invalid);
   if (m->jump_halves) x += jump_sum(m, jump + 1, v->mirrored);
   return m->jumps > 0 ? x + jump_sum(m, jump, v->mirrored) : x;
 }

@@ -1,4 +1,4 @@
-/* The operations on the CPU: samples of all quantities from paths, and sums over blocks. The twin of cuda/ops.c. */
+/* The CPU's table of operations: samples of all quantities from paths, and sums over blocks. Twin: cuda/ops.c. */
 #include "engine/reduce.h"
 #include "kernels/option/cpu/sampler.h"
 
@@ -33,7 +33,7 @@ static sim_status make_workspace(const option_sampler *s, option_workspace *r) {
   return SIM_OK;
 }
 
-/* A double in the kernel's precision at place `i`. */
+/* Stores a double in the kernel's precision at index `i`. */
 static void store(const option_sampler *s, void *at, size_t i, double value) {
   if (s->single)
     ((float *)at)[i] = (float)value;
@@ -144,14 +144,14 @@ static void add_output(const option_sampler *s, const option_workspace *r, int m
 }
 
 bool option_simulate(const option_sampler *s, const option_workspace *r, uint64_t first, int count) {
-  const bool sound = s->kernel(&s->paths, first, count, r->features, r->kernel);
+  const bool valid = s->kernel(&s->paths, first, count, r->features, r->kernel);
   for (int v = 0; v < s->paths.variants; v++)
     sim_expr_program_run(s->program, (size_t)count, (const void *const *)(r->features + v * s->estimate.graph.features),
                          r->outputs + v * s->estimate.graph.outputs, r->program);
-  return sound;
+  return valid;
 }
 
-/* Samples of a quantity without its control, and of the control. */
+/* s->sample: the quantity without its control; s->control: the sum of its controls. */
 static void sum_terms(const option_sampler *s, const option_workspace *r, const option_combination *c, int count) {
   memset(r->sample, 0, (size_t)count * sizeof *r->sample);
   for (int t = 0; t < c->terms; t++)
@@ -171,7 +171,7 @@ static int add_addends(const option_sampler *s, const option_workspace *r, int m
 }
 
 static void sample_chunk(const option_sampler *s, const option_workspace *r, uint64_t first, int count, double *sums) {
-  const bool sound = option_simulate(s, r, first, count);
+  const bool valid = option_simulate(s, r, first, count);
   for (int q = 0; q < s->estimate.quantities; q++) {
     const option_combination *c = &s->estimate.combination[q];
     option_sum sum;
@@ -184,11 +184,11 @@ static void sample_chunk(const option_sampler *s, const option_workspace *r, uin
           add_addends(s, r, c->term[t].market, c->term[t].output, c->term[t].factor, sum.addend + sum.addends);
     if (c->control >= 0) sum.controls = add_addends(s, r, 0, c->control, c->control_factor, sum.control);
     s->sum(&sum, count, sums + 2 * q);
-    if (!sound) sums[2 * q] = sums[2 * q + 1] = NAN;
+    if (!valid) sums[2 * q] = sums[2 * q + 1] = NAN;
   }
 }
 
-/* Slopes of the controls, and a number near each mean. */
+/* Sets the control coefficients, and a shift near each mean, from the pilot paths. */
 static void pilot(option_sampler *s) {
   const option_workspace *r = &s->workspaces[0];
   option_moments *moments = (option_moments *)(void *)s->sums; /* [quantities] */
@@ -213,7 +213,8 @@ static void pilot(option_sampler *s) {
     option_estimate_set(&s->estimate.combination[q], &moments[q], OPTION_PILOT);
 }
 
-/* Every sum of a block by the tree: [chunks][quantities][2] -> mean and squared deviations of `count` samples. */
+/* Sums a block's chunks in the fixed tree: [chunks][quantities][2] -> mean and squared deviations of `count`
+ * samples. */
 static void close_block(const option_sampler *s, const double *sums, int chunks, int64_t count, double *mean,
                         double *squares) {
   for (int q = 0; q < s->estimate.quantities; q++) {
@@ -256,9 +257,9 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
   return SIM_OK;
 }
 
-/* ---- beginning and end ---- */
+/* ---- create and destroy ---- */
 
-/* The market at twice as many steps, of the same payoffs. */
+/* Replaces the market by one with twice as many steps, with the same payoffs. */
 static sim_status halve_steps(option_sampler *s, const option_parameters *p) {
   option_parameters finer = *p;
   finer.steps *= 2;
@@ -266,12 +267,12 @@ static sim_status halve_steps(option_sampler *s, const option_parameters *p) {
   return option_market_create(&finer, NULL, &s->estimate.market[0]);
 }
 
-/* What all samplers of a run have in common; `halves`: its steps are twice as many as payoffs see. */
+/* Fills what all samplers of a run have in common; `halves`: twice as many steps as the payoffs see. */
 static sim_status begin(option_sampler *s, const option_parameters *p, const sim_setup *setup, bool halves) {
   s->single = option_is_single(p);
   s->isa = setup->isa;
   s->threads = setup->threads;
-  snprintf(s->name, sizeof s->name, "one path a lane (%s)", sim_isa_name(s->isa));
+  snprintf(s->name, sizeof s->name, "vectorized over paths (%s)", sim_isa_name(s->isa));
   s->kernel = option_path_find(s->single, s->isa);
   s->sum = option_sum_find(s->single, s->isa);
   if (s->kernel == NULL) return sim_fail(SIM_ERR_INTERNAL, "no paths for %s", sim_isa_name(s->isa));

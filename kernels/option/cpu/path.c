@@ -11,20 +11,22 @@ typedef struct workspace {
   vreal z[OPTION_ASSETS_MAX][4];
   vbits high[OPTION_ASSETS_MAX][4], low[OPTION_ASSETS_MAX][4], variance[OPTION_ASSETS_MAX][4];
   bits4 jump[2];
-  vwhole unsound; /* lanes with a local volatility that is none */
-  int turn;       /* which of the shared bits are the path's */
-  track track[];  /* [variants][assets] */
+  vwhole invalid;      /* lanes with an invalid local volatility */
+  int offset;          /* number of the first of the four shared numbers that this path uses */
+  asset_state state[]; /* [variants][assets] */
 } workspace;
-_Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE && sizeof(track) <= OPTION_SCRATCH_ASSET,
+_Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE &&
+                   sizeof(asset_state) <= OPTION_SCRATCH_ASSET,
                "the scratch is large enough");
 
-/* Behind the tracks: the slopes [variants][tangents], the bridges or the moments, a program's room. */
-static inline slope *slopes(const option_paths *p, workspace *w) {
-  return (slope *)(void *)((char *)w + OPTION_SCRATCH_BASE + p->assets * p->variants * OPTION_SCRATCH_ASSET);
+/* Scratch behind the asset states: tangents [variants][tangents], then bridges or moments, then the scratch of a
+ * local volatility's program. */
+static inline tangent_sums *tangent_sums_of(const option_paths *p, workspace *w) {
+  return (tangent_sums *)(void *)((char *)w + OPTION_SCRATCH_BASE + p->assets * p->variants * OPTION_SCRATCH_ASSET);
 }
 
 static inline vreal *bridges(const option_paths *p, workspace *w) {
-  return (vreal *)(void *)((char *)slopes(p, w) + option_tangent_scratch(p->tangents, p->variants));
+  return (vreal *)(void *)((char *)tangent_sums_of(p, w) + option_tangent_scratch(p->tangents, p->variants));
 }
 
 static inline match *matches(const option_paths *p, workspace *w) { return (match *)(void *)bridges(p, w); }
@@ -34,22 +36,22 @@ static inline void *program_room(const option_paths *p, workspace *w) {
   return (char *)bridges(p, w) + (p->matched ? option_moments_scratch(p->assets, p->steps) : points);
 }
 
-/* Of the four steps from 4 * group on. */
+/* Normals and variance bits from Sobol points, of the four steps from 4 * group on. */
 static void quasi_group(const option_paths *p, int scramble, uint32_t index, int group, workspace *w) {
   const vreal *points = bridges(p, w);
   for (int a = 0; a < p->assets; a++) {
     const int variance = p->quasi->variance[a];
     for (int i = 0; i < 4 && 4 * group + i < p->steps; i++) {
       const vreal *at = points + a * (p->steps + 1) + 4 * group + i;
-      w->z[a][(w->turn + i) & 3] = at[1] - at[0];
+      w->z[a][(w->offset + i) & 3] = at[1] - at[0];
       if (variance >= 0)
-        w->variance[a][(w->turn + i) & 3] =
+        w->variance[a][(w->offset + i) & 3] =
             sobol_bits(p->quasi, scramble, index, (4 * group + i) * p->quasi->each + variance);
     }
   }
 }
 
-/* The bits whose normal by inversion is the sum of two others' over sqrt(2). */
+/* Random bits whose normal by inversion is (z_a + z_b)/sqrt(2) for the normals z_a, z_b of a and b. */
 static vbits joined_bits(vbits a, vbits b) {
   const vreal sum = inverse_normal(a) + inverse_normal(b);
   vbits word;
@@ -58,7 +60,7 @@ static vbits joined_bits(vbits a, vbits b) {
   return word;
 }
 
-/* Of four steps, each of which is two fine ones. */
+/* Normals of four steps, each the sum of the normals of two steps of half the length. */
 static void draw_halves(const option_paths *p, const stream *s, uint32_t group, workspace *w) {
   for (uint32_t a = 0; a < (uint32_t)p->assets; a++) {
     const bool heston = p->variant[0].dynamics != NULL && p->variant[0].dynamics[a].motion == OPTION_HESTON;
@@ -87,43 +89,43 @@ static void draw_group(const option_paths *p, const stream *s, uint32_t group, u
   if (p->halved) draw_halves(p, s, group, w);
 }
 
-/* Of the four steps from `first` on. */
+/* Applies moment matching to the four steps from `first` on. */
 static void match_normals(const option_paths *p, int first, workspace *w) {
   for (int a = 0; a < p->assets; a++)
     for (int i = 0; i < 4 && first + i < p->steps; i++) {
-      vreal *z = &w->z[a][(w->turn + i) & 3];
+      vreal *z = &w->z[a][(w->offset + i) & 3];
       *z = matched(&matches(p, w)[(first + i) * p->assets + a], *z);
     }
 }
 
-static void any_slope(const option_paths *p, int v, int g, int step, int at, const track *t, vreal next, vreal normal,
-                      unsigned need, workspace *w, void *const *out) {
-  slope *s = &slopes(p, w)[v * p->tangents + g];
-  follow_slope(&p->tangent[g], t, step, next, normal, p->variant[v].mirrored ? -1 : 1, need, p->far, s);
+static void general_tangent(const option_paths *p, int v, int g, int step, int at, const asset_state *t, vreal next,
+                            vreal normal, unsigned need, workspace *w, void *const *out) {
+  tangent_sums *s = &tangent_sums_of(p, w)[v * p->tangents + g];
+  add_tangent(&p->tangent[g], t, step, next, normal, p->variant[v].mirrored ? -1 : 1, need, p->far, s);
   for (int f = 0; f < p->features && need & NEED_SINGLES; f++)
     if (p->feature[f].tangent == g + 1 && p->feature[f].kind == OPTION_FIXING && p->feature[f].step == step + 1) {
-      const vreal value = power(next, p->far) * (real)p->variant[v].spot[t - &w->track[v * p->assets]] * s->y;
+      const vreal value = price_ratio(next, p->far) * (real)p->variant[v].spot[t - &w->state[v * p->assets]] * s->y;
       memcpy((real *)out[v * p->features + f] + at, &value, sizeof value);
     }
 }
 
-/* Between the steps; `joint`: one payoff sees both. */
-static void follow_extremes(track *t, vreal next, vreal vol, unsigned need, bool joint, int asset, int word,
+/* Updates maximum and minimum between the steps; `joint`: a payoff depends on both. */
+static void update_extremes(asset_state *t, vreal next, vreal vol, unsigned need, bool joint, int asset, int word,
                             const workspace *w) {
   vreal high = next;
-  if (need & NEED_HIGH) t->high = v_max(t->high, high = extreme(t->x, next, vol, w->high[asset][word], 1));
+  if (need & NEED_HIGH) t->high = v_max(t->high, high = bridge_extreme(t->x, next, vol, w->high[asset][word], 1));
   if (joint)
-    t->low = v_min(t->low, lowest(t->x, next, vol, high, w->low[asset][word]));
+    t->low = v_min(t->low, bridge_minimum(t->x, next, vol, high, w->low[asset][word]));
   else if (need & NEED_LOW)
-    t->low = v_min(t->low, extreme(t->x, next, vol, w->low[asset][word], -1));
+    t->low = v_min(t->low, bridge_extreme(t->x, next, vol, w->low[asset][word], -1));
 }
 
-static void any_step(const option_paths *p, const stream *own, int step, int at, unsigned need, workspace *w,
-                     void *const *out) {
+static void general_step(const option_paths *p, const stream *own, int step, int at, unsigned need, workspace *w,
+                         void *const *out) {
   const real *cholesky = p->cholesky;
-  const int word = (w->turn + step) & 3;
-  const bool look = (step + 1) % (p->skip + 1) == 0;
-  const unsigned now = look ? need : need & ~(unsigned)(NEED_SUM | NEED_LOGS | NEED_ENDS);
+  const int word = (w->offset + step) & 3;
+  const bool observed = (step + 1) % (p->skip + 1) == 0;
+  const unsigned now = observed ? need : need & ~(unsigned)(NEED_SUM | NEED_LOGS | NEED_ENDS);
   for (int a = 0; a < p->assets; a++) {
     vreal normal = w->z[0][word] * cholesky[a * p->assets];
     for (int b = 1; b <= a; b++) normal += w->z[b][word] * cholesky[a * p->assets + b];
@@ -134,111 +136,112 @@ static void any_step(const option_paths *p, const stream *own, int step, int at,
     for (int v = 0; v < p->variants; v++) {
       const option_variant *variant = &p->variant[v];
       const int i = step * p->assets + a;
-      track *t = &w->track[v * p->assets + a];
+      asset_state *t = &w->state[v * p->assets + a];
       vreal next, vol = v_set(((const real *)variant->vol)[i]), drift = v_set(((const real *)variant->drift)[i]);
       if (variant->dynamics == NULL)
         next = v_fma(vol, normal, t->x + drift);
       else
-        next = moved(&variant->dynamics[a], variant, variant->spot[a], p->far, step, t, drift, normal,
-                     w->variance[a][word], w->jump, program_room(p, w), &vol, &w->unsound);
-      if (need & (NEED_HIGH | NEED_LOW)) follow_extremes(t, next, vol, need, p->joint >> a & 1, a, word, w);
-      if (need & NEED_SINGLES) single_features(p, step, a, t, next, vol, variant, out + v * p->features, at);
+        next = advance_asset(&variant->dynamics[a], variant, variant->spot[a], p->far, step, t, drift, normal,
+                             w->variance[a][word], w->jump, program_room(p, w), &vol, &w->invalid);
+      if (need & (NEED_HIGH | NEED_LOW)) update_extremes(t, next, vol, need, p->joint >> a & 1, a, word, w);
+      if (need & NEED_SINGLES) update_single_features(p, step, a, t, next, vol, variant, out + v * p->features, at);
       for (int g = 0; g < p->tangents; g++)
-        if (p->tangent[g].asset == a) any_slope(p, v, g, step, at, t, next, normal, need, w, out);
-      follow(t, next, now, p->far);
+        if (p->tangent[g].asset == a) general_tangent(p, v, g, step, at, t, next, normal, need, w, out);
+      update_asset(t, next, now, p->far);
     }
   }
 }
 
-/* Of the first `count` lanes. */
-static bool any_unsound(vwhole lanes, int count) {
+/* Whether any of the first `count` lanes is set. */
+static bool any_invalid(vwhole lanes, int count) {
   bool any = false;
   for (int i = 0; i < LANES && i < count; i++) any |= lanes[i] != 0;
   return any;
 }
 
-static bool any_paths(const option_paths *p, uint64_t first, int count, unsigned need, void *const *out,
-                      void *scratch) {
+static bool general_paths(const option_paths *p, uint64_t first, int count, unsigned need, void *const *out,
+                          void *scratch) {
   workspace *w = scratch;
-  bool sound = true;
+  bool valid = true;
   const int share = p->halved || p->skip > 0 ? 1 : option_share(p->steps);
   if (p->matched) match_chunk(p, first, matches(p, w));
   for (int at = 0; at < count; at += LANES) {
     const uint64_t path = first + (uint64_t)at;
     const stream own = begin_any(p, path), s = share > 1 ? begin_any(p, shared_path(path)) : own;
     const uint32_t shared = (uint32_t)path / OPTION_SHARE_STRIDE;
-    w->turn = share > 1 ? p->steps * (int)(shared % (uint32_t)share) : 0;
+    w->offset = share > 1 ? p->steps * (int)(shared % (uint32_t)share) : 0;
     const int scramble = (int)(first >> OPTION_SCRAMBLE_SHIFT);
     const uint32_t index = (uint32_t)first + (uint32_t)at;
     if (p->quasi != NULL) bridge_points(p->quasi, p->assets, p->steps, scramble, index, bridges(p, w));
     for (int v = 0; v < p->variants; v++)
       for (int a = 0; a < p->assets; a++) {
-        track *t = &w->track[v * p->assets + a];
-        *t = begin_track();
+        asset_state *t = &w->state[v * p->assets + a];
+        *t = begin_asset();
         if (p->variant[v].dynamics != NULL) t->v = v_set((real)p->variant[v].dynamics[a].v);
       }
-    memset(slopes(p, w), 0, option_tangent_scratch(p->tangents, p->variants));
-    w->unsound = (vwhole){0};
+    memset(tangent_sums_of(p, w), 0, option_tangent_scratch(p->tangents, p->variants));
+    w->invalid = (vwhole){0};
     for (int step = 0; step < p->steps; step++) {
       if (step % 4 == 0) draw_group(p, &s, share > 1 ? shared / (uint32_t)share : (uint32_t)step / 4, need, w);
       if (step % 4 == 0 && p->quasi != NULL) quasi_group(p, scramble, index, step / 4, w);
       if (step % 4 == 0 && p->matched) match_normals(p, step, w);
-      any_step(p, &own, step, at, need, w, out);
+      general_step(p, &own, step, at, need, w, out);
     }
     for (int v = 0; v < p->variants; v++)
       for (int f = 0; f < p->features; f++) {
         const option_feature *feature = &p->feature[f];
         if (feature->kind >= OPTION_FIXING) continue;
-        const track *t = &w->track[v * p->assets + feature->asset];
+        const asset_state *t = &w->state[v * p->assets + feature->asset];
         const double spot = p->variant[v].spot[feature->asset];
         const vreal value =
             feature->tangent == 0
                 ? feature_value(p, t, feature, spot)
-                : slope_value(p, t, &slopes(p, w)[v * p->tangents + feature->tangent - 1], feature, spot);
+                : tangent_value(p, t, &tangent_sums_of(p, w)[v * p->tangents + feature->tangent - 1], feature, spot);
         memcpy((real *)out[v * p->features + f] + at, &value, sizeof value);
       }
-    if (p->variant[0].dynamics != NULL) sound &= !any_unsound(w->unsound, count - at);
+    if (p->variant[0].dynamics != NULL) valid &= !any_invalid(w->invalid, count - at);
   }
-  return sound;
+  return valid;
 }
 
-/* ---- one asset, one or two variants, no more than `need`; tangents: curved ones first, then flat ones ---- */
+/* ---- special case: one asset, one or two variants, sums only; curved tangents come before flat ones ---- */
 
 enum { LEAN_TANGENTS = 3 };
 
 LANES_INLINE void lean_step(const option_paths *p, int step, vreal normal, int v, unsigned need, int curved, int flat,
-                            track *t, slope *s) {
+                            asset_state *t, tangent_sums *s) {
   const real *drift = p->variant[v].drift, *vol = p->variant[v].vol, side = v == 1 ? -1 : 1;
   const vreal next = v_fma(v_set(vol[step]), normal, t->x + drift[step]);
   if (curved + flat > 0) {
-    const vreal price = power(next, p->far);
+    const vreal price = price_ratio(next, p->far);
     t->x = next;
     t->sum += price;
 #pragma GCC unroll 3
     for (int g = 0; g < curved + flat; g++) {
-      const real *grow = p->tangent[g].drift, *swing = p->tangent[g].vol;
-      s[g].y = g < curved ? v_fma(normal, v_set(swing[step] * side), s[g].y + grow[step]) : v_set(grow[step]);
+      const real *drift_slope = p->tangent[g].drift, *vol_slope = p->tangent[g].vol;
+      s[g].y = g < curved ? v_fma(normal, v_set(vol_slope[step] * side), s[g].y + drift_slope[step])
+                          : v_set(drift_slope[step]);
       s[g].sum = v_fma(price, s[g].y, s[g].sum);
     }
   } else {
-    follow(t, next, need, p->far);
+    update_asset(t, next, need, p->far);
   }
 }
 
-LANES_INLINE void lean_end(const option_paths *p, int at, int variants, const track *t,
-                           slope (*slopes_of)[LEAN_TANGENTS], void *const *out) {
+LANES_INLINE void lean_end(const option_paths *p, int at, int variants, const asset_state *t,
+                           tangent_sums (*sums)[LEAN_TANGENTS], void *const *out) {
   for (int v = 0; v < variants; v++)
     for (int f = 0; f < p->features; f++) {
       const option_feature *feature = &p->feature[f];
       const double spot = p->variant[v].spot[0];
       const vreal value = feature->tangent == 0
                               ? feature_value(p, &t[v], feature, spot)
-                              : slope_value(p, &t[v], &slopes_of[v][feature->tangent - 1], feature, spot);
+                              : tangent_value(p, &t[v], &sums[v][feature->tangent - 1], feature, spot);
       memcpy((real *)out[v * p->features + f] + at, &value, sizeof value);
     }
 }
 
-/* Of 1 or 2 steps: `first` is a multiple of the paths that share bits. */
+/* Paths of 1 or 2 steps, which share random bits; `first` is a multiple of option_share() * OPTION_SHARE_STRIDE. */
 LANES_INLINE void lean_sharing(const option_paths *p, uint64_t first, int count, unsigned need, int variants,
                                int curved, int flat, void *const *out) {
   const int all = option_share(p->steps) * OPTION_SHARE_STRIDE;
@@ -248,13 +251,13 @@ LANES_INLINE void lean_sharing(const option_paths *p, uint64_t first, int count,
       vreal z[4];
       four_normals(&s, (uint32_t)(first + (uint64_t)from) / (uint32_t)all, OPTION_DRAW_NORMAL, z);
       for (int r = 0; r * p->steps < 4 && at + r * OPTION_SHARE_STRIDE < count; r++) {
-        track t[2] = {begin_track(), begin_track()};
-        slope slopes_of[2][LEAN_TANGENTS];
-        memset(slopes_of, 0, sizeof slopes_of);
+        asset_state t[2] = {begin_asset(), begin_asset()};
+        tangent_sums sums[2][LEAN_TANGENTS];
+        memset(sums, 0, sizeof sums);
         for (int step = 0; step < p->steps; step++)
           for (int v = 0; v < variants; v++)
-            lean_step(p, step, z[r * p->steps + step], v, need, curved, flat, &t[v], slopes_of[v]);
-        lean_end(p, at + r * OPTION_SHARE_STRIDE, variants, t, slopes_of, out);
+            lean_step(p, step, z[r * p->steps + step], v, need, curved, flat, &t[v], sums[v]);
+        lean_end(p, at + r * OPTION_SHARE_STRIDE, variants, t, sums, out);
       }
     }
 }
@@ -267,9 +270,9 @@ LANES_INLINE void lean_paths(const option_paths *p, uint64_t first, int count, u
   }
   for (int at = 0; at < count; at += LANES) {
     const stream s = begin_stream(p->seed, first + (uint64_t)at);
-    track t[2] = {begin_track(), begin_track()};
-    slope slopes_of[2][LEAN_TANGENTS];
-    memset(slopes_of, 0, sizeof slopes_of);
+    asset_state t[2] = {begin_asset(), begin_asset()};
+    tangent_sums sums[2][LEAN_TANGENTS];
+    memset(sums, 0, sizeof sums);
     vreal z[4];
     int step = 0;
     for (; step + 4 <= p->steps; step += 4) {
@@ -277,16 +280,16 @@ LANES_INLINE void lean_paths(const option_paths *p, uint64_t first, int count, u
 #pragma GCC unroll 4
       for (int i = 0; i < 4; i++)
 #pragma GCC unroll 2
-        for (int v = 0; v < variants; v++) lean_step(p, step + i, z[i], v, need, curved, flat, &t[v], slopes_of[v]);
+        for (int v = 0; v < variants; v++) lean_step(p, step + i, z[i], v, need, curved, flat, &t[v], sums[v]);
     }
     if (step < p->steps) four_normals(&s, (uint32_t)step / 4, OPTION_DRAW_NORMAL, z);
     for (; step < p->steps; step++)
-      for (int v = 0; v < variants; v++) lean_step(p, step, z[step & 3], v, need, curved, flat, &t[v], slopes_of[v]);
-    lean_end(p, at, variants, t, slopes_of, out);
+      for (int v = 0; v < variants; v++) lean_step(p, step, z[step & 3], v, need, curved, flat, &t[v], sums[v]);
+    lean_end(p, at, variants, t, sums, out);
   }
 }
 
-/* Two variants with tangents are a pair: the second is mirrored. */
+/* Whether the special case serves the tangents; two variants must be an antithetic pair, the second mirrored. */
 static bool lean_tangents(const option_paths *p, unsigned need, int *curved, int *flat) {
   *curved = *flat = 0;
   for (int g = 0; g < p->tangents; g++) *(p->tangent[g].flat ? flat : curved) += 1;
@@ -308,7 +311,7 @@ bool OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const 
 #define LEAN(needs, curves, flats)                                                                                     \
   (two ? lean_paths(p, first, count, needs, 2, curves, flats, out)                                                     \
        : lean_paths(p, first, count, needs, 1, curves, flats, out))
-  if (!lean) return any_paths(p, first, count, need, out, scratch);
+  if (!lean) return general_paths(p, first, count, need, out, scratch);
   if (which == 1)
     LEAN(NEED_SUM, 0, 1);
   else if (which == 2)

@@ -1,4 +1,4 @@
-/* Paths of assets on the CPU: what the kernel of path.c is given, and what it returns. */
+/* Path kernels of the CPU: their parameters and results. */
 #ifndef OPTION_CPU_PATH_H
 #define OPTION_CPU_PATH_H
 
@@ -9,26 +9,26 @@
 #include "kernels/option/random/quasi.h"
 #include "kernels/option/scenario/motion.h"
 
-/* A parameter that features are differentiated by, along each path of a geometric Brownian motion: derivatives of drift
- * and volatility of one asset at each step, in natural logarithms. `flat`: the volatility has none, and drift holds the
- * sums up to each step. */
+/* A parameter by which features are differentiated along each path of a geometric Brownian motion: derivatives of
+ * the drift and volatility of one asset at each step, in natural logarithms. `flat`: the volatility does not depend
+ * on the parameter, and drift holds cumulative sums up to each step. */
 typedef struct option_tangent {
   int asset;
   bool flat;
   const void *drift, *vol; /* [steps], in the kernel's precision */
 } option_tangent;
 
-/* One set of paths: x += drift + vol w at each step, x the binary logarithm of price / spot, w a normal. A negative vol
- * makes the antithetic path. */
+/* One set of paths: x += drift + vol w at each step, where x = log2(price / spot) and w is a normal. A negative vol
+ * gives the antithetic path. */
 typedef struct option_variant {
   const void *drift, *vol;         /* [steps][assets], in the kernel's precision */
   const double *spot;              /* [assets] */
   const option_dynamics *dynamics; /* [assets]; NULL: all assets are geometric Brownian motions */
   bool mirrored;                   /* the antithetic paths */
-  const option_rule *rule;         /* of the features OPTION_EARLY */
+  const option_rule *rule;         /* [payoffs], exercise rules of the features OPTION_EARLY */
 } option_variant;
 
-/* All pointers are borrowed. */
+/* Parameters of a path kernel. All pointers are borrowed; host memory. */
 typedef struct option_paths {
   uint64_t seed;
   int assets, steps, variants, features;
@@ -36,31 +36,31 @@ typedef struct option_paths {
   const option_feature *feature;
   const void *cholesky; /* [assets][assets], lower, in the kernel's precision: w = cholesky z */
   int tangents;
-  const option_tangent *tangent; /* flat ones last */
-  const option_quasi *quasi;     /* NULL: random bits */
-  const struct option_mrg *mrg;  /* NULL: bits of Philox4x32-10 */
-  /* Two sets of paths on the same random numbers, one with steps half as long. skip = 1: the fine one, whose payoffs
-   * see every second step alone. halved: the coarse one, whose normals are the sums of two fine ones. */
+  const option_tangent *tangent; /* [tangents], flat ones last */
+  const option_quasi *quasi;     /* NULL: pseudo-random numbers */
+  const struct option_mrg *mrg;  /* NULL: Philox4x32-10 */
+  /* Two samplers on the same random numbers, the fine one with steps half as long. skip = 1: the fine one, whose
+   * payoffs see every second step. halved: the coarse one, whose normals are sums of two fine ones. */
   int skip;
   bool halved;
-  bool matched;   /* the moments of each chunk's normals are matched: whole chunks alone, without quasi */
-  uint64_t joint; /* bit a: the high and the low of asset a are drawn together; else they are independent */
-  bool far;       /* x may leave the range of exponents: prices are cut at its ends */
+  bool matched;   /* normals are moment-matched over each chunk; needs whole chunks, excludes quasi */
+  uint64_t joint; /* bit a: maximum and minimum of asset a are drawn jointly; else independently */
+  bool far;       /* x may leave the exponent range of the precision: prices are clamped */
 } option_paths;
 
-/* Computes the features of the paths first .. first + count - 1: out[variant][feature][count] in the kernel's
- * precision, each aligned to 64 bytes with room for OPTION_CHUNK numbers. `first` is a multiple of OPTION_CHUNK.
- * `scratch` is aligned to 64 bytes, of option_path_scratch bytes, and each thread's own. Returns false where a function
- * gave a path a local volatility below 0 or not finite: numbers of that path mean nothing then. */
+/* Computes the features of the paths first .. first + count - 1: out[variants * features], arrays of `count` numbers
+ * in the kernel's precision, aligned to 64 bytes, with room for OPTION_CHUNK. `first` is a multiple of OPTION_CHUNK.
+ * `scratch`: aligned to 64 bytes, option_path_scratch bytes, one a thread. Returns false where a local volatility of
+ * a path was below 0 or not finite: the numbers of that path are invalid then. */
 typedef bool option_path_kernel(const option_paths *paths, uint64_t first, int count, void *const *out, void *scratch);
-/* The kernel of an instruction set; NULL where this build has none. */
+/* The kernel of an instruction set and precision; NULL where this build has none. */
 option_path_kernel *option_path_find(bool single, sim_isa isa);
 
-/* Largest |w| of one normal: sqrt(-2 ln 2^-32). */
+/* Largest |z| of one normal: sqrt(-2 ln 2^-32). */
 #define OPTION_NORMAL_MAX 6.6604
 
-/* Bytes of scratch: of all paths; with tangents, bridges (quasi) or matched moments those are added to `program`, the
- * bytes of a local volatility's program. */
+/* Bytes of scratch. Tangents, bridges (quasi) or matched moments come on top; `program`: bytes of a local
+ * volatility's program. */
 enum { OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * 16 * 64 + 2048, OPTION_SCRATCH_ASSET = 8 * 64 };
 static inline size_t option_path_scratch(int assets, int variants, size_t program) {
   return OPTION_SCRATCH_BASE + (size_t)assets * (size_t)variants * OPTION_SCRATCH_ASSET + program;
@@ -73,7 +73,7 @@ static inline size_t option_moments_scratch(int assets, int steps) {
   return ((size_t)assets * (size_t)steps * 2 * sizeof(double) + 63) / 64 * 64;
 }
 
-/* Paths that share 128 random bits: see random/draws.h. */
+/* Number of paths that share 128 random bits: see random/draws.h. */
 static inline int option_share(int steps) { return steps > 2 ? 1 : 4 / steps; }
 
 #endif

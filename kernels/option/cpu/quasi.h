@@ -7,7 +7,7 @@
 enum { LANE_BITS = LANES == 2 ? 1 : LANES == 4 ? 2 : LANES == 8 ? 3 : 4 };
 _Static_assert(1 << LANE_BITS == LANES, "the lanes are counted right");
 
-/* Bits of one dimension of the points index, index + 1, ...; index is a multiple of the lanes. */
+/* Random bits of one dimension of the points index, index + 1, ...; index is a multiple of LANES. */
 LANES_INLINE vbits sobol_bits(const option_quasi *q, int scramble, uint32_t index, int dimension) {
   const size_t at = (size_t)scramble * (size_t)q->dimensions + (size_t)dimension;
   const uint32_t *v = q->direction + at * OPTION_SOBOL_BITS;
@@ -23,7 +23,7 @@ LANES_INLINE vbits sobol_bits(const option_quasi *q, int scramble, uint32_t inde
   return word;
 }
 
-/* Each asset's own Brownian motion at the steps, in units of a step's deviation: w[assets][steps + 1]. */
+/* Brownian motion of each asset at the steps, in units of a step's standard deviation: w[assets][steps + 1]. */
 static inline void bridge_points(const option_quasi *q, int assets, int steps, int scramble, uint32_t index, vreal *w) {
   for (int a = 0; a < assets; a++) {
     vreal *mine = w + a * (steps + 1);

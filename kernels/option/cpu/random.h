@@ -1,4 +1,4 @@
-/* Random bits and normals of one path a lane; twins: cuda/paths/random.cuh, philox.cuh. */
+/* Random bits and normals, one path a lane. Twins: cuda/paths/random.cuh, philox.cuh. */
 #ifndef OPTION_STREAM_H
 #define OPTION_STREAM_H
 
@@ -14,18 +14,18 @@ typedef struct bits4 {
   vbits bits[4];
 } bits4;
 
-/* What does not change from step to step. */
+/* State of the generator for one vector of paths; the same at every step. */
 typedef struct stream {
-  vwide high[HALVES], low[HALVES]; /* of the product of the path's low word in the first round */
+  vwide high[HALVES], low[HALVES]; /* product of the path number's low half in Philox's first round */
   uint32_t path_high, key[2];
   const option_mrg *mrg; /* NULL: Philox's bits */
-  uint64_t path;         /* of the first lane, where there is mrg */
+  uint64_t path;         /* of the first lane; read by mrg alone */
 } stream;
 
 static const uint64_t multiplier[2] = {0xD2511F53u, 0xCD9E8D57u};
 static const uint32_t weyl[2] = {0x9E3779B9u, 0xBB67AE85u};
 
-/* `first` is a multiple of the lanes: all paths of a vector have the same high word. */
+/* `first` is a multiple of LANES, so that all paths of a vector have the same upper half. */
 static inline stream begin_stream(uint64_t seed, uint64_t first) {
   stream s = {.path_high = (uint32_t)(first >> 32), .key = {(uint32_t)seed, (uint32_t)(seed >> 32)}};
   for (int half = 0; half < HALVES; half++) {
@@ -38,13 +38,13 @@ static inline stream begin_stream(uint64_t seed, uint64_t first) {
   return s;
 }
 
-/* Where paths share random bits. */
+/* The path whose random bits this path shares: see random/draws.h. */
 static inline uint64_t shared_path(uint64_t first) {
   return (first & ~UINT64_C(0xffffffff)) | (first & (OPTION_SHARE_STRIDE - 1));
 }
 static inline stream begin_shared(uint64_t seed, uint64_t first) { return begin_stream(seed, shared_path(first)); }
 
-/* The same of either generator. */
+/* Begins either generator. */
 static inline stream begin_any(const option_paths *p, uint64_t first) {
   stream s = begin_stream(p->seed, first);
   s.mrg = p->mrg;
@@ -63,13 +63,14 @@ static inline bits4 mrg_bits(const stream *s, uint32_t step, uint32_t draw) {
 
 LANES_INLINE bits4 random_bits(const stream *s, uint32_t step, uint32_t draw) {
   if (s->mrg != NULL) return mrg_bits(s, step, draw);
-  /* The first round's second product is of the path's upper word alone, the second round's first of that and the step,
-   * and the third round's first of the path alone: the compiler takes it out of loops over steps. */
+  /* Of the first three rounds, the first round's second product depends on the path's upper half alone, the second
+   * round's first on that half and the step, and the third round's first on the path alone: the compiler moves it
+   * out of loops over steps. */
   const uint64_t second = multiplier[1] * s->path_high;
   uint32_t k0 = s->key[0], k1 = s->key[1];
   const uint32_t c0 = (uint32_t)(second >> 32) ^ step ^ k0;
   const uint64_t first = multiplier[0] * c0;
-  /* `before` is what the last round adds to: the lower halves of the round before it. */
+  /* `before`: what the last round's products are added to */
   vwide low[2][HALVES], before[2][HALVES];
   for (int half = 0; half < HALVES; half++) {
     k0 = s->key[0] + weyl[0];
@@ -116,14 +117,14 @@ LANES_INLINE void four_normals(const stream *s, uint32_t group, uint32_t draw, v
   two_normals(w.bits[2], w.bits[3], z + 2);
 }
 
-/* ---- normals by inversion: one word each, and increasing with it ---- */
+/* ---- normals by inversion: one 32-bit number each; the normal increases with it ---- */
 
 LANES_INLINE vreal quotient(const real *above, int n, const real *below, int m, vreal x) {
   return v_polynomial(above, n, x) / v_polynomial(below, m, x);
 }
 
-/* -z where u = (k + 1/2)/2^32, k < 2^31, is the probability of less: a rational function of r = sqrt(-2 ln u), least
- * largest error on 2^-33 <= u <= 1/2: below 4e-8 and 4e-17. */
+/* Minus the normal quantile of u = (k + 1/2)/2^32, k < 2^31: a minimax rational function of sqrt(-2 ln u) on 2^-33
+ * <= u <= 1/2; error below 4e-8 in fp32, 4e-17 in fp64. */
 LANES_INLINE vreal lower_quantile(vreal u) {
 #if OPTION_SINGLE
   static const real above[] = {3.40119263f, 2.85147922f, 0.832824584f, 0.100011900f, 0.00411618367f};

@@ -1,4 +1,4 @@
-/* The sampler on the CPU. */
+/* The sampler on the CPU: `struct option_sampler` of this backend. */
 #ifndef OPTION_SAMPLER_H
 #define OPTION_SAMPLER_H
 
@@ -7,7 +7,7 @@
 #include "kernels/option/ops.h"
 #include "kernels/option/payoff/exercise.h"
 
-/* One thread's memory. */
+/* Memory of one thread. */
 typedef struct option_workspace {
   char *all;
   void **features, **outputs; /* [variants][features], [variants][outputs] of OPTION_CHUNK numbers */
@@ -22,33 +22,33 @@ struct option_sampler {
   char name[32];
   option_estimate estimate;
   sim_expr_program *local[OPTION_ASSETS_MAX]; /* local volatilities */
-  size_t local_scratch;                       /* with that of bridges */
+  size_t local_scratch;                       /* bytes of scratch, bridges included */
   option_policy policy;
-  option_rule *rules; /* [markets][payoffs], where there is a policy */
+  option_rule *rules; /* [markets][payoffs]; NULL without early exercise */
   double *growth;     /* [markets][payoffs][steps] */
   option_quasi quasi;
   option_mrg *mrg; /* NULL: Philox's bits */
   option_tangent tangent[OPTION_TANGENTS_MAX];
-  char *slopes;             /* their numbers, in the kernel's precision */
-  int groups, block, chunk; /* samples of a block and of a chunk */
-  bool matched;             /* each chunk's mean is one sample */
+  char *slopes;             /* drift and volatility derivatives of the tangents, in the kernel's precision */
+  int groups, block, chunk; /* groups: see option_groups; block, chunk: samples of each */
+  bool matched;             /* moment matching: the mean of a chunk is one independent sample */
   sim_expr_program *program;
   option_path_kernel *kernel;
   option_sum_kernel *sum;
   option_paths paths;
   option_variant variant[OPTION_VARIANTS_MAX];
-  void *numbers;                /* drifts, volatilities and the correlation's factor, in the kernel's precision */
+  void *numbers;                /* drifts, volatilities and the Cholesky factor, in the kernel's precision */
   option_workspace *workspaces; /* [threads] */
-  double *sums;                 /* [chunks][quantities][2], of a batch */
+  double *sums;                 /* [chunks][quantities][2], sums of a batch */
 };
 
-/* Computes features and payoffs of a chunk of paths into the workspace; false: as of option_path_kernel. */
+/* Computes features and payoffs of a chunk of paths into the workspace. Returns false where option_path_kernel does. */
 bool option_simulate(const option_sampler *sampler, const option_workspace *room, uint64_t first, int count);
-/* Two samplers of the prices alone, in fp64, whose paths have the same random numbers: one with the run's steps, which
- * are halved in the other: see option_paths.skip. The second holds rules of the first. */
+/* Two samplers of prices alone, in fp64, on the same random numbers: out[0] with the run's steps, out[1] with steps
+ * half as long (see option_paths.skip). out[1] borrows the exercise rules of out[0]: free it first. */
 sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setup,
                                option_sampler *out[2]) SIM_MUST_CHECK;
-/* The path of a sample: see option_block_samples. */
+/* First path of a sample: see option_block_samples. */
 uint64_t option_path_of(const option_sampler *sampler, int64_t sample);
 
 #endif

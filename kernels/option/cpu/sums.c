@@ -1,5 +1,5 @@
-/* The kernel of option_sum, compiled once for each instruction set and precision of payoffs. All is in fp64 and rounds
- * one by one: the same bits on every instruction set. */
+/* The kernel of option_sum, compiled once for each instruction set and precision of payoffs. Arithmetic is fp64
+ * without contraction: the same bits on every instruction set. */
 #include "kernels/option/cpu/sums.h"
 
 #include "engine/reduce.h"
@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) doubles total(const option_addend *
   return sum;
 }
 
-/* Arrays are read to a multiple of the lanes. */
+/* Reads arrays up to the next multiple of LANES. */
 option_sum_kernel OPTION_SUMS;
 void OPTION_SUMS(const option_sum *s, int count, double out[2]) {
   doubles first = {0}, second = {0};

@@ -7,20 +7,20 @@
 
 enum { OPTION_SUM_LANES = 16, OPTION_ADDENDS_MAX = 2 * OPTION_TERMS_MAX };
 
-/* factor times an output of the payoffs, in the kernel's precision. */
+/* One addend: factor times an output of the payoffs, which is in the kernel's precision. */
 typedef struct option_addend {
   const void *from;
   double factor;
 } option_addend;
 
-/* A sample is the sum of the addends, less slope (sum of the controls - control_mean). */
+/* sample = sum of addends - slope (sum of controls - control_mean). */
 typedef struct option_sum {
   int addends, controls;
   option_addend addend[OPTION_ADDENDS_MAX], control[OPTION_ADDENDS_MAX];
   double slope, control_mean, shift;
 } option_sum;
 
-/* Sums of sample - shift, and of its square: out[2], over lanes and a tree of fixed shape. */
+/* out[2]: the sums of (sample - shift) and of its square, in a tree of fixed shape. */
 typedef void option_sum_kernel(const option_sum *sum, int count, double out[2]);
 option_sum_kernel *option_sum_find(bool single, sim_isa isa);
 

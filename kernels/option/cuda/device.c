@@ -1,4 +1,4 @@
-/* What the sampler and the regression both need of the device: launches and random keys. */
+/* Launches and random keys, for the sampler and the regression. */
 #include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/random/mrg.h"

@@ -1,5 +1,5 @@
-/* The regression of exercise rules on a GPU: paths stay in its memory, the host solves the normal equations. The twin
- * of cpu/exercise.c. */
+/* Regression of exercise rules on a GPU: paths stay in device memory, the host solves the normal equations. Twin:
+ * cpu/exercise.c. */
 #include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/payoff/exercise.h"
@@ -113,7 +113,7 @@ sim_status option_cuda_policy(const option_parameters *p, const option_estimate 
   sim_status status = bare == NULL || f == NULL ? sim_no_memory("early exercise") : SIM_OK;
   if (status == SIM_OK) {
     bare->markets = bare->signs = 1;
-    bare->market[0] = estimate->market[0]; /* lent */
+    bare->market[0] = estimate->market[0]; /* borrowed */
     status = make(f, p, bare);
   }
   if (status == SIM_OK)

@@ -1,4 +1,4 @@
-/* The operations on an NVIDIA GPU: a kernel compiled for the run, launched for some blocks at a time. The twin of
+/* The operations on an NVIDIA GPU: a kernel compiled for the run, launched for several blocks at a time. Twin:
  * cpu/ops.c. */
 #include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
@@ -15,24 +15,25 @@ struct option_sampler {
   option_policy policy;
   option_cuda_plan plan;
   sim_module *module;
-  sim_bytes text;        /* until it is compiled */
-  void *sample, *gather; /* kernels */
+  sim_bytes text;        /* source of the kernels, kept until it is compiled */
+  void *sample, *gather; /* kernels of the compiled source */
   option_keys keys;
-  void *table, *constants; /* on the device; on the host */
-  double *partial, *sums;  /* on the device: [parts][quantities][2], [blocks][quantities][2] */
+  void *table, *constants; /* table: device memory; constants: host memory */
+  double *partial, *sums;  /* device memory: [parts][quantities][2], [blocks][quantities][2] */
   double *host;            /* [blocks][quantities][2] */
-  void *tables;            /* on the device: Sobol's */
+  void *tables;            /* device memory: Sobol tables */
   option_points points;
-  int batch, scrambles, block;      /* 0 scrambles: Philox; samples of a logical block */
-  int64_t all;                      /* samples of the run; 0: it ends where its accuracy is reached */
-  int64_t ahead_first, ahead_count; /* queued, and not asked for yet */
+  int batch, scrambles, block;      /* scrambles = 0: pseudo-random numbers; block: samples of a logical block */
+  int64_t all;                      /* samples of the run; 0: unknown, the run ends when its accuracy is reached */
+  int64_t ahead_first, ahead_count; /* samples that are queued and not requested yet */
   char name[48];
 };
 
-/* A thread keeps its path's motions: 8 bytes each on the 3e5 threads of a device are 2 GiB. */
+/* A thread keeps the Brownian motions of its path in local memory: 8 bytes a dimension on 3e5 threads are 2 GiB. */
 enum { DIMENSIONS_MAX = 1024 };
 
-/* Two numbers each in shared memory, beside the sums of 256 quantities: 12 KiB in fp64. */
+/* Steps times assets with matched moments: two numbers each in shared memory, beside the sums of 256 quantities: 12
+ * KiB in fp64. */
 enum { MATCHED_MAX = 768 };
 
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
@@ -49,7 +50,7 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
 
 /* ---- sizes ---- */
 
-/* Some milliseconds of work, the same for every GPU: rows of tables are, too. */
+/* Blocks of a step: some milliseconds of work, the same number on every GPU, so that tables have the same rows. */
 static int batch(const option_parameters *p) {
   const double work = (double)p->steps * (double)p->assets.count * OPTION_BLOCK;
   const double quantities = option_quantities(p, NULL);
@@ -59,13 +60,13 @@ static int batch(const option_parameters *p) {
 
 static int64_t divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* Of a logical block, and of samples that begin one. */
+/* Parts of a logical block. */
 static int block_parts(const option_sampler *s) { return (int)divide(s->block, s->plan.part); }
 static int parts_of(const option_sampler *s, int64_t count) {
   return s->scrambles > 0 ? (int)(count / s->block) * block_parts(s) : (int)divide(count, s->plan.part);
 }
 
-/* Before the plan is known: the least part. */
+/* Estimated device memory in bytes; before a plan exists with the smallest part. */
 static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double real = option_is_single(p) ? sizeof(float) : sizeof(double), blocks = batch(p);
   const double quantities = option_quantities(p, NULL), assets = (double)p->assets.count;
@@ -84,7 +85,7 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
 
 static int blocks_of(const option_sampler *s, int64_t count) { return (int)divide(count, s->block); }
 
-/* Sums of `count` samples from `first` on, block by block, to s->sums. */
+/* Enqueues the sums of `count` samples from `first` on, block by block, into s->sums. */
 static void queue(option_sampler *s, int64_t first, int64_t count, bool pilot) {
   static const sim_kernel sampling = {"option_sample", "paths", SIM_LIMIT_FP32},
                           gathering = {"option_gather", "sums", SIM_LIMIT_BYTES};
@@ -93,7 +94,7 @@ static void queue(option_sampler *s, int64_t first, int64_t count, bool pilot) {
   int parts = pilot ? (int)divide(count, s->plan.part) : parts_of(s, count), numbers = 2 * s->estimate.quantities;
   int per_block = pilot ? parts : block_parts(s), matched = !pilot && s->plan.matched;
   const int blocks = pilot ? 1 : blocks_of(s, count);
-  /* 18 instructions of the normals' pipe a path-step, whatever payoffs and Greeks add */
+  /* 18 multiply-add instructions a path-step for the normals; payoffs and Greeks are not counted */
   const double work = 18.0 * (double)count * s->plan.steps * s->plan.assets;
   option_cuda_launch(&sampling, work, s->sample, parts, OPTION_CUDA_THREADS,
                      (void *[]){s->constants, &s->keys, &s->table, &range, &s->points, &s->partial});
@@ -101,7 +102,8 @@ static void queue(option_sampler *s, int64_t first, int64_t count, bool pilot) {
                      (void *[]){&s->partial, &parts, &per_block, &numbers, &matched, &s->sums});
 }
 
-/* To s->host. What comes next is queued at once, so that the device is at work while the host adds blocks up. */
+/* Waits for the sums of these samples in s->host. Enqueues the next range before it returns, so that the device
+ * works while the host adds blocks up. */
 static sim_status run(option_sampler *s, int64_t first, int64_t count, bool pilot) {
   const size_t numbers = 2 * (size_t)s->estimate.quantities * (size_t)(pilot ? 1 : blocks_of(s, count));
   if (first != s->ahead_first || count != s->ahead_count) queue(s, first, count, pilot);
@@ -123,8 +125,8 @@ static double get(const option_sampler *s, int i) {
 }
 
 static void set_shift(option_sampler *s, int q, double shift, double slope) {
-  const int at = s->plan.at_tune + 2 * q;
-  if (s->plan.kinked) { /* what is subtracted from the price is a number of fp32 */
+  const int at = s->plan.at_quantity + 2 * q;
+  if (s->plan.vanilla) { /* a number that is subtracted from an fp32 price is rounded to fp32 */
     const option_plain *plain = &s->estimate.graph.plain[0];
     slope = (double)(float)(-plain->sign * plain->strike - shift);
     shift = -plain->sign * plain->strike - slope;
@@ -138,8 +140,8 @@ static void set_shift(option_sampler *s, int q, double shift, double slope) {
   }
 }
 
-/* Slopes of the controls from the second moments of v - slope x at the slopes 0, 1 and -1; and a number near each
- * mean. On the same paths as on the CPU. */
+/* Control coefficients from the second moments of v - slope x at the slopes 0, 1 and -1, and a shift near each mean;
+ * on the same paths as the CPU. */
 static sim_status pilot(option_sampler *s) {
   static const double slopes[3] = {0, 1, -1};
   const int quantities = s->estimate.quantities;
@@ -166,9 +168,9 @@ static sim_status pilot(option_sampler *s) {
   return status;
 }
 
-/* ---- the table ---- */
+/* ---- constants and samples ---- */
 
-/* Of a kinked payoff, whose paths then have brought -shift each, but for the rounding of their sum. */
+/* Whether no path has paid: each then contributes -shift, up to the rounding of the sum. */
 static bool never_paid(double shift, const double *sums, double n) {
   return shift != 0 && fabs(shift + sums[0] / n) <= 1e-6 * fabs(shift) &&
          fabs(sums[1] / n - shift * shift) <= 1e-6 * shift * shift;
@@ -182,13 +184,13 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
     for (int q = 0; q < quantities; q++) {
       const option_combination *c = &s->estimate.combination[q];
       const double *sums = s->host + 2 * (b * quantities + q), scale = s->plan.scale[q];
-      const double shift = get(s, s->plan.at_tune + 2 * q), slope = get(s, s->plan.at_tune + 2 * q + 1);
-      /* v - slope x with the mean of x put back: of an antithetic pair x is the sum of two */
+      const double shift = get(s, s->plan.at_quantity + 2 * q), slope = get(s, s->plan.at_quantity + 2 * q + 1);
+      /* v - slope x, with the control's mean put back; of an antithetic pair x is a sum of two */
       const double known = c->control >= 0 ? slope * s->plan.signs * c->control_mean / c->control_factor : 0;
       mean[b * quantities + q] = scale * (shift + sums[0] / n + known);
-      const double unit = s->plan.matched ? OPTION_CHUNK : 1; /* samples whose mean is one */
+      const double unit = s->plan.matched ? OPTION_CHUNK : 1; /* number of samples whose mean counts as one */
       squares[b * quantities + q] = scale * scale * fmax(sums[1] - sums[0] * sums[0] / (unit * n), 0);
-      if (s->plan.kinked && never_paid(shift, sums, n)) mean[b * quantities + q] = squares[b * quantities + q] = 0;
+      if (s->plan.vanilla && never_paid(shift, sums, n)) mean[b * quantities + q] = squares[b * quantities + q] = 0;
       if (isnan(sums[1])) squares[b * quantities + q] = NAN;
     }
   }
@@ -215,7 +217,7 @@ static void destroy(option_sampler **sampler) {
   *sampler = NULL;
 }
 
-/* Compiles it beside what comes before the first launch. */
+/* Compiles the kernels in the background while the host prepares the first launch. */
 static sim_status begin_kernel(option_sampler *s) {
   SIM_TRY(option_cuda_write(&s->plan, &s->text));
   const sim_source source = option_cuda_source(&s->plan, &s->text);
@@ -231,7 +233,7 @@ static sim_status end_kernel(option_sampler *s) {
 
 static sim_status fill(option_sampler *s) {
   const size_t real = s->plan.single ? sizeof(float) : sizeof(double);
-  const size_t table = (s->plan.table + 4) * real; /* never nothing */
+  const size_t table = (s->plan.table + 4) * real; /* + 4: never an empty allocation */
   const size_t numbers = 2 * (size_t)s->estimate.quantities,
                blocks = (size_t)s->batch * (size_t)(s->scrambles > 0 ? s->scrambles : 1);
   const size_t parts = blocks * (size_t)block_parts(s);
@@ -249,7 +251,7 @@ static sim_status fill(option_sampler *s) {
   return status;
 }
 
-/* Sobol's tables: integers first, then the weights. */
+/* Copies Sobol tables to the device: integers first, then the weights. */
 static sim_status fill_points(option_sampler *s, const option_quasi *q, bool single) {
   const size_t steps = (size_t)s->plan.steps, all = (size_t)q->scrambles * (size_t)q->dimensions;
   const size_t weights = q->component != NULL ? steps * steps : 3 * steps,
@@ -303,7 +305,7 @@ static sim_status make(option_sampler *s, const option_parameters *p) {
   SIM_TRY(option_cuda_policy(p, &s->estimate, &s->policy));
   s->batch = batch(p);
   SIM_TRY(option_cuda_keys(p, &s->keys));
-  snprintf(s->name, sizeof s->name, "one path a thread, %d blocks at a time", s->batch);
+  snprintf(s->name, sizeof s->name, "one path a thread, batches of %d blocks", s->batch);
   s->scrambles = p->sampling.sequence == OPTION_SOBOL ? option_groups(p) : 0;
   s->block = s->scrambles > 0 ? option_block_samples(p) : OPTION_BLOCK;
   SIM_TRY(fill(s));

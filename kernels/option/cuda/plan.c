@@ -14,7 +14,7 @@ static bool same_course(const double *a, const double *b, int asset, int assets,
   return true;
 }
 
-/* Whether an asset's x goes the same way in two markets beside vol and drift. */
+/* Whether an asset has the same dynamics in two markets, apart from vol and drift. */
 static bool same_motion(const option_market *a, const option_market *b, int asset) {
   if (a->dynamics == NULL) return true;
   const option_dynamics *m = &a->dynamics[asset], *n = &b->dynamics[asset];
@@ -72,7 +72,7 @@ static void list_lines(option_cuda_plan *plan) {
   plan->line_begin[plan->tracks] = plan->lines;
 }
 
-/* ---- what payoffs see ---- */
+/* ---- features ---- */
 
 static void add_features(option_cuda_plan *plan, int market, int output) {
   const option_graph *g = &plan->estimate->graph;
@@ -114,11 +114,11 @@ static void list_slots(option_cuda_plan *plan) {
       while (known < plan->fixings && plan->fixing_step[known] != feature[view->feature].step) known++;
       if (known == plan->fixings) plan->fixing_step[plan->fixings++] = feature[view->feature].step;
     } else if (feature[view->feature].kind == OPTION_EARLY) {
-      view->slot = plan->earlies;
-      plan->early[plan->earlies++] = *view;
+      view->slot = plan->exercises;
+      plan->early[plan->exercises++] = *view;
     } else if (feature[view->feature].kind > OPTION_FIXING) {
-      view->slot = plan->stays;
-      plan->stay[plan->stays++] = *view;
+      view->slot = plan->survivals;
+      plan->survival[plan->survivals++] = *view;
     }
   }
   qsort(plan->fixing_step, (size_t)plan->fixings, sizeof(int), compare);
@@ -143,13 +143,13 @@ static void list_tangents(option_cuda_plan *plan) {
   plan->tangent_begin[plan->assets] = count;
 }
 
-/* ---- the form ---- */
+/* ---- sizes and offsets ---- */
 
 static bool is_flat(const option_cuda_plan *plan) {
   for (int t = 0; t < plan->tracks; t++) {
     const double *vol = plan->estimate->market[plan->track_market[t]].vol + plan->track_asset[t];
     if (!(vol[0] > 0)) return false;
-    for (int s = 1; s < plan->steps; s++) /* of a constant it comes out with a rounding more or less */
+    for (int s = 1; s < plan->steps; s++) /* vol of a constant volatility may differ by rounding from step to step */
       if (fabs(vol[s * plan->assets] - vol[0]) > 1e-14 * vol[0]) return false;
   }
   return true;
@@ -188,7 +188,7 @@ static void choose_form(option_cuda_plan *plan) {
   }
   plan->folded = !plan->moved && is_flat(plan);
   find_reach(plan);
-  plan->large = plan->assets > 8 || plan->lines > 24 || plan->stays > 24;
+  plan->large = plan->assets > 8 || plan->lines > 24 || plan->survivals > 24;
   const bool sums = any & 1u << OPTION_MEAN, levels = any & (unsigned)slow || (sums && plan->far) || plan->moved;
   plan->row_weight = 0;
   plan->row_level = plan->row_weight + (sums && !plan->far ? plan->lines : 0);
@@ -196,30 +196,30 @@ static void choose_form(option_cuda_plan *plan) {
   plan->row_mark = plan->row_vol + (plan->folded ? 0 : plan->tracks);
   const int tangents = plan->tangent_begin[plan->assets];
   plan->row_slope = plan->row_mark + (plan->fixings > 0);
-  plan->row_swing = plan->row_slope + tangents;
-  plan->rows = plan->row_swing + (plan->folded ? 0 : tangents);
-  plan->at_factor = 1; /* behind the spread of the normals */
+  plan->row_vol_slope = plan->row_slope + tangents;
+  plan->rows = plan->row_vol_slope + (plan->folded ? 0 : tangents);
+  plan->at_factor = 1; /* the first number is the spread of the normals */
   plan->at_ratio = plan->at_factor + (plan->correlated ? plan->assets * (plan->assets + 1) / 2 : plan->assets);
   plan->at_vol = plan->at_ratio + plan->tracks;
   plan->at_view = plan->at_vol + plan->tracks;
-  plan->at_stay = plan->at_view + 2 * plan->views;
-  plan->at_dynamics = plan->at_stay + plan->stays;
+  plan->at_survival = plan->at_view + 2 * plan->views;
+  plan->at_dynamics = plan->at_survival + plan->survivals;
   plan->at_above = plan->at_dynamics + (plan->moved ? plan->tracks * OPTION_CUDA_DYNAMICS_NUMBERS : 0);
   for (int t = 0; t < plan->tracks && plan->moved; t++) {
     const int jumps = option_cuda_dynamics(plan, t)->jumps;
     plan->jumps = jumps > plan->jumps ? jumps : plan->jumps;
   }
-  plan->at_swing = plan->at_above + plan->tracks * plan->jumps;
-  plan->at_early = plan->at_swing + tangents;
-  plan->at_tune = plan->at_early + (plan->record ? plan->assets : plan->earlies * OPTION_CUDA_EARLY_NUMBERS);
-  /* A part depends on nothing but the scenario: so does the order of sums. */
+  plan->at_vol_slope = plan->at_above + plan->tracks * plan->jumps;
+  plan->at_early = plan->at_vol_slope + tangents;
+  plan->at_quantity = plan->at_early + (plan->record ? plan->assets : plan->exercises * OPTION_CUDA_EARLY_NUMBERS);
+  /* The size of a part depends on the scenario alone, and so does the order of sums. */
   const bool several = plan->estimate->quantities > OPTION_CUDA_GROUP;
   const int slots = (plan->estimate->quantities + OPTION_CUDA_GROUP - 1) / OPTION_CUDA_GROUP * OPTION_CUDA_GROUP;
-  plan->constants = plan->at_tune + 2 * slots;
+  plan->constants = plan->at_quantity + 2 * slots;
   const bool few = plan->steps * plan->assets <= 2;
   const option_combination *only = &plan->estimate->combination[0];
-  plan->kinked = plan->single && few && !plan->matched && plan->estimate->quantities == 1 && plan->signs == 1 &&
-                 only->terms == 1 && only->control < 0 && plan->estimate->graph.plain[0].sign != 0;
+  plan->vanilla = plan->single && few && !plan->matched && plan->estimate->quantities == 1 && plan->signs == 1 &&
+                  only->terms == 1 && only->control < 0 && plan->estimate->graph.plain[0].sign != 0;
   plan->inner = plan->matched ? OPTION_CHUNK / OPTION_CUDA_THREADS : several ? 16 : few ? 32 : 8;
   plan->outer = plan->steps * plan->assets <= 16 && !plan->matched ? 8 : 1;
   plan->part = plan->inner * plan->outer * OPTION_CUDA_THREADS;
@@ -228,14 +228,14 @@ static void choose_form(option_cuda_plan *plan) {
     plan->grid_at[t] = plan->table;
     plan->table += (size_t)option_cuda_dynamics(plan, t)->nodes * (size_t)(plan->steps + 1);
   }
-  for (int k = 0; k < plan->earlies; k++) {
+  for (int k = 0; k < plan->exercises; k++) {
     const option_payoff *o = early_payoff(plan, k);
     plan->early_at[k] = plan->table;
     plan->table += (size_t)(o->degree + 2) * (size_t)(plan->steps / o->every);
   }
 }
 
-/* ---- beginning and end ---- */
+/* ---- create and free ---- */
 
 static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   const option_estimate *e = plan->estimate;
@@ -256,8 +256,8 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   plan->line_track = plan->line_market + most;
   plan->view_of = plan->line_track + most;
   plan->fixing_step = plan->view_of + views;
-  plan->stay = plan->view + views;
-  plan->early = plan->stay + views;
+  plan->survival = plan->view + views;
+  plan->early = plan->survival + views;
   plan->early_at = plan->grid_at + most;
   plan->scale = plan->cholesky + assets * assets;
   SIM_TRY(option_cholesky(p, plan->cholesky));

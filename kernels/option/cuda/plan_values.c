@@ -1,4 +1,4 @@
-/* The numbers of a plan: of each step in the table, and constants. */
+/* The numbers of a plan: the table's rows for each step, and the constants. */
 #include "kernels/option/cuda/plan.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static size_t place(const option_cuda_plan *plan, int row, int step) {
   return 4 * ((size_t)(step / 4) * (size_t)plan->rows + (size_t)row) + (size_t)(step % 4);
 }
 
-/* Level of a line after each step, and up to `step` for views: sums of its drifts. */
+/* Sum of the drifts of a line up to `step`. */
 static double level(const option_cuda_plan *plan, int line, int step) {
   const option_market *m = &plan->estimate->market[plan->line_market[line]];
   double sum = 0;
@@ -55,7 +55,7 @@ static void fill_table(const option_cuda_plan *plan, void *table) {
   for (int k = 0; k < plan->fixings; k++) put(plan, table, place(plan, plan->row_mark, plan->fixing_step[k] - 1), 1);
 }
 
-/* In the graph as `flat`: the derivative itself; else what it grows by, and its volatility. */
+/* Flat tangents: the cumulative derivative of drift; others: the derivatives of drift and volatility of each step. */
 static void fill_tangents(const option_cuda_plan *plan, void *table, void *constants) {
   const size_t steps = (size_t)plan->steps;
   for (int g = 0; g < plan->tangent_begin[plan->assets]; g++) {
@@ -66,10 +66,10 @@ static void fill_tangents(const option_cuda_plan *plan, void *table, void *const
     for (int s = 0; s < plan->steps; s++) {
       sum = flat ? drift[s] : sum + drift[s];
       put(plan, table, place(plan, plan->row_slope + g, s), sum);
-      if (!plan->folded) put(plan, table, place(plan, plan->row_swing + g, s), flat ? 0 : vol[s]);
+      if (!plan->folded) put(plan, table, place(plan, plan->row_vol_slope + g, s), flat ? 0 : vol[s]);
     }
     if (plan->folded)
-      put(plan, constants, (size_t)(plan->at_swing + g), vol[0] / first_vol(plan, plan->track_begin[asset]));
+      put(plan, constants, (size_t)(plan->at_vol_slope + g), vol[0] / first_vol(plan, plan->track_begin[asset]));
   }
 }
 
@@ -151,12 +151,12 @@ void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *po
   for (int t = 0; t < plan->tracks && plan->moved; t++) fill_dynamics(plan, t, table, constants);
   for (int a = 0; a < n && plan->record; a++)
     put(plan, constants, (size_t)(plan->at_early + a), plan->estimate->market[0].spot[a]);
-  for (int k = 0; k < plan->earlies; k++)
+  for (int k = 0; k < plan->exercises; k++)
     fill_early(plan, k, &policy->rule[plan->estimate->graph.feature[plan->early[k].feature].step], table, constants);
   for (int v = 0; v < plan->views; v++) fill_view(plan, v, constants);
-  for (int k = 0; k < plan->stays; k++) {
-    const option_feature *f = &plan->estimate->graph.feature[plan->stay[k].feature];
-    put(plan, constants, (size_t)(plan->at_stay + k),
-        log2(f->level / plan->estimate->market[plan->stay[k].market].spot[f->asset]));
+  for (int k = 0; k < plan->survivals; k++) {
+    const option_feature *f = &plan->estimate->graph.feature[plan->survival[k].feature];
+    put(plan, constants, (size_t)(plan->at_survival + k),
+        log2(f->level / plan->estimate->market[plan->survival[k].market].spot[f->asset]));
   }
 }

@@ -1,12 +1,12 @@
-/* Kernels that are the same for every run: sums of parts (the twin of cpu/sums.c), and the normal equations of exercise
- * rules (the twin of `sums` in cpu/exercise.c). */
+/* Kernels that are the same for every run: sums over parts (twin: cpu/sums.c) and the normal equations of exercise
+ * rules (twin: `sums` in cpu/exercise.c). */
 #include "kernels/option/cuda/sums.h"
 
 #include "kernels/option/cuda/paths/random.cuh"
 #include "kernels/option/random/moments.h"
 
-/* Parts of each block in order: out[blocks][numbers] of partial[parts][numbers]; first sums are the even numbers,
- * second ones the odd. `matched`: each part's mean is one sample, and the second sum of these. */
+/* Sums the parts of each block in order: partial[parts][numbers] -> out[blocks][numbers]; even columns: first sums,
+ * odd columns: second sums. `matched`: the mean of a part is one sample, and the second sum is that of its square. */
 static __global__ void gather(const double *partial, int parts, int per_block, int numbers, int matched, double *out) {
   const int blocks = (parts + per_block - 1) / per_block;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < blocks * numbers; i += gridDim.x * blockDim.x) {
@@ -24,7 +24,7 @@ static __global__ void gather(const double *partial, int parts, int per_block, i
 
 /* ---- early exercise ---- */
 
-/* Sums of OPTION_CHUNK paths: partial[blocks][OPTION_REGRESSION_SUMS]. */
+/* Sums over OPTION_CHUNK paths: partial[blocks][OPTION_REGRESSION_SUMS]. */
 static __global__ void __launch_bounds__(OPTION_CUDA_THREADS)
     fit(const option_regression_step f, const double *now, const double *next, double *cash, double *partial) {
   enum { WARPS = OPTION_CUDA_THREADS / 32, MOMENTS = OPTION_REGRESSION_MOMENTS, SUMS = OPTION_REGRESSION_SUMS };
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(OPTION_CUDA_THREADS)
   }
 #pragma unroll
   for (int k = 0; k < SUMS; k++) {
-    const double a = warp_sum(sum[k]);
+    const double a = warp_sum_all(sum[k]);
     if (threadIdx.x % 32 == 0) all[threadIdx.x / 32][k] = a;
   }
   __syncthreads();
@@ -65,13 +65,13 @@ static __global__ void __launch_bounds__(OPTION_CUDA_THREADS)
   partial[(size_t)blockIdx.x * SUMS + threadIdx.x] = a;
 }
 
-/* A warp for each sum. */
+/* One warp for each sum. */
 static __global__ void __launch_bounds__(32 * OPTION_REGRESSION_SUMS)
     fit_total(const double *partial, int blocks, double *out) {
   double a = 0;
   for (int b = threadIdx.x % 32; b < blocks; b += 32)
     a += partial[(size_t)b * OPTION_REGRESSION_SUMS + threadIdx.x / 32];
-  a = warp_sum(a);
+  a = warp_sum_all(a);
   if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = a;
 }
 

@@ -1,4 +1,4 @@
-/* Kernels that the program has from the start, as cudaLaunchKernelExC takes them. */
+/* Precompiled kernels, as cudaLaunchKernelExC takes them. */
 #ifndef OPTION_CUDA_SUMS_H
 #define OPTION_CUDA_SUMS_H
 

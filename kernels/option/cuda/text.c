@@ -1,4 +1,5 @@
-/* The text of a run's kernels: the form of its paths, its payoffs as functions of what they see, and the wrappers. */
+/* Writes the source of a run's kernels: constants of its paths, payoffs as functions of the features, and the
+ * kernels that call them. */
 #include "kernels/option/cuda/plan.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 static const char qualifier[] = "static __device__ __forceinline__";
 
-/* ---- the form of paths ---- */
+/* ---- paths ---- */
 
 static void add_list(sim_bytes *text, const char *name, const int *list, int count) {
   sim_bytes_format(text, "  static __device__ constexpr int %s(int i) {\n    constexpr int list[] = {", name);
@@ -33,8 +34,7 @@ static void add_views(sim_bytes *text, const char *name, const option_cuda_plan 
   sim_bytes_text(text, "0};\n    return list[i];\n  }\n");
 }
 
-/* All that payoffs see of a path, one by one: a loop over lists of what each is takes several times as long to compile.
- */
+/* Reads the features of a path one by one: a loop over a table of kinds takes several times as long to compile. */
 static void add_features(const option_cuda_plan *plan, sim_bytes *text) {
   sim_bytes_text(
       text,
@@ -50,7 +50,7 @@ static void add_features(const option_cuda_plan *plan, sim_bytes *text) {
   sim_bytes_text(text, "  }\n");
 }
 
-/* How assets move. */
+/* Motion of each asset. */
 static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
   const option_dynamics *dynamics = plan->estimate->market[0].dynamics;
   bool checked = false;
@@ -102,20 +102,20 @@ static void add_tangents(const option_cuda_plan *plan, sim_bytes *text) {
     flat[g] = tangent->greek == OPTION_RHO;
     asset[g] = tangent->asset;
   }
-  sim_bytes_format(text, "  enum : int { TANGENTS = %d, R_SLOPE = %d, R_SWING = %d, C_SWING = %d };\n", count,
-                   plan->row_slope, plan->row_swing, plan->at_swing);
+  sim_bytes_format(text, "  enum : int { TANGENTS = %d, R_SLOPE = %d, R_VOL_SLOPE = %d, C_VOL_SLOPE = %d };\n", count,
+                   plan->row_slope, plan->row_vol_slope, plan->at_vol_slope);
   add_list(text, "tangent_asset", asset, count + 1);
   add_list(text, "tangent_flat", flat, count + 1);
 }
 
 static void add_early(const option_cuda_plan *plan, sim_bytes *text) {
-  const size_t room = (size_t)plan->earlies + 1;
+  const size_t room = (size_t)plan->exercises + 1;
   int *list = calloc(3 * room, sizeof *list), degree = 0;
   if (list == NULL) {
     text->failed = true;
     return;
   }
-  for (int k = 0; k < plan->earlies; k++) {
+  for (int k = 0; k < plan->exercises; k++) {
     const option_feature *f = &plan->estimate->graph.feature[plan->early[k].feature];
     const option_payoff *o = plan->parameters->payoffs.items[f->step].data;
     list[k] = (int)o->every;
@@ -123,15 +123,15 @@ static void add_early(const option_cuda_plan *plan, sim_bytes *text) {
     list[2 * room + (size_t)k] = (int)o->degree;
     if (degree < (int)o->degree) degree = (int)o->degree;
   }
-  sim_bytes_format(text, "  enum : int { EARLIES = %d, DEGREE = %d, C_EARLY = %d, RECORD = %d };\n", plan->earlies,
+  sim_bytes_format(text, "  enum : int { EXERCISES = %d, DEGREE = %d, C_EARLY = %d, RECORD = %d };\n", plan->exercises,
                    degree, plan->at_early, plan->record);
-  add_list(text, "early_every", list, plan->earlies + 1);
-  add_list(text, "early_dates", list + room, plan->earlies + 1);
-  add_list(text, "early_degree", list + 2 * room, plan->earlies + 1);
-  add_views(text, "early_line", plan, plan->early, plan->earlies, BY_LINE);
-  add_views(text, "early_sign", plan, plan->early, plan->earlies, BY_SIGN);
+  add_list(text, "early_every", list, plan->exercises + 1);
+  add_list(text, "early_dates", list + room, plan->exercises + 1);
+  add_list(text, "early_degree", list + 2 * room, plan->exercises + 1);
+  add_views(text, "early_line", plan, plan->early, plan->exercises, BY_LINE);
+  add_views(text, "early_sign", plan, plan->early, plan->exercises, BY_SIGN);
   sim_bytes_text(text, "  static __device__ constexpr int early_at(int i) {\n    constexpr int list[] = {");
-  for (int k = 0; k < plan->earlies; k++) sim_bytes_format(text, "%zu, ", plan->early_at[k]);
+  for (int k = 0; k < plan->exercises; k++) sim_bytes_format(text, "%zu, ", plan->early_at[k]);
   sim_bytes_text(text, "0};\n    return list[i];\n  }\n");
   free(list);
 }
@@ -147,26 +147,26 @@ static void add_quasi(const option_cuda_plan *plan, sim_bytes *text) {
   add_list(text, "quasi_variance", variance, plan->assets);
 }
 
-/* Little to keep: with room for 40 registers, six thread blocks on a multiprocessor, it is fastest; of one or two steps
- * all turns of the inner loop together, of more steps one. */
+/* Whether a path keeps little state: then 40 registers and six thread blocks a multiprocessor are fastest. Paths of
+ * one or two steps unroll the inner loop fully, longer paths not at all. */
 static bool is_lean(const option_cuda_plan *plan) {
   return plan->single && !plan->moved && !plan->matched && plan->parameters->sampling.sequence != OPTION_SOBOL &&
-         plan->lines == 1 && plan->fixings == 0 && plan->stays == 0 && plan->earlies == 0 &&
+         plan->lines == 1 && plan->fixings == 0 && plan->survivals == 0 && plan->exercises == 0 &&
          plan->tangent_begin[plan->assets] == 0;
 }
 
-/* Instructions of a step, roughly, beside its normals. */
+/* Rough count of instructions of a step, without its normals. */
 static int step_work(const option_cuda_plan *plan) {
   const int own = plan->moved ? plan->signs : 1, tangents = plan->tangent_begin[plan->assets];
   const int moving = plan->tracks * own * (plan->moved ? 60 : 4);
   const int paying = option_share(plan->steps) > 1 ? 12 * plan->estimate->quantities * plan->signs : 0;
   const int joint = plan->estimate->graph.joint != 0 ? 150 * plan->lines * plan->signs : 0;
-  return joint + moving + (8 * plan->lines + 6 * tangents) * plan->signs + 10 * plan->stays + 24 * plan->earlies +
+  return joint + moving + (8 * plan->lines + 6 * tangents) * plan->signs + 10 * plan->survivals + 24 * plan->exercises +
          paying;
 }
 
-/* Whether a step takes so many instructions that four of them, or the paths that share bits, are a loop: unrolled they
- * take several times as long to compile, and no less to run. */
+/* Whether a step is so long that the loop over four steps, or over the paths that share bits, is not unrolled:
+ * unrolled it takes several times as long to compile, and runs no faster. */
 static bool is_rolled(const option_cuda_plan *plan) {
   if (plan->large || is_lean(plan)) return false;
   return plan->record || plan->parameters->sampling.sequence == OPTION_SOBOL || step_work(plan) > 150;
@@ -185,18 +185,18 @@ static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
                    "  typedef %s real;\n"
                    "  enum : int {\n"
                    "    ASSETS = %d, STEPS = %d, SIGNS = %d, TRACKS = %d, LINES = %d, VIEWS = %d,\n"
-                   "    FIXINGS = %d, STAYS = %d, NEEDS = %u, FOLDED = %d, FAR = %d, CORRELATED = %d,\n",
+                   "    FIXINGS = %d, SURVIVALS = %d, NEEDS = %u, FOLDED = %d, FAR = %d, CORRELATED = %d,\n",
                    plan->single ? "float" : "double", plan->assets, plan->steps, plan->signs, plan->tracks, plan->lines,
-                   plan->views, plan->fixings, plan->stays, needs, plan->folded, plan->far, plan->correlated);
+                   plan->views, plan->fixings, plan->survivals, needs, plan->folded, plan->far, plan->correlated);
   sim_bytes_format(text,
                    "    R_WEIGHT = %d, R_LEVEL = %d, R_VOL = %d, R_MARK = %d, ROWS = %d, KEPT_ROWS = %d,\n"
-                   "    C_SPREAD = 0, C_FACTOR = %d, C_RATIO = %d, C_VOL = %d, C_VIEW = %d, C_STAY = %d,\n"
-                   "    C_TUNE = %d, CONSTANTS = %d, INNER = %d, OUTER = %d, PART = %d,\n"
+                   "    C_SPREAD = 0, C_FACTOR = %d, C_RATIO = %d, C_VOL = %d, C_VIEW = %d, C_SURVIVAL = %d,\n"
+                   "    C_QUANTITY = %d, CONSTANTS = %d, INNER = %d, OUTER = %d, PART = %d,\n"
                    "    SHARE = %d, UNROLL = %d, ROLLED = %d, LOOPED = %d, LIGHT = %d\n"
                    "  };\n",
                    plan->row_weight, plan->row_level, plan->row_vol, plan->row_mark, rows,
                    plan->large || (rolled && option_share(plan->steps) == 1) ? 0 : rows, plan->at_factor,
-                   plan->at_ratio, plan->at_vol, plan->at_view, plan->at_stay, plan->at_tune, plan->constants,
+                   plan->at_ratio, plan->at_vol, plan->at_view, plan->at_survival, plan->at_quantity, plan->constants,
                    plan->inner, plan->outer, plan->part, option_share(plan->steps),
                    is_lean(plan) && plan->signs == 1 && plan->steps <= 2 ? 8 : 1, rolled, plan->large || rolled,
                    is_lean(plan) || step_work(plan) <= 30);
@@ -210,15 +210,15 @@ static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
   add_list(text, "line_begin", plan->line_begin, plan->tracks + 1);
   add_list(text, "line_track", plan->line_track, plan->lines);
   add_features(plan, text);
-  add_views(text, "stay_line", plan, plan->stay, plan->stays, BY_LINE);
-  add_views(text, "stay_sign", plan, plan->stay, plan->stays, BY_SIGN);
-  add_views(text, "stay_side", plan, plan->stay, plan->stays, BY_SIDE);
+  add_views(text, "survival_line", plan, plan->survival, plan->survivals, BY_LINE);
+  add_views(text, "survival_sign", plan, plan->survival, plan->survivals, BY_SIGN);
+  add_views(text, "survival_side", plan, plan->survival, plan->survivals, BY_SIDE);
   sim_bytes_text(text, "};\n");
 }
 
 /* ---- payoffs ---- */
 
-/* All values that a market's and sign's payoffs may have, in terms of views; -1: not asked for yet. */
+/* Expressions of the payoffs of each market and sign in terms of views; -1: not inserted yet. */
 typedef struct composer {
   const option_cuda_plan *plan;
   sim_expr_builder *builder;
@@ -227,7 +227,7 @@ typedef struct composer {
   bool made[OPTION_VARIANTS_MAX];
 } composer;
 
-/* Of one market and sign; features that nobody asked for there are 0. */
+/* Inserts the payoffs of one market and sign; features that have no view there are 0. */
 static sim_status insert_variant(composer *c, int variant) {
   const option_graph *g = &c->plan->estimate->graph;
   sim_expr_ref in[SIM_EXPR_INPUTS_MAX], zero;
@@ -245,7 +245,7 @@ static sim_status binary(composer *c, sim_expr_op op, sim_expr_ref a, sim_expr_r
   return sim_expr_builder_call(c->builder, op, (const sim_expr_ref[]){a, b}, out);
 }
 
-/* The sum over an antithetic pair. */
+/* Sum over an antithetic pair. */
 static sim_status both_signs(composer *c, int market, int output, sim_expr_ref *out) {
   for (int s = 0; s < c->plan->signs; s++) {
     const int variant = market * c->plan->signs + s;
@@ -258,8 +258,8 @@ static sim_status both_signs(composer *c, int market, int output, sim_expr_ref *
   return SIM_OK;
 }
 
-/* The terms' sum in units of the first factor. Ratios of factors are near whole numbers: these first, for in fp32 the
- * difference of two payoffs is exact, and what is left over counts little. */
+/* Sum of the terms in units of the first factor. Ratios of factors are nearly integers, and integers come first: in
+ * fp32 the difference of two payoffs is exact, and the small remainder adds little rounding. */
 static sim_status whole_sum(composer *c, const option_combination *of, sim_expr_ref *out) {
   sim_expr_ref value, number, rest = 0;
   bool any = false;
@@ -322,18 +322,18 @@ static sim_status compose(composer *c, sim_bytes *text) {
     snprintf(name, sizeof name, "v%d", v);
     SIM_TRY(sim_expr_builder_input(c->builder, name, &c->view[v]));
   }
-  for (int group = 0; group * OPTION_CUDA_GROUP < e->quantities && !c->plan->kinked; group++)
+  for (int group = 0; group * OPTION_CUDA_GROUP < e->quantities && !c->plan->vanilla; group++)
     SIM_TRY(add_group(c, group, text));
   return SIM_OK;
 }
 
-/* One case a group: its function's arguments are all views, then the quantities, then the controls. */
+/* One case a group: the function's arguments are all views, then the quantities, then the controls. */
 static void add_call(const option_cuda_plan *plan, int group, sim_bytes *text) {
   const option_estimate *e = plan->estimate;
   const int first = group * OPTION_CUDA_GROUP;
-  if (plan->kinked) { /* less its shift */
+  if (plan->vanilla) { /* minus its shift */
     const option_plain *plain = &e->graph.plain[0];
-    sim_bytes_format(text, "    case 0: *o = number_max(%sf[%d] + tune[1], -tune[0]); break;\n",
+    sim_bytes_format(text, "    case 0: *o = number_max(%sf[%d] + quantity[1], -quantity[0]); break;\n",
                      plain->sign < 0 ? "-" : "", plan->view_of[plain->feature]);
     return;
   }
@@ -359,23 +359,24 @@ static sim_status add_payoffs(const option_cuda_plan *plan, sim_bytes *text) {
   bool controls = false;
   for (int q = 0; q < e->quantities; q++) controls |= e->combination[q].control >= 0;
   const int groups = (e->quantities + OPTION_CUDA_GROUP - 1) / OPTION_CUDA_GROUP;
-  sim_bytes_format(text,
-                   "struct payoffs {\n"
-                   "  enum : int { QUANTITIES = %d, GROUPS = %d, COUNT = %d, CONTROLS = %d, SHIFTED = %d };\n"
-                   "  typedef scheme::real real;\n"
-                   "  static __device__ __forceinline__ void of(int group, const real *f, const real *tune, real *o,\n"
-                   "                                            real *x) {\n"
-                   "#pragma unroll\n"
-                   "    for (int k = 0; k < COUNT; k++) o[k] = x[k] = 0;\n"
-                   "    switch (group) {\n",
-                   e->quantities, groups, e->quantities < OPTION_CUDA_GROUP ? e->quantities : OPTION_CUDA_GROUP,
-                   controls, plan->kinked);
+  sim_bytes_format(
+      text,
+      "struct payoffs {\n"
+      "  enum : int { QUANTITIES = %d, GROUPS = %d, COUNT = %d, CONTROLS = %d, SHIFTED = %d };\n"
+      "  typedef scheme::real real;\n"
+      "  static __device__ __forceinline__ void of(int group, const real *f, const real *quantity, real *o,\n"
+      "                                            real *x) {\n"
+      "#pragma unroll\n"
+      "    for (int k = 0; k < COUNT; k++) o[k] = x[k] = 0;\n"
+      "    switch (group) {\n",
+      e->quantities, groups, e->quantities < OPTION_CUDA_GROUP ? e->quantities : OPTION_CUDA_GROUP, controls,
+      plan->vanilla);
   for (int group = 0; group < groups; group++) add_call(plan, group, text);
   sim_bytes_text(text, "    }\n  }\n};\n");
   return SIM_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole source ---- */
 
 static sim_status begin(const option_cuda_plan *plan, const char *file, sim_bytes *text) {
   sim_bytes_format(text,

@@ -1,5 +1,5 @@
-/* Regression of exercise rules (F. Longstaff and E. Schwartz 2001): least squares of the value of waiting, from the
- * last date but one backwards, on paths whose exercise pays. */
+/* Regression of exercise rules (F. Longstaff and E. Schwartz 2001): least squares for the continuation value, from
+ * the last date but one backwards, on paths with a positive payoff. */
 #include "kernels/option/payoff/exercise.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 enum { MOMENTS = OPTION_REGRESSION_MOMENTS, SUMS = OPTION_REGRESSION_SUMS, UNKNOWN = OPTION_DEGREE_MAX + 1 };
 
-/* Cholesky's factor of the normal equations; returns the unknowns before they are singular. */
+/* Cholesky factor of the normal equations; returns the number of unknowns before they become singular. */
 static int factor(const double *sum, int unknowns, double l[UNKNOWN][UNKNOWN]) {
   for (int n = 0; n < unknowns; n++)
     for (int j = 0; j <= n; j++) {
@@ -19,7 +19,7 @@ static int factor(const double *sum, int unknowns, double l[UNKNOWN][UNKNOWN]) {
   return unknowns;
 }
 
-/* The degree is lowered where they are singular. Returns unknowns solved. */
+/* Solves the normal equations; lowers the degree where they are singular. Returns the number of unknowns solved. */
 static int solve(const double *sum, int unknowns, double *beta) {
   double l[UNKNOWN][UNKNOWN];
   const int n = factor(sum, unknowns, l);
@@ -35,7 +35,8 @@ static int solve(const double *sum, int unknowns, double *beta) {
   return n;
 }
 
-/* Prices near the middle of those that pay, in units of twice their deviation: well-conditioned powers. */
+/* Centre and scale of x: the mean of the prices with a positive payoff, and twice their deviation, for
+ * well-conditioned powers. */
 static sim_status set_scale(const option_regression *regression, option_rule *rule) {
   double n = 0, mean = 0, square = 0, sum[SUMS];
   option_rule line = *rule;
@@ -56,13 +57,13 @@ static sim_status set_scale(const option_regression *regression, option_rule *ru
   return SIM_OK;
 }
 
-/* At the last date waiting brings nothing. */
+/* Goes back from the last date, where the continuation value is 0. */
 static sim_status go_back(const option_regression *regression, const option_rule *r, const double *bond, double *beta) {
   for (int date = r->dates - 2; date >= 0; date--) {
     double *mine = beta + (size_t)date * UNKNOWN, sum[SUMS];
     const int step = (date + 1) * r->every - 1;
     SIM_TRY(regression->sums(regression->self, r, date, mine + UNKNOWN, bond[step + r->every] / bond[step], sum));
-    /* With fewer than 20 paths a number nothing is known: it is not exercised then. */
+    /* fewer than 20 paths a coefficient are too few: no exercise at this date */
     const int most = (int)fmin(r->degree + 1, sum[0] / 20);
     if (solve(sum, most, mine) == 0) mine[0] = 1e30;
   }

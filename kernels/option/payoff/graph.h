@@ -1,38 +1,38 @@
-/* All payoffs of a run as one graph of path features, not discounted. */
+/* All payoffs of a run as one expression graph of path features, not discounted. */
 #ifndef OPTION_PAYOFF_GRAPH_H
 #define OPTION_PAYOFF_GRAPH_H
 
 #include "kernels/option/payoff/names.h"
 #include "kernels/option/scenario/market.h"
 
-/* A parameter that paths are differentiated by. */
+/* A parameter by which paths are differentiated. */
 typedef struct option_sensitivity {
   int greek, asset;
 } option_sensitivity;
 
-/* A payoff max(sign (feature - strike), 0); sign 0: another payoff. */
+/* A payoff max(sign (feature - strike), 0); sign 0: not of this form. */
 typedef struct option_plain {
   int feature;
   double sign, strike;
 } option_plain;
 
-/* Outputs are numbered from 0; -1: there is none. */
+/* Outputs are numbered from 0; -1: none. */
 typedef struct option_graph {
   sim_expr *expr; /* owned; inputs: features; outputs: the payoffs first */
   option_feature feature[OPTION_FEATURES_MAX];
   int features, payoffs, outputs;
-  uint64_t joint; /* bit a: one output depends on the high and the low of asset a, so that both are drawn together */
+  uint64_t joint; /* bit a: an output depends on both maximum and minimum of asset a, which are then drawn jointly */
   option_plain plain[OPTION_PAYOFFS_MAX];
-  int control[OPTION_PAYOFFS_MAX]; /* output of the control variate */
+  int control[OPTION_PAYOFFS_MAX]; /* [payoffs], output of the control variate */
   int delta[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX], gamma[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX];
   option_sensitivity tangent[OPTION_TANGENTS_MAX]; /* parameters of the features' derivatives */
   int tangents;
-  int slope[OPTION_PAYOFFS_MAX][OPTION_GREEKS][OPTION_ASSETS_MAX]; /* vega, rho and theta along the paths */
-  int control_slope[OPTION_GREEKS][OPTION_ASSETS_MAX];             /* of the first payoff's discounted control */
+  int slope[OPTION_PAYOFFS_MAX][OPTION_GREEKS][OPTION_ASSETS_MAX]; /* outputs of vega, rho and theta along the paths */
+  int control_slope[OPTION_GREEKS][OPTION_ASSETS_MAX]; /* the same of the first payoff's discounted control */
 } option_graph;
 
-/* Makes the graph; freed by option_graph_free. `tangents`: vega, rho and theta come from derivatives along the paths
- * where they can. SIM_ERR_SCENARIO where the payoffs need too many features or outputs, SIM_ERR_NO_MEMORY. */
+/* Builds the graph; freed by option_graph_free. `tangents`: vega, rho and theta come from derivatives along the
+ * paths where possible. SIM_ERR_SCENARIO where the payoffs need too many features or outputs, SIM_ERR_NO_MEMORY. */
 sim_status option_graph_create(const option_parameters *p, const option_market *market, bool tangents,
                                option_graph *out) SIM_MUST_CHECK;
 void option_graph_free(option_graph *graph);

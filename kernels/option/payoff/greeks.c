@@ -15,20 +15,20 @@ static sim_expr_ref op2(option_builder *m, sim_expr_op op, sim_expr_ref a, sim_e
 
 enum { BY_BUMP, BY_PATH, BY_SCORE };
 
-/* How delta and gamma of a payoff are made; `item` NULL: of a function. What a method that was asked for cannot serve
- * is refused before: see option_check_methods. */
+/* Chooses the methods of delta and gamma of a payoff; `item` NULL: the scenario's function. option_check_methods has
+ * refused what a requested method cannot do. */
 static void choose(const option_builder *m, const option_parameters *p, const sim_item *item, int *delta, int *gamma) {
   const option_graph *g = m->graph;
   const option_payoff *o = item != NULL ? item->data : NULL;
   const bool barrier = item != NULL && item->schema == &option_barrier_schema;
-  /* one: whose first step's density is known */
+  /* one: a single asset with a known density of its first step */
   bool one = p->assets.count == 1 && m->market->vol[0] > 0, local = false;
   for (int a = 0; a < (int)p->assets.count; a++) {
     one &= option_asset_is_gbm(option_asset_at(p, a));
     local |= option_asset_at(p, a)->local_vol != NULL || option_asset_at(p, a)->vol_grid.given;
   }
   bool continuous = o != NULL && o->monitoring == OPTION_CONTINUOUS;
-  /* Extremes of the first step depend on the spot not by the fixings alone. */
+  /* Extremes within the first step depend on the spot directly, not through the fixings alone. */
   for (int f = 0; f < g->features && item == NULL; f++)
     continuous |= g->feature[f].kind == OPTION_HIGH || g->feature[f].kind == OPTION_LOW;
   const bool jumps = item != NULL && (item->schema == &option_digital_schema || (barrier && !continuous));
@@ -39,12 +39,12 @@ static void choose(const option_builder *m, const option_parameters *p, const si
   if (p->greeks.method == OPTION_AUTO && (item == NULL || late)) return;
   const bool score =
       one && !continuous && (p->greeks.method == OPTION_LIKELIHOOD || (p->greeks.method == OPTION_AUTO && jumps));
-  if (p->greeks.method == OPTION_LIKELIHOOD && !score) return; /* it may jump: never along the path */
+  if (p->greeks.method == OPTION_LIKELIHOOD && !score) return; /* the payoff may jump: no pathwise derivative */
   *delta = score ? BY_SCORE : jumps && p->greeks.method == OPTION_AUTO ? BY_BUMP : BY_PATH;
   *gamma = score ? BY_SCORE : one && *delta == BY_PATH && !continuous ? BY_PATH : BY_BUMP;
 }
 
-/* Whether all features that payoff k was made of have tangents. */
+/* Whether all features that payoff k depends on have tangents. */
 static bool has_tangents(const option_builder *m, const option_parameters *p, const sim_expr_ref *slope, int features) {
   for (int a = 0; a < m->market->assets; a++)
     if (!option_asset_is_gbm(option_asset_at(p, a))) return false;
@@ -69,7 +69,7 @@ static int tangent_of(option_builder *m, int greek, int asset) {
   return ++g->tangents;
 }
 
-/* sum_F dY/dF dF/dtheta, of one asset or (asset < 0) of all. */
+/* sum_F dY/dF dF/dtheta, for one asset or (asset < 0) all. */
 static sim_expr_ref along_path(option_builder *m, const sim_expr_ref *slope, int features, int greek, int asset) {
   sim_expr_ref sum = option_builder_number(m, 0);
   for (int f = 0; f < features && m->status == SIM_OK; f++) {
@@ -83,7 +83,7 @@ static sim_expr_ref along_path(option_builder *m, const sim_expr_ref *slope, int
   return sum;
 }
 
-/* sum_F dY/dF F/S of one asset; `slope` is of this payoff: [features]. */
+/* sum_F dY/dF F/S for one asset; `slope`: dY/dF of this payoff, [features]. */
 static sim_expr_ref path_delta(option_builder *m, const sim_expr_ref *slope, int features, int asset) {
   sim_expr_ref sum = option_builder_number(m, 0);
   for (int f = 0; f < features; f++)
@@ -118,7 +118,7 @@ static int add(option_builder *m, sim_expr_ref ref, sim_expr_ref *refs) {
   return m->graph->outputs++;
 }
 
-/* Derivatives of payoff k by all features that it was made of. */
+/* Derivatives of payoff k by every feature that it depends on. */
 static void slopes(option_builder *m, sim_expr_ref payoff, sim_expr_ref *out) {
   sim_expr *expr = NULL, *gradient = NULL;
   if (m->status == SIM_OK)
@@ -129,7 +129,7 @@ static void slopes(option_builder *m, sim_expr_ref payoff, sim_expr_ref *out) {
   sim_expr_free(&expr);
 }
 
-/* The Greeks of the first payoff's control, made as those of the payoff are. */
+/* The Greeks of the first payoff's control, by the payoff's own methods. */
 static void control_greeks(option_builder *m, const option_parameters *p, int delta, int gamma, sim_expr_ref *refs) {
   option_graph *g = m->graph;
   const int assets = m->market->assets, features = g->features;

@@ -59,7 +59,7 @@ bool option_feature_parse(const char *name, const option_parameters *p, option_f
   return false;
 }
 
-/* "fixing_1_300", an input, as it stands in the function: path.fixing[1][300]. */
+/* Writes the input "fixing_1_300" as the scenario's function spells it: path.fixing[1][300]. */
 static void scenario_spelling(const char *name, char *out, size_t capacity) {
   size_t used = (size_t)snprintf(out, capacity, "path.");
   for (bool number = false; *name != '\0' && used + 3 < capacity; name++) {
@@ -72,7 +72,7 @@ static void scenario_spelling(const char *name, char *out, size_t capacity) {
   out[used] = '\0';
 }
 
-/* An input that no path has: why not. */
+/* Adds a fault that says why there is no input of this name. */
 static void refuse_input(const option_parameters *p, const char *name, sim_faults *faults) {
   char word[SIM_EXPR_NAME_MAX + 1], shown[2 * SIM_EXPR_NAME_MAX];
   const size_t length = strcspn(name, "_");
@@ -113,9 +113,10 @@ sim_status option_bind_payoff(option_parameters *p, sim_faults *faults) {
     }
     const bool high = feature.kind == OPTION_HIGH;
     if ((high || feature.kind == OPTION_LOW) && option_asset_at(p, feature.asset)->jumps.given)
-      sim_faults_add(faults, 0, "payoff",
-                     "expected path.%s[%d] in place of %s[%d], for this asset jumps, and a Brownian bridge does not",
-                     high ? "max" : "min", feature.asset + 1, high ? "high" : "low", feature.asset + 1);
+      sim_faults_add(
+          faults, 0, "payoff",
+          "expected path.%s[%d] in place of %s[%d], because this asset jumps, and a Brownian bridge does not",
+          high ? "max" : "min", feature.asset + 1, high ? "high" : "low", feature.asset + 1);
     snprintf(kept[count], sizeof kept[0], "%s", name);
     inputs[count] = kept[count];
     count++;

@@ -1,5 +1,5 @@
-/* Payoffs as graphs of path features: each named one is built here, a function of the scenario is inserted. Controls
- * are further outputs of the same graph. */
+/* Payoffs as graphs of path features: named payoffs are built here, the scenario's function is inserted. Control
+ * variates are further outputs of the same graph. */
 #include "kernels/option/payoff/builder.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ static sim_expr_ref best(option_builder *m, const option_payoff *o) {
   return plain(m, most, o->strike, o->type);
 }
 
-/* Cash with its coupons at the first date whose price is at least the level, carried on to maturity. */
+/* Cash and coupons at the first date whose price is at least the level, carried to maturity. */
 static sim_expr_ref autocallable(option_builder *m, const option_payoff *o, int asset) {
   const option_market *market = m->market;
   const int dates = (int)(market->steps / o->every);
@@ -101,7 +101,7 @@ static sim_expr_ref european(option_builder *m, const option_payoff *o, int asse
   return plain(m, last, o->strike, o->type);
 }
 
-/* `number`: among the named ones, `payoff`: among all. */
+/* `number`: index among the named payoffs, `payoff`: among all. */
 static sim_expr_ref named(option_builder *m, const sim_item *item, int number, int payoff) {
   const option_payoff *o = item->data;
   const int asset = (int)o->asset - 1;
@@ -162,7 +162,7 @@ static sim_expr_ref sum_control(option_builder *m, bool geometric) {
   return sum;
 }
 
-/* The payoff whose option is the control, or NULL: it is the sum of all assets. */
+/* The payoff whose Black-Scholes price gives the control, or NULL: the control is the sum of all assets. */
 static const option_payoff *control_payoff(const option_parameters *p, int payoff) {
   const int named = payoff - (option_payoff_count(p) - (int)p->payoffs.count);
   const option_payoff *o = named >= 0 ? p->payoffs.items[named].data : NULL;
@@ -187,13 +187,13 @@ double option_control_mean(const option_parameters *p, const option_market *mark
   }
   for (int a = 0; a < market->assets; a++) {
     logarithm(market, a, geometric, &mean, &variance);
-    /* The last price has its mean in every model; its logarithm has drift and vol only without jumps. */
+    /* The mean of the last price is known in every model; drift and vol of its logarithm only without jumps. */
     sum += geometric ? exp(mean + variance / 2) : market->spot[a] * exp(market->growth[a]);
   }
   return sum;
 }
 
-/* ---- all of them ---- */
+/* ---- the whole graph ---- */
 
 static void make(option_builder *m, const option_parameters *p, sim_expr_ref *refs) {
   option_graph *g = m->graph;
@@ -214,7 +214,7 @@ static void make(option_builder *m, const option_parameters *p, sim_expr_ref *re
   option_add_greeks(m, p, refs);
 }
 
-/* Of which assets one output sees both the high and the low. */
+/* Bits of the assets whose maximum and minimum some output depends on jointly. */
 static uint64_t find_joint(const option_graph *g) {
   uint64_t joint = 0;
   for (int o = 0; o < g->outputs; o++) {

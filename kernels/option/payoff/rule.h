@@ -1,18 +1,19 @@
-/* When the holder of an American or Bermudan option exercises. */
+/* Exercise rule of an American or Bermudan option. */
 #ifndef OPTION_PAYOFF_RULE_H
 #define OPTION_PAYOFF_RULE_H
 
 #include <stdbool.h>
 
-/* Rule of one payoff. Dates are the steps every, 2 every, ... dates * every. At a date the holder exercises where the
- * payoff sign (S - strike) is positive and at least the polynomial in x = (S - centre) scale, with the date's
- * coefficients beta. */
+/* Rule of one payoff. Dates are the steps every, 2 every, ... dates * every. The holder exercises at a date where
+ * the payoff sign (S - strike) is positive and at least the polynomial with coefficients beta[date] in x = (S -
+ * centre) scale. */
 typedef struct option_rule {
-  bool single; /* which of the two betas the paths use */
+  bool single; /* whether paths use beta_single or beta */
   int every, dates, degree;
   double strike, sign, centre, scale;
-  const double *growth, *beta; /* [dates]: carries money from the date to maturity; [dates][OPTION_DEGREE_MAX + 1] */
-  const float *beta_single;    /* beta, rounded */
+  /* growth [dates]: factor from the date to maturity; beta [dates][OPTION_DEGREE_MAX + 1] */
+  const double *growth, *beta;
+  const float *beta_single; /* beta rounded to fp32 */
 } option_rule;
 
 #endif

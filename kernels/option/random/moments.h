@@ -1,10 +1,10 @@
-/* Numbers of matched moments; see cpu/moments.h. */
+/* Constants of moment matching; see cpu/moments.h. */
 #ifndef OPTION_MATCHED_H
 #define OPTION_MATCHED_H
 
 #define MATCH_M 1024.0 /* OPTION_CHUNK */
 #define MATCH_CUBE (1 / (4 * (MATCH_M + 1)))
-/* Moments of x, and the variance less 1 before r. */
+/* Moments of x, and the excess of the variance over 1 before the factor r. */
 #define MATCH_FOURTH (3 * (MATCH_M - 1) / (MATCH_M + 1))
 #define MATCH_SIXTH (15 * (MATCH_M - 1) * (MATCH_M - 1) / ((MATCH_M + 1) * (MATCH_M + 3)))
 #define MATCH_EXCESS                                                                                                   \

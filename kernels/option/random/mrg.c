@@ -3,11 +3,11 @@
 #include <string.h>
 
 static const uint64_t modulus[2] = {4294967087u, 4294944443u};
-/* One number: (s[1], s[2], s[3]) of each part. */
+/* Matrices that advance each component by one number. */
 static const uint32_t one[2][9] = {{0, 1, 0, 0, 0, 1, 4294967087u - 810728u, 1403580u, 0},
                                    {0, 1, 0, 0, 0, 1, 4294944443u - 1370589u, 0, 527612u}};
 
-/* out = a b; out may be a or b. */
+/* out = a b mod m; out may alias a or b. */
 static void multiply(const uint32_t a[9], const uint32_t b[9], uint64_t m, uint32_t out[9]) {
   uint32_t c[9];
   for (int i = 0; i < 3; i++)
@@ -19,7 +19,7 @@ static void multiply(const uint32_t a[9], const uint32_t b[9], uint64_t m, uint3
   memcpy(out, c, sizeof c);
 }
 
-/* Powers of a matrix: of each value of each byte; leaves the power 2^56 in place of the matrix. */
+/* Powers base^(value << 8 byte) for each byte and value; base becomes its power 2^56. */
 static void make_powers(uint32_t base[2][9], uint32_t out[OPTION_MRG_BYTES][256][2][9]) {
   for (int byte = 0; byte < OPTION_MRG_BYTES; byte++)
     for (int part = 0; part < 2; part++) {
@@ -30,7 +30,7 @@ static void make_powers(uint32_t base[2][9], uint32_t out[OPTION_MRG_BYTES][256]
     }
 }
 
-/* cuRAND's way to make a state of a seed. */
+/* cuRAND's way to derive a state from a seed. */
 static void make_seed(uint64_t seed, uint32_t out[6]) {
   const uint64_t x[2] = {(uint32_t)seed ^ 0x55555555u, (uint32_t)(seed >> 32) ^ 0xAAAAAAAAu};
   for (int i = 0; i < 6; i++) {
@@ -65,7 +65,7 @@ static void skip_bytes(const uint32_t table[OPTION_MRG_BYTES][256][2][9], uint64
     if (n >> (8 * byte) & 255) skip(table[byte][n >> (8 * byte) & 255], state);
 }
 
-/* One step: a word of 32 bits, scaled as cuRAND's. */
+/* Advances by one number; returns 32 bits, scaled as in cuRAND. */
 static inline uint32_t next_bits(uint32_t s[6]) {
   const uint64_t p = (1403580ull * s[1] + 810728ull * (modulus[0] - s[0])) % modulus[0];
   const uint64_t q = (527612ull * s[5] + 1370589ull * (modulus[1] - s[3])) % modulus[1];

@@ -14,7 +14,7 @@ extern const sim_source_file option_sobol_files[];
 
 enum { BITS = OPTION_SOBOL_BITS };
 
-/* Direction numbers of the first dimensions, from the table of Joe and Kuo: out[dimensions][BITS]. */
+/* Reads the direction numbers of the first dimensions from the table of Joe and Kuo: out[dimensions][BITS]. */
 static sim_status read_directions(int dimensions, uint32_t *out) {
   const char *text = option_sobol_files[0].text;
   for (int k = 0; k < BITS; k++) out[k] = UINT32_C(1) << (31 - k);
@@ -37,11 +37,11 @@ static sim_status read_directions(int dimensions, uint32_t *out) {
   return SIM_OK;
 }
 
-/* 128 random bits of a scramble's dimension. */
+/* 128 random bits for one dimension of a scramble. */
 static void random_four(const option_mrg *mrg, uint64_t seed, int scramble, int dimension, int draw, uint32_t w[4]) {
   uint32_t each[4][OPTION_MRG_LANES];
   if (mrg == NULL) {
-    sim_rng_words(seed, (uint64_t)dimension, (uint64_t)scramble, (uint32_t)(OPTION_DRAW_SCRAMBLE + draw), w);
+    sim_rng_bits(seed, (uint64_t)dimension, (uint64_t)scramble, (uint32_t)(OPTION_DRAW_SCRAMBLE + draw), w);
     return;
   }
   option_mrg_bits(mrg, OPTION_MRG_SCRAMBLES | (uint64_t)scramble << 32 | (uint64_t)dimension, 1, (uint32_t)draw, 0,
@@ -49,7 +49,7 @@ static void random_four(const option_mrg *mrg, uint64_t seed, int scramble, int 
   for (int k = 0; k < 4; k++) w[k] = each[k][0];
 }
 
-/* A lower triangular matrix of random bits, with ones on its diagonal, by columns; and a shift. */
+/* Random lower triangular bit matrix with a unit diagonal, by columns, and a random shift. */
 static void random_matrix(const option_mrg *mrg, uint64_t seed, int scramble, int dimension, uint32_t *column,
                           uint32_t *shift) {
   uint32_t w[4];
@@ -78,10 +78,10 @@ static void scramble(const option_quasi *q, const option_mrg *mrg, uint64_t seed
   }
 }
 
-/* The end first, then the middle of every gap, the widest first (Moskowitz and Caflisch 1996). */
+/* Order of a bridge: the end first, then the middle of every gap, the widest first (Moskowitz and Caflisch 1996). */
 static void make_bridge(int steps, option_bridge *b) {
   b[0] = (option_bridge){.point = steps, .spread = sqrt(steps)};
-  /* Gaps that are to be halved, in order: each is ended by points that are there already. */
+  /* Queue of gaps to be halved, in order; both ends of a gap are known points. */
   int made = 1, *gap = (int *)(void *)(b + steps), first = 0, last = 1;
   gap[0] = 0;
   gap[1] = steps;
@@ -104,8 +104,8 @@ static void make_bridge(int steps, option_bridge *b) {
   }
 }
 
-/* Eigenvectors of the covariance min(i, j), times the roots of their eigenvalues 1/(2 sin(angle/2))^2, the largest
- * first. */
+/* Principal components: eigenvectors of the covariance min(i, j), times the square roots of their eigenvalues 1/(2
+ * sin(angle/2))^2, the largest first. */
 static void make_components(int steps, double *out) {
   for (int k = 0; k < steps; k++) {
     const double angle = (2 * k + 1) * 3.14159265358979323846 / (2 * steps + 1);
@@ -139,7 +139,7 @@ sim_status option_quasi_create(const option_parameters *p, option_quasi *out) {
   out->each = (int)p->assets.count + out->hestons;
   uint32_t *direction = malloc((size_t)out->dimensions * BITS * sizeof *direction);
   uint32_t *numbers = malloc(all * (BITS + 1) * sizeof *numbers);
-  /* A bridge of n steps has n - 1 gaps that are halved, so 2 n - 1 gaps in all. */
+  /* a bridge of n steps halves n - 1 gaps, so that there are 2 n - 1 gaps in all */
   option_bridge *bridge = malloc((size_t)steps * sizeof *bridge + 4 * (size_t)steps * sizeof(int));
   const bool pca = p->sampling.construction == OPTION_PCA;
   double *component = pca ? malloc((size_t)steps * (size_t)steps * sizeof *component) : NULL;

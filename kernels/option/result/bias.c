@@ -1,6 +1,6 @@
-/* The shift of a price by its steps: the difference between prices with the run's steps and with steps half as long, on
- * the same random numbers, doubled. That is the whole of it where the error of prices falls as the step: Andersen's
- * steps of Heston's variance, and Euler's of a local volatility, are of this (weak) order. */
+/* Bias of a price by its time steps: twice the difference between prices with the run's steps and with steps half as
+ * long, on the same random numbers. This is the whole bias where the error is of weak order 1: Andersen's scheme for
+ * Heston's variance, Euler's for a local volatility. */
 #include "kernels/option/result/bias.h"
 
 #include "kernels/option/cpu/sampler.h"
@@ -12,14 +12,14 @@
 enum { CHUNKS_LEAST = 16, CHUNKS_MOST = 256 };
 
 struct option_bias {
-  option_sampler *sampler[2]; /* the run's steps, and half as long ones */
+  option_sampler *sampler[2]; /* [0]: the run's steps, [1]: half as long */
   int payoffs;
   double *means; /* [CHUNKS_MOST][payoffs] */
 };
 
 int option_bias_chunks(double n) { return (int)fmin(fmax(ceil(4 * n / OPTION_BLOCK), CHUNKS_LEAST), CHUNKS_MOST); }
 
-/* Prices alone, of plain random numbers. */
+/* The scenario with prices alone, from pseudo-random numbers without variance reduction. */
 static option_parameters plain(const option_parameters *p) {
   option_parameters q = *p;
   q.common.precision = SIM_DOUBLE;
@@ -61,11 +61,11 @@ void option_bias_destroy(option_bias **bias) {
   *bias = NULL;
 }
 
-/* Mean difference of every payoff over a chunk; false: a local volatility is none. */
+/* Mean difference of every payoff over a chunk; false: a local volatility is invalid. */
 static bool sample_chunk(const option_bias *b, int chunk, int thread, double *out) {
-  bool sound = true;
+  bool valid = true;
   for (int k = 0; k < 2; k++)
-    sound &= option_simulate(b->sampler[k], &b->sampler[k]->workspaces[thread], (uint64_t)chunk * OPTION_CHUNK,
+    valid &= option_simulate(b->sampler[k], &b->sampler[k]->workspaces[thread], (uint64_t)chunk * OPTION_CHUNK,
                              OPTION_CHUNK);
   const option_estimate *e = &b->sampler[0]->estimate;
   for (int payoff = 0; payoff < b->payoffs; payoff++) {
@@ -78,16 +78,16 @@ static bool sample_chunk(const option_bias *b, int chunk, int thread, double *ou
     }
     out[payoff] = 2 * e->market[0].discount * sum / (OPTION_CHUNK * e->signs);
   }
-  return sound;
+  return valid;
 }
 
 sim_status option_bias_sample(option_bias *b, int first, int last, double *mean, double *squares) {
-  bool sound = true;
+  bool valid = true;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(b->sampler[0]->threads)
   for (int c = first; c < last; c++)
     if (!sample_chunk(b, c, omp_get_thread_num(), b->means + (size_t)(c - first) * (size_t)b->payoffs)) {
 #pragma omp atomic write
-      sound = false;
+      valid = false;
     }
   for (int c = first; c < last; c++)
     for (int k = 0; k < b->payoffs; k++) {
@@ -97,7 +97,7 @@ sim_status option_bias_sample(option_bias *b, int first, int last, double *mean,
       squares[k] += d * d * c / (c + 1);
     }
   for (int k = 0; k < b->payoffs; k++)
-    if (!sound || !isfinite(squares[k])) { /* between the steps alone: the run itself says so of its own paths */
+    if (!valid || !isfinite(squares[k])) { /* only the finer steps are invalid: the run itself reports its own paths */
       mean[k] = 0;
       squares[k] = -1;
     }

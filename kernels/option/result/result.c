@@ -12,9 +12,10 @@ double option_mean(const option_run *run, int q) {
   return sum / run->groups;
 }
 
-/* What one sample more or less of n would change in the mean: its cash, of a digital that every path has paid, or every
- * scramble alike. Of other quantities on Sobol's points it is a deviation: where such a quantity is c with chance p and
- * else 0, twice the deviation is at least c for p from 0.15 to 0.85, and deviation^2/mean is c (1 - p) for small p. */
+/* Change of the mean by one sample more or less: the cash of a digital where every path, or every scramble, gave the
+ * same count. For other quantities on Sobol points it is a deviation: where such a quantity is c with probability p
+ * and else 0, twice the deviation is at least c for p from 0.15 to 0.85, and deviation^2/mean is c (1 - p) for small
+ * p. */
 static double point_worth(const option_run *run, double n, int q) {
   const double cash = q < option_payoff_count(run->parameters) ? run->cash[q] : 0;
   double squares = 0;
@@ -25,7 +26,7 @@ static double point_worth(const option_run *run, double n, int q) {
   return fmax(share * deviation, cash) / n;
 }
 
-/* Standard error by the spread of samples or of scrambles alone. */
+/* Standard error from the spread of samples, or of scrambles, alone. */
 static double bare_spread(const option_run *run, double n, int q) {
   n /= run->unit;
   if (run->groups == 1) return n > 1 ? sqrt(run->squares[q] / (n - 1) / n) : NAN;
@@ -39,7 +40,7 @@ static bool only_zeros(const option_run *run, double n, int q) {
   return option_mean(run, q) == 0 && !(bare_spread(run, n, q) > 0);
 }
 
-/* A Greek of a payoff that no path has paid is as unknown as the price: bumped paths or a tie may show anything. */
+/* A Greek of a payoff that no path has paid is as unknown as its price: bumped paths or a tie may give any number. */
 bool option_unpaid(const option_run *run, double n, int q) {
   const option_quantity *of = &run->quantity[q];
   const bool other = of->greek >= 0 && of->greek <= OPTION_VEGA &&
@@ -53,9 +54,8 @@ double option_spread(const option_run *run, double n, int q) {
   return isnan(spread) ? spread : fmax(spread, point_worth(run, n, q));
 }
 
-/* What rounding may leave of a quantity, as a share of it or of a Greek's order of magnitude: of paths in fp32 2^-20,
- * in fp64 2^-40. A Greek that has a control also has the control's own, a difference of formulas: 2^-33, of the gamma
- * 2^-25. */
+/* Relative rounding error of a quantity (of a Greek: relative to its order of magnitude): 2^-20 for fp32 paths,
+ * 2^-40 for fp64. A Greek with a control adds the control's own, a difference of formulas: 2^-33, 2^-25 for gamma. */
 static double rounding(const option_run *run, int q) {
   const option_parameters *p = run->parameters;
   const option_quantity *of = &run->quantity[q];
@@ -71,7 +71,7 @@ double option_error(const option_run *run, double n, int q) {
   return isnan(error) ? error : fmax(error, rounding(run, q));
 }
 
-/* What rounding may leave of the difference between two prices in fp64: each may be off by 2^-40. */
+/* Rounding error of the difference between two fp64 prices, each off by up to 2^-40. */
 static double shift_rounding(const option_run *run, int payoff) { return 0x1p-39 * fabs(option_mean(run, payoff)); }
 
 double option_shift(const option_run *run, int payoff) {
@@ -83,13 +83,13 @@ double option_shift(const option_run *run, int payoff) {
 double option_shift_error(const option_run *run, int payoff) {
   const double n = run->bias_chunks, squares = run->bias_squares[payoff];
   if (!(n > 1 && squares >= 0)) return NAN;
-  if (run->bias_mean[payoff] == 0 && squares == 0) return NAN; /* no path of the sample has shown a difference */
+  if (run->bias_mean[payoff] == 0 && squares == 0) return NAN; /* no sampled path differs */
   return fmax(sqrt(squares / (n - 1) / n), shift_rounding(run, payoff));
 }
 
-/* ---- lines for the end ---- */
+/* ---- report ---- */
 
-/* "10.4427 +- 0.0144": as many digits as the error has a use for. */
+/* Writes "10.4427 +- 0.0144": digits down to the second of the error. */
 static void cell_text(double value, double error, char *out, size_t capacity) {
   const int digits = error > 0 && isfinite(error) ? 1 - (int)floor(log10(error)) : 6;
   if (isnan(error))
@@ -134,12 +134,12 @@ static void column_name(const option_parameters *p, const option_quantity *of, c
     snprintf(out, capacity, "%s", option_greek_names[of->greek]);
 }
 
-/* Number of the quantity: a payoff's price (column 0) or its Greek. */
+/* Index of the quantity: a payoff's price (column 0) or its Greek. */
 static int place_of(int payoffs, int columns, int payoff, int column) {
   return column == 0 ? payoff : payoffs + payoff * (columns - 1) + column - 1;
 }
 
-/* Reports the bias of each price by the time steps. */
+/* Reports the bias of each price. */
 static void report_bias(const option_run *run, sim_bytes *out) {
   const int payoffs = option_payoff_count(run->parameters);
   char name[128] = "", cell[64];
@@ -160,7 +160,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   const double n = option_samples(run, clock->t);
   const int payoffs = option_payoff_count(p), columns = run->quantities / payoffs;
   char text[128];
-  for (int c = 0; c < columns && payoffs == 1; c++) { /* one below the other */
+  for (int c = 0; c < columns && payoffs == 1; c++) { /* one line each */
     char name[32];
     column_name(p, &run->quantity[c], name, sizeof name);
     if (columns == 1 && !isnan(option_error(run, n, c)))
@@ -191,7 +191,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
   report_bias(run, out);
 }
 
-/* ---- what was asked for and not reached ---- */
+/* ---- remark ---- */
 
 static void remark_unpaid(const option_run *run, double n, sim_bytes *out) {
   int first = -1, count = 0;
@@ -208,7 +208,7 @@ static void remark_unpaid(const option_run *run, double n, sim_bytes *out) {
   sim_bytes_text(out, ": the price comes from rarer paths, or is 0, and its error is unknown");
 }
 
-/* The payoff whose shift by the steps is largest beside its error, where that is surely above it. */
+/* Remarks on the payoff whose bias is largest relative to its error, where it significantly exceeds the error. */
 static void remark_bias(const option_run *run, double n, sim_bytes *out) {
   int worst = -1;
   double most = 1;

@@ -1,4 +1,4 @@
-/* The tables of a run: price and Greeks of the first payoff, and of all of them where there are several. */
+/* The tables of a run: price and Greeks of the first payoff, and tables of all payoffs where there are several. */
 #include "kernels/option/estimate.h"
 #include "kernels/option/result/tables.h"
 
@@ -21,30 +21,33 @@ static const sim_field price_columns[] = {
 const sim_table option_price_table = {.name = "price", .doc = "price and Greeks", .columns = price_columns};
 
 static const sim_field greek_columns[] = {
-    {.name = "GREEK", .type = SIM_REAL, .doc = "of the first payoff; GREEK_ASSET where there are several assets"},
+    {.name = "GREEK", .type = SIM_REAL, .doc = "GREEK of the first payoff; GREEK_ASSET with several assets"},
     {.name = "GREEK_error", .type = SIM_REAL, .doc = "its standard error"},
     {0}};
 static const sim_field bias_columns[] = {
-    {.name = "bias", .type = SIM_REAL, .doc = "bias of the first price by the time steps, not part of standard_error"},
+    {.name = "bias", .type = SIM_REAL, .doc = "time-step bias of the first price, not part of standard_error"},
     {.name = "bias_error", .type = SIM_REAL, .doc = "its standard error"},
     {0}};
-static const sim_field payoff_columns[] = {{.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "functions first"}, {0}};
-static const sim_field greeks_columns[] = {
-    {.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "payoff_NUMBER_ASSET where there are several assets"}, {0}};
+static const sim_field payoff_columns[] = {
+    {.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "price of payoff NUMBER; functions come first"}, {0}};
+static const sim_field greeks_columns[] = {{.name = "payoff_NUMBER",
+                                            .type = SIM_REAL,
+                                            .doc = "GREEK of payoff NUMBER; payoff_NUMBER_ASSET with several assets"},
+                                           {0}};
 static const sim_table described[] = {
     {"price", "more columns, with greeks", greek_columns},
-    {"prices", "of all payoffs; with several of them", payoff_columns},
+    {"prices", "prices of all payoffs; with several payoffs", payoff_columns},
     {"errors", "their standard errors", payoff_columns},
-    {"price", "with heston, local_vol or vol_grid, whose steps are not exact", bias_columns},
-    {"biases", "of all payoffs; with these and several payoffs", payoff_columns},
+    {"price", "time-step bias; with heston, local_vol or vol_grid, whose steps are not exact", bias_columns},
+    {"biases", "time-step biases of all payoffs; with these and several payoffs", payoff_columns},
     {"bias_errors", "their standard errors", payoff_columns},
-    {"GREEKs", "of all payoffs; with greeks and several payoffs", greeks_columns},
+    {"GREEKs", "GREEK of all payoffs; with greeks and several payoffs", greeks_columns},
     {"GREEK_errors", "their standard errors", greeks_columns}};
 const sim_table *const option_described[] = {&described[0], &described[1], &described[2], &described[3], &described[4],
                                              &described[5], &described[6], &described[7], NULL};
 
-/* Adds a table of each Greek and one of its errors, from p->tables[tables] on, where one table and all tables together
- * have room. `used`: columns so far; `names`: the first free name. */
+/* Adds a table of each Greek and one of its errors to p->tables, from index `tables` on, as far as one table and all
+ * tables have room. `used`: columns so far; `names`: the first free name. */
 static void add_greek_tables(option_parameters *p, const option_quantity *quantity, int quantities, size_t used,
                              int tables, size_t names) {
   static const char *const titles[OPTION_GREEKS][2] = {{"deltas", "delta_errors"},

@@ -1,4 +1,4 @@
-/* What payoffs are on: field tables of the assets, and the rules between their fields. */
+/* Field tables of the assets, and the rules between their fields. */
 #include "kernels/option/scenario/motion.h"
 #include "kernels/option/scenario/parameters.h"
 
@@ -11,10 +11,10 @@ static const sim_signature local_signature = {.inputs = (const char *const[]){"S
 
 #define POSITIVE .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY
 static const sim_field heston_fields[] = {
-    {SIM_FIELD(option_heston, v), .type = SIM_REAL, .doc = "variance now, a year: 0.04 is a volatility of 20 %",
+    {SIM_FIELD(option_heston, v), .type = SIM_REAL, .doc = "variance at time 0: 0.04 is a volatility of 20 %",
      POSITIVE},
-    {SIM_FIELD(option_heston, kappa), .type = SIM_REAL, .doc = "rate of its return to theta", POSITIVE},
-    {SIM_FIELD(option_heston, theta), .type = SIM_REAL, .doc = "its mean in the long run", POSITIVE},
+    {SIM_FIELD(option_heston, kappa), .type = SIM_REAL, .doc = "rate of mean reversion", POSITIVE},
+    {SIM_FIELD(option_heston, theta), .type = SIM_REAL, .doc = "long-run mean of the variance", POSITIVE},
     {SIM_FIELD(option_heston, sigma), .type = SIM_REAL, .doc = "volatility of the variance", POSITIVE},
     {SIM_FIELD(option_heston, rho), .type = SIM_REAL, .doc = "correlation of variance and price",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAX_OPEN, .min = -1, .max = 1},
@@ -24,13 +24,15 @@ static const sim_schema heston_schema = {
     .fields = heston_fields,
     .size = sizeof(option_heston)};
 
-static const sim_field jumps_fields[] = {
-    {SIM_FIELD(option_jumps, rate), .type = SIM_REAL, .doc = "expected number, a unit of time",
-     .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
-    {SIM_FIELD(option_jumps, mean), .type = SIM_REAL, .doc = "of one jump of the logarithm", .initial = "0"},
-    {SIM_FIELD(option_jumps, deviation), .type = SIM_REAL, .doc = "of one jump of the logarithm",
-     .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
-    {0}};
+static const sim_field jumps_fields[] = {{SIM_FIELD(option_jumps, rate), .type = SIM_REAL,
+                                          .doc = "expected number of jumps per unit of time",
+                                          .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
+                                         {SIM_FIELD(option_jumps, mean), .type = SIM_REAL,
+                                          .doc = "mean of a jump in the logarithm of the price", .initial = "0"},
+                                         {SIM_FIELD(option_jumps, deviation), .type = SIM_REAL,
+                                          .doc = "standard deviation of a jump in the logarithm of the price",
+                                          .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
+                                         {0}};
 static const sim_schema jumps_schema = {.doc = "Merton's jumps of the price, beside vol, heston, local_vol or vol_grid",
                                         .fields = jumps_fields,
                                         .size = sizeof(option_jumps)};
@@ -40,26 +42,28 @@ static const sim_field grid_fields[] = {
      .flags = SIM_REQUIRED},
     {SIM_FIELD(option_vol_grid, times), .type = SIM_NUMBERS, .doc = "times, ascending", .flags = SIM_REQUIRED},
     {SIM_FIELD(option_vol_grid, vols), .type = SIM_NUMBERS, .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY,
-     .doc = "local volatilities, all prices of the first time first"},
+     .doc = "local volatilities: all prices at the first time, then at the second, ..."},
     {0}};
-static const sim_schema grid_schema = {.doc = "local volatility on a grid, linear between, constant outside",
+static const sim_schema grid_schema = {.doc = "local volatility on a grid, interpolated linearly, constant outside",
                                        .fields = grid_fields,
                                        .size = sizeof(option_vol_grid)};
 
 static const sim_field asset_fields[] = {
-    {SIM_FIELD(option_asset, spot), .type = SIM_REAL, .doc = "price now",
+    {SIM_FIELD(option_asset, spot), .type = SIM_REAL, .doc = "price at time 0",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
     {SIM_FIELD(option_asset, vol), .type = SIM_FUNCTION,
      .doc = "volatility: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER,
      .signature = &option_term_signature},
-    {SIM_FIELD(option_asset, dividend), .type = SIM_FUNCTION, .doc = "rate of dividends, likewise",
-     .flags = SIM_OR_NUMBER, .initial = "0", .signature = &option_term_signature},
+    {SIM_FIELD(option_asset, dividend), .type = SIM_FUNCTION,
+     .doc = "dividend rate: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER, .initial = "0",
+     .signature = &option_term_signature},
     {SIM_FIELD(option_asset, heston), .type = SIM_STRUCT, .doc = "in place of vol", .table = &heston_schema,
      .flags = SIM_OPTIONAL},
-    {SIM_FIELD(option_asset, jumps), .type = SIM_STRUCT, .doc = "added to vol, heston, local_vol or vol_grid",
-     .table = &jumps_schema, .flags = SIM_OPTIONAL},
+    {SIM_FIELD(option_asset, jumps), .type = SIM_STRUCT,
+     .doc = "Merton's jumps, in addition to vol, heston, local_vol or vol_grid", .table = &jumps_schema,
+     .flags = SIM_OPTIONAL},
     {SIM_FIELD(option_asset, local_vol), .type = SIM_FUNCTION, .signature = &local_signature,
-     .doc = "in place of vol: of the price and of time, at the beginning of each step"},
+     .doc = "local volatility, instead of vol: a function of price and time, evaluated at the beginning of each step"},
     {SIM_FIELD(option_asset, vol_grid), .type = SIM_STRUCT, .doc = "in place of vol", .table = &grid_schema,
      .flags = SIM_OPTIONAL},
     {0}};
@@ -103,12 +107,12 @@ void option_check_asset(const option_parameters *p, int i, sim_faults *faults) {
     snprintf(path, sizeof path, "assets[%d]", i + 1);
   }
   if (a->jumps.given && a->jumps.rate * p->maturity / (double)p->steps > 20)
-    sim_faults_add(faults, line, path, "jumps.rate: expected at most 20 jumps a step, got %.9g: more steps",
+    sim_faults_add(faults, line, path, "jumps.rate: expected at most 20 jumps a step, got %.9g: use more steps",
                    a->jumps.rate * p->maturity / (double)p->steps);
   if (!option_asset_is_gbm(a) &&
       (p->sampling.control == OPTION_CONTROL_GEOMETRIC || p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES))
     sim_faults_add(faults, line, path,
-                   "sampling.control: expected \"underlying\": no other mean is known of this model");
+                   "sampling.control: expected \"underlying\": the means of other controls are unknown for this model");
   if (!option_asset_is_gbm(a) && p->greeks.method == OPTION_LIKELIHOOD)
     sim_faults_add(
         faults, line, path,
@@ -121,7 +125,7 @@ void option_check_correlation(const option_parameters *p, sim_faults *faults) {
   const double *c = p->correlation.data;
   if (p->correlation.rows == 0) return;
   if (p->correlation.rows != n || p->correlation.cols != n) {
-    sim_faults_add(faults, 0, "correlation", "expected %zu rows, as there are assets, got %zu", n, p->correlation.rows);
+    sim_faults_add(faults, 0, "correlation", "expected %zu rows, one for each asset, got %zu", n, p->correlation.rows);
     return;
   }
   for (size_t i = 0; i < n; i++)

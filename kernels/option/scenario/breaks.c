@@ -1,5 +1,5 @@
-/* Times at which a function of time may jump or have a kink: solved where it compares linear functions of t, else found
- * as changes of sign on a grid of times and, between them, at the least magnitudes. */
+/* Times at which a function of time may jump or have a kink: comparisons of functions linear in t are solved; others
+ * are searched as sign changes on a grid of times and, between them, at minima of the magnitude. */
 #include "engine/log.h"
 #include "kernels/option/scenario/integral.h"
 
@@ -18,17 +18,17 @@ enum {
 };
 
 typedef struct search {
-  const sim_expr *switches; /* of at most TOGETHER outputs */
+  const sim_expr *switches; /* the compared differences, at most TOGETHER outputs */
   const sim_expr_program *program;
   void *scratch;
   int input;
-  double other; /* value of the input beside the time, if there is one */
+  double other; /* value of the input other than the time, if there is one */
   double *t, *values[TOGETHER];
   double *found; /* owned */
   int count, capacity;
-  int refined; /* cells with a finer grid */
-  bool unsure; /* some crossing may have others beside it that were not searched for */
-  bool failed; /* no memory */
+  int refined; /* cells that were searched on a finer grid */
+  bool unsure; /* some crossing may have unsearched neighbours */
+  bool failed; /* out of memory */
 } search;
 
 /* Output `which` at one time. */
@@ -56,7 +56,7 @@ static void add(search *s, double t) {
   s->found[s->count++] = t;
 }
 
-/* Halves [low, high], at whose ends the signs differ, until no number lies between. */
+/* Bisects [low, high], whose ends have different signs, down to adjacent numbers. */
 static void bisect(search *s, int which, double low, double high) {
   const bool below = value_at(s, which, low) < 0;
   for (;;) {
@@ -72,8 +72,8 @@ static void bisect(search *s, int which, double low, double high) {
 
 static void refine(search *s, int which, double low, double high, double inside, int depth);
 
-/* [low, high] has a least magnitude inside and one sign at both ends: golden sections towards it, until it is found or
- * the sign differs. */
+/* [low, high] has a minimum of the magnitude inside and one sign at both ends: golden-section search until it is
+ * found or the sign changes. */
 static void search_minimum(search *s, int which, double low, double high, int depth) {
   static const double golden = 0.38196601125010515;
   const double from = low, to = high;
@@ -102,7 +102,7 @@ static void search_minimum(search *s, int which, double low, double high, int de
   }
 }
 
-/* On every `stride`-th of the times t[0 ... last] with the values v. */
+/* Searches every `stride`-th of the times t[0 ... last] with the values v. */
 static void search_grid(search *s, int which, const double *t, const double *v, int last, int stride, int depth) {
   for (int i = stride; i <= last; i += stride) {
     if ((v[i - stride] < 0) != (v[i] < 0)) {
@@ -115,8 +115,8 @@ static void search_grid(search *s, int which, const double *t, const double *v, 
   }
 }
 
-/* A crossing lies in [low, high], where the sign of `inside` differs from that at `low`. Others may lie beside it: all
- * are searched for on a finer grid, and once more where that shows a crossing; then each side is taken to have one. */
+/* A crossing lies in [low, high], where the sign of `inside` differs from that at `low`. Neighbouring crossings are
+ * searched for on a finer grid, and once more if one is found; then each side is taken to have one. */
 static void refine(search *s, int which, double low, double high, double inside, int depth) {
   double t[PARTS + 1], v[PARTS + 1];
   const int before = s->count;
@@ -133,7 +133,7 @@ static void refine(search *s, int which, double low, double high, double inside,
   } else if (!fine && (depth < DEPTH || !shown)) {
     s->unsure = true;
   }
-  bool left = shown && s->count > before, right = shown; /* a place is known on each side of `inside` */
+  bool left = shown && s->count > before, right = shown; /* a crossing is known on each side of `inside` */
   for (int k = before; k < s->count; k++) {
     left |= s->found[k] <= inside;
     right |= s->found[k] > inside;
@@ -142,7 +142,7 @@ static void refine(search *s, int which, double low, double high, double inside,
   if (!right) bisect(s, which, inside, high);
 }
 
-/* All switches of a graph. *coarse: places that half of the grid shows. */
+/* Searches all switches of a graph. *coarse: the number of crossings that half of the grid shows. */
 static sim_status search_all(search *s, double maturity, int *coarse) {
   sim_expr_program *program = NULL;
   const int outputs = sim_expr_output_count(s->switches);

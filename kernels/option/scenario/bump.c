@@ -15,7 +15,7 @@ option_bump option_bump_of(const option_parameters *p, int greek, int asset, dou
   return bump;
 }
 
-/* A market that differs by a small part of the bump: derivatives are exact to 1e-9. */
+/* A market that differs by a small fraction of the bump: derivatives are exact to 1e-9. */
 sim_status option_market_near(const option_parameters *p, int greek, int asset, double share, double *width,
                               option_market *out) {
   option_bump bump = option_bump_of(p, greek, asset, width);

@@ -1,4 +1,4 @@
-/* Integrals of functions of time over the steps, and the correlation that is lost within steps. */
+/* Integrals of functions of time over the steps, and the loss of correlation within steps. */
 #include "engine/log.h"
 #include "kernels/option/scenario/integral.h"
 #include "kernels/option/scenario/market.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Gauss and Legendre, on [0, 1]. */
+/* Gauss-Legendre nodes on [0, 1], and the limits of the refinement. */
 enum { NODES = 8, POINTS = 3 * NODES, TOGETHER = 32, PANELS = 2048, DEPTH = 120, PANELS_MOST = 1 << 20 };
 static const double node[NODES] = {0.01985507175123188, 0.10166676129318664, 0.2372337950418355, 0.4082826787521751,
                                    0.5917173212478249,  0.7627662049581645,  0.8983332387068134, 0.9801449282487681};
@@ -23,10 +23,10 @@ typedef struct panel {
 typedef struct integral {
   const sim_expr_program *program;
   void *scratch;
-  double least, size[2];  /* least value that may be; what 1 is of the integrals of it and of its square */
-  double bad, bad_at;     /* a value that may not be */
-  bool found_bad, failed; /* failed: halving did not end */
-  bool missed;            /* places where it jumps may be */
+  double least, size[2];  /* least: smallest allowed value; size: magnitudes of the integrals of f and f^2 */
+  double bad, bad_at;     /* a forbidden value, and its time */
+  bool found_bad, failed; /* failed: the refinement did not end */
+  bool missed;            /* some jumps may not have been found */
   double *sums[2];        /* [steps] each; the second may be NULL */
   int64_t panels;
 } integral;
@@ -41,8 +41,8 @@ static void evaluate(integral *f, const double *t, size_t count, double *value) 
   }
 }
 
-/* Integrates up to TOGETHER panels in one piece and in two. Panels whose results differ by more than 1e-13 of the whole
- * integral are halved into out; returns their number. */
+/* Integrates up to TOGETHER panels whole and in halves. Panels whose two results differ by more than 1e-13 of the
+ * whole integral go into out as halves; returns their number. */
 static int refine(integral *f, const panel *in, int count, panel *out) {
   double t[TOGETHER * POINTS] = {0}, value[TOGETHER * POINTS];
   int rest = 0;
@@ -85,7 +85,7 @@ static int refine(integral *f, const panel *in, int count, panel *out) {
   return rest;
 }
 
-/* Refines a list of panels until none is left, the last ones first, so that the list stays short; false: failed. */
+/* Refines a list of panels until it is empty, last ones first, which keeps the list short; false: failed. */
 static bool finish(integral *f, panel *list, int count) {
   while (count > 0 && !f->found_bad && !f->failed) {
     const int now = count < TOGETHER ? count : TOGETHER;
@@ -97,7 +97,7 @@ static bool finish(integral *f, panel *list, int count) {
   return !f->failed;
 }
 
-/* Integrates over all steps: panels end at steps and where the function may jump; false: failed. */
+/* Integrates over all steps; panels end at steps and at possible jumps; false: failed. */
 static bool sweep(integral *f, int steps, double dt, const double *breaks, int count) {
   panel list[TOGETHER * (2 * DEPTH + 4)];
   const double most = steps * dt / PANELS;
@@ -122,7 +122,7 @@ static bool sweep(integral *f, int steps, double dt, const double *breaks, int c
   return finish(f, list, waiting);
 }
 
-/* Estimates the sizes of the integrals. */
+/* Estimates the magnitudes of the integrals. */
 static void estimate_sizes(integral *f, double maturity) {
   double t[PANELS], value[PANELS];
   for (int i = 0; i < PANELS; i++) t[i] = (i + 0.5) / PANELS * maturity;
@@ -197,7 +197,7 @@ static sim_status product(const sim_expr *a, const sim_expr *b, sim_expr **out) 
   return status;
 }
 
-/* Largest share by which the normals of two assets are less correlated over a step than at each time. */
+/* Largest relative loss of correlation between the normals of two assets over a step. */
 static sim_status lost_share(const option_parameters *p, int i, int j, double *room, double *out) {
   const size_t steps = (size_t)p->steps;
   const double dt = p->maturity / (double)p->steps;
@@ -216,8 +216,8 @@ static sim_status lost_share(const option_parameters *p, int i, int j, double *r
   return status;
 }
 
-/* Warns of jumps of a local volatility within a step: paths see it at the beginnings of steps alone, and paths of the
- * bias at half steps too. */
+/* Warns of jumps of a local volatility within a step: paths evaluate it at the beginning of each step only (the bias
+ * at half steps too). */
 static sim_status warn_jumps(const option_parameters *p, int asset) {
   const sim_expr *expr = option_asset_at(p, asset)->local_vol;
   const double dt = p->maturity / p->steps, spot = option_asset_at(p, asset)->spot;

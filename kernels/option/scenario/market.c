@@ -1,4 +1,4 @@
-/* What the kernels need to know of the market: exact steps of correlated geometric Brownian motions. */
+/* Market data of the path kernels: exact steps of correlated geometric Brownian motions. */
 #include "kernels/option/scenario/integral.h"
 #include "kernels/option/scenario/market.h"
 
@@ -88,11 +88,11 @@ void option_market_free(option_market *market) {
   *market = (option_market){0};
 }
 
-/* Where a pivot vanishes, an asset is a mixture of those before it, and takes no normal of its own: the rest of its
- * column must vanish, too, and is left out, and its row is scaled to length 1. A pivot vanishes where it is no more
- * than rounding: a square of n terms of at most 1 is off by n eps, and so are those before it. Larger ones count,
- * however small: a spread of assets of correlation 1 - 1e-14 is worth 1e-7 of a spread of independent ones. Below 0 an
- * input rounded to 12 digits is let pass. */
+/* Where a pivot vanishes, the asset is a combination of the earlier ones and takes no normal of its own: the rest of
+ * its column must vanish too and is dropped, and its row is scaled to length 1. A pivot vanishes when it is within
+ * rounding: a sum of n squares of at most 1 is off by n eps. Larger pivots count, however small: a spread of assets
+ * of correlation 1 - 1e-14 is worth 1e-7 of a spread of independent ones. Slightly negative pivots, as from input
+ * rounded to 12 digits, are accepted. */
 sim_status option_cholesky(const option_parameters *p, double *out) {
   const double rounding = 1e-12;
   const size_t n = p->assets.count;

@@ -5,19 +5,19 @@
 #include "kernels/option/scenario/motion.h"
 #include "kernels/option/scenario/parameters.h"
 
-/* What a bumped market differs by: one asset's spot (0.01 is +1 %) and volatility, the rate, the maturity. */
+/* Difference of a bumped market: one asset's spot (0.01 is +1 %) and volatility, the rate, the maturity. */
 typedef struct option_bump {
   int asset;
   double spot, vol, rate, maturity;
 } option_bump;
 
-/* Drifts and volatilities of a step in binary logarithms. */
+/* Market at each step; drifts and volatilities of a step in binary logarithms. */
 typedef struct option_market {
   int assets, steps;
-  double discount;            /* from maturity to now */
+  double discount;            /* from maturity to time 0 */
   double *spot, *drift, *vol; /* [assets], [steps][assets], [steps][assets]; owned, one allocation at spot */
-  double *bond;               /* [steps]: discount from each step's end to now */
-  double *growth;             /* [assets]: logarithm of mean price at maturity / spot, whatever the motion */
+  double *bond;               /* [steps]: discount factor from each step's end to time 0 */
+  double *growth;             /* [assets]: log(mean price at maturity / spot), for any dynamics */
   option_dynamics *dynamics;  /* [assets], owned; NULL where all assets are geometric Brownian motions */
 } option_market;
 
@@ -28,19 +28,20 @@ void option_market_free(option_market *market);
 /* Lower triangular factor of the correlation: out[assets][assets], zero before the call. SIM_ERR_SCENARIO where the
  * matrix has a negative eigenvalue. */
 sim_status option_cholesky(const option_parameters *p, double *out) SIM_MUST_CHECK;
-/* Mean of max(s (exp(mean + deviation z) - strike), 0), s = 1 for a call and -1 for a put (Black and Scholes 1973). */
+/* Mean of max(s (exp(mean + deviation z) - strike), 0), z a standard normal, s = 1 for a call and -1 for a put
+ * (Black and Scholes 1973). */
 double option_lognormal_price(double mean, double deviation, double strike, option_type type);
 
-/* Checks that correlations survive the steps: where volatilities change in different ways within a step, its normals
- * are less correlated than the assets at each time; SIM_ERR_SCENARIO where that takes a larger share. */
+/* Largest relative loss of correlation within a step. Where volatilities change differently within a step, its
+ * normals are less correlated than the assets at each time; a larger loss is SIM_ERR_SCENARIO. */
 #define OPTION_CORRELATION_LOST 1e-4
 sim_status option_check_vols(const option_parameters *p) SIM_MUST_CHECK;
 
 /* ---- derivatives of a market by finite differences ---- */
 
-/* The bump of a Greek, and the width that a difference is divided by. */
+/* The bump of a Greek; *width: the divisor of the difference. */
 option_bump option_bump_of(const option_parameters *p, int greek, int asset, double *width);
-/* A market that differs by `share` of a Greek's bump, and the width of the whole bump. Errors as of
+/* A market that differs by `share` of a Greek's bump; *width: the width of the whole bump. Errors as of
  * option_market_create. */
 sim_status option_market_near(const option_parameters *p, int greek, int asset, double share, double *width,
                               option_market *out) SIM_MUST_CHECK;

@@ -1,4 +1,4 @@
-/* Which payoffs a method of Greeks that was asked for can serve. */
+/* Rules about the requested methods of Greeks: which payoffs each can serve. */
 #include "kernels/option/payoff/names.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static bool any_local(const option_parameters *p) {
   return false;
 }
 
-/* Whether the function sees what happens between the steps. */
+/* Whether the scenario's function reads extremes between the steps. */
 static bool sees_between(const option_parameters *p) {
   option_feature feature;
   for (int i = 0; i < sim_expr_input_count(p->payoff); i++)
@@ -20,7 +20,7 @@ static bool sees_between(const option_parameters *p) {
   return false;
 }
 
-/* What stands against a derivative along each path, or NULL. */
+/* Reason against a pathwise derivative, or NULL. */
 static const char *against_path(const option_parameters *p, const sim_item *item) {
   if (any_local(p)) return "with a local volatility prices do not grow in proportion to the spot";
   if (item == NULL)
@@ -37,7 +37,8 @@ static const char *against_path(const option_parameters *p, const sim_item *item
   return NULL;
 }
 
-/* The same of a density of the first step: then the rest is a function of the prices at the steps alone. */
+/* Reason against a likelihood ratio of the first step, or NULL: the payoff must be a function of the prices at the
+ * steps alone. */
 static const char *against_score(const option_parameters *p, const sim_item *item) {
   if (item != NULL ? ((const option_payoff *)item->data)->monitoring == OPTION_CONTINUOUS : sees_between(p))
     return "what happens within the first step depends on the spot, too";

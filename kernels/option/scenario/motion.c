@@ -1,4 +1,4 @@
-/* Constants of the steps of assets that are no geometric Brownian motions: see option_dynamics in path.h. */
+/* Constants of the steps of assets that are not geometric Brownian motions: option_dynamics in motion.h. */
 #include "kernels/option/scenario/motion.h"
 #include "kernels/option/scenario/parameters.h"
 
@@ -7,7 +7,7 @@
 
 static const double ln2 = 0.69314718055994530942;
 
-/* Andersen (2008), with both weights of the integrated variance one half. */
+/* Andersen (2008), with weights 1/2 for the integrated variance. */
 static void set_heston(const option_heston *h, double dt, double shift, option_dynamics *m) {
   const double root = sqrt(h->theta) + shift, theta = root * root, start = sqrt(h->v) + shift;
   const double kappa = h->kappa, sigma2 = h->sigma * h->sigma, keep = exp(-kappa * dt), gone = -expm1(-kappa * dt);
@@ -21,8 +21,8 @@ static void set_heston(const option_heston *h, double dt, double shift, option_d
   m->k3 = m->k4 = dt / 2 * (1 - h->rho * h->rho);
 }
 
-/* Of more than k jumps: summed from the far end, where it would cancel otherwise. At most 20 are expected, so that 64
- * have a chance below 1e-13. */
+/* Probabilities of more than k jumps, summed from the far end to avoid cancellation. At most 20 jumps are expected a
+ * step, so that more than 64 have a probability below 1e-13. */
 static void set_jumps(const option_jumps *j, double dt, option_dynamics *m) {
   const double mean = j->rate * dt;
   double chance[OPTION_JUMPS_MAX + 1], sum = 0;

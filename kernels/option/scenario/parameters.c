@@ -11,29 +11,30 @@ static const sim_field sampling_fields[] = {
     {SIM_FIELD(option_sampling, sequence), .type = SIM_CHOICE, .doc = "sequence of random numbers",
      .choices = sequences, .initial = "philox"},
     {SIM_FIELD(option_sampling, generator), .type = SIM_CHOICE, .choices = generators, .initial = "philox",
-     .doc = "generator: philox (Philox4x32-10), or mrg32k3a (the numbers of cuRAND), slower, to compare with"},
+     .doc = "generator: philox (Philox4x32-10); mrg32k3a: the numbers of cuRAND, slower, for comparisons"},
     {SIM_FIELD(option_sampling, scrambles), .type = SIM_REAL, .flags = SIM_RANGE, .min = 16, .max = 64,
      .initial = "auto", .keyword = "auto",
-     .doc = "scrambles of Sobol's sequence: 16, 32 (auto) or 64, of equally many paths; their spread is the standard "
-            "error"},
+     .doc = "number of scrambles of the Sobol sequence: 16, 32 (auto) or 64, with equal numbers of paths; their spread "
+            "gives the standard error"},
     {SIM_FIELD(option_sampling, construction), .type = SIM_CHOICE, .choices = constructions, .initial = "auto",
-     .doc = "of paths from Sobol's points: a Brownian bridge (auto), or principal components (work as steps^2)"},
-    {SIM_FIELD(option_sampling, antithetic), .type = SIM_BOOL, .doc = "each path also with its normals' signs changed",
-     .initial = "false"},
-    {SIM_FIELD(option_sampling, moment_matching), .type = SIM_BOOL, .initial = "false",
-     .doc = "normals of every 1024 samples are shifted and scaled to mean 0 and variance 1"},
-    {SIM_FIELD(option_sampling, control), .type = SIM_CHOICE, .choices = controls, .initial = "none",
      .doc =
-         "control variate of prices: on the geometric mean, on the last price with the same strike, or the last price"},
+         "construction of paths from Sobol points: Brownian bridge (auto), or principal components (cost ~ steps^2)"},
+    {SIM_FIELD(option_sampling, antithetic), .type = SIM_BOOL,
+     .doc = "antithetic paths: each path also with the opposite signs of its normals", .initial = "false"},
+    {SIM_FIELD(option_sampling, moment_matching), .type = SIM_BOOL, .initial = "false",
+     .doc = "moment matching: the normals of every 1024 samples are shifted and scaled to mean 0 and variance 1"},
+    {SIM_FIELD(option_sampling, control), .type = SIM_CHOICE, .choices = controls, .initial = "none",
+     .doc = "control variate of prices: option on the geometric mean, Black-Scholes option with the same strike, or "
+            "the last price"},
     {SIM_FIELD(option_sampling, paths), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MAY_CHANGE, .min = 2, .max = 0x1p52,
      .initial = "auto", .keyword = "auto",
-     .doc = "number of paths at most; auto: 2^20, or as many as standard_error or time takes, up to 2^40"},
+     .doc = "largest number of paths; auto: 2^20, or with standard_error or time 2^40"},
     {SIM_FIELD(option_sampling, standard_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE,
      .max = INFINITY, .initial = "none", .keyword = "none",
-     .doc = "the run ends when no price's standard error is larger"},
+     .doc = "ends the run when no standard error of a price is larger"},
     {SIM_FIELD(option_sampling, time), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE,
      .max = INFINITY, .initial = "none", .keyword = "none",
-     .doc = "the run ends with the first step that is done after so many seconds; a continued run has them again"},
+     .doc = "ends the run at the first step after this many seconds; a continued run counts anew"},
     {0}};
 static const sim_schema sampling_schema = {
     .doc = "random numbers and their use", .fields = sampling_fields, .size = sizeof(option_sampling)};
@@ -43,7 +44,8 @@ const char *const option_greek_names[OPTION_GREEKS] = {"delta", "gamma", "vega",
 #define GREEK(greek, text)                                                                                             \
   {                                                                                                                    \
     .name = text, .type = SIM_BOOL, .initial = "false",                                                                \
-    .offset = offsetof(option_greeks, want) + sizeof(bool) * (greek), .doc = "estimate it, with its standard error"    \
+    .offset = offsetof(option_greeks, want) + sizeof(bool) * (greek),                                                  \
+    .doc = "whether to estimate it, with its standard error"                                                           \
   }
 static const sim_field greek_fields[] = {
     GREEK(OPTION_DELTA, "delta"),
@@ -52,40 +54,44 @@ static const sim_field greek_fields[] = {
     GREEK(OPTION_RHO, "rho"),
     GREEK(OPTION_THETA, "theta"),
     {SIM_FIELD(option_greeks, method), .type = SIM_CHOICE, .choices = methods, .initial = "auto",
-     .doc = "auto: pathwise where a named payoff has no jump, likelihood ratio (delta and gamma) where it has, and "
-            "differences on the same paths for all others"},
+     .doc = "auto: pathwise for named payoffs without jumps, likelihood ratio for delta and gamma of those with jumps, "
+            "finite differences on the same paths for all others"},
     {0}};
-static const sim_schema greeks_schema = {.doc = "sensitivities", .fields = greek_fields, .size = sizeof(option_greeks)};
+static const sim_schema greeks_schema = {
+    .doc = "sensitivities to estimate", .fields = greek_fields, .size = sizeof(option_greeks)};
 
-static const sim_signature payoff_signature = {.record = true,
-                                               .parameter = "path",
-                                               .returns = "what is paid at maturity; of path.last[i], mean, geometric, "
-                                                          "max, min, high, low [i], fixing[i][step]"};
+static const sim_signature payoff_signature = {
+    .record = true,
+    .parameter = "path",
+    .returns = "payment at maturity, from path.last[i], mean, geometric, max, min, high, low [i], fixing[i][step]"};
 
 static const sim_field fields[] = {
     {SIM_FIELD(option_parameters, assets), .type = SIM_LIST, .doc = "the assets that payoffs depend on",
      .flags = SIM_REQUIRED, .variants = (const sim_schema *const[]){&option_asset_schema, NULL}},
     {SIM_FIELD(option_parameters, correlation), .type = SIM_NUMBERS, .components = SIM_SQUARE,
-     .doc = "of the assets' logarithms; none: independent", .flags = SIM_RANGE, .min = -1, .max = 1},
+     .doc = "correlation matrix of the assets' logarithms; none: independent", .flags = SIM_RANGE, .min = -1, .max = 1},
     {SIM_FIELD(option_parameters, rate), .type = SIM_FUNCTION,
-     .doc = "rate of interest: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER, .initial = "0",
+     .doc = "interest rate: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER, .initial = "0",
      .signature = &option_term_signature},
-    {SIM_FIELD(option_parameters, maturity), .type = SIM_REAL, .doc = "time until it pays",
+    {SIM_FIELD(option_parameters, maturity), .type = SIM_REAL, .doc = "time of the payment",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
     {SIM_FIELD(option_parameters, steps), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = OPTION_STEPS_MAX,
-     .doc = "equal steps, at whose ends payoffs see the prices; required where a price depends on them, else 1"},
-    {SIM_FIELD(option_parameters, payoff), .type = SIM_FUNCTION, .doc = "a payoff of your own, or several",
+     .doc =
+         "number of equal time steps, at whose ends payoffs observe prices; required if a price depends on it, else 1"},
+    {SIM_FIELD(option_parameters, payoff), .type = SIM_FUNCTION, .doc = "custom payoff, or several",
      .signature = &payoff_signature},
     {SIM_FIELD(option_parameters, payoffs), .type = SIM_LIST, .doc = "named payoffs, all on the same paths",
      .variants = (const sim_schema *const[]){&option_european_schema, &option_digital_schema, &option_asian_schema,
                                              &option_barrier_schema, &option_lookback_schema, &option_basket_schema,
                                              &option_best_of_schema, &option_spread_schema, &option_american_schema,
                                              &option_autocallable_schema, NULL}},
-    {SIM_FIELD(option_parameters, sampling), .type = SIM_STRUCT, .doc = "random numbers", .table = &sampling_schema},
-    {SIM_FIELD(option_parameters, greeks), .type = SIM_STRUCT, .doc = "sensitivities", .table = &greeks_schema},
+    {SIM_FIELD(option_parameters, sampling), .type = SIM_STRUCT,
+     .doc = "sampling: random numbers, variance reduction and number of paths", .table = &sampling_schema},
+    {SIM_FIELD(option_parameters, greeks), .type = SIM_STRUCT, .doc = "sensitivities to estimate",
+     .table = &greeks_schema},
     {0}};
 const sim_schema option_schema = {.name = "option",
-                                  .doc = "prices of options by simulated paths",
+                                  .doc = "prices and Greeks of options by Monte Carlo simulation",
                                   .fields = fields,
                                   .base = &sim_common_schema,
                                   .size = sizeof(option_parameters)};

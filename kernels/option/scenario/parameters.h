@@ -31,7 +31,7 @@ typedef struct option_asset {
 
 typedef enum option_type { OPTION_CALL, OPTION_PUT } option_type;
 
-/* A named payoff; the schema of each kind shows the members that it has. */
+/* A named payoff; the schema of each kind has the members that the kind uses. */
 typedef struct option_payoff {
   int type; /* option_type */
   int64_t asset, second;
@@ -61,10 +61,10 @@ enum { OPTION_PHILOX4X32, OPTION_MRG32K3A };                 /* generator */
 enum { OPTION_ANY_CONSTRUCTION, OPTION_BRIDGE, OPTION_PCA }; /* any: a bridge */
 typedef struct option_sampling {
   int sequence, generator, construction;
-  double scrambles; /* NaN: auto */
+  double scrambles; /* NaN: automatic */
   bool antithetic, moment_matching;
   int control;           /* option_control */
-  double paths;          /* NaN: auto */
+  double paths;          /* NaN: automatic */
   double standard_error; /* NaN: none */
   double time;           /* seconds; NaN: none */
 } option_sampling;
@@ -116,21 +116,22 @@ static inline const option_asset *option_asset_at(const option_parameters *p, in
 static inline int option_scrambles(const option_parameters *p) {
   return isnan(p->sampling.scrambles) ? 32 : (int)p->sampling.scrambles;
 }
-/* Groups of samples whose means give the standard error: Sobol's scrambles, else one. */
+/* Groups of samples whose means give the standard error: the scrambles of Sobol points, else one. */
 static inline int option_groups(const option_parameters *p) {
   return p->sampling.sequence == OPTION_SOBOL ? option_scrambles(p) : 1;
 }
-/* Samples of a logical block: OPTION_BLOCK, or with Sobol's points a part of that, of one scramble. Block j belongs to
- * scramble j % scrambles; its points begin where those of block j - scrambles end. */
+/* Samples of a logical block: OPTION_BLOCK, or with Sobol points a part of that, all of one scramble. Block j
+ * belongs to scramble j % scrambles; its points follow those of block j - scrambles. */
 static inline int option_block_samples(const option_parameters *p) {
   const double samples = p->sampling.paths / (p->sampling.antithetic ? 2 : 1);
   return (int)(fmin(OPTION_BLOCK, samples) / option_groups(p));
 }
-/* Samples whose mean counts as one independent sample: with matched moments those of a chunk depend on each other. */
+/* Samples whose mean counts as one independent sample: a chunk with matched moments (its samples depend on each
+ * other), else one. */
 static inline int option_unit(const option_parameters *p) { return p->sampling.moment_matching ? OPTION_CHUNK : 1; }
 /* Whether paths are computed in fp32; sums are always in fp64. */
 static inline bool option_is_single(const option_parameters *p) { return p->common.precision != SIM_DOUBLE; }
-/* Whether any asset's steps are not exact: Heston's, and those of a local volatility. */
+/* Whether the steps of any asset have a discretization error: Heston's model, or a local volatility. */
 static inline bool option_is_stepped(const option_parameters *p) {
   for (int a = 0; a < (int)p->assets.count; a++)
     if (option_asset_at(p, a)->vol == NULL) return true;
@@ -143,13 +144,13 @@ static inline bool option_is_stepped(const option_parameters *p) {
 sim_status option_validate(void *parameters, sim_faults *faults);
 void option_check_asset(const option_parameters *p, int asset, sim_faults *faults);
 void option_check_correlation(const option_parameters *p, sim_faults *faults);
-/* Sets one step where none are given and no price depends on them. */
+/* Sets one step where no number is given and no price depends on it. */
 void option_check_steps(option_parameters *p, sim_faults *faults);
-/* Refuses a result of the function that depends on highs or lows of several correlated assets. */
+/* Refuses a result of the function that depends on maxima or minima of several correlated assets. */
 void option_check_between(const option_parameters *p, sim_faults *faults);
-/* Refuses a method of Greeks that a payoff cannot have. */
+/* Refuses a method of Greeks that a payoff does not support. */
 void option_check_methods(const option_parameters *p, sim_faults *faults);
-/* Rounds sampling.paths, too. */
+/* Checks `sampling`, and rounds sampling.paths. */
 void option_check_sampling(option_parameters *p, sim_faults *faults);
 
 #endif

@@ -9,23 +9,24 @@ static const char *const monitorings[] = {"steps", "continuous", NULL};
 
 #define TYPE                                                                                                           \
   {                                                                                                                    \
-    SIM_FIELD(option_payoff, type), .type = SIM_CHOICE, .doc = "pays above or below", .choices = types,                \
-                                    .initial = "call"                                                                  \
+    SIM_FIELD(option_payoff, type), .type = SIM_CHOICE, .doc = "call: pays above the strike, put: below",              \
+                                    .choices = types, .initial = "call"                                                \
   }
 #define ASSET                                                                                                          \
   {                                                                                                                    \
-    SIM_FIELD(option_payoff, asset), .type = SIM_INT, .doc = "which of the assets", .flags = SIM_RANGE, .min = 1,      \
-                                     .max = OPTION_ASSETS_MAX, .initial = "1"                                          \
+    SIM_FIELD(option_payoff, asset), .type = SIM_INT, .doc = "number of the asset, from 1", .flags = SIM_RANGE,        \
+                                     .min = 1, .max = OPTION_ASSETS_MAX, .initial = "1"                                \
   }
 #define STRIKE                                                                                                         \
   {                                                                                                                    \
-    SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .doc = "price that is agreed on",                              \
-                                      .flags = SIM_REQUIRED | SIM_RANGE, .min = 0, .max = INFINITY                     \
+    SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .doc = "exercise price", .flags = SIM_REQUIRED | SIM_RANGE,    \
+                                      .min = 0, .max = INFINITY                                                        \
   }
 #define MONITORING                                                                                                     \
   {                                                                                                                    \
-    SIM_FIELD(option_payoff, monitoring), .type = SIM_CHOICE, .choices = monitorings, .initial = "steps",              \
-                                          .doc = "prices at the steps, or at all times (by Brownian bridges between)"  \
+    SIM_FIELD(option_payoff, monitoring),                                                                              \
+        .type = SIM_CHOICE, .choices = monitorings, .initial = "steps",                                                \
+        .doc = "prices at the steps, or continuously (Brownian bridges between steps)"                                 \
   }
 #define PAYOFF(word, text, ...)                                                                                        \
   const sim_schema option_##word##_schema = {.name = #word,                                                            \
@@ -35,11 +36,11 @@ static const char *const monitorings[] = {"steps", "continuous", NULL};
 
 PAYOFF(european, "pays max(last - strike, 0), or max(strike - last, 0)", STRIKE, ASSET);
 PAYOFF(digital, "pays cash where the last price is above (call) or below (put) the strike", STRIKE, ASSET,
-       {SIM_FIELD(option_payoff, cash), .type = SIM_REAL, .doc = "what it pays", .initial = "1"});
+       {SIM_FIELD(option_payoff, cash), .type = SIM_REAL, .doc = "amount paid", .initial = "1"});
 PAYOFF(asian, "pays on the mean of the prices at the steps", STRIKE, ASSET,
        {SIM_FIELD(option_payoff, average), .type = SIM_CHOICE, .doc = "kind of mean", .choices = averages,
         .initial = "arithmetic"});
-PAYOFF(barrier, "a European payoff, if a level is not reached (out), or is (in)", STRIKE, ASSET,
+PAYOFF(barrier, "European payoff if a level is not reached (out), or is reached (in)", STRIKE, ASSET,
        {SIM_FIELD(option_payoff, level), .type = SIM_REAL, .doc = "the barrier",
         .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
        {SIM_FIELD(option_payoff, direction), .type = SIM_CHOICE, .doc = "the level is reached from above or from below",
@@ -53,35 +54,40 @@ PAYOFF(lookback, "pays on the highest or lowest price", ASSET,
         .doc = "call: highest - strike; floating: last - lowest (put: strike - lowest, highest - last)"},
        MONITORING);
 PAYOFF(basket, "pays on a weighted sum of the last prices", STRIKE,
-       {SIM_FIELD(option_payoff, weights), .type = SIM_NUMBERS, .doc = "of each asset; none: 1 / assets"});
+       {SIM_FIELD(option_payoff, weights), .type = SIM_NUMBERS,
+        .doc = "weight of each asset; none: 1 / number of assets"});
 PAYOFF(best_of, "pays on the highest of the last prices of all assets", STRIKE);
 PAYOFF(spread, "pays on the difference of two last prices", STRIKE, ASSET,
        {SIM_FIELD(option_payoff, second), .type = SIM_INT, .doc = "the asset that is subtracted", .flags = SIM_RANGE,
         .min = 1, .max = OPTION_ASSETS_MAX, .initial = "2"});
 
-PAYOFF(american, "a European payoff that may be taken at any of the dates, by Longstaff and Schwartz's rule", STRIKE,
-       ASSET,
+PAYOFF(american, "European payoff that may be exercised at any of the dates, by the rule of Longstaff and Schwartz",
+       STRIKE, ASSET,
        {SIM_FIELD(option_payoff, every), .type = SIM_INT,
-        .doc = "steps from date to date: 1 is American, more Bermudan", .flags = SIM_RANGE, .min = 1,
+        .doc = "steps between exercise dates; 1: American, more: Bermudan", .flags = SIM_RANGE, .min = 1,
         .max = OPTION_STEPS_MAX, .initial = "1"},
-       {SIM_FIELD(option_payoff, degree), .type = SIM_INT, .doc = "of the polynomial for the value of waiting",
+       {SIM_FIELD(option_payoff, degree), .type = SIM_INT, .doc = "degree of the polynomial for the continuation value",
         .flags = SIM_RANGE, .min = 1, .max = OPTION_DEGREE_MAX, .initial = "5"},
-       {SIM_FIELD(option_payoff, fit_paths), .type = SIM_INT, .doc = "paths that the rule is fitted on",
-        .flags = SIM_RANGE, .min = 1024, .max = 0x1p24, .initial = "65536"});
+       {SIM_FIELD(option_payoff, fit_paths), .type = SIM_INT,
+        .doc = "paths of the regression that finds the exercise rule", .flags = SIM_RANGE, .min = 1024, .max = 0x1p24,
+        .initial = "65536"});
 
 static const sim_field autocallable_fields[] = {
     ASSET,
-    {SIM_FIELD(option_payoff, level), .type = SIM_REAL, .doc = "it is called at the first date with a price as high",
+    {SIM_FIELD(option_payoff, level), .type = SIM_REAL,
+     .doc = "called at the first date with a price of at least this level",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
-    {SIM_FIELD(option_payoff, coupon), .type = SIM_REAL, .doc = "share of cash, for each date until it is called",
-     .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
+    {SIM_FIELD(option_payoff, coupon), .type = SIM_REAL,
+     .doc = "coupon as a fraction of cash, for each date until it is called", .flags = SIM_REQUIRED | SIM_RANGE,
+     .max = INFINITY},
     {SIM_FIELD(option_payoff, protection), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY,
-     .doc = "never called: pays cash if the last price is as high, else the price's share of the spot"},
-    {SIM_FIELD(option_payoff, cash), .type = SIM_REAL, .doc = "what is paid back", .initial = "100"},
-    {SIM_FIELD(option_payoff, every), .type = SIM_INT, .doc = "steps from date to date", .flags = SIM_RANGE, .min = 1,
+     .doc = "if never called: pays cash if the last price is at least this, else cash times last price / spot"},
+    {SIM_FIELD(option_payoff, cash), .type = SIM_REAL, .doc = "redemption amount", .initial = "100"},
+    {SIM_FIELD(option_payoff, every), .type = SIM_INT, .doc = "steps between dates", .flags = SIM_RANGE, .min = 1,
      .max = OPTION_STEPS_MAX, .initial = "1"},
     {0}};
-const sim_schema option_autocallable_schema = {.name = "autocallable",
-                                               .doc = "paid back with coupons at the first date with a high price",
-                                               .fields = autocallable_fields,
-                                               .size = sizeof(option_payoff)};
+const sim_schema option_autocallable_schema = {
+    .name = "autocallable",
+    .doc = "autocallable: redeemed with coupons at the first date with a price of at least `level`",
+    .fields = autocallable_fields,
+    .size = sizeof(option_payoff)};

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* Rounds the paths to whole vectors of points in each scramble, and from OPTION_BLOCK samples on to whole blocks. */
+/* Rounds the number of paths to whole vectors of points in each scramble, from OPTION_BLOCK samples on to whole
+ * blocks. */
 static void check_sobol(option_parameters *p, sim_faults *faults) {
   option_sampling *s = &p->sampling;
   const double pair = s->antithetic ? 2 : 1, scrambles = option_scrambles(p);
@@ -20,7 +21,7 @@ static void check_sobol(option_parameters *p, sim_faults *faults) {
   s->paths = pair * (samples <= OPTION_BLOCK ? each * scrambles : OPTION_BLOCK * ceil(samples / OPTION_BLOCK));
 }
 
-/* Rounds the paths to whole chunks, enough of them for a standard error from their means. */
+/* Rounds the number of paths to whole chunks, enough of them for a standard error from their means. */
 static void check_matching(option_parameters *p, sim_faults *faults) {
   enum { LEAST = 32 };
   option_sampling *s = &p->sampling;

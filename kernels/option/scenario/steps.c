@@ -1,4 +1,4 @@
-/* Which payoffs and assets need a number of steps, and which need prices between the steps that have no known law. */
+/* Which payoffs and assets need a number of steps, and which need a joint law between the steps that is not known. */
 #include "kernels/option/payoff/names.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static const char
     within[] =
         "depends on prices between the steps, where bridges are exact for a constant rate, dividend and vol alone";
 
-/* Why the motion of an asset needs a number of steps, or NULL; *what: the key. */
+/* Reason why the asset's dynamics needs a number of steps, or NULL; *what: the key. */
 static const char *asset_needs(const option_asset *a, const char **what) {
   *what = a->heston.given ? ".heston" : a->local_vol != NULL ? ".local_vol" : a->vol_grid.given ? ".vol_grid" : "";
   return **what != '\0' ? with_steps : NULL;
@@ -34,8 +34,8 @@ static const char *payoff_needs(const option_parameters *p, const sim_item *item
   return o->asset >= 1 && o->asset <= (int64_t)p->assets.count && !is_even(p, (int)o->asset - 1) ? within : NULL;
 }
 
-/* Why the scenario's function needs a number of steps, or NULL. Its inputs are not bound yet: "mean_1", "fixing_1_3".
- */
+/* Reason why the scenario's function needs a number of steps, or NULL. Its inputs are not bound yet: "mean_1",
+ * "fixing_1_3". */
 static const char *function_needs(const option_parameters *p) {
   static const char *const steps[] = {"mean_", "geometric_", "max_", "min_", "fixing_", NULL};
   for (int i = 0; p->payoff != NULL && i < sim_expr_input_count(p->payoff); i++) {
@@ -76,7 +76,7 @@ void option_check_steps(option_parameters *p, sim_faults *faults) {
   p->steps = 1;
 }
 
-/* Returns the assets whose high or low a result of the function depends on, one bit each. */
+/* Bits of the assets whose maximum or minimum a result of the function depends on. */
 static uint64_t seen_between(const option_parameters *p, int result) {
   uint64_t seen = 0;
   option_feature feature;

@@ -41,7 +41,7 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
     sim_faults_add(faults, item->line, path, "expected %lld weights, got %zu", (long long)assets, o->weights.rows);
 }
 
-/* Local volatilities here and now; later ones show on the paths. */
+/* Checks local volatilities at time 0 and the spot; paths check them later. */
 static sim_status check_local(const option_parameters *p, const double *spot) {
   for (int a = 0; a < (int)p->assets.count; a++) {
     const sim_expr *expr = option_asset_at(p, a)->local_vol;
@@ -56,7 +56,7 @@ static sim_status check_local(const option_parameters *p, const double *spot) {
   return SIM_OK;
 }
 
-/* What only the numbers themselves show. */
+/* Checks that need evaluated numbers, after all others have passed. */
 static sim_status check_numbers(const option_parameters *p, sim_faults *faults) {
   option_market market;
   double *cholesky = calloc(p->assets.count * p->assets.count, sizeof *cholesky);

@@ -56,7 +56,7 @@ static void test_law(void **state) {
   sim_expr *force = driver_function(inputs, SIM_EXPR_POW, 0, -1, 1.5, 1);
   for (int k = 0; k < 3; k++) {
     sim_bytes text = {0};
-    const collision_options options = {.own = force, .springs = springs[k]};
+    const collision_options options = {.custom = force, .springs = springs[k]};
     must(collision_cuda_write_law(&options, k != 1, &text));
     const sim_source source = collision_cuda_law_source(&text);
     compiles(&source);

@@ -100,7 +100,9 @@ static void test_several(void **state) {
   assert_int_equal(sim_module_end(module), SIM_OK);
   assert_int_equal(sim_compile_count(), before + 2);
   assert_int_equal(fake.libraries, libraries + 3);
+  fake.kernel = "g2";
   assert_int_equal(sim_module_kernel(module, "g2", &kernel), SIM_OK);
+  fake.kernel = NULL;
   sim_module_free(&module);
   assert_null(module);
   assert_int_equal(fake.libraries, libraries);

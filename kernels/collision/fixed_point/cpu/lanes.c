@@ -11,10 +11,10 @@
 #include "kernels/collision/fixed_point/cpu/simd.inc"
 #endif
 
-/* ---- which pairs are near ---- */
+/* ---- near pairs ---- */
 
-/* Prefetches the share of `count` pairs, from pair `at` on, into the second cache: a few lines at a time, since a core
- * waits for a limited number of misses. */
+/* Prefetches a share of `ahead` into the second-level cache, in proportion to `count` pairs from pair `at` on: a few
+ * cache lines at a time, because a core has a limited number of outstanding misses. */
 INLINE void fetch(const fixed_slab_pair *sides, size_t at, size_t count) {
   const size_t end = (at + count) * sides->ahead_step;
   for (size_t k = at * sides->ahead_step; k < end; k += 64) __builtin_prefetch(sides->ahead + k, 0, 2);
@@ -83,14 +83,14 @@ static void within(const fixed_reach *reach, const fixed_pairs *list, const fixe
   memset(out->b + out->count, 0, FIXED_GROUP * sizeof *out->b);
 }
 
-/* ---- contacts ---- */
+/* ---- contact impulses ---- */
 
 #if FIXED_POINT_ISA > 0
 typedef struct fixed_vector_tally {
   fixed_sum virial, dissipated;
 } fixed_vector_tally;
 
-/* Impulses of LANES pairs, of which `valid` count, on both sides. */
+/* Impulses of LANES pairs, of which the first `valid` count, on both sides. */
 INLINE void group_impulses(const fixed_rules *r, bool equal, bool damped, const uint32_t *a, const uint32_t *b,
                            lanes valid, const fixed_slab_pair *sides, fixed_impulse *on_a, fixed_impulse *on_b,
                            fixed_vector_tally *tally) {
@@ -164,7 +164,7 @@ INLINE void group_impulses(const fixed_rules *r, bool equal, bool damped, const 
 }
 #endif
 
-/* One pair at a time, by fixed_point.h itself. */
+/* One pair at a time, by the functions of fixed_point.h. */
 #if FIXED_POINT_ISA == 0
 enum { LANES = 1, ALL_LANES = 1 };
 typedef unsigned lanes;
@@ -210,7 +210,7 @@ enum { BATCH = 128 }; /* pairs */
 INLINE size_t list_impulses(const fixed_rules *r, bool equal, bool damped, const fixed_pairs *list,
                             const fixed_slab_pair *sides, fixed_impulse *on_a, fixed_impulse *on_b,
                             fixed_tally *tally) {
-  /* The trial includes its own rounding and contacts that are about to begin. */
+  /* the trial distance includes its own rounding, and contacts that begin in this step */
   fixed_reach reach = {.equal = equal, .reach = r->trial};
   memcpy(reach.length, r->numbers.length, sizeof reach.length);
   uint32_t a[BATCH + 2 * 16], b[BATCH + 2 * 16];
@@ -249,7 +249,7 @@ static size_t pair_impulses(const fixed_rules *r, const fixed_pairs *list, const
                    : list_impulses(r, false, false, list, sides, on_a, on_b, tally);
 }
 
-/* ---- moving ---- */
+/* ---- moves ---- */
 
 static void add_impulses(int32_t *p, uint32_t *collisions, int stride, const fixed_impulse *impulse, size_t count) {
   for (size_t k = 0; k < count; k++) {
@@ -322,7 +322,7 @@ static float move(const fixed_rules *r, int64_t count, uint32_t *x, int32_t *p) 
   return r->equal ? move_lanes(r, 3, count, x, p) : move_lanes(r, 4, count, x, p);
 }
 
-/* ---- searching ---- */
+/* ---- pair search ---- */
 
 /* Appends the pairs of grain `word` at x with entries from ... end - 1 of a row; `own`: the grain's reach. */
 #if FIXED_POINT_ISA > 0

@@ -1,4 +1,4 @@
-/* Fixed-point solver on the CPU: sorts grains into slabs and cells, and decides when lists of pairs are made anew. GPU
+/* Fixed-point solver on the CPU: sorts grains into slabs and cells, and decides when pair lists are rebuilt. GPU
  * counterpart: cuda/lists.cu. */
 #include "kernels/collision/fixed_point/cpu/work.h"
 

@@ -109,7 +109,7 @@ static sim_status create(const collision_options *options, const collision_state
 
 /* ---- the step ---- */
 
-/* Queues a step; steps are made several at a time, or when the state is needed. */
+/* Enqueues a step; several queued steps are computed together, or when the state is needed. */
 static sim_status step(collision_work *w, double t, double dt) {
   SIM_TRY(w->failed);
   w->pending[w->pending_count++] = (fixed_queued_step){t, dt};

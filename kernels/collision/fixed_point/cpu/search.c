@@ -1,5 +1,5 @@
 /* Fixed-point solver on the CPU: searches the outer lists, pairs of a slab with itself and with the next one, row by
- * row of cells. Lists grow here alone. GPU counterpart: the second half of cuda/lists.cu. */
+ * row of cells. Only this code enlarges lists. GPU counterpart: the second half of cuda/lists.cu. */
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include <stdlib.h>

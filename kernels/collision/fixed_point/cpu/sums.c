@@ -55,7 +55,7 @@ void collision_fixed_impulses(collision_work *w, bool start, fixed_tally *tally)
 
 /* ---- contacts ---- */
 
-/* Energies in units of 2^-40 k d^2, which leaves room for 10^9 contacts of a tenth. */
+/* Energies are integers in units of 2^-40 k d^2: room for 10^9 contacts with an overlap of a tenth of d. */
 typedef struct contact_sums {
   int64_t elastic, stress[6], touching;
   double overlap;

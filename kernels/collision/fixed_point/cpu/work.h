@@ -163,20 +163,21 @@ struct collision_work {
   double outer, inner;                     /* skins */
   double fastest;                          /* greatest speed in the last step */
   double before;                           /* length of the last step */
-  fixed_queued_step pending[FIXED_LEVELS]; /* [pending_count] steps to make */
+  fixed_queued_step pending[FIXED_LEVELS]; /* [pending_count] queued steps */
   int pending_count, levels;               /* of the next sweep */
   double virial, dissipated;
   bool listed;
   sim_status failed; /* in `begin` */
 };
 
-/* Makes the pending steps and leaves lists that are valid now. SIM_ERR_DIVERGED, SIM_ERR_NO_MEMORY. */
+/* Computes the queued steps and leaves lists that are valid now. SIM_ERR_DIVERGED, SIM_ERR_NO_MEMORY. */
 sim_status collision_fixed_lists(collision_work *w) SIM_MUST_CHECK;
-/* Makes the outer lists anew where needed; *rest: how much nearer two grains may come while they stay valid. */
+/* Rebuilds the outer lists where needed; *rest: by how much two grains may still approach while the lists stay
+ * valid. */
 sim_status collision_fixed_outer_lists(collision_work *w, double *rest) SIM_MUST_CHECK;
-/* Makes an inner list of a slab anew where it is no longer valid; `before`: length of the last step. */
+/* Rebuilds an inner list of a slab where it is no longer valid; `before`: length of the last step. */
 void collision_fixed_inner_list(collision_work *w, int64_t slab, int which, double before);
-/* Makes the pending steps. SIM_ERR_DIVERGED. */
+/* Computes the queued steps. SIM_ERR_DIVERGED. */
 sim_status collision_fixed_sweep(collision_work *w) SIM_MUST_CHECK;
 /* Searches the outer lists of a thread's slabs; false: out of memory. */
 bool collision_fixed_search(collision_work *w, int thread, const fixed_reach *reach);

@@ -75,8 +75,7 @@ static __global__ void __launch_bounds__(FIXED_TILE)
     __syncthreads();
   }
   for (int s = 0; s < FIXED_OVERLAP; s++) {
-    long long sum = pair_sums.sum[s];
-    for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(~0u, sum, step);
+    const long long sum = warp_sum(pair_sums.sum[s]);
     if (t % 32 == 0 && sum != 0) atomicAdd((unsigned long long *)&out[s], (unsigned long long)sum);
   }
   if (pair_sums.overlap > 0) atomicMax((unsigned long long *)&out[FIXED_OVERLAP], pair_sums.overlap);
@@ -102,17 +101,17 @@ static __global__ void half_step_back(fixed_arrays a, const long long *pair_sums
 
 /* ---- launches ---- */
 
-template <typename Grain> static void sum_contacts_with(fixed_work *w, bool start) {
+template <typename Grain> static void sum_contacts_with(collision_work *w, bool start) {
   static const sim_kernel looking = {"collision_fixed_point_contact_sums", "observe", SIM_LIMIT_BYTES};
   static const sim_kernel settling = {"collision_fixed_point_half_step_back", "observe", SIM_LIMIT_BYTES};
   const fixed_arrays &a = w->arrays;
-  collision_launch(&looking, 0, collision_cuda_grid(4, (uint64_t)a.tiles * FIXED_TILE), FIXED_TILE, sum_contacts<Grain>,
-                   a, w->numbers, w->system.damped, start, w->launch, w->pair_sums);
+  device_launch(&looking, 0, collision_cuda_grid(4, (uint64_t)a.tiles * FIXED_TILE), FIXED_TILE, sum_contacts<Grain>, a,
+                w->numbers, w->system.damped, start, w->launch, w->pair_sums);
   if (start)
-    collision_launch(&settling, 0, collision_cuda_grid(8, a.n), 256, half_step_back<Grain>, a, w->pair_sums, w->launch);
+    device_launch(&settling, 0, collision_cuda_grid(8, a.n), 256, half_step_back<Grain>, a, w->pair_sums, w->launch);
 }
 
-void collision_fixed_cuda_contact_sums(fixed_work *w, bool start) {
+void collision_fixed_cuda_contact_sums(collision_work *w, bool start) {
   sim_cuda_failed(
       cudaMemsetAsync(w->pair_sums, 0, FIXED_CONTACT_SUMS * sizeof *w->pair_sums, (cudaStream_t)sim_cuda_stream()),
       "cudaMemsetAsync", "sums of contacts");

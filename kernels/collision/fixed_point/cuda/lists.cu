@@ -1,5 +1,5 @@
 /* Fixed-point solver on a GPU: order of the grains, and long lists. CPU counterparts: cpu/lists.c, cpu/search.c. The
- * first kernel decides on the device whether they are made anew; if not, the other kernels return at once.
+ * first kernel decides on the device whether they are rebuilt; if not, the other kernels return at once.
  *
  * The edges of cells are the reach of pairs along x and y, and half of it along z. Cells are numbered in blocks of a
  * few cells along y and z, x by x, so that a tile of 256 grains is nearly a cube. The search uses the same cells in
@@ -92,23 +92,14 @@ template <typename Grain> static __global__ void count(fixed_arrays a, unsigned 
     atomicMax(&a.classes->fastest[threadIdx.x], fastest[threadIdx.x]);
 }
 
-/* Inclusive prefix sum over a warp. */
-static __device__ uint32_t warp_sums(uint32_t value) {
-  for (int step = 1; step < 32; step *= 2) {
-    const uint32_t other = __shfl_up_sync(~0u, value, step);
-    if ((threadIdx.x & 31) >= (unsigned)step) value += other;
-  }
-  return value;
-}
-
 /* Exclusive prefix sum over a thread block; *all: the total. `shared` [33]. */
 static __device__ uint32_t block_sums(uint32_t value, uint32_t *shared, uint32_t *all) {
-  const uint32_t upto = warp_sums(value), warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  const uint32_t upto = warp_prefix_sum(value), warp = threadIdx.x / 32, warps = blockDim.x / 32;
   __syncthreads();
   if ((threadIdx.x & 31) == 31) shared[warp] = upto;
   __syncthreads();
   if (warp == 0) {
-    const uint32_t own = threadIdx.x < warps ? shared[threadIdx.x] : 0, sums = warp_sums(own);
+    const uint32_t own = threadIdx.x < warps ? shared[threadIdx.x] : 0, sums = warp_prefix_sum(own);
     if (threadIdx.x < warps) shared[threadIdx.x] = sums - own;
     if (threadIdx.x == 31) shared[32] = sums;
   }
@@ -205,15 +196,6 @@ template <typename Grain> static __global__ void scatter(fixed_arrays a, fixed_p
   }
 }
 
-/* Reserves an entry for each active lane, with one atomic addition a warp. */
-static __device__ uint32_t append(uint32_t *count) {
-  const unsigned here = __activemask(), lane = threadIdx.x & 31;
-  const int leader = __ffs((int)here) - 1;
-  uint32_t at = 0;
-  if ((int)lane == leader) at = atomicAdd(count, (uint32_t)__popc(here));
-  return __shfl_sync(here, at, leader) + (uint32_t)__popc(here & ((1u << lane) - 1));
-}
-
 /* at - back in a ring of cells; the result is at most one cell beyond its ends. */
 static __device__ uint32_t wrapped(uint32_t at, uint32_t back, uint32_t cells) {
   at = at < back ? at + cells - back : at - back;
@@ -230,7 +212,7 @@ static __device__ __forceinline__ void put_in_list(const fixed_arrays &a, const 
   for (; found < end; found += FIXED_TILE) {
     const uint32_t slot = a.slot[*found], j = slot - tile * FIXED_TILE;
     if (j <= threadIdx.x) continue;
-    const uint32_t at = append(count);
+    const uint32_t at = warp_append(count);
     if (at < a.room[FIXED_LONG]) a.pair[FIXED_LONG][tile * a.room[FIXED_LONG] + at] = slot << 8 | threadIdx.x;
   }
 }
@@ -300,49 +282,38 @@ static __global__ void __launch_bounds__(FIXED_TILE, BUILD_BLOCKS)
 
 /* ---- launches ---- */
 
-/* All kernels are compiled for the same architectures, so one of them stands for all. */
-bool collision_cuda_overlaps() {
-  static int known = -1;
-  if (known < 0) {
-    cudaFuncAttributes of = {};
-    known =
-        sim_cuda_overlaps() && cudaFuncGetAttributes(&of, (const void *)clear) == cudaSuccess && of.ptxVersion >= 90;
-  }
-  return known != 0;
-}
-
 unsigned collision_cuda_grid(int per_multiprocessor, uint64_t work) {
   const uint64_t most = (uint64_t)sim_cuda_multiprocessors() * (uint64_t)per_multiprocessor,
                  blocks = (work + 255) / 256;
   return (unsigned)(blocks < most ? blocks : most);
 }
 
-template <typename Grain> static void sort(fixed_work *w, unsigned k) {
+template <typename Grain> static void sort(collision_work *w, unsigned k) {
   static const sim_kernel counting = {"collision_fixed_point_count", "search", SIM_LIMIT_BYTES};
   static const sim_kernel moving = {"collision_fixed_point_sort", "search", SIM_LIMIT_BYTES};
   static const sim_kernel scanning = {"collision_fixed_point_scan", "search", SIM_LIMIT_BYTES};
   static const sim_kernel clearing = {"collision_fixed_point_clear", "search", SIM_LIMIT_BYTES};
   const fixed_arrays &a = w->arrays;
   const unsigned cells = collision_cuda_grid(8, a.cells.all / 16), grains = collision_cuda_grid(8, a.n);
-  collision_launch(&clearing, 0, cells, 256, clear, a, k);
-  collision_launch(&counting, 0, grains, 256, count<Grain>, a, k);
-  collision_launch(&scanning, 0, cells, 256, scan_blocks, a, k);
-  collision_launch(&scanning, 0, 1, 1024, scan_all, a, w->numbers, k);
-  collision_launch(&scanning, 0, cells, 256, scan_cells, a, k);
-  collision_launch(&moving, 0, grains, 256, scatter<Grain>, a, w->numbers, k);
+  device_launch(&clearing, 0, cells, 256, clear, a, k);
+  device_launch(&counting, 0, grains, 256, count<Grain>, a, k);
+  device_launch(&scanning, 0, cells, 256, scan_blocks, a, k);
+  device_launch(&scanning, 0, 1, 1024, scan_all, a, w->numbers, k);
+  device_launch(&scanning, 0, cells, 256, scan_cells, a, k);
+  device_launch(&moving, 0, grains, 256, scatter<Grain>, a, w->numbers, k);
 }
 
-void collision_fixed_cuda_lists(fixed_work *w) {
+void collision_fixed_cuda_lists(collision_work *w) {
   static const sim_kernel deciding = {"collision_fixed_point_decide", "search", SIM_LIMIT_BYTES};
   static const sim_kernel building = {"collision_fixed_point_build", "search", SIM_LIMIT_BYTES};
-  collision_launch(&deciding, 0, 1, 1, decide, w->arrays, w->numbers, w->system.damped, w->chunk, w->launch);
+  device_launch(&deciding, 0, 1, 1, decide, w->arrays, w->numbers, w->system.damped, w->chunk, w->launch);
   const unsigned k = ++w->launch, tiles = collision_cuda_grid(BUILD_BLOCKS, (uint64_t)w->arrays.tiles * 256);
   if (w->system.equal) {
     sort<fixed_grain>(w, k);
-    collision_launch(&building, 0, tiles, 256, build<fixed_grain>, w->arrays, w->numbers, k);
+    device_launch(&building, 0, tiles, 256, build<fixed_grain>, w->arrays, w->numbers, k);
   } else {
     sort<fixed_mixed_grain>(w, k);
-    collision_launch(&building, 0, tiles, 256, build<fixed_mixed_grain>, w->arrays, w->numbers, k);
+    device_launch(&building, 0, tiles, 256, build<fixed_mixed_grain>, w->arrays, w->numbers, k);
   }
   w->undecided = 0;
 }

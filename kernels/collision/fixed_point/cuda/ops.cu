@@ -29,7 +29,7 @@ static void *carve(void *memory, size_t *at, size_t bytes) {
 static uint64_t most_cells(uint64_t n) { return 2 * n + 65536; }
 
 /* Divides w->memory into arrays; returns the bytes. NULL: only counts. */
-static size_t carve_arrays(fixed_work *w, uint64_t n, size_t grain) {
+static size_t carve_arrays(collision_work *w, uint64_t n, size_t grain) {
   fixed_arrays *a = &w->arrays;
   const uint64_t tiles = (n + FIXED_TILE - 1) / FIXED_TILE, all = tiles * FIXED_TILE;
   size_t at = 0;
@@ -60,7 +60,7 @@ static size_t carve_arrays(fixed_work *w, uint64_t n, size_t grain) {
 }
 
 /* The same for w->lists. */
-static size_t carve_lists(fixed_work *w, uint64_t n, const uint32_t room[FIXED_LISTS]) {
+static size_t carve_lists(collision_work *w, uint64_t n, const uint32_t room[FIXED_LISTS]) {
   fixed_arrays *a = &w->arrays;
   const uint64_t tiles = (n + FIXED_TILE - 1) / FIXED_TILE;
   size_t at = 0;
@@ -69,7 +69,7 @@ static size_t carve_lists(fixed_work *w, uint64_t n, const uint32_t room[FIXED_L
   return at;
 }
 
-static sim_status make_lists(fixed_work *w, const uint32_t room[FIXED_LISTS]) {
+static sim_status make_lists(collision_work *w, const uint32_t room[FIXED_LISTS]) {
   const uint64_t n = w->arrays.n;
   sim_backend_cuda.free(w->lists);
   w->lists = NULL;
@@ -79,7 +79,7 @@ static sim_status make_lists(fixed_work *w, const uint32_t room[FIXED_LISTS]) {
 }
 
 static double bytes(const collision_options *options) {
-  fixed_work w = {};
+  collision_work w = {};
   uint32_t room[FIXED_LISTS];
   for (int k = 0; k < FIXED_LISTS; k++) room[k] = default_room[k] * FIXED_TILE;
   const uint64_t n = (uint64_t)options->n;
@@ -95,7 +95,7 @@ static uint32_t cells_along(double size, double least, double most) {
 
 /* Chooses cells with edges of at least the reach, half of it along z; wider in dilute systems, to limit the cells to
  * two a grain. The skin shrinks where the box has no room for three cells. */
-static void choose_cells(fixed_work *w) {
+static void choose_cells(collision_work *w) {
   fixed_arrays *a = &w->arrays;
   fixed_cells *c = &a->cells;
   const fixed_point_system *g = &w->system;
@@ -130,7 +130,7 @@ static void choose_cells(fixed_work *w) {
 /* ---- beginning and end ---- */
 
 static void destroy(collision_work **work) {
-  fixed_work *w = (fixed_work *)*work;
+  collision_work *w = *work;
   if (w == NULL) return;
   sim_backend_cuda.free(w->memory);
   sim_backend_cuda.free(w->lists);
@@ -149,8 +149,8 @@ static sim_status create(const collision_options *options, const collision_state
     return sim_fail(SIM_ERR_SCENARIO,
                     "%lld grains: the fixed-point solver takes at most %d on a GPU; run with --device cpu",
                     (long long)options->n, (1 << 24) - 1);
-  fixed_work *w = (fixed_work *)calloc(1, sizeof *w);
-  *out = (collision_work *)w;
+  collision_work *w = (collision_work *)calloc(1, sizeof *w);
+  *out = w;
   if (w == NULL) return sim_no_memory("the model");
   w->options = *options;
   w->state = *state;
@@ -179,7 +179,7 @@ static sim_status create(const collision_options *options, const collision_state
 
 /* ---- state ---- */
 
-template <typename Grain> static void encode_grain(const fixed_work *w, int64_t i, Grain *out) {
+template <typename Grain> static void encode_grain(const collision_work *w, int64_t i, Grain *out) {
   const collision_state *s = &w->state;
   for (int c = 0; c < 3; c++) {
     const uint64_t word = s->quanta[c * s->n + i];
@@ -206,7 +206,7 @@ static void convert_tally(double *sum, int64_t n, double unit, unsigned long lon
   word[0] = (unsigned long long)llrint(fmax(rest, 0) / quarter);
 }
 
-template <typename Grain> static sim_status upload(fixed_work *w, double *fastest) {
+template <typename Grain> static sim_status upload(collision_work *w, double *fastest) {
   const collision_state *s = &w->state;
   Grain *const piece = (Grain *)malloc(FIXED_OUTPUT * (sizeof(Grain) + 2 * sizeof(uint32_t)));
   if (piece == NULL) return sim_no_memory("the grains on their way to the GPU");
@@ -234,7 +234,7 @@ template <typename Grain> static sim_status upload(fixed_work *w, double *fastes
 }
 
 /* At a fresh start, encodes positions and velocities as integers; a restart has them. */
-static void encode_state(fixed_work *w) {
+static void encode_state(collision_work *w) {
   collision_state *s = &w->state;
   for (int64_t k = 0; k < 3 * s->n; k++)
     if (s->quanta[k] != 0) return;
@@ -246,7 +246,7 @@ static void encode_state(fixed_work *w) {
 }
 
 /* The constant part of the classes. */
-static sim_status upload_mass_classes(const fixed_work *w) {
+static sim_status upload_mass_classes(const collision_work *w) {
   mass_classes classes = {};
   const float *const mass = (const float *)w->state.mass, *const radius = (const float *)w->state.radius;
   const double *const size = w->system.size;
@@ -260,8 +260,7 @@ static sim_status upload_mass_classes(const fixed_work *w) {
   return sim_backend_cuda.copy(w->arrays.classes, &classes, sizeof classes);
 }
 
-static sim_status load(collision_work *work) {
-  fixed_work *w = (fixed_work *)work;
+static sim_status load(collision_work *w) {
   double fastest = 0;
   encode_state(w);
   SIM_TRY(w->system.equal ? upload<fixed_grain>(w, &fastest) : upload<fixed_mixed_grain>(w, &fastest));
@@ -291,7 +290,7 @@ static sim_status load(collision_work *work) {
 
 /* ---- steps ---- */
 
-static void queue(fixed_work *w) {
+static void queue(collision_work *w) {
   if (w->undecided >= w->chunk) collision_fixed_cuda_lists(w);
   collision_fixed_cuda_step(w);
 }
@@ -304,8 +303,8 @@ static sim_status fault_of(int fault) {
                                     "into each other, or run with --device cpu");
 }
 
-/* Enlarges lists that had no room; where memory does not suffice, shrinks the reach. All lists are then made anew. */
-static sim_status make_room(fixed_work *w, fixed_control *now) {
+/* Enlarges lists that ran out of room; where memory does not suffice, shrinks the reach. Then all lists are rebuilt. */
+static sim_status make_room(collision_work *w, fixed_control *now) {
   fixed_arrays *a = &w->arrays;
   unsigned need[FIXED_LISTS];
   uint32_t room[FIXED_LISTS], old[FIXED_LISTS];
@@ -334,8 +333,8 @@ static sim_status make_room(fixed_work *w, fixed_control *now) {
   return sim_backend_cuda.copy(a->fault, none, sizeof(int));
 }
 
-/* Waits until all queued steps are made, queuing those that found invalid lists again, and leaves valid lists. */
-static sim_status catch_up(fixed_work *w) {
+/* Waits for all queued steps, enqueues again those that met invalid lists, and leaves valid lists. */
+static sim_status catch_up(collision_work *w) {
   fixed_control now;
   int fault = 0;
   long long done = -1;
@@ -359,15 +358,13 @@ static sim_status catch_up(fixed_work *w) {
   return SIM_OK;
 }
 
-static void begin(collision_work *work, double t) {
-  fixed_work *w = (fixed_work *)work;
+static void begin(collision_work *w, double t) {
   (void)t;
   w->failed = catch_up(w);
   if (w->failed == SIM_OK) collision_fixed_cuda_contact_sums(w, true);
 }
 
-static sim_status step(collision_work *work, double t, double dt) {
-  fixed_work *w = (fixed_work *)work;
+static sim_status step(collision_work *w, double t, double dt) {
   (void)t;
   SIM_TRY(w->failed);
   if (dt != w->before || w->uneven) {
@@ -387,7 +384,7 @@ static sim_status step(collision_work *work, double t, double dt) {
 
 /* ---- observations ---- */
 
-static sim_status sum_contacts_now(fixed_work *w) {
+static sim_status sum_contacts_now(collision_work *w) {
   SIM_TRY(catch_up(w));
   const fixed_point_constants numbers = w->numbers;
   w->numbers = collision_fixed_point_constants(&w->system, w->before, w->before);
@@ -396,8 +393,7 @@ static sim_status sum_contacts_now(fixed_work *w) {
   return SIM_OK;
 }
 
-static sim_status store(collision_work *work) {
-  fixed_work *w = (fixed_work *)work;
+static sim_status store(collision_work *w) {
   const collision_state *s = &w->state;
   SIM_TRY(sum_contacts_now(w));
   unsigned long long tally[4];
@@ -420,8 +416,7 @@ static sim_status store(collision_work *work) {
   return SIM_OK;
 }
 
-static sim_status sums(collision_work *work, double t, collision_sums *out) {
-  fixed_work *w = (fixed_work *)work;
+static sim_status sums(collision_work *w, double t, collision_sums *out) {
   (void)t;
   long long pair_sums[FIXED_CONTACT_SUMS];
   double all[FIXED_GRAIN_SUMS];

@@ -17,8 +17,8 @@ template <typename Grain> __host__ __device__ constexpr int step_blocks() {
 
 /* ---- rounds ---- */
 
-/* A round: one pair for each thread. Values read ahead are not touched until they are used, since a use waits for them.
- */
+/* A round: one pair for each thread. Values that are read ahead stay untouched until they are needed, because the
+ * first use waits for them. */
 struct fixed_round {
   uint32_t tile, first, count, following; /* following: entries of the block's next tile */
 };
@@ -51,7 +51,7 @@ static __device__ fixed_entry entry_of(const fixed_arrays &a, const fixed_round 
   return entry;
 }
 
-/* Data of a grain of another tile that the test of a pair needs. */
+/* What the test of a pair needs of a grain in another tile. */
 struct fixed_partner {
   uint32_t x[3];
   float r, w;
@@ -84,7 +84,7 @@ struct fixed_tallies {
 };
 
 static __device__ void add_tally(unsigned long long *tally, long long sum) {
-  for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(~0u, sum, step);
+  sum = warp_sum(sum);
   if (threadIdx.x % 32 != 0 || sum == 0) return;
   atomicAdd(tally, (unsigned long long)(sum & 0xffffffff));
   atomicAdd(tally + 1, (unsigned long long)(sum >> 32));
@@ -306,8 +306,7 @@ static __global__ void __launch_bounds__(FIXED_TILE, step_blocks<Grain>())
   else
     sweep_tiles<Grain, DAMPED, FIXED_SHORT>(a, g, &shared, &sweep, lane);
   if (sweep.fast >> 31) atomicOr(a.fault, FIXED_FAST);
-  float most = sweep.most;
-  for (int half = 16; half > 0; half /= 2) most = fmaxf(most, __shfl_down_sync(~0u, most, half));
+  const float most = warp_max(sweep.most);
   if (t % 32 == 0) atomicMax(&shared.fastest, __float_as_uint(most));
   add_tally(a.tally, sweep.sums.virial);
   if (DAMPED) add_tally(a.tally + 2, sweep.sums.dissipated);
@@ -317,15 +316,15 @@ static __global__ void __launch_bounds__(FIXED_TILE, step_blocks<Grain>())
 
 /* ---- launches ---- */
 
-template <typename Grain, bool DAMPED> static void step_with(fixed_work *w) {
+template <typename Grain, bool DAMPED> static void step_with(collision_work *w) {
   static const sim_kernel kernel = {"collision_fixed_point_step", "contacts and move", SIM_LIMIT_BYTES};
   const fixed_arrays &a = w->arrays;
   const unsigned grid = collision_cuda_grid(step_blocks<Grain>(), (uint64_t)a.tiles * FIXED_TILE), k = w->launch++;
   const double bytes = 2.0 * a.n * sizeof(Grain);
-  collision_launch(&kernel, bytes, grid, FIXED_TILE, step<Grain, DAMPED>, a, w->numbers, k);
+  device_launch(&kernel, bytes, grid, FIXED_TILE, step<Grain, DAMPED>, a, w->numbers, k);
 }
 
-void collision_fixed_cuda_step(fixed_work *w) {
+void collision_fixed_cuda_step(collision_work *w) {
   if (w->system.equal && w->system.damped)
     step_with<fixed_grain, true>(w);
   else if (w->system.equal)

@@ -12,18 +12,6 @@ static __global__ void find_slots(fixed_arrays a, uint32_t *slot, unsigned k) {
   for (uint32_t i = blockIdx.x * 256 + threadIdx.x; i < a.n; i += gridDim.x * 256) slot[id[i]] = i;
 }
 
-/* Sum over the threads of a block of 256; thread 0 has the result. */
-static __device__ double over_block(double value, double *shared) {
-  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(~0u, value, step);
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = threadIdx.x < 8 ? shared[threadIdx.x] : 0;
-  if (threadIdx.x < 32)
-    for (int step = 4; step > 0; step /= 2) value += __shfl_down_sync(~0u, value, step);
-  return value;
-}
-
 /* Position and velocity of a grain, with half of its current impulses, in the units of the scenario. */
 template <typename Grain>
 static __device__ void observe(const Grain &grain, const uint4 &impulse, const fixed_units &u, double mass, double x[3],
@@ -71,13 +59,13 @@ static __global__ void __launch_bounds__(256)
     }
 #pragma unroll
     for (int q = 0; q < FIXED_GRAIN_SUMS; q++) {
-      const double all = over_block(part[q], shared);
+      const double all = block_sum<256>(part[q], shared);
       if (threadIdx.x == 0) partial[(size_t)q * blocks + b] = all;
     }
   }
   for (int c = 0; c < 3; c++) {
-    for (int step = 16; step > 0; step /= 2) sum[c] += __shfl_down_sync(~0u, sum[c], step);
-    if (threadIdx.x % 32 == 0) atomicAdd((unsigned long long *)&momentum[c], (unsigned long long)sum[c]);
+    const long long all = warp_sum(sum[c]);
+    if (threadIdx.x % 32 == 0) atomicAdd((unsigned long long *)&momentum[c], (unsigned long long)all);
   }
 }
 
@@ -86,7 +74,7 @@ static __global__ void __launch_bounds__(256) sum_all(const double *partial, uin
   __shared__ double shared[8];
   double sum = 0;
   for (uint32_t b = threadIdx.x; b < blocks; b += 256) sum += partial[(size_t)blockIdx.x * blocks + b];
-  const double all = over_block(sum, shared);
+  const double all = block_sum<256>(sum, shared);
   if (threadIdx.x == 0) out[blockIdx.x] = all;
 }
 
@@ -114,41 +102,40 @@ static __global__ void write_output(fixed_arrays a, fixed_units u, const uint32_
 
 /* ---- launches ---- */
 
-static fixed_units units_of(const fixed_work *w) {
+static fixed_units units_of(const collision_work *w) {
   const fixed_point_system &g = w->system;
   return {{g.low[0], g.low[1], g.low[2]}, {g.size[0], g.size[1], g.size[2]}, g.quantum, g.mass};
 }
 
-static void launch_find_slots(fixed_work *w) {
+static void launch_find_slots(collision_work *w) {
   static const sim_kernel kernel = {"collision_fixed_point_slots", "observe", SIM_LIMIT_BYTES};
-  collision_launch(&kernel, 0, collision_cuda_grid(8, w->arrays.n), 256, find_slots, w->arrays, w->arrays.slot,
-                   w->launch);
+  device_launch(&kernel, 0, collision_cuda_grid(8, w->arrays.n), 256, find_slots, w->arrays, w->arrays.slot, w->launch);
 }
 
-void collision_fixed_cuda_grain_sums(fixed_work *w) {
+void collision_fixed_cuda_grain_sums(collision_work *w) {
   static const sim_kernel summing = {"collision_fixed_point_sums", "observe", SIM_LIMIT_BYTES};
   const fixed_arrays &a = w->arrays;
   const uint32_t blocks = (a.n + 255) / 256;
   double *const all = w->partial + (size_t)FIXED_GRAIN_SUMS * blocks;
   launch_find_slots(w);
   if (w->system.equal)
-    collision_launch(&summing, 0, collision_cuda_grid(4, a.n), 256, sum_blocks<fixed_grain>, a, units_of(w),
-                     w->arrays.slot, w->partial, w->pair_sums + FIXED_MOMENTUM, w->launch);
+    device_launch(&summing, 0, collision_cuda_grid(4, a.n), 256, sum_blocks<fixed_grain>, a, units_of(w),
+                  w->arrays.slot, w->partial, w->pair_sums + FIXED_MOMENTUM, w->launch);
   else
-    collision_launch(&summing, 0, collision_cuda_grid(4, a.n), 256, sum_blocks<fixed_mixed_grain>, a, units_of(w),
-                     w->arrays.slot, w->partial, w->pair_sums + FIXED_MOMENTUM, w->launch);
-  collision_launch(&summing, 0, FIXED_GRAIN_SUMS, 256, sum_all, w->partial, blocks, all);
+    device_launch(&summing, 0, collision_cuda_grid(4, a.n), 256, sum_blocks<fixed_mixed_grain>, a, units_of(w),
+                  w->arrays.slot, w->partial, w->pair_sums + FIXED_MOMENTUM, w->launch);
+  device_launch(&summing, 0, FIXED_GRAIN_SUMS, 256, sum_all, w->partial, blocks, all);
 }
 
-void collision_fixed_cuda_output(fixed_work *w, int64_t first, int64_t count) {
+void collision_fixed_cuda_output(collision_work *w, int64_t first, int64_t count) {
   static const sim_kernel kernel = {"collision_fixed_point_output", "output", SIM_LIMIT_BYTES};
   fixed_output *const piece = (fixed_output *)w->output;
   if (first == 0) launch_find_slots(w);
   const unsigned grid = collision_cuda_grid(8, (uint64_t)count);
   if (w->system.equal)
-    collision_launch(&kernel, 0, grid, 256, write_output<fixed_grain>, w->arrays, units_of(w), w->arrays.slot,
-                     (uint32_t)first, (uint32_t)count, piece, w->launch);
+    device_launch(&kernel, 0, grid, 256, write_output<fixed_grain>, w->arrays, units_of(w), w->arrays.slot,
+                  (uint32_t)first, (uint32_t)count, piece, w->launch);
   else
-    collision_launch(&kernel, 0, grid, 256, write_output<fixed_mixed_grain>, w->arrays, units_of(w), w->arrays.slot,
-                     (uint32_t)first, (uint32_t)count, piece, w->launch);
+    device_launch(&kernel, 0, grid, 256, write_output<fixed_mixed_grain>, w->arrays, units_of(w), w->arrays.slot,
+                  (uint32_t)first, (uint32_t)count, piece, w->launch);
 }

@@ -6,8 +6,6 @@
 
 #include "kernels/collision/fixed_point/cuda/tile.cuh"
 
-#include <cuda_pipeline_primitives.h>
-
 enum { FIXED_RING = 4, FIXED_CONTACTS = FIXED_TILE /* pairs in touch that wait for their impulses */ };
 
 template <typename Grain> struct fixed_shared {
@@ -22,13 +20,10 @@ template <typename Grain> struct fixed_shared {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900 /* bulk copies: one thread starts them */
 
-static __device__ uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
-
 template <typename Grain> static __device__ void init_pipeline(fixed_shared<Grain> *shared) {
   if (threadIdx.x == 0)
-    for (int s = 0; s < FIXED_RING; s++)
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&shared->ready[s])) : "memory");
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    for (int s = 0; s < FIXED_RING; s++) arrival_init(shared_address(&shared->ready[s]));
+  fence_bulk();
   __syncthreads();
 }
 
@@ -36,38 +31,24 @@ template <typename Grain>
 static __device__ void fetch_tile(fixed_shared<Grain> *shared, uint32_t s, const Grain *from) {
   if (threadIdx.x != 0) return;
   const uint32_t ready = shared_address(&shared->ready[s]);
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(ready),
-               "r"((uint32_t)sizeof(fixed_tile<Grain>))
-               : "memory");
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   shared_address(&shared->tile[s])),
-               "l"(from), "r"((uint32_t)sizeof(fixed_tile<Grain>)), "r"(ready)
-               : "memory");
+  arrival_expect(ready, sizeof(fixed_tile<Grain>));
+  bulk_read(shared_address(&shared->tile[s]), from, sizeof(fixed_tile<Grain>), ready);
 }
 
 /* Waits until tile s of the ring has arrived; `parity`: of the number of times that it has been used. */
 template <typename Grain> static __device__ void wait_tile(fixed_shared<Grain> *shared, uint32_t s, uint32_t parity) {
-  asm volatile("{\n"
-               ".reg .pred done;\n"
-               "again:\n"
-               "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-               "@!done bra again;\n"
-               "}" ::"r"(shared_address(&shared->ready[s])),
-               "r"(parity)
-               : "memory");
+  arrival_wait(shared_address(&shared->ready[s]), parity);
 }
 
 /* Called after a barrier: then the fence of one thread covers the writes of all. */
 template <typename Grain> static __device__ void write_tile(const fixed_shared<Grain> *shared, uint32_t s, Grain *to) {
   if (threadIdx.x != 0) return;
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
-               "r"(shared_address(&shared->tile[s])), "r"((uint32_t)sizeof(fixed_tile<Grain>))
-               : "memory");
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-  asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); /* the write before this one has read its tile */
+  fence_bulk();
+  bulk_write(to, shared_address(&shared->tile[s]), sizeof(fixed_tile<Grain>));
+  bulk_commit();
+  bulk_wait_read<1>(); /* the write before this one has read its tile */
 }
-static __device__ void wait_written() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+static __device__ void wait_written() { bulk_wait(); }
 static __device__ void commit_fetches() {}
 
 #else
@@ -80,18 +61,18 @@ static __device__ void fetch_tile(fixed_shared<Grain> *shared, uint32_t s, const
 #pragma unroll
   for (int first = 0; first < pieces; first += FIXED_TILE) {
     const int piece = first + (int)threadIdx.x;
-    if (piece < pieces) __pipeline_memcpy_async((uint4 *)&shared->tile[s] + piece, (const uint4 *)from + piece, 16);
+    if (piece < pieces) copy_async_through((uint4 *)&shared->tile[s] + piece, (const uint4 *)from + piece);
   }
 }
 
 /* The tile after it may still be on its way. */
 template <typename Grain> static __device__ void wait_tile(fixed_shared<Grain> *, uint32_t, uint32_t) {
-  __pipeline_wait_prior(1);
+  wait_async<1>();
   __syncthreads();
 }
 
 /* Ends a group of fetches. */
-static __device__ void commit_fetches() { __pipeline_commit(); }
+static __device__ void commit_fetches() { commit_async(); }
 
 template <typename Grain> static __device__ void write_tile(const fixed_shared<Grain> *shared, uint32_t s, Grain *to) {
   constexpr int pieces = (int)sizeof(fixed_tile<Grain>) / 16;

@@ -12,7 +12,7 @@
 #ifndef COLLISION_FIXED_POINT_CUDA_WORK_CUH
 #define COLLISION_FIXED_POINT_CUDA_WORK_CUH
 
-#include "kernels/collision/launch.cuh"
+#include "kernels/common/launch.cuh"
 #include "kernels/collision/fixed_point/fixed_point.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ struct fixed_control {
   float reach_long;         /* gap up to which pairs are in long lists */
   float reach_short;        /* and in short lists */
   int buffer, order;        /* index of the current array of grains; of ids and collisions */
-  int rebuild;              /* long lists are made anew in this launch */
+  int rebuild;              /* long lists are rebuilt in this launch */
   int rebuilds, prunes;     /* long and short lists made since the start */
   long long done;           /* steps made */
 };
@@ -147,16 +147,16 @@ __device__ inline void finish_list(const fixed_arrays &a, fixed_list list, uint3
 
 __device__ inline uint32_t fixed_cell_of(uint32_t x, uint32_t count) { return __umulhi(x, count); }
 
-/* lists.cu: decides whether long lists are made anew, and makes them with a new order of the grains. */
-struct fixed_work;
-void collision_fixed_cuda_lists(fixed_work *w);
-/* step.cu: queues a step. */
-void collision_fixed_cuda_step(fixed_work *w);
+/* lists.cu: decides whether long lists are rebuilt, and rebuilds them with a new order of the grains. */
+struct collision_work;
+void collision_fixed_cuda_lists(collision_work *w);
+/* step.cu: enqueues a step. */
+void collision_fixed_cuda_step(collision_work *w);
 /* contacts.cu: impulses at the current positions into `scratch`, and sums over contacts. `start`: moves the momenta
  * half a step back, too. */
-void collision_fixed_cuda_contact_sums(fixed_work *w, bool start);
+void collision_fixed_cuda_contact_sums(collision_work *w, bool start);
 
-struct fixed_work {
+struct collision_work {
   collision_options options;
   collision_state state;
   fixed_point_system system;
@@ -192,9 +192,9 @@ struct fixed_output {
 };
 
 /* Sums over grains in the order of ids, and sums of momenta in half quanta. */
-void collision_fixed_cuda_grain_sums(fixed_work *w);
+void collision_fixed_cuda_grain_sums(collision_work *w);
 /* Writes grains first ... first + count - 1, by id, to w->output. */
-void collision_fixed_cuda_output(fixed_work *w, int64_t first, int64_t count);
+void collision_fixed_cuda_output(collision_work *w, int64_t first, int64_t count);
 
 /* Thread blocks of 256 that fill the device, but at most those that `work` threads need. */
 unsigned collision_cuda_grid(int per_multiprocessor, uint64_t work);

@@ -5,9 +5,9 @@
 
 #include "kernels/collision/scenario/options.h"
 
-/* Lists begin with room for 12 neighbours a grain, more than equal spheres at rest need. Where grains crowd (fast ones
- * need a wide skin, small ones gather about large ones), lists grow when they are built: the only memory that a run
- * allocates after its start. */
+/* Lists begin with room for 12 neighbours a grain, more than equal spheres at rest need. They grow when they are
+ * built, where fast grains need a wide skin, or small grains gather about large ones: the only allocation after a
+ * run's start. */
 enum { COLLISION_LEVELS = 6 };
 
 /* A grid of cells for grains whose radii differ by less than a factor of two. */

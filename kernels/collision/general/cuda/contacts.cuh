@@ -114,11 +114,11 @@ static __device__ __forceinline__ predicted_grain<real> predicted_at(const gener
 template <typename real> struct step_context { real dt, edge, margin, most; };
 
 /* The force law that a kernel has code for: its collision_force, or -1 for the run's own choice, general_numbers.form.
- * A custom law (see laws.c) has form COLLISION_OWN and a function that returns the normal force. */
+ * A custom law (see laws.c) has form COLLISION_CUSTOM and a function that returns the normal force. */
 template <int FORM> struct built_in_law { static constexpr int form = FORM; };
 
 /* The law of contacts with walls: only a custom law is fixed at compile time. */
-template <typename Law, bool CUSTOM = Law::form == COLLISION_OWN> struct wall_law { typedef built_in_law<-1> type; };
+template <typename Law, bool CUSTOM = Law::form == COLLISION_CUSTOM> struct wall_law { typedef built_in_law<-1> type; };
 template <typename Law> struct wall_law<Law, true> { typedef Law type; };
 
 /* Evaluates a custom law for a contact. `energy`: also its elastic energy, the work of the force at rest from no
@@ -238,7 +238,7 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
     for (int s = 0; s < 3; s++) then[s] = d[s] - gone[s] * step.dt;
     if (may_begin && contact_dot(then, then) >= both * both) what |= PAIR_BEGAN;
   }
-  if constexpr (Law::form == COLLISION_OWN) evaluate_custom_law<Law>(&c, approach, energy);
+  if constexpr (Law::form == COLLISION_CUSTOM) evaluate_custom_law<Law>(&c, approach, energy);
   contact_force(&law, form, SPRINGS, &c, step.dt, step.edge, spring, &m->r);
   if constexpr (FEATURES >= GENERAL_EXTRAS)
     m->work = 0.5 * (double)(m->r.force[0] * jump * step.dt); /* work of the moving image */

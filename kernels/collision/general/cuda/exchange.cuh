@@ -1,4 +1,4 @@
-/* Events in which grains come and go, on the host: only those grains travel between host and device. */
+/* Removal and insertion of grains, host part: only these grains are copied between host and device. */
 #ifndef COLLISION_GENERAL_CUDA_EXCHANGE_CUH
 #define COLLISION_GENERAL_CUDA_EXCHANGE_CUH
 
@@ -15,14 +15,14 @@ static inline region_batch regions_from(const collision_region *regions, int cou
   return batch;
 }
 
-/* Operation `within`. Positions are those of the last step, whether its contacts are computed or not. */
+/* Operation `within`, on the positions of the last step. */
 template <typename real>
 static sim_status within(general_work<real> *w, const collision_region *regions, int count, bool *out) {
   int any = 0;
   SIM_TRY(sim_backend_cuda.copy(w->any, &any, sizeof any));
   for (int first = 0; first < count; first += 8)
-    collision_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, find_within<real>, w->arrays,
-                     regions_from(regions, count, first), w->launch, w->any);
+    device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, find_within<real>, w->arrays,
+                  regions_from(regions, count, first), w->launch, w->any);
   SIM_TRY(sim_backend_cuda.copy(&any, w->any, sizeof any));
   *out = any != 0;
   return SIM_OK;
@@ -66,8 +66,8 @@ static sim_status pick(general_work<real> *w, const collision_region *regions, i
   uint32_t picked = 0;
   SIM_TRY(complete_steps(w));
   for (int first = 0; first < count; first += 8)
-    collision_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, mark_within<real>, w->arrays,
-                     regions_from(regions, count, first), first > 0, w->launch);
+    device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, mark_within<real>, w->arrays,
+                  regions_from(regions, count, first), first > 0, w->launch);
   launch_cooperative(w, &observe_launch, pick_marked<real>, w->arrays, w->launch);
   SIM_TRY(sim_backend_cuda.copy(&picked, w->arrays.rank + w->numbers.n, sizeof picked));
   if (picked == 0) return SIM_OK;
@@ -137,10 +137,9 @@ static sim_status exchange(general_work<real> *w, const collision_move *moves, i
   SIM_TRY(complete_steps(w));
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
   SIM_TRY(upload_moves(w, moves, move_count, &to));
-  collision_launch(&observe_launch, 0, grid_of(to.before), GENERAL_THREADS, order_by_id<real>, w->arrays, w->launch);
+  device_launch(&observe_launch, 0, grid_of(to.before), GENERAL_THREADS, order_by_id<real>, w->arrays, w->launch);
   if (springs > 0) launch_cooperative(w, &observe_launch, pack_history<real>, w->arrays, w->launch);
-  collision_launch(&observe_launch, 0, grid_of(to.before), GENERAL_THREADS, move_staying<real>, w->arrays, to,
-                   w->launch);
+  device_launch(&observe_launch, 0, grid_of(to.before), GENERAL_THREADS, move_staying<real>, w->arrays, to, w->launch);
   if (springs > 0) {
     launch_cooperative(w, &observe_launch, move_history<real>, w->arrays, to, w->start, w->launch);
     SIM_TRY(sim_backend_cuda.copy(&contacts, w->start + to.after, sizeof contacts));
@@ -150,15 +149,15 @@ static sim_status exchange(general_work<real> *w, const collision_move *moves, i
   }
   if (come->count > 0) {
     SIM_TRY(upload_new_grains(w, &now, come));
-    collision_launch(&observe_launch, 0, grid_of((uint64_t)come->count), GENERAL_THREADS, insert_grains<real>,
-                     w->arrays, to, w->arrays.order, (uint32_t)come->count, w->launch);
+    device_launch(&observe_launch, 0, grid_of((uint64_t)come->count), GENERAL_THREADS, insert_grains<real>, w->arrays,
+                  to, w->arrays.order, (uint32_t)come->count, w->launch);
   }
   w->exchanged = true;
   SIM_TRY(update_count(w));
   SIM_TRY(begin_lists(w, now.order, now.home));
   if (contacts == 0) return SIM_OK;
   SIM_TRY(sim_backend_cuda.copy(w->arrays.rank, w->start, ((size_t)to.after + 1) * sizeof *w->start));
-  collision_launch(&observe_launch, 0, grid_of(to.after), GENERAL_THREADS, unpack_history<real>, w->arrays, w->launch);
+  device_launch(&observe_launch, 0, grid_of(to.after), GENERAL_THREADS, unpack_history<real>, w->arrays, w->launch);
   return sim_queue_cuda.status();
 }
 

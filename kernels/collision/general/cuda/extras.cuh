@@ -133,7 +133,7 @@ static __device__ __forceinline__ void sum_external_energy(const general_arrays<
     const double x[3] = {(double)p.x, (double)p.y, (double)p.z};
     energy = (double)g.velocity[a.slot[id]].w * Law::potential(x, t);
   }
-  energy = over_block(energy, shared);
+  energy = block_sum<GENERAL_THREADS>(energy, shared);
   if (threadIdx.x == 0) partial[blockIdx.x] = energy;
 }
 

@@ -1,5 +1,5 @@
-/* Kernels for grains that come and go, as templates on the real type. Grains are kept in the order of ids, by way of
- * the other set, as the host would pack them. */
+/* Kernels of removal and insertion, as templates on the real type. Grains are kept in the order of ids, through the
+ * other set, in the order that the host uses. */
 #ifndef COLLISION_GENERAL_CUDA_FLOW_CUH
 #define COLLISION_GENERAL_CUDA_FLOW_CUH
 
@@ -44,8 +44,7 @@ static __global__ void mark_within(general_arrays<real> a, const __grid_constant
   }
 }
 
-/* Copies the marked grains in the order of ids: their ids into `order`, their numbers into the other set; rank[n]: how
- * many. */
+/* Copies the marked grains in the order of ids: ids into `order`, data into the other set; rank[n]: their number. */
 template <typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS) pick_marked(general_arrays<real> a, unsigned k) {
   __shared__ uint32_t shared[33];
@@ -64,8 +63,7 @@ static __global__ void __launch_bounds__(GENERAL_THREADS) pick_marked(general_ar
   if (first == 0) a.barrier[1] = round;
 }
 
-/* Where the grains of an exchange go: stretch k of many[k] grains moves from from[k] to to[k]. Device memory,
- * [count]. */
+/* Moves of an exchange: stretch k of many[k] grains moves from from[k] to to[k]. Device memory, [count]. */
 struct grain_moves {
   uint32_t count, before, after; /* count: of stretches; grains before and after */
   const uint32_t *from, *many, *to;
@@ -85,7 +83,8 @@ static inline __device__ uint32_t new_index(const grain_moves &moves, uint32_t i
   return moves.to[low - 1] + id - moves.from[low - 1];
 }
 
-/* Moves grains that stay from the other set, as order_by_id left them; stride of gates and walls becomes `after`. */
+/* Moves the remaining grains out of the other set, where order_by_id left them; the stride of gates and walls
+ * becomes `after`. */
 template <typename real> static __global__ void move_staying(general_arrays<real> a, grain_moves moves, unsigned k) {
   after_previous();
   const general_numbers &b = *a.numbers;

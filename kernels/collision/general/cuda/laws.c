@@ -76,14 +76,14 @@ sim_status collision_cuda_write_law(const collision_options *options, bool singl
   for (int k = 0; k < options->walls; k++)
     if (options->wall[k].shape == GEOMETRY_MESH) more = "GENERAL_MESHES";
   SIM_TRY(sim_expr_emit_prelude(text));
-  SIM_TRY(emit(options->own, "custom_force", text));
+  SIM_TRY(emit(options->custom, "custom_force", text));
   sim_bytes_format(
       text,
       "#include \"kernels/collision/general/cuda/step.cuh\"\n"
       "#include \"kernels/collision/general/cuda/sums.cuh\"\n"
       "typedef %s real;\n"
       "struct custom_law {\n"
-      "  enum { form = COLLISION_OWN };\n"
+      "  enum { form = COLLISION_CUSTOM };\n"
       "  __device__ static double force(double overlap, double rate, double radius, double mass) {\n"
       "    double out;\n"
       "    custom_force(overlap, rate, radius, mass, &out);\n"
@@ -129,7 +129,7 @@ sim_source collision_cuda_law_source(const sim_bytes *text) {
 sim_status collision_cuda_laws_create(const collision_options *options, bool single, collision_cuda_laws *out) {
   *out = (collision_cuda_laws){0};
   if (options->external != NULL) SIM_TRY(make_field(options, single, out));
-  return options->own != NULL ? make_law(options, single, out) : SIM_OK;
+  return options->custom != NULL ? make_law(options, single, out) : SIM_OK;
 }
 
 void collision_cuda_laws_destroy(collision_cuda_laws *laws) {

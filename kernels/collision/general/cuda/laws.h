@@ -1,5 +1,5 @@
-/* Functions of a scenario in kernels of the general solver: compiled when a run begins, and launched in place of the
- * built-in kernels or beside them. Twin of functions.h, which the CPU uses. */
+/* Functions of a scenario in kernels of the general solver: compiled when a run begins, and launched instead of the
+ * built-in kernels or beside them. Twin: functions.h of the CPU. */
 #ifndef COLLISION_CUDA_LAWS_H
 #define COLLISION_CUDA_LAWS_H
 
@@ -14,7 +14,7 @@ extern "C" {
 typedef struct collision_cuda_laws {
   sim_module *field, *law;
   void *acceleration, *energy; /* of options.external; energy NULL where only the acceleration is given */
-  void *contacts, *sums;       /* of options.own */
+  void *contacts, *sums;       /* of options.custom */
 } collision_cuda_laws;
 
 /* Compiles what the options need, for a state in float (`single`) or double. Errors of the compiler. */

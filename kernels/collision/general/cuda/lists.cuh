@@ -137,7 +137,7 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
     for (uint32_t i = first; i < 32 * b.slices; i += all) {
       uint32_t count = 0;
       if (i < b.n) neighbours_of<SHEAR>(b, a, to.position, i, next.cutoff, offset, [&](uint32_t) { count++; });
-      for (int half = 16; half > 0; half /= 2) count = max(count, __shfl_xor_sync(~0u, count, half));
+      count = warp_max_all(count);
       if (i % 32 == 0) list.base[i / 32] = 32 * count;
     }
     wait_for_all(a.barrier, &round);

@@ -70,7 +70,7 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
   reserve_array(w, &at, &a->near, n * (uint64_t)b->meshes);
   reserve_array(w, &at, &w->sums, SUMS);
   reserve_array(w, &at, &w->partial, (uint64_t)(SUM_WALL + 3 * w->options.forces) * b->blocks);
-  reserve_array(w, &at, &w->deepest, 1);
+  reserve_array(w, &at, &w->deepest, 2);
   reserve_array(w, &at, &w->any, 1);
   reserve_array(w, &at, &w->moves, w->options.varies ? 3 * n : 0);
   reserve_array(w, &at, &w->start, w->options.varies ? n + 1 : 0);

@@ -30,7 +30,7 @@ template <typename real> static __global__ void finish_step(general_arrays<real>
   }
 }
 
-/* Clears what grains remember of meshes. */
+/* Clears the grains' cached distances to meshes. */
 template <typename real> static __global__ void clear_near(general_arrays<real> a) {
   after_previous();
   const uint64_t all = (uint64_t)a.numbers->n * (uint64_t)a.numbers->meshes;

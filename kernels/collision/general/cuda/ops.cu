@@ -120,9 +120,9 @@ template <typename real> static sim_status step(general_work<real> *w, double t,
 template <typename real> static sim_status external_potential(general_work<real> *w, double *out) {
   *out = w->options.external != NULL ? NAN : 0;
   if (w->laws.energy == NULL) return SIM_OK;
-  collision_launch(&observe_launch, 0, w->numbers.blocks, GENERAL_THREADS, (energy_kernel<real> *)w->laws.energy,
-                   w->arrays, w->launch, w->time, w->partial);
-  collision_launch(&observe_launch, 0, 1, GENERAL_THREADS, sum_all, w->partial, w->numbers.blocks, w->sums);
+  device_launch(&observe_launch, 0, w->numbers.blocks, GENERAL_THREADS, (energy_kernel<real> *)w->laws.energy,
+                w->arrays, w->launch, w->time, w->partial);
+  device_launch(&observe_launch, 0, 1, GENERAL_THREADS, sum_all, w->partial, w->numbers.blocks, w->sums);
   return sim_backend_cuda.copy(out, w->sums, sizeof *out);
 }
 
@@ -131,16 +131,16 @@ template <typename real> static sim_status sums(general_work<real> *w, double t,
   SIM_TRY(complete_steps(w));
   const int forces = w->options.forces;
   double all[SUMS] = {0}, external = 0;
-  unsigned long long deepest = 0;
+  unsigned long long deepest[2] = {0, 0};
   SIM_TRY(external_potential(w, &external));
-  SIM_TRY(sim_backend_cuda.copy(w->deepest, &deepest, sizeof deepest));
-  collision_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, sums_of(w), w->arrays, poses_of(w),
-                   w->shift, forces, w->partial, w->deepest, w->launch);
+  SIM_TRY(sim_backend_cuda.copy(w->deepest, deepest, sizeof deepest));
+  device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, sums_of(w), w->arrays, poses_of(w),
+                w->shift, forces, w->partial, w->deepest, w->launch);
   const int quantities = SUM_WALL + 3 * forces;
-  collision_launch(&observe_launch, 0, (unsigned)quantities, GENERAL_THREADS, sum_all, w->partial, w->numbers.blocks,
-                   w->sums);
+  device_launch(&observe_launch, 0, (unsigned)quantities, GENERAL_THREADS, sum_all, w->partial, w->numbers.blocks,
+                w->sums);
   SIM_TRY(sim_backend_cuda.copy(all, w->sums, (size_t)quantities * sizeof *all));
-  SIM_TRY(sim_backend_cuda.copy(&deepest, w->deepest, sizeof deepest));
+  SIM_TRY(sim_backend_cuda.copy(deepest, w->deepest, sizeof deepest));
   *out = {};
   out->external = external;
   out->mass = all[SUM_MASS];
@@ -159,11 +159,8 @@ template <typename real> static sim_status sums(general_work<real> *w, double t,
   memcpy(out->flux, all + SUM_FLUX, sizeof out->flux);
   memcpy(out->stress, all + SUM_STRESS, sizeof out->stress);
   memcpy(out->wall, all + SUM_WALL, 3 * (size_t)forces * sizeof(double));
-  const uint32_t depth = (uint32_t)(deepest >> 32);
-  float overlap;
-  memcpy(&overlap, &depth, sizeof overlap);
-  out->overlap = (double)overlap;
-  out->overlap_grain = depth != 0 ? (uint64_t)(uint32_t)~deepest : 0;
+  memcpy(&out->overlap, &deepest[0], sizeof out->overlap);
+  out->overlap_grain = deepest[0] != 0 ? (uint64_t)(uint32_t)~deepest[1] : 0;
   return SIM_OK;
 }
 

@@ -55,11 +55,11 @@ using sums_kernel = void(general_arrays<real>, general_poses, general_shear<real
 template <typename real>
 using contacts_kernel = void(general_arrays<real>, general_poses, real, real, unsigned, general_shear<real>);
 
-/* Returns what kernels need code for: GENERAL_BARE ... GENERAL_MESHES. */
+/* Features that kernels need: GENERAL_BARE ... GENERAL_MESHES. */
 static inline int features_of(const collision_options *o) {
   for (int k = 0; k < o->walls; k++)
     if (o->wall[k].shape == GEOMETRY_MESH) return GENERAL_MESHES;
-  if (o->gates > 0 || o->shear != 0 || o->external != NULL || o->force == COLLISION_OWN) return GENERAL_EXTRAS;
+  if (o->gates > 0 || o->shear != 0 || o->external != NULL || o->force == COLLISION_CUSTOM) return GENERAL_EXTRAS;
   return o->worked ? GENERAL_WORK : o->walls > 0 || o->materials > 1 ? GENERAL_WALLS : GENERAL_BARE;
 }
 
@@ -91,34 +91,34 @@ template <typename real> static sums_kernel<real> *sums_of(const general_work<re
   return of[s == 0 ? 0 : s == 3 ? 1 : 2][features_of(&w->options) >= GENERAL_EXTRAS];
 }
 
-/* Queues the contacts of a step of length dt; next > 0: also the move of the step after it, of this length. */
+/* Enqueues the contacts of a step of length dt; next > 0: also the move of the next step, of this length. */
 template <typename real> static void launch_contacts(general_work<real> *w, double dt, double next) {
   const general_numbers *b = &w->numbers;
   if (w->laws.acceleration != NULL)
-    collision_launch(&external_launch, (double)b->n * 2 * sizeof(vec4<real>), b->blocks, GENERAL_THREADS,
-                     (acceleration_kernel<real> *)w->laws.acceleration, w->arrays, w->launch, w->time);
-  collision_launch(&contacts_launch, (double)b->n * 14 * sizeof(vec4<real>),
-                   (b->n + GENERAL_THREADS - 1) / GENERAL_THREADS, GENERAL_THREADS, contacts_of(w), w->arrays, w->poses,
-                   (real)dt, (real)next, w->launch++, w->shift);
+    device_launch(&external_launch, (double)b->n * 2 * sizeof(vec4<real>), b->blocks, GENERAL_THREADS,
+                  (acceleration_kernel<real> *)w->laws.acceleration, w->arrays, w->launch, w->time);
+  device_launch(&contacts_launch, (double)b->n * 14 * sizeof(vec4<real>),
+                (b->n + GENERAL_THREADS - 1) / GENERAL_THREADS, GENERAL_THREADS, contacts_of(w), w->arrays, w->poses,
+                (real)dt, (real)next, w->launch++, w->shift);
 }
 
 template <typename real> static void launch_drift(general_work<real> *w, double dt) {
   const int features = features_of(&w->options);
-  collision_launch(&drift_launch, (double)w->numbers.n * 10 * sizeof(vec4<real>), grid_of(w->numbers.n),
-                   GENERAL_THREADS,
-                   features >= GENERAL_EXTRAS ? drift<GENERAL_EXTRAS, real>
-                   : features == GENERAL_WORK ? drift<GENERAL_WORK, real>
-                                              : drift<GENERAL_BARE, real>,
-                   w->arrays, (real)w->ended, (real)dt, w->launch++, w->shift);
+  device_launch(&drift_launch, (double)w->numbers.n * 10 * sizeof(vec4<real>), grid_of(w->numbers.n), GENERAL_THREADS,
+                features >= GENERAL_EXTRAS ? drift<GENERAL_EXTRAS, real>
+                : features == GENERAL_WORK ? drift<GENERAL_WORK, real>
+                                           : drift<GENERAL_BARE, real>,
+                w->arrays, (real)w->ended, (real)dt, w->launch++, w->shift);
 }
 
-/* Queues the launch that rebuilds the lists where they no longer hold, in a step of length dt or before the first. */
+/* Enqueues the launch that rebuilds the lists where they are no longer valid, in a step of length dt or before the
+ * first. */
 template <typename real> static void launch_search(general_work<real> *w, double dt) {
   launch_cooperative(w, &search_launch, w->options.shear != 0 ? search<true, real> : search<false, real>, w->arrays,
                      (real)dt, w->launch++, w->shift.offset);
 }
 
-/* Completes the steps that were queued, up to whole ones; finds where each id stands; reports faults of the device. */
+/* Completes the queued steps, computes the index of each id, and returns errors of the device. */
 template <typename real> static sim_status complete_steps(general_work<real> *w) {
   int fault = 0;
   if (w->due > 0) {
@@ -127,10 +127,10 @@ template <typename real> static sim_status complete_steps(general_work<real> *w)
     w->due = 0;
   }
   if (w->ended > 0)
-    collision_launch(&drift_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, finish_step<real>, w->arrays,
-                     (real)w->ended, w->launch);
+    device_launch(&drift_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, finish_step<real>, w->arrays,
+                  (real)w->ended, w->launch);
   w->ended = 0;
-  collision_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, invert_ids<real>, w->arrays, w->launch);
+  device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, invert_ids<real>, w->arrays, w->launch);
   SIM_TRY(sim_backend_cuda.copy(&fault, w->arrays.fault, sizeof fault));
   if (fault & GENERAL_DIVERGED) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite");
   if (fault & GENERAL_LIST_FULL)

@@ -33,30 +33,6 @@ template <int SPRINGS, typename real> struct direct_reader {
 
 /* ---- reads ahead ---- */
 
-template <typename T> static __device__ __forceinline__ void copy_async(T *to, const T *from) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from),
-               "n"(sizeof(T))
-               : "memory");
-#else
-  *to = *from;
-#endif
-}
-
-/* Closes a group of copies. */
-static __device__ __forceinline__ void commit_async() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-/* Waits for all groups but the last `LEFT`. */
-template <int LEFT> static __device__ __forceinline__ void wait_async() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
-#endif
-}
-
 /* Each thread has a column of its own, which no other thread reads. Entry e of a row, and what follows the last entry,
  * are requested when entry e - 1 is about to be read. */
 template <int SPRINGS, typename real> struct prefetching_reader {

@@ -3,15 +3,15 @@
 #ifndef COLLISION_GENERAL_CUDA_ROUND_CUH
 #define COLLISION_GENERAL_CUDA_ROUND_CUH
 
+#include "kernels/common/device.cuh"
+
 template <typename real> static __device__ __forceinline__ bool mid_range(real x) {
   return x > (real)0x1p-60 && x < (real)0x1p60;
 }
 
 template <typename real> static __device__ __forceinline__ real root_of(real x) {
   if constexpr (sizeof(real) == 4) {
-    float first;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(first) : "f"((float)x));
-    const float root = __fmul_rn((float)x, first);
+    const float first = approximate_rsqrt((float)x), root = __fmul_rn((float)x, first);
     return __fmaf_rn(__fmaf_rn(-root, root, (float)x), __fmul_rn(first, 0.5f), root);
   } else {
     return (real)sqrt(x);
@@ -20,8 +20,7 @@ template <typename real> static __device__ __forceinline__ real root_of(real x) 
 
 template <typename real> static __device__ __forceinline__ real inverse_of(real x) {
   if constexpr (sizeof(real) == 4) {
-    float first;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(first) : "f"((float)x));
+    const float first = approximate_inverse((float)x);
     return __fmaf_rn(first, __fmaf_rn(-(float)x, first, 1.0f), first);
   } else {
     return 1 / x;

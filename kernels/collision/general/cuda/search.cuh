@@ -175,11 +175,7 @@ static __device__ void neighbours_of(const general_numbers &b, const general_arr
 
 /* Returns the sum over the threads of a block before this one; *all: over all threads. shared [33]. */
 static __device__ uint32_t block_sums(uint32_t value, uint32_t *shared, uint32_t *all) {
-  uint32_t upto = value;
-  for (int step = 1; step < 32; step *= 2) {
-    const uint32_t other = __shfl_up_sync(~0u, upto, step);
-    if ((threadIdx.x & 31) >= (unsigned)step) upto += other;
-  }
+  const uint32_t upto = warp_prefix_sum(value);
   __syncthreads();
   if ((threadIdx.x & 31) == 31) shared[threadIdx.x / 32] = upto;
   __syncthreads();

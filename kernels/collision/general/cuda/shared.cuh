@@ -26,8 +26,9 @@ enum { GENERAL_LEVELS = 6, GENERAL_THREADS = 256 };
 
 template <typename real> struct alignas(4 * sizeof(real)) vec4 { real x, y, z, w; };
 
-/* What a step changes, in the order of the cells; two sets on the device, each array [n]. The predicted velocities of
- * one set share memory with the accelerations of the other: they are used up when the other set is written. */
+/* What a step changes, in the order of the cells; two sets on the device, each array [n]. The predicted velocities
+ * of one set share memory with the accelerations of the other, which are no longer needed when the other set is
+ * written. */
 template <typename real> struct general_grains {
   vec4<real> *position; /* x, y, z, radius */
   vec4<real> *velocity; /* x, y, z, mass */

@@ -89,8 +89,8 @@ template <typename real> static sim_status load_history(general_work<real> *w) {
                               (const real *)s->contact_spring + (int64_t)c * s->room, (size_t)count * sizeof(real));
   free(first);
   if (status == SIM_OK && count > 0)
-    collision_launch(&observe_launch, 0, grid_of((uint64_t)n), GENERAL_THREADS, unpack_history<real>, w->arrays,
-                     w->launch);
+    device_launch(&observe_launch, 0, grid_of((uint64_t)n), GENERAL_THREADS, unpack_history<real>, w->arrays,
+                  w->launch);
   return status;
 }
 
@@ -129,7 +129,7 @@ template <typename real> static sim_status begin_lists(general_work<real> *w, in
   SIM_TRY(sim_backend_cuda.copy(w->arrays.fault, none, sizeof(int)));
   SIM_TRY(sim_backend_cuda.copy(w->arrays.barrier, none, 2 * sizeof(unsigned)));
   if (w->numbers.meshes > 0)
-    collision_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, clear_near<real>, w->arrays);
+    device_launch(&observe_launch, 0, grid_of(w->numbers.n), GENERAL_THREADS, clear_near<real>, w->arrays);
   launch_drift(w, 0);
   launch_search(w, 0);
   return complete_steps(w);
@@ -175,7 +175,7 @@ template <typename real> static sim_status store_history(general_work<real> *w) 
     return sim_fail(SIM_ERR_DIVERGED, "more than %lld contacts have a history: grains are pressed into each other",
                     (long long)s->room);
   const general_list<real> *list = &w->arrays.list[now.home ^ 1];
-  /* The contacts before may be more: what follows is cleared. After an exchange all entries are. */
+  /* There may have been more contacts before: the rest of the room is cleared; after an exchange all of it. */
   for (int64_t k = 0; k < s->room && w->exchanged; k++) s->contact_grain[k] = s->contact_partner[k] = UINT64_MAX;
   if (w->exchanged) memset(s->contact_spring, 0, (size_t)w->options.springs * (size_t)s->room * sizeof(real));
   w->exchanged = false;
@@ -202,7 +202,7 @@ template <typename real> static sim_status store(general_work<real> *w) {
   general_control now;
   SIM_TRY(complete_steps(w));
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
-  collision_launch(&observe_launch, 0, grid_of((uint64_t)n), GENERAL_THREADS, order_by_id<real>, w->arrays, w->launch);
+  device_launch(&observe_launch, 0, grid_of((uint64_t)n), GENERAL_THREADS, order_by_id<real>, w->arrays, w->launch);
   const general_grains<real> *g = &w->arrays.grains[now.order ^ 1];
   const general_records<real> *records = &w->arrays.records[now.home ^ 1];
   SIM_TRY(copy_vectors(g->position, s->position, NULL, n, true));
@@ -210,8 +210,7 @@ template <typename real> static sim_status store(general_work<real> *w) {
   SIM_TRY(copy_vectors(g->spin, s->spin, NULL, n, true));
   SIM_TRY(copy_vectors(g->acceleration, s->acceleration, NULL, n, true));
   SIM_TRY(copy_vectors(g->angular_acceleration, s->angular_acceleration, NULL, n, true));
-  collision_launch(&observe_launch, 0, grid_of((uint64_t)n), GENERAL_THREADS, reset_predicted<real>, w->arrays,
-                   w->launch);
+  device_launch(&observe_launch, 0, grid_of((uint64_t)n), GENERAL_THREADS, reset_predicted<real>, w->arrays, w->launch);
   SIM_TRY(sim_backend_cuda.copy(s->dissipated, records->dissipated, (size_t)n * sizeof(double)));
   SIM_TRY(sim_backend_cuda.copy(s->virial, records->virial, (size_t)n * sizeof(double)));
   SIM_TRY(download_integers(records->collisions, s->collisions, n));

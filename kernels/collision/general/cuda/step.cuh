@@ -48,8 +48,7 @@ template <typename real>
 static __device__ void publish_fastest(const general_arrays<real> &a, double most, unsigned long long *fastest,
                                        unsigned k) {
   /* Positive numbers are ordered as their bits, and NaN is above them all. */
-  unsigned long long bits = (unsigned long long)__double_as_longlong(most) & 0x7fffffffffffffffull;
-  for (int step = 16; step > 0; step /= 2) bits = max(bits, __shfl_xor_sync(~0u, bits, step));
+  const unsigned long long bits = warp_max_all((unsigned long long)__double_as_longlong(most) & 0x7fffffffffffffffull);
   if (threadIdx.x % 32 == 0) atomicMax(fastest, bits);
   __syncthreads();
   if (threadIdx.x == 0 && *fastest > 0) atomicMax(&a.motion[k & 3], *fastest);

@@ -24,20 +24,9 @@ enum {
   SUMS = SUM_WALL + 3 * COLLISION_WALLS_MAX
 };
 
-/* Returns the sum over the threads of a block, in thread 0. shared [GENERAL_THREADS / 32]. */
-static __device__ double over_block(double value, double *shared) {
-  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(~0u, value, step);
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = threadIdx.x < GENERAL_THREADS / 32 ? shared[threadIdx.x] : 0;
-  if (threadIdx.x < 32)
-    for (int step = GENERAL_THREADS / 64; step > 0; step /= 2) value += __shfl_down_sync(~0u, value, step);
-  return value;
-}
-
 /* partial [SUM_WALL + 3 forces][blocks]: sums over blocks of GENERAL_THREADS ids, so that the order of a sum is the
- * same on all devices. */
+ * same on all devices. deepest [2]: bits of the largest overlap, and, of the overlap in single precision and the
+ * complement of the id, the largest. */
 template <int SPRINGS, typename Law, int FEATURES, typename real>
 static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a, const general_poses &poses,
                                                   const general_shear<real> &shift, int forces, double *partial,
@@ -83,11 +72,13 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
       part[SUM_COLLISIONS] = (double)records.collisions[i];
       part[SUM_TOUCHING] = at.touching;
       part[SUM_TOUCHING_WALLS] = at.touching_walls;
-      if (at.overlap > 0)
-        atomicMax(deepest, (unsigned long long)__float_as_uint((float)at.overlap) << 32 | (uint32_t)~id);
+      if (at.overlap > 0) {
+        atomicMax(&deepest[0], (unsigned long long)__double_as_longlong(at.overlap));
+        atomicMax(&deepest[1], (unsigned long long)__float_as_uint((float)at.overlap) << 32 | (uint32_t)~id);
+      }
     }
     for (int q = 0; q < SUM_WALL + 3 * forces; q++) {
-      const double all = over_block(q < SUM_WALL ? part[q] : wall[q - SUM_WALL], shared);
+      const double all = block_sum<GENERAL_THREADS>(q < SUM_WALL ? part[q] : wall[q - SUM_WALL], shared);
       if (threadIdx.x == 0) partial[(size_t)q * b.blocks + block] = all;
     }
   }
@@ -106,7 +97,7 @@ static __global__ void __launch_bounds__(GENERAL_THREADS) sum_all(const double *
   after_previous();
   double sum = 0;
   for (uint32_t b = threadIdx.x; b < blocks; b += GENERAL_THREADS) sum += partial[(size_t)blockIdx.x * blocks + b];
-  const double all = over_block(sum, shared);
+  const double all = block_sum<GENERAL_THREADS>(sum, shared);
   if (threadIdx.x == 0) out[blockIdx.x] = all;
 }
 

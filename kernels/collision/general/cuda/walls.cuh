@@ -49,7 +49,7 @@ grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, cons
   }
   c.halfway = contact_dot(gone, c.normal);
   contact_result<real> r;
-  if constexpr (Law::form == COLLISION_OWN) evaluate_custom_law<Law>(&c, approach, LOOK);
+  if constexpr (Law::form == COLLISION_CUSTOM) evaluate_custom_law<Law>(&c, approach, LOOK);
   contact_force(&law, form, SPRINGS, &c, dt, edge, spring, &r);
   if (has_history && dt > 0) past.store(spring);
   add_contact(sum, c, r, SPRINGS, distance, r.dissipated);

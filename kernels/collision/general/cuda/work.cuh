@@ -1,9 +1,9 @@
-/* What the host keeps of a run of the general solver on a GPU. Pointers are to device memory. */
+/* Host-side data of a run of the general solver on a GPU. Pointers are to device memory. */
 #ifndef COLLISION_GENERAL_CUDA_WORK_CUH
 #define COLLISION_GENERAL_CUDA_WORK_CUH
 
 #include "kernels/collision/general/cuda/shared.cuh"
-#include "kernels/collision/launch.cuh"
+#include "kernels/common/launch.cuh"
 #include "kernels/collision/general/cuda/laws.h"
 #include "kernels/collision/solver.h"
 #include "kernels/collision/general/laws.inc"
@@ -17,7 +17,7 @@ template <typename real> struct general_work {
   double *sums, *partial; /* [SUMS], [quantities][numbers.blocks] */
   unsigned long long *deepest;
   int *any;
-  uint32_t *moves, *start;   /* of an exchange: moves of grains that stay; where the contacts of each id begin */
+  uint32_t *moves, *start;   /* of an exchange: stretches of remaining grains; first contact of each id */
   bool exchanged;            /* grains came or went since the state was last stored */
   unsigned launch, blocks;   /* launch: number of the next one; blocks: of the launch that builds lists */
   double ended;              /* length of the last step whose velocities still need their second half; 0: none */

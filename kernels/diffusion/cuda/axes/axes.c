@@ -1,18 +1,17 @@
-/* One pass over memory for each axis of a step: one field, or two, of two or three axes of 256, 512 or 1024 cells each,
- * with any boundaries, in single precision, a split scheme, and a multiplier that is a product of one factor an axis.
- * Between steps array [0] has the fields, as axes/passes.cuh says. */
+/* The way `axes`: one pass over memory for each axis of a step. Supports one or two fields on two or three axes of
+ * 256, 512 or 1024 cells each, any boundaries, single precision, a split scheme, and a multiplier that is a product
+ * of one factor an axis. Between steps array [0] holds the fields in the order of axes/passes.cuh. */
 #include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/axes/axes.cuh"
 #include "kernels/diffusion/cuda/product.h"
 
-#include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdlib.h>
 
 typedef struct diffusion_axes_work {
   diffusion_axes given;
   int n[3], rank;
-  void *once, *twice, *columns[3], *load, *store; /* cudaKernel_t; columns[0] is not used */
+  void *once, *twice, *columns[3], *load, *store; /* cudaKernel_t; columns[0] is unused */
   void *tables;
 } diffusion_axes_work;
 
@@ -37,7 +36,7 @@ static int64_t all_factors(const grid_shape *grid) {
   return sum;
 }
 
-/* Like all_factors a multiple of 4, for they are read by four. */
+/* Padded to a multiple of 4, because tables are read as float4. */
 static int64_t all_turns(const grid_shape *grid) {
   int64_t sum = 0;
   for (int a = 0; a < grid->rank; a++) sum += 2 * grid->n[a];
@@ -49,7 +48,7 @@ static double table_bytes(const diffusion_parameters *p) {
   return sizeof(float) * ((double)all_turns(&grid) + (double)p->fields.count * (double)all_factors(&grid));
 }
 
-/* Of coefficient k: the sine one is of wavenumber n - k. */
+/* Factor of coefficient k; for sine transforms it belongs to wavenumber n - k. */
 static double coefficient(const diffusion_filling *filling, int axis, int64_t k) {
   const grid_shape *grid = &filling->grid;
   const int64_t n = grid->n[axis];
@@ -93,11 +92,10 @@ static sim_status fill(const diffusion_parameters *p, double dt, float *host) {
 static void plan(const diffusion_parameters *p, sim_plan *out) { diffusion_product_plan(p, table_bytes(p), out); }
 
 static sim_status make_tables(diffusion_axes_work *a, const diffusion_parameters *p) {
-  const size_t bytes = (size_t)table_bytes(p);
-  float *host = calloc(1, bytes);
+  const size_t count = (size_t)table_bytes(p) / sizeof(float);
+  float *host = calloc(count, sizeof *host);
   sim_status status = host ? fill(p, diffusion_dt(&p->integrate), host) : sim_no_memory("the scheme's tables");
-  if (status == SIM_OK) status = sim_backend_cuda.alloc(bytes, &a->tables);
-  if (status == SIM_OK) status = sim_backend_cuda.copy(a->tables, host, bytes);
+  if (status == SIM_OK) status = diffusion_cuda_upload(host, count, &a->tables);
   free(host);
   return status;
 }
@@ -187,21 +185,14 @@ static sim_status find(diffusion_work *w) {
 
 /* ---- launches ---- */
 
-static void launch(const diffusion_work *w, const sim_kernel *kernel, void *function, dim3 grid, int threads,
-                   size_t shared, void **arguments) {
-  sim_cuda_begin(kernel);
-  sim_cuda_failed(
-      cudaLaunchKernel(function, grid, (dim3){(unsigned)threads, 1, 1}, arguments, shared, sim_cuda_stream()),
-      "cudaLaunchKernel", kernel->name);
-  sim_cuda_end(kernel, 8 * w->fields * (double)w->natural.field);
-}
+static double amount(const diffusion_work *w) { return 8 * w->fields * (double)w->natural.field; }
 
 static sim_status move(diffusion_work *w, void *function) {
   static const sim_kernel kernel = {"diffusion_axes_move", "output", SIM_LIMIT_BYTES};
   enum { THREADS = 256 };
   void *arguments[] = {&w->own.axes->given};
-  launch(w, &kernel, function, (dim3){(unsigned)((w->natural.field + THREADS - 1) / THREADS), (unsigned)w->fields, 1},
-         THREADS, 0, arguments);
+  const unsigned grid[] = {(unsigned)((w->natural.field + THREADS - 1) / THREADS), (unsigned)w->fields, 1};
+  diffusion_cuda_launch(&kernel, amount(w), function, grid, THREADS, 0, arguments);
   return sim_queue_cuda.status();
 }
 
@@ -215,14 +206,15 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   const int *n = axes->n;
   diffusion_step_context m = *context;
   void *arguments[] = {&axes->given, &m.t, &m.h};
-  (void)index; /* there is one */
-  launch(w, &rows, m.substeps == 2 ? axes->twice : axes->once,
-         (dim3){(unsigned)(w->natural.field / n[0] / 2 / (AXES_ROWS / (n[0] / 32))), 1, 1}, AXES_ROWS, rows_bytes(n[0]),
-         arguments);
-  for (int a = 1; a < axes->rank; a++)
-    launch(w, &columns, axes->columns[a],
-           (dim3){(unsigned)(n[0] / 2 / AXES_WIDE(n[a] / 32)), (unsigned)n[3 - a], (unsigned)w->fields},
-           columns_threads(n[a]), columns_bytes(n[a]), arguments);
+  (void)index; /* there is one stage */
+  const unsigned blocks[] = {(unsigned)(w->natural.field / n[0] / 2 / (AXES_ROWS / (n[0] / 32))), 1, 1};
+  diffusion_cuda_launch(&rows, amount(w), m.substeps == 2 ? axes->twice : axes->once, blocks, AXES_ROWS,
+                        rows_bytes(n[0]), arguments);
+  for (int a = 1; a < axes->rank; a++) {
+    const unsigned grid[] = {(unsigned)(n[0] / 2 / AXES_WIDE(n[a] / 32)), (unsigned)n[3 - a], (unsigned)w->fields};
+    diffusion_cuda_launch(&columns, amount(w), axes->columns[a], grid, columns_threads(n[a]), columns_bytes(n[a]),
+                          arguments);
+  }
   return sim_queue_cuda.status();
 }
 

@@ -1,31 +1,30 @@
-/* One pass over memory for each axis: rates and the x axis, the y axis, the z axis. A multiplier that is a product of
- * one factor an axis is a filter along each of them: lines are transformed, multiplied and transformed back where they
- * are, and between the passes a field is one of real numbers. Two neighbouring lines are transformed as one complex
- * one. fp32, axes of N = 32 Q cells.
+/* One pass over memory for each axis: rates and x, then y, then z. A multiplier that is a product of one factor an
+ * axis is a filter along each axis: lines are transformed, multiplied and transformed back in place, and between the
+ * passes a field is real. Two neighbouring lines are transformed as one complex line. fp32, axes of N = 32 Q cells.
  *
- * Along axes with walls cells stand in the order of place.cuh. With V_k the Fourier transform of that and e_k the
- * factors of the cosine coefficients, the filter gives
+ * Along axes with walls cells are ordered as in layout.cuh. With V_k the Fourier transform in that order and e_k the
+ * factors of the cosine coefficients, the filter is
  *   V'_k = s_k V_k + c_k V_N-k,  s_k = (e_k + e_N-k) / 2,  c_k = exp(i pi k / N) (e_k - e_N-k) / 2,
- * which is Makhoul's way there and back (IEEE Trans. ASSP 28, 1980) with the factors in between; for sines the same
- * with factors of N - k.
+ * which is Makhoul's cosine transform (IEEE Trans. ASSP 28, 1980), the factors and its inverse combined; sine
+ * transforms use the factors of N - k.
  *
- * In a row, place p = j + Q m stands at 4 (j + Q (m / 4)) + m % 4: a thread has one j, and reads four numbers at once.
- */
+ * In a row, point p = j + Q m is stored at 4 (j + Q (m / 4)) + m % 4: a thread has one j and reads four numbers at
+ * once. */
 #ifndef DIFFUSION_CUDA_FUSED_AXES_CUH
 #define DIFFUSION_CUDA_FUSED_AXES_CUH
 
 #include "kernels/diffusion/cuda/axes/axes.cuh"
 #include "kernels/diffusion/cuda/dft.cuh"
-#include "kernels/diffusion/cuda/place.cuh"
+#include "kernels/diffusion/cuda/layout.cuh"
 
 template <bool BLOCK> __device__ __forceinline__ void axis_sync() {
   if (BLOCK)
     __syncthreads();
   else
-    __syncwarp();
+    warp_barrier();
 }
 
-/* The i-th of the 32 rows of Q numbers k = row + 32 b that are thread j's: i and i + 1 hold wavenumbers k and N - k. */
+/* Row i of the 32 rows of Q wavenumbers k = row + 32 b that thread j holds; rows i and i + 1 hold k and N - k. */
 template <int Q> __device__ __forceinline__ int axis_row(int i, int j) {
   const int a = j + Q * (i / 2);
   return Q == 32 || i % 2 == 0 ? a : a ? 32 - a : 16;
@@ -35,13 +34,13 @@ __device__ __forceinline__ float2 axis_sum(float4 w, float2 v, float2 other) {
   return float2{fmaf(w.x, v.x, fmaf(w.y, other.x, -w.z * other.y)), fmaf(w.x, v.y, fmaf(w.y, other.y, w.z * other.x))};
 }
 
-/* Rows a and 32 - a of wavenumbers; `own`: rows 0 and 16, each of which is its own mirror image. */
+/* Filters rows a and 32 - a; `own`: rows 0 and 16, which are their own mirror images. */
 template <int Q>
 __device__ __forceinline__ void axis_mix(float2 *r, float2 *s, const float4 *factors, int a, bool own) {
   float2 to_r[Q], to_s[Q];
 #pragma unroll
   for (int i = 0; i < Q; i++) {
-    const int b = i % 2 ? Q - 1 - i / 2 : i / 2, m = Q - 1 - b; /* in this order few old numbers are kept */
+    const int b = i % 2 ? Q - 1 - i / 2 : i / 2, m = Q - 1 - b; /* this order keeps few old numbers in registers */
     const float4 w = factors[a + 32 * b];
     float4 mirrored = {w.x, w.y, -w.z, 0};
     if (own) mirrored = factors[16 + 32 * m];
@@ -52,7 +51,7 @@ __device__ __forceinline__ void axis_mix(float2 *r, float2 *s, const float4 *fac
   for (int b = 0; b < Q; b++) r[b] = to_r[b], s[b] = to_s[b];
 }
 
-/* The same where a thread has one row: its mirror image is another thread's. */
+/* The same where a thread has one row, whose mirror image another thread holds. */
 template <int Q, bool BLOCK>
 __device__ __forceinline__ void axis_mix_row(float2 *v, float2 *line, const float4 *factors, int j) {
   const float2 *mirror = line + (32 - j) % 32 * (Q + 2);
@@ -65,7 +64,7 @@ __device__ __forceinline__ void axis_mix_row(float2 *v, float2 *line, const floa
   axis_sync<BLOCK>();
 }
 
-/* Of v[m], place j + Q m of a line. */
+/* Filters a line; v[m] is point j + Q m. */
 template <int Q, bool WALLS, bool BLOCK>
 __device__ __forceinline__ void axis_filter(float2 *v, float2 *line, const float4 *turns, const float *factors, int j) {
   dft<-1, 32>(v);
@@ -102,7 +101,7 @@ __device__ __forceinline__ void axis_filter(float2 *v, float2 *line, const float
     float2 *row = line + axis_row<Q>(i, j) * (Q + 2);
     dft<1, Q>(v + Q * i);
 #pragma unroll
-    for (int b = 0; b < Q; b += 2) /* where this thread alone has read */
+    for (int b = 0; b < Q; b += 2) /* only this thread has read these */
       *(float4 *)&row[b] = float4{v[Q * i + b].x, v[Q * i + b].y, v[Q * i + b + 1].x, v[Q * i + b + 1].y};
   }
   axis_sync<BLOCK>();
@@ -112,7 +111,7 @@ __device__ __forceinline__ void axis_filter(float2 *v, float2 *line, const float
   dft<1, 32>(v);
 }
 
-/* Rates, and the filter along x: Q neighbouring threads have a pair of rows. */
+/* Rates, and the filter along x: Q neighbouring threads hold a pair of rows. */
 template <typename Rates, int N, int KX, int KY, int KZ, int TIMES>
 __device__ __forceinline__ void axis_rows(const diffusion_axes &g, double t, double h) {
   constexpr int Q = N / 32, FIELDS = Rates::FIELDS;
@@ -133,13 +132,13 @@ __device__ __forceinline__ void axis_rows(const diffusion_axes &g, double t, dou
       v[f][4 * i + 2] = float2{a.z, b.z};
       v[f][4 * i + 3] = float2{a.w, b.w};
     }
-  const long long z = place_cell(KZ, g.n[2], first / g.n[1]);
-  const long long y = place_cell(KY, g.n[1], first % g.n[1]), w = place_cell(KY, g.n[1], first % g.n[1] + 1);
+  const long long z = layout_cell(KZ, g.n[2], first / g.n[1]);
+  const long long y = layout_cell(KY, g.n[1], first % g.n[1]), w = layout_cell(KY, g.n[1], first % g.n[1] + 1);
   const float cy = (float)(((double)y + 0.5) * g.size[1] / (double)g.n[1]);
   const float cw = (float)(((double)w + 0.5) * g.size[1] / (double)g.n[1]);
   const float cz = (float)(((double)z + 0.5) * g.size[2] / (double)g.n[2]);
-  const bool turned = place_negated(KZ, z);
-  const float sy = turned != place_negated(KY, y) ? -1 : 1, sw = turned != place_negated(KY, w) ? -1 : 1;
+  const bool turned = layout_negated(KZ, z);
+  const float sy = turned != layout_negated(KY, y) ? -1 : 1, sw = turned != layout_negated(KY, w) ? -1 : 1;
 #pragma unroll
   for (int m = 0; m < 32; m++) {
     const int p = j + Q * m, x = KX == 0 ? p : m < 16 ? 2 * p : 2 * (N - 1 - p) + 1;
@@ -161,7 +160,7 @@ __device__ __forceinline__ void axis_rows(const diffusion_axes &g, double t, dou
   }
 #pragma unroll
   for (int f = 0; f < FIELDS; f++) {
-    if (f > 0) __syncwarp();
+    if (f > 0) warp_barrier();
     axis_filter<Q, KX != 0, false>(v[f], line, (const float4 *)g.turns[0], g.factors[0] + f * g.all_factors, j);
 #pragma unroll
     for (int i = 0; i < 8; i++) {
@@ -172,9 +171,9 @@ __device__ __forceinline__ void axis_rows(const diffusion_axes &g, double t, dou
   }
 }
 
-/* The filter along y (AXIS 1) or z (2) of AXES_WIDE pairs of neighbouring lines: blockIdx.y is z, or y, and z the
- * field. In shared memory lines are two numbers more than a multiple of 16 apart, so that neither 8 nor 16 bytes meet
- * in a bank. */
+/* The filter along y (AXIS 1) or z (2) for AXES_WIDE pairs of neighbouring lines; blockIdx.y is z or y, blockIdx.z
+ * the field. The stride of lines in shared memory is 2 above a multiple of 16, so that neither 8-byte nor 16-byte
+ * accesses conflict. */
 template <int NX, int NY, int N, int AXIS, int KIND>
 __device__ __forceinline__ void axis_columns(const diffusion_axes &g) {
   constexpr int Q = N / 32, W = AXES_WIDE(Q);
@@ -194,16 +193,16 @@ __device__ __forceinline__ void axis_columns(const diffusion_axes &g) {
   for (int m = 0; m < 32; m++) at[m * Q * STRIDE] = v[m];
 }
 
-/* Between the fields of outputs and those here, one number a thread. */
+/* Copies between the fields for outputs and this order, one number a thread. */
 template <int N, int KX, int KY, int KZ, bool LOADS>
 __device__ __forceinline__ void axis_move(const diffusion_axes &g) {
   const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, row = i / N;
   if (i >= g.cells) return;
   const long long x = i % N, y = row % g.n[1], z = row / g.n[1];
-  const int p = (int)place_position(KX, N, x), q = N / 32, j = p % q, m = p / q;
+  const int p = (int)layout_position(KX, N, x), q = N / 32, j = p % q, m = p / q;
   const long long to =
-      (place_position(KZ, g.n[2], z) * g.n[1] + place_position(KY, g.n[1], y)) * N + 4 * (j + q * (m / 4)) + m % 4;
-  const bool negated = place_negated(KX, x) ^ place_negated(KY, y) ^ place_negated(KZ, z);
+      (layout_position(KZ, g.n[2], z) * g.n[1] + layout_position(KY, g.n[1], y)) * N + 4 * (j + q * (m / 4)) + m % 4;
+  const bool negated = layout_negated(KX, x) ^ layout_negated(KY, y) ^ layout_negated(KZ, z);
   float *stored = g.field + blockIdx.y * g.cells + to, *shown = g.real + blockIdx.y * g.cells + i;
   if (LOADS)
     *stored = negated ? -*shown : *shown;

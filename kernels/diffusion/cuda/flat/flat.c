@@ -1,22 +1,21 @@
-/* Two passes over memory a stage, for what they are made for: up to four fields on a periodic grid of two axes of 256
- * to 4096 cells, powers of two, in single precision, any scheme with rates, and a linear part that is real. */
+/* The way `flat`: two passes over memory a stage. Supports up to four fields on a periodic grid of two axes of 256
+ * to 4096 cells, powers of two, in single precision, any scheme with rates, and a real linear part. */
 #include "kernels/diffusion/cuda/work.h"
 
 #include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/flat/flat.cuh"
 
-#include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_FIELDS = 4 };
-enum { VISIT_LOAD = DIFFUSION_STAGES, VISIT_RESUME, VISITS }; /* of columns, beside the method's stages */
+enum { VISIT_LOAD = DIFFUSION_STAGES, VISIT_RESUME, VISITS }; /* passes over columns beyond the method's stages */
 
 typedef struct diffusion_flat_work {
   int n[2];
   diffusion_flat given;
-  void *turns;                               /* on the device */
+  void *turns;                               /* device memory, twiddle factors */
   void *step, *load, *store, *visit[VISITS]; /* cudaKernel_t */
 } diffusion_flat_work;
 
@@ -24,8 +23,8 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- schemes ---- */
 
-/* Four stages with three arrays: the stage between d and u' is not kept, for
- * d = e^(c/2) a + Q (2 N(b) - N(u)) = e^c u + R N(u) + 2 Q N(b), R = Q (e^(c/2) - 1). */
+/* ETDRK4 with three arrays instead of four: d is not stored between the third and fourth stage, because d = e^(c/2)
+ * a + Q (2 N(b) - N(u)) = e^c u + R N(u) + 2 Q N(b), R = Q (e^(c/2) - 1). */
 enum { NOW, U, N, M };
 enum { E, HALF, Q, F1, F2, F3, R };
 enum { NONE = -1 };
@@ -54,7 +53,7 @@ static const diffusion_method *method_of(const diffusion_parameters *p) {
   return is_short(p) ? &etdrk4 : diffusion_method_of(p);
 }
 
-/* Array [3] of it is not read after stage 2. */
+/* Array [3] of the short form is not read after stage 2. */
 static unsigned dropped(const diffusion_parameters *p, int stage) { return is_short(p) && stage == 2 ? 1u << M : 0; }
 
 static bool supports(const diffusion_parameters *p) {
@@ -70,7 +69,7 @@ static bool supports(const diffusion_parameters *p) {
 
 static int64_t tiles_of(const grid_shape *grid) { return grid->n[0] / 2 / FLAT_WIDE + 1; }
 static int64_t entries_of(const grid_shape *grid) { return (grid->n[1] / 512 + 1) * 256; }
-/* Complex numbers of a field, and entries of one of its tables. */
+/* Complex numbers of a field; entries of one of its tables. */
 static int64_t field_of(const grid_shape *grid) { return tiles_of(grid) * FLAT_WIDE * grid->n[1]; }
 static int64_t table_of(const grid_shape *grid) { return tiles_of(grid) * FLAT_WIDE * entries_of(grid); }
 
@@ -88,7 +87,7 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
   out->work_rate_guess = 1e11 / method->stages;
 }
 
-/* Pairs of rows of a thread block: 256 or 512 threads of a step's registers. */
+/* Pairs of rows of a thread block: 256 or 512 threads, by the registers of a step. */
 static int pairs_of(int nx, int fields) {
   const int threads = fields > 2 ? 256 : 512, pairs = threads * 16 / nx;
   return pairs > 4 ? 4 : pairs;
@@ -112,7 +111,7 @@ static void put_turn(float *at, int64_t index, int64_t n) {
   at[1] = (float)sin(angle);
 }
 
-/* Floats: of flat_turn(). */
+/* floats that flat_turn() reads for a point */
 enum { TURNS = 6 };
 static size_t turns_of(int64_t n) { return 2 * TURNS * (size_t)(n / 16 + n / 256); }
 static void fill_turns(float *at, int64_t n) {
@@ -124,7 +123,7 @@ static void fill_turns(float *at, int64_t n) {
   }
 }
 
-/* Sums of rows forward are twice the coefficients. */
+/* The forward transform of rows gives twice the coefficients. */
 static double scale_of(const grid_shape *grid) { return 0.5 / ((double)grid->n[0] * (double)grid->n[1]); }
 
 static sim_status make_turns(diffusion_flat_work *w) {
@@ -133,8 +132,7 @@ static sim_status make_turns(diffusion_flat_work *w) {
   if (!host) return sim_no_memory("the scheme's tables");
   fill_turns(host, w->n[0]);
   fill_turns(host + x, w->n[1]);
-  sim_status status = sim_backend_cuda.alloc(count * sizeof *host, &w->turns);
-  if (status == SIM_OK) status = sim_backend_cuda.copy(w->turns, host, count * sizeof *host);
+  const sim_status status = diffusion_cuda_upload(host, count, &w->turns);
   w->given.turns_x = w->turns;
   w->given.turns_y = (float *)w->turns + x;
   free(host);
@@ -145,7 +143,7 @@ static sim_status create(diffusion_work *w) {
   const grid_shape *grid = &w->grid;
   diffusion_flat_work *f = w->own.flat = calloc(1, sizeof *f);
   if (!f) return sim_no_memory("the scheme's tables");
-  /* of rank 4, the numbers of a field last but one: no checkpoint of the other ways has this shape */
+  /* rank 4, shape [fields][tiles][FLAT_WIDE ny][2]: no checkpoint of another way has this shape */
   const int64_t shape[] = {w->fields, tiles_of(grid), FLAT_WIDE * grid->n[1], 2};
   w->method = *method_of(w->p);
   w->scale = scale_of(grid);
@@ -242,28 +240,22 @@ static void rows(diffusion_work *w, void *function, int fields, const diffusion_
   static const sim_kernel kernel = {"diffusion_rows", "planes", SIM_LIMIT_BYTES};
   diffusion_flat_work *f = w->own.flat;
   const int pairs = pairs_of(f->n[0], w->fields);
-  const dim3 grid = {(unsigned)(f->n[1] / 2 / pairs), (unsigned)fields, 1};
+  const unsigned grid[] = {(unsigned)(f->n[1] / 2 / pairs), (unsigned)fields, 1};
   diffusion_step_context m = *context;
   void *arguments[] = {&f->given, &m.t, &m.h, &m.substeps};
-  sim_cuda_begin(&kernel);
-  sim_cuda_failed(cudaLaunchKernel(function, grid, (dim3){(unsigned)(pairs * f->n[0] / 16), 1, 1}, arguments,
-                                   rows_bytes(f, pairs), sim_cuda_stream()),
-                  "cudaLaunchKernel", kernel.name);
-  sim_cuda_end(&kernel, 16.0 * w->fields * (double)f->given.field);
+  diffusion_cuda_launch(&kernel, 16.0 * w->fields * (double)f->given.field, function, grid, pairs * f->n[0] / 16,
+                        rows_bytes(f, pairs), arguments);
 }
 
 static sim_status columns(diffusion_work *w, int visit) {
   static const sim_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
   diffusion_flat_work *f = w->own.flat;
   diffusion_sums sums = diffusion_cuda_sums(w);
-  const dim3 grid = {(unsigned)(f->given.field / ((long long)FLAT_WIDE * f->n[1])), (unsigned)w->fields, 1};
+  const unsigned grid[] = {(unsigned)(f->given.field / ((long long)FLAT_WIDE * f->n[1])), (unsigned)w->fields, 1};
   void *arguments[] = {&f->given, &sums};
-  sim_cuda_begin(&kernel);
-  sim_cuda_failed(cudaLaunchKernel(f->visit[visit], grid, (dim3){(unsigned)(FLAT_WIDE * f->n[1] / 16), 1, 1}, arguments,
-                                   columns_bytes(f), sim_cuda_stream()),
-                  "cudaLaunchKernel", kernel.name);
-  const double arrays = w->method.arrays + 2; /* about what is read and written */
-  sim_cuda_end(&kernel, 8 * arrays * w->fields * (double)f->given.field);
+  const double arrays = w->method.arrays + 2; /* estimate of the arrays read and written */
+  diffusion_cuda_launch(&kernel, 8 * arrays * w->fields * (double)f->given.field, f->visit[visit], grid,
+                        FLAT_WIDE * f->n[1] / 16, columns_bytes(f), arguments);
   return sim_queue_cuda.status();
 }
 

@@ -1,21 +1,21 @@
-/* Fourier transforms of lines of N = 256 C points, C = 1 to 16, by N / 16 threads with 16 points each: 16 by 16 by C,
- * with two exchanges through shared memory, the second one among C neighbouring threads of a warp. fp32.
+/* Fourier transforms of lines of N = 256 C points, C = 1 to 16, by N / 16 threads with 16 points each: 16 by 16 by
+ * C, with two exchanges through shared memory, the second among C neighbouring threads of a warp. fp32.
  *
- * On one side thread j has points j + T m, T = N / 16, in v[m]; on the other thread (a, g) = (s / C, s % C), where s
- * need not be j, has points a + 16 (g + C e) + 256 c in v[C e + c]. */
+ * Before the transform thread j holds points j + T m, T = N / 16, in v[m]; after it thread (a, g) = (s / C, s % C),
+ * where s may differ from j, holds points a + 16 (g + C e) + 256 c in v[C e + c]. */
 #ifndef DIFFUSION_CUDA_FLAT_LINES_CUH
 #define DIFFUSION_CUDA_FLAT_LINES_CUH
 
 #include "kernels/diffusion/cuda/dft.cuh"
 
-/* In shared memory, in numbers of 8 bytes: parts of one a, without bank conflicts in either exchange. Lines whose
- * threads alternate, L of them, are PITCH apart. */
+/* Layout of a line in shared memory, in 8-byte numbers, without bank conflicts in either exchange. L lines with
+ * alternating threads are PITCH apart. */
 template <int N, int L> struct flat_line {
   enum { C = N / 256, T = N / 16, PART = 16 * (C + 1) + C % 16, PITCH = 16 * PART + 16 / L % 16 };
 };
 
-/* By w^a, a < 16, of turns[6]: w, w^2, w^3, w^4, w^8 and w^12, `stride` apart; loads through __ldg would be kept in
- * registers from one transform to the next. */
+/* Multiplies by w^a, a < 16, from turns[6]: w, w^2, w^3, w^4, w^8 and w^12, `stride` apart. Plain loads: the
+ * compiler would keep those through __ldg in registers from one transform to the next. */
 template <int SIGN> __device__ __forceinline__ float2 flat_turned(float2 v, float2 w) {
   return SIGN < 0 ? dft_times(v, w) : dft_times_conjugate(v, w);
 }
@@ -34,7 +34,7 @@ template <int SIGN> __device__ __forceinline__ void flat_turn(float2 *v, const f
   }
 }
 
-/* From points j + T m of line `from` to those of thread s of line `to`; every thread of the block takes part. */
+/* From points j + T m of line `from` to the points of thread s of line `to`; every thread of the block takes part. */
 template <typename Line, int SIGN>
 __device__ __forceinline__ void flat_out(float2 *v, float2 *from, int j, float2 *to, int s, const float2 *turns) {
   constexpr int C = Line::C, T = Line::T, PART = Line::PART;
@@ -50,10 +50,10 @@ __device__ __forceinline__ void flat_out(float2 *v, float2 *from, int j, float2 
   dft<SIGN, 16>(v);
   if constexpr (C > 1) {
     flat_turn<SIGN>(v, turns + 6 * T + p, C);
-    __syncwarp();
+    warp_barrier();
 #pragma unroll
     for (int b = 0; b < 16; b++) part[b * (C + 1) + p] = v[b];
-    __syncwarp();
+    warp_barrier();
 #pragma unroll
     for (int e = 0; e < 16 / C; e++) {
 #pragma unroll
@@ -63,7 +63,7 @@ __device__ __forceinline__ void flat_out(float2 *v, float2 *from, int j, float2 
   }
 }
 
-/* The way back. */
+/* The inverse. */
 template <typename Line, int SIGN>
 __device__ __forceinline__ void flat_back(float2 *v, float2 *from, int j, float2 *to, int s, const float2 *turns) {
   constexpr int C = Line::C, T = Line::T, PART = Line::PART;
@@ -76,11 +76,11 @@ __device__ __forceinline__ void flat_back(float2 *v, float2 *from, int j, float2
 #pragma unroll
       for (int c = 0; c < C; c++) part[(p + C * e) * (C + 1) + c] = v[C * e + c];
     }
-    __syncwarp();
+    warp_barrier();
 #pragma unroll
     for (int b = 0; b < 16; b++) v[b] = part[b * (C + 1) + p];
     flat_turn<SIGN>(v, turns + 6 * T + p, C);
-    __syncwarp();
+    warp_barrier();
   }
   dft<SIGN, 16>(v);
 #pragma unroll

@@ -1,6 +1,7 @@
-/* The first of two passes over memory of a stage, of a grid of two axes: rows of all fields from mixed ones, the rates,
- * and back. Two neighbouring rows, A and B, are transformed as one complex line: W(k) = A + i B, W(nx - k) = conj A +
- * i conj B. What goes forward is twice the coefficients; the columns' scale makes up for it. */
+/* The first of two passes of a stage on a grid with two axes: inverse transform of rows of all fields from mixed,
+ * the rates, and forward transform. Two neighbouring rows, A and B, are transformed as one complex line: W(k) = A +
+ * i B, W(nx - k) = conj A + i conj B. The forward result is twice the coefficients; the scale of the columns makes
+ * up for it. */
 #ifndef DIFFUSION_CUDA_FLAT_ROWS_CUH
 #define DIFFUSION_CUDA_FLAT_ROWS_CUH
 
@@ -9,7 +10,7 @@
 
 enum { FLAT_STEP, FLAT_LOAD, FLAT_STORE };
 
-/* L pairs of rows: mixed numbers of wavenumber j + T m, m < 8, are STEP float4s apart: A, B. */
+/* L pairs of rows: the mixed numbers of wavenumber j + T m, m < 8, are STEP float4s apart: A, B. */
 template <int NX, int NY, int L> struct flat_rows {
   typedef flat_line<NX, L> line;
   enum { T = line::T, THREADS = L * T, FIRST = FLAT_WIDE, STEP = T * (NY / 2) };
@@ -25,7 +26,7 @@ __device__ __forceinline__ void flat_rows_in(float2 *v, const float4 *mixed, flo
     const float4 two = mixed[(long long)m * S::STEP];
     v[m] = float2{two.x - two.w, two.y + two.z};
     other[m] = float2{two.x + two.w, two.z - two.y};
-    if (m == 0 && j == 0) { /* real numbers */
+    if (m == 0 && j == 0) { /* real coefficients */
       const float4 last = mixed[8LL * S::STEP];
       v[0] = float2{two.x, two.z};
       other[0] = float2{last.x, last.z};
@@ -57,7 +58,7 @@ __device__ __forceinline__ void flat_rows_out(float2 *v, float4 *mixed, float2 *
   if (j == 0) mixed[8LL * S::STEP] = float4{2 * v[8].x, 0, 2 * v[8].y, 0};
 }
 
-/* A thread block: L pairs of rows, all fields one after the other; of a load or a store, field blockIdx.y. */
+/* One thread block: L pairs of rows of all fields in turn; in a load or a store, of field blockIdx.y. */
 template <typename Rates, int NX, int NY, int L, int MODE>
 __device__ __forceinline__ void rows_of(const diffusion_flat &g, double t, double h, int times) {
   typedef flat_rows<NX, NY, L> S;
@@ -69,7 +70,7 @@ __device__ __forceinline__ void rows_of(const diffusion_flat &g, double t, doubl
   float4 *mixed =
       (float4 *)g.mixed + ((long long)(j / FLAT_WIDE) * (NY / 2) + (blockIdx.x * L + own)) * FLAT_WIDE + j % FLAT_WIDE;
   const float2 *turns = (const float2 *)g.turns_x;
-  const int y = 2 * (blockIdx.x * L + line), x0 = s / C + 16 * (s % C); /* of what lies between */
+  const int y = 2 * (blockIdx.x * L + line), x0 = s / C + 16 * (s % C); /* first row, and x of v[0] */
   float2 v[FIELDS][16];
   if (MODE != FLAT_STEP) mixed += blockIdx.y * (g.field / 2);
   if (MODE != FLAT_LOAD) {

@@ -1,9 +1,10 @@
-/* The second pass: of all z and of QY rows y1 of one k2, the transform along y of QY points and along z, the
- * multiplier, and the inverse. A tile is 4 kx wide; a cluster of C thread blocks holds it, each a range of z before and
- * a share of the lines (k1, kx) between. fp32, periodic, NY = 32 QY, NZ = 32 QZ.
+/* The second pass: for all z and QY rows y1 of one k2, the transform along y of QY points and along z, the
+ * multiplier, and the inverse. A tile is 4 kx wide; a cluster of C thread blocks holds it, each a range of z before
+ * the transform along z and a share of the lines (k1, kx) during it. fp32, periodic, NY = 32 QY, NZ = 32 QZ.
  *
- * z = j + QZ m; a thread has V neighbouring m of one j and kx, and all y1. Two neighbouring m travel together: where a
- * thread has but one (NY = 1024), lanes l and l + 16 have them, and each sends both for every other k1. */
+ * z = j + QZ m; a thread holds V neighbouring m of one j and kx, and all y1. Two neighbouring m are exchanged
+ * together: where a thread has but one (NY = 1024), lanes l and l + 16 hold them, and each sends both for every
+ * other k1. */
 #ifndef DIFFUSION_CUDA_FUSED_COLUMNS_CUH
 #define DIFFUSION_CUDA_FUSED_COLUMNS_CUH
 
@@ -15,7 +16,7 @@ template <int NY, int NZ, int C> struct columns_shape {
     QY = NY / 32,
     QZ = NZ / 32,
     K = COLUMNS_WIDE,
-    LINES = QY * K / C,            /* of a block */
+    LINES = QY * K / C,            /* lines of a block */
     OWN = QY / C > 0 ? QY / C : 1, /* k1 of a block */
     THREADS = LINES * QZ,
     DEPTH = NZ / C, /* z of a block */
@@ -23,7 +24,7 @@ template <int NY, int NZ, int C> struct columns_shape {
     V = 32 / QY,
     PITCH = line_pitch<QZ>(),
     TILE = QY * DEPTH * K * 8, /* bytes */
-    TURNS = LINES * PITCH * 8, /* where things are in shared memory */
+    TURNS = LINES * PITCH * 8, /* offsets in shared memory */
     EZ = TURNS + 16 * QZ * 16,
     WY = EZ + NZ * 4,
     BARRIERS = WY + QY * 8,
@@ -31,66 +32,43 @@ template <int NY, int NZ, int C> struct columns_shape {
   };
 };
 
-/* ---- the copy engine, barriers of transactions and clusters ---- */
+/* ---- communication between the C blocks of a cluster ---- */
 
-__device__ __forceinline__ unsigned shared_address(const void *at) { return (unsigned)__cvta_generic_to_shared(at); }
-
-__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes) {
-  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(barrier) : "memory");
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void copy_in(unsigned to, const void *from, unsigned bytes, unsigned barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-               "l"(from), "r"(bytes), "r"(barrier)
-               : "memory");
-}
-__device__ __forceinline__ void barrier_wait(unsigned barrier) {
-  asm volatile("{\n.reg .pred done;\n"
-               "again:\n"
-               "mbarrier.try_wait.parity.shared.b64 done, [%0], 0;\n"
-               "@!done bra again;\n}" ::"r"(barrier)
-               : "memory");
+/* An arrival barrier that expects `bytes`, once. */
+__device__ __forceinline__ void expect(unsigned barrier, unsigned bytes) {
+  arrival_init(barrier);
+  arrival_expect(barrier, bytes);
 }
 template <int C> __device__ __forceinline__ void all_arrive() {
-  if (C == 1) return;
-  asm volatile("fence.acq_rel.cta;" ::: "memory"); /* what was read is read before others write there */
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+  if (C > 1) cluster_arrive();
 }
 template <int C> __device__ __forceinline__ void all_wait() {
   if (C == 1)
     __syncthreads();
   else
-    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    cluster_wait();
 }
-/* 16 bytes to a block of the cluster, which counts them. */
+/* Stores 16 bytes in another block of the cluster, whose barrier counts them. */
 template <int C>
 __device__ __forceinline__ void send(unsigned at, unsigned barrier, unsigned rank, float2 a, float2 b) {
-  if (C == 1) {
-    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(at), "f"(a.x), "f"(a.y), "f"(b.x), "f"(b.y)
-                 : "memory");
-  } else {
-    unsigned there, counter;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(rank));
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(counter) : "r"(barrier), "r"(rank));
-    asm volatile(
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(there),
-        "f"(a.x), "f"(a.y), "f"(b.x), "f"(b.y), "r"(counter)
-        : "memory");
-  }
+  if (C == 1)
+    shared_store(at, float4{a.x, a.y, b.x, b.y});
+  else
+    cluster_send(at, barrier, rank, float4{a.x, a.y, b.x, b.y});
 }
 template <int C> __device__ __forceinline__ void received(unsigned barrier) {
   if (C == 1)
     __syncthreads();
   else
-    barrier_wait(barrier);
+    arrival_wait(barrier, 0);
 }
 
 __device__ __forceinline__ float2 of_partner(float2 a) {
-  return float2{__shfl_xor_sync(~0u, a.x, 16), __shfl_xor_sync(~0u, a.y, 16)};
+  return float2{warp_read_xor(a.x, 16), warp_read_xor(a.y, 16)};
 }
 
-/* Where the copy engine puts a number, in shared memory with its 32-byte swizzle: rows of 32 bytes. Rows that are 8
- * apart are 256 bytes apart. */
+/* Offset in shared memory of a number that the tensor memory accelerator copied with its 32-byte swizzle: rows of 32
+ * bytes; rows 8 apart are 256 bytes apart. */
 __device__ __forceinline__ int landed(int row, int kx) {
   const int at = row * 32 + kx * 8;
   return at ^ (at >> 7 & 1) << 4;
@@ -110,30 +88,27 @@ __device__ __forceinline__ void columns_pass(const diffusion_map *map, const dif
                  second = landing + 16;
   const int tid = threadIdx.x, group = blockIdx.x / C, rank = blockIdx.x % C, k2 = blockIdx.y;
   if (tid == 0) {
-    barrier_expect(landing, S::TILE + 16 * QZ * 16 + NZ * 4);
-    barrier_expect(first, S::TILE);
-    barrier_expect(second, S::TILE);
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
-                 "%4}], [%5];" ::"r"(base),
-                 "l"(map), "r"(group * 2 * K), "r"(rank * (int)S::DEPTH), "r"(k2 * QY), "r"(landing)
-                 : "memory");
-    copy_in(base + S::TURNS, g.turns_z, 16 * QZ * 16, landing);
-    copy_in(base + S::EZ, g.ez, NZ * 4, landing);
+    expect(landing, S::TILE + 16 * QZ * 16 + NZ * 4);
+    expect(first, S::TILE);
+    expect(second, S::TILE);
+    fence_arrivals();
+    fence_bulk();
+    tile_read(base, map, group * 2 * K, rank * (int)S::DEPTH, k2 * QY, landing);
+    bulk_read(base + S::TURNS, g.turns_z, 16 * QZ * 16, landing);
+    bulk_read(base + S::EZ, g.ez, NZ * 4, landing);
   }
   if (tid < QY) wy[tid] = ((const float2 *)g.turns_y)[tid * k2];
   const int mine = tid / QZ, k1 = rank * S::OWN + mine / K;
   const float exy = g.ex[group * K + mine % K] * g.ey[k2 + 32 * k1];
   __syncthreads();
-  barrier_wait(landing);
+  arrival_wait(landing, 0);
 
-  /* along y */
+  /* transform along y */
   const int lane = tid % 32, warp = tid / 32;
   constexpr int NEAR = V == 1 ? 4 : 8; /* j of a warp */
   const int odd = V == 1 ? lane / 16 : 0;
   const int j = lane % NEAR + NEAR * (warp % (QZ / NEAR)), kx = lane / NEAR % K;
-  const int m0 = V == 1 ? 2 * (warp / (QZ / NEAR)) + odd : V * (warp / (QZ / NEAR)); /* the first of its m */
+  const int m0 = V == 1 ? 2 * (warp / (QZ / NEAR)) + odd : V * (warp / (QZ / NEAR)); /* first m of the thread */
   unsigned char *const tile = memory + landed(QZ * m0 + j, kx);
   float2 v[32];
 #pragma unroll
@@ -166,7 +141,7 @@ __device__ __forceinline__ void columns_pass(const diffusion_map *map, const dif
   }
   received<C>(first);
 
-  /* along z */
+  /* transform along z, multiplier, inverse */
   float2 *line = (float2 *)memory + mine * S::PITCH;
   const int lj = tid % QZ;
 #pragma unroll
@@ -191,7 +166,7 @@ __device__ __forceinline__ void columns_pass(const diffusion_map *map, const dif
             v[2 * i + 1]);
   received<C>(second);
 
-  /* along y, and back */
+  /* inverse along y */
 #pragma unroll
   for (int k = 0; k < QY; k += V == 1 ? 2 : 1) {
     if constexpr (V == 1) {
@@ -218,14 +193,12 @@ __device__ __forceinline__ void columns_pass(const diffusion_map *map, const dif
     for (int i = 0; i < V; i++)
       *(float2 *)(tile + (y1 * S::DEPTH + QZ * i) * 32) = y1 ? dft_times_conjugate(v[i * QY + y1], w) : v[i * QY];
   }
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  fence_bulk();
   __syncthreads();
   if (tid == 0) {
-    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map),
-                 "r"(group * 2 * K), "r"(rank * (int)S::DEPTH), "r"(k2 * QY), "r"(base)
-                 : "memory");
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    tile_write(map, group * 2 * K, rank * (int)S::DEPTH, k2 * QY, base);
+    bulk_commit();
+    bulk_wait_read<0>();
   }
 }
 

@@ -1,7 +1,7 @@
-/* Two passes over memory a step, for what they are made for: one field, or two, in single precision, periodic, with
- * axes of 256, 512 or 1024 cells, a split scheme, and a multiplier that is a product of one factor an axis. Between
- * steps array [0] is mixed, as fused/planes.cuh says. Where all three axes have 1024 cells one pass an axis takes less
- * time. */
+/* The way `fused`: two passes over memory a step. Supports one or two fields in single precision on a periodic grid
+ * with axes of 256, 512 or 1024 cells, a split scheme, and a multiplier that is a product of one factor an axis.
+ * Between steps array [0] is mixed, in the order of fused/planes.cuh. Where all three axes have 1024 cells the way
+ * `axes` is faster. */
 #include "engine/device/cuda.h"
 #include "kernels/diffusion/cuda/fused/fused.cuh"
 #include "kernels/diffusion/cuda/product.h"
@@ -16,7 +16,7 @@ enum { MOST_FIELDS = 2 };
 
 typedef struct diffusion_fused_work {
   int n[3], cluster, fields;
-  diffusion_fused given[2][MOST_FIELDS]; /* with the multiplier of a load, and with that of a step */
+  diffusion_fused given[2][MOST_FIELDS]; /* parameters of a load, and of a step */
   diffusion_map map[MOST_FIELDS];
   void *once, *twice, *load, *store, *columns; /* cudaKernel_t */
   void *tables;
@@ -27,21 +27,21 @@ static bool supports(const diffusion_parameters *p) {
   if (grid.rank != 3) return false;
   for (int a = 0; a < 3; a++)
     if (grid.boundary[a] != GRID_PERIODIC || (grid.n[a] != 256 && grid.n[a] != 512 && grid.n[a] != 1024)) return false;
-  if (p->fields.count > 1 && grid.n[0] > 512) return false;    /* registers */
-  if (grid.n[0] + grid.n[1] + grid.n[2] == 3072) return false; /* one pass an axis takes less time there */
+  if (p->fields.count > 1 && grid.n[0] > 512) return false;    /* too few registers */
+  if (grid.n[0] + grid.n[1] + grid.n[2] == 3072) return false; /* the way `axes` is faster there */
   return diffusion_product_supports(p);
 }
 
 /* ---- tables ---- */
 
-/* Floats of each, all of them multiples of 4: the turns, then of each field ex, ey, ez of a load and of a step. */
+/* Sizes in floats, all multiples of 4: twiddle factors, then for each field ex, ey, ez of a load and of a step. */
 typedef struct layout {
   size_t factors, turns_y, turns_z, first, total;
 } layout;
 
 static layout layout_of(const int64_t n[3], int fields) {
   layout l = {.factors = (size_t)(n[0] / 2 + n[1] + n[2])};
-  l.turns_z = 2 * (size_t)n[0]; /* 16 (n / 32) times four */
+  l.turns_z = 2 * (size_t)n[0]; /* 16 (n / 32) float4 */
   l.turns_y = l.turns_z + 2 * (size_t)n[2];
   l.first = l.turns_y + 2 * (size_t)n[1];
   l.total = l.first + 2 * (size_t)fields * l.factors;
@@ -53,7 +53,7 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
   diffusion_product_plan(p, (double)layout_of(grid.n, (int)p->fields.count).total * sizeof(float), out);
 }
 
-/* The half makes up for rows that were untangled without it. */
+/* Factors of the multiplier; the 1/2 makes up for rows that were separated without it. */
 static void factors_of(const diffusion_filling *filling, bool of_step, float *at) {
   const int64_t *n = filling->grid.n;
   const double whole = diffusion_product_whole(filling);
@@ -107,8 +107,8 @@ static sim_status make_tables(diffusion_fused_work *w, const diffusion_parameter
 
 /* ---- tiles ---- */
 
-/* Thread blocks that hold a tile of columns: one where it is small, else as many as leave four a multiprocessor, or 16.
- */
+/* Thread blocks that hold a tile of columns: one where it is small, else enough for four tiles a multiprocessor, or
+ * 16. */
 static int cluster_of(const int n[3]) {
   const int tile = n[1] / 32 * n[2] * COLUMNS_WIDE * 8;
   return tile <= 65536 ? 1 : tile <= 524288 ? tile / 32768 : 16;
@@ -125,7 +125,7 @@ typedef CUresult encode_tiled(CUtensorMap *, CUtensorMapDataType, cuuint32_t, vo
                               const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
                               CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
-/* Of x, z and the rows of a plane. */
+/* Tensor map over x, z and the rows of a plane. */
 static sim_status make_map(diffusion_fused_work *f, float *mixed, diffusion_map *out) {
   void *function = NULL;
   enum cudaDriverEntryPointQueryResult found;
@@ -189,7 +189,7 @@ static void write(const diffusion_work *w, diffusion_programs *programs) {
                 {"twice", "scenario_rates", "STEP", 2},
                 {"load", "no_rates", "LOAD", 1},
                 {"store", "no_rates", "STORE", 1}};
-  /* two fields take twice the registers */
+  /* two fields need twice the registers */
   const int step_blocks = p->fields.count > 1 ? 512 / n[0] : n[0] >= 1024 ? 1 : 1024 / n[0];
   for (int i = 0; i < 4; i++)
     if (i != 1 || p->integrate.scheme == DIFFUSION_STRANG)
@@ -229,13 +229,9 @@ static double cells(const diffusion_fused_work *f) { return (double)f->n[0] * f-
 static void planes(diffusion_fused_work *w, void *function, const diffusion_fused *given, int fields, double t,
                    double h) {
   static const sim_kernel kernel = {"diffusion_planes", "planes", SIM_LIMIT_BYTES};
-  const unsigned blocks = (unsigned)(w->n[2] * (w->n[1] / 32)), threads = (unsigned)w->n[0] / 2;
+  const unsigned grid[] = {(unsigned)(w->n[2] * (w->n[1] / 32)), 1, 1};
   void *arguments[] = {(void *)(uintptr_t)given, &t, &h};
-  sim_cuda_begin(&kernel);
-  sim_cuda_failed(cudaLaunchKernel(function, (dim3){blocks, 1, 1}, (dim3){threads, 1, 1}, arguments, planes_bytes(w->n),
-                                   sim_cuda_stream()),
-                  "cudaLaunchKernel", kernel.name);
-  sim_cuda_end(&kernel, 8 * fields * cells(w));
+  diffusion_cuda_launch(&kernel, 8 * fields * cells(w), function, grid, w->n[0] / 2, planes_bytes(w->n), arguments);
 }
 
 static void columns(diffusion_fused_work *w, bool of_step) {
@@ -268,7 +264,7 @@ static sim_status load(diffusion_work *w) {
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
   diffusion_fused_work *f = w->own.fused;
-  (void)index; /* there is one */
+  (void)index; /* there is one stage */
   planes(f, context->substeps == 2 ? f->twice : f->once, &f->given[1][0], w->fields, context->t, context->h);
   columns(f, true);
   return sim_queue_cuda.status();

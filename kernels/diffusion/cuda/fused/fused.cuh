@@ -1,20 +1,20 @@
-/* What the kernels of two passes a step are given. For NVRTC too. */
+/* Parameters of the kernels of two passes a step. Compiled by NVRTC too. */
 #ifndef DIFFUSION_CUDA_FUSED_CUH
 #define DIFFUSION_CUDA_FUSED_CUH
 
 typedef struct diffusion_fused {
-  float *mixed, *real;       /* [nz][ny][nx] both, of one field */
-  long long field;           /* numbers from one mixed field to the next */
-  float nyquist[2];          /* of each field: what kx = nx / 2 is multiplied by beside kx = 0 */
-  const void *turns_x;       /* float4 [16][nx/32]: of lines (dft.cuh) */
-  const void *turns_z;       /* the same of nz */
+  float *mixed, *real;       /* device memory, [nz][ny][nx] of one field each */
+  long long field;           /* stride of mixed fields, in numbers */
+  float nyquist[2];          /* of each field: factor of kx = nx / 2 relative to kx = 0 */
+  const void *turns_x;       /* twiddle factors, float4 [16][nx/32] (dft.cuh) */
+  const void *turns_z;       /* twiddle factors, float4 [16][nz/32] */
   const void *turns_y;       /* float2 [ny]: exp(-2 pi i n / ny) */
   const float *ex, *ey, *ez; /* factors of the multiplier: [nx/2], [ny], [nz] */
   long long nz;
   double size[3];
 } diffusion_fused;
 
-/* A CUtensorMap. */
+/* Storage of a CUtensorMap. */
 typedef struct diffusion_map {
 #ifdef __cplusplus
   alignas(64)

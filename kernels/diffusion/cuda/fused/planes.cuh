@@ -1,9 +1,9 @@
-/* The first of two passes over memory of a step: of 32 rows of a plane, the inverse transform along y of 32 points and
- * along x, the rates, and the same forward. fp32, periodic, NX = 32 QX and NY = 32 QY.
+/* The first of two passes of a step: for 32 rows of a plane, the inverse transform along y of 32 points and along x,
+ * the rates, and both forward again. fp32, periodic, NX = 32 QX and NY = 32 QY.
  *
- * Between the passes a plane's rows are numbered y1 + QY k2, of y = y1 + QY y2 and ky = k2 + 32 k1: transformed along x
- * and over y2. A row has NX / 2 complex numbers; the first one holds wavenumbers 0 and NX / 2, whose columns are real
- * before they are transformed along y and z. Two rows of numbers are transformed as one complex one. */
+ * Between the passes row y1 + QY k2 of a plane belongs to y = y1 + QY y2 and ky = k2 + 32 k1: it is transformed
+ * along x and over y2. A row has NX / 2 complex numbers; the first one holds wavenumbers 0 and NX / 2, whose columns
+ * are real before the transforms along y and z. Two rows are transformed as one complex line. */
 #ifndef DIFFUSION_CUDA_FUSED_PLANES_CUH
 #define DIFFUSION_CUDA_FUSED_PLANES_CUH
 
@@ -12,7 +12,8 @@
 
 enum { PLANES_STEP, PLANES_LOAD, PLANES_STORE };
 
-/* Rows 2p and 2p + 1 of wavenumbers k and NX - k as one line, and back: twice the coefficients. */
+/* Combines rows 2p and 2p + 1 of wavenumbers k and NX - k in one line, and separates them again, which gives twice
+ * the coefficients. */
 template <int NX> __device__ __forceinline__ void planes_tangle(float2 *lines, int pitch, int c, const float2 *v) {
   const int other = c ? NX - c : NX / 2;
 #pragma unroll
@@ -34,7 +35,7 @@ __device__ __forceinline__ void planes_untangle(const float2 *lines, int pitch, 
   }
 }
 
-/* Of one field: from mixed rows to numbers, v[QX i + b] of x = j + QX i + 32 b, of row 2p in re and of 2p + 1 in im. */
+/* One field from mixed rows to real numbers: v[QX i + b] is x = j + QX i + 32 b of row 2p (re) and row 2p + 1 (im). */
 template <int NX, int NY>
 __device__ __forceinline__ void planes_inverse(float2 *v, const float2 *column, float2 *lines, const float4 *turns) {
   constexpr int QX = NX / 32, QY = NY / 32, PITCH = line_pitch<QX>();
@@ -58,7 +59,7 @@ __device__ __forceinline__ void planes_forward(float2 *v, float2 *column, float2
   float2 *line = lines + threadIdx.x / QX * PITCH;
   line_back<QX, -1>(v, line, j);
   line_end<QX, -1>(v, turns, j);
-  __syncwarp();
+  warp_barrier();
 #pragma unroll
   for (int m = 0; m < 32; m++) line[j + QX * m] = v[m];
   __syncthreads();
@@ -68,7 +69,7 @@ __device__ __forceinline__ void planes_forward(float2 *v, float2 *column, float2
   for (int k2 = 0; k2 < 32; k2++) column[(long long)QY * k2 * (NX / 2)] = v[k2];
 }
 
-/* A thread block: (z, y1), all fields one after the other. */
+/* One thread block: (z, y1), all fields in turn. */
 template <typename Rates, int NX, int NY, int MODE, int TIMES>
 __device__ __forceinline__ void planes_pass(const diffusion_fused &g, double t, double h) {
   constexpr int QX = NX / 32, QY = NY / 32, FIELDS = MODE == PLANES_STEP ? (int)Rates::FIELDS : 1;
@@ -77,7 +78,7 @@ __device__ __forceinline__ void planes_pass(const diffusion_fused &g, double t, 
   const long long z = blockIdx.x / QY;
   const int y1 = blockIdx.x % QY, p = threadIdx.x / QX, j = threadIdx.x % QX;
   float2 *column = (float2 *)g.mixed + (z * NY + y1) * (NX / 2) + threadIdx.x;
-  float *row = g.real + (z * NY + y1 + 2 * QY * p) * NX; /* the first of two */
+  float *row = g.real + (z * NY + y1 + 2 * QY * p) * NX; /* the first of two rows */
   const float4 *turns = (const float4 *)g.turns_x;
   float2 v[FIELDS][32];
   if (MODE != PLANES_LOAD) {

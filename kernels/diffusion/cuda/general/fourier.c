@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The functions that are used of it. */
+/* Functions used of cuFFT. */
 #define CUFFT_FUNCTIONS(X)                                                                                             \
   X(Create)                                                                                                            \
   X(Destroy)                                                                                                           \
@@ -52,7 +52,7 @@ static sim_status load(void) {
                   why);
 }
 
-/* A plan does `batch` fields at once: all where they are small, else one, for that takes less work memory. */
+/* A plan transforms `batch` fields at once: all of a small grid, else one, which needs less work memory. */
 struct diffusion_fourier {
   cufftHandle forward, inverse;
   bool made[2], single;

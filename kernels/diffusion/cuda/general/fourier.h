@@ -1,5 +1,5 @@
-/* cuFFT, loaded at first use: $SIM_CUFFT, else libcufft.so of the toolkit that built the program, of LD_LIBRARY_PATH,
- * or of the usual folders. */
+/* cuFFT, loaded at first use from $SIM_CUFFT, or libcufft.so of the toolkit that built the program, of
+ * LD_LIBRARY_PATH, or of the usual folders. */
 #ifndef DIFFUSION_CUDA_FOURIER_H
 #define DIFFUSION_CUDA_FOURIER_H
 
@@ -12,14 +12,15 @@
 extern "C" {
 #endif
 
-/* Transforms in place of `fields` real fields, rows padded to 2 (n/2 + 1) numbers. n[rank]: slowest first, none is 1;
- * rank 0: nothing is done. SIM_ERR_NO_DEVICE without cuFFT. */
+/* Plans in-place transforms of `fields` real fields in device memory, rows padded to 2 (n/2 + 1) numbers. n[rank]:
+ * slowest axis first, each above 1; rank 0: the plan does nothing. SIM_ERR_NO_DEVICE without cuFFT. */
 typedef struct diffusion_fourier diffusion_fourier;
 sim_status diffusion_fourier_create(int rank, const long long *n, int fields, bool single,
                                     diffusion_fourier **out) SIM_MUST_CHECK;
 void diffusion_fourier_destroy(diffusion_fourier **fourier);
-int diffusion_fourier_batch(const diffusion_fourier *fourier); /* fields at once: one, or all of a small grid */
-/* Of `count` fields, a multiple of the batch; forward and inverse give the product of n times the field. */
+/* fields a call transforms at once: one, or all of a small grid */
+int diffusion_fourier_batch(const diffusion_fourier *fourier);
+/* Transform `count` fields, a multiple of the batch; forward then inverse multiplies by the product of n. */
 sim_status diffusion_fourier_forward(diffusion_fourier *fourier, void *data, int count) SIM_MUST_CHECK;
 sim_status diffusion_fourier_inverse(diffusion_fourier *fourier, void *data, int count) SIM_MUST_CHECK;
 

@@ -1,5 +1,5 @@
-/* The general way. Between two stages array [0] of every field holds coefficients of all axes, and so does array [1] of
- * schemes that keep it. */
+/* The way `general`, which supports every run. Between stages array [0] of every field holds the coefficients along
+ * all axes; so does array [1] of schemes that have it. */
 #include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
@@ -14,7 +14,7 @@ static bool supports(const diffusion_parameters *p) {
 
 /* ---- memory ---- */
 
-/* Fields that are transformed at once, where they are small: derivatives are too. */
+/* Fields transformed at once; on small grids all of them, with their derivatives. */
 static int together(const diffusion_parameters *p) {
   const int fields = (int)p->fields.count;
   return diffusion_gradients_of(p).count % fields == 0 ? fields : 1;
@@ -22,15 +22,15 @@ static int together(const diffusion_parameters *p) {
 
 static void plan(const diffusion_parameters *p, sim_plan *out) {
   const grid_shape grid = diffusion_grid_of(p);
-  const diffusion_place place = diffusion_cuda_place(&grid);
-  const diffusion_spectrum spectrum = diffusion_cuda_spectrum(&place, diffusion_unfolded(p));
+  const diffusion_layout layout = diffusion_cuda_layout(&grid);
+  const diffusion_spectrum spectrum = diffusion_cuda_spectrum(&layout, diffusion_unfolded(p));
   const diffusion_method *method = diffusion_method_of(p);
   const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   const double fields = (double)p->fields.count, number = diffusion_cuda_number_size(p);
   const double parts = diffusion_crossed(p) ? fields * fields : fields;
-  const double field = number * (double)place.field, table = number * (double)spectrum.tables;
+  const double field = number * (double)layout.field, table = number * (double)spectrum.tables;
   const int slopes = diffusion_gradients_of(p).count;
-  const double batch = place.field < 1 << 22 ? together(p) : 1;
+  const double batch = layout.field < 1 << 22 ? together(p) : 1;
   sim_plan_add(out, "transformed fields", fields * field);
   sim_plan_add(out, "arrays of the scheme", fields * field * (method->arrays + diffusion_fluctuates(p)));
   if (slopes > 0) sim_plan_add(out, "derivatives of fields", slopes * field);
@@ -44,10 +44,10 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
 
 static sim_status create_array(const diffusion_work *w, int64_t fields, sim_buffer *out) {
   return sim_buffer_create(&sim_backend_cuda, w->single ? SIM_F32 : SIM_F64, 3,
-                           (int64_t[]){fields, w->place.field / 2, 2}, out);
+                           (int64_t[]){fields, w->layout.field / 2, 2}, out);
 }
 
-/* Fields that are shown at once. */
+/* Fields converted for outputs at once. */
 static int shown_together(const diffusion_work *w) {
   const int batch = diffusion_fourier_batch(w->own.general->fourier) / w->members;
   return batch > 1 ? batch : 1;
@@ -59,10 +59,10 @@ static sim_status create(diffusion_work *w) {
   int rank = 0;
   if (!g) return sim_no_memory("the model");
   w->method = diffusion_method_with(w->p, 0);
-  w->spectrum = diffusion_cuda_spectrum(&w->place, diffusion_unfolded(w->p));
+  w->spectrum = diffusion_cuda_spectrum(&w->layout, diffusion_unfolded(w->p));
   w->scale = diffusion_cuda_scale(&w->grid);
   for (int i = 2; i >= 0; i--)
-    if (w->place.n[i] > 1 && (i == 0 || i != w->place.apart)) n[rank++] = w->place.n[i];
+    if (w->layout.n[i] > 1 && (i == 0 || i != w->layout.member_axis)) n[rank++] = w->layout.n[i];
   SIM_TRY(diffusion_fourier_create(rank, n, together(w->p) * w->members, w->single, &g->fourier));
   for (int a = 0; a <= w->method.arrays; a++) SIM_TRY(create_array(w, w->fields, &w->array[a]));
   if (diffusion_fluctuates(w->p)) SIM_TRY(create_array(w, w->fields, &w->array[DIFFUSION_NOISE]));
@@ -153,7 +153,7 @@ static sim_status resume(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_RE
 
 static sim_status jump(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_JUMP); }
 
-/* Array [0]: from coefficients of the fields to those of their rates. */
+/* Array [0]: from coefficients of the fields to coefficients of their rates. */
 static sim_status make_rates(diffusion_work *w, const diffusion_step_context *context) {
   void *derivatives = w->own.general->derivatives.data;
   if (derivatives) {
@@ -161,7 +161,7 @@ static sim_status make_rates(diffusion_work *w, const diffusion_step_context *co
     SIM_TRY(inverse(w, derivatives, w->gradients.count));
   }
   SIM_TRY(inverse(w, w->array[0].data, w->fields));
-  diffusion_cuda_rates(w, w->array[0].data, derivatives, &w->place, context);
+  diffusion_cuda_rates(w, w->array[0].data, derivatives, &w->layout, context);
   return forward(w, w->array[0].data, w->fields);
 }
 
@@ -174,10 +174,10 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   return visit(w, index);
 }
 
-/* Array [0] is used up where the state is another one, from which it is made again. */
+/* Writes the real fields; array [0] is overwritten where it is not the state, and restored from the state later. */
 static sim_status store(diffusion_work *w) {
   const int batch = shown_together(w);
-  const size_t bytes = (size_t)w->place.field * (w->single ? sizeof(float) : sizeof(double));
+  const size_t bytes = (size_t)w->layout.field * (w->single ? sizeof(float) : sizeof(double));
   for (int f = 0; f < w->fields; f += batch) {
     char *fields = (char *)w->array[0].data + (size_t)f * bytes;
     if (w->method.arrays == 0) {

@@ -1,6 +1,6 @@
-/* Launches of the kernels over fields: those with the scenario's rates and the scheme's sums (text.c), copies between
- * the fields for outputs and those that are transformed, and the step from Fourier coefficients to cosine and sine
- * ones. */
+/* Launches of the kernels over fields: those with the scenario's rates and the scheme's sums (text.c), copies
+ * between the fields for outputs and the transformed ones, and the conversion between Fourier coefficients and
+ * cosine and sine coefficients. */
 #include "kernels/diffusion/cuda/general/passes.h"
 
 #include "engine/device/cuda.h"
@@ -21,7 +21,7 @@ typedef struct shape {
   dim3 grid, block;
 } shape;
 
-/* Threads along rows of n numbers, and across rows; grid-stride loops do the rest. */
+/* Launch shape for rows of n numbers; grid-stride loops cover the rest. */
 static shape shape_of(long long n, long long rows, int fields) {
   const unsigned along = rows < 8 ? 256 : n <= 32 ? 32 : n <= 64 ? 64 : n <= 128 ? 128 : 32;
   shape s;
@@ -43,11 +43,11 @@ static void launch(const sim_kernel *kernel, double amount, const shape &s, void
 
 /* ---- rates and sums ---- */
 
-void diffusion_cuda_rates(diffusion_work *w, void *fields, void *derivatives, const diffusion_place *place,
+void diffusion_cuda_rates(diffusion_work *w, void *fields, void *derivatives, const diffusion_layout *layout,
                           const diffusion_step_context *context) {
   static const sim_kernel kernel = {"diffusion_rates", "rates", SIM_LIMIT_BYTES};
   diffusion_step_context m = *context;
-  diffusion_place p = *place;
+  diffusion_layout p = *layout;
   const long long rows = p.n[1] * p.n[2];
   void *arguments[] = {&fields, &derivatives, &p, &m.t, &m.h, &m.substeps};
   launch(&kernel, (2 * w->fields + w->gradients.count) * diffusion_cuda_number_size(w->p) * (double)(p.n[0] * rows),
@@ -56,26 +56,26 @@ void diffusion_cuda_rates(diffusion_work *w, void *fields, void *derivatives, co
 
 template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    noise_of(real *fields, const diffusion_place p, const diffusion_noise noise) {
+    noise_of(real *fields, const diffusion_layout p, const diffusion_noise noise) {
   const long long rows = p.n[1] * p.n[2];
   const int field = blockIdx.z;
   for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
        row += (long long)gridDim.x * blockDim.y) {
-    const long long b = place_cell(p.kind[1], p.n[1], row % p.n[1]), c = place_cell(p.kind[2], p.n[2], row / p.n[1]);
-    const bool turned = place_negated(p.kind[1], b) != place_negated(p.kind[2], c);
+    const long long b = layout_cell(p.kind[1], p.n[1], row % p.n[1]), c = layout_cell(p.kind[2], p.n[2], row / p.n[1]);
+    const bool turned = layout_negated(p.kind[1], b) != layout_negated(p.kind[2], c);
     for (long long at = blockIdx.y * (long long)blockDim.x + threadIdx.x; at < p.n[0];
          at += (long long)gridDim.y * blockDim.x) {
-      const long long cell[3] = {place_cell(p.kind[0], p.n[0], at), b, c};
-      const double normal = noise.fields >> field & 1 ? noise_normal(noise, place_number(p, cell), field) : 0;
+      const long long cell[3] = {layout_cell(p.kind[0], p.n[0], at), b, c};
+      const double normal = noise.fields >> field & 1 ? noise_normal(noise, layout_number(p, cell), field) : 0;
       fields[field * p.field + row * p.row + at] =
-          (real)(turned != place_negated(p.kind[0], cell[0]) ? -normal : normal);
+          (real)(turned != layout_negated(p.kind[0], cell[0]) ? -normal : normal);
     }
   }
 }
 
 void diffusion_general_noise(diffusion_work *w, int64_t step) {
   static const sim_kernel kernel = {"diffusion_noise", "noise", SIM_LIMIT_BYTES};
-  const diffusion_place *p = &w->place;
+  const diffusion_layout *p = &w->layout;
   const shape s = shape_of(p->n[0], p->n[1] * p->n[2], w->fields);
   diffusion_noise noise = {};
   for (int i = 0; i < 2; i++) {
@@ -97,16 +97,16 @@ void diffusion_general_visit(diffusion_work *w, int visit) {
   const diffusion_spectrum *spectrum = &w->spectrum;
   diffusion_sums s = diffusion_cuda_sums(w);
   void *arguments[] = {&s};
-  const double arrays = w->method.arrays + 2; /* about what is read and written */
+  const double arrays = w->method.arrays + 2; /* estimate of the arrays read and written */
   launch(&kernel, arrays * 2 * diffusion_cuda_number_size(w->p) * w->fields * (double)spectrum->field,
          shape_of(spectrum->n[0], spectrum->n[1] * spectrum->n[2], w->crossed ? 1 : w->fields),
          w->own.general->visit[visit], arguments);
 }
 
-/* i k times the coefficients, along axis `along` of the place, which is periodic; 0 where k is its own mirror image. */
+/* i k times the coefficients, along the periodic axis `along` of the layout; 0 where k is its own mirror image. */
 template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    derive(const complex_of<real> *from, complex_of<real> *to, const diffusion_place p, int along) {
+    derive(const complex_of<real> *from, complex_of<real> *to, const diffusion_layout p, int along) {
   const long long n0 = p.row / 2, rows = p.n[1] * p.n[2];
   for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
        row += (long long)gridDim.x * blockDim.y)
@@ -122,7 +122,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
 
 template <typename real> static void derive_fields(diffusion_work *w) {
   static const sim_kernel kernel = {"diffusion_derive", "sums", SIM_LIMIT_BYTES};
-  const diffusion_place *p = &w->place;
+  const diffusion_layout *p = &w->layout;
   const shape s = shape_of(p->row / 2, p->n[1] * p->n[2], 1);
   for (int g = 0; g < w->gradients.count; g++) {
     const int axis = w->gradients.of[g].axis, along = p->axis[0] == axis ? 0 : p->axis[1] == axis ? 1 : 2;
@@ -143,13 +143,13 @@ void diffusion_general_derive(diffusion_work *w) {
 
 /* ---- copies ---- */
 
-/* Between fields for outputs, [z][y][x], and those that are transformed. */
+/* Copies between fields for outputs, [z][y][x], and the layout of transforms. */
 template <typename real, bool LOADS>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    move(real *natural, real *placed, const diffusion_place p, long long nx, long long ny, long long nz) {
+    move(real *natural, real *transformed, const diffusion_layout p, long long nx, long long ny, long long nz) {
   const long long step[3] = {1, p.row, p.row * p.n[1]}, rows = ny * nz;
   natural += blockIdx.z * nx * rows;
-  placed += blockIdx.z * p.field;
+  transformed += blockIdx.z * p.field;
   for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
        row += (long long)gridDim.x * blockDim.y)
     for (long long x = blockIdx.y * (long long)blockDim.x + threadIdx.x; x < nx;
@@ -159,23 +159,24 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
 #pragma unroll
       for (int i = 0; i < 3; i++) {
         const long long cell = p.axis[i] == 0 ? x : p.axis[i] == 1 ? row % ny : row / ny;
-        negated = negated != place_negated(p.kind[i], cell);
-        to += place_position(p.kind[i], p.n[i], cell) * step[i];
+        negated = negated != layout_negated(p.kind[i], cell);
+        to += layout_position(p.kind[i], p.n[i], cell) * step[i];
       }
       if (LOADS)
-        placed[to] = negated ? -natural[row * nx + x] : natural[row * nx + x];
+        transformed[to] = negated ? -natural[row * nx + x] : natural[row * nx + x];
       else
-        natural[row * nx + x] = negated ? -placed[to] : placed[to];
+        natural[row * nx + x] = negated ? -transformed[to] : transformed[to];
     }
 }
 
 template <typename real, bool LOADS>
-static void move_fields(diffusion_work *w, void *natural, void *placed, int fields) {
+static void move_fields(diffusion_work *w, void *natural, void *transformed, int fields) {
   static const sim_kernel kernel = {LOADS ? "diffusion_load" : "diffusion_store", "output", SIM_LIMIT_BYTES};
   const int64_t *n = w->grid.n;
   const shape s = shape_of(n[0], n[1] * n[2], fields);
   sim_cuda_begin(&kernel);
-  move<real, LOADS><<<s.grid, s.block, 0, stream()>>>((real *)natural, (real *)placed, w->place, n[0], n[1], n[2]);
+  move<real, LOADS>
+      <<<s.grid, s.block, 0, stream()>>>((real *)natural, (real *)transformed, w->layout, n[0], n[1], n[2]);
   sim_cuda_end(&kernel, 2.0 * sizeof(real) * fields * (double)w->natural.field);
 }
 
@@ -237,9 +238,9 @@ __device__ static void fold_pair(complex_of<real> &a, complex_of<real> &b, compl
   }
 }
 
-/* In place, all wavenumbers +-k of the axes with walls by one thread. */
+/* In place; one thread handles all wavenumbers +-k of the axes with walls. */
 template <typename real, bool FORWARD>
-static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<real> *field, const diffusion_place p) {
+static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<real> *field, const diffusion_layout p) {
   const long long n0 = p.row / 2, n1 = p.n[1], n2 = p.n[2];
   const long long half1 = p.kind[1] ? n1 / 2 + 1 : n1, half2 = p.kind[2] ? n2 / 2 + 1 : n2, rows = half1 * half2;
   field += blockIdx.z * n0 * n1 * n2;
@@ -259,7 +260,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<real
 #pragma unroll
         for (int b = 0; b < 2; b++) {
           v[c][b] = *at[c][b];
-          /* real part: of wavenumber k0; imaginary: of n0 - k0 */
+          /* real part: wavenumber k0; imaginary part: n0 - k0 */
           if (!FORWARD && p.kind[0]) v[c][b] = times<real>({w0.re, -w0.im}, {v[c][b].re, k0 ? -v[c][b].im : 0});
         }
       if (p.kind[1])
@@ -269,7 +270,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<real
 #pragma unroll
       for (int c = 1; c >= 0; c--)
 #pragma unroll
-        for (int b = 1; b >= 0; b--) { /* the first one last, where they are one */
+        for (int b = 1; b >= 0; b--) { /* the first one last, for the case that both are the same number */
           if (FORWARD && p.kind[0]) {
             v[c][b] = times(w0, v[c][b]);
             v[c][b].im = -v[c][b].im;
@@ -282,7 +283,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS) fold(complex_of<real
 
 template <typename real, bool FORWARD> static void fold_fields(diffusion_work *w, void *spectrum, int fields) {
   static const sim_kernel kernel = {"diffusion_fold", "transforms", SIM_LIMIT_BYTES};
-  const diffusion_place *p = &w->place;
+  const diffusion_layout *p = &w->layout;
   const long long rows = (p->kind[1] ? p->n[1] / 2 + 1 : p->n[1]) * (p->kind[2] ? p->n[2] / 2 + 1 : p->n[2]);
   const shape s = shape_of(p->row / 2, rows, fields);
   sim_cuda_begin(&kernel);
@@ -291,7 +292,7 @@ template <typename real, bool FORWARD> static void fold_fields(diffusion_work *w
 }
 
 void diffusion_general_fold(diffusion_work *w, void *spectrum, int fields, bool forward) {
-  const int *kind = w->place.kind;
+  const int *kind = w->layout.kind;
   if (!kind[0] && !kind[1] && !kind[2]) return;
   if (w->single && forward)
     fold_fields<float, true>(w, spectrum, fields);
@@ -305,7 +306,7 @@ void diffusion_general_fold(diffusion_work *w, void *spectrum, int fields, bool 
 
 /* ---- lifts ---- */
 
-/* Adds low + slope * place along an axis to a field of outputs. */
+/* Adds low + slope * position along an axis to a field for outputs. */
 template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     lift(real *natural, long long nx, long long ny, long long nz, int axis, double low, double slope) {

@@ -1,4 +1,4 @@
-/* The general way: transforms in place by cuFFT, and kernels for what stands between them. Serves every run. */
+/* The general way: in-place transforms by cuFFT, and the kernels between them. Supports every run. */
 #ifndef DIFFUSION_CUDA_PASSES_H
 #define DIFFUSION_CUDA_PASSES_H
 
@@ -9,20 +9,20 @@
 extern "C" {
 #endif
 
-/* Visits to the coefficients beside the method's stages. */
+/* Passes over the coefficients beyond the method's stages. */
 enum { DIFFUSION_VISIT_LOAD = DIFFUSION_STAGES, DIFFUSION_VISIT_RESUME, DIFFUSION_VISIT_JUMP, DIFFUSION_VISITS };
 
 typedef struct diffusion_general {
   diffusion_fourier *fourier;
   void *visit[DIFFUSION_VISITS];   /* cudaKernel_t */
-  sim_buffer scratch, derivatives; /* of fields that are shown; [gradients] */
+  sim_buffer scratch, derivatives; /* of fields for outputs; [gradients] */
 } diffusion_general;
 
-/* ---- passes.cu; `fields` of [fields] numbers or coefficients are in array [0], unless they are given ---- */
+/* ---- passes.cu; device memory; `fields` numbers or coefficients are in array [0] unless given ---- */
 void diffusion_general_fold(diffusion_work *work, void *spectrum, int fields, bool forward); /* at walls */
 void diffusion_general_load(diffusion_work *work);                                     /* real fields to array [0] */
 void diffusion_general_store(diffusion_work *work, void *from, int first, int fields); /* to real fields */
-/* Array [DIFFUSION_NOISE]: the normal numbers of a step's cells, as diffusion_white_noise has them. */
+/* Array [DIFFUSION_NOISE]: the normal numbers of a step's cells, the same as of diffusion_white_noise. */
 void diffusion_general_noise(diffusion_work *work, int64_t step);
 void diffusion_general_visit(diffusion_work *work, int visit);
 void diffusion_general_derive(diffusion_work *work); /* coefficients of the derivatives, from those in array [0] */

@@ -1,35 +1,35 @@
-/* Kernels that work on one number after the other: rates of real fields, and sums of products of coefficients. Device
- * code for NVRTC, with `real` and `pair` (re, im). */
+/* Pointwise kernels: rates of real fields, and sums of products of coefficients. Device code for NVRTC, with `real`
+ * and `pair` (re, im). */
 #ifndef DIFFUSION_CUDA_POINTWISE_CUH
 #define DIFFUSION_CUDA_POINTWISE_CUH
 
-#include "kernels/diffusion/cuda/place.cuh"
+#include "kernels/diffusion/cuda/layout.cuh"
 #include "kernels/diffusion/cuda/general/sums.cuh"
 
 /* ---- rates ---- */
 
-/* In place of a scenario's. */
+/* Stands in where the scenario has no rates. */
 struct no_rates {
   enum { FIELDS = 1, SLOPES = 0 };
   __device__ static __forceinline__ void of(real *, real, real, real, real, real, const real * = nullptr) {}
 };
 
-__device__ inline double place_centre(const diffusion_place &p, int i, long long cell) {
+__device__ inline double layout_centre(const diffusion_layout &p, int i, long long cell) {
   return ((double)cell + 0.5) * p.size[i] / (double)p.n[i];
 }
 
-/* Thread blocks are threads of a row by rows; a grid of both goes round. Of few fields a thread has four cells in
- * flight. Derivatives lie as the fields do. */
+/* Thread blocks are (threads of a row) x (rows), with a grid-stride loop over both. With few fields a thread has
+ * four cells in flight. Derivatives have the layout of the fields. */
 template <typename Rates>
-__device__ __forceinline__ void rates_of(real *fields, const real *derivatives, const diffusion_place &p, double t,
+__device__ __forceinline__ void rates_of(real *fields, const real *derivatives, const diffusion_layout &p, double t,
                                          double h, int times) {
   constexpr int FIELDS = Rates::FIELDS, SLOPES = Rates::SLOPES, FLIGHT = FIELDS + SLOPES <= 2 ? 4 : 1;
   const long long rows = p.n[1] * p.n[2], step = (long long)gridDim.y * blockDim.x;
   for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
        row += (long long)gridDim.x * blockDim.y) {
-    const long long b = place_cell(p.kind[1], p.n[1], row % p.n[1]), c = place_cell(p.kind[2], p.n[2], row / p.n[1]);
-    const bool turned = place_negated(p.kind[1], b) != place_negated(p.kind[2], c);
-    const double cy = place_centre(p, 1, b), cz = place_centre(p, 2, c);
+    const long long b = layout_cell(p.kind[1], p.n[1], row % p.n[1]), c = layout_cell(p.kind[2], p.n[2], row / p.n[1]);
+    const bool turned = layout_negated(p.kind[1], b) != layout_negated(p.kind[2], c);
+    const double cy = layout_centre(p, 1, b), cz = layout_centre(p, 2, c);
     real *from = fields + row * p.row;
     const real *slopes = derivatives + row * p.row;
     for (long long first = blockIdx.y * (long long)blockDim.x + threadIdx.x; first < p.n[0]; first += FLIGHT * step) {
@@ -46,10 +46,10 @@ __device__ __forceinline__ void rates_of(real *fields, const real *derivatives, 
           if (first + q * step < p.n[0]) d[q][g] = slopes[first + q * step + g * p.field];
 #pragma unroll
       for (int q = 0; q < FLIGHT; q++) {
-        const long long at = first + q * step, a = place_cell(p.kind[0], p.n[0], at);
+        const long long at = first + q * step, a = layout_cell(p.kind[0], p.n[0], at);
         if (at >= p.n[0]) break;
-        const real sign = turned != place_negated(p.kind[0], a) ? -1 : 1;
-        const double centres[3] = {place_centre(p, 0, a), cy, cz};
+        const real sign = turned != layout_negated(p.kind[0], a) ? -1 : 1;
+        const double centres[3] = {layout_centre(p, 0, a), cy, cz};
         double x[3] = {0, 0, 0};
 #pragma unroll
         for (int i = 0; i < 3; i++)
@@ -91,7 +91,7 @@ __device__ inline pair by_complex(pair a, const real *table, long long k) {
   return pair{a.x * w.x - a.y * w.y, a.x * w.y + a.y * w.x};
 }
 
-/* Entry of a table: those of wavenumbers k and -k are one, where it is not signed. */
+/* Table entry of wavenumber k; unsigned tables have one entry for k and -k. */
 __device__ inline long long table_entry(long long k, long long n, long long entries) { return k < entries ? k : n - k; }
 
 template <typename Visit> __device__ __forceinline__ void visit(diffusion_sums s) {

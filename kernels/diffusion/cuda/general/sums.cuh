@@ -1,13 +1,13 @@
-/* What a kernel that sums products of arrays and tables is given. For NVRTC too. */
+/* Parameters of a kernel that sums products of arrays and tables. Compiled by NVRTC too. */
 #ifndef DIFFUSION_CUDA_SUMS_CUH
 #define DIFFUSION_CUDA_SUMS_CUH
 
 typedef struct diffusion_sums {
   void *array[6];
   const void *table[7];
-  long long n[3], field;        /* complex numbers: fast, middle, slow; from one field to the next */
-  long long table_n[3], tables; /* entries along the axes; numbers of one field's table */
-  double scale;                 /* of what the forward transform gave */
+  long long n[3], field;        /* complex numbers along the fast, middle and slow axis; stride of fields */
+  long long table_n[3], tables; /* table entries along the axes; numbers of one field's table */
+  double scale;                 /* scale of the forward transform */
 } diffusion_sums;
 
 #endif

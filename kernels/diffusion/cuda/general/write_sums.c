@@ -1,4 +1,4 @@
-/* Sums of products of a scheme's stages, as text. A coefficient of 0 stands for the transforms' scale. */
+/* Writes the sums of products of a scheme's stages as source. A coefficient of 0 stands for the transforms' scale. */
 #include "kernels/diffusion/cuda/work.h"
 
 #include <stdio.h>

@@ -5,10 +5,10 @@
 #include "kernels/nbody/direct/cpu/tile.h"
 #include "kernels/nbody/solver.h"
 
-/* From options->laws.pair, of which nothing is kept. SIM_ERR_NO_MEMORY. */
+/* Compiles options->laws.pair; borrows nothing. SIM_ERR_NO_MEMORY. */
 sim_status nbody_custom_law_create(const nbody_options *options, nbody_custom_law *out) SIM_MUST_CHECK;
 void nbody_custom_law_destroy(nbody_custom_law *law);
-/* Bytes that create has taken. */
+/* Bytes that create has allocated. */
 double nbody_custom_law_bytes(const nbody_custom_law *law);
 
 /* Shortest time in which a pair moves by its own force: ((|force| + 2 r2 |rate|) (m_i + m_j))^(-1/2). The law must have

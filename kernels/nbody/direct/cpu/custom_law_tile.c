@@ -17,7 +17,7 @@ static int thread_number(void) { return 0; }
 
 enum { LANES = 8 };
 
-/* Pairs of body i with bodies j ... j + count - 1; `at`: the first one in the columns. */
+/* Pairs of body i with the bodies j ... j + count - 1; `at`: index of the first pair in the columns. */
 typedef struct row {
   int64_t i, j;
   int count, at;
@@ -153,7 +153,7 @@ static void finish_jerk(batch *b) {
 
 static void jerk(const nbody_packed *p, int64_t i0, int64_t j0) { over_tile(p, i0, j0, finish_jerk); }
 
-/* ---- potential: added to the sum of i ---- */
+/* ---- potential, added to the sum of body i ---- */
 
 static void finish_potential(batch *b) {
   const nbody_packed *p = b->packed;

@@ -42,14 +42,14 @@ enum {
 struct nbody_solver_work {
   nbody_options options;
   nbody_state state;
-  const nbody_tiles *tiles[2]; /* [single] */
+  const nbody_tiles *tiles[2]; /* [0] fp64, [1] fp32 pair terms */
   const nbody_reference *references[2];
   bool reference;       /* the reference form is used */
   nbody_packed packed;  /* body columns hold fp64 without options.single_pairs, and for the potential */
   double *partial;      /* of reductions, [padded / SIM_REDUCE_BLOCK + 1] */
   nbody_custom_law law; /* with options.laws.pair */
-  atomic_int *played;   /* [blocks]: rounds that are in a block's sums */
-  void *memory;         /* one piece for all arrays above */
+  atomic_int *played;   /* [blocks]: rounds whose tiles are in a block's sums */
+  void *memory;         /* one allocation for all arrays above */
 };
 
 static int block_size(int64_t n) { return n < 1024 ? 64 : n < 8192 ? 128 : n < 65536 ? 256 : NBODY_BLOCK_MAX; }
@@ -69,7 +69,7 @@ static int column_count(const nbody_options *options) { return options->jerk ? N
 static double partial_size(double padded) { return ceil((padded / SIM_REDUCE_BLOCK + 1) / 8) * 8; }
 static double played_size(double padded) { return ceil((padded / NBODY_BLOCK_MIN + 1) / 8) * 8; }
 
-/* Bytes of all arrays but those of a custom law. */
+/* Bytes of all arrays except those of a custom law. */
 static double arrays_size(const nbody_options *options, bool reference) {
   double padded = padded_size(options, reference);
   return (padded * column_count(options) + partial_size(padded) + played_size(padded)) * (double)sizeof(double);
@@ -178,7 +178,7 @@ static const void *column(sim_dtype dtype, const void *data, int64_t n, int c) {
   return (const char *)data + (size_t)(c * n) * sim_dtype_size(dtype);
 }
 
-/* Least e with |a| < 2^e, within limits; 0 for 0 and for what is not finite. */
+/* Smallest e with |a| < 2^e, within limits; 0 for 0 and for values that are not finite. */
 static int exponent_above(double a) {
   int exponent = 0;
   if (a != 0 && isfinite(a)) (void)frexp(a, &exponent);
@@ -226,10 +226,10 @@ static void pack_column(nbody_packed *packed, int c, bool single, sim_dtype dtyp
 }
 
 typedef struct scales {
-  int position, velocity, mass; /* input = packed x 2^these */
+  int position, velocity, mass; /* input = packed x 2^exponent */
 } scales;
 
-/* `velocities`: packs them too. */
+/* Packs the bodies; `velocities`: with velocities. */
 static scales pack(nbody_solver_work *w, bool single, bool velocities) {
   nbody_packed *packed = &w->packed;
   const nbody_state *state = &w->state;
@@ -261,7 +261,7 @@ static scales pack(nbody_solver_work *w, bool single, bool velocities) {
                   ldexp(1, -out.velocity));
   }
 
-  /* Padding of the last block: on a line, at least twice the extent away from all bodies. */
+  /* Bodies that pad the last block lie on a line, at least twice the extent away from all others. */
   for (int64_t i = n; i < packed->padded; i++) {
     double far = ldexp((double)(4 + i - n), single ? 0 : SPAN_DOUBLE);
     if (single)
@@ -274,7 +274,7 @@ static scales pack(nbody_solver_work *w, bool single, bool velocities) {
 
 /* ---- all pairs ---- */
 
-/* Waits until `block` has played `rounds` rounds. The thread that plays them may have been preempted. */
+/* Waits until `block` has been in `rounds` rounds. The thread that works on it may be preempted. */
 static void await(const atomic_int *block, int rounds) {
   for (int tries = 0; atomic_load_explicit(block, memory_order_acquire) != rounds; tries++)
     if (tries > SPINS) sched_yield();
@@ -282,11 +282,13 @@ static void await(const atomic_int *block, int rounds) {
 
 static void finish(atomic_int *block, int rounds) { atomic_store_explicit(block, rounds, memory_order_release); }
 
-/* Threads take games in order and wait for the two blocks of a game only: without barriers, a preempted thread delays
- * no more than its own game. All games that a game waits for were taken before it, so that there is no deadlock. */
+/* Threads take games (tiles) in order, and a game waits only for its two blocks: without barriers, a preempted
+ * thread delays no other games than its own. Games that a game waits for were taken before it, so that there is no
+ * deadlock. */
 static void tournament(const nbody_packed *packed, nbody_tile *tile, atomic_int *played, int threads) {
   const int64_t block = packed->block, blocks = packed->padded / block;
-  const int64_t seats = blocks + blocks % 2, circle = seats - 1; /* with an odd number one block rests a round */
+  /* with an odd number of blocks one of them has no game in each round */
+  const int64_t seats = blocks + blocks % 2, circle = seats - 1;
   const int64_t games = blocks + circle * (seats / 2);
   if (threads > seats / 2) threads = (int)(seats / 2);
   for (int64_t b = 0; b < blocks; b++) atomic_init(&played[b], 0);
@@ -358,7 +360,7 @@ static double square3(const double *x, int64_t n, int64_t i) {
   return x[i] * x[i] + x[n + i] * x[n + i] + x[2 * n + i] * x[2 * n + i];
 }
 
-/* Least squared time in which two bodies fall together. */
+/* Smallest squared free-fall time of any pair. */
 static double least_fall_time2(nbody_solver_work *w) {
   const nbody_state *state = &w->state;
   const int64_t n = state->n, range = SIM_REDUCE_BLOCK;

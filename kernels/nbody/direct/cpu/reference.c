@@ -28,6 +28,7 @@ static inline pair_terms terms(const nbody_packed *p, int64_t i, int64_t j) {
   return t;
 }
 
+/* The functions of nbody_reference (tile.h), on packed bodies. Sums are fp64, terms have the type `real`. */
 static void acceleration(const nbody_packed *p) {
   const real *mass = p->body[NBODY_MASS];
   for (int64_t i = 0; i < p->n; i++)

@@ -56,7 +56,7 @@ SIMD_INLINE vreal distance2(const vreal d[3], vreal softening2) {
   return v_fma(d[2], d[2], v_fma(d[1], d[1], v_fma(d[0], d[0], softening2)));
 }
 
-/* y: about 1/s. What a caller does not use is dropped by the compiler. */
+/* Powers of 1/s from a start value y. The compiler drops what a caller does not use. */
 SIMD_INLINE inverse invert(vreal s2, vreal y) {
   inverse out;
   vreal y2 = v_mul(y, y);
@@ -75,7 +75,7 @@ SIMD_INLINE inverse invert(vreal s2, vreal y) {
   return out;
 }
 
-/* First half of a pair: all that the root needs. */
+/* First half of a pair: everything before the root. */
 typedef struct opening {
   vreal d[3], s2, y;
 } opening;
@@ -88,10 +88,10 @@ SIMD_INLINE opening open_pair(const vreal x[3], const real *const body[NBODY_COL
   return out;
 }
 
-/* VECTORS vectors of i, from body i on, with strip bodies from j0 on; sums of i are side_i[c][i - i0], of j
- * side_j[c][lanes]. The roots are started `ahead` bodies of j before they are needed, since they take longer than a
- * processor looks ahead; the last few, of bodies after the strip (after the last body: of the next column, which is
- * there), are not used. The last four arguments are constants where this is called. */
+/* VECTORS vectors of bodies from i on, with a strip of bodies from j0 on; sums of i are side_i[c][i - i0], of j
+ * side_j[c][lanes]. Roots are started `ahead` bodies of j before they are needed, because their latency exceeds the
+ * processor's reordering window; the last few, of bodies behind the strip (at the end: of the next column), are not
+ * used. The last four arguments are compile-time constants. */
 SIMD_INLINE void strip(const nbody_packed *p, int64_t i0, int64_t i, int64_t j0,
                        real (*restrict side_i)[NBODY_BLOCK_MAX], real (*restrict side_j)[STRIP * SIMD_LANES], int half,
                        const int count, const int ahead, const bool with_jerk, const bool self) {
@@ -183,7 +183,8 @@ static void jerk(const nbody_packed *p, int64_t i0, int64_t j0) {
 }
 
 #if !NBODY_SINGLE
-/* s^-1 = y (1 + e/2 + 3/8 e^2) = y ((5/3 - s^2 y^2)^2 + 20/9) x 3/8; of a block with itself every pair is met twice. */
+/* s^-1 = y (1 + e/2 + 3/8 e^2) = y ((5/3 - s^2 y^2)^2 + 20/9) x 3/8; in a block with itself every pair is visited
+ * twice. */
 SIMD_INLINE void potential_tile(const nbody_packed *p, int64_t i0, int64_t j0, const bool self) {
   const real *restrict body[4];
   for (int c = 0; c < 4; c++) body[c] = p->body[c];

@@ -1,5 +1,5 @@
-/* What the driver of the direct sums (direct.c) shares with the inner loops (tile.c, custom_law_tile.c, reference.c).
- */
+/* Types shared by the driver of the direct sums (direct.c) and the inner loops (tile.c, custom_law_tile.c,
+ * reference.c). */
 #ifndef NBODY_DIRECT_TILE_H
 #define NBODY_DIRECT_TILE_H
 
@@ -10,10 +10,10 @@
 
 enum { NBODY_BLOCK_MIN = 64, NBODY_BLOCK_MAX = 512 };
 
-/* Columns of the packed bodies, and of their sums. */
+/* Indices of the columns of packed bodies, and number of their sums. */
 enum { NBODY_X, NBODY_MASS = 3, NBODY_V, NBODY_COLUMNS = 7, NBODY_SUMS = 6 };
 
-/* A custom law in place of gravity, as programs. */
+/* A custom law instead of gravity, as programs. */
 typedef struct nbody_custom_law {
   sim_expr_program *force;     /* r2 -> force [rate], in the precision of the pair terms */
   sim_expr_program *potential; /* r2 -> potential, fp64 */
@@ -22,7 +22,7 @@ typedef struct nbody_custom_law {
   bool single; /* pair terms in fp32 */
   int threads;
 } nbody_custom_law;
-/* Pairs that a program takes in one call, and columns of as many numbers: r2, force, rate. */
+/* Pairs that a program takes in one call, and columns of that many numbers: r2, force, rate. */
 enum { NBODY_CUSTOM_PAIRS = NBODY_BLOCK_MAX, NBODY_CUSTOM_COLUMNS = 3 };
 
 /* Bodies in the form of the pair terms: positions relative to a common centre, all scaled by powers of two. Bodies from
@@ -31,7 +31,7 @@ typedef struct nbody_packed {
   int64_t n, padded;           /* padded: a multiple of block; n for the reference form */
   int block;                   /* power of two, NBODY_BLOCK_MIN ... NBODY_BLOCK_MAX */
   double softening2;           /* scaled */
-  const nbody_custom_law *law; /* NULL: gravity. With a law nothing is scaled */
+  const nbody_custom_law *law; /* NULL: gravity. With a custom law nothing is scaled */
   void *body[NBODY_COLUMNS];   /* [padded] each, 64-byte aligned: x y z mass vx vy vz, in the precision of pair terms */
   double *sum[NBODY_SUMS];     /* [padded] each: ax ay az jx jy jz; the potential is in sum[0] */
 } nbody_packed;
@@ -43,7 +43,7 @@ typedef void nbody_tile(const nbody_packed *packed, int64_t i0, int64_t j0);
 typedef struct nbody_tiles {
   nbody_tile *acceleration, *jerk;
   nbody_tile *potential; /* sum over j > i, or over the other block, of m_i m_j / s, to i's sum; fp64 only */
-  double cube, inverse;  /* factors that sums of r^-3 and of r^-1 still need */
+  double cube, inverse;  /* factors that the sums of r^-3 and of r^-1 lack */
 } nbody_tiles;
 
 /* By precision of the pair terms and instruction set. x86-64 has all, other processors the plain ones. */

@@ -1,6 +1,6 @@
 /* Launches of kernels with a custom law. Their types are those of the wrappers in custom_law_text.c. */
 #include "engine/device/cuda.h"
-#include "kernels/nbody/cuda/launch.cuh"
+#include "kernels/common/launch.cuh"
 #include "kernels/nbody/cuda/partials.cuh"
 #include "kernels/nbody/direct/cuda/bodies.cuh"
 #include "kernels/nbody/direct/cuda/potential.cuh"
@@ -17,10 +17,10 @@ template <typename real> void nbody_cuda_custom_tile(nbody_solver_work *w) {
   const nbody_cuda_tiles cut = nbody_cuda_cut(w);
   bodies<real> b = bodies_of<real>(w);
   b.scale_mass = w->law.factor;
-  /* 13, 16, 28 or 31 without an inverse root; the instructions of the law are unknown here */
+  /* 13, 16, 28 or 31 additions or multiplications without the inverse root; those of the law are unknown here */
   const double counted = w->options.jerk ? 24 : 10;
-  nbody_launch(w->options.single_pairs ? &single : &wide, counted * n * n, dim3(cut.blocks, cut.splits), TILE_THREADS,
-               (tile_kernel<real> *)w->law.tile, b, cut.per_split, w->parts, w->parts_jerk);
+  device_launch(w->options.single_pairs ? &single : &wide, counted * n * n, dim3(cut.blocks, cut.splits), TILE_THREADS,
+                (tile_kernel<real> *)w->law.tile, b, cut.per_split, w->parts, w->parts_jerk);
 }
 
 template <typename real> void nbody_cuda_custom_potential(nbody_solver_work *w) {
@@ -29,16 +29,16 @@ template <typename real> void nbody_cuda_custom_potential(nbody_solver_work *w) 
   const double n = (double)w->options.n;
   bodies<real> b = bodies_of<real>(w);
   b.scale = b.scale_mass = 1;
-  nbody_launch(&kernel, 4.5 * n * n, dim3((unsigned)blocks, (unsigned)parts), POTENTIAL_THREADS,
-               (potential_kernel<real> *)w->law.potential, b, blocks, w->partial);
-  nbody_reduce_partials<add>(w->partial, 1, parts * blocks, w->result);
+  device_launch(&kernel, 4.5 * n * n, dim3((unsigned)blocks, (unsigned)parts), POTENTIAL_THREADS,
+                (potential_kernel<real> *)w->law.potential, b, blocks, w->partial);
+  nbody_reduce_partials<reduce_sum>(w->partial, 1, parts * blocks, w->result);
 }
 
 void nbody_cuda_custom_start(nbody_solver_work *w) {
   static const sim_kernel kernel = {"nbody_custom_start", "time step", SIM_LIMIT_FP64};
   const nbody_state *s = &w->state;
-  nbody_launch(&kernel, 10.0 * (double)s->n * (double)s->n, dim3((unsigned)nbody_partials(s->n)), NBODY_PARTIAL_BODIES,
-               (start_kernel *)w->law.start, s->n, s->mass, s->position, s->acceleration, s->jerk, w->partial);
+  device_launch(&kernel, 10.0 * (double)s->n * (double)s->n, dim3((unsigned)nbody_partials(s->n)), NBODY_PARTIAL_BODIES,
+                (start_kernel *)w->law.start, s->n, s->mass, s->position, s->acceleration, s->jerk, w->partial);
 }
 
 template void nbody_cuda_custom_tile<float>(nbody_solver_work *w);

@@ -9,7 +9,7 @@ static const char power[] = "nbody_power";
 
 /* Form of the force. */
 typedef struct pair_form {
-  double factor; /* of one power of r2 */
+  double factor; /* factor of a single power of r2 */
   bool relative; /* 2 rate / force is a power too, and cheaper than 2 rate */
 } pair_form;
 
@@ -56,7 +56,7 @@ static sim_status find_form(const nbody_options *options, pair_form *out) {
   return SIM_OK;
 }
 
-/* The law of the tiles. */
+/* Writes the law's struct for the tiles. */
 static sim_status add_force(const nbody_options *options, pair_form form, sim_bytes *text) {
   const bool single = options->single_pairs, jerk = options->jerk;
   sim_expr *graph;

@@ -11,20 +11,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the choice ---- */
+/* ---- choice of the plan ---- */
 
-/* Chosen by the time of whole steps (bench_nbody_cuda --sweep); the time of a force alone would choose fewer, longer
- * thread blocks. In a step, blocks are placed while the kernel before them still runs: where all blocks are resident at
- * once, some multiprocessors get more of them than others and delay the step, up to twice its time. */
+/* Chosen by the time of whole steps (bench_nbody_cuda --sweep); the time of a force alone would favour fewer, longer
+ * thread blocks. In a step, thread blocks are placed while the preceding kernel still runs: where all blocks are
+ * resident at once, some multiprocessors get more of them and delay the step, up to twice its time. */
 enum {
   SYMMETRIC_FROM = 5120, /* bodies; below, too few tiles to fill a device */
   SPLIT_BLOCKS = 4096,   /* thread blocks that a split sum is cut into */
   SPLITS_MAX = 64
 };
 
-/* Fixed point holds sums up to G M 0.385 / eps^2 with 61 bits. The bits left for G M / R^2, the acceleration of the
- * system as a whole, must be more than fp32 terms have. */
-static const double spread_limit = 6600; /* R / eps: 2^24 times the acceleration, 37 bits left */
+/* Fixed point represents sums up to G M 0.385 / eps^2 with 61 bits. The bits left for G M / R^2, the acceleration of
+ * the system as a whole, must exceed the precision of fp32 terms. */
+static const double spread_limit = 6600; /* R / eps: the largest sum is 2^24 times G M / R^2, 37 bits left */
 
 static bool fits_fixed(const nbody_options *options) {
   return options->single_pairs && !options->jerk && options->laws.pair == NULL && options->softening > 0 &&
@@ -98,7 +98,7 @@ static layout layout_of(const nbody_options *options, const nbody_direct_plan *p
   return l;
 }
 
-/* The spread is unknown before the bodies are made: the larger of the two plans that it may lead to. */
+/* The spread is unknown before bodies exist: the larger of the two plans that are possible. */
 static void bytes(const nbody_options *options, double *host, double *device) {
   nbody_options wide = *options;
   wide.spread = INFINITY;
@@ -108,8 +108,8 @@ static void bytes(const nbody_options *options, double *host, double *device) {
 }
 
 typedef struct extent {
-  double position, velocity; /* greatest difference in one coordinate */
-  double mass, total;        /* greatest, and sum */
+  double position, velocity; /* largest difference in one coordinate */
+  double mass, total;        /* largest, and sum */
 } extent;
 
 static sim_status widest(const void *vectors, const nbody_state *state, double *out) {
@@ -244,7 +244,7 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
   out->unit_jerk = unit * s->position / s->velocity;
 }
 
-/* Waits. A failure is kept by the backend, and ends the run. */
+/* Waits for the device. The backend keeps an error, which ends the run. */
 static double read_result(const nbody_solver_work *w) {
   double value;
   return sim_backend_cuda.copy(&value, w->result, sizeof value) == SIM_OK ? value : 0;
@@ -269,7 +269,7 @@ static double start_time(nbody_solver_work *w) {
     nbody_cuda_start<float>(w);
   else
     nbody_cuda_start<double>(w);
-  nbody_reduce_partials<least>(w->partial, 1, nbody_partials(w->state.n), w->result);
+  nbody_reduce_partials<reduce_min>(w->partial, 1, nbody_partials(w->state.n), w->result);
   return sqrt(read_result(w));
 }
 

@@ -8,34 +8,21 @@
 __device__ inline float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 __device__ inline double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
 
-/* Relative error below 2^-22.9. */
-__device__ inline float inverse_root_start(float a) {
-  float y;
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-  return y;
-}
-/* From the upper 32 bits of `a`: relative error about 2^-20. */
-__device__ inline double inverse_root_start(double a) {
-  double y;
-  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
-  return y;
-}
-
 /* a^(-3/2). fp64: with e = 1 - a y^2 it is y^3 (1 - e)^(-3/2) = y^3 (1 + 3/2 e + 15/8 e^2 + O(e^3)). */
 __device__ inline float inverse_cube(float a) {
-  const float y = inverse_root_start(a);
+  const float y = approximate_rsqrt(a);
   return y * y * y;
 }
 __device__ inline double inverse_cube(double a) {
-  const double y = inverse_root_start(a), t = y * y, e = fused(-a, t, 1.0);
+  const double y = approximate_rsqrt(a), t = y * y, e = fused(-a, t, 1.0);
   const double cube = t * y;
   return fused(cube, e * fused(e, 1.875, 1.5), cube);
 }
 
 /* a^(-1/2). fp64: y (1 + 1/2 e + 3/8 e^2 + O(e^3)). */
-__device__ inline float inverse_root(float a) { return inverse_root_start(a); }
+__device__ inline float inverse_root(float a) { return approximate_rsqrt(a); }
 __device__ inline double inverse_root(double a) {
-  const double y = inverse_root_start(a), e = fused(-a, y * y, 1.0);
+  const double y = approximate_rsqrt(a), e = fused(-a, y * y, 1.0);
   return fused(y, e * fused(e, 0.375, 0.5), y);
 }
 
@@ -53,9 +40,9 @@ template <typename real> struct bodies {
   double scale, scale_velocity, scale_mass; /* powers of two */
 };
 
-/* Median of 32 of vectors[3][n], in each component. It is subtracted from fp64 positions before they become fp32, so
- * that most bodies keep their digits wherever the system is and however far single bodies have gone. All lanes of a
- * warp must call this; every warp gets the same result. */
+/* Median of 32 of vectors[3][n], component by component. It is subtracted from fp64 positions before they are
+ * rounded to fp32, so that most bodies keep their digits wherever the system is and however far a few bodies are.
+ * All lanes of a warp must call it; every warp gets the same result. */
 __device__ inline double3 centre_of(const double *vectors, int n, float) {
   const int lane = threadIdx.x % 32;
   double centre[3];
@@ -63,11 +50,11 @@ __device__ inline double3 centre_of(const double *vectors, int n, float) {
     const double mine = vectors[(size_t)c * n + (long long)lane * n / 32];
     int below = 0; /* equal values are ordered by lane */
     for (int other = 0; other < 32; other++) {
-      const double theirs = __shfl_sync(~0u, mine, other);
+      const double theirs = warp_read(mine, other);
       below += theirs < mine || (theirs == mine && other < lane);
     }
-    const unsigned middle = __ballot_sync(~0u, below == 16);
-    centre[c] = __shfl_sync(~0u, mine, middle != 0 ? __ffs((int)middle) - 1 : 0); /* none where a value is NaN */
+    const unsigned middle = warp_ballot(below == 16);
+    centre[c] = warp_read(mine, middle != 0 ? __ffs((int)middle) - 1 : 0); /* none where a value is NaN */
   }
   return make_double3(centre[0], centre[1], centre[2]);
 }

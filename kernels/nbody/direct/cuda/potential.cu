@@ -20,7 +20,7 @@ template <typename real> void nbody_cuda_potential(nbody_solver_work *w) {
   potential<real><<<dim3((unsigned)blocks, (unsigned)parts), POTENTIAL_THREADS, 0, (cudaStream_t)sim_cuda_stream()>>>(
       b, gravity_potential{w->options.softening * w->options.softening}, blocks, w->partial);
   sim_cuda_end(&kernel, 6 * n * n); /* 12 instructions a pair */
-  nbody_reduce_partials<add>(w->partial, 1, parts * blocks, w->result);
+  nbody_reduce_partials<reduce_sum>(w->partial, 1, parts * blocks, w->result);
 }
 template void nbody_cuda_potential<float>(nbody_solver_work *w);
 template void nbody_cuda_potential<double>(nbody_solver_work *w);

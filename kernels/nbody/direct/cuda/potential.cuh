@@ -1,5 +1,5 @@
-/* Potential energy, always in fp64. Bodies are cut into blocks; block I is paired with itself and with the next half of
- * all blocks on a circle, so that every pair is taken once. Device code, for gravity and for custom laws. */
+/* Potential energy, always in fp64. Bodies are cut into blocks; block I is paired with itself and with the next half
+ * of all blocks on a circle, so that every pair is visited once. Device code, for gravity and for custom laws. */
 #ifndef NBODY_CUDA_POTENTIAL_CUH
 #define NBODY_CUDA_POTENTIAL_CUH
 
@@ -39,7 +39,7 @@ __device__ __forceinline__ void potential_sum(const bodies<real> &b, const Law &
       sum = fused(q.w, law.potential(fused(dz, dz, fused(dy, dy, fused(dx, dx, law.start())))), sum);
     }
   }
-  sum = over_block<add>(i < b.n ? mine.w * sum : 0, shared);
+  sum = over_block<reduce_sum>(i < b.n ? mine.w * sum : 0, shared);
   if (threadIdx.x == 0) partial[blockIdx.y * blocks + me] = sum;
 }
 

@@ -9,16 +9,10 @@
 
 #include "kernels/nbody/direct/cuda/pair.cuh"
 
-__device__ inline float reciprocal(float a) {
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-  return y;
-}
+__device__ inline float reciprocal(float a) { return approximate_inverse(a); }
 /* With e = 1 - a y, about 2^-20, it is y (1 + e + e^2 + O(e^3)). */
 __device__ inline double reciprocal(double a) {
-  double y;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
-  const double e = fused(-a, y, 1.0);
+  const double y = approximate_inverse(a), e = fused(-a, y, 1.0);
   return fused(y, fused(e, e, e), y);
 }
 
@@ -40,13 +34,13 @@ template <int P, int FORM, typename real> __device__ inline real chain(real y) {
 
 /* s^(-P/2), P odd, alone. fp64: with e = 1 - s y^2 it is y^P (1 - e)^(-P/2) = y^P (1 + p e + p (p + 1) / 2 e^2 +
  * O(e^3)), p = P/2; the rest grows with p^3, from 5 on the root is corrected first. */
-template <int P> __device__ inline float inverse_power(float s) { return chain<P, 0>(inverse_root_start(s)); }
+template <int P> __device__ inline float inverse_power(float s) { return chain<P, 0>(approximate_rsqrt(s)); }
 template <int P> __device__ inline double inverse_power(double s) {
   if constexpr (P > 5) {
     return chain<P, 0>(inverse_root(s));
   } else {
     constexpr double p = 0.5 * P;
-    const double y = inverse_root_start(s), e = fused(-s, y * y, 1.0), power = chain<P, 0>(y);
+    const double y = approximate_rsqrt(s), e = fused(-s, y * y, 1.0), power = chain<P, 0>(y);
     return fused(power, e * fused(e, p * (p + 1) / 2, p), power);
   }
 }

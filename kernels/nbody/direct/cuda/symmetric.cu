@@ -16,19 +16,19 @@
  * Pairs of blocks: block I is paired with the next (B - 1) / 2 blocks on the circle of all B, and for even B the blocks
  * below B / 2 also with the opposite one. So every two blocks are paired once, and rows differ by one block at most. A
  * block with itself is a tile of its own, over all its ordered pairs. */
-#include "kernels/nbody/cuda/launch.cuh"
+#include "kernels/common/launch.cuh"
 #include "kernels/nbody/direct/cuda/bodies.cuh"
 
 enum { WARPS = 4 };
 
-/* Pairs of a tile: of a block with itself, of two blocks, of two blocks with one mass each. */
+/* Kinds of tiles: a block with itself, two blocks, two blocks of equal masses. */
 enum pairing { SAME_BLOCK, GENERAL, EQUAL_MASSES };
 
 /* Arguments that all tiles share. */
 struct layout {
   const float *group_mass; /* of 32 bodies each, in packed units; NaN: masses differ */
   int blocks, chunk;       /* blocks of 32 K bodies; bodies a warp passes */
-  int chunks;              /* a row; one more is the block with itself */
+  int chunks;              /* chunks of a row, without the block with itself */
   float softening2;
   float fixed; /* sums in packed units become integers times 1 / fixed */
 };
@@ -70,26 +70,26 @@ __device__ inline void rotate_ring(warp_block<K> &mine, const float4 *ring, floa
   for (int r = 0; r < 32; r++) {
     add_pair<K, HOW>(mine, ring[lane + r], softening2, ax, ay, az);
     if (HOW == SAME_BLOCK) continue;
-    ax = __shfl_sync(~0u, ax, lane + 1);
-    ay = __shfl_sync(~0u, ay, lane + 1);
-    az = __shfl_sync(~0u, az, lane + 1);
+    ax = warp_read(ax, lane + 1);
+    ay = warp_read(ay, lane + 1);
+    az = warp_read(az, lane + 1);
   }
 }
 
 /* Mass of the bodies in `groups` groups from `first` on, on a circle of `all` groups; NaN where masses differ. */
 __device__ inline float mass_of_chunk(const float *group_mass, int first, int groups, int all) {
   const int lane = threadIdx.x % 32, g = first + (lane < groups ? lane : 0);
-  const float here = group_mass[g < all ? g : g - all], mass = __shfl_sync(~0u, here, 0);
-  return __all_sync(~0u, here == mass) ? mass : NAN;
+  const float here = group_mass[g < all ? g : g - all], mass = warp_read(here, 0);
+  return warp_all(here == mass) ? mass : NAN;
 }
 
 /* Mass of the bodies in the registers of a warp; NaN where masses differ. */
 template <int K> __device__ inline float mass_of_block(const warp_block<K> &mine) {
-  const float mass = __shfl_sync(~0u, mine.minus_mass[0], 0);
+  const float mass = warp_read(mine.minus_mass[0], 0);
   bool same = true;
 #pragma unroll
   for (int k = 0; k < K; k++) same &= mine.minus_mass[k] == mass;
-  return __all_sync(~0u, same) ? -mass : NAN;
+  return warp_all(same) ? -mass : NAN;
 }
 
 template <typename real, int K>
@@ -124,9 +124,9 @@ static __global__ void __launch_bounds__(WARPS * 32, K >= 12  ? 4
   float4 next = load_body<float>(b, centre, start + lane);
   for (int passed = 0; passed < length; passed += 32) {
     const int j = start + lane;
-    __syncwarp();
+    warp_barrier();
     ring[lane] = ring[lane + 32] = next;
-    __syncwarp();
+    warp_barrier();
     start = start + 32 < all ? start + 32 : 0;
     if (passed + 32 < length) next = load_body<float>(b, centre, start + lane);
     float ax = 0, ay = 0, az = 0;
@@ -150,12 +150,12 @@ static __global__ void __launch_bounds__(WARPS * 32, K >= 12  ? 4
   }
 }
 
-/* Once a run, since masses do not change. */
+/* Computed once a run, because masses do not change. */
 template <typename real> static __global__ void find_group_masses(const bodies<real> b, int groups, float *group_mass) {
   const int j = blockIdx.x * blockDim.x + threadIdx.x, g = j / 32;
   if (g >= groups) return;
   const float mass = j < b.n ? packed<float>(b.mass[j], 0, b.scale_mass) : NAN;
-  const bool same = __all_sync(~0u, mass == __shfl_sync(~0u, mass, 0));
+  const bool same = warp_all(mass == warp_read(mass, 0));
   if (threadIdx.x % 32 == 0) group_mass[g] = same ? mass : NAN;
 }
 
@@ -181,8 +181,8 @@ template <typename real, int K> static void launch(nbody_solver_work *w) {
   of.fixed = (float)w->fixed;
   const int tiles = of.blocks * (of.chunks + 1); /* below 2^31 up to NBODY_CUDA_MOST_SYMMETRIC bodies */
   /* 17 floating-point instructions a pair; where masses are equal, 15 */
-  nbody_launch(&kernel, 8.5 * n * n, dim3((unsigned)((tiles + WARPS - 1) / WARPS)), WARPS * 32, symmetric<real, K>,
-               bodies_of<real>(w), of, (unsigned long long *)w->state.acceleration);
+  device_launch(&kernel, 8.5 * n * n, dim3((unsigned)((tiles + WARPS - 1) / WARPS)), WARPS * 32, symmetric<real, K>,
+                bodies_of<real>(w), of, (unsigned long long *)w->state.acceleration);
 }
 
 template <typename real> void nbody_cuda_symmetric(nbody_solver_work *w) {

@@ -1,6 +1,6 @@
 /* Direct sum over every ordered pair, where fixed point cannot be used: fp64, jerk, no softening, few bodies. */
 #include "kernels/nbody/direct/cuda/bodies.cuh"
-#include "kernels/nbody/cuda/launch.cuh"
+#include "kernels/common/launch.cuh"
 #include "kernels/nbody/direct/cuda/tile.cuh"
 
 template <typename real, typename pair_real, int K, int SUMS>
@@ -22,8 +22,8 @@ template <typename real, typename pair_real, int K, int SUMS> static void launch
   const double n = (double)w->options.n, eps = w->options.softening * w->scaling.position;
   const nbody_cuda_tiles cut = nbody_cuda_cut(w);
   const double counted = SUMS == 6 ? (narrow ? 28 : 31) : narrow ? 13 : 16;
-  nbody_launch(&kernel, counted * n * n, dim3(cut.blocks, cut.splits), TILE_THREADS, tile<real, pair_real, K, SUMS>,
-               bodies_of<real>(w), gravity<pair_real>{(pair_real)(eps * eps)}, cut.per_split, w->parts, w->parts_jerk);
+  device_launch(&kernel, counted * n * n, dim3(cut.blocks, cut.splits), TILE_THREADS, tile<real, pair_real, K, SUMS>,
+                bodies_of<real>(w), gravity<pair_real>{(pair_real)(eps * eps)}, cut.per_split, w->parts, w->parts_jerk);
 }
 
 template <typename real, typename pair_real, int K> static void launch(nbody_solver_work *w) {

@@ -68,7 +68,7 @@ __device__ inline void add_pair(thread_bodies<pair_real, K, 6> &mine, const stag
   mine.sum[k][5] = law.add_jerk(u, rate, dz, wz, mine.sum[k][5]);
 }
 
-/* SELF: the staged bodies may include those of the thread. */
+/* SELF: the staged bodies may include the bodies of the thread. */
 template <typename pair_real, int K, int SUMS, bool SELF, typename Law>
 __device__ inline void add_all_pairs(thread_bodies<pair_real, K, SUMS> &mine, const staged<pair_real, SUMS == 6> &with,
                                      const Law &law, int count, int own) {

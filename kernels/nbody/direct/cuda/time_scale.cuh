@@ -32,7 +32,7 @@ __device__ __forceinline__ void least_time(int n, const real *m, const real *x, 
     const double j2 = square3(j, n, i);
     if (j2 > 0) value = fmin(value, square3(a, n, i) / j2);
   }
-  value = over_block<least>(value, shared);
+  value = over_block<reduce_min>(value, shared);
   if (threadIdx.x == 0) partial[blockIdx.x] = value;
 }
 

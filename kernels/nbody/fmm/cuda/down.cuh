@@ -16,12 +16,12 @@ static __global__ void __launch_bounds__(FMM_DOWN_THREADS) fmm_down(const nbody_
   for (;;) {
     unsigned taken = 0;
     if (lane == 0) taken = atomicAdd(&t.counters->ticket[FMM_TICKET_DOWN], 32u);
-    taken = __shfl_sync(~0u, taken, 0);
+    taken = warp_read(taken, 0);
     if (taken >= cells) return;
     const unsigned c = taken + lane, parent = c < cells ? t.cell[c].w : 0;
     bool waits = c > 0 && c < cells;
     if (c == 0) *(volatile unsigned *)t.stage = FMM_STAGE_FIELD;
-    while (__any_sync(~0u, waits)) { /* some of these cells may be children of others */
+    while (warp_any(waits)) { /* some of these cells may be children of others */
       if (!waits || fmm_stage_of(t.stage, parent) < FMM_STAGE_FIELD) continue;
       real above[FIELDS], given[FIELDS], own[FIELDS];
       const typename nbody_fmm_tree<real>::body_type here = t.sphere[c], there = t.sphere[parent];

@@ -60,8 +60,8 @@ template <typename real> struct fmm_walk {
         }
       }
     }
-    spare = __shfl_sync(~0u, spare, 0);
-    return __shfl_sync(~0u, s, 0);
+    spare = warp_read(spare, 0);
+    return warp_read(s, 0);
   }
 
   __device__ void free_segment(unsigned s) {
@@ -87,18 +87,18 @@ template <typename real> struct fmm_walk {
 
   /* Adds the entries of the lanes with `is`, in the order of lanes. */
   __device__ void append(fmm_writer &w, unsigned *waiting, bool is, unsigned entry) {
-    const unsigned mask = __ballot_sync(~0u, is), lane = fmm_lane();
+    const unsigned mask = warp_ballot(is), lane = fmm_lane();
     if (mask == 0) return;
     if (is) waiting[w.waiting + (unsigned)__popc(mask & ((1u << lane) - 1))] = entry;
     w.waiting += (unsigned)__popc(mask);
-    __syncwarp();
+    warp_barrier();
     if (w.waiting < FMM_SEGMENT) return;
     store(w, waiting, FMM_SEGMENT);
     w.waiting -= FMM_SEGMENT;
     const unsigned rest = waiting[FMM_SEGMENT + lane];
-    __syncwarp();
+    warp_barrier();
     if (lane < w.waiting) waiting[lane] = rest;
-    __syncwarp();
+    warp_barrier();
   }
 
   __device__ void finish(fmm_writer &w, const unsigned *waiting) {
@@ -129,7 +129,7 @@ __device__ __forceinline__ void fmm_over_lanes(const real (&term)[COUNT], real (
       for (int j = 0; j < 16; j++) {
         if (j >= half || 32 * group + j >= COUNT) continue;
         const real sent = upper ? kept[j] : kept[j + half], mine = upper ? kept[j + half] : kept[j];
-        kept[j] = mine + __shfl_xor_sync(~0u, sent, half);
+        kept[j] = mine + warp_read_xor(sent, half);
       }
     }
     out[group] = kept[0];
@@ -207,7 +207,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
               more = false;
               break;
             }
-            __syncwarp();
+            warp_barrier();
             segment = opened.head, left = opened.stored, own = true;
             opened = fmm_empty_list();
           }
@@ -217,13 +217,13 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
           if (left > count) after = __ldcg(t.next + segment);
           const unsigned first = entry >> 3, size = lane < count ? (entry & 7) + 1 : 0;
           const unsigned offset = fmm_scan(size, &listed);
-          __syncwarp();
+          warp_barrier();
           for (unsigned k = 0; k < size; k++) room.candidate[offset + k] = first + k;
           if (own) walk.free_segment(segment);
           segment = after;
           left -= count;
           at = 0;
-          __syncwarp();
+          warp_barrier();
         }
         const bool is = at + lane < listed;
         const unsigned source = is ? room.candidate[at + lane] : 0;
@@ -231,14 +231,14 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
         typename nbody_fmm_tree<real>::body_type other = sphere;
         unsigned children = 0;
         if (ahead) {
-          fmm_copies_wait<0>();
+          wait_async<0>();
           if (is) other = room.sphere[lane], children = room.cell[lane].z;
           ahead = false;
         } else if (is)
           other = t.sphere[source], children = t.cell[source].z;
         const real dx = sphere.x - other.x, dy = sphere.y - other.y, dz = sphere.z - other.z;
         const bool accepted = is && fmm_accepts(t.weight, sphere.w, other.w, t.theta2, dx, dy, dz);
-        const unsigned mask = __ballot_sync(~0u, accepted);
+        const unsigned mask = warp_ballot(accepted);
         if (accepted) {
           const unsigned to = queued + (unsigned)__popc(mask & ((1u << lane) - 1));
           room.d[0][to] = dx, room.d[1][to] = dy, room.d[2][to] = dz;
@@ -246,12 +246,12 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
         }
         queued += (unsigned)__popc(mask);
         const bool kept = is && !accepted;
-        if (__any_sync(~0u, kept)) {
+        if (warp_any(kept)) {
           const bool to_near = kept && !inner && children == 0;
           walk.append(opened, room.opened, kept && !to_near, children != 0 ? children : fmm_range(source, 1));
           walk.append(paired, room.paired, to_near, source);
         }
-        __syncwarp();
+        warp_barrier();
       }
       if (!more && !published) {
         if (lane == 0) t.open[target] = make_uint2(opened.head, opened.stored);
@@ -266,37 +266,37 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
         constexpr unsigned PIECES = ROW / 16;
         for (unsigned k = lane; k < take * PIECES; k += 32) {
           const unsigned row = k / PIECES, piece = k % PIECES;
-          fmm_copy16(room.rows[turn][row] + 16 * piece,
-                     (const char *)t.moment + (size_t)room.source[row] * ROW + 16 * piece);
+          copy_async((uint4 *)room.rows[turn][row] + piece,
+                     (const uint4 *)((const char *)t.moment + (size_t)room.source[row] * ROW) + piece);
         }
       }
       if (more && at < listed) { /* they come while the warp computes */
         if (at + lane < listed) {
           const unsigned source = room.candidate[at + lane];
           fmm_copy_body(&room.sphere[lane], t.sphere + source);
-          fmm_copy16(&room.cell[lane], t.cell + source);
+          copy_async(&room.cell[lane], t.cell + source);
         }
         ahead = true;
       }
-      fmm_copies_end();
+      commit_async();
       const bool rest = lane + 32 < queued;
       const real rest_d[3] = {room.d[0][lane + 32], room.d[1][lane + 32], room.d[2][lane + 32]};
       const unsigned rest_source = room.source[lane + 32];
-      __syncwarp();
+      warp_barrier();
       if (rest) {
         for (int c = 0; c < 3; c++) room.d[c][lane] = rest_d[c];
         room.source[lane] = rest_source;
       }
       queued -= take;
       if (coming > 0) {
-        fmm_copies_wait<1>();
-        __syncwarp();
+        wait_async<1>();
+        warp_barrier();
         if (lane < coming) {
           const real x[3] = {d[0] * per_edge, d[1] * per_edge, d[2] * per_edge};
           fmm_m2l<real, P>((real *)room.rows[turn ^ 1][lane], x, h2, coarser, with_potential, term);
         }
       }
-      __syncwarp();
+      warp_barrier();
       if (take == 0) break;
       for (int c = 0; c < 3; c++) d[c] = next_d[c];
       coarser = next_coarser;

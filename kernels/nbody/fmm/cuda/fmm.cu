@@ -242,7 +242,7 @@ static double potential(nbody_solver_work *w) {
   sim_cuda_failed(cudaMemsetAsync(of_cell, 0, l.cells * sizeof(double), (cudaStream_t)sim_cuda_stream()),
                   "cudaMemsetAsync", "the potential");
   stages.potential(&t, of_cell);
-  nbody_reduce_partials<add>(of_cell, 1, (int)l.cells, result);
+  nbody_reduce_partials<reduce_sum>(of_cell, 1, (int)l.cells, result);
   double sum = 0;
   if (sim_backend_cuda.copy(&sum, result, sizeof sum) != SIM_OK) return NAN;
   return -0.5 * w->options.G * w->mass_unit * w->mass_unit * sum;

@@ -3,7 +3,7 @@
 #define NBODY_FMM_CUDA_LAUNCH_CUH
 
 #include "engine/device/cuda.h"
-#include "kernels/nbody/cuda/launch.cuh"
+#include "kernels/common/launch.cuh"
 #include "kernels/nbody/fmm/cuda/fmm.h"
 
 /* `warps` in a thread block, or as many as have room with `room` bytes of shared memory each. */
@@ -32,7 +32,7 @@ void fmm_launch(const sim_kernel *kernel, void (*function)(Parameters...), int w
   config.dynamicSmemBytes = (size_t)bytes;
   config.stream = (cudaStream_t)sim_cuda_stream();
   config.attrs = &attribute;
-  config.numAttrs = nbody_cuda_overlaps() ? 1 : 0;
+  config.numAttrs = device_overlaps() ? 1 : 0;
   sim_cuda_begin(kernel);
   sim_cuda_failed(cudaLaunchKernelEx(&config, function, (Parameters)arguments...), "cudaLaunchKernelEx", kernel->name);
   sim_cuda_end(kernel, 0);

@@ -38,9 +38,8 @@ __device__ __forceinline__ void fmm_fill(body_type *tile, const body_type *body,
                                          unsigned *cell) {
   const unsigned end = min(begin + FMM_TILE, piece.total), lane = fmm_lane();
   for (;;) {
-    const unsigned offset = __shfl_sync(~0u, piece.offset, (int)*cell),
-                   first = __shfl_sync(~0u, piece.first, (int)*cell);
-    const unsigned count = __shfl_sync(~0u, piece.count, (int)*cell);
+    const unsigned offset = warp_read(piece.offset, (int)*cell), first = warp_read(piece.first, (int)*cell);
+    const unsigned count = warp_read(piece.count, (int)*cell);
     const unsigned from = max(offset, begin), to = min(offset + count, end);
     for (unsigned f = from + lane; f < to; f += 32) fmm_copy_body(tile + (f - begin), body + (first + (f - offset)));
     if (offset + count >= end) break; /* more of this cell may be in the next tile */
@@ -51,7 +50,7 @@ __device__ __forceinline__ void fmm_fill(body_type *tile, const body_type *body,
     none.x = none.y = none.z = 64, none.w = 0;
     tile[end - begin + lane] = none;
   }
-  fmm_copies_end();
+  commit_async();
 }
 
 /* Targets of a lane, the k-th of its slot: target slot + 8 k. SUMS: 3 components of the acceleration, or 1 for the
@@ -125,9 +124,9 @@ __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm
     piece.first = cell.x, piece.count = cell.y;
   }
   piece.offset = fmm_scan(piece.count, &piece.total);
-  const unsigned self = __ballot_sync(~0u, source == c);
-  const unsigned self_offset = __shfl_sync(~0u, piece.offset, self != 0 ? __ffs((int)self) - 1 : 0);
-  const unsigned self_begin = self_offset + skipped, self_end = self != 0 ? self_begin + count : self_begin;
+  const unsigned self = warp_ballot(source == c);
+  const unsigned self_offset = warp_read(piece.offset, self != 0 ? __ffs((int)self) - 1 : 0);
+  const unsigned self_begin = self_offset + skipped, self_end = self != 0 ? self_begin + count : 0;
 #pragma unroll
   for (int k = 0; k < FMM_ROWS; k++)
 #pragma unroll
@@ -137,25 +136,25 @@ __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm
     for (; filled < min(begin + 2 * FMM_TILE, piece.total); filled += FMM_TILE)
       fmm_fill(room.tile[filled / FMM_TILE % 2], t.body, piece, filled, &cell);
     if (begin + FMM_TILE < piece.total)
-      fmm_copies_wait<1>();
+      wait_async<1>();
     else
-      fmm_copies_wait<0>();
-    __syncwarp();
+      wait_async<0>();
+    warp_barrier();
     const unsigned here = min((unsigned)FMM_TILE, piece.total - begin);
     if (self_begin < begin + here && begin < self_end)
       fmm_pairs<true>(rows, mine, room.tile[turn], here, softening2, (int)self_begin - (int)begin);
     else
       fmm_pairs<false>(rows, mine, room.tile[turn], here, softening2, 0);
     begin += FMM_TILE;
-    __syncwarp();
+    warp_barrier();
   }
 #pragma unroll
   for (int k = 0; k < FMM_ROWS; k++)
 #pragma unroll
     for (int s = 0; s < SUMS; s++) {
       real sum = mine.sum[k][s];
-      sum += __shfl_xor_sync(~0u, sum, 2);
-      sum += __shfl_xor_sync(~0u, sum, 1);
+      sum += warp_read_xor(sum, 2);
+      sum += warp_read_xor(sum, 1);
       if (lane % NBODY_FMM_P2P_STRANDS == 0) room.sum[s][slot + FMM_SLOTS * k] += sum;
     }
 }
@@ -181,7 +180,7 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
   const double per_edge_box = t.frame->per_edge;
   if (starts) {
     const real *const field = t.field + (size_t)c * fmm_row<real, P>::field_stride;
-    __syncwarp();
+    warp_barrier();
     for (int k = (int)lane; k < NBODY_FMM_FIELD(P); k += 32) room.field[k] = field[k];
   }
   double of_cell = 0;
@@ -190,7 +189,7 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
   for (unsigned skipped = 0; skipped < me.y; skipped += most) {
     const unsigned count = min(me.y - skipped, most), i = me.x + skipped + lane;
     const bool is = lane < count;
-    __syncwarp();
+    warp_barrier();
     if (is) room.target[lane] = t.body[i];
 #pragma unroll
     for (int s = 0; s < SUMS; s++) room.sum[s][lane] = 0;
@@ -206,7 +205,7 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
         for (int s = 0; s < 3; s++) room.sum[s][lane] = a[s] * (per_edge * per_edge);
       }
     }
-    __syncwarp();
+    warp_barrier();
     fmm_targets<real, SUMS> mine;
 #pragma unroll
     for (int k = 0; k < FMM_ROWS; k++) {
@@ -219,7 +218,7 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
       fmm_add_piece<SUMS>(t, room, c, segment, min(left, (unsigned)FMM_SEGMENT), skipped, count, softening2, mine);
       if (piece + 1 < share.end) segment = t.next[segment];
     }
-    __syncwarp();
+    warp_barrier();
     while (!starts && fmm_stage_of(t.stage, c) < FMM_STAGE_FIELD + share.first) __nanosleep(64);
     if (!is) continue;
 #pragma unroll
@@ -238,7 +237,7 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
   if (!ends) {
     fmm_set_stage(t.stage, c, FMM_STAGE_FIELD + share.end);
   } else if constexpr (SUMS == 1) {
-    for (int half = 16; half > 0; half /= 2) of_cell += __shfl_xor_sync(~0u, of_cell, half);
+    of_cell = warp_sum_all(of_cell);
     if (lane == 0) out[c] = failed ? (double)NAN : of_cell * per_edge_box;
   }
 }
@@ -279,7 +278,7 @@ static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<re
     } else {
       unsigned k = 0;
       if (fmm_lane() == 0) k = atomicAdd(&t.counters->ticket[FMM_TICKET_TASK], 1u);
-      k = __shfl_sync(~0u, k, 0);
+      k = warp_read(k, 0);
       if (k >= tasks) return;
       const uint4 task = t.task[k];
       share = {task.x, task.y, task.z, task.z + 1};

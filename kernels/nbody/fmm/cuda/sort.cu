@@ -2,7 +2,7 @@
 #include "kernels/nbody/fmm/cuda/stages.cuh"
 
 #include "engine/device/cuda.h"
-#include "kernels/nbody/cuda/launch.cuh"
+#include "kernels/common/launch.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 
@@ -39,8 +39,8 @@ static __global__ void __launch_bounds__(THREADS) extent(int n, const real *posi
       low[c] = fmin(low[c], x), high[c] = fmax(high[c], x);
     }
     for (int step = 16; step > 0; step /= 2) {
-      low[c] = fmin(low[c], __shfl_xor_sync(~0u, low[c], step));
-      high[c] = fmax(high[c], __shfl_xor_sync(~0u, high[c], step));
+      low[c] = fmin(low[c], warp_read_xor(low[c], step));
+      high[c] = fmax(high[c], warp_read_xor(high[c], step));
     }
     if (threadIdx.x % 32 == 0) {
       atomicMax(&counters->low[c], ordered(-low[c]));
@@ -149,13 +149,13 @@ void nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, con
   const state_real *position = (const state_real *)state->position, *mass = (const state_real *)state->mass;
   const double n = t->n, vectors = 3 * sizeof(state_real) * n;
   const unsigned tiles = t->cells_most / NBODY_FMM_TILE + 1;
-  nbody_launch(&kernels[0], 8.0 * tiles, at_most(tiles / THREADS + 1, 1), THREADS, begin, t->counters, t->status,
-               tiles);
-  nbody_launch(&kernels[1], vectors, at_most(blocks_for(t->n), 4), THREADS, extent<state_real>, t->n, position,
-               t->counters);
-  nbody_launch(&kernels[2], 0, 1, 1, make_frame<real>, softening, t->counters, t->frame);
-  nbody_launch(&kernels[3], vectors + 12 * n, blocks_for(t->n), THREADS, make_keys<real, state_real>, t->n, position,
-               t->frame, s->key[0], s->id[0]);
+  device_launch(&kernels[0], 8.0 * tiles, at_most(tiles / THREADS + 1, 1), THREADS, begin, t->counters, t->status,
+                tiles);
+  device_launch(&kernels[1], vectors, at_most(blocks_for(t->n), 4), THREADS, extent<state_real>, t->n, position,
+                t->counters);
+  device_launch(&kernels[2], 0, 1, 1, make_frame<real>, softening, t->counters, t->frame);
+  device_launch(&kernels[3], vectors + 12 * n, blocks_for(t->n), THREADS, make_keys<real, state_real>, t->n, position,
+                t->frame, s->key[0], s->id[0]);
   size_t bytes = s->bytes;
   bool swapped;
   sim_cuda_begin(&kernels[4]);
@@ -163,8 +163,8 @@ void nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, con
   sim_cuda_end(&kernels[4], 8 * 24 * n);
   t->key = s->key[swapped];
   t->id = s->id[swapped];
-  nbody_launch(&kernels[5], vectors + (sizeof(state_real) + 4 * sizeof(real) + 4) * n, blocks_for(t->n), THREADS,
-               gather<real, state_real>, *t, position, mass, mass_scale);
+  device_launch(&kernels[5], vectors + (sizeof(state_real) + 4 * sizeof(real) + 4) * n, blocks_for(t->n), THREADS,
+                gather<real, state_real>, *t, position, mass, mass_scale);
 }
 
 #define SORT_OF(real, state_real)                                                                                      \

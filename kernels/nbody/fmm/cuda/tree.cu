@@ -4,7 +4,7 @@
 #include "kernels/nbody/fmm/cuda/stages.cuh"
 
 #include "engine/device/cuda.h"
-#include "kernels/nbody/cuda/launch.cuh"
+#include "kernels/common/launch.cuh"
 
 enum { THREADS = 8 * NBODY_FMM_TILE }; /* 8 lanes a cell */
 
@@ -49,12 +49,11 @@ __device__ static unsigned look_back(unsigned long long *status, int level, int 
     unsigned long long seen;
     do {
       seen = at >= 0 ? word[at] : status_of(level, STATUS_ALL, 0);
-    } while (!__all_sync(~0u, (unsigned)(seen >> 34) == (unsigned)(level + 1)));
-    const unsigned whole = __ballot_sync(~0u, ((unsigned)(seen >> 32) & 3) == STATUS_ALL);
+    } while (!warp_all((unsigned)(seen >> 34) == (unsigned)(level + 1)));
+    const unsigned whole = warp_ballot(((unsigned)(seen >> 32) & 3) == STATUS_ALL);
     const int last = whole != 0 ? __ffs((int)whole) - 1 : 31;
     unsigned count = lane <= last ? (unsigned)seen : 0;
-    for (int step = 16; step > 0; step /= 2) count += __shfl_xor_sync(~0u, count, step);
-    before += count;
+    before += warp_sum_all(count);
     if (whole != 0) break;
   }
   if (lane == 0 && tile > 0) word[tile] = status_of(level, STATUS_ALL, before + own);
@@ -81,9 +80,9 @@ template <typename real> static __global__ void __launch_bounds__(THREADS) split
     const bool splits = me.y > 1 && (me.y > (unsigned)t.leaf || level < t.dense_level);
     unsigned from = 0;
     if (splits) from = lower_bound(t.key, me.x, me.y, 3 * (NBODY_FMM_LEVEL_MAX - level), octant);
-    const unsigned next = __shfl_down_sync(~0u, from, 1, 8), to = octant == 7 ? me.x + me.y : next;
+    const unsigned next = warp_read(from, (int)lane + 1), to = octant == 7 ? me.x + me.y : next;
     const bool filled = splits && to > from;
-    const unsigned all = __ballot_sync(~0u, filled), mine = all >> (lane & 24) & 255;
+    const unsigned all = warp_ballot(filled), mine = all >> (lane & 24) & 255;
     if (lane == 0) warp_children[warp] = (unsigned)__popc(all);
     __syncthreads();
     if (warp == 0) {
@@ -116,11 +115,11 @@ template <typename real> void nbody_fmm_plant(const nbody_fmm_tree<real> *t) {
   static const sim_kernel root = {"nbody_fmm_root", "tree", SIM_LIMIT_BYTES},
                           splitting = {"nbody_fmm_split", "tree", SIM_LIMIT_BYTES};
   const unsigned most = 4 * (unsigned)sim_cuda_multiprocessors();
-  nbody_launch(&root, 0, 1, 1, plant, t->cell, t->level, t->stage, t->n, t->counters);
+  device_launch(&root, 0, 1, 1, plant, t->cell, t->level, t->stage, t->n, t->counters);
   for (int level = 0; level < NBODY_FMM_LEVEL_MAX; level++) {
     const unsigned long long cells = level < 10 ? 1ull << 3 * level : t->cells_most;
     const unsigned tiles = (unsigned)((cells < t->cells_most ? cells : t->cells_most) / NBODY_FMM_TILE + 1);
-    nbody_launch(&splitting, 0, tiles < most ? tiles : most, THREADS, split<real>, *t, level);
+    device_launch(&splitting, 0, tiles < most ? tiles : most, THREADS, split<real>, *t, level);
   }
 }
 template void nbody_fmm_plant<float>(const nbody_fmm_tree<float> *);

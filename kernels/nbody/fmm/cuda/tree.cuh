@@ -3,6 +3,7 @@
 #ifndef NBODY_FMM_CUDA_TREE_CUH
 #define NBODY_FMM_CUDA_TREE_CUH
 
+#include "kernels/common/device.cuh"
 #include "kernels/nbody/direct/cuda/pair.cuh"
 #include "kernels/nbody/fmm/cuda/fmm.h"
 
@@ -77,7 +78,7 @@ __device__ inline unsigned fmm_take_cell(unsigned long long *block, unsigned *ti
       __nanosleep(32);
     }
   }
-  return __shfl_sync(~0u, taken, 0);
+  return warp_read(taken, 0);
 }
 
 /* ---- waiting for another warp ---- */
@@ -89,49 +90,22 @@ __device__ inline unsigned fmm_stage_of(const unsigned *stage, unsigned cell) {
 /* After all lanes have written what the stage stands for. */
 __device__ inline void fmm_set_stage(unsigned *stage, unsigned cell, unsigned value) {
   __threadfence();
-  __syncwarp();
+  warp_barrier();
   if (fmm_lane() == 0) *(volatile unsigned *)(stage + cell) = value;
 }
 
 /* ---- copies into shared memory beside the arithmetic ---- */
 
-__device__ inline void fmm_copy16(void *shared, const void *global) {
-#if __CUDA_ARCH__ >= 800
-  const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
-#else
-  *(uint4 *)shared = *(const uint4 *)global;
-#endif
-}
-
-__device__ inline void fmm_copy_body(float4 *to, const float4 *from) { fmm_copy16(to, from); }
+__device__ inline void fmm_copy_body(float4 *to, const float4 *from) { copy_async(to, from); }
 __device__ inline void fmm_copy_body(double_quad *to, const double_quad *from) {
-  fmm_copy16(to, from);
-  fmm_copy16((char *)to + 16, (const char *)from + 16);
-}
-
-/* Ends a group of copies. */
-__device__ inline void fmm_copies_end() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-/* Until all but the last LEFT groups of this lane have come; other lanes see them after __syncwarp. */
-template <int LEFT> __device__ inline void fmm_copies_wait() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
-#endif
+  copy_async((uint4 *)to, (const uint4 *)from);
+  copy_async((uint4 *)to + 1, (const uint4 *)from + 1);
 }
 
 /* Sum over the lanes before this one; *total: over all. */
 __device__ inline unsigned fmm_scan(unsigned value, unsigned *total) {
-  unsigned sum = value;
-  for (unsigned step = 1; step < 32; step *= 2) {
-    const unsigned other = __shfl_up_sync(~0u, sum, step);
-    if (fmm_lane() >= step) sum += other;
-  }
-  *total = __shfl_sync(~0u, sum, 31);
+  const unsigned sum = warp_prefix_sum(value);
+  *total = warp_read(sum, 31);
   return sum - value;
 }
 

@@ -11,7 +11,7 @@ enum { FMM_UP_THREADS = 128, FMM_UP_CELLS = 8 /* of a warp at a time */ };
 
 /* Sum over the 8 lanes of a leaf, by halves. */
 template <typename real> __device__ __forceinline__ real fmm_over_strands(real value) {
-  for (int half = NBODY_FMM_P2M_STRANDS / 2; half > 0; half /= 2) value += __shfl_xor_sync(~0u, value, half);
+  for (int half = NBODY_FMM_P2M_STRANDS / 2; half > 0; half /= 2) value += warp_read_xor(value, half);
   return value;
 }
 
@@ -49,7 +49,7 @@ __device__ void fmm_moments_of_leaf(const nbody_fmm_tree<real> &t, bool is, unsi
     d2 = fmax(d2, fmm_square(d[0], d[1], d[2]));
     fmm_device::fmm_p2m(P, b.w, at, moment);
   }
-  for (int half = NBODY_FMM_P2M_STRANDS / 2; half > 0; half /= 2) d2 = fmax(d2, __shfl_xor_sync(~0u, d2, half));
+  for (int half = NBODY_FMM_P2M_STRANDS / 2; half > 0; half /= 2) d2 = fmax(d2, warp_read_xor(d2, half));
   sphere.w = fmax(fmm_bound(sqrt(d2)), (real)1 / (32 * per_edge));
 #pragma unroll
   for (int k = 0; k < row::moments; k++) moment[k] = fmm_over_strands(moment[k]);
@@ -105,22 +105,22 @@ static __global__ void __launch_bounds__(FMM_UP_THREADS) fmm_up(const nbody_fmm_
   for (;;) {
     unsigned taken = 0;
     if (lane == 0) taken = atomicAdd(&t.counters->ticket[FMM_TICKET_UP], (unsigned)FMM_UP_CELLS);
-    taken = __shfl_sync(~0u, taken, 0);
+    taken = warp_read(taken, 0);
     if (taken >= cells) return;
     const bool is = lane < FMM_UP_CELLS && taken + lane < cells; /* a lane a cell */
     const unsigned c = is ? cells - 1 - taken - lane : 0;
     const unsigned range = is ? t.cell[c].z : 0;
-    const unsigned leaves = __ballot_sync(~0u, is && range == 0);
+    const unsigned leaves = warp_ballot(is && range == 0);
     for (unsigned k = 0; k < FMM_UP_CELLS; k += 32 / NBODY_FMM_P2M_STRANDS) {
       const unsigned which = k + lane / NBODY_FMM_P2M_STRANDS;
       if ((leaves >> k & ((1u << 32 / NBODY_FMM_P2M_STRANDS) - 1)) != 0)
         fmm_moments_of_leaf<real, P>(t, (leaves >> which & 1) != 0, cells - 1 - taken - which);
     }
     __threadfence();
-    __syncwarp();
+    warp_barrier();
     if (is && range == 0) *(volatile unsigned *)(t.stage + c) = FMM_STAGE_MOMENT;
     bool waits = range != 0;
-    while (__any_sync(~0u, waits)) { /* some of these cells may be children of others */
+    while (warp_any(waits)) { /* some of these cells may be children of others */
       bool ready = waits;
       if (waits)
         for (unsigned k = 0; k <= (range & 7); k++) ready = ready && fmm_stage_of(t.stage, (range >> 3) + k) != 0;

@@ -1,4 +1,4 @@
-/* 128 random bits. Device code. */
+/* Type of 128 random bits. Device code. */
 #ifndef OPTION_CUDA_BITS_CUH
 #define OPTION_CUDA_BITS_CUH
 

@@ -1,11 +1,11 @@
-/* Paths of the regression of exercise rules; the twin of `run_paths` in cpu/exercise.c. Device code; a run's text gives
- * the struct `scheme`, in fp64, with S::RECORD. */
+/* Paths of the regression of exercise rules. Twin: `run_paths` in cpu/exercise.c. Device code; the generated source
+ * of a run defines the struct `scheme`, in fp64, with S::RECORD. */
 #ifndef OPTION_CUDA_EXERCISE_CUH
 #define OPTION_CUDA_EXERCISE_CUH
 
 #include "kernels/option/cuda/paths/step.cuh"
 
-/* Records the prices at the dates of one path a thread. */
+/* Stores the prices at the exercise dates, one path a thread. */
 template <class S>
 __device__ inline void record_path(const constants<S> &c, const option_keys &keys, const typename S::real *table,
                                    unsigned high, unsigned low, const option_recorder &to) {

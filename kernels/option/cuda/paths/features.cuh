@@ -1,13 +1,14 @@
-/* What is kept of a path, or of an antithetic pair, and the features that payoffs see of it; the twin of
- * cpu/features.h. Device code; a run's text gives the struct `scheme` (text.c) and OPTION_EACH, the unrolling of loops
- * over assets, tracks and lines.
+/* State of a path, or of an antithetic pair, and the features that payoffs read. Twin: cpu/features.h. Device code;
+ * the generated source of a run defines the struct `scheme` (text.c) and OPTION_EACH, the unrolling of loops over
+ * assets, tracks and lines.
  *
- * A track is a martingale part, of an asset and one course of its volatility: y += vol w; antithetic paths have -y. A
- * line is a track with one drift: x = y + level, where the level of each step is known before. Sums of prices are sums
- * of weight 2^y with weight = 2^level, so that each track needs one power a step for all its drifts.
+ * A track is the martingale part of one asset with one volatility: y += vol w; antithetic paths have -y. A line is a
+ * track with one drift: x = y + level, where the level of each step is known in advance. Several markets (bumped
+ * spots, rates) share tracks. Sums of prices are sums of weight 2^y with weight = 2^level, so that each track needs
+ * one exponential a step for all its drifts.
  *
- * Where an asset is no geometric Brownian motion (S::MOVED), each line is its own track, antithetic paths have states
- * of their own, y is x itself, and `level` is the drift of a step. */
+ * If some asset is no geometric Brownian motion (S::MOVED), each line is its own track, antithetic paths have
+ * separate states, y is x itself, and `level` is the drift of a step. */
 #ifndef OPTION_CUDA_FEATURES_CUH
 #define OPTION_CUDA_FEATURES_CUH
 
@@ -19,24 +20,24 @@
 #define OPTION_EACH _Pragma("unroll")
 #endif
 
-/* What an asset's features need of its path. */
+/* What an asset's features need from its path. */
 enum {
   NEED_SUM = 1 << OPTION_MEAN,
   NEED_LOGS = 1 << OPTION_GEOMETRIC,
   NEED_ENDS = 1 << OPTION_MAX | 1 << OPTION_MIN,
   NEED_HIGH = 1 << OPTION_HIGH,
   NEED_LOW = 1 << OPTION_LOW,
-  NEED_STAYS = 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW,
+  NEED_SURVIVALS = 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW,
   NEED_EARLY = 1 << OPTION_EARLY,
-  NEED_JOINT = 1 << OPTION_KINDS, /* the high and the low are drawn together */
-  NEED_LEVEL = NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_STAYS | NEED_EARLY
+  NEED_JOINT = 1 << OPTION_KINDS, /* maximum and minimum are drawn jointly */
+  NEED_LEVEL = NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SURVIVALS | NEED_EARLY
 };
 
 struct scheme;
 
 template <typename real> struct alignas(4 * sizeof(real)) four { real number[4]; };
 
-/* Numbers of a run that its text does not hold: a parameter of the kernels. */
+/* Numbers of a run that its generated source does not hold; a kernel parameter. */
 template <class S> struct constants { typename S::real c[S::CONSTANTS]; };
 
 template <class S> struct path_state {
@@ -45,24 +46,25 @@ template <class S> struct path_state {
   real y[S::TRACKS][OWN], logs[S::TRACKS][OWN], variance[S::TRACKS][OWN], fixing[S::TRACKS][S::FIXINGS + 1][OWN];
   real x[S::LINES][S::SIGNS], sum[S::LINES][S::SIGNS], most[S::LINES][S::SIGNS], least[S::LINES][S::SIGNS],
       high[S::LINES][S::SIGNS], low[S::LINES][S::SIGNS];
-  /* Derivatives by a parameter of an asset, of its first line: of ln S, the part that goes with the normals; and what
-   * features add up. */
+  /* Derivatives by a parameter, of the first line of its asset: `slope` is the part of d ln S that depends on the
+   * normals; the others belong to the features' sums and extremes. */
   real slope[S::TANGENTS + 1], slope_sum[S::TANGENTS + 1][S::SIGNS], slope_logs[S::TANGENTS + 1][S::SIGNS],
       slope_most[S::TANGENTS + 1][S::SIGNS], slope_least[S::TANGENTS + 1][S::SIGNS],
       slope_fixing[S::TANGENTS + 1][S::FIXINGS + 1][S::SIGNS], slope_last[S::TANGENTS + 1][S::SIGNS];
-  real stay[S::STAYS + 1], early[S::EARLIES + 1]; /* what was paid, at maturity; -1: nothing yet */
+  /* early: amount paid, carried to maturity; -1: not exercised yet */
+  real survival[S::SURVIVALS + 1], early[S::EXERCISES + 1];
   option_recorder record;
   int fixings;
-  bool unsound; /* a function gave a local volatility below 0, or none that is finite */
+  bool invalid; /* a local volatility was below 0 or not finite */
 };
 
-/* Four steps' numbers. */
+/* Random numbers of four steps. */
 template <class S> struct draws {
   typename S::real z[S::ASSETS][4];
   bits4 high[S::ASSETS], low[S::ASSETS], variance[S::ASSETS];
 };
 
-/* Of a path's sign. */
+/* y of the path with sign 0 or 1 (antithetic). */
 template <class S, typename real> __device__ inline real signed_by(int sign, const real *y) {
   if (S::MOVED) return y[S::MOVED ? sign : 0];
   return sign ? -y[0] : y[0];
@@ -74,22 +76,22 @@ template <class S> __device__ inline typename S::real price(typename S::real x) 
   return power_of_two(S::FAR ? least(greatest(x, -most), most) : x);
 }
 
-/* The probability that a bridge from x to y, both below the level on the scale of `side`, stays there. */
-template <typename real> __device__ inline real stays(real x, real y, real vol, real level, real side) {
+/* Probability that a Brownian bridge from x to y never reaches `level`; side 1: an upper, -1: a lower level. */
+template <typename real> __device__ inline real bridge_survival(real x, real y, real vol, real level, real side) {
   const real a = (level - x) * side, b = (level - y) * side;
   const real exponent = a * b / greatest(vol * vol, (real)1e-30) * (real)-2.8853900817779268;
   const real p = 1 - power_of_two(greatest(least(exponent, (real)0), (real)-120));
   return a > 0 && b > 0 ? p : 0;
 }
 
-/* Highest (side 1) or lowest (-1) point of such a bridge. */
-template <typename real> __device__ inline real extreme(real x, real y, real vol, unsigned w, real side) {
+/* Maximum (side 1) or minimum (-1) of a Brownian bridge from x to y, drawn with the random bits w. */
+template <typename real> __device__ inline real bridge_extreme(real x, real y, real vol, unsigned w, real side) {
   const real d = y - x;
   const real spread = fused(vol * vol, binary_log(uniform<real>(w)) * (real)-1.3862943611198906, d * d);
   return (x + y + side * root(spread)) * (real)0.5;
 }
 
-/* Whether any asset moves so: known before the assets are. */
+/* Whether any asset has this motion; a constant, unlike the motion of a given asset inside a loop. */
 template <class S> __device__ constexpr bool has_motion(int motion) { return S::MOVED && (S::MOTIONS >> motion & 1); }
 
 template <class S> __device__ inline void begin_path(path_state<S> &p, const constants<S> &c) {
@@ -108,8 +110,8 @@ template <class S> __device__ inline void begin_path(path_state<S> &p, const con
       p.most[l][s] = (typename S::real) - 1e30;
       p.least[l][s] = (typename S::real)1e30;
     }
-  for (int k = 0; k < S::STAYS; k++) p.stay[k] = 1;
-  for (int k = 0; k < S::EARLIES; k++) p.early[k] = -1;
+  for (int k = 0; k < S::SURVIVALS; k++) p.survival[k] = 1;
+  for (int k = 0; k < S::EXERCISES; k++) p.early[k] = -1;
   OPTION_EACH
   for (int g = 0; g < S::TANGENTS; g++) {
     p.slope[g] = 0;
@@ -118,10 +120,10 @@ template <class S> __device__ inline void begin_path(path_state<S> &p, const con
       p.slope_sum[g][s] = p.slope_logs[g][s] = p.slope_most[g][s] = p.slope_least[g][s] = 0;
   }
   p.fixings = 0;
-  p.unsound = false;
+  p.invalid = false;
 }
 
-/* The rows of four steps. */
+/* The rows of `table` for four steps. */
 template <class S> struct rows {
   const typename S::real *table, *at;
   int first; /* step */
@@ -136,10 +138,11 @@ template <class S> struct rows {
   }
 };
 
-/* What derivatives add up, before the line's own extremes follow x. `priced`: its weighted price in this step. */
+/* Adds a step to the tangents of line l, before its own extremes are updated. `priced`: the line's weighted price in
+ * this step. */
 template <class S>
 __device__ inline void add_slopes(path_state<S> &p, const rows<S> &row, int i, int a, int t, int l, int s,
-                                  typename S::real x, typename S::real priced, const typename S::real *swing) {
+                                  typename S::real x, typename S::real priced, const typename S::real *vol_slope) {
   typedef typename S::real real;
   const unsigned need = S::need(a);
   OPTION_EACH
@@ -148,7 +151,7 @@ __device__ inline void add_slopes(path_state<S> &p, const rows<S> &row, int i, i
     const real known = row.of(S::R_SLOPE + g, i);
     real y = known;
     if (!S::tangent_flat(g))
-      y = S::FOLDED ? fused(swing[g], signed_by<S>(s, p.y[t]), known) : known + (s ? -p.slope[g] : p.slope[g]);
+      y = S::FOLDED ? fused(vol_slope[g], signed_by<S>(s, p.y[t]), known) : known + (s ? -p.slope[g] : p.slope[g]);
     if (need & NEED_SUM) p.slope_sum[g][s] = fused(priced, y, p.slope_sum[g][s]);
     if (need & NEED_LOGS) p.slope_logs[g][s] += y;
     if (need & NEED_ENDS) {
@@ -159,8 +162,8 @@ __device__ inline void add_slopes(path_state<S> &p, const rows<S> &row, int i, i
   }
 }
 
-/* Exercise k at the end of a step. Numbers of its rule: E_NUMBERS among the constants; and for each date in the table
- * the growth of money until maturity, then the coefficients. */
+/* Early exercise k at the end of a step. Its rule: E_NUMBERS constants, and in the table, for each date, the growth
+ * of money until maturity, then the coefficients. */
 enum { E_SPOT, E_STRIKE, E_SIGN, E_CENTRE, E_SCALE, E_NUMBERS };
 template <class S>
 __device__ inline void exercise(const constants<S> &c, const typename S::real *table, int k, int step,
@@ -180,13 +183,13 @@ __device__ inline void exercise(const constants<S> &c, const typename S::real *t
   if (last) paid = greatest(paid, (real)0);
 }
 
-/* What a step leaves of each line for the probabilities to stay. */
+/* x before a step and the step's deviation, of each line, for barrier probabilities. */
 template <class S> struct marks {
-  enum { COUNT = S::STAYS > 0 ? S::LINES : 1 };
+  enum { COUNT = S::SURVIVALS > 0 ? S::LINES : 1 };
   typename S::real before[COUNT][S::SIGNS], vol[COUNT][S::SIGNS];
 };
 
-/* x of the line after a step, and what is made of it. */
+/* x of a line after a step, and everything that is summed from it. */
 template <class S>
 __device__ inline void add_line(path_state<S> &p, marks<S> &m, const constants<S> &c, const draws<S> &d,
                                 const rows<S> &row, int i, int j, int a, int t, int l, const typename S::real *vols,
@@ -200,28 +203,28 @@ __device__ inline void add_line(path_state<S> &p, marks<S> &m, const constants<S
     if ((need & NEED_SUM) && !S::FAR) {
       priced = row.of(S::R_WEIGHT + l, i) * power[s];
       p.sum[l][s] += priced;
-      if (sloped && !(need & NEED_LEVEL)) add_slopes(p, row, i, a, t, l, s, (real)0, priced, c.c + S::C_SWING);
+      if (sloped && !(need & NEED_LEVEL)) add_slopes(p, row, i, a, t, l, s, (real)0, priced, c.c + S::C_VOL_SLOPE);
     }
-    if (sloped && !(need & (NEED_SUM | NEED_LEVEL))) /* last prices, fixings and logarithms alone */
-      add_slopes(p, row, i, a, t, l, s, (real)0, (real)0, c.c + S::C_SWING);
+    if (sloped && !(need & (NEED_SUM | NEED_LEVEL))) /* needs last prices, fixings and logarithms alone */
+      add_slopes(p, row, i, a, t, l, s, (real)0, (real)0, c.c + S::C_VOL_SLOPE);
     if (!(need & (S::FAR ? NEED_LEVEL | NEED_SUM : NEED_LEVEL))) continue;
     const real vol = vols[S::MOVED ? s : 0], before = p.x[l][s];
     real x = signed_by<S>(s, p.y[t]);
     if (!S::MOVED) x += row.of(S::R_LEVEL + l, i);
     if ((need & NEED_SUM) && S::FAR) p.sum[l][s] += priced = price<S>(x);
-    if (sloped && (S::FAR || (need & NEED_LEVEL))) add_slopes(p, row, i, a, t, l, s, x, priced, c.c + S::C_SWING);
+    if (sloped && (S::FAR || (need & NEED_LEVEL))) add_slopes(p, row, i, a, t, l, s, x, priced, c.c + S::C_VOL_SLOPE);
     if (need & NEED_ENDS) {
       p.most[l][s] = greatest(p.most[l][s], x);
       p.least[l][s] = least(p.least[l][s], x);
     }
     real high = x;
     if (need & NEED_HIGH)
-      p.high[l][s] = greatest(p.high[l][s], high = extreme(before, x, vol, d.high[a].bits[j], (real)1));
+      p.high[l][s] = greatest(p.high[l][s], high = bridge_extreme(before, x, vol, d.high[a].bits[j], (real)1));
     if (need & NEED_JOINT)
-      p.low[l][s] = least(p.low[l][s], lowest(before, x, vol, high, d.low[a].bits[j]));
+      p.low[l][s] = least(p.low[l][s], bridge_minimum(before, x, vol, high, d.low[a].bits[j]));
     else if (need & NEED_LOW)
-      p.low[l][s] = least(p.low[l][s], extreme(before, x, vol, d.low[a].bits[j], (real)-1));
-    if (S::STAYS > 0) {
+      p.low[l][s] = least(p.low[l][s], bridge_extreme(before, x, vol, d.low[a].bits[j], (real)-1));
+    if (S::SURVIVALS > 0) {
       m.before[l][s] = before;
       m.vol[l][s] = vol;
     }

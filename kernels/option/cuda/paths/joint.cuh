@@ -1,5 +1,4 @@
-/* The lowest point of a Brownian bridge whose highest is known; the twin of cpu/joint.h, which has the formula. Device
- * code. */
+/* Minimum of a Brownian bridge whose maximum is known. Twin: cpu/joint.h, which has the formula. Device code. */
 #ifndef OPTION_CUDA_JOINT_CUH
 #define OPTION_CUDA_JOINT_CUH
 
@@ -9,8 +8,8 @@ template <typename real> __device__ inline real power_below(real x) {
   return power_of_two(greatest(least(x, (real)0), (real)-120));
 }
 
-/* P(D > d) and its slope. */
-template <typename real> __device__ inline real range_above(real d, real a, real b, real &slope) {
+/* Returns P(D > d); `slope` is minus its derivative. */
+template <typename real> __device__ inline real range_probability(real d, real a, real b, real &slope) {
   const real minus_two = (real)-2.8853900817779268; /* -2/ln 2 */
   const real s = a + b, c = a - b, scale = (real)0.5 / greatest(s, (real)1e-6);
   real sum = 0, slopes = 0;
@@ -30,8 +29,8 @@ template <typename real> __device__ inline real range_above(real d, real a, real
   return sum * scale;
 }
 
-/* Of a bridge from x to y with the highest point `high`. */
-template <typename real> __device__ inline real lowest(real x, real y, real vol, real high, unsigned w) {
+/* Minimum of a bridge from x to y with deviation `vol` and maximum `high`. */
+template <typename real> __device__ inline real bridge_minimum(real x, real y, real vol, real high, unsigned w) {
   const real deviation = greatest((real)fabs(vol), (real)1e-15);
   const real a = greatest((high - x) / deviation, (real)0), b = greatest((high - y) / deviation, (real)0);
   const real nearer = greatest(a, b), u = uniform<real>(w), logarithm = binary_log(u);
@@ -43,7 +42,7 @@ template <typename real> __device__ inline real lowest(real x, real y, real vol,
 #pragma unroll 1
   for (int turn = 0; turn < 40; turn++) {
     real slope;
-    const real above = range_above(d, a, b, slope), tail = greatest(upper ? above : 1 - above, (real)1e-30);
+    const real above = range_probability(d, a, b, slope), tail = greatest(upper ? above : 1 - above, (real)1e-30);
     if (above > u)
       from = d;
     else

@@ -1,4 +1,4 @@
-/* Matched moments of the 1024 paths of a part, whose normals its threads draw twice; the twin of cpu/moments.h. Device
+/* Moment matching over the 1024 paths of a part; each thread draws its normals twice. Twin: cpu/moments.h. Device
  * code. */
 #ifndef OPTION_CUDA_MOMENTS_CUH
 #define OPTION_CUDA_MOMENTS_CUH
@@ -16,7 +16,7 @@ __device__ inline void part_moments(const constants<S> &c, const option_keys &ke
   for (int group = 0; group < (S::STEPS + 3) / 4; group++)
 #pragma unroll 1
     for (int a = 0; a < S::ASSETS; a++) {
-      real sum[8] = {0, 0, 0, 0, 0, 0, 0, 0}; /* of each step, then of the squares */
+      real sum[8] = {0, 0, 0, 0, 0, 0, 0, 0}; /* sums of each of four steps, then of the squares */
 #pragma unroll
       for (int path = 0; path < PATHS; path += S::SHARE) {
         const stream s = begin_stream(high, (S::SHARE > 1 ? 0 : low + path * OPTION_CUDA_THREADS) + threadIdx.x);
@@ -34,7 +34,7 @@ __device__ inline void part_moments(const constants<S> &c, const option_keys &ke
       }
 #pragma unroll
       for (int k = 0; k < 8; k++) {
-        const double total = warp_sum((double)sum[k]);
+        const double total = warp_sum_all((double)sum[k]);
         if (threadIdx.x % 32 == 0) all[threadIdx.x / 32][k] = total;
       }
       __syncthreads();

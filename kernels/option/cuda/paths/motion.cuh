@@ -1,12 +1,12 @@
-/* Steps of assets that are not geometric Brownian motions; the twin of cpu/motion.h. Formulas: option_dynamics in
- * scenario/motion.h. Device code; a run's text gives `local_volatility`. */
+/* Steps of assets that are not geometric Brownian motions. Twin: cpu/motion.h. Formulas and symbols: option_dynamics
+ * in scenario/motion.h. Device code; the generated source of a run defines `local_volatility`. */
 #ifndef OPTION_CUDA_MOTION_CUH
 #define OPTION_CUDA_MOTION_CUH
 
 #include "kernels/option/cuda/paths/random.cuh"
 
-enum { BROWNIAN, HESTON, LOCAL_FUNCTION, LOCAL_GRID }; /* as option_dynamics.motion */
-/* Numbers of a mover among the constants. */
+enum { BROWNIAN, HESTON, LOCAL_FUNCTION, LOCAL_GRID }; /* values of option_dynamics.motion */
+/* Constants of one track's dynamics. */
 enum {
   M_START,
   M_KEEP,
@@ -26,11 +26,7 @@ enum {
   M_NUMBERS
 };
 
-__device__ inline float quotient(float a, float b) { /* 0 for b beyond 2^126 */
-  float y;
-  asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
-  return y;
-}
+__device__ inline float quotient(float a, float b) { return approximate_quotient(a, b); }
 __device__ inline double quotient(double a, double b) { return a / b; }
 
 template <typename real> __device__ inline real polynomial(const real *c, int n, real x) {
@@ -40,8 +36,8 @@ template <typename real> __device__ inline real polynomial(const real *c, int n,
   return sum;
 }
 
-/* ln(1 + x) for x > -1. The hardware's logarithm has an absolute error near 1, which adds up over a path's steps; the
- * polynomial is that of lanes.h. */
+/* ln(1 + x) for x > -1. The hardware's logarithm has an absolute error near 1, which accumulates over a path's
+ * steps; the polynomial is that of cpu/lanes.h. */
 __device__ inline float log_1_plus(float x) {
   const float c[] = {1.4426959f,   -0.721352119f, 0.480801929f, -0.360261048f,
                      0.290806341f, -0.251942061f, 0.201279705f, -0.090877907f};
@@ -50,7 +46,7 @@ __device__ inline float log_1_plus(float x) {
 }
 __device__ inline double log_1_plus(double x) { return log1p(x); }
 
-/* As lower_quantile of cpu/random.h. */
+/* Rational function of lower_quantile in cpu/random.h. */
 __device__ inline float quantile(float r) {
   const float above[] = {3.40119263f, 2.85147922f, 0.832824584f, 0.100011900f, 0.00411618367f};
   const float below[] = {1, 0.516901913f, 0.0836985535f, 0.00411369822f};
@@ -72,26 +68,18 @@ __device__ inline double quantile(double r) {
   return quotient(polynomial(above, 10, r), polynomial(below, 9, r));
 }
 
-__device__ inline float reciprocal(float a) {
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-  return y;
-}
+__device__ inline float reciprocal(float a) { return approximate_inverse(a); }
 __device__ inline double reciprocal(double a) { return 1 / a; }
-__device__ inline float inverse_root(float a) {
-  float y;
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-  return y;
-}
+__device__ inline float inverse_root(float a) { return approximate_rsqrt(a); }
 __device__ inline double inverse_root(double a) { return rsqrt(a); }
 
-/* The distance of u = (k + 1/2)/2^32 from the nearer end, k the word; negative where that is 1. */
+/* Distance of u = (k + 1/2)/2^32 from the nearer end of [0, 1]; negative where that is 1. k: the random bits w. */
 __device__ inline float folded(unsigned w) { return fused((float)(int)w, 0x1p-32f, 0x1p-33f); }
 __device__ inline double folded(unsigned long long w) { return ((double)(int)w + 0.5) * 0x1p-32; }
 
-/* A normal by inversion, falling with the word, from what is folded and log2(u (1 - u)). In fp32 a polynomial in the
- * latter, times 1/2 - u: within 3e-7 of the normal between u = 2^-10 and 1/2, least largest error; beyond, and in fp64,
- * the rational function. Where it is not `used` it may be anything. */
+/* A normal by inversion, decreasing with the random bits, from folded(w) and log2(u (1 - u)). fp32, 2^-10 < u <=
+ * 1/2: 1/2 - u times a minimax polynomial in the latter, within 3e-7 of the normal; beyond that, and in fp64, the
+ * rational function. The result is undefined where `used` is false. */
 __device__ inline float falling_normal(float u, float logs, bool used) {
   const float c[] = {4.43584014f,    -0.478565864f,    -0.00693946394f,  0.000961892236f, 0.000136219223f,
                      4.1285996e-06f, -8.39198378e-07f, -7.67681032e-08f, 1.78140558e-09f};
@@ -103,10 +91,9 @@ __device__ inline double falling_normal(double u, double, bool) {
   return copysign(quantile(root(binary_log(fabs(u)) * -1.3862943611198906) - 4), u);
 }
 
-/* rest + k/ln 2, k = K0*: less the logarithm of the mean of exp(A v') that its law has, A is big, y is A mean, g is A
- * variance/(2 mean). In fp32 from the cumulants: the mean, the variance and, of the third's order, what both laws have
- * in common, so that 1/12 y^3 or g^3/6 are left out at most, 2e-9 at the bound, above which it is computed as it
- * stands. */
+/* rest + k/ln 2 with k = K0*, minus the logarithm of the mean of exp(A v'); `big` is A, y is A mean, g is A
+ * variance/(2 mean). fp32 sums the cumulants up to the third-order term that both laws share; the terms left out,
+ * y^3/12 or g^3/6, are at most 2e-9 below the bound. Above the bound K0* is computed directly. */
 template <typename real>
 __device__ inline real add_martingale(bool quadratic, real big, real mean, real g, real s, real t, real c, real rest) {
   const real inverse_ln2 = (real)1.4426950408889634074;
@@ -118,9 +105,10 @@ __device__ inline real add_martingale(bool quadratic, real big, real mean, real 
   return fused(quadratic ? (real)0.5 * logarithm - y * s * over : -logarithm, inverse_ln2, rest);
 }
 
-/* Heston's step: the growth of x beside its drift. `w` is the word of the variance. With h = psi/2, s = sqrt(1 - h) and
- * t = sqrt(1 - s) the quadratic case is v' = mean (sqrt(s) + t z)^2; the other one is v' = max(-log(c u), 0) c mean
- * with c = h + 1/2, which is 1/(1 - p). A warp has both more often than not: they share what they can. */
+/* One step of Heston's model: returns the increment of x without its drift. `w`: random bits of the variance. With h
+ * = psi/2, s = sqrt(1 - h), t = sqrt(1 - s) the quadratic case is v' = mean (sqrt(s) + t z)^2; the exponential one
+ * is v' = max(-log(c u), 0) c mean with c = h + 1/2 = 1/(1 - p). Most warps meet both cases, so that they share what
+ * they can. */
 template <typename real>
 __device__ inline real heston_step(const real *m, real &v, real normal, unsigned w, real &vol) {
   const real mean = fused(v, m[M_KEEP], m[M_PULL]), half = fused(v, m[M_HALF_SPREAD], m[M_HALF_FLOOR]);
@@ -139,7 +127,7 @@ __device__ inline real heston_step(const real *m, real &v, real normal, unsigned
   return grown;
 }
 
-/* Volatility on the grid's row of a step: node[nodes], value[nodes]. */
+/* Local volatility from the grid's row of a step, linear in price: node[nodes], value[nodes]. */
 template <typename real>
 __device__ inline real grid_volatility(const real *node, const real *value, int nodes, real price) {
   real sigma = __ldg(value);
@@ -156,7 +144,7 @@ template <typename real> __device__ inline real local_step(const real *m, real s
   return vol * normal - sigma * sigma * m[M_DT] * (real)0.7213475204444817;
 }
 
-/* The sum of a step's jumps; above[count]: chances of more than k. */
+/* Sum of the jumps in a step; above[count]: probabilities of more than k jumps. */
 template <typename real>
 __device__ inline real jump_sum(const real *m, const real *above, int most, const bits4 &w, int sign) {
   const real u = uniform<real>(w.bits[0]);

@@ -1,5 +1,5 @@
-/* Random bits of MRG32k3a, in place of Philox's; the twin of random/mrg.c. The recurrence and the skips ahead are those
- * of curand_kernel.h, which is not on every machine that compiles this text; tests compare the bits. Device code. */
+/* Random bits of MRG32k3a instead of Philox. Twin: random/mrg.c. Recurrence and skips as in curand_kernel.h, which
+ * not every machine that compiles this source has; tests compare the bits. Device code. */
 #ifndef OPTION_CUDA_MRG_CUH
 #define OPTION_CUDA_MRG_CUH
 
@@ -15,19 +15,19 @@ struct common_bits {
 };
 __device__ inline common_bits common(unsigned, const option_keys &, unsigned group) { return {group}; }
 
-/* State of a path and a draw before its first group. */
+/* State of a path's subsequence at the beginning of a draw. */
 struct own_bits {
   unsigned s[6];
 };
 
 enum : unsigned { MRG_M1 = 4294967087u, MRG_M2 = 4294944443u };
-/* In [0, m), of x < 2^49. */
+/* x mod m for x < 2^49, in [0, m). */
 __device__ inline unsigned mrg_reduced(unsigned long long x, int part) {
   x = (x >> 32) * (part ? 22853u : 209u) + (unsigned)x;
   const unsigned m = part ? MRG_M2 : MRG_M1;
   return (unsigned)(x >= m ? x - m : x);
 }
-/* As large as that: a product, once folded. */
+/* A product, folded once: congruent mod m, below 2^49. */
 __device__ inline unsigned long long mrg_folded(unsigned a, unsigned b, int part) {
   const unsigned long long x = (unsigned long long)a * b;
   return (x >> 32) * (part ? 22853u : 209u) + (unsigned)x;
@@ -50,7 +50,7 @@ __device__ inline void mrg_skip(const unsigned *matrix, unsigned *s) {
   }
 }
 
-/* `table`: of OPTION_MRG_BYTES bytes. */
+/* Skips n numbers; `table`: matrices of OPTION_MRG_BYTES bytes. */
 __device__ inline void mrg_skip_bytes(const unsigned *table, unsigned long long n, unsigned *s) {
 #pragma unroll 1
   for (; n != 0; n >>= 8, table += 256 * 18)
@@ -62,7 +62,7 @@ __device__ inline own_bits prepare(const stream &s, const option_keys &keys, uns
   for (int i = 0; i < 6; i++) own.s[i] = __ldg(keys.mrg + i);
   const unsigned high = s.high >> 29 << 16 | (s.high & 0xffffu);
   mrg_skip_bytes(keys.mrg + 6, (unsigned long long)high << 32 | s.low, own.s);
-  if (draw > 0) mrg_skip_bytes(keys.mrg + 6 + (OPTION_MRG_BYTES + 5) * 256 * 18, draw, own.s); /* from 2^40 on */
+  if (draw > 0) mrg_skip_bytes(keys.mrg + 6 + (OPTION_MRG_BYTES + 5) * 256 * 18, draw, own.s); /* draw << 40 */
   return own;
 }
 

@@ -1,10 +1,10 @@
-/* Whole paths and their features; the twin of cpu/path.c. Device code. */
+/* Whole paths and their features. Twin: cpu/path.c. Device code. */
 #ifndef OPTION_CUDA_PATH_CUH
 #define OPTION_CUDA_PATH_CUH
 
 #include "kernels/option/cuda/paths/step.cuh"
 
-/* Feature `v` of line l on track t with sign s; SLOPED: its derivative by tangent g. */
+/* Feature `v` of line l (on track t) with sign s; SLOPED: its derivative by tangent g. */
 template <class S, int KIND, bool SLOPED>
 __device__ inline typename S::real view(const path_state<S> &p, const constants<S> &c, int v, int l, int t, int s,
                                         int slot, int g) {
@@ -28,24 +28,24 @@ __device__ inline typename S::real view(const path_state<S> &p, const constants<
   else if constexpr (KIND == OPTION_FIXING)
     return price<S>(signed_by<S>(s, p.fixing[t][slot]) + at) * scale * (SLOPED ? p.slope_fixing[g][slot][s] : (real)1);
   else
-    return KIND == OPTION_EARLY ? p.early[slot] : p.stay[slot];
+    return KIND == OPTION_EARLY ? p.early[slot] : p.survival[slot];
 }
 
-/* Number added to each sample of a path: 0, or NaN where a local volatility was invalid: payoffs may hide that. */
-template <class S> __device__ inline typename S::real soundness(const path_state<S> &p) {
-  return p.unsound ? (typename S::real)__longlong_as_double(0x7ff8000000000000) : (typename S::real)0;
+/* Added to each sample of a path: 0, or NaN where a local volatility was invalid, because a payoff could hide that. */
+template <class S> __device__ inline typename S::real nan_if_invalid(const path_state<S> &p) {
+  return p.invalid ? (typename S::real)__longlong_as_double(0x7ff8000000000000) : (typename S::real)0;
 }
 
-/* Calls take(r, views) with the features of the path. */
+/* Calls take(r, views) with the features of path r. */
 template <class S, class Take>
 __device__ inline void end_path(const path_state<S> &p, const constants<S> &c, int r, Take take) {
   typename S::real views[S::VIEWS + S::CHECKED];
   S::read_features(p, c, views);
-  if constexpr (S::CHECKED) views[S::VIEWS] = soundness(p);
+  if constexpr (S::CHECKED) views[S::VIEWS] = nan_if_invalid(p);
   take(r, views);
 }
 
-/* Moves the draws forward by `steps` steps. */
+/* Shifts the draws by `steps` steps, so that the next step uses index 0. */
 template <class S> __device__ inline void advance(draws<S> &d, int steps) {
   OPTION_EACH
   for (int a = 0; a < S::ASSETS; a++)
@@ -59,9 +59,9 @@ template <class S> __device__ inline void advance(draws<S> &d, int steps) {
     }
 }
 
-/* Simulates the path with number (high, low + its thread's), or of the S::SHARE paths, each 256 on from the one
- * before, OPTION_SHARE_STRIDE, that have the bits of a `turn`; `low` is a multiple of 256 then. `table`:
- * [groups][rows][4]. `shared`: what such paths of a thread have in common in all turns. */
+/* Simulates path (high, low + thread index). With S::SHARE > 1: the S::SHARE paths, OPTION_SHARE_STRIDE apart, that
+ * share the random bits of group `turn`; `low` is a multiple of 256 then. `table`: [groups of steps][rows][4].
+ * `shared`: the generator's state that all groups of a thread have in common. */
 template <class S, class Take>
 __device__ inline void simulate_path(const constants<S> &c, const option_keys &keys, const typename S::real *table,
                                      const common_bits *kept, const own_bits &shared, const option_points *points,

@@ -1,32 +1,33 @@
-/* Random bits of Philox4x32-10, one path a thread; the twin of cpu/random.h. See random/draws.h. Device code. */
+/* Random bits of Philox4x32-10, one path a thread. Twin: cpu/random.h. Which bits a path takes: random/draws.h.
+ * Device code. */
 #ifndef OPTION_CUDA_PHILOX_CUH
 #define OPTION_CUDA_PHILOX_CUH
 
+#include "kernels/common/device.cuh"
 #include "kernels/option/cuda/paths/bits.cuh"
 
 struct halves {
   unsigned low, high;
 };
-/* One instruction: a compiler that sees the product splits it, and makes the half that it needs again later on. */
 __device__ inline halves product(unsigned a, unsigned b) {
   halves p;
-  asm("{ .reg .u64 p; mul.wide.u32 p, %2, %3; mov.b64 {%0, %1}, p; }" : "=r"(p.low), "=r"(p.high) : "r"(a), "r"(b));
+  wide_product(a, b, &p.low, &p.high);
   return p;
 }
 
-/* What does not change from step to step: the first product of a path. */
+/* State of the generator for one path: the first product; the same at every step. */
 struct stream {
   halves first;
-  unsigned high; /* of the path: the same in a thread block */
+  unsigned high; /* upper half of the path's number; the same for a thread block */
 };
 
 __device__ inline stream begin_stream(unsigned high, unsigned low) { return {product(low, 0xD2511F53u), high}; }
 
-/* `group`: of four steps, or the step of a jump. Of the first three rounds' products two are of the path's upper word
- * and the group alone, which a thread block has in common, and three of the path alone, which leave the loop over its
- * steps. */
+/* `group`: number of four steps, or the step of a jump. Of the products in the first three rounds two depend on the
+ * path's upper half and the group alone and are shared by a thread block; three depend on the path alone and leave
+ * the loop over its steps. */
 struct common_bits {
-  unsigned c2, c3; /* of the second round */
+  unsigned c2, c3; /* second round's state */
 };
 
 __device__ inline common_bits common(unsigned high, const option_keys &keys, unsigned group) {
@@ -35,7 +36,7 @@ __device__ inline common_bits common(unsigned high, const option_keys &keys, uns
   return {(unsigned)(q >> 32) ^ keys.key[1][1], (unsigned)q};
 }
 
-/* The path's own part. */
+/* The part that depends on the path alone. */
 struct own_bits {
   halves third; /* the third round's first product */
   unsigned c1, c2;

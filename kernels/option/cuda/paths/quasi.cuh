@@ -1,11 +1,11 @@
-/* Scrambled Sobol points and Brownian bridges, one path a thread; the twin of cpu/quasi.h. Tables: random/quasi.h.
- * Device code. */
+/* Scrambled Sobol points and Brownian bridges, one path a thread. Twin: cpu/quasi.h. Tables: random/quasi.h. Device
+ * code. */
 #ifndef OPTION_CUDA_QUASI_CUH
 #define OPTION_CUDA_QUASI_CUH
 
 #include "kernels/option/cuda/paths/motion.cuh"
 
-/* A path's: each asset's own Brownian motion at the steps, in units of a step's deviation; in local memory. */
+/* Brownian motion of each asset of a path at the steps, in units of a step's standard deviation; local memory. */
 template <class S> struct motions {
   unsigned scramble, index;
   typename S::real at[S::SOBOL ? S::ASSETS : 1][S::SOBOL ? S::STEPS + 1 : 1];

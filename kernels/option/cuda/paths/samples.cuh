@@ -1,16 +1,16 @@
-/* Samples of all quantities and their sums; the twin of `sample` in cpu/ops.c. Device code; a run's text gives the
- * struct `payoffs`: groups of quantities as functions of path features.
+/* Samples of all quantities and their sums. Twin: `sample` in cpu/ops.c. Device code; the generated source of a run
+ * defines the struct `payoffs`: groups of quantities as functions of path features.
  *
- * A thread block takes a part of a logical block, S::PART samples: its threads simulate S::OUTER x S::INNER paths each,
- * add INNER of them in the paths' precision, and from there on all is fp64, in an order that does not depend on the
- * grid. partial[parts][quantities][2]: sums of v - shift and of its square. */
+ * A thread block takes a part of a logical block, S::PART samples: its threads simulate S::OUTER x S::INNER paths
+ * each, add INNER of them in the paths' precision and everything else in fp64, in an order that does not depend on
+ * the grid. partial[parts][quantities][2]: sums of v - shift and of its square. */
 #ifndef OPTION_CUDA_SAMPLES_CUH
 #define OPTION_CUDA_SAMPLES_CUH
 
 #include "kernels/option/cuda/paths/path.cuh"
 #include "kernels/option/cuda/paths/moments.cuh"
 
-/* First and second sums of a group of quantities. */
+/* Sums of v - shift, and of its square, of a group of quantities. */
 template <class P, typename real> struct group_sums { real first[P::COUNT], second[P::COUNT]; };
 
 template <class P, typename real> __device__ inline void clear(group_sums<P, real> &sums) {
@@ -23,20 +23,20 @@ __device__ inline void add_path(const constants<S> &c, int group, const typename
                                 group_sums<P, typename S::real> &sums) {
   typedef typename S::real real;
   real value[P::COUNT], control[P::COUNT];
-  P::of(group, views, c.c + S::C_TUNE, value, control);
+  P::of(group, views, c.c + S::C_QUANTITY, value, control);
 #pragma unroll
   for (int k = 0; k < P::COUNT; k++) {
-    const real *tune = c.c + S::C_TUNE + 2 * (group * OPTION_CUDA_GROUP + k);
-    real d = P::SHIFTED ? value[k] : value[k] - tune[0];
-    if (P::CONTROLS) d = fused(-tune[1], control[k], d);
+    const real *quantity = c.c + S::C_QUANTITY + 2 * (group * OPTION_CUDA_GROUP + k);
+    real d = P::SHIFTED ? value[k] : value[k] - quantity[0];
+    if (P::CONTROLS) d = fused(-quantity[1], control[k], d);
     if constexpr (S::CHECKED) d += views[S::VIEWS];
     sums.first[k] += d;
     sums.second[k] = fused(d, d, sums.second[k]);
   }
 }
 
-/* Adds the warp's sums to its own in shared memory, eight at a time where they have no other groups beside
- * them: of more they go through memory. */
+/* Adds a warp's sums to the block's in shared memory; eight at a time where there is one group, all at once where
+ * there are several. */
 template <class P, typename real>
 __device__ inline void close_group(int group, const group_sums<P, real> &sums,
                                    double (*all)[P::GROUPS * OPTION_CUDA_GROUP][2]) {
@@ -48,12 +48,12 @@ __device__ inline void close_group(int group, const group_sums<P, real> &sums,
   }
 #pragma unroll P::GROUPS> 1 ? 2 * P::COUNT : 8
   for (int k = 0; k < 2 * P::COUNT; k++) {
-    const double sum = warp_sum(each[k]);
+    const double sum = warp_sum_all(each[k]);
     if (threadIdx.x % 32 == 0) all[threadIdx.x / 32][group * OPTION_CUDA_GROUP + k / 2][k % 2] += sum;
   }
 }
 
-/* One group: its sums stay in registers. */
+/* One group of quantities: its sums stay in registers. */
 template <class S, class P, bool FULL>
 __device__ inline void sample_one(const constants<S> &c, const option_keys &keys, const typename S::real *table,
                                   const common_bits *kept, const option_points *points, const moments<S> *matched,
@@ -64,7 +64,7 @@ __device__ inline void sample_one(const constants<S> &c, const option_keys &keys
   own_bits own = prepare(begin_stream(high, threadIdx.x), keys, 0);
 #if !OPTION_MRG
   if (S::SHARE > 1) /* kept, not computed anew in each turn */
-    asm volatile("" : "+r"(own.third.low), "+r"(own.third.high), "+r"(own.c1), "+r"(own.c2));
+    keep_in_registers(own.third.low, own.third.high, own.c1, own.c2);
 #endif
   clear(total);
 #pragma unroll 1
@@ -89,7 +89,7 @@ __device__ inline void sample_one(const constants<S> &c, const option_keys &keys
   close_group<P>(0, total, all);
 }
 
-/* Several: views are kept, and each group goes over all of them. */
+/* Several groups: the features of INNER paths are kept, and each group reads them all. */
 template <class S, class P>
 __device__ inline void sample_many(const constants<S> &c, const option_keys &keys, const typename S::real *table,
                                    const common_bits *kept, const option_points *points, const moments<S> *matched,
@@ -152,7 +152,7 @@ __device__ inline void sample_part(const constants<S> &c, const option_keys &key
   }
   if constexpr (P::GROUPS > 1)
     sample_many<S, P>(c, keys, table, kept, points, matched, high, low, left, all);
-  else if (S::LIGHT && left == S::PART) /* a path that may end early costs some per cent there */
+  else if (S::LIGHT && left == S::PART) /* full parts skip the check of the path's number, which costs some per cent */
     sample_one<S, P, true>(c, keys, table, kept, points, matched, high, low, left, all);
   else
     sample_one<S, P, false>(c, keys, table, kept, points, matched, high, low, left, all);

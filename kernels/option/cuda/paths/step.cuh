@@ -1,5 +1,5 @@
-/* A step of a path, or of an antithetic pair, of all markets from the same normals; the twin of the steps of
- * cpu/path.c. Device code. */
+/* One step of a path, or of an antithetic pair, in all markets from the same normals. Twin: the steps of cpu/path.c.
+ * Device code. */
 #ifndef OPTION_CUDA_STEP_CUH
 #define OPTION_CUDA_STEP_CUH
 
@@ -7,8 +7,8 @@
 #include "kernels/option/cuda/paths/quasi.cuh"
 #include "kernels/option/random/moments.h"
 
-/* What the groups of steps have in common, or with S::SHARE > 1 the groups of paths; in shared memory, if not too many.
- */
+/* Generator states that a thread block shares, one for each group of steps, or with S::SHARE > 1 for each group of
+ * paths; in shared memory if they fit. */
 template <class S> struct groups {
   enum { COUNT = S::SHARE > 1 ? S::INNER *S::OUTER / S::SHARE : (S::STEPS + 3) / 4, KEPT = COUNT <= 256 };
 };
@@ -37,7 +37,7 @@ __device__ inline void draw(const constants<S> &c, const stream &s, const own_bi
   }
 }
 
-/* In place of what draw gives of Philox's: of steps `first` on to the places `place` on. */
+/* Normals from Sobol points instead of Philox: of the steps from `first` on, stored from index `place` on. */
 template <class S>
 __device__ inline void draw_points(const constants<S> &c, const option_points &q, const motions<S> &m, int first,
                                    int place, draws<S> &out) {
@@ -55,13 +55,13 @@ __device__ inline void draw_points(const constants<S> &c, const option_points &q
     }
 }
 
-/* Of the normals of each step and asset of a part; nothing without S::MATCHED. */
+/* Mean and 1/deviation of the normals of each step and asset of a part; unused without S::MATCHED. */
 template <class S> struct moments {
   enum { COUNT = S::MATCHED ? S::STEPS * S::ASSETS : 1 };
   typename S::real mean[COUNT], scale[COUNT];
 };
 
-/* In place: of steps `first` on at the places `place` on. */
+/* Matches moments in place: of the steps from `first` on, stored from index `place` on. */
 template <class S>
 __device__ inline void match_moments(const constants<S> &c, const moments<S> &m, int first, int place, draws<S> &d) {
   typedef typename S::real real;
@@ -78,11 +78,11 @@ __device__ inline void match_moments(const constants<S> &c, const moments<S> &m,
     }
 }
 
-/* A step of what is no geometric Brownian motion, or stands beside one. `vol`: the step's deviation, of each sign. */
+/* One step of track t where some asset is no geometric Brownian motion. `vol`: the step's deviation, for each sign. */
 template <class S>
-__device__ inline void move(path_state<S> &p, const constants<S> &c, const stream &random, const option_keys &keys,
-                            const draws<S> &d, const rows<S> &row, int i, int j, int a, int t, typename S::real w,
-                            typename S::real *vol) {
+__device__ inline void advance_asset(path_state<S> &p, const constants<S> &c, const stream &random,
+                                     const option_keys &keys, const draws<S> &d, const rows<S> &row, int i, int j,
+                                     int a, int t, typename S::real w, typename S::real *vol) {
   typedef typename S::real real;
   const real *m = c.c + S::C_DYNAMICS + t * M_NUMBERS;
   const int motion = S::motion(a), step = row.first + i;
@@ -104,7 +104,7 @@ __device__ inline void move(path_state<S> &p, const constants<S> &c, const strea
               ? grid_volatility(row.table + S::grid_at(t), row.table + S::grid_at(t) + (step + 1) * S::nodes(a),
                                 S::nodes(a), price_now)
               : S::local_volatility(a, price_now, step * m[M_DT]);
-      if (S::CHECKED && motion == LOCAL_FUNCTION && !(sigma >= 0 && sigma <= (real)1e18)) p.unsound = true;
+      if (S::CHECKED && motion == LOCAL_FUNCTION && !(sigma >= 0 && sigma <= (real)1e18)) p.invalid = true;
       grown += local_step(m, sigma, normal, vol[s]);
     }
     if (S::JUMPS > 0 && S::jumps(a) > 0)
@@ -114,7 +114,7 @@ __device__ inline void move(path_state<S> &p, const constants<S> &c, const strea
   }
 }
 
-/* The asset's normal of a step, and the slopes that go with it. */
+/* Correlated normal of asset a; also updates the tangents of that asset. */
 template <class S>
 __device__ inline typename S::real own_normal(path_state<S> &p, const constants<S> &c, const draws<S> &d,
                                               const rows<S> &row, int i, int j, int a) {
@@ -129,25 +129,27 @@ __device__ inline typename S::real own_normal(path_state<S> &p, const constants<
   }
   OPTION_EACH
   for (int g = 0; g < S::TANGENTS && !S::FOLDED; g++)
-    if (S::tangent_asset(g) == a && !S::tangent_flat(g)) p.slope[g] = fused(row.of(S::R_SWING + g, i), w, p.slope[g]);
+    if (S::tangent_asset(g) == a && !S::tangent_flat(g))
+      p.slope[g] = fused(row.of(S::R_VOL_SLOPE + g, i), w, p.slope[g]);
   return w;
 }
 
-/* Step i of the rows, with the draws' numbers j. */
+/* Step i of the rows, with the random numbers of index j. */
 template <class S>
 __device__ inline void step(path_state<S> &p, const constants<S> &c, const stream &random, const option_keys &keys,
                             const draws<S> &d, const rows<S> &row, int i, int j) {
   typedef typename S::real real;
-  real w = 0, vol[path_state<S>::OWN], power[S::SIGNS]; /* of the asset, of the track */
+  real w = 0, vol[path_state<S>::OWN], power[S::SIGNS]; /* w of the current asset, the rest of the current track */
   marks<S> m;
   OPTION_EACH
-  for (int l = 0; l < S::LINES; l++) { /* all trips are known before loops unroll, which else double time and again */
+  /* one flat loop: its length is known before unrolling; nested loops take several times as long to compile */
+  for (int l = 0; l < S::LINES; l++) {
     const int t = S::line_track(l), a = S::track_asset(t);
     const bool first = l == S::line_begin(t), leads = first && t == S::track_begin(a);
     if (leads) w = own_normal(p, c, d, row, i, j, a);
     if (first) {
       if constexpr (S::MOVED) {
-        move(p, c, random, keys, d, row, i, j, a, t, w, vol);
+        advance_asset(p, c, random, keys, d, row, i, j, a, t, w, vol);
       } else {
         real grown = w;
         vol[0] = S::FOLDED ? c.c[S::C_VOL + t] : row.of(S::R_VOL + t, i);
@@ -165,12 +167,13 @@ __device__ inline void step(path_state<S> &p, const constants<S> &c, const strea
     add_line(p, m, c, d, row, i, j, a, t, l, vol, power);
   }
   OPTION_EACH
-  for (int k = 0; k < S::STAYS; k++) {
-    const int l = S::stay_line(k), s = S::stay_sign(k);
-    p.stay[k] *= stays(m.before[l][s], p.x[l][s], m.vol[l][s], c.c[S::C_STAY + k], (real)S::stay_side(k));
+  for (int k = 0; k < S::SURVIVALS; k++) {
+    const int l = S::survival_line(k), s = S::survival_sign(k);
+    p.survival[k] *=
+        bridge_survival(m.before[l][s], p.x[l][s], m.vol[l][s], c.c[S::C_SURVIVAL + k], (real)S::survival_side(k));
   }
   OPTION_EACH
-  for (int k = 0; k < S::EARLIES && !S::RECORD; k++)
+  for (int k = 0; k < S::EXERCISES && !S::RECORD; k++)
     exercise(c, row.table, k, row.first + i, p.x[S::early_line(k)][S::early_sign(k)], p.early[k]);
   if (S::FIXINGS > 0 && row.of(S::R_MARK, i) != 0) {
     OPTION_EACH

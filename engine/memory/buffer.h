@@ -1,4 +1,4 @@
-/* A typed n-d array: type, shape, where it lives, who owns it. */
+/* A typed n-d array: type, shape, memory space, owner. */
 #ifndef SIM_ENGINE_BUFFER_H
 #define SIM_ENGINE_BUFFER_H
 
@@ -20,7 +20,7 @@ typedef enum sim_space { SIM_SPACE_HOST, SIM_SPACE_DEVICE } sim_space;
 
 typedef struct sim_backend sim_backend;
 
-/* `data` is aligned to 64 bytes. A view has owner NULL and borrows. */
+/* `data` is aligned to 64 bytes, in the memory of `owner`. A view has owner NULL and borrows. */
 typedef struct sim_buffer {
   void *data;
   sim_dtype dtype;
@@ -30,10 +30,10 @@ typedef struct sim_buffer {
   const sim_backend *owner; /* frees it; NULL: a view */
 } sim_buffer;
 
-/* Zeroed. SIM_ERR_NO_MEMORY names the size. */
+/* Allocates a zeroed array. SIM_ERR_NO_MEMORY names the size. */
 sim_status sim_buffer_create(const sim_backend *backend, sim_dtype dtype, int rank, const int64_t *shape,
                              sim_buffer *out) SIM_MUST_CHECK;
-void sim_buffer_destroy(sim_buffer *buffer); /* and nulls it */
+void sim_buffer_destroy(sim_buffer *buffer); /* and zeroes *buffer */
 size_t sim_buffer_bytes(const sim_buffer *buffer);
 
 #ifdef __cplusplus

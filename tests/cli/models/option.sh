@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a user sees of a run of options: its last lines, and what is said where an accuracy is not reached.
-. "${BASH_SOURCE[0]%/*}/lib.sh"
+. "${BASH_SOURCE[0]%/*}/../lib.sh"
 
 # price PAYOFFS SAMPLING REST: a scenario in s.lua, run in s.out.
 price() {
@@ -31,7 +31,7 @@ has 'where sampling.time ended the run'
 
 # No path pays: never reached, and the error is unknown. With nothing random a 0 is certain.
 price 'payoffs = { sim.european { strike = 1000 } }' 'standard_error = 1e-3, paths = 2^21'
-has 'no path of 1048576 has been paid by payoffs[1]: the run goes on to sampling.paths = 2097152'
+has 'no path of 1048576 has been paid by payoffs[1]: the run continues to sampling.paths = 2097152'
 has 'warning: no path of 2097152 paid by payoffs[1]'
 has 'standard_error = 0.001 is not reached after 2097152 paths'
 has 'price 0 +- ?'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Grains: a box that is empty for a while, and snapshots as a start.
 # shellcheck source=tests/cli/lib.sh
-source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+source "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
 
 # All leave, and others come later: nobody is there from about 0.15 to 0.5.
 cat >empty.lua <<'EOF'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs with functions of the scenario in the model: tables of their own, restarts without Lua, and stop_when.
-. "${BASH_SOURCE[0]%/*}/lib.sh"
+. "${BASH_SOURCE[0]%/*}/../lib.sh"
 
 cat >laws.lua <<'LUA'
 local field = sim.param("field", 0.25, "strength of the swinging field")

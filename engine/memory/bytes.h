@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Starts as {0}; always NUL-terminated once anything was added. After a failed allocation `failed` stays set and
+/* Initialized as {0}; NUL-terminated after the first addition. After a failed allocation `failed` stays set and
  * later additions do nothing, so that a caller checks once at the end. */
 typedef struct sim_bytes {
   char *data; /* owned */
@@ -19,7 +19,8 @@ void sim_bytes_format(sim_bytes *bytes, const char *format, ...) __attribute__((
 void sim_bytes_json_string(sim_bytes *bytes, const char *text, size_t size); /* with quotes; invalid UTF-8 as \u00XX */
 void sim_bytes_free(sim_bytes *bytes);
 
-/* Copies text into out[capacity], control characters and invalid bytes as \xNN, cut with "..." where too long. */
+/* Copies text into out[capacity], with control characters and invalid bytes as \xNN, truncated with "..." if too
+ * long. */
 void sim_text_escape(char *out, size_t capacity, const char *text, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs of diffusion that go on to a later end, and what is said of values that are no numbers and of slow sizes.
-. "${BASH_SOURCE[0]%/*}/lib.sh"
+. "${BASH_SOURCE[0]%/*}/../lib.sh"
 
 cat >s.lua <<'LUA'
 local t_end, dt = sim.param("t_end", 1.5), sim.param("dt", "0.1")

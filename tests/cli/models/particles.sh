@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Particles as a user meets them: precision that is too coarse, and starts that take long.
-. "${BASH_SOURCE[0]%/*}/lib.sh"
+. "${BASH_SOURCE[0]%/*}/../lib.sh"
 
 # Numbers of single precision near 1e5 are 0.0078 apart: too coarse beside a softening or a radius of 0.5, not of 10.
 cat >far.lua <<'LUA'

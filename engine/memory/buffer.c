@@ -1,4 +1,4 @@
-#include "engine/buffer.h"
+#include "engine/memory/buffer.h"
 
 #include "engine/device/backend.h"
 

@@ -1,0 +1,33 @@
+/* Failures of the CUDA backend: the first one stays. */
+#include "engine/device/cuda_parts.h"
+
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <stdio.h>
+
+static struct {
+  pthread_mutex_t lock;
+  int device;
+  bool is;
+  char text[512];
+} failure = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void sim_cuda_failures_of(int device) { failure.device = device; }
+
+int sim_cuda_failed(int error, const char *call, const char *what) {
+  if (error == cudaSuccess) return 0;
+  pthread_mutex_lock(&failure.lock);
+  if (!failure.is)
+    snprintf(failure.text, sizeof failure.text, "GPU %d: %s (%s): %s (%s)", failure.device, call, what,
+             cudaGetErrorString((cudaError_t)error), cudaGetErrorName((cudaError_t)error));
+  failure.is = true;
+  pthread_mutex_unlock(&failure.lock);
+  return 1;
+}
+
+sim_status sim_cuda_status(void) {
+  pthread_mutex_lock(&failure.lock);
+  sim_status status = failure.is ? sim_fail(SIM_ERR_DEVICE, "%s", failure.text) : SIM_OK;
+  pthread_mutex_unlock(&failure.lock);
+  return status;
+}

@@ -1,0 +1,7 @@
+-- expect: 65 5: probes: expected a list of lists of numbers, got sim.diffusion{...}
+return sim.diffusion {
+  grid      = { n = {16, 16}, size = {1, 1} },
+  fields    = { { name = "u", D = 0.01 } },
+  probes    = sim.diffusion {},
+  integrate = { t_end = 1 },
+}

@@ -2,6 +2,7 @@
 #ifndef NBODY_FMM_CUDA_OPERATORS_CUH
 #define NBODY_FMM_CUDA_OPERATORS_CUH
 
+#include "kernels/common/device.cuh"
 #include "kernels/nbody/direct/cuda/pair.cuh"
 #include "kernels/nbody/fmm/cuda/fmm.h"
 
@@ -10,7 +11,7 @@ template <typename real> __device__ __forceinline__ real v_add(real a, real b) {
 template <typename real> __device__ __forceinline__ real v_mul(real a, real b) { return a * b; }
 __device__ __forceinline__ float v_fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 __device__ __forceinline__ double v_fma(double a, double b, double c) { return __fma_rn(a, b, c); }
-__device__ __forceinline__ float v_inverse_root(float a) { return inverse_root_start(a); }
+__device__ __forceinline__ float v_inverse_root(float a) { return approximate_rsqrt(a); }
 __device__ __forceinline__ double v_inverse_root(double a) { return __drcp_rn(__dsqrt_rn(a)); }
 #define FMM_FUNCTION static __device__ __forceinline__
 namespace of_float {

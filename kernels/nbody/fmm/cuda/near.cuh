@@ -2,7 +2,8 @@
  * lane has up to 4 targets; the bodies of a piece of the near list stream through a tile in shared memory, the next
  * tile while the warp works on this one. Of a long list the warp does the first pieces; the others, which the lists'
  * writer has put down as tasks, are spread over all warps, and each waits for the piece before it to be added, so that
- * sums have one order. Hot loops are few and short, for the instruction cache. Device code. */
+ * sums have one order; each part of a leaf's bodies waits for itself, so that what waits is no more than an addition.
+ * Hot loops are few and short, for the instruction cache. Device code. */
 #ifndef NBODY_FMM_CUDA_NEAR_CUH
 #define NBODY_FMM_CUDA_NEAR_CUH
 
@@ -219,10 +220,15 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
       if (piece + 1 < share.end) segment = t.next[segment];
     }
     warp_barrier();
-    while (!starts && fmm_stage_of(t.stage, c) < FMM_STAGE_FIELD + share.first) __nanosleep(64);
-    if (!is) continue;
+    if (!starts) { /* the first pieces have set up `done` */
+      while (fmm_stage_of(t.stage, c) < FMM_STAGE_BEGUN) __nanosleep(64);
+      __threadfence();
+      while (fmm_stage_of(t.done, me.x + skipped) < share.first) __nanosleep(64);
+      __threadfence();
+    }
 #pragma unroll
     for (int s = 0; s < SUMS; s++) {
+      if (!is) break;
       double *const place = fmm_unfinished<SUMS>(t, out, i, s);
       real sum = room.sum[s][lane];
       if (!starts) sum = (real)__ldcg(place) + sum;
@@ -233,9 +239,10 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
       else
         *place = failed ? (double)NAN : (double)sum * (per_edge_box * per_edge_box);
     }
+    if (!ends) fmm_set_stage(t.done, me.x + skipped, share.end);
   }
   if (!ends) {
-    fmm_set_stage(t.stage, c, FMM_STAGE_FIELD + share.end);
+    if (starts) fmm_set_stage(t.stage, c, FMM_STAGE_BEGUN);
   } else if constexpr (SUMS == 1) {
     of_cell = warp_sum_all(of_cell);
     if (lane == 0) out[c] = failed ? (double)NAN : of_cell * per_edge_box;

@@ -163,6 +163,7 @@ void nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, con
   sim_cuda_end(&kernels[4], 8 * 24 * n);
   t->key = s->key[swapped];
   t->id = s->id[swapped];
+  t->done = s->id[!swapped];
   device_launch(&kernels[5], vectors + (sizeof(state_real) + 4 * sizeof(real) + 4) * n, blocks_for(t->n), THREADS,
                 gather<real, state_real>, *t, position, mass, mass_scale);
 }

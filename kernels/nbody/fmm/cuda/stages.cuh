@@ -16,7 +16,7 @@ typedef struct nbody_fmm_sort {
 
 /* Bytes of nbody_fmm_sort.room for n bodies; 0 after a failure, which the backend keeps. */
 size_t nbody_fmm_sort_room(int n);
-/* Box, keys and sorted bodies. Sets t->key and t->id. */
+/* Box, keys and sorted bodies. Sets t->key, t->id, and t->done to the other place of ids, which is free then. */
 template <typename real, typename state_real>
 void nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, const nbody_state *state, double softening,
                            double mass_scale);

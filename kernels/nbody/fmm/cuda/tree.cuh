@@ -16,9 +16,9 @@ enum {
 };
 static constexpr unsigned FMM_NONE = ~0u;
 
-/* Stages of a cell within a step, in nbody_fmm_tree.stage; of a leaf with a long near list the number of pieces that
- * are added follows. */
-enum { FMM_STAGE_NEW, FMM_STAGE_MOMENT, FMM_STAGE_OPEN, FMM_STAGE_FIELD };
+/* Stages of a cell within a step, in nbody_fmm_tree.stage. BEGUN: of a long near list the first FMM_PIECES are added.
+ */
+enum { FMM_STAGE_NEW, FMM_STAGE_MOMENT, FMM_STAGE_OPEN, FMM_STAGE_FIELD, FMM_STAGE_BEGUN };
 
 /* Counters of work that warps take, in nbody_fmm_counters.ticket; first come those of the levels of the tree. */
 enum { FMM_TICKET_UP = NBODY_FMM_LEVEL_MAX, FMM_TICKET_FAR, FMM_TICKET_DOWN, FMM_TICKET_NEAR, FMM_TICKET_TASK };
@@ -33,6 +33,7 @@ template <typename real> struct nbody_fmm_tree {
   nbody_fmm_counters *counters;
   unsigned long long *key;    /* [n], ascending */
   unsigned *id;               /* [n], in the order of keys */
+  unsigned *done;             /* [n], of a part of a leaf, at its first body: pieces added of a long near list */
   body_type *body;            /* [n], in the order of keys: position in lengths of the box, mass in its unit */
   uint4 *cell;                /* first body, bodies, children (fmm_range; 0: leaf), parent */
   unsigned char *level;       /* of a cell */

@@ -23,6 +23,7 @@ static __global__ void __launch_bounds__(FMM_DOWN_THREADS) fmm_down(const nbody_
     if (c == 0) *(volatile unsigned *)t.stage = FMM_STAGE_FIELD;
     while (warp_any(waits)) { /* some of these cells may be children of others */
       if (!waits || fmm_stage_of(t.stage, parent) < FMM_STAGE_FIELD) continue;
+      __threadfence();
       real above[FIELDS], given[FIELDS], own[FIELDS];
       const typename nbody_fmm_tree<real>::body_type here = t.sphere[c], there = t.sphere[parent];
       const real per_edge = fmm_power<real>(t.level[parent]);

@@ -186,6 +186,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
     bool own = false;                      /* whether it is this cell's own, of an earlier generation */
     if (target > 0) {
       while (fmm_stage_of(t.stage, me.w) < FMM_STAGE_OPEN) __nanosleep(64);
+      __threadfence();
       const uint2 list = __ldcg(t.open + me.w); /* from L2, where the warp that wrote it has put it */
       segment = list.x, left = list.y;
     }

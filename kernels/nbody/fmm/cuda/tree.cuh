@@ -84,6 +84,8 @@ __device__ inline unsigned fmm_take_cell(unsigned long long *block, unsigned *ti
 
 /* ---- waiting for another warp ---- */
 
+/* Who waits for a stage then calls __threadfence(), or what it reads may be older than the stage. */
+
 __device__ inline unsigned fmm_stage_of(const unsigned *stage, unsigned cell) {
   return *(const volatile unsigned *)(stage + cell);
 }

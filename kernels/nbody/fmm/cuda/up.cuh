@@ -125,6 +125,7 @@ static __global__ void __launch_bounds__(FMM_UP_THREADS) fmm_up(const nbody_fmm_
       if (waits)
         for (unsigned k = 0; k <= (range & 7); k++) ready = ready && fmm_stage_of(t.stage, (range >> 3) + k) != 0;
       if (ready) {
+        __threadfence();
         fmm_moments_of_inner<real, P>(t, c);
         __threadfence();
         *(volatile unsigned *)(t.stage + c) = FMM_STAGE_MOMENT;

@@ -37,8 +37,9 @@ template <typename T> __device__ __forceinline__ T warp_read(T value, int lane) 
 template <typename T> __device__ __forceinline__ T warp_read_xor(T value, int mask) {
   return __shfl_xor_sync(~0u, value, mask);
 }
-/* Whether all lanes say so; bit k: whether lane k does. */
+/* Whether all lanes say so; whether any does; bit k: whether lane k does. */
 __device__ __forceinline__ bool warp_all(bool says) { return __all_sync(~0u, says); }
+__device__ __forceinline__ bool warp_any(bool says) { return __any_sync(~0u, says); }
 __device__ __forceinline__ unsigned warp_ballot(bool says) { return __ballot_sync(~0u, says); }
 
 /* Operations of reductions: of(a, b), and none(), which changes nothing. */

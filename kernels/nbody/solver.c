@@ -11,6 +11,9 @@ static const nbody_solver *const direct[SIM_BACKEND_KINDS] = {
 
 static const nbody_solver *const fmm[SIM_BACKEND_KINDS] = {
     [SIM_BACKEND_CPU] = &nbody_fmm_cpu,
+#ifdef SIM_HAS_CUDA
+    [SIM_BACKEND_CUDA] = &nbody_fmm_cuda,
+#endif
 };
 
 static void take_direct(sim_backend_kind kind, nbody_choice *out) {

@@ -98,7 +98,7 @@ extern const nbody_solver nbody_direct_cpu;
 /* Fast multipole method, for gravity without the jerk. */
 extern const nbody_solver nbody_fmm_cpu;
 #ifdef SIM_HAS_CUDA
-extern const nbody_solver nbody_direct_cuda;
+extern const nbody_solver nbody_direct_cuda, nbody_fmm_cuda;
 #endif
 
 #endif

@@ -33,6 +33,10 @@ run single --set 'every=every 2 steps' --set steps=3 --set n=700 --set kind=sing
 run mixed --set 'every=every 2 steps' --set steps=3 --set n=700 --set kind=mixed
 run double --set 'every=every 2 steps' --set steps=3 --set n=333 --set scheme=hermite4
 run symmetric --set 'every=every 2 steps' --set n=8200 --set kind=single --set steps=1
+# 600 bodies: three levels of cells, with M2L, and long enough lists for several tiles; error 1e-2 is the cheapest order.
+sed 's/softening = 0.05/&, solver = "fmm", error = 1e-2/' s.lua >multipoles.lua
+file=multipoles.lua run multipoles_single --set steps=1 --set n=600 --set kind=single
+file=multipoles.lua run multipoles_double --set steps=1 --set n=600 --set kind=double
 file=d.lua run spectral --set steps=3 --set kind=single
 file=d.lua run jump --set scheme=exact --set steps=3
 file=grains.lua run gas --set steps=12 --set n=700

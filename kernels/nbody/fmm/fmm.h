@@ -46,7 +46,8 @@
  * is left out (it keeps its number f), by its place, so that two bodies at one point without softening are not silent.
  * At the end of a piece (s0 + s2) + (s1 + s3) is added to a. The acceleration is (double)a (G M / E^2), the factor
  * rounded once. Potential: p = L2P / e_A, terms s = fma(m, y, s), the same strands and pieces; U = -(1/2) (G M M / E)
- * sum over bodies, in the state's order, of m p, by sim_reduce_sum. In fp32 a device may take 1 / sqrt as it likes. */
+ * sum over bodies, in the state's order, of m p, by sim_reduce_sum. A GPU adds it up cell by cell, and beside forces in
+ * fp32 with leaves of twice as many bodies. In fp32 a device may take 1 / sqrt as it likes. */
 #ifndef NBODY_FMM_H
 #define NBODY_FMM_H
 
@@ -67,6 +68,10 @@ typedef struct nbody_fmm_settings {
   int leaf;      /* most bodies of a leaf */
 } nbody_fmm_settings;
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The cheapest settings whose median error and 99.9 % are usually below these for n bodies; NaN: the error that a
  * scenario without one has, and any tail. */
 nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, double n);
@@ -79,5 +84,9 @@ typedef struct nbody_fmm_estimate {
 } nbody_fmm_estimate;
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_fmm_settings *settings, sim_backend_kind kind, bool single,
                                           double n);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

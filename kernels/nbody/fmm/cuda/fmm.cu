@@ -1,0 +1,290 @@
+/* The solver table of the fast multipole method on an NVIDIA GPU. */
+#include "kernels/nbody/fmm/cuda/stages.cuh"
+
+#include "engine/device/cuda.h"
+#include "kernels/nbody/cuda/partials.cuh"
+#include "kernels/nbody/cuda/range.h"
+
+#include <cuda_runtime.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int nbody_fmm_cuda_blocks = 0;
+
+struct nbody_solver_work {
+  nbody_options options;
+  nbody_state state;
+  double mass_unit; /* a power of two */
+  char description[96];
+  void *memory;    /* one piece for all arrays, on the device */
+  unsigned *alarm; /* on the host, written by the device: what had no room, since the last check */
+};
+
+/* ---- memory ---- */
+
+/* Byte offsets of the arrays. */
+struct layout {
+  unsigned cells, segments;
+  size_t frame, counters, result, key[2], id[2], room, room_bytes, body, cell, level, stage, sphere, moment, field,
+      open, near, pool, next, task, status, of_cell, total;
+};
+
+template <typename real> static nbody_fmm_stages<real> stages_of(int order) {
+  switch (order) {
+  case 3: return nbody_fmm_stages_of<real, 3>();
+  case 4: return nbody_fmm_stages_of<real, 4>();
+  case 5: return nbody_fmm_stages_of<real, 5>();
+  default: return nbody_fmm_stages_of<real, 6>();
+  }
+}
+
+static size_t take(size_t *total, double count, size_t size) {
+  const size_t at = *total;
+  *total = (at + (size_t)count * size + 255) / 256 * 256;
+  return at;
+}
+
+/* Cells: bodies that fill a level evenly have at most 64/7 cells for each full leaf. Lists: measured for Plummer
+ * spheres at theta 0.8 and w 1.5 as 0.1 segments a body with leaves of 64, and with the volume that is not accepted. */
+template <typename real> static layout layout_of(const nbody_options *options) {
+  const nbody_fmm_settings *settings = &options->fmm;
+  const double n = (double)options->n, leaves = n / settings->leaf;
+  const double reach = (1 + settings->weight) / 2.5 * 0.8 / settings->theta;
+  const nbody_fmm_stages<real> stages = stages_of<real>(settings->order);
+  const size_t quad_bytes = 4 * sizeof(real);
+  layout l = {};
+  l.cells = (unsigned)(10 * leaves) + 8 * NBODY_FMM_LEVEL_MAX + 1024;
+  l.segments = (unsigned)fmin(13 * leaves * fmax(reach * reach * reach, 0.5) + 16384, 0x1p31);
+  l.room_bytes = nbody_fmm_sort_room((int)options->n);
+  l.frame = take(&l.total, 1, sizeof(nbody_fmm_frame));
+  l.counters = take(&l.total, 1, sizeof(nbody_fmm_counters));
+  l.result = take(&l.total, 1, sizeof(double));
+  for (int k = 0; k < 2; k++) l.key[k] = take(&l.total, n, sizeof(unsigned long long));
+  for (int k = 0; k < 2; k++) l.id[k] = take(&l.total, n, sizeof(unsigned));
+  l.room = take(&l.total, (double)l.room_bytes, 1);
+  l.body = take(&l.total, n, quad_bytes);
+  l.cell = take(&l.total, l.cells, sizeof(uint4));
+  l.level = take(&l.total, l.cells, 1);
+  l.stage = take(&l.total, l.cells, sizeof(unsigned));
+  l.sphere = take(&l.total, l.cells, quad_bytes);
+  l.moment = take(&l.total, l.cells, (size_t)stages.moment_stride * sizeof(real));
+  l.field = take(&l.total, l.cells, (size_t)stages.field_stride * sizeof(real));
+  l.open = take(&l.total, l.cells, sizeof(uint2));
+  l.near = take(&l.total, l.cells, sizeof(uint2));
+  l.pool = take(&l.total, l.segments, FMM_SEGMENT * sizeof(unsigned));
+  l.next = take(&l.total, l.segments, sizeof(unsigned));
+  l.task = take(&l.total, l.segments, sizeof(uint4));
+  l.status = take(&l.total, l.cells / NBODY_FMM_TILE + 1, sizeof(unsigned long long));
+  l.of_cell = sizeof(real) == sizeof(double) ? take(&l.total, l.cells, sizeof(double)) : 0;
+  return l;
+}
+
+template <typename real>
+static nbody_fmm_tree<real> tree_of(const nbody_solver_work *w, const nbody_options *options, const layout &l) {
+  char *const at = (char *)w->memory;
+  nbody_fmm_tree<real> t = {};
+  t.n = (int)options->n;
+  t.leaf = options->fmm.leaf;
+  for (double cells = options->fmm.leaf; cells < (double)t.n; cells *= 8) t.dense_level++;
+  t.cells_most = l.cells;
+  t.segments_most = l.segments;
+  t.weight = (real)options->fmm.weight;
+  t.theta2 = (real)options->fmm.theta * (real)options->fmm.theta;
+  t.frame = (nbody_fmm_frame *)(at + l.frame);
+  t.counters = (nbody_fmm_counters *)(at + l.counters);
+  t.body = (typename nbody_fmm_tree<real>::body_type *)(at + l.body);
+  t.cell = (uint4 *)(at + l.cell);
+  t.level = (unsigned char *)(at + l.level);
+  t.stage = (unsigned *)(at + l.stage);
+  t.sphere = (typename nbody_fmm_tree<real>::body_type *)(at + l.sphere);
+  t.moment = (real *)(at + l.moment);
+  t.field = (real *)(at + l.field);
+  t.open = (uint2 *)(at + l.open);
+  t.near = (uint2 *)(at + l.near);
+  t.pool = (unsigned *)(at + l.pool);
+  t.next = (unsigned *)(at + l.next);
+  t.task = (uint4 *)(at + l.task);
+  t.status = (unsigned long long *)(at + l.status);
+  t.alarm = w->alarm;
+  return t;
+}
+
+/* The potential is always in fp64, in the same memory; beside forces in fp32 it has leaves of twice as many bodies, so
+ * that it needs no more than they do. */
+static nbody_options for_potential(const nbody_options *options) {
+  nbody_options out = *options;
+  if (options->single_pairs) out.fmm.leaf *= 2;
+  return out;
+}
+
+static void bytes(const nbody_options *options, double *host, double *device) {
+  const nbody_options potential = for_potential(options);
+  *host = sizeof(unsigned);
+  *device = (double)layout_of<double>(&potential).total;
+  if (options->single_pairs) *device = fmax(*device, (double)layout_of<float>(options).total);
+}
+
+static void destroy(nbody_solver_work **work) {
+  if (*work == NULL) return;
+  sim_backend_cuda.free((*work)->memory);
+  sim_backend_cuda.free_host((*work)->alarm);
+  free(*work);
+  *work = NULL;
+}
+
+static sim_status create(const nbody_options *options, const nbody_state *state, nbody_solver_work **out) {
+  nbody_solver_work *w = *out = (nbody_solver_work *)calloc(1, sizeof *w);
+  if (w == NULL) return sim_no_memory("the fast multipole method");
+  w->options = *options;
+  w->state = *state;
+  snprintf(w->description, sizeof w->description, "leaves of %d", options->fmm.leaf);
+  nbody_range mass;
+  double host, device;
+  void *alarm = NULL;
+  bytes(options, &host, &device);
+  sim_status status = sim_backend_cuda.alloc((size_t)device, &w->memory);
+  if (status == SIM_OK) status = sim_backend_cuda.alloc_host(sizeof *w->alarm, &alarm);
+  w->alarm = (unsigned *)alarm;
+  if (status == SIM_OK) status = nbody_cuda_range(state->mass, state->dtype, 0, (size_t)state->n, &mass);
+  if (status == SIM_OK) status = sim_queue_cuda.status();
+  if (status != SIM_OK) {
+    destroy(out);
+    return status;
+  }
+  *w->alarm = 0;
+  double bodies = 1;
+  while (bodies < (double)options->n) bodies *= 2;
+  w->mass_unit = nbody_power_above(mass.high) * bodies;
+  return SIM_OK;
+}
+
+/* ---- a step ---- */
+
+/* Up to the fields of all cells. */
+template <typename real>
+static void queue_fields(nbody_solver_work *w, const nbody_options *options, const layout &l,
+                         const nbody_fmm_stages<real> &stages, bool with_potential, nbody_fmm_tree<real> *t) {
+  char *const at = (char *)w->memory;
+  nbody_fmm_sort s = {};
+  for (int k = 0; k < 2; k++) {
+    s.key[k] = (unsigned long long *)(at + l.key[k]);
+    s.id[k] = (unsigned *)(at + l.id[k]);
+  }
+  s.room = at + l.room;
+  s.bytes = l.room_bytes;
+  *t = tree_of<real>(w, options, l);
+  const double softening = w->options.softening, mass_scale = 1 / w->mass_unit;
+  if (w->state.dtype == SIM_F64)
+    nbody_fmm_sort_bodies<real, double>(t, &s, &w->state, softening, mass_scale);
+  else
+    nbody_fmm_sort_bodies<real, float>(t, &s, &w->state, softening, mass_scale);
+  nbody_fmm_plant(t);
+  stages.up(t);
+  stages.far(t, with_potential);
+  stages.down(t);
+}
+
+template <typename real> static void queue_accelerations(nbody_solver_work *w) {
+  const nbody_fmm_stages<real> stages = stages_of<real>(w->options.fmm.order);
+  nbody_fmm_tree<real> t;
+  queue_fields(w, &w->options, layout_of<real>(&w->options), stages, false, &t);
+  stages.near(&t, w->state.acceleration);
+}
+
+static void accelerate(nbody_solver_work *w, bool, nbody_raw_force *out) {
+  if (w->options.single_pairs)
+    queue_accelerations<float>(w);
+  else
+    queue_accelerations<double>(w);
+  *out = {};
+  out->kind = NBODY_FORCE_PARTS;
+  out->parts = 1;
+  out->acceleration = w->state.acceleration;
+  out->unit = w->options.G * w->mass_unit;
+}
+
+static sim_status check(nbody_solver_work *w) {
+  const unsigned failed = *(volatile unsigned *)w->alarm;
+  *(volatile unsigned *)w->alarm = 0;
+  if (failed == 0) return SIM_OK;
+  return sim_fail(SIM_ERR_NO_MEMORY, (failed & NBODY_FMM_CELLS_FULL) != 0
+                                         ? "fast multipoles: the bodies are so unevenly spread that the tree has more "
+                                           "cells than memory was taken for: take gravity.solver = \"direct\""
+                                         : "fast multipoles: the lists of cells are longer than memory was taken for: "
+                                           "take a larger gravity.error, or gravity.solver = \"direct\"");
+}
+
+sim_status nbody_fmm_cuda_use(const nbody_solver_work *w, nbody_fmm_use *out) {
+  const layout l = w->options.single_pairs ? layout_of<float>(&w->options) : layout_of<double>(&w->options);
+  nbody_fmm_counters counters;
+  SIM_TRY(sim_backend_cuda.copy(&counters, (const char *)w->memory + l.counters, sizeof counters));
+  *out = {};
+  out->cells = counters.level_begin[NBODY_FMM_LEVEL_MAX + 1];
+  out->cells_most = l.cells;
+  out->segments = counters.segments;
+  out->segments_most = l.segments;
+  out->tasks = counters.tasks;
+  while (out->levels <= NBODY_FMM_LEVEL_MAX &&
+         counters.level_begin[out->levels + 1] > counters.level_begin[out->levels])
+    out->levels++;
+  return SIM_OK;
+}
+
+static double potential(nbody_solver_work *w) {
+  const nbody_options options = for_potential(&w->options);
+  const layout l = layout_of<double>(&options);
+  const nbody_fmm_stages<double> stages = stages_of<double>(w->options.fmm.order);
+  double *const of_cell = (double *)((char *)w->memory + l.of_cell), *const result =
+                                                                         (double *)((char *)w->memory + l.result);
+  nbody_fmm_tree<double> t;
+  queue_fields(w, &options, l, stages, true, &t);
+  sim_cuda_failed(cudaMemsetAsync(of_cell, 0, l.cells * sizeof(double), (cudaStream_t)sim_cuda_stream()),
+                  "cudaMemsetAsync", "the potential");
+  stages.potential(&t, of_cell);
+  nbody_reduce_partials<reduce_sum>(of_cell, 1, (int)l.cells, result);
+  double sum = 0;
+  if (sim_backend_cuda.copy(&sum, result, sizeof sum) != SIM_OK) return NAN;
+  return -0.5 * w->options.G * w->mass_unit * w->mass_unit * sum;
+}
+
+static const char *describe(const nbody_solver_work *w) { return w->description; }
+
+/* ---- the table ---- */
+
+static sim_status supports(const nbody_options *options) {
+  if (options->laws.pair != NULL)
+    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" is for gravity, not for a custom law: take \"direct\"");
+  if (options->jerk)
+    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" gives no time derivative of forces, which hermite4 "
+                                      "needs: take \"direct\", or scheme = \"leapfrog\" or \"yoshida4\"");
+  if (options->n > NBODY_FMM_CUDA_MOST)
+    return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %lld that gravity.solver = \"fmm\" takes on cuda",
+                    (double)options->n, (long long)NBODY_FMM_CUDA_MOST);
+  return SIM_OK;
+}
+
+static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
+  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(&options->fmm, SIM_BACKEND_CUDA, options->single_pairs, n);
+  *out = {};
+  out->interactions = n * (cost.far + cost.near);
+  out->rate = out->interactions / cost.seconds;
+  return SIM_OK;
+}
+
+static constexpr nbody_solver make_table() {
+  nbody_solver table = {};
+  table.name = "fast multipoles";
+  table.supports = supports;
+  table.bytes = bytes;
+  table.estimate = estimate;
+  table.create = create;
+  table.destroy = destroy;
+  table.describe = describe;
+  table.accelerate = accelerate;
+  table.potential = potential;
+  table.check = check;
+  return table;
+}
+
+const nbody_solver nbody_fmm_cuda = make_table();

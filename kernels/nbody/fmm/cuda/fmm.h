@@ -1,0 +1,58 @@
+/* The fast multipole method on an NVIDIA GPU: its settings and its memory. The table is nbody_fmm_cuda (solver.h); the
+ * arithmetic and the order of sums are those of kernels/nbody/fmm/fmm.h.
+ *
+ *   positions -> box -> keys, sorted -> tree -> moments (up) -> lists and M2L (far) -> L2L (down) -> L2P and P2P (near)
+ *
+ * All of it is queued without the host: numbers of cells stay on the device. */
+#ifndef NBODY_FMM_CUDA_FMM_H
+#define NBODY_FMM_CUDA_FMM_H
+
+#include "kernels/nbody/fmm/fmm.h"
+#include "kernels/nbody/solver.h"
+
+/* Units of a step, on the device. */
+typedef struct nbody_fmm_frame {
+  double origin[3]; /* a body is at (x - origin) per_edge */
+  double per_edge;  /* 1 / edge of the box, a power of two */
+  double low[3];    /* corner of the box, in its lengths */
+  double softening; /* the same */
+} nbody_fmm_frame;
+
+/* What had no room, in nbody_fmm_counters.failed. */
+enum { NBODY_FMM_CELLS_FULL = 1, NBODY_FMM_SEGMENTS_FULL = 2 };
+
+/* Of the levels of the tree, then of the stages (tree.cuh). */
+enum { NBODY_FMM_TICKETS = NBODY_FMM_LEVEL_MAX + 5 };
+
+typedef struct nbody_fmm_counters {
+  unsigned long long low[3], high[3];            /* greatest -x and x, as ordered integers */
+  unsigned level_begin[NBODY_FMM_LEVEL_MAX + 2]; /* first cell of each level, and the number of all cells */
+  unsigned ticket[NBODY_FMM_TICKETS];            /* work that was taken */
+  unsigned segments;                             /* taken */
+  unsigned tasks;                                /* pieces of long near lists */
+  unsigned failed;                               /* stays */
+} nbody_fmm_counters;
+
+/* Most bodies with 31-bit indices. */
+#define NBODY_FMM_CUDA_MOST (INT64_C(1) << 30)
+
+/* What a step took. */
+typedef struct nbody_fmm_use {
+  unsigned cells, cells_most, segments, segments_most, levels, tasks;
+} nbody_fmm_use;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Waits for the last step. SIM_ERR_DEVICE. */
+sim_status nbody_fmm_cuda_use(const nbody_solver_work *work, nbody_fmm_use *out) SIM_MUST_CHECK;
+/* Most thread blocks of the stages after the tree, for tests that show that results do not depend on them; 0: as many
+ * as fit. */
+extern int nbody_fmm_cuda_blocks;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+/* The stages of a fast multipole step, as the host queues them. */
+#ifndef NBODY_FMM_CUDA_STAGES_CUH
+#define NBODY_FMM_CUDA_STAGES_CUH
+
+#include "kernels/nbody/fmm/cuda/tree.cuh"
+
+enum { NBODY_FMM_TILE = 32 /* cells of a level that a thread block splits at a time */ };
+
+/* Room of the sort: keys and ids in two places each, between which its passes go. */
+typedef struct nbody_fmm_sort {
+  unsigned long long *key[2];
+  unsigned *id[2];
+  void *room;
+  size_t bytes;
+} nbody_fmm_sort;
+
+/* Bytes of nbody_fmm_sort.room for n bodies; 0 after a failure, which the backend keeps. */
+size_t nbody_fmm_sort_room(int n);
+/* Box, keys and sorted bodies. Sets t->key, t->id, and t->done to the other place of ids, which is free then. */
+template <typename real, typename state_real>
+void nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, const nbody_state *state, double softening,
+                           double mass_scale);
+/* All cells. */
+template <typename real> void nbody_fmm_plant(const nbody_fmm_tree<real> *t);
+
+/* The stages that depend on the order; a table for each order and type. */
+template <typename real> struct nbody_fmm_stages {
+  int moment_stride, field_stride;                                 /* numbers of a row */
+  void (*up)(const nbody_fmm_tree<real> *t);                       /* spheres and moments */
+  void (*far)(const nbody_fmm_tree<real> *t, bool with_potential); /* lists, and fields by M2L */
+  void (*down)(const nbody_fmm_tree<real> *t);                     /* fields of parents, by L2L */
+  /* acceleration[3][n] in the state's order and in lengths of the state, but for G and the unit of masses. */
+  void (*near)(const nbody_fmm_tree<real> *t, double *acceleration);
+  /* Sum over the bodies of each cell of m times the potential, likewise; cells that are not there: unchanged. */
+  void (*potential)(const nbody_fmm_tree<real> *t, double *of_cell);
+};
+template <typename real, int P> nbody_fmm_stages<real> nbody_fmm_stages_of();
+
+#endif

@@ -1,0 +1,115 @@
+/* The tree of a fast multipole step in device memory, and what its kernels share. What the arrays mean, and the order
+ * of every sum, is said in kernels/nbody/fmm/fmm.h. Device code. */
+#ifndef NBODY_FMM_CUDA_TREE_CUH
+#define NBODY_FMM_CUDA_TREE_CUH
+
+#include "kernels/common/device.cuh"
+#include "kernels/nbody/direct/cuda/pair.cuh"
+#include "kernels/nbody/fmm/cuda/fmm.h"
+
+/* Cells that are handed out in a row: the warps of a thread block work on neighbours, which share rows in the L1 cache.
+ */
+enum {
+  FMM_RUN = 8,
+  FMM_SEGMENT = NBODY_FMM_P2P_PIECE, /* entries of a segment of a list */
+  FMM_PIECES = 4                     /* pieces of a near list that are not tasks of their own */
+};
+static constexpr unsigned FMM_NONE = ~0u;
+
+/* Stages of a cell within a step, in nbody_fmm_tree.stage. BEGUN: of a long near list the first FMM_PIECES are added.
+ */
+enum { FMM_STAGE_NEW, FMM_STAGE_MOMENT, FMM_STAGE_OPEN, FMM_STAGE_FIELD, FMM_STAGE_BEGUN };
+
+/* Counters of work that warps take, in nbody_fmm_counters.ticket; first come those of the levels of the tree. */
+enum { FMM_TICKET_UP = NBODY_FMM_LEVEL_MAX, FMM_TICKET_FAR, FMM_TICKET_DOWN, FMM_TICKET_NEAR, FMM_TICKET_TASK };
+
+/* Kernels take this struct by value. Cells lie breadth first. */
+template <typename real> struct nbody_fmm_tree {
+  typedef typename quad<real>::type body_type;
+  int n, leaf, dense_level;
+  unsigned cells_most, segments_most;
+  real weight, theta2;
+  nbody_fmm_frame *frame;
+  nbody_fmm_counters *counters;
+  unsigned long long *key;    /* [n], ascending */
+  unsigned *id;               /* [n], in the order of keys */
+  unsigned *done;             /* [n], of a part of a leaf, at its first body: pieces added of a long near list */
+  body_type *body;            /* [n], in the order of keys: position in lengths of the box, mass in its unit */
+  uint4 *cell;                /* first body, bodies, children (fmm_range; 0: leaf), parent */
+  unsigned char *level;       /* of a cell */
+  unsigned *stage;            /* of a cell */
+  body_type *sphere;          /* of a cell: centre of expansion, and a radius about it that holds all bodies */
+  real *moment, *field;       /* rows of cells */
+  uint2 *open, *near;         /* lists of cells: first segment, entries */
+  unsigned *pool;             /* [segments_most][FMM_SEGMENT] */
+  unsigned *next;             /* [segments_most]: the segment after it in its list */
+  uint4 *task;                /* [segments_most], pieces after the first FMM_PIECES: cell, segment, piece */
+  unsigned long long *status; /* of tiles of a level */
+  unsigned *alarm;            /* on the host: a copy of counters->failed */
+};
+
+/* A run of 1 to 8 cells in one word; cells are fewer than 2^29. */
+__device__ inline unsigned fmm_range(unsigned first, unsigned count) { return first << 3 | (count - 1); }
+
+/* The step has failed: its accelerations will be NaN, and the host hears of it. */
+template <typename real> __device__ void fmm_fail(const nbody_fmm_tree<real> &t, unsigned what) {
+  atomicOr(&t.counters->failed, what);
+  *(volatile unsigned *)t.alarm = what;
+}
+
+__device__ inline unsigned fmm_lane() { return threadIdx.x % 32; }
+
+/* The next cell for this warp: 0, 1, 2 ... over all thread blocks, in runs of FMM_RUN for a block. `block` is shared
+ * and zero at first: the next cell in the low half, the end of the block's run in the high half. Whoever meets the end
+ * takes a new run; those behind it ask again. A cell is handed out after all cells before it, so that a warp may wait
+ * for an earlier cell. */
+__device__ inline unsigned fmm_take_cell(unsigned long long *block, unsigned *ticket) {
+  unsigned taken = 0;
+  if (fmm_lane() == 0) {
+    for (;;) {
+      const unsigned long long old = atomicAdd(block, 1ull);
+      const unsigned next = (unsigned)old, end = (unsigned)(old >> 32);
+      taken = next;
+      if (next < end) break;
+      if (next == end) {
+        taken = atomicAdd(ticket, (unsigned)FMM_RUN);
+        atomicExch(block, (unsigned long long)(taken + FMM_RUN) << 32 | (taken + 1));
+        break;
+      }
+      __nanosleep(32);
+    }
+  }
+  return warp_read(taken, 0);
+}
+
+/* ---- waiting for another warp ---- */
+
+/* Who waits for a stage then calls __threadfence(), or what it reads may be older than the stage. */
+
+__device__ inline unsigned fmm_stage_of(const unsigned *stage, unsigned cell) {
+  return *(const volatile unsigned *)(stage + cell);
+}
+
+/* After all lanes have written what the stage stands for. */
+__device__ inline void fmm_set_stage(unsigned *stage, unsigned cell, unsigned value) {
+  __threadfence();
+  warp_barrier();
+  if (fmm_lane() == 0) *(volatile unsigned *)(stage + cell) = value;
+}
+
+/* ---- copies into shared memory beside the arithmetic ---- */
+
+__device__ inline void fmm_copy_body(float4 *to, const float4 *from) { copy_async(to, from); }
+__device__ inline void fmm_copy_body(double_quad *to, const double_quad *from) {
+  copy_async((uint4 *)to, (const uint4 *)from);
+  copy_async((uint4 *)to + 1, (const uint4 *)from + 1);
+}
+
+/* Sum over the lanes before this one; *total: over all. */
+__device__ inline unsigned fmm_scan(unsigned value, unsigned *total) {
+  const unsigned sum = warp_prefix_sum(value);
+  *total = warp_read(sum, 31);
+  return sum - value;
+}
+
+#endif

@@ -1,0 +1,374 @@
+/* The fast multipole method on the GPU against direct sums: cases that are exact, errors that fall with the order, and
+ * the same bits for any number of thread blocks. */
+#include "engine/device/cuda.h"
+#include "kernels/nbody/direct/cuda/direct.h"
+#include "kernels/nbody/fmm/cuda/fmm.h"
+#include "tests/gpu/gpu.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void must(sim_status status) {
+  if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
+}
+
+/* ---- bodies ---- */
+
+typedef struct system {
+  int n;
+  double softening;
+  double *mass, *position; /* [n], [3][n]; numbers that fp32 holds too */
+} system_of;
+
+static double *need(size_t count) {
+  double *data = calloc(count, sizeof *data);
+  assert_non_null(data);
+  return data;
+}
+
+static system_of make(int n, double softening) {
+  return (system_of){n, softening, need((size_t)n), need(3 * (size_t)n)};
+}
+
+static void drop(system_of *s) {
+  free(s->mass);
+  free(s->position);
+}
+
+static uint64_t word = 1;
+static double draw(void) {
+  word = word * 6364136223846793005u + 1442695040888963407u;
+  return (double)(word >> 40) * 0x1p-24; /* 24 bits */
+}
+
+/* A Plummer sphere of scale length 1, with coordinates that fp32 holds. */
+static system_of plummer(int n, double softening, double heaviest) {
+  system_of s = make(n, softening);
+  for (int i = 0; i < n; i++) {
+    const double r = 1 / sqrt(pow(0.999 * (draw() + 0x1p-25), -2.0 / 3) - 1), z = 2 * draw() - 1;
+    const double angle = 6.28318530717958647 * draw();
+    s.mass[i] = i % 100 == 0 ? heaviest : 1;
+    s.position[i] = (double)(float)(r * sqrt(1 - z * z) * cos(angle));
+    s.position[n + i] = (double)(float)(r * sqrt(1 - z * z) * sin(angle));
+    s.position[2 * n + i] = (double)(float)(r * z);
+  }
+  return s;
+}
+
+/* ---- forces ---- */
+
+typedef enum precision { SINGLE, MIXED, DOUBLE, PRECISIONS } precision;
+
+static void *on_device(const double *data, size_t count, bool single) {
+  void *out, *typed = malloc(count * sizeof(double));
+  assert_non_null(typed);
+  for (size_t k = 0; k < count; k++)
+    if (single)
+      ((float *)typed)[k] = (float)data[k];
+    else
+      ((double *)typed)[k] = data[k];
+  const size_t bytes = count * (single ? sizeof(float) : sizeof(double));
+  must(sim_backend_cuda.alloc(bytes, &out));
+  must(sim_backend_cuda.copy(out, typed, bytes));
+  free(typed);
+  return out;
+}
+
+/* a[3][n]; returns the potential energy. settings NULL: a direct sum in fp64. */
+static double compute(const system_of *s, precision p, const nbody_fmm_settings *settings, double *a) {
+  const size_t n = (size_t)s->n;
+  const nbody_options options = {.n = s->n,
+                                 .single_pairs = p != DOUBLE,
+                                 .G = 2,
+                                 .softening = s->softening,
+                                 .spread = 1,
+                                 .fmm = settings != NULL ? *settings : (nbody_fmm_settings){0}};
+  nbody_state state = {.n = s->n,
+                       .dtype = p == SINGLE ? SIM_F32 : SIM_F64,
+                       .mass = on_device(s->mass, n, p == SINGLE),
+                       .position = on_device(s->position, 3 * n, p == SINGLE)};
+  void *acceleration;
+  must(sim_backend_cuda.alloc(3 * n * sizeof(double), &acceleration));
+  state.acceleration = acceleration;
+  state.velocity = on_device(s->position, 3 * n, p == SINGLE);
+  const nbody_solver *solver = settings != NULL ? &nbody_fmm_cuda : &nbody_direct_cuda;
+  const nbody_direct_plan plan = {.method = NBODY_DIRECT_REFERENCE};
+  nbody_solver_work *work;
+  if (settings != NULL)
+    must(nbody_fmm_cuda.create(&options, &state, &work));
+  else
+    must(nbody_direct_cuda_create(&options, &state, &plan, &work));
+  nbody_raw_force raw;
+  solver->accelerate(work, false, &raw);
+  assert_int_equal(raw.kind, NBODY_FORCE_PARTS);
+  assert_int_equal(raw.parts, 1);
+  must(sim_backend_cuda.copy(a, raw.acceleration, 3 * n * sizeof(double)));
+  for (size_t k = 0; k < 3 * n; k++) a[k] *= raw.unit;
+  const double energy = solver->potential(work);
+  must(sim_queue_cuda.finish());
+  if (settings != NULL) must(solver->check(work));
+  solver->destroy(&work);
+  void *const arrays[] = {state.mass, state.position, state.velocity, acceleration};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sim_backend_cuda.free(arrays[k]);
+  return energy;
+}
+
+/* In fp64 the CPU's multipoles have the same bits. The energy is a sum of n terms of one sign in another order: the GPU
+ * adds at most n / 25 + 64 times one after the other, the CPU less often. */
+static void expect_cpu(const system_of *s, const nbody_fmm_settings *settings, const char *what) {
+  const size_t n = (size_t)s->n;
+  double *a = need(3 * n), *b = need(3 * n);
+  const double energy = compute(s, DOUBLE, settings, a);
+  const nbody_options options = {
+      .n = s->n, .isa = sim_isa_best(), .threads = 2, .G = 2, .softening = s->softening, .spread = 1, .fmm = *settings};
+  nbody_state state = {.n = s->n, .dtype = SIM_F64, .mass = s->mass, .position = s->position, .acceleration = b};
+  nbody_solver_work *work;
+  nbody_raw_force raw;
+  must(nbody_fmm_cpu.create(&options, &state, &work));
+  nbody_fmm_cpu.accelerate(work, false, &raw);
+  must(nbody_fmm_cpu.check(work));
+  assert_int_equal(raw.kind, NBODY_FORCE_FINAL);
+  for (size_t k = 0; k < 3 * n; k++)
+    if (memcmp(&a[k], &b[k], sizeof *a) != 0)
+      fail_msg("%s, order %d: component %zu of %zu is %.17g, on the CPU %.17g", what, settings->order, k, 3 * n, a[k],
+               b[k]);
+  const double should = nbody_fmm_cpu.potential(work);
+  if (!(fabs(energy - should) <= ((double)n / 12 + 128) * 0x1p-53 * fabs(should)))
+    fail_msg("%s, order %d: energy %.17g, on the CPU %.17g", what, settings->order, energy, should);
+  nbody_fmm_cpu.destroy(&work);
+  free(a), free(b);
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* |a - b| / |b| of all bodies, sorted; error[n]. */
+static void errors_of(const double *a, const double *b, int n, double *error) {
+  for (int i = 0; i < n; i++) {
+    double off = 0, size = 0;
+    for (int c = 0; c < 3; c++) {
+      off += (a[c * n + i] - b[c * n + i]) * (a[c * n + i] - b[c * n + i]);
+      size += b[c * n + i] * b[c * n + i];
+    }
+    error[i] = off == 0 ? 0 : sqrt(off / size);
+    if (!(error[i] >= 0)) error[i] = INFINITY;
+  }
+  qsort(error, (size_t)n, sizeof *error, ascending);
+}
+
+static const nbody_fmm_settings usual = {5, 0.8, 1.5, 32};
+
+/* All orders and precisions give the direct sum, up to `allowed` of fp32 and 1e-13 for fp64. */
+static void expect_exact(const system_of *s, int leaf, const char *what) {
+  double *a = need(3 * (size_t)s->n), *b = need(3 * (size_t)s->n), *error = need((size_t)s->n);
+  const double should = compute(s, DOUBLE, NULL, b);
+  for (int order = NBODY_FMM_ORDER_MIN; order <= NBODY_FMM_ORDER_MAX; order++)
+    for (precision p = SINGLE; p < PRECISIONS; p++) {
+      const nbody_fmm_settings settings = {order, 0.8, 1.5, leaf};
+      const double energy = compute(s, p, &settings, a);
+      errors_of(a, b, s->n, error);
+      if (p == DOUBLE) expect_cpu(s, &settings, what);
+      /* fp32: about 10 roundings in a term and fewer than 2 n in a sum of terms that partly cancel */
+      const double allowed = p == DOUBLE ? 1e-13 * s->n : 0x1p-24 * (20 + 2 * s->n);
+      if (!(error[s->n - 1] <= allowed))
+        fail_msg("%s, order %d, precision %d: error %g, allowed %g", what, order, (int)p, error[s->n - 1], allowed);
+      if (!(fabs(energy - should) <= 1e-13 * s->n * fabs(should)))
+        fail_msg("%s, order %d, precision %d: energy %.17g instead of %.17g", what, order, (int)p, energy, should);
+    }
+  free(a), free(b), free(error);
+}
+
+/* Two bodies, alone in their leaves or together; the eight corners of a cube; as many as a leaf holds. */
+static void test_exact(void **state) {
+  (void)state;
+  for (int softened = 0; softened < 2; softened++) {
+    system_of two = make(2, softened * 0.25), corners = make(8, softened * 0.25);
+    two.mass[0] = 1, two.mass[1] = 3;
+    two.position[1] = 1, two.position[3] = 0.5, two.position[5] = -0.25;
+    for (int i = 0; i < 8; i++) {
+      corners.mass[i] = 1 + i;
+      for (int c = 0; c < 3; c++) corners.position[c * 8 + i] = i >> c & 1;
+    }
+    for (int leaf = 1; leaf <= 8; leaf *= 8) {
+      expect_exact(&two, leaf, "two bodies");
+      expect_exact(&corners, leaf, "eight corners");
+    }
+    system_of full = plummer(64, softened * 0.25, 1);
+    expect_exact(&full, 64, "a full leaf");
+    drop(&two), drop(&corners), drop(&full);
+  }
+}
+
+/* One body: no force. One more than a leaf holds; many at one point, on a line, in a plane; masses of 1 and 10^6, and
+ * none at all. All forces are finite and near the direct sum: the median within `allowed`. */
+static void expect_close(const system_of *s, double allowed, const char *what) {
+  double *a = need(3 * (size_t)s->n), *b = need(3 * (size_t)s->n), *error = need((size_t)s->n);
+  compute(s, DOUBLE, NULL, b);
+  expect_cpu(s, &usual, what);
+  for (precision p = SINGLE; p < PRECISIONS; p++) {
+    compute(s, p, &usual, a);
+    for (int k = 0; k < 3 * s->n; k++)
+      if (!isfinite(a[k])) fail_msg("%s, precision %d: a[%d] is %g", what, (int)p, k, a[k]);
+    errors_of(a, b, s->n, error);
+    if (!(error[s->n / 2] <= allowed)) fail_msg("%s, precision %d: median error %g", what, (int)p, error[s->n / 2]);
+  }
+  free(a), free(b), free(error);
+}
+
+static void test_collapsed(void **state) {
+  (void)state;
+  system_of one = plummer(1, 0, 1), more = plummer(33, 0.01, 1), heavy = plummer(5000, 0.01, 1e6);
+  expect_close(&one, 1e-3, "one body");
+  expect_close(&more, 1e-3, "33 bodies");
+  expect_close(&heavy, 1e-3, "masses 1 and 10^6");
+  for (int i = 0; i < 5000; i++) heavy.mass[i] = i % 2;
+  expect_close(&heavy, 1e-3, "every second body without mass");
+  for (int i = 0; i < 10000; i++) heavy.position[5000 + i] = 0.5;
+  /* Errors of all sources on one side have one sign, and the forces of both sides nearly cancel: the bound of the CPU's
+   * test, five times its error. */
+  expect_close(&heavy, 0.05, "a line");
+  for (int i = 0; i < 5000; i++) heavy.position[5000 + i] = draw();
+  expect_close(&heavy, 1e-3, "a plane");
+  /* All but one at one point: the force on these is exact up to the rounding of a sum, and 0 between them. */
+  for (int k = 0; k < 15000; k++) heavy.position[k] = 0.5;
+  heavy.position[0] = 2;
+  expect_close(&heavy, 1e-3, "one point and one body");
+  for (int k = 0; k < 15000; k++) heavy.position[k] = 0.5;
+  double *a = need(15000);
+  compute(&heavy, SINGLE, &usual, a);
+  for (int k = 0; k < 15000; k++) assert_true(a[k] == 0);
+  free(a);
+  drop(&one), drop(&more), drop(&heavy);
+}
+
+/* Two bodies at one point without softening show. */
+static void test_coincident(void **state) {
+  (void)state;
+  system_of s = plummer(1000, 0, 1);
+  double *a = need(3000);
+  for (int c = 0; c < 3; c++) s.position[c * 1000 + 999] = s.position[c * 1000];
+  for (precision p = SINGLE; p < PRECISIONS; p++) {
+    compute(&s, p, &usual, a);
+    for (int i = 0; i < 1000; i++) assert_true(!isfinite(a[i]) == (i == 0 || i == 999));
+  }
+  free(a);
+  drop(&s);
+}
+
+/* The same bits for any number of thread blocks and again; potential included. */
+static void test_same_bits(void **state) {
+  (void)state;
+  static const int blocks[] = {0, 0, 1, 3, 100};
+  system_of s = plummer(20000, 0.001, 1);
+  double *a = need(60000), *b = need(60000);
+  for (precision p = SINGLE; p < PRECISIONS; p++)
+    for (int order = NBODY_FMM_ORDER_MIN; order <= NBODY_FMM_ORDER_MAX; order++) {
+      const nbody_fmm_settings settings = {order, 0.8, 1.5, 32};
+      double first = 0;
+      for (int k = 0; k < 5; k++) {
+        nbody_fmm_cuda_blocks = blocks[k];
+        const double energy = compute(&s, p, &settings, k == 0 ? b : a);
+        if (k == 0)
+          first = energy;
+        else if (memcmp(a, b, 60000 * sizeof *a) != 0 || energy != first)
+          fail_msg("precision %d, order %d: other bits with %d thread blocks", (int)p, order, blocks[k]);
+      }
+      nbody_fmm_cuda_blocks = 0;
+    }
+  free(a), free(b);
+  drop(&s);
+}
+
+/* Orders, angles and leaves; without softening too. */
+static void test_cpu(void **state) {
+  (void)state;
+  for (int softened = 0; softened < 2; softened++) {
+    system_of s = plummer(20000, softened * 0.01, 1e3);
+    for (int order = NBODY_FMM_ORDER_MIN; order <= NBODY_FMM_ORDER_MAX; order++) {
+      const nbody_fmm_settings settings[] = {{order, 0.8, 1.5, 64}, {order, 0.6, 1, 8}};
+      for (int k = 0; k < 2; k++) expect_cpu(&s, &settings[k], "a Plummer sphere");
+    }
+    drop(&s);
+  }
+}
+
+/* Twice the errors of the CPU for this system: the median of |da| / |a|, and 99.9 % of |da| over the median |a|, for a
+ * tail of |da| / |a| is that of the bodies whose forces nearly cancel. At this angle each order gains more than 2. */
+static void test_errors(void **state) {
+  (void)state;
+  static const double median[] = {2e-3, 5.3e-4, 1.9e-4, 7.9e-5}, tail[] = {1.7e-2, 6.1e-3, 3.3e-3, 1.8e-3};
+  const int n = 50000;
+  system_of s = plummer(n, 0.001, 1);
+  double *a = need(3 * (size_t)n), *b = need(3 * (size_t)n), *error = need((size_t)n), *size = need((size_t)n);
+  const double should = compute(&s, DOUBLE, NULL, b);
+  for (int i = 0; i < n; i++) size[i] = hypot(hypot(b[i], b[n + i]), b[2 * n + i]);
+  qsort(size, (size_t)n, sizeof *size, ascending);
+  for (precision p = SINGLE; p < PRECISIONS; p++) {
+    double before = INFINITY;
+    for (int order = NBODY_FMM_ORDER_MIN; order <= NBODY_FMM_ORDER_MAX; order++) {
+      const nbody_fmm_settings settings = {order, 0.8, 1.5, 48};
+      const double energy = compute(&s, p, &settings, a);
+      errors_of(a, b, n, error);
+      const double middle = error[n / 2];
+      for (int i = 0; i < n; i++)
+        error[i] = hypot(hypot(a[i] - b[i], a[n + i] - b[n + i]), a[2 * n + i] - b[2 * n + i]);
+      qsort(error, (size_t)n, sizeof *error, ascending);
+      const double most = error[n / 1000 * 999] / size[n / 2];
+      print_message(
+          "precision %d order %d: median %.2e, 99.9 %% %.2e and greatest %.2e of the median |a|, energy %.1e\n", (int)p,
+          order, middle, most, error[n - 1] / size[n / 2], fabs(energy / should - 1));
+      assert_true(middle <= median[order - 3] && most <= tail[order - 3]);
+      assert_true(middle * 2 < before);
+      assert_true(fabs(energy / should - 1) <= median[order - 3]);
+      before = middle;
+    }
+  }
+  free(a), free(b), free(error), free(size);
+  drop(&s);
+}
+
+/* Leaves far out have the dense core in their near lists: in many pieces, which several warps share. */
+static void test_long_lists(void **state) {
+  (void)state;
+  static const int blocks[] = {0, 1, 7};
+  const nbody_fmm_settings settings = {4, 0.5, 1.5, 64};
+  system_of s = plummer(30000, 0.01, 1);
+  for (int i = 0; i < 200; i++) /* two and a half leaves */
+    for (int c = 0; c < 3; c++) s.position[c * s.n + i] = 3 + draw();
+  double *a = need(3 * (size_t)s.n), *b = need(3 * (size_t)s.n);
+  expect_cpu(&s, &settings, "long lists");
+  for (precision p = SINGLE; p < PRECISIONS; p++) {
+    double first = 0;
+    for (int k = 0; k < 3; k++) {
+      nbody_fmm_cuda_blocks = blocks[k];
+      const double energy = compute(&s, p, &settings, k == 0 ? b : a);
+      if (k == 0)
+        first = energy;
+      else if (memcmp(a, b, 3 * (size_t)s.n * sizeof *a) != 0 || energy != first)
+        fail_msg("precision %d: other bits with %d thread blocks", (int)p, blocks[k]);
+    }
+    nbody_fmm_cuda_blocks = 0;
+  }
+  free(a), free(b);
+  drop(&s);
+}
+
+int main(void) {
+  const int missing = gpu_open();
+  if (missing != 0) return missing;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_exact),     cmocka_unit_test(test_collapsed), cmocka_unit_test(test_coincident),
+      cmocka_unit_test(test_same_bits), cmocka_unit_test(test_cpu),       cmocka_unit_test(test_long_lists),
+      cmocka_unit_test(test_errors),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -255,6 +255,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   SIM_TRY(nbody_check_force(run, &options));
   sim_startup("computing the energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
+  SIM_TRY(nbody_measure_force_error(run, 0));
   SIM_TRY(nbody_check_solver(run));
   SIM_TRY(nbody_check_energy(run, sums));
   run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential_known ? sums->kinetic + sums->potential : 0;
@@ -302,9 +303,12 @@ static void describe(const void *self, char *out, size_t capacity) {
 static void report(const void *self, const sim_clock *clock, sim_bytes *out) {
   (void)clock;
   const nbody_force_error *e = &((const nbody_run *)self)->force_error;
-  if (e->largest_tail > 0)
-    sim_bytes_format(out, "force error at most %.2g (median), %.2g (99.9 %%); asked for %.2g\n", e->largest_median,
-                     e->largest_tail, e->asked);
+  if (e->measured)
+    sim_bytes_format(out, "force error: largest measured median %.2g, 99.9 %% of the bodies %.2g; asked for %.2g\n",
+                     e->largest_median, e->largest_tail, e->asked);
+  else if (((const nbody_run *)self)->forces.solver->sample != NULL)
+    sim_bytes_format(out, "force error: not measured%s\n",
+                     ((const nbody_run *)self)->laws.external != NULL ? " beside an external field" : "");
 }
 
 static const char *const references[] = {

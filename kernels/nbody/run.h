@@ -9,13 +9,13 @@
 enum { NBODY_INITIAL_ENERGY, NBODY_NEXT_STEP, NBODY_SPREAD, NBODY_CONTROLS };
 
 /* Error of the acceleration by the solver, measured whenever the energy is, on NBODY_SAMPLES bodies that step and
- * chance choose: over |a| of each, or over the median |a| for bodies whose force is smaller. */
-enum { NBODY_SAMPLES = 1000 };
+ * chance choose: |da| / |a| of each. */
 typedef struct nbody_force_error {
   double asked, asked_tail; /* INFINITY: any */
   double median, tail;      /* at the last measurement; tail: of 99.9 % */
   double largest_median, largest_tail;
-  bool warned;
+  int64_t step; /* of that measurement */
+  bool measured, warned;
 } nbody_force_error;
 
 typedef struct nbody_run {

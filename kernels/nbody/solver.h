@@ -33,6 +33,9 @@ typedef struct nbody_options {
   const sim_function_map *observe; /* functions of NBODY_BODY_INPUTS with one result each; NULL: none */
 } nbody_options;
 
+/* Most bodies on which a run measures the error of its forces. */
+enum { NBODY_SAMPLES = 1000 };
+
 /* Cost of one force computation. */
 typedef struct nbody_cost {
   double interactions; /* what the run counts as work */
@@ -65,9 +68,10 @@ typedef struct nbody_solver {
   /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
    * cannot fail. SIM_ERR_NO_MEMORY where lists have outgrown the memory. */
   sim_status (*check)(nbody_solver_work *work);
-  /* Direct sums in fp64, exact[3][count], of bodies numbers[count] where they were at the last force or potential.
-   * NULL: the forces are direct sums. */
-  void (*sample)(nbody_solver_work *work, const int64_t *numbers, int count, double *exact);
+  /* Of bodies numbers[count], count <= NBODY_SAMPLES: got[3][count], the acceleration that the state has, and
+   * exact[3][count], its direct sum in fp64, all on the host. Needs final values in the state's acceleration. Waits for
+   * the device. NULL: the forces are direct sums. SIM_ERR_DEVICE. */
+  sim_status (*sample)(nbody_solver_work *work, const int64_t *numbers, int count, double *got, double *exact);
   /* Potential energy of all pairs, in fp64 for all precisions; NaN where it is unknown. Waits for the device. */
   double (*potential)(nbody_solver_work *work);
   /* Shortest time in which the force on a body changes, for the first adaptive step of the Hermite scheme: |a| / |j| of

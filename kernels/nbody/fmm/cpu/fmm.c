@@ -189,7 +189,7 @@ static double potential(nbody_solver_work *w) {
   return -0.5 * ldexp(w->options.G * sum, 2 * w->tree.mass - w->tree.position);
 }
 
-static void sample(nbody_solver_work *w, const int64_t *numbers, int count, double *exact) {
+static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *got, double *exact) {
   nbody_fmm_tree *t = &w->tree;
   nbody_fmm_tree_pack(t, &w->state);
   const double factor = ldexp(w->options.G, t->mass - 2 * t->position);
@@ -200,8 +200,12 @@ static void sample(nbody_solver_work *w, const int64_t *numbers, int count, doub
     for (int k = 0; k < 8; k++) eight[k] = numbers[first + k < count ? first + k : first];
     w->down[0]->exact(t, eight, a);
     for (int c = 0; c < 3; c++)
-      for (int k = 0; k < 8 && first + k < count; k++) exact[c * count + first + k] = a[8 * c + k] * factor;
+      for (int k = 0; k < 8 && first + k < count; k++) {
+        got[c * count + first + k] = w->state.acceleration[c * w->state.n + eight[k]];
+        exact[c * count + first + k] = a[8 * c + k] * factor;
+      }
   }
+  return SIM_OK;
 }
 
 static sim_status check(nbody_solver_work *w) {

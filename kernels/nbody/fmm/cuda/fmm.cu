@@ -4,6 +4,7 @@
 #include "engine/device/cuda.h"
 #include "kernels/nbody/cuda/partials.cuh"
 #include "kernels/nbody/cuda/range.h"
+#include "kernels/nbody/fmm/cuda/sample.h"
 
 #include <cuda_runtime.h>
 #include <math.h>
@@ -123,6 +124,7 @@ static void bytes(const nbody_options *options, double *host, double *device) {
   *host = sizeof(unsigned);
   *device = (double)layout_of<double>(&potential).total;
   if (options->single_pairs) *device = fmax(*device, (double)layout_of<float>(options).total);
+  *device = fmax(*device, (double)nbody_fmm_sample_bytes());
 }
 
 static void destroy(nbody_solver_work **work) {
@@ -248,6 +250,17 @@ static double potential(nbody_solver_work *w) {
   return -0.5 * w->options.G * w->mass_unit * w->mass_unit * sum;
 }
 
+/* In the memory of the tree, which each force makes anew. */
+static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *got, double *exact) {
+  double out[6 * NBODY_SAMPLES];
+  SIM_TRY(nbody_fmm_sample(&w->state, w->options.softening, numbers, count, w->memory, out));
+  for (int k = 0; k < 3 * count; k++) {
+    got[k] = out[k];
+    exact[k] = w->options.G * out[3 * count + k];
+  }
+  return SIM_OK;
+}
+
 static const char *describe(const nbody_solver_work *w) { return w->description; }
 
 /* ---- the table ---- */
@@ -284,6 +297,7 @@ static constexpr nbody_solver make_table() {
   table.accelerate = accelerate;
   table.potential = potential;
   table.check = check;
+  table.sample = sample;
   return table;
 }
 

@@ -1,4 +1,4 @@
--- expect: 65 law_pair_fmm.lua:5: gravity.solver: "fmm" is for gravity, not for pair_force: expected "direct" or "auto"
+-- expect: 65 law_pair_fmm.lua:5: gravity.solver: "fmm" is for gravity, and pair_force replaces it: expected "direct" or "auto"
 return sim.nbody {
   precision = "double",
   bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },

@@ -208,7 +208,10 @@ static sim_status check_probes(const fluid_run *run) {
   const bool *solid = run->machine.walls.solid;
   for (size_t i = 0; solid && i < run->p->probes.rows; i++)
     if (solid[probe_cell(run, i)])
-      return sim_fail(SIM_ERR_SCENARIO, "probes: point %zu: expected a cell of the fluid, got one in a body", i + 1);
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "probes: point %zu: expected a cell of the fluid, got one in a body: move it by a cell, %.3g, "
+                      "off the surface",
+                      i + 1, run->numbers.dx);
   return SIM_OK;
 }
 

@@ -20,6 +20,8 @@ typedef struct fluid_run {
   double *partial;
   sim_mesh mesh;
   int64_t shown; /* step whose fields are shown; -1: none */
+  double excess; /* density above that at rest of all cells at the start, or where this run resumed with a pressure */
+  bool told_mass, told_speed;
 } fluid_run;
 
 enum { STATE_MOMENTS, STATE_VELOCITY, STATE_PRESSURE = STATE_VELOCITY + 3, STATE_COUNT };
@@ -50,6 +52,50 @@ static void extent(const void *parameters, sim_extent *out) {
   grid_extent(&grid, out);
 }
 
+static bool has_open_side(const fluid_parameters *p) {
+  for (int s = 0; s < FLUID_SIDES; s++)
+    if (p->sides[s].given && !isnan(p->sides[s].pressure)) return true;
+  return false;
+}
+
+/* Each step adds 3 g to moments 3 j of up to sqrt(3) mach, which single precision rounds to 2^-24 of them: a hundred
+ * times that is an error of a percent. */
+static void warn_of_rounding(const fluid_parameters *p, const fluid_numbers *k) {
+  double square = 0;
+  for (size_t a = 0; a < p->acceleration.rows; a++) square += p->acceleration.data[a] * p->acceleration.data[a];
+  const double g = sqrt(square) * k->dt * k->dt / k->dx, rounding = 0x1p-24 * sqrt(3) * k->mach;
+  if (fluid_single(p) && g > 0 && 3 * g < 100 * rounding)
+    sim_log(
+        SIM_LOG_WARN,
+        "acceleration: what it adds in a step is %.2g times the rounding of single precision, and the flow may stop "
+        "short of its speed: take precision = \"double\"",
+        3 * g / rounding);
+}
+
+/* Walls and bodies that cells hardly resolve. */
+static void warn_of_cells(const fluid_parameters *p, const fluid_numbers *k) {
+  enum { FEWEST = 8 };
+  const grid_shape grid = fluid_grid_of(p);
+  for (int a = 0; a < grid.rank; a++) {
+    bool walls = grid.boundary[a] == GRID_FIXED;
+    for (int s = 2 * a; s < 2 * a + 2; s++) walls = walls && !(p->sides[s].given && !isnan(p->sides[s].pressure));
+    if (walls && grid.n[a] < FEWEST)
+      sim_log(SIM_LOG_WARN, "grid.n: walls along %c are %lld cells apart: expected at least %d for errors of percents",
+              "xyz"[a], (long long)grid.n[a], FEWEST);
+  }
+  for (int b = 0; b < (int)p->bodies.count; b++) {
+    const fluid_body *body = fluid_body_of(p, b);
+    double width = 2 * body->radius;
+    if (p->bodies.items[b].schema == &fluid_block_schema) {
+      width = INFINITY;
+      for (int a = 0; a < grid.rank; a++) width = fmin(width, body->high[a] - body->low[a]);
+    }
+    if (width < FEWEST * k->dx * (1 - 1e-9))
+      sim_log(SIM_LOG_WARN, "bodies[%d]: is %.3g cells wide: expected at least %d for errors of percents", b + 1,
+              width / k->dx, FEWEST);
+  }
+}
+
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const fluid_parameters *p = parameters;
   const grid_shape grid = fluid_grid_of(p);
@@ -75,6 +121,8 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
           "the cell Reynolds number is %.3g: eddies below a cell are not modelled, and the run may be unstable above "
           "20: expected about %.0f cells along x",
           k.cell_reynolds, (double)grid.n[0] * k.cell_reynolds / 20);
+    warn_of_rounding(p, &k);
+    warn_of_cells(p, &k);
   }
   sim_plan_add(out, "moments, before and after a step", 2 * state);
   sim_plan_add(out, "velocity and pressure", fields);
@@ -126,7 +174,49 @@ static sim_status allocate(fluid_run *run, const sim_setup *setup) {
   return run->partial ? SIM_OK : sim_no_memory("sums of rows");
 }
 
+/* Sum over the fluid of the density above that at rest, in units of the lattice; for warnings alone. */
+static double excess_of(const fluid_run *run) {
+  const fluid_machine *m = &run->machine;
+  double sum = 0;
+  for (int64_t row = 0; row < m->grid.n[1] * m->grid.n[2]; row++)
+    for (int64_t x = 0; x < m->grid.n[0]; x++) {
+      double u[3];
+      if (!m->walls.solid || !m->walls.solid[row * m->grid.n[0] + x])
+        sum += fluid_cell_velocity(m, &run->state[0], row, x, u);
+    }
+  return sum;
+}
+
+/* A closed box keeps its mass, but for interpolation at bodies. `excess` as of excess_of. */
+static double mass_change(const fluid_run *run, double excess) {
+  return has_open_side(run->p) ? 0 : (excess - run->excess) / ((double)run->machine.walls.fluid + run->excess);
+}
+static const double mass_limit = 1e-3;
+
+/* The cell that holds a probe. */
+static int64_t probe_cell(const fluid_run *run, size_t probe) {
+  const grid_shape *g = &run->machine.grid;
+  int64_t cell = 0;
+  for (int a = g->rank - 1; a >= 0; a--) {
+    const int64_t at = (int64_t)floor(run->p->probes.data[3 * probe + (size_t)a] * (double)g->n[a] / g->size[a]);
+    cell = cell * g->n[a] + (at < g->n[a] ? at : g->n[a] - 1); /* at the far wall */
+  }
+  return cell;
+}
+
+static sim_status check_probes(const fluid_run *run) {
+  const bool *solid = run->machine.walls.solid;
+  for (size_t i = 0; solid && i < run->p->probes.rows; i++)
+    if (solid[probe_cell(run, i)])
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "probes: point %zu: expected a cell of the fluid, got one in a body: move it by a cell, %.3g, "
+                      "off the surface",
+                      i + 1, run->numbers.dx);
+  return SIM_OK;
+}
+
 static sim_status begin(fluid_run *run, const sim_setup *setup) {
+  SIM_TRY(check_probes(run));
   void *values[FIELDS];
   fields_of(run, values);
   if (setup->saved) {
@@ -177,6 +267,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   if (status == SIM_OK) status = fluid_walls_create(p, &run->numbers, setup->threads, &run->machine.walls);
   sim_startup("making the initial state", 0, 0);
   if (status == SIM_OK) status = begin(run, setup);
+  if (status == SIM_OK && p->initial && sim_expr_output_count(p->initial) > grid.rank) run->excess = excess_of(run);
   if (status != SIM_OK) destroy(self);
   return status;
 }
@@ -185,6 +276,10 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
 static sim_status check_stable(const fluid_run *run, const sim_clock *clock) {
   const fluid_machine *m = &run->machine;
   const fluid_numbers *k = &run->numbers;
+  const double change = mass_change(run, excess_of(run));
+  char leak[96] = "";
+  if (fabs(change) > mass_limit && isfinite(change))
+    snprintf(leak, sizeof leak, "; the mass has changed by %.3g %% since the start", 100 * change);
   for (int64_t row = 0; row < m->grid.n[1] * m->grid.n[2]; row++)
     for (int64_t x = 0; x < m->grid.n[0]; x++) {
       double u[3];
@@ -195,11 +290,11 @@ static sim_status check_stable(const fluid_run *run, const sim_clock *clock) {
                       "the density is %.3g times that at rest in cell {%lld, %lld, %lld}, at x = %.6g, y = %.6g, z = "
                       "%.6g, step %lld, t = %.9g: the flow is unstable (relaxation time %.6g, cell Reynolds number "
                       "%.3g, Mach number %.3g): take more cells, a higher viscosity, or a higher `speed` if the flow "
-                      "is faster than that",
+                      "is faster than that%s",
                       1 + rho1, (long long)x, (long long)(row % m->grid.n[1]), (long long)(row / m->grid.n[1]),
                       grid_centre(&m->grid, 0, x), grid_centre(&m->grid, 1, row % m->grid.n[1]),
                       grid_centre(&m->grid, 2, row / m->grid.n[1]), (long long)clock->step, clock->t, k->tau,
-                      k->cell_reynolds, k->mach);
+                      k->cell_reynolds, k->mach, leak);
     }
   return SIM_OK;
 }
@@ -256,12 +351,29 @@ static void measure_probes(const fluid_run *run, double *values) {
   void *fields[FIELDS];
   fields_of(run, fields);
   for (size_t i = 0; i < run->p->probes.rows; i++) {
-    int64_t cell = 0;
-    for (int a = g->rank - 1; a >= 0; a--) {
-      const int64_t at = (int64_t)floor(run->p->probes.data[3 * i + (size_t)a] * (double)g->n[a] / g->size[a]);
-      cell = cell * g->n[a] + (at < g->n[a] ? at : g->n[a] - 1); /* at the far wall */
-    }
+    const int64_t cell = probe_cell(run, i);
     for (int f = 0; f <= g->rank; f++) *values++ = grid_number(fields[f], run->machine.single, cell);
+  }
+}
+
+/* Warns once of a mass and of speeds, in a row of `flow`, that make its numbers wrong. */
+static void warn_of_flow(fluid_run *run, const sim_clock *clock, const double *values) {
+  const fluid_parameters *p = run->p;
+  const double cell = p->density * pow(run->numbers.dx, run->machine.grid.rank);
+  const double change = mass_change(run, values[FLUID_MASS] / cell - (double)run->machine.walls.fluid);
+  if (fabs(change) > mass_limit && !run->told_mass) {
+    run->told_mass = true;
+    sim_log(SIM_LOG_WARN, "the mass has changed by %.3g %% %s at t = %.9g: forces are affected; take %s", 100 * change,
+            p->bodies.count > 0 ? "through curved walls" : "by rounding", clock->t,
+            p->bodies.count > 0 ? "more cells or a lower mach" : "precision = \"double\"");
+  }
+  const double speed = values[FLUID_SPEED], mach = values[FLUID_MACH];
+  if ((mach > 0.3 || speed > 1.5 * p->speed) && !run->told_speed) {
+    run->told_speed = true;
+    sim_log(SIM_LOG_WARN,
+            "the flow has the speed %.3g, Mach number %.3g, at t = %.9g: compressibility errors of order mach^2, %.2g "
+            "%%: set speed = %.2g",
+            speed, mach, clock->t, 100 * mach * mach, 1.1 * speed);
   }
 }
 
@@ -274,11 +386,13 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   }
   show(run, clock->step);
   fields_of(run, shown);
-  if (run->p->kinds[table] == FLUID_PROBES_TABLE)
+  if (run->p->kinds[table] == FLUID_PROBES_TABLE) {
     measure_probes(run, values);
-  else
+  } else {
     fluid_measure(&run->machine, run->p, &run->numbers, &run->state[0], (const void *[]){shown[0], shown[1], shown[2]},
                   run->partial, values);
+    warn_of_flow(run, clock, values);
+  }
   return SIM_OK;
 }
 

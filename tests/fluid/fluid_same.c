@@ -1,6 +1,8 @@
 /* What does not change: mass, and the bits on other threads, vectors, and after a restart. */
 #include "tests/fluid/driver.h"
 
+#include "engine/log.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,8 +110,76 @@ static void test_unstable(void **state) {
   flow_close(&f);
 }
 
+typedef struct heard {
+  char text[4096];
+} heard;
+
+static void hear(void *context, sim_log_level level, const char *message) {
+  char *text = ((heard *)context)->text;
+  const size_t used = strlen(text);
+  if (level == SIM_LOG_WARN) snprintf(text + used, sizeof((heard *)0)->text - used, "%s\n", message);
+}
+
+/* How often a text is among the warnings. */
+static int times(const heard *h, const char *text) {
+  int count = 0;
+  for (const char *at = strstr(h->text, text); at; at = strstr(at + 1, text)) count++;
+  return count;
+}
+
+/* Runs to the end, with a row of `flow` after half of it; resumed there where asked. */
+static void listen(const char *text, bool resume, heard *h) {
+  flow f, g;
+  sim_plan plan = {0};
+  *h = (heard){0};
+  assert_true(sim_log_add(hear, h));
+  flow_open(&f, text, sim_isa_best(), 2, NULL);
+  must(fluid_model.plan(f.p, &f.setup, &plan), "plan");
+  while (f.clock.t < f.clock.t_end / 2) flow_steps(&f, 1);
+  if (resume) {
+    flow_look(&f);
+    flow_open(&g, text, sim_isa_best(), 2, &f.frame);
+    flow_steps(&g, INT64_MAX);
+    (void)flow_value(&g, "flow", "mass");
+    flow_close(&g);
+  } else {
+    (void)flow_value(&f, "flow", "mass");
+    flow_steps(&f, INT64_MAX);
+    (void)flow_value(&f, "flow", "mass");
+  }
+  flow_close(&f);
+  sim_log_remove(hear, h);
+}
+
+/* A coarse disc at a high Mach number leaks percents of the mass, told once; a resumed run knows the mass at rest. */
+static void test_warnings(void **state) {
+  (void)state;
+  heard h;
+  for (int resume = 0; resume < 2; resume++) {
+    listen("return sim.fluid { grid = { n = {20, 12}, size = {20, 12} }, viscosity = 0.02, speed = 0.1, mach = 0.3,\n"
+           "  acceleration = {0.0005, 0.0002}, bodies = { sim.ball { point = {10.2, 6.1, 0}, radius = 3.3 } },\n"
+           "  integrate = { t_end = 4000 } }",
+           resume, &h);
+    assert_int_equal(times(&h, "the mass has changed by -"), 1);
+    assert_int_equal(times(&h, "through curved walls"), 1);
+    assert_int_equal(times(&h, "compressibility errors of order mach^2"), 1);
+    assert_int_equal(times(&h, "bodies[1]: is 6.6 cells wide"), 1);
+    assert_int_equal(times(&h, "precision = "), 0);
+  }
+  listen("return sim.fluid { precision = 'single', grid = { n = {16, 6}, size = {16, 6}, y = 'wall' },\n"
+         "  viscosity = 0.02, speed = 0.1, mach = 0.01, acceleration = {1e-7, 0}, integrate = { t_end = 1 } }",
+         false, &h);
+  assert_int_equal(times(&h, "precision = \"double\""), 1);
+  assert_int_equal(times(&h, "walls along y are 6 cells apart"), 1);
+  listen("return sim.fluid { grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' }, viscosity = 0.01, speed = 1,\n"
+         "  sides = { y_high = { velocity = {1, 0} } }, integrate = { t_end = 1 } }",
+         false, &h);
+  assert_string_equal(h.text, "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads), cmocka_unit_test(test_restart),
-                                     cmocka_unit_test(test_mass), cmocka_unit_test(test_unstable)};
+                                     cmocka_unit_test(test_mass), cmocka_unit_test(test_unstable),
+                                     cmocka_unit_test(test_warnings)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,4 +2,4 @@
 -- lines: 3
 return sim.fluid {
   grid = { n = {32, 32}, size = {1, 1}, boundary = "wall" }, viscosity = 0.01, speed = 1, integrate = { t_end = 1 },
-  bodies = { sim.ball { point = {3, 0, 0}, radius = 0.1 } } }
+  bodies = { sim.ball { point = {3, 0, 0}, radius = 0.2 } } }

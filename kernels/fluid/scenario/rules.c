@@ -91,6 +91,16 @@ static bool is_name(const char *name) {
   return strlen(name) <= 40;
 }
 
+/* The name in columns. */
+enum { BODY_NAME = 64 };
+static void body_name(const fluid_parameters *p, int body, char out[BODY_NAME]) {
+  const char *own = fluid_body_of(p, body)->name;
+  if (own)
+    snprintf(out, BODY_NAME, "%s", own);
+  else
+    snprintf(out, BODY_NAME, "body%d", body + 1);
+}
+
 static void check_body(const fluid_parameters *p, const grid_shape *grid, int b, sim_faults *faults) {
   const fluid_body *body = fluid_body_of(p, b);
   const sim_schema *shape = p->bodies.items[b].schema;
@@ -100,9 +110,13 @@ static void check_body(const fluid_parameters *p, const grid_shape *grid, int b,
   if (body->name && !is_name(body->name))
     sim_faults_add(faults, line, path, "expected at most 40 letters, digits and _, no digit first, got \"%.60s\"",
                    body->name);
-  for (int other = 0; other < b; other++)
-    if (body->name && fluid_body_of(p, other)->name && strcmp(body->name, fluid_body_of(p, other)->name) == 0)
+  char own[BODY_NAME], taken[BODY_NAME];
+  body_name(p, b, own);
+  for (int other = 0; other < b; other++) {
+    body_name(p, other, taken);
+    if (strcmp(own, taken) == 0)
       sim_faults_add(faults, line, path, "expected a name of its own, got that of bodies[%d]", other + 1);
+  }
   if (shape == &fluid_block_schema) {
     snprintf(path, sizeof path, "bodies[%d].high", b + 1);
     for (int a = 0; a < grid->rank; a++)
@@ -175,7 +189,7 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
       {.name = "kinetic", .type = SIM_REAL, .doc = "kinetic energy", .dimension = {2, 1, -2}},                         \
       {.name = "enstrophy",                                                                                            \
        .type = SIM_REAL,                                                                                               \
-       .doc = "half the integral of the squared vorticity",                                                            \
+       .doc = "half the integral of the squared vorticity; not right at bodies that spin",                             \
        .dimension = {3, 0, -2}},                                                                                       \
       {.name = "speed", .type = SIM_REAL, .doc = "greatest speed", .dimension = {1, 0, -1}},                           \
       {.name = "mach", .type = SIM_REAL, .doc = "its Mach number", .display = SIM_DISPLAY_NUMBER},                     \
@@ -226,12 +240,8 @@ static void name_tables(fluid_parameters *p, int rank) {
   p->kinds[count] = FLUID_FLOW_TABLE;
   p->tables[count++] = rank == 2 ? &flow_2d : &flow_3d;
   for (int b = 0; b < (int)p->bodies.count; b++) {
-    char name[64];
-    const char *own = fluid_body_of(p, b)->name;
-    if (own)
-      snprintf(name, sizeof name, "%s", own);
-    else
-      snprintf(name, sizeof name, "body%d", b + 1);
+    char name[BODY_NAME];
+    body_name(p, b, name);
     for (int a = 0; a < rank; a++) add_column(&bodies, "force of the fluid on it", force, "%s_f%c", name, "xyz"[a]);
     for (int a = rank == 2 ? 2 : 0; a < 3; a++)
       add_column(&bodies, "torque of the fluid on it", torque, "%s_t%c", name, "xyz"[a]);

@@ -5,8 +5,8 @@ set -m # jobs get their signals undisturbed
 scenario s.lua
 # Long enough that a signal arrives in the middle, short enough to be run to its end: some seconds.
 export CUDA_VISIBLE_DEVICES= # a GPU is through before a signal comes
-plain=("$SIM" run s.lua --set n=300 --set steps="${STEPS:-16000}")
-run=("${plain[@]}" --set "every=every 500 steps")
+plain=("$SIM" run s.lua --set n=300 --set steps="${STEPS:-64000}")
+run=("${plain[@]}" --set "every=every 2000 steps")
 
 expect 0 "" "${run[@]}" -o whole
 

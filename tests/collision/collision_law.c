@@ -253,7 +253,7 @@ static void test_later_end(void **state) {
 static int warnings;
 static void count_warnings(void *context, sim_log_level level, const char *message) {
   (void)context;
-  warnings += level == SIM_LOG_WARN && strstr(message, "do not add up") != NULL;
+  warnings += level == SIM_LOG_WARN && strstr(message, "the energy is not conserved") != NULL;
 }
 
 /* A grain so fast that its contact is over within a few of Rayleigh's steps gains energy: said once. A slow one is not

@@ -390,7 +390,7 @@ static void test_faults(void **state) {
       {"}, fields = {{ name = 'u' }}, rates = function(u_x) return u_x end, integrate = { scheme = 'strang', dt = 1, "
        "t_end "
        "= 1 } }",
-       "rates take derivatives"},
+       "because rates have derivatives"},
       {"}, fields = {{ name = 'u', conserved = true }}, rates = function(u) return u end, integrate = { scheme = "
        "'lie', dt = "
        "1, t_end = 1 } }",

@@ -165,7 +165,7 @@ static void test_file(void **state) {
   assert_int_equal(create_from_file(2, 0, 3, &d), SIM_OK);
   driver_destroy(&d);
   assert_int_equal(create_from_file(2, 0, 0, &d), SIM_ERR_SCENARIO);
-  assert_non_null(strstr(sim_error_last()->message, "bodies: expected a body that has mass"));
+  assert_non_null(strstr(sim_error_last()->message, "bodies: expected a body with mass > 0"));
 }
 
 /* ---- generators ---- */
@@ -315,13 +315,13 @@ static void test_rules(void **state) {
   assert_fault(&d, "at most 2^62 steps");
   d = driver_make(here, NBODY_LEAPFROG, 1e-18, 1, 0);
   driver_add(&d, &nbody_body_schema, &one);
-  assert_fault(&d, "a step that moves the clock");
+  assert_fault(&d, "a step that changes the time");
   d = driver_make(here, NBODY_LEAPFROG, 0.1, 1, 0);
   driver_add(&d, &nbody_body_schema, &odd);
   assert_fault(&d, "bodies[1].species: expected 1 to 63 letters");
   d = driver_make(here, NBODY_LEAPFROG, 0.1, 1, 0);
   driver_add(&d, &nbody_body_schema, &light);
-  assert_fault(&d, "a body that has mass");
+  assert_fault(&d, "a body with mass > 0");
   sim_doubles two = {(double[]){1, -1}, 2, 1}, three = {(double[]){0, 0, 0}, 1, 3};
   nbody_each each = {.mass = two, .position = three, .velocity = three};
   d = driver_make(here, NBODY_LEAPFROG, 0.1, 1, 0);

@@ -1,4 +1,4 @@
--- expect: 65 law_pair_error.lua:5: gravity.error: has no meaning beside pair_force, whose forces are direct sums
+-- expect: 65 law_pair_error.lua:5: gravity.error: has no effect: pair_force replaces gravity
 return sim.nbody {
   precision = "double",
   bodies    = { { mass = 1 }, { mass = 1, position = {1, 0, 0} } },

@@ -129,6 +129,7 @@ prefix() {
     fault symbols "$(basename -- "$1") exports $symbol, not $2*"
   done < <(nm -g --defined-only "$1" 2>/dev/null | awk 'NF == 3 { print $3 }' |
     grep -vE '^(__asan_|__odr_asan|__tsan_|__ubsan_|__gcov|nvtx|InitializeInjectionNvtx)' | # NVTX is a header of functions
+    grep -vE '3cub[0-9]+CUB_|5nvtx3|nvtxInitialize|4cuda3std|6thrust' | # and so are CUB and what it includes
     grep -vE "^(_Z(TS|TI|N|L|Z)*([0-9]+__device_stub__)?(_Z)?N?[0-9]+)?$2" | sort -u || true)
 }
 rule_symbols() {

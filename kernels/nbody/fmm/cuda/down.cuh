@@ -41,9 +41,9 @@ static __global__ void __launch_bounds__(FMM_DOWN_THREADS) fmm_down(const nbody_
   }
 }
 
-template <typename real, int P> void fmm_queue_down(const nbody_fmm_tree<real> *t) {
+template <typename real, int P> void nbody_fmm_queue_down(const nbody_fmm_tree<real> *t) {
   static const sim_kernel kernel = {"nbody_fmm_down", "down", SIM_LIMIT_BYTES};
-  fmm_launch(&kernel, fmm_down<real, P>, FMM_DOWN_THREADS / 32, 0, *t);
+  nbody_fmm_launch(&kernel, fmm_down<real, P>, FMM_DOWN_THREADS / 32, 0, *t);
 }
 
 #endif

@@ -315,9 +315,10 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
   }
 }
 
-template <typename real, int P> void fmm_queue_far(const nbody_fmm_tree<real> *t, bool with_potential) {
+template <typename real, int P> void nbody_fmm_queue_far(const nbody_fmm_tree<real> *t, bool with_potential) {
   static const sim_kernel kernel = {"nbody_fmm_far", "far", SIM_LIMIT_BYTES};
-  fmm_launch(&kernel, fmm_far<real, P>, fmm_far_warps<real, P>(), sizeof(fmm_far_room<real, P>), *t, with_potential);
+  nbody_fmm_launch(&kernel, fmm_far<real, P>, fmm_far_warps<real, P>(), sizeof(fmm_far_room<real, P>), *t,
+                   with_potential);
 }
 
 #endif

@@ -8,8 +8,8 @@
 
 /* `warps` in a thread block, or as many as have room with `room` bytes of shared memory each. */
 template <typename... Parameters, typename... Arguments>
-void fmm_launch(const sim_kernel *kernel, void (*function)(Parameters...), int warps, size_t room,
-                Arguments... arguments) {
+void nbody_fmm_launch(const sim_kernel *kernel, void (*function)(Parameters...), int warps, size_t room,
+                      Arguments... arguments) {
   enum { OWN = 1024 /* bytes that a thread block takes for itself, and static arrays */ };
   int fit = 0, device = 0, most = 0;
   cudaError_t error = cudaGetDevice(&device);

@@ -294,9 +294,9 @@ static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<re
   }
 }
 
-template <int SUMS, typename real, int P> void fmm_queue_near(const nbody_fmm_tree<real> *t, double *out) {
+template <int SUMS, typename real, int P> void nbody_fmm_queue_near(const nbody_fmm_tree<real> *t, double *out) {
   static const sim_kernel kernel = {"nbody_fmm_near", "near", SIM_LIMIT_BYTES};
-  fmm_launch(&kernel, fmm_near<SUMS, real, P>, FMM_NEAR_WARPS, sizeof(fmm_near_room<real, P>), *t, out);
+  nbody_fmm_launch(&kernel, fmm_near<SUMS, real, P>, FMM_NEAR_WARPS, sizeof(fmm_near_room<real, P>), *t, out);
 }
 
 #endif

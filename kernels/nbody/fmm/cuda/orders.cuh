@@ -9,10 +9,10 @@ template <typename real, int P> nbody_fmm_stages<real> nbody_fmm_stages_of() {
   nbody_fmm_stages<real> s = {};
   s.moment_stride = fmm_row<real, P>::moment_stride;
   s.field_stride = fmm_row<real, P>::field_stride;
-  s.up = fmm_queue_up<real, P>;
-  s.far = fmm_queue_far<real, P>;
-  s.down = fmm_queue_down<real, P>;
-  s.near = fmm_queue_near<3, real, P>;
-  if constexpr (sizeof(real) == sizeof(double)) s.potential = fmm_queue_near<1, real, P>;
+  s.up = nbody_fmm_queue_up<real, P>;
+  s.far = nbody_fmm_queue_far<real, P>;
+  s.down = nbody_fmm_queue_down<real, P>;
+  s.near = nbody_fmm_queue_near<3, real, P>;
+  if constexpr (sizeof(real) == sizeof(double)) s.potential = nbody_fmm_queue_near<1, real, P>;
   return s;
 }

@@ -135,9 +135,9 @@ static __global__ void __launch_bounds__(FMM_UP_THREADS) fmm_up(const nbody_fmm_
   }
 }
 
-template <typename real, int P> void fmm_queue_up(const nbody_fmm_tree<real> *t) {
+template <typename real, int P> void nbody_fmm_queue_up(const nbody_fmm_tree<real> *t) {
   static const sim_kernel kernel = {"nbody_fmm_up", "up", SIM_LIMIT_BYTES};
-  fmm_launch(&kernel, fmm_up<real, P>, FMM_UP_THREADS / 32, 0, *t);
+  nbody_fmm_launch(&kernel, fmm_up<real, P>, FMM_UP_THREADS / 32, 0, *t);
 }
 
 #endif

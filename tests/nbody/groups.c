@@ -331,7 +331,7 @@ static void test_rules(void **state) {
   d.parameters.bodies.items = d.items;
   assert_int_equal(nbody_model.validate(&d.parameters, &faults), SIM_OK);
   assert_int_equal(faults.count, 2);
-  assert_non_null(strstr(faults.text.data, "as many bodies, got 2, 1 and 1"));
+  assert_non_null(strstr(faults.text.data, "position and velocity, got 2, 1 and 1"));
   assert_non_null(strstr(faults.text.data, "masses >= 0, got -1 for body 2"));
   sim_faults_free(&faults);
 }

@@ -136,9 +136,10 @@ __device__ __forceinline__ void fmm_over_lanes(const real (&term)[COUNT], real (
   }
 }
 
-/* One M2L into `field`, in edges of the target; the edge of the source is 2^coarser of them. The moments, a row in
- * shared memory, are changed to the target's unit. Where it is much longer, the tensor is computed in edges of the
- * source, so that fp32 does not overflow. */
+/* Adds the field of one source cell to `field` (M2L). Lengths are in units of the target's edge; the edge of the source
+ * is 2^coarser such units. `row`: moments of the source in shared memory; they are converted in place to the unit of
+ * the target. In fp32, where the edge of the source is more than 8 times as long, the tensor is computed in units of
+ * that edge and then scaled, so that it does not overflow. */
 template <typename real, int P>
 __device__ __forceinline__ void fmm_m2l(real *row, const real (&x)[3], real h2, int coarser, bool with_potential,
                                         real (&field)[NBODY_FMM_FIELD(P)]) {

@@ -1,5 +1,5 @@
-/* The tree of a fast multipole step in device memory, and what its kernels share. What the arrays mean, and the order
- * of every sum, is said in kernels/nbody/fmm/fmm.h. Device code. */
+/* Cells, moments, fields and lists of one force computation, in device memory, and functions that all its kernels use.
+ * kernels/nbody/fmm/fmm.h defines the arrays and the order of all sums. Device code. */
 #ifndef NBODY_FMM_CUDA_TREE_CUH
 #define NBODY_FMM_CUDA_TREE_CUH
 

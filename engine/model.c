@@ -1,6 +1,5 @@
 #include "engine/model.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

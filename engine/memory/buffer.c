@@ -1,6 +1,5 @@
 #include "engine/memory/buffer.h"
 
-#include "engine/device/backend.h"
 
 #include <string.h>
 

@@ -13,7 +13,6 @@
 #include "kernels/diffusion/modes.cuh"
 
 #include <complex.h>
-#include <math.h>
 
 /* indices of arrays */
 enum { NOW, U, N, M, A, B };

@@ -1,7 +1,6 @@
 /* Tables of the schemes' coefficients, computed on the device. */
 #include "kernels/diffusion/cuda/work.h"
 
-#include "engine/device/cuda.h"
 
 #include <stdio.h>
 

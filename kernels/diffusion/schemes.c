@@ -200,9 +200,6 @@ static diffusion_method scaled(diffusion_method method, double scale) {
   return method;
 }
 
-diffusion_method diffusion_method_for(diffusion_scheme scheme, double scale) {
-  return scaled(diffusion_methods[scheme], scale);
-}
 diffusion_method diffusion_method_with(const diffusion_parameters *p, double scale) {
   diffusion_method method = *diffusion_method_of(p);
   if (diffusion_fluctuates(p) && method.stages > 0) {

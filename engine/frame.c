@@ -1,6 +1,5 @@
 #include "engine/frame.h"
 
-
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -1,5 +1,7 @@
 #include "engine/frame.h"
 
+#include "engine/device/backend.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -1,7 +1,7 @@
 /* Small kernels for the table that many comparisons of GPU languages begin with: the sum of two vectors of 10^7 floats,
  * a product of two matrices of 1024^2 in fp32 (a hundred times), and a complex transform of 8192 points; each is
  * checked against sums in double on the host before it is timed. (The table's fourth row, a million spheres that
- * collide, is bench_collision_cuda.)
+ * collide, is gas.lua.)
  *
  *   bench_rows [--rounds R]   prints "add", "matmul", "fft" and "cufft" with microseconds of one, median of R batches
  *

@@ -1,7 +1,5 @@
 #include "engine/frame.h"
 
-#include "engine/device/backend.h"
-
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -115,6 +115,10 @@ struct sim_schema {
   size_t size; /* of the C struct */
 };
 
+/* First members of a sim_schema for parameters of type T. */
+#define SIM_SCHEMA(T, schema_name, schema_doc, schema_fields)                                                          \
+  .name = (schema_name), .doc = (schema_doc), .fields = (schema_fields), .size = sizeof(T)
+
 typedef struct sim_doubles {
   double *data; /* [rows][cols], owned */
   size_t rows, cols;

@@ -77,6 +77,13 @@ typedef struct nbody_gravity {
 } nbody_gravity;
 #define NBODY_ERROR 1e-4
 
+/* A cube with one corner at the origin, repeated without end. */
+typedef struct nbody_box {
+  bool given; /* without: open space */
+  double size;
+  int boundary; /* 0: periodic */
+} nbody_box;
+
 typedef struct nbody_integrate {
   int scheme;    /* nbody_scheme */
   double dt;     /* NaN: adaptive */
@@ -89,6 +96,7 @@ typedef struct nbody_integrate {
 typedef struct nbody_parameters {
   sim_common common;
   sim_list bodies;
+  nbody_box box;
   nbody_gravity gravity;
   sim_expr *external;          /* x y z t -> potential, or three components of the acceleration */
   sim_expr *pair, *pair_force; /* r2 -> potential, r2 -> force: one of them replaces gravity; G is then NaN */

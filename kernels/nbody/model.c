@@ -91,11 +91,11 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
   else
     values[NBODY_COLUMN_ERROR] =
         run->laws.time_dependent ? NAN : (total - initial) / (initial != 0 ? fabs(initial) : 1);
-  values[NBODY_COLUMN_VIRIAL_RATIO] = potential != 0 ? 2 * kinetic / fabs(potential) : NAN;
+  values[NBODY_COLUMN_VIRIAL_RATIO] = potential != 0 && run->box == 0 ? 2 * kinetic / fabs(potential) : NAN;
   for (int c = 0; c < 3; c++) {
     values[NBODY_COLUMN_MOMENTUM + c] = s->momentum[c];
-    values[NBODY_COLUMN_ANGULAR_MOMENTUM + c] = s->angular_momentum[c];
-    values[NBODY_COLUMN_CENTRE + c] = s->moment[c] / s->mass;
+    values[NBODY_COLUMN_ANGULAR_MOMENTUM + c] = run->box == 0 ? s->angular_momentum[c] : NAN;
+    values[NBODY_COLUMN_CENTRE + c] = run->box == 0 ? s->moment[c] / s->mass : NAN;
   }
   if (fabs(values[NBODY_COLUMN_ERROR]) > run->integrate.max_energy_error)
     return sim_fail(SIM_ERR_DIVERGED, "energy error %.3g at step %" PRId64 ", t = %.9g: above max_energy_error = %.3g",
@@ -108,6 +108,10 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
   if (table == NBODY_TABLE_OBSERVE) return run->ops->observe(run->work, clock->t, values);
   if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
+  if (run->box > 0) { /* no centre of mass */
+    for (int k = 0; k < NBODY_RADII; k++) values[k] = NAN;
+    return SIM_OK;
+  }
   const nbody_sums *s = sums_at(run, clock);
   const double centre[3] = {s->moment[0] / s->mass, s->moment[1] / s->mass, s->moment[2] / s->mass};
   run->ops->radii(run->work, centre, values);
@@ -126,6 +130,8 @@ static const nbody_ops *choose_ops(const nbody_parameters *p, const sim_setup *s
   return ops[setup->backend->kind][p->common.precision == SIM_SINGLE];
 }
 
+static double box_of(const nbody_parameters *p) { return p->box.given ? p->box.size : 0; }
+
 static nbody_options options_for(const nbody_parameters *p, const nbody_laws *laws, const sim_setup *setup, int64_t n,
                                  double spread) {
   return (nbody_options){.n = n,
@@ -135,6 +141,7 @@ static nbody_options options_for(const nbody_parameters *p, const nbody_laws *la
                          .threads = setup->threads,
                          .G = p->gravity.G,
                          .softening = p->gravity.softening,
+                         .box = box_of(p),
                          .method = (nbody_method)p->gravity.solver,
                          .fmm = nbody_fmm_settings_for(p->gravity.error, p->gravity.error_tail, (double)n),
                          .spread = spread,
@@ -148,7 +155,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   double n, made = 0;
   if (setup->saved != NULL) {
     int64_t bodies;
-    SIM_TRY(nbody_saved_check(&p->integrate, setup->saved, &bodies));
+    SIM_TRY(nbody_saved_check(&p->integrate, box_of(p), setup->saved, &bodies));
     n = (double)bodies;
   } else {
     nbody_groups groups;
@@ -240,7 +247,7 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
 
 static sim_status restore(nbody_run *run, const sim_setup *setup) {
   const sim_frame *saved = setup->saved;
-  SIM_TRY(nbody_saved_check(&run->integrate, saved, &run->n));
+  SIM_TRY(nbody_saved_check(&run->integrate, run->box, saved, &run->n));
   memcpy(run->species, saved->species, saved->species_count * sizeof *run->species);
   run->species_count = saved->species_count;
   SIM_TRY(nbody_create_arrays(run, setup));
@@ -303,6 +310,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->integrate = p->integrate;
   run->expansion = p->expansion;
   run->spectrum_table = nbody_spectrum_table(p);
+  run->box = box_of(p);
   run->sums_step = -1;
   run->force_error = (nbody_force_error){.asked = p->gravity.error > 0 ? p->gravity.error : NBODY_ERROR,
                                          .asked_tail = p->gravity.error_tail > 0 ? p->gravity.error_tail : INFINITY};

@@ -34,6 +34,7 @@ typedef struct nbody_run {
   nbody_choice choice;
   nbody_force_error force_error;
   nbody_integrate integrate;
+  double box; /* as in nbody_options */
   nbody_expansion expansion;
   int spectrum_table;       /* index of the table `spectrum`; -1: none */
   nbody_spectrum *spectrum; /* NULL: no table `spectrum` */
@@ -49,8 +50,10 @@ typedef struct nbody_run {
   sim_graph *step; /* captured step of length integrate.dt; NULL before capture */
 } nbody_run;
 
-/* Checks the ranges of the values in a checkpoint's state; *n: its bodies. SIM_ERR_INCOMPATIBLE. */
-sim_status nbody_saved_check(const nbody_integrate *integrate, const sim_frame *saved, int64_t *n) SIM_MUST_CHECK;
+/* Checks the ranges of the values in a checkpoint's state; *n: its bodies. box: as in nbody_options.
+ * SIM_ERR_INCOMPATIBLE. */
+sim_status nbody_saved_check(const nbody_integrate *integrate, double box, const sim_frame *saved,
+                             int64_t *n) SIM_MUST_CHECK;
 /* Creates the state's arrays for run->n bodies, zeroed, on the run's device (ids on the host). SIM_ERR_NO_MEMORY. */
 sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 /* Creates and fills the state's arrays with the bodies of `groups`, sorted by species. SIM_ERR_SCENARIO where a value

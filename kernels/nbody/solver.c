@@ -2,12 +2,17 @@
 
 #include <stdio.h>
 
-static const nbody_solver *const direct[SIM_BACKEND_KINDS] = {
-    [SIM_BACKEND_CPU] = &nbody_direct_cpu,
+/* [1]: in a periodic box. */
+static const nbody_solver *const direct[SIM_BACKEND_KINDS][2] = {
+    [SIM_BACKEND_CPU] = {&nbody_direct_cpu, &nbody_direct_periodic_cpu},
 #ifdef SIM_HAS_CUDA
-    [SIM_BACKEND_CUDA] = &nbody_direct_cuda,
+    [SIM_BACKEND_CUDA] = {&nbody_direct_cuda, NULL},
 #endif
 };
+
+static const nbody_solver *direct_for(const nbody_options *options, sim_backend_kind kind) {
+  return direct[kind][options->box > 0];
+}
 
 static const nbody_solver *const fmm[SIM_BACKEND_KINDS] = {
     [SIM_BACKEND_CPU] = &nbody_fmm_cpu,
@@ -16,9 +21,9 @@ static const nbody_solver *const fmm[SIM_BACKEND_KINDS] = {
 #endif
 };
 
-static void take_direct(sim_backend_kind kind, nbody_choice *out) {
-  out->solver = direct[kind];
-  snprintf(out->name, sizeof out->name, "%s", direct[kind]->name);
+static void take_direct(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
+  out->solver = direct_for(options, kind);
+  snprintf(out->name, sizeof out->name, "%s", out->solver->name);
 }
 
 static void take_fmm(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
@@ -35,13 +40,15 @@ static void take_faster(const nbody_options *options, sim_backend_kind kind, nbo
     take_fmm(options, kind, out);
     snprintf(out->why, sizeof out->why, "; auto: about %.2g x faster than direct sums", cost.direct / cost.seconds);
   } else {
-    take_direct(kind, out);
+    take_direct(options, kind, out);
     snprintf(out->why, sizeof out->why, "; auto: about %.2g x faster than multipoles", cost.seconds / cost.direct);
   }
 }
 
 sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   *out = (nbody_choice){0};
+  if (options->box > 0 && direct_for(options, kind) == NULL)
+    return sim_fail(SIM_ERR_SCENARIO, "a periodic box has no GPU code: take device cpu");
   if (options->method == NBODY_FMM) {
     if (fmm[kind] == NULL)
       return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" has no GPU code: take device cpu, or \"direct\"");
@@ -50,10 +57,10 @@ sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind ki
   }
   const bool multipoles = options->method == NBODY_AUTO && fmm[kind] != NULL && fmm[kind]->supports(options) == SIM_OK;
   if (options->method == NBODY_DIRECT || !multipoles) {
-    take_direct(kind, out);
+    take_direct(options, kind, out);
     return out->solver->supports(options);
   }
-  if (direct[kind]->supports(options) == SIM_OK)
+  if (direct_for(options, kind)->supports(options) == SIM_OK)
     take_faster(options, kind, out);
   else
     take_fmm(options, kind, out);

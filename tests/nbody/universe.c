@@ -21,14 +21,14 @@ static driver make(driver_place place, nbody_expansion e, double size, double dt
   return d;
 }
 
-/* A plane wave grows by linear theory exactly until sheets cross, x = q + D psi(q), p = a^2 H dlnD/dlna D psi, also for a
- * few sheets of infinite extent, whose force depends on their order alone (Ya. B. Zel'dovich, A&A 5 (1970) 84).
+/* A plane wave grows by linear theory exactly until sheets cross, x = q + D psi(q), p = a^2 H dlnD/dlna D psi, also for
+ * a few sheets of infinite extent, whose force depends on their order alone (Ya. B. Zel'dovich, A&A 5 (1970) 84).
  *
- * Sheets here are square lattices of spacing L/16, L/8 apart at first and L/16 where they are closest at the end. Another
- * sheet at distance s then attracts by 2 pi G sigma (1 + 4 exp(-g s)), g = 32 pi/L: at the end by 4 exp(-2 pi) = 0.0075
- * more. A sheet that has moved by u = L/32 feels 4 pi G sigma u/(L/8) = pi G sigma, so that its force is wrong by
- * 0.015, for the last D/(g s) of its growth, 0.16: momenta by 0.015 * 0.16 * 3/2 = 0.0036 and displacements by half of
- * 0.16 of that, 3e-4. Steps of da/a = 0.02 err by (da/a)^2/12 in each e-fold, 1e-4. All times 2, of the largest. */
+ * Sheets here are square lattices of spacing L/16, L/8 apart at first and L/16 where they are closest at the end.
+ * Another sheet at distance s then attracts by 2 pi G sigma (1 + 4 exp(-g s)), g = 32 pi/L: at the end by 4 exp(-2 pi)
+ * = 0.0075 more. A sheet that has moved by u = L/32 feels 4 pi G sigma u/(L/8) = pi G sigma, so that its force is wrong
+ * by 0.015, for the last D/(g s) of its growth, 0.16: momenta by 0.015 * 0.16 * 3/2 = 0.0036 and displacements by half
+ * of 0.16 of that, 3e-4. Steps of da/a = 0.02 err by (da/a)^2/12 in each e-fold, 1e-4. All times 2, of the largest. */
 static void check_pancake(driver_place place) {
   enum { SHEETS = 8, SIDE = 16, N = SHEETS * SIDE * SIDE };
   static const nbody_expansion universes[] = {{.omega_m = 1, .H0 = 1, .a_start = 0.04},
@@ -74,9 +74,9 @@ static void test_pancake(void **state) {
   driver_everywhere_in(SIM_DOUBLE, check_pancake);
 }
 
-/* Long waves of a random field grow by a factor of 10 as linear theory says. On a lattice of spacing h the nearest sheets
- * attract each other, as above, by 4 exp(-2 pi s/h) more, which adds (8 pi exp(-2 pi)/2) (k h)^2 = 0.024 (k h)^2 to
- * the square of a wave's rate, and 3/5 of that to dlnD/dlna: 2 ln(10) 3/5 0.024 (k h)^2 to the power. In directions
+/* Long waves of a random field grow by a factor of 10 as linear theory says. On a lattice of spacing h the nearest
+ * sheets attract each other, as above, by 4 exp(-2 pi s/h) more, which adds (8 pi exp(-2 pi)/2) (k h)^2 = 0.024 (k h)^2
+ * to the square of a wave's rate, and 3/5 of that to dlnD/dlna: 2 ln(10) 3/5 0.024 (k h)^2 to the power. In directions
  * other than along an axis it is less. The Layzer-Irvine constant has the second order of the leapfrog. */
 static void check_growth(driver_place place) {
   enum { SIDE = 8 };

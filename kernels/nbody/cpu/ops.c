@@ -114,7 +114,9 @@ static void drift_range(nbody_work *w, double dt, double unused, int64_t first, 
   (void)unused;
   real *restrict x = w->state.position;
   const real *restrict v = w->state.velocity;
+  const double box = w->options.box;
   for (int64_t k = first; k < last; k++) x[k] = (real)nbody_drifted(x[k], v[k], dt);
+  for (int64_t k = first; k < last && box > 0; k++) x[k] = (real)nbody_wrapped((real)nbody_wrapped(x[k], box), box);
 }
 
 static void kick_drift_range(nbody_work *w, double kick, double drift, int64_t first, int64_t last) {

@@ -244,6 +244,18 @@ static const sim_field gravity_fields[] = {
 static const sim_schema gravity_schema = {
     .name = "gravity", .doc = "law of gravity", .fields = gravity_fields, .size = sizeof(nbody_gravity)};
 
+static const char *const boundary_names[] = {"periodic", NULL};
+
+static const sim_field box_fields[] = {
+    {SIM_FIELD(nbody_box, size), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .dimension = LENGTH, .doc = "edge of the cube, which reaches from {0, 0, 0} to {size, size, size}"},
+    {SIM_FIELD(nbody_box, boundary), .type = SIM_CHOICE, .initial = "periodic", .choices = boundary_names,
+     .doc = "periodic: bodies that leave enter on the other side, and all images of a body attract; the mean density "
+            "does not"},
+    {0}};
+static const sim_schema box_schema = {
+    .name = "box", .doc = "periodic box", .fields = box_fields, .size = sizeof(nbody_box)};
+
 static const char *const scheme_names[] = {"leapfrog", "yoshida4", "hermite4", NULL};
 
 static const sim_field integrate_fields[] = {
@@ -291,6 +303,8 @@ static const sim_schema expansion_schema = {.name = "expansion",
 static const sim_field fields[] = {
     {SIM_FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = body_variants,
      .doc = "groups of bodies, or single ones as { mass = , position = , velocity = }"},
+    {SIM_FIELD(nbody_parameters, box), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &box_schema,
+     .doc = "periodic box; without it space is open"},
     {SIM_FIELD(nbody_parameters, gravity), .type = SIM_STRUCT, .table = &gravity_schema, .doc = "law of gravity"},
     {SIM_FIELD(nbody_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
      .doc = "external field: acceleration, or potential whose negative gradient is the acceleration"},
@@ -403,6 +417,20 @@ static void check_time(const nbody_integrate *integrate, double softening, bool 
                    integrate->t_end);
 }
 
+/* Shifts of the softened kernel by an image are expanded in softening / size; a larger one is no gravity of bodies. */
+#define MOST_SOFTENING 0.125
+
+static void check_box(const nbody_parameters *p, sim_faults *faults) {
+  if (!p->box.given) return;
+  if (p->gravity.softening > MOST_SOFTENING * p->box.size)
+    sim_faults_add(faults, 0, "gravity.softening", "expected at most an eighth of box.size, %.9g, got %.9g",
+                   MOST_SOFTENING * p->box.size, p->gravity.softening);
+  if (p->integrate.scheme == NBODY_HERMITE4)
+    sim_faults_add(faults, 0, "integrate.scheme",
+                   "hermite4 needs the time derivative of forces, which a periodic box does not give: expected "
+                   "\"leapfrog\" or \"yoshida4\"");
+}
+
 /* ---- laws and observables of the scenario ---- */
 
 static bool depends_on_place(const sim_expr *potential) {
@@ -446,6 +474,8 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   SIM_TRY(status);
   if (p->pair != NULL && !laws.no_pairs && !sim_expr_depends(p->pair, 0, 0))
     sim_faults_add(faults, 0, "pair", "expected a potential that depends on r2, or 0: this one gives no force");
+  if (p->box.given && law && !laws.no_pairs)
+    sim_faults_add(faults, 0, name, "in a periodic box bodies attract by gravity, or not at all (pair = 0)");
   const double limit = p->integrate.max_energy_error;
   if (!isnan(limit) && !laws.potential_known)
     sim_faults_add(faults, 0, "integrate.max_energy_error", "needs potentials: the energy of a force alone is unknown");
@@ -472,6 +502,7 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   if (!law) p->gravity.G = nbody_gravitational_constant(p);
   if (isnan(p->integrate.eta)) p->integrate.eta = p->integrate.scheme == NBODY_HERMITE4 ? 0.01 : 0.2;
   check_bodies(&p->bodies, faults);
+  check_box(p, faults);
   nbody_check_expansion(p, faults);
   if (!p->expansion.given) check_time(&p->integrate, p->gravity.softening, law, faults);
   if (p->gravity.solver == NBODY_FMM && p->integrate.scheme == NBODY_HERMITE4)

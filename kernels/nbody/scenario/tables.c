@@ -23,14 +23,16 @@ static const sim_field energy_columns[] = {
             "relative energy error: (total - total at the start)/|total at the start|; NaN if external depends on t; "
             "with expansion the change of a total + I since the start, over a kinetic + I, where I is the integral of "
             "kinetic over a (Layzer and Irvine)"),
-    COLUMN(virial_ratio, .display = SIM_DISPLAY_RATIO, .doc = "2 kinetic / |potential|: 1 in virial equilibrium"),
+    COLUMN(virial_ratio, .display = SIM_DISPLAY_RATIO,
+           .doc = "2 kinetic / |potential|: 1 in virial equilibrium; NaN in a periodic box"),
     COLUMN(momentum_x, .dimension = {1, 1, -1}, .doc = "total momentum, x"),
     COLUMN(momentum_y, .dimension = {1, 1, -1}, .doc = "total momentum, y"),
     COLUMN(momentum_z, .dimension = {1, 1, -1}, .doc = "total momentum, z"),
-    COLUMN(angular_momentum_x, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, x"),
+    COLUMN(angular_momentum_x, .dimension = {2, 1, -1},
+           .doc = "total angular momentum about the origin, x; NaN in a periodic box"),
     COLUMN(angular_momentum_y, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, y"),
     COLUMN(angular_momentum_z, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, z"),
-    COLUMN(centre_x, .dimension = {1, 0, 0}, .doc = "centre of mass, x"),
+    COLUMN(centre_x, .dimension = {1, 0, 0}, .doc = "centre of mass, x; NaN in a periodic box"),
     COLUMN(centre_y, .dimension = {1, 0, 0}, .doc = "centre of mass, y"),
     COLUMN(centre_z, .dimension = {1, 0, 0}, .doc = "centre of mass, z"),
     {0}};
@@ -46,7 +48,7 @@ static const sim_field lagrangian_columns[] = {
     {0}};
 
 static const sim_table energy_table = {"energy", "conserved quantities and virial ratio", energy_columns};
-static const sim_table lagrangian_table = {"lagrangian", "Lagrangian radii", lagrangian_columns};
+static const sim_table lagrangian_table = {"lagrangian", "Lagrangian radii; NaN in a periodic box", lagrangian_columns};
 const sim_table *const nbody_tables[] = {&energy_table, &lagrangian_table, NULL};
 static const sim_field observe_columns[] = {
     COLUMN(NAME, .display = SIM_DISPLAY_ALONE, .doc = "the function NAME of `observe`, reduced over all bodies"), {0}};

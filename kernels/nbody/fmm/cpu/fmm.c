@@ -232,6 +232,8 @@ static void bytes(const nbody_options *options, double *host, double *device) {
 }
 
 static sim_status supports(const nbody_options *options) {
+  if (options->box > 0)
+    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" has no periodic box yet: take \"direct\"");
   if (options->laws.pair != NULL)
     return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" is for gravity, not for a custom law: take \"direct\"");
   if (options->jerk)

@@ -35,7 +35,7 @@ static void take_fmm(const nbody_options *options, sim_backend_kind kind, nbody_
 /* Of both methods the faster one. */
 static void take_faster(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   const nbody_fmm_estimate cost =
-      nbody_fmm_estimate_for(&options->fmm, kind, options->single_pairs, (double)options->n);
+      nbody_fmm_estimate_for(&options->fmm, kind, options->single_pairs, options->box > 0, (double)options->n);
   if (cost.seconds < cost.direct) {
     take_fmm(options, kind, out);
     snprintf(out->why, sizeof out->why, "; auto: about %.2g x faster than direct sums", cost.direct / cost.seconds);

@@ -32,8 +32,9 @@ static const nbody_periodic *const all_loops[SIM_ISA_COUNT][2] = {
 #endif
 };
 
-const nbody_periodic *nbody_periodic_loops(int isa, bool single) {
-  if (isa > (int)sim_isa_best()) isa = (int)sim_isa_best();
+/* Those of an instruction set, or of the next lower one that there is. */
+static const nbody_periodic *loops_of(const nbody_solver_work *w, bool single) {
+  int isa = (int)(w->options.isa < sim_isa_best() ? w->options.isa : sim_isa_best());
   while (all_loops[isa][single] == NULL) isa--;
   return all_loops[isa][single];
 }
@@ -136,9 +137,33 @@ static double pack(nbody_solver_work *w, bool single) {
   return ldexp(1, exponent);
 }
 
-/* The numbers from `first` on, the last body again and again behind the end. */
-static void list_targets(int64_t first, int64_t n, int64_t *numbers) {
-  for (int64_t k = 0; k < NBODY_PERIODIC_TARGETS; k++) numbers[k] = first + k < n ? first + k : n - 1;
+/* The numbers of targets from `first` on of [n], NULL: all bodies; the last one again and again behind the end. */
+static void list_targets(const int64_t *of, int64_t first, int64_t n, int64_t *numbers) {
+  for (int64_t k = 0; k < NBODY_PERIODIC_TARGETS; k++) {
+    const int64_t at = first + k < n ? first + k : n - 1;
+    numbers[k] = of != NULL ? of[at] : at;
+  }
+}
+
+/* a[3][count]: the accelerations of bodies numbers[count]; NULL: of all. */
+static void accelerate_some(nbody_solver_work *w, const int64_t *of, int64_t count, double *a) {
+  const nbody_periodic *loops = loops_of(w, w->options.single_pairs);
+  const double mass = pack(w, w->options.single_pairs), size = w->options.box;
+  const double factor = w->options.G * mass / (size * size);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(w->options.threads)
+  for (int64_t first = 0; first < count; first += NBODY_PERIODIC_TARGETS) {
+    int64_t numbers[NBODY_PERIODIC_TARGETS];
+    double sum[3][NBODY_PERIODIC_TARGETS];
+    list_targets(of, first, count, numbers);
+    loops->acceleration(&w->bodies, numbers, sum);
+    for (int c = 0; c < 3; c++)
+      for (int64_t k = 0; k < NBODY_PERIODIC_TARGETS && first + k < count; k++)
+        a[c * count + first + k] = sum[c][k] * factor;
+  }
+}
+
+void nbody_direct_periodic_sample(nbody_solver_work *w, const int64_t *numbers, int count, double *exact) {
+  accelerate_some(w, numbers, count, exact);
 }
 
 static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
@@ -149,30 +174,19 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
     if (!zeroed) memset(a, 0, (size_t)(3 * n) * sizeof *a);
     return;
   }
-  const nbody_periodic *loops = nbody_periodic_loops((int)w->options.isa, w->options.single_pairs);
-  const double mass = pack(w, w->options.single_pairs), size = w->options.box;
-  const double factor = w->options.G * mass / (size * size);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(w->options.threads)
-  for (int64_t first = 0; first < n; first += NBODY_PERIODIC_TARGETS) {
-    int64_t numbers[NBODY_PERIODIC_TARGETS];
-    double sum[3][NBODY_PERIODIC_TARGETS];
-    list_targets(first, n, numbers);
-    loops->acceleration(&w->bodies, numbers, sum);
-    for (int c = 0; c < 3; c++)
-      for (int64_t k = 0; k < NBODY_PERIODIC_TARGETS && first + k < n; k++) a[c * n + first + k] = sum[c][k] * factor;
-  }
+  accelerate_some(w, NULL, n, a);
 }
 
 static double potential(nbody_solver_work *w) {
   const int64_t n = w->state.n;
   if (w->options.laws.no_pairs) return 0;
-  const nbody_periodic *loops = nbody_periodic_loops((int)w->options.isa, false);
+  const nbody_periodic *loops = loops_of(w, false);
   const double mass = pack(w, false);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->options.threads)
   for (int64_t first = 0; first < n; first += NBODY_PERIODIC_TARGETS) {
     int64_t numbers[NBODY_PERIODIC_TARGETS];
     double sum[NBODY_PERIODIC_TARGETS];
-    list_targets(first, n, numbers);
+    list_targets(NULL, first, n, numbers);
     loops->potential(&w->bodies, numbers, sum);
     for (int64_t k = 0; k < NBODY_PERIODIC_TARGETS && first + k < n; k++)
       w->terms[first + k] = w->columns[3][first + k] * sum[k];

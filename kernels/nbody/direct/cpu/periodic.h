@@ -8,8 +8,8 @@
 #define NBODY_DIRECT_CPU_PERIODIC_H
 
 #include "kernels/nbody/periodic/lattice.h"
+#include "kernels/nbody/solver.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum { NBODY_PERIODIC_TARGETS = 16 };
@@ -34,7 +34,8 @@ extern const nbody_periodic nbody_periodic_double_plain, nbody_periodic_single_p
 extern const nbody_periodic nbody_periodic_double_avx2, nbody_periodic_single_avx2;
 extern const nbody_periodic nbody_periodic_double_avx512, nbody_periodic_single_avx512;
 
-/* The fp64 loops for an instruction set, or the next lower one that there is. */
-const nbody_periodic *nbody_periodic_loops(int isa, bool single);
+/* exact[3][count]: accelerations of bodies numbers[count] of the state as it is, by a work of nbody_direct_periodic_cpu
+ * with fp64 terms. */
+void nbody_direct_periodic_sample(nbody_solver_work *work, const int64_t *numbers, int count, double *exact);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "kernels/nbody/cpu/evaluator.h"
 #include "kernels/nbody/physics.h"
+#include "kernels/nbody/scenario/cosmos.h"
 
 #include "engine/run/startup.h"
 
@@ -112,6 +113,7 @@ sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setu
   sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
   if (status == SIM_OK && p->box.given) wrap_positions(run, p->box.size, &bodies);
   sim_startup("comparing places", 0, 0);
+  if (status == SIM_OK) status = nbody_check_density(p, &bodies);
   if (status == SIM_OK) status = nbody_check_positions(run, p, &bodies);
   if (status == SIM_OK) status = fill_bodies(run, &bodies, setup);
   run->controller[NBODY_SPREAD] = spread_of(&bodies, run->n);

@@ -1,5 +1,7 @@
 #include "engine/frame.h"
 
+#include "engine/device/backend.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -117,6 +119,17 @@ sim_status sim_frame_check_finite(const sim_frame *frame) {
                     (long long)frame->clock.step, frame->clock.t);
   }
   return SIM_OK;
+}
+
+size_t sim_species_find(sim_species species[SIM_SPECIES_MAX], size_t *count, const char *name) {
+  size_t s = 0;
+  while (s < *count && strcmp(species[s].name, name) != 0) s++;
+  if (s == SIM_SPECIES_MAX) return SIZE_MAX;
+  if (s == *count) {
+    species[(*count)++] = (sim_species){0};
+    snprintf(species[s].name, sizeof species[s].name, "%s", name);
+  }
+  return s;
 }
 
 sim_status sim_frame_check_species(const sim_frame *saved, int64_t *count) {

@@ -48,6 +48,13 @@ static const sim_field common_fields[] = {
     {0}};
 const sim_schema sim_common_schema = {SIM_SCHEMA(sim_common, "", "parameters of every model", common_fields)};
 
+sim_status sim_setup_path(const sim_setup *setup, const char *path, char out[4096]) {
+  const bool alone = path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
+  const int length = alone ? snprintf(out, 4096, "%s", path) : snprintf(out, 4096, "%s/%s", setup->folder, path);
+  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "the path is too long: %d characters", length);
+  return SIM_OK;
+}
+
 const sim_table *const *sim_model_tables(const sim_model *model, const void *parameters) {
   return model->tables_of ? model->tables_of(parameters) : model->tables;
 }

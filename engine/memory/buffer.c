@@ -1,5 +1,7 @@
 #include "engine/memory/buffer.h"
 
+#include "engine/device/backend.h"
+
 #include <string.h>
 
 size_t sim_dtype_size(sim_dtype dtype) { return dtype == SIM_F32 ? 4 : 8; }

@@ -179,6 +179,8 @@ typedef struct sim_faults {
 
 void sim_faults_add(sim_faults *faults, int line, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Adds a fault unless `name` (NULL: none) may be a name in files: 1 to 63 letters, digits or _. */
+void sim_faults_check_name(sim_faults *faults, int line, const char *path, const char *name);
 /* Whether the limit is reached: further faults are only counted, and need no text. */
 bool sim_faults_full(const sim_faults *faults);
 void sim_faults_free(sim_faults *faults);

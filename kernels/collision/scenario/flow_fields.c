@@ -69,7 +69,7 @@ static void check_inlet(const collision_parameters *p, const sim_item *item, con
   const collision_inlet *inlet = item->data;
   double most = isnan(inlet->size.radius) ? 0 : inlet->size.radius;
   collision_check_radii(&inlet->size, item->line, path, faults);
-  collision_check_name(inlet->group.species, item->line, path, faults);
+  sim_faults_check_name(faults, item->line, path, inlet->group.species);
   check_corners(inlet->low, inlet->high, item->line, path, faults);
   if (inlet->stop <= inlet->start)
     sim_faults_add(faults, item->line, path, "expected start before stop, got %.9g and %.9g", inlet->start,

@@ -89,13 +89,6 @@ const sim_schema *const collision_grain_variants[] = {&collision_grain_schema,  
 
 /* ---- rules ---- */
 
-void collision_check_name(const char *name, int line, const char *path, sim_faults *faults) {
-  const size_t length = name != NULL ? strlen(name) : 0;
-  const char *const word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-  if (length == 0 || length > 63 || strspn(name, word) != length)
-    sim_faults_add(faults, line, path, "expected 1 to 63 letters, digits or _, got \"%s\"", name != NULL ? name : "");
-}
-
 void collision_check_radii(const collision_radii *size, int line, const char *path, sim_faults *faults) {
   const sim_doubles *radii = &size->radii;
   if (isnan(size->radius) == (radii->rows == 0)) {
@@ -151,9 +144,9 @@ void collision_check_grains(const collision_parameters *p, sim_faults *faults) {
     const collision_group *group = item->data;
     char path[64];
     snprintf(path, sizeof path, "grains[%zu].species", i + 1);
-    collision_check_name(group->species, item->line, path, faults);
+    sim_faults_check_name(faults, item->line, path, group->species);
     snprintf(path, sizeof path, "grains[%zu].material", i + 1);
-    collision_check_name(group->material, item->line, path, faults);
+    sim_faults_check_name(faults, item->line, path, group->material);
     snprintf(path, sizeof path, "grains[%zu]", i + 1);
     if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema) {
       const collision_random_spheres *region = item->data; /* a lattice has the same struct */

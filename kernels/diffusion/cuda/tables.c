@@ -1,6 +1,8 @@
 /* Tables of the schemes' coefficients, computed on the device. */
 #include "kernels/diffusion/cuda/work.h"
 
+#include "engine/device/cuda.h"
+
 #include <stdio.h>
 
 enum { THREADS = 128 }; /* FILL_THREADS */

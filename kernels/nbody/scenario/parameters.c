@@ -316,13 +316,6 @@ const sim_schema nbody_schema = {
     SIM_SCHEMA(nbody_parameters, "nbody", "N-body dynamics: direct sums or fast multipoles", fields),
     .base = &sim_common_schema};
 
-static void check_species(const char *name, int line, const char *path, sim_faults *faults) {
-  const size_t length = name != NULL ? strlen(name) : 0;
-  const char *const word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-  if (length == 0 || length > 63 || strspn(name, word) != length)
-    sim_faults_add(faults, line, path, "expected 1 to 63 letters, digits or _, got \"%s\"", name != NULL ? name : "");
-}
-
 static void check_each(const nbody_each *each, int line, const char *path, sim_faults *faults) {
   if (each->mass.rows == 0) sim_faults_add(faults, line, path, "expected at least one body, got none");
   const bool at_rest = each->velocity.rows == 0;
@@ -356,7 +349,7 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
     const sim_item *item = &bodies->items[i];
     char path[64];
     snprintf(path, sizeof path, "bodies[%zu].species", i + 1);
-    check_species(((const nbody_group_fields *)item->data)->species, item->line, path, faults);
+    sim_faults_check_name(faults, item->line, path, ((const nbody_group_fields *)item->data)->species);
     if (item->schema == &nbody_body_schema) mass += ((const nbody_body *)item->data)->mass;
     if (item->schema == &nbody_plummer_schema || item->schema == &nbody_hernquist_schema)
       mass += ((const nbody_sphere *)item->data)->mass;
@@ -367,7 +360,7 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
       mass += disk->mass + disk->halo.mass;
       check_disk(disk, i, item->line, faults);
       snprintf(path, sizeof path, "bodies[%zu].halo.species", i + 1);
-      check_species(disk->halo.species, item->line, path, faults);
+      sim_faults_check_name(faults, item->line, path, disk->halo.species);
     }
     if (item->schema == &nbody_each_schema) {
       const nbody_each *each = item->data;

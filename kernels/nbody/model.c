@@ -248,6 +248,9 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
 static sim_status restore(nbody_run *run, const sim_setup *setup) {
   const sim_frame *saved = setup->saved;
   SIM_TRY(nbody_saved_check(&run->integrate, run->box, saved, &run->n));
+  if (run->expansion.given && !(saved->clock.t >= run->expansion.a_start))
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's time %.9g is before expansion.a_start = %.9g",
+                    saved->clock.t, run->expansion.a_start);
   memcpy(run->species, saved->species, saved->species_count * sizeof *run->species);
   run->species_count = saved->species_count;
   SIM_TRY(nbody_create_arrays(run, setup));

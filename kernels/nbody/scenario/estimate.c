@@ -66,7 +66,7 @@ sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *option
   tell_of_no_pairs(p, laws);
   SIM_TRY(solver->estimate(options, n, &cost));
   SIM_TRY(nbody_laws_work(laws->external, options->jerk ? 6 : 3, &external));
-  out->steps = nbody_step_count(&p->integrate);
+  out->steps = nbody_step_count(p);
   out->t_end = p->integrate.t_end;
   out->work_per_step = cost.interactions * forces;
   for (size_t i = 0; options->observe != NULL && i < options->observe->count; i++)

@@ -19,7 +19,10 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
     *n = ((const nbody_uniform_sphere *)item->data)->n;
   else if (schema == &nbody_exponential_disk_schema)
     *n = ((const nbody_exponential_disk *)item->data)->n;
-  else if (schema == &nbody_each_schema)
+  else if (schema == &nbody_zeldovich_schema) {
+    const int64_t side = ((const nbody_zeldovich *)item->data)->n;
+    *n = side * side * side;
+  } else if (schema == &nbody_each_schema)
     *n = (int64_t)((const nbody_each *)item->data)->mass.rows;
   else if (schema == &nbody_from_file_schema) {
     const nbody_from_file *file = item->data;
@@ -206,11 +209,13 @@ static sim_status read_file(const nbody_from_file *file, const nbody_parameters 
 
 /* ---- all bodies ---- */
 
-double nbody_bodies_bytes(const nbody_groups *groups, double stage) {
+double nbody_bodies_bytes(const nbody_groups *groups, int threads, double stage) {
   double read = 0, scratch = 0; /* for the largest file, and for the largest group that is generated */
   for (size_t i = 0; i < groups->count; i++) {
     const nbody_group *part = &groups->group[i];
     const double bytes = (double)part->n * sizeof(double);
+    if (part->item->schema == &nbody_zeldovich_schema)
+      read = fmax(read, nbody_zeldovich_bytes(part->item->data, threads));
     if (part->item->schema == &nbody_from_file_schema)
       read = fmax(read, 7 * bytes);
     else if (part->item->schema != &nbody_body_schema && part->item->schema != &nbody_each_schema)
@@ -221,13 +226,16 @@ double nbody_bodies_bytes(const nbody_groups *groups, double stage) {
 
 static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, const nbody_group *which,
                             double *scratch, nbody_bodies *part) {
-  const nbody_maker maker = {p->common.seed, nbody_gravitational_constant(p), p->gravity.softening, setup->threads};
+  const nbody_maker maker = {p->common.seed, nbody_gravitational_constant(p), p->gravity.softening, setup->threads,
+                             setup->isa};
   const sim_schema *schema = which->item->schema;
   const void *data = which->item->data;
   if (schema == &nbody_each_schema) {
     copy_each(data, part);
     return add_velocity_field(((const nbody_group_fields *)data)->velocity_field, part);
   }
+  if (schema == &nbody_zeldovich_schema)
+    return nbody_make_zeldovich(&maker, data, &p->expansion, nbody_box_side(p), part);
   bool made = true;
   if (schema == &nbody_body_schema) {
     part->mass[0] = ((const nbody_body *)data)->mass;

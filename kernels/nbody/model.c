@@ -14,7 +14,15 @@
 
 enum { ID, MASS, POSITION, VELOCITY, ACCELERATION, JERK, CONTROLLER, ARRAYS };
 
-static const char *const control_names[] = {"energy at the start", "next adaptive step", "size of the system", NULL};
+static const char *const control_names[] = {"energy at the start",
+                                            "next adaptive step",
+                                            "size of the system",
+                                            "method",
+                                            "order of multipoles",
+                                            "opening angle",
+                                            "weight of the target's radius",
+                                            "most bodies of a leaf",
+                                            NULL};
 static const sim_field state_fields[] = {
     [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT, .doc = "id of the body, from 0"},
     [MASS] = {.name = "mass", .type = SIM_REAL, .flags = SIM_IN_SNAPSHOT, .dimension = {0, 1, 0}, .doc = "mass"},
@@ -45,8 +53,8 @@ static const sim_field state_fields[] = {
          .type = SIM_REAL,
          .components = NBODY_CONTROLS,
          .choices = control_names,
-         .doc =
-             "energy at the start, next adaptive step, root mean square distance from the mean position at the start"},
+         .doc = "energy at the start, next adaptive step, root mean square distance from the mean position at the "
+                "start, method of the forces (1 direct, 2 fmm) and its settings"},
     [ARRAYS] = {0}};
 
 /* ---- observables ---- */
@@ -106,18 +114,20 @@ static const nbody_ops *choose_ops(const nbody_parameters *p, const sim_setup *s
 
 static nbody_options options_for(const nbody_parameters *p, const nbody_laws *laws, const sim_setup *setup, int64_t n,
                                  double spread) {
-  return (nbody_options){.n = n,
-                         .single_pairs = p->common.precision != SIM_DOUBLE,
-                         .jerk = p->integrate.scheme == NBODY_HERMITE4,
-                         .isa = setup->isa,
-                         .threads = setup->threads,
-                         .G = p->gravity.G,
-                         .softening = p->gravity.softening,
-                         .method = (nbody_method)p->gravity.solver,
-                         .fmm = nbody_fmm_settings_for(p->gravity.error, p->gravity.error_tail, (double)n),
-                         .spread = spread,
-                         .laws = *laws,
-                         .observe = p->observe.count > 0 ? &p->observe : NULL};
+  nbody_options out = {.n = n,
+                       .single_pairs = p->common.precision != SIM_DOUBLE,
+                       .jerk = p->integrate.scheme == NBODY_HERMITE4,
+                       .isa = setup->isa,
+                       .threads = setup->threads,
+                       .G = p->gravity.G,
+                       .softening = p->gravity.softening,
+                       .method = (nbody_method)p->gravity.solver,
+                       .fmm = nbody_fmm_settings_for(p->gravity.error, p->gravity.error_tail, (double)n),
+                       .spread = spread,
+                       .laws = *laws,
+                       .observe = p->observe.count > 0 ? &p->observe : NULL};
+  if (setup->saved != NULL) nbody_saved_method(setup->saved, &out);
+  return out;
 }
 
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
@@ -219,9 +229,21 @@ static sim_status restore(nbody_run *run, const sim_setup *setup) {
   run->species_count = saved->species_count;
   SIM_TRY(nbody_create_arrays(run, setup));
   sim_array here;
-  for (int which = 0; which < ARRAYS; which++)
-    if (view_array(run, which, &here)) SIM_TRY(sim_frame_restore(saved, setup->backend, &here));
+  for (int which = 0; which < ARRAYS; which++) {
+    if (!view_array(run, which, &here)) continue;
+    if (which == CONTROLLER)
+      here.shape[0] = sim_frame_array(saved, "controller")->shape[0]; /* checked; may be shorter */
+    SIM_TRY(sim_frame_restore(saved, setup->backend, &here));
+  }
   return SIM_OK;
+}
+
+static void keep_method(const nbody_options *options, const nbody_choice *choice, double *controller) {
+  controller[NBODY_METHOD] = choice->method;
+  controller[NBODY_ORDER] = options->fmm.order;
+  controller[NBODY_ANGLE] = options->fmm.theta;
+  controller[NBODY_WEIGHT] = options->fmm.weight;
+  controller[NBODY_LEAF] = options->fmm.leaf;
 }
 
 static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_setup *setup) {
@@ -244,6 +266,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
                              .acceleration = run->acceleration.data,
                              .jerk = run->jerk.data};
   SIM_TRY(nbody_solver_choose(&options, setup->backend->kind, &run->choice));
+  keep_method(&options, &run->choice, run->controller);
   run->forces.solver = run->choice.solver;
   SIM_TRY(run->forces.solver->create(&options, &state, &run->forces.work));
   SIM_TRY(run->ops->create(&options, &state, run->forces, &run->work));

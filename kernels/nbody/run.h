@@ -5,8 +5,21 @@
 #include "kernels/nbody/ops.h"
 #include "kernels/nbody/start/bodies.h"
 
-/* Indices into the state array `controller`: numbers kept from step to step beside the bodies. */
-enum { NBODY_INITIAL_ENERGY, NBODY_NEXT_STEP, NBODY_SPREAD, NBODY_CONTROLS };
+/* Indices into the state array `controller`: numbers kept from step to step beside the bodies. The method is
+ * NBODY_DIRECT or NBODY_FMM, and a resumed run goes on with it; order, angle, weight and leaf are nbody_fmm_settings.
+ * Earlier checkpoints end before the method. */
+enum {
+  NBODY_INITIAL_ENERGY,
+  NBODY_NEXT_STEP,
+  NBODY_SPREAD,
+  NBODY_METHOD,
+  NBODY_ORDER,
+  NBODY_ANGLE,
+  NBODY_WEIGHT,
+  NBODY_LEAF,
+  NBODY_CONTROLS,
+  NBODY_CONTROLS_WITHOUT_METHOD = NBODY_METHOD
+};
 
 /* Error of the acceleration by the solver, measured whenever the energy is, on NBODY_SAMPLES bodies that step and
  * chance choose: |da| / |a| of each. */
@@ -39,6 +52,8 @@ typedef struct nbody_run {
 
 /* Checks the ranges of the values in a checkpoint's state; *n: its bodies. SIM_ERR_INCOMPATIBLE. */
 sim_status nbody_saved_check(const nbody_integrate *integrate, const sim_frame *saved, int64_t *n) SIM_MUST_CHECK;
+/* The method and its settings of a checked checkpoint; those of `out` where the checkpoint has none. */
+void nbody_saved_method(const sim_frame *saved, nbody_options *out);
 /* Creates the state's arrays for run->n bodies, zeroed, on the run's device (ids on the host). SIM_ERR_NO_MEMORY. */
 sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 /* Creates and fills the state's arrays with the bodies of `groups`, sorted by species. SIM_ERR_SCENARIO where a value

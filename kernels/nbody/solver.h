@@ -28,7 +28,8 @@ typedef struct nbody_options {
   double G, softening;
   double spread; /* root mean square distance from the mean position at the start of the run: the size of the system */
   nbody_laws laws;
-  nbody_method method;             /* that the scenario asks for */
+  nbody_method method;             /* that the scenario asks for, or that a resumed run has begun with */
+  bool begun;                      /* the run is resumed: its method stays */
   nbody_fmm_settings fmm;          /* of the fast multipole method */
   const sim_function_map *observe; /* functions of NBODY_BODY_INPUTS with one result each; NULL: none */
 } nbody_options;
@@ -89,13 +90,22 @@ typedef struct nbody_forces {
 /* What nbody_solver_choose has decided. */
 typedef struct nbody_choice {
   const nbody_solver *solver;
-  char name[48]; /* of the method and its settings: "fast multipoles of order 5, angle 0.8" */
-  char why[96];  /* "; auto: 4.1 x faster than direct sums", or nothing where there was no choice */
+  nbody_method method; /* NBODY_DIRECT or NBODY_FMM */
+  char name[48];       /* of the method and its settings: "fast multipoles of order 5, angle 0.8" */
+  char why[96];        /* "; auto: 4.1 x faster than direct sums", or nothing where the scenario names the method */
 } nbody_choice;
 
 /* The method that options->method asks for; of NBODY_AUTO the faster one of those that serve here, by the estimates of
- * fmm/settings.c, which know neither the threads nor the instruction set. SIM_ERR_SCENARIO where none serves. */
+ * fmm/settings.c. SIM_ERR_SCENARIO where none serves. */
 sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) SIM_MUST_CHECK;
+
+/* What a force on n bodies costs, to compare methods: by options->fmm, single_pairs, isa and threads. */
+typedef struct nbody_fmm_estimate {
+  double far, near; /* M2L, and ordered pairs, a body */
+  double seconds;   /* of a force by multipoles */
+  double direct;    /* seconds of direct sums */
+} nbody_fmm_estimate;
+nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n);
 
 /* Direct summation over all pairs, with gravity or a custom law. */
 extern const nbody_solver nbody_direct_cpu;

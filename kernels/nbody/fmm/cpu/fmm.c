@@ -243,10 +243,9 @@ static sim_status supports(const nbody_options *options) {
 }
 
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
-  static const double slower[SIM_ISA_COUNT] = {[SIM_ISA_PLAIN] = 12, [SIM_ISA_AVX2] = 2, [SIM_ISA_AVX512] = 1};
-  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(&options->fmm, SIM_BACKEND_CPU, options->single_pairs, n);
+  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(options, SIM_BACKEND_CPU, n);
   *out = (nbody_cost){.interactions = n * (cost.far + cost.near)};
-  out->rate = out->interactions / (cost.seconds * slower[options->isa]) * options->threads;
+  out->rate = out->interactions / cost.seconds;
   return SIM_OK;
 }
 

@@ -278,7 +278,7 @@ static sim_status supports(const nbody_options *options) {
 }
 
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
-  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(&options->fmm, SIM_BACKEND_CUDA, options->single_pairs, n);
+  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(options, SIM_BACKEND_CUDA, n);
   *out = {};
   out->interactions = n * (cost.far + cost.near);
   out->rate = out->interactions / cost.seconds;

@@ -22,6 +22,8 @@ static const char *const control_names[] = {"energy at the start",
                                             "opening angle",
                                             "weight of the target's radius",
                                             "most bodies of a leaf",
+                                            "largest median of the force error",
+                                            "largest force error of 99.9 %",
                                             NULL};
 static const sim_field state_fields[] = {
     [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT, .doc = "id of the body, from 0"},
@@ -54,7 +56,7 @@ static const sim_field state_fields[] = {
          .components = NBODY_CONTROLS,
          .choices = control_names,
          .doc = "energy at the start, next adaptive step, root mean square distance from the mean position at the "
-                "start, method of the forces (1 direct, 2 fmm) and its settings"},
+                "start, method of the forces (1 direct, 2 fmm), its settings and its largest errors"},
     [ARRAYS] = {0}};
 
 /* ---- observables ---- */
@@ -72,7 +74,6 @@ static const nbody_sums *sums_at(nbody_run *run, const sim_clock *clock) {
 static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double *values) {
   const nbody_sums *s = sums_at(run, clock);
   SIM_TRY(nbody_check_solver(run));
-  SIM_TRY(nbody_measure_force_error(run, clock->step));
   const double initial = run->controller[NBODY_INITIAL_ENERGY], total = s->kinetic + s->potential;
   values[NBODY_COLUMN_KINETIC] = s->kinetic;
   values[NBODY_COLUMN_POTENTIAL] = s->potential;
@@ -90,9 +91,19 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
   return SIM_OK;
 }
 
+/* NaN of direct sums. */
+static sim_status observe_force_error(nbody_run *run, const sim_clock *clock, double *values) {
+  const nbody_force_error *e = &run->force_error;
+  SIM_TRY(nbody_measure_force_error(run, clock));
+  values[0] = e->measured ? e->median : NAN;
+  values[1] = e->measured ? e->tail : NAN;
+  return SIM_OK;
+}
+
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   nbody_run *run = self;
-  if (table == NBODY_TABLE_OBSERVE) return run->ops->observe(run->work, clock->t, values);
+  if (run->tables[table] == &nbody_force_error_table) return observe_force_error(run, clock, values);
+  if (table > NBODY_TABLE_LAGRANGIAN) return run->ops->observe(run->work, clock->t, values);
   if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
   const nbody_sums *s = sums_at(run, clock);
   const double centre[3] = {s->moment[0] / s->mass, s->moment[1] / s->mass, s->moment[2] / s->mass};
@@ -278,7 +289,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   SIM_TRY(nbody_check_force(run, &options));
   sim_startup("computing the energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
-  SIM_TRY(nbody_measure_force_error(run, 0));
+  SIM_TRY(nbody_watch_force_error(run, &(sim_clock){0}));
   SIM_TRY(nbody_check_solver(run));
   SIM_TRY(nbody_check_energy(run, sums));
   run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential_known ? sums->kinetic + sums->potential : 0;
@@ -294,6 +305,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->ops = choose_ops(p, setup);
   run->integrate = p->integrate;
   run->sums_step = -1;
+  run->tables = p->tables;
   run->force_error = (nbody_force_error){.asked = p->gravity.error > 0 ? p->gravity.error : NBODY_ERROR,
                                          .asked_tail = p->gravity.error_tail > 0 ? p->gravity.error_tail : INFINITY};
   sim_status status = start(run, p, setup);
@@ -301,6 +313,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
     destroy(self);
     return status;
   }
+  run->force_error.largest_median = run->controller[NBODY_LARGEST_MEDIAN]; /* of the start, or of before */
+  run->force_error.largest_tail = run->controller[NBODY_LARGEST_TAIL];
   if (setup->saved != NULL)
     *clock = setup->saved->clock;
   else
@@ -326,12 +340,11 @@ static void describe(const void *self, char *out, size_t capacity) {
 static void report(const void *self, const sim_clock *clock, sim_bytes *out) {
   (void)clock;
   const nbody_force_error *e = &((const nbody_run *)self)->force_error;
-  if (e->measured)
+  if (e->largest_median > 0)
     sim_bytes_format(out, "force error: largest measured median %.2g, 99.9 %% of the bodies %.2g; asked for %.2g\n",
                      e->largest_median, e->largest_tail, e->asked);
   else if (((const nbody_run *)self)->forces.solver->sample != NULL)
-    sim_bytes_format(out, "force error: not measured%s\n",
-                     ((const nbody_run *)self)->laws.external != NULL ? " beside an external field" : "");
+    sim_bytes_format(out, "force error: not measured\n");
 }
 
 static const char *const references[] = {

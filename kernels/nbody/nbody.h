@@ -97,7 +97,7 @@ typedef struct nbody_parameters {
   /* Filled by validation: the table of `observe`, and all tables of the run. */
   sim_field observe_columns[SIM_COLUMNS_MAX + 1];
   sim_table observe_table;
-  const sim_table *tables[4];
+  const sim_table *tables[5];
 } nbody_parameters;
 
 /* sim_model.validate: fills in defaults, and adds the faults of rules between parameters. */

@@ -17,12 +17,14 @@ enum {
   NBODY_ANGLE,
   NBODY_WEIGHT,
   NBODY_LEAF,
+  NBODY_LARGEST_MEDIAN, /* of the force errors in nbody_watch_force_error; 0: none */
+  NBODY_LARGEST_TAIL,
   NBODY_CONTROLS,
   NBODY_CONTROLS_WITHOUT_METHOD = NBODY_METHOD
 };
 
-/* Error of the acceleration by the solver, measured whenever the energy is, on NBODY_SAMPLES bodies that step and
- * chance choose: |da| / |a| of each. */
+/* Error of the acceleration by the solver, measured in some steps and for rows of its table, on NBODY_SAMPLES bodies
+ * that step and chance choose: |da| / |a| of each, without external forces. */
 typedef struct nbody_force_error {
   double asked, asked_tail; /* INFINITY: any */
   double median, tail;      /* at the last measurement; tail: of 99.9 % */
@@ -47,7 +49,8 @@ typedef struct nbody_run {
   nbody_sums sums; /* of step sums_step */
   int64_t sums_step;
   nbody_laws laws;
-  sim_graph *step; /* captured step of length integrate.dt; NULL before capture */
+  const sim_table *const *tables; /* of the run, in the order of `observe` */
+  sim_graph *step;                /* captured step of length integrate.dt; NULL before capture */
 } nbody_run;
 
 /* Checks the ranges of the values in a checkpoint's state; *n: its bodies. SIM_ERR_INCOMPATIBLE. */
@@ -85,8 +88,10 @@ sim_status nbody_plan_first_step(nbody_run *run) SIM_MUST_CHECK;
 /* Length of the first step, at most t_end. */
 double nbody_first_dt(const nbody_run *run);
 /* Measures run->force_error at the present state, after its force; warns once where it is above what was asked. Does
- * nothing for direct sums, and with external forces, which are in the same sums. SIM_ERR_NO_MEMORY. */
-sim_status nbody_measure_force_error(nbody_run *run, int64_t step) SIM_MUST_CHECK;
+ * nothing for direct sums. SIM_ERR_NO_MEMORY. */
+sim_status nbody_measure_force_error(nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+/* The same in every 64th step, whether rows of tables are written or not; the largest errors become state. */
+sim_status nbody_watch_force_error(nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 /* The first failure of the solver since the last check; SIM_ERR_NO_MEMORY. */
 sim_status nbody_check_solver(const nbody_run *run) SIM_MUST_CHECK;
 /* sim_model.step */

@@ -69,10 +69,12 @@ typedef struct nbody_solver {
   /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
    * cannot fail. SIM_ERR_NO_MEMORY where lists have outgrown the memory. */
   sim_status (*check)(nbody_solver_work *work);
-  /* Of bodies numbers[count], count <= NBODY_SAMPLES: got[3][count], the acceleration that the state has, and
-   * exact[3][count], its direct sum in fp64, all on the host. Needs final values in the state's acceleration. Waits for
-   * the device. NULL: the forces are direct sums. SIM_ERR_DEVICE. */
-  sim_status (*sample)(nbody_solver_work *work, const int64_t *numbers, int count, double *got, double *exact);
+  /* Of bodies numbers[count], count <= NBODY_SAMPLES: position[3][count]; got[3][count], the acceleration that the
+   * state has, with external forces; and exact[3][count], the direct sum over all bodies in fp64; all on the host.
+   * Needs final values in the state's acceleration. Waits for the device. NULL: the forces are direct sums.
+   * SIM_ERR_DEVICE. */
+  sim_status (*sample)(nbody_solver_work *work, const int64_t *numbers, int count, double *position, double *got,
+                       double *exact);
   /* Potential energy of all pairs, in fp64 for all precisions; NaN where it is unknown. Waits for the device. */
   double (*potential)(nbody_solver_work *work);
   /* Shortest time in which the force on a body changes, for the first adaptive step of the Hermite scheme: |a| / |j| of

@@ -125,5 +125,5 @@ sim_status nbody_step(void *self, sim_clock *clock) {
   clock->step++;
   clock->t = after;
   clock->dt = dt;
-  return SIM_OK;
+  return nbody_watch_force_error(run, clock);
 }

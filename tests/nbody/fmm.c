@@ -475,7 +475,7 @@ static void sampled(void **unused) {
   enum { N = 900 };
   bodies b = plummer(N);
   double *a = need(3 * N * sizeof *a), *got = need(3 * N * sizeof *got);
-  double *exact = need(3 * N * sizeof *exact);
+  double *exact = need(3 * N * sizeof *exact), *x = need(3 * N * sizeof *x);
   const asked plain = {.threads = 2, .isa = sim_isa_best()};
   const nbody_options options = {.n = N,
                                  .single_pairs = true,
@@ -491,14 +491,15 @@ static void sampled(void **unused) {
   assert_int_equal(nbody_fmm_cpu.create(&options, &state, &work), SIM_OK);
   nbody_fmm_cpu.accelerate(work, false, &form);
   for (int i = 0; i < N; i++) numbers[i] = i;
-  assert_int_equal(nbody_fmm_cpu.sample(work, numbers, N, got, exact), SIM_OK);
+  assert_int_equal(nbody_fmm_cpu.sample(work, numbers, N, x, got, exact), SIM_OK);
+  assert_memory_equal(x, b.x, 3 * N * sizeof *x);
   assert_memory_equal(got, a, 3 * N * sizeof *a);
   double *direct = force(&nbody_direct_cpu, &b, &plain, NULL);
   assert_true(errors_of(exact, direct, N).worst < 1e-11); /* sums of 900 terms, some a thousand times the median */
   nbody_fmm_cpu.accelerate(work, false, &form);           /* the sample has left the solver as it was */
   assert_true(errors_of(a, direct, N).median < 1e-3);
   nbody_fmm_cpu.destroy(&work);
-  free(a), free(got), free(exact), free(direct);
+  free(a), free(got), free(exact), free(direct), free(x);
   drop(&b);
 }
 

@@ -47,13 +47,23 @@ const sim_table *const nbody_tables[] = {&energy_table, &lagrangian_table, NULL}
 static const sim_field observe_columns[] = {
     COLUMN(NAME, .display = SIM_DISPLAY_ALONE, .doc = "the function NAME of `observe`, reduced over all bodies"), {0}};
 static const sim_table observe_table = {"observe", "functions of the scenario; with observe", observe_columns};
-const sim_table *const nbody_described_tables[] = {&observe_table, NULL};
+static const sim_field force_error_columns[] = {
+    COLUMN(median, .display = SIM_DISPLAY_ERROR,
+           .doc = "|da| / |a| of the acceleration by the other bodies, median of 1000 bodies; NaN: direct sums"),
+    COLUMN(tail, .display = SIM_DISPLAY_ERROR, .doc = "the same, of 99.9 % of them"),
+    {0}};
+const sim_table nbody_force_error_table = {"force_error", "error of fast multipoles; unless solver is direct",
+                                           force_error_columns};
+const sim_table *const nbody_described_tables[] = {&nbody_force_error_table, &observe_table, NULL};
 
 void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
   static const char *const docs[] = {"sum over all bodies", "mean over all bodies", "minimum over all bodies",
                                      "maximum over all bodies"};
   const sim_table **table = p->tables;
   for (const sim_table *const *own = nbody_tables; *own != NULL; own++) *table++ = *own;
+  if (p->gravity.solver != NBODY_DIRECT && p->integrate.scheme != NBODY_HERMITE4 && p->pair == NULL &&
+      p->pair_force == NULL)
+    *table++ = &nbody_force_error_table;
   *table = NULL;
   if (p->observe.count > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);

@@ -24,6 +24,8 @@ static sim_status check_masses(const sim_array *mass, int64_t n) {
 static bool is_between(double x, double least, double most) { return x >= least && x <= most; }
 
 static sim_status check_method(const double *x) {
+  for (int k = NBODY_LARGEST_MEDIAN; k <= NBODY_LARGEST_TAIL; k++)
+    if (!(x[k] >= 0)) return refuse("controller", k, "is no error");
   const bool order = is_between(x[NBODY_ORDER], NBODY_FMM_ORDER_MIN, NBODY_FMM_ORDER_MAX);
   if (x[NBODY_METHOD] == NBODY_DIRECT) return SIM_OK;
   if (x[NBODY_METHOD] != NBODY_FMM) return refuse("controller", NBODY_METHOD, "is no method");

@@ -189,7 +189,12 @@ static double potential(nbody_solver_work *w) {
   return -0.5 * ldexp(w->options.G * sum, 2 * w->tree.mass - w->tree.position);
 }
 
-static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *got, double *exact) {
+static double position_at(const nbody_state *state, int64_t i) {
+  return state->dtype == SIM_F32 ? (double)((const float *)state->position)[i] : ((const double *)state->position)[i];
+}
+
+static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *position, double *got,
+                         double *exact) {
   nbody_fmm_tree *t = &w->tree;
   nbody_fmm_tree_pack(t, &w->state);
   const double factor = ldexp(w->options.G, t->mass - 2 * t->position);
@@ -201,6 +206,7 @@ static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count
     w->down[0]->exact(t, eight, a);
     for (int c = 0; c < 3; c++)
       for (int k = 0; k < 8 && first + k < count; k++) {
+        position[c * count + first + k] = position_at(&w->state, c * w->state.n + eight[k]);
         got[c * count + first + k] = w->state.acceleration[c * w->state.n + eight[k]];
         exact[c * count + first + k] = a[8 * c + k] * factor;
       }

@@ -251,12 +251,14 @@ static double potential(nbody_solver_work *w) {
 }
 
 /* In the memory of the tree, which each force makes anew. */
-static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *got, double *exact) {
-  double out[6 * NBODY_SAMPLES];
+static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *position, double *got,
+                         double *exact) {
+  double out[9 * NBODY_SAMPLES];
   SIM_TRY(nbody_fmm_sample(&w->state, w->options.softening, numbers, count, w->memory, out));
   for (int k = 0; k < 3 * count; k++) {
     got[k] = out[k];
     exact[k] = w->options.G * out[3 * count + k];
+    position[k] = out[6 * count + k];
   }
   return SIM_OK;
 }

@@ -7,9 +7,9 @@
 /* Device memory that nbody_fmm_sample needs. */
 size_t nbody_fmm_sample_bytes();
 
-/* Of bodies numbers[count], count <= NBODY_SAMPLES, on the host: out [6][count], on the host, the acceleration that the
- * state has, in components, then the sums of m d / (d^2 + softening^2)^(3/2) over all other bodies, in fp64. Waits for
- * the device; SIM_ERR_DEVICE. */
+/* Of bodies numbers[count], count <= NBODY_SAMPLES, on the host: out [9][count], on the host, the acceleration that the
+ * state has, in components, then the sums of m d / (d^2 + softening^2)^(3/2) over all other bodies, in fp64, then the
+ * positions. Waits for the device; SIM_ERR_DEVICE. */
 sim_status nbody_fmm_sample(const nbody_state *state, double softening, const int64_t *numbers, int count, void *memory,
                             double *out);
 

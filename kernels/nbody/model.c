@@ -2,6 +2,7 @@
 #include "kernels/nbody/run.h"
 #include "kernels/nbody/scenario/tables.h"
 
+#include "engine/log.h"
 #include "engine/run/startup.h"
 
 #include <inttypes.h>
@@ -73,7 +74,7 @@ static const nbody_sums *sums_at(nbody_run *run, const sim_clock *clock) {
 
 static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double *values) {
   const nbody_sums *s = sums_at(run, clock);
-  SIM_TRY(nbody_check_solver(run));
+  SIM_TRY(nbody_check_solver(run, clock->step));
   const double initial = run->controller[NBODY_INITIAL_ENERGY], total = s->kinetic + s->potential;
   values[NBODY_COLUMN_KINETIC] = s->kinetic;
   values[NBODY_COLUMN_POTENTIAL] = s->potential;
@@ -257,6 +258,17 @@ static void keep_method(const nbody_options *options, const nbody_choice *choice
   controller[NBODY_LEAF] = options->fmm.leaf;
 }
 
+static void warn_of_crowd(const nbody_options *options, sim_backend_kind kind, nbody_method method) {
+  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(options, kind, (double)options->n);
+  if (method == NBODY_FMM && options->crowd > 0 && cost.seconds > cost.direct)
+    sim_log(SIM_LOG_WARN,
+            "about %.9g of %" PRId64
+            " bodies lie in one smallest cell of the multipole tree, a 2^%d-th of the extent of "
+            "all: a force takes about %.2g x as long as by gravity.solver = \"direct\"; take that, or leave out the "
+            "bodies that are far away",
+            options->crowd, options->n, NBODY_FMM_LEVEL_MAX, cost.seconds / cost.direct);
+}
+
 static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_setup *setup) {
   SIM_TRY(nbody_laws_create(p, &run->laws));
   if (setup->saved != NULL) {
@@ -268,7 +280,8 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
     nbody_groups_free(&groups);
     if (status != SIM_OK) return status;
   }
-  const nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
+  nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
+  options.crowd = run->crowd;
   const nbody_state state = {.n = run->n,
                              .dtype = run->ops->dtype,
                              .mass = run->mass.data,
@@ -277,6 +290,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
                              .acceleration = run->acceleration.data,
                              .jerk = run->jerk.data};
   SIM_TRY(nbody_solver_choose(&options, setup->backend->kind, &run->choice));
+  warn_of_crowd(&options, setup->backend->kind, run->choice.method);
   keep_method(&options, &run->choice, run->controller);
   run->forces.solver = run->choice.solver;
   SIM_TRY(run->forces.solver->create(&options, &state, &run->forces.work));
@@ -285,12 +299,12 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   sim_startup("computing the first force", 0, 0);
   run->ops->force(run->work, 0);
   run->ops->finish(run->work);
-  SIM_TRY(nbody_check_solver(run));
+  SIM_TRY(nbody_check_solver(run, 0));
   SIM_TRY(nbody_check_force(run, &options));
   sim_startup("computing the energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
   SIM_TRY(nbody_watch_force_error(run, &(sim_clock){0}));
-  SIM_TRY(nbody_check_solver(run));
+  SIM_TRY(nbody_check_solver(run, 0));
   SIM_TRY(nbody_check_energy(run, sums));
   run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential_known ? sums->kinetic + sums->potential : 0;
   return nbody_plan_first_step(run);
@@ -340,7 +354,7 @@ static void describe(const void *self, char *out, size_t capacity) {
 static void report(const void *self, const sim_clock *clock, sim_bytes *out) {
   (void)clock;
   const nbody_force_error *e = &((const nbody_run *)self)->force_error;
-  if (e->largest_median > 0)
+  if (e->measured || e->largest_median > 0)
     sim_bytes_format(out, "force error: largest measured median %.2g, 99.9 %% of the bodies %.2g; asked for %.2g\n",
                      e->largest_median, e->largest_tail, e->asked);
   else if (((const nbody_run *)self)->forces.solver->sample != NULL)

@@ -44,6 +44,7 @@ typedef struct nbody_run {
   int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
   double controller[NBODY_CONTROLS];
+  double crowd; /* nbody_options.crowd of a fresh start */
   sim_species species[SIM_SPECIES_MAX];
   size_t species_count;
   nbody_sums sums; /* of step sums_step */
@@ -92,8 +93,10 @@ double nbody_first_dt(const nbody_run *run);
 sim_status nbody_measure_force_error(nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 /* The same in every 64th step, whether rows of tables are written or not; the largest errors become state. */
 sim_status nbody_watch_force_error(nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;
-/* The first failure of the solver since the last check; SIM_ERR_NO_MEMORY. */
-sim_status nbody_check_solver(const nbody_run *run) SIM_MUST_CHECK;
+/* The first failure of the solver since the last check, in this step: SIM_ERR_NO_MEMORY, SIM_ERR_DIVERGED. */
+sim_status nbody_check_solver(const nbody_run *run, int64_t step) SIM_MUST_CHECK;
+/* SIM_ERR_DIVERGED, naming the first body whose position is not finite; SIM_OK where there is none. */
+sim_status nbody_name_infinite(const nbody_run *run, int64_t step) SIM_MUST_CHECK;
 /* sim_model.step */
 sim_status nbody_step(void *self, sim_clock *clock);
 

@@ -27,6 +27,7 @@ typedef struct nbody_options {
   int threads;
   double G, softening;
   double spread; /* root mean square distance from the mean position at the start of the run: the size of the system */
+  double crowd;  /* about the most bodies in one smallest cell of a tree at the start; 0: unknown, or few */
   nbody_laws laws;
   nbody_method method;             /* that the scenario asks for, or that a resumed run has begun with */
   bool begun;                      /* the run is resumed: its method stays */

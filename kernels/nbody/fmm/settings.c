@@ -56,7 +56,7 @@ nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_back
   nbody_fmm_estimate out;
   /* Fits to a Plummer sphere; with few bodies all are near. */
   const double most = 1400 * size * pow(open, 3.6) * (1 + pow(9000 / n, 0.7));
-  out.near = n / (1 + n / most);
+  out.near = n / (1 + n / most) + options->crowd * options->crowd / n;
   out.far = 33 / size * open * open / (1 + 15000 * pow(open, 3) / n);
   out.seconds =
       r->start + n * ((cpu ? alone : 0) + (r->body + out.far * r->far[settings->order] + out.near * r->near) / threads);

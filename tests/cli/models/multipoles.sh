@@ -40,3 +40,21 @@ line() { grep 'force error: largest' "$1"; }
 cp -r fresh late && rm -f late/ckpt/ck_000000000128.h5
 "$SIM" resume late >second 2>&1
 [ "$(line first)" = "$(line second)" ] || fail "the largest errors: $(line first); resumed: $(line second)"
+
+# One body that is far away puts all others into one cell: "auto" takes direct sums, and "fmm" warns. A position that is
+# not finite names its body and the step.
+cat >far.lua <<'LUA'
+local solver, push = sim.param("solver", "auto", "of gravity"), sim.param("push", 0.0, "acceleration of the far body from 0.1 on")
+return sim.nbody {
+  precision = "double",
+  bodies    = { sim.plummer { n = 12000, mass = 1, radius = 1 }, { mass = 1e-6, position = {1e9, 0, 0} } },
+  external  = function(x, y, z, t) return push * sim.step(x - 1e8) * sim.step(t - 0.1), 0, 0 end,
+  gravity   = { solver = solver, softening = 0.05 },
+  integrate = { dt = 0.125, t_end = 0.25 },
+  output    = { snapshots = "never", tables = "never", checkpoint = "never" },
+}
+LUA
+expect 0 "x faster than multipoles" "$SIM" run far.lua -o auto
+expect 0 "about 12000 of 12001 bodies lie in one smallest cell" "$SIM" run far.lua -o crowd --set solver=fmm
+sed 's/far.lua/near.lua/; s/1e9, 0/1e5, 0/; s/1e8/5e4/; s/n = 12000/n = 300/; s/dt = 0.125/dt = 10/; s/t_end = 0.25/t_end = 30/' far.lua >near.lua
+expect 80 "the position of body 300 (id, from 0) is not finite at step 2" "$SIM" run near.lua -o near --set solver=fmm --set push=1e308

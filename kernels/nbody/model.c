@@ -2,6 +2,7 @@
 #include "kernels/nbody/run.h"
 #include "kernels/nbody/scenario/tables.h"
 
+#include "engine/log.h"
 #include "engine/run/startup.h"
 
 #include <inttypes.h>
@@ -19,6 +20,13 @@ static const char *const control_names[] = {"energy at the start",
                                             "size of the system",
                                             "kinetic energy of the momenta",
                                             "integral of the peculiar kinetic energy",
+                                            "method",
+                                            "order of multipoles",
+                                            "opening angle",
+                                            "weight of the target's radius",
+                                            "most bodies of a leaf",
+                                            "largest median of the force error",
+                                            "largest force error of 99.9 %",
                                             NULL};
 static const sim_field state_fields[] = {
     [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT, .doc = "id of the body, from 0"},
@@ -50,10 +58,10 @@ static const sim_field state_fields[] = {
          .type = SIM_REAL,
          .components = NBODY_CONTROLS,
          .choices = control_names,
-         .doc =
-             "energy at the start (with expansion the Layzer-Irvine constant), next adaptive step, root mean square "
-             "distance from the mean position at the start; with expansion the kinetic energy of the momenta and the "
-             "integral over a of the peculiar kinetic energy"},
+         .doc = "energy at the start (with expansion the Layzer-Irvine constant), next adaptive step, root mean square "
+                "distance from the mean position at the start; with expansion the kinetic energy of the momenta and "
+                "the integral over a of the peculiar kinetic energy; method of the forces (1 direct, 2 fmm), its "
+                "settings and its largest errors"},
     [ARRAYS] = {0}};
 
 /* ---- observables ---- */
@@ -79,8 +87,7 @@ static double layzer_irvine_error(const nbody_run *run, double a, double kinetic
 
 static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double *values) {
   const nbody_sums *s = sums_at(run, clock);
-  SIM_TRY(nbody_check_solver(run));
-  SIM_TRY(nbody_measure_force_error(run, clock->step));
+  SIM_TRY(nbody_check_solver(run, clock->step));
   const double a = run->expansion.given ? clock->t : 1, kinetic = s->kinetic / (a * a), potential = s->potential / a;
   const double initial = run->controller[NBODY_INITIAL_ENERGY], total = kinetic + potential;
   values[NBODY_COLUMN_KINETIC] = kinetic;
@@ -103,10 +110,20 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
   return SIM_OK;
 }
 
+/* NaN of direct sums. */
+static sim_status observe_force_error(nbody_run *run, const sim_clock *clock, double *values) {
+  const nbody_force_error *e = &run->force_error;
+  SIM_TRY(nbody_measure_force_error(run, clock));
+  values[0] = e->measured ? e->median : NAN;
+  values[1] = e->measured ? e->tail : NAN;
+  return SIM_OK;
+}
+
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   nbody_run *run = self;
+  if (run->tables[table] == &nbody_force_error_table) return observe_force_error(run, clock, values);
   if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
-  if (table == NBODY_TABLE_OBSERVE) return run->ops->observe(run->work, clock->t, values);
+  if (table > NBODY_TABLE_LAGRANGIAN) return run->ops->observe(run->work, clock->t, values);
   if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
   if (run->box > 0) { /* no centre of mass */
     for (int k = 0; k < NBODY_RADII; k++) values[k] = NAN;
@@ -134,19 +151,21 @@ static double box_of(const nbody_parameters *p) { return p->box.given ? p->box.s
 
 static nbody_options options_for(const nbody_parameters *p, const nbody_laws *laws, const sim_setup *setup, int64_t n,
                                  double spread) {
-  return (nbody_options){.n = n,
-                         .single_pairs = p->common.precision != SIM_DOUBLE,
-                         .jerk = p->integrate.scheme == NBODY_HERMITE4,
-                         .isa = setup->isa,
-                         .threads = setup->threads,
-                         .G = p->gravity.G,
-                         .softening = p->gravity.softening,
-                         .box = box_of(p),
-                         .method = (nbody_method)p->gravity.solver,
-                         .fmm = nbody_fmm_settings_for(p->gravity.error, p->gravity.error_tail, (double)n),
-                         .spread = spread,
-                         .laws = *laws,
-                         .observe = p->observe.count > 0 ? &p->observe : NULL};
+  nbody_options out = {.n = n,
+                       .single_pairs = p->common.precision != SIM_DOUBLE,
+                       .jerk = p->integrate.scheme == NBODY_HERMITE4,
+                       .isa = setup->isa,
+                       .threads = setup->threads,
+                       .G = p->gravity.G,
+                       .softening = p->gravity.softening,
+                       .box = box_of(p),
+                       .method = (nbody_method)p->gravity.solver,
+                       .fmm = nbody_fmm_settings_for(p->gravity.error, p->gravity.error_tail, (double)n),
+                       .spread = spread,
+                       .laws = *laws,
+                       .observe = p->observe.count > 0 ? &p->observe : NULL};
+  if (setup->saved != NULL) nbody_saved_method(setup->saved, &out);
+  return out;
 }
 
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
@@ -255,9 +274,32 @@ static sim_status restore(nbody_run *run, const sim_setup *setup) {
   run->species_count = saved->species_count;
   SIM_TRY(nbody_create_arrays(run, setup));
   sim_array here;
-  for (int which = 0; which < ARRAYS; which++)
-    if (view_array(run, which, &here)) SIM_TRY(sim_frame_restore(saved, setup->backend, &here));
+  for (int which = 0; which < ARRAYS; which++) {
+    if (!view_array(run, which, &here)) continue;
+    if (which == CONTROLLER)
+      here.shape[0] = sim_frame_array(saved, "controller")->shape[0]; /* checked; may be shorter */
+    SIM_TRY(sim_frame_restore(saved, setup->backend, &here));
+  }
   return SIM_OK;
+}
+
+static void keep_method(const nbody_options *options, const nbody_choice *choice, double *controller) {
+  controller[NBODY_METHOD] = choice->method;
+  controller[NBODY_ORDER] = options->fmm.order;
+  controller[NBODY_ANGLE] = options->fmm.theta;
+  controller[NBODY_WEIGHT] = options->fmm.weight;
+  controller[NBODY_LEAF] = options->fmm.leaf;
+}
+
+static void warn_of_crowd(const nbody_options *options, sim_backend_kind kind, nbody_method method) {
+  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(options, kind, (double)options->n);
+  if (method == NBODY_FMM && options->crowd > 0 && cost.seconds > cost.direct)
+    sim_log(SIM_LOG_WARN,
+            "about %.9g of %" PRId64
+            " bodies lie in one smallest cell of the multipole tree, a 2^%d-th of the extent of "
+            "all: a force takes about %.2g x as long as by gravity.solver = \"direct\"; take that, or leave out the "
+            "bodies that are far away",
+            options->crowd, options->n, NBODY_FMM_LEVEL_MAX, cost.seconds / cost.direct);
 }
 
 static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_setup *setup) {
@@ -271,7 +313,8 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
     nbody_groups_free(&groups);
     if (status != SIM_OK) return status;
   }
-  const nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
+  nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
+  options.crowd = run->crowd;
   const nbody_state state = {.n = run->n,
                              .dtype = run->ops->dtype,
                              .mass = run->mass.data,
@@ -280,6 +323,8 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
                              .acceleration = run->acceleration.data,
                              .jerk = run->jerk.data};
   SIM_TRY(nbody_solver_choose(&options, setup->backend->kind, &run->choice));
+  warn_of_crowd(&options, setup->backend->kind, run->choice.method);
+  keep_method(&options, &run->choice, run->controller);
   run->forces.solver = run->choice.solver;
   SIM_TRY(run->forces.solver->create(&options, &state, &run->forces.work));
   SIM_TRY(run->ops->create(&options, &state, run->forces, &run->work));
@@ -288,12 +333,12 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   sim_startup("computing the first force", 0, 0);
   run->ops->force(run->work, 0);
   run->ops->finish(run->work);
-  SIM_TRY(nbody_check_solver(run));
+  SIM_TRY(nbody_check_solver(run, 0));
   SIM_TRY(nbody_check_force(run, &options));
   sim_startup("computing the energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
-  SIM_TRY(nbody_measure_force_error(run, 0));
-  SIM_TRY(nbody_check_solver(run));
+  SIM_TRY(nbody_watch_force_error(run, &(sim_clock){0}));
+  SIM_TRY(nbody_check_solver(run, 0));
   SIM_TRY(nbody_check_energy(run, sums));
   run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential_known ? sums->kinetic + sums->potential : 0;
   if (run->expansion.given) {
@@ -315,6 +360,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->spectrum_table = nbody_spectrum_table(p);
   run->box = box_of(p);
   run->sums_step = -1;
+  run->tables = p->tables;
   run->force_error = (nbody_force_error){.asked = p->gravity.error > 0 ? p->gravity.error : NBODY_ERROR,
                                          .asked_tail = p->gravity.error_tail > 0 ? p->gravity.error_tail : INFINITY};
   sim_status status = start(run, p, setup);
@@ -322,6 +368,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
     destroy(self);
     return status;
   }
+  run->force_error.largest_median = run->controller[NBODY_LARGEST_MEDIAN]; /* of the start, or of before */
+  run->force_error.largest_tail = run->controller[NBODY_LARGEST_TAIL];
   if (setup->saved != NULL)
     *clock = setup->saved->clock;
   else
@@ -349,12 +397,11 @@ static void describe(const void *self, char *out, size_t capacity) {
 static void report(const void *self, const sim_clock *clock, sim_bytes *out) {
   (void)clock;
   const nbody_force_error *e = &((const nbody_run *)self)->force_error;
-  if (e->measured)
+  if (e->measured || e->largest_median > 0)
     sim_bytes_format(out, "force error: largest measured median %.2g, 99.9 %% of the bodies %.2g; asked for %.2g\n",
                      e->largest_median, e->largest_tail, e->asked);
   else if (((const nbody_run *)self)->forces.solver->sample != NULL)
-    sim_bytes_format(out, "force error: not measured%s\n",
-                     ((const nbody_run *)self)->laws.external != NULL ? " beside an external field" : "");
+    sim_bytes_format(out, "force error: not measured\n");
 }
 
 static const char *const references[] = {

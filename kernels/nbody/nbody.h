@@ -124,7 +124,7 @@ typedef struct nbody_parameters {
   sim_field spectrum_columns[SIM_COLUMNS_MAX + 1];
   char spectrum_names[SIM_COLUMNS_MAX][24], spectrum_docs[SIM_COLUMNS_MAX][96];
   sim_table observe_table, spectrum_table;
-  const sim_table *tables[5];
+  const sim_table *tables[6];
 } nbody_parameters;
 
 /* sim_model.validate: fills in defaults, and adds the faults of rules between parameters. */

@@ -73,9 +73,11 @@ static sim_status run_step(nbody_run *run, double t, double dt) {
   return backend->queue->graph_launch(run->step);
 }
 
-sim_status nbody_check_solver(const nbody_run *run) {
+sim_status nbody_check_solver(const nbody_run *run, int64_t step) {
   const nbody_forces *forces = &run->forces;
-  return forces->solver->check != NULL ? forces->solver->check(forces->work) : SIM_OK;
+  const sim_status status = forces->solver->check != NULL ? forces->solver->check(forces->work) : SIM_OK;
+  if (status == SIM_ERR_DIVERGED) SIM_TRY(nbody_name_infinite(run, step));
+  return status;
 }
 
 static bool adaptive(const nbody_run *run) { return isnan(run->integrate.dt); }
@@ -143,10 +145,10 @@ sim_status nbody_step(void *self, sim_clock *clock) {
     expanding_leapfrog(run, clock->t, after);
   else
     SIM_TRY(run_step(run, clock->t, dt));
-  SIM_TRY(nbody_check_solver(run));
+  SIM_TRY(nbody_check_solver(run, clock->step + 1));
   if (adaptive(run)) plan_next_step(run, dt);
   clock->step++;
   clock->t = after;
   clock->dt = dt;
-  return SIM_OK;
+  return nbody_watch_force_error(run, clock);
 }

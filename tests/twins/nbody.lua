@@ -176,6 +176,24 @@ M.twins = {
       end
     end },
 
+  { name = "direct sums and multipoles", weight = 3,
+    applies = function(s) return s.keys.integrate.scheme ~= "hermite4" end,
+    prepare = function(_, R) return { n = R.int(200, 1500), error = R.pick(1e-3, 1e-4, 1e-5), kind = R.pick("plummer", "hernquist", "uniform_sphere") } end,
+    check = function(T, s, a)
+      -- Few bodies are one leaf, whose pairs are direct sums.
+      local c, d = copy(s), copy(s)
+      c.keys.gravity.solver, d.keys.gravity.solver = "direct", "fmm"
+      same_bodies(T, "by both methods", T:ask(c), T:ask(d), identity, bound(s))
+      -- Many: the potential is a sum of terms whose derivatives are the forces, so that its relative error is below theirs.
+      local many = { bodies = { call(a.kind, { n = a.n, mass = 1, radius = 1 }) }, gravity = { softening = 0.1, solver = "direct" }, seed = s.keys.seed,
+        integrate = { dt = 1e-9, t_end = 1e-9 }, output = { snapshots = "never", tables = "ends", checkpoint = "never" } }
+      local u = T:ask(call("nbody", many)):last("energy", "potential")
+      many.gravity = { softening = 0.1, solver = "fmm", error = a.error }
+      local v = T:ask(call("nbody", many))
+      T:near("the potential by both methods", v:last("energy", "potential"), u, a.error * math.abs(u))
+      T:near("the force error", math.max(v:last("force_error", "median") - a.error, 0), 0, 0)
+    end },
+
   { name = "a fixed mass as external", weight = 2,
     applies = function(s) return not s.keys.external and fixed(s) end,
     check = function(T, s)

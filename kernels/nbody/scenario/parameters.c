@@ -429,8 +429,6 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   if (law && p->gravity.solver == NBODY_FMM)
     sim_faults_add(faults, 0, "gravity.solver",
                    "\"fmm\" is for gravity, and %s replaces it: expected \"direct\" or \"auto\"", name);
-  if (law && (p->gravity.error > 0 || p->gravity.error_tail > 0))
-    sim_faults_add(faults, 0, "gravity.error", "has no effect: %s replaces gravity", name);
   if (faults->count != before) return SIM_OK;
 
   nbody_laws laws;
@@ -462,6 +460,20 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   return SIM_OK;
 }
 
+/* Direct sums have no error to ask for. */
+static void check_error(const nbody_parameters *p, sim_faults *faults) {
+  const char *why = NULL;
+  if (p->pair != NULL || p->pair_force != NULL)
+    why = p->pair != NULL ? "pair replaces gravity" : "pair_force replaces gravity";
+  else if (p->integrate.scheme == NBODY_HERMITE4)
+    why = "hermite4 takes direct sums, which are exact to rounding";
+  else if (p->gravity.solver == NBODY_DIRECT)
+    why = "direct sums are exact to rounding";
+  if (why == NULL) return;
+  if (p->gravity.error > 0) sim_faults_add(faults, 0, "gravity.error", "has no effect: %s", why);
+  if (p->gravity.error_tail > 0) sim_faults_add(faults, 0, "gravity.error_tail", "has no effect: %s", why);
+}
+
 double nbody_gravitational_constant(const nbody_parameters *p) {
   const sim_units *units = &p->common.units;
   if (!isnan(p->gravity.G)) return p->gravity.G;
@@ -473,6 +485,7 @@ double nbody_gravitational_constant(const nbody_parameters *p) {
 sim_status nbody_validate(void *parameters, sim_faults *faults) {
   nbody_parameters *p = parameters;
   const bool law = p->pair != NULL || p->pair_force != NULL;
+  check_error(p, faults);
   SIM_TRY(check_laws(p, faults));
   nbody_make_tables(p, faults);
   if (!law) p->gravity.G = nbody_gravitational_constant(p);

@@ -62,7 +62,14 @@ static const sim_field spectrum_columns[] = {
            .doc = "linear theory of sim.zeldovich, over the same waves"),
     {0}};
 static const sim_table spectrum_table = {"spectrum", "power spectrum of the density; with spectrum", spectrum_columns};
-const sim_table *const nbody_described_tables[] = {&observe_table, &spectrum_table, NULL};
+static const sim_field force_error_columns[] = {
+    COLUMN(median, .display = SIM_DISPLAY_ERROR,
+           .doc = "|da| / |a| of the acceleration by the other bodies, median of 1000 bodies; NaN: direct sums"),
+    COLUMN(tail, .display = SIM_DISPLAY_ERROR, .doc = "the same, of 99.9 % of them"),
+    {0}};
+const sim_table nbody_force_error_table = {"force_error", "error of fast multipoles; unless solver is direct",
+                                           force_error_columns};
+const sim_table *const nbody_described_tables[] = {&nbody_force_error_table, &observe_table, &spectrum_table, NULL};
 
 int nbody_spectrum_table(const nbody_parameters *p) {
   for (int i = 0; p->tables[i] != NULL; i++)
@@ -116,6 +123,9 @@ static const sim_table *make_observe(nbody_parameters *p, sim_faults *faults) {
 void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
   const sim_table **table = p->tables;
   for (const sim_table *const *own = nbody_tables; *own != NULL; own++) *table++ = *own;
+  if (p->gravity.solver != NBODY_DIRECT && p->integrate.scheme != NBODY_HERMITE4 && p->pair == NULL &&
+      p->pair_force == NULL)
+    *table++ = &nbody_force_error_table;
   if (p->observe.count > 0 && p->observe.count <= SIM_COLUMNS_MAX) *table++ = make_observe(p, faults);
   if (p->spectrum >= NBODY_SPECTRUM_GRID_MIN && p->spectrum <= NBODY_SPECTRUM_GRID_MAX) *table++ = make_spectrum(p);
   *table = NULL;

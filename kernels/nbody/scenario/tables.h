@@ -6,7 +6,9 @@
 
 /* Tables of every run, and the table of `observe` for `sim describe`; NULL-terminated. */
 extern const sim_table *const nbody_tables[], *const nbody_described_tables[];
-enum { NBODY_TABLE_ENERGY, NBODY_TABLE_LAGRANGIAN, NBODY_TABLE_OBSERVE };
+enum { NBODY_TABLE_ENERGY, NBODY_TABLE_LAGRANGIAN };
+/* The table of runs that may take fast multipoles: median, and 99.9 %. */
+extern const sim_table nbody_force_error_table;
 
 /* Index of the table `spectrum`, the last one; -1: none. */
 int nbody_spectrum_table(const nbody_parameters *p);

@@ -266,10 +266,18 @@ static double potential(nbody_solver_work *w) {
   return -0.5 * ldexp(w->options.G * sum, 2 * t->mass - t->position);
 }
 
-static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *got, double *exact) {
+static double position_at(const nbody_state *state, int64_t i) {
+  return state->dtype == SIM_F32 ? (double)((const float *)state->position)[i] : ((const double *)state->position)[i];
+}
+
+static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *position, double *got,
+                         double *exact) {
   if (w->options.box > 0) {
     for (int c = 0; c < 3; c++)
-      for (int k = 0; k < count; k++) got[c * count + k] = w->state.acceleration[c * w->state.n + numbers[k]];
+      for (int k = 0; k < count; k++) {
+        got[c * count + k] = w->state.acceleration[c * w->state.n + numbers[k]];
+        position[c * count + k] = position_at(&w->state, c * w->state.n + numbers[k]);
+      }
     nbody_direct_periodic_sample(w->direct, numbers, count, exact);
     return SIM_OK;
   }
@@ -284,6 +292,7 @@ static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count
     w->down[0]->exact(t, eight, a);
     for (int c = 0; c < 3; c++)
       for (int k = 0; k < 8 && first + k < count; k++) {
+        position[c * count + first + k] = position_at(&w->state, c * w->state.n + eight[k]);
         got[c * count + first + k] = w->state.acceleration[c * w->state.n + eight[k]];
         exact[c * count + first + k] = a[8 * c + k] * factor;
       }
@@ -332,11 +341,9 @@ static sim_status supports(const nbody_options *options) {
 }
 
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
-  static const double slower[SIM_ISA_COUNT] = {[SIM_ISA_PLAIN] = 12, [SIM_ISA_AVX2] = 2, [SIM_ISA_AVX512] = 1};
-  const nbody_fmm_estimate cost =
-      nbody_fmm_estimate_for(&options->fmm, SIM_BACKEND_CPU, options->single_pairs, options->box > 0, n);
+  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(options, SIM_BACKEND_CPU, n);
   *out = (nbody_cost){.interactions = n * (cost.far + cost.near)};
-  out->rate = out->interactions / (cost.seconds * slower[options->isa]) * options->threads;
+  out->rate = out->interactions / cost.seconds;
   return SIM_OK;
 }
 

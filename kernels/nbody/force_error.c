@@ -56,7 +56,7 @@ sim_status nbody_measure_force_error(nbody_run *run, int64_t step) {
   const bool known = run->force_error.measured && run->force_error.step == step;
   if (solver->sample == NULL || run->laws.external != NULL || run->n < 2 || known) return SIM_OK;
   const int count = sample_count(run);
-  int64_t *numbers = malloc((size_t)count * sizeof *numbers);
+  int64_t *numbers = calloc((size_t)count, sizeof *numbers);
   double *values = malloc((size_t)count * 9 * sizeof *values);
   sim_status status = SIM_OK;
   if (numbers == NULL || values == NULL) status = sim_no_memory("the force error of %d bodies", count);

@@ -6,7 +6,7 @@
 static const nbody_solver *const direct[SIM_BACKEND_KINDS][2] = {
     [SIM_BACKEND_CPU] = {&nbody_direct_cpu, &nbody_direct_periodic_cpu},
 #ifdef SIM_HAS_CUDA
-    [SIM_BACKEND_CUDA] = {&nbody_direct_cuda, NULL},
+    [SIM_BACKEND_CUDA] = {&nbody_direct_cuda, &nbody_direct_periodic_cuda},
 #endif
 };
 
@@ -47,8 +47,6 @@ static void take_faster(const nbody_options *options, sim_backend_kind kind, nbo
 
 sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   *out = (nbody_choice){0};
-  if (options->box > 0 && direct_for(options, kind) == NULL)
-    return sim_fail(SIM_ERR_SCENARIO, "a periodic box has no GPU code: take device cpu");
   if (options->method == NBODY_FMM) {
     if (fmm[kind] == NULL)
       return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" has no GPU code: take device cpu, or \"direct\"");

@@ -105,7 +105,7 @@ extern const nbody_solver nbody_direct_periodic_cpu;
 /* Fast multipole method, for gravity without the jerk. */
 extern const nbody_solver nbody_fmm_cpu;
 #ifdef SIM_HAS_CUDA
-extern const nbody_solver nbody_direct_cuda, nbody_fmm_cuda;
+extern const nbody_solver nbody_direct_cuda, nbody_direct_periodic_cuda, nbody_fmm_cuda;
 #endif
 
 #endif

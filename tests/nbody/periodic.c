@@ -297,9 +297,9 @@ static double median_error(const double *a, const double *b, int n) {
   return out;
 }
 
-/* Multipoles against direct sums: the median of |da| / |a| falls with the order as in open space, by more than 2 an order,
- * with leaves of 8 bodies that no cube of the outer images contains, and with fewer bodies than a leaf holds, where the
- * lists are exact and the outer images alone err, by 1e-5 G m / L^2 a pair at most. */
+/* Multipoles against direct sums: the median of |da| / |a| falls with the order as in open space, by more than 2 an
+ * order, with leaves of 8 bodies that no cube of the outer images contains, and with fewer bodies than a leaf holds,
+ * where the lists are exact and the outer images alone err, by 1e-5 G m / L^2 a pair at most. */
 static void test_multipoles(void **state) {
   (void)state;
   static const double allowed[] = {7e-3, 2.8e-3, 1.1e-3, 5e-4}; /* twice what the first run gave */
@@ -379,10 +379,94 @@ static void test_shift(void **state) {
   free(first), free(second), free(b.mass), free(moved.mass);
 }
 
+/* ---- runs ---- */
+
+/* A ball of bodies that falls together while it crosses two faces and then an edge of the box. */
+static nbody_uniform_sphere ball;
+
+static driver make_run(driver_place place, int solver, double dt) {
+  driver d = driver_make(place, NBODY_LEAPFROG, dt, 0.5, 0.05);
+  d.parameters.box = (nbody_box){.given = true, .size = 1};
+  d.parameters.gravity.solver = solver;
+  ball = (nbody_uniform_sphere){
+      .group = {.position = {0.95, 0.5, 0.02}, .velocity = {0.5, 1.5, -0.2}}, .n = 200, .mass = 0.1, .radius = 0.25};
+  driver_add(&d, &nbody_uniform_sphere_schema, &ball);
+  return d;
+}
+
+static void expect_inside(driver *d) {
+  for (int64_t i = 0; i < 200; i++)
+    for (int c = 0; c < 3; c++) {
+      const double x = driver_get(d, "position", c, i);
+      assert_true(x >= 0 && x < 1);
+    }
+}
+
+/* Energy error of a run of direct sums; momentum is kept to rounding, and there is no centre of mass. */
+static double energy_error(driver_place place, double dt) {
+  driver d = make_run(place, NBODY_DIRECT, dt);
+  driver_create(&d);
+  const double before = driver_value(&d, "energy", "total");
+  expect_inside(&d);
+  driver_run(&d);
+  expect_inside(&d);
+  const double after = driver_value(&d, "energy", "total");
+  /* fp32: the momentum 0.15 of 200 bodies, rounded once a step */
+  const double allowed = place.precision == SIM_SINGLE ? 0.15 * 0x1p-24 * 64 : 1e-6;
+  assert_true(fabs(driver_value(&d, "energy", "momentum_y") - 0.15) < allowed);
+  assert_true(isnan(driver_value(&d, "energy", "centre_x")) && isnan(driver_value(&d, "lagrangian", "r50")));
+  driver_destroy(&d);
+  return fabs(after - before);
+}
+
+/* Kinetic energies of the fall are some 0.01. Leapfrog: a quarter of the error for half the step. */
+static void expect_energy(driver_place place) {
+  const double coarse = energy_error(place, 0x1p-6), fine = energy_error(place, 0x1p-7);
+  print_message("    energy errors %.1e, %.1e\n", coarse, fine);
+  assert_true(coarse < 1e-4 && (place.precision == SIM_SINGLE || (fine < coarse / 3 && fine > coarse / 5)));
+}
+
+static void test_energy(void **state) {
+  (void)state;
+  driver_everywhere(expect_energy);
+}
+
+/* Stopped and continued, with another number of threads: the same bits. */
+static void expect_restart(driver_place place) {
+  for (int solver = NBODY_DIRECT; solver <= NBODY_FMM; solver++) {
+    char whole[33], resumed[33];
+    driver d = make_run(place, solver, 0x1p-6);
+    driver_create(&d);
+    driver_run(&d);
+    driver_digest(&d, whole);
+    driver_destroy(&d);
+    d = make_run(place, solver, 0x1p-6);
+    d.setup.threads = 1;
+    driver_create(&d);
+    for (int k = 0; k < 13; k++) driver_step(&d);
+    driver_frame kept;
+    driver_keep(&d, &kept);
+    driver_destroy(&d);
+    d = make_run(place, solver, 0x1p-6);
+    driver_restore(&d, &kept.frame);
+    driver_run(&d);
+    driver_digest(&d, resumed);
+    driver_destroy(&d);
+    assert_string_equal(whole, resumed);
+    driver_frame_free(&kept);
+  }
+}
+
+static void test_restart(void **state) {
+  (void)state;
+  driver_everywhere(expect_restart);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_lattice),  cmocka_unit_test(test_madelung), cmocka_unit_test(test_exact),
-      cmocka_unit_test(test_multipoles), cmocka_unit_test(test_gradient), cmocka_unit_test(test_bits),     cmocka_unit_test(test_shift),
+      cmocka_unit_test(test_lattice),    cmocka_unit_test(test_madelung), cmocka_unit_test(test_exact),
+      cmocka_unit_test(test_multipoles), cmocka_unit_test(test_gradient), cmocka_unit_test(test_bits),
+      cmocka_unit_test(test_shift),      cmocka_unit_test(test_energy),   cmocka_unit_test(test_restart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

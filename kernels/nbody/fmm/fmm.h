@@ -55,19 +55,22 @@
  * Where a source is taken with a shift s its centre is c_B + s, and its bodies are at X + s, rounded. A body itself is
  * left out of its own leaf with code 0 alone. So the lists sum 27 images of everything, each softened.
  *
- * Outer images: all others, with a background of the opposite density and conducting surroundings: T, the derivatives
- * of E of periodic/lattice.h without those 27, is a smooth function of places in the box, for which expansions about
- * one centre converge slowly (by (3^(1/2) / 2)^rank in opposite corners). So the box is cut into 4^3 cubes, the third
- * and following bits of keys left aside, and T is expanded to rank 8 for each pair of them. In fp64 for all precisions,
- * without fused operations, in units of a cube's edge, with t = 4 X - (cube + 1/2) from its centre: t^e / e! = t^(e-1)
- * / (e-1)! (t (1/e)), and a product (x y) z of three of them a coefficient, in the order of nbody_fmm_outer_position.
- *   moments of a cube: of its bodies in the order of keys, in pieces of 1024: body f of a piece, from 0, into strand f
- * mod 8, N = N + m ((-t)^k / k!); closed by halves; pieces are added in order, from 0. field of a cube A: F_k = sum
- * over n, |n + k| <= 8, of N_n(B) T_{n+k}(A - B), for each n over cubes by z, then y, those of x = 3, 2, 1, 0 in
- * strands 0 to 3; (s0 + s2) + (s1 + s3). of a body: g_c = sum over k, |k| < 8, of F_{k + e_c} t^k / k!, of the
- * potential that of F_k, |k| <= 8, each term a product and a sum. a = (a_near k^2 + 4 g k^2) (G M), k^2 and G M rounded
- * once each; p = p_near + sum. The greatest error of a pair's force is 1e-5 G m / B^2, that of a uniform density 1e-8
- * of G M / B^2. */
+ * Outer images, all others, with a background of the opposite density and conducting surroundings: T, the derivatives
+ * of E of periodic/lattice.h without those 27, is a smooth function of places in the box, but expansions about one
+ * centre converge slowly, as (3^(1/2) / 2)^rank in opposite corners. So the box is cut into 4^3 cubes, by the first two
+ * bits of an axis in the keys, and T is expanded to rank 8 for each pair of them. In fp64 for all precisions, without
+ * fused operations, in units of a cube's edge, with t = 4 X - (cube + 1/2) from its centre: t^e / e! = (t^(e-1) /
+ * (e-1)!) (t (1/e)), t^k / k! = (x y) z of three of them, in the order of nbody_fmm_outer_position.
+ *
+ * Outer moments of a cube: of its bodies in the order of keys, in pieces of 1024: body f of a piece, from 0, into
+ * strand f mod 8, N = N + m ((-t)^k / k!); closed by halves; pieces are added in order, from 0.
+ *
+ * Outer field of a cube A: F_k = sum over n, |n + k| <= 8, and over cubes B of N_n(B) T_{n+k}(A - B): cube B = (x, y,
+ * z) is strand (4 z + y) 4 + 3 - x, which runs over n; the 64 strands are closed by halves.
+ *
+ * Outer force: g_c = sum over k, |k| < 8, of F_{k + e_c} t^k / k!; potential: of F_k, |k| <= 8; each term a product and
+ * a sum. a = (a_near (k k) + (4 g) (k k)) (G M), p = p_near + sum. The greatest error of a pair's force is 1e-5 G m /
+ * B^2, that of a uniform density 1e-8 of G M / B^2. */
 #ifndef NBODY_FMM_H
 #define NBODY_FMM_H
 

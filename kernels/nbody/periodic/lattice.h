@@ -23,6 +23,10 @@ typedef enum nbody_lattice_without {
   NBODY_LATTICE_27       /* n from -1 to 1 along each axis */
 } nbody_lattice_without;
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Derivatives of E without these images at d, |d_c| < 1, of ranks 0 ... order: out[NBODY_LATTICE_COUNT(order)].
  * Rounding: about 1e-15 of the greatest term of a rank. */
 void nbody_lattice_tensor(const double d[3], double softening, int order, nbody_lattice_without without, double *out);
@@ -43,5 +47,9 @@ enum { NBODY_TABLE_ROWS = (NBODY_TABLE_NODES + 1) * (NBODY_TABLE_NODES + 1) * (N
 /* table[NBODY_TABLE_ROWS][NBODY_TABLE_ROW], node (i, j, k) in row (i (NBODY_TABLE_NODES + 1) + j)
  * (NBODY_TABLE_NODES + 1) + k. */
 void nbody_lattice_fill_table(double softening, int threads, double *table);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -73,14 +73,13 @@ static void moments(const nbody_fmm_tree *t, nbody_fmm_outer *o, int cube) {
   for (int k = 0; k < COUNT; k++) o->moments[((k * SIDE + at[2]) * SIDE + at[1]) * SIDE + SIDE - 1 - at[0]] = sum[k];
 }
 
-/* Sums over the cubes of a row along x are strands. */
 static void field(nbody_fmm_outer *o, int cube) {
   int at[3];
   nbody_fmm_outer_cube(cube, at);
   for (int i = 0; i <= P; i++)
     for (int j = 0; i + j <= P; j++)
       for (int l = 0; i + j + l <= P; l++) {
-        double sum[SIDE] = {0};
+        double sum[CUBES] = {0}; /* a strand a cube */
         for (int p = 0; i + j + l + p <= P; p++)
           for (int q = 0; i + j + l + p + q <= P; q++)
             for (int s = 0; i + j + l + p + q + s <= P; s++) {
@@ -91,10 +90,13 @@ static void field(nbody_fmm_outer *o, int cube) {
                 for (int y = 0; y < SIDE; y++) {
                   const double *m = moment + (z * SIDE + y) * SIDE; /* of x = 3, 2, 1, 0 */
                   const double *d = tensor + nbody_fmm_outer_difference(at[0] - (SIDE - 1), at[1] - y, at[2] - z);
-                  for (int x = 0; x < SIDE; x++) sum[x] += m[x] * d[x];
+                  double *strand = sum + (z * SIDE + y) * SIDE;
+                  for (int x = 0; x < SIDE; x++) strand[x] += m[x] * d[x];
                 }
             }
-        o->fields[cube][nbody_fmm_outer_position(i, j) + l] = (sum[0] + sum[2]) + (sum[1] + sum[3]);
+        for (int half = CUBES / 2; half > 0; half /= 2)
+          for (int s = 0; s < half; s++) sum[s] += sum[s + half];
+        o->fields[cube][nbody_fmm_outer_position(i, j) + l] = sum[0];
       }
 }
 

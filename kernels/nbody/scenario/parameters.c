@@ -90,8 +90,7 @@ static const sim_field body_fields[] = {{SIM_FIELD(nbody_body, mass), .type = SI
                                          .doc = "mass; 0: a test particle, which exerts no force",
                                          .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY, .dimension = MASS},
                                         {0}};
-const sim_schema nbody_body_schema = {
-    .name = "", .doc = "one body", .fields = body_fields, .base = &stars_group, .size = sizeof(nbody_body)};
+const sim_schema nbody_body_schema = {SIM_SCHEMA(nbody_body, "", "one body", body_fields), .base = &stars_group};
 
 static const sim_field plummer_fields[] = {
     COUNT(nbody_sphere, "bodies"),
@@ -100,11 +99,10 @@ static const sim_field plummer_fields[] = {
     OPTIONAL_LENGTH(nbody_sphere, cutoff, "none",
                     "largest distance of a body from the centre; below 10 radii the sphere is out of equilibrium"),
     {0}};
-const sim_schema nbody_plummer_schema = {.name = "plummer",
-                                         .doc = "Plummer sphere in equilibrium (Aarseth, Henon and Wielen 1974)",
-                                         .fields = plummer_fields,
-                                         .base = &stars_group,
-                                         .size = sizeof(nbody_sphere)};
+const sim_schema nbody_plummer_schema = {SIM_SCHEMA(nbody_sphere, "plummer",
+                                                    "Plummer sphere in equilibrium (Aarseth, Henon and Wielen 1974)",
+                                                    plummer_fields),
+                                         .base = &stars_group};
 
 static const sim_field hernquist_fields[] = {
     COUNT(nbody_sphere, "bodies"),
@@ -113,11 +111,9 @@ static const sim_field hernquist_fields[] = {
     OPTIONAL_LENGTH(nbody_sphere, cutoff, "auto", "radius at which the density ends; auto: 30 radii"),
     {0}};
 const sim_schema nbody_hernquist_schema = {
-    .name = "hernquist",
-    .doc = "Hernquist sphere (1990) in isotropic equilibrium, by Eddington inversion",
-    .fields = hernquist_fields,
-    .base = &stars_group,
-    .size = sizeof(nbody_sphere)};
+    SIM_SCHEMA(nbody_sphere, "hernquist", "Hernquist sphere (1990) in isotropic equilibrium, by Eddington inversion",
+               hernquist_fields),
+    .base = &stars_group};
 
 static const sim_field uniform_fields[] = {
     COUNT(nbody_uniform_sphere, "bodies"),
@@ -126,11 +122,8 @@ static const sim_field uniform_fields[] = {
     {SIM_FIELD(nbody_uniform_sphere, virial), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .doc = "virial ratio 2K/|W| at the start: 0: cold collapse, 1: virial equilibrium"},
     {0}};
-const sim_schema nbody_uniform_sphere_schema = {.name = "uniform_sphere",
-                                                .doc = "homogeneous sphere",
-                                                .fields = uniform_fields,
-                                                .base = &stars_group,
-                                                .size = sizeof(nbody_uniform_sphere)};
+const sim_schema nbody_uniform_sphere_schema = {
+    SIM_SCHEMA(nbody_uniform_sphere, "uniform_sphere", "homogeneous sphere", uniform_fields), .base = &stars_group};
 
 static const sim_field halo_fields[] = {
     COUNT(nbody_halo, "bodies of the halo"),
@@ -140,8 +133,7 @@ static const sim_field halo_fields[] = {
     {SIM_FIELD(nbody_halo, species), .type = SIM_STRING, .initial = "halo",
      .doc = "name of the halo's species in files"},
     {0}};
-static const sim_schema halo_schema = {
-    .name = "halo", .doc = "dark halo of a disk", .fields = halo_fields, .size = sizeof(nbody_halo)};
+static const sim_schema halo_schema = {SIM_SCHEMA(nbody_halo, "halo", "dark halo of a disk", halo_fields)};
 
 static const sim_field disk_fields[] = {
     COUNT(nbody_exponential_disk, "bodies of the disk"),
@@ -157,22 +149,18 @@ static const sim_field disk_fields[] = {
      .doc = "live halo of the disk"},
     {0}};
 const sim_schema nbody_exponential_disk_schema = {
-    .name = "exponential_disk",
-    .doc = "disk galaxy in equilibrium with a live halo (after Hernquist 1993); rotates counter-clockwise about z",
-    .fields = disk_fields,
-    .base = &disk_group,
-    .size = sizeof(nbody_exponential_disk)};
+    SIM_SCHEMA(nbody_exponential_disk, "exponential_disk",
+               "disk galaxy in equilibrium with a live halo (after Hernquist 1993); rotates counter-clockwise about z",
+               disk_fields),
+    .base = &disk_group};
 
 static const sim_field file_fields[] = {
     {SIM_FIELD(nbody_from_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
      .doc = "openPMD snapshot (its species `species`), or CSV with column names mass, x, y, z, vx, vy, vz in the first "
             "line; relative to the scenario's folder"},
     {0}};
-const sim_schema nbody_from_file_schema = {.name = "from_file",
-                                           .doc = "bodies from a file",
-                                           .fields = file_fields,
-                                           .base = &stars_group,
-                                           .size = sizeof(nbody_from_file)};
+const sim_schema nbody_from_file_schema = {SIM_SCHEMA(nbody_from_file, "from_file", "bodies from a file", file_fields),
+                                           .base = &stars_group};
 
 static const sim_field each_fields[] = {SPECIES("stars"),
                                         {SIM_FIELD(nbody_each, mass), .type = SIM_NUMBERS, .components = 1,
@@ -183,10 +171,8 @@ static const sim_field each_fields[] = {SPECIES("stars"),
                                          .dimension = SPEED, .doc = "velocity of each body; none: at rest"},
                                         VELOCITY_FIELD,
                                         {0}};
-const sim_schema nbody_each_schema = {.name = "each",
-                                      .doc = "bodies from a Lua function of their number",
-                                      .fields = each_fields,
-                                      .size = sizeof(nbody_each)};
+const sim_schema nbody_each_schema = {
+    SIM_SCHEMA(nbody_each, "each", "bodies from a Lua function of their number", each_fields)};
 
 static const char *const amplitude_names[] = {"random", "fixed", NULL};
 
@@ -241,8 +227,7 @@ static const sim_field gravity_fields[] = {
      .initial = "none", .keyword = "none",
      .doc = "the same, at most that of 99.9 % of the bodies; usually 10 to 100 times the median"},
     {0}};
-static const sim_schema gravity_schema = {
-    .name = "gravity", .doc = "law of gravity", .fields = gravity_fields, .size = sizeof(nbody_gravity)};
+static const sim_schema gravity_schema = {SIM_SCHEMA(nbody_gravity, "gravity", "law of gravity", gravity_fields)};
 
 static const char *const boundary_names[] = {"periodic", NULL};
 
@@ -280,7 +265,7 @@ static const sim_field integrate_fields[] = {
      .doc = "limit of the relative energy error, above which the run fails; checked at each row of the energy table"},
     {0}};
 static const sim_schema integrate_schema = {
-    .name = "integrate", .doc = "time stepping", .fields = integrate_fields, .size = sizeof(nbody_integrate)};
+    SIM_SCHEMA(nbody_integrate, "integrate", "time stepping", integrate_fields)};
 
 static const sim_field expansion_fields[] = {
     {SIM_FIELD(nbody_expansion, omega_m), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = 10,
@@ -327,18 +312,9 @@ static const sim_field fields[] = {
     {SIM_FIELD(nbody_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};
-const sim_schema nbody_schema = {.name = "nbody",
-                                 .doc = "N-body dynamics: direct sums or fast multipoles",
-                                 .fields = fields,
-                                 .base = &sim_common_schema,
-                                 .size = sizeof(nbody_parameters)};
-
-static void check_species(const char *name, int line, const char *path, sim_faults *faults) {
-  const size_t length = name != NULL ? strlen(name) : 0;
-  const char *const word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-  if (length == 0 || length > 63 || strspn(name, word) != length)
-    sim_faults_add(faults, line, path, "expected 1 to 63 letters, digits or _, got \"%s\"", name != NULL ? name : "");
-}
+const sim_schema nbody_schema = {
+    SIM_SCHEMA(nbody_parameters, "nbody", "N-body dynamics: direct sums or fast multipoles", fields),
+    .base = &sim_common_schema};
 
 static void check_each(const nbody_each *each, int line, const char *path, sim_faults *faults) {
   if (each->mass.rows == 0) sim_faults_add(faults, line, path, "expected at least one body, got none");
@@ -373,7 +349,7 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
     const sim_item *item = &bodies->items[i];
     char path[64];
     snprintf(path, sizeof path, "bodies[%zu].species", i + 1);
-    check_species(((const nbody_group_fields *)item->data)->species, item->line, path, faults);
+    sim_faults_check_name(faults, item->line, path, ((const nbody_group_fields *)item->data)->species);
     if (item->schema == &nbody_body_schema) mass += ((const nbody_body *)item->data)->mass;
     if (item->schema == &nbody_plummer_schema || item->schema == &nbody_hernquist_schema)
       mass += ((const nbody_sphere *)item->data)->mass;
@@ -384,7 +360,7 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
       mass += disk->mass + disk->halo.mass;
       check_disk(disk, i, item->line, faults);
       snprintf(path, sizeof path, "bodies[%zu].halo.species", i + 1);
-      check_species(disk->halo.species, item->line, path, faults);
+      sim_faults_check_name(faults, item->line, path, disk->halo.species);
     }
     if (item->schema == &nbody_each_schema) {
       const nbody_each *each = item->data;

@@ -11,14 +11,6 @@
 
 /* ---- groups ---- */
 
-static sim_status file_path(const nbody_from_file *file, const sim_setup *setup, char out[4096]) {
-  const bool alone = file->path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
-  const int length =
-      alone ? snprintf(out, 4096, "%s", file->path) : snprintf(out, 4096, "%s/%s", setup->folder, file->path);
-  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "the path is too long: %d characters", length);
-  return SIM_OK;
-}
-
 static sim_status count_item(const sim_item *item, const sim_setup *setup, int64_t *n) {
   const sim_schema *schema = item->schema;
   if (schema == &nbody_body_schema)
@@ -35,7 +27,7 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
   else if (schema == &nbody_from_file_schema) {
     const nbody_from_file *file = item->data;
     char path[4096];
-    SIM_TRY(file_path(file, setup, path));
+    SIM_TRY(sim_setup_path(setup, file->path, path));
     SIM_TRY(setup->count_particles(path, file->group.species, n));
     if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: contains no bodies", path);
   } else
@@ -79,13 +71,8 @@ void nbody_groups_free(nbody_groups *groups) {
 size_t nbody_groups_species(const nbody_groups *groups, sim_species species[SIM_SPECIES_MAX]) {
   size_t count = 0;
   for (size_t i = 0; i < groups->count; i++) {
-    size_t s = 0;
-    while (s < count && strcmp(species[s].name, groups->group[i].species) != 0) s++;
-    if (s == SIM_SPECIES_MAX) return SIZE_MAX;
-    if (s == count) {
-      species[count++] = (sim_species){0};
-      snprintf(species[s].name, sizeof species[s].name, "%s", groups->group[i].species);
-    }
+    const size_t s = sim_species_find(species, &count, groups->group[i].species);
+    if (s == SIZE_MAX) return SIZE_MAX;
     if (groups->n < 0x1p62) species[s].count += groups->group[i].n;
   }
   for (size_t s = 1; s < count; s++) species[s].first = species[s - 1].first + species[s - 1].count;
@@ -205,7 +192,7 @@ static sim_status read_file(const nbody_from_file *file, const nbody_parameters 
                             nbody_bodies *part) {
   char path[4096];
   sim_particles read = {0};
-  SIM_TRY(file_path(file, setup, path));
+  SIM_TRY(sim_setup_path(setup, file->path, path));
   SIM_TRY(setup->read_particles(path, file->group.species, &p->common.units, &read));
   sim_status status = check_read(&read, part, path);
   if (status == SIM_OK) {

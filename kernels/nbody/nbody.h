@@ -77,11 +77,17 @@ typedef struct nbody_gravity {
 } nbody_gravity;
 #define NBODY_ERROR 1e-4
 
+/* Whether all bodies make steps of one length, or each body steps of dt / 2^level, with a level of its own. */
+typedef enum nbody_steps { NBODY_SHARED, NBODY_INDIVIDUAL } nbody_steps;
+enum { NBODY_LEVELS_MAX = 20 };
+
 typedef struct nbody_integrate {
-  int scheme;    /* nbody_scheme */
-  double dt;     /* NaN: adaptive */
-  double eta;    /* NaN until validate sets the default of the scheme */
-  double dt_max; /* NaN: none */
+  int scheme;     /* nbody_scheme */
+  int steps;      /* nbody_steps */
+  double dt;      /* NaN: adaptive; of individual steps the longest */
+  int64_t levels; /* deepest level of individual steps, at most NBODY_LEVELS_MAX */
+  double eta;     /* NaN until validate sets the default of the scheme */
+  double dt_max;  /* NaN: none */
   double t_end;
   double max_energy_error; /* NaN: none */
 } nbody_integrate;
@@ -94,10 +100,12 @@ typedef struct nbody_parameters {
   sim_expr *pair, *pair_force; /* r2 -> potential, r2 -> force: one of them replaces gravity; G is then NaN */
   sim_function_map observe;
   nbody_integrate integrate;
-  /* Filled by validation: the table of `observe`, and all tables of the run. */
+  /* Filled by validation: the tables of individual steps and of `observe`, and all tables of the run. */
+  sim_field level_columns[NBODY_LEVELS_MAX + 2];
+  sim_table level_table;
   sim_field observe_columns[SIM_COLUMNS_MAX + 1];
   sim_table observe_table;
-  const sim_table *tables[4];
+  const sim_table *tables[5];
 } nbody_parameters;
 
 /* sim_model.validate: fills in defaults, and adds the faults of rules between parameters. */

@@ -18,6 +18,16 @@ typedef struct nbody_force_error {
   bool measured, warned;
 } nbody_force_error;
 
+/* Individual steps since the start, or since the run was continued. */
+typedef struct nbody_step_counts {
+  double forces;    /* of one body by all */
+  double steps;     /* of the engine: longest steps */
+  double substeps;  /* forces at one time, of all or of some bodies */
+  double at_finest; /* forces that steps of one length, the shortest of each step of the engine, would have taken */
+  int deepest;      /* level */
+  bool warned;      /* of bodies that want a shorter step than the shortest */
+} nbody_step_counts;
+
 typedef struct nbody_run {
   const sim_backend *backend;
   const nbody_ops *ops;
@@ -26,6 +36,8 @@ typedef struct nbody_run {
   nbody_choice choice;
   nbody_force_error force_error;
   nbody_integrate integrate;
+  nbody_step_counts counts;
+  const sim_table *const *tables; /* of the parameters */
   int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
   double controller[NBODY_CONTROLS];

@@ -27,6 +27,10 @@ static void take_fmm(const nbody_options *options, sim_backend_kind kind, nbody_
            options->fmm.theta);
 }
 
+bool nbody_individual_on(sim_backend_kind kind) {
+  return direct[kind]->accelerate_some != NULL && fmm[kind]->accelerate_some != NULL;
+}
+
 /* Of both methods the faster one. */
 static void take_faster(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   const nbody_fmm_estimate cost =
@@ -42,6 +46,9 @@ static void take_faster(const nbody_options *options, sim_backend_kind kind, nbo
 
 sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   *out = (nbody_choice){0};
+  if (options->individual && !nbody_individual_on(kind))
+    return sim_fail(SIM_ERR_SCENARIO, "integrate.steps = \"individual\" has no GPU code: take device cpu, or "
+                                      "integrate.steps = \"shared\"");
   if (options->method == NBODY_FMM) {
     if (fmm[kind] == NULL)
       return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" has no GPU code: take device cpu, or \"direct\"");

@@ -47,13 +47,33 @@ const sim_table *const nbody_tables[] = {&energy_table, &lagrangian_table, NULL}
 static const sim_field observe_columns[] = {
     COLUMN(NAME, .display = SIM_DISPLAY_ALONE, .doc = "the function NAME of `observe`, reduced over all bodies"), {0}};
 static const sim_table observe_table = {"observe", "functions of the scenario; with observe", observe_columns};
-const sim_table *const nbody_described_tables[] = {&observe_table, NULL};
+static const sim_field level_described[] = {COLUMN(level_L, .doc = "bodies of level L, with steps of dt / 2^L"), {0}};
+static const sim_table level_table = {
+    "levels", "levels that the bodies have at the beginning of a step; with integrate.steps = \"individual\"",
+    level_described};
+const sim_table *const nbody_described_tables[] = {&level_table, &observe_table, NULL};
+
+#define LEVEL(number)                                                                                                  \
+  { .name = "level_" #number, .type = SIM_REAL, .doc = "bodies with steps of dt / 2^" #number }
+static const sim_field level_columns[NBODY_LEVELS_MAX + 1] = {
+    LEVEL(0),  LEVEL(1),  LEVEL(2),  LEVEL(3),  LEVEL(4),  LEVEL(5),  LEVEL(6),  LEVEL(7),  LEVEL(8),  LEVEL(9), LEVEL(10),
+    LEVEL(11), LEVEL(12), LEVEL(13), LEVEL(14), LEVEL(15), LEVEL(16), LEVEL(17), LEVEL(18), LEVEL(19), LEVEL(20)};
+
+static void make_level_table(nbody_parameters *p) {
+  memcpy(p->level_columns, level_columns, ((size_t)p->integrate.levels + 1) * sizeof *level_columns);
+  p->level_columns[p->integrate.levels + 1] = (sim_field){0};
+  p->level_table = (sim_table){level_table.name, level_table.doc, p->level_columns};
+}
 
 void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
   static const char *const docs[] = {"sum over all bodies", "mean over all bodies", "minimum over all bodies",
                                      "maximum over all bodies"};
   const sim_table **table = p->tables;
   for (const sim_table *const *own = nbody_tables; *own != NULL; own++) *table++ = *own;
+  if (p->integrate.steps == NBODY_INDIVIDUAL) {
+    make_level_table(p);
+    *table++ = &p->level_table;
+  }
   *table = NULL;
   if (p->observe.count > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);

@@ -4,9 +4,9 @@
 
 #include "kernels/nbody/nbody.h"
 
-/* Tables of every run, and the table of `observe` for `sim describe`; NULL-terminated. */
+/* Tables of every run, and those that a scenario adds for `sim describe`; NULL-terminated. */
 extern const sim_table *const nbody_tables[], *const nbody_described_tables[];
-enum { NBODY_TABLE_ENERGY, NBODY_TABLE_LAGRANGIAN, NBODY_TABLE_OBSERVE };
+enum { NBODY_TABLE_ENERGY, NBODY_TABLE_LAGRANGIAN };
 
 /* Columns of the table `energy`. */
 enum {
@@ -20,7 +20,7 @@ enum {
   NBODY_COLUMN_CENTRE = NBODY_COLUMN_ANGULAR_MOMENTUM + 3
 };
 
-/* Fills p->tables, with the table of p->observe; adds faults of its names. */
+/* Fills p->tables, with the tables of individual steps and of p->observe; adds faults of the latter's names. */
 void nbody_make_tables(nbody_parameters *p, sim_faults *faults);
 
 #endif

@@ -181,12 +181,20 @@ static sim_status downward(nbody_solver_work *w, const nbody_fmm_job *job, bool 
   return SIM_OK;
 }
 
+/* Whether all positions are finite: the root's centre is the sum of all, with masses. */
+static bool is_finite(const nbody_fmm_tree *t) {
+  bool finite = true;
+  for (int c = 0; c < 3; c++)
+    finite = finite && isfinite(t->single ? (double)((const float *)t->bounds)[c] : ((const double *)t->bounds)[c]);
+  return finite;
+}
+
 static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job) {
   nbody_fmm_tree *t = &w->tree;
   const int refits = w->refits;
   w->refits = 0; /* until all has gone well */
   if (job->targets != NULL && refits > 0)
-    SIM_TRY(nbody_fmm_tree_refit(t, &w->state));
+    nbody_fmm_tree_refit(t, &w->state);
   else
     SIM_TRY(nbody_fmm_tree_build(t, &w->state, w->options.softening, single));
   SIM_TRY(take_cells(w));
@@ -197,6 +205,7 @@ static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job)
   job->open = w->open;
   job->walked = w->walked;
   upward(w, job, single);
+  if (!is_finite(t)) return sim_fail(SIM_ERR_DIVERGED, "a position is not finite");
   SIM_TRY(downward(w, job, single));
   if (job->targets != NULL) w->refits = refits > 0 ? refits - 1 : REFITS;
   return SIM_OK;

@@ -26,5 +26,5 @@ return sim.nbody {
   bodies    = { west_halo, west_core, east_halo, east_core },
   gravity   = { softening = 0.006, error = 3e-5 },
   integrate = { scheme = "leapfrog", steps = steps, dt = dt, eta = eta, t_end = t_end },
-  output    = { snapshots = "ends", tables = "every 0.5", checkpoint = "never" },
+  output    = { snapshots = "ends", tables = "every 0.25", checkpoint = "never" },
 }

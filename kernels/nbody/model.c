@@ -349,6 +349,8 @@ static const char *const references[] = {
     "J. Makino and S. J. Aarseth, PASJ 44 (1992) 141: Hermite scheme",
     "S. J. Aarseth, in Multiple Time Scales, eds. Brackbill and Cohen (1985) 377: adaptive step",
     "H. Yoshida, Phys. Lett. A 150 (1990) 262: fourth-order composition",
+    "V. Springel, MNRAS 364 (2005) 1105: individual steps, and their criterion",
+    "T. Quinn, N. Katz, J. Stadel and G. Lake, astro-ph/9710043 (1997): individual steps",
     "S. J. Aarseth, M. Henon and R. Wielen, A&A 37 (1974) 183: Plummer spheres",
     "L. Hernquist, ApJ 356 (1990) 359: Hernquist spheres",
     "L. Hernquist, ApJS 86 (1993) 389: disk galaxies",

@@ -173,8 +173,8 @@ static void test_some_forces(void **state) {
       }
 }
 
-/* A kept tree of bodies that have moved through many leaves: the error of a new tree, on the average of 750 bodies. With
- * larger radii fewer cells are accepted, at the same angle. */
+/* A kept tree of bodies that have moved through many leaves: the error of a new tree, on the average of 750 bodies.
+ * With larger radii fewer cells are accepted, at the same angle. */
 static void test_moved_tree(void **state) {
   (void)state;
   static double exact[3 * LARGE];
@@ -242,11 +242,11 @@ static void binaries(double dt, int levels, double out[2][2], double *energy_err
   driver_destroy(&d);
 }
 
-/* Accelerations within the binaries are 0.5 / s^2 = 1250 and 2, so that eta sqrt(eps / |a|) = 1.79e-4 and 4.47e-3: of dt =
- * 2^-7, the sixth and the first half. Each binary then moves as in a run with its own step: across 100 the other one
- * acts on a separation by its tide, 0.02 / 100^3 = 2e-8 of which the other's step changes less than 1e-3, over t^2 / 2 =
- * 8 and stretched by at most the 250 turns of the phase: 1e-7. A step of twice the length would change the phase by
- * (omega h)^2 omega t / 24, 0.5 for the tight and 3e-4 for the wide binary. */
+/* Accelerations within the binaries are 0.5 / s^2 = 1250 and 2, so that eta sqrt(eps / |a|) = 1.79e-4 and 4.47e-3: of
+ * dt = 2^-7, the sixth and the first half. Each binary then moves as in a run with its own step: across 100 the other
+ * one acts on a separation by its tide, 0.02 / 100^3 = 2e-8 of which the other's step changes less than 1e-3, over t^2
+ * / 2 = 8 and stretched by at most the 250 turns of the phase: 1e-7. A step of twice the length would change the phase
+ * by (omega h)^2 omega t / 24, 0.5 for the tight and 3e-4 for the wide binary. */
 static void test_two_binaries(void **state) {
   (void)state;
   const double dt = 0x1p-7;
@@ -339,8 +339,8 @@ static void test_same_bits(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_level),    cmocka_unit_test(test_some_forces),
-                                     cmocka_unit_test(test_moved_tree),   cmocka_unit_test(test_two_binaries),
-                                     cmocka_unit_test(test_order),        cmocka_unit_test(test_same_bits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_level),  cmocka_unit_test(test_some_forces),
+                                     cmocka_unit_test(test_moved_tree), cmocka_unit_test(test_two_binaries),
+                                     cmocka_unit_test(test_order),      cmocka_unit_test(test_same_bits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ struct nbody_work {
   void *memory;  /* one allocation for all arrays below */
   real *x0, *v0; /* Hermite scheme: before the step, [3][n] */
   double *a0, *j0;
-  double *terms, *partial; /* [2 n], [ranges] */
+  double *terms, *partial;   /* [2 n], [ranges] */
   uint8_t *level;            /* individual steps: of each body, [n] */
   nbody_histogram histogram; /* of these levels */
 };

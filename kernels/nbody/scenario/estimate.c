@@ -68,7 +68,6 @@ sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *option
       forces * (n * external + cost.additions) + n * observe * fmin(1, rows_each(&p->common.output.tables, out));
   const double seconds = out->work_per_step / cost.rate + additions / function_rate(options, kind);
   out->work_rate_guess = out->work_per_step / seconds;
-  if (p->integrate.steps == NBODY_INDIVIDUAL)
-    out->work_most = ldexp(out->work_per_step, (int)p->integrate.levels);
+  if (p->integrate.steps == NBODY_INDIVIDUAL) out->work_most = ldexp(out->work_per_step, (int)p->integrate.levels);
   return SIM_OK;
 }

@@ -227,8 +227,9 @@ static const sim_field integrate_fields[] = {
             "two evaluations of forces and their time derivatives"},
     {SIM_FIELD(nbody_integrate, dt), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .keyword = "adaptive", .dimension = TIME,
-     .doc = "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0); with individual "
-            "steps the longest one"},
+     .doc =
+         "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0); with individual "
+         "steps the longest one"},
     {SIM_FIELD(nbody_integrate, steps), .type = SIM_CHOICE, .initial = "shared", .choices = steps_names,
      .doc = "shared: one step for all bodies; individual: dt, or dt halved up to `levels` times, for each body by its "
             "acceleration, from eta (leapfrog with softening > 0, on the CPU)"},
@@ -340,7 +341,8 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
 
 static void check_individual(const nbody_integrate *integrate, double softening, bool law, sim_faults *faults) {
   if (integrate->scheme != NBODY_LEAPFROG)
-    sim_faults_add(faults, 0, "integrate.steps", "expected \"shared\", got \"individual\", which is for leapfrog, not %s",
+    sim_faults_add(faults, 0, "integrate.steps",
+                   "expected \"shared\", got \"individual\", which is for leapfrog, not %s",
                    scheme_names[integrate->scheme]);
   else if (law)
     sim_faults_add(faults, 0, "integrate.steps",

@@ -56,8 +56,9 @@ const sim_table *const nbody_described_tables[] = {&level_table, &observe_table,
 #define LEVEL(number)                                                                                                  \
   { .name = "level_" #number, .type = SIM_REAL, .doc = "bodies with steps of dt / 2^" #number }
 static const sim_field level_columns[NBODY_LEVELS_MAX + 1] = {
-    LEVEL(0),  LEVEL(1),  LEVEL(2),  LEVEL(3),  LEVEL(4),  LEVEL(5),  LEVEL(6),  LEVEL(7),  LEVEL(8),  LEVEL(9), LEVEL(10),
-    LEVEL(11), LEVEL(12), LEVEL(13), LEVEL(14), LEVEL(15), LEVEL(16), LEVEL(17), LEVEL(18), LEVEL(19), LEVEL(20)};
+    LEVEL(0),  LEVEL(1),  LEVEL(2),  LEVEL(3),  LEVEL(4),  LEVEL(5),  LEVEL(6),
+    LEVEL(7),  LEVEL(8),  LEVEL(9),  LEVEL(10), LEVEL(11), LEVEL(12), LEVEL(13),
+    LEVEL(14), LEVEL(15), LEVEL(16), LEVEL(17), LEVEL(18), LEVEL(19), LEVEL(20)};
 
 static void make_level_table(nbody_parameters *p) {
   memcpy(p->level_columns, level_columns, ((size_t)p->integrate.levels + 1) * sizeof *level_columns);

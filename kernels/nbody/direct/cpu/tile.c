@@ -185,8 +185,8 @@ static void jerk(const nbody_packed *p, int64_t i0, int64_t j0) {
 enum { ROW_VECTORS = NBODY_ROW_BODIES / SIMD_WIDTH };
 
 /* Terms with the block of bodies from j0 on, added up in `real`. `own`: some of the bodies lie in it. */
-SIMD_INLINE void row_block(const nbody_packed *p, real lanes[3][NBODY_ROW_BODIES],
-                           const int64_t body[NBODY_ROW_BODIES], int64_t j0, const bool own, vreal sum[][3]) {
+SIMD_INLINE void row_block(const nbody_packed *p, real lanes[3][NBODY_ROW_BODIES], const int64_t body[NBODY_ROW_BODIES],
+                           int64_t j0, const bool own, vreal sum[][3]) {
   const real *restrict of[4];
   const vreal softening2 = v_set((real)p->softening2);
   _Alignas(64) real number[NBODY_ROW_BODIES];
@@ -229,8 +229,7 @@ static void rows(const nbody_packed *p, const int64_t body[NBODY_ROW_BODIES], do
     for (int k = 0; k < ROW_VECTORS; k++)
       for (int c = 0; c < 3; c++) {
         v_store(terms, sum[k][c]);
-        for (int l = 0; l < SIMD_WIDTH; l++)
-          out[c * NBODY_ROW_BODIES + k * SIMD_WIDTH + l] += (double)terms[l];
+        for (int l = 0; l < SIMD_WIDTH; l++) out[c * NBODY_ROW_BODIES + k * SIMD_WIDTH + l] += (double)terms[l];
       }
   }
 }

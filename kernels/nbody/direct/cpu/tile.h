@@ -47,7 +47,7 @@ typedef void nbody_rows(const nbody_packed *packed, const int64_t body[NBODY_ROW
 
 typedef struct nbody_tiles {
   nbody_tile *acceleration, *jerk;
-  nbody_rows *rows; /* NULL: of a custom law */
+  nbody_rows *rows;      /* NULL: of a custom law */
   nbody_tile *potential; /* sum over j > i, or over the other block, of m_i m_j / s, to i's sum; fp64 only */
   double cube, inverse;  /* factors that the sums of r^-3 and of r^-1 lack */
 } nbody_tiles;

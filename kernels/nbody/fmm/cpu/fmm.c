@@ -34,8 +34,8 @@ struct nbody_solver_work {
   nbody_fmm_scratch *scratch; /* [threads] */
   nbody_fmm_open *open;       /* [open_capacity]: of each cell */
   int64_t open_capacity;
-  uint8_t *walked; /* individual steps: [open_capacity] */
-  int refits;      /* that the tree may still see; 0: the next force builds one */
+  uint8_t *walked;         /* individual steps: [open_capacity] */
+  int refits;              /* that the tree may still see; 0: the next force builds one */
   double *terms, *partial; /* of the potential: [n], [blocks] */
   sim_status failure;      /* of the forces and potentials since the last check */
   char message[1024], text[32];

@@ -32,13 +32,13 @@ typedef struct nbody_fmm_open {
 /* One force or potential of all bodies, or one force of some bodies. */
 typedef struct nbody_fmm_job {
   nbody_fmm_tree *tree;
-  nbody_fmm_scratch *scratch; /* [threads] */
-  nbody_fmm_open *open;       /* [capacity of the tree] */
+  nbody_fmm_scratch *scratch;   /* [threads] */
+  nbody_fmm_open *open;         /* [capacity of the tree] */
   const nbody_targets *targets; /* NULL: all bodies */
   uint8_t *walked;              /* with targets, [capacity of the tree]: the cell has some of them */
   double factor;                /* from units of the box */
-  double *acceleration;       /* [3][n], in the state's order; NULL: the potential */
-  double *potential;          /* [n]: mass times potential of each body, both in units of the box */
+  double *acceleration;         /* [3][n], in the state's order; NULL: the potential */
+  double *potential;            /* [n]: mass times potential of each body, both in units of the box */
 } nbody_fmm_job;
 
 /* Makes room for `more` cells. SIM_ERR_NO_MEMORY. */

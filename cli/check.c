@@ -67,7 +67,13 @@ sim_status cli_check_job(cli_job *job) {
     cli_say("tables      number of rows not known in advance");
   cli_bytes(plan->checkpoint_bytes, text, sizeof text);
   cli_say("checkpoints %s each, the last three kept", text);
-  if (isfinite(plan->steps)) {
+  if (plan->work_most > 0) {
+    char most[64];
+    cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, text, sizeof text);
+    cli_duration(plan->steps * plan->work_most / plan->work_rate_guess, most, sizeof most);
+    cli_say("steps       %.0f, at least %s and at most %s at %.2g %s/s: what a step takes is not known in advance",
+            plan->steps, text, most, plan->work_rate_guess, job->model->work_unit);
+  } else if (isfinite(plan->steps)) {
     cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, text, sizeof text);
     cli_say("steps       %.0f, about %s at %.2g %s/s", plan->steps, text, plan->work_rate_guess, job->model->work_unit);
   } else {

@@ -100,7 +100,8 @@ typedef struct sim_plan {
   double staged_bytes;   /* of a snapshot's arrays in device memory */
   double checkpoint_bytes;
   double unsaved_bytes;   /* of a snapshot's arrays with SIM_NO_CHECKPOINT */
-  double work_per_step;   /* in the model's unit */
+  double work_per_step;   /* in the model's unit; the least, where it depends on the state */
+  double work_most;       /* in a step, where it depends on the state; 0: each has work_per_step */
   double work_rate_guess; /* estimated work a second on this backend, for `sim check` */
   double steps;           /* NaN with adaptive steps */
   double t_end;
@@ -146,6 +147,8 @@ typedef struct sim_model {
    * frame. Each array is in host memory or the backend's, as its `space` says. Arrays without `room` keep their
    * size. */
   sim_status (*view)(void *self, sim_array *arrays, sim_species *species, sim_frame *frame);
+  /* Work of `steps` steps since create, in multiples of sim_plan.work_per_step. NULL: `steps`. */
+  double (*work_done)(const void *self, double steps);
   /* One line for the header: "16384 bodies, leapfrog, direct sum by Newton's third law". */
   void (*describe)(const void *self, char *out, size_t capacity);
   /* Lines for the end of a run, each with '\n': "price 10.4506 +- 0.0012". May be NULL. */

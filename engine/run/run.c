@@ -44,7 +44,9 @@ static void progress(loop *l, double now) {
   p->fraction = !is_over(run) && run->clock.t_end > 0 ? run->clock.t / run->clock.t_end : 1;
   p->elapsed = elapsed;
   p->eta = done > 0 ? elapsed * left / done : NAN;
-  p->rate = elapsed > 0 ? (double)(run->clock.step - l->first_step) * run->work_per_step / elapsed : 0;
+  double work = (double)(run->clock.step - l->first_step);
+  if (run->model->work_done != NULL) work = run->model->work_done(run->self, work);
+  p->rate = elapsed > 0 ? work * run->work_per_step / elapsed : 0;
   if (run->progress) run->progress(run->progress_context, p);
 }
 

@@ -119,19 +119,33 @@ static sim_status observe_force_error(nbody_run *run, const sim_clock *clock, do
   return SIM_OK;
 }
 
-static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
-  nbody_run *run = self;
-  if (run->tables[table] == &nbody_force_error_table) return observe_force_error(run, clock, values);
-  if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
-  if (table > NBODY_TABLE_LAGRANGIAN) return run->ops->observe(run->work, clock->t, values);
-  if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
+static void observe_levels(nbody_run *run, double *values) {
+  nbody_histogram levels;
+  run->ops->choose_levels(run->work, run->integrate.dt, 0, &levels);
+  for (int64_t level = 0; level <= run->integrate.levels; level++) values[level] = (double)levels.bodies[level];
+}
+
+static void observe_radii(nbody_run *run, const sim_clock *clock, double *values) {
   if (run->box > 0) { /* no centre of mass */
     for (int k = 0; k < NBODY_RADII; k++) values[k] = NAN;
-    return SIM_OK;
+    return;
   }
   const nbody_sums *s = sums_at(run, clock);
   const double centre[3] = {s->moment[0] / s->mass, s->moment[1] / s->mass, s->moment[2] / s->mass};
   run->ops->radii(run->work, centre, values);
+}
+
+static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
+  nbody_run *run = self;
+  if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
+  if (run->tables[table] == &nbody_force_error_table) return observe_force_error(run, clock, values);
+  if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
+  if (table == NBODY_TABLE_LAGRANGIAN)
+    observe_radii(run, clock, values);
+  else if (strcmp(run->tables[table]->name, "levels") == 0)
+    observe_levels(run, values);
+  else
+    return run->ops->observe(run->work, clock->t, values);
   return SIM_OK;
 }
 
@@ -154,6 +168,9 @@ static nbody_options options_for(const nbody_parameters *p, const nbody_laws *la
   nbody_options out = {.n = n,
                        .single_pairs = p->common.precision != SIM_DOUBLE,
                        .jerk = p->integrate.scheme == NBODY_HERMITE4,
+                       .individual = p->integrate.steps == NBODY_INDIVIDUAL,
+                       .levels = (int)p->integrate.levels,
+                       .eta = p->integrate.eta,
                        .isa = setup->isa,
                        .threads = setup->threads,
                        .G = p->gravity.G,
@@ -384,6 +401,9 @@ static void describe(const void *self, char *out, size_t capacity) {
   snprintf(out, capacity, "%" PRId64 " %s, %s%s", run->n, run->n == 1 ? "body" : "bodies",
            schemes[run->integrate.scheme], isnan(run->integrate.dt) ? " with adaptive step" : "");
   size_t used = strlen(out);
+  if (run->integrate.steps == NBODY_INDIVIDUAL)
+    used += (size_t)snprintf(out + used, capacity - used, " with individual steps of %.3g down to %.3g",
+                             run->integrate.dt, ldexp(run->integrate.dt, -(int)run->integrate.levels));
   if (run->expansion.given)
     used += (size_t)snprintf(out + used, capacity - used, ", expanding from a = %.4g", run->expansion.a_start);
   if (run->laws.no_pairs)
@@ -394,8 +414,19 @@ static void describe(const void *self, char *out, size_t capacity) {
              run->choice.why);
 }
 
+static void report_steps(const nbody_run *run, sim_bytes *out) {
+  const nbody_step_counts *c = &run->counts;
+  if (c->steps > 0)
+    sim_bytes_format(out,
+                     "individual steps: %.3g forces on a body in a step of %.3g, in %.3g substeps; shortest step %.3g, "
+                     "with which steps of one length take %.3g times as many forces\n",
+                     c->forces / (c->steps * (double)run->n), run->integrate.dt, c->substeps / c->steps,
+                     ldexp(run->integrate.dt, -c->deepest), c->at_finest / c->forces);
+}
+
 static void report(const void *self, const sim_clock *clock, sim_bytes *out) {
   (void)clock;
+  report_steps(self, out);
   const nbody_force_error *e = &((const nbody_run *)self)->force_error;
   if (e->measured || e->largest_median > 0)
     sim_bytes_format(out, "force error: largest measured median %.2g, 99.9 %% of the bodies %.2g; asked for %.2g\n",
@@ -409,6 +440,8 @@ static const char *const references[] = {
     "J. Makino and S. J. Aarseth, PASJ 44 (1992) 141: Hermite scheme",
     "S. J. Aarseth, in Multiple Time Scales, eds. Brackbill and Cohen (1985) 377: adaptive step",
     "H. Yoshida, Phys. Lett. A 150 (1990) 262: fourth-order composition",
+    "V. Springel, MNRAS 364 (2005) 1105: individual steps, and their criterion",
+    "T. Quinn, N. Katz, J. Stadel and G. Lake, astro-ph/9710043 (1997): individual steps",
     "S. J. Aarseth, M. Henon and R. Wielen, A&A 37 (1974) 183: Plummer spheres",
     "L. Hernquist, ApJ 356 (1990) 359: Hernquist spheres",
     "L. Hernquist, ApJS 86 (1993) 389: disk galaxies",
@@ -433,6 +466,19 @@ static const char example[] =
     "  output    = { snapshots = \"every 0.5\", tables = \"every 0.125\", checkpoint = \"every 5 min\" },\n"
     "}\n";
 
+static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
+  const nbody_parameters *p = parameters;
+  if (p->integrate.steps == NBODY_SHARED || nbody_individual_on(backend)) return true;
+  snprintf(lacks, capacity, "individual steps are");
+  return false;
+}
+
+/* The force on some bodies counts as their share of that on all. */
+static double work_done(const void *self, double steps) {
+  const nbody_run *run = self;
+  return run->integrate.steps == NBODY_INDIVIDUAL ? run->counts.forces / (double)run->n : steps;
+}
+
 const sim_model nbody_model = {
     .name = "nbody",
     .doc = "N-body dynamics: point masses under gravity (direct sums or fast multipoles), external fields or a custom "
@@ -449,10 +495,12 @@ const sim_model nbody_model = {
     .precisions = {[SIM_SINGLE] = true, [SIM_MIXED] = true, [SIM_DOUBLE] = true},
     .bench = nbody_bench,
     .validate = nbody_validate,
+    .supports = supports,
     .tables_of = tables_of,
     .plan = plan,
     .create = create,
     .step = nbody_step,
+    .work_done = work_done,
     .observe = observe,
     .view = view,
     .describe = describe,

@@ -36,6 +36,16 @@ typedef struct nbody_force_error {
   bool measured, warned;
 } nbody_force_error;
 
+/* Individual steps since the start, or since the run was continued. */
+typedef struct nbody_step_counts {
+  double forces;    /* of one body by all */
+  double steps;     /* of the engine: longest steps */
+  double substeps;  /* forces at one time, of all or of some bodies */
+  double at_finest; /* forces that steps of one length, the shortest of each step of the engine, would have taken */
+  int deepest;      /* level */
+  bool warned;      /* of bodies that want a shorter step than the shortest */
+} nbody_step_counts;
+
 typedef struct nbody_run {
   const sim_backend *backend;
   const nbody_ops *ops;
@@ -49,6 +59,7 @@ typedef struct nbody_run {
   int spectrum_table;       /* index of the table `spectrum`; -1: none */
   nbody_spectrum *spectrum; /* NULL: no table `spectrum` */
   void *staged;             /* for the spectrum, on a GPU: masses and positions on the host */
+  nbody_step_counts counts;
   int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
   double controller[NBODY_CONTROLS];

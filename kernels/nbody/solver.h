@@ -27,6 +27,9 @@ typedef struct nbody_options {
   int threads;
   double G, softening;
   double box;    /* edge of the periodic box, which has all positions in [0, box); 0: open space */
+  bool individual; /* steps of each body's own, with levels 0 ... levels */
+  int levels;
+  double eta;    /* of individual steps */
   double spread; /* root mean square distance from the mean position at the start of the run: the size of the system */
   double crowd;  /* about the most bodies in one smallest cell of a tree at the start; 0: unknown, or few */
   nbody_laws laws;
@@ -45,6 +48,13 @@ typedef struct nbody_cost {
   double rate;         /* order of magnitude of the interactions a second of the built-in forces */
   double additions;    /* in functions of the scenario, as sim_expr_work counts */
 } nbody_cost;
+
+/* Bodies whose forces a substep of individual steps needs: those with level[i] >= least. */
+typedef struct nbody_targets {
+  const uint8_t *level; /* [n], on the device, in the state's order */
+  int least;
+  int64_t count; /* of these bodies */
+} nbody_targets;
 
 /* A solver created for one run. Each solver completes this type. */
 typedef struct nbody_solver_work nbody_solver_work;
@@ -68,6 +78,10 @@ typedef struct nbody_solver {
    * acceleration is all zeros, so that the solver may add to it. Bodies at one point without softening give
    * infinities or NaN. */
   void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
+  /* Acceleration of some bodies by all bodies, in the state's array; that of the others is undefined afterwards.
+   * What a solver keeps for the next call follows from the calls since the last `accelerate` alone, so that a run
+   * continued from there has the same bits. NULL: the solver has no individual steps. */
+  void (*accelerate_some)(nbody_solver_work *work, const nbody_targets *targets);
   /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
    * cannot fail. SIM_ERR_NO_MEMORY where lists have outgrown the memory. */
   sim_status (*check)(nbody_solver_work *work);
@@ -110,6 +124,8 @@ typedef struct nbody_fmm_estimate {
   double direct;    /* seconds of direct sums */
 } nbody_fmm_estimate;
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n);
+/* Whether the solvers of this kind of device have individual steps. */
+bool nbody_individual_on(sim_backend_kind kind);
 
 /* Direct summation over all pairs, with gravity or a custom law. */
 extern const nbody_solver nbody_direct_cpu;

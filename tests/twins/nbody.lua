@@ -262,6 +262,15 @@ M.twins = {
       for i = 1, 3 do T:near(("%s and %s: %s"):format(a.one, a.two, axes[i]), r.position[i], q.position[i], e + f + bound(s)) end
     end },
 
+  { name = "individual steps", weight = 1, -- all of the deepest level: steps of dt / 2 for all bodies
+    applies = function(s) return s.keys.integrate.scheme == "leapfrog" and fixed(s) end,
+    check = function(T, s)
+      local c = copy(s)
+      local g = c.keys.integrate
+      g.steps, g.levels, g.eta, g.dt = "individual", 1, 1e-9, 2 * g.dt
+      same_bodies(T, "shared and individual steps", T:ask(s), T:ask(c), identity, bound(s))
+    end },
+
   { name = "precision", weight = 1, applies = fixed,
     prepare = function(_, R) return { other = R.pick("single", "mixed") } end,
     check = function(T, s, a)

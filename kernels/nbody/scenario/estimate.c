@@ -70,7 +70,7 @@ static sim_status row_seconds(const nbody_options *options, const nbody_solver *
 sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *options, const nbody_solver *solver,
                           sim_backend_kind kind, double n, sim_plan *out) {
   static const int scheme_forces[] = {[NBODY_LEAPFROG] = 1, [NBODY_YOSHIDA4] = 3, [NBODY_HERMITE4] = 2};
-  const double forces = scheme_forces[p->integrate.scheme];
+  const double forces = scheme_forces[p->integrate.scheme]; /* of individual steps: at least */
   const nbody_laws *laws = &options->laws;
   double external, observe = 0;
   nbody_cost cost;
@@ -91,5 +91,6 @@ sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *option
   const double seconds = out->work_per_step / cost.rate + additions / function_rate(options, kind) +
                          row * fmin(1, rows_each(&p->common.output.tables, out)) + measurement / 64;
   out->work_rate_guess = out->work_per_step / seconds;
+  if (p->integrate.steps == NBODY_INDIVIDUAL) out->work_most = ldexp(out->work_per_step, (int)p->integrate.levels);
   return SIM_OK;
 }

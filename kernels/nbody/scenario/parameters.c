@@ -243,18 +243,25 @@ static const sim_schema box_schema = {
 
 static const char *const scheme_names[] = {"leapfrog", "yoshida4", "hermite4", NULL};
 
+static const char *const steps_names[] = {"shared", "individual", NULL};
+
 static const sim_field integrate_fields[] = {
     {SIM_FIELD(nbody_integrate, scheme), .type = SIM_CHOICE, .initial = "leapfrog", .choices = scheme_names,
      .doc = "leapfrog: order 2, kick-drift-kick; yoshida4: order 4, three force evaluations a step; hermite4: order 4, "
             "two evaluations of forces and their time derivatives"},
     {SIM_FIELD(nbody_integrate, dt), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .keyword = "adaptive", .dimension = TIME,
-     .doc = "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0); with expansion "
-            "da/a of each step"},
+     .doc = "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0); with individual "
+            "steps the longest one; with expansion da/a of each step"},
+    {SIM_FIELD(nbody_integrate, steps), .type = SIM_CHOICE, .initial = "shared", .choices = steps_names,
+     .doc = "shared: one step for all bodies; individual: dt, or dt halved up to `levels` times, for each body by its "
+            "acceleration, from eta (leapfrog with softening > 0, on the CPU)"},
+    {SIM_FIELD(nbody_integrate, levels), .type = SIM_INT, .flags = SIM_RANGE, .min = 0, .max = NBODY_LEVELS_MAX,
+     .initial = "10", .doc = "individual steps: most times that dt is halved"},
     {SIM_FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",
      .keyword = "auto",
-     .doc = "accuracy of the adaptive step. hermite4: Aarseth's formula, auto 0.01, below 0.001 in double precision "
-            "alone; else eta sqrt(softening/|a|max), auto 0.2"},
+     .doc = "accuracy of adaptive and of individual steps. hermite4: Aarseth's formula, auto 0.01, below 0.001 in "
+            "double precision alone; else eta sqrt(softening/|a|), adaptive with the greatest |a|, auto 0.2"},
     {SIM_FIELD(nbody_integrate, dt_max), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .dimension = TIME, .doc = "longest adaptive step"},
     {SIM_FIELD(nbody_integrate, t_end), .type = SIM_REAL,
@@ -372,7 +379,28 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
   if (bodies->count > 0 && mass == 0) sim_faults_add(faults, 0, "bodies", "expected a body with mass > 0, got none");
 }
 
+static void check_individual(const nbody_integrate *integrate, double softening, bool law, sim_faults *faults) {
+  if (integrate->scheme != NBODY_LEAPFROG)
+    sim_faults_add(faults, 0, "integrate.steps",
+                   "expected \"shared\", got \"individual\", which is for leapfrog, not %s",
+                   scheme_names[integrate->scheme]);
+  else if (law)
+    sim_faults_add(faults, 0, "integrate.steps",
+                   "expected \"shared\", got \"individual\", which has no length scale with a pair law");
+  else if (!(softening > 0))
+    sim_faults_add(faults, 0, "integrate.steps",
+                   "expected \"shared\", got \"individual\", which needs gravity.softening > 0");
+  if (isnan(integrate->dt))
+    sim_faults_add(faults, 0, "integrate.dt",
+                   "expected a number, the longest step, with steps = \"individual\", got \"adaptive\"");
+  if (!isnan(integrate->dt_max))
+    sim_faults_add(faults, 0, "integrate.dt_max", "has no effect with steps = \"individual\": dt is the longest step");
+}
+
 static void check_time(const nbody_integrate *integrate, double softening, bool law, sim_faults *faults) {
+  const size_t before = faults->count;
+  if (integrate->steps == NBODY_INDIVIDUAL) check_individual(integrate, softening, law, faults);
+  if (faults->count != before) return;
   if (isnan(integrate->dt)) {
     if (integrate->scheme != NBODY_HERMITE4 && law)
       sim_faults_add(faults, 0, "integrate.dt",
@@ -493,7 +521,10 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   check_bodies(&p->bodies, faults);
   check_box(p, faults);
   nbody_check_expansion(p, faults);
-  if (!p->expansion.given) check_time(&p->integrate, p->gravity.softening, law, faults);
+  if (p->integrate.steps == NBODY_INDIVIDUAL && p->box.given)
+    sim_faults_add(faults, 0, "integrate.steps", "expected \"shared\", got \"individual\", which is for open space");
+  else if (!p->expansion.given)
+    check_time(&p->integrate, p->gravity.softening, law, faults);
   if (p->gravity.solver == NBODY_FMM && p->integrate.scheme == NBODY_HERMITE4)
     sim_faults_add(faults, 0, "gravity.solver",
                    "\"fmm\" gives no time derivative of the force, which hermite4 needs: expected \"direct\" or "

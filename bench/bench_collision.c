@@ -39,7 +39,11 @@ int main(int count, char **arguments) {
   p.common.precision = precision ? SIM_DOUBLE : SIM_SINGLE;
   p.contact.values = (collision_values){1000, NAN, NAN, NAN, NAN, NAN, NAN, friction, NAN, NAN, NAN};
   p.integrate = (collision_integrate){.dt = 0.0014, .steps_per_contact = 50, .skin = NAN, .t_end = 1e9};
-  sim_setup setup = {.backend = &sim_backend_cpu, .isa = sim_isa_best(), .threads = (int)threads, .folder = ""};
+  sim_setup setup = {.backend = &sim_backend_cpu,
+                     .comm = &sim_comm_alone,
+                     .isa = sim_isa_best(),
+                     .threads = (int)threads,
+                     .folder = ""};
   sim_faults faults = {0};
   sim_clock clock;
   void *self;

@@ -85,7 +85,8 @@ static sim_status measure(const settings *of, int work) {
   if (strcmp(works[work], "greeks") == 0)
     p.greeks.want[OPTION_DELTA] = p.greeks.want[OPTION_VEGA] = p.greeks.want[OPTION_RHO] = true;
   SIM_TRY(option_model.validate(&p, &faults));
-  const sim_setup setup = {.backend = of->backend, .isa = of->isa, .threads = of->threads, .folder = ""};
+  const sim_setup setup = {
+      .backend = of->backend, .comm = &sim_comm_alone, .isa = of->isa, .threads = of->threads, .folder = ""};
   sim_clock clock = {0};
   void *self = NULL;
   SIM_TRY(option_model.create(&p, &setup, &clock, &self));

@@ -124,7 +124,8 @@ typedef struct sim_model {
   const char *work_unit;  /* "interactions" */
   sim_model_backend backends[SIM_BACKEND_KINDS];
   bool precisions[SIM_PRECISIONS]; /* [sim_precision]: which ones a scenario may choose */
-  bool ranks;                      /* runs on several ranks of the CPU, with the same bits */
+  /* Runs on several ranks of the CPU with the same bits. Each step then waits for a contribution of every rank. */
+  bool ranks;
   const sim_bench *bench;          /* rows of `sim bench`; NULL: none */
 
   /* Sets parameters that depend on others (G from the units) and checks rules between fields. May be NULL. */

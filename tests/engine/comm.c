@@ -1,6 +1,7 @@
-/* Exchange between ranks: bytes of random sizes arrive where they belong, whatever the delays; and every wait ends
- * when a rank fails or dies. */
+/* Exchange between ranks: bytes of random sizes arrive where they belong, whatever the delays; all act on a decision
+ * after the same step; and every wait ends when a rank fails or dies. */
 #include "engine/comm/forked.h"
+#include "engine/run/agreement.h"
 #include "engine/wall_clock.h"
 
 #include <setjmp.h>
@@ -150,6 +151,52 @@ static int post_some(const sim_comm *comm) {
   return 0;
 }
 
+/* ---- decisions ---- */
+
+enum { STEPS = 300, DECISIONS_MAX = STEPS };
+
+static void sleep_randomly(const sim_comm *comm, uint64_t step, uint64_t part) {
+  const long longest = (long)(draw(step / 20, 4, (uint64_t)comm->rank) % 3) * 100000; /* ns: the slowest one changes */
+  const long ns = longest > 0 ? (long)(draw(step, part, (uint64_t)comm->rank) % (uint64_t)longest) : 0;
+  if (ns > 0) (void)nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+/* Rank 0 decides in every second round, with a number; the others ask for something in each. All must act on the same
+ * decisions after the same steps. */
+static int decide_some(const sim_comm *comm) {
+  sim_agreement agreement = sim_agreement_begin(comm);
+  uint64_t acted[2 * DECISIONS_MAX + 1] = {0}, all[RANKS][2 * DECISIONS_MAX + 1], most, asked, decision, rounds = 0;
+  bool heard = comm->size == 1;
+  for (int64_t step = 1; step <= STEPS; step++) {
+    sleep_randomly(comm, (uint64_t)step, 5);
+    if (sim_comm_agree(comm, 0, &most) != SIM_OK) return 1;
+    sleep_randomly(comm, (uint64_t)step, 6);
+    if (sim_agreement_look(&agreement, step, 0, &asked, &decision) != SIM_OK) return 1;
+    heard |= asked == SIM_ASKED_WARNING;
+    if (decision) {
+      acted[++acted[0]] = (uint64_t)step;
+      acted[++acted[0]] = decision;
+    }
+    if (!sim_agreement_idle(&agreement)) continue;
+    rounds++;
+    const uint64_t word = comm->rank > 0 ? SIM_ASKED_WARNING : rounds % 2 == 0 ? 0 : SIM_DECIDED_STOP | rounds << 32;
+    if (sim_agreement_post(&agreement, word) != SIM_OK) return 1;
+    if (sim_agreement_look(&agreement, step, step % 3 == 0 ? 1e-4 : 0, &asked, &decision) != SIM_OK) return 1;
+    heard |= asked == SIM_ASKED_WARNING;
+    if (decision) return 2; /* it is for a later step */
+  }
+  if (comm->ops->gather(comm, acted, sizeof acted, all) != SIM_OK) return 1;
+  for (int r = 0; r < comm->size; r++)
+    if (memcmp(all[r], acted, sizeof acted) != 0) return 3;
+  if (acted[0] < 20) return 4; /* with 300 steps there are some 50 decisions */
+  return heard ? 0 : 5;
+}
+
+static void test_decisions(void **state) {
+  (void)state;
+  for (int size = 1; size <= RANKS; size += 2) run_well(size, decide_some);
+}
+
 static int exchange_all(const sim_comm *comm) {
   const int code = gather_some(comm);
   if (code != 0) return 10 + code;
@@ -265,8 +312,10 @@ static void test_attach(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_exchange), cmocka_unit_test(test_exchange_delayed), cmocka_unit_test(test_alone),
-      cmocka_unit_test(test_share),    cmocka_unit_test(test_failures),         cmocka_unit_test(test_attach),
+      cmocka_unit_test(test_exchange), cmocka_unit_test(test_exchange_delayed),
+      cmocka_unit_test(test_alone),    cmocka_unit_test(test_decisions),
+      cmocka_unit_test(test_share),    cmocka_unit_test(test_failures),
+      cmocka_unit_test(test_attach),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

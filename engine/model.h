@@ -81,7 +81,7 @@ typedef struct sim_setup {
   const sim_backend *backend;
   const sim_comm *comm; /* ranks of the run; never NULL */
   sim_isa isa;
-  int threads; /* of this rank */
+  int threads;        /* of this rank */
   const char *folder; /* of the scenario: relative paths start here; "" is the current folder */
   sim_particle_reader *read_particles;
   sim_particle_counter *count_particles;
@@ -126,7 +126,7 @@ typedef struct sim_model {
   bool precisions[SIM_PRECISIONS]; /* [sim_precision]: which ones a scenario may choose */
   /* Runs on several ranks of the CPU with the same bits. Each step then waits for a contribution of every rank. */
   bool ranks;
-  const sim_bench *bench;          /* rows of `sim bench`; NULL: none */
+  const sim_bench *bench; /* rows of `sim bench`; NULL: none */
 
   /* Sets parameters that depend on others (G from the units) and checks rules between fields. May be NULL. */
   sim_status (*validate)(void *parameters, sim_faults *faults);

@@ -3,8 +3,8 @@
  *
  * Rounds of words run beside the steps. Each rank posts what it was asked for, and rank 0 its decision. Whoever finds a
  * round with a decision complete posts the number of the next step, and waits after that step until all have posted:
- * all act after the largest of these numbers, which no rank has passed. Steps wait for contributions of all ranks; so no
- * rank waits for one that waits: whoever is ahead of a rank needed its contribution of the step before. */
+ * all act after the largest of these numbers, which no rank has passed. Steps wait for contributions of all ranks; so
+ * no rank waits for one that waits: whoever is ahead of a rank needed its contribution of the step before. */
 #ifndef SIM_ENGINE_AGREEMENT_H
 #define SIM_ENGINE_AGREEMENT_H
 

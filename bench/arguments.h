@@ -30,8 +30,6 @@ typedef struct bench_argument {
   const char *const *words;
 } bench_argument;
 
-static const char *const bench_precisions[] = {"single", "double", NULL};
-
 static inline bool bench_take(const bench_argument *a, const char *value) {
   if (a->kind == BENCH_TEXT) {
     *(const char **)a->to = value;

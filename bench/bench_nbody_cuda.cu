@@ -13,6 +13,7 @@
  * --sweep tries every plan; without it, the one that a run would choose. --pair times gravity that is written as a
  * potential of the scenario's own beside the built-in tiles with the same plan. --compile times the compilation of its
  * kernels, and what is left of that once they are in the cache. */
+#include "bench/arguments.h"
 #include "engine/device/cuda.h"
 #include "kernels/nbody/direct/cuda/direct.h"
 #include "kernels/nbody/ops.h"
@@ -278,34 +279,22 @@ static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool 
 }
 
 int main(int count, char **arguments) {
-  const char *precision = "single";
-  bool jerk = false, equal = false, sweep = false, pair = false, compile = false;
-  double softening = 0.01;
-  std::vector<int64_t> sizes;
-  for (int k = 1; k < count; k++) {
-    if (!strcmp(arguments[k], "--sweep"))
-      sweep = true;
-    else if (!strcmp(arguments[k], "--pair"))
-      pair = true;
-    else if (!strcmp(arguments[k], "--compile"))
-      compile = true;
-    else if (!strcmp(arguments[k], "--unsoftened"))
-      softening = 0;
-    else if (!strcmp(arguments[k], "--equal"))
-      equal = true;
-    else if (!strcmp(arguments[k], "--precision") && k + 1 < count)
-      precision = arguments[++k];
-    else if (!strcmp(arguments[k], "--scheme") && k + 1 < count)
-      jerk = !strcmp(arguments[++k], "hermite4");
-    else if (!strcmp(arguments[k], "--n") && k + 1 < count && atoll(arguments[k + 1]) > 0)
-      sizes.push_back(atoll(arguments[++k]));
-    else {
-      fprintf(stderr, "bench_nbody_cuda [--precision single|mixed|double] [--scheme leapfrog|hermite4] [--n N]..."
-                      " [--equal] [--sweep] [--unsoftened] [--pair] [--compile]\n");
-      return 64;
-    }
-  }
-  if (sizes.empty()) sizes = {2048, 16384, 65536, 262144};
+  static const char *const precisions[] = {"single", "mixed", "double", nullptr};
+  static const char *const schemes[] = {"leapfrog", "hermite4", nullptr};
+  int precision = 0, jerk = 0;
+  bool equal = false, sweep = false, pair = false, compile = false, unsoftened = false;
+  bench_list sizes = {};
+  const bench_argument known[] = {{"--precision", BENCH_INDEX, &precision, 0, precisions},
+                                  {"--scheme", BENCH_INDEX, &jerk, 0, schemes},
+                                  {"--n", BENCH_LIST, &sizes, 1, nullptr},
+                                  {"--equal", BENCH_FLAG, &equal, 0, nullptr},
+                                  {"--sweep", BENCH_FLAG, &sweep, 0, nullptr},
+                                  {"--unsoftened", BENCH_FLAG, &unsoftened, 0, nullptr},
+                                  {"--pair", BENCH_FLAG, &pair, 0, nullptr},
+                                  {"--compile", BENCH_FLAG, &compile, 0, nullptr},
+                                  {nullptr, BENCH_END, nullptr, 0, nullptr}};
+  bench_arguments(count, arguments, known);
+  if (sizes.count == 0) sizes = {4, {2048, 16384, 65536, 262144}};
   const char *reason = sim_backend_cuda.unavailable();
   if (reason != nullptr) {
     printf("no GPU: %s\n", reason);
@@ -314,11 +303,12 @@ int main(int count, char **arguments) {
   must(sim_backend_cuda.open(nullptr) == SIM_OK, "open");
   char text[256];
   sim_backend_cuda.describe(text, sizeof text);
-  printf("%s; %s, %s\n", text, precision, jerk ? "hermite4" : "leapfrog");
+  printf("%s; %s, %s\n", text, precisions[precision], schemes[jerk]);
   if (compile) {
-    time_compilation(precision, jerk);
+    time_compilation(precisions[precision], jerk);
     return 0;
   }
-  for (int64_t n : sizes) bench(n, precision, jerk, equal, sweep, pair, softening);
+  for (int k = 0; k < sizes.count; k++)
+    bench(sizes.value[k], precisions[precision], jerk, equal, sweep, pair, unsoftened ? 0 : 0.01);
   return 0;
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A gas of spheres: bench_collision beside two programs in Numba and LAMMPS, in turn, in one run. The first one in Numba
+"""A gas of spheres: bench/gas.lua beside two programs in Numba and LAMMPS, in turn, in one run. The first one in Numba
 searches its cells anew in every step; the second one, as a careful user would, keeps lists of neighbours with a skin until a
 grain has gone half of it. A program that fails, or whose temperature and contacts are not ours, is left out with a line
 that says why.
 
-usage: collision_numba.py PATH/TO/bench_collision [--n N]... [--warm STEPS] [--steps STEPS] [--rounds R] [--threads T]
+usage: collision_numba.py PATH/TO/sim [--n N]... [--warm STEPS] [--steps STEPS] [--rounds R] [--threads T]
                           [--lammps COMMAND]
 """
 import argparse
@@ -12,9 +12,10 @@ import functools
 import math
 import os
 import re
-import subprocess
 import sys
 import time
+
+import steps
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("program")
@@ -249,22 +250,21 @@ def timed_numba(program, n):
     for _ in range(arguments.steps):
         gas.step()
     seconds = time.perf_counter() - start
-    return n * arguments.steps / seconds / 1e6, (gas.v.astype(float) ** 2).mean(), gas.touching.mean() / 2
+    return n * arguments.steps / seconds / 1e6, (gas.v.astype(float) ** 2).mean(), gas.touching.mean()
 
 
 def timed_ours(n):
-    command = [arguments.program, "--n", str(n), "--threads", str(arguments.threads), "--warm", str(arguments.warm),
-               "--steps", str(arguments.steps)]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    found = re.search(r"step, ([\d.]+) million.*temperature ([\d.]+), ([\d.]+) contacts", text)
-    return tuple(float(word) for word in found.groups())
+    text = steps.sim(arguments.program, "bench", "gas", "--device", "cpu", "--set", f"n={n}", "--threads",
+                     str(arguments.threads), "--warm", str(arguments.warm), "--steps", str(arguments.steps))
+    temperature, coordination = (re.search(rf"{word} ([\d.]+)", text)[1] for word in ("temperature", "coordination"))
+    return steps.rate(text) / 1e6, float(temperature), float(coordination)
 
 
 def agree(name, n, found, ours):
     """Gases of other random velocities: the mean of 3 n squares has a relative error of (2 / 3n)^1/2, a number of contacts of
-    about (1 / number)^1/2; four times the error of a difference."""
+    about (1 / number)^1/2, half the coordination a grain; four times the error of a difference."""
     for what, theirs, own, error in (("temperature", found[0], ours[0], math.sqrt(2 / (3 * n))),
-                                     ("contacts a grain", found[1], ours[1], 1 / math.sqrt(n * ours[1]))):
+                                     ("coordination", found[1], ours[1], 1 / math.sqrt(n * ours[1] / 2))):
         if not abs(theirs / own - 1) < 4 * math.sqrt(2) * error:
             raise RuntimeError(f"{what} {theirs:.5f}, ours {own:.5f}: not the same gas")
 
@@ -295,6 +295,6 @@ for n in arguments.n or [1000000]:
                 continue
             best[name] = max(best[name], rate)
             print(f"  {name:11} n {n}: {rate:8.2f} million particle-steps a second, temperature {found[0]:.5f}, "
-                  f"{found[1]:.4f} contacts a grain", flush=True)
+                  f"coordination {found[1]:.4f}", flush=True)
     print(f"n {n}, {arguments.threads} threads: " + ", ".join(f"{k} {v:.1f}" for k, v in best.items()) + "; ours is "
           + ", ".join(f"{best['ours'] / v:.1f} x {k}" for k, v in best.items() if k != "ours"))

@@ -1,11 +1,11 @@
-"""The gas of bench_collision_cuda as two users write it with Numba, one thread a sphere: `cells` sorts and searches in every
+"""The gas of bench/gas.lua as two users write it with Numba, one thread a sphere: `cells` sorts and searches in every
 step, `lists` keeps lists of neighbours with a skin for 50 steps, in which no sphere may go half of it.
 
     collision_numba_cuda.py cells|lists [N] [STEPS]
 
 Packing 0.3, unit mass and diameter, stiffness 1000, temperature 0.1, restitution 1, dt 0.0014, fp32, periodic; 500 steps
-timed after 1500. Forces are checked against all pairs of 1000 spheres first. Prints ms a step, and temperature and contacts
-a sphere, which bench_collision_cuda prints too.
+timed after 1500. Forces are checked against all pairs of 1000 spheres first. Prints ms a step, and temperature and coordination,
+a sphere, which `sim bench bench/gas.lua` prints too.
 """
 import math
 import sys
@@ -303,8 +303,8 @@ def main():
     if lists:
         gas.check_lists()
     u = gas.v.copy_to_host().astype(np.float64)
-    print(f"Numba, {sys.argv[1]}, n {n}: {1e3 * took:.4f} ms a step, T {(u * u).sum() / 3 / n:.5f}, contacts a particle "
-          f"{gas.touching.copy_to_host().sum() / 2 / n:.5f}")
+    print(f"Numba, {sys.argv[1]}, n {n}: {1e3 * took:.4f} ms a step, temperature {(u * u).sum() / 3 / n:.5f}, coordination "
+          f"{gas.touching.copy_to_host().sum() / n:.5f}")
 
 
 if __name__ == "__main__":

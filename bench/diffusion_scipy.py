@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
-"""The same step with scipy.fft, all workers, beside bench_diffusion, in turn so that both meet the same load. Reaction and
+"""The same step with scipy.fft, all workers, beside bench/cubic.lua, in turn so that both meet the same load. Reaction and
 multiplication are loops of Numba's over all threads, or NumPy's where that is not installed.
 
-    bench/diffusion_scipy.py PATH/TO/bench_diffusion [--n N]... [--rounds R] [--threads T]
+    bench/diffusion_scipy.py PATH/TO/sim [--n N]... [--rounds R] [--threads T]
 
-Needs numpy and scipy, and numba to be fair. First both make four steps from one start, and their fields are compared.
+Needs h5py, numpy and scipy, and numba to be fair. First both make four steps from one start, and their fields are compared.
 """
 
 import argparse
 import os
-import re
-import subprocess
 import sys
 import tempfile
 import time
 
+import h5py
 import numpy
 import scipy.fft
+
+import steps
 
 D, H = numpy.float32(0.01), numpy.float32(0.01)
 
@@ -68,18 +69,16 @@ def step(u, factor, workers, react, multiply):
     return scipy.fft.irfftn(spectrum, s=u.shape, workers=workers, overwrite_x=True)
 
 
-def ours(program, n, threads, *more):
-    text = subprocess.run(
-        [program, "--n", str(n), "--threads", str(threads), *more], check=True, capture_output=True, text=True
-    ).stdout
-    return float(re.search(r": ([0-9.]+) ms a step", text).group(1))
+def ours(program, command, n, threads, *more):
+    return steps.sim(program, command, "cubic", "--device", "cpu", "--set", f"n={n}", "--threads", str(threads), *more)
 
 
 def compare(program, n, threads, passes):
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "field")
-        ours(program, n, threads, "--write", path, "--steps", "4")
-        got = numpy.fromfile(path, dtype=numpy.float32).reshape(n, n, n)
+        path = os.path.join(folder, "out")
+        ours(program, "run", n, threads, "--set", "steps=4", "--output", path)
+        with h5py.File(os.path.join(path, "snap/snap_00000004.h5")) as file:
+            got = file["data/4/meshes/u"][:]
     want, factor = start(n), multiplier(n)
     for _ in range(4):
         want = step(want, factor, threads, *passes)
@@ -104,7 +103,7 @@ def main():
         u, factor = start(n), multiplier(n)
         best = [float("inf"), float("inf")]
         for _ in range(options.rounds):
-            best[0] = min(best[0], ours(options.program, n, options.threads, "--seconds", "0.5"))
+            best[0] = min(best[0], 1e3 * n**3 / steps.rate(ours(options.program, "bench", n, options.threads)))
             u = step(u, factor, options.threads, *passes)
             for _ in range(5):
                 begin = time.perf_counter()

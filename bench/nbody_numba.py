@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Direct sums: bench_nbody beside the loop that a careful Numba user writes, in turn, in one run.
+"""Direct sums: bench/bodies.lua beside the loop that a careful Numba user writes, in turn, in one run.
 
-usage: nbody_numba.py PATH/TO/bench_nbody [--n N]... [--rounds R] [--threads T]
+usage: nbody_numba.py PATH/TO/sim [--n N]... [--rounds R] [--threads T]
 """
 import argparse
 import os
-import subprocess
 import sys
 import time
+
+import steps
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("program")
@@ -67,10 +68,9 @@ def numba_rate(n, dtype, seconds=1.0):
     return n * (n - 1) / best
 
 
-def own_rate(n, precision, seconds=1.0):
-    command = [arguments.program, "--precision", precision, "--n", str(n), "--threads", str(arguments.threads)]
-    return float(subprocess.run(command + ["--seconds", str(seconds), "--rate-only"],
-                                check=True, capture_output=True, text=True).stdout)
+def own_rate(n, precision):
+    return steps.rate(steps.sim(arguments.program, "bench", "bodies", "--device", "cpu", "--precision", precision, "--set",
+                                f"n={n}", "--threads", str(arguments.threads)))
 
 
 for precision, dtype in ("single", np.float32), ("double", np.float64):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""An Asian call on 252 prices on one GPU: bench_option beside cuRAND in a fused kernel, Numba CUDA and JAX, in turn, in
+"""An Asian call on 252 prices on one GPU: bench/option.lua beside cuRAND in a fused kernel, Numba CUDA and JAX, in turn, in
 one run, all with fp32 paths.
 
-usage: option_gpu.py PATH/TO/bench_option PATH/TO/bench_option_curand [--rounds R]
+usage: option_gpu.py PATH/TO/sim PATH/TO/bench_option_curand [--rounds R]
 """
 import argparse
 import math
@@ -10,6 +10,8 @@ import os
 import subprocess
 import sys
 import time
+
+import steps
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("program")
@@ -94,13 +96,9 @@ def rate(name, sampler, repeats=4):
     return paths * STEPS / best
 
 
-def own(*command):
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
 def curand():
     try:
-        return own(arguments.curand)
+        return float(subprocess.run(arguments.curand, check=True, capture_output=True, text=True).stdout)
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         print(f"cuRAND: {error}", file=sys.stderr)
         return math.nan
@@ -108,8 +106,8 @@ def curand():
 
 table = []
 for _ in range(arguments.rounds):
-    table.append((own(arguments.program, "--device", "cuda", "--work", "asian", "--rate-only", "--seconds", "0.3"),
-                  curand(), rate("Numba", numba_sampler), rate("JAX", jax_sampler)))
+    table.append((steps.rate(steps.sim(arguments.program, "bench", "option", "--device", "cuda")), curand(),
+                  rate("Numba", numba_sampler), rate("JAX", jax_sampler)))
 ours, curand, by_numba, by_jax = np.max(np.array(table), axis=0) / 1e9
 print(f"Asian 252, 1e9 path-steps/s (best of {arguments.rounds}): ours {ours:.0f}, cuRAND {curand:.0f}"
       f" ({ours / curand:.2f}), Numba {by_numba:.0f} ({ours / by_numba:.2f}), JAX {by_jax:.0f} ({ours / by_jax:.2f})")

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""An Asian call on 252 prices on the CPU: bench_option beside NumPy, Numba (parallel), JAX and QuantLib, in turn, in
+"""An Asian call on 252 prices on the CPU: bench/option.lua beside NumPy, Numba (parallel), JAX and QuantLib, in turn, in
 one run; all with fp32 paths but QuantLib, which has fp64. Those that are not installed are left out.
 
-usage: option_peers.py PATH/TO/bench_option [--rounds R] [--threads T] [--seconds S]
+usage: option_peers.py PATH/TO/sim [--rounds R] [--threads T] [--seconds S]
 """
 import argparse
 import math
 import os
 import re
-import subprocess
 import time
+
+import steps
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("program")
@@ -151,12 +152,10 @@ def rate(name, mean, paths):
 
 
 def own_rate():
-    command = [arguments.program, "--work", "asian", "--threads", str(arguments.threads), "--seconds",
-               str(arguments.seconds)]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    price, error = re.search(r"price ([\d.]+) \+- ([\d.]+)", text).groups()
+    text = steps.sim(arguments.program, "bench", "option", "--device", "cpu", "--threads", str(arguments.threads))
+    price, error = re.search(r"price ([\d.]+), standard_error ([\d.e-]+)", text).groups()
     check("ours", float(price), float(error))
-    return float(re.search(r"([\d.e+]+) path-steps/s", text).group(1))
+    return steps.rate(text)
 
 
 def main():

@@ -1,12 +1,13 @@
 /* Small kernels for the table that many comparisons of GPU languages begin with: the sum of two vectors of 10^7 floats,
  * a product of two matrices of 1024^2 in fp32 (a hundred times), and a complex transform of 8192 points; each is
  * checked against sums in double on the host before it is timed. (The table's fourth row, a million spheres that
- * collide, is bench_collision_cuda.)
+ * collide, is gas.lua.)
  *
- *   bench_rows [--rounds R]      prints "add", "matmul", "fft" and "cufft" with microseconds of one, median of R
- * batches
+ *   bench_rows [--rounds R]   prints "add", "matmul", "fft" and "cufft" with microseconds of one, median of R batches
  *
  * Of some forms of a kernel the fastest is taken, as libraries do. */
+#include "kernels/common/device.cuh"
+
 #include <cuda_runtime.h>
 #include <cufft.h>
 #include <math.h>
@@ -47,7 +48,7 @@ __global__ void __launch_bounds__(256) add(const float4 *a, const float4 *b, flo
 enum { M = 1024, TILE_M = 64, TILE_N = 128, GROUPS = 2, THREADS = 256 };
 
 __device__ __forceinline__ void fetch(float *to, const float *from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from));
+  copy_async_through((float4 *)to, (const float4 *)from);
 }
 
 template <int SLAB>
@@ -77,14 +78,14 @@ __global__ void __launch_bounds__(THREADS) matmul(const float *a, const float *b
 #pragma unroll
   for (int s = 0; s < STAGES - 1; s++) {
     fetch_slab<SLAB>(a, b, room + s * STAGE, row, column, s * SLAB);
-    asm volatile("cp.async.commit_group;");
+    commit_async();
   }
   for (int s = 0; s < M / SLAB; s++) {
-    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+    wait_async<STAGES - 2>();
     __syncthreads();
     const int next = s + STAGES - 1;
     if (next < M / SLAB) fetch_slab<SLAB>(a, b, room + next % STAGES * STAGE, row, column, next * SLAB);
-    asm volatile("cp.async.commit_group;");
+    commit_async();
     const float *mine = room + s % STAGES * STAGE + m * ROW_A + group * (SLAB / GROUPS);
     const float *other = room + s % STAGES * STAGE + TILE_M * ROW_A + group * (SLAB / GROUPS) * TILE_N + n;
 #pragma unroll

@@ -52,6 +52,7 @@ parser.add_argument("--tables", action="store_true")
 parser.add_argument("--list", action="store_true")
 arguments = parser.parse_args()
 arguments.build = os.path.abspath(arguments.build)
+SIM = os.path.join(arguments.build, "cli/sim")
 for word in arguments.only:
     try:
         re.compile(word)
@@ -68,12 +69,23 @@ def ours(name, *more):
     return [os.path.join(arguments.build, "bench", name), *more]
 
 
+def scenario(name, *more, device="cpu"):
+    """Steps of bench/NAME.lua; words of `more` that begin with no - are parameters of it."""
+    words = [part for word in more for part in ([word] if word.startswith("-") else ["--set", word])]
+    threads = ["--threads", THREADS] if device == "cpu" else []
+    return [SIM, "bench", os.path.join(HERE, name + ".lua"), "--device", device, *threads, *words]
+
+
 def peer(name, *more):
     return [sys.executable, os.path.join(HERE, name), *more]
 
 
 def json_rate(label):
     return {label: r'"rate": ' + NUMBER}
+
+
+# What `sim bench SCENARIO.lua` prints.
+RATE, MS = rf": {NUMBER} \S.*?/s \(", rf", {NUMBER} ms a step, "
 
 
 class Comparison:
@@ -89,7 +101,7 @@ class Comparison:
 # ---- what is compared ----
 
 def nbody_gpu(n, precision, peers):
-    labels = {"ours": rf"(?m)^ *{n} +[\d.]+ ms +{NUMBER} e9/s +[\d.]+ %"}
+    labels = {"ours": rf"(?m)^ *{n} +[\d.]+ ms, a step +[\d.]+ ms +{NUMBER} e9/s"}
     if precision == "single":
         labels["the sample's algorithm"] = rf"{NUMBER} e9/s +NVIDIA"
     return Comparison("gpu", f"direct sum, {precision}, {n} bodies", "10^9 interactions/s",
@@ -113,31 +125,28 @@ def cpu_comparisons():
     for precision, word, library, label in (("single", "", "openmm-cpu", "OpenMM"),
                                             ("double", "double, ", "rebound", "REBOUND, 1 thread")):
         yield Comparison("cpu", f"direct sum, {word}16384 bodies", "10^9 interactions/s", [
-            (ours("bench_nbody", "--precision", precision, "--n", "16384", "--threads", THREADS, "--seconds", "1", "--rate-only"),
-             {"ours": (rf"(?m)^{NUMBER}$", 1e-9)}),
-            (peer("nbody_numba.py", ours("bench_nbody")[0], "--rounds", "1", "--threads", THREADS),
+            (scenario("bodies", "n=16384", f"--precision={precision}"), {"ours": (RATE, 1e-9)}),
+            (peer("nbody_numba.py", SIM, "--rounds", "1", "--threads", THREADS),
              {"Numba": rf"{precision} n=\d+: ours [\d.]+, Numba {NUMBER}"}),
-            *([(ours("bench_nbody", "--precision", precision, "--n", "16384", "--threads", "1", "--seconds", "1", "--rate-only"),
-                {"ours, 1 thread": (rf"(?m)^{NUMBER}$", 1e-9)})] if label.endswith("1 thread") else []),
+            *([(scenario("bodies", "n=16384", f"--precision={precision}", "--threads=1"), {"ours, 1 thread": (RATE, 1e-9)})]
+              if label.endswith("1 thread") else []),
             (peer("peers/nbody.py", library, "--n", "16384"), json_rate(label))])
     lmp = shutil.which("lmp")
     for n, name in (97336, "10^5"), (1000000, "10^6"):
         yield Comparison("cpu", f"gas of {name} grains", "10^6 grain steps/s", [
-            (ours("bench_collision", "--n", str(n), "--threads", THREADS, "--warm", "300", "--steps", "100"),
-             {"ours": rf"{NUMBER} million particle-steps"}),
-            (peer("collision_numba.py", ours("bench_collision")[0], "--n", str(n), "--rounds", "1", "--threads", THREADS),
+            (scenario("gas", f"n={n}", "--warm=300", "--steps=100"), {"ours": (RATE, 1e-6)}),
+            (peer("collision_numba.py", SIM, "--n", str(n), "--rounds", "1", "--threads", THREADS),
              {"Numba, cells": rf"threads: .*numba {NUMBER}", "Numba, lists": rf"threads: .*numba-lists {NUMBER}"}),
             *([(peer("peers/collision_lammps.py", str(n), ranks() + lmp),
                 {"LAMMPS gran/hooke, double": rf"lammps {NUMBER}"})] if lmp else [])], same=same_gas(n))
     for n in "128", "256":
         yield Comparison("cpu", f"cubic reaction, {n}^3", "ms a step", [
-            (ours("bench_diffusion", "--n", n, "--threads", THREADS, "--seconds", "0.5"), {"ours": rf": {NUMBER} ms a step"}),
-            (peer("diffusion_scipy.py", ours("bench_diffusion")[0], "--n", n, "--rounds", "1", "--threads", THREADS),
+            (scenario("cubic", f"n={n}"), {"ours": MS}),
+            (peer("diffusion_scipy.py", SIM, "--n", n, "--rounds", "1", "--threads", THREADS),
              {"scipy.fft": rf"scipy.fft {NUMBER} ms"})], lower=True)
     yield Comparison("cpu", "Asian call, 252 dates", "10^9 path-steps/s", [
-        (ours("bench_option", "--work", "asian", "--threads", THREADS, "--seconds", "1"),
-         {"ours": (rf"{NUMBER} path-steps/s", 1e-9)}),
-        (peer("option_peers.py", ours("bench_option")[0], "--rounds", "1", "--threads", THREADS),
+        (scenario("option", "work=asian"), {"ours": (RATE, 1e-9)}),
+        (peer("option_peers.py", SIM, "--rounds", "1", "--threads", THREADS),
          {label: rf"\b{label} {NUMBER}" for label in ("Numba", "NumPy", "JAX", "QuantLib")})])
 
 
@@ -146,7 +155,7 @@ def same_gas(n):
     contacts of about (1/number)^1/2 (0.114 a grain); four times the error of a difference, and what is printed."""
     far = 4 * 2**0.5
     return {rf"temperature {NUMBER}": far * (2 / (3 * n)) ** 0.5 + 1e-4,
-            rf"{NUMBER} contacts a grain": far / (0.114 * n) ** 0.5 + 1e-3}
+            rf"coordination {NUMBER}": far / (0.114 * n) ** 0.5 + 1e-3}
 
 
 def gpu_rows():
@@ -180,25 +189,24 @@ def gpu_diffusion(folder):
 
 def gpu_options():
     libraries = ("torch", "PyTorch"), ("compiled", "PyTorch, compiled"), ("cupy", "CuPy")
-    alone = lambda work: ours("bench_option", "--device", "cuda", "--work", work, "--seconds", "0.3")
+    alone = lambda work: scenario("option", f"work={work}", device="cuda")
     yield Comparison("gpu", "Asian call, 252 dates", "10^9 path-steps/s", [
-        (ours("bench_option", "--device", "cuda", "--work", "asian", "--rate-only", "--seconds", "0.3"),
-         {"ours": (rf"(?m)^{NUMBER}$", 1e-9)}),
-        (peer("option_gpu.py", ours("bench_option")[0], ours("bench_option_curand")[0], "--rounds", "1"),
+        (alone("asian"), {"ours": (RATE, 1e-9)}),
+        (peer("option_gpu.py", SIM, ours("bench_option_curand")[0], "--rounds", "1"),
          {"cuRAND, one kernel": rf"cuRAND {NUMBER}", "Numba": rf"Numba {NUMBER}",
           "JAX": rf"JAX {NUMBER}"}),
         *((peer("peers/option.py", library, "asian"), json_rate(label)) for library, label in libraries)])
     yield Comparison("gpu", "Asian call, antithetic pairs", "10^9 path-steps/s", [
-        (alone("antithetic"), {"ours": (rf"{NUMBER} path-steps/s", 1e-9)})])
+        (alone("antithetic"), {"ours": (RATE, 1e-9)})])
     yield Comparison("gpu", "Asian call to a standard error of 1e-4", "ms", [
-        (alone("accuracy"), {"ours": rf"{NUMBER} ms; price"})], lower=True)
+        (peer("accuracy.py", SIM, "--device", "cuda"), {"ours": rf"{NUMBER} ms"})], lower=True)
     yield Comparison("gpu", "European call", "10^9 paths/s", [
-        (alone("european"), {"ours": (rf"{NUMBER} path-steps/s", 1e-9)}),
+        (alone("european"), {"ours": (RATE, 1e-9)}),
         *((peer("peers/option.py", library, "european"), json_rate(label)) for library, label in libraries)])
 
 
 # Gases of other random velocities: the standard errors at 10^6 are 0.1 and 0.3 %.
-GAS = {rf"T {NUMBER}": 0.01, rf"contacts a particle {NUMBER}": 0.02}
+GAS = {rf"temperature {NUMBER}": 0.01, rf"coordination {NUMBER}": 0.02}
 
 
 def gpu_comparisons(folder):
@@ -207,14 +215,14 @@ def gpu_comparisons(folder):
         # After 400 steps, not 2000: there are an eighth more contacts than later.
         torch = [(peer("peers/collision_torch.py", n, "100"), {"PyTorch": rf": {NUMBER} ms a step"}, 8)]
         yield Comparison("gpu", f"gas of {name} spheres", "ms a step", [
-            (ours("bench_collision_cuda", "--n", n), {"ours": rf": {NUMBER} ms a step"}),
+            (scenario("gas", f"n={n}", "--warm=1500", "--steps=500", device="cuda"), {"ours": MS}),
             (peer("collision_numba_cuda.py", "cells", n), {"Numba, cells": rf": {NUMBER} ms a step"}),
             (peer("collision_numba_cuda.py", "lists", n), {"Numba, lists": rf": {NUMBER} ms a step"}),
             (peer("peers/collision_warp.py", n), {"Warp": rf": {NUMBER} ms a step"})]
             + (torch if name == "10^6" else []), lower=True, same=GAS)
     yield Comparison("gpu", "bed of 10^7 grains, Hertz-Mindlin with friction", "10^9 grain steps/s", [
-        (ours("bench_collision_cuda", "--bed", "--warm", "130", "--steps", "250"),
-         {"ours": (rf"bed n .*?{NUMBER} particle-steps/s", 1e-9)})])
+        (peer("bed.py", "216", os.path.join(folder, "bed.h5")), {}),
+        (scenario("bed", f"file={folder}/bed.h5", "--warm=130", "--steps=250", device="cuda"), {"ours": (RATE, 1e-9)})])
     openmm, numba, compiled = ("openmm-cuda", "OpenMM"), ("numba", "Numba"), ("compiled", "PyTorch, compiled")
     yield nbody_gpu(16384, "single", [openmm, numba, ("torch", "PyTorch"), compiled, ("jax", "JAX"), ("cupy", "CuPy")])
     yield nbody_gpu(65536, "single", [openmm, numba, compiled])
@@ -298,7 +306,7 @@ def measure(comparison, entry, save):
     values, missing, answers = entry["values"], entry["missing"], {}
     for number in range(arguments.rounds):
         for command, labels, *far in comparison.programs:
-            if all(label in missing for label in labels):
+            if labels and all(label in missing for label in labels):
                 continue
             text, reason = run(tuple(command), number) if left() > 1 else (None, "no time was left")
             if text and (other := other_answer(comparison.same, far[0] if far else 1, answers, text)):
@@ -446,10 +454,9 @@ def run_device(device, sim, folder):
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("run.py: ended by a signal; what was found is kept"))
-    sim = os.path.join(arguments.build, "cli/sim")
     if arguments.list:
         for device in [arguments.device] if arguments.device else ["cpu", "gpu"]:
-            for name, _ in chosen(device, sim, ""):
+            for name, _ in chosen(device, SIM, ""):
                 print(f"{device}: {name}")
         return
     for folder in arguments.merge:
@@ -460,12 +467,12 @@ def main():
                 tables.write(path, tables.merge(tables.read(path), new))
     count = failed = 0
     if not arguments.merge and not arguments.tables:
-        if not os.path.exists(sim):
-            sys.exit(f"no {sim}: build first (./dev build), or name the folder with --build")
-        gpu = "compute capability" in (run((sim, "info"))[0] or "")
+        if not os.path.exists(SIM):
+            sys.exit(f"no {SIM}: build first (./dev build), or name the folder with --build")
+        gpu = "compute capability" in (run((SIM, "info"))[0] or "")
         with tempfile.TemporaryDirectory() as folder:
             for device in [arguments.device] if arguments.device else ["cpu", "gpu"] if gpu else ["cpu"]:
-                parts_here, failed_here = run_device(device, sim, folder)
+                parts_here, failed_here = run_device(device, SIM, folder)
                 count += parts_here
                 failed += failed_here
         if count == 0:

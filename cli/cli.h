@@ -41,7 +41,7 @@ typedef struct cli_options {
   cli_command command;
   cli_command about;          /* CLI_HELP: command that help is requested for; CLI_HELP: the whole program */
   const char *target;         /* scenario, folder or model; NULL: none */
-  const char *const *targets; /* [target_count]: folders of CLI_STATUS, models of CLI_BENCH */
+  const char *const *targets; /* [target_count]: folders of CLI_STATUS, models of CLI_BENCH, or its scenario */
   int target_count;
   const char *value;                  /* of status: a key; NULL: print the table */
   const char *sets[CLI_SETS_MAX + 1]; /* "name=value", NULL-terminated */
@@ -66,6 +66,7 @@ typedef struct cli_options {
   int verbosity;                     /* -1: quiet, 0, 1: verbose */
   bool force, log_json, no_progress, profile;
   bool quick, json, scaling; /* of bench */
+  int warm, steps;           /* of bench; -1, 0: automatic */
   char command_line[4096];   /* quoted for a shell */
 } cli_options;
 

@@ -8,9 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Opens missing standard descriptors, so that no file of ours gets one of them. Writing to a closed stdout fails, as
  * before. */

@@ -158,6 +158,8 @@ static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   case OPTION_QUICK: out->quick = true; break;
   case OPTION_JSON: out->json = true; break;
   case OPTION_SCALING: out->scaling = true; break;
+  case OPTION_WARM: return parse_count("--warm", value, 0, INT_MAX, &out->warm);
+  case OPTION_STEPS: return parse_count("--steps", value, 1, INT_MAX, &out->steps);
   case OPTION_QUIET: out->verbosity = -1; break;
   case OPTION_VERBOSE: out->verbosity = 1; break;
   case OPTION_LOG_JSON: out->log_json = true; break;
@@ -314,6 +316,7 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
                        .wall = INFINITY,
                        .time = NAN,
                        .gpus = -1,
+                       .warm = -1,
                        .lua_seconds = 1.5};
   quote(argc, argv, out->command_line, sizeof out->command_line);
   const char *refused[CLI_COMMANDS] = {NULL};

@@ -121,6 +121,17 @@ sim_status sim_frame_check_finite(const sim_frame *frame) {
   return SIM_OK;
 }
 
+size_t sim_species_find(sim_species species[SIM_SPECIES_MAX], size_t *count, const char *name) {
+  size_t s = 0;
+  while (s < *count && strcmp(species[s].name, name) != 0) s++;
+  if (s == SIM_SPECIES_MAX) return SIZE_MAX;
+  if (s == *count) {
+    species[(*count)++] = (sim_species){0};
+    snprintf(species[s].name, sizeof species[s].name, "%s", name);
+  }
+  return s;
+}
+
 sim_status sim_frame_check_species(const sim_frame *saved, int64_t *count) {
   const sim_array *id = sim_frame_array(saved, "id");
   int64_t next = 0;

@@ -77,6 +77,9 @@ size_t sim_array_bytes(const sim_array *array);
 /* SIM_ERR_DIVERGED naming array, entity (name, id or index) and step at the first NaN or infinity in a floating-point
  * array. */
 sim_status sim_frame_check_finite(const sim_frame *frame) SIM_MUST_CHECK;
+/* Index of the species of this name among the *count first, added with no particles if it is missing; SIZE_MAX: there
+ * are SIM_SPECIES_MAX others. */
+size_t sim_species_find(sim_species species[SIM_SPECIES_MAX], size_t *count, const char *name);
 /* Checks the particles of a checkpoint: `id` is a list of integers, increasing within each species, and species are
  * contiguous and cover it. *count: number of particles. SIM_ERR_INCOMPATIBLE. */
 sim_status sim_frame_check_species(const sim_frame *saved, int64_t *count) SIM_MUST_CHECK;

@@ -1,6 +1,5 @@
 #include "engine/model.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +13,7 @@ static const sim_field units_fields[] = {
     {"mass", SIM_UNIT, "unit of mass", offsetof(sim_units, mass), .flags = SIM_REQUIRED, .dimension = {0, 1, 0}},
     {"time", SIM_UNIT, "unit of time", offsetof(sim_units, time), .flags = SIM_REQUIRED, .dimension = {0, 0, 1}},
     {0}};
-static const sim_schema units_schema = {
-    .name = "units", .doc = "units of all numbers", .fields = units_fields, .size = sizeof(sim_units)};
+static const sim_schema units_schema = {SIM_SCHEMA(sim_units, "units", "units of all numbers", units_fields)};
 
 static const sim_schema *const slice_variants[] = {&sim_slice_schema, NULL};
 static const sim_field output_fields[] = {
@@ -28,8 +26,7 @@ static const sim_field output_fields[] = {
     {"slices", SIM_LIST, "parts of the grid, each with its own cadence", offsetof(sim_output, slices),
      .variants = slice_variants},
     {0}};
-static const sim_schema output_schema = {
-    .name = "output", .doc = "cadences", .fields = output_fields, .size = sizeof(sim_output)};
+static const sim_schema output_schema = {SIM_SCHEMA(sim_output, "output", "cadences", output_fields)};
 
 static const sim_signature stop_signature = {
     .record = true, .parameter = "o", .outputs = {1}, .condition = true, .returns = "o.COLUMN of any table"};
@@ -49,8 +46,14 @@ static const sim_field common_fields[] = {
     {"stop_when", SIM_FUNCTION, "condition that ends the run, tested on each row of the tables",
      offsetof(sim_common, stop_when), .signature = &stop_signature},
     {0}};
-const sim_schema sim_common_schema = {
-    .name = "", .doc = "parameters of every model", .fields = common_fields, .size = sizeof(sim_common)};
+const sim_schema sim_common_schema = {SIM_SCHEMA(sim_common, "", "parameters of every model", common_fields)};
+
+sim_status sim_setup_path(const sim_setup *setup, const char *path, char out[4096]) {
+  const bool alone = path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
+  const int length = alone ? snprintf(out, 4096, "%s", path) : snprintf(out, 4096, "%s/%s", setup->folder, path);
+  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "the path is too long: %d characters", length);
+  return SIM_OK;
+}
 
 const sim_table *const *sim_model_tables(const sim_model *model, const void *parameters) {
   return model->tables_of ? model->tables_of(parameters) : model->tables;

@@ -167,6 +167,9 @@ const sim_model *sim_model_find(const char *name);
 /* Whether the model runs on a kind of backend in this build; if not, *reason says why (`reason` may be NULL). */
 bool sim_model_runs(const sim_model *model, sim_backend_kind kind, const char **reason);
 
+/* Resolves a path of a scenario, which is relative to its folder. SIM_ERR_SCENARIO: too long. */
+sim_status sim_setup_path(const sim_setup *setup, const char *path, char out[4096]) SIM_MUST_CHECK;
+
 /* Writes the names of the precisions that the model has: "single" or "double", in quotes as in a scenario. */
 void sim_model_precisions(const sim_model *model, char *out, size_t capacity);
 

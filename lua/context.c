@@ -2,8 +2,6 @@
  * under the limits of time and instructions. */
 #include "lua/internal.h"
 
-#include <lauxlib.h>
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

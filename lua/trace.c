@@ -2,8 +2,6 @@
  * with its function and is reported where a function is expected. */
 #include "lua/internal.h"
 
-#include <lauxlib.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The gas of bench_collision in LAMMPS (gran.in): grain steps a second, temperature and contacts.
+"""The gas of bench/gas.lua in LAMMPS (gran.in): grain steps a second, temperature and coordination.
 
 usage: collision_lammps.py N COMMAND [--warm STEPS] [--steps STEPS]      COMMAND: such as 'mpirun -np 2 lmp'
 """
@@ -11,7 +11,7 @@ import sys
 
 
 def timed(command, n, warm, steps):
-    """Million grain steps a second, temperature, contacts a grain; RuntimeError says why there are none."""
+    """Million grain steps a second, temperature, coordination; RuntimeError says why there are none."""
     cells = round(n ** (1 / 3))
     words = command.split() + ["-log", "none", "-in", os.path.join(os.path.dirname(os.path.abspath(__file__)), "gran.in")]
     for name, value in ("cells", cells), ("warm", warm), ("steps", steps):
@@ -27,7 +27,7 @@ def timed(command, n, warm, steps):
     ranks = re.search(r" -np? (\d+) ", command)
     if ranks and loops[-1][1] != ranks[1]:
         raise RuntimeError(f"{ranks[1]} ranks were asked for, it ran on {loops[-1][1]}: lmp is of another MPI than mpirun")
-    return cells**3 * steps / float(loops[-1][0]) / 1e6, float(rows[-1][0]), float(rows[-1][1]) / 2
+    return cells**3 * steps / float(loops[-1][0]) / 1e6, float(rows[-1][0]), float(rows[-1][1])
 
 
 def main():
@@ -38,10 +38,10 @@ def main():
     parser.add_argument("--steps", type=int, default=100)
     arguments = parser.parse_args()
     try:
-        rate, temperature, contacts = timed(arguments.command, arguments.n, arguments.warm, arguments.steps)
+        rate, temperature, coordination = timed(arguments.command, arguments.n, arguments.warm, arguments.steps)
     except (OSError, RuntimeError) as reason:
         sys.exit(f"LAMMPS: {reason}")
-    print(f"lammps {rate:.2f} million particle-steps a second, temperature {temperature:.5f}, {contacts:.4f} contacts a grain")
+    print(f"lammps {rate:.2f} million particle-steps a second, temperature {temperature:.5f}, coordination {coordination:.4f}")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The gas of bench_collision_cuda as a PyTorch user writes it: spheres sorted by cells, 27 cells around each, a slot of
+"""The gas of bench/gas.lua as a PyTorch user writes it: spheres sorted by cells, 27 cells around each, a slot of
 all cells at a time.
 
 usage: collision_torch.py [N] [STEPS] [DEVICE]     STEPS are timed after 3 STEPS; default 1000000, 100, cuda
 
-Checked first on 1000 spheres against all pairs in float64. Prints ms a step, temperature and contacts a sphere; exit 77:
+Checked first on 1000 spheres against all pairs in float64. Prints ms a step, temperature and coordination; exit 77:
 PyTorch is not installed, or there is no GPU.
 """
 import math
@@ -104,8 +104,8 @@ def main():
         gas.step()
     wait()
     took = (time.perf_counter() - begin) / steps
-    print(f"PyTorch, n {n}: {1e3 * took:.4f} ms a step, T {float((gas.v.double() ** 2).mean()):.5f}, contacts a particle "
-          f"{float(gas.touching.double().mean()) / 2:.5f}")
+    print(f"PyTorch, n {n}: {1e3 * took:.4f} ms a step, temperature {float((gas.v.double() ** 2).mean()):.5f}, coordination "
+          f"{float(gas.touching.double().mean()):.5f}")
 
 
 main()

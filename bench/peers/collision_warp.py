@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The gas of bench_collision_cuda as a Warp user writes it: its hash grid, made anew each step, one thread a sphere in the
+"""The gas of bench/gas.lua as a Warp user writes it: its hash grid, made anew each step, one thread a sphere in the
 grid's order, a captured graph.
 
 usage: collision_warp.py [N] [STEPS]     STEPS are timed after 3 STEPS; default 1000000, 500
 
-Checked first on 1000 spheres against all pairs in float64. Prints ms a step, temperature and contacts a sphere; exit 77:
+Checked first on 1000 spheres against all pairs in float64. Prints ms a step, temperature and coordination; exit 77:
 Warp is not installed, or there is no GPU.
 """
 import math
@@ -117,8 +117,8 @@ def main():
         advance()
     wp.synchronize()
     took = (time.perf_counter() - begin) / steps
-    print(f"Warp {wp.config.version}, n {n}: {1e3 * took:.4f} ms a step, T {(gas.v.numpy().astype(float) ** 2).mean():.5f}, "
-          f"contacts a particle {gas.touching.numpy().mean() / 2:.5f}")
+    print(f"Warp {wp.config.version}, n {n}: {1e3 * took:.4f} ms a step, "
+          f"temperature {(gas.v.numpy().astype(float) ** 2).mean():.5f}, coordination {gas.touching.numpy().mean():.5f}")
 
 
 main()

@@ -4,7 +4,6 @@
 #include "cli/batch/sweep.h"
 #include "engine/wall_clock.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* sim bench: ceilings, then every model's rows at three sizes on the present devices; or, with --scaling, how the
- * time of a step grows over four decades. */
+ * time of a step grows over four decades; or the steps of one scenario. */
 #include "cli/bench/bench.h"
 #include "cli/prepare.h"
 
@@ -46,7 +46,20 @@ static bool wanted(const cli_options *o, const char *model) {
   return o->target_count == 0;
 }
 
+/* Whether the target is a scenario's file: names of models have no such characters. */
+static bool is_scenario(const cli_options *o) { return o->target_count == 1 && strpbrk(o->target, "./"); }
+
+static sim_status check_scenario(const cli_options *o) {
+  if (o->quick || o->scaling || o->json)
+    return sim_fail(SIM_ERR_USAGE, "--quick, --scaling and --json are for rows of models, not for a scenario");
+  if ((o->warm < 0) != (o->steps == 0))
+    return sim_fail(SIM_ERR_USAGE, "--warm and --steps: expected both of them or none");
+  return SIM_OK;
+}
+
 static sim_status check_models(const cli_options *o) {
+  if (o->sets[0] || o->precision || o->warm >= 0 || o->steps)
+    return sim_fail(SIM_ERR_USAGE, "--set, --precision, --warm and --steps are for a scenario, not for rows of models");
   const char *names[32] = {NULL};
   size_t count = 0;
   for (const sim_model *const *model = sim_models; *model && count < 32; model++)
@@ -334,9 +347,14 @@ static sim_status print_json(const bench *b) {
 
 sim_status cli_bench(const cli_options *options) {
   static bench b;
-  b = (bench){.options = options, .json = options->json, .pace = {.2, 10, .2, 5, false}};
-  if (options->scaling) b.pace = (bench_pace){0, 10, .1, 3, true};
-  if (options->quick) b.pace = (bench_pace){.04, .3, .04, 3, options->scaling};
+  b = (bench){.options = options, .json = options->json, .pace = {.2, 10, .2, 5, false, 0}};
+  if (options->scaling) b.pace = (bench_pace){0, 10, .1, 3, true, 0};
+  if (options->quick) b.pace = (bench_pace){.04, .3, .04, 3, options->scaling, 0};
+  if (is_scenario(options)) {
+    SIM_TRY(check_scenario(options));
+    if (options->steps) b.pace = (bench_pace){.repeats = 1, .batch = options->steps};
+    return cli_bench_scenario(options, &b.pace);
+  }
   SIM_TRY(check_models(options));
   SIM_TRY(find_places(&b));
   for (size_t i = 0; i < b.place_count && !options->scaling; i++) SIM_TRY(measure_ceilings(&b, &b.places[i]));

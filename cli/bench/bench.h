@@ -10,6 +10,7 @@ typedef struct bench_pace {
   double ceiling, warm, repeat; /* seconds: of a ceiling, before timing, of one repeat */
   int repeats;                  /* fewer, but at least two, if a step takes much longer than `repeat` */
   bool scaling;
+  long batch; /* steps of a repeat; 0: from `repeat` */
 } bench_pace;
 
 typedef struct bench_result {
@@ -30,6 +31,8 @@ typedef struct bench_result {
  * `device`: value of --device. Sets all but `share`. */
 sim_status cli_bench_time(const sim_model *model, const sim_bench *row, const cli_options *options, const char *device,
                           int threads, int n, const bench_pace *pace, bench_result *out) SIM_MUST_CHECK;
+/* Times the steps of the scenario options->target without outputs, and prints their rate and the tables after them. */
+sim_status cli_bench_scenario(const cli_options *options, const bench_pace *pace) SIM_MUST_CHECK;
 /* 5 n log2 n flop a second of the program's complex fp32 transforms of 1024 points, in the caches. */
 sim_status cli_bench_fft(sim_isa isa, int threads, double seconds, double *out) SIM_MUST_CHECK;
 

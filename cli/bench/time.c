@@ -1,4 +1,5 @@
-/* Times one kernel through the same decoding, planning and stepping as a run. */
+/* Times the steps of a scenario, of a model's row or of a file, through the same decoding, planning and stepping as a
+ * run. */
 #include "cli/bench/bench.h"
 #include "cli/prepare.h"
 #include "engine/wall_clock.h"
@@ -35,6 +36,7 @@ static sim_status open_scenario(const char *text, int *fd, char path[32]) {
 typedef struct stepper {
   const sim_model *model;
   const sim_backend *backend;
+  bool endless; /* starts the clock again at the end of the run, which draws the paths of a sample again */
   sim_clock start, clock;
   void *self;
 } stepper;
@@ -43,7 +45,13 @@ typedef struct stepper {
 static sim_status take(stepper *s, long steps, double *seconds) {
   const double begin = sim_wall_clock();
   for (long k = 0; k < steps; k++) {
-    if (s->clock.t >= s->clock.t_end) s->clock = s->start; /* draws the paths of the sample again */
+    if (s->clock.t >= s->clock.t_end) {
+      if (!s->endless)
+        return sim_fail(SIM_ERR_USAGE,
+                        "the run ends after %lld steps: expected a longer one, or fewer --warm and --steps",
+                        (long long)s->clock.step);
+      s->clock = s->start;
+    }
     if (cli_requests.stop || cli_requests.warning) return sim_fail(SIM_ERR_STOPPED, "interrupted");
     SIM_TRY(s->model->step(s->self, &s->clock));
     if (s->backend->queue && k % FOLLOW == FOLLOW - 1) SIM_TRY(s->backend->queue->throttle());
@@ -57,6 +65,10 @@ static sim_status take(stepper *s, long steps, double *seconds) {
 static sim_status warm_up(stepper *s, const sim_bench *row, const bench_pace *pace, long *warm, long *batch) {
   double spent = 0, last = 0;
   long steps = 1;
+  if (pace->batch > 0) {
+    *batch = pace->batch;
+    return take(s, *warm = row->warm_steps, &spent);
+  }
   SIM_TRY(take(s, 1, &last)); /* includes page faults, thread creation, graphs */
   for (*warm = 1; *warm < row->warm_steps && spent < pace->warm && last < pace->warm; *warm += steps) {
     if (last < 0.1 * pace->warm) steps *= 2;
@@ -93,27 +105,26 @@ static sim_status repeat(stepper *s, const bench_pace *pace, double work, bench_
   return SIM_OK;
 }
 
-static sim_status time_job(cli_job *job, const bench_pace *pace, bench_result *out) {
+/* Prepares the scenario and times its steps; the caller destroys s->self, on failure too. */
+static sim_status time_job(cli_job *job, const bench_pace *pace, stepper *s, bench_result *out) {
   SIM_TRY(cli_prepare_scenario(job));
   SIM_TRY(cli_prepare_device(job));
   SIM_TRY(cli_prepare_memory(job));
-  stepper s = {.model = job->model, .backend = job->setup.backend};
+  s->model = out->model = job->model;
+  s->backend = job->setup.backend;
   out->device = job->setup.backend->kind;
   out->threads = job->setup.threads;
   out->isa = job->setup.isa;
-  out->cost = out->row->cost(out->device, out->isa, out->n);
-  sim_status status = job->model->create(job->parameters, &job->setup, &s.clock, &s.self);
-  s.start = s.clock;
-  if (status == SIM_OK) status = repeat(&s, pace, job->plan.work_per_step, out);
-  if (pace->scaling && out->row->grows) out->step *= job->plan.steps;
-  if (s.self) job->model->destroy(&s.self);
-  return status;
+  SIM_TRY(job->model->create(job->parameters, &job->setup, &s->clock, &s->self));
+  s->start = s->clock;
+  return repeat(s, pace, job->plan.work_per_step, out);
 }
 
 sim_status cli_bench_time(const sim_model *model, const sim_bench *row, const cli_options *options, const char *device,
                           int threads, int n, const bench_pace *pace, bench_result *out) {
   char path[32], size[64];
   int fd = -1;
+  stepper s = {.endless = true};
   *out = (bench_result){.model = model, .row = row, .n = n, .share = NAN};
   snprintf(size, sizeof size, "%s=%d", pace->scaling && row->grows ? row->grows : "n", n);
   cli_options given = {.command = CLI_RUN,
@@ -127,9 +138,46 @@ sim_status cli_bench_time(const sim_model *model, const sim_bench *row, const cl
                        .lua_seconds = options->lua_seconds};
   cli_job job = {.options = &given};
   sim_status status = open_scenario(row->scenario, &fd, path);
-  if (status == SIM_OK) status = time_job(&job, pace, out);
+  if (status == SIM_OK) status = time_job(&job, pace, &s, out);
+  out->cost = row->cost(out->device, out->isa, n);
+  if (pace->scaling && row->grows) out->step *= job.plan.steps;
+  if (s.self) model->destroy(&s.self);
   cli_prepare_free(&job);
   if (fd >= 0) close(fd);
+  return status;
+}
+
+/* ---- a scenario of the user's ---- */
+
+/* Prints a row of each table, a line each: "contacts: collisions 12, rate 0.5". */
+static sim_status print_tables(const cli_job *job, const stepper *s) {
+  double values[SIM_COLUMNS_MAX];
+  const sim_table *const *tables = sim_model_tables(job->model, job->parameters);
+  for (size_t t = 0; tables[t]; t++) {
+    SIM_TRY(s->model->observe(s->self, &s->clock, t, values));
+    printf("  %s:", tables[t]->name);
+    for (size_t c = 0; tables[t]->columns[c].name; c++)
+      printf("%s %s %.6g", c ? "," : "", tables[t]->columns[c].name, values[c]);
+    puts("");
+  }
+  return SIM_OK;
+}
+
+sim_status cli_bench_scenario(const cli_options *options, const bench_pace *pace) {
+  const sim_bench row = {.warm_steps = options->steps ? options->warm : 1500};
+  cli_job job = {.options = options};
+  stepper s = {0};
+  bench_result r = {.row = &row};
+  sim_status status = time_job(&job, pace, &s, &r);
+  if (status == SIM_OK) {
+    printf("%s, %s, %d thread%s: %.4g %s/s (-%.1f +%.1f %%), %.4g ms a step, %ld steps after %ld\n", options->target,
+           r.device == SIM_BACKEND_CPU ? "cpu" : "gpu", r.threads, r.threads == 1 ? "" : "s", r.median,
+           r.model->work_unit, 100 * (1 - r.least / r.median), 100 * (r.most / r.median - 1), 1e3 * r.step, r.steps,
+           r.warm);
+    status = print_tables(&job, &s);
+  }
+  if (s.self) job.model->destroy(&s.self);
+  cli_prepare_free(&job);
   return status;
 }
 

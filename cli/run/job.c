@@ -6,8 +6,6 @@
 #include "engine/run/profile.h"
 #include "engine/run/startup.h"
 #include "engine/wall_clock.h"
-#include "io/file.h"
-#include "io/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>

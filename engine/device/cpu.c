@@ -63,14 +63,14 @@ static sim_status cpu_alloc(size_t bytes, void **out) {
   size_t rounded = (bytes + 63) & ~(size_t)63;
   if (rounded < bytes) rounded = SIZE_MAX & ~(size_t)63;
   /* Large arrays start on large pages where the system has them: strided access then needs few entries of the page
-   * table. */
+   * table. What is left over at the end stays on small pages, so that an array takes what plans say. */
   enum { LARGE_PAGE = 1 << 21 };
-  const bool large = rounded >= 4 * (size_t)LARGE_PAGE && rounded <= SIZE_MAX - LARGE_PAGE;
-  if (large) rounded = (rounded + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
-  void *data = aligned_alloc(large ? LARGE_PAGE : 64, rounded ? rounded : 64);
-  if (!data) return sim_no_memory("an array of %zu bytes", bytes);
+  const bool large = rounded >= 4 * (size_t)LARGE_PAGE;
+  void *data = NULL;
+  if (posix_memalign(&data, large ? LARGE_PAGE : 64, rounded ? rounded : 64) != 0)
+    return sim_no_memory("an array of %zu bytes", bytes);
 #ifdef MADV_HUGEPAGE
-  if (large) (void)madvise(data, rounded, MADV_HUGEPAGE);
+  if (large) (void)madvise(data, rounded / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
 #endif
   clear(data, rounded);
   *out = data;

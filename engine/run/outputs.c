@@ -77,18 +77,23 @@ static void report_failure(sim_sink *sink, bool again) {
   sim_log(SIM_LOG_WARN, "%s not written: %s; the run continues and tries again", sink->name, sim_error_last()->message);
 }
 
-static void flush(sim_sink *sink) {
-  const bool before = sink->flush_failed;
+/* `told`: the sink has just reported a failure. A sink that writes in the background reports its own. */
+static void flush(sim_sink *sink, bool told) {
+  const bool before = sink->flush_failed, background = sink->saved || sink->failures;
   sink->flush_failed = sink->flush(sink->self) != SIM_OK;
-  if (sink->flush_failed) report_failure(sink, before);
+  if (sink->flush_failed && background)
+    remember_failure(sink);
+  else if (sink->flush_failed)
+    report_failure(sink, before || told);
   if (before && !sink->flush_failed) sim_log(SIM_LOG_INFO, "%s: written again", sink->name);
 }
 
-static void flush_all(const sim_run *run) {
+/* `told`: for each sink, NULL: none. */
+static void flush_all(const sim_run *run, const bool *told) {
   sim_profile_range_begin("flush");
   for (size_t i = 0; i < run->sink_count; i++) {
     sim_sink *sink = &run->sinks[i];
-    if (sink->flush) flush(sink);
+    if (sink->flush) flush(sink, told && told[i]);
   }
   sim_profile_range_end();
 }
@@ -96,7 +101,7 @@ static void flush_all(const sim_run *run) {
 static void flush_now_and_then(sim_outputs *o) {
   double now = sim_wall_clock();
   if (now - o->last_flush < 100 * o->flush_cost) return;
-  flush_all(o->run);
+  flush_all(o->run, NULL);
   o->last_flush = sim_wall_clock();
   o->flush_cost = o->last_flush - now;
 }
@@ -458,7 +463,7 @@ sim_status sim_outputs_flush(sim_outputs *o) {
     if (failed[i]) report_failure(sink, sink->flush_failed);
   }
   sim_profile_range_end();
-  flush_all(o->run);
+  flush_all(o->run, failed);
   o->run->lost = 0;
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
@@ -471,7 +476,7 @@ sim_status sim_outputs_flush(sim_outputs *o) {
 sim_status sim_outputs_save(sim_outputs *o) {
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
-    if (sink->saved && sink->flush) flush(sink);
+    if (sink->saved && sink->flush) flush(sink, false);
   }
   SIM_TRY(sim_outputs_poll(o));
   return o->run->checkpoint_step == o->run->clock.step ? SIM_OK : sim_outputs_enqueue(o, 0, true);

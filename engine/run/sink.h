@@ -28,7 +28,8 @@ typedef struct sim_sink {
    * time, not always the same one. */
   sim_status (*write)(void *self, const sim_frame *frame);
   /* Flushes written data to disk; called from time to time and at the end. Files become durable in the order in
-   * which they are written, so that a checkpoint needs no flush before it. May be NULL. */
+   * which they are written, so that a checkpoint needs no flush before it. A failure is logged, unless the sink writes
+   * in the background (`saved`, `failures`) and has logged it. May be NULL. */
   sim_status (*flush)(void *self);
   /* At the end of a run, before the last flush: writes the final form of the files. May be NULL. */
   sim_status (*finish)(void *self);

@@ -61,6 +61,13 @@ void sim_faults_add(sim_faults *faults, int line, const char *path, const char *
   sim_bytes_format(&faults->text, "%s\n", clean);
 }
 
+void sim_faults_check_name(sim_faults *faults, int line, const char *path, const char *name) {
+  const size_t length = name != NULL ? strlen(name) : 0;
+  const char *const word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  if (length == 0 || length > 63 || strspn(name, word) != length)
+    sim_faults_add(faults, line, path, "expected 1 to 63 letters, digits or _, got \"%s\"", name != NULL ? name : "");
+}
+
 bool sim_faults_full(const sim_faults *faults) { return faults->count >= FAULTS_MAX; }
 
 void sim_faults_free(sim_faults *faults) {

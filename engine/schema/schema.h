@@ -115,6 +115,10 @@ struct sim_schema {
   size_t size; /* of the C struct */
 };
 
+/* First members of a sim_schema for parameters of type T. */
+#define SIM_SCHEMA(T, schema_name, schema_doc, schema_fields)                                                          \
+  .name = (schema_name), .doc = (schema_doc), .fields = (schema_fields), .size = sizeof(T)
+
 typedef struct sim_doubles {
   double *data; /* [rows][cols], owned */
   size_t rows, cols;
@@ -175,6 +179,8 @@ typedef struct sim_faults {
 
 void sim_faults_add(sim_faults *faults, int line, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Adds a fault unless `name` (NULL: none) may be a name in files: 1 to 63 letters, digits or _. */
+void sim_faults_check_name(sim_faults *faults, int line, const char *path, const char *name);
 /* Whether the limit is reached: further faults are only counted, and need no text. */
 bool sim_faults_full(const sim_faults *faults);
 void sim_faults_free(sim_faults *faults);

@@ -8,7 +8,6 @@
 #include "io/table/table.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>

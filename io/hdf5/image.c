@@ -10,7 +10,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays go to the file as they are");
 
-enum { VECTORS = 256 };
+enum { VECTORS = 256, RUN = 256 << 10 };
 
 sim_status io_image_begin(bool latest, io_image *out) {
   *out = (io_image){0};
@@ -104,19 +104,23 @@ typedef struct walk {
   uint64_t at;
 } walk;
 
-static bool advance(walk *w, struct iovec *out) {
+/* Of at most `most` bytes. */
+static bool advance(walk *w, size_t most, struct iovec *out) {
   static unsigned char zeros[IO_PAGE];
   const io_image *image = w->image;
   if (w->at >= image->pages.size) return false;
   const io_piece *piece = w->next < image->count ? w->order[w->next] : NULL;
-  if (piece && piece->at == w->at) {
-    *out = (struct iovec){(void *)(uintptr_t)piece->data, piece->bytes};
-    w->next++;
+  if (piece && piece->at <= w->at) {
+    const size_t done = (size_t)(w->at - piece->at), left = piece->bytes - done;
+    const char *data = piece->data;
+    *out = (struct iovec){(void *)(uintptr_t)(data + done), left < most ? left : most};
+    if (left <= most) w->next++;
   } else {
     const uint64_t page = w->at / IO_PAGE;
     uint64_t end = (page + 1) * IO_PAGE;
     if (end > image->pages.size) end = image->pages.size;
     if (piece && piece->at < end) end = piece->at;
+    if (end - w->at > most) end = w->at + most;
     unsigned char *base = page < image->pages.count && image->pages.page[page] ? image->pages.page[page] : zeros;
     *out = (struct iovec){base + w->at % IO_PAGE, (size_t)(end - w->at)};
   }
@@ -124,24 +128,33 @@ static bool advance(walk *w, struct iovec *out) {
   return true;
 }
 
-static int write_vectors(const io_image *image, const io_piece **order, int fd) {
-  struct iovec vectors[VECTORS];
-  walk w = {image, order, 0, 0};
+/* Adds each run of bytes to the digest and then writes it, while it is in the processor's cache; the last run with the
+ * seal, which it frees. */
+static int write_runs(walk *w, io_seal *seal, int fd) {
+  struct iovec vectors[VECTORS + 1];
+  unsigned char block[IO_SEAL_SIZE];
+  const uint64_t size = w->image->pages.size;
   int error = 0;
-  for (uint64_t at = 0; error == 0 && at < image->pages.size;) {
+  while (error == 0 && seal) {
     int count = 0;
-    const uint64_t begin = at;
-    while (count < VECTORS && advance(&w, &vectors[count])) count++;
-    at = w.at;
+    const uint64_t begin = w->at;
+    for (; count < VECTORS && w->at < begin + RUN && advance(w, (size_t)(begin + RUN - w->at), &vectors[count]);
+         count++)
+      io_seal_add(seal, vectors[count].iov_base, vectors[count].iov_len);
+    if (w->at == size) {
+      io_seal_end(seal, block);
+      seal = NULL;
+      vectors[count++] = (struct iovec){block, sizeof block};
+    }
     error = io_sys_writev(fd, vectors, count, (int64_t)begin);
   }
+  if (seal) io_seal_end(seal, block);
   return error;
 }
 
 sim_status io_image_write(io_image *image, io_file *file) {
   const io_piece **order = malloc((image->count ? image->count : 1) * sizeof *order);
-  const uint64_t size = image->pages.size; /* of the HDF5 file, without the block of the seal */
-  io_seal *seal = order ? io_seal_begin(size + IO_SEAL_SIZE) : NULL;
+  io_seal *seal = order ? io_seal_begin(image->pages.size + IO_SEAL_SIZE) : NULL; /* pages: without the seal */
   if (!seal) {
     free(order);
     io_file_discard(file);
@@ -149,14 +162,8 @@ sim_status io_image_write(io_image *image, io_file *file) {
   }
   for (size_t i = 0; i < image->count; i++) order[i] = &image->pieces[i];
   if (image->count) qsort(order, image->count, sizeof *order, by_place);
-  struct iovec part;
   walk w = {image, order, 0, 0};
-  while (advance(&w, &part)) io_seal_add(seal, part.iov_base, part.iov_len);
-  unsigned char block[IO_SEAL_SIZE];
-  io_seal_end(seal, block);
-  int error = io_pages_store(&image->pages, size, sizeof block, block) ? 0 : ENOMEM;
-  if (error == 0) error = write_vectors(image, order, file->fd);
-  image->pages.size = size;
+  const int error = write_runs(&w, seal, file->fd);
   free(order);
   return error ? io_file_fail(file, error) : SIM_OK;
 }

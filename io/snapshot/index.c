@@ -2,7 +2,7 @@
 
 #include "io/hdf5/h5.h"
 #include "io/snapshot/snapshot.h"
-#include "io/snapshot/vtkhdf.h"
+#include "io/snapshot/virtual.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,8 @@ struct io_index {
   io_vtk_record records[SIM_ARRAYS_MAX], fields[SIM_ARRAYS_MAX]; /* of particles; of the grid */
   size_t record_count, field_count;
   io_vtk_grid grid;
-  size_t written; /* steps in the files */
+  io_vtk_file *files[SIM_SPECIES_MAX], *grid_file; /* begun; NULL: not */
+  size_t written;                                  /* steps in the files */
   io_later_result result;
   int failures; /* failures of `result` already reported */
   bool scanned, changed;
@@ -36,8 +37,15 @@ io_index *io_index_create(const io_index_place *place, const io_provenance *prov
   return self;
 }
 
+/* Ends the files that are begun: their blocks of steps hold no longer, or failed. */
+static void discard_files(io_index *self) {
+  for (size_t i = 0; i < SIM_SPECIES_MAX; i++) io_vtk_discard(&self->files[i]);
+  io_vtk_discard(&self->grid_file);
+}
+
 void io_index_destroy(io_index **index) {
   if (!*index) return;
+  discard_files(*index);
   free((*index)->steps);
   free((*index)->counts);
   free((*index)->constants);
@@ -191,6 +199,7 @@ static void read_species(io_index *self, const sim_frame *frame) {
   for (size_t i = 0; same && i < frame->species_count; i++)
     same = strcmp(self->species[i].name, frame->species[i].name) == 0;
   if (!same) {
+    discard_files(self);
     free(self->steps);
     free(self->counts);
     free(self->constants);
@@ -262,18 +271,45 @@ static void read_fields(io_index *self, const sim_frame *frame) {
   }
 }
 
+/* Adds blocks of steps to the files; `last`: completes the files. */
+static sim_status write_files(io_index *self, bool last) {
+  const io_index_place *place = &self->place;
+  const io_vtk_series series = {.folder = place->folder,
+                                .folder_path = place->folder_path,
+                                .below = place->below,
+                                .provenance = self->provenance,
+                                .later = place->later,
+                                .result = &self->result,
+                                .steps = self->steps,
+                                .count = self->count};
+  bool has_position = false;
+  for (size_t i = 0; i < self->record_count; i++)
+    if (strcmp(self->records[i].name, "position") == 0 && self->records[i].components == 3) has_position = true;
+  for (size_t i = 0; has_position && i < self->species_count; i++)
+    SIM_TRY(io_vtk_particles(&series, self->species[i].name, self->records, self->record_count, self->counts + i,
+                             self->constants + i, self->species_count, last, &self->files[i]));
+  return self->field_count ? io_vtk_image(&series, &self->grid, self->fields, self->field_count, last, &self->grid_file)
+                           : SIM_OK;
+}
+
 sim_status io_index_add(io_index *self, const sim_frame *frame) {
   read_species(self, frame);
   read_records(self, frame);
   read_fields(self, frame);
   if (!self->scanned) SIM_TRY(scan(self, frame->clock.step));
-  while (self->count > 0 && self->steps[self->count - 1].step >= frame->clock.step) self->count--;
+  while (self->count > 0 && self->steps[self->count - 1].step >= frame->clock.step) {
+    self->count--;
+    discard_files(self);
+  }
   SIM_TRY(make_room(self));
   self->changed = true;
   int64_t *counts = self->counts + self->count * self->species_count;
   for (size_t i = 0; i < self->species_count; i++) counts[i] = self->species[i].count;
   read_constants(self, frame, self->constants + self->count * self->species_count);
   self->steps[self->count++] = (io_vtk_step){frame->clock.step, frame->clock.t};
+  if (self->count % IO_BLOCK_STEPS != 0) return SIM_OK;
+  io_later_wait_for(self->place.later, &self->result);         /* the temporary names are the same */
+  if (write_files(self, false) != SIM_OK) discard_files(self); /* io_index_write tries again, and reports */
   return SIM_OK;
 }
 
@@ -287,26 +323,15 @@ sim_status io_index_wait(io_index *self) {
 }
 
 sim_status io_index_write(io_index *self, bool last) {
-  const io_index_place *place = &self->place;
-  const io_vtk_series series = {.folder = place->folder,
-                                .folder_path = place->folder_path,
-                                .below = place->below,
-                                .provenance = self->provenance,
-                                .later = place->later,
-                                .result = &self->result,
-                                .steps = self->steps,
-                                .count = self->count};
-  bool has_position = false;
   (void)!io_index_wait(self); /* the temporary names are the same */
   /* The files are rewritten as a whole, which takes time proportional to the number of snapshots. */
   if (!last && self->count >= self->written && self->count - self->written <= self->written / 10) return SIM_OK;
   if (!self->changed) return SIM_OK;
-  for (size_t i = 0; i < self->record_count; i++)
-    if (strcmp(self->records[i].name, "position") == 0 && self->records[i].components == 3) has_position = true;
-  for (size_t i = 0; has_position && i < self->species_count; i++)
-    SIM_TRY(io_vtk_particles(&series, self->species[i].name, self->records, self->record_count, self->counts + i,
-                             self->constants + i, self->species_count));
-  if (self->field_count) SIM_TRY(io_vtk_image(&series, &self->grid, self->fields, self->field_count));
+  const sim_status status = write_files(self, true);
+  if (status != SIM_OK) {
+    discard_files(self);
+    return status;
+  }
   self->changed = false;
   self->written = self->count;
   return SIM_OK;

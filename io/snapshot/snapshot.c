@@ -37,22 +37,22 @@ static sim_status write_file(writer *self, const sim_frame *frame, int folder, c
   return io_index_add(self->index, frame);
 }
 
-/* Writes run.pmd, which lists the snapshots for ParaView. */
-static sim_status write_description(writer *self) {
+/* Writes run.pmd, which lists the snapshots for ParaView. `what` as in io_later_add. */
+static sim_status write_description(writer *self, const char *what) {
   static const char pattern[] = "snap/snap_%08T.h5\n";
   io_file file;
   if (self->described) return SIM_OK;
   SIM_TRY(io_file_create(self->folder->root, self->folder->path, "run.pmd", &file));
   const int error = io_sys_write(file.fd, pattern, sizeof pattern - 1, 0);
   if (error) return io_file_fail(&file, error);
-  io_later_add(self->folder->later, &file, "run.pmd", &self->description);
+  io_later_add(self->folder->later, &file, what, &self->description);
   self->described = true;
   return SIM_OK;
 }
 
 static sim_status snapshot_write(void *opaque, const sim_frame *frame) {
   writer *self = opaque;
-  SIM_TRY(write_description(self));
+  SIM_TRY(write_description(self, "run.pmd"));
   return write_file(self, frame, self->folder->snap, self->folder->snap_path);
 }
 
@@ -76,9 +76,9 @@ static sim_status snapshot_flush(void *opaque) {
   write_index(self, false);
   io_later_wait_for(self->folder->later, &self->description);
   io_later_wait_for(self->folder->later, &self->result);
-  if (self->described && self->description.failed) { /* try again */
+  if (self->described && self->description.failed) { /* try again; the failure has been logged */
     self->described = false;
-    SIM_TRY(write_description(self));
+    SIM_TRY(write_description(self, NULL));
     io_later_wait_for(self->folder->later, &self->description);
     if (self->description.failed) return sim_fail(SIM_ERR_IO, "%s", self->description.why);
   }

@@ -2,50 +2,17 @@
 
 #include "io/hdf5/h5.h"
 #include "io/snapshot/snapshot.h"
+#include "io/snapshot/virtual.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const axes[] = {"x", "y", "z"};
 
 static void drop_all(const hid_t *ids, size_t count) {
   for (size_t i = 0; i < count; i++) io_h5_drop(ids[i]);
 }
 
 static sim_status cannot_write(const char *name) { return sim_fail(SIM_ERR_IO, "HDF5 cannot write %s", name); }
-
-/* Maps the whole dataset `object` of a step's snapshot to the selection of `target`. `shape` is that of the dataset. */
-static bool map_snapshot(hid_t plist, hid_t target, const char *below, int64_t step, const char *object, int rank,
-                         const hsize_t *shape) {
-  char file[64], name[256];
-  snprintf(file, sizeof file, "%s" IO_SNAPSHOT_NAME, below, (long long)step);
-  snprintf(name, sizeof name, "/data/%lld/%s", (long long)step, object);
-  hid_t source = H5Screate_simple(rank, shape, NULL);
-  bool good = source >= 0 && H5Pset_virtual(plist, target, file, name, source) >= 0;
-  io_h5_drop(source);
-  return good;
-}
-
-static hid_t begin_virtual(sim_dtype dtype) {
-  const double missing = NAN;
-  hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
-  if (plist >= 0 && (dtype == SIM_F32 || dtype == SIM_F64) &&
-      H5Pset_fill_value(plist, H5T_NATIVE_DOUBLE, &missing) < 0) {
-    H5Pclose(plist);
-    return -1;
-  }
-  return plist;
-}
-
-static sim_status end_virtual(hid_t parent, const char *name, sim_dtype dtype, hid_t plist, hid_t space, bool good) {
-  hid_t set = -1;
-  if (good && H5Sselect_all(space) >= 0)
-    set = H5Dcreate2(parent, name, io_h5_file_type(dtype), space, H5P_DEFAULT, plist, H5P_DEFAULT);
-  drop_all((hid_t[]){set, space, plist}, 3);
-  return set >= 0 ? SIM_OK : cannot_write(name);
-}
 
 /* Writes values[i], or without `values` first + i * step, for i < count; long lists are compressed to almost
  * nothing. */
@@ -96,87 +63,88 @@ static sim_status write_header(hid_t root, const char *type) {
   return io_h5_attr_text(root, "Type", type);
 }
 
+struct io_vtk_file {
+  io_h5_file h5;
+  size_t blocks; /* that the file holds */
+};
+
 typedef sim_status writer(const void *self, hid_t root);
 
-static sim_status write_file(const io_vtk_series *series, const char *name, writer *write, const void *self) {
-  io_h5_file file;
-  hid_t root;
-  SIM_TRY(io_h5_begin(series->folder, series->folder_path, name, true, &file));
-  sim_status status = io_h5_group(file.id, "VTKHDF", &root);
-  if (status == SIM_OK) {
-    status = write(self, root);
-    H5Gclose(root);
+/* An index file: its values, and what writes all else. */
+typedef struct plan {
+  const char *name;
+  const io_virtual *values;
+  size_t value_count;
+  writer *write;
+  const void *self;
+} plan;
+
+static sim_status begin_file(const io_vtk_series *series, const char *name, io_vtk_file **out) {
+  hid_t group;
+  io_vtk_file *file = calloc(1, sizeof *file);
+  if (!file) return sim_no_memory("the index of snapshots");
+  sim_status status = io_h5_begin(series->folder, series->folder_path, name, true, &file->h5);
+  if (status != SIM_OK) {
+    free(file);
+    return status;
   }
-  if (status == SIM_OK) status = io_provenance_write(file.id, series->provenance);
-  SIM_TRY(io_h5_finish(&file, status));
-  io_later_add(series->later, &file.file, NULL, series->result);
+  *out = file;
+  SIM_TRY(io_h5_group(file->h5.id, IO_BLOCKS, &group));
+  H5Gclose(group);
   return SIM_OK;
+}
+
+void io_vtk_discard(io_vtk_file **file) {
+  if (!*file) return;
+  (void)!io_h5_finish(&(*file)->h5, SIM_ERR_IO);
+  free(*file);
+  *file = NULL;
+}
+
+/* Adds the blocks that the file lacks. Not `last`: whole ones, and at most two, so that a file that is begun anew in a
+ * long run holds up no output. */
+static sim_status add_blocks(const io_vtk_series *series, const plan *p, bool last, io_vtk_file *file) {
+  size_t all = (series->count + (last ? IO_BLOCK_STEPS - 1 : 0)) / IO_BLOCK_STEPS;
+  if (!last && all > file->blocks + 2) all = file->blocks + 2;
+  hid_t group = H5Gopen2(file->h5.id, IO_BLOCKS, H5P_DEFAULT);
+  sim_status status = group >= 0 ? SIM_OK : cannot_write(p->name);
+  for (; status == SIM_OK && file->blocks < all; file->blocks++)
+    for (size_t i = 0; status == SIM_OK && i < p->value_count; i++)
+      status = io_virtual_block(&p->values[i], group, file->blocks);
+  io_h5_drop(group);
+  return status;
+}
+
+static sim_status write_rest(const io_vtk_series *series, const plan *p, hid_t file) {
+  hid_t root;
+  SIM_TRY(io_h5_group(file, "VTKHDF", &root));
+  sim_status status = p->write(p->self, root);
+  H5Gclose(root);
+  return status == SIM_OK ? io_provenance_write(file, series->provenance) : status;
+}
+
+static sim_status write_file(const io_vtk_series *series, const plan *p, bool last, io_vtk_file **file) {
+  sim_status status = *file ? SIM_OK : begin_file(series, p->name, file);
+  if (!*file) return status;
+  if (status == SIM_OK) status = add_blocks(series, p, last, *file);
+  if (status == SIM_OK && !last) return SIM_OK;
+  if (status == SIM_OK) status = write_rest(series, p, (*file)->h5.id);
+  status = io_h5_finish(&(*file)->h5, status);
+  if (status == SIM_OK) io_later_add(series->later, &(*file)->h5.file, NULL, series->result);
+  free(*file);
+  *file = NULL;
+  return status;
 }
 
 /* ---- particles ---- */
 
 typedef struct cloud {
   const io_vtk_series *series;
-  const char *species;
-  const io_vtk_record *records;
-  size_t record_count;
-  int64_t *counts, *begins; /* of each step: points, and points before it */
-  int64_t all, most;
-  const double *constants; /* [stride * step] */
-  size_t stride;
-  hid_t root;
+  const io_virtual *values;
+  size_t value_count;
+  const int64_t *counts, *begins; /* of each step: points, and points before it */
+  int64_t most;
 } cloud;
-
-/* A dataset of the index filled with one value, which takes no space. */
-typedef struct filled {
-  char name[96];
-  double value;
-} filled;
-
-/* Maps one value to all points of a step; successive steps with the same value share the dataset `last`. */
-static bool map_constant(const cloud *self, hid_t plist, hid_t target, const io_vtk_record *from, size_t step,
-                         filled *last) {
-  const hsize_t all = (hsize_t)self->most, first = 0, count = (hsize_t)self->counts[step];
-  const double value = self->constants[self->stride * step];
-  hid_t space = H5Screate_simple(1, &all, NULL);
-  bool good = space >= 0;
-  if (!last->name[0] || value != last->value) {
-    hid_t fill = H5Pcreate(H5P_DATASET_CREATE), set = -1;
-    last->value = value;
-    snprintf(last->name, sizeof last->name, "/constant_%s_%zu", from->name, step);
-    if (good && fill >= 0 && H5Pset_fill_value(fill, H5T_NATIVE_DOUBLE, &value) >= 0)
-      set = H5Dcreate2(self->root, last->name, io_h5_file_type(from->dtype), space, H5P_DEFAULT, fill, H5P_DEFAULT);
-    good = set >= 0;
-    drop_all((hid_t[]){set, fill}, 2);
-  }
-  good = good && H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &count, NULL) >= 0 &&
-         H5Pset_virtual(plist, target, ".", last->name, space) >= 0;
-  io_h5_drop(space);
-  return good;
-}
-
-static sim_status write_values(const cloud *self, hid_t parent, const char *name, const io_vtk_record *from) {
-  const hsize_t shape[2] = {(hsize_t)self->all, 3};
-  hid_t plist = begin_virtual(from->dtype), space = H5Screate_simple(from->components == 3 ? 2 : 1, shape, NULL);
-  bool good = plist >= 0 && space >= 0;
-  const bool may_be_constant = strcmp(from->name, IO_CONSTANT_RECORD) == 0;
-  filled constant = {0};
-  for (int row = 0; good && row < from->components; row++) {
-    char object[192];
-    int used = snprintf(object, sizeof object, "particles/%s/%s", self->species, from->name);
-    if (from->components == 3) snprintf(object + used, sizeof object - (size_t)used, "/%s", axes[row]);
-    for (size_t i = 0; good && i < self->series->count; i++) {
-      const hsize_t start[2] = {(hsize_t)self->begins[i], (hsize_t)row}, size[2] = {(hsize_t)self->counts[i], 1};
-      if (size[0] == 0) continue;
-      good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0;
-      if (good && may_be_constant && !isnan(self->constants[self->stride * i]))
-        good = map_constant(self, plist, space, from, i, &constant);
-      else
-        good = good && map_snapshot(plist, space, self->series->below, self->series->steps[i].step, object, 1, size);
-    }
-  }
-  return end_virtual(parent, name, from->dtype, plist, space, good);
-}
 
 /* Writes the offset of each step in the arrays. All steps share the connectivity 0, 1, 2, ... */
 static sim_status write_cloud_steps(const cloud *self, hid_t group) {
@@ -190,8 +158,8 @@ static sim_status write_cloud_steps(const cloud *self, hid_t group) {
   SIM_TRY(write_sequence(group, "ConnectivityIdOffsets", count, 0, 0));
   SIM_TRY(io_h5_group(group, "PointDataOffsets", &offsets));
   sim_status status = SIM_OK;
-  for (size_t i = 0; status == SIM_OK && i < self->record_count; i++)
-    status = write_integers(offsets, self->records[i].name, count, self->begins);
+  for (size_t i = 0; status == SIM_OK && i < self->value_count; i++)
+    status = write_integers(offsets, self->values[i].name, count, self->begins);
   H5Gclose(offsets);
   return status;
 }
@@ -220,20 +188,16 @@ static sim_status write_cells(const cloud *self, hid_t root) {
 }
 
 static sim_status write_cloud(const void *opaque, hid_t root) {
-  cloud with_root = *(const cloud *)opaque;
-  const cloud *self = &with_root;
-  with_root.root = root;
+  const cloud *self = opaque;
   hid_t group;
   SIM_TRY(write_header(root, "UnstructuredGrid"));
   SIM_TRY(write_cells(self, root));
   SIM_TRY(io_h5_group(root, "PointData", &group));
   sim_status status = SIM_OK;
-  for (size_t i = 0; status == SIM_OK && i < self->record_count; i++) {
-    const io_vtk_record *from = &self->records[i];
-    if (strcmp(from->name, "position") == 0)
-      status = write_values(self, root, "Points", from);
-    else
-      status = write_values(self, group, from->name, from);
+  for (size_t i = 0; status == SIM_OK && i < self->value_count; i++) {
+    const io_virtual *values = &self->values[i];
+    const bool points = strcmp(values->name, "position") == 0;
+    status = io_virtual_join(values, points ? root : group, points ? "Points" : values->name);
   }
   H5Gclose(group);
   if (status != SIM_OK) return status;
@@ -243,27 +207,42 @@ static sim_status write_cloud(const void *opaque, hid_t root) {
   return status;
 }
 
+static io_virtual values_of_particles(const io_vtk_series *series, const int64_t *begins, const char *species,
+                                      const io_vtk_record *from) {
+  io_virtual out = {.series = series,
+                    .begins = begins,
+                    .dtype = from->dtype,
+                    .components = from->components,
+                    .rank = from->components > 1 ? 2 : 1,
+                    .shape = {0, (hsize_t)from->components},
+                    .source_rank = 1};
+  snprintf(out.name, sizeof out.name, "%s", from->name);
+  snprintf(out.object, sizeof out.object, "particles/%s/%s", species, from->name);
+  return out;
+}
+
 sim_status io_vtk_particles(const io_vtk_series *series, const char *species, const io_vtk_record *records,
-                            size_t record_count, const int64_t *counts, const double *constants, size_t stride) {
+                            size_t record_count, const int64_t *counts, const double *constants, size_t stride,
+                            bool last, io_vtk_file **file) {
   char name[96];
-  cloud self = {.series = series,
-                .species = species,
-                .records = records,
-                .record_count = record_count,
-                .constants = constants,
-                .stride = stride};
-  int64_t *room = calloc(2 * series->count, sizeof *room);
+  io_virtual values[SIM_ARRAYS_MAX];
+  int64_t *room = calloc(2 * series->count + 1, sizeof *room), *begins = room, *own = room + series->count + 1;
   if (!room) return sim_no_memory("the index of snapshots");
-  self.counts = room;
-  self.begins = room + series->count;
+  cloud self = {.series = series, .values = values, .value_count = record_count, .counts = own, .begins = begins};
   for (size_t i = 0; i < series->count; i++) {
-    self.counts[i] = counts[stride * i];
-    self.begins[i] = self.all;
-    self.all += self.counts[i];
-    if (self.counts[i] > self.most) self.most = self.counts[i];
+    own[i] = counts[stride * i];
+    begins[i + 1] = begins[i] + own[i];
+    if (own[i] > self.most) self.most = own[i];
+  }
+  for (size_t i = 0; i < record_count; i++) {
+    values[i] = values_of_particles(series, begins, species, &records[i]);
+    if (strcmp(records[i].name, IO_CONSTANT_RECORD) != 0) continue;
+    values[i].constants = constants;
+    values[i].stride = stride;
   }
   snprintf(name, sizeof name, "%s.hdf", species);
-  sim_status status = self.all > 0 ? write_file(series, name, write_cloud, &self) : SIM_OK;
+  const plan p = {name, values, record_count, write_cloud, &self};
+  const sim_status status = self.most > 0 ? write_file(series, &p, last, file) : SIM_OK;
   free(room);
   return status;
 }
@@ -273,49 +252,24 @@ sim_status io_vtk_particles(const io_vtk_series *series, const char *species, co
 typedef struct image {
   const io_vtk_series *series;
   const io_vtk_grid *grid;
-  const io_vtk_record *records;
-  size_t record_count;
+  const io_virtual *values;
+  size_t value_count;
 } image;
 
-typedef struct field_name {
-  char text[64];
-} field_name;
-/* Without the letter of a component. */
-static field_name name_of(const io_vtk_record *from) {
-  field_name out;
-  snprintf(out.text, sizeof out.text, "%.*s", (int)strcspn(from->name, "/"), from->name);
-  return out;
-}
-
 /* The reader expects time as the first axis, no axes of length one, and the components of a vector as the last axis. */
-static sim_status write_field(const image *self, hid_t parent, const io_vtk_record *from) {
-  const io_vtk_grid *grid = self->grid;
-  hsize_t source[3], shape[5] = {self->series->count}, start[5] = {0};
-  int rank = 1, axes_there = 0;
-  char object[128];
-  const field_name name = name_of(from);
+static io_virtual values_of_field(const io_vtk_series *series, const int64_t *begins, const io_vtk_grid *grid,
+                                  const io_vtk_record *from) {
+  io_virtual out = {
+      .series = series, .begins = begins, .dtype = from->dtype, .components = from->components, .rank = 1};
   for (int a = 0; a < grid->rank; a++) {
-    if (!grid->cut[a]) source[axes_there++] = (hsize_t)grid->shape[a];
-    if (grid->shape[a] > 1) shape[rank++] = (hsize_t)grid->shape[a];
+    if (!grid->cut[a]) out.source[out.source_rank++] = (hsize_t)grid->shape[a];
+    if (grid->shape[a] > 1) out.shape[out.rank++] = (hsize_t)grid->shape[a];
   }
-  if (from->components > 1) shape[rank++] = (hsize_t)from->components;
-  hid_t plist = begin_virtual(from->dtype), space = H5Screate_simple(rank, shape, NULL);
-  bool good = plist >= 0 && space >= 0;
-  shape[0] = 1;
-  if (from->components > 1) shape[rank - 1] = 1;
-  for (int row = 0; row < from->components; row++) {
-    if (from->components > 1)
-      snprintf(object, sizeof object, "meshes/%s/%s", name.text, axes[row]);
-    else
-      snprintf(object, sizeof object, "meshes/%s", from->name);
-    if (from->components > 1) start[rank - 1] = (hsize_t)row;
-    for (size_t i = 0; good && i < self->series->count; i++) {
-      start[0] = i;
-      good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, shape, NULL) >= 0 &&
-             map_snapshot(plist, space, self->series->below, self->series->steps[i].step, object, axes_there, source);
-    }
-  }
-  return end_virtual(parent, name.text, from->dtype, plist, space, good);
+  if (from->components > 1) out.shape[out.rank++] = (hsize_t)from->components;
+  /* without the letter of a component where there are several */
+  snprintf(out.name, sizeof out.name, "%.*s", (int)strcspn(from->name, "/"), from->name);
+  snprintf(out.object, sizeof out.object, "meshes/%s", from->components > 1 ? out.name : from->name);
+  return out;
 }
 
 static sim_status write_image_attributes(const io_vtk_grid *grid, hid_t root) {
@@ -340,8 +294,8 @@ static sim_status write_image_steps(const image *self, hid_t group) {
   SIM_TRY(write_times(self->series, group));
   SIM_TRY(io_h5_group(group, "PointDataOffsets", &offsets));
   sim_status status = SIM_OK;
-  for (size_t i = 0; status == SIM_OK && i < self->record_count; i++)
-    status = write_sequence(offsets, name_of(&self->records[i]).text, self->series->count, 0, 1);
+  for (size_t i = 0; status == SIM_OK && i < self->value_count; i++)
+    status = write_sequence(offsets, self->values[i].name, self->series->count, 0, 1);
   H5Gclose(offsets);
   return status;
 }
@@ -353,8 +307,8 @@ static sim_status write_image(const void *opaque, hid_t root) {
   SIM_TRY(write_image_attributes(self->grid, root));
   SIM_TRY(io_h5_group(root, "PointData", &group));
   sim_status status = SIM_OK;
-  for (size_t i = 0; status == SIM_OK && i < self->record_count; i++)
-    status = write_field(self, group, &self->records[i]);
+  for (size_t i = 0; status == SIM_OK && i < self->value_count; i++)
+    status = io_virtual_join(&self->values[i], group, self->values[i].name);
   H5Gclose(group);
   if (status != SIM_OK) return status;
   SIM_TRY(io_h5_group(root, "Steps", &group));
@@ -364,7 +318,15 @@ static sim_status write_image(const void *opaque, hid_t root) {
 }
 
 sim_status io_vtk_image(const io_vtk_series *series, const io_vtk_grid *grid, const io_vtk_record *records,
-                        size_t record_count) {
-  const image self = {series, grid, records, record_count};
-  return write_file(series, "grid.hdf", write_image, &self);
+                        size_t record_count, bool last, io_vtk_file **file) {
+  io_virtual values[SIM_ARRAYS_MAX];
+  int64_t *begins = malloc((series->count + 1) * sizeof *begins);
+  if (!begins) return sim_no_memory("the index of snapshots");
+  for (size_t i = 0; i <= series->count; i++) begins[i] = (int64_t)i;
+  for (size_t i = 0; i < record_count; i++) values[i] = values_of_field(series, begins, grid, &records[i]);
+  const image self = {series, grid, values, record_count};
+  const plan p = {"grid.hdf", values, record_count, write_image, &self};
+  const sim_status status = write_file(series, &p, last, file);
+  free(begins);
+  return status;
 }

@@ -1,6 +1,7 @@
 /* VTKHDF 2.0 index files over snapshots: index.c describes a run, and these functions write <species>.hdf and
- * grid.hdf, the latter also for each slice. All values are virtual datasets over those of the snapshots; where a
- * snapshot has been removed they read as NaN. */
+ * grid.hdf, the latter also for each slice. All values are virtual datasets over those of the snapshots
+ * (io/snapshot/virtual.h); where a snapshot has been removed they read as NaN. A file is begun while the run goes on
+ * and completed at its end. */
 #ifndef SIM_IO_VTKHDF_H
 #define SIM_IO_VTKHDF_H
 
@@ -37,13 +38,18 @@ typedef struct io_vtk_grid {
   sim_mesh mesh;
 } io_vtk_grid;
 
-/* Writes NAME.hdf: an UnstructuredGrid with one poly-vertex cell a step. counts[stride * i]: particles at step i;
- * constants[stride * i]: IO_CONSTANT_RECORD at step i, NaN: in a dataset. */
+/* An index file that is begun; NULL: none. */
+typedef struct io_vtk_file io_vtk_file;
+
+/* NAME.hdf: an UnstructuredGrid with one poly-vertex cell a step. counts[stride * i]: particles at step i;
+ * constants[stride * i]: IO_CONSTANT_RECORD at step i, NaN: in a dataset. Not `last`: adds to `*file` whole blocks
+ * of steps, at most two. `last`: completes the file and sets `*file` to NULL. A failure also ends the file. */
 sim_status io_vtk_particles(const io_vtk_series *series, const char *species, const io_vtk_record *records,
-                            size_t record_count, const int64_t *counts, const double *constants,
-                            size_t stride) SIM_MUST_CHECK;
-/* Writes grid.hdf: ImageData, with values as point data at the centres of cells. */
+                            size_t record_count, const int64_t *counts, const double *constants, size_t stride,
+                            bool last, io_vtk_file **file) SIM_MUST_CHECK;
+/* The same for grid.hdf: ImageData, with values as point data at the centres of cells. */
 sim_status io_vtk_image(const io_vtk_series *series, const io_vtk_grid *grid, const io_vtk_record *records,
-                        size_t record_count) SIM_MUST_CHECK;
+                        size_t record_count, bool last, io_vtk_file **file) SIM_MUST_CHECK;
+void io_vtk_discard(io_vtk_file **file);
 
 #endif

@@ -11,7 +11,6 @@
 #include "io/seal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,7 +230,7 @@ static sim_status write_file(io_tables *self) {
   }
   if (status == SIM_OK) status = io_provenance_write(file.id, self->provenance);
   SIM_TRY(io_h5_finish(&file, status));
-  io_later_add(self->folder->later, &file.file, "tables", &self->result);
+  io_later_add(self->folder->later, &file.file, NULL, &self->result);
   self->changed = self->journal.waiting_bytes > 0;
   self->written = sim_wall_clock();
   self->took = self->written - begin;
@@ -249,8 +248,7 @@ static sim_status tables_flush(void *opaque) {
 /* Flushes the journal if many rows wait; a checkpoint stores the rest. */
 void io_table_shorten(const sim_sink *table_sink) {
   io_tables *self = table_sink->self;
-  if (self->journal.waiting_bytes > TAIL_MAX && io_journal_flush(&self->journal) != SIM_OK)
-    sim_log(SIM_LOG_WARN, "tables not written: %s; the run continues and tries again", sim_error_last()->message);
+  if (self->journal.waiting_bytes > TAIL_MAX) (void)!io_journal_flush(&self->journal); /* tables_flush reports */
 }
 
 static sim_status tables_finish(void *opaque) {

@@ -12,15 +12,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
-  collision_run *run = self;
-  if (run->n > 0) SIM_TRY(run->ops->store(run->work));
+/* Lists the state that the host has stored last. */
+static void list_state(collision_run *run, sim_array *arrays, sim_species *species, sim_frame *frame) {
   frame->array_count = 0;
   for (int which = 0; which < COLLISION_ARRAYS; which++)
     if (collision_view_array(run, which, &arrays[frame->array_count])) frame->array_count++;
   memcpy(species, run->species, run->species_count * sizeof *species);
   frame->species_count = run->species_count;
+}
+
+/* After SIM_ERR_DIVERGED: names a grain whose state is not finite at the time of `clock`; on a GPU, whose steps are
+ * queued, that may be some steps after the first. Overwrites the stored state, which is lost anyway. The error stays as
+ * it is where all grains are finite. */
+static sim_status name_grain(collision_run *run, const sim_clock *clock) {
+  const sim_error cause = *sim_error_last();
+  sim_array arrays[COLLISION_ARRAYS];
+  sim_species species[SIM_SPECIES_MAX];
+  sim_frame frame = {.clock = *clock, .arrays = arrays, .species = species};
+  const sim_status stored = run->n > 0 ? run->ops->store(run->work) : SIM_OK;
+  list_state(run, arrays, species, &frame);
+  if ((stored == SIM_OK || stored == SIM_ERR_DIVERGED) && arrays[0].space == SIM_SPACE_HOST &&
+      sim_frame_check_finite(&frame) == SIM_ERR_DIVERGED)
+    return SIM_ERR_DIVERGED;
+  return sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
+}
+
+static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
+  collision_run *run = self;
+  const sim_status status = run->n > 0 ? run->ops->store(run->work) : SIM_OK;
+  if (status == SIM_ERR_DIVERGED) return name_grain(run, &frame->clock);
+  SIM_TRY(status);
+  list_state(run, arrays, species, frame);
   return SIM_OK;
+}
+
+static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
+  const sim_status status = collision_observe(self, clock, table, values);
+  return status == SIM_ERR_DIVERGED ? name_grain(self, clock) : status;
 }
 
 /* ---- supported scenarios, memory and work ---- */
@@ -132,31 +160,22 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   return SIM_OK;
 }
 
-/* After a diverged step: names the grain whose state is not finite. Overwrites the state, which is lost anyway. */
-static sim_status name_grain(collision_run *run, const sim_clock *clock) {
-  const sim_error cause = *sim_error_last();
-  sim_array arrays[COLLISION_ARRAYS];
-  sim_species species[SIM_SPECIES_MAX];
-  sim_frame frame = {.clock = *clock, .arrays = arrays, .species = species};
-  frame.clock.step++; /* number of the step that failed */
-  if (view(run, arrays, species, &frame) == SIM_OK && arrays[0].space == SIM_SPACE_HOST &&
-      sim_frame_check_finite(&frame) == SIM_ERR_DIVERGED)
-    return SIM_ERR_DIVERGED;
-  return sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
-}
-
 static sim_status step(void *self, sim_clock *clock) {
   collision_run *run = self;
   double after;
   const double dt = sim_clock_step(clock, run->dt, &after);
   clock->t = after;
   if (run->options.walls > 0) SIM_TRY(collision_motion_step(run, clock->t, dt));
-  const sim_status status = run->n > 0 ? run->ops->step(run->work, clock->t, dt) : SIM_OK;
-  if (status == SIM_ERR_DIVERGED) return name_grain(run, clock);
+  sim_status status = run->n > 0 ? run->ops->step(run->work, clock->t, dt) : SIM_OK;
+  if (status == SIM_ERR_DIVERGED)
+    return name_grain(run, &(sim_clock){.step = clock->step + 1, .t = clock->t}); /* the step that failed */
   SIM_TRY(status);
   clock->step++;
   clock->dt = dt;
-  return run->varies && clock->step % COLLISION_FLOW_STEPS == 0 ? collision_flow_step(run, clock) : SIM_OK;
+  if (!run->varies || clock->step % COLLISION_FLOW_STEPS != 0) return SIM_OK;
+  const int64_t n = run->n;
+  status = collision_flow_step(run, clock);
+  return status == SIM_ERR_DIVERGED && run->n == n ? name_grain(run, clock) : status; /* n: before the exchange */
 }
 
 static void describe(const void *self, char *out, size_t capacity) {
@@ -219,7 +238,7 @@ const sim_model collision_model = {
     .plan = plan,
     .create = create,
     .step = step,
-    .observe = collision_observe,
+    .observe = observe,
     .view = view,
     .describe = describe,
     .destroy = destroy,

@@ -2,7 +2,6 @@
 #include "kernels/collision/run.h"
 #include "kernels/collision/scenario/sizes.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* Operations of warps and thread blocks, asynchronous copies, and every instruction that device code names by PTX: what
  * another vendor's device has to replace stands here, each with the plain form in words. Compiled by nvcc with the
- * program, and by NVRTC with functions of a scenario, where there are no headers but those that it is given.
+ * program, and by NVRTC with functions of a scenario, where there are no headers but those that it is given. The one
+ * exception is diffusion/cuda/dft.c, which writes transforms as PTX.
  *
  * All lanes of a warp call the operations of a warp, all threads of a block those of a block. A warp has 32 lanes; lane
  * is threadIdx.x % 32. Reductions have one tree on all devices: with the lane 16 above, 8 above, ... */

@@ -116,8 +116,6 @@ typedef struct diffusion_method {
   diffusion_stage stage[DIFFUSION_STAGES];
 } diffusion_method;
 extern const diffusion_method diffusion_methods[DIFFUSION_SCHEMES];
-/* The method's stages with the grid's scale as coefficients. */
-diffusion_method diffusion_method_for(diffusion_scheme scheme, double scale);
 
 /* An embedded scheme, which estimates the error of a step. Stage 0 evaluates the rates of the state unless they are
  * known; the others make a step. Then array [DIFFUSION_NEXT] is the new state, [DIFFUSION_ERROR] its difference from

@@ -13,7 +13,6 @@
 #include "kernels/diffusion/modes.cuh"
 
 #include <complex.h>
-#include <math.h>
 
 /* indices of arrays */
 enum { NOW, U, N, M, A, B };
@@ -201,9 +200,6 @@ static diffusion_method scaled(diffusion_method method, double scale) {
   return method;
 }
 
-diffusion_method diffusion_method_for(diffusion_scheme scheme, double scale) {
-  return scaled(diffusion_methods[scheme], scale);
-}
 diffusion_method diffusion_method_with(const diffusion_parameters *p, double scale) {
   diffusion_method method = *diffusion_method_of(p);
   if (diffusion_fluctuates(p) && method.stages > 0) {

@@ -44,12 +44,19 @@ static void warn(nbody_force_error *e, int64_t step) {
           median ? "" : " or gravity.error_tail");
 }
 
+/* Bodies that are measured. In a periodic box a pair of the direct sums costs some 100 times as much as in open space:
+ * among more than 10^5 bodies fewer are taken, down to 100, of which the greatest error stands for 99.9 %. */
+static int sample_count(const nbody_run *run) {
+  const double most = run->box > 0 ? fmax(100, 1e8 / (double)run->n) : NBODY_SAMPLES;
+  return (int)fmin((double)run->n, fmin(most, NBODY_SAMPLES));
+}
+
 sim_status nbody_measure_force_error(nbody_run *run, int64_t step) {
   const nbody_solver *solver = run->forces.solver;
   const bool known = run->force_error.measured && run->force_error.step == step;
   if (solver->sample == NULL || run->laws.external != NULL || run->n < 2 || known) return SIM_OK;
-  const int count = run->n < NBODY_SAMPLES ? (int)run->n : NBODY_SAMPLES;
-  int64_t *numbers = malloc((size_t)count * sizeof *numbers);
+  const int count = sample_count(run);
+  int64_t *numbers = calloc((size_t)count, sizeof *numbers);
   double *values = malloc((size_t)count * 9 * sizeof *values);
   sim_status status = SIM_OK;
   if (numbers == NULL || values == NULL) status = sim_no_memory("the force error of %d bodies", count);
@@ -57,7 +64,7 @@ sim_status nbody_measure_force_error(nbody_run *run, int64_t step) {
   for (int k = 0; status == SIM_OK && k < count; k++) {
     double u[2];
     sim_rng_uniform(SAMPLE_SEED, (uint64_t)k, (uint64_t)step, 0, u);
-    numbers[k] = run->n <= NBODY_SAMPLES ? k : (int64_t)(u[0] * (double)run->n);
+    numbers[k] = run->n <= count ? k : (int64_t)(u[0] * (double)run->n);
   }
   if (status == SIM_OK) status = solver->sample(run->forces.work, numbers, count, got, exact);
   if (status == SIM_OK) {

@@ -14,7 +14,12 @@
 
 enum { ID, MASS, POSITION, VELOCITY, ACCELERATION, JERK, CONTROLLER, ARRAYS };
 
-static const char *const control_names[] = {"energy at the start", "next adaptive step", "size of the system", NULL};
+static const char *const control_names[] = {"energy at the start",
+                                            "next adaptive step",
+                                            "size of the system",
+                                            "kinetic energy of the momenta",
+                                            "integral of the peculiar kinetic energy",
+                                            NULL};
 static const sim_field state_fields[] = {
     [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT, .doc = "id of the body, from 0"},
     [MASS] = {.name = "mass", .type = SIM_REAL, .flags = SIM_IN_SNAPSHOT, .dimension = {0, 1, 0}, .doc = "mass"},
@@ -29,7 +34,7 @@ static const sim_field state_fields[] = {
                   .components = 3,
                   .flags = SIM_IN_SNAPSHOT,
                   .dimension = {1, 0, -1},
-                  .doc = "velocity"},
+                  .doc = "velocity; with expansion a^2 dx/dt, which is a times the peculiar velocity"},
     [ACCELERATION] = {.name = "acceleration",
                       .type = SIM_REAL,
                       .components = 3,
@@ -46,7 +51,9 @@ static const sim_field state_fields[] = {
          .components = NBODY_CONTROLS,
          .choices = control_names,
          .doc =
-             "energy at the start, next adaptive step, root mean square distance from the mean position at the start"},
+             "energy at the start (with expansion the Layzer-Irvine constant), next adaptive step, root mean square "
+             "distance from the mean position at the start; with expansion the kinetic energy of the momenta and the "
+             "integral over a of the peculiar kinetic energy"},
     [ARRAYS] = {0}};
 
 /* ---- observables ---- */
@@ -61,20 +68,34 @@ static const nbody_sums *sums_at(nbody_run *run, const sim_clock *clock) {
   return &run->sums;
 }
 
+/* d(T + W)/da + (2 T + W)/a = 0 (W. M. Irvine, thesis, Harvard (1961); D. Layzer, ApJ 138 (1963) 174), so that a (T +
+ * W) and the integral of T over a have a constant sum. Its change is given relative to the energy that went into
+ * motion. */
+static double layzer_irvine_error(const nbody_run *run, double a, double kinetic, double potential) {
+  const double moved = a * kinetic + run->controller[NBODY_KINETIC_INTEGRAL];
+  const double change = moved + a * potential - run->controller[NBODY_INITIAL_ENERGY];
+  return moved > 0 ? change / moved : change;
+}
+
 static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double *values) {
   const nbody_sums *s = sums_at(run, clock);
   SIM_TRY(nbody_check_solver(run));
   SIM_TRY(nbody_measure_force_error(run, clock->step));
-  const double initial = run->controller[NBODY_INITIAL_ENERGY], total = s->kinetic + s->potential;
-  values[NBODY_COLUMN_KINETIC] = s->kinetic;
-  values[NBODY_COLUMN_POTENTIAL] = s->potential;
+  const double a = run->expansion.given ? clock->t : 1, kinetic = s->kinetic / (a * a), potential = s->potential / a;
+  const double initial = run->controller[NBODY_INITIAL_ENERGY], total = kinetic + potential;
+  values[NBODY_COLUMN_KINETIC] = kinetic;
+  values[NBODY_COLUMN_POTENTIAL] = potential;
   values[NBODY_COLUMN_TOTAL] = total;
-  values[NBODY_COLUMN_ERROR] = run->laws.time_dependent ? NAN : (total - initial) / (initial != 0 ? fabs(initial) : 1);
-  values[NBODY_COLUMN_VIRIAL_RATIO] = s->potential != 0 ? 2 * s->kinetic / fabs(s->potential) : NAN;
+  if (run->expansion.given)
+    values[NBODY_COLUMN_ERROR] = layzer_irvine_error(run, a, kinetic, potential);
+  else
+    values[NBODY_COLUMN_ERROR] =
+        run->laws.time_dependent ? NAN : (total - initial) / (initial != 0 ? fabs(initial) : 1);
+  values[NBODY_COLUMN_VIRIAL_RATIO] = potential != 0 && run->box == 0 ? 2 * kinetic / fabs(potential) : NAN;
   for (int c = 0; c < 3; c++) {
     values[NBODY_COLUMN_MOMENTUM + c] = s->momentum[c];
-    values[NBODY_COLUMN_ANGULAR_MOMENTUM + c] = s->angular_momentum[c];
-    values[NBODY_COLUMN_CENTRE + c] = s->moment[c] / s->mass;
+    values[NBODY_COLUMN_ANGULAR_MOMENTUM + c] = run->box == 0 ? s->angular_momentum[c] : NAN;
+    values[NBODY_COLUMN_CENTRE + c] = run->box == 0 ? s->moment[c] / s->mass : NAN;
   }
   if (fabs(values[NBODY_COLUMN_ERROR]) > run->integrate.max_energy_error)
     return sim_fail(SIM_ERR_DIVERGED, "energy error %.3g at step %" PRId64 ", t = %.9g: above max_energy_error = %.3g",
@@ -84,8 +105,13 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
 
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   nbody_run *run = self;
+  if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
   if (table == NBODY_TABLE_OBSERVE) return run->ops->observe(run->work, clock->t, values);
   if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
+  if (run->box > 0) { /* no centre of mass */
+    for (int k = 0; k < NBODY_RADII; k++) values[k] = NAN;
+    return SIM_OK;
+  }
   const nbody_sums *s = sums_at(run, clock);
   const double centre[3] = {s->moment[0] / s->mass, s->moment[1] / s->mass, s->moment[2] / s->mass};
   run->ops->radii(run->work, centre, values);
@@ -104,6 +130,8 @@ static const nbody_ops *choose_ops(const nbody_parameters *p, const sim_setup *s
   return ops[setup->backend->kind][p->common.precision == SIM_SINGLE];
 }
 
+static double box_of(const nbody_parameters *p) { return p->box.given ? p->box.size : 0; }
+
 static nbody_options options_for(const nbody_parameters *p, const nbody_laws *laws, const sim_setup *setup, int64_t n,
                                  double spread) {
   return (nbody_options){.n = n,
@@ -113,6 +141,7 @@ static nbody_options options_for(const nbody_parameters *p, const nbody_laws *la
                          .threads = setup->threads,
                          .G = p->gravity.G,
                          .softening = p->gravity.softening,
+                         .box = box_of(p),
                          .method = (nbody_method)p->gravity.solver,
                          .fmm = nbody_fmm_settings_for(p->gravity.error, p->gravity.error_tail, (double)n),
                          .spread = spread,
@@ -126,13 +155,13 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   double n, made = 0;
   if (setup->saved != NULL) {
     int64_t bodies;
-    SIM_TRY(nbody_saved_check(&p->integrate, setup->saved, &bodies));
+    SIM_TRY(nbody_saved_check(&p->integrate, box_of(p), setup->saved, &bodies));
     n = (double)bodies;
   } else {
     nbody_groups groups;
     SIM_TRY(nbody_groups_list(p, setup, &groups));
     n = groups.n;
-    made = nbody_bodies_bytes(&groups, 3 * n * (double)sim_dtype_size(ops->dtype));
+    made = nbody_bodies_bytes(&groups, setup->threads, 3 * n * (double)sim_dtype_size(ops->dtype));
     nbody_groups_free(&groups);
   }
   nbody_laws laws;
@@ -155,8 +184,10 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   sim_plan_add(out, "integrator", scratch);
   if (host > 0) sim_plan_add_host(out, choice.name, host);
   if (device > 0) sim_plan_add(out, choice.name, device);
+  const double spectrum = nbody_run_spectrum_bytes(p, setup, ops->dtype, n);
+  if (spectrum > 0) sim_plan_add_host(out, "spectrum", spectrum);
   /* memory of the generated bodies is freed before integrator and solver allocate theirs */
-  made -= host + (out->space == SIM_SPACE_HOST ? scratch : 0);
+  made -= host + spectrum + (out->space == SIM_SPACE_HOST ? scratch : 0);
   if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);
   out->snapshot_bytes = shown;
   out->staged_bytes = shown - n * sizeof(uint64_t);
@@ -173,6 +204,8 @@ static void destroy(void **self) {
   run->ops->destroy(&run->work);
   if (run->forces.solver != NULL) run->forces.solver->destroy(&run->forces.work);
   nbody_laws_free(&run->laws);
+  nbody_spectrum_destroy(&run->spectrum);
+  free(run->staged);
   sim_buffer *const buffers[] = {&run->id, &run->mass, &run->position, &run->velocity, &run->acceleration, &run->jerk};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) sim_buffer_destroy(buffers[i]);
   free(run);
@@ -214,7 +247,10 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
 
 static sim_status restore(nbody_run *run, const sim_setup *setup) {
   const sim_frame *saved = setup->saved;
-  SIM_TRY(nbody_saved_check(&run->integrate, saved, &run->n));
+  SIM_TRY(nbody_saved_check(&run->integrate, run->box, saved, &run->n));
+  if (run->expansion.given && !(saved->clock.t >= run->expansion.a_start))
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's time %.9g is before expansion.a_start = %.9g",
+                    saved->clock.t, run->expansion.a_start);
   memcpy(run->species, saved->species, saved->species_count * sizeof *run->species);
   run->species_count = saved->species_count;
   SIM_TRY(nbody_create_arrays(run, setup));
@@ -247,6 +283,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   run->forces.solver = run->choice.solver;
   SIM_TRY(run->forces.solver->create(&options, &state, &run->forces.work));
   SIM_TRY(run->ops->create(&options, &state, run->forces, &run->work));
+  SIM_TRY(nbody_create_spectrum(run, p, setup));
   if (setup->saved != NULL) return SIM_OK;
   sim_startup("computing the first force", 0, 0);
   run->ops->force(run->work, 0);
@@ -259,6 +296,10 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   SIM_TRY(nbody_check_solver(run));
   SIM_TRY(nbody_check_energy(run, sums));
   run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential_known ? sums->kinetic + sums->potential : 0;
+  if (run->expansion.given) {
+    run->controller[NBODY_INITIAL_ENERGY] = sums->kinetic / run->expansion.a_start + sums->potential;
+    run->controller[NBODY_KINETIC_NOW] = sums->kinetic;
+  }
   return nbody_plan_first_step(run);
 }
 
@@ -270,6 +311,9 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->backend = setup->backend;
   run->ops = choose_ops(p, setup);
   run->integrate = p->integrate;
+  run->expansion = p->expansion;
+  run->spectrum_table = nbody_spectrum_table(p);
+  run->box = box_of(p);
   run->sums_step = -1;
   run->force_error = (nbody_force_error){.asked = p->gravity.error > 0 ? p->gravity.error : NBODY_ERROR,
                                          .asked_tail = p->gravity.error_tail > 0 ? p->gravity.error_tail : INFINITY};
@@ -281,7 +325,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   if (setup->saved != NULL)
     *clock = setup->saved->clock;
   else
-    *clock = (sim_clock){.dt = nbody_first_dt(run)};
+    *clock = (sim_clock){.t = run->expansion.given ? run->expansion.a_start : 0, .dt = nbody_first_dt(run)};
   clock->t_end = p->integrate.t_end;
   return SIM_OK;
 }
@@ -291,7 +335,9 @@ static void describe(const void *self, char *out, size_t capacity) {
   const nbody_run *run = self;
   snprintf(out, capacity, "%" PRId64 " %s, %s%s", run->n, run->n == 1 ? "body" : "bodies",
            schemes[run->integrate.scheme], isnan(run->integrate.dt) ? " with adaptive step" : "");
-  const size_t used = strlen(out);
+  size_t used = strlen(out);
+  if (run->expansion.given)
+    used += (size_t)snprintf(out + used, capacity - used, ", expanding from a = %.4g", run->expansion.a_start);
   if (run->laws.no_pairs)
     snprintf(out + used, capacity - used, ", no forces between bodies");
   else
@@ -319,6 +365,9 @@ static const char *const references[] = {
     "S. J. Aarseth, M. Henon and R. Wielen, A&A 37 (1974) 183: Plummer spheres",
     "L. Hernquist, ApJ 356 (1990) 359: Hernquist spheres",
     "L. Hernquist, ApJS 86 (1993) 389: disk galaxies",
+    "T. Quinn et al. (1997), astro-ph/9710043: leapfrog in comoving coordinates",
+    "D. J. Eisenstein and W. Hu, ApJ 496 (1998) 605: transfer function",
+    "Ya. B. Zel'dovich, A&A 5 (1970) 84: displacements of linear theory",
     NULL};
 
 static const char example[] =

@@ -3,6 +3,7 @@
 #define NBODY_NBODY_H
 
 #include "engine/model.h"
+#include "kernels/nbody/cosmos/expansion.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,8 +64,22 @@ typedef struct nbody_each {
   sim_doubles mass, position, velocity;
 } nbody_each;
 
+/* How the amplitudes of waves are drawn: from the normal distribution, or all at their root mean square (R. E. Angulo
+ * and A. Pontzen, MNRAS 462 (2016) L1). */
+typedef enum nbody_amplitudes { NBODY_RANDOM, NBODY_FIXED } nbody_amplitudes;
+
+/* A lattice of n^3 bodies in a periodic cube, displaced by waves of a power spectrum. Only the species of `group`
+ * applies. NaN: not given. */
+typedef struct nbody_zeldovich {
+  nbody_group_fields group;
+  int64_t n;                     /* bodies along a side */
+  sim_doubles power;             /* rows {k, P} at a = 1; none: Eisenstein and Hu's formula */
+  double index, omega_b, sigma8; /* of the formula; sigma8 also scales `power` */
+  int amplitudes;                /* nbody_amplitudes */
+} nbody_zeldovich;
+
 extern const sim_schema nbody_body_schema, nbody_plummer_schema, nbody_hernquist_schema, nbody_uniform_sphere_schema,
-    nbody_exponential_disk_schema, nbody_from_file_schema, nbody_each_schema, nbody_schema;
+    nbody_exponential_disk_schema, nbody_from_file_schema, nbody_each_schema, nbody_zeldovich_schema, nbody_schema;
 
 /* How forces between bodies are computed. */
 typedef enum nbody_method { NBODY_AUTO, NBODY_DIRECT, NBODY_FMM } nbody_method;
@@ -76,6 +91,13 @@ typedef struct nbody_gravity {
   double error_tail; /* of 99.9 % of the bodies; NaN: any */
 } nbody_gravity;
 #define NBODY_ERROR 1e-4
+
+/* A cube with one corner at the origin, repeated without end. */
+typedef struct nbody_box {
+  bool given; /* without: open space */
+  double size;
+  int boundary; /* 0: periodic */
+} nbody_box;
 
 typedef struct nbody_integrate {
   int scheme;    /* nbody_scheme */
@@ -89,19 +111,28 @@ typedef struct nbody_integrate {
 typedef struct nbody_parameters {
   sim_common common;
   sim_list bodies;
+  nbody_box box;
   nbody_gravity gravity;
   sim_expr *external;          /* x y z t -> potential, or three components of the acceleration */
   sim_expr *pair, *pair_force; /* r2 -> potential, r2 -> force: one of them replaces gravity; G is then NaN */
   sim_function_map observe;
+  nbody_expansion expansion;
+  int64_t spectrum; /* points along a side of the grid of the table `spectrum`; 0: no table */
   nbody_integrate integrate;
-  /* Filled by validation: the table of `observe`, and all tables of the run. */
+  /* Filled by validation: the tables of `observe` and of `spectrum`, and all tables of the run. */
   sim_field observe_columns[SIM_COLUMNS_MAX + 1];
-  sim_table observe_table;
-  const sim_table *tables[4];
+  sim_field spectrum_columns[SIM_COLUMNS_MAX + 1];
+  char spectrum_names[SIM_COLUMNS_MAX][24], spectrum_docs[SIM_COLUMNS_MAX][96];
+  sim_table observe_table, spectrum_table;
+  const sim_table *tables[5];
 } nbody_parameters;
 
 /* sim_model.validate: fills in defaults, and adds the faults of rules between parameters. */
 sim_status nbody_validate(void *parameters, sim_faults *faults);
+/* Side of the periodic cube; NaN: no periodic box. */
+double nbody_box_side(const nbody_parameters *p);
+/* The group of `bodies` from a power spectrum; NULL: none. */
+const nbody_zeldovich *nbody_zeldovich_of(const nbody_parameters *p);
 /* gravity.G, or the value of "auto"; also with a custom law, because groups in equilibrium are generated with it. */
 double nbody_gravitational_constant(const nbody_parameters *p);
 

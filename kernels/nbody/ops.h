@@ -39,6 +39,7 @@ typedef struct nbody_ops {
   /* Minimum over the bodies; INFINITY where nothing limits the step. */
   double (*step_softened)(nbody_work *work, double eta);           /* eta sqrt(eps / |a|) */
   double (*step_aarseth)(nbody_work *work, double eta, double dt); /* after a corrected step of dt */
+  double (*kinetic)(nbody_work *work);                             /* sum of m v^2/2, in fp64 */
   void (*sums)(nbody_work *work, double t, nbody_sums *out); /* `potential`: pair and external potential at time t */
   /* values[count]: options.observe over all bodies at time t, in its order. */
   sim_status (*observe)(nbody_work *work, double t, double *values);

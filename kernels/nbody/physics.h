@@ -23,6 +23,14 @@
 SIM_HD static inline double nbody_kicked(double v, double a, double dt) { return v + a * dt; }
 SIM_HD static inline double nbody_drifted(double x, double v, double dt) { return x + v * dt; }
 
+/* The coordinate in [0, size) of a periodic box; size 0: open space. A result that is rounded to another type may be
+ * `size` there, and is then wrapped once more. Exact but for one rounding; NaN of NaN and of infinity. */
+SIM_HD static inline double nbody_wrapped(double x, double size) {
+  if (size == 0 || (x >= 0 && x < size)) return x;
+  const double inside = x - size * floor(x / size);
+  return inside < 0 || inside >= size ? 0 : inside;
+}
+
 /* Taylor series to the jerk. */
 SIM_HD static inline double nbody_predicted_position(double x, double v, double a, double j, double dt) {
   return x + dt * (v + dt * (0.5 * a + dt * (1.0 / 6.0) * j));
@@ -58,5 +66,13 @@ SIM_HD static inline double nbody_fall_time2(double dx, double dy, double dz, do
   const double s2 = dx * dx + dy * dy + dz * dz + eps2;
   return gm > 0 ? s2 * sqrt(s2) / gm : INFINITY;
 }
+
+#ifdef __CUDACC__
+/* A coordinate after a drift, in the periodic box. */
+template <typename real> __device__ inline real nbody_moved(real x, real v, double dt, double box) {
+  const real to = (real)nbody_drifted(x, v, dt);
+  return (real)nbody_wrapped((real)nbody_wrapped(to, box), box);
+}
+#endif
 
 #endif

@@ -2,11 +2,19 @@
 #ifndef NBODY_RUN_H
 #define NBODY_RUN_H
 
+#include "kernels/nbody/cosmos/spectrum.h"
 #include "kernels/nbody/ops.h"
 #include "kernels/nbody/start/bodies.h"
 
 /* Indices into the state array `controller`: numbers kept from step to step beside the bodies. */
-enum { NBODY_INITIAL_ENERGY, NBODY_NEXT_STEP, NBODY_SPREAD, NBODY_CONTROLS };
+enum {
+  NBODY_INITIAL_ENERGY, /* with expansion the Layzer-Irvine constant */
+  NBODY_NEXT_STEP,
+  NBODY_SPREAD,
+  NBODY_KINETIC_NOW,      /* expansion: kinetic energy of the momenta a^2 dx/dt */
+  NBODY_KINETIC_INTEGRAL, /* expansion: integral over a of the peculiar kinetic energy since the start */
+  NBODY_CONTROLS
+};
 
 /* Error of the acceleration by the solver, measured whenever the energy is, on NBODY_SAMPLES bodies that step and
  * chance choose: |da| / |a| of each. */
@@ -26,6 +34,11 @@ typedef struct nbody_run {
   nbody_choice choice;
   nbody_force_error force_error;
   nbody_integrate integrate;
+  double box; /* as in nbody_options */
+  nbody_expansion expansion;
+  int spectrum_table;       /* index of the table `spectrum`; -1: none */
+  nbody_spectrum *spectrum; /* NULL: no table `spectrum` */
+  void *staged;             /* for the spectrum, on a GPU: masses and positions on the host */
   int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
   double controller[NBODY_CONTROLS];
@@ -37,8 +50,10 @@ typedef struct nbody_run {
   sim_graph *step; /* captured step of length integrate.dt; NULL before capture */
 } nbody_run;
 
-/* Checks the ranges of the values in a checkpoint's state; *n: its bodies. SIM_ERR_INCOMPATIBLE. */
-sim_status nbody_saved_check(const nbody_integrate *integrate, const sim_frame *saved, int64_t *n) SIM_MUST_CHECK;
+/* Checks the ranges of the values in a checkpoint's state; *n: its bodies. box: as in nbody_options.
+ * SIM_ERR_INCOMPATIBLE. */
+sim_status nbody_saved_check(const nbody_integrate *integrate, double box, const sim_frame *saved,
+                             int64_t *n) SIM_MUST_CHECK;
 /* Creates the state's arrays for run->n bodies, zeroed, on the run's device (ids on the host). SIM_ERR_NO_MEMORY. */
 sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 /* Creates and fills the state's arrays with the bodies of `groups`, sorted by species. SIM_ERR_SCENARIO where a value
@@ -64,11 +79,17 @@ sim_status nbody_external_start(const nbody_run *run, double *out) SIM_MUST_CHEC
 sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *options, const nbody_solver *solver,
                           sim_backend_kind kind, double n, sim_plan *out) SIM_MUST_CHECK;
 /* Number of steps of a run; NaN with adaptive steps. */
-double nbody_step_count(const nbody_integrate *integrate);
+double nbody_step_count(const nbody_parameters *p);
 /* Computes the length of the first step, after the first force; stored in run->controller with adaptive steps. */
 sim_status nbody_plan_first_step(nbody_run *run) SIM_MUST_CHECK;
 /* Length of the first step, at most t_end. */
 double nbody_first_dt(const nbody_run *run);
+/* Creates run->spectrum, where the scenario asks for one. SIM_ERR_NO_MEMORY. */
+sim_status nbody_create_spectrum(nbody_run *run, const nbody_parameters *p, const sim_setup *setup) SIM_MUST_CHECK;
+/* Memory in bytes that nbody_create_spectrum will allocate on the host, for n bodies whose state has this type. */
+double nbody_run_spectrum_bytes(const nbody_parameters *p, const sim_setup *setup, sim_dtype dtype, double n);
+/* A row of the table `spectrum` at scale factor a. */
+sim_status nbody_observe_spectrum(nbody_run *run, double a, double *values) SIM_MUST_CHECK;
 /* Measures run->force_error at the present state, after its force; warns once where it is above what was asked. Does
  * nothing for direct sums, and with external forces, which are in the same sums. SIM_ERR_NO_MEMORY. */
 sim_status nbody_measure_force_error(nbody_run *run, int64_t step) SIM_MUST_CHECK;

@@ -2,12 +2,17 @@
 
 #include <stdio.h>
 
-static const nbody_solver *const direct[SIM_BACKEND_KINDS] = {
-    [SIM_BACKEND_CPU] = &nbody_direct_cpu,
+/* [1]: in a periodic box. */
+static const nbody_solver *const direct[SIM_BACKEND_KINDS][2] = {
+    [SIM_BACKEND_CPU] = {&nbody_direct_cpu, &nbody_direct_periodic_cpu},
 #ifdef SIM_HAS_CUDA
-    [SIM_BACKEND_CUDA] = &nbody_direct_cuda,
+    [SIM_BACKEND_CUDA] = {&nbody_direct_cuda, &nbody_direct_periodic_cuda},
 #endif
 };
+
+static const nbody_solver *direct_for(const nbody_options *options, sim_backend_kind kind) {
+  return direct[kind][options->box > 0];
+}
 
 static const nbody_solver *const fmm[SIM_BACKEND_KINDS] = {
     [SIM_BACKEND_CPU] = &nbody_fmm_cpu,
@@ -16,9 +21,9 @@ static const nbody_solver *const fmm[SIM_BACKEND_KINDS] = {
 #endif
 };
 
-static void take_direct(sim_backend_kind kind, nbody_choice *out) {
-  out->solver = direct[kind];
-  snprintf(out->name, sizeof out->name, "%s", direct[kind]->name);
+static void take_direct(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
+  out->solver = direct_for(options, kind);
+  snprintf(out->name, sizeof out->name, "%s", out->solver->name);
 }
 
 static void take_fmm(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
@@ -30,12 +35,12 @@ static void take_fmm(const nbody_options *options, sim_backend_kind kind, nbody_
 /* Of both methods the faster one. */
 static void take_faster(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   const nbody_fmm_estimate cost =
-      nbody_fmm_estimate_for(&options->fmm, kind, options->single_pairs, (double)options->n);
+      nbody_fmm_estimate_for(&options->fmm, kind, options->single_pairs, options->box > 0, (double)options->n);
   if (cost.seconds < cost.direct) {
     take_fmm(options, kind, out);
     snprintf(out->why, sizeof out->why, "; auto: about %.2g x faster than direct sums", cost.direct / cost.seconds);
   } else {
-    take_direct(kind, out);
+    take_direct(options, kind, out);
     snprintf(out->why, sizeof out->why, "; auto: about %.2g x faster than multipoles", cost.seconds / cost.direct);
   }
 }
@@ -50,10 +55,10 @@ sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind ki
   }
   const bool multipoles = options->method == NBODY_AUTO && fmm[kind] != NULL && fmm[kind]->supports(options) == SIM_OK;
   if (options->method == NBODY_DIRECT || !multipoles) {
-    take_direct(kind, out);
+    take_direct(options, kind, out);
     return out->solver->supports(options);
   }
-  if (direct[kind]->supports(options) == SIM_OK)
+  if (direct_for(options, kind)->supports(options) == SIM_OK)
     take_faster(options, kind, out);
   else
     take_fmm(options, kind, out);

@@ -26,6 +26,7 @@ typedef struct nbody_options {
   sim_isa isa;
   int threads;
   double G, softening;
+  double box;    /* edge of the periodic box, which has all positions in [0, box); 0: open space */
   double spread; /* root mean square distance from the mean position at the start of the run: the size of the system */
   nbody_laws laws;
   nbody_method method;             /* that the scenario asks for */
@@ -99,10 +100,12 @@ sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind ki
 
 /* Direct summation over all pairs, with gravity or a custom law. */
 extern const nbody_solver nbody_direct_cpu;
+/* The same in a periodic box, with the images of all bodies. */
+extern const nbody_solver nbody_direct_periodic_cpu;
 /* Fast multipole method, for gravity without the jerk. */
 extern const nbody_solver nbody_fmm_cpu;
 #ifdef SIM_HAS_CUDA
-extern const nbody_solver nbody_direct_cuda, nbody_fmm_cuda;
+extern const nbody_solver nbody_direct_cuda, nbody_direct_periodic_cuda, nbody_fmm_cuda;
 #endif
 
 #endif

@@ -35,7 +35,29 @@ assert abs(slope - fit["all"]) < 1e-3, (slope, fit)
 PY
 
 expect 64 "nearest is nbody" "$SIM" bench nbodi
-expect 64 "sim bench has rows of" "$SIM" bench scenario.lua
+
+# The steps of a scenario, and its tables after them: as many as asked, of the problem that was asked for.
+cat >gas.lua <<'LUA'
+local n = sim.param("n", 8, "grains")
+return sim.collision {
+  box = { size = {4.2, 4.2, 4.2}, boundary = "periodic" },
+  grains = { sim.lattice { n = n, radius = 0.5, temperature = 0.1 } },
+  contact = { law = "linear", stiffness = 1000 }, integrate = { dt = 0.0014, t_end = 1.4 },
+}
+LUA
+expect 0 "80 steps after 30" "$SIM" bench gas.lua --set n=64 --warm 30 --steps 80 --device cpu --threads 1
+grep -q '^gas.lua, cpu, 1 thread: .* grain steps/s .* ms a step' output || fail "no rate of a scenario"
+tail -n +2 output >tables
+for steps in 1 2; do # after as many steps, and after one more
+  "$SIM" bench gas.lua --set n=64 --warm 109 --steps $steps --device cpu --threads 2 | tail -n +2 >tables.$steps
+done
+cmp tables tables.1 || fail "tables after as many steps"
+grep -q "collisions [1-9]" tables && ! cmp -s tables tables.2 || fail "tables say nothing of the steps"
+expect 64 "the run ends after 1000 steps" "$SIM" bench gas.lua --warm 900 --steps 101 --device cpu
+expect 64 "expected both of them or none" "$SIM" bench gas.lua --warm 900
+expect 64 "not for a scenario" "$SIM" bench gas.lua --json
+expect 64 "not for rows of models" "$SIM" bench nbody --set n=100
+expect 66 "scenario.lua" "$SIM" bench scenario.lua
 expect 64 "does not take --quick" "$SIM" info --quick
 expect 64 "does not take --seed" "$SIM" bench --seed 1
 # --device cuda insists on it.

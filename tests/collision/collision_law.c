@@ -1,17 +1,10 @@
 /* What a law of contacts asks of the step, of time and of the account of energy. */
 #include "tests/collision/driver.h"
-
 #include "engine/log.h"
+#include "tests/collision/near.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "tests/collision/near.h"
 
 static const double pi = 3.14159265358979323846;
 

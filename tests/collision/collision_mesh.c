@@ -2,18 +2,12 @@
 #include "kernels/common/geometry/geometry.h"
 #include "kernels/common/geometry/mesh_contact.h"
 #include "tests/collision/driver.h"
+#include "tests/collision/near.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "tests/collision/near.h"
 
 enum { CUTS_MOST = 32 };
 

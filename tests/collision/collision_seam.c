@@ -2,18 +2,12 @@
 #include "kernels/common/geometry/geometry.h"
 #include "kernels/common/geometry/mesh_cache.h"
 #include "tests/collision/driver.h"
+#include "tests/collision/near.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "tests/collision/near.h"
 
 /* 2 n^2 triangles over [from, to]^2 at the height that `rise` says. */
 static geometry_triangles surface(int n, double from, double to, double (*rise)(double, double)) {

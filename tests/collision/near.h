@@ -2,9 +2,9 @@
 #ifndef TESTS_COLLISION_NEAR_H
 #define TESTS_COLLISION_NEAR_H
 
-/* After <cmocka.h>. */
+#include "tests/must.h"
+
 #include <math.h>
-#include <stdint.h>
 
 static inline void near_to(double got, double expected, double within, const char *what) {
   if (!(fabs(got - expected) <= within))

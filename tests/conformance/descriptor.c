@@ -38,15 +38,44 @@ static void *count_block(void *block) {
   if (block) count_bytes((long long)malloc_usable_size(block));
   return block;
 }
+
+/* Large aligned blocks count as what is asked for: their usable size has up to one alignment more, which nobody touches
+ * and the system thus never finds memory for. */
+enum { LARGE = 1 << 22, LARGE_BLOCKS = 256 };
+static struct large {
+  void *_Atomic block;
+  long long unused; /* usable beyond what is asked for */
+} large[LARGE_BLOCKS];
+static void *count_aligned(void *block, size_t size) {
+  if (!count_block(block) || size < LARGE) return block;
+  for (int i = 0; i < LARGE_BLOCKS; i++) {
+    void *none = NULL;
+    if (!atomic_compare_exchange_strong(&large[i].block, &none, block)) continue;
+    large[i].unused = (long long)(malloc_usable_size(block) - size);
+    count_bytes(-large[i].unused);
+    break;
+  }
+  return block;
+}
+static void forget_aligned(void *block) {
+  for (int i = 0; block && i < LARGE_BLOCKS; i++)
+    if (atomic_load(&large[i].block) == block) {
+      count_bytes(large[i].unused);
+      atomic_store(&large[i].block, NULL);
+    }
+}
 #define WRAP(result, name, ...)                                                                                        \
   result __real_##name(__VA_ARGS__);                                                                                   \
   result __wrap_##name(__VA_ARGS__);                                                                                   \
   result __wrap_##name(__VA_ARGS__)
 WRAP(void *, malloc, size_t size) { return count_block(__real_malloc(size)); }
 WRAP(void *, calloc, size_t count, size_t size) { return count_block(__real_calloc(count, size)); }
-WRAP(void *, aligned_alloc, size_t align, size_t size) { return count_block(__real_aligned_alloc(align, size)); }
+WRAP(void *, aligned_alloc, size_t align, size_t size) {
+  return count_aligned(__real_aligned_alloc(align, size), size);
+}
 WRAP(void, free, void *block) {
   if (block) count_bytes(-(long long)malloc_usable_size(block));
+  forget_aligned(block);
   __real_free(block);
 }
 WRAP(void *, realloc, void *block, size_t size) {
@@ -57,7 +86,7 @@ WRAP(void *, realloc, void *block, size_t size) {
 }
 WRAP(int, posix_memalign, void **out, size_t align, size_t size) {
   const int code = __real_posix_memalign(out, align, size);
-  if (code == 0) (void)count_block(*out);
+  if (code == 0) (void)count_aligned(*out, size);
   return code;
 }
 

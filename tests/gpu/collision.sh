@@ -66,3 +66,22 @@ for law in gas hertz rain; do
   wait "$pid" || fail "$law: the last resume exits $?"
   same "$law.whole" "$law.cut" "$law after three kills"
 done
+
+# A grain that is thrown out of all bounds is named, where an output notices it: the row of step 100.
+cat >wild.lua <<'LUA'
+return sim.collision {
+  box       = { size = {2, 2, 4}, boundary = "wall" },
+  grains    = { sim.random_spheres { n = 20, radii = {0.08, 0.12}, low = {0, 0, 0}, high = {2, 2, 4} } },
+  external  = function(x, y, z, t) return 0, 0, sim.where(sim.lt(t, 0.005), 0, 1e308 * t * 1e20) end,
+  contact   = { law = "hertz", young = 2e5, restitution = 0.5, friction = 0.4 },
+  precision = sim.param("kind", "double"),
+  integrate = { dt = 1e-4, t_end = 1 },
+  output    = { snapshots = sim.param("shown", "never"), tables = sim.param("rows", "never"), checkpoint = "never" },
+}
+LUA
+for kind in single double; do
+  for output in shown rows; do
+    expect 80 "of the particle with id 0 is not finite at step 100, t = 0.01" "$SIM" run wild.lua --set kind=$kind \
+      --set "$output=every 100 steps" --device cuda --force
+  done
+done

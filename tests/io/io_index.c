@@ -136,8 +136,66 @@ static void test_particles_come_and_go(void **state) {
   H5Fclose(file);
 }
 
+/* Number of mappings of a virtual dataset. */
+static size_t mappings(hid_t file, const char *name) {
+  size_t count;
+  hid_t set = H5Dopen2(file, name, H5P_DEFAULT), plist = H5Dget_create_plist(set);
+  assert_true(H5Pget_virtual_count(plist, &count) >= 0);
+  H5Pclose(plist);
+  H5Dclose(set);
+  return count;
+}
+
+/* A long run: each mapping takes HDF5 microseconds, so the datasets made at the end have few. With 16 steps a block,
+ * 40 steps are 3 mappings, not one for each step and component. */
+static void test_long_run(void **state) {
+  enum { STEPS = 40, REMOVED = 21, N = 7 };
+  fixture *self = *state;
+  io_folder *folder;
+  sim_sink sink;
+  static double points[4 * STEPS][3], mass[4 * STEPS], halo[3 * STEPS];
+  char path[160];
+  const int64_t n = N;
+  self->frame.array_count = 4;
+  assert_ok(io_folder_open(self->run, IO_FOLDER_NEW, &folder));
+  assert_ok(io_snapshot_sink(folder, &self->provenance, (sim_cadence){0}, &sink));
+  for (int step = 0; step < STEPS; step++) {
+    fixture_array(self, 0, SIM_F64, 2, (const int64_t[]){3, n}, self->position);
+    fixture_array(self, 1, SIM_F32, 2, (const int64_t[]){3, n}, self->velocity);
+    fixture_array(self, 2, SIM_F64, 1, &n, self->mass);
+    fixture_array(self, 3, SIM_U64, 1, &n, self->id);
+    self->frame.clock.step = step;
+    for (int i = 0; i < 3 * N; i++) ((double *)self->position)[i] = 1000 * step + i;
+    for (int i = 0; i < N; i++) self->mass[i] = i < 4 ? step / 5 : i; /* of the stars one value, of the halo not */
+    assert_ok(sink.write(sink.self, &self->frame));
+    if (step == 18) assert_ok(sink.flush(sink.self)); /* completes the files; the next block begins them again */
+  }
+  sink.destroy(&sink.self);
+  io_folder_close(&folder);
+  snprintf(path, sizeof path, "%s/snap/snap_%08d.h5", self->run, REMOVED);
+  assert_int_equal(unlink(path), 0);
+  hid_t file = open_index(self, "stars.hdf");
+  assert_int_equal(mappings(file, "/VTKHDF/Points"), 3);
+  assert_int_equal(mappings(file, "/VTKHDF/PointData/mass"), 3);
+  read_whole(file, "/VTKHDF/Points", 2, (hsize_t[]){4 * STEPS, 3}, H5T_NATIVE_DOUBLE, points);
+  read_whole(file, "/VTKHDF/PointData/mass", 1, (hsize_t[]){4 * STEPS}, H5T_NATIVE_DOUBLE, mass);
+  for (int step = 0; step < STEPS; step++)
+    for (int i = 0; i < 4; i++) {
+      assert_true(mass[4 * step + i] == step / 5);
+      for (int a = 0; a < 3; a++) {
+        const double found = points[4 * step + i][a];
+        assert_true(step == REMOVED ? isnan(found) : found == 1000 * step + N * a + i);
+      }
+    }
+  H5Fclose(file);
+  file = open_index(self, "halo.hdf");
+  read_whole(file, "/VTKHDF/PointData/mass", 1, (hsize_t[]){3 * STEPS}, H5T_NATIVE_DOUBLE, halo);
+  for (int i = 0; i < 3 * STEPS; i++) assert_true(i / 3 == REMOVED ? isnan(halo[i]) : halo[i] == 4 + i % 3);
+  H5Fclose(file);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(test_grid), TEST(test_particles_come_and_go)};
+  const struct CMUnitTest tests[] = {TEST(test_grid), TEST(test_particles_come_and_go), TEST(test_long_run)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,11 +133,51 @@ static void a_failed_call(void **state) {
   }
 }
 
+/* Everything that the log warned of. */
+typedef struct warnings {
+  int count;
+  char text[400][512];
+} warnings;
+
+static void keep_warning(void *context, sim_log_level level, const char *message) {
+  warnings *all = context;
+  if (level == SIM_LOG_WARN && all->count < 400) snprintf(all->text[all->count++], sizeof *all->text, "%s", message);
+}
+
+/* The disk is full from some call on: each file that could not be written is told once, by whoever noticed. */
+static void told_once(void **state) {
+  static warnings all;
+  session s = {.fixture = *state};
+  int told = 0;
+  assert_true(sim_log_add(keep_warning, &all));
+  for (int64_t nth = 60; nth <= 460; nth += 20)
+    for (int onwards = 0; onwards < 2; onwards++) {
+      all.count = 0;
+      io_sys_fail(nth, onwards, ENOSPC);
+      (void)!run(&s, &fake_device, -1, false);
+      io_sys_fail(0, false, 0);
+      for (int i = 0; i < all.count; i++) {
+        const char *file = strstr(all.text[i], "not written: ");
+        for (int k = 0; file && k < i; k++) {
+          const char *other = strstr(all.text[k], "not written: ");
+          if (other && strcmp(file, other) == 0)
+            fail_msg("call %lld%s: told twice: \"%s\" and \"%s\"", (long long)nth, onwards ? " and all behind it" : "",
+                     all.text[k], all.text[i]);
+        }
+        told += file != NULL;
+      }
+      fixture_remove(s.fixture->run);
+    }
+  sim_log_remove(keep_warning, &all);
+  assert_true(told > 20); /* the calls that fail are those of files */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(as_on_the_cpu, fixture_setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(goes_on_where_it_stopped, fixture_setup, fixture_teardown),
       cmocka_unit_test_setup_teardown(a_failed_call, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(told_once, fixture_setup, fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,13 @@
 /* Functions of a scenario in the GPU's kernels: pairs against sums in double precision by the CPU's evaluator, an
  * external law and the steps around it against the CPU's operations bit by bit, and observables. */
 #include "engine/device/cuda.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/gpu/gpu.h"
+#include "tests/gpu/text/law_graphs.h"
+#include "tests/parity/nbody_side.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-
-#include "tests/gpu/gpu.h"
-#include "tests/gpu/text/law_graphs.h"
-#include "tests/parity/nbody_side.h"
 
 enum { MOST = 700 };
 

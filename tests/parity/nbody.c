@@ -3,23 +3,14 @@
 #include "engine/device/cuda.h"
 #include "tests/gpu/gpu.h"
 #include "tests/nbody/pair_system.h"
+#include "tests/parity/nbody_side.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 enum { GPU_RUN = 1024 }; /* terms of an fp32 sum */
-
-static void must(sim_status status) {
-  if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
-}
-
-#include "tests/parity/nbody_side.h"
 
 /* ---- a state on the device and on the host ---- */
 

@@ -4,20 +4,12 @@
 #include "kernels/nbody/direct/cuda/direct.h"
 #include "kernels/nbody/fmm/cuda/fmm.h"
 #include "tests/gpu/gpu.h"
+#include "tests/must.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-static void must(sim_status status) {
-  if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
-}
 
 /* ---- bodies ---- */
 

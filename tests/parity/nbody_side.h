@@ -1,9 +1,10 @@
-/* Forces and operations of one device, for the tests that compare two. After cmocka.h; needs must(). */
+/* Forces and operations of one device, for the tests that compare two. */
 #ifndef TESTS_PARITY_NBODY_SIDE_H
 #define TESTS_PARITY_NBODY_SIDE_H
 
 #include "kernels/nbody/direct/cuda/direct.h"
 #include "kernels/nbody/ops.h"
+#include "tests/must.h"
 
 typedef struct side {
   const nbody_ops *ops;

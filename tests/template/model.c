@@ -83,11 +83,9 @@ static const sim_field parameter_fields[] = {
     {.name = NULL},
 };
 
-static const sim_schema parameter_schema = {.name = "template",
-                                            .doc = "points that decay to the origin",
-                                            .fields = parameter_fields,
-                                            .base = &sim_common_schema,
-                                            .size = sizeof(template_parameters)};
+static const sim_schema parameter_schema = {
+    SIM_SCHEMA(template_parameters, "template", "points that decay to the origin", parameter_fields),
+    .base = &sim_common_schema};
 
 /* ---- state and observables ---- */
 

@@ -5,7 +5,8 @@
 #   symbols   what a library exports carries its folder's prefix (needs --build)
 #   headers   every .h and .cuh compiles alone (needs --build; .cuh where that has GPU code); fragments are .inc
 #   cuda      every .cu says once whether multiply-adds are contracted (needs --build)
-#   device    intrinsics of warps and PTX of kernels/ stand in kernels/common/device.cuh alone
+#   device    intrinsics of warps and PTX of kernels/ stand in kernels/common/device.cuh alone; PTX that a program
+#             writes into a text for NVRTC is not seen: kernels/diffusion/cuda/dft.c
 #   library   no exit, abort or print in engine, lua, io and kernels
 #   numerics  nothing that lets the compiler or OpenMP choose an order of summation (bench/ may: it has others' ways)
 #   columns   lines of CMake within 120 columns

@@ -36,7 +36,8 @@ def table_panels(run: Run) -> dict[str, Panel]:
             if "virial_ratio" in frame and frame["virial_ratio"].notna().any():
                 found["virial"] = partial(panels.virial, run)
         elif name == "lagrangian":
-            found["radii"] = partial(panels.lagrangian, run)
+            if frame["r50"].notna().any():  # else the box is periodic
+                found["radii"] = partial(panels.lagrangian, run)
         elif name == "price" and {"paths", "price", "standard_error"} <= set(frame.columns):
             if frame["price"].notna().any():
                 found["price"] = partial(options.price, run)

@@ -147,6 +147,11 @@ def _name(payoff: dict[str, Any], number_of: int) -> str:
     return ",\n".join([f"{kind} {' '.join(words)}".strip(), *([", ".join(more)] if more else [])])
 
 
+def _function_name(place: int, functions: int) -> str:
+    """Of a result of the scenario's own function, as messages of sim call it: 'payoff', or 'result 2 of payoff'."""
+    return f"result {place} of payoff" if functions > 1 else "payoff"
+
+
 class Column(NamedTuple):
     """One quantity of all payoffs, in their order: value and standard error, the exact value where it is known, else NaN."""
 
@@ -171,12 +176,12 @@ def swept(runs: Sequence[Run], column: str) -> tuple[str, list[float]]:
     held = [payoffs if isinstance(payoffs := run.parameters.get("payoffs"), list) else [] for run in runs]
     which = int(place) - 1 - max(0, count - len(held[0]))
     exact = [reference(run.parameters, which, greek) for run in runs]
-    told = f"function {place}"
+    told = _function_name(int(place), count - len(held[0]))
     if 0 <= which < len(held[0]):
         payoff = {key: value for key, value in held[0][which].items() if all(p[which].get(key) == value for p in held if which < len(p))}
         told = _name(payoff, int(place)).replace("\n", " ")
     of = greek.replace("_", ", asset ") or "price"
-    return f"{of} of the {told}", [np.nan if value is None else value for value in exact]
+    return f"{of} of {'' if told.startswith('result') else 'the '}{told}", [np.nan if value is None else value for value in exact]
 
 
 def _names(run: Run) -> list[str]:
@@ -184,7 +189,7 @@ def _names(run: Run) -> list[str]:
     named = payoffs if isinstance(payoffs, list) else []
     columns = _payoff_columns(run)
     functions = max(0, len(columns) - len(named))  # which come first
-    return [f"function {i + 1}" if i < functions else _name(named[i - functions], i + 1) for i in range(len(columns))][:_ROWS]
+    return [_function_name(i + 1, functions) if i < functions else _name(named[i - functions], i + 1) for i in range(len(columns))][:_ROWS]
 
 
 def _payoff_columns(run: Run) -> list[str]:

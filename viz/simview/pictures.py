@@ -129,6 +129,10 @@ class _Particles:
         self.centre, self.half = limits(positions, 98.0 if count > SOME else 100.0)
         if FEW < count <= SOME:  # one that flew away does not set the frame
             self.half = min(self.half, 1.5 * limits(positions, 90.0)[1])
+        box = self.first.parameters.get("box")
+        if isinstance(box, dict) and isinstance(box.get("size"), (int, float)):  # the periodic cube of bodies
+            self.half = float(box["size"]) / 2
+            self.centre = self.half, self.half
         if look.size is not None:
             self.half = look.size
 

@@ -121,6 +121,12 @@ def _sim(folder, text, *options):
     return folder / "s.out"
 
 
+@pytest.fixture
+def scenario_run(tmp_path):
+    """Runs a scenario's text and returns its output folder."""
+    return lambda text: _sim(tmp_path / "own", text)
+
+
 @pytest.fixture(scope="session")
 def plate(tmp_path_factory):
     """Two fields on a grid of 16 rows and 24 columns, five snapshots, with units."""

@@ -7,7 +7,7 @@ import write
 import simview
 from simview.figure import draw, table_panels
 from simview.grains import Grains, outlines
-from simview.options import Column, _draw_column, columns, reference
+from simview.options import Column, _draw_column, _names, columns, reference, swept
 from simview.panels import haff, power, spectrum
 from simview.pictures import Look
 from simview.run import open as simview_open
@@ -271,6 +271,23 @@ def test_outlines():
     assert np.allclose(np.hypot(ring[0] - 1, ring[1] - 3), 2)
     (floor,) = outlines([{"$type": "plane", "normal": [0, 0, 1], **about}], "xz", 10)
     assert floor.tolist() == [[11, -9], [3, 3]]
+
+
+@pytest.mark.parametrize(
+    ("results", "names", "of_delta"),
+    [("x", ["payoff", "European put 90"], "delta of the payoff"), ("x, 2 * x", ["result 1 of payoff", "result 2 of payoff", "European put 90"], "delta of result 1 of payoff")],
+)
+def test_names_of_functions(scenario_run, results, names, of_delta):
+    """Results of the scenario's own function have the names that messages of sim give them."""
+    text = (
+        "return sim.option { assets = { { spot = 100, vol = 0.2 } }, rate = 0.05, maturity = 1, steps = 1, sampling = { paths = 4096 },\n"
+        f"  payoff = function(path) local x = sim.max(path.last[1] - 100, 0) return {results} end,\n"
+        "  payoffs = { sim.european { strike = 90, type = 'put' } }, greeks = { delta = true } }\n"
+    )
+    run = simview.open(scenario_run(text))
+    assert _names(run) == names
+    assert swept([run], "price.delta")[0] == of_delta
+    assert swept([run], f"prices.payoff_{len(names)}")[0] == "price of the European put 90"
 
 
 def test_estimates(call, option):

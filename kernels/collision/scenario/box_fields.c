@@ -28,8 +28,7 @@ static const sim_field box_fields[] = {
     SIDE(4, "z_low", "boundary of this side"),
     SIDE(5, "z_high", "boundary of this side"),
     {0}};
-const sim_schema collision_box_schema = {
-    .name = "box", .doc = "the box", .fields = box_fields, .size = sizeof(collision_box)};
+const sim_schema collision_box_schema = {SIM_SCHEMA(collision_box, "box", "the box", box_fields)};
 
 /* ---- rules ---- */
 

@@ -56,7 +56,6 @@ extern const char *const collision_distribution_names[];
 void collision_check_box(collision_box *box, sim_faults *faults);
 void collision_check_grains(const collision_parameters *p, sim_faults *faults);
 void collision_check_radii(const collision_radii *size, int line, const char *path, sim_faults *faults);
-void collision_check_name(const char *name, int line, const char *path, sim_faults *faults);
 void collision_check_flow(collision_parameters *p, sim_faults *faults);
 void collision_check_walls(const collision_parameters *p, sim_faults *faults);
 /* Checks the ratio of radii, the periodic sides and the volume fraction, as far as they are certain before grains

@@ -25,16 +25,14 @@ static const sim_field inlet_fields[] = {
     OPTIONAL(collision_inlet, limit, SIM_RANGE, 9e15, "largest number of grains in all; none: unlimited",
              .dimension = {0}),
     {0}};
-static const sim_schema inlet_schema = {.name = "inlet",
-                                        .doc = "spheres that appear at random in a region during the run",
-                                        .fields = inlet_fields,
-                                        .base = &collision_group_schema,
-                                        .size = sizeof(collision_inlet)};
+static const sim_schema inlet_schema = {
+    SIM_SCHEMA(collision_inlet, "inlet", "spheres that appear at random in a region during the run", inlet_fields),
+    .base = &collision_group_schema};
 const sim_schema *const collision_inlet_variants[] = {&inlet_schema, NULL};
 
 static const sim_field region_fields[] = {CORNERS(collision_region, "where grains are removed"), {0}};
 static const sim_schema region_schema = {
-    .name = "", .doc = "a box whose grains are removed", .fields = region_fields, .size = sizeof(collision_region)};
+    SIM_SCHEMA(collision_region, "", "a box whose grains are removed", region_fields)};
 const sim_schema *const collision_region_variants[] = {&region_schema, NULL};
 
 static const sim_field gate_fields[] = {
@@ -45,8 +43,7 @@ static const sim_field gate_fields[] = {
     OPTIONAL(collision_gate, radius, POSITIVE, INFINITY, "radius of a disc; none: an infinite plane",
              .dimension = LENGTH),
     {0}};
-static const sim_schema gate_schema = {
-    .name = "", .doc = "a plane or disc", .fields = gate_fields, .size = sizeof(collision_gate)};
+static const sim_schema gate_schema = {SIM_SCHEMA(collision_gate, "", "a plane or disc", gate_fields)};
 const sim_schema *const collision_gate_variants[] = {&gate_schema, NULL};
 
 static const char *const axis_names[] = {"x", "y", "z", NULL};
@@ -56,11 +53,9 @@ static const sim_field profile_fields[] = {
     {FIELD(collision_profile, bins), .type = SIM_INT, .flags = SIM_RANGE, .max = COLLISION_BINS_MAX, .initial = "0",
      .doc = "number of slices; 0: no profile"},
     {0}};
-const sim_schema collision_profile_schema = {
-    .name = "profile",
-    .doc = "means over slices: tables profile_density, profile_velocity_x, y, z and profile_temperature",
-    .fields = profile_fields,
-    .size = sizeof(collision_profile)};
+const sim_schema collision_profile_schema = {SIM_SCHEMA(
+    collision_profile, "profile",
+    "means over slices: tables profile_density, profile_velocity_x, y, z and profile_temperature", profile_fields)};
 
 /* ---- rules ---- */
 
@@ -74,7 +69,7 @@ static void check_inlet(const collision_parameters *p, const sim_item *item, con
   const collision_inlet *inlet = item->data;
   double most = isnan(inlet->size.radius) ? 0 : inlet->size.radius;
   collision_check_radii(&inlet->size, item->line, path, faults);
-  collision_check_name(inlet->group.species, item->line, path, faults);
+  sim_faults_check_name(faults, item->line, path, inlet->group.species);
   check_corners(inlet->low, inlet->high, item->line, path, faults);
   if (inlet->stop <= inlet->start)
     sim_faults_add(faults, item->line, path, "expected start before stop, got %.9g and %.9g", inlet->start,

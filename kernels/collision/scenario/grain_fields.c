@@ -15,10 +15,8 @@ static const sim_field group_fields[] = {{FIELD(collision_group, species), .type
                                          {FIELD(collision_group, velocity), .type = SIM_REAL, .components = 3,
                                           .initial = "{0, 0, 0}", .dimension = SPEED, .doc = "velocity of the group"},
                                          {0}};
-const sim_schema collision_group_schema = {.name = "group",
-                                           .doc = "common fields of all groups of grains",
-                                           .fields = group_fields,
-                                           .size = sizeof(collision_group)};
+const sim_schema collision_group_schema = {
+    SIM_SCHEMA(collision_group, "group", "common fields of all groups of grains", group_fields)};
 
 static const sim_field grain_fields[] = {
     {FIELD(collision_grain, radius), .type = SIM_REAL, .flags = SIM_REQUIRED | POSITIVE, .max = INFINITY,
@@ -28,11 +26,8 @@ static const sim_field grain_fields[] = {
     {FIELD(collision_grain, angular_velocity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",
      .dimension = {0, 0, -1}, .doc = "angular velocity, in radians per unit of time"},
     {0}};
-const sim_schema collision_grain_schema = {.name = "",
-                                           .doc = "one grain",
-                                           .fields = grain_fields,
-                                           .base = &collision_group_schema,
-                                           .size = sizeof(collision_grain)};
+const sim_schema collision_grain_schema = {SIM_SCHEMA(collision_grain, "", "one grain", grain_fields),
+                                           .base = &collision_group_schema};
 
 const char *const collision_distribution_names[] = {"auto", "list", "uniform", "lognormal", NULL};
 #define REGION(T)                                                                                                      \
@@ -49,18 +44,14 @@ const char *const collision_distribution_names[] = {"auto", "list", "uniform", "
   }
 
 static const sim_field random_fields[] = {REGION(collision_random_spheres), {0}};
-const sim_schema collision_random_spheres_schema = {.name = "random_spheres",
-                                                    .doc = "random packing of spheres without overlap",
-                                                    .fields = random_fields,
-                                                    .base = &collision_group_schema,
-                                                    .size = sizeof(collision_random_spheres)};
+const sim_schema collision_random_spheres_schema = {
+    SIM_SCHEMA(collision_random_spheres, "random_spheres", "random packing of spheres without overlap", random_fields),
+    .base = &collision_group_schema};
 
 static const sim_field lattice_fields[] = {REGION(collision_lattice), {0}};
-const sim_schema collision_lattice_schema = {.name = "lattice",
-                                             .doc = "spheres on a simple cubic lattice that fills the region",
-                                             .fields = lattice_fields,
-                                             .base = &collision_group_schema,
-                                             .size = sizeof(collision_lattice)};
+const sim_schema collision_lattice_schema = {
+    SIM_SCHEMA(collision_lattice, "lattice", "spheres on a simple cubic lattice that fills the region", lattice_fields),
+    .base = &collision_group_schema};
 
 static const sim_field file_fields[] = {
     {FIELD(collision_from_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
@@ -70,11 +61,8 @@ static const sim_field file_fields[] = {
     OPTIONAL(collision_from_file, radius, POSITIVE, INFINITY,
              "radius of all grains; none: those of the file, or from mass and density", .dimension = LENGTH),
     {0}};
-const sim_schema collision_from_file_schema = {.name = "from_file",
-                                               .doc = "grains from a file",
-                                               .fields = file_fields,
-                                               .base = &collision_group_schema,
-                                               .size = sizeof(collision_from_file)};
+const sim_schema collision_from_file_schema = {
+    SIM_SCHEMA(collision_from_file, "from_file", "grains from a file", file_fields), .base = &collision_group_schema};
 
 static const sim_field each_fields[] = {
     {FIELD(collision_group, species), .type = SIM_STRING, .initial = "grains",
@@ -92,23 +80,14 @@ static const sim_field each_fields[] = {
     {FIELD(collision_each, angular_velocity), .type = SIM_NUMBERS, .components = 3, .dimension = {0, 0, -1},
      .doc = "angular velocity of each grain; none: 0"},
     {0}};
-const sim_schema collision_each_schema = {.name = "each",
-                                          .doc = "grains from a Lua function of their number",
-                                          .fields = each_fields,
-                                          .size = sizeof(collision_each)};
+const sim_schema collision_each_schema = {
+    SIM_SCHEMA(collision_each, "each", "grains from a Lua function of their number", each_fields)};
 
 const sim_schema *const collision_grain_variants[] = {&collision_grain_schema,   &collision_random_spheres_schema,
                                                       &collision_lattice_schema, &collision_from_file_schema,
                                                       &collision_each_schema,    NULL};
 
 /* ---- rules ---- */
-
-void collision_check_name(const char *name, int line, const char *path, sim_faults *faults) {
-  const size_t length = name != NULL ? strlen(name) : 0;
-  const char *const word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-  if (length == 0 || length > 63 || strspn(name, word) != length)
-    sim_faults_add(faults, line, path, "expected 1 to 63 letters, digits or _, got \"%s\"", name != NULL ? name : "");
-}
 
 void collision_check_radii(const collision_radii *size, int line, const char *path, sim_faults *faults) {
   const sim_doubles *radii = &size->radii;
@@ -165,9 +144,9 @@ void collision_check_grains(const collision_parameters *p, sim_faults *faults) {
     const collision_group *group = item->data;
     char path[64];
     snprintf(path, sizeof path, "grains[%zu].species", i + 1);
-    collision_check_name(group->species, item->line, path, faults);
+    sim_faults_check_name(faults, item->line, path, group->species);
     snprintf(path, sizeof path, "grains[%zu].material", i + 1);
-    collision_check_name(group->material, item->line, path, faults);
+    sim_faults_check_name(faults, item->line, path, group->material);
     snprintf(path, sizeof path, "grains[%zu]", i + 1);
     if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema) {
       const collision_random_spheres *region = item->data; /* a lattice has the same struct */

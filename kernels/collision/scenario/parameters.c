@@ -33,20 +33,16 @@ static const sim_field value_fields[] = {
              "cohesion: attraction 4 pi surface_energy R while two grains touch (DMT); none: 0",
              .dimension = {0, 1, -2}),
     {0}};
-static const sim_schema values_schema = {.name = "values",
-                                         .doc = "constants of a pair of materials",
-                                         .fields = value_fields,
-                                         .size = sizeof(collision_values)};
+static const sim_schema values_schema = {
+    SIM_SCHEMA(collision_values, "values", "constants of a pair of materials", value_fields)};
 
 static const sim_field pair_fields[] = {
     {FIELD(collision_pair, a), .type = SIM_STRING, .flags = SIM_REQUIRED, .doc = "a material of grains or walls"},
     {FIELD(collision_pair, b), .type = SIM_STRING, .flags = SIM_REQUIRED, .doc = "the other material, or the same"},
     {0}};
-static const sim_schema pair_schema = {.name = "",
-                                       .doc = "constants of two materials; those not given are those of `contact`",
-                                       .fields = pair_fields,
-                                       .base = &values_schema,
-                                       .size = sizeof(collision_pair)};
+static const sim_schema pair_schema = {
+    SIM_SCHEMA(collision_pair, "", "constants of two materials; those not given are those of `contact`", pair_fields),
+    .base = &values_schema};
 static const sim_schema *const pair_variants[] = {&pair_schema, NULL};
 
 static const sim_signature force_signature = {.inputs = (const char *const[]){COLLISION_FORCE_INPUTS, NULL},
@@ -68,11 +64,8 @@ static const sim_field contact_fields[] = {
     {FIELD(collision_contact, pairs), .type = SIM_LIST, .variants = pair_variants,
      .doc = "pairs of materials with their own constants"},
     {0}};
-static const sim_schema contact_schema = {.name = "contact",
-                                          .doc = "contact law",
-                                          .fields = contact_fields,
-                                          .base = &values_schema,
-                                          .size = sizeof(collision_contact)};
+static const sim_schema contact_schema = {SIM_SCHEMA(collision_contact, "contact", "contact law", contact_fields),
+                                          .base = &values_schema};
 
 static const sim_field integrate_fields[] = {
     {FIELD(collision_integrate, dt), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "auto",
@@ -86,7 +79,7 @@ static const sim_field integrate_fields[] = {
      .max = INFINITY, .dimension = TIME, .doc = "end time; runs start at t = 0"},
     {0}};
 static const sim_schema integrate_schema = {
-    .name = "integrate", .doc = "time stepping", .fields = integrate_fields, .size = sizeof(collision_integrate)};
+    SIM_SCHEMA(collision_integrate, "integrate", "time stepping", integrate_fields)};
 
 static const sim_field fields[] = {
     {FIELD(collision_parameters, box), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &collision_box_schema,
@@ -112,11 +105,10 @@ static const sim_field fields[] = {
     {FIELD(collision_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};
-const sim_schema collision_schema = {.name = "collision",
-                                     .doc = "collisions and flow of spherical grains (discrete element method)",
-                                     .fields = fields,
-                                     .base = &sim_common_schema,
-                                     .size = sizeof(collision_parameters)};
+const sim_schema collision_schema = {SIM_SCHEMA(collision_parameters, "collision",
+                                                "collisions and flow of spherical grains (discrete element method)",
+                                                fields),
+                                     .base = &sim_common_schema};
 
 /* ---- rules ---- */
 

@@ -22,7 +22,7 @@ static const sim_field moving_fields[] = {
      .doc = "angular velocity as a function of time, instead of `spin`"},
     {0}};
 static const sim_schema moving_schema = {
-    .name = "wall", .doc = "common fields of all walls", .fields = moving_fields, .size = sizeof(collision_moving)};
+    SIM_SCHEMA(collision_moving, "wall", "common fields of all walls", moving_fields)};
 
 #define POINT(T, text)                                                                                                 \
   { FIELD(T, point), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = text }

@@ -12,13 +12,6 @@
 
 /* ---- lists of groups ---- */
 
-sim_status collision_path(const char *path, const sim_setup *setup, char out[4096]) {
-  const bool alone = path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
-  const int length = alone ? snprintf(out, 4096, "%s", path) : snprintf(out, 4096, "%s/%s", setup->folder, path);
-  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "the path is too long: %d characters", length);
-  return SIM_OK;
-}
-
 static sim_status count_item(const sim_item *item, const sim_setup *setup, int64_t *n) {
   *n = 1;
   if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema)
@@ -28,7 +21,7 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
   else if (item->schema == &collision_from_file_schema) {
     const collision_from_file *file = item->data;
     char path[4096];
-    SIM_TRY(collision_path(file->path, setup, path));
+    SIM_TRY(sim_setup_path(setup, file->path, path));
     SIM_TRY(setup->count_particles(path, file->group.species, n));
     if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: contains no grains", path);
   }
@@ -67,13 +60,8 @@ size_t collision_parts_species(const collision_parts *parts, sim_species species
   size_t count = 0;
   for (size_t i = 0; i < parts->count; i++) {
     const char *name = ((const collision_group *)parts->part[i].item->data)->species;
-    size_t s = 0;
-    while (s < count && strcmp(species[s].name, name) != 0) s++;
-    if (s == SIM_SPECIES_MAX) return SIZE_MAX;
-    if (s == count) {
-      species[count++] = (sim_species){0};
-      snprintf(species[s].name, sizeof species[s].name, "%s", name);
-    }
+    const size_t s = sim_species_find(species, &count, name);
+    if (s == SIZE_MAX) return SIZE_MAX;
     species[s].count += parts->part[i].n;
   }
   for (size_t s = 1; s < count; s++) species[s].first = species[s - 1].first + species[s - 1].count;
@@ -230,7 +218,7 @@ static void copy_each(const maker *m, const collision_each *each) {
 static sim_status read_file(const maker *m, const sim_setup *setup, const collision_from_file *file) {
   char path[4096];
   sim_particles read = {0};
-  SIM_TRY(collision_path(file->path, setup, path));
+  SIM_TRY(sim_setup_path(setup, file->path, path));
   SIM_TRY(setup->read_particles(path, file->group.species, &m->p->common.units, &read));
   sim_status status = SIM_OK;
   if (read.count != m->n) status = sim_fail(SIM_ERR_SCENARIO, "%s: changed while it was read", path);

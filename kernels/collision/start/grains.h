@@ -31,8 +31,6 @@ typedef struct collision_parts {
   double n; /* grains of all groups */
 } collision_parts;
 
-/* Resolves a path that is relative to the scenario's folder. SIM_ERR_SCENARIO: too long. */
-sim_status collision_path(const char *path, const sim_setup *setup, char out[4096]) SIM_MUST_CHECK;
 /* Counts the grains of every group; reads files if needed. Free with collision_parts_free. */
 sim_status collision_parts_list(const collision_parameters *p, const sim_setup *setup,
                                 collision_parts *out) SIM_MUST_CHECK;

@@ -131,7 +131,7 @@ sim_status collision_mesh_create(const collision_options *o, int b, const geomet
 
 static sim_status read_mesh(const collision_stl *stl, const sim_setup *setup, geometry_triangles *out) {
   char path[4096];
-  SIM_TRY(collision_path(stl->path, setup, path));
+  SIM_TRY(sim_setup_path(setup, stl->path, path));
   SIM_TRY(geometry_stl_read(path, out));
   if (stl->closed && geometry_triangles_closed(out) != SIM_OK) return sim_fail_context("%s", path);
   return geometry_triangles_move(out, stl->scale, stl->shift) == SIM_OK ? SIM_OK : sim_fail_context("%s", path);

@@ -37,11 +37,8 @@ bool grid_takes_file(const sim_expr *initial) {
 /* values[cells of one member]; NULL: a check alone. */
 static sim_status read_values(const grid_shape *g, const grid_start *start, const sim_setup *setup, double *values) {
   const grid_file *file = start->file;
-  const bool alone = file->path[0] == '/' || !setup->folder || !setup->folder[0];
   char path[4096];
-  const int length = alone ? snprintf(path, sizeof path, "%s", file->path)
-                           : snprintf(path, sizeof path, "%s/%s", setup->folder, file->path);
-  if (length >= (int)sizeof path) return sim_fail(SIM_ERR_SCENARIO, "the path is too long: %d characters", length);
+  SIM_TRY(sim_setup_path(setup, file->path, path));
   if (!setup->read_grid) return sim_fail(SIM_ERR_INTERNAL, "nothing that reads %s", path);
   return setup->read_grid(&(sim_grid_source){.path = path,
                                              .dataset = file->dataset,

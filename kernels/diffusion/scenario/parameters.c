@@ -43,8 +43,7 @@ static const sim_field species_fields[] = {
     {SIM_FIELD(diffusion_field, noise), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .doc = "standard deviation of the normal noise added to each cell at the start"},
     {0}};
-const sim_schema diffusion_field_schema = {
-    .name = "", .doc = "one field", .fields = species_fields, .size = sizeof(diffusion_field)};
+const sim_schema diffusion_field_schema = {SIM_SCHEMA(diffusion_field, "", "one field", species_fields)};
 
 static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4", NULL};
 
@@ -107,11 +106,9 @@ static const sim_field parameter_fields[] = {
     {SIM_FIELD(diffusion_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};
-const sim_schema diffusion_schema = {.name = "diffusion",
-                                     .doc = "diffusion and reaction of fields on a grid",
-                                     .fields = parameter_fields,
-                                     .base = &sim_common_schema,
-                                     .size = sizeof(diffusion_parameters)};
+const sim_schema diffusion_schema = {
+    SIM_SCHEMA(diffusion_parameters, "diffusion", "diffusion and reaction of fields on a grid", parameter_fields),
+    .base = &sim_common_schema};
 
 /* ---- derived values ---- */
 

@@ -114,7 +114,9 @@ static void drift_range(nbody_work *w, double dt, double unused, int64_t first, 
   (void)unused;
   real *restrict x = w->state.position;
   const real *restrict v = w->state.velocity;
+  const double box = w->options.box;
   for (int64_t k = first; k < last; k++) x[k] = (real)nbody_drifted(x[k], v[k], dt);
+  for (int64_t k = first; k < last && box > 0; k++) x[k] = (real)nbody_wrapped((real)nbody_wrapped(x[k], box), box);
 }
 
 static void kick_drift_range(nbody_work *w, double kick, double drift, int64_t first, int64_t last) {
@@ -203,17 +205,24 @@ static double total(nbody_work *w) {
   return sim_reduce_sum(w->terms, (size_t)w->state.n, w->partial, w->options.threads);
 }
 
+static double kinetic(nbody_work *w) {
+  const int64_t n = w->state.n;
+  const real *m = w->state.mass, *v = w->state.velocity;
+  double *term = w->terms;
+  for (int64_t i = 0; i < n; i++) {
+    const double vx = v[i], vy = v[n + i], vz = v[2 * n + i];
+    term[i] = 0.5 * m[i] * (vx * vx + vy * vy + vz * vz);
+  }
+  return total(w);
+}
+
 static void sums(nbody_work *w, double t, nbody_sums *out) {
   const int64_t n = w->state.n;
   const real *m = w->state.mass, *x = w->state.position, *v = w->state.velocity;
   double *term = w->terms;
   for (int64_t i = 0; i < n; i++) term[i] = m[i];
   out->mass = total(w);
-  for (int64_t i = 0; i < n; i++) {
-    const double vx = v[i], vy = v[n + i], vz = v[2 * n + i];
-    term[i] = 0.5 * m[i] * (vx * vx + vy * vy + vz * vz);
-  }
-  out->kinetic = total(w);
+  out->kinetic = kinetic(w);
   for (int c = 0; c < 3; c++) {
     const int64_t p = (c + 1) % 3 * n, q = (c + 2) % 3 * n;
     for (int64_t i = 0; i < n; i++) term[i] = (double)m[i] * x[c * n + i];
@@ -293,6 +302,7 @@ const nbody_ops NBODY_OPS = {
     .hermite_correct = hermite_correct,
     .step_softened = step_softened,
     .step_aarseth = step_aarseth,
+    .kinetic = kinetic,
     .sums = sums,
     .observe = observe,
     .radii = radii,

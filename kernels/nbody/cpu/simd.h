@@ -25,7 +25,7 @@ enum { SIMD_LANES = 8 };
 #endif
 
 /* v_fma = a b + c, v_fnma = c - a b; v_root: about 1/sqrt(a), to be followed by ROOT_ORDER terms of the series;
- * v_except: a, but 0 where x == y;
+ * v_except: a, but 0 where x == y; v_abs: |a|; v_signed: a where b is positive, -a where it is negative;
  * v_inverse_root: 1/sqrt(a), in fp64 by an IEEE square root and an IEEE division, in fp32 to about one unit in the last
  * place; v_equal: whether all lanes of two vectors are equal;
  * v_sums: sums of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on;
@@ -50,6 +50,8 @@ SIMD_INLINE vreal v_inverse_root(vreal a) {
   return v_fma(v_mul(y, v_set(0.5F)), e, y);
 }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ) == 0; }
+SIMD_INLINE vreal v_abs(vreal a) { return _mm512_andnot_ps(v_set(-0.0F), a); }
+SIMD_INLINE vreal v_signed(vreal a, vreal b) { return _mm512_xor_ps(a, _mm512_and_ps(v_set(-0.0F), b)); }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[4], half[4];
   for (int q = 0; q < 4; q++) {
@@ -104,6 +106,8 @@ SIMD_INLINE vreal v_root(vreal a) {
 }
 SIMD_INLINE vreal v_inverse_root(vreal a) { return _mm512_div_pd(v_set(1), _mm512_sqrt_pd(a)); }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ) == 0; }
+SIMD_INLINE vreal v_abs(vreal a) { return _mm512_andnot_pd(v_set(-0.0), a); }
+SIMD_INLINE vreal v_signed(vreal a, vreal b) { return _mm512_xor_pd(a, _mm512_and_pd(v_set(-0.0), b)); }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[2];
   for (int q = 0; q < 2; q++) {
@@ -150,6 +154,8 @@ SIMD_INLINE vreal v_inverse_root(vreal a) {
   return v_fma(v_mul(y, e), v_fma(e, v_set(0.375F), v_set(0.5F)), y);
 }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ)) == 0; }
+SIMD_INLINE vreal v_abs(vreal a) { return _mm256_andnot_ps(v_set(-0.0F), a); }
+SIMD_INLINE vreal v_signed(vreal a, vreal b) { return _mm256_xor_ps(a, _mm256_and_ps(v_set(-0.0F), b)); }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[4], half[4];
   for (int q = 0; q < 4; q++)
@@ -195,6 +201,8 @@ SIMD_INLINE vreal v_root(vreal a) {
 }
 SIMD_INLINE vreal v_inverse_root(vreal a) { return _mm256_div_pd(v_set(1), _mm256_sqrt_pd(a)); }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_NEQ_UQ)) == 0; }
+SIMD_INLINE vreal v_abs(vreal a) { return _mm256_andnot_pd(v_set(-0.0), a); }
+SIMD_INLINE vreal v_signed(vreal a, vreal b) { return _mm256_xor_pd(a, _mm256_and_pd(v_set(-0.0), b)); }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[2];
   for (int q = 0; q < 2; q++)
@@ -238,6 +246,8 @@ SIMD_INLINE vreal v_inverse_root(vreal a) { return 1 / sqrt(a); }
 #endif
 SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) { return x == y ? 0 : a; }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return a == b; }
+SIMD_INLINE vreal v_abs(vreal a) { return (vreal)fabs((double)a); }
+SIMD_INLINE vreal v_signed(vreal a, vreal b) { return signbit(b) ? -a : a; }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   out[0] = rows[0][at];
 }

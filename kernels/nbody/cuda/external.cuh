@@ -46,7 +46,7 @@ __device__ __forceinline__ void external_finish(const nbody_raw_force &raw, doub
 /* v += a dt; DRIFT: also x += v drift, and the acceleration is cleared, so that a solver can add to it. */
 template <typename Law, bool DRIFT, typename real>
 __device__ __forceinline__ void external_kick(const nbody_raw_force &raw, real *x, real *v, double *acceleration,
-                                              int bodies, double dt, double drift, double t) {
+                                              int bodies, double dt, double drift, double box, double t) {
   after_previous();
   const size_t n = (size_t)bodies;
   for (size_t i = (size_t)blockIdx.x * EXTERNAL_THREADS + threadIdx.x; i < n;
@@ -57,7 +57,7 @@ __device__ __forceinline__ void external_kick(const nbody_raw_force &raw, real *
       const double a = raw_component(raw, acceleration, raw.acceleration, raw.unit, k, 3 * n) + external.a[c];
       const real after = (real)nbody_kicked(v[k], a, dt);
       v[k] = after;
-      if (DRIFT) x[k] = (real)nbody_drifted(x[k], after, drift);
+      if (DRIFT) x[k] = nbody_moved(x[k], after, drift, box);
       acceleration[k] = DRIFT ? 0 : a;
     }
   }

@@ -8,7 +8,7 @@
 /* ---- an external force ---- */
 
 typedef void finish_kernel(nbody_raw_force, double *, double *, const void *, const void *, int, double);
-typedef void kick_kernel(nbody_raw_force, void *, void *, double *, int, double, double, double);
+typedef void kick_kernel(nbody_raw_force, void *, void *, double *, int, double, double, double, double);
 typedef void correct_kernel(nbody_raw_force, void *, void *, const double *, const double *, const void *, const void *,
                             const double *, const double *, int, double, double);
 typedef void energy_kernel(const void *, const void *, const void *, int, double, double *);
@@ -38,14 +38,14 @@ void nbody_cuda_external_kick(nbody_work *w, double dt) {
   static const sim_kernel kernel = {"nbody_external_kick", "kick and drift", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   device_launch(&kernel, bytes_of(w, 9, 3), grid_of(w), EXTERNAL_THREADS, (kick_kernel *)w->functions.kick, w->raw,
-                s->position, s->velocity, s->acceleration, s->n, dt, 0.0, w->t);
+                s->position, s->velocity, s->acceleration, s->n, dt, 0.0, 0.0, w->t);
 }
 
 void nbody_cuda_external_kick_drift(nbody_work *w, double kick, double drift) {
   static const sim_kernel kernel = {"nbody_external_kick_drift", "kick and drift", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   device_launch(&kernel, bytes_of(w, 12, 3), grid_of(w), EXTERNAL_THREADS, (kick_kernel *)w->functions.kick_drift,
-                w->raw, s->position, s->velocity, s->acceleration, s->n, kick, drift, w->t);
+                w->raw, s->position, s->velocity, s->acceleration, s->n, kick, drift, w->options.box, w->t);
 }
 
 void nbody_cuda_external_correct(nbody_work *w, double dt) {

@@ -45,16 +45,28 @@ static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-template <typename real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out) {
+/* Enqueues the sums over bodies, into w->result. */
+template <typename real> static void enqueue_sums(nbody_work *w) {
   static const sim_kernel kernel = {"nbody_sum_bodies", "observe", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
-  const bool external = w->functions.energy != nullptr;
-  if (external) nbody_cuda_external_energy(w, t);
   sim_cuda_begin(&kernel);
   sum_bodies<real><<<(unsigned)nbody_partials(s->n), THREADS, 0, stream()>>>(
       (int)s->n, (const real *)s->mass, (const real *)s->position, (const real *)s->velocity, w->partial);
   sim_cuda_end(&kernel, 7.0 * sizeof(real) * (double)s->n);
   nbody_reduce_partials<reduce_sum>(w->partial, BODY_SUMS, nbody_partials(s->n), w->result);
+}
+
+template <typename real> double nbody_cuda_kinetic(nbody_work *w) {
+  double kinetic;
+  enqueue_sums<real>(w);
+  read_back(&kinetic, w->result + NBODY_KINETIC, sizeof kinetic);
+  return kinetic;
+}
+
+template <typename real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out) {
+  const bool external = w->functions.energy != nullptr;
+  if (external) nbody_cuda_external_energy(w, t);
+  enqueue_sums<real>(w);
   double r[NBODY_QUANTITIES];
   read_back(r, w->result, sizeof r);
   out->mass = r[NBODY_MASS];
@@ -198,6 +210,8 @@ double nbody_cuda_step_aarseth(nbody_work *w, double eta, double dt) {
   return sqrt(eta * least_of_partials(w));
 }
 
+template double nbody_cuda_kinetic<float>(nbody_work *w);
+template double nbody_cuda_kinetic<double>(nbody_work *w);
 template void nbody_cuda_sums<float>(nbody_work *w, double t, nbody_sums *out);
 template void nbody_cuda_sums<double>(nbody_work *w, double t, nbody_sums *out);
 template void nbody_cuda_radii<float>(nbody_work *w, const double centre[3], double out[NBODY_RADII]);

@@ -108,6 +108,7 @@ template <typename real> static constexpr nbody_ops make_table(sim_dtype dtype) 
   ops.hermite_correct = nbody_cuda_correct<real>;
   ops.step_softened = nbody_cuda_step_softened;
   ops.step_aarseth = nbody_cuda_step_aarseth;
+  ops.kinetic = nbody_cuda_kinetic<real>;
   ops.sums = nbody_cuda_sums<real>;
   ops.observe = observe;
   ops.radii = nbody_cuda_radii<real>;

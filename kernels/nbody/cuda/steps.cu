@@ -19,21 +19,22 @@ static __global__ void finish(nbody_raw_force raw, double *acceleration, double 
 /* v += a dt; DRIFT: also x += v drift, and the acceleration is cleared, so that a solver can add to it. */
 template <typename real, bool DRIFT>
 static __global__ void kick(nbody_raw_force raw, real *x, real *v, double *acceleration, size_t components, double dt,
-                            double drift) {
+                            double drift, double box) {
   after_previous();
   for (size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x; k < components; k += (size_t)gridDim.x * THREADS) {
     const double a = raw_component(raw, acceleration, raw.acceleration, raw.unit, k, components);
     const real after = (real)nbody_kicked(v[k], a, dt);
     v[k] = after;
-    if (DRIFT) x[k] = (real)nbody_drifted(x[k], after, drift);
+    if (DRIFT) x[k] = nbody_moved(x[k], after, drift, box);
     if (DRIFT || raw.kind != NBODY_FORCE_FINAL) acceleration[k] = DRIFT ? 0 : a;
   }
 }
 
-template <typename real> static __global__ void drift(real *x, const real *v, size_t components, double dt) {
+template <typename real>
+static __global__ void drift(real *x, const real *v, size_t components, double dt, double box) {
   after_previous();
   for (size_t k = (size_t)blockIdx.x * THREADS + threadIdx.x; k < components; k += (size_t)gridDim.x * THREADS)
-    x[k] = (real)nbody_drifted(x[k], v[k], dt);
+    x[k] = nbody_moved(x[k], v[k], dt, box);
 }
 
 template <typename real>
@@ -102,7 +103,7 @@ template <typename real> void nbody_cuda_kick(nbody_work *w, double dt) {
   const bool raw = w->raw.kind != NBODY_FORCE_FINAL;
   device_launch(&kernel, (double)components * (2 * sizeof(real) + (raw ? 16 : 8)) + raw_bytes(w), grid_of(components),
                 THREADS, kick<real, false>, w->raw, nullptr, (real *)w->state.velocity, w->state.acceleration,
-                components, dt, 0);
+                components, dt, 0, 0.0);
   w->raw.kind = NBODY_FORCE_FINAL;
 }
 
@@ -110,7 +111,7 @@ template <typename real> void nbody_cuda_drift(nbody_work *w, double dt) {
   static const sim_kernel kernel = {"nbody_drift", "kick and drift", SIM_LIMIT_BYTES};
   const size_t components = components_of(w);
   device_launch(&kernel, (double)components * 3 * sizeof(real), grid_of(components), THREADS, drift<real>,
-                (real *)w->state.position, (const real *)w->state.velocity, components, dt);
+                (real *)w->state.position, (const real *)w->state.velocity, components, dt, w->options.box);
 }
 
 template <typename real> void nbody_cuda_kick_drift(nbody_work *w, double kicked, double drifted) {
@@ -124,7 +125,7 @@ template <typename real> void nbody_cuda_kick_drift(nbody_work *w, double kicked
   const size_t components = components_of(w);
   device_launch(&kernel, (double)components * (4 * sizeof(real) + 16) + raw_bytes(w), grid_of(components), THREADS,
                 kick<real, true>, w->raw, (real *)w->state.position, (real *)w->state.velocity, w->state.acceleration,
-                components, kicked, drifted);
+                components, kicked, drifted, w->options.box);
   w->raw.kind = NBODY_FORCE_FINAL;
 }
 

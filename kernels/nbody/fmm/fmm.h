@@ -1,5 +1,5 @@
-/* Fast multipole method for gravity, with open boundaries: settings, and the definition of its arithmetic. A CPU and a
- * GPU that follow the definition give the same bits in fp64. operators.inc has the operators.
+/* Fast multipole method for gravity, in open space or in a periodic box: settings, and the definition of its
+ * arithmetic. A CPU and a GPU that follow the definition give the same bits in fp64. operators.inc has the operators.
  *
  * H. Cheng, L. Greengard and V. Rokhlin, J. Comput. Phys. 155 (1999) 468; W. Dehnen, J. Comput. Phys. 179 (2002) 27.
  *
@@ -47,7 +47,30 @@
  * At the end of a piece (s0 + s2) + (s1 + s3) is added to a. The acceleration is (double)a (G M / E^2), the factor
  * rounded once. Potential: p = L2P / e_A, terms s = fma(m, y, s), the same strands and pieces; U = -(1/2) (G M M / E)
  * sum over bodies, in the state's order, of m p, by sim_reduce_sum. A GPU adds it up cell by cell, and beside forces in
- * fp32 with leaves of twice as many bodies. In fp32 a device may take 1 / sqrt as it likes. */
+ * fp32 with leaves of twice as many bodies. In fp32 a device may take 1 / sqrt as it likes.
+ *
+ * Periodic box of edge B. The frame is the box: X = x k with k = 1 / B rounded, in fp64 and then rounded to `real`; low
+ * = 0; E = B, H = h k. An entry of a list is a cell with a shift, of components 0, 1 or -1 and code s_x + 3 s_y + 9
+ * s_z, with 2 for -1. The queue of the root holds the root with codes 0 to 26; children have the code of their parent.
+ * Where a source is taken with a shift s its centre is c_B + s, and its bodies are at X + s, rounded. A body itself is
+ * left out of its own leaf with code 0 alone. So the lists sum 27 images of everything, each softened.
+ *
+ * Outer images, all others, with a background of the opposite density and conducting surroundings: T, the derivatives
+ * of E of periodic/lattice.h without those 27, is a smooth function of places in the box, but expansions about one
+ * centre converge slowly, as (3^(1/2) / 2)^rank in opposite corners. So the box is cut into 4^3 cubes, by the first two
+ * bits of an axis in the keys, and T is expanded to rank 8 for each pair of them. In fp64 for all precisions, without
+ * fused operations, in units of a cube's edge, with t = 4 X - (cube + 1/2) from its centre: t^e / e! = (t^(e-1) /
+ * (e-1)!) (t (1/e)), t^k / k! = (x y) z of three of them, in the order of nbody_fmm_outer_position.
+ *
+ * Outer moments of a cube: of its bodies in the order of keys, in pieces of 1024: body f of a piece, from 0, into
+ * strand f mod 8, N = N + m ((-t)^k / k!); closed by halves; pieces are added in order, from 0.
+ *
+ * Outer field of a cube A: F_k = sum over n, |n + k| <= 8, and over cubes B of N_n(B) T_{n+k}(A - B): cube B = (x, y,
+ * z) is strand (4 z + y) 4 + 3 - x, which runs over n; the 64 strands are closed by halves.
+ *
+ * Outer force: g_c = sum over k, |k| < 8, of F_{k + e_c} t^k / k!; potential: of F_k, |k| <= 8; each term a product and
+ * a sum. a = (a_near (k k) + (4 g) (k k)) (G M), p = p_near + sum. The greatest error of a pair's force is 1e-5 G m /
+ * B^2, that of a uniform density 1e-8 of G M / B^2. */
 #ifndef NBODY_FMM_H
 #define NBODY_FMM_H
 
@@ -55,6 +78,12 @@
 
 enum { NBODY_FMM_ORDER_MIN = 3, NBODY_FMM_ORDER_MAX = 6, NBODY_FMM_LEVEL_MAX = 20 };
 enum { NBODY_FMM_P2M_STRANDS = 8, NBODY_FMM_M2L_STRANDS = 32, NBODY_FMM_P2P_STRANDS = 4, NBODY_FMM_P2P_PIECE = 32 };
+
+/* Outer images of a periodic box: cubes of an axis, and of the box; highest rank, and its coefficients. */
+enum { NBODY_FMM_OUTER_SIDE = 4, NBODY_FMM_OUTER_CUBES = 64, NBODY_FMM_OUTER_ORDER = 8, NBODY_FMM_OUTER_COUNT = 165 };
+enum { NBODY_FMM_OUTER_STRANDS = 8, NBODY_FMM_OUTER_PIECE = 1024 };
+/* Of an entry of a list in a periodic box: the code of its shift begins at this bit. */
+enum { NBODY_FMM_SHIFT_BIT = 27, NBODY_FMM_SHIFTS = 27 };
 
 /* Numbers of coefficients of moments and of a field at order P. */
 #define NBODY_FMM_MOMENTS(P) ((P) * ((P) + 1) * ((P) + 2) / 6 - 3)
@@ -76,14 +105,15 @@ extern "C" {
  * scenario without one has, and any tail. */
 nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, double n);
 
-/* What a force costs, to compare methods: on one thread of a CPU with AVX-512, or on one GPU. */
+/* What a force costs in open space or a periodic box, to compare methods: on one thread of a CPU with AVX-512, or on
+ * one GPU. */
 typedef struct nbody_fmm_estimate {
   double far, near; /* M2L, and ordered pairs, a body */
   double seconds;   /* of a force on n bodies by multipoles */
   double direct;    /* seconds of direct sums */
 } nbody_fmm_estimate;
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_fmm_settings *settings, sim_backend_kind kind, bool single,
-                                          double n);
+                                          bool periodic, double n);
 
 #ifdef __cplusplus
 }

@@ -44,8 +44,16 @@ static const rates measured[SIM_BACKEND_KINDS][2] = {
                           {{0, 0, 0, 18e-12, 29e-12, 50e-12, 91e-12}, 1e-12, 0.33e-12, 0.3e-9, 0.7e-3}},
 };
 
+/* In a periodic box, seconds of a pair of direct sums. */
+static const double periodic_pair[SIM_BACKEND_KINDS][2] = {
+    [SIM_BACKEND_CPU] = {30e-9, 15e-9},
+    [SIM_BACKEND_CUDA] = {0.2e-9, 0.1e-9},
+};
+/* Outer images: seconds a force, and a body. */
+static const double outer_start[SIM_BACKEND_KINDS] = {8e-3, 0.1e-3}, outer_body[SIM_BACKEND_KINDS] = {0.3e-6, 0.3e-9};
+
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_fmm_settings *settings, sim_backend_kind kind, bool single,
-                                          double n) {
+                                          bool periodic, double n) {
   const rates *r = &measured[kind][single];
   const double open = 0.8 / settings->theta, size = settings->leaf / 64.0;
   nbody_fmm_estimate out;
@@ -53,6 +61,7 @@ nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_fmm_settings *settings, si
   out.near = n / (1 + n / (2000 * size * pow(open, 3.4)));
   out.far = 33 / size * open * open / (1 + 15000 * pow(open, 3) / n);
   out.seconds = r->start + n * (r->body + out.far * r->far[settings->order] + out.near * r->near);
-  out.direct = n * n * r->pair;
+  out.direct = n * n * (periodic ? periodic_pair[kind][single] : r->pair);
+  if (periodic) out.seconds += outer_start[kind] + n * outer_body[kind];
   return out;
 }

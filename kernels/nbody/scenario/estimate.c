@@ -48,6 +48,12 @@ static void warn_of_rounded_steps(const nbody_parameters *p, const nbody_laws *l
           i->eta, least_single_eta, sim_precision_name(precision));
 }
 
+/* Mixed precision is that of pairs alone. */
+static void tell_of_no_pairs(const nbody_parameters *p, const nbody_laws *laws) {
+  if (p->common.precision == SIM_MIXED && laws->no_pairs)
+    sim_log(SIM_LOG_INFO, "precision = \"mixed\" computes in double here: bodies exert no forces on each other");
+}
+
 sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *options, const nbody_solver *solver,
                           sim_backend_kind kind, double n, sim_plan *out) {
   static const int scheme_forces[] = {[NBODY_LEAPFROG] = 1, [NBODY_YOSHIDA4] = 3, [NBODY_HERMITE4] = 2};
@@ -57,9 +63,10 @@ sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *option
   nbody_cost cost;
   warn_of_late_forces(p, laws);
   warn_of_rounded_steps(p, laws);
+  tell_of_no_pairs(p, laws);
   SIM_TRY(solver->estimate(options, n, &cost));
   SIM_TRY(nbody_laws_work(laws->external, options->jerk ? 6 : 3, &external));
-  out->steps = nbody_step_count(&p->integrate);
+  out->steps = nbody_step_count(p);
   out->t_end = p->integrate.t_end;
   out->work_per_step = cost.interactions * forces;
   for (size_t i = 0; options->observe != NULL && i < options->observe->count; i++)

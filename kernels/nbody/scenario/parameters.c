@@ -1,4 +1,6 @@
 /* The model's parameters: field tables, and the rules between fields. */
+#include "kernels/nbody/cosmos/spectrum.h"
+#include "kernels/nbody/scenario/cosmos.h"
 #include "kernels/nbody/scenario/laws.h"
 #include "kernels/nbody/scenario/tables.h"
 
@@ -88,8 +90,7 @@ static const sim_field body_fields[] = {{SIM_FIELD(nbody_body, mass), .type = SI
                                          .doc = "mass; 0: a test particle, which exerts no force",
                                          .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY, .dimension = MASS},
                                         {0}};
-const sim_schema nbody_body_schema = {
-    .name = "", .doc = "one body", .fields = body_fields, .base = &stars_group, .size = sizeof(nbody_body)};
+const sim_schema nbody_body_schema = {SIM_SCHEMA(nbody_body, "", "one body", body_fields), .base = &stars_group};
 
 static const sim_field plummer_fields[] = {
     COUNT(nbody_sphere, "bodies"),
@@ -98,11 +99,10 @@ static const sim_field plummer_fields[] = {
     OPTIONAL_LENGTH(nbody_sphere, cutoff, "none",
                     "largest distance of a body from the centre; below 10 radii the sphere is out of equilibrium"),
     {0}};
-const sim_schema nbody_plummer_schema = {.name = "plummer",
-                                         .doc = "Plummer sphere in equilibrium (Aarseth, Henon and Wielen 1974)",
-                                         .fields = plummer_fields,
-                                         .base = &stars_group,
-                                         .size = sizeof(nbody_sphere)};
+const sim_schema nbody_plummer_schema = {SIM_SCHEMA(nbody_sphere, "plummer",
+                                                    "Plummer sphere in equilibrium (Aarseth, Henon and Wielen 1974)",
+                                                    plummer_fields),
+                                         .base = &stars_group};
 
 static const sim_field hernquist_fields[] = {
     COUNT(nbody_sphere, "bodies"),
@@ -111,11 +111,9 @@ static const sim_field hernquist_fields[] = {
     OPTIONAL_LENGTH(nbody_sphere, cutoff, "auto", "radius at which the density ends; auto: 30 radii"),
     {0}};
 const sim_schema nbody_hernquist_schema = {
-    .name = "hernquist",
-    .doc = "Hernquist sphere (1990) in isotropic equilibrium, by Eddington inversion",
-    .fields = hernquist_fields,
-    .base = &stars_group,
-    .size = sizeof(nbody_sphere)};
+    SIM_SCHEMA(nbody_sphere, "hernquist", "Hernquist sphere (1990) in isotropic equilibrium, by Eddington inversion",
+               hernquist_fields),
+    .base = &stars_group};
 
 static const sim_field uniform_fields[] = {
     COUNT(nbody_uniform_sphere, "bodies"),
@@ -124,11 +122,8 @@ static const sim_field uniform_fields[] = {
     {SIM_FIELD(nbody_uniform_sphere, virial), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .doc = "virial ratio 2K/|W| at the start: 0: cold collapse, 1: virial equilibrium"},
     {0}};
-const sim_schema nbody_uniform_sphere_schema = {.name = "uniform_sphere",
-                                                .doc = "homogeneous sphere",
-                                                .fields = uniform_fields,
-                                                .base = &stars_group,
-                                                .size = sizeof(nbody_uniform_sphere)};
+const sim_schema nbody_uniform_sphere_schema = {
+    SIM_SCHEMA(nbody_uniform_sphere, "uniform_sphere", "homogeneous sphere", uniform_fields), .base = &stars_group};
 
 static const sim_field halo_fields[] = {
     COUNT(nbody_halo, "bodies of the halo"),
@@ -138,8 +133,7 @@ static const sim_field halo_fields[] = {
     {SIM_FIELD(nbody_halo, species), .type = SIM_STRING, .initial = "halo",
      .doc = "name of the halo's species in files"},
     {0}};
-static const sim_schema halo_schema = {
-    .name = "halo", .doc = "dark halo of a disk", .fields = halo_fields, .size = sizeof(nbody_halo)};
+static const sim_schema halo_schema = {SIM_SCHEMA(nbody_halo, "halo", "dark halo of a disk", halo_fields)};
 
 static const sim_field disk_fields[] = {
     COUNT(nbody_exponential_disk, "bodies of the disk"),
@@ -155,22 +149,18 @@ static const sim_field disk_fields[] = {
      .doc = "live halo of the disk"},
     {0}};
 const sim_schema nbody_exponential_disk_schema = {
-    .name = "exponential_disk",
-    .doc = "disk galaxy in equilibrium with a live halo (after Hernquist 1993); rotates counter-clockwise about z",
-    .fields = disk_fields,
-    .base = &disk_group,
-    .size = sizeof(nbody_exponential_disk)};
+    SIM_SCHEMA(nbody_exponential_disk, "exponential_disk",
+               "disk galaxy in equilibrium with a live halo (after Hernquist 1993); rotates counter-clockwise about z",
+               disk_fields),
+    .base = &disk_group};
 
 static const sim_field file_fields[] = {
     {SIM_FIELD(nbody_from_file, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
      .doc = "openPMD snapshot (its species `species`), or CSV with column names mass, x, y, z, vx, vy, vz in the first "
             "line; relative to the scenario's folder"},
     {0}};
-const sim_schema nbody_from_file_schema = {.name = "from_file",
-                                           .doc = "bodies from a file",
-                                           .fields = file_fields,
-                                           .base = &stars_group,
-                                           .size = sizeof(nbody_from_file)};
+const sim_schema nbody_from_file_schema = {SIM_SCHEMA(nbody_from_file, "from_file", "bodies from a file", file_fields),
+                                           .base = &stars_group};
 
 static const sim_field each_fields[] = {SPECIES("stars"),
                                         {SIM_FIELD(nbody_each, mass), .type = SIM_NUMBERS, .components = 1,
@@ -181,26 +171,49 @@ static const sim_field each_fields[] = {SPECIES("stars"),
                                          .dimension = SPEED, .doc = "velocity of each body; none: at rest"},
                                         VELOCITY_FIELD,
                                         {0}};
-const sim_schema nbody_each_schema = {.name = "each",
-                                      .doc = "bodies from a Lua function of their number",
-                                      .fields = each_fields,
-                                      .size = sizeof(nbody_each)};
+const sim_schema nbody_each_schema = {
+    SIM_SCHEMA(nbody_each, "each", "bodies from a Lua function of their number", each_fields)};
 
-static const sim_schema *const body_variants[] = {&nbody_body_schema,
-                                                  &nbody_plummer_schema,
-                                                  &nbody_hernquist_schema,
-                                                  &nbody_uniform_sphere_schema,
-                                                  &nbody_exponential_disk_schema,
-                                                  &nbody_from_file_schema,
-                                                  &nbody_each_schema,
-                                                  NULL};
+static const char *const amplitude_names[] = {"random", "fixed", NULL};
+
+static const sim_field zeldovich_fields[] = {
+    SPECIES("matter"),
+    {SIM_FIELD(nbody_zeldovich, n), .type = SIM_INT, .flags = SIM_REQUIRED | SIM_RANGE, .min = 4, .max = 2048,
+     .doc = "bodies along a side of the box"},
+    {SIM_FIELD(nbody_zeldovich, power), .type = SIM_NUMBERS, .components = 2,
+     .doc = "linear power spectrum at a = 1 as rows { k, P } with rising k, a power law between them; none: k^index "
+            "times the square of Eisenstein and Hu's transfer function (1998, without baryon wiggles), which takes "
+            "lengths in Mpc/h"},
+    {SIM_FIELD(nbody_zeldovich, index), .type = SIM_REAL, .flags = SIM_RANGE, .min = -3, .max = 4, .initial = "auto",
+     .keyword = "auto", .doc = "spectral index of the formula; auto: 0.965"},
+    {SIM_FIELD(nbody_zeldovich, omega_b), .type = SIM_REAL, .flags = SIM_RANGE, .max = 1, .initial = "auto",
+     .keyword = "auto", .doc = "density of baryons in the formula, a part of omega_m; auto: 0.049"},
+    {SIM_FIELD(nbody_zeldovich, sigma8), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 10,
+     .initial = "auto", .keyword = "auto",
+     .doc = "root mean square density contrast at a = 1 by linear theory, in spheres of radius 8; auto: 0.81, or with "
+            "power as its rows are"},
+    {SIM_FIELD(nbody_zeldovich, amplitudes), .type = SIM_CHOICE, .initial = "random", .choices = amplitude_names,
+     .doc = "random: waves of normally distributed amplitude; fixed: all of the root mean square, with random phases "
+            "(Angulo and Pontzen 2016)"},
+    {0}};
+const sim_schema nbody_zeldovich_schema = {.name = "zeldovich",
+                                           .doc = "a periodic cube of matter at expansion.a_start, from a power "
+                                                  "spectrum, by the Zel'dovich approximation",
+                                           .fields = zeldovich_fields,
+                                           .size = sizeof(nbody_zeldovich)};
+
+static const sim_schema *const body_variants[] = {
+    &nbody_body_schema,           &nbody_plummer_schema,          &nbody_hernquist_schema,
+    &nbody_uniform_sphere_schema, &nbody_exponential_disk_schema, &nbody_from_file_schema,
+    &nbody_each_schema,           &nbody_zeldovich_schema,        NULL};
 
 static const char *const solver_names[] = {"auto", "direct", "fmm", NULL};
 
 static const sim_field gravity_fields[] = {
     {SIM_FIELD(nbody_gravity, G), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {3, -1, -2},
-     .doc = "gravitational constant; auto: 1, or with `units` 6.67430e-11 m^3 kg^-1 s^-2 (CODATA 2018)"},
+     .doc = "gravitational constant; auto: 1, with `units` 6.67430e-11 m^3 kg^-1 s^-2 (CODATA 2018), with `expansion` "
+            "43.00917, for Mpc/h, km/s and 10^10 solar masses/h"},
     {SIM_FIELD(nbody_gravity, softening), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .dimension = LENGTH, .doc = "Plummer softening: r is replaced by sqrt(r^2 + softening^2)"},
     {SIM_FIELD(nbody_gravity, solver), .type = SIM_CHOICE, .initial = "auto", .choices = solver_names,
@@ -214,8 +227,19 @@ static const sim_field gravity_fields[] = {
      .initial = "none", .keyword = "none",
      .doc = "the same, at most that of 99.9 % of the bodies; usually 10 to 100 times the median"},
     {0}};
-static const sim_schema gravity_schema = {
-    .name = "gravity", .doc = "law of gravity", .fields = gravity_fields, .size = sizeof(nbody_gravity)};
+static const sim_schema gravity_schema = {SIM_SCHEMA(nbody_gravity, "gravity", "law of gravity", gravity_fields)};
+
+static const char *const boundary_names[] = {"periodic", NULL};
+
+static const sim_field box_fields[] = {
+    {SIM_FIELD(nbody_box, size), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .dimension = LENGTH, .doc = "edge of the cube, which reaches from {0, 0, 0} to {size, size, size}"},
+    {SIM_FIELD(nbody_box, boundary), .type = SIM_CHOICE, .initial = "periodic", .choices = boundary_names,
+     .doc = "periodic: bodies that leave enter on the other side, and all images of a body attract; the mean density "
+            "does not"},
+    {0}};
+static const sim_schema box_schema = {
+    .name = "box", .doc = "periodic box", .fields = box_fields, .size = sizeof(nbody_box)};
 
 static const char *const scheme_names[] = {"leapfrog", "yoshida4", "hermite4", NULL};
 
@@ -225,7 +249,8 @@ static const sim_field integrate_fields[] = {
             "two evaluations of forces and their time derivatives"},
     {SIM_FIELD(nbody_integrate, dt), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .keyword = "adaptive", .dimension = TIME,
-     .doc = "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0)"},
+     .doc = "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0); with expansion "
+            "da/a of each step"},
     {SIM_FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",
      .keyword = "auto",
      .doc = "accuracy of the adaptive step. hermite4: Aarseth's formula, auto 0.01, below 0.001 in double precision "
@@ -234,17 +259,37 @@ static const sim_field integrate_fields[] = {
      .initial = "none", .keyword = "none", .dimension = TIME, .doc = "longest adaptive step"},
     {SIM_FIELD(nbody_integrate, t_end), .type = SIM_REAL,
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE, .max = INFINITY, .dimension = TIME,
-     .doc = "end time; runs start at t = 0"},
+     .doc = "end time; runs start at t = 0; with expansion the scale factor a is the time of the run"},
     {SIM_FIELD(nbody_integrate, max_energy_error), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none",
      .doc = "limit of the relative energy error, above which the run fails; checked at each row of the energy table"},
     {0}};
 static const sim_schema integrate_schema = {
-    .name = "integrate", .doc = "time stepping", .fields = integrate_fields, .size = sizeof(nbody_integrate)};
+    SIM_SCHEMA(nbody_integrate, "integrate", "time stepping", integrate_fields)};
+
+static const sim_field expansion_fields[] = {
+    {SIM_FIELD(nbody_expansion, omega_m), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = 10,
+     .doc = "density of matter over the critical density, at a = 1"},
+    {SIM_FIELD(nbody_expansion, omega_lambda), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE, .max = 10,
+     .doc = "the same of the cosmological constant; the rest of 1 is curvature"},
+    {SIM_FIELD(nbody_expansion, h), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 10, .initial = "0.7",
+     .doc = "Hubble constant in 100 km/s/Mpc; enters the formula of sim.zeldovich alone"},
+    {SIM_FIELD(nbody_expansion, H0), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "100", .dimension = {0, 0, -1},
+     .doc = "Hubble constant in the scenario's units; 100 for lengths in Mpc/h and velocities in km/s"},
+    {SIM_FIELD(nbody_expansion, a_start), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY, .doc = "scale factor at the start, 1/(1 + z)"},
+    {0}};
+static const sim_schema expansion_schema = {.name = "expansion",
+                                            .doc = "expanding universe of matter and a cosmological constant",
+                                            .fields = expansion_fields,
+                                            .size = sizeof(nbody_expansion)};
 
 static const sim_field fields[] = {
     {SIM_FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = body_variants,
      .doc = "groups of bodies, or single ones as { mass = , position = , velocity = }"},
+    {SIM_FIELD(nbody_parameters, box), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &box_schema,
+     .doc = "periodic box; without it space is open"},
     {SIM_FIELD(nbody_parameters, gravity), .type = SIM_STRUCT, .table = &gravity_schema, .doc = "law of gravity"},
     {SIM_FIELD(nbody_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
      .doc = "external field: acceleration, or potential whose negative gradient is the acceleration"},
@@ -258,21 +303,18 @@ static const sim_field fields[] = {
     {SIM_FIELD(nbody_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
      .doc = "columns of the table `observe`: functions of a body, reduced over all bodies by reduce = \"sum\", "
             "\"mean\", \"min\" or \"max\""},
+    {SIM_FIELD(nbody_parameters, expansion), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &expansion_schema,
+     .doc = "expanding universe: positions are comoving, `velocity` is a^2 dx/dt and the time is the scale factor a"},
+    {SIM_FIELD(nbody_parameters, spectrum), .type = SIM_INT, .flags = SIM_RANGE, .max = NBODY_SPECTRUM_GRID_MAX,
+     .initial = "0",
+     .doc = "points along a side of the grid on which the table `spectrum` is measured, an even number: power of the "
+            "density in shells of wave numbers; 0: no table"},
     {SIM_FIELD(nbody_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};
-const sim_schema nbody_schema = {.name = "nbody",
-                                 .doc = "N-body dynamics: direct sums or fast multipoles",
-                                 .fields = fields,
-                                 .base = &sim_common_schema,
-                                 .size = sizeof(nbody_parameters)};
-
-static void check_species(const char *name, int line, const char *path, sim_faults *faults) {
-  const size_t length = name != NULL ? strlen(name) : 0;
-  const char *const word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-  if (length == 0 || length > 63 || strspn(name, word) != length)
-    sim_faults_add(faults, line, path, "expected 1 to 63 letters, digits or _, got \"%s\"", name != NULL ? name : "");
-}
+const sim_schema nbody_schema = {
+    SIM_SCHEMA(nbody_parameters, "nbody", "N-body dynamics: direct sums or fast multipoles", fields),
+    .base = &sim_common_schema};
 
 static void check_each(const nbody_each *each, int line, const char *path, sim_faults *faults) {
   if (each->mass.rows == 0) sim_faults_add(faults, line, path, "expected at least one body, got none");
@@ -307,18 +349,18 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
     const sim_item *item = &bodies->items[i];
     char path[64];
     snprintf(path, sizeof path, "bodies[%zu].species", i + 1);
-    check_species(((const nbody_group_fields *)item->data)->species, item->line, path, faults);
+    sim_faults_check_name(faults, item->line, path, ((const nbody_group_fields *)item->data)->species);
     if (item->schema == &nbody_body_schema) mass += ((const nbody_body *)item->data)->mass;
     if (item->schema == &nbody_plummer_schema || item->schema == &nbody_hernquist_schema)
       mass += ((const nbody_sphere *)item->data)->mass;
     if (item->schema == &nbody_uniform_sphere_schema) mass += ((const nbody_uniform_sphere *)item->data)->mass;
-    if (item->schema == &nbody_from_file_schema) mass = NAN;
+    if (item->schema == &nbody_from_file_schema || item->schema == &nbody_zeldovich_schema) mass = NAN;
     if (item->schema == &nbody_exponential_disk_schema) {
       const nbody_exponential_disk *disk = item->data;
       mass += disk->mass + disk->halo.mass;
       check_disk(disk, i, item->line, faults);
       snprintf(path, sizeof path, "bodies[%zu].halo.species", i + 1);
-      check_species(disk->halo.species, item->line, path, faults);
+      sim_faults_check_name(faults, item->line, path, disk->halo.species);
     }
     if (item->schema == &nbody_each_schema) {
       const nbody_each *each = item->data;
@@ -349,6 +391,20 @@ static void check_time(const nbody_integrate *integrate, double softening, bool 
     sim_faults_add(faults, 0, "integrate.dt",
                    "expected a step that changes the time, got %.9g, below the rounding of t_end = %.9g", integrate->dt,
                    integrate->t_end);
+}
+
+/* Shifts of the softened kernel by an image are expanded in softening / size; a larger one is no gravity of bodies. */
+#define MOST_SOFTENING 0.125
+
+static void check_box(const nbody_parameters *p, sim_faults *faults) {
+  if (!p->box.given) return;
+  if (p->gravity.softening > MOST_SOFTENING * p->box.size)
+    sim_faults_add(faults, 0, "gravity.softening", "expected at most an eighth of box.size, %.9g, got %.9g",
+                   MOST_SOFTENING * p->box.size, p->gravity.softening);
+  if (p->integrate.scheme == NBODY_HERMITE4)
+    sim_faults_add(faults, 0, "integrate.scheme",
+                   "hermite4 needs the time derivative of forces, which a periodic box does not give: expected "
+                   "\"leapfrog\" or \"yoshida4\"");
 }
 
 /* ---- laws and observables of the scenario ---- */
@@ -394,6 +450,8 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   SIM_TRY(status);
   if (p->pair != NULL && !laws.no_pairs && !sim_expr_depends(p->pair, 0, 0))
     sim_faults_add(faults, 0, "pair", "expected a potential that depends on r2, or 0: this one gives no force");
+  if (p->box.given && law && !laws.no_pairs)
+    sim_faults_add(faults, 0, name, "in a periodic box bodies attract by gravity, or not at all (pair = 0)");
   const double limit = p->integrate.max_energy_error;
   if (!isnan(limit) && !laws.potential_known)
     sim_faults_add(faults, 0, "integrate.max_energy_error", "needs potentials: the energy of a force alone is unknown");
@@ -407,6 +465,8 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
 double nbody_gravitational_constant(const nbody_parameters *p) {
   const sim_units *units = &p->common.units;
   if (!isnan(p->gravity.G)) return p->gravity.G;
+  /* (GM of the sun, IAU 2015) 10^10 / (Mpc (km/s)^2) */
+  if (p->expansion.given) return 1.3271244e20 * 1e10 / (3.0856775814913673e22 * 1e6);
   return units->given ? 6.67430e-11 / sim_units_si(units, (sim_dimension){3, -1, -2}) : 1;
 }
 
@@ -418,7 +478,9 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   if (!law) p->gravity.G = nbody_gravitational_constant(p);
   if (isnan(p->integrate.eta)) p->integrate.eta = p->integrate.scheme == NBODY_HERMITE4 ? 0.01 : 0.2;
   check_bodies(&p->bodies, faults);
-  check_time(&p->integrate, p->gravity.softening, law, faults);
+  check_box(p, faults);
+  nbody_check_expansion(p, faults);
+  if (!p->expansion.given) check_time(&p->integrate, p->gravity.softening, law, faults);
   if (p->gravity.solver == NBODY_FMM && p->integrate.scheme == NBODY_HERMITE4)
     sim_faults_add(faults, 0, "gravity.solver",
                    "\"fmm\" gives no time derivative of the force, which hermite4 needs: expected \"direct\" or "

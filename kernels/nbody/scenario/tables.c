@@ -1,5 +1,6 @@
 #include "kernels/nbody/scenario/tables.h"
 
+#include "kernels/nbody/cosmos/spectrum.h"
 #include "kernels/nbody/ops.h"
 
 #include <stdio.h>
@@ -11,22 +12,27 @@
   { .name = #text, .type = SIM_REAL, __VA_ARGS__ }
 
 static const sim_field energy_columns[] = {
-    COLUMN(kinetic, .dimension = ENERGY, .doc = "kinetic energy"),
+    COLUMN(kinetic, .dimension = ENERGY, .doc = "kinetic energy; with expansion of the peculiar velocities, a dx/dt"),
     COLUMN(potential, .dimension = ENERGY,
-           .doc = "potential energy of pairs (softened) and in the external potential; NaN if unknown"),
+           .doc = "potential energy of pairs (softened) and in the external potential; NaN if unknown; with expansion "
+                  "that of the comoving positions, over a"),
     COLUMN(total, .dimension = ENERGY, .doc = "kinetic + potential"),
     COLUMN(
         error, .flags = SIM_HEALTH, .display = SIM_DISPLAY_ERROR,
         .doc =
-            "relative energy error: (total - total at the start)/|total at the start|; NaN if external depends on t"),
-    COLUMN(virial_ratio, .display = SIM_DISPLAY_RATIO, .doc = "2 kinetic / |potential|: 1 in virial equilibrium"),
+            "relative energy error: (total - total at the start)/|total at the start|; NaN if external depends on t; "
+            "with expansion the change of a total + I since the start, over a kinetic + I, where I is the integral of "
+            "kinetic over a (Layzer and Irvine)"),
+    COLUMN(virial_ratio, .display = SIM_DISPLAY_RATIO,
+           .doc = "2 kinetic / |potential|: 1 in virial equilibrium; NaN in a periodic box"),
     COLUMN(momentum_x, .dimension = {1, 1, -1}, .doc = "total momentum, x"),
     COLUMN(momentum_y, .dimension = {1, 1, -1}, .doc = "total momentum, y"),
     COLUMN(momentum_z, .dimension = {1, 1, -1}, .doc = "total momentum, z"),
-    COLUMN(angular_momentum_x, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, x"),
+    COLUMN(angular_momentum_x, .dimension = {2, 1, -1},
+           .doc = "total angular momentum about the origin, x; NaN in a periodic box"),
     COLUMN(angular_momentum_y, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, y"),
     COLUMN(angular_momentum_z, .dimension = {2, 1, -1}, .doc = "total angular momentum about the origin, z"),
-    COLUMN(centre_x, .dimension = {1, 0, 0}, .doc = "centre of mass, x"),
+    COLUMN(centre_x, .dimension = {1, 0, 0}, .doc = "centre of mass, x; NaN in a periodic box"),
     COLUMN(centre_y, .dimension = {1, 0, 0}, .doc = "centre of mass, y"),
     COLUMN(centre_z, .dimension = {1, 0, 0}, .doc = "centre of mass, z"),
     {0}};
@@ -42,22 +48,54 @@ static const sim_field lagrangian_columns[] = {
     {0}};
 
 static const sim_table energy_table = {"energy", "conserved quantities and virial ratio", energy_columns};
-static const sim_table lagrangian_table = {"lagrangian", "Lagrangian radii", lagrangian_columns};
+static const sim_table lagrangian_table = {"lagrangian", "Lagrangian radii; NaN in a periodic box", lagrangian_columns};
 const sim_table *const nbody_tables[] = {&energy_table, &lagrangian_table, NULL};
 static const sim_field observe_columns[] = {
     COLUMN(NAME, .display = SIM_DISPLAY_ALONE, .doc = "the function NAME of `observe`, reduced over all bodies"), {0}};
 static const sim_table observe_table = {"observe", "functions of the scenario; with observe", observe_columns};
-const sim_table *const nbody_described_tables[] = {&observe_table, NULL};
+static const sim_field spectrum_columns[] = {
+    COLUMN(shot_noise, .display = SIM_DISPLAY_NUMBER, .dimension = {3, 0, 0},
+           .doc = "power of bodies at random, V sum m^2 / (sum m)^2, which P contains"),
+    COLUMN(P_NUMBER, .display = SIM_DISPLAY_SPECTRUM, .dimension = {3, 0, 0},
+           .doc = "power V <|delta_k|^2> over the waves with |k| L / 2 pi in a shell about NUMBER"),
+    COLUMN(linear_NUMBER, .display = SIM_DISPLAY_SPECTRUM, .dimension = {3, 0, 0},
+           .doc = "linear theory of sim.zeldovich, over the same waves"),
+    {0}};
+static const sim_table spectrum_table = {"spectrum", "power spectrum of the density; with spectrum", spectrum_columns};
+const sim_table *const nbody_described_tables[] = {&observe_table, &spectrum_table, NULL};
 
-void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
+int nbody_spectrum_table(const nbody_parameters *p) {
+  for (int i = 0; p->tables[i] != NULL; i++)
+    if (p->tables[i] == &p->spectrum_table) return i;
+  return -1;
+}
+
+/* Columns of the shells, for the measured power or for linear theory. */
+static void add_shells(nbody_parameters *p, const char *what, const char *doc, size_t *count) {
+  nbody_shell shells[NBODY_SHELLS_MAX];
+  const int shell_count = nbody_shells(p->spectrum, shells);
+  for (int i = 0; i < shell_count; i++, (*count)++) {
+    char *const name = p->spectrum_names[*count], *const text = p->spectrum_docs[*count];
+    snprintf(name, sizeof p->spectrum_names[0], "%s_%lld", what, (long long)shells[i].number);
+    snprintf(text, sizeof p->spectrum_docs[0], "%s, |k| L / 2 pi from %g to %g", doc, shells[i].low, shells[i].high);
+    p->spectrum_columns[*count] = (sim_field){
+        .name = name, .type = SIM_REAL, .doc = text, .display = SIM_DISPLAY_SPECTRUM, .dimension = {3, 0, 0}};
+  }
+}
+
+static const sim_table *make_spectrum(nbody_parameters *p) {
+  size_t count = 1;
+  p->spectrum_columns[0] = spectrum_columns[0];
+  add_shells(p, "P", "power V <|delta_k|^2>", &count);
+  if (nbody_zeldovich_of(p) != NULL) add_shells(p, "linear", "power by linear theory", &count);
+  p->spectrum_columns[count] = (sim_field){0};
+  p->spectrum_table = (sim_table){"spectrum", "power spectrum of the density", p->spectrum_columns};
+  return &p->spectrum_table;
+}
+
+static const sim_table *make_observe(nbody_parameters *p, sim_faults *faults) {
   static const char *const docs[] = {"sum over all bodies", "mean over all bodies", "minimum over all bodies",
                                      "maximum over all bodies"};
-  const sim_table **table = p->tables;
-  for (const sim_table *const *own = nbody_tables; *own != NULL; own++) *table++ = *own;
-  *table = NULL;
-  if (p->observe.count > SIM_COLUMNS_MAX)
-    sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);
-  if (p->observe.count == 0 || p->observe.count > SIM_COLUMNS_MAX) return;
   for (size_t i = 0; i < p->observe.count; i++) {
     const sim_named_function *item = &p->observe.items[i];
     char path[SIM_EXPR_NAME_MAX + 16];
@@ -72,6 +110,15 @@ void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
   }
   p->observe_columns[p->observe.count] = (sim_field){0};
   p->observe_table = (sim_table){"observe", "functions of the scenario", p->observe_columns};
-  *table++ = &p->observe_table;
+  return &p->observe_table;
+}
+
+void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
+  const sim_table **table = p->tables;
+  for (const sim_table *const *own = nbody_tables; *own != NULL; own++) *table++ = *own;
+  if (p->observe.count > 0 && p->observe.count <= SIM_COLUMNS_MAX) *table++ = make_observe(p, faults);
+  if (p->spectrum >= NBODY_SPECTRUM_GRID_MIN && p->spectrum <= NBODY_SPECTRUM_GRID_MAX) *table++ = make_spectrum(p);
   *table = NULL;
+  if (p->observe.count > SIM_COLUMNS_MAX)
+    sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);
 }

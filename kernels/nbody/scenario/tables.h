@@ -8,6 +8,9 @@
 extern const sim_table *const nbody_tables[], *const nbody_described_tables[];
 enum { NBODY_TABLE_ENERGY, NBODY_TABLE_LAGRANGIAN, NBODY_TABLE_OBSERVE };
 
+/* Index of the table `spectrum`, the last one; -1: none. */
+int nbody_spectrum_table(const nbody_parameters *p);
+
 /* Columns of the table `energy`. */
 enum {
   NBODY_COLUMN_KINETIC,
@@ -20,7 +23,7 @@ enum {
   NBODY_COLUMN_CENTRE = NBODY_COLUMN_ANGULAR_MOMENTUM + 3
 };
 
-/* Fills p->tables, with the table of p->observe; adds faults of its names. */
+/* Fills p->tables, with the tables of p->observe and p->spectrum; adds faults of names. */
 void nbody_make_tables(nbody_parameters *p, sim_faults *faults);
 
 #endif

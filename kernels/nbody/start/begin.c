@@ -2,6 +2,8 @@
 #include "kernels/nbody/run.h"
 
 #include "kernels/nbody/cpu/evaluator.h"
+#include "kernels/nbody/physics.h"
+#include "kernels/nbody/scenario/cosmos.h"
 
 #include "engine/run/startup.h"
 
@@ -89,6 +91,17 @@ static double spread_of(const nbody_bodies *bodies, int64_t n) {
   return fmin(unit * sqrt(squares / (double)n), DBL_MAX);
 }
 
+/* Moves bodies into the periodic box, as drifts do, with coordinates that the state's type holds. */
+static void wrap_positions(const nbody_run *run, double size, nbody_bodies *bodies) {
+  const bool single = run->ops->dtype == SIM_F32;
+  for (int c = 0; c < 3 && size > 0; c++)
+    for (int64_t i = 0; i < run->n; i++) {
+      double *const x = &bodies->position[c][i];
+      *x = nbody_wrapped(*x, size);
+      if (single) *x = (float)nbody_wrapped((float)*x, size);
+    }
+}
+
 sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup, const nbody_groups *groups) {
   nbody_bodies bodies;
   if (!(groups->n < 0x1p40)) return sim_no_memory("%.9g bodies", groups->n);
@@ -98,7 +111,9 @@ sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setu
   fill_ids(run, groups);
   SIM_TRY(nbody_bodies_create(p, setup, groups, &bodies));
   sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
+  if (status == SIM_OK && p->box.given) wrap_positions(run, p->box.size, &bodies);
   sim_startup("comparing places", 0, 0);
+  if (status == SIM_OK) status = nbody_check_density(p, &bodies);
   if (status == SIM_OK) status = nbody_check_positions(run, p, &bodies);
   if (status == SIM_OK) status = fill_bodies(run, &bodies, setup);
   run->controller[NBODY_SPREAD] = spread_of(&bodies, run->n);

@@ -11,14 +11,6 @@
 
 /* ---- groups ---- */
 
-static sim_status file_path(const nbody_from_file *file, const sim_setup *setup, char out[4096]) {
-  const bool alone = file->path[0] == '/' || setup->folder == NULL || setup->folder[0] == '\0';
-  const int length =
-      alone ? snprintf(out, 4096, "%s", file->path) : snprintf(out, 4096, "%s/%s", setup->folder, file->path);
-  if (length >= 4096) return sim_fail(SIM_ERR_SCENARIO, "the path is too long: %d characters", length);
-  return SIM_OK;
-}
-
 static sim_status count_item(const sim_item *item, const sim_setup *setup, int64_t *n) {
   const sim_schema *schema = item->schema;
   if (schema == &nbody_body_schema)
@@ -27,12 +19,15 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
     *n = ((const nbody_uniform_sphere *)item->data)->n;
   else if (schema == &nbody_exponential_disk_schema)
     *n = ((const nbody_exponential_disk *)item->data)->n;
-  else if (schema == &nbody_each_schema)
+  else if (schema == &nbody_zeldovich_schema) {
+    const int64_t side = ((const nbody_zeldovich *)item->data)->n;
+    *n = side * side * side;
+  } else if (schema == &nbody_each_schema)
     *n = (int64_t)((const nbody_each *)item->data)->mass.rows;
   else if (schema == &nbody_from_file_schema) {
     const nbody_from_file *file = item->data;
     char path[4096];
-    SIM_TRY(file_path(file, setup, path));
+    SIM_TRY(sim_setup_path(setup, file->path, path));
     SIM_TRY(setup->count_particles(path, file->group.species, n));
     if (*n < 1) return sim_fail(SIM_ERR_SCENARIO, "%s: contains no bodies", path);
   } else
@@ -76,13 +71,8 @@ void nbody_groups_free(nbody_groups *groups) {
 size_t nbody_groups_species(const nbody_groups *groups, sim_species species[SIM_SPECIES_MAX]) {
   size_t count = 0;
   for (size_t i = 0; i < groups->count; i++) {
-    size_t s = 0;
-    while (s < count && strcmp(species[s].name, groups->group[i].species) != 0) s++;
-    if (s == SIM_SPECIES_MAX) return SIZE_MAX;
-    if (s == count) {
-      species[count++] = (sim_species){0};
-      snprintf(species[s].name, sizeof species[s].name, "%s", groups->group[i].species);
-    }
+    const size_t s = sim_species_find(species, &count, groups->group[i].species);
+    if (s == SIZE_MAX) return SIZE_MAX;
     if (groups->n < 0x1p62) species[s].count += groups->group[i].n;
   }
   for (size_t s = 1; s < count; s++) species[s].first = species[s - 1].first + species[s - 1].count;
@@ -202,7 +192,7 @@ static sim_status read_file(const nbody_from_file *file, const nbody_parameters 
                             nbody_bodies *part) {
   char path[4096];
   sim_particles read = {0};
-  SIM_TRY(file_path(file, setup, path));
+  SIM_TRY(sim_setup_path(setup, file->path, path));
   SIM_TRY(setup->read_particles(path, file->group.species, &p->common.units, &read));
   sim_status status = check_read(&read, part, path);
   if (status == SIM_OK) {
@@ -219,11 +209,13 @@ static sim_status read_file(const nbody_from_file *file, const nbody_parameters 
 
 /* ---- all bodies ---- */
 
-double nbody_bodies_bytes(const nbody_groups *groups, double stage) {
+double nbody_bodies_bytes(const nbody_groups *groups, int threads, double stage) {
   double read = 0, scratch = 0; /* for the largest file, and for the largest group that is generated */
   for (size_t i = 0; i < groups->count; i++) {
     const nbody_group *part = &groups->group[i];
     const double bytes = (double)part->n * sizeof(double);
+    if (part->item->schema == &nbody_zeldovich_schema)
+      read = fmax(read, nbody_zeldovich_bytes(part->item->data, threads));
     if (part->item->schema == &nbody_from_file_schema)
       read = fmax(read, 7 * bytes);
     else if (part->item->schema != &nbody_body_schema && part->item->schema != &nbody_each_schema)
@@ -234,13 +226,16 @@ double nbody_bodies_bytes(const nbody_groups *groups, double stage) {
 
 static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, const nbody_group *which,
                             double *scratch, nbody_bodies *part) {
-  const nbody_maker maker = {p->common.seed, nbody_gravitational_constant(p), p->gravity.softening, setup->threads};
+  const nbody_maker maker = {p->common.seed, nbody_gravitational_constant(p), p->gravity.softening, setup->threads,
+                             setup->isa};
   const sim_schema *schema = which->item->schema;
   const void *data = which->item->data;
   if (schema == &nbody_each_schema) {
     copy_each(data, part);
     return add_velocity_field(((const nbody_group_fields *)data)->velocity_field, part);
   }
+  if (schema == &nbody_zeldovich_schema)
+    return nbody_make_zeldovich(&maker, data, &p->expansion, nbody_box_side(p), part);
   bool made = true;
   if (schema == &nbody_body_schema) {
     part->mass[0] = ((const nbody_body *)data)->mass;

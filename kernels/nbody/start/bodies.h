@@ -33,7 +33,7 @@ void nbody_groups_free(nbody_groups *groups);
 size_t nbody_groups_species(const nbody_groups *groups, sim_species species[SIM_SPECIES_MAX]);
 
 /* Peak host memory of nbody_bodies_create and of the `stage` bytes that are allocated once all bodies exist. */
-double nbody_bodies_bytes(const nbody_groups *groups, double stage);
+double nbody_bodies_bytes(const nbody_groups *groups, int threads, double stage);
 /* Creates all bodies. Random numbers are functions of the seed, the id of a body and nbody_draw. SIM_ERR_SCENARIO,
  * SIM_ERR_NO_MEMORY, or the reader's error. */
 sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup, const nbody_groups *groups,
@@ -48,6 +48,7 @@ typedef enum nbody_draw {
   NBODY_DRAW_DIRECTION,  /* uniform: second number of that direction, or height; first of the velocity's */
   NBODY_DRAW_VELOCITY,   /* uniform: second number of the velocity's direction; or normal: vx, vy */
   NBODY_DRAW_VELOCITY_Z, /* normal: vz */
+  NBODY_DRAW_WAVE = 0,   /* normal, of a wave instead of a body: both parts of its amplitude */
   NBODY_DRAW_SPEED = 3   /* uniform: speed by rejection, this draw and all later ones */
 } nbody_draw;
 
@@ -58,6 +59,7 @@ typedef struct nbody_maker {
   uint64_t seed;
   double G, softening;
   int threads;
+  sim_isa isa;
 } nbody_maker;
 void nbody_make_plummer(const nbody_maker *maker, const nbody_sphere *sphere, nbody_bodies *part);
 void nbody_make_uniform(const nbody_maker *maker, const nbody_uniform_sphere *sphere, nbody_bodies *part);
@@ -67,6 +69,12 @@ sim_status nbody_make_disk(const nbody_maker *maker, const nbody_exponential_dis
                            nbody_bodies *part) SIM_MUST_CHECK;
 sim_status nbody_make_halo(const nbody_maker *maker, const nbody_exponential_disk *disk,
                            nbody_bodies *part) SIM_MUST_CHECK;
+
+/* Fills `part` with a lattice in [0, size)^3 displaced by waves, at a_start, with masses of the mean density; positions
+ * may lie outside of the box by a displacement. `velocity` is the momentum a^2 dx/dt. SIM_ERR_NO_MEMORY. */
+sim_status nbody_make_zeldovich(const nbody_maker *maker, const nbody_zeldovich *z, const nbody_expansion *e,
+                                double size, nbody_bodies *part) SIM_MUST_CHECK;
+double nbody_zeldovich_bytes(const nbody_zeldovich *z, int threads); /* memory that it takes for a while */
 
 /* Radius, in scale lengths, that contains the fraction (0, 1] of the mass of a Plummer sphere; 2^26 where the
  * fraction rounds to 1. */

@@ -7,8 +7,6 @@
  * (s^2 - s/S - 1/(v S)^2), and, of the pathwise delta D, of D s - D/S, which varies less. */
 #include "kernels/option/payoff/builder.h"
 
-#include <math.h>
-
 static sim_expr_ref op2(option_builder *m, sim_expr_op op, sim_expr_ref a, sim_expr_ref b) {
   return option_builder_call(m, op, a, b, 0);
 }

@@ -107,7 +107,7 @@ static void row_name(const option_parameters *p, int payoff, char *out, size_t c
   static const char *const types[] = {" call", " put"}, *const ways[] = {"down", "up"}, *const knocks[] = {"out", "in"};
   const int functions = option_payoff_count(p) - (int)p->payoffs.count;
   if (payoff < functions) {
-    snprintf(out, capacity, "%d function", payoff + 1);
+    snprintf(out, capacity, functions > 1 ? "%d result of payoff" : "%d payoff", payoff + 1);
     return;
   }
   const sim_item *item = &p->payoffs.items[payoff - functions];

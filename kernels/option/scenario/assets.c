@@ -67,8 +67,7 @@ static const sim_field asset_fields[] = {
     {SIM_FIELD(option_asset, vol_grid), .type = SIM_STRUCT, .doc = "in place of vol", .table = &grid_schema,
      .flags = SIM_OPTIONAL},
     {0}};
-const sim_schema option_asset_schema = {
-    .name = "", .doc = "one asset", .fields = asset_fields, .size = sizeof(option_asset)};
+const sim_schema option_asset_schema = {SIM_SCHEMA(option_asset, "", "one asset", asset_fields)};
 
 /* ---- rules between fields ---- */
 

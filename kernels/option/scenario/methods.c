@@ -1,7 +1,6 @@
 /* Rules about the requested methods of Greeks: which payoffs each can serve. */
 #include "kernels/option/payoff/names.h"
 
-#include <math.h>
 #include <stdio.h>
 
 static bool any_local(const option_parameters *p) {

@@ -90,8 +90,6 @@ static const sim_field fields[] = {
     {SIM_FIELD(option_parameters, greeks), .type = SIM_STRUCT, .doc = "sensitivities to estimate",
      .table = &greeks_schema},
     {0}};
-const sim_schema option_schema = {.name = "option",
-                                  .doc = "prices and Greeks of options by Monte Carlo simulation",
-                                  .fields = fields,
-                                  .base = &sim_common_schema,
-                                  .size = sizeof(option_parameters)};
+const sim_schema option_schema = {
+    SIM_SCHEMA(option_parameters, "option", "prices and Greeks of options by Monte Carlo simulation", fields),
+    .base = &sim_common_schema};

@@ -86,8 +86,6 @@ static const sim_field autocallable_fields[] = {
     {SIM_FIELD(option_payoff, every), .type = SIM_INT, .doc = "steps between dates", .flags = SIM_RANGE, .min = 1,
      .max = OPTION_STEPS_MAX, .initial = "1"},
     {0}};
-const sim_schema option_autocallable_schema = {
-    .name = "autocallable",
-    .doc = "autocallable: redeemed with coupons at the first date with a price of at least `level`",
-    .fields = autocallable_fields,
-    .size = sizeof(option_payoff)};
+const sim_schema option_autocallable_schema = {SIM_SCHEMA(
+    option_payoff, "autocallable",
+    "autocallable: redeemed with coupons at the first date with a price of at least `level`", autocallable_fields)};

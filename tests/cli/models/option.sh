@@ -59,7 +59,7 @@ has_not rounded
 price 'payoffs = { sim.european { strike = 100 }, sim.barrier { strike = 100, level = 80 } },
   steps = 365, payoff = function(path) return path.fixing[1][300] end' 'paths = 2^12' 'greeks = { delta = true, vega = true }'
 has 'payoff                                     price                    delta                    vega'
-has '1 function'
+has '1 payoff '
 has '2 european call 100'
 has '3 down-out call 100 at 80 '
 [ "$(grep -c ' +- ' output)" = 3 ] || fail "not a line for each payoff"

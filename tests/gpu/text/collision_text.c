@@ -3,22 +3,10 @@
 #include "kernels/collision/general/cuda/laws.h"
 
 #include "tests/collision/driver.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/gpu/text/sources.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "tests/gpu/text/sources.h"
-
-static void must(sim_status status) {
-  if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
-}
 
 static void test_files(void **state) {
   (void)state;

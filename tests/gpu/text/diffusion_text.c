@@ -1,25 +1,13 @@
 /* Kernels of the diffusion model with rates and sums of a scenario, as far as they go without a GPU: every scheme
  * compiles, and NVRTC is given the files of this tree. */
 #include "kernels/diffusion/cuda/work.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/gpu/text/sources.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "tests/gpu/text/sources.h"
-
-static void must(sim_status status) {
-  if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
-}
 
 static void test_files(void **state) {
   (void)state;

@@ -3,16 +3,13 @@
 #define TESTS_GPU_LAW_GRAPHS_H
 
 #include "kernels/nbody/scenario/laws.h"
+#include "tests/must.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define LAW_G 0.7
 #define LAW_SOFTENING2 0.01
-
-static inline void must(sim_status status) {
-  if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
-}
 
 static inline sim_expr_ref law_call(sim_expr_builder *b, sim_expr_op op, sim_expr_ref x, sim_expr_ref y,
                                     sim_expr_ref z) {

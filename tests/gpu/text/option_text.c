@@ -3,25 +3,13 @@
 #include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
 #include "tests/parity/option_cases.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/gpu/text/sources.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/gpu/text/sources.h"
-
 static bool all;
-
-static void must(sim_status status) {
-  if (status != SIM_OK) fail_msg("%s", sim_error_last()->message);
-}
 
 static void test_files(void **state) {
   (void)state;

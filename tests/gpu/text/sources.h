@@ -1,8 +1,9 @@
-/* For tests of kernels that NVRTC compiles, as far as they go without a GPU. Included after cmocka.h. */
+/* For tests of kernels that NVRTC compiles, as far as they go without a GPU. */
 #ifndef SIM_TESTS_GPU_SOURCES_H
 #define SIM_TESTS_GPU_SOURCES_H
 
 #include "engine/device/compile.h"
+#include "tests/must.h"
 
 #include <stdbool.h>
 #include <stdio.h>

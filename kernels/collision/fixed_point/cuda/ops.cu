@@ -297,8 +297,8 @@ static void queue(collision_work *w) {
 
 static sim_status fault_of(int fault) {
   if (fault & FIXED_FAST)
-    return sim_fail(SIM_ERR_DIVERGED, "a grain moves by more than 1/32 of the least radius in a step: choose a smaller "
-                                      "integrate.dt");
+    return sim_fail(SIM_ERR_DIVERGED, "a grain moves by more than a thirty-second of a radius in a step: contacts are "
+                                      "too stiff or grains too fast for this step");
   return sim_fail(SIM_ERR_DIVERGED, "more grains are near to each other than fit the lists on a GPU: they are pressed "
                                     "into each other, or run with --device cpu");
 }

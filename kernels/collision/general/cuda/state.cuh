@@ -196,11 +196,11 @@ template <typename real> static sim_status store_history(general_work<real> *w) 
   return status;
 }
 
-template <typename real> static sim_status store(general_work<real> *w) {
+/* Downloads the grains, by id. */
+template <typename real> static sim_status store_grains(general_work<real> *w) {
   const collision_state *s = &w->state;
   const int64_t n = s->n;
   general_control now;
-  SIM_TRY(complete_steps(w));
   SIM_TRY(sim_backend_cuda.copy(&now, &w->arrays.control[w->launch & 1], sizeof now));
   device_launch(&observe_launch, 0, grid_of((uint64_t)n), GENERAL_THREADS, order_by_id<real>, w->arrays, w->launch);
   const general_grains<real> *g = &w->arrays.grains[now.order ^ 1];
@@ -216,9 +216,21 @@ template <typename real> static sim_status store(general_work<real> *w) {
   SIM_TRY(download_integers(records->collisions, s->collisions, n));
   if (s->work != NULL) SIM_TRY(sim_backend_cuda.copy(s->work, records->work, (size_t)n * sizeof(double)));
   if (w->numbers.gates > 0) SIM_TRY(copy_crossed(w, records, true));
-  if (w->numbers.wall_numbers > 0)
-    SIM_TRY(sim_backend_cuda.copy(s->wall_spring, records->wall_spring,
-                                  (size_t)w->numbers.wall_numbers * (size_t)n * sizeof(real)));
+  return w->numbers.wall_numbers > 0 ? sim_backend_cuda.copy(s->wall_spring, records->wall_spring,
+                                                             (size_t)w->numbers.wall_numbers * (size_t)n * sizeof(real))
+                                     : SIM_OK;
+}
+
+/* After SIM_ERR_DIVERGED the host has the grains, so that the model finds the one that is not finite. */
+template <typename real> static sim_status store(general_work<real> *w) {
+  const sim_status status = complete_steps(w);
+  if (status == SIM_ERR_DIVERGED) {
+    const sim_error cause = *sim_error_last();
+    SIM_TRY(store_grains(w));
+    return sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
+  }
+  SIM_TRY(status);
+  SIM_TRY(store_grains(w));
   return w->options.springs > 0 ? store_history(w) : SIM_OK;
 }
 

@@ -34,9 +34,21 @@ static inline const real *row_of(const nbody_fmm_tree *t, uint32_t cell) {
 
 /* ---- lists ---- */
 
-static sim_status extend(nbody_fmm_list *list, const nbody_fmm_tree *t, uint32_t cell) {
+/* The cell of an entry, and its shift, of a code above the bits of the cell in a periodic box. */
+static inline uint32_t cell_of(const nbody_fmm_tree *t, uint32_t entry) {
+  return t->box > 0 ? entry & ((UINT32_C(1) << NBODY_FMM_SHIFT_BIT) - 1) : entry;
+}
+
+static inline void shift_of(uint32_t entry, real shift[3]) {
+  static const real of[3] = {0, 1, -1};
+  const uint32_t code = entry >> NBODY_FMM_SHIFT_BIT;
+  shift[0] = of[code % 3], shift[1] = of[code / 3 % 3], shift[2] = of[code / 9];
+}
+
+static sim_status extend(nbody_fmm_list *list, const nbody_fmm_tree *t, uint32_t entry) {
+  const uint32_t cell = cell_of(t, entry), code = entry - cell;
   SIM_TRY(nbody_fmm_list_reserve(list, 8));
-  for (uint32_t k = 0; k < t->children[cell]; k++) list->cell[list->count++] = t->child[cell] + k;
+  for (uint32_t k = 0; k < t->children[cell]; k++) list->cell[list->count++] = (t->child[cell] + k) | code;
   return SIM_OK;
 }
 
@@ -45,8 +57,9 @@ static sim_status begin_queue(const nbody_fmm_job *job, int64_t cell, nbody_fmm_
   const nbody_fmm_tree *t = job->tree;
   queue->count = 0;
   if (cell == 0) {
-    SIM_TRY(nbody_fmm_list_reserve(queue, 1));
-    queue->cell[queue->count++] = 0;
+    const uint32_t images = t->box > 0 ? NBODY_FMM_SHIFTS : 1;
+    SIM_TRY(nbody_fmm_list_reserve(queue, images));
+    for (uint32_t code = 0; code < images; code++) queue->cell[queue->count++] = code << NBODY_FMM_SHIFT_BIT;
     return SIM_OK;
   }
   const nbody_fmm_open *from = &job->open[t->parent[cell]];
@@ -54,16 +67,16 @@ static sim_status begin_queue(const nbody_fmm_job *job, int64_t cell, nbody_fmm_
   SIM_TRY(nbody_fmm_list_reserve(queue, 8 * (int64_t)from->count));
   uint32_t *next = queue->cell;
   for (uint32_t i = 0; i < from->count; i++) {
-    const uint32_t b = open[i], children = t->children[b], first = t->child[b];
-    if (children == 0) *next++ = b;
+    const uint32_t b = cell_of(t, open[i]), code = open[i] - b, children = t->children[b], first = t->child[b] | code;
+    if (children == 0) *next++ = open[i];
     for (uint32_t k = 0; k < children; k++) *next++ = first + k;
   }
   queue->count = next - queue->cell;
   return SIM_OK;
 }
 
-/* Fills the far list, and the near list of a leaf or the open list of an inner cell. */
-static sim_status make_lists(const nbody_fmm_job *job, int64_t cell, int thread) {
+/* Fills the far list, and the near list of a leaf or the open list of an inner cell. `periodic` is a constant. */
+SIMD_INLINE sim_status make_lists(const nbody_fmm_job *job, int64_t cell, int thread, const bool periodic) {
   const nbody_fmm_tree *t = job->tree;
   nbody_fmm_scratch *scratch = &job->scratch[thread];
   nbody_fmm_list *queue = &scratch->queue, *far = &scratch->far;
@@ -85,8 +98,13 @@ static sim_status make_lists(const nbody_fmm_job *job, int64_t cell, int thread)
     const int64_t kept_before = left->count;
     for (; next < end; next++) {
       const uint32_t b = candidate[next];
-      const real *other = bounds + 4 * (size_t)b;
-      const real dx = x - other[0], dy = y - other[1], dz = z - other[2];
+      const real *other = bounds + 4 * (size_t)(periodic ? cell_of(t, b) : b);
+      real at[3] = {other[0], other[1], other[2]}, shift[3];
+      if (periodic) {
+        shift_of(b, shift);
+        for (int c = 0; c < 3; c++) at[c] += shift[c];
+      }
+      const real dx = x - at[0], dy = y - at[1], dz = z - at[2];
 #if NBODY_SINGLE && NBODY_ISA == 0
       const real d2 = dz * dz + (dy * dy + dx * dx), reach = weight * radius + other[3];
 #elif NBODY_SINGLE
@@ -105,7 +123,7 @@ static sim_status make_lists(const nbody_fmm_job *job, int64_t cell, int thread)
     int64_t near = kept_before;
     for (int64_t i = kept_before; i < left->count; i++) {
       const uint32_t b = left->cell[i];
-      if (t->children[b] > 0)
+      if (t->children[cell_of(t, b)] > 0)
         SIM_TRY(extend(queue, t, b));
       else
         left->cell[near++] = b;
@@ -114,6 +132,13 @@ static sim_status make_lists(const nbody_fmm_job *job, int64_t cell, int thread)
   }
   if (!leaf) job->open[cell] = (nbody_fmm_open){first, (uint32_t)(left->count - first), (uint16_t)thread};
   return SIM_OK;
+}
+
+static sim_status make_open_lists(const nbody_fmm_job *job, int64_t cell, int thread) {
+  return make_lists(job, cell, thread, false);
+}
+static sim_status make_periodic_lists(const nbody_fmm_job *job, int64_t cell, int thread) {
+  return make_lists(job, cell, thread, true);
 }
 
 /* ---- far ---- */
@@ -126,8 +151,16 @@ typedef struct far_sums {
 SIMD_INLINE void load_rows(const nbody_fmm_tree *t, const uint32_t *cell, int count, vreal *out, const int numbers) {
   static const _Alignas(64) real none[FIRST + MOMENTS + 4] = {2, 0, 0, 1}; /* no mass, away from all */
   const real *rows[SIMD_WIDTH];
-  for (int l = 0; l < SIMD_WIDTH; l++) rows[l] = l < count ? row_of(t, cell[l]) : none;
+  for (int l = 0; l < SIMD_WIDTH; l++) rows[l] = l < count ? row_of(t, cell_of(t, cell[l])) : none;
   for (int k = 0; k < numbers; k += SIMD_COLUMNS) v_columns(rows, (size_t)k, out + k);
+  if (t->box == 0) return;
+  _Alignas(64) real shifts[3][SIMD_WIDTH];
+  for (int l = 0; l < SIMD_WIDTH; l++) {
+    real shift[3] = {0, 0, 0};
+    if (l < count) shift_of(cell[l], shift);
+    for (int c = 0; c < 3; c++) shifts[c][l] = shift[c];
+  }
+  for (int c = 0; c < 3; c++) out[CENTRE + c] = v_add(out[CENTRE + c], v_load(shifts[c]));
 }
 
 #if NBODY_SINGLE
@@ -218,7 +251,7 @@ typedef struct sources {
 static sim_status copy_sources(const nbody_fmm_tree *t, int64_t cell, const uint32_t *leaf, int64_t leaves,
                                nbody_fmm_scratch *scratch, sources *out) {
   int64_t count = 0;
-  for (int64_t k = 0; k < leaves; k++) count += t->count[leaf[k]];
+  for (int64_t k = 0; k < leaves; k++) count += t->count[cell_of(t, leaf[k])];
   if (count + STRANDS > scratch->source_capacity) {
     const int64_t capacity = 3 * (count + STRANDS) / 2;
     free(scratch->sources);
@@ -230,8 +263,15 @@ static sim_status copy_sources(const nbody_fmm_tree *t, int64_t cell, const uint
   real *next = scratch->sources;
   *out = (sources){.body = next, .count = count, .own = -1};
   for (int64_t k = 0, at = 0; k < leaves; k++) {
-    const size_t bodies = t->count[leaf[k]];
-    memcpy(next, (const real *)t->bodies + 4 * (size_t)t->first[leaf[k]], 4 * bodies * sizeof *next);
+    const uint32_t from = cell_of(t, leaf[k]);
+    const size_t bodies = t->count[from];
+    memcpy(next, (const real *)t->bodies + 4 * (size_t)t->first[from], 4 * bodies * sizeof *next);
+    if (leaf[k] != from) {
+      real shift[3];
+      shift_of(leaf[k], shift);
+      for (size_t i = 0; i < bodies; i++)
+        for (int c = 0; c < 3; c++) next[4 * i + (size_t)c] += shift[c];
+    }
     if (leaf[k] == cell) out->own = at;
     next += 4 * bodies;
     at += (int64_t)bodies;
@@ -386,7 +426,7 @@ SIMD_INLINE sim_status near_of(const nbody_fmm_job *job, int64_t cell, nbody_fmm
 
 SIMD_INLINE sim_status down_of_order(const nbody_fmm_job *job, int64_t cell, int thread, const int P) {
   nbody_fmm_scratch *scratch = &job->scratch[thread];
-  SIM_TRY(make_lists(job, cell, thread));
+  SIM_TRY(job->tree->box > 0 ? make_periodic_lists(job, cell, thread) : make_open_lists(job, cell, thread));
   scratch->far_count += scratch->far.count;
   if (scratch->far.count > 0) far_of_order(job, cell, &scratch->far, P);
   if (job->tree->children[cell] > 0) return SIM_OK;

@@ -8,7 +8,9 @@
 #include "kernels/nbody/fmm/cpu/fmm.h"
 
 #include "engine/reduce.h"
+#include "kernels/nbody/direct/cpu/periodic.h"
 #include "kernels/nbody/fmm/cpu/kernels.h"
+#include "kernels/nbody/fmm/cpu/outer.h"
 
 #include <math.h>
 #include <omp.h>
@@ -31,7 +33,11 @@ struct nbody_solver_work {
   nbody_fmm_open *open;       /* [open_capacity]: of each cell */
   int64_t open_capacity;
   double *terms, *partial; /* of the potential: [n], [blocks] */
-  sim_status failure;      /* of the forces and potentials since the last check */
+  /* In a periodic box: the outer images, and direct sums, against which the error is measured. */
+  const nbody_fmm_outer_loops *outer_loops;
+  nbody_fmm_outer outer;
+  nbody_solver_work *direct;
+  sim_status failure; /* of the forces and potentials since the last check */
   char message[1024], text[32];
 };
 
@@ -48,6 +54,14 @@ static const nbody_fmm_down *const all_down[SIM_ISA_COUNT][2] = {
 #if NBODY_X86
     [SIM_ISA_AVX2] = {&nbody_fmm_down_double_avx2, &nbody_fmm_down_single_avx2},
     [SIM_ISA_AVX512] = {&nbody_fmm_down_double_avx512, &nbody_fmm_down_single_avx512},
+#endif
+};
+
+static const nbody_fmm_outer_loops *const all_outer[SIM_ISA_COUNT] = {
+    [SIM_ISA_PLAIN] = &nbody_fmm_outer_double_plain,
+#if NBODY_X86
+    [SIM_ISA_AVX2] = &nbody_fmm_outer_double_avx2,
+    [SIM_ISA_AVX512] = &nbody_fmm_outer_double_avx512,
 #endif
 };
 
@@ -73,10 +87,32 @@ static void destroy(nbody_solver_work **work) {
   }
   free(w->scratch);
   free(w->open);
+  free(w->outer.tensors), free(w->outer.moments), free(w->outer.fields);
+  nbody_direct_periodic_cpu.destroy(&w->direct);
   free(w->terms);
   nbody_fmm_tree_destroy(&w->tree);
   free(w);
   *work = NULL;
+}
+
+static const size_t outer_moments = (size_t)NBODY_FMM_OUTER_COUNT * NBODY_FMM_OUTER_CUBES;
+
+static nbody_options for_direct(const nbody_options *options) {
+  nbody_options out = *options;
+  out.single_pairs = false;
+  return out;
+}
+
+static sim_status create_outer(nbody_solver_work *w) {
+  nbody_fmm_outer *o = &w->outer;
+  const nbody_options direct = for_direct(&w->options);
+  o->tensors = malloc(NBODY_FMM_OUTER_TENSORS * sizeof *o->tensors);
+  o->moments = malloc(outer_moments * sizeof *o->moments);
+  o->fields = malloc(NBODY_FMM_OUTER_CUBES * sizeof *o->fields);
+  if (o->tensors == NULL || o->moments == NULL || o->fields == NULL)
+    return sim_no_memory("the images of a periodic box");
+  nbody_fmm_outer_tensors(w->options.softening / w->options.box, o->tensors);
+  return nbody_direct_periodic_cpu.create(&direct, &w->state, &w->direct);
 }
 
 static size_t term_count(int64_t n) { return (size_t)n + sim_reduce_blocks((size_t)n); }
@@ -92,7 +128,8 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
     w->translate[single] = all_translate[isa][single];
     w->down[single] = all_down[isa][single];
   }
-  sim_status status = nbody_fmm_tree_create(options->n, &options->fmm, options->threads, &w->tree);
+  w->outer_loops = all_outer[isa];
+  sim_status status = nbody_fmm_tree_create(options->n, &options->fmm, options->box, options->threads, &w->tree);
   if (status == SIM_OK) {
     w->scratch = calloc((size_t)options->threads, sizeof *w->scratch);
     w->terms = malloc(term_count(options->n) * sizeof *w->terms);
@@ -101,6 +138,7 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
     if (w->scratch == NULL || w->terms == NULL || w->open == NULL)
       status = sim_no_memory("the multipole solver of %lld bodies", (long long)options->n);
   }
+  if (status == SIM_OK && options->box > 0) status = create_outer(w);
   if (status != SIM_OK)
     destroy(out);
   else
@@ -145,6 +183,41 @@ static sim_status downward(nbody_solver_work *w, const nbody_fmm_job *job, bool 
   return SIM_OK;
 }
 
+/* First body of all sorted ones whose key begins with at least these bits. */
+static int64_t find_cube(const nbody_fmm_tree *t, uint64_t code) {
+  int64_t first = 0, last = t->n;
+  while (first < last) {
+    const int64_t middle = first + (last - first) / 2;
+    if (t->key[middle] >> 57 < code)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  return first;
+}
+
+/* Adds the outer images to what `job` has given, and multiplies accelerations by the units of mass and G. */
+static void add_outer(nbody_solver_work *w, const nbody_fmm_job *job) {
+  const nbody_fmm_tree *t = &w->tree;
+  nbody_fmm_outer *o = &w->outer;
+  const nbody_fmm_outer_loops *loops = w->outer_loops;
+  for (int cube = 0; cube <= NBODY_FMM_OUTER_CUBES; cube++) o->first[cube] = find_cube(t, (uint64_t)cube);
+#pragma omp parallel num_threads(t->threads) if (t->threads > 1)
+  {
+#pragma omp for schedule(dynamic, 1)
+    for (int cube = 0; cube < NBODY_FMM_OUTER_CUBES; cube++) loops->moments(t, o, cube);
+#pragma omp for schedule(dynamic, 1)
+    for (int cube = 0; cube < NBODY_FMM_OUTER_CUBES; cube++) {
+      if (o->first[cube] == o->first[cube + 1]) continue;
+      loops->field(o, cube);
+      if (job->acceleration != NULL)
+        loops->accelerate(t, o, cube, job->factor, ldexp(w->options.G, t->mass), job->acceleration);
+      else
+        loops->potential(t, o, cube, job->potential);
+    }
+  }
+}
+
 static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job) {
   nbody_fmm_tree *t = &w->tree;
   SIM_TRY(nbody_fmm_tree_build(t, &w->state, w->options.softening, single));
@@ -156,11 +229,13 @@ static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job)
   }
   for (int k = 0; k < t->threads; k++) w->scratch[k].far_count = w->scratch[k].near_count = 0;
   upward(w, single);
-  job->factor = ldexp(w->options.G, t->mass - 2 * t->position);
+  job->factor = t->box > 0 ? t->scale * t->scale : ldexp(w->options.G, t->mass - 2 * t->position);
   job->tree = t;
   job->scratch = w->scratch;
   job->open = w->open;
-  return downward(w, job, single);
+  SIM_TRY(downward(w, job, single));
+  if (t->box > 0) add_outer(w, job);
+  return SIM_OK;
 }
 
 /* Keeps a failure for `check`, since forces are not asked for one by one. */
@@ -186,10 +261,18 @@ static double potential(nbody_solver_work *w) {
   keep_failure(w, status);
   if (status != SIM_OK) return NAN;
   const double sum = sim_reduce_sum(w->terms, (size_t)w->state.n, w->partial, w->options.threads);
-  return -0.5 * ldexp(w->options.G * sum, 2 * w->tree.mass - w->tree.position);
+  const nbody_fmm_tree *t = &w->tree;
+  if (t->box > 0) return -0.5 * ldexp(w->options.G * sum, 2 * t->mass) * t->scale;
+  return -0.5 * ldexp(w->options.G * sum, 2 * t->mass - t->position);
 }
 
 static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *got, double *exact) {
+  if (w->options.box > 0) {
+    for (int c = 0; c < 3; c++)
+      for (int k = 0; k < count; k++) got[c * count + k] = w->state.acceleration[c * w->state.n + numbers[k]];
+    nbody_direct_periodic_sample(w->direct, numbers, count, exact);
+    return SIM_OK;
+  }
   nbody_fmm_tree *t = &w->tree;
   nbody_fmm_tree_pack(t, &w->state);
   const double factor = ldexp(w->options.G, t->mass - 2 * t->position);
@@ -227,7 +310,13 @@ static const char *describe(const nbody_solver_work *w) { return w->text; }
 
 static void bytes(const nbody_options *options, double *host, double *device) {
   const double n = (double)options->n;
-  *host = nbody_fmm_tree_bytes(n, &options->fmm) + (double)(term_count(options->n) * sizeof(double));
+  double outer = 0;
+  if (options->box > 0) {
+    const nbody_options direct = for_direct(options);
+    nbody_direct_periodic_cpu.bytes(&direct, &outer, device);
+    outer += (double)((NBODY_FMM_OUTER_TENSORS + 2 * outer_moments) * sizeof(double));
+  }
+  *host = nbody_fmm_tree_bytes(n, &options->fmm) + (double)(term_count(options->n) * sizeof(double)) + outer;
   *device = 0;
 }
 
@@ -244,7 +333,8 @@ static sim_status supports(const nbody_options *options) {
 
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
   static const double slower[SIM_ISA_COUNT] = {[SIM_ISA_PLAIN] = 12, [SIM_ISA_AVX2] = 2, [SIM_ISA_AVX512] = 1};
-  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(&options->fmm, SIM_BACKEND_CPU, options->single_pairs, n);
+  const nbody_fmm_estimate cost =
+      nbody_fmm_estimate_for(&options->fmm, SIM_BACKEND_CPU, options->single_pairs, options->box > 0, n);
   *out = (nbody_cost){.interactions = n * (cost.far + cost.near)};
   out->rate = out->interactions / (cost.seconds * slower[options->isa]) * options->threads;
   return SIM_OK;

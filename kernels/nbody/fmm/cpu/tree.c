@@ -57,7 +57,8 @@ static sim_status take_cells(nbody_fmm_tree *t, int64_t capacity) {
   const int order = t->settings.order;
   const double cells = (double)capacity;
   void *memory;
-  if (capacity > UINT32_MAX) return sim_no_memory("%lld cells of the multipole tree", (long long)capacity);
+  if (capacity > (t->box > 0 ? INT64_C(1) << NBODY_FMM_SHIFT_BIT : UINT32_MAX))
+    return sim_no_memory("%lld cells of the multipole tree", (long long)capacity);
   SIM_TRY(take(cell_bytes(cells, order), "the cells of the multipole tree", t->n, &memory));
   const nbody_fmm_tree old = *t;
   char *next = memory;
@@ -85,8 +86,10 @@ static sim_status take_cells(nbody_fmm_tree *t, int64_t capacity) {
   return SIM_OK;
 }
 
-sim_status nbody_fmm_tree_create(int64_t n, const nbody_fmm_settings *settings, int threads, nbody_fmm_tree *out) {
-  *out = (nbody_fmm_tree){.settings = *settings, .n = n, .threads = threads, .row = row_size(settings->order)};
+sim_status nbody_fmm_tree_create(int64_t n, const nbody_fmm_settings *settings, double box, int threads,
+                                 nbody_fmm_tree *out) {
+  *out =
+      (nbody_fmm_tree){.settings = *settings, .n = n, .box = box, .threads = threads, .row = row_size(settings->order)};
   SIM_TRY(take(body_bytes((double)n), "the multipole tree", n, &out->memory));
   char *next = out->memory;
   out->key = carve(&next, (double)n * sizeof *out->key);
@@ -146,8 +149,8 @@ static extremes find_extremes(const nbody_fmm_tree *t, sim_dtype dtype, const vo
   return finite ? out : (extremes){NAN, NAN};
 }
 
-static inline double packed(const nbody_fmm_tree *t, int c, double x, double scale) {
-  const double out = (x - t->origin[c]) * scale;
+static inline double packed(const nbody_fmm_tree *t, int c, double x) {
+  const double out = (x - t->origin[c]) * t->scale;
   return t->single ? (double)(float)out : out;
 }
 
@@ -158,14 +161,17 @@ static sim_status set_frame(nbody_fmm_tree *t, const nbody_state *state, double 
     x[c] = find_extremes(t, state->dtype, state->position, c * t->n);
     extent = fmax(extent, x[c].high - x[c].low);
     if (!isfinite(x[c].high)) return sim_fail(SIM_ERR_DIVERGED, "a position is not finite");
+    if (t->box > 0 && !(x[c].low >= 0 && x[c].high < t->box))
+      return sim_fail(SIM_ERR_INTERNAL, "a position is outside the periodic box");
   }
-  t->position = exponent_above(extent);
-  const double unit = ldexp(1, t->position), scale = ldexp(1, -t->position);
-  for (int c = 0; c < 3; c++) {
+  t->position = t->box > 0 ? 0 : exponent_above(extent);
+  t->scale = t->box > 0 ? 1 / t->box : ldexp(1, -t->position);
+  const double unit = ldexp(1, t->position);
+  for (int c = 0; c < 3 && t->box == 0; c++) {
     t->origin[c] = unit * trunc((x[c].low / 2 + x[c].high / 2) / unit);
-    t->low[c] = packed(t, c, x[c].low, scale);
+    t->low[c] = packed(t, c, x[c].low);
   }
-  t->softening = softening * scale;
+  t->softening = softening * t->scale;
   const double greatest = find_extremes(t, state->dtype, state->mass, 0).high;
   if (!isfinite(greatest)) return sim_fail(SIM_ERR_DIVERGED, "a mass is not finite");
   int above = 0;
@@ -187,12 +193,12 @@ static inline uint64_t spread(uint64_t a) {
 
 static void make_keys(nbody_fmm_tree *t, const nbody_state *state) {
   const int64_t n = t->n;
-  const double scale = ldexp(1, -t->position), most = (1 << KEY_BITS) - 1;
+  const double most = (1 << KEY_BITS) - 1;
 #pragma omp parallel for schedule(static) num_threads(t->threads) if (n >= PARALLEL_FROM && t->threads > 1)
   for (int64_t i = 0; i < n; i++) {
     uint64_t key = 0;
     for (int c = 0; c < 3; c++) {
-      const double x = packed(t, c, element(state->dtype, state->position, c * n + i), scale);
+      const double x = packed(t, c, element(state->dtype, state->position, c * n + i));
       key |= spread((uint64_t)fmin(0x1p21 * (x - t->low[c]), most)) << (2 - c);
     }
     t->key[i] = key;
@@ -244,12 +250,12 @@ static void sort_bodies(nbody_fmm_tree *t) {
 
 static void gather_bodies(nbody_fmm_tree *t, const nbody_state *state) {
   const int64_t n = t->n;
-  const double scale = ldexp(1, -t->position), mass_scale = ldexp(1, -t->mass);
+  const double mass_scale = ldexp(1, -t->mass);
 #pragma omp parallel for schedule(static) num_threads(t->threads) if (n >= PARALLEL_FROM && t->threads > 1)
   for (int64_t i = 0; i < n; i++) {
     double body[4];
     const int64_t from = t->order[i];
-    for (int c = 0; c < 3; c++) body[c] = packed(t, c, element(state->dtype, state->position, c * n + from), scale);
+    for (int c = 0; c < 3; c++) body[c] = packed(t, c, element(state->dtype, state->position, c * n + from));
     body[3] = element(state->dtype, state->mass, from) * mass_scale;
     for (int c = 0; c < 4; c++)
       if (t->single)

@@ -11,8 +11,10 @@ typedef struct nbody_fmm_tree {
   int64_t n;
   bool single;
   int threads;
-  /* frame: X = (x - origin) 2^-position; masses are divided by 2^mass; softening in units of the box */
-  double origin[3], low[3], softening;
+  /* frame: X = (x - origin) scale, in open space scale = 2^-position; masses are divided by 2^mass; softening in units
+   * of the box */
+  double box; /* edge of the periodic box; 0: open space */
+  double origin[3], low[3], scale, softening;
   int position, mass;
   /* bodies in the order of keys */
   uint64_t *key, *other_key;     /* [n]; the second of each is scratch of the sort */
@@ -35,7 +37,8 @@ typedef struct nbody_fmm_tree {
 /* Bytes of a tree of n bodies whose number of cells is as the greatest that is usual. */
 double nbody_fmm_tree_bytes(double n, const nbody_fmm_settings *settings);
 /* SIM_ERR_NO_MEMORY. The caller destroys the tree in any case. */
-sim_status nbody_fmm_tree_create(int64_t n, const nbody_fmm_settings *settings, int threads,
+/* box: as in nbody_options. */
+sim_status nbody_fmm_tree_create(int64_t n, const nbody_fmm_settings *settings, double box, int threads,
                                  nbody_fmm_tree *out) SIM_MUST_CHECK;
 void nbody_fmm_tree_destroy(nbody_fmm_tree *tree);
 /* Bodies and cells of the state as it is; bounds, moments and fields are left. SIM_ERR_NO_MEMORY, SIM_ERR_DIVERGED

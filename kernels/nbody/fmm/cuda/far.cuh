@@ -183,8 +183,10 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
     const typename nbody_fmm_tree<real>::body_type sphere = t.sphere[target];
     const int level = t.level[target];
     const real per_edge = fmm_power<real>(level), h2 = softening2 * (per_edge * per_edge);
-    unsigned segment = FMM_NONE, left = 1; /* of the list that is read */
-    bool own = false;                      /* whether it is this cell's own, of an earlier generation */
+    const bool periodic = t.box > 0;
+    const unsigned code_bits = periodic ? FMM_CODE : 0;
+    unsigned segment = FMM_NONE, left = periodic ? NBODY_FMM_SHIFTS : 1; /* of the list that is read */
+    bool own = false; /* whether it is this cell's own, of an earlier generation */
     if (target > 0) {
       while (fmm_stage_of(t.stage, me.w) < FMM_STAGE_OPEN) __nanosleep(64);
       __threadfence();
@@ -214,13 +216,14 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
             opened = fmm_empty_list();
           }
           const unsigned count = min(left, (unsigned)FMM_SEGMENT);
-          unsigned entry = 0, after = FMM_NONE;
+          unsigned entry = periodic ? lane << NBODY_FMM_SHIFT_BIT : 0, after = FMM_NONE; /* of the root */
           if (lane < count && target > 0) entry = __ldcg(t.pool + (size_t)segment * FMM_SEGMENT + lane);
           if (left > count) after = __ldcg(t.next + segment);
-          const unsigned first = entry >> 3, size = lane < count ? (entry & 7) + 1 : 0;
+          const unsigned code = entry & code_bits, first = (entry & ~code_bits) >> 3,
+                         size = lane < count ? (entry & 7) + 1 : 0;
           const unsigned offset = fmm_scan(size, &listed);
           warp_barrier();
-          for (unsigned k = 0; k < size; k++) room.candidate[offset + k] = first + k;
+          for (unsigned k = 0; k < size; k++) room.candidate[offset + k] = (first + k) | code;
           if (own) walk.free_segment(segment);
           segment = after;
           left -= count;
@@ -228,7 +231,8 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
           warp_barrier();
         }
         const bool is = at + lane < listed;
-        const unsigned source = is ? room.candidate[at + lane] : 0;
+        const unsigned candidate = is ? room.candidate[at + lane] : 0, code = candidate & code_bits;
+        const unsigned source = candidate & ~code_bits;
         at += 32;
         typename nbody_fmm_tree<real>::body_type other = sphere;
         unsigned children = 0;
@@ -238,6 +242,10 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
           ahead = false;
         } else if (is)
           other = t.sphere[source], children = t.cell[source].z;
+        if (code != 0) {
+          other.x += fmm_shift<real>(code, 0), other.y += fmm_shift<real>(code, 1);
+          other.z += fmm_shift<real>(code, 2);
+        }
         const real dx = sphere.x - other.x, dy = sphere.y - other.y, dz = sphere.z - other.z;
         const bool accepted = is && fmm_accepts(t.weight, sphere.w, other.w, t.theta2, dx, dy, dz);
         const unsigned mask = warp_ballot(accepted);
@@ -250,8 +258,8 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
         const bool kept = is && !accepted;
         if (warp_any(kept)) {
           const bool to_near = kept && !inner && children == 0;
-          walk.append(opened, room.opened, kept && !to_near, children != 0 ? children : fmm_range(source, 1));
-          walk.append(paired, room.paired, to_near, source);
+          walk.append(opened, room.opened, kept && !to_near, (children != 0 ? children : fmm_range(source, 1)) | code);
+          walk.append(paired, room.paired, to_near, candidate);
         }
         warp_barrier();
       }
@@ -274,7 +282,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
       }
       if (more && at < listed) { /* they come while the warp computes */
         if (at + lane < listed) {
-          const unsigned source = room.candidate[at + lane];
+          const unsigned source = room.candidate[at + lane] & ~code_bits;
           fmm_copy_body(&room.sphere[lane], t.sphere + source);
           copy_async(&room.cell[lane], t.cell + source);
         }

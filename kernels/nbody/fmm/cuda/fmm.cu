@@ -4,7 +4,9 @@
 #include "engine/device/cuda.h"
 #include "kernels/nbody/cuda/partials.cuh"
 #include "kernels/nbody/cuda/range.h"
+#include "kernels/nbody/fmm/cuda/outer.cuh"
 #include "kernels/nbody/fmm/cuda/sample.h"
+#include "kernels/nbody/periodic/lattice.h"
 
 #include <cuda_runtime.h>
 #include <math.h>
@@ -18,7 +20,9 @@ struct nbody_solver_work {
   nbody_state state;
   double mass_unit; /* a power of two */
   char description[96];
-  void *memory;    /* one piece for all arrays, on the device */
+  void *memory; /* one piece for all arrays, on the device */
+  void *images; /* in a periodic box, one piece for the arrays of `outer` */
+  nbody_fmm_cuda_outer outer;
   unsigned *alarm; /* on the host, written by the device: what had no room, since the last check */
 };
 
@@ -56,7 +60,8 @@ template <typename real> static layout layout_of(const nbody_options *options) {
   const size_t quad_bytes = 4 * sizeof(real);
   layout l = {};
   l.cells = (unsigned)(10 * leaves) + 8 * NBODY_FMM_LEVEL_MAX + 1024;
-  l.segments = (unsigned)fmin(13 * leaves * fmax(reach * reach * reach, 0.5) + 16384, 0x1p31);
+  const double images = options->box > 0 ? 2 : 1; /* cells at a face have neighbours behind it too */
+  l.segments = (unsigned)fmin(images * (13 * leaves * fmax(reach * reach * reach, 0.5) + 16384), 0x1p31);
   l.room_bytes = nbody_fmm_sort_room((int)options->n);
   l.frame = take(&l.total, 1, sizeof(nbody_fmm_frame));
   l.counters = take(&l.total, 1, sizeof(nbody_fmm_counters));
@@ -87,6 +92,7 @@ static nbody_fmm_tree<real> tree_of(const nbody_solver_work *w, const nbody_opti
   nbody_fmm_tree<real> t = {};
   t.n = (int)options->n;
   t.leaf = options->fmm.leaf;
+  t.box = options->box;
   for (double cells = options->fmm.leaf; cells < (double)t.n; cells *= 8) t.dense_level++;
   t.cells_most = l.cells;
   t.segments_most = l.segments;
@@ -119,17 +125,61 @@ static nbody_options for_potential(const nbody_options *options) {
   return out;
 }
 
+/* Byte offsets of the arrays of nbody_fmm_cuda_outer. */
+struct outer_layout {
+  size_t tensors, table, moments, fields, pieces, partial, first, total;
+};
+
+static const size_t table_size = (size_t)NBODY_TABLE_ROWS * NBODY_TABLE_ROW;
+
+static outer_layout outer_layout_of(const nbody_options *options) {
+  const double number = NBODY_FMM_OUTER_COUNT, cubes = NBODY_FMM_OUTER_CUBES;
+  outer_layout l = {};
+  if (options->box == 0) return l;
+  l.tensors = take(&l.total, (double)NBODY_FMM_OUTER_TENSORS, sizeof(double));
+  l.table = take(&l.total, (double)table_size, sizeof(double));
+  l.moments = take(&l.total, number * cubes, sizeof(double));
+  l.fields = take(&l.total, number * cubes, sizeof(double));
+  l.pieces = take(&l.total, number * (double)nbody_fmm_outer_pieces(options->n), sizeof(double));
+  l.partial = take(&l.total, (double)nbody_partials(options->n) + 1, sizeof(double));
+  l.first = take(&l.total, 2 * (cubes + 1), sizeof(int));
+  return l;
+}
+
 static void bytes(const nbody_options *options, double *host, double *device) {
   const nbody_options potential = for_potential(options);
   *host = sizeof(unsigned);
   *device = (double)layout_of<double>(&potential).total;
   if (options->single_pairs) *device = fmax(*device, (double)layout_of<float>(options).total);
-  *device = fmax(*device, (double)nbody_fmm_sample_bytes());
+  *device = fmax(*device, (double)nbody_fmm_sample_bytes()) + (double)outer_layout_of(options).total;
+}
+
+static sim_status create_outer(nbody_solver_work *w) {
+  const outer_layout l = outer_layout_of(&w->options);
+  const double softening = w->options.softening / w->options.box;
+  double *const tensors = (double *)malloc(NBODY_FMM_OUTER_TENSORS * sizeof *tensors);
+  double *const table = (double *)malloc(table_size * sizeof *table);
+  sim_status status = tensors == NULL || table == NULL ? sim_no_memory("the images of a periodic box") : SIM_OK;
+  if (status == SIM_OK) status = sim_backend_cuda.alloc(l.total, &w->images);
+  if (status == SIM_OK) {
+    char *const at = (char *)w->images;
+    w->outer = {(double *)(at + l.tensors), (double *)(at + l.table),  (double *)(at + l.moments),
+                (double *)(at + l.fields),  (double *)(at + l.pieces), (double *)(at + l.partial),
+                (int *)(at + l.first)};
+    nbody_fmm_outer_tensors(softening, tensors);
+    nbody_lattice_fill_table(softening, w->options.threads > 0 ? w->options.threads : 1, table);
+    status = sim_backend_cuda.copy(w->outer.tensors, tensors, NBODY_FMM_OUTER_TENSORS * sizeof *tensors);
+  }
+  if (status == SIM_OK) status = sim_backend_cuda.copy(w->outer.table, table, table_size * sizeof *table);
+  free(tensors);
+  free(table);
+  return status;
 }
 
 static void destroy(nbody_solver_work **work) {
   if (*work == NULL) return;
   sim_backend_cuda.free((*work)->memory);
+  sim_backend_cuda.free((*work)->images);
   sim_backend_cuda.free_host((*work)->alarm);
   free(*work);
   *work = NULL;
@@ -145,10 +195,12 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
   double host, device;
   void *alarm = NULL;
   bytes(options, &host, &device);
+  device -= (double)outer_layout_of(options).total;
   sim_status status = sim_backend_cuda.alloc((size_t)device, &w->memory);
   if (status == SIM_OK) status = sim_backend_cuda.alloc_host(sizeof *w->alarm, &alarm);
   w->alarm = (unsigned *)alarm;
   if (status == SIM_OK) status = nbody_cuda_range(state->mass, state->dtype, 0, (size_t)state->n, &mass);
+  if (status == SIM_OK && options->box > 0) status = create_outer(w);
   if (status == SIM_OK) status = sim_queue_cuda.status();
   if (status != SIM_OK) {
     destroy(out);
@@ -181,6 +233,7 @@ static void queue_fields(nbody_solver_work *w, const nbody_options *options, con
     nbody_fmm_sort_bodies<real, double>(t, &s, &w->state, softening, mass_scale);
   else
     nbody_fmm_sort_bodies<real, float>(t, &s, &w->state, softening, mass_scale);
+  if (options->box > 0) nbody_fmm_queue_outer(t, &w->outer);
   nbody_fmm_plant(t);
   stages.up(t);
   stages.far(t, with_potential);
@@ -192,6 +245,7 @@ template <typename real> static void queue_accelerations(nbody_solver_work *w) {
   nbody_fmm_tree<real> t;
   queue_fields(w, &w->options, layout_of<real>(&w->options), stages, false, &t);
   stages.near(&t, w->state.acceleration);
+  if (w->options.box > 0) nbody_fmm_add_outer(&t, &w->outer, w->state.acceleration);
 }
 
 static void accelerate(nbody_solver_work *w, bool, nbody_raw_force *out) {
@@ -247,13 +301,20 @@ static double potential(nbody_solver_work *w) {
   nbody_reduce_partials<reduce_sum>(of_cell, 1, (int)l.cells, result);
   double sum = 0;
   if (sim_backend_cuda.copy(&sum, result, sizeof sum) != SIM_OK) return NAN;
+  if (options.box > 0) {
+    double outer = 0, *const at = w->outer.partial + nbody_partials(options.n);
+    nbody_fmm_sum_outer(&t, &w->outer, at);
+    if (sim_backend_cuda.copy(&outer, at, sizeof outer) != SIM_OK) return NAN;
+    sum += outer / options.box;
+  }
   return -0.5 * w->options.G * w->mass_unit * w->mass_unit * sum;
 }
 
 /* In the memory of the tree, which each force makes anew. */
 static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *got, double *exact) {
   double out[6 * NBODY_SAMPLES];
-  SIM_TRY(nbody_fmm_sample(&w->state, w->options.softening, numbers, count, w->memory, out));
+  SIM_TRY(nbody_fmm_sample(&w->state, w->options.softening, w->options.box, w->outer.table, numbers, count, w->memory,
+                           out));
   for (int k = 0; k < 3 * count; k++) {
     got[k] = out[k];
     exact[k] = w->options.G * out[3 * count + k];
@@ -271,14 +332,18 @@ static sim_status supports(const nbody_options *options) {
   if (options->jerk)
     return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" gives no time derivative of forces, which hermite4 "
                                       "needs: take \"direct\", or scheme = \"leapfrog\" or \"yoshida4\"");
-  if (options->n > NBODY_FMM_CUDA_MOST)
-    return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %lld that gravity.solver = \"fmm\" takes on cuda",
-                    (double)options->n, (long long)NBODY_FMM_CUDA_MOST);
+  /* in a periodic box lists have less room for the numbers of cells: layout_of and tree.cuh */
+  const double most = options->box > 0 ? 0x1.8p20 * options->fmm.leaf : (double)NBODY_FMM_CUDA_MOST;
+  if ((double)options->n > most)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "bodies: %.9g are more than the %.9g that gravity.solver = \"fmm\" takes on cuda%s",
+                    (double)options->n, most, options->box > 0 ? " in a periodic box" : "");
   return SIM_OK;
 }
 
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
-  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(&options->fmm, SIM_BACKEND_CUDA, options->single_pairs, n);
+  const nbody_fmm_estimate cost =
+      nbody_fmm_estimate_for(&options->fmm, SIM_BACKEND_CUDA, options->single_pairs, options->box > 0, n);
   *out = {};
   out->interactions = n * (cost.far + cost.near);
   out->rate = out->interactions / cost.seconds;

@@ -10,10 +10,10 @@
 #include "kernels/nbody/fmm/fmm.h"
 #include "kernels/nbody/solver.h"
 
-/* Units of a step, on the device. */
+/* Units of a step, on the device; in a periodic box 1 / its edge, rounded, and origin 0. */
 typedef struct nbody_fmm_frame {
   double origin[3]; /* a body is at (x - origin) per_edge */
-  double per_edge;  /* 1 / edge of the box, a power of two */
+  double per_edge;  /* 1 / edge of the box, a power of two in open space */
   double low[3];    /* corner of the box, in its lengths */
   double softening; /* the same */
 } nbody_fmm_frame;

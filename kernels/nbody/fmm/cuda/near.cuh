@@ -30,7 +30,15 @@ template <typename real, int P> struct fmm_near_room {
 struct fmm_piece {
   unsigned first, count, offset; /* of the lane's cell; offset: bodies of the cells before it */
   unsigned total;
+  unsigned code; /* of its shift, as in its entry */
 };
+
+template <typename body_type> __device__ __forceinline__ body_type fmm_shifted(body_type b, unsigned code) {
+  b.x += fmm_shift<decltype(b.x)>(code, 0);
+  b.y += fmm_shift<decltype(b.x)>(code, 1);
+  b.z += fmm_shift<decltype(b.x)>(code, 2);
+  return b;
+}
 
 /* Begins to copy bodies begin ... begin + FMM_TILE - 1 of the piece, which begin in the cell of lane *cell or later;
  * *cell: the first cell that the next tile needs. The end is filled up with bodies without mass, far away. */
@@ -42,7 +50,14 @@ __device__ __forceinline__ void fmm_fill(body_type *tile, const body_type *body,
     const unsigned offset = warp_read(piece.offset, (int)*cell), first = warp_read(piece.first, (int)*cell);
     const unsigned count = warp_read(piece.count, (int)*cell);
     const unsigned from = max(offset, begin), to = min(offset + count, end);
-    for (unsigned f = from + lane; f < to; f += 32) fmm_copy_body(tile + (f - begin), body + (first + (f - offset)));
+    const unsigned code = warp_read(piece.code, (int)*cell);
+    for (unsigned f = from + lane; f < to; f += 32) {
+      const body_type *const source = body + (first + (f - offset));
+      if (code == 0)
+        fmm_copy_body(tile + (f - begin), source);
+      else
+        tile[f - begin] = fmm_shifted(*source, code);
+    }
     if (offset + count >= end) break; /* more of this cell may be in the next tile */
     ++*cell;
   }
@@ -117,11 +132,12 @@ __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm
                                               real softening2, fmm_targets<real, SUMS> &mine) {
   const unsigned lane = fmm_lane(), slot = lane / NBODY_FMM_P2P_STRANDS;
   const int rows = (int)(count + FMM_SLOTS - 1) / FMM_SLOTS;
-  fmm_piece piece = {0, 0, 0, 0};
+  fmm_piece piece = {0, 0, 0, 0, 0};
   unsigned source = FMM_NONE;
   if (lane < entries) {
     source = t.pool[(size_t)segment * FMM_SEGMENT + lane];
-    const uint4 cell = t.cell[source];
+    if (t.box > 0) piece.code = source & FMM_CODE;
+    const uint4 cell = t.cell[source & ~piece.code];
     piece.first = cell.x, piece.count = cell.y;
   }
   piece.offset = fmm_scan(piece.count, &piece.total);

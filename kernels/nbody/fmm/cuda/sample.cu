@@ -3,6 +3,7 @@
 
 #include "engine/device/cuda.h"
 #include "kernels/common/device.cuh"
+#include "kernels/nbody/direct/cuda/periodic.cuh"
 
 enum { THREADS = 256 };
 
@@ -33,23 +34,56 @@ static __global__ void __launch_bounds__(THREADS)
   }
 }
 
+/* The same in a periodic box. */
+template <typename real>
+static __global__ void __launch_bounds__(THREADS)
+    periodic_sample(int n, const real *mass, const real *position, const double *acceleration, double per_size,
+                    const periodic_pairs<double> pairs, const int64_t *numbers, double *out) {
+  __shared__ double shared[THREADS / 32];
+  const size_t i = (size_t)numbers[blockIdx.x], stride = (size_t)n;
+  double x[3], sum[3] = {0, 0, 0};
+  for (int c = 0; c < 3; c++) x[c] = (double)position[c * stride + i] * per_size;
+  for (size_t j = threadIdx.x; j < stride; j += THREADS) {
+    double d[3];
+    for (int c = 0; c < 3; c++) d[c] = (double)position[c * stride + j] * per_size - x[c];
+    pairs.add(d, (double)mass[j], j == i, sum);
+  }
+  for (int c = 0; c < 3; c++) {
+    const double all = block_sum<THREADS>(sum[c], shared);
+    if (threadIdx.x > 0) continue;
+    out[c * gridDim.x + blockIdx.x] = acceleration[c * stride + i];
+    out[(3 + c) * gridDim.x + blockIdx.x] = all * (per_size * per_size);
+  }
+}
+
+template <typename real>
+static void launch(const nbody_state *state, double softening, double box, const double *table, const int64_t *drawn,
+                   int count, double *found) {
+  const int n = (int)state->n;
+  const real *const mass = (const real *)state->mass, *const position = (const real *)state->position;
+  const cudaStream_t stream = (cudaStream_t)sim_cuda_stream();
+  if (box > 0) {
+    const periodic_pairs<double> pairs = {table, softening / box * (softening / box)};
+    periodic_sample<<<(unsigned)count, THREADS, 0, stream>>>(n, mass, position, state->acceleration, 1 / box, pairs,
+                                                             drawn, found);
+  } else
+    sample<<<(unsigned)count, THREADS, 0, stream>>>(n, mass, position, state->acceleration, softening * softening,
+                                                    drawn, found);
+}
+
 size_t nbody_fmm_sample_bytes() { return 7 * NBODY_SAMPLES * sizeof(double); }
 
-sim_status nbody_fmm_sample(const nbody_state *state, double softening, const int64_t *numbers, int count, void *memory,
-                            double *out) {
+sim_status nbody_fmm_sample(const nbody_state *state, double softening, double box, const double *table,
+                            const int64_t *numbers, int count, void *memory, double *out) {
   static const sim_kernel kernel = {"nbody_fmm_sample", "observe", SIM_LIMIT_FP64};
-  const int n = (int)state->n;
   int64_t *const drawn = (int64_t *)memory;
   double *const found = (double *)(drawn + NBODY_SAMPLES);
-  const cudaStream_t stream = (cudaStream_t)sim_cuda_stream();
   SIM_TRY(sim_backend_cuda.copy(drawn, numbers, (size_t)count * sizeof *numbers));
   sim_cuda_begin(&kernel);
   if (state->dtype == SIM_F64)
-    sample<<<(unsigned)count, THREADS, 0, stream>>>(n, (const double *)state->mass, (const double *)state->position,
-                                                    state->acceleration, softening * softening, drawn, found);
+    launch<double>(state, softening, box, table, drawn, count, found);
   else
-    sample<<<(unsigned)count, THREADS, 0, stream>>>(n, (const float *)state->mass, (const float *)state->position,
-                                                    state->acceleration, softening * softening, drawn, found);
-  sim_cuda_end(&kernel, 20.0 * count * n); /* instructions a pair */
+    launch<float>(state, softening, box, table, drawn, count, found);
+  sim_cuda_end(&kernel, 20.0 * count * (double)state->n); /* instructions a pair */
   return sim_backend_cuda.copy(out, found, 6 * (size_t)count * sizeof *out);
 }

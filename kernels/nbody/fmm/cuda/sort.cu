@@ -54,8 +54,16 @@ template <typename real> __device__ static double in_box(double x, double origin
 }
 
 template <typename real>
-static __global__ void make_frame(double softening, const nbody_fmm_counters *counters, nbody_fmm_frame *frame) {
+static __global__ void make_frame(double softening, double box, const nbody_fmm_counters *counters,
+                                  nbody_fmm_frame *frame) {
   after_previous();
+  if (box > 0) {
+    nbody_fmm_frame f = {};
+    f.per_edge = 1 / box;
+    f.softening = softening * f.per_edge;
+    *frame = f;
+    return;
+  }
   double length = softening * 0x1p-10, low[3], high[3];
   for (int c = 0; c < 3; c++) {
     low[c] = -number(counters->low[c]), high[c] = number(counters->high[c]);
@@ -153,7 +161,7 @@ void nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, con
                 tiles);
   device_launch(&kernels[1], vectors, at_most(blocks_for(t->n), 4), THREADS, extent<state_real>, t->n, position,
                 t->counters);
-  device_launch(&kernels[2], 0, 1, 1, make_frame<real>, softening, t->counters, t->frame);
+  device_launch(&kernels[2], 0, 1, 1, make_frame<real>, softening, t->box, t->counters, t->frame);
   device_launch(&kernels[3], vectors + 12 * n, blocks_for(t->n), THREADS, make_keys<real, state_real>, t->n, position,
                 t->frame, s->key[0], s->id[0]);
   size_t bytes = s->bytes;

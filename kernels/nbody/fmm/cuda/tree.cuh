@@ -27,6 +27,7 @@ enum { FMM_TICKET_UP = NBODY_FMM_LEVEL_MAX, FMM_TICKET_FAR, FMM_TICKET_DOWN, FMM
 template <typename real> struct nbody_fmm_tree {
   typedef typename quad<real>::type body_type;
   int n, leaf, dense_level;
+  double box; /* edge of the periodic box; 0: open space */
   unsigned cells_most, segments_most;
   real weight, theta2;
   nbody_fmm_frame *frame;
@@ -50,6 +51,16 @@ template <typename real> struct nbody_fmm_tree {
 
 /* A run of 1 to 8 cells in one word; cells are fewer than 2^29. */
 __device__ inline unsigned fmm_range(unsigned first, unsigned count) { return first << 3 | (count - 1); }
+
+/* In a periodic box the highest bits of an entry of a list are the code of its shift, and those below the cell or
+ * range; cells are fewer than 2^24 there. */
+static constexpr unsigned FMM_CODE = ~0u << NBODY_FMM_SHIFT_BIT;
+
+/* Component c of the shift of an entry. */
+template <typename real> __device__ __forceinline__ real fmm_shift(unsigned entry, int c) {
+  const unsigned code = entry >> NBODY_FMM_SHIFT_BIT, of = c == 0 ? code % 3 : c == 1 ? code / 3 % 3 : code / 9;
+  return of == 2 ? (real)-1 : (real)(int)of;
+}
 
 /* The step has failed: its accelerations will be NaN, and the host hears of it. */
 template <typename real> __device__ void fmm_fail(const nbody_fmm_tree<real> &t, unsigned what) {

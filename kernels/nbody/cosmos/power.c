@@ -1,0 +1,65 @@
+#include "kernels/nbody/cosmos/power.h"
+
+#include <math.h>
+
+static const double pi = 3.14159265358979323846;
+
+double nbody_transfer(double omega_m, double omega_b, double h, double k) {
+  const double theta = 2.7255 / 2.7, m = omega_m * h * h, b = omega_b * h * h, share = omega_b / omega_m;
+  const double s = 44.5 * log(9.83 / m) / sqrt(1 + 10 * pow(b, 0.75)); /* sound horizon, Mpc */
+  const double alpha = 1 - 0.328 * log(431 * m) * share + 0.38 * log(22.3 * m) * share * share;
+  const double shape = omega_m * h * (alpha + (1 - alpha) / (1 + pow(0.43 * k * h * s, 4)));
+  const double q = k * theta * theta / shape;
+  const double L = log(2 * exp(1) + 1.8 * q), C = 14.2 + 731 / (1 + 62.5 * q);
+  return L / (L + C * q * q);
+}
+
+static double of_rows(const sim_doubles *rows, double k) {
+  const double *row = rows->data;
+  size_t i = 0;
+  while (i + 2 < rows->rows && k > row[2 * (i + 1)]) i++;
+  row += 2 * i;
+  return row[1] * pow(k / row[0], log(row[3] / row[1]) / log(row[2] / row[0]));
+}
+
+double nbody_power_at(const nbody_power *power, double k) {
+  if (power->rows != NULL) return power->scale * of_rows(power->rows, k);
+  const double T = nbody_transfer(power->omega_m, power->omega_b, power->h, k);
+  return power->scale * pow(k, power->index) * T * T;
+}
+
+typedef struct in_sphere {
+  const nbody_power *power;
+  double R;
+} in_sphere;
+
+/* dsigma^2/dlnk = k^3 P W^2 / (2 pi^2), with the transform W of a homogeneous sphere. */
+static double sigma_rate(double ln_k, const void *context) {
+  const in_sphere *s = context;
+  const double k = exp(ln_k), x = k * s->R;
+  const double W = x < 1e-2 ? 1 - x * x / 10 : 3 * (sin(x) - x * cos(x)) / (x * x * x);
+  return k * k * k * nbody_power_at(s->power, k) * W * W / (2 * pi * pi);
+}
+
+double nbody_sigma(const nbody_power *power, double R) {
+  const in_sphere s = {power, R};
+  double low = 1e-5 / R, high = 1e3 / R;
+  if (power->rows != NULL) {
+    low = fmax(low, power->rows->data[0]);
+    high = fmin(high, power->rows->data[2 * power->rows->rows - 2]);
+  }
+  return sqrt(nbody_integral(sigma_rate, &s, log(low), log(high), 1000));
+}
+
+nbody_power nbody_power_of(const nbody_zeldovich *z, const nbody_expansion *e) {
+  nbody_power power = {.rows = z->power.rows > 0 ? &z->power : NULL,
+                       .index = isnan(z->index) ? 0.965 : z->index,
+                       .omega_m = e->omega_m,
+                       .omega_b = isnan(z->omega_b) ? 0.049 : z->omega_b,
+                       .h = e->h,
+                       .scale = 1};
+  if (power.rows != NULL && isnan(z->sigma8)) return power;
+  const double sigma8 = isnan(z->sigma8) ? 0.81 : z->sigma8;
+  power.scale = pow(sigma8 / nbody_sigma(&power, 8), 2);
+  return power;
+}

@@ -1,0 +1,24 @@
+/* Power spectrum of linear theory at a = 1: P(k), the mean of |delta_k|^2 times the volume. */
+#ifndef NBODY_COSMOS_POWER_H
+#define NBODY_COSMOS_POWER_H
+
+#include "kernels/nbody/cosmos/expansion.h"
+#include "kernels/nbody/nbody.h"
+
+typedef struct nbody_power {
+  const sim_doubles *rows; /* {k, P}, borrowed; NULL: the formula */
+  double index, omega_m, omega_b, h;
+  double scale; /* factor that sigma8 sets */
+} nbody_power;
+
+/* The spectrum that a group of valid parameters asks for. */
+nbody_power nbody_power_of(const nbody_zeldovich *z, const nbody_expansion *e);
+/* P at k > 0; between the rows a power law, and beyond them too. */
+double nbody_power_at(const nbody_power *power, double k);
+/* Root mean square of the density contrast in spheres of radius R. */
+double nbody_sigma(const nbody_power *power, double R);
+/* Transfer function without baryon wiggles, with k in h/Mpc: D. J. Eisenstein and W. Hu, ApJ 496 (1998) 605, equations
+ * 26 and 28 to 31, for a background radiation of 2.7255 K. */
+double nbody_transfer(double omega_m, double omega_b, double h, double k);
+
+#endif

@@ -1,0 +1,222 @@
+/* The solver table of direct sums in a periodic box on the CPU. Every target is summed by one thread. */
+#include "kernels/nbody/direct/cpu/periodic.h"
+
+#include "engine/reduce.h"
+#include "kernels/nbody/direct/direct.h"
+#include "kernels/nbody/solver.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+/* fp32 terms tell bodies apart by their numbers, as floats. */
+static const int64_t most_bodies = INT64_C(1) << 24;
+
+struct nbody_solver_work {
+  nbody_options options;
+  nbody_state state;
+  nbody_periodic_bodies bodies; /* columns of options.single_pairs, and of fp64 for the potential, in one place */
+  double *columns[4];           /* x y z m, [n] */
+  double *table;
+  float *single_table; /* with options.single_pairs */
+  double *terms, *partial;
+  void *memory; /* one allocation for all arrays above */
+};
+
+static const nbody_periodic *const all_loops[SIM_ISA_COUNT][2] = {
+    [SIM_ISA_PLAIN] = {&nbody_periodic_double_plain, &nbody_periodic_single_plain},
+#if NBODY_X86
+    [SIM_ISA_AVX2] = {&nbody_periodic_double_avx2, &nbody_periodic_single_avx2},
+    [SIM_ISA_AVX512] = {&nbody_periodic_double_avx512, &nbody_periodic_single_avx512},
+#endif
+};
+
+/* Those of an instruction set, or of the next lower one that there is. */
+static const nbody_periodic *loops_of(const nbody_solver_work *w, bool single) {
+  int isa = (int)(w->options.isa < sim_isa_best() ? w->options.isa : sim_isa_best());
+  while (all_loops[isa][single] == NULL) isa--;
+  return all_loops[isa][single];
+}
+
+/* ---- memory ---- */
+
+/* Byte offsets of the arrays. */
+typedef struct layout {
+  size_t columns[4], table, single_table, terms, partial, total;
+} layout;
+
+static size_t take(size_t *total, double count, size_t size) {
+  const size_t at = *total;
+  *total = (at + (size_t)count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  return at;
+}
+
+static layout layout_of(const nbody_options *options) {
+  const double n = (double)options->n;
+  layout l = {.total = 0};
+  for (int c = 0; c < 4; c++) l.columns[c] = take(&l.total, n, sizeof(double));
+  l.table = take(&l.total, (double)NBODY_TABLE_ROWS * NBODY_TABLE_ROW, sizeof(double));
+  l.single_table =
+      take(&l.total, options->single_pairs ? (double)NBODY_TABLE_ROWS * NBODY_TABLE_ROW : 0, sizeof(float));
+  l.terms = take(&l.total, n, sizeof(double));
+  l.partial = take(&l.total, n / SIM_REDUCE_BLOCK + 1, sizeof(double));
+  return l;
+}
+
+static void bytes(const nbody_options *options, double *host, double *device) {
+  *host = options->laws.no_pairs ? 0 : (double)layout_of(options).total;
+  *device = 0;
+}
+
+static void destroy(nbody_solver_work **work) {
+  if (*work == NULL) return;
+  free((*work)->memory);
+  free(*work);
+  *work = NULL;
+}
+
+static sim_status create(const nbody_options *options, const nbody_state *state, nbody_solver_work **out) {
+  nbody_solver_work *w = *out = calloc(1, sizeof *w);
+  if (w == NULL) return sim_no_memory("the direct sum");
+  w->options = *options;
+  w->state = *state;
+  if (options->laws.no_pairs) return SIM_OK;
+  const layout l = layout_of(options);
+  char *const at = w->memory = aligned_alloc(ALIGNMENT, l.total);
+  if (at == NULL) {
+    destroy(out);
+    return sim_no_memory("the direct sum of %lld bodies: %.0f MB", (long long)options->n, (double)l.total / 1e6);
+  }
+  for (int c = 0; c < 4; c++) w->columns[c] = (double *)(void *)(at + l.columns[c]);
+  w->table = (double *)(void *)(at + l.table);
+  w->terms = (double *)(void *)(at + l.terms);
+  w->partial = (double *)(void *)(at + l.partial);
+  nbody_lattice_fill_table(options->softening / options->box, options->threads, w->table);
+  if (!options->single_pairs) return SIM_OK;
+  w->single_table = (float *)(void *)(at + l.single_table);
+  for (int k = 0; k < NBODY_TABLE_ROWS * NBODY_TABLE_ROW; k++) w->single_table[k] = (float)w->table[k];
+  return SIM_OK;
+}
+
+static const char *describe(const nbody_solver_work *w) {
+  (void)w;
+  return "nearest images and Ewald's expansions of all others";
+}
+
+/* ---- sums ---- */
+
+static inline double element(sim_dtype dtype, const void *data, int64_t i) {
+  return dtype == SIM_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
+}
+
+/* Puts the bodies into columns of float or double; returns the unit of masses, a power of two. */
+static double pack(nbody_solver_work *w, bool single) {
+  const nbody_state *state = &w->state;
+  const int64_t n = state->n;
+  const double per_size = 1 / w->options.box;
+  double greatest = 0;
+  int exponent = 0;
+  for (int64_t i = 0; i < n; i++) greatest = fmax(greatest, fabs(element(state->dtype, state->mass, i)));
+  if (greatest > 0 && isfinite(greatest)) (void)frexp(greatest, &exponent);
+  for (int c = 0; c < 4; c++)
+    for (int64_t i = 0; i < n; i++) {
+      const double value = c < 3 ? element(state->dtype, state->position, c * n + i) * per_size
+                                 : ldexp(element(state->dtype, state->mass, i), -exponent);
+      if (single)
+        ((float *)(void *)w->columns[c])[i] = (float)value;
+      else
+        w->columns[c][i] = value;
+    }
+  const double softening = w->options.softening * per_size;
+  w->bodies = (nbody_periodic_bodies){.n = n,
+                                      .softening2 = softening * softening,
+                                      .position = {w->columns[0], w->columns[1], w->columns[2]},
+                                      .mass = w->columns[3],
+                                      .table = single ? (const void *)w->single_table : w->table};
+  return ldexp(1, exponent);
+}
+
+/* The numbers of targets from `first` on of [n], NULL: all bodies; the last one again and again behind the end. */
+static void list_targets(const int64_t *of, int64_t first, int64_t n, int64_t *numbers) {
+  for (int64_t k = 0; k < NBODY_PERIODIC_TARGETS; k++) {
+    const int64_t at = first + k < n ? first + k : n - 1;
+    numbers[k] = of != NULL ? of[at] : at;
+  }
+}
+
+/* a[3][count]: the accelerations of bodies numbers[count]; NULL: of all. */
+static void accelerate_some(nbody_solver_work *w, const int64_t *of, int64_t count, double *a) {
+  const nbody_periodic *loops = loops_of(w, w->options.single_pairs);
+  const double mass = pack(w, w->options.single_pairs), size = w->options.box;
+  const double factor = w->options.G * mass / (size * size);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(w->options.threads)
+  for (int64_t first = 0; first < count; first += NBODY_PERIODIC_TARGETS) {
+    int64_t numbers[NBODY_PERIODIC_TARGETS];
+    double sum[3][NBODY_PERIODIC_TARGETS];
+    list_targets(of, first, count, numbers);
+    loops->acceleration(&w->bodies, numbers, sum);
+    for (int c = 0; c < 3; c++)
+      for (int64_t k = 0; k < NBODY_PERIODIC_TARGETS && first + k < count; k++)
+        a[c * count + first + k] = sum[c][k] * factor;
+  }
+}
+
+void nbody_direct_periodic_sample(nbody_solver_work *w, const int64_t *numbers, int count, double *exact) {
+  accelerate_some(w, numbers, count, exact);
+}
+
+static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
+  const int64_t n = w->state.n;
+  double *const a = w->state.acceleration;
+  *out = (nbody_raw_force){.kind = NBODY_FORCE_FINAL};
+  if (w->options.laws.no_pairs) {
+    if (!zeroed) memset(a, 0, (size_t)(3 * n) * sizeof *a);
+    return;
+  }
+  accelerate_some(w, NULL, n, a);
+}
+
+static double potential(nbody_solver_work *w) {
+  const int64_t n = w->state.n;
+  if (w->options.laws.no_pairs) return 0;
+  const nbody_periodic *loops = loops_of(w, false);
+  const double mass = pack(w, false);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(w->options.threads)
+  for (int64_t first = 0; first < n; first += NBODY_PERIODIC_TARGETS) {
+    int64_t numbers[NBODY_PERIODIC_TARGETS];
+    double sum[NBODY_PERIODIC_TARGETS];
+    list_targets(NULL, first, n, numbers);
+    loops->potential(&w->bodies, numbers, sum);
+    for (int64_t k = 0; k < NBODY_PERIODIC_TARGETS && first + k < n; k++)
+      w->terms[first + k] = w->columns[3][first + k] * sum[k];
+  }
+  const double sum = sim_reduce_sum(w->terms, (size_t)n, w->partial, w->options.threads);
+  return -0.5 * (w->options.G * mass * mass / w->options.box) * sum;
+}
+
+/* ---- the table ---- */
+
+static sim_status supports(const nbody_options *options) {
+  if (options->n <= most_bodies || options->laws.no_pairs) return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %lld that direct sums in a periodic box take",
+                  (double)options->n, (long long)most_bodies);
+}
+
+static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
+  static const double wide[SIM_ISA_COUNT] = {2e6, 4e7, 1e8}, narrow[SIM_ISA_COUNT] = {5e6, 1e8, 2e8};
+  out->rate = (options->single_pairs ? narrow : wide)[options->isa] * options->threads;
+  return nbody_direct_count(options, n, out);
+}
+
+const nbody_solver nbody_direct_periodic_cpu = {
+    .name = "direct sum",
+    .supports = supports,
+    .bytes = bytes,
+    .estimate = estimate,
+    .create = create,
+    .destroy = destroy,
+    .describe = describe,
+    .accelerate = accelerate,
+    .potential = potential,
+};

@@ -1,0 +1,246 @@
+/* The solver table of direct sums in a periodic box on an NVIDIA GPU: a thread a target, sources in tiles in shared
+ * memory, few bodies in parts that are added in order later. */
+#include "kernels/nbody/direct/cuda/periodic.cuh"
+
+#include "engine/device/cuda.h"
+#include "kernels/common/launch.cuh"
+#include "kernels/nbody/cuda/partials.cuh"
+#include "kernels/nbody/cuda/range.h"
+#include "kernels/nbody/direct/direct.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { THREADS = NBODY_PARTIAL_BODIES, BLOCKS = 1024 /* wanted */, SPLITS_MOST = 64 };
+
+struct nbody_solver_work {
+  nbody_options options;
+  nbody_state state;
+  double mass_unit; /* a power of two */
+  int blocks, splits, per_split;
+  void *memory;        /* one allocation in device memory for all arrays below */
+  double *table;       /* [NBODY_TABLE_ROWS][NBODY_TABLE_ROW] */
+  float *single_table; /* with options.single_pairs */
+  double *parts;       /* [splits][3][n] */
+  double *partial;     /* [splits][blocks] */
+  double *result;
+};
+
+/* ---- memory ---- */
+
+/* Byte offsets of the arrays. */
+struct layout {
+  size_t table, single_table, parts, partial, result, total;
+};
+
+static const size_t table_size = (size_t)NBODY_TABLE_ROWS * NBODY_TABLE_ROW;
+
+static int splits_for(int64_t n) {
+  const int splits = BLOCKS / nbody_partials(n), groups = (int)((n + 31) / 32);
+  const int most = groups < SPLITS_MOST ? groups : SPLITS_MOST;
+  return splits < 1 ? 1 : splits > most ? most : splits;
+}
+
+static size_t take(size_t *total, size_t bytes) {
+  const size_t at = *total;
+  *total = (at + bytes + 255) / 256 * 256;
+  return at;
+}
+
+static layout layout_of(const nbody_options *options) {
+  const size_t n = (size_t)options->n, splits = (size_t)splits_for(options->n);
+  layout l = {};
+  l.table = take(&l.total, table_size * sizeof(double));
+  l.single_table = take(&l.total, options->single_pairs ? table_size * sizeof(float) : 0);
+  l.parts = take(&l.total, splits * 3 * n * sizeof(double));
+  l.partial = take(&l.total, splits * (size_t)nbody_partials(options->n) * sizeof(double));
+  l.result = take(&l.total, sizeof(double));
+  return l;
+}
+
+static void bytes(const nbody_options *options, double *host, double *device) {
+  *host = 0;
+  *device = (double)layout_of(options).total;
+}
+
+static void destroy(nbody_solver_work **work) {
+  if (*work == NULL) return;
+  sim_backend_cuda.free((*work)->memory);
+  free(*work);
+  *work = NULL;
+}
+
+/* Fills the tables on the device. */
+static sim_status copy_tables(nbody_solver_work *w) {
+  double *table = (double *)malloc(table_size * sizeof *table);
+  if (table == NULL) return sim_no_memory("the table of images");
+  nbody_lattice_fill_table(w->options.softening / w->options.box, w->options.threads > 0 ? w->options.threads : 1,
+                           table);
+  sim_status status = sim_backend_cuda.copy(w->table, table, table_size * sizeof *table);
+  if (status == SIM_OK && w->options.single_pairs) {
+    float *single = (float *)malloc(table_size * sizeof *single);
+    if (single == NULL) status = sim_no_memory("the table of images");
+    for (size_t k = 0; single != NULL && k < table_size; k++) single[k] = (float)table[k];
+    if (single != NULL) status = sim_backend_cuda.copy(w->single_table, single, table_size * sizeof *single);
+    free(single);
+  }
+  free(table);
+  return status;
+}
+
+static sim_status create(const nbody_options *options, const nbody_state *state, nbody_solver_work **out) {
+  nbody_solver_work *w = *out = (nbody_solver_work *)calloc(1, sizeof *w);
+  if (w == NULL) return sim_no_memory("the direct sum");
+  const layout l = layout_of(options);
+  nbody_range mass = {};
+  w->options = *options;
+  w->state = *state;
+  w->blocks = nbody_partials(options->n);
+  w->splits = splits_for(options->n);
+  w->per_split = (int)((options->n + w->splits - 1) / w->splits);
+  sim_status status = sim_backend_cuda.alloc(l.total, &w->memory);
+  if (status == SIM_OK) {
+    char *const at = (char *)w->memory;
+    w->table = (double *)(at + l.table);
+    w->single_table = (float *)(at + l.single_table);
+    w->parts = (double *)(at + l.parts);
+    w->partial = (double *)(at + l.partial);
+    w->result = (double *)(at + l.result);
+    status = nbody_cuda_range(state->mass, state->dtype, 0, (size_t)state->n, &mass);
+  }
+  if (status == SIM_OK && !options->laws.no_pairs) status = copy_tables(w);
+  if (status != SIM_OK)
+    destroy(out);
+  else
+    w->mass_unit = nbody_power_above(mass.high);
+  return status;
+}
+
+static const char *describe(const nbody_solver_work *) { return "nearest images and Ewald's expansions of all others"; }
+
+/* ---- sums ---- */
+
+template <typename real> struct tile_of { typename quad<real>::type body[THREADS]; };
+
+/* Position in edges of the box, and mass; none from n on. */
+template <typename pair_real, typename real>
+__device__ static typename quad<pair_real>::type load(int n, const real *mass, const real *position, double per_size,
+                                                      double per_mass, int i) {
+  typename quad<pair_real>::type out = {};
+  if (i >= n) return out;
+  out.x = (pair_real)((double)position[i] * per_size);
+  out.y = (pair_real)((double)position[(size_t)n + i] * per_size);
+  out.z = (pair_real)((double)position[2 * (size_t)n + i] * per_size);
+  out.w = (pair_real)((double)mass[i] * per_mass);
+  return out;
+}
+
+/* parts[split][3][n], or with POTENTIAL partial[split][block]: the sums of m m' (1 / s + E). */
+template <bool POTENTIAL, typename real, typename pair_real>
+static __global__ void __launch_bounds__(THREADS)
+    periodic_sum(int n, const real *mass, const real *position, double per_size, double per_mass,
+                 const periodic_pairs<pair_real> pairs, int per_split, double *out) {
+  __shared__ tile_of<pair_real> tile;
+  __shared__ double shared[32];
+  after_previous();
+  const int i = blockIdx.x * THREADS + threadIdx.x, begin = blockIdx.y * per_split, end = min(n, begin + per_split);
+  const typename quad<pair_real>::type mine = load<pair_real>(n, mass, position, per_size, per_mass, i);
+  double total[3] = {0, 0, 0};
+  for (int first = begin; first < end; first += THREADS) {
+    __syncthreads();
+    tile.body[threadIdx.x] = load<pair_real>(n, mass, position, per_size, per_mass, first + threadIdx.x);
+    __syncthreads();
+    const int count = min((int)THREADS, end - first);
+    pair_real sum[3] = {0, 0, 0};
+    for (int k = 0; k < count; k++) {
+      const typename quad<pair_real>::type q = tile.body[k];
+      pair_real d[3] = {q.x - mine.x, q.y - mine.y, q.z - mine.z};
+      if constexpr (POTENTIAL)
+        sum[0] = fused(q.w, pairs.potential(d, first + k == i), sum[0]);
+      else
+        pairs.add(d, q.w, first + k == i, sum);
+    }
+    for (int c = 0; c < (POTENTIAL ? 1 : 3); c++) total[c] += (double)sum[c];
+  }
+  if constexpr (POTENTIAL) {
+    const double all = over_block<reduce_sum>(i < n ? (double)mine.w * total[0] : 0, shared);
+    if (threadIdx.x == 0) out[(size_t)blockIdx.y * gridDim.x + blockIdx.x] = all;
+  } else if (i < n)
+    for (int c = 0; c < 3; c++) out[((size_t)blockIdx.y * 3 + c) * n + i] = total[c];
+}
+
+template <bool POTENTIAL, typename real, typename pair_real>
+static void launch(nbody_solver_work *w, const pair_real *table, double *out) {
+  static const sim_kernel kernel = {POTENTIAL ? "nbody_periodic_potential" : "nbody_periodic",
+                                    POTENTIAL ? "observe" : "force", SIM_LIMIT_BYTES};
+  const double per_size = 1 / w->options.box, softening = w->options.softening * per_size, n = (double)w->options.n;
+  const periodic_pairs<pair_real> pairs = {table, (pair_real)(softening * softening)};
+  device_launch(&kernel, n * n * (NBODY_TABLE_ROW * sizeof(pair_real)), dim3((unsigned)w->blocks, (unsigned)w->splits),
+                THREADS, periodic_sum<POTENTIAL, real, pair_real>, (int)w->options.n, (const real *)w->state.mass,
+                (const real *)w->state.position, per_size, 1 / w->mass_unit, pairs, w->per_split, out);
+}
+
+static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
+  const bool single = w->state.dtype == SIM_F32;
+  *out = {};
+  if (w->options.laws.no_pairs) {
+    const size_t size = 3 * (size_t)w->state.n * sizeof(double);
+    if (!zeroed)
+      sim_cuda_failed(cudaMemsetAsync(w->state.acceleration, 0, size, (cudaStream_t)sim_cuda_stream()),
+                      "cudaMemsetAsync", "the acceleration");
+    out->kind = NBODY_FORCE_FINAL;
+    return;
+  }
+  if (single)
+    launch<false, float, float>(w, w->single_table, w->parts);
+  else if (w->options.single_pairs)
+    launch<false, double, float>(w, w->single_table, w->parts);
+  else
+    launch<false, double, double>(w, w->table, w->parts);
+  out->kind = NBODY_FORCE_PARTS;
+  out->parts = w->splits;
+  out->acceleration = w->parts;
+  out->unit = w->options.G * w->mass_unit / (w->options.box * w->options.box);
+}
+
+static double potential(nbody_solver_work *w) {
+  if (w->options.laws.no_pairs) return 0;
+  if (w->state.dtype == SIM_F32)
+    launch<true, float, double>(w, w->table, w->partial);
+  else
+    launch<true, double, double>(w, w->table, w->partial);
+  nbody_reduce_partials<reduce_sum>(w->partial, 1, w->splits * w->blocks, w->result);
+  double sum;
+  if (sim_backend_cuda.copy(&sum, w->result, sizeof sum) != SIM_OK) return NAN;
+  return -0.5 * (w->options.G * w->mass_unit * w->mass_unit / w->options.box) * sum;
+}
+
+/* ---- the table ---- */
+
+static sim_status supports(const nbody_options *options) {
+  const int64_t most = INT64_C(1) << 30;
+  if (options->n <= most) return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %lld that the direct sum on cuda takes",
+                  (double)options->n, (long long)most);
+}
+
+static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
+  out->rate = options->single_pairs ? 1e10 : 5e9;
+  return nbody_direct_count(options, n, out);
+}
+
+static constexpr nbody_solver make_table() {
+  nbody_solver table = {};
+  table.name = "direct sum";
+  table.supports = supports;
+  table.bytes = bytes;
+  table.estimate = estimate;
+  table.create = create;
+  table.destroy = destroy;
+  table.describe = describe;
+  table.accelerate = accelerate;
+  table.potential = potential;
+  return table;
+}
+
+const nbody_solver nbody_direct_periodic_cuda = make_table();

@@ -233,6 +233,7 @@ static void fill_provenance(session *s) {
   io_provenance_finish(p);
 }
 
+/* follow.c has as many in the same order. */
 static sim_status open_sinks(session *s) {
   const sim_output *output = &cli_common(s->job)->output;
   sim_sink *tables = NULL;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -178,13 +179,23 @@ static int exit_code(const launch *l, const cli_options *options) {
   return failed != SIM_OK ? sim_status_exit_code(failed) : WEXITSTATUS(how);
 }
 
+/* Each rank reads the scenario: a pipe would give each a part. */
+static sim_status check_file(const cli_options *options) {
+  struct stat info;
+  if (options->command != CLI_RUN || stat(options->target, &info) != 0 || S_ISREG(info.st_mode)) return SIM_OK;
+  return sim_fail(SIM_ERR_USAGE, "--ranks %d: %s is not a regular file, and every rank reads it", options->ranks,
+                  options->target);
+}
+
 int cli_ranks_launch(const cli_options *options, char **argv) {
   launch l = {.size = options->ranks, .end = INFINITY};
   sigset_t signals, before;
   const pid_t self = getpid();
-  if (sim_forked_create(l.size, &l.forked) != SIM_OK) {
-    cli_report(sim_error_last()->status, sim_error_last()->message, options->log_json);
-    return sim_status_exit_code(sim_error_last()->status);
+  sim_status status = check_file(options);
+  if (status == SIM_OK) status = sim_forked_create(l.size, &l.forked);
+  if (status != SIM_OK) {
+    cli_report(status, sim_error_last()->message, options->log_json);
+    return sim_status_exit_code(status);
   }
   sigemptyset(&signals);
   sigaddset(&signals, SIGCHLD);

@@ -160,6 +160,8 @@ expect 64 "--ranks 2 and --device cuda: ranks run on the CPU" "${run[@]}" -o ref
 expect 64 "--ranks '0': expected an integer from 1 to 256" "${run[@]}" -o refused --ranks 0
 expect 73 "" "${run[@]}" -o whole --ranks 3 # is in use by a finished run
 [ "$(wc -l <output)" = 1 ] || fail "a refusal is told more than once"
+mkfifo pipe
+expect 64 "pipe is not a regular file, and every rank reads it" "$SIM" run pipe -o refused --ranks 2
 echo 'return sim.option { assets = 3 }' >bad.lua
 "$SIM" run bad.lua -o refused >alone 2>&1 || true
 expect 65 "assets" "$SIM" run bad.lua -o refused --ranks 3

@@ -187,7 +187,7 @@ static double excess_of(const fluid_run *run) {
   return sum;
 }
 
-/* A closed box keeps its mass, but for interpolation at bodies. `excess` as of excess_of. */
+/* A closed box keeps its mass, but for rounding. `excess` as of excess_of. */
 static double mass_change(const fluid_run *run, double excess) {
   return has_open_side(run->p) ? 0 : (excess - run->excess) / ((double)run->machine.walls.fluid + run->excess);
 }
@@ -363,9 +363,9 @@ static void warn_of_flow(fluid_run *run, const sim_clock *clock, const double *v
   const double change = mass_change(run, values[FLUID_MASS] / cell - (double)run->machine.walls.fluid);
   if (fabs(change) > mass_limit && !run->told_mass) {
     run->told_mass = true;
-    sim_log(SIM_LOG_WARN, "the mass has changed by %.3g %% %s at t = %.9g: forces are affected; take %s", 100 * change,
-            p->bodies.count > 0 ? "through curved walls" : "by rounding", clock->t,
-            p->bodies.count > 0 ? "more cells or a lower mach" : "precision = \"double\"");
+    sim_log(SIM_LOG_WARN,
+            "the mass has changed by %.3g %% by rounding at t = %.9g: forces are affected; take precision = \"double\"",
+            100 * change, clock->t);
   }
   const double speed = values[FLUID_SPEED], mach = values[FLUID_MACH];
   if ((mach > 0.3 || speed > 1.5 * p->speed) && !run->told_speed) {
@@ -430,6 +430,7 @@ static const char *const references[] = {
     "Latt and Chopard, Math. Comput. Simul. 72 (2006) 165: regularised collision",
     "Guo, Zheng and Shi, Phys. Rev. E 65 (2002) 046308: forces",
     "Bouzidi, Firdaouss and Lallemand, Phys. Fluids 13 (2001) 3452: interpolated bounce-back",
+    "Kao and Yang, J. Comput. Phys. 227 (2008) 5671: interpolated bounce-back loses mass, which is given back here",
     "Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427: sides of given pressure",
     "Ladd, J. Fluid Mech. 271 (1994) 285: moving walls, forces by momentum exchange",
     NULL,

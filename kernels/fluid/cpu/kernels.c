@@ -200,5 +200,19 @@ static void force(const fluid_lattice *l, const fluid_rows *rows, const fluid_li
   }
 }
 
+static double lost(const fluid_lattice *l, const fluid_rows *rows, const fluid_links *links, int64_t number,
+                   const void *from) {
+  const fluid_cell *cell = &links->cell[number];
+  const real *here = (const real *)from + cell->row * l->moments * rows->pitch + cell->x;
+  double sum = 0;
+  for (int i = 0; i < cell->count; i++) {
+    const fluid_link *link = links->link + cell->first + i;
+    if (link->body < 0) continue;
+    const double sent = (double)population(l, here, rows->pitch, fluid_opposite(link->arriving));
+    sum += fluid_weight(l, link->arriving) * (sent - (double)arrive(l, rows, cell, link, from, here));
+  }
+  return sum;
+}
+
 extern const fluid_kernels FLUID_KERNELS;
-const fluid_kernels FLUID_KERNELS = {row, cells, force};
+const fluid_kernels FLUID_KERNELS = {row, cells, force, lost};

@@ -82,6 +82,9 @@ typedef struct fluid_kernels {
    * cells), in units of the lattice and without the pressure at rest (Ladd, J. Fluid Mech. 271 (1994) 285). */
   void (*force)(const fluid_lattice *lattice, const fluid_rows *rows, const fluid_links *links, int64_t cell, int link,
                 const void *from, const double centre[3], double momentum[3], double torque[3]);
+  /* Mass, in units of the lattice, that the links of a cell to bodies take from the fluid in a step. */
+  double (*lost)(const fluid_lattice *lattice, const fluid_rows *rows, const fluid_links *links, int64_t cell,
+                 const void *from);
 } fluid_kernels;
 
 extern const fluid_kernels fluid_kernels_single_plain, fluid_kernels_double_plain;

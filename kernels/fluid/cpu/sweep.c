@@ -1,6 +1,8 @@
 /* Steps of a whole grid, by threads. No result depends on how rows are dealt out. */
 #include "kernels/fluid/fluid.h"
 
+#include "engine/reduce.h"
+
 #include <string.h>
 
 const fluid_kernels *fluid_kernels_of(bool single, sim_isa isa) {
@@ -98,6 +100,37 @@ static void set_flag(int *flag) {
   *flag = 1;
 }
 
+/* Adds to moment A, which is mass alone, of a cell of a state. Returns what has been added, after rounding. */
+static double add_mass(const fluid_machine *m, const fluid_cell *cell, const sim_buffer *state, double mass) {
+  const int64_t at = cell->row * m->lattice->moments * m->rows.pitch + cell->x, nx = m->grid.n[0];
+  void *first = fluid_first(state);
+  const double old = grid_number(first, m->single, at);
+  grid_set_number(first, m->single, at, old + mass);
+  const double new = grid_number(first, m->single, at);
+  if (cell->x == 0) grid_set_number(first, m->single, at + nx, new); /* the copies beyond the ends of the row */
+  if (cell->x == nx - 1) grid_set_number(first, m->single, at - nx, new);
+  return new - old;
+}
+
+/* Gives the mass that interpolation at bodies takes from a patch of cells back to these cells, in equal parts. What
+ * rounding keeps from a cell goes to the next one. */
+static void return_mass(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to) {
+  const fluid_walls *w = &m->walls;
+  const fluid_links links = {w->cell, w->link};
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t i = 0; i < w->members; i++)
+    w->lost[i] = m->kernels->lost(m->lattice, &m->rows, &links, w->member[i], fluid_first(from));
+  for (int64_t patch = 0; patch < w->patches; patch++) {
+    const int64_t first = w->patch[patch], count = w->patch[patch + 1] - first;
+    const double part = sim_reduce_tree(w->lost + first, (size_t)count) / (double)count;
+    double rest = 0;
+    for (int64_t i = first; i < first + count; i++) {
+      rest += part;
+      rest -= add_mass(m, &w->cell[w->member[i]], to, rest);
+    }
+  }
+}
+
 bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to) {
   const int64_t *n = m->grid.n;
   const int threads = m->threads;
@@ -117,5 +150,6 @@ bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffe
     if (m->kernels->cells(m->lattice, &m->collision, &m->rows, &links, m->walls.cells * t / threads,
                           m->walls.cells * (t + 1) / threads, fluid_first(from), fluid_first(to)))
       set_flag(&wrong);
+  return_mass(m, from, to);
   return wrong != 0;
 }

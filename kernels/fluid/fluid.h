@@ -128,9 +128,9 @@ void fluid_body_centre(const fluid_parameters *p, int body, const double x[3], d
 
 /* ---- cpu/sweep.c, cpu/measure.c ---- */
 
-/* Room for a state: two of them make a step. [nz][ny][moments][pitch] behind FLUID_PAD numbers. */
-fluid_rows fluid_rows_of(const grid_shape *grid);
-double fluid_state_numbers(const grid_shape *grid);
+/* Room for a state: two of them make a step. [nz][ny][numbers][pitch] behind FLUID_PAD numbers. */
+fluid_rows fluid_rows_of(const grid_shape *grid, bool single);
+double fluid_state_numbers(const grid_shape *grid, bool single);
 static inline void *fluid_first(const sim_buffer *state) {
   return (char *)state->data + FLUID_PAD * sim_dtype_size(state->dtype);
 }

@@ -124,13 +124,15 @@ static void test_mass_beside_plate(void **state) {
   (void)state;
   flow f;
   double greatest = 0;
-  flow_open(&f,
-            "return sim.fluid { grid = { n = {24, 24}, size = {24, 24}, x = 'periodic', y = 'wall' }, viscosity = 0.1,\n"
-            "  speed = 1, initial = function(x, y)\n"
-            "    local k = math.pi / 12\n"
-            "    return sim.where(sim.gt(y, 14), math.sin(k*x) * math.sin(k*y), 0), sim.where(sim.gt(y, 14), math.cos(k*x), 0) end,\n"
-            "  bodies = { sim.block { low = {-1, 9.8, 0}, high = {25, 13.2, 0} } }, integrate = { t_end = 10 } }",
-            sim_isa_best(), 2, NULL);
+  flow_open(
+      &f,
+      "return sim.fluid { grid = { n = {24, 24}, size = {24, 24}, x = 'periodic', y = 'wall' }, viscosity = 0.1,\n"
+      "  speed = 1, initial = function(x, y)\n"
+      "    local k = math.pi / 12\n"
+      "    return sim.where(sim.gt(y, 14), math.sin(k*x) * math.sin(k*y), 0), sim.where(sim.gt(y, 14), math.cos(k*x), "
+      "0) end,\n"
+      "  bodies = { sim.block { low = {-1, 9.8, 0}, high = {25, 13.2, 0} } }, integrate = { t_end = 10 } }",
+      sim_isa_best(), 2, NULL);
   flow_steps(&f, 200);
   flow_look(&f);
   for (int64_t y = 0; y < 10; y++)
@@ -209,12 +211,10 @@ static void test_warnings(void **state) {
     assert_int_equal(times(&h, "the mass has changed"), 0);
     assert_int_equal(times(&h, "compressibility errors of order mach^2"), 1);
     assert_int_equal(times(&h, "bodies[1]: is 6.6 cells wide"), 1);
-    assert_int_equal(times(&h, "precision = "), 0);
   }
   listen("return sim.fluid { precision = 'single', grid = { n = {16, 6}, size = {16, 6}, y = 'wall' },\n"
          "  viscosity = 0.02, speed = 0.1, mach = 0.01, acceleration = {1e-7, 0}, integrate = { t_end = 1 } }",
          false, &h);
-  assert_int_equal(times(&h, "precision = \"double\""), 1);
   assert_int_equal(times(&h, "walls along y are 6 cells apart"), 1);
   listen("return sim.fluid { grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' }, viscosity = 0.01, speed = 1,\n"
          "  sides = { y_high = { velocity = {1, 0} } }, integrate = { t_end = 1 } }",
@@ -222,11 +222,11 @@ static void test_warnings(void **state) {
   assert_string_equal(h.text, "");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads), cmocka_unit_test(test_restart),
-                                     cmocka_unit_test(test_mass), cmocka_unit_test(test_mass_at_bodies),
-                                     cmocka_unit_test(test_mass_beside_plate), cmocka_unit_test(test_unstable),
-                                     cmocka_unit_test(test_warnings)};
-  if (getenv("ONLY")) cmocka_set_test_filter(getenv("ONLY"));
+int main(int count, char **words) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_threads),        cmocka_unit_test(test_restart),           cmocka_unit_test(test_mass),
+      cmocka_unit_test(test_mass_at_bodies), cmocka_unit_test(test_mass_beside_plate), cmocka_unit_test(test_unstable),
+      cmocka_unit_test(test_warnings)};
+  if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

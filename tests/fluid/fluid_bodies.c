@@ -101,6 +101,7 @@ int main(int count, char **words) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_hasimoto), cmocka_unit_test(test_taylor_couette),
                                      cmocka_unit_test(test_cylinder)};
   const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_cylinder_fine)};
+  if (count > 1 && strcmp(words[1], "long") != 0) cmocka_set_test_filter(words[1]);
   if (count > 1 && strcmp(words[1], "long") == 0) return cmocka_run_group_tests(long_tests, NULL, NULL);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,8 +10,12 @@
  *   S_ab     7-9   5     9 S_ab: xy, xz, yz
  *
  * A regularised population is f_c = w_c (1 + g_c), g_c = A + sum_a (c_a J_a + c_a^2 S_aa) + sum_a<b c_a c_b S_ab: sums
- * alone (Latt and Chopard, Math. Comput. Simul. 72 (2006) 165). A row of cells along x has its moments behind each
- * other, [moments][pitch]; the number before the first cell and the one behind the last cell belong to the row too. */
+ * alone (Latt and Chopard, Math. Comput. Simul. 72 (2006) 165). Sums over what arrives at a cell are taken of d_c = g_c
+ * - A - c.J with A and J of this cell in the step before: sum w_c = 1, sum w_c c c = 1/3 and the odd ones are 0, so
+ * that these sums have only small terms, and A and J change by small ones. In single precision the change of J is often
+ * less than half a unit in its last place; what rounding takes from it is stored behind the moments, one number an
+ * axis, and added in the next step (Kahan, Commun. ACM 8 (1965) 40). A row of cells along x has its numbers behind each
+ * other, [numbers][pitch]; the number before the first cell and the one behind the last cell belong to the row too. */
 #ifndef FLUID_KERNELS_H
 #define FLUID_KERNELS_H
 
@@ -62,9 +66,9 @@ typedef struct fluid_cell {
   int32_t x, first, count;
 } fluid_cell;
 
-/* A state: rows of cells along x, [nz][ny][moments][pitch]. */
+/* A state: rows of cells along x, [nz][ny][numbers][pitch]; numbers: the moments, and in single what rounding left. */
 typedef struct fluid_rows {
-  int64_t n[3], pitch;
+  int64_t n[3], pitch, numbers;
 } fluid_rows;
 
 typedef struct fluid_links {
@@ -82,6 +86,9 @@ typedef struct fluid_kernels {
    * cells), in units of the lattice and without the pressure at rest (Ladd, J. Fluid Mech. 271 (1994) 285). */
   void (*force)(const fluid_lattice *lattice, const fluid_rows *rows, const fluid_links *links, int64_t cell, int link,
                 const void *from, const double centre[3], double momentum[3], double torque[3]);
+  /* Mass, in units of the lattice, that the links of a cell to bodies take from the fluid in a step. */
+  double (*lost)(const fluid_lattice *lattice, const fluid_rows *rows, const fluid_links *links, int64_t cell,
+                 const void *from);
 } fluid_kernels;
 
 extern const fluid_kernels fluid_kernels_single_plain, fluid_kernels_double_plain;

@@ -8,7 +8,7 @@
 
 double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]) {
   const int rank = m->lattice->rank;
-  const int64_t at = row * m->lattice->moments * m->rows.pitch + x;
+  const int64_t at = row * m->rows.numbers * m->rows.pitch + x;
   const void *first = fluid_first(state);
   double rho1 = grid_number(first, m->single, at);
   for (int a = 0; a < rank; a++) rho1 += grid_number(first, m->single, at + (1 + rank + a) * m->rows.pitch) / 3;

@@ -345,6 +345,7 @@ sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *nu
   m.lattice = fluid_lattice_of(m.grid.rank);
   sim_status status = make(&m, threads);
   if (status == SIM_OK) status = check_bodies(&m);
+  if (status == SIM_OK) status = fluid_patches_create(&m.grid, out);
   for (int s = 0; s < FLUID_SIDES; s++) sim_expr_program_free(&m.profile[s]);
   free(m.scratch);
   free(m.shape);
@@ -356,6 +357,9 @@ void fluid_walls_destroy(fluid_walls *walls) {
   free(walls->cell);
   free(walls->link);
   free(walls->span);
+  free(walls->patch);
+  free(walls->member);
+  free(walls->lost);
   *walls = (fluid_walls){0};
 }
 
@@ -381,6 +385,7 @@ double fluid_walls_bytes(const fluid_parameters *p) {
     faces += fmin(area, cells);
   }
   const double grown = faces > 0 ? 1.25 * faces + 4096 : 0;
-  return grown * (sizeof(fluid_cell) + links * sizeof(fluid_link)) +
+  const size_t patches = 4 * sizeof(int32_t) + sizeof(double);
+  return grown * (sizeof(fluid_cell) + patches + links * sizeof(fluid_link)) +
          (p->bodies.count > 0 ? cells + grown * sizeof(fluid_span) : 0);
 }

@@ -147,13 +147,14 @@ static void compare(const settings *of, int64_t n) {
 }
 
 int main(int count, char **arguments) {
+  static const char *const precisions[] = {"single", "double", NULL};
   static const char *const isas[] = {"plain", "avx2", "avx512", NULL}, *const devices[] = {"cpu", "cuda", NULL};
   int isa = (int)sim_isa_best(), device = 0;
   double threads = omp_get_num_procs();
   settings of = {.precision = 1, .error = NBODY_ERROR, .limit = 20};
   bench_list sizes = {0};
   const bench_argument known[] = {{"--device", BENCH_INDEX, &device, 0, devices},
-                                  {"--precision", BENCH_INDEX, &of.precision, 0, bench_precisions},
+                                  {"--precision", BENCH_INDEX, &of.precision, 0, precisions},
                                   {"--threads", BENCH_NUMBER, &threads, 1, NULL},
                                   {"--isa", BENCH_INDEX, &isa, 0, isas},
                                   {"--error", BENCH_NUMBER, &of.error, 1e-6, NULL},

@@ -87,7 +87,7 @@ typedef enum nbody_method { NBODY_AUTO, NBODY_DIRECT, NBODY_FMM } nbody_method;
 typedef struct nbody_gravity {
   double G, softening;
   int solver;        /* nbody_method */
-  double error;      /* of the force, median over the bodies; NaN: none is given, which is NBODY_ERROR */
+  double error;      /* of the force, median over the bodies; NaN: NBODY_ERROR, with expansion 100 times that */
   double error_tail; /* of 99.9 % of the bodies; NaN: any */
 } nbody_gravity;
 #define NBODY_ERROR 1e-4

@@ -171,9 +171,8 @@ int main(int count, char **arguments) {
   if (of.backend->open != NULL) must(of.backend->open(NULL) == SIM_OK, "device");
   of.threads = (int)threads;
   of.isa = (sim_isa)isa < sim_isa_best() ? (sim_isa)isa : sim_isa_best();
-  printf("%s, error %g: milliseconds of a force\n%9s  %11s  %11s  %11s  %11s  %-7s  %5s\n",
-         precisions[of.precision], of.error, "bodies", "direct", "multipoles", "(estimate)", "(estimate)", "auto",
-         "ratio");
+  printf("%s, error %g: milliseconds of a force\n%9s  %11s  %11s  %11s  %11s  %-7s  %5s\n", precisions[of.precision],
+         of.error, "bodies", "direct", "multipoles", "(estimate)", "(estimate)", "auto", "ratio");
   for (int k = 0; k < sizes.count; k++) compare(&of, sizes.value[k]);
   for (double n = 100; sizes.count == 0 && n < 1.1e7; n *= n < 1e3 || n > 2e5 ? 3.1622776601683795 : 1.4142135623730951)
     compare(&of, (int64_t)n);

@@ -26,7 +26,7 @@ typedef struct nbody_options {
   sim_isa isa;
   int threads;
   double G, softening;
-  double box;    /* edge of the periodic box, which has all positions in [0, box); 0: open space */
+  double box;      /* edge of the periodic box, which has all positions in [0, box); 0: open space */
   bool individual; /* steps of each body's own, with levels 0 ... levels */
   int levels;
   double eta;    /* of individual steps */

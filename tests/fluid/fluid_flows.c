@@ -137,12 +137,12 @@ static void test_poiseuille(void **state) {
   }
 }
 
-/* A channel in single precision whose flow, 0.9 of the parabola that its force holds, gains 0.1 g a time where walls are
- * farther than 6 sqrt(4 nu t) = 38 cells. A step adds 5e-10 to moments 3 u of 0.16, whose last place is 1.5e-8, 1e-7 of
- * them: rounded away, nothing would be gained. At the start and at the end half a place is lost there, and half of one
- * of 6e-8 in the field: 1.6e-7 in all of a cell. Roundings of each step's small terms, of 1e-2, lean to a side that
- * depends on the cell: 3e-10 times 0.1 to 0.01, a few thousandths of the force 3 g = 5e-9; the mean has a tenth of it.
- * Across the flow they add up to a density of 1 - 4e-7 in its middle; rho u is what the force drives. */
+/* A channel in single precision whose flow, 0.9 of the parabola that its force holds, gains 0.1 g a time where walls
+ * are farther than 6 sqrt(4 nu t) = 38 cells. A step adds 5e-10 to moments 3 u of 0.16, whose last place is 1.5e-8,
+ * 1e-7 of them: rounded away, nothing would be gained. At the start and at the end half a place is lost there, and half
+ * of one of 6e-8 in the field: 1.6e-7 in all of a cell. Roundings of each step's small terms, of 1e-2, lean to a side
+ * that depends on the cell: 3e-10 times 0.1 to 0.01, a few thousandths of the force 3 g = 5e-9; the mean has a tenth of
+ * it. Across the flow they add up to a density of 1 - 4e-7 in its middle; rho u is what the force drives. */
 static double slow_flow(const flow *f, int y) {
   return flow_field(f, "velocity/x", 0, y, 0) * (1 + 3 * 0.05 * 0.05 * flow_field(f, "pressure", 0, y, 0));
 }

@@ -251,8 +251,9 @@ static const sim_field integrate_fields[] = {
             "two evaluations of forces and their time derivatives"},
     {SIM_FIELD(nbody_integrate, dt), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .keyword = "adaptive", .dimension = TIME,
-     .doc = "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0); with individual "
-            "steps the longest one; with expansion da/a of each step"},
+     .doc =
+         "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0); with individual "
+         "steps the longest one; with expansion da/a of each step"},
     {SIM_FIELD(nbody_integrate, steps), .type = SIM_CHOICE, .initial = "shared", .choices = steps_names,
      .doc = "shared: one step for all bodies; individual: dt, or dt halved up to `levels` times, for each body by its "
             "acceleration, from eta (leapfrog with softening > 0, on the CPU)"},

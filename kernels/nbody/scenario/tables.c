@@ -74,7 +74,7 @@ static const sim_table level_table = {
     "levels", "levels that the bodies have at the beginning of a step; with integrate.steps = \"individual\"",
     level_described};
 const sim_table *const nbody_described_tables[] = {&nbody_force_error_table, &level_table, &observe_table,
-                                                         &spectrum_table, NULL};
+                                                   &spectrum_table, NULL};
 
 #define LEVEL(number)                                                                                                  \
   { .name = "level_" #number, .type = SIM_REAL, .doc = "bodies with steps of dt / 2^" #number }

@@ -163,6 +163,11 @@ static double round_down(double x) {
   return floor(x / unit * (1 + 1e-12)) * unit;
 }
 
+void fluid_force_of(const fluid_parameters *p, const fluid_numbers *k, double out[3]) {
+  for (size_t a = 0; a < 3; a++)
+    out[a] = a < p->acceleration.rows ? p->acceleration.data[a] * k->dt * k->dt / k->dx : 0;
+}
+
 fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt) {
   const grid_shape grid = fluid_grid_of(p);
   fluid_numbers out = {.dx = grid.size[0] / (double)grid.n[0]};

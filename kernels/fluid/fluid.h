@@ -83,7 +83,7 @@ typedef struct fluid_numbers {
   double dx, dt;
   double tau;      /* relaxation time: 3 viscosity dt/dx^2 + 1/2 */
   double mach;     /* of `speed` */
-  double reynolds; /* of `speed` and the shortest side of the box */
+  double reynolds; /* of `speed` and the shortest distance of sides that are not periodic; of all if all are */
   double cell_reynolds;
   bool viscous; /* the step is as long as viscosity, not as mach, allows */
 } fluid_numbers;

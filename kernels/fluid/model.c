@@ -94,7 +94,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
             : k.viscous             ? "as long as the viscosity allows"
                                     : "by mach",
             k.tau, k.mach);
-    sim_log(SIM_LOG_INFO, "Reynolds number %.6g of the box (its shortest side), %.4g of a cell", k.reynolds,
+    sim_log(SIM_LOG_INFO, "Reynolds number %.6g of the box (shortest distance of sides), %.4g of a cell", k.reynolds,
             k.cell_reynolds);
     if (k.mach > 0.2)
       sim_log(SIM_LOG_WARN, "Mach number %.3g: compression changes the flow by about %.0f %%", k.mach,

@@ -173,7 +173,10 @@ fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt) {
   fluid_numbers out = {.dx = grid.size[0] / (double)grid.n[0]};
   const double dx = out.dx, sound = p->mach / sqrt(3) * dx / p->speed, viscous = dx * dx / (6 * p->viscosity);
   double length = INFINITY;
-  for (int axis = 0; axis < grid.rank; axis++) length = fmin(length, grid.size[axis]);
+  bool bounded = false;
+  for (int axis = 0; axis < grid.rank; axis++) bounded = bounded || !grid_is_periodic(&grid, axis);
+  for (int axis = 0; axis < grid.rank; axis++)
+    if (!bounded || !grid_is_periodic(&grid, axis)) length = fmin(length, grid.size[axis]);
   out.viscous = !(dt > 0) && isnan(p->integrate.dt) && viscous < sound;
   out.dt = dt > 0 ? dt : isnan(p->integrate.dt) ? round_down(fmin(sound, viscous)) : p->integrate.dt;
   out.tau = 3 * p->viscosity * out.dt / (dx * dx) + 0.5;

@@ -94,7 +94,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
             : k.viscous             ? "as long as the viscosity allows"
                                     : "by mach",
             k.tau, k.mach);
-    sim_log(SIM_LOG_INFO, "Reynolds number %.6g of the box (its shortest side), %.4g of a cell", k.reynolds,
+    sim_log(SIM_LOG_INFO, "Reynolds number %.6g of the box (shortest distance of sides), %.4g of a cell", k.reynolds,
             k.cell_reynolds);
     if (k.mach > 0.2)
       sim_log(SIM_LOG_WARN, "Mach number %.3g: compression changes the flow by about %.0f %%", k.mach,
@@ -232,7 +232,6 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   }
   run->numbers = fluid_numbers_of(p, setup->saved ? setup->saved->clock.dt : 0);
   const grid_shape grid = fluid_grid_of(p);
-  const double unit = run->numbers.dx / (run->numbers.dt * run->numbers.dt);
   run->machine = (fluid_machine){.grid = grid,
                                  .rows = fluid_rows_of(&grid, fluid_single(p)),
                                  .lattice = fluid_lattice_of(grid.rank),
@@ -240,7 +239,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
                                  .collision = {.omega = 1 / run->numbers.tau},
                                  .single = fluid_single(p),
                                  .threads = threads_for(&grid, setup->threads)};
-  for (size_t a = 0; a < p->acceleration.rows; a++) run->machine.collision.g[a] = p->acceleration.data[a] / unit;
+  fluid_force_of(p, &run->numbers, run->machine.collision.g);
   run->shown = -1;
   sim_extent whole;
   extent(p, &whole);
@@ -323,7 +322,8 @@ static void measure_bodies(const fluid_run *run, double *values) {
       if (body < 0) continue;
       fluid_body_centre(run->p, body, x, centre);
       for (int a = 0; a < 3; a++) centre[a] /= k->dx;
-      m->kernels->force(m->lattice, &m->rows, &links, i, j, fluid_first(&run->state[0]), centre, momentum, torque);
+      m->kernels->force(m->lattice, &m->collision, &m->rows, &links, i, j, fluid_first(&run->state[0]), centre,
+                        momentum, torque);
       double *to = values + columns * body;
       for (int a = 0; a < rank; a++) to[a] += force * momentum[a];
       for (int a = rank == 2 ? 2 : 0; a < 3; a++) to[rank == 2 ? rank : rank + a] += force * k->dx * torque[a];

@@ -113,6 +113,10 @@ typedef struct nbody_choice {
   char why[96];        /* "; auto: 4.1 x faster than direct sums", or nothing where the scenario names the method */
 } nbody_choice;
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The method that options->method asks for; of NBODY_AUTO the faster one of those that serve here, by the estimates of
  * fmm/settings.c. SIM_ERR_SCENARIO where none serves. */
 sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) SIM_MUST_CHECK;
@@ -126,6 +130,10 @@ typedef struct nbody_fmm_estimate {
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n);
 /* Whether the solvers of this kind of device have individual steps. */
 bool nbody_individual_on(sim_backend_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
 
 /* Direct summation over all pairs, with gravity or a custom law. */
 extern const nbody_solver nbody_direct_cpu;

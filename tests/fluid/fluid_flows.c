@@ -211,6 +211,20 @@ static void test_channel(void **state) {
   flow_close(&f);
 }
 
+/* What a uniform inlet between walls lets in is its velocity times its width, all of which passes every column of cells
+ * when the flow is steady, up to the change of a column's momentum in its strain: 1e-3. A third of the links at each of
+ * two corners would be 1/(6 n), 1e-2. */
+static void test_inlet(void **state) {
+  (void)state;
+  flow f;
+  flow_run(
+      &f,
+      "return sim.fluid { grid = { n = {32, 16}, size = {2, 1}, boundary = 'wall' }, viscosity = 0.1, speed = 1.6,\n"
+      "  sides = { x_low = { velocity = {1, 0} }, x_high = { pressure = 0 } }, integrate = { t_end = 30 } }");
+  near_to(flow_value(&f, "flow", "momentum_x") / 2, 1, 1e-3, "a uniform inlet between walls");
+  flow_close(&f);
+}
+
 /* ---- the cavity ---- */
 
 /* Of a cubic through four neighbours at (i + 1/2)/n: its value at s. */
@@ -275,7 +289,7 @@ int main(int count, char **words) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_taylor_green), cmocka_unit_test(test_beltrami),     cmocka_unit_test(test_couette),
       cmocka_unit_test(test_poiseuille),   cmocka_unit_test(test_slow_channel), cmocka_unit_test(test_slip),
-      cmocka_unit_test(test_channel),      cmocka_unit_test(test_cavity),
+      cmocka_unit_test(test_channel),      cmocka_unit_test(test_inlet),        cmocka_unit_test(test_cavity),
   };
   const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_cavity_1000)};
   if (count > 1 && strcmp(words[1], "long") != 0) cmocka_set_test_filter(words[1]);

@@ -140,11 +140,11 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
   switch ((fluid_link_kind)link->kind) {
   case FLUID_NEAR:
     return weight * population(l, here, pitch, d, here, c) +
-           (1 - weight) * population(l, neighbour(l, rows, cell, from, c), pitch, d, here, c) + constant;
+           (1 - weight) * population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->second, here, c) +
+           constant;
   case FLUID_FAR:
     return weight * population(l, here, pitch, d, here, c) + (1 - weight) * stress(l, here, pitch, c) + constant;
-  case FLUID_MIRROR:
-    return population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->mirrored, here, c);
+  case FLUID_MIRROR: return population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->second, here, c);
   case FLUID_OPEN: {
     const int rank = l->rank;
     real rho = 1 + here[0], along = 0, square = 0;
@@ -199,8 +199,9 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
   return wrong;
 }
 
-static void force(const fluid_lattice *l, const fluid_rows *rows, const fluid_links *links, int64_t number, int which,
-                  const void *from, const double centre[3], double momentum[3], double torque[3]) {
+static void force(const fluid_lattice *l, const fluid_collision *collision, const fluid_rows *rows,
+                  const fluid_links *links, int64_t number, int which, const void *from, const double centre[3],
+                  double momentum[3], double torque[3]) {
   const fluid_cell *cell = &links->cell[number];
   const fluid_link *link = links->link + cell->first + which;
   const real *here = (const real *)from + cell->row * rows->numbers * rows->pitch + cell->x;
@@ -209,11 +210,14 @@ static void force(const fluid_lattice *l, const fluid_rows *rows, const fluid_li
   const double along = odd(l, here, rows->pitch, link->arriving);
   const double sent = (double)here[0] + (double)stress(l, here, rows->pitch, link->arriving) - along;
   const double got = (double)here[0] + (double)arrive(l, rows, cell, link, from, here) + along;
-  const double q = link->kind == FLUID_NEAR ? link->weight / 2 : link->kind == FLUID_FAR ? 0.5 / link->weight : 0.5;
+  const double q = link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
   double arm[3];
   for (int a = 0; a < 3; a++) {
-    momentum[a] = -c[a] * fluid_weight(l, link->arriving) * (sent + got);
-    arm[a] = a < l->rank ? (double)at[a] + 0.5 - q * c[a] - centre[a] : 0;
+    const bool mirror = link->mirror & 1 << a;
+    const double push = c[a] * fluid_weight(l, link->arriving) * (sent + got), x = (double)at[a] + 0.5 - q * c[a];
+    const double inside = !mirror ? x : x < 0 ? -x : fmin(x, 2 * (double)rows->n[a] - x);
+    momentum[a] = (mirror ? push : -push) + collision->g[a] * (q - 0.5) / (0.5 * (l->directions - 1));
+    arm[a] = a < l->rank ? inside - centre[a] : 0;
   }
   for (int a = 0; a < 3; a++) {
     const int b = (a + 1) % 3, e = (a + 2) % 3;

@@ -34,23 +34,19 @@ static sim_status create_program(const sim_expr *expr, const collision_options *
 }
 
 sim_status collision_motion_create(collision_run *run) {
-  size_t scratch = 64;
   for (int b = 0; b < run->options.walls; b++) {
     const geometry_wall *wall = &run->options.wall[b];
     sim_expr_program **program = run->motion[b];
     SIM_TRY(create_program(wall->motion, &run->options, &program[0]));
     SIM_TRY(create_program(wall->turning, &run->options, &program[1]));
-    for (int k = 0; k < 2; k++)
-      if (program[k] != NULL && sim_expr_program_scratch(program[k]) > scratch)
-        scratch = sim_expr_program_scratch(program[k]);
   }
-  return sim_backend_cpu.alloc(scratch, &run->motion_scratch);
+  return laws_scratch_create(run->motion[0], 2 * (size_t)run->options.walls, 0, 1, &run->motion_scratch);
 }
 
 void collision_motion_destroy(collision_run *run) {
   for (int b = 0; b < run->options.walls; b++)
     for (int k = 0; k < 2; k++) sim_expr_program_free(&run->motion[b][k]);
-  sim_backend_cpu.free(run->motion_scratch);
+  laws_scratch_destroy(&run->motion_scratch);
   for (int k = 0; k < run->mesh_count; k++) geometry_mesh_destroy(&run->mesh[k]);
 }
 
@@ -61,7 +57,7 @@ static void evaluate(const collision_run *run, const sim_expr_program *program, 
   const void *in[1] = {times};
   void *columns[3];
   for (int k = 0; k < results; k++) columns[k] = out[k];
-  sim_expr_program_run(program, 3, in, columns, run->motion_scratch);
+  sim_expr_program_run(program, 3, in, columns, run->motion_scratch.memory);
 }
 
 /* Functions of time are integrated by Simpson's rule. */

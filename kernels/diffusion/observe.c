@@ -189,10 +189,7 @@ static double over_row(const diffusion_observer *o, size_t function, int64_t row
   sim_expr_program_run(o->functions[function], (size_t)n, in, (void *const[]){out}, scratch);
   const int reduce = o->p->observe.items[function].reduce;
   if (reduce == SIM_SUM || reduce == SIM_MEAN) return sim_reduce_tree(out, (size_t)n);
-  double most = out[0];
-  for (int64_t i = 1; i < n && !isnan(most); i++)
-    if (isnan(out[i]) || (reduce == SIM_LEAST ? out[i] < most : out[i] > most)) most = out[i];
-  return most;
+  return sim_reduce_extreme(out, (size_t)n, reduce != SIM_LEAST);
 }
 
 static double over_grid(diffusion_observer *o, size_t function, double t) {
@@ -203,11 +200,7 @@ static double over_grid(diffusion_observer *o, size_t function, double t) {
     const double factor = reduce == SIM_MEAN ? 1 / (double)o->cells : grid_cell_volume(&o->grid);
     return factor * sim_reduce_tree(o->partial, (size_t)o->rows);
   }
-  double most = o->partial[0];
-  for (int64_t i = 1; i < o->rows && !isnan(most); i++)
-    if (isnan(o->partial[i]) || (reduce == SIM_LEAST ? o->partial[i] < most : o->partial[i] > most))
-      most = o->partial[i];
-  return most;
+  return sim_reduce_extreme(o->partial, (size_t)o->rows, reduce != SIM_LEAST);
 }
 
 static double value_at(const diffusion_observer *o, int field, const double *position) {

@@ -99,13 +99,6 @@ sim_status diffusion_rates_graph(const diffusion_parameters *p, diffusion_form f
   return status;
 }
 
-static void store_number(const diffusion_rates *r, void *array, int64_t i, double value) {
-  if (r->single)
-    ((float *)array)[i] = (float)value;
-  else
-    ((double *)array)[i] = value;
-}
-
 double diffusion_rates_bytes(const diffusion_parameters *p, int threads) {
   const grid_shape grid = diffusion_grid_of(p);
   return p->rates ? (1.0 + threads) * 128 * (double)grid.n[0] : 0;
@@ -138,7 +131,7 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
   }
   const int64_t lanes = r->count / r->grid.n[0];
   for (int64_t i = 0; status == SIM_OK && i < r->count; i++)
-    store_number(r, r->x, i, ((double)(i / lanes) + 0.5) * r->grid.size[0] / (double)r->grid.n[0]);
+    grid_set_number(r->x, r->single, i, ((double)(i / lanes) + 0.5) * r->grid.size[0] / (double)r->grid.n[0]);
   if (status != SIM_OK) diffusion_rates_destroy(out);
   return status;
 }
@@ -163,7 +156,7 @@ void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
   const double cell_z = r->grid.rank > 2 ? r->grid.size[2] / (double)r->grid.n[2] : 0;
   for (int64_t i = 0; r->uses_y && i < r->count; i++) {
     const int64_t lane = i % lanes < piece->rows ? i % lanes : 0;
-    store_number(r, y, i, ((double)(piece->row + lane) + 0.5) * cell_y);
+    grid_set_number(y, r->single, i, ((double)(piece->row + lane) + 0.5) * cell_y);
   }
   double uniform[3];
   const void *in[INPUTS];
@@ -175,10 +168,10 @@ void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
   in[r->fields + Z] = uniform;
   in[r->fields + T] = (char *)uniform + number;
   in[r->fields + COORDINATES] = (char *)uniform + 2 * number;
-  store_number(r, uniform, 0, ((double)piece->z + 0.5) * cell_z);
-  store_number(r, uniform, 2, r->context.h);
+  grid_set_number(uniform, r->single, 0, ((double)piece->z + 0.5) * cell_z);
+  grid_set_number(uniform, r->single, 2, r->context.h);
   for (int i = 0; i < r->context.substeps; i++) {
-    store_number(r, uniform, 1, r->context.t + i * r->context.h);
+    grid_set_number(uniform, r->single, 1, r->context.t + i * r->context.h);
     sim_expr_program_run(r->program, (size_t)piece->count, in, piece->spare, scratch);
     for (int f = 0; f < r->fields; f++) {
       void *rate = piece->spare[f];

@@ -11,6 +11,7 @@
  * --unsoftened: no softening, so that fixed point does not serve.
  * --equal: all bodies have one mass; without it masses differ, which costs the third-law kernel two more instructions.
  * --sweep tries every plan; without it, the one that a run would choose. */
+#include "bench/arguments.h"
 #include "engine/device/cuda.h"
 #include "kernels/nbody/direct/cuda/direct.h"
 #include "kernels/nbody/ops.h"
@@ -204,36 +205,21 @@ static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool 
   free_state(&state);
 }
 
-static bool is(const char *word, const char *other) { return strcmp(word, other) == 0; }
-
-/* A mistake ends the program, so that it never measures something else. */
 int main(int count, char **arguments) {
-  const char *precision = "single", *scheme = "leapfrog";
+  static const char *const precisions[] = {"single", "mixed", "double", nullptr};
+  static const char *const schemes[] = {"leapfrog", "hermite4", nullptr};
+  int precision = 0, jerk = 0;
   bool equal = false, sweep = false, unsoftened = false;
-  std::vector<int64_t> sizes;
-  for (int k = 1; k < count; k++) {
-    const char *const name = arguments[k], *const value = k + 1 < count ? arguments[k + 1] : "";
-    char *end;
-    const double n = strtod(value, &end);
-    if (is(name, "--equal"))
-      equal = true;
-    else if (is(name, "--sweep"))
-      sweep = true;
-    else if (is(name, "--unsoftened"))
-      unsoftened = true;
-    else if (is(name, "--n") && *end == 0 && n >= 1 && n < 1e15)
-      sizes.push_back((int64_t)n), k++;
-    else if (is(name, "--precision") && (is(value, "single") || is(value, "mixed") || is(value, "double")))
-      precision = value, k++;
-    else if (is(name, "--scheme") && (is(value, "leapfrog") || is(value, "hermite4")))
-      scheme = value, k++;
-    else {
-      fprintf(stderr, "bench_nbody_cuda [--precision single|mixed|double] [--scheme leapfrog|hermite4] [--n N]... "
-                      "[--equal] [--sweep] [--unsoftened]\n");
-      return 64;
-    }
-  }
-  if (sizes.empty()) sizes = {2048, 16384, 65536, 262144};
+  bench_list sizes = {};
+  const bench_argument known[] = {{"--precision", BENCH_INDEX, &precision, 0, precisions},
+                                  {"--scheme", BENCH_INDEX, &jerk, 0, schemes},
+                                  {"--n", BENCH_LIST, &sizes, 1, nullptr},
+                                  {"--equal", BENCH_FLAG, &equal, 0, nullptr},
+                                  {"--sweep", BENCH_FLAG, &sweep, 0, nullptr},
+                                  {"--unsoftened", BENCH_FLAG, &unsoftened, 0, nullptr},
+                                  {nullptr, BENCH_END, nullptr, 0, nullptr}};
+  bench_arguments(count, arguments, known);
+  if (sizes.count == 0) sizes = {4, {2048, 16384, 65536, 262144}};
   const char *reason = sim_backend_cuda.unavailable();
   if (reason != nullptr) {
     printf("no GPU: %s\n", reason);
@@ -242,7 +228,8 @@ int main(int count, char **arguments) {
   must(sim_backend_cuda.open(nullptr) == SIM_OK, "open");
   char text[256];
   sim_backend_cuda.describe(text, sizeof text);
-  printf("%s; %s, %s\n", text, precision, scheme);
-  for (int64_t n : sizes) bench(n, precision, is(scheme, "hermite4"), equal, sweep, unsoftened ? 0 : 0.01);
+  printf("%s; %s, %s\n", text, precisions[precision], schemes[jerk]);
+  for (int k = 0; k < sizes.count; k++)
+    bench(sizes.value[k], precisions[precision], jerk, equal, sweep, unsoftened ? 0 : 0.01);
   return 0;
 }

@@ -10,10 +10,16 @@ static const double snapshot_overhead = 16e3;
 static void check_items(const cli_job *job, sim_space space) {
   const sim_plan *plan = &job->plan;
   bool host = space == SIM_SPACE_HOST;
-  char text[64], more[64];
-  cli_bytes(sim_plan_bytes(plan, space) + (host ? job->resident : 0), text, sizeof text);
+  const int ranks = job->setup.comm->size;
+  const double bytes = sim_plan_bytes(plan, space) + (host ? job->resident : 0);
+  char text[64], more[64], all[64];
+  cli_bytes(bytes, text, sizeof text);
   cli_bytes((double)(host ? &sim_backend_cpu : job->setup.backend)->memory_free(), more, sizeof more);
-  cli_say("%s %s of %s free", host ? "memory     " : "GPU memory ", text, more);
+  cli_bytes(bytes * ranks, all, sizeof all);
+  if (ranks > 1)
+    cli_say("memory      %s on the fullest rank, %s on %d ranks, of %s free", text, all, ranks, more);
+  else
+    cli_say("%s %s of %s free", host ? "memory     " : "GPU memory ", text, more);
   for (size_t i = 0; i < plan->count; i++) {
     if (plan->items[i].space != space) continue;
     cli_bytes(plan->items[i].bytes, text, sizeof text);
@@ -45,6 +51,10 @@ static void check_slices(const cli_job *job) {
 }
 
 sim_status cli_check_job(cli_job *job) {
+  static sim_comm ranks; /* only its sizes are used */
+  ranks = sim_comm_alone;
+  if (job->options->ranks > 0) ranks.size = ranks.host_size = job->options->ranks;
+  job->setup.comm = &ranks;
   SIM_TRY(cli_prepare_scenario(job));
   if (job->options->at) return cli_check_point(job);
   SIM_TRY(cli_prepare_output(job, ".out"));
@@ -67,7 +77,15 @@ sim_status cli_check_job(cli_job *job) {
     cli_say("tables      number of rows not known in advance");
   cli_bytes(plan->checkpoint_bytes, text, sizeof text);
   cli_say("checkpoints %s each, the last three kept", text);
-  if (isfinite(plan->steps)) {
+  if (ranks.size > 1 && plan->most_ranks > 0)
+    cli_say("ranks       %d; no faster than with %d", ranks.size, plan->most_ranks);
+  if (plan->work_most > 0) {
+    char most[64];
+    cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, text, sizeof text);
+    cli_duration(plan->steps * plan->work_most / plan->work_rate_guess, most, sizeof most);
+    cli_say("steps       %.0f, at least %s and at most %s at %.2g %s/s: what a step takes is not known in advance",
+            plan->steps, text, most, plan->work_rate_guess, job->model->work_unit);
+  } else if (isfinite(plan->steps)) {
     cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, text, sizeof text);
     cli_say("steps       %.0f, about %s at %.2g %s/s", plan->steps, text, plan->work_rate_guess, job->model->work_unit);
   } else {

@@ -50,6 +50,7 @@ typedef struct cli_options {
   cli_resume_mode resume;
   sim_isa isa;
   int threads; /* 0: automatic */
+  int ranks;   /* 0: not given */
   bool isa_given, seed_given;
   uint64_t seed;
   double wall;                       /* seconds; INFINITY: none */
@@ -97,6 +98,8 @@ void cli_terminal_start(const cli_options *options);
 /* Starts writing run.log and run.jsonl; cli_terminal_stop closes the descriptors. */
 void cli_terminal_files(int text, int json);
 void cli_terminal_stop(void);
+/* From now on nothing is printed: neither messages, nor lines, nor reports. */
+void cli_terminal_mute(void);
 void cli_terminal_progress(const sim_progress *progress, const char *work_unit);
 /* Event "start", "done", "stopped" or "failed", for readers of run.jsonl or --log-json. digest "": none. */
 void cli_terminal_event(const char *event, const sim_clock *clock, const char *digest);

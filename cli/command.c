@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include "cli/run/ranks.h"
 #include "cli/run/status.h"
 #include "io/io.h"
 
@@ -58,12 +59,22 @@ static bool computes(const cli_options *options) {
          options->command == CLI_BENCH;
 }
 
+/* Whether the command makes a run, which may have several ranks. */
+static bool runs(const cli_options *options) { return options->command == CLI_RUN || options->command == CLI_RESUME; }
+
+static sim_status find_ranks(const cli_options *options) {
+  SIM_TRY(cli_ranks_attach());
+  return cli_comm()->size == 1 ? cli_ranks_check_launcher(options) : SIM_OK;
+}
+
 int cli_main(int argc, char **argv) {
   if (!fill_standard_descriptors()) return sim_status_exit_code(SIM_ERR_IO);
   cli_signals_install();
   static cli_options options;
   sim_status status = cli_options_parse(argc, argv, &options);
   if (status == SIM_OK && computes(&options)) cli_wait_asleep(argv);
+  if (status == SIM_OK && runs(&options)) status = find_ranks(&options);
+  if (status == SIM_OK && runs(&options) && options.ranks > cli_comm()->size) return cli_ranks_launch(&options, argv);
   if (status == SIM_OK) status = io_init();
   if (status == SIM_OK) status = dispatch(&options);
   const int unwritten = cli_stdout_error();

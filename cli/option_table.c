@@ -98,6 +98,12 @@ const cli_option_row cli_options_known[CLI_OPTIONS] = {
          VALUE_NEEDED,
          {{ON_MODEL & ~ON_SWEEP, " N", "number of CPU threads (default: all cores that the process may use)"},
           {ON_SWEEP, " N", "number of CPU threads of each run (default: the cores are divided among the runs)"}}},
+    [OPTION_RANKS] = {"--ranks",
+                      NULL,
+                      VALUE_NEEDED,
+                      {{ON_RUN | ON_RESUME | ON_CHECK, " N",
+                        "number of processes on this host that share the run (default 1), with the same results\nfor "
+                        "every number; the cores, or --threads for each, are divided among them"}}},
     [OPTION_ISA] = {"--isa",
                     NULL,
                     VALUE_NEEDED,

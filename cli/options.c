@@ -132,6 +132,7 @@ static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   case OPTION_DEVICE: out->device = value; break;
   case OPTION_PRECISION: return parse_precision(value, &out->precision);
   case OPTION_THREADS: return parse_count("--threads", value, 1, THREADS_MAX, &out->threads);
+  case OPTION_RANKS: return parse_count("--ranks", value, 1, SIM_RANKS_MAX, &out->ranks);
   case OPTION_ISA: return parse_isa(value, out);
   case OPTION_SEED:
     out->seed_given = true;

@@ -213,6 +213,26 @@ static bool gpu_able(const cli_job *job) {
   return false;
 }
 
+/* Ranks run on the CPU. */
+static sim_status choose_for_ranks(cli_job *job) {
+  const char *device = job->options->device;
+  const int ranks = job->setup.comm->size;
+  if (!job->model->ranks)
+    return sim_fail(SIM_ERR_USAGE, "--ranks %d: sim.%s runs on one rank only", ranks, job->model->name);
+  if (strcmp(device, "auto") != 0 && strcmp(device, "cpu") != 0)
+    return sim_fail(SIM_ERR_USAGE, "--ranks %d and --device %s: ranks run on the CPU; give only one of them", ranks,
+                    device);
+  if (job->has_saved && strcmp(job->saved.backend, "cpu") != 0) {
+    if (strcmp(device, "auto") == 0)
+      return sim_fail(SIM_ERR_INCOMPATIBLE,
+                      "%s: the run began on %s, and ranks run on the CPU: leave out --ranks, or give --device cpu to "
+                      "continue with other last bits",
+                      job->saved.path, job->saved.backend);
+    sim_log(SIM_LOG_WARN, "the run began on %s and continues on cpu: its last bits will differ", job->saved.backend);
+  }
+  return sim_backend_select("cpu", &job->setup.backend);
+}
+
 /* A restart uses the device of the first part unless the user requests another, because the last bits differ. A job
  * with a GPU does not run without it unless told to. */
 static sim_status choose_backend(cli_job *job) {
@@ -220,6 +240,7 @@ static sim_status choose_backend(cli_job *job) {
   const cli_scheduler *scheduler = &job->scheduler;
   const sim_backend **backend = &job->setup.backend;
   char name[32];
+  if (job->setup.comm->size > 1) return choose_for_ranks(job);
   bool automatic = strcmp(device, "auto") == 0;
   if (automatic && job->has_saved) {
     if (sim_backend_select(share_out(scheduler, job->saved.backend, name), backend) == SIM_OK) return SIM_OK;
@@ -275,6 +296,7 @@ static double resident_bytes(void) {
 sim_status cli_prepare_device(cli_job *job) {
   const cli_options *options = job->options;
   sim_setup *setup = &job->setup;
+  if (!setup->comm) setup->comm = &sim_comm_alone;
   SIM_TRY(choose_backend(job));
   const char *reason;
   if (!sim_model_runs(job->model, setup->backend->kind, &reason))
@@ -286,6 +308,8 @@ sim_status cli_prepare_device(cli_job *job) {
   SIM_TRY(choose_isa(job));
   const char *limit;
   int most = omp_get_max_threads(), cores = cli_scheduler_cores(&job->scheduler, &limit);
+  cores = (cores + setup->comm->host_size - 1 - setup->comm->host_rank) / setup->comm->host_size; /* of this rank */
+  if (cores < 1) cores = 1;
   setup->threads = options->threads ? options->threads
                    : most < cores   ? most
                                     : cores; /* OMP_NUM_THREADS may request fewer */
@@ -295,11 +319,13 @@ sim_status cli_prepare_device(cli_job *job) {
   setup->read_particles = io_read_particles;
   setup->count_particles = io_count_particles;
   setup->read_grid = io_read_grid;
-  char name[224];
+  char name[224], ranks[32];
+  snprintf(ranks, sizeof ranks, "%d ranks, each ", setup->comm->size);
   setup->backend->describe(name, sizeof name);
   if (setup->backend->kind == SIM_BACKEND_CPU)
-    snprintf(job->device, sizeof job->device, "%.160s, %d thread%s, %s", name, setup->threads,
-             setup->threads == 1 ? "" : "s", sim_isa_name(setup->isa));
+    snprintf(job->device, sizeof job->device, "%.160s, %.*s%d thread%s, %s", name,
+             setup->comm->size > 1 ? (int)strlen(ranks) : 0, ranks, setup->threads, setup->threads == 1 ? "" : "s",
+             sim_isa_name(setup->isa));
   else
     snprintf(job->device, sizeof job->device, "%s", name);
   if (job->has_saved) setup->saved = &job->saved.frame;
@@ -359,7 +385,8 @@ static double stack_bytes(int threads) {
 /* SIM_ERR_NO_MEMORY with the list if the items in one kind of memory, and stacks, do not fit. */
 static sim_status check_space(const cli_job *job, sim_space space, double stacks, size_t available) {
   const sim_plan *plan = &job->plan;
-  double total = sim_plan_bytes(plan, space) + stacks;
+  const int ranks = space == SIM_SPACE_HOST ? job->setup.comm->host_size : 1;
+  double total = (sim_plan_bytes(plan, space) + stacks) * ranks;
   if (total <= (double)available) return SIM_OK;
   char size[32], here[32];
   sim_bytes items = {0};
@@ -370,6 +397,7 @@ static sim_status check_space(const cli_job *job, sim_space space, double stacks
   }
   cli_bytes(stacks, size, sizeof size);
   if (stacks > 0) sim_bytes_format(&items, ", stacks of %d threads %s", job->setup.threads, size);
+  if (ranks > 1) sim_bytes_format(&items, ", on each of %d ranks", ranks);
   cli_bytes(total, size, sizeof size);
   cli_bytes((double)available, here, sizeof here);
   sim_fail(SIM_ERR_NO_MEMORY, "the run needs %s more memory%s, %s are free: %s", size,
@@ -390,7 +418,8 @@ sim_status cli_prepare_memory(const cli_job *job) {
 
 void cli_memory_text(const cli_job *job, char *out, size_t capacity) {
   char host[32], device[32];
-  cli_bytes(job->resident + sim_plan_bytes(&job->plan, SIM_SPACE_HOST), host, sizeof host);
+  cli_bytes((job->resident + sim_plan_bytes(&job->plan, SIM_SPACE_HOST)) * job->setup.comm->host_size, host,
+            sizeof host);
   cli_bytes(sim_plan_bytes(&job->plan, SIM_SPACE_DEVICE), device, sizeof device);
   if (job->setup.backend->space == SIM_SPACE_DEVICE)
     snprintf(out, capacity, "%s of the GPU's memory, %s of the host's", device, host);

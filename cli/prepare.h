@@ -31,7 +31,8 @@ sim_status cli_prepare_scenario(cli_job *job) SIM_MUST_CHECK;
 sim_status cli_prepare_saved(cli_job *job) SIM_MUST_CHECK;
 /* SIM_ERR_INCOMPATIBLE, naming what differs, unless job->saved belongs to the prepared scenario. */
 sim_status cli_prepare_same(const cli_job *job) SIM_MUST_CHECK;
-/* Chooses device, threads and instruction set, and computes the plan. */
+/* Chooses device, threads and instruction set, and computes the plan, for the ranks of setup.comm (NULL: one).
+ * SIM_ERR_USAGE where model or device do not support ranks. */
 sim_status cli_prepare_device(cli_job *job) SIM_MUST_CHECK;
 /* SIM_ERR_NO_MEMORY with the list if the plan does not fit. */
 sim_status cli_prepare_memory(const cli_job *job) SIM_MUST_CHECK;

@@ -152,6 +152,16 @@ sim_status sim_frame_check_species(const sim_frame *saved, int64_t *count) {
   return SIM_OK;
 }
 
+/* Adds the digests of each MiB of an array. */
+static void add_blocks(XXH3_state_t *list, const char *data, size_t bytes) {
+  const size_t block = (size_t)1 << 20;
+  for (size_t at = 0; at < bytes; at += block) {
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits(data + at, bytes - at < block ? bytes - at : block));
+    XXH3_128bits_update(list, canonical.digest, sizeof canonical.digest);
+  }
+}
+
 void sim_frame_digest(const sim_frame *frame, char out[33]) {
   XXH3_state_t *state = XXH3_createState();
   if (!state) {
@@ -172,7 +182,7 @@ void sim_frame_digest(const sim_frame *frame, char out[33]) {
     const sim_array *array = &frame->arrays[i];
     if (array->field->flags & SIM_NO_CHECKPOINT) continue;
     XXH3_128bits_update(state, array->field->name, strlen(array->field->name) + 1);
-    XXH3_128bits_update(state, array->data, sim_array_bytes(array));
+    add_blocks(state, array->data, sim_array_bytes(array));
   }
   XXH128_hash_t hash = XXH3_128bits_digest(state);
   XXH3_freeState(state);

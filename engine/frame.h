@@ -83,7 +83,9 @@ size_t sim_species_find(sim_species species[SIM_SPECIES_MAX], size_t *count, con
 /* Checks the particles of a checkpoint: `id` is a list of integers, increasing within each species, and species are
  * contiguous and cover it. *count: number of particles. SIM_ERR_INCOMPATIBLE. */
 sim_status sim_frame_check_species(const sim_frame *saved, int64_t *count) SIM_MUST_CHECK;
-/* Writes the xxh3-128 hash of clock (step, t, dt), species and every checkpointed array: 32 hex digits and a NUL. */
+/* Writes the digest of a state, version 2: 32 hex digits and a NUL. It is the xxh3-128 hash of clock (step, t, dt),
+ * species, and of each checkpointed array its name and the xxh3-128 hashes of each MiB, in the order of the whole
+ * array: so several processes can compute it. */
 void sim_frame_digest(const sim_frame *frame, char out[33]);
 
 #endif

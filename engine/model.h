@@ -3,6 +3,7 @@
 #define SIM_ENGINE_MODEL_H
 
 #include "engine/bench.h"
+#include "engine/comm/comm.h"
 #include "engine/device/backend.h"
 #include "engine/frame.h"
 #include "engine/schema/schema.h"
@@ -78,8 +79,9 @@ typedef sim_status sim_grid_reader(const sim_grid_source *source, double *values
 /* Devices, readers and saved state with which a model is created. */
 typedef struct sim_setup {
   const sim_backend *backend;
+  const sim_comm *comm; /* ranks of the run; never NULL */
   sim_isa isa;
-  int threads;
+  int threads;        /* of this rank */
   const char *folder; /* of the scenario: relative paths start here; "" is the current folder */
   sim_particle_reader *read_particles;
   sim_particle_counter *count_particles;
@@ -87,7 +89,7 @@ typedef struct sim_setup {
   const sim_frame *saved; /* NULL: a fresh start; else a checkpoint's state, checked to be finite */
 } sim_setup;
 
-/* Memory, sizes and work of a run, known before step 0. */
+/* Memory, sizes and work of a run, known before step 0; of the fullest rank. */
 typedef struct sim_plan {
   sim_space space; /* memory of the run's backend; set before the model plans */
   struct {
@@ -100,8 +102,10 @@ typedef struct sim_plan {
   double staged_bytes;   /* of a snapshot's arrays in device memory */
   double checkpoint_bytes;
   double unsaved_bytes;   /* of a snapshot's arrays with SIM_NO_CHECKPOINT */
-  double work_per_step;   /* in the model's unit */
-  double work_rate_guess; /* estimated work a second on this backend, for `sim check` */
+  double work_per_step;   /* in the model's unit, of all ranks; the least, where it depends on the state */
+  double work_most;       /* in a step, where it depends on the state; 0: each has work_per_step */
+  double work_rate_guess; /* estimated work a second on this backend, of all ranks, for `sim check` */
+  int most_ranks;         /* a run is no faster with more ranks; 0: not known */
   double steps;           /* NaN with adaptive steps */
   double t_end;
 } sim_plan;
@@ -121,7 +125,9 @@ typedef struct sim_model {
   const char *work_unit;  /* "interactions" */
   sim_model_backend backends[SIM_BACKEND_KINDS];
   bool precisions[SIM_PRECISIONS]; /* [sim_precision]: which ones a scenario may choose */
-  const sim_bench *bench;          /* rows of `sim bench`; NULL: none */
+  /* Runs on several ranks of the CPU with the same bits. Each step then waits for a contribution of every rank. */
+  bool ranks;
+  const sim_bench *bench; /* rows of `sim bench`; NULL: none */
 
   /* Sets parameters that depend on others (G from the units) and checks rules between fields. May be NULL. */
   sim_status (*validate)(void *parameters, sim_faults *faults);
@@ -146,6 +152,8 @@ typedef struct sim_model {
    * frame. Each array is in host memory or the backend's, as its `space` says. Arrays without `room` keep their
    * size. */
   sim_status (*view)(void *self, sim_array *arrays, sim_species *species, sim_frame *frame);
+  /* Work of `steps` steps since create, in multiples of sim_plan.work_per_step. NULL: `steps`. */
+  double (*work_done)(const void *self, double steps);
   /* One line for the header: "16384 bodies, leapfrog, direct sum by Newton's third law". */
   void (*describe)(const void *self, char *out, size_t capacity);
   /* Lines for the end of a run, each with '\n': "price 10.4506 +- 0.0012". May be NULL. */

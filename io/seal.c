@@ -13,7 +13,14 @@
 #include <unistd.h>
 
 static const char magic[8] = {IO_SEAL_MAGIC};
-enum { SEAL_VERSION = 1, AT_VERSION = 8, AT_LENGTH = 16, AT_DIGEST = 24, BLOCK = 1 << 20 };
+enum {
+  SEAL_VERSION = 2,
+  WHOLE_FILE = 1 /* version */,
+  AT_VERSION = 8,
+  AT_LENGTH = 16,
+  AT_DIGEST = 24,
+  BLOCK = 1 << 20
+};
 
 static void put(unsigned char *to, uint64_t value, int bytes) {
   for (int i = 0; i < bytes; i++) to[i] = (unsigned char)(value >> 8 * i);
@@ -33,42 +40,79 @@ static void fill_header(unsigned char header[IO_SEAL_SIZE], uint64_t size) {
 }
 
 struct io_seal {
-  XXH3_state_t *state;
+  XXH3_state_t *list, *block; /* of the digests of blocks; of the block that is being added */
+  size_t filled;              /* bytes of that block */
   unsigned char header[IO_SEAL_SIZE];
 };
 
-io_seal *io_seal_begin(uint64_t size) {
-  io_seal *self = calloc(1, sizeof *self);
-  if (self) self->state = XXH3_createState();
-  if (!self || !self->state) {
-    free(self);
-    return NULL;
-  }
-  fill_header(self->header, size);
-  XXH3_128bits_reset(self->state);
-  return self;
+static void add_digest(XXH3_state_t *list, XXH128_hash_t hash) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, hash);
+  XXH3_128bits_update(list, canonical.digest, sizeof canonical.digest);
 }
 
-void io_seal_add(io_seal *seal, const void *data, size_t size) { XXH3_128bits_update(seal->state, data, size); }
-
-void io_seal_end(io_seal *seal, unsigned char block[IO_SEAL_SIZE]) {
+static void get_digest(const XXH3_state_t *state, unsigned char *out) {
   XXH128_canonical_t canonical;
-  XXH3_128bits_update(seal->state, seal->header, IO_SEAL_SIZE);
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(seal->state));
-  memcpy(block, seal->header, IO_SEAL_SIZE);
-  memcpy(block + AT_DIGEST, canonical.digest, sizeof canonical.digest);
-  XXH3_freeState(seal->state);
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state));
+  memcpy(out, canonical.digest, sizeof canonical.digest);
+}
+
+static void free_seal(io_seal *seal) {
+  if (!seal) return;
+  XXH3_freeState(seal->list);
+  XXH3_freeState(seal->block);
   free(seal);
 }
 
-/* Adds bytes [from, to) of a file to a digest; 0 or an errno. */
-static int add_bytes(XXH3_state_t *state, unsigned char *buffer, int fd, uint64_t from, uint64_t to) {
+io_seal *io_seal_begin(uint64_t size) {
+  io_seal *self = calloc(1, sizeof *self);
+  if (self) self->list = XXH3_createState();
+  if (self) self->block = XXH3_createState();
+  if (!self || !self->list || !self->block) {
+    free_seal(self);
+    return NULL;
+  }
+  fill_header(self->header, size);
+  XXH3_128bits_reset(self->list);
+  XXH3_128bits_reset(self->block);
+  return self;
+}
+
+static void close_block(io_seal *seal) {
+  add_digest(seal->list, XXH3_128bits_digest(seal->block));
+  XXH3_128bits_reset(seal->block);
+  seal->filled = 0;
+}
+
+void io_seal_add(io_seal *seal, const void *data, size_t size) {
+  const char *at = data;
+  while (size > 0) {
+    const size_t here = size < BLOCK - seal->filled ? size : BLOCK - seal->filled;
+    XXH3_128bits_update(seal->block, at, here);
+    seal->filled += here;
+    at += here;
+    size -= here;
+    if (seal->filled == BLOCK) close_block(seal);
+  }
+}
+
+void io_seal_end(io_seal *seal, unsigned char block[IO_SEAL_SIZE]) {
+  if (seal->filled > 0) close_block(seal);
+  XXH3_128bits_update(seal->list, seal->header, IO_SEAL_SIZE);
+  memcpy(block, seal->header, IO_SEAL_SIZE);
+  get_digest(seal->list, block + AT_DIGEST);
+  free_seal(seal);
+}
+
+/* Adds bytes [from, to) of a file to a digest, or the digests of their blocks; 0 or an errno. */
+static int add_bytes(XXH3_state_t *state, unsigned char *buffer, int fd, uint64_t from, uint64_t to, bool blocks) {
   int error = 0;
   for (uint64_t at = from; error == 0 && at < to; at += BLOCK) {
     size_t want = to - at < BLOCK ? (size_t)(to - at) : BLOCK, got;
     error = io_sys_read(fd, buffer, want, (int64_t)at, &got);
     if (error == 0 && got < want) error = EIO;
-    if (error == 0) XXH3_128bits_update(state, buffer, got);
+    if (error == 0 && blocks) add_digest(state, XXH3_128bits(buffer, got));
+    if (error == 0 && !blocks) XXH3_128bits_update(state, buffer, got);
   }
   return error;
 }
@@ -76,18 +120,15 @@ static int add_bytes(XXH3_state_t *state, unsigned char *buffer, int fd, uint64_
 /* Digest of a file of `size` bytes with `header` (its digest bytes zero) as the block at offset `place`; 0 or an
  * errno. */
 static int digest(int fd, uint64_t size, uint64_t place, const unsigned char *header, unsigned char *out) {
+  const bool blocks = get(header + AT_VERSION, 4) != WHOLE_FILE;
   XXH3_state_t *state = XXH3_createState();
   unsigned char *buffer = malloc(BLOCK);
   int error = state && buffer ? 0 : ENOMEM;
   if (error == 0) XXH3_128bits_reset(state);
-  if (error == 0) error = add_bytes(state, buffer, fd, 0, place);
+  if (error == 0) error = add_bytes(state, buffer, fd, 0, place, blocks);
   if (error == 0) XXH3_128bits_update(state, header, IO_SEAL_SIZE);
-  if (error == 0) error = add_bytes(state, buffer, fd, place + IO_SEAL_SIZE, size);
-  if (error == 0) {
-    XXH128_canonical_t canonical;
-    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state));
-    memcpy(out, canonical.digest, sizeof canonical.digest);
-  }
+  if (error == 0) error = add_bytes(state, buffer, fd, place + IO_SEAL_SIZE, size, blocks);
+  if (error == 0) get_digest(state, out);
   free(buffer);
   XXH3_freeState(state);
   return error;
@@ -166,7 +207,8 @@ static sim_status read_header(int fd, off_t size, const char *path, unsigned cha
   int error = read_block(fd, size, header, place, &found);
   if (error) return sim_fail(SIM_ERR_IO, "%s: %s", path, strerror(error));
   if (!found) return fail_unsealed(fd, size, path);
-  if (get(header + AT_VERSION, 4) != SEAL_VERSION)
+  const uint64_t version = get(header + AT_VERSION, 4);
+  if (version != SEAL_VERSION && version != WHOLE_FILE)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: its format is of another version, or it is damaged", path);
   uint64_t length = get(header + AT_LENGTH, 8);
   if (length != (uint64_t)size)

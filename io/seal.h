@@ -4,7 +4,9 @@
  *
  *   0  "SIMSEAL\n"   8  u32 version   16  u64 length of the file   24  xxh3-128, canonical   40  zeros
  *
- * (little-endian). The digest covers the whole file, with its own 16 bytes zero. */
+ * (little-endian). Version 2: the digest is that of the list of the digests of each MiB of the file before the block,
+ * followed by the block with zeros for its digest; so several processes can compute it. Version 1, which is still read:
+ * the digest is that of the whole file, with its own 16 bytes zero. */
 #ifndef SIM_IO_SEAL_H
 #define SIM_IO_SEAL_H
 
@@ -17,7 +19,7 @@
 
 enum { IO_SEAL_SIZE = 512 };
 #define IO_SEAL_MAGIC "SIMSEAL\n"
-#define IO_SEAL_ATTRIBUTE "XXH3-128 of the file, in its last 512 bytes"
+#define IO_SEAL_ATTRIBUTE "XXH3-128 of the list of XXH3-128 of each MiB, in the last 512 bytes of the file"
 
 /* Computes the digest of the written file and appends the block. On failure the file is discarded. */
 sim_status io_seal_write(io_file *file) SIM_MUST_CHECK;

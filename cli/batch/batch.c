@@ -79,7 +79,7 @@ static double job_seconds(const cli_job *job) {
   const sim_plan *plan = &job->plan;
   if (!isnan(job->options->time)) return job->options->time;
   double guess = plan->steps * plan->work_per_step / plan->work_rate_guess;
-  if (!isfinite(guess)) return 3600;
+  if (!isfinite(guess) || plan->work_most > 0) return 3600;
   return fmin(900 * ceil((2 * guess + 900) / 900), 24 * 3600);
 }
 
@@ -131,7 +131,8 @@ static void print_comment(const script *s) {
   char memory[32], took[48] = "a time that is not known beforehand", target[4096];
   sim_text_escape(target, sizeof target, s->job->options->target, strlen(s->job->options->target));
   cli_bytes(sim_plan_bytes(plan, SIM_SPACE_HOST) + s->job->resident, memory, sizeof memory);
-  if (isfinite(plan->steps)) cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, took, sizeof took);
+  if (isfinite(plan->steps) && !(plan->work_most > 0))
+    cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, took, sizeof took);
   printf("#\n# Brings %s to its end, over as many jobs as it takes. Made by sim %s; submit it with %s.\n"
          "# Estimate of sim check: %s of memory, %s in all on the machine where this was made.\n#\n",
          target, cli_version_text, s->pbs ? "qsub" : "sbatch", memory, took);

@@ -1,5 +1,5 @@
 /* One run, from a command to its last output: folder, files, sinks, loop, summary. */
-#include "cli/prepare.h"
+#include "cli/run/ranks.h"
 #include "cli/run/status.h"
 #include "cli/run/watch.h"
 
@@ -104,7 +104,7 @@ static void put_back(session *s) {
 
 static void on_start_stopped(void *context, const char *message) {
   session *s = context;
-  (void)message;
+  s->job->setup.comm->ops->abandon(s->job->setup.comm, SIM_ERR_STOPPED, message);
   put_back(s);
   io_folder_abandon(&s->folder);
 }
@@ -113,6 +113,7 @@ static void on_start_stopped(void *context, const char *message) {
 static void on_step_given_up(void *context, const char *message) {
   session *s = context;
   const sim_run *run = &s->run;
+  s->job->setup.comm->ops->abandon(s->job->setup.comm, SIM_ERR_STOPPED, message);
   const sim_clock at = {
       .step = run->checkpoint_step < 0 ? 0 : run->checkpoint_step, .t = run->checkpoint_t, .t_end = s->from.t_end};
   cli_terminal_event("stopped", &at, "");
@@ -232,6 +233,7 @@ static void fill_provenance(session *s) {
   io_provenance_finish(p);
 }
 
+/* follow.c has as many in the same order. */
 static sim_status open_sinks(session *s) {
   const sim_output *output = &cli_common(s->job)->output;
   sim_sink *tables = NULL;
@@ -296,6 +298,7 @@ static sim_status loop(session *s) {
   sim_run *run = &s->run;
   run->model = job->model;
   run->backend = job->setup.backend;
+  run->comm = job->setup.comm;
   run->tables = sim_model_tables(job->model, job->parameters);
   run->stop_when = cli_common(job)->stop_when;
   run->resumed = s->resumed;
@@ -375,11 +378,12 @@ static void say_summary(session *s, sim_status status) {
   cli_say("  digest %s", s->run.digest);
 }
 
-/* After a failure to write: adds how to continue the run. */
+/* After a failure to write, or the loss of a rank: adds how to continue the run. */
 static void say_what_to_do(const session *s) {
   const sim_error cause = *sim_error_last();
   const bool full = strstr(cause.message, strerror(ENOSPC)) || strstr(cause.message, strerror(EDQUOT));
   const char *path = io_folder_path(s->folder), *mend = full ? "free space" : "mend the cause";
+  if (cause.status == SIM_ERR_RANK) mend = "see why";
   if (s->run.checkpoint_step >= 0)
     sim_fail_at(cause.status, cause.file, cause.line, "%.600s; %s, then: sim resume %s (continues from step %lld)",
                 cause.message, mend, path, (long long)s->run.checkpoint_step);
@@ -416,6 +420,7 @@ static sim_status create_model(session *s, io_folder_mode mode) {
     s->run.checkpoint_t = s->run.clock.t;
   }
   find_limit(s);
+  SIM_TRY(cli_ranks_check_start(job));
   s->from = s->run.clock;
   s->from.t_end = job->plan.t_end;
   cli_watched start = watched(s);
@@ -469,10 +474,8 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
     say_summary(s, status);
     cli_terminal_event(status == SIM_OK ? "done" : "stopped", &s->run.clock, s->run.digest);
   } else {
-    if (status == SIM_ERR_IO) {
-      say_lost(s);
-      say_what_to_do(s);
-    }
+    if (status == SIM_ERR_IO) say_lost(s);
+    if (status == SIM_ERR_IO || status == SIM_ERR_RANK) say_what_to_do(s);
     cli_terminal_event("failed", &s->run.clock, "");
     cli_terminal_note(SIM_LOG_ERROR, sim_error_last()->message);
   }
@@ -523,6 +526,7 @@ static sim_status open_and_run(session *s) {
   SIM_TRY(cli_prepare_scenario(job));
   SIM_TRY(cli_prepare_output(job, ".out"));
   if (job->options->resume != CLI_RESUME_NO) SIM_TRY(open_to_resume(s, &mode));
+  SIM_TRY(cli_ranks_share_checkpoint(job));
   SIM_TRY(cli_prepare_device(job));
   SIM_TRY(cli_prepare_memory(job));
   if (!s->folder) SIM_TRY(io_folder_open(job->output, mode, &s->folder));
@@ -545,6 +549,7 @@ static sim_status resume_job(cli_job *job) {
   if (!S_ISDIR(info.st_mode)) return sim_fail(SIM_ERR_NO_INPUT, "%s: not a folder of a run", job->output);
   SIM_TRY(io_folder_open(job->output, IO_FOLDER_RESUME, &s.folder)); /* locked before anything is read */
   sim_status status = load_saved(&s, NULL);
+  if (status == SIM_OK) status = cli_ranks_share_checkpoint(job);
   if (status == SIM_OK) status = cli_prepare_saved(job);
   if (status == SIM_OK) status = cli_prepare_device(job);
   if (status == SIM_OK) status = cli_prepare_memory(job);
@@ -557,6 +562,7 @@ static sim_status with_job(const cli_options *options, sim_status (*work)(cli_jo
   cli_job *job = calloc(1, sizeof *job);
   if (!job) return sim_no_memory("a run");
   job->options = options;
+  job->setup.comm = cli_comm();
   job->scheduler = cli_scheduler_find();
   if (job->scheduler.name) {
     char name[96];
@@ -571,8 +577,13 @@ static sim_status with_job(const cli_options *options, sim_status (*work)(cli_jo
   return status;
 }
 
-sim_status cli_run(const cli_options *options) { return with_job(options, run_job); }
-sim_status cli_resume(const cli_options *options) { return with_job(options, resume_job); }
+/* A run on this rank. */
+static sim_status with_ranks(const cli_options *options, sim_status (*work)(cli_job *)) {
+  return cli_ranks_end(with_job(options, cli_comm()->rank == 0 ? work : cli_follow));
+}
+
+sim_status cli_run(const cli_options *options) { return with_ranks(options, run_job); }
+sim_status cli_resume(const cli_options *options) { return with_ranks(options, resume_job); }
 
 static sim_status batch_job(cli_job *job) {
   SIM_TRY(cli_prepare_scenario(job));

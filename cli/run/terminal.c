@@ -17,6 +17,7 @@ enum { BAR_WIDTH = 24 };
 static const double line_interval = 60; /* seconds between progress lines without a progress bar */
 
 static struct {
+  bool mute;
   bool quiet, verbose, json, bar; /* json: stderr carries JSON; bar: stderr is a terminal that shows a progress bar */
   bool bar_shown;
   int text_file, json_file; /* -1: none */
@@ -97,7 +98,10 @@ static void on_message(void *context, sim_log_level level, const char *message) 
   pthread_mutex_unlock(&lock);
 }
 
+void cli_terminal_mute(void) { terminal.mute = true; }
+
 void cli_terminal_start(const cli_options *options) {
+  if (terminal.mute) return;
   terminal.quiet = options->verbosity < 0;
   terminal.verbose = options->verbosity > 0;
   terminal.json = options->log_json;
@@ -122,6 +126,7 @@ void cli_terminal_stop(void) {
 }
 
 void cli_report(sim_status status, const char *message, bool json) {
+  if (terminal.mute) return;
   if (json) {
     sim_bytes line = {0};
     sim_bytes_format(&line, "{\"level\": \"error\", \"exit_code\": %d, \"message\": ", sim_status_exit_code(status));
@@ -136,6 +141,7 @@ void cli_report(sim_status status, const char *message, bool json) {
 void cli_say(const char *format, ...) {
   char raw[1024], line[1024];
   va_list arguments;
+  if (terminal.mute) return;
   va_start(arguments, format);
   vsnprintf(raw, sizeof raw, format, arguments);
   va_end(arguments);

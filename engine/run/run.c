@@ -1,12 +1,14 @@
 #include "engine/run/run.h"
 
 #include "engine/log.h"
+#include "engine/run/agreement.h"
 #include "engine/run/outputs.h"
 #include "engine/run/profile.h"
 #include "engine/wall_clock.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +32,10 @@ typedef struct loop {
   int64_t first_step;
   double first_t;
   bool any_wall;
+  bool many; /* several ranks: the wall clock and signals act through the agreement */
+  sim_agreement agreement;
+  double last_round; /* wall-clock time of its last round of requests */
+  uint64_t decision; /* for this step */
 } loop;
 
 static bool is_over(const sim_run *run) { return run->ended || !(run->clock.t < run->clock.t_end); }
@@ -44,11 +50,19 @@ static void progress(loop *l, double now) {
   p->fraction = !is_over(run) && run->clock.t_end > 0 ? run->clock.t / run->clock.t_end : 1;
   p->elapsed = elapsed;
   p->eta = done > 0 ? elapsed * left / done : NAN;
-  p->rate = elapsed > 0 ? (double)(run->clock.step - l->first_step) * run->work_per_step / elapsed : 0;
+  double work = (double)(run->clock.step - l->first_step);
+  if (run->model->work_done != NULL) work = run->model->work_done(run->self, work);
+  p->rate = elapsed > 0 ? work * run->work_per_step / elapsed : 0;
   if (run->progress) run->progress(run->progress_context, p);
 }
 
 /* ---- due outputs ---- */
+
+/* Whether a cadence by the wall clock makes a sink due. */
+static bool due_by_wall(const loop *l, size_t i, double now) {
+  const sim_sink *sink = &l->run->sinks[i];
+  return sink->cadence.kind == SIM_EVERY_WALL && now - sink->last_wall >= sink->cadence.interval;
+}
 
 /* Sets *due and *save for the outputs between two states; `all`: every sink. */
 static void collect(loop *l, const sim_clock *before, double now, bool all, uint32_t *due, bool *save) {
@@ -57,7 +71,7 @@ static void collect(loop *l, const sim_clock *before, double now, bool all, uint
   for (size_t i = 0; i < run->sink_count; i++) {
     sim_sink *sink = &run->sinks[i];
     const sim_cadence *cadence = &sink->cadence;
-    bool wall = cadence->kind == SIM_EVERY_WALL && now - sink->last_wall >= cadence->interval;
+    bool wall = l->many ? l->decision >> (SIM_DECIDED_SINK + i) & 1 : due_by_wall(l, i, now);
     bool is_due = all || wall || sim_cadence_due(cadence, before, &run->clock);
     if (sink->kind == SIM_SINK_CHECKPOINT) is_due |= *save; /* requested */
     if (cadence->kind == SIM_NEVER || !is_due) continue;
@@ -80,9 +94,9 @@ static bool any_table(const sim_run *run, uint32_t due) {
 static sim_status outputs(loop *l, const sim_clock *before, bool first, bool last) {
   sim_run *run = l->run;
   double now = l->any_wall ? sim_wall_clock() : 0;
-  bool save = run->requests && run->requests->checkpoint;
+  bool save = l->many ? l->decision & SIM_DECIDED_CHECKPOINT : run->requests && run->requests->checkpoint;
   uint32_t due;
-  if (save) run->requests->checkpoint = 0;
+  if (save && !l->many) run->requests->checkpoint = 0;
   collect(l, before, now, first || last, &due, &save);
   if (run->stop_when && !last && any_table(run, due)) {
     SIM_TRY(sim_outputs_check_stop(l->outputs, &run->ended));
@@ -168,12 +182,69 @@ static bool asked_to_stop(const loop *l) {
   return false;
 }
 
+/* Whether the limit of wall-clock time is reached, with a line in the log. */
+static bool limit_reached(const loop *l, const pace *p, double now) {
+  const sim_run *run = l->run;
+  const double left = run->wall_limit - (now - l->begin);
+  if (left > reserve(run, p)) return false;
+  if (!run->wall_reserve)
+    sim_log(SIM_LOG_INFO, "the wall limit of %.10g s is reached", run->wall_asked);
+  else if (left > 0)
+    sim_log(SIM_LOG_INFO, "the limit of the job is near: %.0f s are left", left);
+  else
+    sim_log(SIM_LOG_INFO, "the limit of the job is over");
+  return true;
+}
+
+/* ---- several ranks ---- */
+
+static const double round_interval = 0.1; /* seconds between rounds of requests */
+
+/* Rank 0: what all ranks shall do. */
+static uint64_t decide(loop *l, const pace *p, double now) {
+  sim_run *run = l->run;
+  uint64_t word = 0;
+  if (asked_to_stop(l) || limit_reached(l, p, now)) word |= SIM_DECIDED_STOP;
+  if (run->requests && atomic_exchange(&run->requests->checkpoint, 0)) word |= SIM_DECIDED_CHECKPOINT;
+  for (size_t i = 0; i < run->sink_count; i++)
+    if (due_by_wall(l, i, now)) word |= UINT64_C(1) << (SIM_DECIDED_SINK + i);
+  return word;
+}
+
+/* Other ranks: what reached them, for rank 0. */
+static uint64_t ask(sim_requests *requests) {
+  if (!requests) return 0;
+  return (requests->stop ? SIM_ASKED_STOP : 0u) | (atomic_exchange(&requests->warning, 0) ? SIM_ASKED_WARNING : 0u) |
+         (atomic_exchange(&requests->checkpoint, 0) ? SIM_ASKED_CHECKPOINT : 0u);
+}
+
+/* Looks at the agreement after a step; rank 0 takes over the requests of the others. */
+static sim_status look_at_agreement(loop *l, double patience) {
+  uint64_t asked;
+  sim_requests *requests = l->run->requests;
+  SIM_TRY(sim_agreement_look(&l->agreement, l->run->clock.step, patience, &asked, &l->decision));
+  if (l->run->comm->rank > 0 || !requests) return SIM_OK;
+  if (asked & SIM_ASKED_STOP) requests->stop = 1;
+  if (asked & SIM_ASKED_WARNING) requests->warning = 1;
+  if (asked & SIM_ASKED_CHECKPOINT) requests->checkpoint = 1;
+  return SIM_OK;
+}
+
+/* Begins a round of requests, if it is time. Ranks end long steps at about the same time: a short wait then spares a
+ * step until they agree. */
+static sim_status begin_round(loop *l, const pace *p, double now) {
+  if (!sim_agreement_idle(&l->agreement) || now - l->last_round < round_interval) return SIM_OK;
+  l->last_round = now;
+  SIM_TRY(sim_agreement_post(&l->agreement, l->run->comm->rank == 0 ? decide(l, p, now) : ask(l->run->requests)));
+  return look_at_agreement(l, p->every == 1 ? fmin(0.02 * p->passed, 0.1) : 0);
+}
+
 static sim_status step_until_done(loop *l, bool *stopped) {
   sim_run *run = l->run;
   pace p = {1, 1, l->begin, 0, 0};
   *stopped = false;
   while (!is_over(run)) {
-    if (asked_to_stop(l)) {
+    if (!l->many && asked_to_stop(l)) {
       *stopped = true;
       return SIM_OK;
     }
@@ -183,7 +254,10 @@ static sim_status step_until_done(loop *l, bool *stopped) {
     bool last = is_over(run);
     if (isnan(run->clock.t))
       return sim_fail(SIM_ERR_DIVERGED, "the time is NaN after step %lld", (long long)before.step);
+    if (l->many) SIM_TRY(look_at_agreement(l, 0));
     SIM_TRY(outputs(l, &before, false, last));
+    *stopped = !is_over(run) && l->decision & SIM_DECIDED_STOP;
+    if (*stopped) return SIM_OK;
     if (!look(&p)) continue;
     SIM_TRY(follow_device(run->backend, &p));
     SIM_TRY(sim_outputs_poll(l->outputs));
@@ -193,14 +267,9 @@ static sim_status step_until_done(loop *l, bool *stopped) {
       l->last_progress = now;
       progress(l, now);
     }
-    if (!is_over(run) && now - l->begin >= run->wall_limit - reserve(run, &p)) {
-      const double left = run->wall_limit - (now - l->begin);
-      if (!run->wall_reserve)
-        sim_log(SIM_LOG_INFO, "the wall limit of %.10g s is reached", run->wall_asked);
-      else if (left > 0)
-        sim_log(SIM_LOG_INFO, "the limit of the job is near: %.0f s are left", left);
-      else
-        sim_log(SIM_LOG_INFO, "the limit of the job is over");
+    if (l->many)
+      SIM_TRY(begin_round(l, &p, now));
+    else if (!is_over(run) && limit_reached(l, &p, now)) {
       *stopped = true;
       return SIM_OK;
     }
@@ -223,11 +292,21 @@ static sim_status refuse_failed(const sim_run *run) {
   return used ? sim_fail(SIM_ERR_IO, "at step %lld: %s", (long long)run->clock.step, text) : SIM_OK;
 }
 
+/* All ranks must have come to the same state. */
+static sim_status check_ranks(const sim_run *run) {
+  uint64_t word;
+  bool same;
+  memcpy(&word, run->digest, sizeof word);
+  SIM_TRY(sim_comm_same(run->comm, word, &same));
+  return same ? SIM_OK : sim_fail(SIM_ERR_INTERNAL, "the ranks differ at step %lld", (long long)run->clock.step);
+}
+
 static sim_status finish(loop *l, bool stopped) {
   sim_run *run = l->run;
   const sim_frame *state;
   SIM_TRY(sim_outputs_state(l->outputs, &state));
   sim_frame_digest(state, run->digest);
+  if (l->many) SIM_TRY(check_ranks(run));
   if (stopped) SIM_TRY(sim_outputs_save(l->outputs));
   SIM_TRY(sim_outputs_flush(l->outputs));
   SIM_TRY(refuse_failed(run));
@@ -268,6 +347,8 @@ sim_status sim_run_loop(sim_run *run) {
   SIM_TRY(sim_outputs_create(run, &l.outputs));
   run->outputs = l.outputs;
   l.begin = l.last_progress = sim_wall_clock();
+  l.many = run->comm && run->comm->size > 1;
+  l.agreement = sim_agreement_begin(run->comm);
   for (size_t i = 0; i < run->sink_count; i++) {
     run->sinks[i].last_wall = l.begin;
     l.any_wall |= run->sinks[i].cadence.kind == SIM_EVERY_WALL;

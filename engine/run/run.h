@@ -33,6 +33,7 @@ enum { SIM_WARNING_LEAD = 150 };
 typedef struct sim_run {
   const sim_model *model;
   const sim_backend *backend;     /* of the model */
+  const sim_comm *comm;           /* NULL: one rank */
   const sim_table *const *tables; /* of this run; NULL: the model's */
   const sim_expr *stop_when;      /* of sim_common; NULL: none */
   void *self;
@@ -63,7 +64,9 @@ typedef struct sim_run {
   atomic_int computing; /* see sim_run_give_up */
 } sim_run;
 
-/* Makes steps until t_end, or until stop_when holds: SIM_OK. Stopped early with a checkpoint: SIM_ERR_STOPPED.
+/* Makes steps until t_end, or until stop_when holds: SIM_OK. Stopped early with a checkpoint: SIM_ERR_STOPPED. Of
+ * several ranks all make the same steps and outputs, with as many sinks of the same cadences; wall_limit and progress
+ * are rank 0's. SIM_ERR_INTERNAL where ranks end with different states.
  * Outputs that could not be written by the end: SIM_ERR_IO. Errors of the model and device as they are. */
 sim_status sim_run_loop(sim_run *run) SIM_MUST_CHECK;
 

@@ -6,6 +6,7 @@
 #define FLUID_FLUID_H
 
 #include "engine/model.h"
+#include "kernels/common/geometry/geometry.h"
 #include "kernels/common/grid/grid.h"
 #include "kernels/fluid/cpu/kernels.h"
 
@@ -82,12 +83,14 @@ typedef struct fluid_numbers {
   double dx, dt;
   double tau;      /* relaxation time: 3 viscosity dt/dx^2 + 1/2 */
   double mach;     /* of `speed` */
-  double reynolds; /* of `speed` and the shortest side of the box */
+  double reynolds; /* of `speed` and the shortest distance of sides that are not periodic; of all if all are */
   double cell_reynolds;
   bool viscous; /* the step is as long as viscosity, not as mach, allows */
 } fluid_numbers;
 /* The step of the scenario; dt > 0: of a run that has begun with this one. */
 fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt);
+/* The acceleration in units of the lattice. */
+void fluid_force_of(const fluid_parameters *p, const fluid_numbers *numbers, double out[3]);
 
 /* ---- start/walls.c: which cells are solid, and the links of cells at walls ---- */
 
@@ -102,6 +105,10 @@ typedef struct fluid_walls {
   fluid_link *link;
   fluid_span *span;                   /* solid cells */
   int64_t cells, links, spans, fluid; /* fluid: cells that are not solid */
+  /* Patches of cells that touch bodies: patch i is member[patch[i]] to member[patch[i + 1] - 1], numbers of cells. */
+  int32_t *patch, *member;
+  double *lost; /* [members]: scratch of fluid_sweep */
+  int64_t patches, members;
 } fluid_walls;
 /* Releases with fluid_walls_destroy, also after a failure. SIM_ERR_SCENARIO: a profile is wrong, a body has no cell, or
  * no cell is fluid. */
@@ -110,14 +117,29 @@ sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *nu
 void fluid_walls_destroy(fluid_walls *walls);
 /* Bytes: counted, where the grid is not large or has no bodies; else a bound. */
 double fluid_walls_bytes(const fluid_parameters *p);
-/* The body's point next to x in a periodic box: centre of a ball or a block, a point of the axis. */
+/* ---- start/patches.c ---- */
+
+/* Finds the patches. Called by fluid_walls_create when the links are there. */
+sim_status fluid_patches_create(const grid_shape *grid, fluid_walls *walls) SIM_MUST_CHECK;
+/* The link by which a direction arrives at a cell; NULL: none. */
+const fluid_link *fluid_link_of(const fluid_walls *walls, int64_t row, int64_t x, int arriving);
+
+/* ---- start/bodies.c ---- */
+
+geometry_wall fluid_body_shape(const fluid_parameters *p, int body);
+/* A cylinder that is parallel to no axis. */
+bool fluid_body_tilted(const geometry_wall *shape);
+/* Distance of x to a body and its images, negative where no fluid is, and the velocity of the surface next to x; NULL:
+ * not wanted. */
+double fluid_body_distance(const grid_shape *grid, const geometry_wall *shape, const double x[3], double velocity[3]);
+/* The body's point, in the image that is nearest to x: centre of a ball or a block, a point of the axis. */
 void fluid_body_centre(const fluid_parameters *p, int body, const double x[3], double out[3]);
 
 /* ---- cpu/sweep.c, cpu/measure.c ---- */
 
-/* Room for a state: two of them make a step. [nz][ny][moments][pitch] behind FLUID_PAD numbers. */
-fluid_rows fluid_rows_of(const grid_shape *grid);
-double fluid_state_numbers(const grid_shape *grid);
+/* Room for a state: two of them make a step. [nz][ny][numbers][pitch] behind FLUID_PAD numbers. */
+fluid_rows fluid_rows_of(const grid_shape *grid, bool single);
+double fluid_state_numbers(const grid_shape *grid, bool single);
 static inline void *fluid_first(const sim_buffer *state) {
   return (char *)state->data + FLUID_PAD * sim_dtype_size(state->dtype);
 }

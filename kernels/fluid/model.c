@@ -33,8 +33,8 @@ enum { STATE_MOMENTS, STATE_VELOCITY, STATE_PRESSURE = STATE_VELOCITY + 3, STATE
 static const sim_field state_fields[] = {
     [STATE_MOMENTS] = {.name = "moments",
                        .type = SIM_REAL,
-                       .doc = "moments of the populations after collision, in units of the lattice: "
-                              "kernels/fluid/cpu/kernels.h"},
+                       .doc = "moments of the populations after collision, in units of the lattice, and in single what "
+                              "rounding took from them: kernels/fluid/cpu/kernels.h"},
     [STATE_VELOCITY] = VELOCITY("x"),
     VELOCITY("y"),
     VELOCITY("z"),
@@ -56,20 +56,6 @@ static bool has_open_side(const fluid_parameters *p) {
   for (int s = 0; s < FLUID_SIDES; s++)
     if (p->sides[s].given && !isnan(p->sides[s].pressure)) return true;
   return false;
-}
-
-/* Each step adds 3 g to moments 3 j of up to sqrt(3) mach, which single precision rounds to 2^-24 of them: a hundred
- * times that is an error of a percent. */
-static void warn_of_rounding(const fluid_parameters *p, const fluid_numbers *k) {
-  double square = 0;
-  for (size_t a = 0; a < p->acceleration.rows; a++) square += p->acceleration.data[a] * p->acceleration.data[a];
-  const double g = sqrt(square) * k->dt * k->dt / k->dx, rounding = 0x1p-24 * sqrt(3) * k->mach;
-  if (fluid_single(p) && g > 0 && 3 * g < 100 * rounding)
-    sim_log(
-        SIM_LOG_WARN,
-        "acceleration: what it adds in a step is %.2g times the rounding of single precision, and the flow may stop "
-        "short of its speed: take precision = \"double\"",
-        3 * g / rounding);
 }
 
 /* Walls and bodies that cells hardly resolve. */
@@ -101,14 +87,14 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const grid_shape grid = fluid_grid_of(p);
   const fluid_numbers k = fluid_numbers_of(p, setup->saved ? setup->saved->clock.dt : 0);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&grid);
-  const double state = fluid_state_numbers(&grid) * number, fields = (grid.rank + 1) * cells * number;
+  const double state = fluid_state_numbers(&grid, fluid_single(p)) * number, fields = (grid.rank + 1) * cells * number;
   if (!setup->saved) {
     sim_log(SIM_LOG_INFO, "dt = %.6g (%s), relaxation time %.6g steps, Mach number %.3g", k.dt,
             !isnan(p->integrate.dt) ? "as given"
             : k.viscous             ? "as long as the viscosity allows"
                                     : "by mach",
             k.tau, k.mach);
-    sim_log(SIM_LOG_INFO, "Reynolds number %.6g of the box (its shortest side), %.4g of a cell", k.reynolds,
+    sim_log(SIM_LOG_INFO, "Reynolds number %.6g of the box (shortest distance of sides), %.4g of a cell", k.reynolds,
             k.cell_reynolds);
     if (k.mach > 0.2)
       sim_log(SIM_LOG_WARN, "Mach number %.3g: compression changes the flow by about %.0f %%", k.mach,
@@ -121,7 +107,6 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
           "the cell Reynolds number is %.3g: eddies below a cell are not modelled, and the run may be unstable above "
           "20: expected about %.0f cells along x",
           k.cell_reynolds, (double)grid.n[0] * k.cell_reynolds / 20);
-    warn_of_rounding(p, &k);
     warn_of_cells(p, &k);
   }
   sim_plan_add(out, "moments, before and after a step", 2 * state);
@@ -164,7 +149,7 @@ static sim_array moments_of(const fluid_run *run) {
 
 static sim_status allocate(fluid_run *run, const sim_setup *setup) {
   const grid_shape *g = &run->machine.grid;
-  const double numbers = fluid_state_numbers(g);
+  const double numbers = fluid_state_numbers(g, run->machine.single);
   const sim_dtype type = run->machine.single ? SIM_F32 : SIM_F64;
   if (!(numbers < 0x1p58)) return sim_no_memory("the fluid");
   for (int i = 0; i < 2; i++)
@@ -187,7 +172,7 @@ static double excess_of(const fluid_run *run) {
   return sum;
 }
 
-/* A closed box keeps its mass, but for interpolation at bodies. `excess` as of excess_of. */
+/* A closed box keeps its mass, but for rounding. `excess` as of excess_of. */
 static double mass_change(const fluid_run *run, double excess) {
   return has_open_side(run->p) ? 0 : (excess - run->excess) / ((double)run->machine.walls.fluid + run->excess);
 }
@@ -247,15 +232,14 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   }
   run->numbers = fluid_numbers_of(p, setup->saved ? setup->saved->clock.dt : 0);
   const grid_shape grid = fluid_grid_of(p);
-  const double unit = run->numbers.dx / (run->numbers.dt * run->numbers.dt);
   run->machine = (fluid_machine){.grid = grid,
-                                 .rows = fluid_rows_of(&grid),
+                                 .rows = fluid_rows_of(&grid, fluid_single(p)),
                                  .lattice = fluid_lattice_of(grid.rank),
                                  .kernels = fluid_kernels_of(fluid_single(p), setup->isa),
                                  .collision = {.omega = 1 / run->numbers.tau},
                                  .single = fluid_single(p),
                                  .threads = threads_for(&grid, setup->threads)};
-  for (size_t a = 0; a < p->acceleration.rows; a++) run->machine.collision.g[a] = p->acceleration.data[a] / unit;
+  fluid_force_of(p, &run->numbers, run->machine.collision.g);
   run->shown = -1;
   sim_extent whole;
   extent(p, &whole);
@@ -338,7 +322,8 @@ static void measure_bodies(const fluid_run *run, double *values) {
       if (body < 0) continue;
       fluid_body_centre(run->p, body, x, centre);
       for (int a = 0; a < 3; a++) centre[a] /= k->dx;
-      m->kernels->force(m->lattice, &m->rows, &links, i, j, fluid_first(&run->state[0]), centre, momentum, torque);
+      m->kernels->force(m->lattice, &m->collision, &m->rows, &links, i, j, fluid_first(&run->state[0]), centre,
+                        momentum, torque);
       double *to = values + columns * body;
       for (int a = 0; a < rank; a++) to[a] += force * momentum[a];
       for (int a = rank == 2 ? 2 : 0; a < 3; a++) to[rank == 2 ? rank : rank + a] += force * k->dx * torque[a];
@@ -363,9 +348,9 @@ static void warn_of_flow(fluid_run *run, const sim_clock *clock, const double *v
   const double change = mass_change(run, values[FLUID_MASS] / cell - (double)run->machine.walls.fluid);
   if (fabs(change) > mass_limit && !run->told_mass) {
     run->told_mass = true;
-    sim_log(SIM_LOG_WARN, "the mass has changed by %.3g %% %s at t = %.9g: forces are affected; take %s", 100 * change,
-            p->bodies.count > 0 ? "through curved walls" : "by rounding", clock->t,
-            p->bodies.count > 0 ? "more cells or a lower mach" : "precision = \"double\"");
+    sim_log(SIM_LOG_WARN,
+            "the mass has changed by %.3g %% by rounding at t = %.9g: forces are affected; take precision = \"double\"",
+            100 * change, clock->t);
   }
   const double speed = values[FLUID_SPEED], mach = values[FLUID_MACH];
   if ((mach > 0.3 || speed > 1.5 * p->speed) && !run->told_speed) {
@@ -430,6 +415,7 @@ static const char *const references[] = {
     "Latt and Chopard, Math. Comput. Simul. 72 (2006) 165: regularised collision",
     "Guo, Zheng and Shi, Phys. Rev. E 65 (2002) 046308: forces",
     "Bouzidi, Firdaouss and Lallemand, Phys. Fluids 13 (2001) 3452: interpolated bounce-back",
+    "Kao and Yang, J. Comput. Phys. 227 (2008) 5671: interpolated bounce-back loses mass, which is given back here",
     "Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427: sides of given pressure",
     "Ladd, J. Fluid Mech. 271 (1994) 285: moving walls, forces by momentum exchange",
     NULL,

@@ -1,9 +1,12 @@
 /* The error of the forces of a run, measured on some of its bodies against direct sums. */
 #include "kernels/nbody/run.h"
 
+#include "kernels/nbody/cpu/evaluator.h"
+
 #include "engine/log.h"
 #include "engine/rng.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -51,22 +54,43 @@ static int sample_count(const nbody_run *run) {
   return (int)fmin((double)run->n, fmin(most, NBODY_SAMPLES));
 }
 
-sim_status nbody_measure_force_error(nbody_run *run, int64_t step) {
+/* Takes the external acceleration at position[3][count] and time t from a[3][count]. */
+static sim_status subtract_external(const nbody_run *run, const double *position, int count, double t, double *a) {
+  nbody_evaluator *field;
+  const nbody_evaluator_input in[] = {{position, SIM_F64, false},
+                                      {position + count, SIM_F64, false},
+                                      {position + 2 * count, SIM_F64, false},
+                                      {&t, SIM_F64, true}};
+  SIM_TRY(nbody_evaluator_create(run->laws.external, "t", SIM_ISA_PLAIN, 1, &field));
+  for (int first = 0; first < count; first += NBODY_EVALUATOR_BLOCK) {
+    const int some = count - first < NBODY_EVALUATOR_BLOCK ? count - first : NBODY_EVALUATOR_BLOCK;
+    const double *external = nbody_evaluator_run(field, in, first, some);
+    for (int c = 0; c < 3; c++)
+      for (int k = 0; k < some; k++) a[c * count + first + k] -= external[c * NBODY_EVALUATOR_BLOCK + k];
+  }
+  nbody_evaluator_destroy(&field);
+  return SIM_OK;
+}
+
+sim_status nbody_measure_force_error(nbody_run *run, const sim_clock *clock) {
   const nbody_solver *solver = run->forces.solver;
+  const int64_t step = clock->step;
   const bool known = run->force_error.measured && run->force_error.step == step;
-  if (solver->sample == NULL || run->laws.external != NULL || run->n < 2 || known) return SIM_OK;
+  if (solver->sample == NULL || run->n < 2 || known) return SIM_OK;
   const int count = sample_count(run);
-  int64_t *numbers = calloc((size_t)count, sizeof *numbers);
+  int64_t *numbers = malloc((size_t)count * sizeof *numbers);
   double *values = malloc((size_t)count * 9 * sizeof *values);
   sim_status status = SIM_OK;
   if (numbers == NULL || values == NULL) status = sim_no_memory("the force error of %d bodies", count);
-  double *got = values, *exact = got + 3 * count, *error = exact + 3 * count, *size = error + count;
+  double *got = values, *exact = got + 3 * count, *position = exact + 3 * count;
+  double *error = position, *size = error + count; /* [count], [2][count]: the positions are needed before */
   for (int k = 0; status == SIM_OK && k < count; k++) {
     double u[2];
     sim_rng_uniform(SAMPLE_SEED, (uint64_t)k, (uint64_t)step, 0, u);
     numbers[k] = run->n <= count ? k : (int64_t)(u[0] * (double)run->n);
   }
-  if (status == SIM_OK) status = solver->sample(run->forces.work, numbers, count, got, exact);
+  if (status == SIM_OK) status = solver->sample(run->forces.work, numbers, count, position, got, exact);
+  if (status == SIM_OK && run->laws.external != NULL) status = subtract_external(run, position, count, clock->t, got);
   if (status == SIM_OK) {
     nbody_force_error *e = &run->force_error;
     find_errors(got, exact, count, error, size);
@@ -82,4 +106,16 @@ sim_status nbody_measure_force_error(nbody_run *run, int64_t step) {
   free(numbers);
   free(values);
   return status;
+}
+
+sim_status nbody_watch_force_error(nbody_run *run, const sim_clock *clock) {
+  enum { EVERY = 64 };
+  if (clock->step % EVERY != 0) return SIM_OK;
+  SIM_TRY(nbody_measure_force_error(run, clock));
+  const nbody_force_error *e = &run->force_error;
+  double *const largest = run->controller;
+  if (!e->measured || e->step != clock->step) return SIM_OK;
+  largest[NBODY_LARGEST_MEDIAN] = fmax(largest[NBODY_LARGEST_MEDIAN], fmin(e->median, DBL_MAX));
+  largest[NBODY_LARGEST_TAIL] = fmax(largest[NBODY_LARGEST_TAIL], fmin(e->tail, DBL_MAX));
+  return SIM_OK;
 }

@@ -2,6 +2,7 @@
 #include "kernels/nbody/run.h"
 #include "kernels/nbody/scenario/tables.h"
 
+#include "engine/log.h"
 #include "engine/run/startup.h"
 
 #include <inttypes.h>
@@ -19,6 +20,13 @@ static const char *const control_names[] = {"energy at the start",
                                             "size of the system",
                                             "kinetic energy of the momenta",
                                             "integral of the peculiar kinetic energy",
+                                            "method",
+                                            "order of multipoles",
+                                            "opening angle",
+                                            "weight of the target's radius",
+                                            "most bodies of a leaf",
+                                            "largest median of the force error",
+                                            "largest force error of 99.9 %",
                                             NULL};
 static const sim_field state_fields[] = {
     [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT, .doc = "id of the body, from 0"},
@@ -50,10 +58,10 @@ static const sim_field state_fields[] = {
          .type = SIM_REAL,
          .components = NBODY_CONTROLS,
          .choices = control_names,
-         .doc =
-             "energy at the start (with expansion the Layzer-Irvine constant), next adaptive step, root mean square "
-             "distance from the mean position at the start; with expansion the kinetic energy of the momenta and the "
-             "integral over a of the peculiar kinetic energy"},
+         .doc = "energy at the start (with expansion the Layzer-Irvine constant), next adaptive step, root mean square "
+                "distance from the mean position at the start; with expansion the kinetic energy of the momenta and "
+                "the integral over a of the peculiar kinetic energy; method of the forces (1 direct, 2 fmm), its "
+                "settings and its largest errors"},
     [ARRAYS] = {0}};
 
 /* ---- observables ---- */
@@ -79,8 +87,7 @@ static double layzer_irvine_error(const nbody_run *run, double a, double kinetic
 
 static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double *values) {
   const nbody_sums *s = sums_at(run, clock);
-  SIM_TRY(nbody_check_solver(run));
-  SIM_TRY(nbody_measure_force_error(run, clock->step));
+  SIM_TRY(nbody_check_solver(run, clock->step));
   const double a = run->expansion.given ? clock->t : 1, kinetic = s->kinetic / (a * a), potential = s->potential / a;
   const double initial = run->controller[NBODY_INITIAL_ENERGY], total = kinetic + potential;
   values[NBODY_COLUMN_KINETIC] = kinetic;
@@ -103,18 +110,42 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
   return SIM_OK;
 }
 
-static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
-  nbody_run *run = self;
-  if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
-  if (table == NBODY_TABLE_OBSERVE) return run->ops->observe(run->work, clock->t, values);
-  if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
+/* NaN of direct sums. */
+static sim_status observe_force_error(nbody_run *run, const sim_clock *clock, double *values) {
+  const nbody_force_error *e = &run->force_error;
+  SIM_TRY(nbody_measure_force_error(run, clock));
+  values[0] = e->measured ? e->median : NAN;
+  values[1] = e->measured ? e->tail : NAN;
+  return SIM_OK;
+}
+
+static void observe_levels(nbody_run *run, double *values) {
+  nbody_histogram levels;
+  run->ops->choose_levels(run->work, run->integrate.dt, 0, &levels);
+  for (int64_t level = 0; level <= run->integrate.levels; level++) values[level] = (double)levels.bodies[level];
+}
+
+static void observe_radii(nbody_run *run, const sim_clock *clock, double *values) {
   if (run->box > 0) { /* no centre of mass */
     for (int k = 0; k < NBODY_RADII; k++) values[k] = NAN;
-    return SIM_OK;
+    return;
   }
   const nbody_sums *s = sums_at(run, clock);
   const double centre[3] = {s->moment[0] / s->mass, s->moment[1] / s->mass, s->moment[2] / s->mass};
   run->ops->radii(run->work, centre, values);
+}
+
+static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
+  nbody_run *run = self;
+  if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
+  if (run->tables[table] == &nbody_force_error_table) return observe_force_error(run, clock, values);
+  if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
+  if (table == NBODY_TABLE_LAGRANGIAN)
+    observe_radii(run, clock, values);
+  else if (strcmp(run->tables[table]->name, "levels") == 0)
+    observe_levels(run, values);
+  else
+    return run->ops->observe(run->work, clock->t, values);
   return SIM_OK;
 }
 
@@ -132,21 +163,36 @@ static const nbody_ops *choose_ops(const nbody_parameters *p, const sim_setup *s
 
 static double box_of(const nbody_parameters *p) { return p->box.given ? p->box.size : 0; }
 
+/* Median and 99.9 % of the force errors that the scenario asks for; NaN: any. Forces between bodies that are nearly
+ * uniform, as at the start of an expanding universe, cancel to about a hundredth of those that multipoles are set for.
+ */
+enum { EXPANSION_CANCELS = 100 };
+static double asked_error(const nbody_parameters *p) {
+  if (p->gravity.error > 0) return p->gravity.error;
+  return p->expansion.given ? EXPANSION_CANCELS * NBODY_ERROR : NBODY_ERROR;
+}
+
 static nbody_options options_for(const nbody_parameters *p, const nbody_laws *laws, const sim_setup *setup, int64_t n,
                                  double spread) {
-  return (nbody_options){.n = n,
-                         .single_pairs = p->common.precision != SIM_DOUBLE,
-                         .jerk = p->integrate.scheme == NBODY_HERMITE4,
-                         .isa = setup->isa,
-                         .threads = setup->threads,
-                         .G = p->gravity.G,
-                         .softening = p->gravity.softening,
-                         .box = box_of(p),
-                         .method = (nbody_method)p->gravity.solver,
-                         .fmm = nbody_fmm_settings_for(p->gravity.error, p->gravity.error_tail, (double)n),
-                         .spread = spread,
-                         .laws = *laws,
-                         .observe = p->observe.count > 0 ? &p->observe : NULL};
+  const double finer = p->expansion.given ? EXPANSION_CANCELS : 1;
+  nbody_options out = {.n = n,
+                       .single_pairs = p->common.precision != SIM_DOUBLE,
+                       .jerk = p->integrate.scheme == NBODY_HERMITE4,
+                       .individual = p->integrate.steps == NBODY_INDIVIDUAL,
+                       .levels = (int)p->integrate.levels,
+                       .eta = p->integrate.eta,
+                       .isa = setup->isa,
+                       .threads = setup->threads,
+                       .G = p->gravity.G,
+                       .softening = p->gravity.softening,
+                       .box = box_of(p),
+                       .method = (nbody_method)p->gravity.solver,
+                       .fmm = nbody_fmm_settings_for(asked_error(p) / finer, p->gravity.error_tail / finer, (double)n),
+                       .spread = spread,
+                       .laws = *laws,
+                       .observe = p->observe.count > 0 ? &p->observe : NULL};
+  if (setup->saved != NULL) nbody_saved_method(setup->saved, &out);
+  return out;
 }
 
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
@@ -255,9 +301,32 @@ static sim_status restore(nbody_run *run, const sim_setup *setup) {
   run->species_count = saved->species_count;
   SIM_TRY(nbody_create_arrays(run, setup));
   sim_array here;
-  for (int which = 0; which < ARRAYS; which++)
-    if (view_array(run, which, &here)) SIM_TRY(sim_frame_restore(saved, setup->backend, &here));
+  for (int which = 0; which < ARRAYS; which++) {
+    if (!view_array(run, which, &here)) continue;
+    if (which == CONTROLLER)
+      here.shape[0] = sim_frame_array(saved, "controller")->shape[0]; /* checked; may be shorter */
+    SIM_TRY(sim_frame_restore(saved, setup->backend, &here));
+  }
   return SIM_OK;
+}
+
+static void keep_method(const nbody_options *options, const nbody_choice *choice, double *controller) {
+  controller[NBODY_METHOD] = choice->method;
+  controller[NBODY_ORDER] = options->fmm.order;
+  controller[NBODY_ANGLE] = options->fmm.theta;
+  controller[NBODY_WEIGHT] = options->fmm.weight;
+  controller[NBODY_LEAF] = options->fmm.leaf;
+}
+
+static void warn_of_crowd(const nbody_options *options, sim_backend_kind kind, nbody_method method) {
+  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(options, kind, (double)options->n);
+  if (method == NBODY_FMM && options->crowd > 0 && cost.seconds > cost.direct)
+    sim_log(SIM_LOG_WARN,
+            "about %.9g of %" PRId64
+            " bodies lie in one smallest cell of the multipole tree, a 2^%d-th of the extent of "
+            "all: a force takes about %.2g x as long as by gravity.solver = \"direct\"; take that, or leave out the "
+            "bodies that are far away",
+            options->crowd, options->n, NBODY_FMM_LEVEL_MAX, cost.seconds / cost.direct);
 }
 
 static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_setup *setup) {
@@ -271,7 +340,8 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
     nbody_groups_free(&groups);
     if (status != SIM_OK) return status;
   }
-  const nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
+  nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
+  options.crowd = run->crowd;
   const nbody_state state = {.n = run->n,
                              .dtype = run->ops->dtype,
                              .mass = run->mass.data,
@@ -280,6 +350,8 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
                              .acceleration = run->acceleration.data,
                              .jerk = run->jerk.data};
   SIM_TRY(nbody_solver_choose(&options, setup->backend->kind, &run->choice));
+  warn_of_crowd(&options, setup->backend->kind, run->choice.method);
+  keep_method(&options, &run->choice, run->controller);
   run->forces.solver = run->choice.solver;
   SIM_TRY(run->forces.solver->create(&options, &state, &run->forces.work));
   SIM_TRY(run->ops->create(&options, &state, run->forces, &run->work));
@@ -288,12 +360,12 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   sim_startup("computing the first force", 0, 0);
   run->ops->force(run->work, 0);
   run->ops->finish(run->work);
-  SIM_TRY(nbody_check_solver(run));
+  SIM_TRY(nbody_check_solver(run, 0));
   SIM_TRY(nbody_check_force(run, &options));
   sim_startup("computing the energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
-  SIM_TRY(nbody_measure_force_error(run, 0));
-  SIM_TRY(nbody_check_solver(run));
+  SIM_TRY(nbody_watch_force_error(run, &(sim_clock){0}));
+  SIM_TRY(nbody_check_solver(run, 0));
   SIM_TRY(nbody_check_energy(run, sums));
   run->controller[NBODY_INITIAL_ENERGY] = run->laws.potential_known ? sums->kinetic + sums->potential : 0;
   if (run->expansion.given) {
@@ -315,13 +387,16 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->spectrum_table = nbody_spectrum_table(p);
   run->box = box_of(p);
   run->sums_step = -1;
-  run->force_error = (nbody_force_error){.asked = p->gravity.error > 0 ? p->gravity.error : NBODY_ERROR,
+  run->tables = p->tables;
+  run->force_error = (nbody_force_error){.asked = asked_error(p),
                                          .asked_tail = p->gravity.error_tail > 0 ? p->gravity.error_tail : INFINITY};
   sim_status status = start(run, p, setup);
   if (status != SIM_OK) {
     destroy(self);
     return status;
   }
+  run->force_error.largest_median = run->controller[NBODY_LARGEST_MEDIAN]; /* of the start, or of before */
+  run->force_error.largest_tail = run->controller[NBODY_LARGEST_TAIL];
   if (setup->saved != NULL)
     *clock = setup->saved->clock;
   else
@@ -336,6 +411,9 @@ static void describe(const void *self, char *out, size_t capacity) {
   snprintf(out, capacity, "%" PRId64 " %s, %s%s", run->n, run->n == 1 ? "body" : "bodies",
            schemes[run->integrate.scheme], isnan(run->integrate.dt) ? " with adaptive step" : "");
   size_t used = strlen(out);
+  if (run->integrate.steps == NBODY_INDIVIDUAL)
+    used += (size_t)snprintf(out + used, capacity - used, " with individual steps of %.3g down to %.3g",
+                             run->integrate.dt, ldexp(run->integrate.dt, -(int)run->integrate.levels));
   if (run->expansion.given)
     used += (size_t)snprintf(out + used, capacity - used, ", expanding from a = %.4g", run->expansion.a_start);
   if (run->laws.no_pairs)
@@ -346,15 +424,25 @@ static void describe(const void *self, char *out, size_t capacity) {
              run->choice.why);
 }
 
+static void report_steps(const nbody_run *run, sim_bytes *out) {
+  const nbody_step_counts *c = &run->counts;
+  if (c->steps > 0)
+    sim_bytes_format(out,
+                     "individual steps: %.3g forces on a body in a step of %.3g, in %.3g substeps; shortest step %.3g, "
+                     "with which steps of one length take %.3g times as many forces\n",
+                     c->forces / (c->steps * (double)run->n), run->integrate.dt, c->substeps / c->steps,
+                     ldexp(run->integrate.dt, -c->deepest), c->at_finest / c->forces);
+}
+
 static void report(const void *self, const sim_clock *clock, sim_bytes *out) {
   (void)clock;
+  report_steps(self, out);
   const nbody_force_error *e = &((const nbody_run *)self)->force_error;
-  if (e->measured)
+  if (e->measured || e->largest_median > 0)
     sim_bytes_format(out, "force error: largest measured median %.2g, 99.9 %% of the bodies %.2g; asked for %.2g\n",
                      e->largest_median, e->largest_tail, e->asked);
   else if (((const nbody_run *)self)->forces.solver->sample != NULL)
-    sim_bytes_format(out, "force error: not measured%s\n",
-                     ((const nbody_run *)self)->laws.external != NULL ? " beside an external field" : "");
+    sim_bytes_format(out, "force error: not measured\n");
 }
 
 static const char *const references[] = {
@@ -362,6 +450,8 @@ static const char *const references[] = {
     "J. Makino and S. J. Aarseth, PASJ 44 (1992) 141: Hermite scheme",
     "S. J. Aarseth, in Multiple Time Scales, eds. Brackbill and Cohen (1985) 377: adaptive step",
     "H. Yoshida, Phys. Lett. A 150 (1990) 262: fourth-order composition",
+    "V. Springel, MNRAS 364 (2005) 1105: individual steps, and their criterion",
+    "T. Quinn, N. Katz, J. Stadel and G. Lake, astro-ph/9710043 (1997): individual steps",
     "S. J. Aarseth, M. Henon and R. Wielen, A&A 37 (1974) 183: Plummer spheres",
     "L. Hernquist, ApJ 356 (1990) 359: Hernquist spheres",
     "L. Hernquist, ApJS 86 (1993) 389: disk galaxies",
@@ -386,6 +476,19 @@ static const char example[] =
     "  output    = { snapshots = \"every 0.5\", tables = \"every 0.125\", checkpoint = \"every 5 min\" },\n"
     "}\n";
 
+static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
+  const nbody_parameters *p = parameters;
+  if (p->integrate.steps == NBODY_SHARED || nbody_individual_on(backend)) return true;
+  snprintf(lacks, capacity, "individual steps are");
+  return false;
+}
+
+/* The force on some bodies counts as their share of that on all. */
+static double work_done(const void *self, double steps) {
+  const nbody_run *run = self;
+  return run->integrate.steps == NBODY_INDIVIDUAL ? run->counts.forces / (double)run->n : steps;
+}
+
 const sim_model nbody_model = {
     .name = "nbody",
     .doc = "N-body dynamics: point masses under gravity (direct sums or fast multipoles), external fields or a custom "
@@ -402,10 +505,12 @@ const sim_model nbody_model = {
     .precisions = {[SIM_SINGLE] = true, [SIM_MIXED] = true, [SIM_DOUBLE] = true},
     .bench = nbody_bench,
     .validate = nbody_validate,
+    .supports = supports,
     .tables_of = tables_of,
     .plan = plan,
     .create = create,
     .step = nbody_step,
+    .work_done = work_done,
     .observe = observe,
     .view = view,
     .describe = describe,

@@ -87,7 +87,7 @@ typedef enum nbody_method { NBODY_AUTO, NBODY_DIRECT, NBODY_FMM } nbody_method;
 typedef struct nbody_gravity {
   double G, softening;
   int solver;        /* nbody_method */
-  double error;      /* of the force, median over the bodies; NaN: none is given, which is NBODY_ERROR */
+  double error;      /* of the force, median over the bodies; NaN: NBODY_ERROR, with expansion 100 times that */
   double error_tail; /* of 99.9 % of the bodies; NaN: any */
 } nbody_gravity;
 #define NBODY_ERROR 1e-4
@@ -99,11 +99,17 @@ typedef struct nbody_box {
   int boundary; /* 0: periodic */
 } nbody_box;
 
+/* Whether all bodies make steps of one length, or each body steps of dt / 2^level, with a level of its own. */
+typedef enum nbody_steps { NBODY_SHARED, NBODY_INDIVIDUAL } nbody_steps;
+enum { NBODY_LEVELS_MAX = 20 };
+
 typedef struct nbody_integrate {
-  int scheme;    /* nbody_scheme */
-  double dt;     /* NaN: adaptive */
-  double eta;    /* NaN until validate sets the default of the scheme */
-  double dt_max; /* NaN: none */
+  int scheme;     /* nbody_scheme */
+  int steps;      /* nbody_steps */
+  double dt;      /* NaN: adaptive; of individual steps the longest */
+  int64_t levels; /* deepest level of individual steps, at most NBODY_LEVELS_MAX */
+  double eta;     /* NaN until validate sets the default of the scheme */
+  double dt_max;  /* NaN: none */
   double t_end;
   double max_energy_error; /* NaN: none */
 } nbody_integrate;
@@ -119,12 +125,13 @@ typedef struct nbody_parameters {
   nbody_expansion expansion;
   int64_t spectrum; /* points along a side of the grid of the table `spectrum`; 0: no table */
   nbody_integrate integrate;
-  /* Filled by validation: the tables of `observe` and of `spectrum`, and all tables of the run. */
+  /* Filled by validation: the tables of individual steps, `observe` and `spectrum`, and all tables of the run. */
+  sim_field level_columns[NBODY_LEVELS_MAX + 2];
   sim_field observe_columns[SIM_COLUMNS_MAX + 1];
   sim_field spectrum_columns[SIM_COLUMNS_MAX + 1];
   char spectrum_names[SIM_COLUMNS_MAX][24], spectrum_docs[SIM_COLUMNS_MAX][96];
-  sim_table observe_table, spectrum_table;
-  const sim_table *tables[5];
+  sim_table level_table, observe_table, spectrum_table;
+  const sim_table *tables[7];
 } nbody_parameters;
 
 /* sim_model.validate: fills in defaults, and adds the faults of rules between parameters. */

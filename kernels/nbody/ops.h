@@ -12,6 +12,12 @@ typedef struct nbody_sums {
   double momentum[3], angular_momentum[3];
 } nbody_sums;
 
+/* Individual steps: number of bodies of each level; [levels + 1]: of those of level `levels`, the bodies that want a
+ * shorter step than that. */
+typedef struct nbody_histogram {
+  int64_t bodies[NBODY_LEVELS_MAX + 2];
+} nbody_histogram;
+
 enum { NBODY_RADII = 5 };
 extern const double nbody_radius_fractions[NBODY_RADII];
 
@@ -32,6 +38,12 @@ typedef struct nbody_ops {
   void (*kick)(nbody_work *work, double dt);  /* v += a dt; then as `finish` */
   void (*drift)(nbody_work *work, double dt); /* x += v dt */
   void (*kick_drift)(nbody_work *work, double kick, double drift); /* both; the acceleration is lost */
+  /* Individual steps: a body of level l makes steps of dt / 2^l. In these, only bodies whose level is at least `least`
+   * take part, and their forces must have been computed. NULL: the device has no individual steps. */
+  /* New levels by nbody_level, at least `least` and at most options.levels; *out: those of all bodies. */
+  void (*choose_levels)(nbody_work *work, double dt, int least, nbody_histogram *out);
+  void (*force_levels)(nbody_work *work, double t, int least);
+  void (*kick_levels)(nbody_work *work, double dt, int least); /* v += a dt / 2^level */
   /* Stores x, v, a, j, and replaces x and v by their predictions. */
   void (*hermite_predict)(nbody_work *work, double dt);
   /* Corrects from the stored values and the force at the prediction. */

@@ -55,6 +55,16 @@ SIM_HD static inline double nbody_corrected_position(double x0, double v0, doubl
   return x0 + 0.5 * dt * (v0 + v1) + dt * dt * (1.0 / 12.0) * (a0 - a1);
 }
 
+/* Level of a body in individual steps: the least l with dt / 2^l <= eta sqrt(softening / |a|), a2 = |a|^2; levels + 1
+ * where none up to `levels` is short enough, or a is not a number. The criterion is that of V. Springel, MNRAS 364
+ * (2005) 1105, equation 34, with eta = sqrt(2 x its eta). */
+SIM_HD static inline int nbody_level(double a2, double softening, double eta, double dt, int levels) {
+  const double longest = eta * sqrt(softening / sqrt(a2));
+  int level = 0;
+  for (; level <= levels && !(dt <= longest); level++) dt *= 0.5;
+  return level;
+}
+
 /* Square of Aarseth's step over eta: (|a| |s| + |j|^2) / (|j| |c| + |s|^2); infinite for a constant force. */
 SIM_HD static inline double nbody_aarseth(double a2, double j2, double s2, double c2) {
   const double low = sqrt(j2 * c2) + s2;

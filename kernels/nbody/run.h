@@ -6,18 +6,28 @@
 #include "kernels/nbody/ops.h"
 #include "kernels/nbody/start/bodies.h"
 
-/* Indices into the state array `controller`: numbers kept from step to step beside the bodies. */
+/* Indices into the state array `controller`: numbers kept from step to step beside the bodies. The method is
+ * NBODY_DIRECT or NBODY_FMM, and a resumed run goes on with it; order, angle, weight and leaf are nbody_fmm_settings.
+ * Earlier checkpoints have the first NBODY_CONTROLS_EARLIER alone. */
 enum {
   NBODY_INITIAL_ENERGY, /* with expansion the Layzer-Irvine constant */
   NBODY_NEXT_STEP,
   NBODY_SPREAD,
   NBODY_KINETIC_NOW,      /* expansion: kinetic energy of the momenta a^2 dx/dt */
   NBODY_KINETIC_INTEGRAL, /* expansion: integral over a of the peculiar kinetic energy since the start */
-  NBODY_CONTROLS
+  NBODY_METHOD,
+  NBODY_ORDER,
+  NBODY_ANGLE,
+  NBODY_WEIGHT,
+  NBODY_LEAF,
+  NBODY_LARGEST_MEDIAN, /* of the force errors in nbody_watch_force_error; 0: none */
+  NBODY_LARGEST_TAIL,
+  NBODY_CONTROLS,
+  NBODY_CONTROLS_EARLIER = NBODY_KINETIC_NOW
 };
 
-/* Error of the acceleration by the solver, measured whenever the energy is, on NBODY_SAMPLES bodies that step and
- * chance choose: |da| / |a| of each. */
+/* Error of the acceleration by the solver, measured in some steps and for rows of its table, on NBODY_SAMPLES bodies
+ * that step and chance choose: |da| / |a| of each, without external forces. */
 typedef struct nbody_force_error {
   double asked, asked_tail; /* INFINITY: any */
   double median, tail;      /* at the last measurement; tail: of 99.9 % */
@@ -25,6 +35,16 @@ typedef struct nbody_force_error {
   int64_t step; /* of that measurement */
   bool measured, warned;
 } nbody_force_error;
+
+/* Individual steps since the start, or since the run was continued. */
+typedef struct nbody_step_counts {
+  double forces;    /* of one body by all */
+  double steps;     /* of the engine: longest steps */
+  double substeps;  /* forces at one time, of all or of some bodies */
+  double at_finest; /* forces that steps of one length, the shortest of each step of the engine, would have taken */
+  int deepest;      /* level */
+  bool warned;      /* of bodies that want a shorter step than the shortest */
+} nbody_step_counts;
 
 typedef struct nbody_run {
   const sim_backend *backend;
@@ -39,21 +59,26 @@ typedef struct nbody_run {
   int spectrum_table;       /* index of the table `spectrum`; -1: none */
   nbody_spectrum *spectrum; /* NULL: no table `spectrum` */
   void *staged;             /* for the spectrum, on a GPU: masses and positions on the host */
+  nbody_step_counts counts;
   int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
   double controller[NBODY_CONTROLS];
+  double crowd; /* nbody_options.crowd of a fresh start */
   sim_species species[SIM_SPECIES_MAX];
   size_t species_count;
   nbody_sums sums; /* of step sums_step */
   int64_t sums_step;
   nbody_laws laws;
-  sim_graph *step; /* captured step of length integrate.dt; NULL before capture */
+  const sim_table *const *tables; /* of the run, in the order of `observe` */
+  sim_graph *step;                /* captured step of length integrate.dt; NULL before capture */
 } nbody_run;
 
 /* Checks the ranges of the values in a checkpoint's state; *n: its bodies. box: as in nbody_options.
  * SIM_ERR_INCOMPATIBLE. */
 sim_status nbody_saved_check(const nbody_integrate *integrate, double box, const sim_frame *saved,
                              int64_t *n) SIM_MUST_CHECK;
+/* The method and its settings of a checked checkpoint; those of `out` where the checkpoint has none. */
+void nbody_saved_method(const sim_frame *saved, nbody_options *out);
 /* Creates the state's arrays for run->n bodies, zeroed, on the run's device (ids on the host). SIM_ERR_NO_MEMORY. */
 sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 /* Creates and fills the state's arrays with the bodies of `groups`, sorted by species. SIM_ERR_SCENARIO where a value
@@ -91,10 +116,14 @@ double nbody_run_spectrum_bytes(const nbody_parameters *p, const sim_setup *setu
 /* A row of the table `spectrum` at scale factor a. */
 sim_status nbody_observe_spectrum(nbody_run *run, double a, double *values) SIM_MUST_CHECK;
 /* Measures run->force_error at the present state, after its force; warns once where it is above what was asked. Does
- * nothing for direct sums, and with external forces, which are in the same sums. SIM_ERR_NO_MEMORY. */
-sim_status nbody_measure_force_error(nbody_run *run, int64_t step) SIM_MUST_CHECK;
-/* The first failure of the solver since the last check; SIM_ERR_NO_MEMORY. */
-sim_status nbody_check_solver(const nbody_run *run) SIM_MUST_CHECK;
+ * nothing for direct sums. SIM_ERR_NO_MEMORY. */
+sim_status nbody_measure_force_error(nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+/* The same in every 64th step, whether rows of tables are written or not; the largest errors become state. */
+sim_status nbody_watch_force_error(nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+/* The first failure of the solver since the last check, in this step: SIM_ERR_NO_MEMORY, SIM_ERR_DIVERGED. */
+sim_status nbody_check_solver(const nbody_run *run, int64_t step) SIM_MUST_CHECK;
+/* SIM_ERR_DIVERGED, naming the first body whose position is not finite; SIM_OK where there is none. */
+sim_status nbody_name_infinite(const nbody_run *run, int64_t step) SIM_MUST_CHECK;
 /* sim_model.step */
 sim_status nbody_step(void *self, sim_clock *clock);
 

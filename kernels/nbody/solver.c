@@ -23,19 +23,31 @@ static const nbody_solver *const fmm[SIM_BACKEND_KINDS] = {
 
 static void take_direct(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   out->solver = direct_for(options, kind);
+  out->method = NBODY_DIRECT;
   snprintf(out->name, sizeof out->name, "%s", out->solver->name);
 }
 
 static void take_fmm(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   out->solver = fmm[kind];
+  out->method = NBODY_FMM;
   snprintf(out->name, sizeof out->name, "%s of order %d, angle %.3g", fmm[kind]->name, options->fmm.order,
            options->fmm.theta);
 }
 
+/* Why multipoles are out of the question. */
+static const char *obstacle(const nbody_options *options, sim_backend_kind kind) {
+  if (options->laws.pair != NULL || options->laws.no_pairs) return "multipoles are for gravity alone";
+  if (options->jerk) return "multipoles give no jerk, which hermite4 needs";
+  return fmm[kind] == NULL ? "multipoles have no GPU code" : "multipoles do not take so many bodies";
+}
+
+bool nbody_individual_on(sim_backend_kind kind) {
+  return direct[kind][0]->accelerate_some != NULL && fmm[kind]->accelerate_some != NULL;
+}
+
 /* Of both methods the faster one. */
 static void take_faster(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
-  const nbody_fmm_estimate cost =
-      nbody_fmm_estimate_for(&options->fmm, kind, options->single_pairs, options->box > 0, (double)options->n);
+  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(options, kind, (double)options->n);
   if (cost.seconds < cost.direct) {
     take_fmm(options, kind, out);
     snprintf(out->why, sizeof out->why, "; auto: about %.2g x faster than direct sums", cost.direct / cost.seconds);
@@ -47,6 +59,10 @@ static void take_faster(const nbody_options *options, sim_backend_kind kind, nbo
 
 sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   *out = (nbody_choice){0};
+  if (options->individual && !nbody_individual_on(kind))
+    return sim_fail(SIM_ERR_SCENARIO, "integrate.steps = \"individual\" has no GPU code: take device cpu, or "
+                                      "integrate.steps = \"shared\"");
+  if (options->begun) snprintf(out->why, sizeof out->why, "; as the run has begun");
   if (options->method == NBODY_FMM) {
     if (fmm[kind] == NULL)
       return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" has no GPU code: take device cpu, or \"direct\"");
@@ -56,6 +72,7 @@ sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind ki
   const bool multipoles = options->method == NBODY_AUTO && fmm[kind] != NULL && fmm[kind]->supports(options) == SIM_OK;
   if (options->method == NBODY_DIRECT || !multipoles) {
     take_direct(options, kind, out);
+    if (options->method == NBODY_AUTO) snprintf(out->why, sizeof out->why, "; auto: %s", obstacle(options, kind));
     return out->solver->supports(options);
   }
   if (direct_for(options, kind)->supports(options) == SIM_OK)

@@ -26,10 +26,15 @@ typedef struct nbody_options {
   sim_isa isa;
   int threads;
   double G, softening;
-  double box;    /* edge of the periodic box, which has all positions in [0, box); 0: open space */
+  double box;      /* edge of the periodic box, which has all positions in [0, box); 0: open space */
+  bool individual; /* steps of each body's own, with levels 0 ... levels */
+  int levels;
+  double eta;    /* of individual steps */
   double spread; /* root mean square distance from the mean position at the start of the run: the size of the system */
+  double crowd;  /* about the most bodies in one smallest cell of a tree at the start; 0: unknown, or few */
   nbody_laws laws;
-  nbody_method method;             /* that the scenario asks for */
+  nbody_method method;             /* that the scenario asks for, or that a resumed run has begun with */
+  bool begun;                      /* the run is resumed: its method stays */
   nbody_fmm_settings fmm;          /* of the fast multipole method */
   const sim_function_map *observe; /* functions of NBODY_BODY_INPUTS with one result each; NULL: none */
 } nbody_options;
@@ -43,6 +48,13 @@ typedef struct nbody_cost {
   double rate;         /* order of magnitude of the interactions a second of the built-in forces */
   double additions;    /* in functions of the scenario, as sim_expr_work counts */
 } nbody_cost;
+
+/* Bodies whose forces a substep of individual steps needs: those with level[i] >= least. */
+typedef struct nbody_targets {
+  const uint8_t *level; /* [n], on the device, in the state's order */
+  int least;
+  int64_t count; /* of these bodies */
+} nbody_targets;
 
 /* A solver created for one run. Each solver completes this type. */
 typedef struct nbody_solver_work nbody_solver_work;
@@ -66,13 +78,19 @@ typedef struct nbody_solver {
    * acceleration is all zeros, so that the solver may add to it. Bodies at one point without softening give
    * infinities or NaN. */
   void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
+  /* Acceleration of some bodies by all bodies, in the state's array; that of the others is undefined afterwards.
+   * What a solver keeps for the next call follows from the calls since the last `accelerate` alone, so that a run
+   * continued from there has the same bits. NULL: the solver has no individual steps. */
+  void (*accelerate_some)(nbody_solver_work *work, const nbody_targets *targets);
   /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
    * cannot fail. SIM_ERR_NO_MEMORY where lists have outgrown the memory. */
   sim_status (*check)(nbody_solver_work *work);
-  /* Of bodies numbers[count], count <= NBODY_SAMPLES: got[3][count], the acceleration that the state has, and
-   * exact[3][count], its direct sum in fp64, all on the host. Needs final values in the state's acceleration. Waits for
-   * the device. NULL: the forces are direct sums. SIM_ERR_DEVICE. */
-  sim_status (*sample)(nbody_solver_work *work, const int64_t *numbers, int count, double *got, double *exact);
+  /* Of bodies numbers[count], count <= NBODY_SAMPLES: position[3][count]; got[3][count], the acceleration that the
+   * state has, with external forces; and exact[3][count], the direct sum over all bodies in fp64; all on the host.
+   * Needs final values in the state's acceleration. Waits for the device. NULL: the forces are direct sums.
+   * SIM_ERR_DEVICE. */
+  sim_status (*sample)(nbody_solver_work *work, const int64_t *numbers, int count, double *position, double *got,
+                       double *exact);
   /* Potential energy of all pairs, in fp64 for all precisions; NaN where it is unknown. Waits for the device. */
   double (*potential)(nbody_solver_work *work);
   /* Shortest time in which the force on a body changes, for the first adaptive step of the Hermite scheme: |a| / |j| of
@@ -90,13 +108,32 @@ typedef struct nbody_forces {
 /* What nbody_solver_choose has decided. */
 typedef struct nbody_choice {
   const nbody_solver *solver;
-  char name[48]; /* of the method and its settings: "fast multipoles of order 5, angle 0.8" */
-  char why[96];  /* "; auto: 4.1 x faster than direct sums", or nothing where there was no choice */
+  nbody_method method; /* NBODY_DIRECT or NBODY_FMM */
+  char name[48];       /* of the method and its settings: "fast multipoles of order 5, angle 0.8" */
+  char why[96];        /* "; auto: 4.1 x faster than direct sums", or nothing where the scenario names the method */
 } nbody_choice;
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The method that options->method asks for; of NBODY_AUTO the faster one of those that serve here, by the estimates of
- * fmm/settings.c, which know neither the threads nor the instruction set. SIM_ERR_SCENARIO where none serves. */
+ * fmm/settings.c. SIM_ERR_SCENARIO where none serves. */
 sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) SIM_MUST_CHECK;
+
+/* What a force on n bodies costs, to compare methods: by options->fmm, single_pairs, isa and threads. */
+typedef struct nbody_fmm_estimate {
+  double far, near; /* M2L, and ordered pairs, a body */
+  double seconds;   /* of a force by multipoles */
+  double direct;    /* seconds of direct sums */
+} nbody_fmm_estimate;
+nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n);
+/* Whether the solvers of this kind of device have individual steps. */
+bool nbody_individual_on(sim_backend_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
 
 /* Direct summation over all pairs, with gravity or a custom law. */
 extern const nbody_solver nbody_direct_cpu;

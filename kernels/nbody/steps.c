@@ -3,6 +3,9 @@
 
 #include "kernels/nbody/physics.h"
 
+#include "engine/log.h"
+
+#include <inttypes.h>
 #include <math.h>
 
 /* Kick, drift, kick: the force at the end is the first of the next step. */
@@ -48,6 +51,60 @@ static void expanding_leapfrog(nbody_run *run, double a, double b) {
   run->controller[NBODY_KINETIC_INTEGRAL] += 0.5 * (b - a) * (before / (a * a) + after / (b * b));
 }
 
+/* ---- individual steps ---- */
+
+/* Warns once where some bodies want a step shorter than the shortest. */
+static void warn_of_long_steps(nbody_run *run, const nbody_histogram *now, double t, double dt) {
+  const int levels = (int)run->integrate.levels;
+  if (run->counts.warned || now->bodies[levels + 1] == 0) return;
+  run->counts.warned = true;
+  sim_log(SIM_LOG_WARN,
+          "at t = %.9g %" PRId64 " of %" PRId64 " bodies want a step below %.3g, the shortest one: they make that, and "
+          "their error is larger than integrate.eta = %.3g means; set integrate.levels above %d, or a shorter dt",
+          t, now->bodies[levels + 1], run->n, ldexp(dt, -levels), run->integrate.eta, levels);
+}
+
+/* Deepest of the levels 0 ... most that has bodies. */
+static int deepest_level(const nbody_histogram *now, int most) {
+  int level = most;
+  while (level > 0 && now->bodies[level] == 0) level--;
+  return level;
+}
+
+/* Kick, drift, kick with a step for each body: dt / 2^level, the level chosen by the acceleration at the step's
+ * beginning, at times that are multiples of the step. All bodies drift together by the shortest step that any of them
+ * makes. Forces are those of bodies whose step ends, by all bodies where they have drifted to. At the end all steps
+ * end, so that the levels follow from the state alone. Where all bodies have one level the operations are those of the
+ * leapfrog with that step. T. Quinn et al., astro-ph/9710043 (1997); V. Springel, MNRAS 364 (2005) 1105, section 4. */
+static void individual(nbody_run *run, double t, double dt) {
+  const nbody_ops *ops = run->ops;
+  nbody_work *const work = run->work;
+  nbody_step_counts *counts = &run->counts;
+  const int levels = (int)run->integrate.levels;
+  const int64_t ticks = INT64_C(1) << levels;
+  nbody_histogram now;
+  int finest = 0;
+  for (int64_t tick = 0, least = 0; tick < ticks;) { /* bodies of level >= least begin a step at `tick` */
+    ops->choose_levels(work, dt, (int)least, &now);
+    warn_of_long_steps(run, &now, t + dt * ((double)tick / (double)ticks), dt);
+    ops->kick_levels(work, 0.5 * dt, (int)least);
+    const int deepest = deepest_level(&now, levels);
+    ops->drift(work, ldexp(dt, -deepest));
+    tick += ticks >> deepest;
+    for (least = levels; least > 0 && tick % (ticks >> (least - 1)) == 0;) least--;
+    ops->force_levels(work, t + dt * ((double)tick / (double)ticks), (int)least);
+    ops->kick_levels(work, 0.5 * dt, (int)least);
+    for (int64_t level = least; level <= levels; level++) counts->forces += (double)now.bodies[level];
+    counts->substeps++;
+    finest = deepest > finest ? deepest : finest;
+  }
+  counts->steps++;
+  counts->at_finest += ldexp((double)run->n, finest);
+  counts->deepest = finest > counts->deepest ? finest : counts->deepest;
+}
+
+/* ---- steps of all schemes ---- */
+
 static void queue_step(nbody_run *run, double t, double dt) {
   switch ((nbody_scheme)run->integrate.scheme) {
   case NBODY_LEAPFROG: leapfrog(run->ops, run->work, t, dt); break;
@@ -60,6 +117,10 @@ static void queue_step(nbody_run *run, double t, double dt) {
  * not know the time: with a time-dependent force, steps are enqueued anew. */
 static sim_status run_step(nbody_run *run, double t, double dt) {
   const sim_backend *backend = run->backend;
+  if (run->integrate.steps == NBODY_INDIVIDUAL) {
+    individual(run, t, dt);
+    return SIM_OK;
+  }
   if (backend->queue == NULL || dt != run->integrate.dt || run->laws.time_dependent) {
     queue_step(run, t, dt);
     return SIM_OK;
@@ -73,9 +134,11 @@ static sim_status run_step(nbody_run *run, double t, double dt) {
   return backend->queue->graph_launch(run->step);
 }
 
-sim_status nbody_check_solver(const nbody_run *run) {
+sim_status nbody_check_solver(const nbody_run *run, int64_t step) {
   const nbody_forces *forces = &run->forces;
-  return forces->solver->check != NULL ? forces->solver->check(forces->work) : SIM_OK;
+  const sim_status status = forces->solver->check != NULL ? forces->solver->check(forces->work) : SIM_OK;
+  if (status == SIM_ERR_DIVERGED) SIM_TRY(nbody_name_infinite(run, step));
+  return status;
 }
 
 static bool adaptive(const nbody_run *run) { return isnan(run->integrate.dt); }
@@ -143,10 +206,10 @@ sim_status nbody_step(void *self, sim_clock *clock) {
     expanding_leapfrog(run, clock->t, after);
   else
     SIM_TRY(run_step(run, clock->t, dt));
-  SIM_TRY(nbody_check_solver(run));
+  SIM_TRY(nbody_check_solver(run, clock->step + 1));
   if (adaptive(run)) plan_next_step(run, dt);
   clock->step++;
   clock->t = after;
   clock->dt = dt;
-  return SIM_OK;
+  return nbody_watch_force_error(run, clock);
 }

@@ -152,7 +152,8 @@ static sim_status step(void *self, sim_clock *clock) {
   clock->dt = isnan(sampling->standard_error) ? clock->t - floor(base / batch) * batch * run->pair : clock->t - t;
   clock->step++;
   warn_unpaid(run, t, clock->t);
-  const bool late = sampling->time > 0 && sim_wall_clock() - run->begin > sampling->time;
+  uint64_t late = run->comm->rank == 0 && sampling->time > 0 && sim_wall_clock() - run->begin > sampling->time;
+  if (sampling->time > 0) SIM_TRY(sim_comm_agree(run->comm, late, &late));
   clock->t_end = late ? clock->t : end_of(run, clock->t);
   return SIM_OK;
 }
@@ -247,11 +248,15 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const option_ops *ops = ops_of(setup->backend->kind);
   const double quantities = option_quantities(p, NULL), batch = paths_of(p, ops->batch(p));
   const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
+  const double chunk = option_groups(p) > 1 ? fmin(option_block_samples(p), OPTION_CHUNK) : OPTION_CHUNK;
   sim_plan_add(out, "paths", ops->bytes(p, setup) + option_bias_bytes(p, setup));
   out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
   if (option_is_stepped(p)) out->checkpoint_bytes += (2.0 * option_payoff_count(p) + 1) * sizeof(double);
   out->work_per_step = batch * (double)p->steps * (double)p->assets.count;
-  out->work_rate_guess = setup->backend->kind == SIM_BACKEND_CPU ? guess[setup->isa] * setup->threads : 8e11;
+  out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / chunk);
+  out->work_rate_guess = setup->backend->kind == SIM_BACKEND_CPU
+                             ? guess[setup->isa] * setup->threads * fmin(setup->comm->size, out->most_ranks)
+                             : 8e11;
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= 0.3;
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
   out->t_end = p->sampling.paths;
@@ -318,6 +323,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->round = (double)run->block * run->groups;
   const size_t q = (size_t)run->quantities, all = q * (size_t)run->groups;
   run->ops = ops_of(setup->backend->kind);
+  run->comm = setup->comm;
   run->batch = run->ops->batch(p);
   run->quantity = calloc(q, sizeof *run->quantity);
   run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 2 * (size_t)option_payoff_count(p), sizeof(double));
@@ -416,6 +422,7 @@ const sim_model option_model = {
     .work_unit = "path-steps",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
     .precisions = {[SIM_MIXED] = true, [SIM_DOUBLE] = true},
+    .ranks = true,
     .bench = option_bench,
     .validate = option_validate,
     .supports = supports,

@@ -15,7 +15,7 @@ typedef struct option_ops {
   void (*destroy)(option_sampler **sampler);
   /* Draws the samples first .. first + count - 1; first is a multiple of the block. Host memory, block by block:
    * mean[blocks][quantities], and squares likewise: sums of squared deviations of the means of option_unit samples.
-   * The same bits for every count, number of threads and device size. */
+   * The same bits for every count, number of threads and ranks, and device size. */
   sim_status (*sample)(option_sampler *sampler, int64_t first, int64_t count, double *mean, double *squares);
   const char *(*name)(const option_sampler *sampler); /* "one path a lane (avx512)" */
 } option_ops;

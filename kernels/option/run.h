@@ -10,6 +10,7 @@
 typedef struct option_run {
   const option_parameters *parameters;
   const option_ops *ops;
+  const sim_comm *comm;
   option_sampler *sampler;
   option_quantity *quantity;   /* [quantities], owned */
   int quantities, pair, batch; /* pair: paths of a sample; batch: blocks (OPTION_BLOCK samples) of a step, at most */

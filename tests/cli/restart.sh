@@ -35,15 +35,19 @@ for setup in "leapfrog double" "leapfrog single" "leapfrog mixed" "yoshida4 doub
     same short again "$label, restart at step $step of 3"
   done
 
-  # Five times in a row, anywhere, each time with another number of threads.
-  steps=6000
-  expect 0 "" "${run[@]}" -o whole --set "steps=$steps" --set every=never
-  stop_soon "${run[@]}" -o chain --set "steps=$steps" --set "every=every 30 steps" --threads 1
-  [ "$code" = 75 ] || fail "$label: exit $code, not 75"
-  for threads in 2 3 1 7; do
-    stop_soon "$SIM" resume chain --threads "$threads"
-    [ "$code" = 75 ] || fail "$label, $threads threads, step $(key step chain): exit $code, not 75"
+  # Five times in a row, anywhere, each time with another number of threads; a run that ends before it is asked to stop
+  # is begun anew with more steps.
+  for steps in 6000 24000 96000; do
+    expect 0 "" "${run[@]}" -o whole --set "steps=$steps" --set every=never --force
+    rm -rf -- chain
+    stop_soon "${run[@]}" -o chain --set "steps=$steps" --set "every=every 30 steps" --threads 1
+    for threads in 2 3 1 7; do
+      [ "$code" = 75 ] || break
+      stop_soon "$SIM" resume chain --threads "$threads"
+    done
+    [ "$code" = 0 ] || break
   done
+  [ "$code" = 75 ] || fail "$label, $threads threads, step $(key step chain): exit $code, not 75"
   expect 0 "" "$SIM" resume chain --threads 2
   same whole chain "$label, five restarts"
 done

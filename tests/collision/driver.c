@@ -12,7 +12,9 @@ collision_values driver_values(void) {
 }
 
 driver driver_make(sim_precision precision, double dt, double t_end) {
-  driver d = {.setup = {.backend = &sim_backend_cpu, .isa = sim_isa_best(), .threads = 2, .folder = ""}};
+  driver d = {
+      .setup = {
+          .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 2, .folder = ""}};
   d.parameters.common.seed = 1;
   d.parameters.common.precision = (int)precision;
   d.parameters.contact.values = driver_values();

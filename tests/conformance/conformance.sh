@@ -5,17 +5,18 @@
 #   outputs    the state does not depend on what is written, nor how often
 #   restart    a run resumed from a checkpoint of an odd step ends as the straight run: digest, tables, snapshot
 #   threads    1, 2, 3 and 7 threads: the same digest and tables
+#   ranks      2 and 3 ranks, where the model supports them: the files of one rank
 #   precision  each precision has bits of its own, is refused, or is said to be computed as another
 #   device     CPU and GPU agree within the rounding of their sums (skipped without a GPU)
 #   describe   `sim describe` names what the language has
 #   reseal     a checkpoint with a wild content and a valid seal ends with a documented exit code
-# With ALL=1 outputs, restart, threads and precision are asked of all scenarios of the model, and reseal of 300
+# With ALL=1 outputs, restart, threads, ranks and precision are asked of all scenarios of the model, and reseal of 300
 # mutations more. SIM, COMPARE and RESEAL name the programs, ROOT the source tree.
 model=${1:?a model}
 shift
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 : "${COMPARE:?the program crash_compare}" "${RESEAL:?the program reseal}" "${ROOT:?the source tree}"
-(($#)) || set -- example outputs restart threads precision device describe reseal
+(($#)) || set -- example outputs restart threads ranks precision device describe reseal
 export OMP_WAIT_POLICY=passive ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 cp -r -- "$ROOT/scenarios" "$ROOT/data" .
 mkdir work
@@ -111,6 +112,23 @@ check_threads() { # SCENARIO
   for threads in 1 2 3 7; do
     run "threads$threads" --threads "$threads"
     equal threads1 "threads$threads" "$1: $threads threads"
+  done
+}
+
+check_ranks() { # SCENARIO
+  local ranks file
+  short "$1" 16 "every 1 steps" "every 7 steps" ends
+  if ! "$SIM" check ../scenarios/short.lua --ranks 2 >output 2>&1; then
+    grep -qF "sim.$model runs on one rank only" output || fail "$1: sim check --ranks 2"
+    return 0
+  fi
+  run ranks1 --threads 1
+  for ranks in 2 3; do
+    run "ranks$ranks" --threads 1 --ranks "$ranks"
+    equal ranks1 "ranks$ranks" "$1: $ranks ranks"
+    for file in $(checkpoints ranks1) $(last_snapshot ranks1); do
+      "$COMPARE" "$file" "ranks$ranks/${file#ranks1/}" >output 2>&1 || fail "$1: $ranks ranks: ${file##*/} differs"
+    done
   done
 }
 

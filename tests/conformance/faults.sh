@@ -14,6 +14,7 @@ sees outputs outputs "outputs change the state"
 sees state restart "restart at step 7 of 16: digest"
 sees tables restart "restart at step 7 of 16: tables differ"
 sees threads threads "2 threads: digest"
+sees ranks ranks "2 ranks: digest"
 sees precision precision "precision double has the bits of single"
 sees reseal reseal "a resealed checkpoint, mutation"
 

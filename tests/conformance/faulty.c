@@ -12,6 +12,7 @@ static bool has_fault(const char *name) {
 /* What no checkpoint holds. */
 static int64_t steps_made;
 static void *taken;
+static const sim_comm *comm;
 
 static double *positions(void *self) { return ((template_state *)self)->position.data; }
 
@@ -24,13 +25,30 @@ static sim_status faulty_validate(void *parameters, sim_faults *faults) {
 
 static sim_status faulty_create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
   if (has_fault("memory") && (taken = calloc(1, 4 << 20)) == NULL) return SIM_ERR_NO_MEMORY;
+  comm = setup->comm;
   SIM_TRY(create(parameters, setup, clock, self));
   if (has_fault("reseal") && positions(*self)[0] > 1e9) abort();
   return SIM_OK;
 }
 
+/* Every rank sums its share of the coordinates. Added by rank, as a reduction of floating-point numbers would do, the
+ * sum depends on the number of ranks. */
+static sim_status sum_by_ranks(void *self, double *sum) {
+  double own = 0, sums[SIM_RANKS_MAX];
+  size_t end;
+  const size_t count = 3 * (size_t)((template_state *)self)->parameters->n;
+  for (size_t i = sim_comm_first(comm, count, &end); i < end; i++) own += positions(self)[i];
+  SIM_TRY(comm->ops->gather(comm, &own, sizeof own, sums));
+  *sum = 0;
+  for (int r = 0; r < comm->size; r++) *sum += sums[r];
+  return SIM_OK;
+}
+
 static sim_status faulty_step(void *self, sim_clock *clock) {
+  double sum;
   SIM_TRY(step(self, clock));
+  SIM_TRY(sum_by_ranks(self, &sum));
+  if (has_fault("ranks")) positions(self)[0] += 0x1p-10 * sum;
   steps_made++;
   if (has_fault("state")) positions(self)[0] *= 1 + 0x1p-40 * (double)steps_made;
   if (has_fault("threads")) positions(self)[0] *= 1 + 0x1p-40 * omp_get_max_threads();
@@ -61,6 +79,7 @@ __attribute__((constructor)) static void fill_in(void) {
   faulty_model.step = faulty_step;
   faulty_model.observe = faulty_observe;
   faulty_model.destroy = faulty_destroy;
+  faulty_model.ranks = true;
   if (has_fault("precision")) faulty_model.precisions[SIM_SINGLE] = true;
   if (has_fault("example")) faulty_model.example = "return sim.template { n = 100, rate = 0.5 }\n";
 }

@@ -171,8 +171,12 @@ static void test_file_and_probes(void **state) {
              "probes = {{0.3, 0.2%s}, {1.7, 0.6%s}}, integrate = { scheme = 'etdrk4', dt = 'auto', t_end = 2 } }",
              grids[i], i ? "cross = {0, 0.005}," : "", i ? ", 0.4" : ", 0", i ? ", 0.9" : ", 0");
     assert_true(decode(&s, text, NULL));
-    s.setup = (sim_setup){
-        .backend = &sim_backend_cpu, .isa = sim_isa_best(), .threads = 2, .folder = "", .read_grid = made_up};
+    s.setup = (sim_setup){.backend = &sim_backend_cpu,
+                          .comm = &sim_comm_alone,
+                          .isa = sim_isa_best(),
+                          .threads = 2,
+                          .folder = "",
+                          .read_grid = made_up};
     must(diffusion_model.create(s.p, &s.setup, &s.clock, &s.self), "create");
     look(&s);
     for (int64_t c = 0; c < cells(&s); c++) /* (i + 0.5)/n of 2, a tenth of it; rounding of a transform and back */

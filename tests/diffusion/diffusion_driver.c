@@ -50,7 +50,12 @@ bool decode(system_run *s, const char *text, char *text_of_faults) {
 void open_with(system_run *s, const char *text, sim_isa isa, int threads, const sim_frame *saved) {
   *s = (system_run){0};
   (void)decode(s, text, NULL);
-  s->setup = (sim_setup){.backend = &sim_backend_cpu, .isa = isa, .threads = threads, .folder = "", .saved = saved};
+  s->setup = (sim_setup){.backend = &sim_backend_cpu,
+                         .comm = &sim_comm_alone,
+                         .isa = isa,
+                         .threads = threads,
+                         .folder = "",
+                         .saved = saved};
   must(diffusion_model.create(s->p, &s->setup, &s->clock, &s->self), "create");
   if (saved) s->clock = saved->clock;
 }

@@ -144,7 +144,7 @@ static void test_steps(void **state) {
                cases[i].dt);
       sim_plan plan = {0};
       (void)decode(&s, text, NULL);
-      s.setup = (sim_setup){.backend = &sim_backend_cpu, .threads = 1, .folder = ""};
+      s.setup = (sim_setup){.backend = &sim_backend_cpu, .comm = &sim_comm_alone, .threads = 1, .folder = ""};
       assert_true(sim_log_add(hear, &h));
       must(diffusion_model.plan(s.p, &s.setup, &plan), "plan");
       sim_log_remove(hear, &h);

@@ -1,4 +1,5 @@
-/* What a state is checked for before it is saved: the first number that is not finite, wherever it stands. */
+/* What a state is checked for before it is saved: the first number that is not finite, wherever it stands. And its
+ * digest, which depends on every byte and can be computed in parts. */
 #include "engine/frame.h"
 
 #include <setjmp.h>
@@ -7,6 +8,9 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <float.h>
 #include <math.h>
@@ -55,7 +59,40 @@ static void test_not_finite(void **state) {
       }
 }
 
+/* The digest by its definition: blocks of a MiB that are hashed on their own. */
+static void test_digest(void **state) {
+  (void)state;
+  enum { MEBIBYTE = 1 << 20, BYTES = 2 * MEBIBYTE + 24 };
+  static unsigned char data[BYTES];
+  char out[33], expected[33], changed[33];
+  for (size_t i = 0; i < BYTES; i++) data[i] = (unsigned char)(i * i / 5);
+  const sim_array array = {.field = &field, .dtype = SIM_U64, .rank = 1, .shape = {BYTES / 8}, .data = data};
+  const sim_frame frame = {.clock = {.step = 3, .t = 0.5, .dt = 0.25}, .arrays = &array, .array_count = 1};
+  unsigned char list[8 + 8 + 8 + 2 + 3 * 16];
+  memcpy(list, &frame.clock.step, 8);
+  memcpy(list + 8, &frame.clock.t, 8);
+  memcpy(list + 16, &frame.clock.dt, 8);
+  memcpy(list + 24, "u", 2);
+  for (size_t k = 0; k < 3; k++) {
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits(data + k * MEBIBYTE, k < 2 ? MEBIBYTE : 24));
+    memcpy(list + 26 + 16 * k, canonical.digest, 16);
+  }
+  const XXH128_hash_t hash = XXH3_128bits(list, sizeof list);
+  snprintf(expected, sizeof expected, "%016llx%016llx", (unsigned long long)hash.high64,
+           (unsigned long long)hash.low64);
+  sim_frame_digest(&frame, out);
+  assert_string_equal(out, expected);
+  for (size_t at = 0; at < BYTES; at += 299993) {
+    data[at] ^= 1;
+    sim_frame_digest(&frame, changed);
+    assert_string_not_equal(out, changed);
+    data[at] ^= 1;
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_finite), cmocka_unit_test(test_not_finite)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_finite), cmocka_unit_test(test_not_finite),
+                                     cmocka_unit_test(test_digest)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

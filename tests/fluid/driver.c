@@ -45,7 +45,12 @@ static void decode(flow *f, const char *text) {
 void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_frame *saved) {
   *f = (flow){0};
   decode(f, text);
-  f->setup = (sim_setup){.backend = &sim_backend_cpu, .isa = isa, .threads = threads, .folder = "", .saved = saved};
+  f->setup = (sim_setup){.backend = &sim_backend_cpu,
+                         .comm = &sim_comm_alone,
+                         .isa = isa,
+                         .threads = threads,
+                         .folder = "",
+                         .saved = saved};
   must(fluid_model.create(f->p, &f->setup, &f->clock, &f->self), text);
   if (saved) {
     const double t_end = f->clock.t_end;

@@ -93,6 +93,54 @@ static void test_mass(void **state) {
   }
 }
 
+/* A coarse disc, whose interpolated links alone lose percents of the mass in a thousand steps, and one that turns. What
+ * they lose comes back in the same step; what stays is the rounding of each cell, as above, of densities of 1e-2. */
+static void test_mass_at_bodies(void **state) {
+  (void)state;
+  static const char *const precision[] = {"double", "single"};
+  const double eps[] = {0x1p-53, 0x1p-24};
+  enum { STEPS = 100000 };
+  for (int k = 0; k < 2; k++) {
+    flow f;
+    char text[1024];
+    snprintf(text, sizeof text,
+             "return sim.fluid { precision = '%s', grid = { n = {20, 12}, size = {20, 12} }, viscosity = 0.02,\n"
+             "  speed = 0.1, mach = 0.3, acceleration = {0.0005, 0.0002}, integrate = { t_end = 1e9 }, bodies = {\n"
+             "    sim.ball { point = {5.2, 6.1, 0}, radius = 3.3 },\n"
+             "    sim.ball { point = {15.3, 6.4, 0}, radius = 2.7, spin = 0.02 } } }",
+             precision[k]);
+    flow_open(&f, text, sim_isa_best(), 2, NULL);
+    const double before = flow_value(&f, "flow", "mass");
+    flow_steps(&f, STEPS);
+    const double change = flow_value(&f, "flow", "mass") / before - 1;
+    if (!(fabs(change) <= STEPS * eps[k] / 100)) fail_msg("%s: the mass is off by %.3e", precision[k], change);
+    flow_close(&f);
+  }
+}
+
+/* A vortex above a plate, whose surface lies a fifth of a cell off the half between cells: what its links take above
+ * comes back above, and the fluid below stays at rest, where every sum is exact. */
+static void test_mass_beside_plate(void **state) {
+  (void)state;
+  flow f;
+  double greatest = 0;
+  flow_open(
+      &f,
+      "return sim.fluid { grid = { n = {24, 24}, size = {24, 24}, x = 'periodic', y = 'wall' }, viscosity = 0.1,\n"
+      "  speed = 1, initial = function(x, y)\n"
+      "    local k = math.pi / 12\n"
+      "    return sim.where(sim.gt(y, 14), math.sin(k*x) * math.sin(k*y), 0), sim.where(sim.gt(y, 14), math.cos(k*x), "
+      "0) end,\n"
+      "  bodies = { sim.block { low = {-1, 9.8, 0}, high = {25, 13.2, 0} } }, integrate = { t_end = 10 } }",
+      sim_isa_best(), 2, NULL);
+  flow_steps(&f, 200);
+  flow_look(&f);
+  for (int64_t y = 0; y < 10; y++)
+    for (int64_t x = 0; x < 24; x++) greatest = fmax(greatest, fabs(flow_field(&f, "pressure", x, y, 0)));
+  assert_true(greatest == 0);
+  flow_close(&f);
+}
+
 /* A relaxation time next to 1/2 and a jet: the failure names cell, time and cause. */
 static void test_unstable(void **state) {
   (void)state;
@@ -151,7 +199,7 @@ static void listen(const char *text, bool resume, heard *h) {
   sim_log_remove(hear, h);
 }
 
-/* A coarse disc at a high Mach number leaks percents of the mass, told once; a resumed run knows the mass at rest. */
+/* A coarse disc at a high Mach number: told once, and of a resumed run too. */
 static void test_warnings(void **state) {
   (void)state;
   heard h;
@@ -160,16 +208,13 @@ static void test_warnings(void **state) {
            "  acceleration = {0.0005, 0.0002}, bodies = { sim.ball { point = {10.2, 6.1, 0}, radius = 3.3 } },\n"
            "  integrate = { t_end = 4000 } }",
            resume, &h);
-    assert_int_equal(times(&h, "the mass has changed by -"), 1);
-    assert_int_equal(times(&h, "through curved walls"), 1);
+    assert_int_equal(times(&h, "the mass has changed"), 0);
     assert_int_equal(times(&h, "compressibility errors of order mach^2"), 1);
     assert_int_equal(times(&h, "bodies[1]: is 6.6 cells wide"), 1);
-    assert_int_equal(times(&h, "precision = "), 0);
   }
   listen("return sim.fluid { precision = 'single', grid = { n = {16, 6}, size = {16, 6}, y = 'wall' },\n"
          "  viscosity = 0.02, speed = 0.1, mach = 0.01, acceleration = {1e-7, 0}, integrate = { t_end = 1 } }",
          false, &h);
-  assert_int_equal(times(&h, "precision = \"double\""), 1);
   assert_int_equal(times(&h, "walls along y are 6 cells apart"), 1);
   listen("return sim.fluid { grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' }, viscosity = 0.01, speed = 1,\n"
          "  sides = { y_high = { velocity = {1, 0} } }, integrate = { t_end = 1 } }",
@@ -177,9 +222,11 @@ static void test_warnings(void **state) {
   assert_string_equal(h.text, "");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads), cmocka_unit_test(test_restart),
-                                     cmocka_unit_test(test_mass), cmocka_unit_test(test_unstable),
-                                     cmocka_unit_test(test_warnings)};
+int main(int count, char **words) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_threads),        cmocka_unit_test(test_restart),           cmocka_unit_test(test_mass),
+      cmocka_unit_test(test_mass_at_bodies), cmocka_unit_test(test_mass_beside_plate), cmocka_unit_test(test_unstable),
+      cmocka_unit_test(test_warnings)};
+  if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,8 @@ void driver_everywhere(void (*test)(driver_place place)) {
 }
 
 driver driver_make(driver_place place, nbody_scheme scheme, double dt, double t_end, double softening) {
-  driver d = {.setup = {.backend = place.backend, .isa = sim_isa_best(), .threads = 2, .folder = ""}};
+  driver d = {
+      .setup = {.backend = place.backend, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 2, .folder = ""}};
   d.parameters.common.seed = 1;
   d.parameters.common.precision = (int)place.precision;
   d.parameters.gravity = (nbody_gravity){.G = 1, .softening = softening};

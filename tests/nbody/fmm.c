@@ -1,6 +1,7 @@
 /* The fast multipole method against direct sums and known answers: exact cases, error by order and angle, collapsed
  * input, the same bits for any order of the bodies, any threads and instruction set, a collapse and a restart. */
 #include "kernels/nbody/fmm/cpu/fmm.h"
+#include "kernels/nbody/run.h"
 #include "tests/nbody/driver.h"
 
 #include <math.h>
@@ -474,7 +475,7 @@ static void sampled(void **unused) {
   enum { N = 900 };
   bodies b = plummer(N);
   double *a = need(3 * N * sizeof *a), *got = need(3 * N * sizeof *got);
-  double *exact = need(3 * N * sizeof *exact);
+  double *exact = need(3 * N * sizeof *exact), *x = need(3 * N * sizeof *x);
   const asked plain = {.threads = 2, .isa = sim_isa_best()};
   const nbody_options options = {.n = N,
                                  .single_pairs = true,
@@ -490,14 +491,15 @@ static void sampled(void **unused) {
   assert_int_equal(nbody_fmm_cpu.create(&options, &state, &work), SIM_OK);
   nbody_fmm_cpu.accelerate(work, false, &form);
   for (int i = 0; i < N; i++) numbers[i] = i;
-  assert_int_equal(nbody_fmm_cpu.sample(work, numbers, N, got, exact), SIM_OK);
+  assert_int_equal(nbody_fmm_cpu.sample(work, numbers, N, x, got, exact), SIM_OK);
+  assert_memory_equal(x, b.x, 3 * N * sizeof *x);
   assert_memory_equal(got, a, 3 * N * sizeof *a);
   double *direct = force(&nbody_direct_cpu, &b, &plain, NULL);
   assert_true(errors_of(exact, direct, N).worst < 1e-11); /* sums of 900 terms, some a thousand times the median */
   nbody_fmm_cpu.accelerate(work, false, &form);           /* the sample has left the solver as it was */
   assert_true(errors_of(a, direct, N).median < 1e-3);
   nbody_fmm_cpu.destroy(&work);
-  free(a), free(got), free(exact), free(direct);
+  free(a), free(got), free(exact), free(direct), free(x);
   drop(&b);
 }
 
@@ -527,6 +529,64 @@ static void restarts(void **unused) {
   driver_everywhere(restart_at);
 }
 
+/* A run goes on with the method and the settings that its checkpoint has, whatever "auto" would choose now; a
+ * checkpoint of before, without them, opens and chooses anew. */
+static void method_kept(void **unused) {
+  (void)unused;
+  static const nbody_method begun[] = {NBODY_FMM, NBODY_DIRECT};
+  static const char *const names[] = {"order 5, angle 0.6 (leaves of 32); as the run has begun",
+                                      "direct sum (Newton's third law, blocks of 128); as the run has begun"};
+  const driver_place place = {&sim_backend_cpu, SIM_DOUBLE};
+  for (int k = 0; k < 2; k++)
+    for (int before = 0; before < 2; before++) {
+      driver a = collapse(place, begun[k]), b = a;
+      driver_frame kept;
+      char text[400];
+      driver_keep(&a, &kept);
+      driver_destroy(&a);
+      for (size_t i = 0; i < kept.frame.array_count; i++) {
+        if (strcmp(kept.arrays[i].field->name, "controller") != 0) continue;
+        double *const x = kept.arrays[i].data;
+        assert_true(x[NBODY_METHOD] == begun[k]);
+        if (begun[k] == NBODY_FMM) x[NBODY_ORDER] = 5, x[NBODY_ANGLE] = 0.6, x[NBODY_LEAF] = 32;
+        if (before) kept.arrays[i].shape[0] = NBODY_CONTROLS_EARLIER;
+      }
+      b.self = NULL;
+      b.parameters.gravity.solver = NBODY_AUTO;
+      driver_restore(&b, &kept.frame);
+      nbody_model.describe(b.self, text, sizeof text);
+      if (strstr(text, before ? "; auto: about" : names[k]) == NULL) fail_msg("%s", text);
+      driver_step(&b);
+      driver_destroy(&b);
+      driver_frame_free(&kept);
+    }
+}
+
+/* Damaged settings are refused by name. */
+static void method_damaged(void **unused) {
+  (void)unused;
+  static const double damage[][2] = {{NBODY_METHOD, 3}, {NBODY_ORDER, 7},  {NBODY_ORDER, 3.5}, {NBODY_ANGLE, 0},
+                                     {NBODY_WEIGHT, 9}, {NBODY_LEAF, 1e9}, {NBODY_LEAF, 8.5}};
+  const driver_place place = {&sim_backend_cpu, SIM_DOUBLE};
+  for (size_t k = 0; k < sizeof damage / sizeof *damage; k++) {
+    driver a = collapse(place, NBODY_FMM), b = a;
+    driver_frame kept;
+    char expected[64];
+    driver_keep(&a, &kept);
+    driver_destroy(&a);
+    for (size_t i = 0; i < kept.frame.array_count; i++)
+      if (strcmp(kept.arrays[i].field->name, "controller") == 0)
+        ((double *)kept.arrays[i].data)[(int)damage[k][0]] = damage[k][1];
+    b.self = NULL;
+    b.parameters.bodies.items = b.items;
+    b.setup.saved = &kept.frame;
+    assert_int_equal(nbody_model.create(&b.parameters, &b.setup, &b.clock, &b.self), SIM_ERR_INCOMPATIBLE);
+    snprintf(expected, sizeof expected, "controller[%d]", (int)damage[k][0]);
+    if (strstr(sim_error_last()->message, expected) == NULL) fail_msg("%s", sim_error_last()->message);
+    driver_frame_free(&kept);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exact_cases), cmocka_unit_test(few_bodies),     cmocka_unit_test(error_falls),
@@ -534,6 +594,6 @@ int main(void) {
       cmocka_unit_test(collapsed),   cmocka_unit_test(plummer_sphere), cmocka_unit_test(one_point),
       cmocka_unit_test(coincident),  cmocka_unit_test(same_bits),      cmocka_unit_test(permuted),
       cmocka_unit_test(scaled),      cmocka_unit_test(collapses),      cmocka_unit_test(restarts),
-      cmocka_unit_test(sampled)};
+      cmocka_unit_test(sampled),     cmocka_unit_test(method_kept),    cmocka_unit_test(method_damaged)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,9 @@ void pricing_add_asset(pricing *d, double spot, double vol) {
 }
 
 void pricing_make(pricing *d, sim_precision precision, double vol, double rate, double maturity, int steps) {
-  *d = (pricing){.setup = {.backend = &sim_backend_cpu, .isa = sim_isa_best(), .threads = 2, .folder = ""}};
+  *d = (pricing){
+      .setup = {
+          .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 2, .folder = ""}};
   d->p.common.seed = 1;
   d->p.common.precision = (int)precision;
   d->p.rate = constant(rate);

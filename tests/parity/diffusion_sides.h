@@ -30,7 +30,12 @@ static void release(diffusion_parameters *p) {
 }
 
 static void begin(system_run *s, const diffusion_parameters *p, const sim_backend *backend, const sim_frame *saved) {
-  *s = (system_run){.setup = {.backend = backend, .isa = sim_isa_best(), .threads = 2, .folder = "", .saved = saved}};
+  *s = (system_run){.setup = {.backend = backend,
+                              .comm = &sim_comm_alone,
+                              .isa = sim_isa_best(),
+                              .threads = 2,
+                              .folder = "",
+                              .saved = saved}};
   must(diffusion_model.create(p, &s->setup, &s->clock, &s->self), "create");
   if (saved) s->clock = saved->clock;
 }

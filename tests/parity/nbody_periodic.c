@@ -122,9 +122,9 @@ static outcome run(const sim_backend *backend, const nbody_solver *solver, const
   if (solver->check != NULL) must(solver->check(forces.work));
   if (solver->sample != NULL) { /* measured errors */
     int64_t numbers[100];
-    double got[300], exact[300], off = 0, size = 0;
+    double at[300], got[300], exact[300], off = 0, size = 0;
     for (int k = 0; k < 100; k++) numbers[k] = k * (s->n / 100);
-    must(solver->sample(forces.work, numbers, 100, got, exact));
+    must(solver->sample(forces.work, numbers, 100, at, got, exact));
     for (int k = 0; k < 300; k++) off += pow(got[k] - exact[k], 2), size += pow(exact[k], 2);
     out.median = sqrt(off / size);
   }

@@ -21,7 +21,8 @@ cd -- "$scratch/scenarios"
 part() {
   case $1 in
     million_spheres) printf '0.002 --set n=20000' ;;
-    galaxy) printf '0.005 --set n=400' ;;
+    galaxy | merger) printf '0.005 --set n=400' ;;
+    dense_cores) printf '1 --set n=400' ;;
     plummer | cold_collapse) printf '0.03 --set n=1000' ;;
     restricted_three_body | gray_scott | cahn_hilliard | scroll_ring) printf 0.01 ;;
     heat) printf 1 ;;

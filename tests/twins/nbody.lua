@@ -176,6 +176,24 @@ M.twins = {
       end
     end },
 
+  { name = "direct sums and multipoles", weight = 3,
+    applies = function(s) return s.keys.integrate.scheme ~= "hermite4" end,
+    prepare = function(_, R) return { n = R.int(200, 1500), error = R.pick(1e-3, 1e-4, 1e-5), kind = R.pick("plummer", "hernquist", "uniform_sphere") } end,
+    check = function(T, s, a)
+      -- Few bodies are one leaf, whose pairs are direct sums.
+      local c, d = copy(s), copy(s)
+      c.keys.gravity.solver, d.keys.gravity.solver = "direct", "fmm"
+      same_bodies(T, "by both methods", T:ask(c), T:ask(d), identity, bound(s))
+      -- Many: the potential is a sum of terms whose derivatives are the forces, so that its relative error is below theirs.
+      local many = { bodies = { call(a.kind, { n = a.n, mass = 1, radius = 1 }) }, gravity = { softening = 0.1, solver = "direct" }, seed = s.keys.seed,
+        integrate = { dt = 1e-9, t_end = 1e-9 }, output = { snapshots = "never", tables = "ends", checkpoint = "never" } }
+      local u = T:ask(call("nbody", many)):last("energy", "potential")
+      many.gravity = { softening = 0.1, solver = "fmm", error = a.error }
+      local v = T:ask(call("nbody", many))
+      T:near("the potential by both methods", v:last("energy", "potential"), u, a.error * math.abs(u))
+      T:near("the force error", math.max(v:last("force_error", "median") - a.error, 0), 0, 0)
+    end },
+
   { name = "a fixed mass as external", weight = 2,
     applies = function(s) return not s.keys.external and fixed(s) end,
     check = function(T, s)
@@ -242,6 +260,15 @@ M.twins = {
       local r, e = solve(a.one)
       local q, f = solve(a.two)
       for i = 1, 3 do T:near(("%s and %s: %s"):format(a.one, a.two, axes[i]), r.position[i], q.position[i], e + f + bound(s)) end
+    end },
+
+  { name = "individual steps", weight = 1, -- all of the deepest level: steps of dt / 2 for all bodies
+    applies = function(s) return s.keys.integrate.scheme == "leapfrog" and fixed(s) end,
+    check = function(T, s)
+      local c = copy(s)
+      local g = c.keys.integrate
+      g.steps, g.levels, g.eta, g.dt = "individual", 1, 1e-9, 2 * g.dt
+      same_bodies(T, "shared and individual steps", T:ask(s), T:ask(c), identity, bound(s))
     end },
 
   { name = "precision", weight = 1, applies = fixed,

@@ -21,7 +21,8 @@ from simview.errors import DamagedError, MissingToolError, NotFoundError, Simvie
 Array = NDArray[Any]
 
 
-# io/seal.h: magic, version (u32), 4 bytes, length (u64), XXH3-128 of the file with these 16 bytes zero.
+# io/seal.h: magic, version (u32), 4 bytes, length (u64), XXH3-128 with these 16 bytes zero: version 1 of the whole file,
+# version 2 of the list of XXH3-128 of each MiB before the block, and of the block.
 _SEAL = struct.Struct("<8sI4xQ16s")
 _SEAL_AT = 24  # the digest
 
@@ -77,17 +78,18 @@ def verify(path: Path) -> bool:
             place = _seal_at(file, path)
             if place is None:
                 return _unsealed(path)
-            file.seek(place + _SEAL_AT)
-            stored = file.read(16)
+            file.seek(place)
+            seal = file.read(_BLOCK)
+            _, version, _, stored = _SEAL.unpack(seal[: _SEAL.size])
             file.seek(0)
             digest = xxhash.xxh3_128()
-            before = place + _SEAL_AT
-            while before and (block := file.read(min(before, 1 << 20))):
-                digest.update(block)
-                before -= len(block)
-            file.seek(len(stored), os.SEEK_CUR)
-            digest.update(bytes(len(stored)))
-            while block := file.read(1 << 20):
+            left = place
+            while left and (block := file.read(min(left, 1 << 20))):
+                digest.update(block if version == 1 else xxhash.xxh3_128_digest(block))
+                left -= len(block)
+            digest.update(seal[:_SEAL_AT] + bytes(len(stored)) + seal[_SEAL.size :])
+            file.seek(place + _BLOCK)
+            while block := file.read(1 << 20):  # version 1: the block may be the first one
                 digest.update(block)
     except FileNotFoundError:
         raise NotFoundError(f"{path}: no such file (a run that goes on may have replaced it)") from None

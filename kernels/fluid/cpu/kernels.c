@@ -88,15 +88,14 @@ static bool row(const fluid_lattice *lattice, const fluid_collision *collision, 
 
 /* ---- cells with links ---- */
 
-/* g of a direction, of the cell whose first moment is *m. */
-static real population(const fluid_lattice *l, const real *m, ptrdiff_t pitch, int direction) {
+/* What S adds to g of a direction, of the cell whose first moment is *m. */
+static real stress(const fluid_lattice *l, const real *m, ptrdiff_t pitch, int direction) {
   const int8_t *c = l->c[direction];
-  real g = m[0];
+  real g = 0;
   int pair = 0, sign = 1, axes = 0;
   for (int a = 0; a < l->rank; a++) {
     if (c[a] == 0) continue;
-    const real j = m[(1 + a) * pitch];
-    g += m[(1 + l->rank + a) * pitch] + (c[a] > 0 ? j : -j);
+    g += m[(1 + l->rank + a) * pitch];
     pair += a;
     sign *= c[a];
     axes++;
@@ -106,15 +105,33 @@ static real population(const fluid_lattice *l, const real *m, ptrdiff_t pitch, i
   return g + (sign > 0 ? s : -s);
 }
 
+/* c.J */
+static double odd(const fluid_lattice *l, const real *m, ptrdiff_t pitch, int direction) {
+  double out = 0;
+  for (int a = 0; a < l->rank; a++) out += l->c[direction][a] * (double)m[(1 + a) * pitch];
+  return out;
+}
+
+/* g of a direction, of the cell whose first moment is *m, less A + c.J of the cell *here at which it arrives along c.
+ */
+static real population(const fluid_lattice *l, const real *m, ptrdiff_t pitch, int direction, const real *here,
+                       int arriving) {
+  real out = m[0] - here[0] + stress(l, m, pitch, direction);
+  for (int a = 0; a < l->rank; a++)
+    out += l->c[direction][a] * m[(1 + a) * pitch] - l->c[arriving][a] * here[(1 + a) * pitch];
+  return out;
+}
+
 /* The moments of the neighbour in a direction, of a state; x - 1 and x + 1 are in the row. */
 static const real *neighbour(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const real *from,
                              int direction) {
   const int8_t *c = l->c[direction];
   const int64_t ny = rows->n[1], nz = rows->n[2];
   const int64_t y = (cell->row % ny + c[1] + ny) % ny, z = (cell->row / ny + c[2] + nz) % nz;
-  return from + (z * ny + y) * l->moments * rows->pitch + cell->x + c[0];
+  return from + (z * ny + y) * rows->numbers * rows->pitch + cell->x + c[0];
 }
 
+/* d_c of a link. */
 static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const fluid_link *link,
                    const real *from, const real *here) {
   const ptrdiff_t pitch = rows->pitch;
@@ -122,11 +139,12 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
   const real weight = (real)link->weight, constant = (real)link->constant;
   switch ((fluid_link_kind)link->kind) {
   case FLUID_NEAR:
-    return weight * population(l, here, pitch, d) +
-           (1 - weight) * population(l, neighbour(l, rows, cell, from, c), pitch, d) + constant;
+    return weight * population(l, here, pitch, d, here, c) +
+           (1 - weight) * population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->second, here, c) +
+           constant;
   case FLUID_FAR:
-    return weight * population(l, here, pitch, d) + (1 - weight) * population(l, here, pitch, c) + constant;
-  case FLUID_MIRROR: return population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->mirrored);
+    return weight * population(l, here, pitch, d, here, c) + (1 - weight) * stress(l, here, pitch, c) + constant;
+  case FLUID_MIRROR: return population(l, neighbour(l, rows, cell, from, link->towards), pitch, link->second, here, c);
   case FLUID_OPEN: {
     const int rank = l->rank;
     real rho = 1 + here[0], along = 0, square = 0;
@@ -136,9 +154,10 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
       along += l->c[c][a] * u;
       square += u * u;
     }
-    return constant - population(l, here, pitch, d) + (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
+    return constant - 2 * here[0] - stress(l, here, pitch, c) +
+           (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
   }
-  default: return population(l, here, pitch, d) + constant;
+  default: return population(l, here, pitch, d, here, c) + constant;
   }
 }
 
@@ -150,27 +169,28 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
   for (int64_t i = first; i < end; i++) {
     const fluid_cell *cell = &links->cell[i];
     const fluid_link *link = links->link + cell->first, *last = link + cell->count;
-    const real *here = (const real *)from + cell->row * l->moments * pitch + cell->x;
-    real rho1 = 0, j[3] = {0}, p[6] = {0};
+    const real *here = (const real *)from + cell->row * rows->numbers * pitch + cell->x;
+    real dense = 0, more[3] = {0}, p[6] = {0};
     for (int c = 0; c < l->directions; c++) {
       const bool linked = link < last && link->arriving == c;
-      const real g = linked ? arrive(l, rows, cell, link++, from, here)
-                            : population(l, neighbour(l, rows, cell, from, fluid_opposite(c)), pitch, c);
-      const real f = (real)fluid_weight(l, c) * g;
+      const real d = linked ? arrive(l, rows, cell, link++, from, here)
+                            : population(l, neighbour(l, rows, cell, from, fluid_opposite(c)), pitch, c, here, c);
+      const real f = (real)fluid_weight(l, c) * d;
       const int8_t *v = l->c[c];
-      rho1 += f;
+      dense += f;
       for (int a = 0; a < l->rank; a++) {
-        j[a] += v[a] * f;
+        more[a] += v[a] * f;
         p[a] += v[a] * v[a] * f;
         for (int b = a + 1; b < l->rank; b++) p[3 + a + b - 1] += v[a] * v[b] * f;
       }
     }
+    const real rho1 = here[0] + dense;
     wrong = wrong || !(rho1 < (real)0.5) || !(rho1 > (real)-0.5);
-    real *out = (real *)to + cell->row * l->moments * pitch + cell->x;
+    real *out = (real *)to + cell->row * rows->numbers * pitch + cell->x;
     if (l->rank == 2)
-      collide_scalar(2, &k, rho1, j, p, out, pitch);
+      collide_scalar(2, &k, dense, more, p, here, out, pitch);
     else
-      collide_scalar(3, &k, rho1, j, p, out, pitch);
+      collide_scalar(3, &k, dense, more, p, here, out, pitch);
     for (int m = 0; m < l->moments; m++) { /* the copies beyond the ends of the row */
       if (cell->x == 0) out[m * pitch + rows->n[0]] = out[m * pitch];
       if (cell->x == rows->n[0] - 1) out[m * pitch - rows->n[0]] = out[m * pitch];
@@ -179,20 +199,25 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
   return wrong;
 }
 
-static void force(const fluid_lattice *l, const fluid_rows *rows, const fluid_links *links, int64_t number, int which,
-                  const void *from, const double centre[3], double momentum[3], double torque[3]) {
+static void force(const fluid_lattice *l, const fluid_collision *collision, const fluid_rows *rows,
+                  const fluid_links *links, int64_t number, int which, const void *from, const double centre[3],
+                  double momentum[3], double torque[3]) {
   const fluid_cell *cell = &links->cell[number];
   const fluid_link *link = links->link + cell->first + which;
-  const real *here = (const real *)from + cell->row * l->moments * rows->pitch + cell->x;
+  const real *here = (const real *)from + cell->row * rows->numbers * rows->pitch + cell->x;
   const int64_t at[3] = {cell->x, cell->row % rows->n[1], cell->row / rows->n[1]};
   const int8_t *c = l->c[link->arriving];
-  const double sent = (double)population(l, here, rows->pitch, fluid_opposite(link->arriving));
-  const double got = (double)arrive(l, rows, cell, link, from, here);
-  const double q = link->kind == FLUID_NEAR ? link->weight / 2 : link->kind == FLUID_FAR ? 0.5 / link->weight : 0.5;
+  const double along = odd(l, here, rows->pitch, link->arriving);
+  const double sent = (double)here[0] + (double)stress(l, here, rows->pitch, link->arriving) - along;
+  const double got = (double)here[0] + (double)arrive(l, rows, cell, link, from, here) + along;
+  const double q = link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
   double arm[3];
   for (int a = 0; a < 3; a++) {
-    momentum[a] = -c[a] * fluid_weight(l, link->arriving) * (sent + got);
-    arm[a] = a < l->rank ? (double)at[a] + 0.5 - q * c[a] - centre[a] : 0;
+    const bool mirror = link->mirror & 1 << a;
+    const double push = c[a] * fluid_weight(l, link->arriving) * (sent + got), x = (double)at[a] + 0.5 - q * c[a];
+    const double inside = !mirror ? x : x < 0 ? -x : fmin(x, 2 * (double)rows->n[a] - x);
+    momentum[a] = (mirror ? push : -push) + collision->g[a] * (q - 0.5) / (0.5 * (l->directions - 1));
+    arm[a] = a < l->rank ? inside - centre[a] : 0;
   }
   for (int a = 0; a < 3; a++) {
     const int b = (a + 1) % 3, e = (a + 2) % 3;
@@ -200,5 +225,20 @@ static void force(const fluid_lattice *l, const fluid_rows *rows, const fluid_li
   }
 }
 
+static double lost(const fluid_lattice *l, const fluid_rows *rows, const fluid_links *links, int64_t number,
+                   const void *from) {
+  const fluid_cell *cell = &links->cell[number];
+  const real *here = (const real *)from + cell->row * rows->numbers * rows->pitch + cell->x;
+  double sum = 0;
+  for (int i = 0; i < cell->count; i++) {
+    const fluid_link *link = links->link + cell->first + i;
+    if (link->body < 0) continue;
+    const double along = odd(l, here, rows->pitch, link->arriving);
+    const double sent = (double)stress(l, here, rows->pitch, link->arriving) - along;
+    sum += fluid_weight(l, link->arriving) * (sent - along - (double)arrive(l, rows, cell, link, from, here));
+  }
+  return sum;
+}
+
 extern const fluid_kernels FLUID_KERNELS;
-const fluid_kernels FLUID_KERNELS = {row, cells, force};
+const fluid_kernels FLUID_KERNELS = {row, cells, force, lost};

@@ -10,8 +10,12 @@
  *   S_ab     7-9   5     9 S_ab: xy, xz, yz
  *
  * A regularised population is f_c = w_c (1 + g_c), g_c = A + sum_a (c_a J_a + c_a^2 S_aa) + sum_a<b c_a c_b S_ab: sums
- * alone (Latt and Chopard, Math. Comput. Simul. 72 (2006) 165). A row of cells along x has its moments behind each
- * other, [moments][pitch]; the number before the first cell and the one behind the last cell belong to the row too. */
+ * alone (Latt and Chopard, Math. Comput. Simul. 72 (2006) 165). Sums over what arrives at a cell are taken of d_c = g_c
+ * - A - c.J with A and J of this cell in the step before: sum w_c = 1, sum w_c c c = 1/3 and the odd ones are 0, so
+ * that these sums have only small terms, and A and J change by small ones. In single precision the change of J is often
+ * less than half a unit in its last place; what rounding takes from it is stored behind the moments, one number an
+ * axis, and added in the next step (Kahan, Commun. ACM 8 (1965) 40). A row of cells along x has its numbers behind each
+ * other, [numbers][pitch]; the number before the first cell and the one behind the last cell belong to the row too. */
 #ifndef FLUID_KERNELS_H
 #define FLUID_KERNELS_H
 
@@ -41,18 +45,20 @@ typedef struct fluid_row {
 
 /* How a population arrives at a cell from a side of the box or a body, where d is the direction opposite to `arriving`
  * c, and q the part of the link from the cell along d that is fluid:
- *   BOUNCE  g_c = g_d + constant: half-way, q = 1/2
- *   NEAR    g_c = weight g_d + (1 - weight) g_d(cell + c) + constant, weight = 2q, q < 1/2
+ *   BOUNCE  g_c = g_d + constant: as if half-way, weight = 2q
+ *   NEAR    g_c = weight g_d + (1 - weight) g_second(cell + towards) + constant, weight = 2q, q < 1/2: d and c, but
+ *           for mirror images in slip sides
  *   FAR     g_c = weight g_d + (1 - weight) g_c + constant, weight = 1/(2q)
  *           (Bouzidi, Firdaouss and Lallemand, Phys. Fluids 13 (2001) 3452)
- *   MIRROR   g_c = g_mirrored(cell + towards)
+ *   MIRROR  g_c = g_second(cell + towards)
  *   OPEN    g_c = -g_d + constant + 2 rho_w (9/2 (c.u)^2 - 3/2 u^2), rho_w = 1 + constant/2, u of the cell: a side of
  *           given pressure (Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427)
  * The constant of a moving wall is 6 c.u_w, times the weight where FAR. */
 typedef enum fluid_link_kind { FLUID_BOUNCE, FLUID_NEAR, FLUID_FAR, FLUID_MIRROR, FLUID_OPEN } fluid_link_kind;
 typedef struct fluid_link {
-  int8_t kind, arriving, mirrored, towards; /* towards: a direction */
-  int16_t body;                             /* -1: a side of the box */
+  int8_t kind, arriving, second, towards, mirror; /* mirror: bits of the axes at whose slip sides the link is mirrored
+                                                     before it meets a body */
+  int16_t body;                                   /* -1: a side of the box */
   double weight, constant;
 } fluid_link;
 
@@ -62,9 +68,9 @@ typedef struct fluid_cell {
   int32_t x, first, count;
 } fluid_cell;
 
-/* A state: rows of cells along x, [nz][ny][moments][pitch]. */
+/* A state: rows of cells along x, [nz][ny][numbers][pitch]; numbers: the moments, and in single what rounding left. */
 typedef struct fluid_rows {
-  int64_t n[3], pitch;
+  int64_t n[3], pitch, numbers;
 } fluid_rows;
 
 typedef struct fluid_links {
@@ -79,9 +85,15 @@ typedef struct fluid_kernels {
   bool (*cells)(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_rows *rows,
                 const fluid_links *links, int64_t first, int64_t end, const void *from, void *to);
   /* What the fluid gives to a body by link `link` of a cell in a step: momentum[3], and torque[3] about `centre` (in
-   * cells), in units of the lattice and without the pressure at rest (Ladd, J. Fluid Mech. 271 (1994) 285). */
-  void (*force)(const fluid_lattice *lattice, const fluid_rows *rows, const fluid_links *links, int64_t cell, int link,
-                const void *from, const double centre[3], double momentum[3], double torque[3]);
+   * cells), in units of the lattice and without the pressure at rest (Ladd, J. Fluid Mech. 271 (1994) 285). Populations
+   * turn at the half of links, and the surface is at q: for the fluid between, q - 1/2 cells of each pair of
+   * directions, g is added. */
+  void (*force)(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_rows *rows,
+                const fluid_links *links, int64_t cell, int link, const void *from, const double centre[3],
+                double momentum[3], double torque[3]);
+  /* Mass, in units of the lattice, that the links of a cell to bodies take from the fluid in a step. */
+  double (*lost)(const fluid_lattice *lattice, const fluid_rows *rows, const fluid_links *links, int64_t cell,
+                 const void *from);
 } fluid_kernels;
 
 extern const fluid_kernels fluid_kernels_single_plain, fluid_kernels_double_plain;

@@ -5,10 +5,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]) {
   const int rank = m->lattice->rank;
-  const int64_t at = row * m->lattice->moments * m->rows.pitch + x;
+  const int64_t at = row * m->rows.numbers * m->rows.pitch + x;
   const void *first = fluid_first(state);
   double rho1 = grid_number(first, m->single, at);
   for (int a = 0; a < rank; a++) rho1 += grid_number(first, m->single, at + (1 + rank + a) * m->rows.pitch) / 3;
@@ -37,8 +38,28 @@ void fluid_show(const fluid_machine *m, const fluid_parameters *p, const fluid_n
 
 /* ---- derivatives ---- */
 
+/* Velocity u_a of the body that cuts the link of a cell from a neighbour, and how far the cut is, in cells. */
+static double body_velocity(const fluid_machine *m, const fluid_parameters *p, const int64_t at[3], int a, int axis,
+                            int sign, double *far) {
+  int8_t c[3] = {0};
+  int arriving = 0;
+  c[axis] = (int8_t)-sign;
+  for (int d = 0; d < m->lattice->directions; d++)
+    if (memcmp(m->lattice->c[d], c, sizeof c) == 0) arriving = d;
+  const fluid_link *link = fluid_link_of(&m->walls, at[2] * m->grid.n[1] + at[1], at[0], arriving);
+  *far = 0.5;
+  if (!link || link->body < 0) return 0;
+  *far = fmax(link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2, 0);
+  double x[3], velocity[3];
+  for (int b = 0; b < 3; b++) x[b] = grid_centre(&m->grid, b, at[b]);
+  x[axis] += sign * *far * m->grid.size[axis] / (double)m->grid.n[axis];
+  const geometry_wall shape = fluid_body_shape(p, link->body);
+  (void)fluid_body_distance(&m->grid, &shape, x, velocity);
+  return velocity[a];
+}
+
 /* The value of u_a at the next point along an axis, and how far that is, in cells: the next cell; a wall at the half
- * of it; the cell itself where nothing is known. */
+ * of it; the surface of a body; the cell itself where nothing is known. */
 static double next(const fluid_machine *m, const fluid_parameters *p, const void *const *fields, const int64_t at[3],
                    int a, int axis, int sign, double *far) {
   int64_t to[3] = {at[0], at[1], at[2]};
@@ -49,17 +70,15 @@ static double next(const fluid_machine *m, const fluid_parameters *p, const void
   to[axis] = (to[axis] + n[axis]) % n[axis];
   const int64_t here = (at[2] * n[1] + at[1]) * n[0] + at[0], there = (to[2] * n[1] + to[1]) * n[0] + to[0];
   if (!beyond || grid_is_periodic(&m->grid, axis)) {
-    if (!is_solid(m, there)) return grid_number(fields[a], m->single, there);
-    *far = 0.5;
-    return 0;
+    return is_solid(m, there) ? body_velocity(m, p, at, a, axis, sign, far) : grid_number(fields[a], m->single, there);
   }
   const fluid_side *side = &p->sides[2 * axis + (sign > 0)];
   *far = 0.5;
   if (m->grid.boundary[axis] == GRID_FIXED && !side->given) return 0;
   if (m->grid.boundary[axis] == GRID_FIXED && side->velocity.rows > 0) return side->velocity.data[a];
-  if (m->grid.boundary[axis] == GRID_NO_FLUX && a == axis) return 0;
-  *far = 0;
-  return grid_number(fields[a], m->single, here);
+  const double own = grid_number(fields[a], m->single, here);
+  *far = m->grid.boundary[axis] == GRID_NO_FLUX ? 1 : 0; /* a mirror image */
+  return m->grid.boundary[axis] == GRID_NO_FLUX && a == axis ? -own : own;
 }
 
 void fluid_gradient(const fluid_machine *m, const fluid_parameters *p, double dx, const void *const *fields,

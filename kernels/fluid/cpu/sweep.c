@@ -1,6 +1,8 @@
 /* Steps of a whole grid, by threads. No result depends on how rows are dealt out. */
 #include "kernels/fluid/fluid.h"
 
+#include "engine/reduce.h"
+
 #include <string.h>
 
 const fluid_kernels *fluid_kernels_of(bool single, sim_isa isa) {
@@ -13,16 +15,16 @@ const fluid_kernels *fluid_kernels_of(bool single, sim_isa isa) {
   }
 }
 
-fluid_rows fluid_rows_of(const grid_shape *grid) {
-  fluid_rows rows = {.pitch = (grid->n[0] + 2 + FLUID_PAD - 1) / FLUID_PAD * FLUID_PAD};
+fluid_rows fluid_rows_of(const grid_shape *grid, bool single) {
+  fluid_rows rows = {.pitch = (grid->n[0] + 2 + FLUID_PAD - 1) / FLUID_PAD * FLUID_PAD,
+                     .numbers = fluid_lattice_of(grid->rank)->moments + (single ? grid->rank : 0)};
   memcpy(rows.n, grid->n, sizeof rows.n);
   return rows;
 }
 
-double fluid_state_numbers(const grid_shape *grid) {
-  const fluid_rows rows = fluid_rows_of(grid);
-  return (double)grid->n[1] * (double)grid->n[2] * fluid_lattice_of(grid->rank)->moments * (double)rows.pitch +
-         2 * FLUID_PAD;
+double fluid_state_numbers(const grid_shape *grid, bool single) {
+  const fluid_rows rows = fluid_rows_of(grid, single);
+  return (double)grid->n[1] * (double)grid->n[2] * (double)rows.numbers * (double)rows.pitch + 2 * FLUID_PAD;
 }
 
 /* Copies the ends of a row's moments beyond them, along a periodic x. */
@@ -39,7 +41,7 @@ static void copy_ends(const fluid_machine *m, char *row, size_t size) {
 static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, int64_t z, int64_t y0,
                        int64_t y1) {
   const int64_t ny = m->grid.n[1], nz = m->grid.n[2];
-  const size_t number = sim_dtype_size(from->dtype), bytes = (size_t)(m->lattice->moments * m->rows.pitch) * number;
+  const size_t number = sim_dtype_size(from->dtype), bytes = (size_t)(m->rows.numbers * m->rows.pitch) * number;
   const char *old = fluid_first(from);
   char *new = fluid_first(to);
   bool wrong = false;
@@ -59,7 +61,7 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
 static bool sweep_part(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, const int64_t z[2],
                        const int64_t y[2]) {
   enum { CACHE = 512 * 1024, LEAST = 4 };
-  const double row = (double)m->lattice->moments * (double)m->rows.pitch * (double)sim_dtype_size(from->dtype);
+  const double row = (double)m->rows.numbers * (double)m->rows.pitch * (double)sim_dtype_size(from->dtype);
   const int64_t fits = (int64_t)(CACHE / (3 * row)) - 2, block = fits > LEAST ? fits : LEAST;
   bool wrong = false;
   for (int64_t first = y[0]; first < y[1]; first += block)
@@ -76,8 +78,8 @@ static void clear_solid(const fluid_machine *m, const sim_buffer *state) {
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t i = 0; i < m->walls.spans; i++) {
     const fluid_span *span = &m->walls.span[i];
-    for (int k = 0; k < m->lattice->moments; k++) {
-      char *row = first + (size_t)((span->row * m->lattice->moments + k) * m->rows.pitch) * size;
+    for (int k = 0; k < m->rows.numbers; k++) {
+      char *row = first + (size_t)((span->row * m->rows.numbers + k) * m->rows.pitch) * size;
       memset(row + (size_t)span->x * size, 0, (size_t)span->count * size);
       if (span->x == 0) memset(row + (size_t)nx * size, 0, size); /* the copies beyond the ends */
       if (span->x + span->count == nx) memset(row - size, 0, size);
@@ -86,7 +88,7 @@ static void clear_solid(const fluid_machine *m, const sim_buffer *state) {
 }
 
 void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state) {
-  const size_t size = sim_dtype_size(state->dtype), row = (size_t)(m->lattice->moments * m->rows.pitch) * size;
+  const size_t size = sim_dtype_size(state->dtype), row = (size_t)(m->rows.numbers * m->rows.pitch) * size;
   clear_solid(m, state);
   for (int64_t i = 0; i < m->grid.n[1] * m->grid.n[2]; i++)
     copy_ends(m, (char *)fluid_first(state) + (size_t)i * row, size);
@@ -96,6 +98,37 @@ void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state) {
 static void set_flag(int *flag) {
 #pragma omp atomic write
   *flag = 1;
+}
+
+/* Adds to moment A, which is mass alone, of a cell of a state. Returns what has been added, after rounding. */
+static double add_mass(const fluid_machine *m, const fluid_cell *cell, const sim_buffer *state, double mass) {
+  const int64_t at = cell->row * m->rows.numbers * m->rows.pitch + cell->x, nx = m->grid.n[0];
+  void *first = fluid_first(state);
+  const double old = grid_number(first, m->single, at);
+  grid_set_number(first, m->single, at, old + mass);
+  const double new = grid_number(first, m->single, at);
+  if (cell->x == 0) grid_set_number(first, m->single, at + nx, new); /* the copies beyond the ends of the row */
+  if (cell->x == nx - 1) grid_set_number(first, m->single, at - nx, new);
+  return new - old;
+}
+
+/* Gives the mass that interpolation at bodies takes from a patch of cells back to these cells, in equal parts. What
+ * rounding keeps from a cell goes to the next one. */
+static void return_mass(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to) {
+  const fluid_walls *w = &m->walls;
+  const fluid_links links = {w->cell, w->link};
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t i = 0; i < w->members; i++)
+    w->lost[i] = m->kernels->lost(m->lattice, &m->rows, &links, w->member[i], fluid_first(from));
+  for (int64_t patch = 0; patch < w->patches; patch++) {
+    const int64_t first = w->patch[patch], count = w->patch[patch + 1] - first;
+    const double part = sim_reduce_tree(w->lost + first, (size_t)count) / (double)count;
+    double rest = 0;
+    for (int64_t i = first; i < first + count; i++) {
+      rest += part;
+      rest -= add_mass(m, &w->cell[w->member[i]], to, rest);
+    }
+  }
 }
 
 bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to) {
@@ -117,5 +150,6 @@ bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffe
     if (m->kernels->cells(m->lattice, &m->collision, &m->rows, &links, m->walls.cells * t / threads,
                           m->walls.cells * (t + 1) / threads, fluid_first(from), fluid_first(to)))
       set_flag(&wrong);
+  return_mass(m, from, to);
   return wrong != 0;
 }

@@ -163,12 +163,20 @@ static double round_down(double x) {
   return floor(x / unit * (1 + 1e-12)) * unit;
 }
 
+void fluid_force_of(const fluid_parameters *p, const fluid_numbers *k, double out[3]) {
+  for (size_t a = 0; a < 3; a++)
+    out[a] = a < p->acceleration.rows ? p->acceleration.data[a] * k->dt * k->dt / k->dx : 0;
+}
+
 fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt) {
   const grid_shape grid = fluid_grid_of(p);
   fluid_numbers out = {.dx = grid.size[0] / (double)grid.n[0]};
   const double dx = out.dx, sound = p->mach / sqrt(3) * dx / p->speed, viscous = dx * dx / (6 * p->viscosity);
   double length = INFINITY;
-  for (int axis = 0; axis < grid.rank; axis++) length = fmin(length, grid.size[axis]);
+  bool bounded = false;
+  for (int axis = 0; axis < grid.rank; axis++) bounded = bounded || !grid_is_periodic(&grid, axis);
+  for (int axis = 0; axis < grid.rank; axis++)
+    if (!bounded || !grid_is_periodic(&grid, axis)) length = fmin(length, grid.size[axis]);
   out.viscous = !(dt > 0) && isnan(p->integrate.dt) && viscous < sound;
   out.dt = dt > 0 ? dt : isnan(p->integrate.dt) ? round_down(fmin(sound, viscous)) : p->integrate.dt;
   out.tau = 3 * p->viscosity * out.dt / (dx * dx) + 0.5;

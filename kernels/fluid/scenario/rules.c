@@ -55,6 +55,8 @@ static void check_side(const fluid_parameters *p, const grid_shape *grid, int s,
     sim_faults_add(faults, 0, path, "expected grid.%c = \"wall\", got \"%s\"", "xyz"[s / 2],
                    grid -> boundary[s / 2] == GRID_PERIODIC ? "periodic" : "slip");
   const int kinds = (side->velocity.rows > 0) + (side->profile != NULL) + !isnan(side->pressure);
+  if (kinds == 0)
+    sim_faults_add(faults, 0, path, "expected velocity, profile or pressure; a wall at rest needs no entry");
   if (kinds > 1) sim_faults_add(faults, 0, path, "expected one of velocity, profile and pressure");
   snprintf(at, sizeof at, "%s.velocity", path);
   check_vector(&side->velocity, grid->rank, at, faults);
@@ -101,6 +103,33 @@ static void body_name(const fluid_parameters *p, int body, char out[BODY_NAME]) 
     snprintf(out, BODY_NAME, "body%d", body + 1);
 }
 
+/* A body of a grid of two axes has no z; one of three, if it is a tilted cylinder, has to meet its own images. */
+static void check_third_axis(const fluid_body *body, bool block, int rank, const char *path, int line,
+                             sim_faults *faults) {
+  const double z[2] = {block ? body->low[2] : body->point[2], block ? body->high[2] : 0};
+  if (rank == 2 && (z[0] != 0 || z[1] != 0))
+    sim_faults_add(faults, line, path, "expected z = 0 on a grid of two axes, got %g", z[0] != 0 ? z[0] : z[1]);
+}
+
+static void check_tilt(const fluid_parameters *p, const grid_shape *grid, int b, sim_faults *faults) {
+  const geometry_wall w = fluid_body_shape(p, b);
+  char path[64];
+  bool closes = true, periodic = false;
+  double length = 0;
+  for (int a = 0; a < 3 && fluid_body_tilted(&w); a++) {
+    if (!(fabs(w.axis[a]) > 1e-12)) continue;
+    const double boxes = fabs(w.axis[a]) / grid->size[a];
+    closes = closes && grid_is_periodic(grid, a) && (length == 0 || fabs(boxes - length) <= 1e-9 * length);
+    periodic = periodic || grid_is_periodic(grid, a);
+    length = boxes;
+  }
+  snprintf(path, sizeof path, "bodies[%d].axis", b + 1);
+  if (periodic && !closes)
+    sim_faults_add(faults, p->bodies.items[b].line, path,
+                   "the tilted cylinder does not meet its images across periodic sides: expected a direction along an "
+                   "axis or a diagonal of the periodic box, or a boundary that is not periodic");
+}
+
 static void check_body(const fluid_parameters *p, const grid_shape *grid, int b, sim_faults *faults) {
   const fluid_body *body = fluid_body_of(p, b);
   const sim_schema *shape = p->bodies.items[b].schema;
@@ -117,6 +146,8 @@ static void check_body(const fluid_parameters *p, const grid_shape *grid, int b,
     if (strcmp(own, taken) == 0)
       sim_faults_add(faults, line, path, "expected a name of its own, got that of bodies[%d]", other + 1);
   }
+  snprintf(path, sizeof path, "bodies[%d]", b + 1);
+  check_third_axis(body, shape == &fluid_block_schema, grid->rank, path, line, faults);
   if (shape == &fluid_block_schema) {
     snprintf(path, sizeof path, "bodies[%d].high", b + 1);
     for (int a = 0; a < grid->rank; a++)
@@ -131,6 +162,8 @@ static void check_body(const fluid_parameters *p, const grid_shape *grid, int b,
     sim_faults_add(faults, line, path, "expected a direction, got {0, 0, 0}");
   else if (grid->rank == 2 && (axis[0] != 0 || axis[1] != 0))
     sim_faults_add(faults, line, path, "expected {0, 0, 1} on a grid of two axes");
+  else if (shape == &fluid_cylinder_schema)
+    check_tilt(p, grid, b, faults);
   snprintf(path, sizeof path, "bodies[%d].spin", b + 1);
   if (fabs(body->spin) * body->radius > 1.01 * p->speed)
     sim_faults_add(faults, line, path, "its surface is faster, %.6g, than `speed`, %.6g, which sets the time step",
@@ -174,6 +207,18 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
                    "the relaxation time is %.4g with dt = %.6g, and walls are wrong above 3: expected dt = \"auto\", "
                    "or at most %.3g",
                    k.tau, k.dt, k.dt * 2.5 / (k.tau - 0.5));
+  /* Density follows pressure: p = density c^2 (rho - 1), with the speed of sound c of the lattice. */
+  static const double most = 0.3;
+  const double unit = p->density * (k.dx / k.dt) * (k.dx / k.dt) / 3;
+  for (int s = 0; s < 2 * grid.rank; s++) {
+    char path[64];
+    snprintf(path, sizeof path, "sides.%s.pressure", side_names[s]);
+    if (p->sides[s].given && fabs(p->sides[s].pressure) > most * unit)
+      sim_faults_add(faults, 0, path,
+                     "changes the density by %.3g %%, which a fluid of low Mach number cannot bear: expected at most "
+                     "%.3g, or a lower mach",
+                     100 * p->sides[s].pressure / unit, most * unit);
+  }
   if (p->integrate.t_end / k.dt > 1e15)
     sim_faults_add(faults, 0, "integrate.t_end", "takes %.3g steps of %.6g", p->integrate.t_end / k.dt, k.dt);
 }
@@ -189,7 +234,7 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
       {.name = "kinetic", .type = SIM_REAL, .doc = "kinetic energy", .dimension = {2, 1, -2}},                         \
       {.name = "enstrophy",                                                                                            \
        .type = SIM_REAL,                                                                                               \
-       .doc = "half the integral of the squared vorticity; not right at bodies that spin",                             \
+       .doc = "half the integral of the squared vorticity",                                                            \
        .dimension = {3, 0, -2}},                                                                                       \
       {.name = "speed", .type = SIM_REAL, .doc = "greatest speed", .dimension = {1, 0, -1}},                           \
       {.name = "mach", .type = SIM_REAL, .doc = "its Mach number", .display = SIM_DISPLAY_NUMBER},                     \

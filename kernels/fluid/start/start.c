@@ -56,7 +56,7 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
                      const void *const *fields, const int64_t at[3], const sim_buffer *state) {
   const int rank = m->lattice->rank;
   const int64_t row = at[2] * m->grid.n[1] + at[1], cell = row * m->grid.n[0] + at[0], pitch = m->rows.pitch;
-  const int64_t first = row * m->lattice->moments * pitch + at[0];
+  const int64_t first = row * m->rows.numbers * pitch + at[0];
   const double unit = k->dx / k->dt, *g = m->collision.g;
   const double rho1 = 3 * grid_number(fields[rank], m->single, cell) / (p->density * unit * unit), rho = 1 + rho1;
   double grad[3][3], u[3], trace = 0, widening = 0;
@@ -77,6 +77,7 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
     }
   }
   grid_set_number(out, m->single, first, rho1 - 1.5 * trace);
+  for (int64_t i = m->lattice->moments; i < m->rows.numbers; i++) grid_set_number(out, m->single, first + i * pitch, 0);
 }
 
 sim_status fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,

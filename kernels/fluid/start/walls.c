@@ -1,6 +1,5 @@
 /* Solid cells, and the links of the cells beside sides of the box and bodies. */
 #include "kernels/fluid/fluid.h"
-#include "kernels/common/geometry/geometry.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,61 +15,16 @@ typedef struct maker {
   void *scratch;
   geometry_wall *shape; /* [bodies] */
   int bodies;
+  double g[3]; /* acceleration, in units of the lattice */
   fluid_walls *out;
   int64_t cell_room, link_room, span_room;
 } maker;
 
-/* ---- bodies ---- */
+/* ---- solid cells ---- */
 
-static geometry_wall shape_of(const sim_item *item, int rank) {
-  const fluid_body *b = item->data;
-  geometry_wall w = {.outside = !b->inside, .radius = b->radius, .turn = {0, 0, 1}};
-  double length = 0;
-  memcpy(w.point, b->point, sizeof w.point);
-  if (item->schema == &fluid_block_schema) {
-    w.shape = GEOMETRY_BLOCK;
-    w.outside = true;
-    for (int a = 0; a < 3; a++) {
-      w.point[a] = a < rank ? (b->low[a] + b->high[a]) / 2 : 0;
-      w.half[a] = a < rank ? (b->high[a] - b->low[a]) / 2 : INFINITY;
-    }
-  } else {
-    w.shape = item->schema == &fluid_ball_schema ? GEOMETRY_BALL : GEOMETRY_CYLINDER;
-    for (int a = 0; a < 3; a++) length += b->axis[a] * b->axis[a];
-    for (int a = 0; a < 3; a++) w.axis[a] = w.turn[a] = b->axis[a] / sqrt(length);
-    if (rank == 2) w.point[2] = 0;
-    w.spin = b->spin;
-  }
-  memcpy(w.pivot, w.point, sizeof w.pivot);
-  return w;
-}
-
-/* The image of x that is next to a body's point in a periodic box. */
-static void image(const grid_shape *grid, const double point[3], const double x[3], double out[3]) {
-  for (int a = 0; a < 3; a++) {
-    const double d = x[a] - point[a], size = grid->size[a];
-    out[a] = a < grid->rank && grid_is_periodic(grid, a) ? point[a] + d - size * nearbyint(d / size) : x[a];
-  }
-}
-
-void fluid_body_centre(const fluid_parameters *p, int body, const double x[3], double out[3]) {
-  const grid_shape grid = fluid_grid_of(p);
-  const geometry_wall w = shape_of(&p->bodies.items[body], grid.rank);
-  double near[3];
-  image(&grid, w.point, x, near);
-  for (int a = 0; a < 3; a++) out[a] = w.point[a] + x[a] - near[a];
-}
-
-/* Distance of x to a body, negative in it, and where the surface is and how it moves. */
+/* Distance of x to a body, negative in it, and how its surface moves there. */
 static double distance(const maker *m, int body, const double x[3], double velocity[3]) {
-  const geometry_wall *w = &m->shape[body];
-  const geometry_pose pose = {.spin = w->spin};
-  geometry_contact touch[GEOMETRY_CONTACTS_MAX];
-  double near[3];
-  image(&m->grid, w->point, x, near);
-  (void)geometry_wall_contacts(w, &pose, near, INFINITY, touch);
-  if (velocity) memcpy(velocity, touch[0].velocity, sizeof touch[0].velocity);
-  return touch[0].distance;
+  return fluid_body_distance(&m->grid, &m->shape[body], x, velocity);
 }
 
 static void centre(const grid_shape *g, const int64_t at[3], double x[3]) {
@@ -144,12 +98,90 @@ static sim_status side_velocity(const maker *m, int s, const double x[3], double
 
 static bool is_open(const maker *m, int s) { return m->p->sides[s].given && !isnan(m->p->sides[s].pressure); }
 
-/* A link that leaves the box: the fluid sticks to a wall if one of the sides is one; it slips if all do. */
-static sim_status side_link(const maker *m, const int64_t at[3], const bool beyond[3], int c, fluid_link *out) {
+/* The point of a link at a part s of it, and its mirror image inside slip sides, whose axes are bits of `mirror`. */
+static void point_of(const maker *m, const int64_t at[3], const int8_t v[3], int mirror, double s, double x[3]) {
+  centre(&m->grid, at, x);
+  for (int a = 0; a < 3; a++) {
+    x[a] -= s * v[a] * m->numbers->dx;
+    if (mirror & 1 << a) x[a] = x[a] < 0 ? -x[a] : fmin(x[a], 2 * m->grid.size[a] - x[a]);
+  }
+}
+
+static int8_t direction_of(const maker *m, const int8_t c[3]) {
+  int8_t out = 0;
+  for (int d = 0; d < m->lattice->directions; d++)
+    if (memcmp(m->lattice->c[d], c, 3) == 0) out = (int8_t)d;
+  return out;
+}
+
+/* The cell behind a cell, as seen from a body, and the population there that moves to the body; both are mirrored at
+ * slip sides. False: no fluid is there. */
+static bool find_behind(const maker *m, const int64_t at[3], const int8_t v[3], fluid_link *out) {
+  int8_t c[3], d[3];
+  int64_t cell[3];
+  bool beyond[3];
+  (void)move(m, at, v, 1, cell, beyond);
+  for (int a = 0; a < 3; a++) {
+    if (beyond[a] && m->grid.boundary[a] != GRID_NO_FLUX) return false;
+    if (beyond[a]) cell[a] = at[a];
+    c[a] = (int8_t)(beyond[a] ? 0 : v[a]);
+    d[a] = (int8_t)(beyond[a] ? v[a] : -v[a]);
+  }
+  out->towards = direction_of(m, c);
+  out->second = direction_of(m, d);
+  return !is_solid(m, cell);
+}
+
+/* A link from the body that comes first along it up to a part `end`, and of bodies that begin at one point the first in
+ * the list; its cut by bisection, to the last bit. False: no body is there. */
+static bool body_link(const maker *m, const int64_t at[3], int c, int mirror, double end, fluid_link *out) {
   const int8_t *v = m->lattice->c[c];
-  double velocity[3] = {0}, x[3], unit = m->numbers->dx / m->numbers->dt;
-  int walls = 0, open = -1;
-  int8_t mirrored[3], along[3];
+  double y[3], u[3], q = INFINITY;
+  int first = -1;
+  for (int body = 0; body < m->bodies; body++) {
+    double low = 0, high = end;
+    point_of(m, at, v, mirror, end, y);
+    if (distance(m, body, y, NULL) > 1e-9 * m->numbers->dx) continue; /* the cell there may be solid by a last bit */
+    for (int k = 0; k < 53; k++) {
+      const double middle = (low + high) / 2;
+      point_of(m, at, v, mirror, middle, y);
+      *(distance(m, body, y, NULL) > 0 ? &low : &high) = middle;
+    }
+    if (high >= q) continue;
+    q = high;
+    first = body;
+  }
+  if (first < 0) return false;
+  q = fmax(q, 1e-6);
+  if (q <= 0.5) mirror = 0; /* the body comes before the side */
+  point_of(m, at, v, mirror, q, y);
+  (void)distance(m, first, y, u);
+  *out = (fluid_link){
+      .kind = FLUID_BOUNCE, .arriving = (int8_t)c, .mirror = (int8_t)mirror, .body = (int16_t)first, .weight = 2 * q};
+  for (int a = 0; a < m->lattice->rank; a++)
+    out->constant += 6 * v[a] * (mirror & 1 << a ? -u[a] : u[a]) * m->numbers->dt / m->numbers->dx;
+  if (q >= 0.5) {
+    out->kind = FLUID_FAR;
+    out->weight = 0.5 / q;
+    out->constant *= out->weight;
+  } else if (find_behind(m, at, v, out)) {
+    out->kind = FLUID_NEAR;
+  }
+  /* What the force of a step adds to populations is not interpolated: the fluid at rest under it stays at rest. */
+  for (int a = 0; a < m->lattice->rank && out->kind != FLUID_BOUNCE; a++)
+    out->constant -= 3 * (1 - out->weight) * v[a] * m->g[a];
+  return true;
+}
+
+/* A link that leaves the box: the fluid sticks to a wall if one of the sides is one; it slips if all do. A body between
+ * the cell and the side comes first. At an edge of walls what passes a side does so there too, and what moves along
+ * them is the mean of their velocities. */
+static sim_status side_link(const maker *m, const int64_t at[3], const bool beyond[3], int c, bool near_body,
+                            fluid_link *out) {
+  const int8_t *v = m->lattice->c[c];
+  double along[3] = {0}, through[3] = {0}, x[3], unit = m->numbers->dx / m->numbers->dt;
+  int walls = 0, open = -1, mirror = 0;
+  int8_t mirrored[3], towards[3];
   centre(&m->grid, at, x);
   for (int a = 0; a < 3; a++)
     if (beyond[a]) x[a] = v[a] > 0 ? 0 : m->grid.size[a];
@@ -157,64 +189,33 @@ static sim_status side_link(const maker *m, const int64_t at[3], const bool beyo
     const int s = 2 * a + (v[a] < 0);
     double u[3];
     mirrored[a] = (int8_t)(beyond[a] ? -v[a] : v[a]);
-    along[a] = (int8_t)(beyond[a] ? 0 : -v[a]);
+    towards[a] = (int8_t)(beyond[a] ? 0 : -v[a]);
+    if (beyond[a]) mirror |= 1 << a;
     if (!beyond[a] || m->grid.boundary[a] != GRID_FIXED) continue;
     if (is_open(m, s)) {
       open = s;
       continue;
     }
     SIM_TRY(side_velocity(m, s, x, u));
-    for (int k = 0; k < 3; k++) velocity[k] += u[k];
+    for (int k = 0; k < 3; k++) along[k] += u[k];
+    through[a] = u[a];
     walls++;
   }
+  const bool slips = walls == 0 && open < 0;
+  if (near_body && body_link(m, at, c, slips ? mirror : 0, slips ? 1 : 0.5, out)) return SIM_OK;
   *out = (fluid_link){.kind = FLUID_BOUNCE, .arriving = (int8_t)c, .body = -1, .weight = 1};
-  for (int a = 0; a < 3 && walls > 0; a++) out->constant += 6 * v[a] * velocity[a] / walls;
+  for (int a = 0; a < 3 && walls > 0; a++)
+    out->constant += 6 * v[a] * (through[a] != 0 ? through[a] : along[a] / walls);
   if (walls > 0) return SIM_OK;
   if (open >= 0) {
     out->kind = FLUID_OPEN;
     out->constant = 2 * 3 * m->p->sides[open].pressure / (m->p->density * unit * unit);
     return SIM_OK;
   }
-  int64_t source[3];
-  bool ignored[3];
-  (void)move(m, at, along, 1, source, ignored);
-  if (is_solid(m, source)) return SIM_OK;
   out->kind = FLUID_MIRROR;
-  for (int d = 0; d < m->lattice->directions; d++) {
-    if (memcmp(m->lattice->c[d], mirrored, sizeof mirrored) == 0) out->mirrored = (int8_t)d;
-    if (memcmp(m->lattice->c[d], along, sizeof along) == 0) out->towards = (int8_t)d;
-  }
+  out->second = direction_of(m, mirrored);
+  out->towards = direction_of(m, towards);
   return SIM_OK;
-}
-
-/* A link from a body: its cut by bisection, to the last bit. */
-static void body_link(const maker *m, const int64_t at[3], int c, fluid_link *out) {
-  const int8_t *v = m->lattice->c[c];
-  double x[3], y[3], u[3], low = 0, high = 1;
-  int body = 0;
-  centre(&m->grid, at, x);
-  for (int a = 0; a < 3; a++) y[a] = x[a] - v[a] * m->numbers->dx;
-  while (body + 1 < m->bodies && distance(m, body, y, NULL) > 0) body++;
-  for (int k = 0; k < 53; k++) {
-    const double middle = (low + high) / 2;
-    for (int a = 0; a < 3; a++) y[a] = x[a] - middle * v[a] * m->numbers->dx;
-    *(distance(m, body, y, NULL) > 0 ? &low : &high) = middle;
-  }
-  const double q = fmax(high, 1e-6);
-  for (int a = 0; a < 3; a++) y[a] = x[a] - q * v[a] * m->numbers->dx;
-  (void)distance(m, body, y, u);
-  *out = (fluid_link){.kind = FLUID_BOUNCE, .arriving = (int8_t)c, .body = (int16_t)body, .weight = 1};
-  for (int a = 0; a < m->lattice->rank; a++) out->constant += 6 * v[a] * u[a] * m->numbers->dt / m->numbers->dx;
-  int64_t behind[3];
-  bool beyond[3];
-  if (q >= 0.5) {
-    out->kind = FLUID_FAR;
-    out->weight = 0.5 / q;
-    out->constant *= out->weight;
-  } else if (move(m, at, v, 1, behind, beyond) && !is_solid(m, behind)) {
-    out->kind = FLUID_NEAR;
-    out->weight = 2 * q;
-  }
 }
 
 /* Room for `more` items of `size` bytes behind `count`. */
@@ -240,9 +241,9 @@ static sim_status link_cell(maker *m, const int64_t at[3], bool near_body) {
     int64_t source[3];
     bool beyond[3];
     if (!move(m, at, l->c[c], -1, source, beyond))
-      SIM_TRY(side_link(m, at, beyond, c, &w->link[w->links++]));
-    else if (near_body && is_solid(m, source))
-      body_link(m, at, c, &w->link[w->links++]);
+      SIM_TRY(side_link(m, at, beyond, c, near_body, &w->link[w->links++]));
+    else if (near_body && is_solid(m, source) && body_link(m, at, c, 0, 1, &w->link[w->links]))
+      w->links++;
   }
   if (w->links == first) return SIM_OK;
   if (w->links > INT32_MAX) return sim_fail(SIM_ERR_SCENARIO, "bodies: the walls have more than %d links", INT32_MAX);
@@ -315,7 +316,7 @@ static sim_status make(maker *m, int threads) {
   m->scratch = aligned_alloc(64, scratch);
   m->shape = calloc(p->bodies.count + 1, sizeof *m->shape);
   if (!m->scratch || !m->shape) return sim_no_memory("walls");
-  for (int b = 0; b < m->bodies; b++) m->shape[b] = shape_of(&p->bodies.items[b], m->grid.rank);
+  for (int b = 0; b < m->bodies; b++) m->shape[b] = fluid_body_shape(p, b);
   if (m->bodies == 0) return link_rows(m, NULL);
   m->out->solid = calloc((size_t)(rows * m->grid.n[0]), sizeof(bool));
   bool *solid_rows = calloc((size_t)rows, sizeof *solid_rows);
@@ -343,8 +344,10 @@ sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *nu
   maker m = {.p = p, .numbers = numbers, .grid = fluid_grid_of(p), .bodies = (int)p->bodies.count, .out = out};
   *out = (fluid_walls){0};
   m.lattice = fluid_lattice_of(m.grid.rank);
+  fluid_force_of(p, numbers, m.g);
   sim_status status = make(&m, threads);
   if (status == SIM_OK) status = check_bodies(&m);
+  if (status == SIM_OK) status = fluid_patches_create(&m.grid, out);
   for (int s = 0; s < FLUID_SIDES; s++) sim_expr_program_free(&m.profile[s]);
   free(m.scratch);
   free(m.shape);
@@ -356,6 +359,9 @@ void fluid_walls_destroy(fluid_walls *walls) {
   free(walls->cell);
   free(walls->link);
   free(walls->span);
+  free(walls->patch);
+  free(walls->member);
+  free(walls->lost);
   *walls = (fluid_walls){0};
 }
 
@@ -381,6 +387,7 @@ double fluid_walls_bytes(const fluid_parameters *p) {
     faces += fmin(area, cells);
   }
   const double grown = faces > 0 ? 1.25 * faces + 4096 : 0;
-  return grown * (sizeof(fluid_cell) + links * sizeof(fluid_link)) +
+  const size_t patches = 4 * sizeof(int32_t) + sizeof(double);
+  return grown * (sizeof(fluid_cell) + patches + links * sizeof(fluid_link)) +
          (p->bodies.count > 0 ? cells + grown * sizeof(fluid_span) : 0);
 }

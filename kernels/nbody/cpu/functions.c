@@ -14,6 +14,7 @@ struct nbody_functions {
   double *terms, *partial;
   nbody_evaluator *force, *potential; /* of laws.external; NULL: none */
   nbody_evaluator **observe;          /* [options.observe->count] */
+  const nbody_targets *targets;       /* of the force that is being added; NULL: all bodies */
 };
 
 static size_t observe_count(const nbody_options *options) { return options->observe ? options->observe->count : 0; }
@@ -112,10 +113,12 @@ static void over_bodies(nbody_functions *f, const nbody_evaluator *field, const 
 }
 
 static void add_force(nbody_functions *f, const double *results, int64_t first, int64_t count) {
+  const nbody_targets *targets = f->targets;
   for (int c = 0; c < (f->options.jerk ? 6 : 3); c++) {
     double *out = (c < 3 ? f->state.acceleration + c * f->state.n : f->state.jerk + (c - 3) * f->state.n) + first;
     const double *more = results + c * NBODY_EVALUATOR_BLOCK;
-    for (int64_t i = 0; i < count; i++) out[i] += more[i];
+    for (int64_t i = 0; i < count; i++)
+      if (targets == NULL || targets->level[first + i] >= targets->least) out[i] += more[i];
   }
 }
 
@@ -135,9 +138,10 @@ static double total(const nbody_functions *f) {
   return sim_reduce_sum(f->terms, (size_t)f->state.n, f->partial, f->options.threads);
 }
 
-void nbody_functions_force(nbody_functions *f, double t) {
+void nbody_functions_force(nbody_functions *f, double t, const nbody_targets *targets) {
   nbody_evaluator_input in[7];
   if (f->force == NULL) return;
+  f->targets = targets;
   external_inputs(f, &t, in);
   over_bodies(f, f->force, in, add_force);
 }

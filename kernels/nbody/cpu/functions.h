@@ -14,8 +14,9 @@ void nbody_functions_destroy(nbody_functions **functions);
 /* Bytes that create will allocate. */
 double nbody_functions_bytes(const nbody_options *options);
 
-/* Adds the external force at time t, and its contribution to the jerk, to the state's arrays. */
-void nbody_functions_force(nbody_functions *functions, double t);
+/* Adds the external force at time t, and its contribution to the jerk, to the state's arrays, of the bodies `targets`;
+ * NULL: of all. */
+void nbody_functions_force(nbody_functions *functions, double t, const nbody_targets *targets);
 /* Energy in the external potential: sum of m phi over all bodies. */
 double nbody_functions_potential(nbody_functions *functions, double t);
 /* nbody_ops.observe */

@@ -22,11 +22,14 @@ struct nbody_work {
   void *memory;  /* one allocation for all arrays below */
   real *x0, *v0; /* Hermite scheme: before the step, [3][n] */
   double *a0, *j0;
-  double *terms, *partial; /* [2 n], [ranges] */
+  double *terms, *partial;   /* [2 n], [ranges] */
+  uint8_t *level;            /* individual steps: of each body, [n] */
+  nbody_histogram histogram; /* of these levels */
 };
 
 static double scratch_bytes(const nbody_options *options, double n) {
-  return (options->jerk ? 6 * n * (sizeof(real) + sizeof(double)) : 0) + (2 * n + n / RANGE + 1) * sizeof(double);
+  return (options->jerk ? 6 * n * (sizeof(real) + sizeof(double)) : 0) + (2 * n + n / RANGE + 1) * sizeof(double) +
+         (options->individual ? n : 0);
 }
 
 static double bytes(const nbody_options *options) {
@@ -67,6 +70,7 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
     w->x0 = (real *)(void *)(w->partial + sim_reduce_blocks(n)); /* after the doubles, so that all are aligned */
     w->v0 = w->x0 + 3 * n;
   }
+  if (options->individual) w->level = (uint8_t *)(w->partial + sim_reduce_blocks(n)); /* the scheme has no jerk */
   status = nbody_functions_create(options, state, w->terms, w->partial, &w->functions);
   if (status != SIM_OK) destroy(out);
   return status;
@@ -98,7 +102,7 @@ static double least_over_ranges(nbody_work *w, range_loop *loop, double a, doubl
 static void force(nbody_work *w, double t) {
   nbody_raw_force final; /* a default-initialized raw force is NBODY_FORCE_FINAL, the only kind on the CPU */
   w->forces.solver->accelerate(w->forces.work, false, &final);
-  nbody_functions_force(w->functions, t);
+  nbody_functions_force(w->functions, t, NULL);
 }
 
 static void finish(nbody_work *w) { (void)w; } /* the CPU's force writes final values */
@@ -159,11 +163,63 @@ static void correct_range(nbody_work *w, double dt, double unused, int64_t first
 static void hermite_predict(nbody_work *w, double dt) { over_ranges(w, predict_range, dt, 0, 3 * w->state.n); }
 static void hermite_correct(nbody_work *w, double dt) { over_ranges(w, correct_range, dt, 0, 3 * w->state.n); }
 
-/* ---- time steps ---- */
+/* ---- individual steps ---- */
 
 static double square3(const double *x, int64_t n, int64_t i) {
   return x[i] * x[i] + x[n + i] * x[n + i] + x[2 * n + i] * x[2 * n + i];
 }
+
+static void level_range(nbody_work *w, double dt, double least, int64_t first, int64_t last) {
+  const nbody_options *o = &w->options;
+  for (int64_t i = first; i < last; i++) {
+    if (w->level[i] < least) continue;
+    const int level = nbody_level(square3(w->state.acceleration, w->state.n, i), o->softening, o->eta, dt, o->levels);
+    w->level[i] = (uint8_t)fmax(level, least);
+  }
+}
+
+/* A level of levels + 1 counts as that of a body whose step is too long, and becomes `levels`. */
+static void choose_levels(nbody_work *w, double dt, int least, nbody_histogram *out) {
+  const int most = w->options.levels;
+  if (least == 0) memset(w->level, 0, (size_t)w->state.n);
+  over_ranges(w, level_range, dt, least, w->state.n);
+  nbody_histogram found = {0};
+  for (int64_t i = 0; i < w->state.n; i++) found.bodies[w->level[i]]++;
+  if (found.bodies[most + 1] > 0)
+    for (int64_t i = 0; i < w->state.n; i++)
+      if (w->level[i] > most) w->level[i] = (uint8_t)most;
+  found.bodies[most] += found.bodies[most + 1];
+  *out = w->histogram = found;
+}
+
+static void force_levels(nbody_work *w, double t, int least) {
+  nbody_targets targets = {.level = w->level, .least = least};
+  for (int level = least; level <= w->options.levels; level++) targets.count += w->histogram.bodies[level];
+  if (targets.count == w->state.n) {
+    force(w, t);
+    return;
+  }
+  w->forces.solver->accelerate_some(w->forces.work, &targets);
+  nbody_functions_force(w->functions, t, &targets);
+}
+
+static void kick_level_range(nbody_work *w, double dt, double least, int64_t first, int64_t last) {
+  const int64_t n = w->state.n;
+  double kicks[NBODY_LEVELS_MAX + 1];
+  for (int level = 0; level <= NBODY_LEVELS_MAX; level++) kicks[level] = ldexp(dt, -level);
+  for (int c = 0; c < 3; c++) {
+    real *restrict v = (real *)w->state.velocity + c * n;
+    const double *restrict a = w->state.acceleration + c * n;
+    for (int64_t i = first; i < last; i++)
+      if (w->level[i] >= least) v[i] = (real)nbody_kicked(v[i], a[i], kicks[w->level[i]]);
+  }
+}
+
+static void kick_levels(nbody_work *w, double dt, int least) {
+  over_ranges(w, kick_level_range, dt, least, w->state.n);
+}
+
+/* ---- shared time steps ---- */
 
 static void softened_range(nbody_work *w, double unused, double also, int64_t first, int64_t last) {
   (void)unused, (void)also;
@@ -298,6 +354,9 @@ const nbody_ops NBODY_OPS = {
     .kick = kick,
     .drift = drift,
     .kick_drift = kick_drift,
+    .choose_levels = choose_levels,
+    .force_levels = force_levels,
+    .kick_levels = kick_levels,
     .hermite_predict = hermite_predict,
     .hermite_correct = hermite_correct,
     .step_softened = step_softened,

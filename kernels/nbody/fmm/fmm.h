@@ -105,16 +105,6 @@ extern "C" {
  * scenario without one has, and any tail. */
 nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, double n);
 
-/* What a force costs in open space or a periodic box, to compare methods: on one thread of a CPU with AVX-512, or on
- * one GPU. */
-typedef struct nbody_fmm_estimate {
-  double far, near; /* M2L, and ordered pairs, a body */
-  double seconds;   /* of a force on n bodies by multipoles */
-  double direct;    /* seconds of direct sums */
-} nbody_fmm_estimate;
-nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_fmm_settings *settings, sim_backend_kind kind, bool single,
-                                          bool periodic, double n);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,7 +1,5 @@
 /* Settings of the fast multipole method from the error asked for, and its cost beside direct sums. */
-#include "kernels/nbody/fmm/fmm.h"
-
-#include "kernels/nbody/nbody.h"
+#include "kernels/nbody/solver.h"
 
 #include <math.h>
 
@@ -30,38 +28,48 @@ nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, doubl
   return rows[row].settings;
 }
 
-/* Seconds, measured. CPU: one thread with AVX-512. CUDA: an H200, a Plummer sphere of 10^7 bodies;
- * the start by count of what the kernels take at 10^5. */
+/* Seconds, measured for Plummer spheres. CPU: one thread, 10^4 to 10^5 bodies; CUDA: an H200, 10^7 bodies, the start
+ * by count of what the kernels take at 10^5. bench_nbody_methods compares the estimates with what a machine does. */
 typedef struct rates {
   double far[NBODY_FMM_ORDER_MAX + 1]; /* of one M2L, by order */
   double near, pair;                   /* of a pair in a near list, of an interaction of direct sums */
   double body, start;                  /* of all else: a body; a force */
 } rates;
-static const rates measured[SIM_BACKEND_KINDS][2] = {
-    [SIM_BACKEND_CPU] = {{{0, 0, 0, 3.5e-9, 7.5e-9, 16e-9, 36e-9}, 0.5e-9, 0.23e-9, 0.3e-6, 0},
-                         {{0, 0, 0, 1.6e-9, 3.5e-9, 7.5e-9, 17.5e-9}, 0.18e-9, 0.08e-9, 0.2e-6, 0}},
-    [SIM_BACKEND_CUDA] = {{{0, 0, 0, 40e-12, 64e-12, 111e-12, 200e-12}, 6.9e-12, 1.1e-12, 0.36e-9, 0.7e-3},
-                          {{0, 0, 0, 18e-12, 29e-12, 50e-12, 91e-12}, 1e-12, 0.33e-12, 0.3e-9, 0.7e-3}},
+static const rates on_cpu[SIM_ISA_COUNT][2] = {
+    [SIM_ISA_PLAIN] = {{{0, 0, 0, 60e-9, 130e-9, 270e-9, 600e-9}, 7.8e-9, 7.19e-9, 2.4e-6, 0},
+                       {{0, 0, 0, 16e-9, 35e-9, 75e-9, 175e-9}, 1.7e-9, 1.67e-9, 1.1e-6, 0}},
+    [SIM_ISA_AVX2] = {{{0, 0, 0, 6e-9, 13e-9, 27e-9, 61e-9}, 0.84e-9, 0.5e-9, 0.5e-6, 0},
+                      {{0, 0, 0, 2.7e-9, 5.8e-9, 12.5e-9, 29e-9}, 0.29e-9, 0.159e-9, 0.33e-6, 0}},
+    [SIM_ISA_AVX512] = {{{0, 0, 0, 3.5e-9, 7.5e-9, 16e-9, 36e-9}, 0.48e-9, 0.221e-9, 0.29e-6, 0},
+                        {{0, 0, 0, 1.6e-9, 3.5e-9, 7.5e-9, 17.5e-9}, 0.165e-9, 0.0735e-9, 0.19e-6, 0}},
 };
+static const rates on_cuda[2] = {{{0, 0, 0, 40e-12, 64e-12, 111e-12, 200e-12}, 9.9e-12, 1.1e-12, 0.36e-9, 0.7e-3},
+                                 {{0, 0, 0, 18e-12, 29e-12, 50e-12, 91e-12}, 1.43e-12, 0.33e-12, 0.3e-9, 0.7e-3}};
+/* Seconds a body of what one CPU thread does alone: cells, offsets of the sort. */
+static const double alone = 10e-9;
 
-/* In a periodic box, seconds of a pair of direct sums. */
+/* In a periodic box, seconds of a pair of direct sums. CPU: measured; CUDA: estimated by the bytes of the table's rows.
+ */
 static const double periodic_pair[SIM_BACKEND_KINDS][2] = {
-    [SIM_BACKEND_CPU] = {30e-9, 15e-9},
+    [SIM_BACKEND_CPU] = {20e-9, 10e-9},
     [SIM_BACKEND_CUDA] = {0.2e-9, 0.1e-9},
 };
-/* Outer images: seconds a force, and a body. */
-static const double outer_start[SIM_BACKEND_KINDS] = {8e-3, 0.1e-3}, outer_body[SIM_BACKEND_KINDS] = {0.3e-6, 0.3e-9};
+/* Outer images: seconds a force, and a body; likewise. */
+static const double outer_start[SIM_BACKEND_KINDS] = {4e-3, 0.1e-3}, outer_body[SIM_BACKEND_KINDS] = {0.3e-6, 0.3e-9};
 
-nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_fmm_settings *settings, sim_backend_kind kind, bool single,
-                                          bool periodic, double n) {
-  const rates *r = &measured[kind][single];
-  const double open = 0.8 / settings->theta, size = settings->leaf / 64.0;
+nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n) {
+  const nbody_fmm_settings *settings = &options->fmm;
+  const bool cpu = kind == SIM_BACKEND_CPU, single = options->single_pairs, periodic = options->box > 0;
+  const rates *r = cpu ? &on_cpu[options->isa][single] : &on_cuda[single];
+  const double open = 0.8 / settings->theta, size = settings->leaf / 64.0, threads = cpu ? options->threads : 1;
   nbody_fmm_estimate out;
-  /* Of a Plummer sphere; with few bodies all are near. */
-  out.near = n / (1 + n / (2000 * size * pow(open, 3.4)));
+  /* Fits to a Plummer sphere; with few bodies all are near. */
+  const double most = 1400 * size * pow(open, 3.6) * (1 + pow(9000 / n, 0.7));
+  out.near = n / (1 + n / most) + options->crowd * options->crowd / n;
   out.far = 33 / size * open * open / (1 + 15000 * pow(open, 3) / n);
-  out.seconds = r->start + n * (r->body + out.far * r->far[settings->order] + out.near * r->near);
-  out.direct = n * n * (periodic ? periodic_pair[kind][single] : r->pair);
-  if (periodic) out.seconds += outer_start[kind] + n * outer_body[kind];
+  out.seconds =
+      r->start + n * ((cpu ? alone : 0) + (r->body + out.far * r->far[settings->order] + out.near * r->near) / threads);
+  if (periodic) out.seconds += outer_start[kind] + n * outer_body[kind] / threads;
+  out.direct = n * n * (periodic ? periodic_pair[kind][single] : r->pair) / threads;
   return out;
 }

@@ -54,10 +54,23 @@ static void tell_of_no_pairs(const nbody_parameters *p, const nbody_laws *laws) 
     sim_log(SIM_LOG_INFO, "precision = \"mixed\" computes in double here: bodies exert no forces on each other");
 }
 
+/* Seconds of a row of energy, a force or so in fp64, and of a measurement of the force error. */
+static sim_status row_seconds(const nbody_options *options, const nbody_solver *solver, sim_backend_kind kind, double n,
+                              double *row, double *measurement) {
+  nbody_options wide = *options;
+  nbody_cost cost;
+  wide.single_pairs = wide.jerk = false;
+  SIM_TRY(solver->estimate(&wide, n, &cost));
+  const double pairs = 2 * fmin(n, NBODY_SAMPLES) / n; /* without Newton's third law */
+  *measurement = solver->sample != NULL ? pairs * nbody_fmm_estimate_for(&wide, kind, n).direct : 0;
+  *row = cost.interactions / cost.rate + cost.additions / function_rate(options, kind) + *measurement;
+  return SIM_OK;
+}
+
 sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *options, const nbody_solver *solver,
                           sim_backend_kind kind, double n, sim_plan *out) {
   static const int scheme_forces[] = {[NBODY_LEAPFROG] = 1, [NBODY_YOSHIDA4] = 3, [NBODY_HERMITE4] = 2};
-  const double forces = scheme_forces[p->integrate.scheme];
+  const double forces = scheme_forces[p->integrate.scheme]; /* of individual steps: at least */
   const nbody_laws *laws = &options->laws;
   double external, observe = 0;
   nbody_cost cost;
@@ -73,7 +86,11 @@ sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *option
     observe += sim_expr_work(options->observe->items[i].expr);
   const double additions =
       forces * (n * external + cost.additions) + n * observe * fmin(1, rows_each(&p->common.output.tables, out));
-  const double seconds = out->work_per_step / cost.rate + additions / function_rate(options, kind);
+  double row, measurement;
+  SIM_TRY(row_seconds(options, solver, kind, n, &row, &measurement));
+  const double seconds = out->work_per_step / cost.rate + additions / function_rate(options, kind) +
+                         row * fmin(1, rows_each(&p->common.output.tables, out)) + measurement / 64;
   out->work_rate_guess = out->work_per_step / seconds;
+  if (p->integrate.steps == NBODY_INDIVIDUAL) out->work_most = ldexp(out->work_per_step, (int)p->integrate.levels);
   return SIM_OK;
 }

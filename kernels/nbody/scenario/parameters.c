@@ -222,7 +222,7 @@ static const sim_field gravity_fields[] = {
     {SIM_FIELD(nbody_gravity, error), .type = SIM_REAL, .flags = SIM_RANGE, .min = 1e-6, .max = 1e-2, .initial = "auto",
      .keyword = "auto",
      .doc = "relative error of the acceleration by fast multipoles, median over the bodies, which sets their order and "
-            "opening angle; auto: 1e-4. Direct sums are exact to rounding"},
+            "opening angle; auto: 1e-4, with expansion 1e-2. Direct sums are exact to rounding"},
     {SIM_FIELD(nbody_gravity, error_tail), .type = SIM_REAL, .flags = SIM_RANGE, .min = 3e-4, .max = 1,
      .initial = "none", .keyword = "none",
      .doc = "the same, at most that of 99.9 % of the bodies; usually 10 to 100 times the median"},
@@ -243,18 +243,26 @@ static const sim_schema box_schema = {
 
 static const char *const scheme_names[] = {"leapfrog", "yoshida4", "hermite4", NULL};
 
+static const char *const steps_names[] = {"shared", "individual", NULL};
+
 static const sim_field integrate_fields[] = {
     {SIM_FIELD(nbody_integrate, scheme), .type = SIM_CHOICE, .initial = "leapfrog", .choices = scheme_names,
      .doc = "leapfrog: order 2, kick-drift-kick; yoshida4: order 4, three force evaluations a step; hermite4: order 4, "
             "two evaluations of forces and their time derivatives"},
     {SIM_FIELD(nbody_integrate, dt), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .keyword = "adaptive", .dimension = TIME,
-     .doc = "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0); with expansion "
-            "da/a of each step"},
+     .doc =
+         "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0); with individual "
+         "steps the longest one; with expansion da/a of each step"},
+    {SIM_FIELD(nbody_integrate, steps), .type = SIM_CHOICE, .initial = "shared", .choices = steps_names,
+     .doc = "shared: one step for all bodies; individual: dt, or dt halved up to `levels` times, for each body by its "
+            "acceleration, from eta (leapfrog with softening > 0, on the CPU)"},
+    {SIM_FIELD(nbody_integrate, levels), .type = SIM_INT, .flags = SIM_RANGE, .min = 0, .max = NBODY_LEVELS_MAX,
+     .initial = "10", .doc = "individual steps: most times that dt is halved"},
     {SIM_FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",
      .keyword = "auto",
-     .doc = "accuracy of the adaptive step. hermite4: Aarseth's formula, auto 0.01, below 0.001 in double precision "
-            "alone; else eta sqrt(softening/|a|max), auto 0.2"},
+     .doc = "accuracy of adaptive and of individual steps. hermite4: Aarseth's formula, auto 0.01, below 0.001 in "
+            "double precision alone; else eta sqrt(softening/|a|), adaptive with the greatest |a|, auto 0.2"},
     {SIM_FIELD(nbody_integrate, dt_max), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .dimension = TIME, .doc = "longest adaptive step"},
     {SIM_FIELD(nbody_integrate, t_end), .type = SIM_REAL,
@@ -372,7 +380,28 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
   if (bodies->count > 0 && mass == 0) sim_faults_add(faults, 0, "bodies", "expected a body with mass > 0, got none");
 }
 
+static void check_individual(const nbody_integrate *integrate, double softening, bool law, sim_faults *faults) {
+  if (integrate->scheme != NBODY_LEAPFROG)
+    sim_faults_add(faults, 0, "integrate.steps",
+                   "expected \"shared\", got \"individual\", which is for leapfrog, not %s",
+                   scheme_names[integrate->scheme]);
+  else if (law)
+    sim_faults_add(faults, 0, "integrate.steps",
+                   "expected \"shared\", got \"individual\", which has no length scale with a pair law");
+  else if (!(softening > 0))
+    sim_faults_add(faults, 0, "integrate.steps",
+                   "expected \"shared\", got \"individual\", which needs gravity.softening > 0");
+  if (isnan(integrate->dt))
+    sim_faults_add(faults, 0, "integrate.dt",
+                   "expected a number, the longest step, with steps = \"individual\", got \"adaptive\"");
+  if (!isnan(integrate->dt_max))
+    sim_faults_add(faults, 0, "integrate.dt_max", "has no effect with steps = \"individual\": dt is the longest step");
+}
+
 static void check_time(const nbody_integrate *integrate, double softening, bool law, sim_faults *faults) {
+  const size_t before = faults->count;
+  if (integrate->steps == NBODY_INDIVIDUAL) check_individual(integrate, softening, law, faults);
+  if (faults->count != before) return;
   if (isnan(integrate->dt)) {
     if (integrate->scheme != NBODY_HERMITE4 && law)
       sim_faults_add(faults, 0, "integrate.dt",
@@ -429,8 +458,6 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   if (law && p->gravity.solver == NBODY_FMM)
     sim_faults_add(faults, 0, "gravity.solver",
                    "\"fmm\" is for gravity, and %s replaces it: expected \"direct\" or \"auto\"", name);
-  if (law && (p->gravity.error > 0 || p->gravity.error_tail > 0))
-    sim_faults_add(faults, 0, "gravity.error", "has no effect: %s replaces gravity", name);
   if (faults->count != before) return SIM_OK;
 
   nbody_laws laws;
@@ -462,6 +489,20 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   return SIM_OK;
 }
 
+/* Direct sums have no error to ask for. */
+static void check_error(const nbody_parameters *p, sim_faults *faults) {
+  const char *why = NULL;
+  if (p->pair != NULL || p->pair_force != NULL)
+    why = p->pair != NULL ? "pair replaces gravity" : "pair_force replaces gravity";
+  else if (p->integrate.scheme == NBODY_HERMITE4)
+    why = "hermite4 takes direct sums, which are exact to rounding";
+  else if (p->gravity.solver == NBODY_DIRECT)
+    why = "direct sums are exact to rounding";
+  if (why == NULL) return;
+  if (p->gravity.error > 0) sim_faults_add(faults, 0, "gravity.error", "has no effect: %s", why);
+  if (p->gravity.error_tail > 0) sim_faults_add(faults, 0, "gravity.error_tail", "has no effect: %s", why);
+}
+
 double nbody_gravitational_constant(const nbody_parameters *p) {
   const sim_units *units = &p->common.units;
   if (!isnan(p->gravity.G)) return p->gravity.G;
@@ -473,6 +514,7 @@ double nbody_gravitational_constant(const nbody_parameters *p) {
 sim_status nbody_validate(void *parameters, sim_faults *faults) {
   nbody_parameters *p = parameters;
   const bool law = p->pair != NULL || p->pair_force != NULL;
+  check_error(p, faults);
   SIM_TRY(check_laws(p, faults));
   nbody_make_tables(p, faults);
   if (!law) p->gravity.G = nbody_gravitational_constant(p);
@@ -480,7 +522,10 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   check_bodies(&p->bodies, faults);
   check_box(p, faults);
   nbody_check_expansion(p, faults);
-  if (!p->expansion.given) check_time(&p->integrate, p->gravity.softening, law, faults);
+  if (p->integrate.steps == NBODY_INDIVIDUAL && p->box.given)
+    sim_faults_add(faults, 0, "integrate.steps", "expected \"shared\", got \"individual\", which is for open space");
+  else if (!p->expansion.given)
+    check_time(&p->integrate, p->gravity.softening, law, faults);
   if (p->gravity.solver == NBODY_FMM && p->integrate.scheme == NBODY_HERMITE4)
     sim_faults_add(faults, 0, "gravity.solver",
                    "\"fmm\" gives no time derivative of the force, which hermite4 needs: expected \"direct\" or "

@@ -62,7 +62,32 @@ static const sim_field spectrum_columns[] = {
            .doc = "linear theory of sim.zeldovich, over the same waves"),
     {0}};
 static const sim_table spectrum_table = {"spectrum", "power spectrum of the density; with spectrum", spectrum_columns};
-const sim_table *const nbody_described_tables[] = {&observe_table, &spectrum_table, NULL};
+static const sim_field force_error_columns[] = {
+    COLUMN(median, .display = SIM_DISPLAY_ERROR,
+           .doc = "|da| / |a| of the acceleration by the other bodies, median of 1000 bodies; NaN: direct sums"),
+    COLUMN(tail, .display = SIM_DISPLAY_ERROR, .doc = "the same, of 99.9 % of them"),
+    {0}};
+const sim_table nbody_force_error_table = {"force_error", "error of fast multipoles; unless solver is direct",
+                                           force_error_columns};
+static const sim_field level_described[] = {COLUMN(level_L, .doc = "bodies of level L, with steps of dt / 2^L"), {0}};
+static const sim_table level_table = {
+    "levels", "levels that the bodies have at the beginning of a step; with integrate.steps = \"individual\"",
+    level_described};
+const sim_table *const nbody_described_tables[] = {&nbody_force_error_table, &level_table, &observe_table,
+                                                   &spectrum_table, NULL};
+
+#define LEVEL(number)                                                                                                  \
+  { .name = "level_" #number, .type = SIM_REAL, .doc = "bodies with steps of dt / 2^" #number }
+static const sim_field level_columns[NBODY_LEVELS_MAX + 1] = {
+    LEVEL(0),  LEVEL(1),  LEVEL(2),  LEVEL(3),  LEVEL(4),  LEVEL(5),  LEVEL(6),
+    LEVEL(7),  LEVEL(8),  LEVEL(9),  LEVEL(10), LEVEL(11), LEVEL(12), LEVEL(13),
+    LEVEL(14), LEVEL(15), LEVEL(16), LEVEL(17), LEVEL(18), LEVEL(19), LEVEL(20)};
+
+static void make_level_table(nbody_parameters *p) {
+  memcpy(p->level_columns, level_columns, ((size_t)p->integrate.levels + 1) * sizeof *level_columns);
+  p->level_columns[p->integrate.levels + 1] = (sim_field){0};
+  p->level_table = (sim_table){level_table.name, level_table.doc, p->level_columns};
+}
 
 int nbody_spectrum_table(const nbody_parameters *p) {
   for (int i = 0; p->tables[i] != NULL; i++)
@@ -116,6 +141,13 @@ static const sim_table *make_observe(nbody_parameters *p, sim_faults *faults) {
 void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
   const sim_table **table = p->tables;
   for (const sim_table *const *own = nbody_tables; *own != NULL; own++) *table++ = *own;
+  if (p->gravity.solver != NBODY_DIRECT && p->integrate.scheme != NBODY_HERMITE4 && p->pair == NULL &&
+      p->pair_force == NULL)
+    *table++ = &nbody_force_error_table;
+  if (p->integrate.steps == NBODY_INDIVIDUAL) {
+    make_level_table(p);
+    *table++ = &p->level_table;
+  }
   if (p->observe.count > 0 && p->observe.count <= SIM_COLUMNS_MAX) *table++ = make_observe(p, faults);
   if (p->spectrum >= NBODY_SPECTRUM_GRID_MIN && p->spectrum <= NBODY_SPECTRUM_GRID_MAX) *table++ = make_spectrum(p);
   *table = NULL;

@@ -4,9 +4,11 @@
 
 #include "kernels/nbody/nbody.h"
 
-/* Tables of every run, and the table of `observe` for `sim describe`; NULL-terminated. */
+/* Tables of every run, and those that a scenario adds for `sim describe`; NULL-terminated. */
 extern const sim_table *const nbody_tables[], *const nbody_described_tables[];
-enum { NBODY_TABLE_ENERGY, NBODY_TABLE_LAGRANGIAN, NBODY_TABLE_OBSERVE };
+enum { NBODY_TABLE_ENERGY, NBODY_TABLE_LAGRANGIAN };
+/* The table of runs that may take fast multipoles: median, and 99.9 %. */
+extern const sim_table nbody_force_error_table;
 
 /* Index of the table `spectrum`, the last one; -1: none. */
 int nbody_spectrum_table(const nbody_parameters *p);
@@ -23,7 +25,7 @@ enum {
   NBODY_COLUMN_CENTRE = NBODY_COLUMN_ANGULAR_MOMENTUM + 3
 };
 
-/* Fills p->tables, with the tables of p->observe and p->spectrum; adds faults of names. */
+/* Fills p->tables, with the tables of individual steps, p->observe and p->spectrum; adds faults of names. */
 void nbody_make_tables(nbody_parameters *p, sim_faults *faults);
 
 #endif

@@ -102,6 +102,36 @@ static void wrap_positions(const nbody_run *run, double size, nbody_bodies *bodi
     }
 }
 
+/* The most bodies that share the smallest cell of a multipole tree with one of 16 bodies. One body that is far away
+ * makes the tree so large that all others are in one such cell. */
+static double crowd_of(const nbody_bodies *bodies, int64_t n) {
+  enum { DRAWN = 16 };
+  double extent = 0, most = 0, low[3];
+  for (int c = 0; c < 3; c++) {
+    double high = low[c] = bodies->position[c][0];
+    for (int64_t i = 0; i < n; i++) {
+      low[c] = fmin(low[c], bodies->position[c][i]);
+      high = fmax(high, bodies->position[c][i]);
+    }
+    extent = fmax(extent, high - low[c]);
+  }
+  if (!(extent > 0) || !isfinite(extent)) return 0;
+  const double scale = ldexp(1, NBODY_FMM_LEVEL_MAX) / extent;
+  for (int k = 0; k < DRAWN; k++) {
+    const int64_t of = k * (n / DRAWN);
+    double count = 0;
+    for (int64_t i = 0; i < n; i++) {
+      bool same = true;
+      for (int c = 0; c < 3; c++)
+        same = same &&
+               floor((bodies->position[c][i] - low[c]) * scale) == floor((bodies->position[c][of] - low[c]) * scale);
+      count += same;
+    }
+    most = fmax(most, count);
+  }
+  return most > 1024 ? most : 0;
+}
+
 sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setup *setup, const nbody_groups *groups) {
   nbody_bodies bodies;
   if (!(groups->n < 0x1p40)) return sim_no_memory("%.9g bodies", groups->n);
@@ -117,6 +147,7 @@ sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setu
   if (status == SIM_OK) status = nbody_check_positions(run, p, &bodies);
   if (status == SIM_OK) status = fill_bodies(run, &bodies, setup);
   run->controller[NBODY_SPREAD] = spread_of(&bodies, run->n);
+  run->crowd = crowd_of(&bodies, run->n);
   nbody_bodies_free(&bodies);
   return status;
 }
@@ -131,6 +162,27 @@ static sim_status fetch(const nbody_run *run, const sim_buffer *buffer, const vo
   return run->backend->copy(*copy, buffer->data, sim_buffer_bytes(buffer));
 }
 
+static double position_at(const nbody_run *run, const void *positions, int c, int64_t i) {
+  const int64_t k = c * run->n + i;
+  return run->ops->dtype == SIM_F32 ? (double)((const float *)positions)[k] : ((const double *)positions)[k];
+}
+
+sim_status nbody_name_infinite(const nbody_run *run, int64_t step) {
+  const void *positions;
+  void *copy;
+  SIM_TRY(fetch(run, &run->position, &positions, &copy));
+  const uint64_t *id = run->id.data;
+  int64_t bad = -1;
+  for (int64_t k = 0; bad < 0 && k < 3 * run->n; k++)
+    if (!isfinite(position_at(run, positions, 0, k))) bad = k % run->n;
+  free(copy);
+  if (bad < 0) return SIM_OK;
+  return sim_fail(SIM_ERR_DIVERGED,
+                  "the position of body %" PRIu64 " (id, from 0) is not finite at step %" PRId64
+                  ": take a shorter integrate.dt, or a larger gravity.softening",
+                  id[bad], step);
+}
+
 /* *body: the body of the first value in [3][n] that is not finite; -1: none. */
 static sim_status find_infinite(const nbody_run *run, const sim_buffer *buffer, int64_t *body) {
   const void *values;
@@ -142,11 +194,6 @@ static sim_status find_infinite(const nbody_run *run, const sim_buffer *buffer, 
     if (!isfinite(((const double *)values)[k])) *body = k % run->n;
   free(copy);
   return status;
-}
-
-static double position_at(const nbody_run *run, const void *positions, int c, int64_t i) {
-  const int64_t k = c * run->n + i;
-  return run->ops->dtype == SIM_F32 ? (double)((const float *)positions)[k] : ((const double *)positions)[k];
 }
 
 static double distance(const nbody_run *run, const void *positions, int64_t i, int64_t j) {

@@ -33,6 +33,32 @@ static sim_status check_positions(const sim_array *position, int64_t n, double b
   return SIM_OK;
 }
 
+static bool is_between(double x, double least, double most) { return x >= least && x <= most; }
+
+static sim_status check_method(const double *x) {
+  for (int k = NBODY_LARGEST_MEDIAN; k <= NBODY_LARGEST_TAIL; k++)
+    if (!(x[k] >= 0)) return refuse("controller", k, "is no error");
+  const bool order = is_between(x[NBODY_ORDER], NBODY_FMM_ORDER_MIN, NBODY_FMM_ORDER_MAX);
+  if (x[NBODY_METHOD] == NBODY_DIRECT) return SIM_OK;
+  if (x[NBODY_METHOD] != NBODY_FMM) return refuse("controller", NBODY_METHOD, "is no method");
+  if (!order || floor(x[NBODY_ORDER]) != x[NBODY_ORDER]) return refuse("controller", NBODY_ORDER, "is no order");
+  if (!is_between(x[NBODY_ANGLE], 0.1, 1)) return refuse("controller", NBODY_ANGLE, "is no opening angle");
+  if (!is_between(x[NBODY_WEIGHT], 1, 2)) return refuse("controller", NBODY_WEIGHT, "is no weight");
+  if (!is_between(x[NBODY_LEAF], 8, 1024) || floor(x[NBODY_LEAF]) != x[NBODY_LEAF])
+    return refuse("controller", NBODY_LEAF, "is no number of bodies");
+  return SIM_OK;
+}
+
+void nbody_saved_method(const sim_frame *saved, nbody_options *out) {
+  const sim_array *controller = sim_frame_array(saved, "controller");
+  const double *x = controller->data;
+  if (controller->shape[0] < NBODY_CONTROLS) return;
+  out->begun = true;
+  out->method = (nbody_method)x[NBODY_METHOD];
+  if (out->method == NBODY_FMM)
+    out->fmm = (nbody_fmm_settings){(int)x[NBODY_ORDER], x[NBODY_ANGLE], x[NBODY_WEIGHT], (int)x[NBODY_LEAF]};
+}
+
 sim_status nbody_saved_check(const nbody_integrate *integrate, double box, const sim_frame *saved, int64_t *n) {
   SIM_TRY(sim_frame_check_species(saved, n));
   if (*n < 1) return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no list of bodies");
@@ -43,10 +69,11 @@ sim_status nbody_saved_check(const nbody_integrate *integrate, double box, const
   if (box > 0) SIM_TRY(check_positions(sim_frame_array(saved, "position"), *n, box));
   const sim_array *controller = sim_frame_array(saved, "controller");
   if (controller == NULL || controller->dtype != SIM_F64 || controller->rank != 1 ||
-      controller->shape[0] != NBODY_CONTROLS)
+      (controller->shape[0] != NBODY_CONTROLS && controller->shape[0] != NBODY_CONTROLS_EARLIER))
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's controller has another type or shape");
   const double *x = controller->data;
   if (isnan(integrate->dt) && !(x[NBODY_NEXT_STEP] > 0))
     return refuse("controller", NBODY_NEXT_STEP, "is no length of a step");
-  return x[NBODY_SPREAD] >= 0 ? SIM_OK : refuse("controller", NBODY_SPREAD, "is no size");
+  if (!(x[NBODY_SPREAD] >= 0)) return refuse("controller", NBODY_SPREAD, "is no size");
+  return controller->shape[0] == NBODY_CONTROLS ? check_method(x) : SIM_OK;
 }

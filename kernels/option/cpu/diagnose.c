@@ -157,7 +157,8 @@ static sim_status search(const option_parameters *p, const option_sampler *s, in
 }
 
 sim_status option_diagnose(const option_parameters *p, int64_t first, int64_t count, const option_quantity *quantity) {
-  const sim_setup setup = {.backend = &sim_backend_cpu, .isa = sim_isa_best(), .threads = 1, .folder = ""};
+  const sim_setup setup = {
+      .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 1, .folder = ""};
   option_sampler *sampler;
   char name[48], greek[32] = "";
   if (option_ops_cpu.create(p, &setup, &sampler) == SIM_OK) {

@@ -1,4 +1,5 @@
-/* The regression of exercise rules on the CPU; its twin on a GPU is cuda/exercise.c. */
+/* The regression of exercise rules on the CPU; its twin on a GPU is cuda/exercise.c. Each rank keeps the paths of its
+ * share of the chunks; the chunks' sums of each date are gathered, and every rank solves the same equations. */
 #include "engine/reduce.h"
 #include "kernels/option/cpu/path.h"
 #include "kernels/option/payoff/exercise.h"
@@ -11,15 +12,18 @@
 
 enum { MOMENTS = OPTION_REGRESSION_MOMENTS, SUMS = OPTION_REGRESSION_SUMS };
 
-/* Regression on the CPU: prices and cash of all paths. */
+/* Regression on the CPU: prices and cash of this rank's paths. */
 typedef struct regression {
   const option_parameters *p;
   const option_market *market;
+  const sim_comm *comm;
   option_rule rule;
-  int chunks, threads;
+  int chunks, share; /* of all ranks; most of one rank */
+  int first, end;    /* chunks of this rank */
+  int threads;
   sim_isa isa;
-  double *price, *cash; /* [dates][chunks * OPTION_CHUNK], [chunks * OPTION_CHUNK] */
-  double *sums;         /* [chunks][SUMS] */
+  double *price, *cash; /* [dates][share * OPTION_CHUNK], [share * OPTION_CHUNK] */
+  double *sums;         /* [ranks * share][SUMS], the first `chunks` used */
   double *column;       /* [chunks] */
 } regression;
 
@@ -78,7 +82,7 @@ static void free_simulation(simulation *w) {
 /* Simulates the paths and stores the asset's prices at the exercise dates. */
 static void run_paths(regression *f, const option_parameters *p, const simulation *w, option_path_kernel *kernel) {
   const option_market *market = f->market;
-  const size_t dates = (size_t)f->rule.dates, row = (size_t)f->chunks * OPTION_CHUNK;
+  const size_t dates = (size_t)f->rule.dates, row = (size_t)f->share * OPTION_CHUNK;
   const option_variant variant = {.drift = market->drift,
                                   .vol = market->vol,
                                   .spot = market->spot,
@@ -94,10 +98,10 @@ static void run_paths(regression *f, const option_parameters *p, const simulatio
                               .mrg = w->mrg,
                               .far = true};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
-  for (int c = 0; c < f->chunks; c++) {
+  for (int c = f->first; c < f->end; c++) {
     const size_t thread = (size_t)omp_get_thread_num();
     void **mine = w->out + thread * dates;
-    for (size_t d = 0; d < dates; d++) mine[d] = f->price + d * row + (size_t)c * OPTION_CHUNK;
+    for (size_t d = 0; d < dates; d++) mine[d] = f->price + d * row + (size_t)(c - f->first) * OPTION_CHUNK;
     kernel(&paths, OPTION_REGRESSION_FIRST + (uint64_t)c * OPTION_CHUNK, OPTION_CHUNK, mine,
            w->room + thread * w->scratch);
   }
@@ -131,16 +135,20 @@ static void release(void *self) {
 
 static sim_status simulate(void *self, const option_rule *rule, int asset, int chunks) {
   regression *f = self;
-  const size_t all = (size_t)chunks * OPTION_CHUNK;
-  const size_t numbers = all * ((size_t)rule->dates + 1) + (size_t)chunks * (SUMS + 1);
+  size_t end;
   f->rule = *rule;
   f->chunks = chunks;
+  f->share = (int)sim_comm_share(f->comm, (size_t)chunks);
+  f->first = (int)sim_comm_first(f->comm, (size_t)chunks, &end);
+  f->end = (int)end;
+  const size_t all = (size_t)f->share * OPTION_CHUNK, rows = (size_t)f->share * (size_t)f->comm->size;
+  const size_t numbers = all * ((size_t)rule->dates + 1) + rows * SUMS + (size_t)chunks;
   f->price = aligned_alloc(64, (numbers * sizeof(double) + 63) / 64 * 64);
   if (f->price == NULL) return sim_no_memory("early exercise");
   f->cash = f->price + all * (size_t)rule->dates;
   f->sums = f->cash + all;
-  f->column = f->sums + (size_t)chunks * SUMS;
-  memset(f->cash, 0, all * sizeof *f->cash);
+  f->column = f->sums + rows * SUMS;
+  memset(f->cash, 0, (all + rows * SUMS) * sizeof *f->cash);
   simulation *w = calloc(1, sizeof *w);
   const sim_status status = w != NULL ? make_simulation(f, f->p, asset, f->isa, w) : sim_no_memory("early exercise");
   if (status == SIM_OK) run_paths(f, f->p, w, option_path_find(false, f->isa));
@@ -161,23 +169,24 @@ static void exercise_chunk(const option_rule *r, const double *price, const doub
 static sim_status sums(void *self, const option_rule *rule, int date, const double *beta, double discount,
                        double *sum) {
   const regression *f = self;
-  const size_t row = (size_t)f->chunks * OPTION_CHUNK;
+  const size_t row = (size_t)f->share * OPTION_CHUNK, sent = (size_t)f->share * SUMS;
   const double *price = f->price + (size_t)date * row;
 #pragma omp parallel for schedule(static) num_threads(f->threads)
-  for (int c = 0; c < f->chunks; c++) {
-    const size_t at = (size_t)c * OPTION_CHUNK;
+  for (int c = f->first; c < f->end; c++) {
+    const size_t at = (size_t)(c - f->first) * OPTION_CHUNK;
     double *cash = f->cash + at;
     if (beta != NULL) exercise_chunk(rule, price + row + at, beta, cash);
     for (int i = 0; i < OPTION_CHUNK; i++) cash[i] *= discount;
     chunk_sums(rule, price + at, cash, OPTION_CHUNK, f->sums + (size_t)c * SUMS);
   }
+  SIM_TRY(f->comm->ops->gather(f->comm, f->sums + (size_t)f->comm->rank * sent, sent * sizeof(double), f->sums));
   for (int k = 0; k < SUMS; k++) sum[k] = total(f, k);
   return SIM_OK;
 }
 
 sim_status option_policy_create(const option_parameters *p, const option_market *market, const sim_setup *setup,
                                 option_policy *out) {
-  regression f = {.p = p, .market = market, .threads = setup->threads, .isa = setup->isa};
+  regression f = {.p = p, .market = market, .comm = setup->comm, .threads = setup->threads, .isa = setup->isa};
   return option_policy_regress(
       p, market, &(option_regression){.self = &f, .simulate = simulate, .sums = sums, .release = release}, out);
 }

@@ -1,4 +1,6 @@
-/* The CPU's table of operations: samples of all quantities from paths, and sums over blocks. Twin: cuda/ops.c. */
+/* The CPU's table of operations: samples of all quantities from paths, and sums over blocks. Each rank computes its
+ * share of the chunks of a step; their sums are gathered, and every rank adds them in the same tree. Twin:
+ * cuda/ops.c. */
 #include "engine/reduce.h"
 #include "kernels/option/cpu/sampler.h"
 
@@ -241,13 +243,16 @@ uint64_t option_path_of(const option_sampler *s, int64_t sample) {
 
 static sim_status sample(option_sampler *s, int64_t first, int64_t count, double *mean, double *squares) {
   const int chunks = (int)((count + s->chunk - 1) / s->chunk), each = s->block / s->chunk;
-  const size_t row = 2 * (size_t)s->estimate.quantities;
+  const size_t row = 2 * (size_t)s->estimate.quantities, sent = sim_comm_share(s->comm, (size_t)chunks) * row;
+  size_t end;
+  const int own = (int)sim_comm_first(s->comm, (size_t)chunks, &end);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
-  for (int c = 0; c < chunks; c++) {
+  for (int c = own; c < (int)end; c++) {
     const int64_t left = count - (int64_t)c * s->chunk;
     sample_chunk(s, &s->workspaces[omp_get_thread_num()], option_path_of(s, first + (int64_t)c * s->chunk),
                  (int)(left < s->chunk ? left : s->chunk), s->sums + (size_t)c * row);
   }
+  SIM_TRY(s->comm->ops->gather(s->comm, s->sums + (size_t)s->comm->rank * sent, sent * sizeof(double), s->sums));
   for (int b = 0; b * each < chunks; b++) {
     const int here = chunks - b * each < each ? chunks - b * each : each;
     const int64_t left = count - (int64_t)b * s->block, size = left < s->block ? left : s->block;
@@ -269,6 +274,7 @@ static sim_status halve_steps(option_sampler *s, const option_parameters *p) {
 
 /* Fills what all samplers of a run have in common; `halves`: twice as many steps as the payoffs see. */
 static sim_status begin(option_sampler *s, const option_parameters *p, const sim_setup *setup, bool halves) {
+  s->comm = setup->comm;
   s->single = option_is_single(p);
   s->isa = setup->isa;
   s->threads = setup->threads;
@@ -286,8 +292,8 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   s->groups = option_groups(p);
   s->block = s->groups > 1 ? option_block_samples(p) : OPTION_BLOCK;
   s->chunk = s->block < OPTION_CHUNK ? s->block : OPTION_CHUNK;
-  s->sums = calloc((size_t)OPTION_BATCH * OPTION_CHUNKS * 2 * (size_t)(OPTION_CHUNK / s->chunk),
-                   (size_t)s->estimate.quantities * sizeof(double));
+  s->sums = calloc((size_t)OPTION_BATCH * OPTION_CHUNKS * (size_t)(OPTION_CHUNK / s->chunk) + (size_t)s->comm->size,
+                   2 * (size_t)s->estimate.quantities * sizeof(double));
   if (s->workspaces == NULL || s->sums == NULL) return sim_no_memory("the sums");
   s->paths.variants = s->estimate.markets * s->estimate.signs;
   s->paths.features = s->estimate.graph.features;
@@ -386,9 +392,9 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double shown = variants * (fmin(3 * assets + payoffs, OPTION_FEATURES_MAX) + quantities + payoffs);
   const double steps = (double)p->steps * assets * variants * 2 * (real + sizeof(double));
   const double matches = p->sampling.moment_matching ? 2 * sizeof(double) * assets * (double)p->steps : 0;
-  return option_quasi_bytes(p) + option_policy_bytes(p) + steps +
+  return option_quasi_bytes(p) + option_policy_bytes(p, setup->comm->size) + steps +
          setup->threads * (shown * OPTION_CHUNK * real + 0x1p18 + matches) +
-         quantities * OPTION_BATCH * OPTION_CHUNKS * 2 * sizeof(double);
+         quantities * (OPTION_BATCH * OPTION_CHUNKS + setup->comm->size) * 2 * sizeof(double);
 }
 
 static const char *name(const option_sampler *s) { return s->name; }

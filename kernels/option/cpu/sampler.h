@@ -16,6 +16,7 @@ typedef struct option_workspace {
 } option_workspace;
 
 struct option_sampler {
+  const sim_comm *comm;
   bool single;
   sim_isa isa;
   int threads;
@@ -39,7 +40,7 @@ struct option_sampler {
   option_variant variant[OPTION_VARIANTS_MAX];
   void *numbers;                /* drifts, volatilities and the Cholesky factor, in the kernel's precision */
   option_workspace *workspaces; /* [threads] */
-  double *sums;                 /* [chunks][quantities][2], sums of a batch */
+  double *sums;                 /* [chunks][quantities][2], sums of a batch; room for the same share of every rank */
 };
 
 /* Computes features and payoffs of a chunk of paths into the workspace. Returns false where option_path_kernel does. */

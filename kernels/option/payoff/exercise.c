@@ -117,12 +117,15 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
   return SIM_OK;
 }
 
-double option_policy_bytes(const option_parameters *p) {
+double option_policy_bytes(const option_parameters *p, int ranks) {
   double most = 0;
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema == &option_american_schema)
-      most = fmax(most, (double)o->fit_paths * (double)(p->steps / o->every + 1) * sizeof(double));
+      most = fmax(
+          most, (ceil((double)o->fit_paths / OPTION_CHUNK / ranks) * (double)(p->steps / o->every + 1) * OPTION_CHUNK +
+                 ((double)o->fit_paths / OPTION_CHUNK + ranks) * (SUMS + 1)) *
+                    sizeof(double));
   }
   return most;
 }

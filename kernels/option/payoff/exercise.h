@@ -31,8 +31,8 @@ typedef struct option_regression {
 sim_status option_policy_regress(const option_parameters *p, const option_market *market,
                                  const option_regression *regression, option_policy *out) SIM_MUST_CHECK;
 void option_policy_free(option_policy *policy);
-/* Most host memory in bytes that a regression on the CPU holds. */
-double option_policy_bytes(const option_parameters *p);
+/* Most host memory in bytes that a regression on the CPU holds, on each of `ranks`. */
+double option_policy_bytes(const option_parameters *p, int ranks);
 /* Adapts the rules to one market: out[payoffs], with their growth in growth[payoffs][steps]. */
 void option_policy_for_market(const option_policy *policy, const option_market *market, option_rule *out,
                               double *growth);
@@ -41,7 +41,8 @@ static inline double option_rule_payoff(const option_rule *rule, double price) {
   return rule->sign * (price - rule->strike);
 }
 
-/* cpu/exercise.c: computes the rules on the CPU; the result depends on no field of setup. */
+/* cpu/exercise.c: computes the rules on the CPU, on all ranks of setup->comm together; the result depends on no field
+ * of setup. */
 sim_status option_policy_create(const option_parameters *p, const option_market *market, const sim_setup *setup,
                                 option_policy *out) SIM_MUST_CHECK;
 

@@ -14,7 +14,7 @@ enum { CHUNKS_LEAST = 16, CHUNKS_MOST = 256 };
 struct option_bias {
   option_sampler *sampler[2]; /* [0]: the run's steps, [1]: half as long */
   int payoffs;
-  double *means; /* [CHUNKS_MOST][payoffs] */
+  double *means; /* [CHUNKS_MOST + ranks][payoffs + 1]; the last: 1 for a chunk whose local volatilities are valid */
 };
 
 int option_bias_chunks(double n) { return (int)fmin(fmax(ceil(4 * n / OPTION_BLOCK), CHUNKS_LEAST), CHUNKS_MOST); }
@@ -42,7 +42,7 @@ sim_status option_bias_create(const option_parameters *p, const sim_setup *setup
   option_bias *b = *out = calloc(1, sizeof *b);
   if (b == NULL) return sim_no_memory("the model");
   b->payoffs = option_payoff_count(p);
-  b->means = calloc((size_t)b->payoffs * CHUNKS_MOST, sizeof(double));
+  b->means = calloc(((size_t)b->payoffs + 1) * (CHUNKS_MOST + (size_t)setup->comm->size), sizeof(double));
   if (b->means == NULL) return sim_no_memory("the model");
   sim_setup host = *setup;
   host.backend = &sim_backend_cpu;
@@ -61,8 +61,8 @@ void option_bias_destroy(option_bias **bias) {
   *bias = NULL;
 }
 
-/* Mean difference of every payoff over a chunk; false: a local volatility is invalid. */
-static bool sample_chunk(const option_bias *b, int chunk, int thread, double *out) {
+/* Mean difference of every payoff over a chunk, and whether its local volatilities are valid: out[payoffs + 1]. */
+static void sample_chunk(const option_bias *b, int chunk, int thread, double *out) {
   bool valid = true;
   for (int k = 0; k < 2; k++)
     valid &= option_simulate(b->sampler[k], &b->sampler[k]->workspaces[thread], (uint64_t)chunk * OPTION_CHUNK,
@@ -78,20 +78,22 @@ static bool sample_chunk(const option_bias *b, int chunk, int thread, double *ou
     }
     out[payoff] = 2 * e->market[0].discount * sum / (OPTION_CHUNK * e->signs);
   }
-  return valid;
+  out[b->payoffs] = valid;
 }
 
 sim_status option_bias_sample(option_bias *b, int first, int last, double *mean, double *squares) {
-  bool valid = true;
+  const sim_comm *comm = b->sampler[0]->comm;
+  const size_t row = (size_t)b->payoffs + 1, count = (size_t)(last - first), sent = sim_comm_share(comm, count) * row;
+  size_t end;
+  const int own = (int)sim_comm_first(comm, count, &end);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(b->sampler[0]->threads)
-  for (int c = first; c < last; c++)
-    if (!sample_chunk(b, c, omp_get_thread_num(), b->means + (size_t)(c - first) * (size_t)b->payoffs)) {
-#pragma omp atomic write
-      valid = false;
-    }
+  for (int c = own; c < (int)end; c++) sample_chunk(b, first + c, omp_get_thread_num(), b->means + (size_t)c * row);
+  SIM_TRY(comm->ops->gather(comm, b->means + (size_t)comm->rank * sent, sent * sizeof(double), b->means));
+  bool valid = true;
+  for (size_t c = 0; c < count; c++) valid &= b->means[c * row + row - 1] == 1;
   for (int c = first; c < last; c++)
     for (int k = 0; k < b->payoffs; k++) {
-      const double d = b->means[(size_t)(c - first) * (size_t)b->payoffs + (size_t)k] - mean[k];
+      const double d = b->means[(size_t)(c - first) * row + (size_t)k] - mean[k];
       if (squares[k] < 0) continue;
       mean[k] += d / (c + 1);
       squares[k] += d * d * c / (c + 1);

@@ -169,4 +169,5 @@ static void finish_potential(batch *b) {
 
 static void potential(const nbody_packed *p, int64_t i0, int64_t j0) { over_tile(p, i0, j0, finish_potential); }
 
-const nbody_tiles NBODY_CUSTOM_TILES = {acceleration, jerk, potential, 1, 1};
+const nbody_tiles NBODY_CUSTOM_TILES = {
+    .acceleration = acceleration, .jerk = jerk, .potential = potential, .cube = 1, .inverse = 1};

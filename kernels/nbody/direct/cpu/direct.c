@@ -49,6 +49,7 @@ struct nbody_solver_work {
   double *partial;      /* of reductions, [padded / SIM_REDUCE_BLOCK + 1] */
   nbody_custom_law law; /* with options.laws.pair */
   atomic_int *played;   /* [blocks]: rounds whose tiles are in a block's sums */
+  int64_t *target;      /* individual steps: numbers of the bodies whose forces are asked for, [padded + 16] */
   void *memory;         /* one allocation for all arrays above */
 };
 
@@ -56,6 +57,10 @@ static int block_size(int64_t n) { return n < 1024 ? 64 : n < 8192 ? 128 : n < 6
 
 static bool uses_reference(const nbody_options *options, bool asked) {
   return options->laws.pair == NULL && (asked || options->n < REFERENCE_BELOW);
+}
+
+static double target_size(const nbody_options *options, double padded) {
+  return options->individual ? padded + NBODY_ROW_BODIES : 0;
 }
 
 static double padded_size(const nbody_options *options, bool reference) {
@@ -72,7 +77,8 @@ static double played_size(double padded) { return ceil((padded / NBODY_BLOCK_MIN
 /* Bytes of all arrays except those of a custom law. */
 static double arrays_size(const nbody_options *options, bool reference) {
   double padded = padded_size(options, reference);
-  return (padded * column_count(options) + partial_size(padded) + played_size(padded)) * (double)sizeof(double);
+  return (padded * column_count(options) + partial_size(padded) + target_size(options, padded) + played_size(padded)) *
+         (double)sizeof(double);
 }
 
 static void bytes(const nbody_options *options, double *host, double *device) {
@@ -124,7 +130,9 @@ static sim_status take_arrays(nbody_solver_work *w) {
   for (int c = 0; c < (options->jerk ? NBODY_COLUMNS : 4); c++, next += packed->padded) packed->body[c] = next;
   for (int c = 0; c < (options->jerk ? 6 : 3); c++, next += packed->padded) packed->sum[c] = next;
   w->partial = next;
-  w->played = (atomic_int *)(next + (size_t)partial_size((double)packed->padded));
+  next += (size_t)partial_size((double)packed->padded);
+  w->target = (int64_t *)(void *)next;
+  w->played = (atomic_int *)(next + (size_t)target_size(options, (double)packed->padded));
   if (w->reference) packed->padded = packed->n;
   if (options->laws.pair == NULL) return SIM_OK;
   packed->law = &w->law;
@@ -344,6 +352,33 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
   if (jerk) unpack(&w->packed, 3, ldexp(G * cube, s.mass - 3 * s.position + s.velocity), state->jerk);
 }
 
+/* Of few bodies, and where most take part, all pairs are summed. */
+static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) {
+  const nbody_state *state = &w->state;
+  const int64_t n = state->n;
+  nbody_raw_force all;
+  if (w->reference || 2 * targets->count > n || w->options.laws.no_pairs) {
+    accelerate(w, false, &all);
+    return;
+  }
+  const bool single = w->options.single_pairs;
+  const nbody_tiles *tiles = w->tiles[single];
+  const scales s = pack(w, single, false);
+  const double factor = ldexp(w->options.G * tiles->cube, s.mass - 2 * s.position);
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++)
+    if (targets->level[i] >= targets->least) w->target[count++] = i;
+  for (int64_t k = 0; k < NBODY_ROW_BODIES; k++) w->target[count + k] = w->target[count - 1];
+#pragma omp parallel for schedule(dynamic, 1) num_threads(w->options.threads) if (n >= THREADS_FROM)
+  for (int64_t first = 0; first < count; first += NBODY_ROW_BODIES) {
+    double sums[3 * NBODY_ROW_BODIES];
+    tiles->rows(&w->packed, w->target + first, sums);
+    for (int c = 0; c < 3; c++)
+      for (int64_t k = 0; k < NBODY_ROW_BODIES && first + k < count; k++)
+        state->acceleration[c * n + w->target[first + k]] = factor * sums[c * NBODY_ROW_BODIES + k];
+  }
+}
+
 static double potential(nbody_solver_work *w) {
   if (w->options.laws.no_pairs) return 0;
   scales s = pack(w, false, false);
@@ -419,6 +454,7 @@ const nbody_solver nbody_direct_cpu = {
     .destroy = destroy,
     .describe = describe,
     .accelerate = accelerate,
+    .accelerate_some = accelerate_some,
     .potential = potential,
     .start_time = start_time,
 };

@@ -182,6 +182,58 @@ static void jerk(const nbody_packed *p, int64_t i0, int64_t j0) {
     tile(p, i0, j0, JERK_VECTORS, JERK_AHEAD, true, false);
 }
 
+enum { ROW_VECTORS = NBODY_ROW_BODIES / SIMD_WIDTH };
+
+/* Terms with the block of bodies from j0 on, added up in `real`. `own`: some of the bodies lie in it. */
+SIMD_INLINE void row_block(const nbody_packed *p, real lanes[3][NBODY_ROW_BODIES], const int64_t body[NBODY_ROW_BODIES],
+                           int64_t j0, const bool own, vreal sum[][3]) {
+  const real *restrict of[4];
+  const vreal softening2 = v_set((real)p->softening2);
+  _Alignas(64) real number[NBODY_ROW_BODIES];
+  for (int c = 0; c < 4; c++) of[c] = p->body[c];
+  for (int l = 0; l < NBODY_ROW_BODIES; l++) number[l] = (real)(body[l] - j0);
+  for (int k = 0; k < ROW_VECTORS; k++) {
+    vreal x[3], index = v_load(number + k * SIMD_WIDTH);
+    for (int c = 0; c < 3; c++) {
+      x[c] = v_load(lanes[c] + k * SIMD_WIDTH);
+      sum[k][c] = v_set(0);
+    }
+    for (int64_t j = j0; j < j0 + p->block; j++) {
+      vreal d[3];
+      for (int c = 0; c < 3; c++) d[c] = v_sub(x[c], v_set(of[c][j]));
+      const vreal s2 = distance2(d, softening2);
+      vreal cube = invert(s2, v_root(s2)).cube;
+      if (own) cube = v_except(cube, index, v_set((real)(j - j0)));
+      const vreal of_j = v_mul(cube, v_set(of[NBODY_MASS][j]));
+      for (int c = 0; c < 3; c++) sum[k][c] = v_fnma(of_j, d[c], sum[k][c]);
+    }
+  }
+}
+
+/* As in a tile, terms of a block are added in `real`, and blocks in fp64. */
+static void rows(const nbody_packed *p, const int64_t body[NBODY_ROW_BODIES], double *out) {
+  _Alignas(64) real lanes[3][NBODY_ROW_BODIES], terms[SIMD_WIDTH];
+  for (int c = 0; c < 3; c++)
+    for (int l = 0; l < NBODY_ROW_BODIES; l++) {
+      lanes[c][l] = ((const real *)p->body[NBODY_X + c])[body[l]];
+      out[c * NBODY_ROW_BODIES + l] = 0;
+    }
+  for (int64_t j0 = 0; j0 < p->padded; j0 += p->block) {
+    vreal sum[ROW_VECTORS][3];
+    bool own = false;
+    for (int l = 0; l < NBODY_ROW_BODIES; l++) own = own || (body[l] >= j0 && body[l] < j0 + p->block);
+    if (own)
+      row_block(p, lanes, body, j0, true, sum);
+    else
+      row_block(p, lanes, body, j0, false, sum);
+    for (int k = 0; k < ROW_VECTORS; k++)
+      for (int c = 0; c < 3; c++) {
+        v_store(terms, sum[k][c]);
+        for (int l = 0; l < SIMD_WIDTH; l++) out[c * NBODY_ROW_BODIES + k * SIMD_WIDTH + l] += (double)terms[l];
+      }
+  }
+}
+
 #if !NBODY_SINGLE
 /* s^-1 = y (1 + e/2 + 3/8 e^2) = y ((5/3 - s^2 y^2)^2 + 20/9) x 3/8; in a block with itself every pair is visited
  * twice. */
@@ -219,6 +271,7 @@ static void potential(const nbody_packed *p, int64_t i0, int64_t j0) {
 const nbody_tiles NBODY_TILES = {
     .acceleration = acceleration,
     .jerk = jerk,
+    .rows = rows,
 #if !NBODY_SINGLE
     .potential = potential,
 #endif

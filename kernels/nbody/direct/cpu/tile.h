@@ -40,8 +40,14 @@ typedef struct nbody_packed {
  * within one block. */
 typedef void nbody_tile(const nbody_packed *packed, int64_t i0, int64_t j0);
 
+/* Sums of NBODY_ROW_BODIES bodies `body` with all bodies, each pair from one side: out[3][NBODY_ROW_BODIES], in the
+ * units of the tiles' sums. */
+enum { NBODY_ROW_BODIES = 16 };
+typedef void nbody_rows(const nbody_packed *packed, const int64_t body[NBODY_ROW_BODIES], double *out);
+
 typedef struct nbody_tiles {
   nbody_tile *acceleration, *jerk;
+  nbody_rows *rows;      /* NULL: of a custom law */
   nbody_tile *potential; /* sum over j > i, or over the other block, of m_i m_j / s, to i's sum; fp64 only */
   double cube, inverse;  /* factors that the sums of r^-3 and of r^-1 lack */
 } nbody_tiles;

@@ -281,6 +281,39 @@ static sim_status copy_sources(const nbody_fmm_tree *t, int64_t cell, const uint
   return SIM_OK;
 }
 
+/* Fills scratch->targets, in the order of the leaf's bodies. */
+static sim_status find_targets(const nbody_fmm_job *job, int64_t cell, nbody_fmm_scratch *scratch) {
+  const nbody_fmm_tree *t = job->tree;
+  const uint32_t *order = t->order + t->first[cell];
+  nbody_fmm_list *out = &scratch->targets;
+  out->count = 0;
+  SIM_TRY(nbody_fmm_list_reserve(out, t->count[cell]));
+  for (uint32_t i = 0; i < t->count[cell]; i++)
+    if (job->targets == NULL || job->targets->level[order[i]] >= job->targets->least) out->cell[out->count++] = i;
+  return SIM_OK;
+}
+
+/* Up to SIMD_WIDTH targets of a leaf. */
+typedef struct target_bodies {
+  vreal x[3], number; /* number: in the leaf, from `first` on; lanes after the last target lie away from all */
+  int64_t first, last;
+} target_bodies;
+
+SIMD_INLINE target_bodies load_targets(const nbody_fmm_tree *t, int64_t cell, const nbody_fmm_list *list, int64_t at) {
+  _Alignas(64) real lanes[4][SIMD_WIDTH];
+  const real *body = (const real *)t->bodies + 4 * (size_t)t->first[cell];
+  target_bodies out = {.first = list->cell[at], .last = list->cell[at]};
+  for (int l = 0; l < SIMD_WIDTH; l++) {
+    const bool any = at + l < list->count;
+    if (any) out.last = list->cell[at + l];
+    for (int c = 0; c < 3; c++) lanes[c][l] = any ? body[4 * out.last + c] : 8;
+    lanes[3][l] = any ? (real)(out.last - out.first) : -1;
+  }
+  for (int c = 0; c < 3; c++) out.x[c] = v_load(lanes[c]);
+  out.number = v_load(lanes[3]);
+  return out;
+}
+
 /* A pair: adds its terms to sum[3], or sum[0] for the potential. */
 SIMD_INLINE void add_pair(const vreal x[3], const real *body, vreal softening2, bool excluding, vreal lane, real own,
                           const bool potential, vreal *sum) {
@@ -318,24 +351,22 @@ SIMD_INLINE void add_range(const vreal x[3], const sources *s, int64_t first, in
       add_pair(x, s->body + 4 * (f + q), softening2, excluding, lane, (real)(f + q - own), potential, sum[q]);
 }
 
-/* Adds one piece to a[3] (a[0]: the potential) of targets from body `first` of the leaf on. */
-SIMD_INLINE void add_piece(const vreal x[3], const sources *s, int64_t first, vreal softening2, const bool potential,
+/* Adds one piece to a[3] (a[0]: the potential) of some targets. */
+SIMD_INLINE void add_piece(const target_bodies *targets, const sources *s, vreal softening2, const bool potential,
                            vreal a[3]) {
-  _Alignas(64) real number[SIMD_WIDTH];
+  const vreal *x = targets->x;
   const int sums = potential ? 1 : 3;
   const int64_t end = (s->count + STRANDS - 1) / STRANDS * STRANDS;
   int64_t from = end, to = end;
   vreal sum[STRANDS][3];
-  for (int l = 0; l < SIMD_WIDTH; l++) number[l] = (real)l;
   for (int q = 0; q < STRANDS; q++)
     for (int c = 0; c < sums; c++) sum[q][c] = v_set(0);
   if (s->own >= 0) {
-    from = (s->own + first) / STRANDS * STRANDS;
-    to = (s->own + first + SIMD_WIDTH + STRANDS - 1) / STRANDS * STRANDS;
-    if (to > end) to = end;
+    from = (s->own + targets->first) / STRANDS * STRANDS;
+    to = (s->own + targets->last + STRANDS) / STRANDS * STRANDS;
   }
   add_range(x, s, 0, from, softening2, false, x[0], 0, potential, sum);
-  add_range(x, s, from, to, softening2, true, v_load(number), s->own + first, potential, sum);
+  add_range(x, s, from, to, softening2, true, targets->number, s->own + targets->first, potential, sum);
   add_range(x, s, to, end, softening2, false, x[0], 0, potential, sum);
   for (int c = 0; c < sums; c++) {
     const vreal closed = v_add(v_add(sum[0][c], sum[2][c]), v_add(sum[1][c], sum[3][c]));
@@ -345,15 +376,6 @@ SIMD_INLINE void add_piece(const vreal x[3], const sources *s, int64_t first, vr
     a[c] = v_add(a[c], closed);
 #endif
   }
-}
-
-/* Positions of SIMD_WIDTH bodies of a leaf; after its end, away from all. */
-SIMD_INLINE void load_targets(const nbody_fmm_tree *t, int64_t cell, int64_t first, vreal x[3]) {
-  _Alignas(64) real lanes[3][SIMD_WIDTH];
-  const real *body = (const real *)t->bodies + 4 * (size_t)t->first[cell];
-  for (int l = 0; l < SIMD_WIDTH; l++)
-    for (int c = 0; c < 3; c++) lanes[c][l] = first + l < t->count[cell] ? body[4 * (first + l) + c] : 8;
-  for (int c = 0; c < 3; c++) x[c] = v_load(lanes[c]);
 }
 
 /* The field of the cell at SIMD_WIDTH bodies. */
@@ -374,16 +396,18 @@ SIMD_INLINE void evaluate(const nbody_fmm_tree *t, int64_t cell, const vreal x[3
   for (int c = 0; c < 3; c++) a[c] = v_mul(a[c], v_set(per_edge * per_edge));
 }
 
-/* Puts the sums of a leaf's bodies, kept in `sum` [3][padded], into the state's order. */
-static void scatter(const nbody_fmm_job *job, int64_t cell, const real *sum, int64_t padded) {
+/* Puts the sums of a leaf's targets, kept in `sum` [3][padded], into the state's order. */
+static void scatter(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *targets, const real *sum,
+                    int64_t padded) {
   const nbody_fmm_tree *t = job->tree;
   const uint32_t *order = t->order + t->first[cell];
   const real *body = (const real *)t->bodies + 4 * (size_t)t->first[cell];
-  for (int64_t i = 0; i < t->count[cell]; i++) {
+  for (int64_t k = 0; k < targets->count; k++) {
+    const size_t i = targets->cell[k];
     if (job->acceleration == NULL)
-      job->potential[order[i]] = (double)body[4 * i + 3] * (double)sum[i];
+      job->potential[order[i]] = (double)body[4 * i + 3] * (double)sum[k];
     else
-      for (int c = 0; c < 3; c++) job->acceleration[c * t->n + order[i]] = (double)sum[c * padded + i] * job->factor;
+      for (int c = 0; c < 3; c++) job->acceleration[c * t->n + order[i]] = (double)sum[c * padded + k] * job->factor;
   }
 }
 
@@ -391,7 +415,9 @@ SIMD_INLINE sim_status near_of(const nbody_fmm_job *job, int64_t cell, nbody_fmm
                                const int P) {
   const nbody_fmm_tree *t = job->tree;
   const nbody_fmm_list *near = &scratch->near;
-  const int64_t padded = ((int64_t)t->count[cell] + SIMD_WIDTH - 1) / SIMD_WIDTH * SIMD_WIDTH;
+  SIM_TRY(find_targets(job, cell, scratch));
+  const nbody_fmm_list *targets = &scratch->targets;
+  const int64_t padded = (targets->count + SIMD_WIDTH - 1) / SIMD_WIDTH * SIMD_WIDTH;
   const vreal softening2 = v_set((real)t->softening * (real)t->softening);
   if (padded > scratch->sum_capacity) {
     free(scratch->sums);
@@ -402,25 +428,25 @@ SIMD_INLINE sim_status near_of(const nbody_fmm_job *job, int64_t cell, nbody_fmm
   }
   real *sum = scratch->sums;
   for (int64_t i = 0; i < padded; i += SIMD_WIDTH) {
-    vreal x[3], a[3];
-    load_targets(t, cell, i, x);
-    evaluate(t, cell, x, potential, a, P);
+    const target_bodies some = load_targets(t, cell, targets, i);
+    vreal a[3];
+    evaluate(t, cell, some.x, potential, a, P);
     for (int c = 0; c < (potential ? 1 : 3); c++) v_store(sum + c * padded + i, a[c]);
   }
   for (int64_t k = 0; k < near->count; k += NBODY_FMM_P2P_PIECE) {
     const int64_t leaves = near->count - k < NBODY_FMM_P2P_PIECE ? near->count - k : NBODY_FMM_P2P_PIECE;
     sources s;
     SIM_TRY(copy_sources(t, cell, near->cell + k, leaves, scratch, &s));
-    scratch->near_count += s.count * t->count[cell];
+    scratch->near_count += s.count * targets->count;
     for (int64_t i = 0; i < padded; i += SIMD_WIDTH) {
-      vreal x[3], a[3];
-      load_targets(t, cell, i, x);
+      const target_bodies some = load_targets(t, cell, targets, i);
+      vreal a[3];
       for (int c = 0; c < (potential ? 1 : 3); c++) a[c] = v_load(sum + c * padded + i);
-      add_piece(x, &s, i, softening2, potential, a);
+      add_piece(&some, &s, softening2, potential, a);
       for (int c = 0; c < (potential ? 1 : 3); c++) v_store(sum + c * padded + i, a[c]);
     }
   }
-  scatter(job, cell, sum, padded);
+  scatter(job, cell, targets, sum, padded);
   return SIM_OK;
 }
 

@@ -4,7 +4,10 @@
  *         --levels downward: lists, M2L, L2L; leaves: L2P, pairs--> acceleration or potential, in the state's order
  *
  * Every cell is computed by one thread from what was ready before its level began, so that the bits do not depend on
- * the number of threads. The potential takes the same way with its own tree in fp64. */
+ * the number of threads. The potential takes the same way with its own tree in fp64.
+ *
+ * Forces of some bodies (individual steps) walk the cells that have some of them. The first one after a force of all
+ * bodies builds a tree, which the next REFITS ones keep, with new centres, radii and moments. */
 #include "kernels/nbody/fmm/cpu/fmm.h"
 
 #include "engine/reduce.h"
@@ -19,9 +22,10 @@
 #include <string.h>
 
 enum {
-  CELLS_EACH = 8,
-  PARALLEL_FROM = 512
-}; /* cells that a thread takes at once; bodies below which one thread does all */
+  CELLS_EACH = 8,      /* cells that a thread takes at once */
+  PARALLEL_FROM = 512, /* bodies; below, one thread does all */
+  REFITS = 15          /* substeps for which the cells of a tree are kept */
+};
 
 struct nbody_solver_work {
   nbody_options options;
@@ -32,6 +36,8 @@ struct nbody_solver_work {
   nbody_fmm_scratch *scratch; /* [threads] */
   nbody_fmm_open *open;       /* [open_capacity]: of each cell */
   int64_t open_capacity;
+  uint8_t *walked;         /* individual steps: [open_capacity] */
+  int refits;              /* that the tree may still see; 0: the next force builds one */
   double *terms, *partial; /* of the potential: [n], [blocks] */
   /* In a periodic box: the outer images, and direct sums, against which the error is measured. */
   const nbody_fmm_outer_loops *outer_loops;
@@ -83,12 +89,13 @@ static void destroy(nbody_solver_work **work) {
   for (int k = 0; w->scratch != NULL && k < w->options.threads; k++) {
     nbody_fmm_scratch *s = &w->scratch[k];
     free(s->queue.cell), free(s->far.cell), free(s->near.cell), free(s->open[0].cell), free(s->open[1].cell);
-    free(s->sources), free(s->sums);
+    free(s->targets.cell), free(s->sources), free(s->sums);
   }
   free(w->scratch);
   free(w->open);
   free(w->outer.tensors), free(w->outer.moments), free(w->outer.fields);
   nbody_direct_periodic_cpu.destroy(&w->direct);
+  free(w->walked);
   free(w->terms);
   nbody_fmm_tree_destroy(&w->tree);
   free(w);
@@ -115,6 +122,21 @@ static sim_status create_outer(nbody_solver_work *w) {
   return nbody_direct_periodic_cpu.create(&direct, &w->state, &w->direct);
 }
 
+/* Memory for each cell of the tree. SIM_ERR_NO_MEMORY. */
+static sim_status take_cells(nbody_solver_work *w) {
+  const size_t cells = (size_t)w->tree.capacity;
+  if (w->open_capacity >= w->tree.capacity) return SIM_OK;
+  free(w->open);
+  free(w->walked);
+  w->open = malloc(cells * sizeof *w->open);
+  w->walked = w->options.individual ? malloc(cells) : NULL;
+  w->open_capacity = 0;
+  if (w->open == NULL || (w->options.individual && w->walked == NULL))
+    return sim_no_memory("lists of %lld cells", (long long)w->tree.capacity);
+  w->open_capacity = w->tree.capacity;
+  return SIM_OK;
+}
+
 static size_t term_count(int64_t n) { return (size_t)n + sim_reduce_blocks((size_t)n); }
 
 static sim_status create(const nbody_options *options, const nbody_state *state, nbody_solver_work **out) {
@@ -133,10 +155,10 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
   if (status == SIM_OK) {
     w->scratch = calloc((size_t)options->threads, sizeof *w->scratch);
     w->terms = malloc(term_count(options->n) * sizeof *w->terms);
-    w->open_capacity = w->tree.capacity;
-    w->open = malloc((size_t)w->open_capacity * sizeof *w->open);
-    if (w->scratch == NULL || w->terms == NULL || w->open == NULL)
+    if (w->scratch == NULL || w->terms == NULL)
       status = sim_no_memory("the multipole solver of %lld bodies", (long long)options->n);
+    else
+      status = take_cells(w);
   }
   if (status == SIM_OK && options->box > 0) status = create_outer(w);
   if (status != SIM_OK)
@@ -149,17 +171,30 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
 
 /* ---- phases ---- */
 
-static void upward(nbody_solver_work *w, bool single) {
+static bool has_target(const nbody_fmm_job *job, int64_t cell) {
+  const nbody_fmm_tree *t = job->tree;
+  const uint32_t *order = t->order + t->first[cell];
+  const uint32_t count = t->children[cell] == 0 ? t->count[cell] : 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (job->targets->level[order[i]] >= job->targets->least) return true;
+  for (int k = 0; k < t->children[cell]; k++)
+    if (job->walked[t->child[cell] + (uint32_t)k]) return true;
+  return false;
+}
+
+static void upward(nbody_solver_work *w, const nbody_fmm_job *job, bool single) {
   nbody_fmm_tree *t = &w->tree;
   const nbody_fmm_translate *translate = w->translate[single];
   for (int level = t->levels - 1; level >= 0; level--) {
     const int64_t first = t->level_first[level], end = t->level_first[level + 1];
 #pragma omp parallel for schedule(dynamic, CELLS_EACH) num_threads(t->threads) if (end - first > CELLS_EACH)
-    for (int64_t cell = first; cell < end; cell++)
+    for (int64_t cell = first; cell < end; cell++) {
       if (t->children[cell] == 0)
         translate->leaf(t, cell);
       else
         translate->inner(t, cell);
+      if (job->targets != NULL) job->walked[cell] = has_target(job, cell);
+    }
   }
 }
 
@@ -172,6 +207,7 @@ static sim_status downward(nbody_solver_work *w, const nbody_fmm_job *job, bool 
 #pragma omp parallel for schedule(dynamic, CELLS_EACH)                                                                 \
     num_threads(t->threads) if (end - first > 1 && t->n >= PARALLEL_FROM)
     for (int64_t cell = first; cell < end; cell++) {
+      if (job->targets != NULL && !job->walked[cell]) continue;
       w->translate[single]->shift(t, cell);
       if (w->down[single]->target(job, cell, omp_get_thread_num()) != SIM_OK) {
 #pragma omp atomic write
@@ -218,23 +254,34 @@ static void add_outer(nbody_solver_work *w, const nbody_fmm_job *job) {
   }
 }
 
+/* Whether all positions are finite: the root's centre is the sum of all, with masses. */
+static bool is_finite(const nbody_fmm_tree *t) {
+  bool finite = true;
+  for (int c = 0; c < 3; c++)
+    finite = finite && isfinite(t->single ? (double)((const float *)t->bounds)[c] : ((const double *)t->bounds)[c]);
+  return finite;
+}
+
 static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job) {
   nbody_fmm_tree *t = &w->tree;
-  SIM_TRY(nbody_fmm_tree_build(t, &w->state, w->options.softening, single));
-  if (w->open_capacity < t->capacity) {
-    free(w->open);
-    w->open = malloc((size_t)t->capacity * sizeof *w->open);
-    w->open_capacity = w->open == NULL ? 0 : t->capacity;
-    if (w->open == NULL) return sim_no_memory("lists of %lld cells", (long long)t->capacity);
-  }
+  const int refits = w->refits;
+  w->refits = 0; /* until all has gone well */
+  if (job->targets != NULL && refits > 0)
+    nbody_fmm_tree_refit(t, &w->state);
+  else
+    SIM_TRY(nbody_fmm_tree_build(t, &w->state, w->options.softening, single));
+  SIM_TRY(take_cells(w));
   for (int k = 0; k < t->threads; k++) w->scratch[k].far_count = w->scratch[k].near_count = 0;
-  upward(w, single);
   job->factor = t->box > 0 ? t->scale * t->scale : ldexp(w->options.G, t->mass - 2 * t->position);
   job->tree = t;
   job->scratch = w->scratch;
   job->open = w->open;
+  job->walked = w->walked;
+  upward(w, job, single);
+  if (!is_finite(t)) return sim_fail(SIM_ERR_DIVERGED, "a position is not finite");
   SIM_TRY(downward(w, job, single));
   if (t->box > 0) add_outer(w, job);
+  if (job->targets != NULL) w->refits = refits > 0 ? refits - 1 : REFITS;
   return SIM_OK;
 }
 
@@ -245,14 +292,18 @@ static void keep_failure(nbody_solver_work *w, sim_status status) {
   snprintf(w->message, sizeof w->message, "%s", sim_error_last()->message);
 }
 
-static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
-  (void)zeroed;
+static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) {
   double *const a = w->state.acceleration;
-  *out = (nbody_raw_force){.kind = NBODY_FORCE_FINAL};
-  nbody_fmm_job job = {.acceleration = a};
+  nbody_fmm_job job = {.acceleration = a, .targets = targets};
   const sim_status status = compute(w, w->options.single_pairs, &job);
   keep_failure(w, status);
   for (int64_t k = 0; status != SIM_OK && k < 3 * w->state.n; k++) a[k] = NAN;
+}
+
+static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
+  (void)zeroed;
+  *out = (nbody_raw_force){.kind = NBODY_FORCE_FINAL};
+  accelerate_some(w, NULL);
 }
 
 static double potential(nbody_solver_work *w) {
@@ -266,14 +317,23 @@ static double potential(nbody_solver_work *w) {
   return -0.5 * ldexp(w->options.G * sum, 2 * t->mass - t->position);
 }
 
-static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *got, double *exact) {
+static double position_at(const nbody_state *state, int64_t i) {
+  return state->dtype == SIM_F32 ? (double)((const float *)state->position)[i] : ((const double *)state->position)[i];
+}
+
+static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *position, double *got,
+                         double *exact) {
   if (w->options.box > 0) {
     for (int c = 0; c < 3; c++)
-      for (int k = 0; k < count; k++) got[c * count + k] = w->state.acceleration[c * w->state.n + numbers[k]];
+      for (int k = 0; k < count; k++) {
+        got[c * count + k] = w->state.acceleration[c * w->state.n + numbers[k]];
+        position[c * count + k] = position_at(&w->state, c * w->state.n + numbers[k]);
+      }
     nbody_direct_periodic_sample(w->direct, numbers, count, exact);
     return SIM_OK;
   }
   nbody_fmm_tree *t = &w->tree;
+  w->refits = 0; /* that ends the tree */
   nbody_fmm_tree_pack(t, &w->state);
   const double factor = ldexp(w->options.G, t->mass - 2 * t->position);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
@@ -284,6 +344,7 @@ static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count
     w->down[0]->exact(t, eight, a);
     for (int c = 0; c < 3; c++)
       for (int k = 0; k < 8 && first + k < count; k++) {
+        position[c * count + first + k] = position_at(&w->state, c * w->state.n + eight[k]);
         got[c * count + first + k] = w->state.acceleration[c * w->state.n + eight[k]];
         exact[c * count + first + k] = a[8 * c + k] * factor;
       }
@@ -332,11 +393,9 @@ static sim_status supports(const nbody_options *options) {
 }
 
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
-  static const double slower[SIM_ISA_COUNT] = {[SIM_ISA_PLAIN] = 12, [SIM_ISA_AVX2] = 2, [SIM_ISA_AVX512] = 1};
-  const nbody_fmm_estimate cost =
-      nbody_fmm_estimate_for(&options->fmm, SIM_BACKEND_CPU, options->single_pairs, options->box > 0, n);
+  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(options, SIM_BACKEND_CPU, n);
   *out = (nbody_cost){.interactions = n * (cost.far + cost.near)};
-  out->rate = out->interactions / (cost.seconds * slower[options->isa]) * options->threads;
+  out->rate = out->interactions / cost.seconds;
   return SIM_OK;
 }
 
@@ -349,6 +408,7 @@ const nbody_solver nbody_fmm_cpu = {
     .destroy = destroy,
     .describe = describe,
     .accelerate = accelerate,
+    .accelerate_some = accelerate_some,
     .potential = potential,
     .check = check,
     .sample = sample,

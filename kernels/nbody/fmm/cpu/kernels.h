@@ -13,6 +13,7 @@ typedef struct nbody_fmm_list {
 /* Of one thread. */
 typedef struct nbody_fmm_scratch {
   nbody_fmm_list queue, far, near;
+  nbody_fmm_list targets; /* bodies of a leaf whose forces are asked for, by their number in the leaf */
   nbody_fmm_list open[2]; /* what inner cells left open, by parity of their level */
   void *sources;          /* real [source_capacity][4], 64-byte aligned: the bodies of a piece of the near list */
   int64_t source_capacity;
@@ -28,14 +29,16 @@ typedef struct nbody_fmm_open {
   uint16_t thread;
 } nbody_fmm_open;
 
-/* One force or potential of all bodies. */
+/* One force or potential of all bodies, or one force of some bodies. */
 typedef struct nbody_fmm_job {
   nbody_fmm_tree *tree;
-  nbody_fmm_scratch *scratch; /* [threads] */
-  nbody_fmm_open *open;       /* [capacity of the tree] */
-  double factor;              /* from units of the box */
-  double *acceleration;       /* [3][n], in the state's order; NULL: the potential */
-  double *potential;          /* [n]: mass times potential of each body, both in units of the box */
+  nbody_fmm_scratch *scratch;   /* [threads] */
+  nbody_fmm_open *open;         /* [capacity of the tree] */
+  const nbody_targets *targets; /* NULL: all bodies */
+  uint8_t *walked;              /* with targets, [capacity of the tree]: the cell has some of them */
+  double factor;                /* from units of the box */
+  double *acceleration;         /* [3][n], in the state's order; NULL: the potential */
+  double *potential;            /* [n]: mass times potential of each body, both in units of the box */
 } nbody_fmm_job;
 
 /* Makes room for `more` cells. SIM_ERR_NO_MEMORY. */

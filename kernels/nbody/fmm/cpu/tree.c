@@ -334,6 +334,8 @@ sim_status nbody_fmm_tree_build(nbody_fmm_tree *t, const nbody_state *state, dou
   return make_cells(t);
 }
 
+void nbody_fmm_tree_refit(nbody_fmm_tree *t, const nbody_state *state) { gather_bodies(t, state); }
+
 void nbody_fmm_tree_pack(nbody_fmm_tree *t, const nbody_state *state) {
   const int64_t n = t->n;
   t->single = false;

@@ -45,6 +45,9 @@ void nbody_fmm_tree_destroy(nbody_fmm_tree *tree);
  * where a position or mass is not finite. */
 sim_status nbody_fmm_tree_build(nbody_fmm_tree *tree, const nbody_state *state, double softening,
                                 bool single) SIM_MUST_CHECK;
+/* Puts the bodies of the state as it is into the cells of the last tree, whose frame is kept: a body may have left the
+ * box of its cell. Positions may be infinite or not numbers. */
+void nbody_fmm_tree_refit(nbody_fmm_tree *tree, const nbody_state *state);
 /* Puts all bodies into tree->bodies in fp64 and in the state's order, in the frame of the last tree, which ends that
  * tree; four more without mass behind them. */
 void nbody_fmm_tree_pack(nbody_fmm_tree *tree, const nbody_state *state);

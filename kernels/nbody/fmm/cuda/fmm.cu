@@ -311,13 +311,15 @@ static double potential(nbody_solver_work *w) {
 }
 
 /* In the memory of the tree, which each force makes anew. */
-static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *got, double *exact) {
-  double out[6 * NBODY_SAMPLES];
+static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *position, double *got,
+                         double *exact) {
+  double out[9 * NBODY_SAMPLES];
   SIM_TRY(nbody_fmm_sample(&w->state, w->options.softening, w->options.box, w->outer.table, numbers, count, w->memory,
                            out));
   for (int k = 0; k < 3 * count; k++) {
     got[k] = out[k];
     exact[k] = w->options.G * out[3 * count + k];
+    position[k] = out[6 * count + k];
   }
   return SIM_OK;
 }
@@ -342,8 +344,7 @@ static sim_status supports(const nbody_options *options) {
 }
 
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
-  const nbody_fmm_estimate cost =
-      nbody_fmm_estimate_for(&options->fmm, SIM_BACKEND_CUDA, options->single_pairs, options->box > 0, n);
+  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(options, SIM_BACKEND_CUDA, n);
   *out = {};
   out->interactions = n * (cost.far + cost.near);
   out->rate = out->interactions / cost.seconds;

@@ -7,7 +7,7 @@
 
 enum { THREADS = 256 };
 
-/* A block a body. out [6][count]: the acceleration that the state has, then the direct sum over G. */
+/* A block a body. out [9][count]: the acceleration that the state has, the direct sum over G, the position. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     sample(int n, const real *mass, const real *position, const double *acceleration, double softening2,
@@ -31,6 +31,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x > 0) continue;
     out[c * gridDim.x + blockIdx.x] = acceleration[c * stride + i];
     out[(3 + c) * gridDim.x + blockIdx.x] = all;
+    out[(6 + c) * gridDim.x + blockIdx.x] = x[c];
   }
 }
 
@@ -53,6 +54,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x > 0) continue;
     out[c * gridDim.x + blockIdx.x] = acceleration[c * stride + i];
     out[(3 + c) * gridDim.x + blockIdx.x] = all * (per_size * per_size);
+    out[(6 + c) * gridDim.x + blockIdx.x] = (double)position[c * stride + i];
   }
 }
 
@@ -71,7 +73,7 @@ static void launch(const nbody_state *state, double softening, double box, const
                                                     drawn, found);
 }
 
-size_t nbody_fmm_sample_bytes() { return 7 * NBODY_SAMPLES * sizeof(double); }
+size_t nbody_fmm_sample_bytes() { return 10 * NBODY_SAMPLES * sizeof(double); }
 
 sim_status nbody_fmm_sample(const nbody_state *state, double softening, double box, const double *table,
                             const int64_t *numbers, int count, void *memory, double *out) {
@@ -85,5 +87,5 @@ sim_status nbody_fmm_sample(const nbody_state *state, double softening, double b
   else
     launch<float>(state, softening, box, table, drawn, count, found);
   sim_cuda_end(&kernel, 20.0 * count * (double)state->n); /* instructions a pair */
-  return sim_backend_cuda.copy(out, found, 6 * (size_t)count * sizeof *out);
+  return sim_backend_cuda.copy(out, found, 9 * (size_t)count * sizeof *out);
 }

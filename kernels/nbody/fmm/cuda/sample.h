@@ -7,10 +7,10 @@
 /* Device memory that nbody_fmm_sample needs. */
 size_t nbody_fmm_sample_bytes();
 
-/* Of bodies numbers[count], count <= NBODY_SAMPLES, on the host: out [6][count], on the host, the acceleration that the
- * state has, in components, then the sums of m d / (d^2 + softening^2)^(3/2) over all other bodies, in fp64; in a
- * periodic box of edge `box` (0: open space) with all images, by `table` of nbody_lattice_fill_table on the device.
- * Waits for the device; SIM_ERR_DEVICE. */
+/* Of bodies numbers[count], count <= NBODY_SAMPLES, on the host: out [9][count], on the host, the acceleration that the
+ * state has, in components, then the sums of m d / (d^2 + softening^2)^(3/2) over all other bodies, in fp64, then the
+ * positions; in a periodic box of edge `box` (0: open space) with all images, by `table` of nbody_lattice_fill_table on
+ * the device. Waits for the device; SIM_ERR_DEVICE. */
 sim_status nbody_fmm_sample(const nbody_state *state, double softening, double box, const double *table,
                             const int64_t *numbers, int count, void *memory, double *out);
 

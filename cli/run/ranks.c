@@ -1,0 +1,226 @@
+#include "cli/run/ranks.h"
+
+#include "engine/comm/forked.h"
+#include "engine/wall_clock.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RANK_VARIABLE "SIM_RANK" /* "RANK:DESCRIPTOR" in a started rank */
+
+static sim_comm comm;
+const sim_comm *cli_comm(void) { return comm.size > 0 ? &comm : &sim_comm_alone; }
+
+/* ---- a started rank ---- */
+
+sim_status cli_ranks_attach(void) {
+  const char *text = getenv(RANK_VARIABLE);
+  int rank, descriptor;
+  if (!text) return SIM_OK;
+  if (sscanf(text, "%d:%d", &rank, &descriptor) != 2)
+    return sim_fail(SIM_ERR_USAGE, RANK_VARIABLE " is set by sim --ranks: unset it");
+  unsetenv(RANK_VARIABLE);
+  SIM_TRY(sim_forked_attach(descriptor, rank, &comm));
+  if (rank > 0) cli_terminal_mute();
+  return SIM_OK;
+}
+
+sim_status cli_ranks_end(sim_status status) {
+  const sim_error cause = *sim_error_last();
+  uint64_t most;
+  if (comm.size <= 1) return status;
+  if (status != SIM_OK && status != SIM_ERR_STOPPED) {
+    comm.ops->abandon(&comm, status, cause.message);
+    return status;
+  }
+  SIM_TRY(sim_comm_agree(&comm, 0, &most));
+  return status == SIM_OK ? SIM_OK : sim_fail_at(status, cause.file, cause.line, "%s", cause.message);
+}
+
+sim_status cli_ranks_share_checkpoint(cli_job *job) {
+  const sim_comm *all = job->setup.comm;
+  char own[sizeof job->saved.path] = "", *paths;
+  if (all->size == 1) return SIM_OK;
+  if (job->has_saved) memcpy(own, job->saved.path, sizeof own);
+  if (!(paths = malloc((size_t)all->size * sizeof own))) return sim_no_memory("the ranks");
+  const sim_status status = all->ops->gather(all, own, sizeof own, paths);
+  memcpy(own, paths, sizeof own);
+  free(paths);
+  if (status != SIM_OK || all->rank == 0 || !*own) return status;
+  job->has_saved = true;
+  return io_checkpoint_read(own, &job->saved);
+}
+
+sim_status cli_ranks_check_start(const cli_job *job) {
+  const int64_t step = job->has_saved ? job->saved.frame.clock.step : -1;
+  bool same;
+  if (job->setup.comm->size == 1) return SIM_OK;
+  const uint64_t word = XXH3_64bits_withSeed(job->blob.data, job->blob.size, (XXH64_hash_t)step);
+  SIM_TRY(sim_comm_same(job->setup.comm, word, &same));
+  if (same) return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO, "%s: the ranks have read different scenarios: do not change the file at the start",
+                  job->options->target);
+}
+
+/* ---- launchers of MPI ---- */
+
+static int number(const char *name) {
+  const char *text = getenv(name);
+  return text ? atoi(text) : 0;
+}
+
+/* srun sets SLURM_STEP_NUM_TASKS in the tasks of a step; a batch script and the shell of salloc have SLURM_NTASKS, and
+ * SLURM_PROCID = 0 in a batch script, but make one run. */
+sim_status cli_ranks_check_launcher(const cli_options *options) {
+  const char *launcher = "mpirun";
+  int size = number("OMPI_COMM_WORLD_SIZE");
+  if (size <= 1) size = number("PMI_SIZE");
+  if (size <= 1 && getenv("SLURM_PROCID")) {
+    launcher = "srun";
+    size = number("SLURM_STEP_NUM_TASKS");
+  }
+  if (size <= 1 && number("PMIX_RANK") > 0) size = number("PMIX_RANK") + 1;
+  if (size <= 1 || options->ranks > 0) return SIM_OK;
+  return sim_fail(
+      SIM_ERR_USAGE,
+      "one of %d processes of %s, each of which would make the whole run: start one process with --ranks %d, "
+      "which stay on one host; for as many independent runs give each --ranks 1",
+      size, launcher, size);
+}
+
+/* ---- the starting process ---- */
+
+static const double patience = 20; /* seconds after a failure until the remaining ranks are killed */
+static const int passed_on[] = {SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2};
+enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
+
+typedef struct launch {
+  sim_forked *forked;
+  pid_t ranks[SIM_RANKS_MAX]; /* 0: has ended */
+  int size, left;
+  int how[SIM_RANKS_MAX]; /* wait status */
+  bool interrupted;       /* by SIGINT */
+  double end;             /* time by which all must have ended; INFINITY: no failure yet */
+} launch;
+
+/* In the new process: becomes a rank. It dies with the starting process, as nobody would tell the others of its end. */
+_Noreturn static void become_rank(const launch *l, int rank, pid_t parent, const sigset_t *signals, char **argv) {
+  char text[32];
+  snprintf(text, sizeof text, "%d:%d", rank, sim_forked_descriptor(l->forked));
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && setenv(RANK_VARIABLE, text, 1) == 0 &&
+      sigprocmask(SIG_SETMASK, signals, NULL) == 0)
+    (void)execv("/proc/self/exe", argv);
+  _exit(sim_status_exit_code(SIM_ERR_INTERNAL));
+}
+
+static void note_end(launch *l, int rank, int how) {
+  char message[96];
+  int first;
+  l->ranks[rank] = 0;
+  l->how[rank] = how;
+  l->left--;
+  if (WIFSIGNALED(how)) {
+    snprintf(message, sizeof message, "was killed by signal %d (%s)", WTERMSIG(how), strsignal(WTERMSIG(how)));
+    sim_forked_fail(l->forked, rank, l->interrupted ? SIM_ERR_STOPPED : SIM_ERR_RANK, message);
+  } else if (WEXITSTATUS(how) != 0 && WEXITSTATUS(how) != sim_status_exit_code(SIM_ERR_STOPPED)) {
+    snprintf(message, sizeof message, "ended with exit code %d", WEXITSTATUS(how)); /* unless it has said more */
+    sim_forked_fail(l->forked, rank, SIM_ERR_RANK, message);
+  }
+  if (sim_forked_failure(l->forked, &first) != SIM_OK && isinf(l->end)) l->end = sim_wall_clock() + patience;
+}
+
+static void reap(launch *l) {
+  int how;
+  for (pid_t ended; (ended = waitpid(-1, &how, WNOHANG)) > 0;)
+    for (int r = 0; r < l->size; r++)
+      if (l->ranks[r] == ended) note_end(l, r, how);
+}
+
+static void kill_all(const launch *l) {
+  for (int r = 0; r < l->size; r++)
+    if (l->ranks[r] > 0) (void)kill(l->ranks[r], SIGKILL);
+}
+
+static void wait_for_ranks(launch *l, const sigset_t *signals) {
+  const struct timespec second = {.tv_sec = 1};
+  for (reap(l); l->left > 0; reap(l)) {
+    const int n = sigtimedwait(signals, NULL, &second);
+    if (sim_wall_clock() > l->end) kill_all(l);
+    if (n <= 0 || n == SIGCHLD) continue;
+    l->interrupted |= n == SIGINT;
+    if (l->ranks[0] > 0) (void)kill(l->ranks[0], n);
+  }
+}
+
+/* The exit code of all: of the first failure, or of rank 0. Says what rank 0 can no longer say. */
+static int exit_code(const launch *l, const cli_options *options) {
+  int rank = 0;
+  char message[160];
+  const sim_status failed = sim_forked_failure(l->forked, &rank);
+  const int how = l->how[0];
+  if (WIFSIGNALED(how)) {
+    if (WTERMSIG(how) == SIGINT && l->interrupted) cli_signals_end_by(SIGINT);
+    snprintf(message, sizeof message, "rank 0 was killed by signal %d (%s): sim resume continues from the checkpoint",
+             WTERMSIG(how), strsignal(WTERMSIG(how)));
+    cli_report(SIM_ERR_RANK, message, options->log_json);
+  }
+  return failed != SIM_OK ? sim_status_exit_code(failed) : WEXITSTATUS(how);
+}
+
+/* Each rank reads the scenario: a pipe would give each a part. */
+static sim_status check_file(const cli_options *options) {
+  struct stat info;
+  if (options->command != CLI_RUN || stat(options->target, &info) != 0 || S_ISREG(info.st_mode)) return SIM_OK;
+  return sim_fail(SIM_ERR_USAGE, "--ranks %d: %s is not a regular file, and every rank reads it", options->ranks,
+                  options->target);
+}
+
+int cli_ranks_launch(const cli_options *options, char **argv) {
+  launch l = {.size = options->ranks, .end = INFINITY};
+  sigset_t signals, before;
+  const pid_t self = getpid();
+  sim_status status = check_file(options);
+  if (status == SIM_OK) status = sim_forked_create(l.size, &l.forked);
+  if (status != SIM_OK) {
+    cli_report(status, sim_error_last()->message, options->log_json);
+    return sim_status_exit_code(status);
+  }
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGCHLD);
+  for (int i = 0; i < PASSED_ON; i++) {
+    struct sigaction now;
+    if (sigaction(passed_on[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&signals, passed_on[i]);
+  }
+  sigprocmask(SIG_BLOCK, &signals, &before);
+  for (int r = 0; r < l.size; r++, l.left++) {
+    l.ranks[r] = fork();
+    if (l.ranks[r] == 0) become_rank(&l, r, self, &before, argv);
+    if (l.ranks[r] < 0) {
+      char message[96];
+      snprintf(message, sizeof message, "cannot be started: %s", strerror(errno));
+      l.ranks[r] = 0;
+      l.size = r;
+      sim_forked_fail(l.forked, r, SIM_ERR_NO_MEMORY, message);
+      l.end = sim_wall_clock() + patience;
+      if (r == 0) cli_report(SIM_ERR_NO_MEMORY, message, options->log_json);
+      break;
+    }
+  }
+  wait_for_ranks(&l, &signals);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  const int code = exit_code(&l, options);
+  sim_forked_destroy(&l.forked);
+  return code;
+}

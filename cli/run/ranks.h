@@ -1,0 +1,34 @@
+/* Ranks of one host: the process that starts them, and what a started rank knows. */
+#ifndef SIM_CLI_RANKS_H
+#define SIM_CLI_RANKS_H
+
+#include "cli/prepare.h"
+
+/* Ranks of this run; sim_comm_alone before cli_ranks_attach, and without ranks. */
+const sim_comm *cli_comm(void);
+
+/* In a process that cli_ranks_launch has started: takes its rank from the environment; ranks above 0 are silent. */
+sim_status cli_ranks_attach(void) SIM_MUST_CHECK;
+
+/* SIM_ERR_USAGE in one of several processes that a launcher (mpirun, srun) has started and that would each make the
+ * whole run. */
+sim_status cli_ranks_check_launcher(const cli_options *options) SIM_MUST_CHECK;
+
+/* Starts options->ranks processes of this program with the same arguments and waits for them. Passes signals on to rank
+ * 0, tells all ranks of one that died, and kills those that do not end within 20 s after. Returns the exit code; ends
+ * by SIGINT if rank 0 did. */
+int cli_ranks_launch(const cli_options *options, char **argv);
+
+/* Of a run with ranks: where `status` is a failure of this rank, all other ranks fail with it; else waits until all
+ * ranks are done. Returns the status with which this process ends. */
+sim_status cli_ranks_end(sim_status status) SIM_MUST_CHECK;
+
+/* Rank 0 names the checkpoint that it has loaded, if any; the other ranks load it. */
+sim_status cli_ranks_share_checkpoint(cli_job *job) SIM_MUST_CHECK;
+/* Waits for all ranks before the model is created. SIM_ERR_SCENARIO unless all have the same parameters and start. */
+sim_status cli_ranks_check_start(const cli_job *job) SIM_MUST_CHECK;
+
+/* follow.c: the run on a rank above 0, which has no folder and writes nothing. */
+sim_status cli_follow(cli_job *job) SIM_MUST_CHECK;
+
+#endif

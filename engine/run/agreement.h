@@ -1,0 +1,45 @@
+/* Decisions that the wall clock or a signal takes in a run of several ranks: rank 0 decides, and all ranks act after
+ * the same step. Nothing waits in the usual step.
+ *
+ * Rounds of words run beside the steps. Each rank posts what it was asked for, and rank 0 its decision. Whoever finds a
+ * round with a decision complete posts the number of the next step, and waits after that step until all have posted:
+ * all act after the largest of these numbers, which no rank has passed. Steps wait for contributions of all ranks; so
+ * no rank waits for one that waits: whoever is ahead of a rank needed its contribution of the step before. */
+#ifndef SIM_ENGINE_AGREEMENT_H
+#define SIM_ENGINE_AGREEMENT_H
+
+#include "engine/comm/comm.h"
+
+/* Bits of a word: what a rank was asked for, and what rank 0 decides. Bit 32 + i: outputs of sink i are due. */
+enum {
+  SIM_ASKED_STOP = 1,
+  SIM_ASKED_WARNING = 2,
+  SIM_ASKED_CHECKPOINT = 4,
+  SIM_ASKED = 7,
+  SIM_DECIDED_STOP = 8,
+  SIM_DECIDED_CHECKPOINT = 16,
+  SIM_DECIDED_SINK = 32 /* number of the first of these bits */
+};
+
+typedef struct sim_agreement {
+  const sim_comm *comm;
+  bool posted, meeting; /* a round is under way; its words are numbers of steps */
+  int64_t wait_after;   /* step after which this rank waits for the round */
+  int64_t act_after;    /* step after which all act; -1: none */
+  uint64_t decision;
+} sim_agreement;
+
+sim_agreement sim_agreement_begin(const sim_comm *comm);
+
+/* Whether a round can begin: none is under way, and no decision waits for its step. */
+bool sim_agreement_idle(const sim_agreement *agreement);
+/* Begins a round. Only rank 0 decides. */
+sim_status sim_agreement_post(sim_agreement *agreement, uint64_t word) SIM_MUST_CHECK;
+
+/* After each step; waits at most `patience` seconds for a round that was begun after this step. *asked: what all ranks
+ * together were asked for in a round that became complete, else 0. *decision: what all ranks do now, else 0. Fails as
+ * the transport does. */
+sim_status sim_agreement_look(sim_agreement *agreement, int64_t step, double patience, uint64_t *asked,
+                              uint64_t *decision) SIM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,92 @@
+/* Patches of cells at bodies: the cells of a patch are neighbours of each other, and those of another patch are not. */
+#include "kernels/fluid/fluid.h"
+
+#include <stdlib.h>
+
+/* The number of the cell with links at (row, x); -1: none. Cells lie in the order of rows, and of x. */
+static int64_t find_cell(const fluid_walls *w, int64_t row, int64_t x) {
+  int64_t low = 0, high = w->cells;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    const fluid_cell *cell = &w->cell[middle];
+    if (cell->row < row || (cell->row == row && cell->x < x))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < w->cells && w->cell[low].row == row && w->cell[low].x == x ? low : -1;
+}
+
+const fluid_link *fluid_link_of(const fluid_walls *walls, int64_t row, int64_t x, int arriving) {
+  const int64_t number = find_cell(walls, row, x);
+  for (int i = 0; number >= 0 && i < walls->cell[number].count; i++)
+    if (walls->link[walls->cell[number].first + i].arriving == arriving)
+      return &walls->link[walls->cell[number].first + i];
+  return NULL;
+}
+
+static bool touches_body(const fluid_walls *w, int64_t number) {
+  bool out = false;
+  for (int i = 0; i < w->cell[number].count; i++) out = out || w->link[w->cell[number].first + i].body >= 0;
+  return out;
+}
+
+/* The number of a neighbour that touches a body too; -1: none. */
+static int64_t neighbour(const grid_shape *g, const fluid_walls *w, const int32_t *root, int64_t number,
+                         const int8_t c[3]) {
+  const fluid_cell *cell = &w->cell[number];
+  int64_t at[3] = {cell->x, cell->row % g->n[1], cell->row / g->n[1]};
+  for (int a = 0; a < 3; a++) {
+    at[a] += c[a];
+    if ((at[a] < 0 || at[a] >= g->n[a]) && !grid_is_periodic(g, a)) return -1;
+    at[a] = (at[a] + g->n[a]) % g->n[a];
+  }
+  const int64_t out = find_cell(w, at[2] * g->n[1] + at[1], at[0]);
+  return out >= 0 && root[out] >= 0 ? out : -1;
+}
+
+/* The first cell of a tree; shortens the way there. */
+static int32_t first_of(int32_t *root, int32_t number) {
+  while (root[number] != number) number = root[number] = root[root[number]];
+  return number;
+}
+
+sim_status fluid_patches_create(const grid_shape *grid, fluid_walls *w) {
+  const fluid_lattice *l = fluid_lattice_of(grid->rank);
+  int32_t *root = malloc((size_t)(w->cells + 1) * sizeof *root), *place = calloc((size_t)w->cells + 1, sizeof *place);
+  if (root && place) {
+    for (int64_t i = 0; i < w->cells; i++) {
+      root[i] = touches_body(w, i) ? (int32_t)i : -1;
+      w->members += root[i] >= 0;
+    }
+    for (int64_t i = 0; i < w->cells; i++)
+      for (int c = 1; c < l->directions && root[i] >= 0; c++) {
+        const int64_t other = neighbour(grid, w, root, i, l->c[c]);
+        if (other < 0) continue;
+        const int32_t a = first_of(root, (int32_t)i), b = first_of(root, (int32_t)other);
+        root[a > b ? a : b] = a > b ? b : a;
+      }
+    for (int64_t i = 0; i < w->cells; i++)
+      if (root[i] >= 0 && place[first_of(root, (int32_t)i)]++ == 0) w->patches++;
+    w->patch = malloc((size_t)(w->patches + 1) * sizeof *w->patch);
+    w->member = malloc((size_t)(w->members + 1) * sizeof *w->member);
+    w->lost = malloc((size_t)(w->members + 1) * sizeof *w->lost);
+  }
+  const bool room = w->patch && w->member && w->lost;
+  int32_t used = 0, patch = 0;
+  for (int64_t i = 0; room && i < w->cells; i++) { /* the first cell of a patch comes before its others */
+    if (root[i] < 0) continue;
+    const int32_t first = first_of(root, (int32_t)i);
+    if (first == i) {
+      const int32_t count = place[i];
+      place[i] = used;
+      w->patch[patch++] = used;
+      used += count;
+    }
+    w->member[place[first]++] = (int32_t)i;
+  }
+  if (room) w->patch[patch] = used;
+  free(root);
+  free(place);
+  return room ? SIM_OK : sim_no_memory("cells at bodies");
+}

@@ -1,0 +1,188 @@
+#!/usr/bin/env bash
+# Runs of several ranks: the same digests, tables and checkpoints for every number; signals to any rank, a rank that is
+# killed, restarts with another number of ranks, and what is refused.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+: "${COMPARE:?the program crash_compare}" "${ROOT:?the source tree}"
+set -m # jobs get their signals undisturbed
+export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
+
+# Two payoffs with early exercise, Greeks and a local volatility, whose bias by the time steps is estimated too.
+cat >many.lua <<'LUA'
+local paths = sim.param("paths", 2^20 + 3000, "paths")
+local error = sim.param("error", 0.0, "standard error that ends the run; 0: none")
+local kind  = sim.param("kind", "local", "local, sobol, matched or plain")
+local each  = sim.param("each", 1, "steps between rows and checkpoints")
+local asset = { spot = 100, vol = 0.2 }
+if kind == "local" then asset = { spot = 100, local_vol = function(S, t) return 0.2 + 0.001 * sim.sqrt(S) end } end
+local sampling = { paths = paths }
+if error > 0 then sampling.standard_error = error end
+if kind == "sobol" then sampling.sequence = "sobol" end
+if kind == "matched" then sampling.moment_matching = true end
+return sim.option {
+  assets   = { asset }, rate = 0.05, maturity = 1, steps = 8,
+  payoffs  = { sim.american { strike = 100, type = "put", fit_paths = 9000 }, sim.european { strike = 100 } },
+  sampling = sampling,
+  output   = { tables = "every " .. each .. " steps", checkpoint = "every " .. each .. " steps" },
+}
+LUA
+run=("$SIM" run many.lua --threads 1)
+
+equal() { # equal DIR DIR WHAT: digest, tables, checkpoints
+  local file
+  same "$1" "$2" "$3"
+  "$COMPARE" "$1/tables.h5" "$2/tables.h5" >output 2>&1 || fail "$3: tables differ"
+  [ "$(checkpoints "$1" | sed "s|^$1||")" = "$(checkpoints "$2" | sed "s|^$2||")" ] || fail "$3: other checkpoints"
+  for file in $(checkpoints "$1"); do
+    "$COMPARE" "$file" "$2/ckpt/${file##*/}" >output 2>&1 || fail "$3: ${file##*/} differs"
+  done
+}
+
+# ---- every number of ranks ----
+
+number=0
+for set in kind=local kind=sobol kind=matched "kind=plain --set error=0.02" "kind=plain --set paths=700"; do
+  number=$((number + 1))
+  # shellcheck disable=SC2086 # several words
+  expect 0 "" "${run[@]}" --set $set -o "one$number"
+  for ranks in 2 3 4 7; do
+    # shellcheck disable=SC2086
+    expect 0 "" "${run[@]}" --set $set -o many --force --ranks $ranks
+    grep -qF "$ranks ranks, each 1 thread" output || fail "$set: the header does not name $ranks ranks"
+    equal "one$number" many "$set with $ranks ranks"
+  done
+done
+SIM_COMM_DELAY=2000 expect 0 "" "${run[@]}" --set kind=local -o many --force --ranks 3
+equal one1 many "delayed ranks"
+expect 0 "" "${run[@]}" --set kind=local -o many --force --ranks 3 --threads 2
+equal one1 many "ranks of 2 threads"
+
+# ---- restart with another number of ranks ----
+
+drop() { # drop DIR STEP: as if the run had ended after this step
+  local file
+  for file in $(checkpoints "$1"); do
+    [[ $file == *"$(printf 'ck_%012d.h5' "$2")" ]] || rm -- "$file"
+  done
+}
+several=("${run[@]}" --set kind=plain --set "paths=$((16 * 1048576 / 4))") # 4 steps: the last 3 checkpoints are kept
+expect 0 "" "${several[@]}" -o whole
+expect 0 "" "${several[@]}" -o chain --ranks 4
+for ranks in 3 1 2; do
+  drop chain 2
+  expect 0 "" "$SIM" resume chain --ranks $ranks --threads 1
+  grep -qF "continues from checkpoint ck_000000000002.h5" output || fail "resumed with $ranks ranks from elsewhere"
+  same whole chain "4 ranks, then $ranks"
+  "$COMPARE" whole/tables.h5 chain/tables.h5 >output 2>&1 || fail "4 ranks, then $ranks: tables differ"
+done
+drop chain 2
+expect 0 "" "${several[@]}" -o chain --resume=auto --ranks 2
+same whole chain "--resume=auto with ranks"
+
+# ---- signals and the limit ----
+
+long=("${run[@]}" --set kind=plain --set "paths=$((400 * 1048576))") # 100 s on one core; stopped long before
+rank_of() { # rank_of LAUNCHER N: process of rank N; ranks are started in order
+  # shellcheck disable=SC2009 # by parent
+  ps -o pid= --ppid "$1" | sort -n | sed -n "$(($2 + 1))p" | tr -d ' '
+}
+begin() { # begin DIR OPTION...: in the background, until its first checkpoint is there
+  local folder=$1
+  shift
+  "${long[@]}" -o "$folder" --ranks 3 "$@" >output 2>&1 &
+  pid=$!
+  until_true 60 has_checkpoint "$folder"
+}
+has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
+finish() { # finish: its exit code in $code
+  code=0
+  wait "$pid" || code=$?
+}
+check_stopped() { # check_stopped DIR WHAT: stopped, saved, and the folder is free
+  [ "$(key state "$1")" = stopped ] || fail "$2: state $(key state "$1")"
+  [ "$(basename "$(checkpoints "$1" | tail -n 1)")" = "$(printf 'ck_%012d.h5' "$(key step "$1")")" ] ||
+    fail "$2: the newest checkpoint is not of the last step"
+  [ ! -e "$1/lock" ] || fail "$2: a lock is left"
+}
+
+for signal in TERM USR1 HUP; do
+  begin "$signal"
+  kill -s "$signal" "$pid"
+  finish
+  [ "$code" = 75 ] || fail "SIG$signal: exit $code, not 75"
+  check_stopped "$signal" "SIG$signal"
+done
+begin INT
+kill -s INT "$pid"
+finish
+[ "$code" = 130 ] || fail "SIGINT: exit $code, not by the signal"
+check_stopped INT "SIGINT"
+begin other
+kill -s TERM "$(rank_of "$pid" 2)"
+finish
+[ "$code" = 75 ] || fail "SIGTERM to rank 2: exit $code, not 75"
+check_stopped other "SIGTERM to rank 2"
+expect 75 "the wall limit of 1 s is reached" "${long[@]}" -o wall --ranks 2 --wall 1
+check_stopped wall "--wall"
+step=$(key step TERM)
+expect 75 "continues from checkpoint" "$SIM" resume TERM --ranks 2 --threads 1 --wall 1
+(($(key step TERM) > step)) || fail "resume with other ranks made no step"
+
+# ---- a rank that is killed ----
+
+begin killed
+kill -s KILL "$(rank_of "$pid" 2)"
+finish
+[ "$code" = 82 ] || fail "a killed rank: exit $code, not 82"
+[ "$(grep -c '^sim: ' output)" = 1 ] || fail "a killed rank is not told in one line"
+grep -qF "rank 2: was killed by signal 9 (Killed); see why, then: sim resume killed" output || fail "what the line says"
+[ "$(key state killed)" = failed ] || fail "a killed rank: state $(key state killed)"
+[ ! -e killed/lock ] || fail "a killed rank leaves a lock"
+begin first
+kill -s KILL "$(rank_of "$pid" 0)"
+finish
+[ "$code" = 82 ] || fail "rank 0 killed: exit $code, not 82"
+grep -qF "rank 0 was killed by signal 9 (Killed)" output || fail "rank 0 killed: what the line says"
+expect 75 "continues from checkpoint" "$SIM" resume first --ranks 2 --threads 1 --wall 1
+begin launcher
+ranks=$(ps -o pid= --ppid "$pid")
+kill -s KILL "$pid"
+finish
+none_left() {
+  local rank
+  for rank in $ranks; do ! kill -0 "$rank" 2>/dev/null || return 1; done
+}
+until_true 20 none_left
+
+# ---- refused ----
+
+expect 64 "--ranks 2: sim.nbody runs on one rank only" "$SIM" run "$ROOT/scenarios/kepler.lua" -o refused --ranks 2
+expect 64 "--ranks 2 and --device cuda: ranks run on the CPU" "${run[@]}" -o refused --ranks 2 --device cuda
+expect 64 "--ranks '0': expected an integer from 1 to 256" "${run[@]}" -o refused --ranks 0
+expect 73 "" "${run[@]}" -o whole --ranks 3 # is in use by a finished run
+[ "$(wc -l <output)" = 1 ] || fail "a refusal is told more than once"
+mkfifo pipe
+expect 64 "pipe is not a regular file, and every rank reads it" "$SIM" run pipe -o refused --ranks 2
+echo 'return sim.option { assets = 3 }' >bad.lua
+"$SIM" run bad.lua -o refused >alone 2>&1 || true
+expect 65 "assets" "$SIM" run bad.lua -o refused --ranks 3
+cmp -s alone output || fail "faults of a scenario are told otherwise by ranks"
+[ ! -e refused ] || fail "a refused run leaves a folder"
+
+# ---- launchers of MPI ----
+
+for environment in OMPI_COMM_WORLD_SIZE=4 PMI_SIZE=4 PMIX_RANK=3 "SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4"; do
+  # shellcheck disable=SC2086
+  expect 64 "one of 4 processes of" env $environment "${run[@]}" -o launched
+done
+for environment in OMPI_COMM_WORLD_SIZE=1 PMI_SIZE=1 "SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1" "SLURM_NTASKS=4" \
+  "SLURM_PROCID=0 SLURM_NTASKS=4"; do
+  # shellcheck disable=SC2086
+  expect 0 "" env $environment "${run[@]}" --set paths=700 -o launched --force
+done
+expect 0 "" env OMPI_COMM_WORLD_SIZE=4 "${run[@]}" --set paths=700 -o launched --force --ranks 1
+
+# ---- check ----
+
+expect 0 "on the fullest rank" "$SIM" check many.lua --ranks 8
+expect 0 "ranks       8; no faster than with 1" "$SIM" check many.lua --set kind=plain --set paths=700 --ranks 8
+expect 64 "sim.nbody runs on one rank only" "$SIM" check "$ROOT/scenarios/kepler.lua" --ranks 2

@@ -1,0 +1,321 @@
+/* Exchange between ranks: bytes of random sizes arrive where they belong, whatever the delays; all act on a decision
+ * after the same step; and every wait ends when a rank fails or dies. */
+#include "engine/comm/forked.h"
+#include "engine/run/agreement.h"
+#include "engine/wall_clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RANKS = 7, EXCHANGES = 40, LARGEST = 1 << 20 };
+
+/* ---- random numbers that all ranks know: splitmix64 ---- */
+
+static uint64_t mix(uint64_t z) {
+  z += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+static uint64_t draw(uint64_t a, uint64_t b, uint64_t c) { return mix(mix(mix(a) + b) + c); }
+
+/* Most sizes are small; a few need several buffers. */
+static size_t draw_size(uint64_t exchange, uint64_t a, uint64_t b) {
+  const uint64_t x = draw(exchange, a, b);
+  return x % 8 == 0 ? (x >> 8) % LARGEST : (x >> 8) % 4000;
+}
+
+static void fill(unsigned char *to, size_t bytes, uint64_t a, uint64_t b) {
+  for (size_t i = 0; i < bytes; i++) to[i] = (unsigned char)draw(a, b, i / 8);
+}
+static bool holds(const unsigned char *from, size_t bytes, uint64_t a, uint64_t b) {
+  for (size_t i = 0; i < bytes; i++)
+    if (from[i] != (unsigned char)draw(a, b, i / 8)) return false;
+  return true;
+}
+
+/* ---- a run: `play` in `size` processes; returns how many failed ---- */
+
+typedef int play(const sim_comm *comm);
+
+/* exits[rank]: the wait status of each. A rank that ends badly is told to the others, as the launcher does. */
+static void run(int size, play *work, int exits[RANKS]) {
+  sim_forked *forked;
+  pid_t ranks[RANKS];
+  assert_int_equal(sim_forked_create(size, &forked), SIM_OK);
+  for (int r = 0; r < size; r++) {
+    ranks[r] = fork();
+    assert_true(ranks[r] >= 0);
+    if (ranks[r] > 0) continue;
+    sim_comm comm;
+    if (sim_forked_attach(dup(sim_forked_descriptor(forked)), r, &comm) != SIM_OK) _exit(100);
+    const int code = work(&comm);
+    sim_forked_detach(&comm);
+    _exit(code);
+  }
+  for (int left = size; left > 0; left--) {
+    int how;
+    const pid_t ended = wait(&how);
+    for (int r = 0; r < size; r++) {
+      if (ranks[r] != ended) continue;
+      exits[r] = how;
+      if (how != 0) sim_forked_fail(forked, r, SIM_ERR_RANK, "was killed");
+    }
+  }
+  sim_forked_destroy(&forked);
+}
+
+static void run_well(int size, play *work) {
+  int exits[RANKS];
+  run(size, work, exits);
+  for (int r = 0; r < size; r++)
+    if (exits[r] != 0) fail_msg("rank %d of %d ended with %d", r, size, WEXITSTATUS(exits[r]));
+}
+
+/* ---- bytes ---- */
+
+static int gather_some(const sim_comm *comm) {
+  unsigned char *in = malloc(LARGEST), *out = malloc((size_t)comm->size * LARGEST);
+  if (!in || !out) return 101;
+  int code = 0;
+  for (uint64_t e = 0; e < EXCHANGES && code == 0; e++) {
+    const size_t bytes = draw_size(e, 0, 0);
+    const bool in_place = e % 2 == 1;
+    unsigned char *from = in_place ? out + (size_t)comm->rank * bytes : in;
+    fill(from, bytes, e, (uint64_t)comm->rank);
+    if (comm->ops->gather(comm, from, bytes, out) != SIM_OK) code = 1;
+    for (int r = 0; r < comm->size && code == 0; r++)
+      if (!holds(out + (size_t)r * bytes, bytes, e, (uint64_t)r)) code = 2;
+  }
+  free(in);
+  free(out);
+  return code;
+}
+
+/* About two of three pairs exchange something, in one or both directions. */
+static int swap_some(const sim_comm *comm) {
+  unsigned char *room[2][RANKS] = {{NULL}};
+  for (int r = 0; r < comm->size; r++)
+    for (int k = 0; k < 2; k++)
+      if (!(room[k][r] = malloc(LARGEST))) return 101;
+  int code = 0;
+  for (uint64_t e = 0; e < EXCHANGES && code == 0; e++) {
+    sim_piece pieces[RANKS];
+    size_t count = 0;
+    for (int r = 0; r < comm->size; r++) {
+      const int low = r < comm->rank ? r : comm->rank, high = r < comm->rank ? comm->rank : r;
+      if (draw(e, (uint64_t)low, (uint64_t)high) % 3 == 0) continue;
+      const uint64_t to = (uint64_t)(comm->rank * RANKS + r), from = (uint64_t)(r * RANKS + comm->rank);
+      pieces[count] = (sim_piece){r, room[0][r], room[1][r], draw_size(e, 1, to), draw_size(e, 1, from)};
+      fill(room[0][r], pieces[count].in_bytes, e, to);
+      count++;
+    }
+    if (comm->ops->swap(comm, pieces, count) != SIM_OK) code = 1;
+    for (size_t i = 0; i < count && code == 0; i++)
+      if (!holds(pieces[i].out, pieces[i].out_bytes, e, (uint64_t)(pieces[i].rank * RANKS + comm->rank))) code = 2;
+  }
+  for (int r = 0; r < comm->size; r++)
+    for (int k = 0; k < 2; k++) free(room[k][r]);
+  return code;
+}
+
+/* Rounds of words go on beside other exchanges. */
+static int post_some(const sim_comm *comm) {
+  uint64_t words[RANKS], most;
+  for (uint64_t e = 0; e < EXCHANGES; e++) {
+    bool complete = false, same;
+    if (comm->ops->post(comm, draw(e, 2, (uint64_t)comm->rank)) != SIM_OK) return 1;
+    if (sim_comm_agree(comm, e + (uint64_t)comm->rank, &most) != SIM_OK) return 1;
+    if (most != e + (uint64_t)comm->size - 1) return 2;
+    while (!complete)
+      if (comm->ops->test(comm, &complete, words) != SIM_OK) return 1;
+    for (int r = 0; r < comm->size; r++)
+      if (words[r] != draw(e, 2, (uint64_t)r)) return 3;
+    if (sim_comm_same(comm, e, &same) != SIM_OK) return 1;
+    if (!same) return 4;
+    if (sim_comm_same(comm, comm->rank == 0 ? e : 1000, &same) != SIM_OK) return 1;
+    if (same != (comm->size == 1)) return 5;
+  }
+  return 0;
+}
+
+/* ---- decisions ---- */
+
+enum { STEPS = 300, DECISIONS_MAX = STEPS };
+
+static void sleep_randomly(const sim_comm *comm, uint64_t step, uint64_t part) {
+  const long longest = (long)(draw(step / 20, 4, (uint64_t)comm->rank) % 3) * 100000; /* ns: the slowest one changes */
+  const long ns = longest > 0 ? (long)(draw(step, part, (uint64_t)comm->rank) % (uint64_t)longest) : 0;
+  if (ns > 0) (void)nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+/* Rank 0 decides in every second round, with a number; the others ask for something in each. All must act on the same
+ * decisions after the same steps. */
+static int decide_some(const sim_comm *comm) {
+  sim_agreement agreement = sim_agreement_begin(comm);
+  uint64_t acted[2 * DECISIONS_MAX + 1] = {0}, all[RANKS][2 * DECISIONS_MAX + 1], most, asked, decision, rounds = 0;
+  bool heard = comm->size == 1;
+  for (int64_t step = 1; step <= STEPS; step++) {
+    sleep_randomly(comm, (uint64_t)step, 5);
+    if (sim_comm_agree(comm, 0, &most) != SIM_OK) return 1;
+    sleep_randomly(comm, (uint64_t)step, 6);
+    if (sim_agreement_look(&agreement, step, 0, &asked, &decision) != SIM_OK) return 1;
+    heard |= asked == SIM_ASKED_WARNING;
+    if (decision) {
+      acted[++acted[0]] = (uint64_t)step;
+      acted[++acted[0]] = decision;
+    }
+    if (!sim_agreement_idle(&agreement)) continue;
+    rounds++;
+    const uint64_t word = comm->rank > 0 ? SIM_ASKED_WARNING : rounds % 2 == 0 ? 0 : SIM_DECIDED_STOP | rounds << 32;
+    if (sim_agreement_post(&agreement, word) != SIM_OK) return 1;
+    if (sim_agreement_look(&agreement, step, step % 3 == 0 ? 1e-4 : 0, &asked, &decision) != SIM_OK) return 1;
+    heard |= asked == SIM_ASKED_WARNING;
+    if (decision) return 2; /* it is for a later step */
+  }
+  if (comm->ops->gather(comm, acted, sizeof acted, all) != SIM_OK) return 1;
+  for (int r = 0; r < comm->size; r++)
+    if (memcmp(all[r], acted, sizeof acted) != 0) return 3;
+  if (acted[0] < 20) return 4; /* with 300 steps there are some 50 decisions */
+  return heard ? 0 : 5;
+}
+
+static void test_decisions(void **state) {
+  (void)state;
+  for (int size = 1; size <= RANKS; size += 2) run_well(size, decide_some);
+}
+
+static int exchange_all(const sim_comm *comm) {
+  const int code = gather_some(comm);
+  if (code != 0) return 10 + code;
+  const int swapped = swap_some(comm);
+  return swapped != 0 ? 20 + swapped : post_some(comm);
+}
+
+static void test_exchange(void **state) {
+  (void)state;
+  for (int size = 1; size <= RANKS; size++) run_well(size, exchange_all);
+}
+
+static void test_exchange_delayed(void **state) {
+  (void)state;
+  setenv("SIM_COMM_DELAY", "2000", 1);
+  for (int size = 2; size <= RANKS; size += 2) run_well(size, exchange_all);
+  unsetenv("SIM_COMM_DELAY");
+}
+
+static void test_alone(void **state) {
+  (void)state;
+  assert_int_equal(exchange_all(&sim_comm_alone), 0);
+}
+
+/* Every item belongs to one rank, in order. */
+static void test_share(void **state) {
+  (void)state;
+  for (int size = 1; size <= RANKS; size++)
+    for (size_t count = 0; count < 20; count++) {
+      size_t next = 0;
+      for (int r = 0; r < size; r++) {
+        const sim_comm comm = {.rank = r, .size = size};
+        size_t end;
+        const size_t first = sim_comm_first(&comm, count, &end);
+        if (first < end) assert_int_equal(first, next);
+        assert_true(end <= count && (end <= first || end - first <= sim_comm_share(&comm, count)));
+        if (end > next) next = end;
+      }
+      assert_int_equal(next, count);
+    }
+}
+
+/* ---- failures ---- */
+
+enum { FAILED_RANK = 2, NOTICED = 7 };
+
+/* Waits for a rank that never comes: by exchanges, or by rounds of words. */
+static int wait_in_vain(const sim_comm *comm, bool rounds) {
+  uint64_t most, words[RANKS];
+  bool complete = false;
+  sim_status status = SIM_OK;
+  if (rounds) status = comm->ops->post(comm, 1);
+  while (status == SIM_OK && !complete)
+    status = rounds ? comm->ops->test(comm, &complete, words) : sim_comm_agree(comm, 1, &most);
+  return status == SIM_ERR_RANK && strcmp(sim_error_last()->message, "rank 2: was killed") == 0 ? NOTICED : 1;
+}
+
+static void die_soon(const sim_comm *comm) {
+  (void)nanosleep(&(struct timespec){.tv_nsec = 50000000L * (comm->size % 3)}, NULL);
+  (void)kill(getpid(), SIGKILL);
+}
+
+static int wait_for_dead(const sim_comm *comm) {
+  if (comm->rank == FAILED_RANK) die_soon(comm);
+  return wait_in_vain(comm, false);
+}
+static int post_with_dead(const sim_comm *comm) {
+  if (comm->rank == FAILED_RANK) die_soon(comm);
+  return wait_in_vain(comm, true);
+}
+
+static int swap_with_failed(const sim_comm *comm) {
+  if (comm->rank == FAILED_RANK) {
+    comm->ops->abandon(comm, SIM_ERR_DIVERGED, "is not finite");
+    comm->ops->abandon(comm, SIM_ERR_IO, "a later failure");
+    return NOTICED;
+  }
+  sim_status status = SIM_OK;
+  while (status == SIM_OK) status = comm->ops->swap(comm, NULL, 0);
+  return status == SIM_ERR_DIVERGED && strcmp(sim_error_last()->message, "rank 2: is not finite") == 0 ? NOTICED : 1;
+}
+
+static void test_failures(void **state) {
+  (void)state;
+  play *const cases[] = {wait_for_dead, post_with_dead, swap_with_failed};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (int size = FAILED_RANK + 1; size <= RANKS; size++) {
+      int exits[RANKS];
+      const double begin = sim_wall_clock();
+      run(size, cases[c], exits);
+      assert_true(sim_wall_clock() - begin < 30); /* about 0.1 s on an idle machine */
+      for (int r = 0; r < size; r++) {
+        if (r == FAILED_RANK && WIFSIGNALED(exits[r])) continue;
+        assert_true(WIFEXITED(exits[r]));
+        assert_int_equal(WEXITSTATUS(exits[r]), NOTICED);
+      }
+    }
+}
+
+static void test_attach(void **state) {
+  (void)state;
+  sim_forked *forked;
+  sim_comm comm;
+  assert_int_equal(sim_forked_attach(-1, 0, &comm), SIM_ERR_USAGE);
+  assert_int_equal(sim_forked_create(2, &forked), SIM_OK);
+  assert_int_equal(sim_forked_attach(dup(sim_forked_descriptor(forked)), 2, &comm), SIM_ERR_USAGE);
+  assert_int_equal(sim_forked_attach(dup(sim_forked_descriptor(forked)), 1, &comm), SIM_OK);
+  assert_int_equal(comm.rank, 1);
+  assert_int_equal(comm.size, 2);
+  sim_forked_detach(&comm);
+  sim_forked_destroy(&forked);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_exchange), cmocka_unit_test(test_exchange_delayed),
+      cmocka_unit_test(test_alone),    cmocka_unit_test(test_decisions),
+      cmocka_unit_test(test_share),    cmocka_unit_test(test_failures),
+      cmocka_unit_test(test_attach),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -61,7 +61,20 @@ SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return SIMD_OP(fmadd)(a, b,
 SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return SIMD_OP(fnmadd)(a, b, c); }
 SIMD_INLINE vreal v_abs(vreal a) { return SIMD_OP(andnot)(v_set((real)-0.0), a); }
 SIMD_INLINE vreal v_signed(vreal a, vreal b) { return SIMD_OP(xor)(a, SIMD_OP(and)(v_set((real)-0.0), b)); }
-#if !NBODY_SINGLE
+#if NBODY_SINGLE
+/* Transposes each 4 x 4 numbers: rows of quarters of lanes to columns. */
+SIMD_INLINE void v_turn(const vreal r[4], vreal out[4]) {
+  vreal half[4];
+  for (int q = 0; q < 2; q++) {
+    half[2 * q] = SIMD_OP(unpacklo)(r[2 * q], r[2 * q + 1]);
+    half[2 * q + 1] = SIMD_OP(unpackhi)(r[2 * q], r[2 * q + 1]);
+  }
+  for (int q = 0; q < 2; q++) {
+    out[2 * q] = SIMD_OP(shuffle)(half[q], half[2 + q], 0x44);
+    out[2 * q + 1] = SIMD_OP(shuffle)(half[q], half[2 + q], 0xee);
+  }
+}
+#else
 SIMD_INLINE vreal v_inverse_root(vreal a) { return SIMD_OP(div)(v_set(1), SIMD_OP(sqrt)(a)); }
 #endif
 #endif
@@ -74,21 +87,14 @@ SIMD_INLINE vreal v_inverse_root(vreal a) {
 }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ) == 0; }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
-  vreal r[4], half[4];
+  vreal r[4];
   for (int q = 0; q < 4; q++) {
     r[q] = _mm512_castps128_ps512(_mm_load_ps(rows[q] + at));
     r[q] = _mm512_insertf32x4(r[q], _mm_load_ps(rows[q + 4] + at), 1);
     r[q] = _mm512_insertf32x4(r[q], _mm_load_ps(rows[q + 8] + at), 2);
     r[q] = _mm512_insertf32x4(r[q], _mm_load_ps(rows[q + 12] + at), 3);
   }
-  for (int q = 0; q < 2; q++) {
-    half[2 * q] = _mm512_unpacklo_ps(r[2 * q], r[2 * q + 1]);
-    half[2 * q + 1] = _mm512_unpackhi_ps(r[2 * q], r[2 * q + 1]);
-  }
-  for (int q = 0; q < 2; q++) {
-    out[2 * q] = _mm512_shuffle_ps(half[q], half[2 + q], 0x44);
-    out[2 * q + 1] = _mm512_shuffle_ps(half[q], half[2 + q], 0xee);
-  }
+  v_turn(r, out);
 }
 SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) {
   return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, y, _CMP_NEQ_UQ), a);
@@ -151,17 +157,10 @@ SIMD_INLINE vreal v_inverse_root(vreal a) {
 }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ)) == 0; }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
-  vreal r[4], half[4];
+  vreal r[4];
   for (int q = 0; q < 4; q++)
     r[q] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(rows[q] + at)), _mm_load_ps(rows[q + 4] + at), 1);
-  for (int q = 0; q < 2; q++) {
-    half[2 * q] = _mm256_unpacklo_ps(r[2 * q], r[2 * q + 1]);
-    half[2 * q + 1] = _mm256_unpackhi_ps(r[2 * q], r[2 * q + 1]);
-  }
-  for (int q = 0; q < 2; q++) {
-    out[2 * q] = _mm256_shuffle_ps(half[q], half[2 + q], 0x44);
-    out[2 * q + 1] = _mm256_shuffle_ps(half[q], half[2 + q], 0xee);
-  }
+  v_turn(r, out);
 }
 SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) { return _mm256_and_ps(a, _mm256_cmp_ps(x, y, _CMP_NEQ_UQ)); }
 SIMD_INLINE vreal v_sums(const real *rows) {

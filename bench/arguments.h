@@ -18,8 +18,7 @@ typedef enum bench_kind {
   BENCH_FLAG,   /* bool: given or not */
   BENCH_NUMBER, /* double, at least `least` */
   BENCH_LIST,   /* bench_list of whole numbers, 1 or more; may be given several times */
-  BENCH_INDEX,  /* int: of one of the words, which end with NULL */
-  BENCH_TEXT    /* const char * */
+  BENCH_INDEX   /* int: of one of the words, which end with NULL */
 } bench_kind;
 
 typedef struct bench_argument {
@@ -31,10 +30,6 @@ typedef struct bench_argument {
 } bench_argument;
 
 static inline bool bench_take(const bench_argument *a, const char *value) {
-  if (a->kind == BENCH_TEXT) {
-    *(const char **)a->to = value;
-    return true;
-  }
   if (a->kind == BENCH_INDEX) {
     int k = 0;
     while (a->words[k] && strcmp(value, a->words[k])) k++;
@@ -68,10 +63,7 @@ static inline void bench_arguments(int count, char **arguments, const bench_argu
       fprintf(stderr, "%s: %s%s%s? known:", arguments[0], arguments[k], valued ? " " : "",
               valued ? arguments[k + 1] : "");
       for (a = known; a->kind; a++) {
-        fprintf(stderr, " %s%s", a->name,
-                a->kind == BENCH_NUMBER || a->kind == BENCH_LIST ? " NUMBER"
-                : a->kind == BENCH_TEXT                          ? " FILE"
-                                                                 : "");
+        fprintf(stderr, " %s%s", a->name, a->kind == BENCH_NUMBER || a->kind == BENCH_LIST ? " NUMBER" : "");
         for (int w = 0; a->kind == BENCH_INDEX && a->words[w]; w++) fprintf(stderr, "%c%s", w ? '|' : ' ', a->words[w]);
       }
       fprintf(stderr, "\n");

@@ -2,7 +2,7 @@
  * slots or fp64 instructions and beside NVIDIA's sample's algorithm, all in one run.
  *
  *   bench_nbody_cuda [--precision single|mixed|double] [--scheme leapfrog|hermite4] [--n N]... [--equal] [--sweep]
- *                    [--unsoftened] [--pair] [--compile]
+ *                    [--unsoftened]
  *
  * Two times a row: of a force alone, launched by itself, and of a whole step as a run replays it from a graph
  * (leapfrog: a force and two kernels; hermite4: two forces). Early launches and the sums of splits weigh as much as
@@ -10,9 +10,7 @@
  *
  * --unsoftened: no softening, so that fixed point does not serve.
  * --equal: all bodies have one mass; without it masses differ, which costs the third-law kernel two more instructions.
- * --sweep tries every plan; without it, the one that a run would choose. --pair times gravity that is written as a
- * potential of the scenario's own beside the built-in tiles with the same plan. --compile times the compilation of its
- * kernels, and what is left of that once they are in the cache. */
+ * --sweep tries every plan; without it, the one that a run would choose. */
 #include "bench/arguments.h"
 #include "engine/device/cuda.h"
 #include "kernels/nbody/direct/cuda/direct.h"
@@ -24,7 +22,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
-#include <ctime>
 #include <vector>
 
 extern "C" void bench_sample(const void *bodies, void *accelerations, int n, float softening2, void *stream);
@@ -148,79 +145,10 @@ static double time_plan(const nbody_options *options, const nbody_state *state, 
   printf("%9lld %10.4f ms, a step %8.4f ms %8.1f e9/s %5.1f %% of %6.0f", (long long)options->n, ms, step, rate * 1e-9,
          100 * rate * slots / device_rate(options->single_pairs), device_rate(options->single_pairs) / slots * 1e-9);
   if (sample_rate > 0) printf("  %5.2f x sample", rate / sample_rate);
-  printf("  %s%s\n", forces.solver->describe(forces.work), options->laws.pair != nullptr ? ", of a custom law" : "");
+  printf("  %s\n", forces.solver->describe(forces.work));
   ops->destroy(&work);
   forces.solver->destroy(&forces.work);
   return rate;
-}
-
-/* -1 / sqrt(r2 + eps^2) as a scenario has it: r2 -> force [rate] potential. */
-static sim_expr *gravity_as_pair(double softening, bool jerk) {
-  static const char *const names[] = {"force", "rate", "potential"};
-  sim_expr_builder *b;
-  sim_expr *potential, *graphs[2], *out;
-  sim_expr_ref r2, two, number, at, made[3];
-  must(sim_expr_builder_create(&b) == SIM_OK, "graph");
-  must(sim_expr_builder_input(b, "r2", &r2) == SIM_OK, "graph");
-  must(sim_expr_builder_number(b, softening * softening, &number) == SIM_OK, "graph");
-  const sim_expr_ref sum[] = {r2, number};
-  must(sim_expr_builder_call(b, SIM_EXPR_ADD, sum, &at) == SIM_OK, "graph");
-  must(sim_expr_builder_call(b, SIM_EXPR_SQRT, &at, &at) == SIM_OK, "graph");
-  must(sim_expr_builder_number(b, -1, &number) == SIM_OK, "graph");
-  const sim_expr_ref quotient[] = {number, at};
-  const int last = jerk ? 2 : 1;
-  must(sim_expr_builder_call(b, SIM_EXPR_DIV, quotient, &made[last]) == SIM_OK, "graph");
-  must(sim_expr_builder_finish(b, &made[last], names + 2, 1, &potential) == SIM_OK, "graph");
-  must(sim_expr_derivative(potential, 0, &graphs[0]) == SIM_OK, "derivative");
-  must(sim_expr_derivative(graphs[0], 0, &graphs[1]) == SIM_OK, "derivative");
-  must(sim_expr_builder_number(b, 2, &two) == SIM_OK, "graph");
-  for (int k = 0; k < last; k++) {
-    must(sim_expr_builder_insert(b, graphs[k], &r2, &at) == SIM_OK, "graph");
-    const sim_expr_ref product[] = {two, at};
-    must(sim_expr_builder_call(b, SIM_EXPR_MUL, product, &made[k]) == SIM_OK, "graph");
-  }
-  const char *const of[] = {names[0], jerk ? names[1] : names[2], names[2]};
-  must(sim_expr_builder_finish(b, made, of, last + 1, &out) == SIM_OK, "graph");
-  for (sim_expr *graph : {potential, graphs[0], graphs[1]}) sim_expr_free(&graph);
-  sim_expr_builder_free(&b);
-  return out;
-}
-
-static void time_pair(const nbody_options *options, const nbody_state *state) {
-  nbody_options own = *options;
-  own.laws.pair = gravity_as_pair(options->softening, options->jerk);
-  const nbody_direct_plan plan = nbody_direct_choose(&own);
-  const double built_in = time_plan(options, state, &plan, 0), law = time_plan(&own, state, &plan, 0);
-  printf("%9lld as a pair of the scenario's: %.1f %% of the built-in tiles\n", (long long)options->n,
-         100 * law / built_in);
-  sim_expr_free(&own.laws.pair);
-}
-
-static double seconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* With a cache of its own: the first time NVRTC is loaded and compiles, the second time neither. */
-static void time_compilation(const char *precision, bool jerk) {
-  char folder[] = "/tmp/bench_cache_XXXXXX", command[64];
-  must(mkdtemp(folder) != nullptr && setenv("SIM_CACHE", folder, 1) == 0, "a folder");
-  nbody_options options = {};
-  options.n = 65536;
-  options.single_pairs = strcmp(precision, "double") != 0;
-  options.jerk = jerk;
-  options.laws.pair = gravity_as_pair(0.01, jerk);
-  for (const char *what : {"cold", "warm"}) {
-    nbody_cuda_custom_law law;
-    const double before = seconds();
-    must(nbody_cuda_custom_law_create(&options, !strcmp(precision, "single"), 4, &law) == SIM_OK, "compilation");
-    printf("%s: %.1f ms until the kernels of a pair are loaded\n", what, 1e3 * (seconds() - before));
-    nbody_cuda_custom_law_destroy(&law);
-  }
-  sim_expr_free(&options.laws.pair);
-  snprintf(command, sizeof command, "rm -r %s", folder);
-  if (system(command) != 0) fprintf(stderr, "%s is left\n", folder);
 }
 
 static double time_sample(int64_t n) {
@@ -240,7 +168,7 @@ static double time_sample(int64_t n) {
   return (double)n * (double)n / ms * 1e3;
 }
 
-static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool sweep, bool pair, double softening) {
+static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool sweep, double softening) {
   const bool single = !strcmp(precision, "single");
   nbody_options options = {};
   options.n = n;
@@ -258,7 +186,6 @@ static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool 
   nbody_direct_plan plan = nbody_direct_choose(&options);
   printf("chosen:\n");
   time_plan(&options, &state, &plan, sample_rate);
-  if (pair) time_pair(&options, &state);
   if (sweep) {
     static const int lanes[] = {4, 8, 12}, chunks[] = {32, 64, 128, 256, 512, 1024};
     for (int k : lanes)
@@ -282,7 +209,7 @@ int main(int count, char **arguments) {
   static const char *const precisions[] = {"single", "mixed", "double", nullptr};
   static const char *const schemes[] = {"leapfrog", "hermite4", nullptr};
   int precision = 0, jerk = 0;
-  bool equal = false, sweep = false, pair = false, compile = false, unsoftened = false;
+  bool equal = false, sweep = false, unsoftened = false;
   bench_list sizes = {};
   const bench_argument known[] = {{"--precision", BENCH_INDEX, &precision, 0, precisions},
                                   {"--scheme", BENCH_INDEX, &jerk, 0, schemes},
@@ -290,8 +217,6 @@ int main(int count, char **arguments) {
                                   {"--equal", BENCH_FLAG, &equal, 0, nullptr},
                                   {"--sweep", BENCH_FLAG, &sweep, 0, nullptr},
                                   {"--unsoftened", BENCH_FLAG, &unsoftened, 0, nullptr},
-                                  {"--pair", BENCH_FLAG, &pair, 0, nullptr},
-                                  {"--compile", BENCH_FLAG, &compile, 0, nullptr},
                                   {nullptr, BENCH_END, nullptr, 0, nullptr}};
   bench_arguments(count, arguments, known);
   if (sizes.count == 0) sizes = {4, {2048, 16384, 65536, 262144}};
@@ -304,11 +229,7 @@ int main(int count, char **arguments) {
   char text[256];
   sim_backend_cuda.describe(text, sizeof text);
   printf("%s; %s, %s\n", text, precisions[precision], schemes[jerk]);
-  if (compile) {
-    time_compilation(precisions[precision], jerk);
-    return 0;
-  }
   for (int k = 0; k < sizes.count; k++)
-    bench(sizes.value[k], precisions[precision], jerk, equal, sweep, pair, unsoftened ? 0 : 0.01);
+    bench(sizes.value[k], precisions[precision], jerk, equal, sweep, unsoftened ? 0 : 0.01);
   return 0;
 }

@@ -1,31 +1,30 @@
 #!/usr/bin/env python3
-"""Reaction-diffusion as a CuPy user would write it, timed with events, and its field beside that of bench_diffusion_cuda.
+"""Reaction-diffusion as a CuPy user would write it, timed with events, and its field beside that of cubic.lua.
 
-    bench_diffusion_cuda --n N --steps 3 --file field.bin
-    diffusion_cupy.py N [field.bin]
+    sim run cubic.lua --device cuda --set n=N --set steps=3 --output FOLDER
+    diffusion_cupy.py N [FOLDER]
 
-u_t = D lap u + 0.1 (u - u^3) in a box of side 2 pi, fp32, dt = 0.1, D = 0.01: rates as one fused kernel, rfftn, a
-multiplication by a table, irfftn. The file is that after 3 steps.
+Rates as one fused kernel, rfftn, a multiplication by a table, irfftn.
 """
 import sys
 
 import cupy
 import numpy
 
-STEPS, D, DT = 3, 0.01, 0.1
+import steps
+
+STEPS, D, DT = 3, 0.01, 0.01
 
 
 def start(n):
-    word = cupy.arange(n**3, dtype=cupy.uint32) * cupy.uint32(2654435761)
-    word ^= word >> cupy.uint32(15)
-    word *= cupy.uint32(2246822519)
-    word ^= word >> cupy.uint32(13)
-    return ((word >> cupy.uint32(8)).astype(cupy.float32) * cupy.float32(2.0**-23) - cupy.float32(1)).reshape(n, n, n)
+    at = (cupy.arange(n) + 0.5) * (2 * numpy.pi / n)
+    x, y, z = at[None, None, :], at[None, :, None], at[:, None, None]
+    return (cupy.sin(x) * cupy.cos(2 * y) + 0.5 * cupy.cos(3 * z)).astype(cupy.float32)
 
 
 @cupy.fuse()
 def react(u):
-    return u + cupy.float32(DT) * (cupy.float32(0.1) * (u - u * u * u))
+    return u + cupy.float32(DT) * (u - u * u * u)
 
 
 def main():
@@ -45,7 +44,7 @@ def main():
     for _ in range(STEPS):
         u = step(u)
     if len(sys.argv) > 2:
-        ours = numpy.fromfile(sys.argv[2], dtype=numpy.float32).reshape(n, n, n)
+        ours = steps.last_field(sys.argv[2], "u")[0]
         theirs = cupy.asnumpy(u)
         apart = numpy.abs(ours - theirs).max() / numpy.abs(theirs).max()
         print(f"fields differ by {apart:.2g} (greatest, relative)")

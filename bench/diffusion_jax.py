@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Gray-Scott by ETDRK4 as a JAX user would write it: one jitted step, timed, and its fields beside those of
-bench_diffusion_cuda.
+gray_scott.lua.
 
-    bench_diffusion_cuda --gray-scott N --file fields.bin
-    diffusion_jax.py N [fields.bin]
+    sim run gray_scott.lua --device cuda --set n=N --set steps=10 --output FOLDER
+    diffusion_jax.py N [FOLDER]
 """
 import sys
 import time
@@ -11,6 +11,8 @@ import time
 import jax
 import jax.numpy as jnp
 import numpy
+
+import steps
 
 DT, D, F, K = 1.0, (2e-5, 1e-5), 0.0367, 0.0649
 
@@ -71,7 +73,7 @@ def main():
         s = step(s, whole, half, q, f1, f2, f3)
     fields = numpy.asarray(jnp.fft.irfft2(s, s=(n, n)))
     if len(sys.argv) > 2:
-        ours = numpy.fromfile(sys.argv[2], dtype=numpy.float32).reshape(2, n, n)
+        ours = steps.last_field(sys.argv[2], "u", "v")
         apart = numpy.abs(ours - fields).max() / numpy.abs(fields).max()
         print(f"fields differ by {apart:.2g} (greatest, relative)")
         if not apart < 1e-5:  # fp32's rounding of ten steps of four transforms: 1e-6

@@ -69,11 +69,11 @@ def ours(name, *more):
     return [os.path.join(arguments.build, "bench", name), *more]
 
 
-def scenario(name, *more, device="cpu"):
-    """Steps of bench/NAME.lua; words of `more` that begin with no - are parameters of it."""
+def scenario(name, *more, device="cpu", verb="bench"):
+    """Steps of bench/NAME.lua, or a run of it; words of `more` that begin with no - are parameters of it."""
     words = [part for word in more for part in ([word] if word.startswith("-") else ["--set", word])]
     threads = ["--threads", THREADS] if device == "cpu" else []
-    return [SIM, "bench", os.path.join(HERE, name + ".lua"), "--device", device, *threads, *words]
+    return [SIM, verb, os.path.join(HERE, name + ".lua"), "--device", device, *threads, *words]
 
 
 def peer(name, *more):
@@ -168,23 +168,26 @@ def gpu_rows():
 
 
 def gpu_diffusion(folder):
-    field = os.path.join(folder, "field.bin")
-    own = {"ours": rf"(?m)^  (?!cuFFT)\D+? +{NUMBER} ms a step", "cuFFT, separate kernels": rf"(?m)^ *cuFFT +{NUMBER} ms"}
     per_step = lambda label: {label: rf": {NUMBER} ms a step"}
-    for n in "256", "512":
+    for n in "256", "512", "1024":
+        out = os.path.join(folder, "cubic" + n)
+        peers = [(scenario("cubic", f"n={n}", "steps=3", "--force", f"--output={out}", verb="run", device="cuda"), {}),
+                 (peer("diffusion_cupy.py", n, out), per_step("CuPy")),
+                 *((peer("peers/diffusion.py", library, n, out), per_step(label))
+                   for library, label in (("torch", "PyTorch"), ("compiled", "PyTorch, compiled"), ("jax", "JAX")))]
         yield Comparison("gpu", f"cubic reaction, {n}^3", "ms a step", [
-            (ours("bench_diffusion_cuda", "--n", n, "--steps", "3", "--file", field), own),
-            (peer("diffusion_cupy.py", n, field), per_step("CuPy")),
-            *((peer("peers/diffusion.py", library, n, field), per_step(label))
-              for library, label in (("torch", "PyTorch"), ("compiled", "PyTorch, compiled"), ("jax", "JAX")))], lower=True)
-    yield Comparison("gpu", "cubic reaction, 1024^3", "ms a step", [(ours("bench_diffusion_cuda", "--n", "1024"), own)],
-                     lower=True)
+            (scenario("cubic", f"n={n}", device="cuda"), {"ours": MS}),
+            (scenario("cubic", f"n={n}", "hyper=1e-6", device="cuda"), {"cuFFT, separate kernels": MS}),
+            *(peers if n != "1024" else [])], lower=True)
+    out = os.path.join(folder, "gray_scott")
     yield Comparison("gpu", "Gray-Scott, 4096^2, etdrk4", "ms a step", [
-        (ours("bench_diffusion_cuda", "--gray-scott", "4096", "--file", field), own),
-        (peer("diffusion_jax.py", "4096", field), per_step("JAX"))], lower=True)
+        (scenario("gray_scott", device="cuda"), {"ours": MS}),
+        (scenario("gray_scott", "steps=10", "--force", f"--output={out}", verb="run", device="cuda"), {}),
+        (peer("diffusion_jax.py", "4096", out), per_step("JAX"))], lower=True)
+    small = "n=128", "side=1.25", "scheme=etdrk2"
     yield Comparison("gpu", "Gray-Scott, 256 members of 128^2, etdrk2", "ms a step of all", [
-        (ours("bench_diffusion_cuda", "--n", "128", "--ensemble", "256"),
-         {"ours": rf"in one batch {NUMBER} ms", "one after the other": rf"one after the other {NUMBER} ms"})], lower=True)
+        (scenario("gray_scott", *small, "members=256", device="cuda"), {"ours": MS}),
+        (scenario("gray_scott", *small, device="cuda"), {"one after the other": (MS, 256)})], lower=True)
 
 
 def gpu_options():
@@ -228,8 +231,9 @@ def gpu_comparisons(folder):
     yield nbody_gpu(65536, "single", [openmm, numba, compiled])
     yield nbody_gpu(262144, "single", [openmm, numba])
     yield nbody_gpu(65536, "double", [openmm, numba])
-    yield Comparison("gpu", "gravity as a function of a scenario, 262144 bodies", "% of the rate of built-in tiles", [
-        (ours("bench_nbody_cuda", "--n", "262144", "--pair"), {"ours": rf"pair of the scenario's: {NUMBER} %"})])
+    bodies = functools.partial(scenario, "bodies", "n=262144", device="cuda")
+    yield Comparison("gpu", "gravity as a function of a scenario, 262144 bodies", "10^9 interactions/s", [
+        (bodies("pair=true"), {"ours": (RATE, 1e-9)}), (bodies("softening=0"), {"built-in tiles": (RATE, 1e-9)})])
     yield from gpu_diffusion(folder)
     yield from gpu_options()
 
@@ -284,7 +288,7 @@ def machine(sim, device):
 def shown(command):
     """A command as a reader would give it."""
     words = [word.replace(arguments.build, "build").replace(HERE, "bench") for word in command]
-    return " ".join("field.bin" if word.endswith("/field.bin") else word for word in words).replace(sys.executable, "python3")
+    return re.sub(rf"{tempfile.gettempdir()}/tmp\w+/", "", " ".join(words)).replace(sys.executable, "python3")
 
 
 # ---- parts ----

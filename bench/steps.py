@@ -1,4 +1,5 @@
 """Steps of the scenarios of this folder, by `sim`."""
+import glob
 import os
 import re
 import subprocess
@@ -8,6 +9,15 @@ def sim(program, command, name, *words):
     """What `sim COMMAND bench/NAME.lua WORDS` prints."""
     scenario = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".lua")
     return subprocess.run([program, command, scenario, *words], check=True, capture_output=True, text=True).stdout
+
+
+def last_field(folder, *names):
+    """Fields [names][z][y][x], or [names][y][x], of the last snapshot that `sim run --output FOLDER` has written."""
+    import h5py
+    import numpy
+    path = sorted(glob.glob(os.path.join(folder, "snap/snap_*.h5")))[-1]
+    with h5py.File(path) as file:
+        return numpy.stack([next(iter(file["data"].values()))[f"meshes/{name}"][:] for name in names])
 
 
 def rate(text):

@@ -1,5 +1,7 @@
 #include "engine/reduce.h"
 
+#include <math.h>
+
 double sim_reduce_tree(double *partial, size_t count) {
   if (count == 0) return 0;
   for (size_t width = 1; width < count; width *= 2)
@@ -27,4 +29,11 @@ double sim_reduce_sum(const double *x, size_t count, double *partial, int thread
     partial[b] = block_sum(x + first, left < SIM_REDUCE_BLOCK ? left : SIM_REDUCE_BLOCK);
   }
   return sim_reduce_tree(partial, blocks);
+}
+
+double sim_reduce_extreme(const double *x, size_t count, bool greatest) {
+  double out = x[0];
+  for (size_t i = 1; i < count && !isnan(out); i++)
+    if (isnan(x[i]) || (greatest ? x[i] > out : x[i] < out)) out = x[i];
+  return out;
 }

@@ -3,6 +3,7 @@
 #ifndef SIM_ENGINE_REDUCE_H
 #define SIM_ENGINE_REDUCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { SIM_REDUCE_BLOCK = 4096, SIM_REDUCE_LANES = 32 };
@@ -12,5 +13,7 @@ double sim_reduce_tree(double *partial, size_t count);
 /* Sum of x[count]. `partial` has room for sim_reduce_blocks(count) numbers. */
 double sim_reduce_sum(const double *x, size_t count, double *partial, int threads);
 size_t sim_reduce_blocks(size_t count);
+/* Least or greatest of x[count], count >= 1; NaN if a number is NaN. */
+double sim_reduce_extreme(const double *x, size_t count, bool greatest);
 
 #endif

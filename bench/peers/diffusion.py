@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""Reaction-diffusion as users of PyTorch and JAX write it, timed, and its field beside that of bench_diffusion_cuda.
+"""Reaction-diffusion as users of PyTorch and JAX write it, timed, and its field beside that of ../cubic.lua.
 
-    bench_diffusion_cuda --n N --steps 3 --file field.bin
-    diffusion.py torch|compiled|jax N [field.bin]
+    sim run cubic.lua --device cuda --set n=N --set steps=3 --output FOLDER
+    diffusion.py torch|compiled|jax N [FOLDER]
 
-The problem of diffusion_cupy.py: u_t = D lap u + 0.1 (u - u^3) in a box of side 2 pi, fp32, dt = 0.1, D = 0.01; the file is
-that after 3 steps. Exit 77: not installed, or no GPU.
+Exit 77: not installed, or no GPU.
 """
+import os
 import sys
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import steps
 
 try:
     import numpy as np
     library, n = sys.argv[1], int(sys.argv[2])
     if library == "jax":
-        import os
         os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
         import jax
         import jax.numpy as jnp
@@ -28,15 +30,13 @@ except ImportError as reason:
     print("skipped:", reason)
     sys.exit(77)
 
-STEPS, D, DT = 3, 0.01, 0.1
+STEPS, D, DT = 3, 0.01, 0.01
 
 
 def start():
-    word = np.arange(n**3, dtype=np.uint32) * np.uint32(2654435761)
-    word ^= word >> np.uint32(15)
-    word *= np.uint32(2246822519)
-    word ^= word >> np.uint32(13)
-    return ((word >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-23) - np.float32(1)).reshape(n, n, n)
+    at = (np.arange(n) + 0.5) * (2 * np.pi / n)
+    x, y, z = at[None, None, :], at[None, :, None], at[:, None, None]
+    return (np.sin(x) * np.cos(2 * y) + 0.5 * np.cos(3 * z)).astype(np.float32)
 
 
 def multiplier():
@@ -46,7 +46,7 @@ def multiplier():
 
 
 def react(u):
-    return u + DT * (0.1 * (u - u * u * u))
+    return u + DT * (u - u * u * u)
 
 
 def of_torch():
@@ -75,7 +75,7 @@ step, u, wait, host = of_jax() if library == "jax" else of_torch()
 for _ in range(STEPS):
     u = step(u)
 if len(sys.argv) > 3:
-    ours, theirs = np.fromfile(sys.argv[3], dtype=np.float32).reshape(n, n, n), host(u)
+    ours, theirs = steps.last_field(sys.argv[3], "u")[0], host(u)
     apart = np.sqrt(((ours - theirs) ** 2).mean(dtype=float) / (theirs**2).mean(dtype=float))
     print(f"fields differ by {apart:.2g} (L2, relative)")
     if not apart < 1e-5:  # fp32's rounding of three steps: 1e-6

@@ -37,6 +37,15 @@ static bool same_dimension(sim_dimension a, sim_dimension b) {
   return a.length == b.length && a.mass == b.mass && a.time == b.time;
 }
 
+static void expect_number(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value) {
+  if (field->flags & SIM_OR_BOOL)
+    sim_decode_expected(d, at, value, "true, false or a number");
+  else if (field->keyword)
+    sim_decode_expected(d, at, value, "a number or \"%s\"", field->keyword);
+  else
+    sim_decode_expected(d, at, value, "a number");
+}
+
 /* Decodes "8.5 kpc" into the scenario's units. */
 static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_place *at, const sim_value *value,
                             double *out) {
@@ -49,12 +58,7 @@ static void decode_quantity(sim_decoder *d, const sim_field *field, const sim_pl
   if (has_number) end += strspn(end, " ");
   /* no number, or no unit after it; a unit may begin with a number, which would be a second one here */
   if (!has_number || !isalpha((unsigned char)*end)) {
-    if (field->flags & SIM_OR_BOOL)
-      sim_decode_expected(d, at, value, "true, false or a number");
-    else if (field->keyword)
-      sim_decode_expected(d, at, value, "a number or \"%s\"", field->keyword);
-    else
-      sim_decode_expected(d, at, value, "a number");
+    expect_number(d, field, at, value);
   } else if (sim_unit_parse(end, &si, &dimension) != SIM_OK) {
     sim_decode_fault(d, at, at->line, "%s", sim_error_last()->message);
   } else if (!d->units->given) {
@@ -85,12 +89,7 @@ void sim_decode_real(sim_decoder *d, const sim_field *field, const sim_place *at
     return;
   }
   if (value->kind != SIM_VALUE_INT && value->kind != SIM_VALUE_REAL) {
-    if (field->flags & SIM_OR_BOOL)
-      sim_decode_expected(d, at, value, "true, false or a number");
-    else if (field->keyword)
-      sim_decode_expected(d, at, value, "a number or \"%s\"", field->keyword);
-    else
-      sim_decode_expected(d, at, value, "a number");
+    expect_number(d, field, at, value);
     return;
   }
   *out = value->kind == SIM_VALUE_INT ? (double)value->u.integer : value->u.real;

@@ -148,32 +148,23 @@ static sim_status write_offset(hid_t group, const sim_array *position, const sim
 enum { LANES = 8 };
 static double low_or(double x, double other) { return fabs(x) <= DBL_MAX && x < other ? x : other; }
 static double high_or(double x, double other) { return fabs(x) <= DBL_MAX && x > other ? x : other; }
-static void bounds_f32(const float *x, int64_t count, double *low, double *high) {
-  float least[LANES], most[LANES];
-  int64_t i = 0;
-  for (int k = 0; k < LANES; k++) least[k] = INFINITY, most[k] = -INFINITY;
-  for (; i + LANES <= count; i += LANES)
-    for (int k = 0; k < LANES; k++) {
-      const float v = x[i + k], a = fabsf(v) <= FLT_MAX ? v : INFINITY, b = fabsf(v) <= FLT_MAX ? v : -INFINITY;
-      least[k] = a < least[k] ? a : least[k];
-      most[k] = b > most[k] ? b : most[k];
-    }
-  for (int k = 0; k < LANES; k++) *low = low_or((double)least[k], *low), *high = high_or((double)most[k], *high);
-  for (; i < count; i++) *low = low_or((double)x[i], *low), *high = high_or((double)x[i], *high);
-}
-static void bounds_f64(const double *x, int64_t count, double *low, double *high) {
-  double least[LANES], most[LANES];
-  int64_t i = 0;
-  for (int k = 0; k < LANES; k++) least[k] = INFINITY, most[k] = -INFINITY;
-  for (; i + LANES <= count; i += LANES)
-    for (int k = 0; k < LANES; k++) {
-      const double v = x[i + k], a = fabs(v) <= DBL_MAX ? v : INFINITY, b = fabs(v) <= DBL_MAX ? v : -INFINITY;
-      least[k] = a < least[k] ? a : least[k];
-      most[k] = b > most[k] ? b : most[k];
-    }
-  for (int k = 0; k < LANES; k++) *low = low_or(least[k], *low), *high = high_or(most[k], *high);
-  for (; i < count; i++) *low = low_or(x[i], *low), *high = high_or(x[i], *high);
-}
+#define BOUNDS(name, real, magnitude, largest)                                                                         \
+  static void name(const real *x, int64_t count, double *low, double *high) {                                          \
+    real least[LANES], most[LANES];                                                                                    \
+    int64_t i = 0;                                                                                                     \
+    for (int k = 0; k < LANES; k++) least[k] = INFINITY, most[k] = -INFINITY;                                          \
+    for (; i + LANES <= count; i += LANES)                                                                             \
+      for (int k = 0; k < LANES; k++) {                                                                                \
+        const real v = x[i + k], size = magnitude(v);                                                                  \
+        const real a = size <= largest ? v : INFINITY, b = size <= largest ? v : -INFINITY;                            \
+        least[k] = a < least[k] ? a : least[k];                                                                        \
+        most[k] = b > most[k] ? b : most[k];                                                                           \
+      }                                                                                                                \
+    for (int k = 0; k < LANES; k++) *low = low_or((double)least[k], *low), *high = high_or((double)most[k], *high);    \
+    for (; i < count; i++) *low = low_or((double)x[i], *low), *high = high_or((double)x[i], *high);                    \
+  }
+BOUNDS(bounds_f32, float, fabsf, FLT_MAX)
+BOUNDS(bounds_f64, double, fabs, DBL_MAX)
 static void bounds(const sim_array *array, int row, const sim_species *species, double *least, double *width) {
   double low = INFINITY, high = -INFINITY;
   if (array->dtype == SIM_F32)

@@ -3,6 +3,7 @@
 #define COLLISION_RUN_H
 
 #include "kernels/collision/solver.h"
+#include "kernels/common/laws/scratch.h"
 
 /* Indices into the array "controller"; those from COLLISION_NEXT_ID on change where grains are inserted or removed. */
 enum {
@@ -54,7 +55,7 @@ typedef struct collision_run {
   geometry_mesh *mesh[COLLISION_WALLS_MAX]; /* [mesh_count], owned */
   int mesh_count;
   sim_expr_program *motion[COLLISION_WALLS_MAX][2]; /* velocity and spin of each wall; NULL: constant */
-  void *motion_scratch;
+  laws_scratch motion_scratch;
 } collision_run;
 
 extern const sim_field collision_energy_columns[], collision_gas_columns[], collision_contact_columns[],

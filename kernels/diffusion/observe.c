@@ -1,6 +1,7 @@
 #include "kernels/diffusion/observe.h"
 
 #include "engine/reduce.h"
+#include "kernels/common/laws/scratch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,9 +19,8 @@ struct diffusion_observer {
   double *real[4 * DIFFUSION_FIELDS]; /* [cells]: fields in double, and derivatives */
   void *mixed, *coefficients, *slope[3];
   sim_expr_program **functions; /* [observe.count] */
-  size_t scratch;
-  char *thread;    /* [threads][scratch, x and results of a row] */
-  double *partial; /* [rows] */
+  laws_scratch scratch;         /* columns: x and results of a row */
+  double *partial;              /* [rows] */
 };
 
 diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p) {
@@ -93,12 +93,10 @@ static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
   for (size_t i = 0; i < o->p->observe.count; i++) {
     SIM_TRY(sim_expr_program_create(o->p->observe.items[i].expr, &(sim_expr_target){.isa = isa, .uniform = uniform},
                                     &o->functions[i]));
-    const size_t bytes = (sim_expr_program_scratch(o->functions[i]) + 63) / 64 * 64;
-    if (bytes > o->scratch) o->scratch = bytes;
   }
-  o->thread = aligned_alloc(64, (size_t)o->threads * (o->scratch + 2 * row_bytes(o->grid.n[X])));
+  SIM_TRY(laws_scratch_create(o->functions, o->p->observe.count, 2 * row_bytes(o->grid.n[X]), o->threads, &o->scratch));
   o->partial = allocate((double)o->rows);
-  bool good = o->thread && o->partial;
+  bool good = o->partial != NULL;
   for (int i = 0; i < o->fields + o->gradients.count; i++) good = (o->real[i] = allocate((double)o->cells)) && good;
   return good ? SIM_OK : sim_no_memory("what is observed");
 }
@@ -132,7 +130,7 @@ void diffusion_observer_destroy(diffusion_observer **observer) {
   free(o->functions);
   free(o->mixed);
   free(o->coefficients);
-  free(o->thread);
+  laws_scratch_destroy(&o->scratch);
   free(o->partial);
   free(o);
   *observer = NULL;
@@ -170,11 +168,13 @@ static void differentiate(diffusion_observer *o) {
 }
 
 /* Sum, minimum or maximum of a function over one row of the grid; NaN is kept. */
-static double over_row(const diffusion_observer *o, size_t function, int64_t row, double t, char *room) {
+static double over_row(const diffusion_observer *o, size_t function, int64_t row, double t) {
   const int64_t n = o->grid.n[X];
   const double y = grid_centre(&o->grid, Y, row % o->grid.n[Y]), z = grid_centre(&o->grid, Z, row / o->grid.n[Y]);
   const double member = grid_member(&o->grid, row);
-  double *x = (double *)(void *)(room + o->scratch), *out = (double *)(void *)(room + o->scratch + row_bytes(n));
+  double *x;
+  void *scratch = laws_scratch_here(&o->scratch, &x);
+  double *out = x + row_bytes(n) / sizeof *x;
   const void *in[INPUTS] = {NULL};
   for (int f = 0; f < o->fields; f++) in[f] = o->real[f] + row * n;
   in[o->fields] = x;
@@ -186,31 +186,21 @@ static double over_row(const diffusion_observer *o, size_t function, int64_t row
     in[o->fields + COORDINATES + 3 * o->gradients.of[g].field + o->gradients.of[g].axis] =
         o->real[o->fields + g] + row * n;
   for (int64_t i = 0; i < n; i++) x[i] = grid_centre(&o->grid, X, i);
-  sim_expr_program_run(o->functions[function], (size_t)n, in, (void *const[]){out}, room);
+  sim_expr_program_run(o->functions[function], (size_t)n, in, (void *const[]){out}, scratch);
   const int reduce = o->p->observe.items[function].reduce;
   if (reduce == SIM_SUM || reduce == SIM_MEAN) return sim_reduce_tree(out, (size_t)n);
-  double most = out[0];
-  for (int64_t i = 1; i < n && !isnan(most); i++)
-    if (isnan(out[i]) || (reduce == SIM_LEAST ? out[i] < most : out[i] > most)) most = out[i];
-  return most;
+  return sim_reduce_extreme(out, (size_t)n, reduce != SIM_LEAST);
 }
 
 static double over_grid(diffusion_observer *o, size_t function, double t) {
-  const size_t room = o->scratch + 2 * row_bytes(o->grid.n[X]);
-#pragma omp parallel for schedule(static, 1) num_threads(o->threads) if (o->threads > 1 && o->cells > 65536)
-  for (int thread = 0; thread < o->threads; thread++)
-    for (int64_t row = o->rows * thread / o->threads; row < o->rows * (thread + 1) / o->threads; row++)
-      o->partial[row] = over_row(o, function, row, t, o->thread + (size_t)thread * room);
+#pragma omp parallel for schedule(static) num_threads(o->threads) if (o->threads > 1 && o->cells > 65536)
+  for (int64_t row = 0; row < o->rows; row++) o->partial[row] = over_row(o, function, row, t);
   const int reduce = o->p->observe.items[function].reduce;
   if (reduce == SIM_SUM || reduce == SIM_MEAN) {
     const double factor = reduce == SIM_MEAN ? 1 / (double)o->cells : grid_cell_volume(&o->grid);
     return factor * sim_reduce_tree(o->partial, (size_t)o->rows);
   }
-  double most = o->partial[0];
-  for (int64_t i = 1; i < o->rows && !isnan(most); i++)
-    if (isnan(o->partial[i]) || (reduce == SIM_LEAST ? o->partial[i] < most : o->partial[i] > most))
-      most = o->partial[i];
-  return most;
+  return sim_reduce_extreme(o->partial, (size_t)o->rows, reduce != SIM_LEAST);
 }
 
 static double value_at(const diffusion_observer *o, int field, const double *position) {

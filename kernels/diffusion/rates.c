@@ -1,3 +1,4 @@
+#include "kernels/common/laws/scratch.h"
 #include "kernels/diffusion/diffusion.h"
 
 #include <stdio.h>
@@ -14,10 +15,8 @@ struct diffusion_rates {
   int64_t count; /* numbers of a piece */
   grid_shape grid;
   diffusion_step_context context;
-  void *x;             /* [count] */
-  size_t thread_bytes; /* scratch, results */
-  char *threads;
-  size_t scratch_bytes;
+  void *x;              /* [count] */
+  laws_scratch scratch; /* columns: y [count] */
 };
 
 static sim_status add_scaled(sim_expr_builder *b, sim_expr_ref u, sim_expr_ref h, sim_expr_ref rate,
@@ -100,15 +99,6 @@ sim_status diffusion_rates_graph(const diffusion_parameters *p, diffusion_form f
   return status;
 }
 
-static size_t align(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-static void store_number(const diffusion_rates *r, void *array, int64_t i, double value) {
-  if (r->single)
-    ((float *)array)[i] = (float)value;
-  else
-    ((double *)array)[i] = value;
-}
-
 double diffusion_rates_bytes(const diffusion_parameters *p, int threads) {
   const grid_shape grid = diffusion_grid_of(p);
   return p->rates ? (1.0 + threads) * 128 * (double)grid.n[0] : 0;
@@ -136,15 +126,12 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
     r->uses_y = r->uses_y || sim_expr_depends(expr, f, r->fields + Y);
   sim_expr_free(&expr);
   if (status == SIM_OK) {
-    r->scratch_bytes = align(sim_expr_program_scratch(r->program));
-    r->thread_bytes = r->scratch_bytes + align(bytes);
-    r->threads = aligned_alloc(64, (size_t)threads * r->thread_bytes);
-    r->x = aligned_alloc(64, align(bytes));
-    if (!r->threads || !r->x) status = sim_no_memory("the rates");
+    r->x = aligned_alloc(64, bytes);
+    status = r->x ? laws_scratch_create(&r->program, 1, bytes, threads, &r->scratch) : sim_no_memory("the rates");
   }
   const int64_t lanes = r->count / r->grid.n[0];
   for (int64_t i = 0; status == SIM_OK && i < r->count; i++)
-    store_number(r, r->x, i, ((double)(i / lanes) + 0.5) * r->grid.size[0] / (double)r->grid.n[0]);
+    grid_set_number(r->x, r->single, i, ((double)(i / lanes) + 0.5) * r->grid.size[0] / (double)r->grid.n[0]);
   if (status != SIM_OK) diffusion_rates_destroy(out);
   return status;
 }
@@ -152,7 +139,7 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
 void diffusion_rates_destroy(diffusion_rates **rates) {
   if (!*rates) return;
   sim_expr_program_free(&(*rates)->program);
-  free((*rates)->threads);
+  laws_scratch_destroy(&(*rates)->scratch);
   free((*rates)->x);
   free(*rates);
   *rates = NULL;
@@ -162,13 +149,14 @@ void diffusion_rates_set(diffusion_rates *rates, const diffusion_step_context *c
 
 void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
   diffusion_rates *r = opaque;
-  char *at = r->threads + (size_t)piece->thread * r->thread_bytes, *y = at + r->scratch_bytes;
+  double *y;
+  void *scratch = laws_scratch_here(&r->scratch, &y);
   const int64_t lanes = r->count / r->grid.n[0];
   const double cell_y = r->grid.rank > 1 ? r->grid.size[1] / (double)r->grid.n[1] : 0;
   const double cell_z = r->grid.rank > 2 ? r->grid.size[2] / (double)r->grid.n[2] : 0;
   for (int64_t i = 0; r->uses_y && i < r->count; i++) {
     const int64_t lane = i % lanes < piece->rows ? i % lanes : 0;
-    store_number(r, y, i, ((double)(piece->row + lane) + 0.5) * cell_y);
+    grid_set_number(y, r->single, i, ((double)(piece->row + lane) + 0.5) * cell_y);
   }
   double uniform[3];
   const void *in[INPUTS];
@@ -180,11 +168,11 @@ void diffusion_rates_apply(void *opaque, const diffusion_piece *piece) {
   in[r->fields + Z] = uniform;
   in[r->fields + T] = (char *)uniform + number;
   in[r->fields + COORDINATES] = (char *)uniform + 2 * number;
-  store_number(r, uniform, 0, ((double)piece->z + 0.5) * cell_z);
-  store_number(r, uniform, 2, r->context.h);
+  grid_set_number(uniform, r->single, 0, ((double)piece->z + 0.5) * cell_z);
+  grid_set_number(uniform, r->single, 2, r->context.h);
   for (int i = 0; i < r->context.substeps; i++) {
-    store_number(r, uniform, 1, r->context.t + i * r->context.h);
-    sim_expr_program_run(r->program, (size_t)piece->count, in, piece->spare, at);
+    grid_set_number(uniform, r->single, 1, r->context.t + i * r->context.h);
+    sim_expr_program_run(r->program, (size_t)piece->count, in, piece->spare, scratch);
     for (int f = 0; f < r->fields; f++) {
       void *rate = piece->spare[f];
       piece->spare[f] = piece->columns[f];

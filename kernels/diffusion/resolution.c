@@ -129,14 +129,11 @@ static void sum_lines(diffusion_resolution *r, int field, int axis, int64_t firs
     const int64_t begin = diffusion_line_begin(n, axis, r->axis[axis].count, j), step = diffusion_line_stride(n, axis);
     for (int64_t i = 0; i < n[axis]; i++) {
       const int64_t at = j * n[axis] + i, cell = begin + i * step;
-      double value = single ? (double)((const float *)r->lines)[at] : ((const double *)r->lines)[at];
+      double value = grid_number(r->lines, single, at);
       if (lift.axis >= 0) {
         const int64_t place = lift.axis == 0 ? cell % n[0] : lift.axis == 1 ? cell / n[0] % n[1] : cell / n[0] / n[1];
         value -= lift.low + lift.slope * ((double)place + 0.5) * r->grid.size[lift.axis] / (double)n[lift.axis];
-        if (single)
-          ((float *)r->lines)[at] = (float)value;
-        else
-          ((double *)r->lines)[at] = value;
+        grid_set_number(r->lines, single, at, value);
       }
       sums[0] += value;
       sums[1] += value * value;

@@ -1,24 +1,18 @@
 #include "kernels/collision/general/functions.h"
 
+#include "kernels/common/laws/scratch.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-static int thread_number(void) { return omp_get_thread_num(); }
-#else
-static int thread_number(void) { return 0; }
-#endif
-
+enum { ACCELERATION, POTENTIAL, LAW, PROGRAMS };
 enum { COLUMNS = 9, NODES = 8 };
 
 struct collision_fields {
-  sim_expr_program *acceleration, *potential, *law;
-  bool downhill; /* the program gives the gradient of a potential */
-  int threads;
-  size_t scratch, stride;
-  char *room; /* [threads]: scratch memory, then COLUMNS columns of a block */
+  sim_expr_program *program[PROGRAMS]; /* NULL: the scenario has none */
+  bool downhill;                       /* the program of the acceleration gives the gradient of a potential */
+  laws_scratch scratch;                /* columns: COLUMNS of a block */
 };
 
 /* Nodes and weights of Gauss-Legendre quadrature on 0 ... 1. */
@@ -33,21 +27,14 @@ static sim_status create_programs(const collision_options *o, collision_fields *
   const sim_expr_target target = {.isa = o->isa, .uniform = timed}, plain = {.isa = o->isa};
   if (o->external != NULL && sim_expr_output_count(o->external) == 1) {
     f->downhill = true;
-    SIM_TRY(sim_expr_program_create(o->gradient, &target, &f->acceleration));
-    SIM_TRY(sim_expr_program_create(o->external, &target, &f->potential));
+    SIM_TRY(sim_expr_program_create(o->gradient, &target, &f->program[ACCELERATION]));
+    SIM_TRY(sim_expr_program_create(o->external, &target, &f->program[POTENTIAL]));
   } else if (o->external != NULL) {
-    SIM_TRY(sim_expr_program_create(o->external, &target, &f->acceleration));
+    SIM_TRY(sim_expr_program_create(o->external, &target, &f->program[ACCELERATION]));
   }
-  if (o->custom != NULL) SIM_TRY(sim_expr_program_create(o->custom, &plain, &f->law));
-  const sim_expr_program *all[] = {f->acceleration, f->potential, f->law};
-  for (int k = 0; k < 3; k++)
-    if (all[k] != NULL && sim_expr_program_scratch(all[k]) > f->scratch) f->scratch = sim_expr_program_scratch(all[k]);
-  f->scratch = (f->scratch + 63) / 64 * 64;
-  f->stride = f->scratch + COLUMNS * COLLISION_FIELD_BLOCK * sizeof(double);
-  void *room;
-  SIM_TRY(sim_backend_cpu.alloc((size_t)f->threads * f->stride, &room));
-  f->room = room;
-  return SIM_OK;
+  if (o->custom != NULL) SIM_TRY(sim_expr_program_create(o->custom, &plain, &f->program[LAW]));
+  const size_t columns = COLUMNS * COLLISION_FIELD_BLOCK * sizeof(double);
+  return laws_scratch_create(f->program, PROGRAMS, columns, o->threads, &f->scratch);
 }
 
 sim_status collision_fields_create(const collision_options *options, collision_fields **out) {
@@ -55,7 +42,6 @@ sim_status collision_fields_create(const collision_options *options, collision_f
   if (options->external == NULL && options->custom == NULL) return SIM_OK;
   collision_fields *f = *out = calloc(1, sizeof *f);
   if (f == NULL) return sim_no_memory("functions of grains");
-  f->threads = options->threads;
   sim_status status = create_programs(options, f);
   if (status != SIM_OK) collision_fields_destroy(out);
   return status;
@@ -64,10 +50,8 @@ sim_status collision_fields_create(const collision_options *options, collision_f
 void collision_fields_destroy(collision_fields **fields) {
   collision_fields *f = *fields;
   if (f == NULL) return;
-  sim_expr_program_free(&f->acceleration);
-  sim_expr_program_free(&f->potential);
-  sim_expr_program_free(&f->law);
-  sim_backend_cpu.free(f->room);
+  for (int k = 0; k < PROGRAMS; k++) sim_expr_program_free(&f->program[k]);
+  laws_scratch_destroy(&f->scratch);
   free(f);
   *fields = NULL;
 }
@@ -139,28 +123,30 @@ sim_status collision_fields_shortest(const collision_options *options, int64_t n
 double collision_fields_bytes(const collision_options *options) {
   collision_fields *f;
   if (collision_fields_create(options, &f) != SIM_OK || f == NULL) return 0;
-  const double bytes = (double)sizeof *f + (double)f->threads * (double)f->stride;
+  const double bytes = (double)sizeof *f + laws_scratch_bytes(&f->scratch);
   collision_fields_destroy(&f);
   return bytes;
 }
 
-static double *column(const collision_fields *f, int k) {
-  char *room = f->room + (size_t)thread_number() * f->stride + f->scratch;
-  return (double *)(void *)room + k * COLLISION_FIELD_BLOCK;
+/* Evaluates a program of x, y, z and t into the calling thread's columns from the fourth on: out[outputs]. */
+static void evaluate(const collision_fields *f, const sim_expr_program *program, double *const x[3], int count,
+                     double t, int outputs, void **out) {
+  double *columns;
+  void *scratch = laws_scratch_here(&f->scratch, &columns);
+  for (int k = 0; k < outputs; k++) out[k] = columns + (3 + k) * COLLISION_FIELD_BLOCK;
+  sim_expr_program_run(program, (size_t)count, (const void *const[]){x[0], x[1], x[2], &t}, out, scratch);
 }
 
-static void *scratch(const collision_fields *f) { return f->room + (size_t)thread_number() * f->stride; }
-
 void collision_fields_positions(collision_fields *f, double *x[3]) {
-  for (int c = 0; c < 3; c++) x[c] = column(f, c);
+  double *columns;
+  (void)laws_scratch_here(&f->scratch, &columns);
+  for (int c = 0; c < 3; c++) x[c] = columns + c * COLLISION_FIELD_BLOCK;
 }
 
 /* A gradient has four outputs, by x, y, z and t. */
 void collision_fields_external(collision_fields *f, double *const x[3], int count, double t, const double *a[3]) {
-  const void *in[4] = {x[0], x[1], x[2], &t};
   void *out[4];
-  for (int k = 0; k < 4; k++) out[k] = column(f, 3 + k);
-  sim_expr_program_run(f->acceleration, (size_t)count, in, out, scratch(f));
+  evaluate(f, f->program[ACCELERATION], x, count, t, 4, out);
   for (int c = 0; c < 3; c++) {
     double *of = out[c];
     for (int k = 0; k < count && f->downhill; k++) of[k] = -of[k];
@@ -170,17 +156,16 @@ void collision_fields_external(collision_fields *f, double *const x[3], int coun
 
 bool collision_fields_potential(collision_fields *f, double *const x[3], int count, double t,
                                 const double **potential) {
-  if (f->potential == NULL) return false;
-  const void *in[4] = {x[0], x[1], x[2], &t};
-  void *out[1] = {column(f, 3)};
-  sim_expr_program_run(f->potential, (size_t)count, in, out, scratch(f));
-  *potential = out[0];
+  void *out;
+  if (f->program[POTENTIAL] == NULL) return false;
+  evaluate(f, f->program[POTENTIAL], x, count, t, 1, &out);
+  *potential = out;
   return true;
 }
 
 void collision_fields_law(collision_fields *f, double overlap, double rate, double radius, double mass, double *force,
                           double *still, double *energy) {
-  double in[4][NODES + 2], out[NODES + 2];
+  double in[4][NODES + 2], out[NODES + 2], *columns;
   const int count = energy != NULL ? NODES + 2 : 2;
   for (int k = 0; k < count; k++) {
     in[0][k] = k < 2 ? overlap : overlap * node[k - 2];
@@ -188,9 +173,8 @@ void collision_fields_law(collision_fields *f, double overlap, double rate, doub
     in[2][k] = radius;
     in[3][k] = mass;
   }
-  const void *inputs[4] = {in[0], in[1], in[2], in[3]};
-  void *outputs[1] = {out};
-  sim_expr_program_run(f->law, (size_t)count, inputs, outputs, scratch(f));
+  sim_expr_program_run(f->program[LAW], (size_t)count, (const void *const[]){in[0], in[1], in[2], in[3]},
+                       (void *const[]){out}, laws_scratch_here(&f->scratch, &columns));
   *force = out[0];
   *still = out[1];
   if (energy == NULL) return;

@@ -29,39 +29,29 @@ sim_status collision_meshes_create(collision_run *run, double largest) {
   return SIM_OK;
 }
 
-static sim_status create_program(const sim_expr *expr, const collision_options *o, sim_expr_program **out) {
-  return expr == NULL ? SIM_OK : sim_expr_program_create(expr, &(sim_expr_target){.isa = o->isa}, out);
-}
-
 sim_status collision_motion_create(collision_run *run) {
-  size_t scratch = 64;
+  const sim_expr_target target = {.isa = run->options.isa};
   for (int b = 0; b < run->options.walls; b++) {
     const geometry_wall *wall = &run->options.wall[b];
-    sim_expr_program **program = run->motion[b];
-    SIM_TRY(create_program(wall->motion, &run->options, &program[0]));
-    SIM_TRY(create_program(wall->turning, &run->options, &program[1]));
+    const sim_expr *functions[2] = {wall->motion, wall->turning};
     for (int k = 0; k < 2; k++)
-      if (program[k] != NULL && sim_expr_program_scratch(program[k]) > scratch)
-        scratch = sim_expr_program_scratch(program[k]);
+      if (functions[k] != NULL) SIM_TRY(sim_expr_program_create(functions[k], &target, &run->motion[b][k]));
   }
-  return sim_backend_cpu.alloc(scratch, &run->motion_scratch);
+  return laws_scratch_create(run->motion[0], 2 * (size_t)run->options.walls, 0, 1, &run->motion_scratch);
 }
 
 void collision_motion_destroy(collision_run *run) {
   for (int b = 0; b < run->options.walls; b++)
     for (int k = 0; k < 2; k++) sim_expr_program_free(&run->motion[b][k]);
-  sim_backend_cpu.free(run->motion_scratch);
+  laws_scratch_destroy(&run->motion_scratch);
   for (int k = 0; k < run->mesh_count; k++) geometry_mesh_destroy(&run->mesh[k]);
 }
 
 /* Evaluates a function of time at the beginning, middle and end of the step: out[result][3]. */
-static void evaluate(const collision_run *run, const sim_expr_program *program, int results, double t, double dt,
-                     double out[3][3]) {
+static void evaluate(const collision_run *run, const sim_expr_program *program, double t, double dt, double out[3][3]) {
   const double times[3] = {t - dt, t - 0.5 * dt, t};
-  const void *in[1] = {times};
-  void *columns[3];
-  for (int k = 0; k < results; k++) columns[k] = out[k];
-  sim_expr_program_run(program, 3, in, columns, run->motion_scratch);
+  sim_expr_program_run(program, 3, (const void *const[]){times}, (void *const[]){out[0], out[1], out[2]},
+                       run->motion_scratch.memory);
 }
 
 /* Functions of time are integrated by Simpson's rule. */
@@ -71,7 +61,7 @@ sim_status collision_motion_step(collision_run *run, double t, double dt) {
     const geometry_pose plain = geometry_wall_pose(&run->options.wall[b], t);
     double values[3][3];
     if (run->motion[b][0] != NULL) {
-      evaluate(run, run->motion[b][0], 3, t, dt, values);
+      evaluate(run, run->motion[b][0], t, dt, values);
       for (int c = 0; c < 3; c++) {
         pose->shift[c] += dt / 6 * (values[c][0] + 4 * values[c][1] + values[c][2]);
         pose->velocity[c] = values[c][2];
@@ -81,7 +71,7 @@ sim_status collision_motion_step(collision_run *run, double t, double dt) {
       memcpy(pose->velocity, plain.velocity, sizeof pose->velocity);
     }
     if (run->motion[b][1] != NULL) {
-      evaluate(run, run->motion[b][1], 1, t, dt, values);
+      evaluate(run, run->motion[b][1], t, dt, values);
       pose->angle += dt / 6 * (values[0][0] + 4 * values[0][1] + values[0][2]);
       pose->spin = values[0][2];
     } else {

@@ -62,13 +62,6 @@ void diffusion_coupled_destroy(diffusion_coupled **coupled) {
   *coupled = NULL;
 }
 
-static void store_number(void *numbers, bool single, size_t i, double value) {
-  if (single)
-    ((float *)numbers)[i] = (float)value;
-  else
-    ((double *)numbers)[i] = value;
-}
-
 /* Offset, in numbers, of the matrix of a table; the next element of the matrix is one group further. */
 static size_t matrix_begin(const diffusion_coupled *c, int slot, int table, int64_t middle, int64_t back,
                            int64_t entry) {
@@ -158,10 +151,10 @@ static void fill_row(const diffusion_coupled *c, const diffusion_filling *of, in
       size_t at = matrix_begin(c, slot, t, middle, back, e);
       for (int i = 0; i < c->fields; i++)
         for (int j = 0; j < c->fields; j++) {
-          store_number(c->numbers, s->single, at, out[t].re[i][j]);
+          grid_set_number(c->numbers, s->single, (int64_t)at, out[t].re[i][j]);
           at += (size_t)s->group;
           if (!c->complex) continue;
-          store_number(c->numbers, s->single, at, out[t].im[i][j]);
+          grid_set_number(c->numbers, s->single, (int64_t)at, out[t].im[i][j]);
           at += (size_t)s->group;
         }
     }

@@ -42,7 +42,6 @@ double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex
 typedef struct diffusion_piece {
   void **columns, **spare;
   int64_t count, row, rows, z;
-  int thread;
 } diffusion_piece;
 typedef void diffusion_pointwise(void *context, const diffusion_piece *piece);
 

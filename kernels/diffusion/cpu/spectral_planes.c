@@ -45,7 +45,7 @@ static void fill_lanes(const diffusion_spectral *s, int64_t rows, void *column) 
     }
 }
 
-static void each_piece(const diffusion_spectral *s, const rows_of *strip, int64_t at, bench *b, int thread,
+static void each_piece(const diffusion_spectral *s, const rows_of *strip, int64_t at, bench *b,
                        diffusion_pointwise *work, void *context, int64_t rows) {
   if (!work) return;
   for (int f = 0; f < s->inputs; f++) fill_lanes(s, rows, b->columns[f]);
@@ -54,8 +54,7 @@ static void each_piece(const diffusion_spectral *s, const rows_of *strip, int64_
                                    .count = s->grid.n[X] * 2 * s->group,
                                    .row = strip->first + at,
                                    .rows = rows,
-                                   .z = strip->z,
-                                   .thread = thread});
+                                   .z = strip->z});
 }
 
 static int64_t rows_left(const diffusion_spectral *s, const rows_of *strip, int64_t at) {
@@ -64,7 +63,7 @@ static int64_t rows_left(const diffusion_spectral *s, const rows_of *strip, int6
 
 /* Transforms one strip. `more`: the next strip belongs to the same run, and its rows are prefetched. */
 static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, bench *b, void *const *fields,
-                      diffusion_pointwise *work, void *context, int thread) {
+                      diffusion_pointwise *work, void *context) {
   char *rows[4 * DIFFUSION_FIELDS];
   fft_ahead next[4 * DIFFUSION_FIELDS];
   for (int f = 0; f < s->inputs; f++) {
@@ -81,7 +80,7 @@ static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, ben
       fft_rows_join(s->plan[X], packing(s), rows[f] + at * s->row_stride * 128, s->row_stride, count, b->columns[f]);
       fft_inverse(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, &next[f]);
     }
-    each_piece(s, &strip, at, b, thread, work, context, count);
+    each_piece(s, &strip, at, b, work, context, count);
     for (int f = 0; f < s->fields; f++) {
       fft_forward(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, &next[f]);
       fft_rows_split(s->plan[X], packing(s), b->columns[f], rows[f] + at * s->row_stride * 128, s->row_stride, count);
@@ -95,12 +94,11 @@ void diffusion_planes(diffusion_spectral *s, void *const *fields, diffusion_poin
   const runs given = runs_of(strips, team(s, strips));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(given.threads) if (given.threads > 1)
   for (int64_t r = 0; r < given.count; r++) {
-    const int t = omp_get_thread_num();
-    bench b = bench_of(s, t);
+    bench b = bench_of(s, omp_get_thread_num());
     int64_t first, end;
     run_at(&given, r, &first, &end);
     for (int64_t i = first; i < end; i++)
-      one_strip(s, strip_at(s, i), s->grid.rank == 3 && i + 1 < end, &b, fields, work, context, t);
+      one_strip(s, strip_at(s, i), s->grid.rank == 3 && i + 1 < end, &b, fields, work, context);
   }
 }
 
@@ -135,7 +133,7 @@ void diffusion_planes_load(diffusion_spectral *s, const void *const *real_fields
 }
 
 static void store_strip(const diffusion_spectral *s, rows_of strip, bench *b, const void *const *fields,
-                        void *const *real_fields, diffusion_pointwise *work, void *context, int thread) {
+                        void *const *real_fields, diffusion_pointwise *work, void *context) {
   const char *rows[DIFFUSION_FIELDS];
   for (int f = 0; f < s->fields; f++) {
     rows[f] = point(fields[f], strip.z * s->plane_stride + strip.first * s->row_stride);
@@ -151,7 +149,7 @@ static void store_strip(const diffusion_spectral *s, rows_of strip, bench *b, co
       fft_rows_join(s->plan[X], packing(s), rows[f] + at * s->row_stride * 128, s->row_stride, count, b->columns[f]);
       fft_inverse(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, NULL);
     }
-    each_piece(s, &strip, at, b, thread, work, context, count);
+    each_piece(s, &strip, at, b, work, context, count);
     for (int f = 0; f < s->fields; f++)
       fft_rows_store(s->plan[X], b->columns[f], real_rows(s, real_fields[f], &strip, at), s->grid.n[X], count);
   }
@@ -165,6 +163,6 @@ void diffusion_planes_store(diffusion_spectral *s, const void *const *fields, vo
   for (int t = 0; t < threads; t++) {
     bench b = bench_of(s, t);
     for (int64_t i = strips * t / threads; i < strips * (t + 1) / threads; i++)
-      store_strip(s, strip_at(s, i), &b, fields, real_fields, work, context, t);
+      store_strip(s, strip_at(s, i), &b, fields, real_fields, work, context);
   }
 }

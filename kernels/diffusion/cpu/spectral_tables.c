@@ -3,13 +3,6 @@
 
 #include <math.h>
 
-static void put_number(const diffusion_spectral *s, void *table, int64_t i, double value) {
-  if (s->single)
-    ((float *)table)[i] = (float)value;
-  else
-    ((double *)table)[i] = value;
-}
-
 void diffusion_tables(diffusion_spectral *s, int tables, void *const *table, bool complex, diffusion_fill *fill,
                       void *context) {
   const int64_t n = s->grid.n[X], lanes = s->packing == FFT_TWO_REAL ? 2 * s->group : s->group;
@@ -37,8 +30,8 @@ void diffusion_tables(diffusion_spectral *s, int tables, void *const *table, boo
         if (last ? position < s->middle : i < stored) fill(context, k, mode, values);
         const int64_t at = ((row * s->row_points + i / lanes) * slots + slot) * (each ? 2 * s->group : s->group);
         for (int t = 0; t < tables; t++) {
-          put_number(s, table[t], at + i % lanes, values[t][0]);
-          if (complex) put_number(s, table[t], at + s->group + i % lanes, values[t][1]);
+          grid_set_number(table[t], s->single, at + i % lanes, values[t][0]);
+          if (complex) grid_set_number(table[t], s->single, at + s->group + i % lanes, values[t][1]);
         }
       }
 }
@@ -68,8 +61,7 @@ void diffusion_power(const diffusion_spectral *s, const void *coefficients, int 
         const double k = wavenumber(&s->grid, X, mode);
         const double y = last ? wavenumber(&s->grid, Y, mode_of(s, Y, middle + i % s->group, true)) : 0;
         const double length = sqrt((last ? y * y : squares[Y]) + squares[Z] + k * k) / least;
-        const double c = s->single ? (double)((const float *)coefficients)[row * lanes + i]
-                                   : ((const double *)coefficients)[row * lanes + i];
+        const double c = grid_number(coefficients, s->single, row * lanes + i);
         const int bin = length + 0.5 < bins ? (int)(length + 0.5) : bins - 1;
         power[bin] += factor * diffusion_weight(s, X, mode) * c * c;
       }
@@ -83,7 +75,7 @@ double diffusion_row_power(const diffusion_spectral *s, const void *coefficients
     const int64_t lane = i % lanes, entry = s->packing == FFT_TWO_REAL ? i : i / lanes * s->group + lane % s->group;
     const int64_t mode = s->grid.boundary[X] == GRID_FIXED ? n - entry : entry, at = y * s->plane_stride * lanes + i;
     if (entry >= stored || !((double)mode > low && (double)mode <= high)) continue;
-    const double c = s->single ? (double)((const float *)coefficients)[at] : ((const double *)coefficients)[at];
+    const double c = grid_number(coefficients, s->single, at);
     power += diffusion_weight(s, X, mode) * c * c;
   }
   return power;

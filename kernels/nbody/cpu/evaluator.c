@@ -1,19 +1,13 @@
 #include "kernels/nbody/cpu/evaluator.h"
 
-#include <stdlib.h>
+#include "kernels/common/laws/scratch.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-static int thread_number(void) { return omp_get_thread_num(); }
-#else
-static int thread_number(void) { return 0; }
-#endif
+#include <stdlib.h>
 
 struct nbody_evaluator {
   sim_expr_program *program;
-  int inputs, outputs, threads;
-  char *scratch; /* [threads][stride]: scratch, inputs and outputs of a block */
-  size_t stride, columns;
+  int inputs, outputs;
+  laws_scratch scratch; /* columns: inputs and outputs of a block */
 };
 
 sim_status nbody_evaluator_create(const sim_expr *expr, const char *uniform, sim_isa isa, int threads,
@@ -23,17 +17,11 @@ sim_status nbody_evaluator_create(const sim_expr *expr, const char *uniform, sim
   if (f == NULL) return sim_no_memory("functions of bodies");
   f->inputs = sim_expr_input_count(expr);
   f->outputs = sim_expr_output_count(expr);
-  f->threads = threads;
   const int which = uniform != NULL ? sim_expr_input_find(expr, uniform) : -1;
   if (which >= 0) one[which] = true;
   sim_status status = sim_expr_program_create(expr, &(sim_expr_target){.isa = isa, .uniform = one}, &f->program);
-  if (status == SIM_OK) {
-    void *scratch;
-    f->columns = (sim_expr_program_scratch(f->program) + 63) / 64 * 64;
-    f->stride = f->columns + (size_t)(f->inputs + f->outputs) * NBODY_EVALUATOR_BLOCK * sizeof(double);
-    status = sim_backend_cpu.alloc((size_t)threads * f->stride, &scratch);
-    if (status == SIM_OK) f->scratch = scratch;
-  }
+  const size_t columns = (size_t)(f->inputs + f->outputs) * NBODY_EVALUATOR_BLOCK * sizeof(double);
+  if (status == SIM_OK) status = laws_scratch_create(&f->program, 1, columns, threads, &f->scratch);
   if (status != SIM_OK) nbody_evaluator_destroy(out);
   return status;
 }
@@ -41,20 +29,20 @@ sim_status nbody_evaluator_create(const sim_expr *expr, const char *uniform, sim
 void nbody_evaluator_destroy(nbody_evaluator **field) {
   if (*field == NULL) return;
   sim_expr_program_free(&(*field)->program);
-  sim_backend_cpu.free((*field)->scratch);
+  laws_scratch_destroy(&(*field)->scratch);
   free(*field);
   *field = NULL;
 }
 
 double nbody_evaluator_bytes(const nbody_evaluator *field) {
-  return (double)sizeof *field + (double)field->threads * (double)field->stride +
-         (double)sim_expr_program_bytes(field->program);
+  return (double)sizeof *field + laws_scratch_bytes(&field->scratch) + (double)sim_expr_program_bytes(field->program);
 }
 
 const double *nbody_evaluator_run(const nbody_evaluator *f, const nbody_evaluator_input *inputs, int64_t first,
                                   int64_t count) {
-  char *scratch = f->scratch + (size_t)thread_number() * f->stride;
-  double *columns = (double *)(void *)(scratch + f->columns), *results = columns + f->inputs * NBODY_EVALUATOR_BLOCK;
+  double *columns;
+  void *scratch = laws_scratch_here(&f->scratch, &columns);
+  double *results = columns + f->inputs * NBODY_EVALUATOR_BLOCK;
   const void *in[SIM_EXPR_INPUTS_MAX];
   void *out[SIM_EXPR_OUTPUTS_MAX];
   for (int i = 0; i < f->inputs; i++) {

@@ -3,7 +3,6 @@
 #include "engine/reduce.h"
 #include "kernels/nbody/cpu/evaluator.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* number of bodies; below it starting threads costs more than it saves */
@@ -155,14 +154,6 @@ double nbody_functions_potential(nbody_functions *f, double t) {
   return total(f);
 }
 
-/* Minimum or maximum of the terms; NaN if any term is NaN. */
-static double extreme(const nbody_functions *f, bool greatest) {
-  double out = f->terms[0];
-  for (int64_t i = 1; i < f->state.n && !isnan(out); i++)
-    if (isnan(f->terms[i]) || (greatest ? f->terms[i] > out : f->terms[i] < out)) out = f->terms[i];
-  return out;
-}
-
 void nbody_functions_observe(nbody_functions *f, double t, double *values) {
   nbody_evaluator_input in[11];
   body_inputs(f, &t, in);
@@ -171,8 +162,8 @@ void nbody_functions_observe(nbody_functions *f, double t, double *values) {
     switch ((sim_reduction)f->options.observe->items[i].reduce) {
     case SIM_SUM: values[i] = total(f); break;
     case SIM_MEAN: values[i] = total(f) / (double)f->state.n; break;
-    case SIM_LEAST: values[i] = extreme(f, false); break;
-    case SIM_GREATEST: values[i] = extreme(f, true); break;
+    case SIM_LEAST: values[i] = sim_reduce_extreme(f->terms, (size_t)f->state.n, false); break;
+    case SIM_GREATEST: values[i] = sim_reduce_extreme(f->terms, (size_t)f->state.n, true); break;
     }
   }
 }

@@ -31,43 +31,70 @@ enum { SIMD_LANES = 8 };
  * v_sums: sums of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on;
  * v_columns: the first SIMD_COLUMNS numbers of SIMD_WIDTH rows, which start at multiples of 16 bytes; row l goes to
  * lane l. */
-#if NBODY_ISA == 2 && NBODY_SINGLE
 
+/* SIMD_OP: an intrinsic function of the instruction set and the precision. */
+#if NBODY_ISA == 2 && NBODY_SINGLE
 typedef __m512 vreal;
-enum { SIMD_WIDTH = 16, ROOT_ORDER = 1 }; /* e = 1 - r2 y^2 <= 2^-13 */
-enum { SIMD_COLUMNS = 4 };
-SIMD_INLINE vreal v_load(const real *p) { return _mm512_load_ps(p); }
-SIMD_INLINE void v_store(real *p, vreal a) { _mm512_store_ps(p, a); }
-SIMD_INLINE vreal v_set(real a) { return _mm512_set1_ps(a); }
-SIMD_INLINE vreal v_sub(vreal a, vreal b) { return _mm512_sub_ps(a, b); }
-SIMD_INLINE vreal v_add(vreal a, vreal b) { return _mm512_add_ps(a, b); }
-SIMD_INLINE vreal v_mul(vreal a, vreal b) { return _mm512_mul_ps(a, b); }
-SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return _mm512_fmadd_ps(a, b, c); }
-SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return _mm512_fnmadd_ps(a, b, c); }
+#define SIMD_OP(name) _mm512_##name##_ps
+enum { SIMD_WIDTH = 16, SIMD_COLUMNS = 4, ROOT_ORDER = 1 }; /* e = 1 - r2 y^2 <= 2^-13 */
+#elif NBODY_ISA == 2
+typedef __m512d vreal;
+#define SIMD_OP(name) _mm512_##name##_pd
+enum { SIMD_WIDTH = 8, SIMD_COLUMNS = 2, ROOT_ORDER = 2 };
+#elif NBODY_ISA == 1 && NBODY_SINGLE
+typedef __m256 vreal;
+#define SIMD_OP(name) _mm256_##name##_ps
+enum { SIMD_WIDTH = 8, SIMD_COLUMNS = 4, ROOT_ORDER = 2 }; /* e <= 3 * 2^-12 */
+#elif NBODY_ISA == 1
+typedef __m256d vreal;
+#define SIMD_OP(name) _mm256_##name##_pd
+enum { SIMD_WIDTH = 4, SIMD_COLUMNS = 2, ROOT_ORDER = 2 };
+#endif
+#if NBODY_ISA > 0
+SIMD_INLINE vreal v_load(const real *p) { return SIMD_OP(load)(p); }
+SIMD_INLINE void v_store(real *p, vreal a) { SIMD_OP(store)(p, a); }
+SIMD_INLINE vreal v_set(real a) { return SIMD_OP(set1)(a); }
+SIMD_INLINE vreal v_sub(vreal a, vreal b) { return SIMD_OP(sub)(a, b); }
+SIMD_INLINE vreal v_add(vreal a, vreal b) { return SIMD_OP(add)(a, b); }
+SIMD_INLINE vreal v_mul(vreal a, vreal b) { return SIMD_OP(mul)(a, b); }
+SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return SIMD_OP(fmadd)(a, b, c); }
+SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return SIMD_OP(fnmadd)(a, b, c); }
+SIMD_INLINE vreal v_abs(vreal a) { return SIMD_OP(andnot)(v_set((real)-0.0), a); }
+SIMD_INLINE vreal v_signed(vreal a, vreal b) { return SIMD_OP(xor)(a, SIMD_OP(and)(v_set((real)-0.0), b)); }
+#if NBODY_SINGLE
+/* Transposes each 4 x 4 numbers: rows of quarters of lanes to columns. */
+SIMD_INLINE void v_turn(const vreal r[4], vreal out[4]) {
+  vreal half[4];
+  for (int q = 0; q < 2; q++) {
+    half[2 * q] = SIMD_OP(unpacklo)(r[2 * q], r[2 * q + 1]);
+    half[2 * q + 1] = SIMD_OP(unpackhi)(r[2 * q], r[2 * q + 1]);
+  }
+  for (int q = 0; q < 2; q++) {
+    out[2 * q] = SIMD_OP(shuffle)(half[q], half[2 + q], 0x44);
+    out[2 * q + 1] = SIMD_OP(shuffle)(half[q], half[2 + q], 0xee);
+  }
+}
+#else
+SIMD_INLINE vreal v_inverse_root(vreal a) { return SIMD_OP(div)(v_set(1), SIMD_OP(sqrt)(a)); }
+#endif
+#endif
+
+#if NBODY_ISA == 2 && NBODY_SINGLE
 SIMD_INLINE vreal v_root(vreal a) { return _mm512_rsqrt14_ps(a); }
 SIMD_INLINE vreal v_inverse_root(vreal a) {
   const vreal y = v_root(a), e = v_fnma(a, v_mul(y, y), v_set(1));
   return v_fma(v_mul(y, v_set(0.5F)), e, y);
 }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ) == 0; }
-SIMD_INLINE vreal v_abs(vreal a) { return _mm512_andnot_ps(v_set(-0.0F), a); }
-SIMD_INLINE vreal v_signed(vreal a, vreal b) { return _mm512_xor_ps(a, _mm512_and_ps(v_set(-0.0F), b)); }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
-  vreal r[4], half[4];
+  vreal r[4];
   for (int q = 0; q < 4; q++) {
     r[q] = _mm512_castps128_ps512(_mm_load_ps(rows[q] + at));
     r[q] = _mm512_insertf32x4(r[q], _mm_load_ps(rows[q + 4] + at), 1);
     r[q] = _mm512_insertf32x4(r[q], _mm_load_ps(rows[q + 8] + at), 2);
     r[q] = _mm512_insertf32x4(r[q], _mm_load_ps(rows[q + 12] + at), 3);
   }
-  for (int q = 0; q < 2; q++) {
-    half[2 * q] = _mm512_unpacklo_ps(r[2 * q], r[2 * q + 1]);
-    half[2 * q + 1] = _mm512_unpackhi_ps(r[2 * q], r[2 * q + 1]);
-  }
-  for (int q = 0; q < 2; q++) {
-    out[2 * q] = _mm512_shuffle_ps(half[q], half[2 + q], 0x44);
-    out[2 * q + 1] = _mm512_shuffle_ps(half[q], half[2 + q], 0xee);
-  }
+  v_turn(r, out);
 }
 SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) {
   return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, y, _CMP_NEQ_UQ), a);
@@ -90,24 +117,10 @@ SIMD_INLINE vreal v_sums(const real *rows) {
 
 #elif NBODY_ISA == 2
 
-typedef __m512d vreal;
-enum { SIMD_WIDTH = 8, ROOT_ORDER = 2 };
-enum { SIMD_COLUMNS = 2 };
-SIMD_INLINE vreal v_load(const real *p) { return _mm512_load_pd(p); }
-SIMD_INLINE void v_store(real *p, vreal a) { _mm512_store_pd(p, a); }
-SIMD_INLINE vreal v_set(real a) { return _mm512_set1_pd(a); }
-SIMD_INLINE vreal v_sub(vreal a, vreal b) { return _mm512_sub_pd(a, b); }
-SIMD_INLINE vreal v_add(vreal a, vreal b) { return _mm512_add_pd(a, b); }
-SIMD_INLINE vreal v_mul(vreal a, vreal b) { return _mm512_mul_pd(a, b); }
-SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return _mm512_fmadd_pd(a, b, c); }
-SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return _mm512_fnmadd_pd(a, b, c); }
 SIMD_INLINE vreal v_root(vreal a) {
   return _mm512_cvtps_pd(_mm256_div_ps(_mm256_set1_ps(1), _mm256_sqrt_ps(_mm512_cvtpd_ps(a))));
 }
-SIMD_INLINE vreal v_inverse_root(vreal a) { return _mm512_div_pd(v_set(1), _mm512_sqrt_pd(a)); }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ) == 0; }
-SIMD_INLINE vreal v_abs(vreal a) { return _mm512_andnot_pd(v_set(-0.0), a); }
-SIMD_INLINE vreal v_signed(vreal a, vreal b) { return _mm512_xor_pd(a, _mm512_and_pd(v_set(-0.0), b)); }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[2];
   for (int q = 0; q < 2; q++) {
@@ -137,37 +150,17 @@ SIMD_INLINE vreal v_sums(const real *rows) {
 
 #elif NBODY_ISA == 1 && NBODY_SINGLE
 
-typedef __m256 vreal;
-enum { SIMD_WIDTH = 8, ROOT_ORDER = 2 }; /* e <= 3 * 2^-12 */
-enum { SIMD_COLUMNS = 4 };
-SIMD_INLINE vreal v_load(const real *p) { return _mm256_load_ps(p); }
-SIMD_INLINE void v_store(real *p, vreal a) { _mm256_store_ps(p, a); }
-SIMD_INLINE vreal v_set(real a) { return _mm256_set1_ps(a); }
-SIMD_INLINE vreal v_sub(vreal a, vreal b) { return _mm256_sub_ps(a, b); }
-SIMD_INLINE vreal v_add(vreal a, vreal b) { return _mm256_add_ps(a, b); }
-SIMD_INLINE vreal v_mul(vreal a, vreal b) { return _mm256_mul_ps(a, b); }
-SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return _mm256_fmadd_ps(a, b, c); }
-SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return _mm256_fnmadd_ps(a, b, c); }
 SIMD_INLINE vreal v_root(vreal a) { return _mm256_rsqrt_ps(a); }
 SIMD_INLINE vreal v_inverse_root(vreal a) {
   const vreal y = v_root(a), e = v_fnma(a, v_mul(y, y), v_set(1));
   return v_fma(v_mul(y, e), v_fma(e, v_set(0.375F), v_set(0.5F)), y);
 }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ)) == 0; }
-SIMD_INLINE vreal v_abs(vreal a) { return _mm256_andnot_ps(v_set(-0.0F), a); }
-SIMD_INLINE vreal v_signed(vreal a, vreal b) { return _mm256_xor_ps(a, _mm256_and_ps(v_set(-0.0F), b)); }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
-  vreal r[4], half[4];
+  vreal r[4];
   for (int q = 0; q < 4; q++)
     r[q] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(rows[q] + at)), _mm_load_ps(rows[q + 4] + at), 1);
-  for (int q = 0; q < 2; q++) {
-    half[2 * q] = _mm256_unpacklo_ps(r[2 * q], r[2 * q + 1]);
-    half[2 * q + 1] = _mm256_unpackhi_ps(r[2 * q], r[2 * q + 1]);
-  }
-  for (int q = 0; q < 2; q++) {
-    out[2 * q] = _mm256_shuffle_ps(half[q], half[2 + q], 0x44);
-    out[2 * q + 1] = _mm256_shuffle_ps(half[q], half[2 + q], 0xee);
-  }
+  v_turn(r, out);
 }
 SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) { return _mm256_and_ps(a, _mm256_cmp_ps(x, y, _CMP_NEQ_UQ)); }
 SIMD_INLINE vreal v_sums(const real *rows) {
@@ -185,24 +178,10 @@ SIMD_INLINE vreal v_sums(const real *rows) {
 
 #elif NBODY_ISA == 1
 
-typedef __m256d vreal;
-enum { SIMD_WIDTH = 4, ROOT_ORDER = 2 };
-enum { SIMD_COLUMNS = 2 };
-SIMD_INLINE vreal v_load(const real *p) { return _mm256_load_pd(p); }
-SIMD_INLINE void v_store(real *p, vreal a) { _mm256_store_pd(p, a); }
-SIMD_INLINE vreal v_set(real a) { return _mm256_set1_pd(a); }
-SIMD_INLINE vreal v_sub(vreal a, vreal b) { return _mm256_sub_pd(a, b); }
-SIMD_INLINE vreal v_add(vreal a, vreal b) { return _mm256_add_pd(a, b); }
-SIMD_INLINE vreal v_mul(vreal a, vreal b) { return _mm256_mul_pd(a, b); }
-SIMD_INLINE vreal v_fma(vreal a, vreal b, vreal c) { return _mm256_fmadd_pd(a, b, c); }
-SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return _mm256_fnmadd_pd(a, b, c); }
 SIMD_INLINE vreal v_root(vreal a) {
   return _mm256_cvtps_pd(_mm_div_ps(_mm_set1_ps(1), _mm_sqrt_ps(_mm256_cvtpd_ps(a))));
 }
-SIMD_INLINE vreal v_inverse_root(vreal a) { return _mm256_div_pd(v_set(1), _mm256_sqrt_pd(a)); }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_NEQ_UQ)) == 0; }
-SIMD_INLINE vreal v_abs(vreal a) { return _mm256_andnot_pd(v_set(-0.0), a); }
-SIMD_INLINE vreal v_signed(vreal a, vreal b) { return _mm256_xor_pd(a, _mm256_and_pd(v_set(-0.0), b)); }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[2];
   for (int q = 0; q < 2; q++)

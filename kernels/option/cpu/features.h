@@ -38,14 +38,7 @@ typedef struct asset_state {
   vreal v; /* variance of Heston's model */
 } asset_state;
 
-enum {
-  NEED_SUM = 1 << OPTION_MEAN,
-  NEED_LOGS = 1 << OPTION_GEOMETRIC,
-  NEED_ENDS = 1 << OPTION_MAX | 1 << OPTION_MIN,
-  NEED_HIGH = 1 << OPTION_HIGH,
-  NEED_LOW = 1 << OPTION_LOW,
-  NEED_SINGLES = 1 << OPTION_FIXING | 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW | 1 << OPTION_EARLY
-};
+enum { NEED_SINGLES = 1 << OPTION_FIXING | 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW | 1 << OPTION_EARLY };
 
 /* Derivatives of one asset's path by a parameter: y of ln S, the others of the features' sums and extremes before
  * their factors. */

@@ -5,6 +5,7 @@
 #include "kernels/option/cpu/lanes.h"
 #include "kernels/option/random/mrg.h"
 #include "kernels/option/cpu/path.h"
+#include "kernels/option/random/quantile.h"
 
 enum { HALVES = OPTION_SINGLE ? 2 : 1 }; /* wide vectors that hold the bits of all lanes */
 
@@ -123,26 +124,12 @@ LANES_INLINE vreal quotient(const real *above, int n, const real *below, int m, 
   return v_polynomial(above, n, x) / v_polynomial(below, m, x);
 }
 
-/* Minus the normal quantile of u = (k + 1/2)/2^32, k < 2^31: a minimax rational function of sqrt(-2 ln u) on 2^-33
- * <= u <= 1/2; error below 4e-8 in fp32, 4e-17 in fp64. */
+/* Minus the normal quantile of u = (k + 1/2)/2^32, k < 2^31. */
 LANES_INLINE vreal lower_quantile(vreal u) {
 #if OPTION_SINGLE
-  static const real above[] = {3.40119263f, 2.85147922f, 0.832824584f, 0.100011900f, 0.00411618367f};
-  static const real below[] = {1, 0.516901913f, 0.0836985535f, 0.00411369822f};
+  static const real above[] = {OPTION_QUANTILE_ABOVE_SINGLE}, below[] = {OPTION_QUANTILE_BELOW_SINGLE};
 #else
-  static const real above[] = {3.40119265614466553,   5.26767158971190685,     3.50499661087718886,
-                               1.3139181724102311,    0.305185783528034445,    0.0453716697967339077,
-                               0.0042873874815456198, 0.000245189694179974309, 7.52248354165740332e-6,
-                               9.01582263249077142e-8};
-  static const real below[] = {1,
-                               1.22729754146912727,
-                               0.640981966898808167,
-                               0.185424228025463457,
-                               0.032331588210766086,
-                               0.00345113435526522813,
-                               0.000217079308373235091,
-                               7.16267132818580846e-6,
-                               9.01545133036418322e-8};
+  static const real above[] = {OPTION_QUANTILE_ABOVE_DOUBLE}, below[] = {OPTION_QUANTILE_BELOW_DOUBLE};
 #endif
   const vreal r = v_root(v_log2(u) * (real)-0x1.62e42fefa39efp+0) - 4;
   return quotient(above, sizeof above / sizeof *above, below, sizeof below / sizeof *below, r);

@@ -18,6 +18,15 @@ typedef enum option_kind {
   OPTION_KINDS
 } option_kind;
 
+/* What features need from the path of their asset: bits by kind. */
+enum {
+  NEED_SUM = 1 << OPTION_MEAN,
+  NEED_LOGS = 1 << OPTION_GEOMETRIC,
+  NEED_ENDS = 1 << OPTION_MAX | 1 << OPTION_MIN,
+  NEED_HIGH = 1 << OPTION_HIGH,
+  NEED_LOW = 1 << OPTION_LOW
+};
+
 typedef struct option_feature {
   option_kind kind;
   int asset, step; /* asset from 0; step of a fixing from 1 */

@@ -20,13 +20,7 @@
 #define OPTION_EACH _Pragma("unroll")
 #endif
 
-/* What an asset's features need from its path. */
 enum {
-  NEED_SUM = 1 << OPTION_MEAN,
-  NEED_LOGS = 1 << OPTION_GEOMETRIC,
-  NEED_ENDS = 1 << OPTION_MAX | 1 << OPTION_MIN,
-  NEED_HIGH = 1 << OPTION_HIGH,
-  NEED_LOW = 1 << OPTION_LOW,
   NEED_SURVIVALS = 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW,
   NEED_EARLY = 1 << OPTION_EARLY,
   NEED_JOINT = 1 << OPTION_KINDS, /* maximum and minimum are drawn jointly */

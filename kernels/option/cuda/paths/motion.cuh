@@ -4,6 +4,7 @@
 #define OPTION_CUDA_MOTION_CUH
 
 #include "kernels/option/cuda/paths/random.cuh"
+#include "kernels/option/random/quantile.h"
 
 enum { BROWNIAN, HESTON, LOCAL_FUNCTION, LOCAL_GRID }; /* values of option_dynamics.motion */
 /* Constants of one track's dynamics. */
@@ -46,25 +47,13 @@ __device__ inline float log_1_plus(float x) {
 }
 __device__ inline double log_1_plus(double x) { return log1p(x); }
 
-/* Rational function of lower_quantile in cpu/random.h. */
+/* Minus the normal quantile, of r. */
 __device__ inline float quantile(float r) {
-  const float above[] = {3.40119263f, 2.85147922f, 0.832824584f, 0.100011900f, 0.00411618367f};
-  const float below[] = {1, 0.516901913f, 0.0836985535f, 0.00411369822f};
+  const float above[] = {OPTION_QUANTILE_ABOVE_SINGLE}, below[] = {OPTION_QUANTILE_BELOW_SINGLE};
   return quotient(polynomial(above, 5, r), polynomial(below, 4, r));
 }
 __device__ inline double quantile(double r) {
-  const double above[] = {3.40119265614466553,    5.26767158971190685,   3.50499661087718886,   1.3139181724102311,
-                          0.305185783528034445,   0.0453716697967339077, 0.0042873874815456198, 0.000245189694179974309,
-                          7.52248354165740332e-6, 9.01582263249077142e-8};
-  const double below[] = {1,
-                          1.22729754146912727,
-                          0.640981966898808167,
-                          0.185424228025463457,
-                          0.032331588210766086,
-                          0.00345113435526522813,
-                          0.000217079308373235091,
-                          7.16267132818580846e-6,
-                          9.01545133036418322e-8};
+  const double above[] = {OPTION_QUANTILE_ABOVE_DOUBLE}, below[] = {OPTION_QUANTILE_BELOW_DOUBLE};
   return quotient(polynomial(above, 10, r), polynomial(below, 9, r));
 }
 

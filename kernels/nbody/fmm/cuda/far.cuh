@@ -160,7 +160,7 @@ __device__ __forceinline__ void fmm_m2l(real *row, const real (&x)[3], real h2, 
   fmm_device::fmm_contract(P, moment, tensor, field, with_potential);
 }
 
-template <typename real, int P>
+template <typename real, int P, bool PERIODIC>
 static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
     fmm_far(const nbody_fmm_tree<real> t, bool with_potential) {
   typedef fmm_far_room<real, P> room_type;
@@ -183,9 +183,8 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
     const typename nbody_fmm_tree<real>::body_type sphere = t.sphere[target];
     const int level = t.level[target];
     const real per_edge = fmm_power<real>(level), h2 = softening2 * (per_edge * per_edge);
-    const bool periodic = t.box > 0;
-    const unsigned code_bits = periodic ? FMM_CODE : 0;
-    unsigned segment = FMM_NONE, left = periodic ? NBODY_FMM_SHIFTS : 1; /* of the list that is read */
+    constexpr unsigned code_bits = PERIODIC ? FMM_CODE : 0;
+    unsigned segment = FMM_NONE, left = PERIODIC ? NBODY_FMM_SHIFTS : 1; /* of the list that is read */
     bool own = false; /* whether it is this cell's own, of an earlier generation */
     if (target > 0) {
       while (fmm_stage_of(t.stage, me.w) < FMM_STAGE_OPEN) __nanosleep(64);
@@ -216,7 +215,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
             opened = fmm_empty_list();
           }
           const unsigned count = min(left, (unsigned)FMM_SEGMENT);
-          unsigned entry = periodic ? lane << NBODY_FMM_SHIFT_BIT : 0, after = FMM_NONE; /* of the root */
+          unsigned entry = PERIODIC ? lane << NBODY_FMM_SHIFT_BIT : 0, after = FMM_NONE; /* of the root */
           if (lane < count && target > 0) entry = __ldcg(t.pool + (size_t)segment * FMM_SEGMENT + lane);
           if (left > count) after = __ldcg(t.next + segment);
           const unsigned code = entry & code_bits, first = (entry & ~code_bits) >> 3,
@@ -242,7 +241,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
           ahead = false;
         } else if (is)
           other = t.sphere[source], children = t.cell[source].z;
-        if (code != 0) {
+        if (PERIODIC && code != 0) {
           other.x += fmm_shift<real>(code, 0), other.y += fmm_shift<real>(code, 1);
           other.z += fmm_shift<real>(code, 2);
         }
@@ -326,8 +325,8 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
 
 template <typename real, int P> void nbody_fmm_queue_far(const nbody_fmm_tree<real> *t, bool with_potential) {
   static const sim_kernel kernel = {"nbody_fmm_far", "far", SIM_LIMIT_BYTES};
-  nbody_fmm_launch(&kernel, fmm_far<real, P>, fmm_far_warps<real, P>(), sizeof(fmm_far_room<real, P>), *t,
-                   with_potential);
+  nbody_fmm_launch(&kernel, t->box > 0 ? fmm_far<real, P, true> : fmm_far<real, P, false>, fmm_far_warps<real, P>(),
+                   sizeof(fmm_far_room<real, P>), *t, with_potential);
 }
 
 #endif

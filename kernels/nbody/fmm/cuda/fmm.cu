@@ -70,6 +70,9 @@ template <typename real> static layout layout_of(const nbody_options *options) {
   for (int k = 0; k < 2; k++) l.id[k] = take(&l.total, n, sizeof(unsigned));
   l.room = take(&l.total, (double)l.room_bytes, 1);
   l.body = take(&l.total, n, quad_bytes);
+  l.status = take(&l.total, l.cells / NBODY_FMM_TILE + 1, sizeof(unsigned long long));
+  size_t packed = l.total; /* bodies, before there are cells */
+  take(&packed, n, quad_bytes);
   l.cell = take(&l.total, l.cells, sizeof(uint4));
   l.level = take(&l.total, l.cells, 1);
   l.stage = take(&l.total, l.cells, sizeof(unsigned));
@@ -81,8 +84,8 @@ template <typename real> static layout layout_of(const nbody_options *options) {
   l.pool = take(&l.total, l.segments, FMM_SEGMENT * sizeof(unsigned));
   l.next = take(&l.total, l.segments, sizeof(unsigned));
   l.task = take(&l.total, l.segments, sizeof(uint4));
-  l.status = take(&l.total, l.cells / NBODY_FMM_TILE + 1, sizeof(unsigned long long));
   l.of_cell = sizeof(real) == sizeof(double) ? take(&l.total, l.cells, sizeof(double)) : 0;
+  if (l.total < packed) l.total = packed;
   return l;
 }
 
@@ -227,6 +230,7 @@ static void queue_fields(nbody_solver_work *w, const nbody_options *options, con
   }
   s.room = at + l.room;
   s.bytes = l.room_bytes;
+  s.packed = at + l.cell;
   *t = tree_of<real>(w, options, l);
   const double softening = w->options.softening, mass_scale = 1 / w->mass_unit;
   if (w->state.dtype == SIM_F64)

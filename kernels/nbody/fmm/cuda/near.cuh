@@ -42,7 +42,7 @@ template <typename body_type> __device__ __forceinline__ body_type fmm_shifted(b
 
 /* Begins to copy bodies begin ... begin + FMM_TILE - 1 of the piece, which begin in the cell of lane *cell or later;
  * *cell: the first cell that the next tile needs. The end is filled up with bodies without mass, far away. */
-template <typename body_type>
+template <bool PERIODIC, typename body_type>
 __device__ __forceinline__ void fmm_fill(body_type *tile, const body_type *body, const fmm_piece &piece, unsigned begin,
                                          unsigned *cell) {
   const unsigned end = min(begin + FMM_TILE, piece.total), lane = fmm_lane();
@@ -50,7 +50,7 @@ __device__ __forceinline__ void fmm_fill(body_type *tile, const body_type *body,
     const unsigned offset = warp_read(piece.offset, (int)*cell), first = warp_read(piece.first, (int)*cell);
     const unsigned count = warp_read(piece.count, (int)*cell);
     const unsigned from = max(offset, begin), to = min(offset + count, end);
-    const unsigned code = warp_read(piece.code, (int)*cell);
+    const unsigned code = PERIODIC ? warp_read(piece.code, (int)*cell) : 0;
     for (unsigned f = from + lane; f < to; f += 32) {
       const body_type *const source = body + (first + (f - offset));
       if (code == 0)
@@ -126,7 +126,7 @@ struct fmm_share {
 
 /* Adds to room.sum what a piece, `entries` cells of a segment, gives to room.target: `count` bodies of leaf `c` after
  * the first `skipped`. */
-template <int SUMS, typename real, int P>
+template <int SUMS, bool PERIODIC, typename real, int P>
 __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm_near_room<real, P> &room, unsigned c,
                                               unsigned segment, unsigned entries, unsigned skipped, unsigned count,
                                               real softening2, fmm_targets<real, SUMS> &mine) {
@@ -136,7 +136,7 @@ __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm
   unsigned source = FMM_NONE;
   if (lane < entries) {
     source = t.pool[(size_t)segment * FMM_SEGMENT + lane];
-    if (t.box > 0) piece.code = source & FMM_CODE;
+    if (PERIODIC) piece.code = source & FMM_CODE;
     const uint4 cell = t.cell[source & ~piece.code];
     piece.first = cell.x, piece.count = cell.y;
   }
@@ -151,7 +151,7 @@ __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm
   unsigned cell = 0, turn = 0, filled = 0;
   for (unsigned begin = 0; begin < piece.total; turn ^= 1) {
     for (; filled < min(begin + 2 * FMM_TILE, piece.total); filled += FMM_TILE)
-      fmm_fill(room.tile[filled / FMM_TILE % 2], t.body, piece, filled, &cell);
+      fmm_fill<PERIODIC>(room.tile[filled / FMM_TILE % 2], t.body, piece, filled, &cell);
     if (begin + FMM_TILE < piece.total)
       wait_async<1>();
     else
@@ -186,7 +186,7 @@ __device__ __forceinline__ double *fmm_unfinished(const nbody_fmm_tree<real> &t,
 
 /* One share. SUMS 3: out is acceleration[3][n], in the state's order. SUMS 1: out[cell], the sum of m times the
  * potential. */
-template <int SUMS, typename real, int P>
+template <int SUMS, bool PERIODIC, typename real, int P>
 __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_near_room<real, P> &room,
                                              const fmm_share &share, real softening2, bool failed, double *out) {
   typedef typename nbody_fmm_tree<real>::body_type body_type;
@@ -232,7 +232,8 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
     unsigned segment = share.segment;
     for (unsigned piece = share.first; piece < share.end; piece++) {
       const unsigned left = listed - piece * FMM_SEGMENT;
-      fmm_add_piece<SUMS>(t, room, c, segment, min(left, (unsigned)FMM_SEGMENT), skipped, count, softening2, mine);
+      fmm_add_piece<SUMS, PERIODIC>(t, room, c, segment, min(left, (unsigned)FMM_SEGMENT), skipped, count, softening2,
+                                    mine);
       if (piece + 1 < share.end) segment = t.next[segment];
     }
     warp_barrier();
@@ -270,7 +271,7 @@ template <typename real> constexpr int fmm_near_blocks() { return sizeof(real) =
 
 /* First all leaves, up to FMM_PIECES of their lists, for which nobody waits; then the tasks, of which each waits for
  * one before it. */
-template <int SUMS, typename real, int P>
+template <int SUMS, bool PERIODIC, typename real, int P>
 static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<real>())
     fmm_near(const nbody_fmm_tree<real> t, double *out) {
   extern __shared__ __align__(16) char shared[];
@@ -306,13 +307,14 @@ static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<re
       const uint4 task = t.task[k];
       share = {task.x, task.y, task.z, task.z + 1};
     }
-    fmm_do_share<SUMS>(t, room, share, softening2, failed, out);
+    fmm_do_share<SUMS, PERIODIC>(t, room, share, softening2, failed, out);
   }
 }
 
 template <int SUMS, typename real, int P> void nbody_fmm_queue_near(const nbody_fmm_tree<real> *t, double *out) {
   static const sim_kernel kernel = {"nbody_fmm_near", "near", SIM_LIMIT_BYTES};
-  nbody_fmm_launch(&kernel, fmm_near<SUMS, real, P>, FMM_NEAR_WARPS, sizeof(fmm_near_room<real, P>), *t, out);
+  nbody_fmm_launch(&kernel, t->box > 0 ? fmm_near<SUMS, true, real, P> : fmm_near<SUMS, false, real, P>, FMM_NEAR_WARPS,
+                   sizeof(fmm_near_room<real, P>), *t, out);
 }
 
 #endif

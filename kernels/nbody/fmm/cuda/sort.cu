@@ -95,34 +95,32 @@ __device__ static unsigned long long spread(unsigned digit) {
 
 template <typename real, typename state_real>
 static __global__ void __launch_bounds__(THREADS)
-    make_keys(int n, const state_real *position, const nbody_fmm_frame *frame, unsigned long long *key, unsigned *id) {
+    make_keys(int n, const state_real *position, const state_real *mass, double mass_scale,
+              const nbody_fmm_frame *frame, unsigned long long *key, unsigned *id, typename quad<real>::type *packed) {
   after_previous();
   const int i = blockIdx.x * THREADS + threadIdx.x;
   if (i >= n) return;
   unsigned long long k = 0;
+  real x[3];
   for (int c = 0; c < 3; c++) {
-    const double x = in_box<real>((double)position[(size_t)c * n + i], frame->origin[c], frame->per_edge);
-    const unsigned digit = (unsigned)((x - frame->low[c]) * 0x1p21); /* 0 for NaN */
+    x[c] = (real)(((double)position[(size_t)c * n + i] - frame->origin[c]) * frame->per_edge);
+    const unsigned digit = (unsigned)(((double)x[c] - frame->low[c]) * 0x1p21); /* 0 for NaN */
     k |= spread(min(digit, (1u << 21) - 1)) << (2 - c);
   }
   key[i] = k;
   id[i] = (unsigned)i;
+  typename quad<real>::type b;
+  b.x = x[0], b.y = x[1], b.z = x[2], b.w = (real)((double)mass[i] * mass_scale);
+  packed[i] = b;
 }
 
-template <typename real, typename state_real>
+/* A body is one piece of memory, where an array for each component would take four. */
+template <typename body_type>
 static __global__ void __launch_bounds__(THREADS)
-    gather(nbody_fmm_tree<real> t, const state_real *position, const state_real *mass, double mass_scale) {
+    gather(int n, const unsigned *id, const body_type *packed, body_type *body) {
   after_previous();
   const int i = blockIdx.x * THREADS + threadIdx.x;
-  if (i >= t.n) return;
-  const nbody_fmm_frame &f = *t.frame;
-  const size_t n = (size_t)t.n, from = t.id[i];
-  typename nbody_fmm_tree<real>::body_type b;
-  b.x = (real)(((double)position[from] - f.origin[0]) * f.per_edge);
-  b.y = (real)(((double)position[n + from] - f.origin[1]) * f.per_edge);
-  b.z = (real)(((double)position[2 * n + from] - f.origin[2]) * f.per_edge);
-  b.w = (real)((double)mass[from] * mass_scale);
-  t.body[i] = b;
+  if (i < n) body[i] = packed[id[i]];
 }
 
 static unsigned blocks_for(int n) { return (unsigned)((n + THREADS - 1) / THREADS); }
@@ -162,8 +160,9 @@ void nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, con
   device_launch(&kernels[1], vectors, at_most(blocks_for(t->n), 4), THREADS, extent<state_real>, t->n, position,
                 t->counters);
   device_launch(&kernels[2], 0, 1, 1, make_frame<real>, softening, t->box, t->counters, t->frame);
-  device_launch(&kernels[3], vectors + 12 * n, blocks_for(t->n), THREADS, make_keys<real, state_real>, t->n, position,
-                t->frame, s->key[0], s->id[0]);
+  auto *const packed = (typename nbody_fmm_tree<real>::body_type *)s->packed;
+  device_launch(&kernels[3], vectors + (sizeof(state_real) + 12 + 4 * sizeof(real)) * n, blocks_for(t->n), THREADS,
+                make_keys<real, state_real>, t->n, position, mass, mass_scale, t->frame, s->key[0], s->id[0], packed);
   size_t bytes = s->bytes;
   bool swapped;
   sim_cuda_begin(&kernels[4]);
@@ -172,8 +171,8 @@ void nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, con
   t->key = s->key[swapped];
   t->id = s->id[swapped];
   t->done = s->id[!swapped];
-  device_launch(&kernels[5], vectors + (sizeof(state_real) + 4 * sizeof(real) + 4) * n, blocks_for(t->n), THREADS,
-                gather<real, state_real>, *t, position, mass, mass_scale);
+  device_launch(&kernels[5], (8 * sizeof(real) + 4) * n, blocks_for(t->n), THREADS,
+                gather<typename nbody_fmm_tree<real>::body_type>, t->n, t->id, packed, t->body);
 }
 
 #define SORT_OF(real, state_real)                                                                                      \

@@ -12,6 +12,7 @@ typedef struct nbody_fmm_sort {
   unsigned *id[2];
   void *room;
   size_t bytes;
+  void *packed; /* bodies as they come, [n]; where there will be cells */
 } nbody_fmm_sort;
 
 /* Bytes of nbody_fmm_sort.room for n bodies; 0 after a failure, which the backend keeps. */

@@ -78,7 +78,8 @@ sim_status cli_check_job(cli_job *job) {
   cli_bytes(plan->checkpoint_bytes, text, sizeof text);
   cli_say("checkpoints %s each, the last three kept", text);
   if (ranks.size > 1 && plan->most_ranks > 0)
-    cli_say("ranks       %d; no faster than with %d", ranks.size, plan->most_ranks);
+    cli_say("ranks       %d; more than %d would not be faster, nor more than there are free cores", ranks.size,
+            plan->most_ranks < SIM_RANKS_MAX ? plan->most_ranks : SIM_RANKS_MAX);
   if (plan->work_most > 0) {
     char most[64];
     cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, text, sizeof text);

@@ -1,11 +1,12 @@
--- Two galaxies with dense cores pass each other. A star of a core turns in a hundredth of the time of one in the halo, so
--- each body makes steps of its own: dt, halved as often as its acceleration asks for.
+-- Two galaxies with dense cores pass each other. A core turns some thousand times while its halo turns once, so each body
+-- makes steps of its own: dt, halved as often as its acceleration asks for. The energy's error grows steadily: with
+-- n = 500, to 0.0007, 0.007 and 0.04 at t = 1, 5 and 20; eta = 0.05 makes it some ten times smaller.
 
 local n     = sim.param("n", 1000, "bodies in each galaxy")
 local steps = sim.param("steps", "individual", "or shared")
 local dt    = sim.param("dt", 1/2, "longest step, or the step of all bodies")
 local eta   = sim.param("eta", 0.1, "accuracy of individual steps")
-local t_end = sim.param("t_end", 1.0, "they are nearest to each other at about 20")
+local t_end = sim.param("t_end", 1.0, "the galaxies come within 3 of each other between 20 and 25")
 
 -- A fiftieth of the bodies, with three hundredths of the mass, are the core.
 local function galaxy(name, place, velocity)

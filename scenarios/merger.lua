@@ -4,7 +4,7 @@
 -- Unit of length: a disk's scale length (3 kpc, say). Unit of mass: a disk's mass. G = 1.
 
 local n = sim.param("n", 16700, "stars in each disk; each halo has twice as many bodies")
-local t_end = sim.param("t_end", 16, "the disks first meet at about 5 and stay within a scale length from 15 on")
+local t_end = sim.param("t_end", 16, "the disks first meet at about 4.5 and stay within about a scale length from 15 on")
 
 local function galaxy(name, place)
   return sim.exponential_disk {

@@ -95,9 +95,9 @@ sim_status cli_ranks_check_launcher(const cli_options *options) {
   if (size <= 1 || options->ranks > 0) return SIM_OK;
   return sim_fail(
       SIM_ERR_USAGE,
-      "one of %d processes of %s, each of which would make the whole run: start one process with --ranks %d, "
-      "which stay on one host; for as many independent runs give each --ranks 1",
-      size, launcher, size);
+      "one of %d processes of %s, each of which would make the whole run: start one process, on one host, with "
+      "--ranks where the model has them; for as many independent runs give each --ranks 1",
+      size, launcher);
 }
 
 /* ---- the starting process ---- */
@@ -133,7 +133,8 @@ static void note_end(launch *l, int rank, int how) {
   l->left--;
   if (WIFSIGNALED(how)) {
     snprintf(message, sizeof message, "was killed by signal %d (%s)", WTERMSIG(how), strsignal(WTERMSIG(how)));
-    sim_forked_fail(l->forked, rank, l->interrupted ? SIM_ERR_STOPPED : SIM_ERR_RANK, message);
+    const bool stopped = l->interrupted || WTERMSIG(how) == SIGINT; /* all have agreed to stop before it ends so */
+    sim_forked_fail(l->forked, rank, stopped ? SIM_ERR_STOPPED : SIM_ERR_RANK, message);
   } else if (WEXITSTATUS(how) != 0 && WEXITSTATUS(how) != sim_status_exit_code(SIM_ERR_STOPPED)) {
     snprintf(message, sizeof message, "ended with exit code %d", WEXITSTATUS(how)); /* unless it has said more */
     sim_forked_fail(l->forked, rank, SIM_ERR_RANK, message);
@@ -197,6 +198,7 @@ int cli_ranks_launch(const cli_options *options, char **argv) {
     cli_report(status, sim_error_last()->message, options->log_json);
     return sim_status_exit_code(status);
   }
+  signal(SIGCHLD, SIG_DFL); /* where it is inherited as ignored, nobody could wait for the ranks */
   sigemptyset(&signals);
   sigaddset(&signals, SIGCHLD);
   for (int i = 0; i < PASSED_ON; i++) {

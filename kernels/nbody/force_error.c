@@ -42,7 +42,7 @@ static void warn(nbody_force_error *e, int64_t step) {
   e->warned = true;
   sim_log(SIM_LOG_WARN,
           "force error at step %" PRId64 ": median %.2g, 99.9 %% of the bodies %.2g; expected at most %.2g%s: set a "
-          "smaller gravity.error%s, gravity.solver = \"direct\", or precision = \"double\"",
+          "smaller gravity.error%s, gravity.solver = \"direct\", or a finer precision",
           step, e->median, e->tail, median ? e->asked : most, median ? "" : " of 99.9 %",
           median ? "" : " or gravity.error_tail");
 }

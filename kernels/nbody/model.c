@@ -163,10 +163,9 @@ static const nbody_ops *choose_ops(const nbody_parameters *p, const sim_setup *s
 
 static double box_of(const nbody_parameters *p) { return p->box.given ? p->box.size : 0; }
 
-/* Median and 99.9 % of the force errors that the scenario asks for; NaN: any. Forces between bodies that are nearly
- * uniform, as at the start of an expanding universe, cancel to about a hundredth of those that multipoles are set for.
- */
-enum { EXPANSION_CANCELS = 100 };
+/* Median of the force errors that the scenario asks for. Forces in a periodic box cancel: between bodies at random to
+ * about a fifth of those that multipoles are set for, at the start of an expanding universe to a hundredth. */
+enum { BOX_CANCELS = 5, EXPANSION_CANCELS = 100 };
 static double asked_error(const nbody_parameters *p) {
   if (p->gravity.error > 0) return p->gravity.error;
   return p->expansion.given ? EXPANSION_CANCELS * NBODY_ERROR : NBODY_ERROR;
@@ -174,7 +173,7 @@ static double asked_error(const nbody_parameters *p) {
 
 static nbody_options options_for(const nbody_parameters *p, const nbody_laws *laws, const sim_setup *setup, int64_t n,
                                  double spread) {
-  const double finer = p->expansion.given ? EXPANSION_CANCELS : 1;
+  const double finer = p->expansion.given ? EXPANSION_CANCELS : p->box.given ? BOX_CANCELS : 1;
   nbody_options out = {.n = n,
                        .single_pairs = p->common.precision != SIM_DOUBLE,
                        .jerk = p->integrate.scheme == NBODY_HERMITE4,

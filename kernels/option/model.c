@@ -8,6 +8,7 @@
 #include "kernels/option/run.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,9 +255,10 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   if (option_is_stepped(p)) out->checkpoint_bytes += (2.0 * option_payoff_count(p) + 1) * sizeof(double);
   out->work_per_step = batch * (double)p->steps * (double)p->assets.count;
   out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / chunk);
-  out->work_rate_guess = setup->backend->kind == SIM_BACKEND_CPU
-                             ? guess[setup->isa] * setup->threads * fmin(setup->comm->size, out->most_ranks)
-                             : 8e11;
+  out->work_rate_guess =
+      setup->backend->kind == SIM_BACKEND_CPU
+          ? guess[setup->isa] * fmin(setup->threads * fmin(setup->comm->size, out->most_ranks), omp_get_num_procs())
+          : 8e11;
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= 0.3;
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
   out->t_end = p->sampling.paths;

@@ -75,6 +75,12 @@ static void check_zeldovich(const nbody_parameters *p, size_t i, sim_faults *fau
   if (!isnan(z->omega_b) && z->omega_b > p->expansion.omega_m)
     sim_faults_add(faults, item->line, path, "expected at most omega_m = %.9g, got %.9g", p->expansion.omega_m,
                    z->omega_b);
+  snprintf(path, sizeof path, "bodies[%zu]", i + 1);
+  if (p->expansion.given && p->expansion.H0 != 100 && (z->power.rows == 0 || !isnan(z->sigma8)))
+    sim_faults_add(faults, item->line, path,
+                   "the built-in spectrum and sigma8 are for lengths in Mpc/h, with expansion.H0 = 100, got %.9g: give "
+                   "`power` without sigma8",
+                   p->expansion.H0);
   if (z->power.rows == 0) return;
   if (!isnan(z->omega_b)) sim_faults_add(faults, item->line, path, "has no effect: power is given");
   snprintf(path, sizeof path, "bodies[%zu].index", i + 1);

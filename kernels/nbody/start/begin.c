@@ -5,6 +5,7 @@
 #include "kernels/nbody/physics.h"
 #include "kernels/nbody/scenario/cosmos.h"
 
+#include "engine/log.h"
 #include "engine/run/startup.h"
 
 #include <float.h>
@@ -91,15 +92,24 @@ static double spread_of(const nbody_bodies *bodies, int64_t n) {
   return fmin(unit * sqrt(squares / (double)n), DBL_MAX);
 }
 
-/* Moves bodies into the periodic box, as drifts do, with coordinates that the state's type holds. */
+/* Moves bodies into the periodic box, as drifts do, with coordinates that the state's type holds. Warns of those that
+ * are more than a box away. */
 static void wrap_positions(const nbody_run *run, double size, nbody_bodies *bodies) {
   const bool single = run->ops->dtype == SIM_F32;
+  int64_t far = 0;
   for (int c = 0; c < 3 && size > 0; c++)
     for (int64_t i = 0; i < run->n; i++) {
       double *const x = &bodies->position[c][i];
+      far += *x < -size || *x >= 2 * size;
       *x = nbody_wrapped(*x, size);
       if (single) *x = (float)nbody_wrapped((float)*x, size);
     }
+  if (far > 0)
+    sim_log(SIM_LOG_WARN,
+            "bodies: %" PRId64
+            " coordinates lie more than box.size = %.9g outside the box from 0 to that size, and are "
+            "moved into it: is the box as large as the system?",
+            far, size);
 }
 
 /* The most bodies that share the smallest cell of a multipole tree with one of 16 bodies. One body that is far away

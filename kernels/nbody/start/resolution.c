@@ -122,7 +122,7 @@ sim_status nbody_check_positions(const nbody_run *run, const nbody_parameters *p
   SIM_TRY(refuse_merged(&r, state, state ? 0 : 1e-3 * softening));
   if (run->laws.no_pairs || sim_single_spacing(r.far) <= 1e-3 * softening) return SIM_OK;
   sim_resolution_warn(r.far, hypot(nearest(bodies), softening),
-                      softening > 0 ? "the least distance of bodies, with softening," : "the least distance of bodies",
+                      softening > 0 ? "the least distance of bodies, with softening" : "the least distance of bodies",
                       state ? "put the bodies nearer to the origin" : "leave out bodies that are far away");
   return SIM_OK;
 }

@@ -31,8 +31,9 @@ sim_status cli_ranks_attach(void) {
   if (!text) return SIM_OK;
   if (sscanf(text, "%d:%d", &rank, &descriptor) != 2)
     return sim_fail(SIM_ERR_USAGE, RANK_VARIABLE " is set by sim --ranks: unset it");
+  if (sim_forked_attach(descriptor, rank, &comm) != SIM_OK)
+    return sim_fail(SIM_ERR_USAGE, RANK_VARIABLE " = \"%s\" is not what sim --ranks sets: unset it", text);
   unsetenv(RANK_VARIABLE);
-  SIM_TRY(sim_forked_attach(descriptor, rank, &comm));
   if (rank > 0) cli_terminal_mute();
   return SIM_OK;
 }

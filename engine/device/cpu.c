@@ -63,7 +63,7 @@ static sim_status cpu_alloc(size_t bytes, void **out) {
   size_t rounded = (bytes + 63) & ~(size_t)63;
   if (rounded < bytes) rounded = SIZE_MAX & ~(size_t)63;
   /* Large arrays start on large pages where the system has them: strided access then needs few entries of the page
-   * table. What is left over at the end stays on small pages, so that an array takes what plans say. */
+   * table. An end that does not fill a large page stays on small ones, so that no more is taken than was asked for. */
   enum { LARGE_PAGE = 1 << 21 };
   const bool large = rounded >= 4 * (size_t)LARGE_PAGE;
   void *data = NULL;

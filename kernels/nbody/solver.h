@@ -79,8 +79,8 @@ typedef struct nbody_solver {
    * infinities or NaN. */
   void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
   /* Acceleration of some bodies by all bodies, in the state's array; that of the others is undefined afterwards.
-   * What a solver keeps for the next call follows from the calls since the last `accelerate` alone, so that a run
-   * continued from there has the same bits. NULL: the solver has no individual steps. */
+   * A solver may keep its tree from call to call. The next `accelerate` ends that, so that a run which is continued
+   * from there has the same bits. NULL: the solver has no individual steps. */
   void (*accelerate_some)(nbody_solver_work *work, const nbody_targets *targets);
   /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
    * cannot fail. SIM_ERR_NO_MEMORY where lists have outgrown the memory. */

@@ -28,7 +28,7 @@ driver driver_make(driver_place place, nbody_scheme scheme, double dt, double t_
   d.parameters.common.precision = (int)place.precision;
   d.parameters.gravity = (nbody_gravity){.G = 1, .softening = softening};
   d.parameters.integrate = (nbody_integrate){
-      .scheme = (int)scheme, .dt = dt, .eta = NAN, .dt_max = NAN, .t_end = t_end, .max_energy_error = NAN};
+      .scheme = (int)scheme, .dt = dt, .levels = SIM_INT_KEYWORD, .eta = NAN, .dt_max = NAN, .t_end = t_end, .max_energy_error = NAN};
   return d;
 }
 

@@ -21,8 +21,8 @@ static driver make(driver_place place, nbody_method method, int n, double dt, do
   d.parameters.gravity.solver = method;
   d.parameters.gravity.error = d.parameters.gravity.error_tail = NAN;
   d.parameters.integrate.steps = levels >= 0 ? NBODY_INDIVIDUAL : NBODY_SHARED;
-  d.parameters.integrate.levels = levels >= 0 ? levels : 0;
-  d.parameters.integrate.eta = eta;
+  d.parameters.integrate.levels = levels >= 0 ? levels : SIM_INT_KEYWORD;
+  d.parameters.integrate.eta = levels >= 0 ? eta : NAN;
   for (int g = 0; g < 2; g++) {
     groups[g] = (nbody_sphere){
         .group = {.position = {3 * g, 0, 0}}, .n = n / 2, .mass = 1, .radius = g == 0 ? 0.1 : 1, .cutoff = NAN};
@@ -225,8 +225,8 @@ static void binaries(double dt, int levels, double out[2][2], double *energy_err
   nbody_body tight[2], wide[2];
   driver d = driver_make(on_cpu(SIM_DOUBLE), NBODY_LEAPFROG, dt, 4, 1e-3);
   d.parameters.integrate.steps = levels >= 0 ? NBODY_INDIVIDUAL : NBODY_SHARED;
-  d.parameters.integrate.levels = levels >= 0 ? levels : 0;
-  d.parameters.integrate.eta = 0.2;
+  d.parameters.integrate.levels = levels >= 0 ? levels : SIM_INT_KEYWORD;
+  d.parameters.integrate.eta = levels >= 0 ? 0.2 : NAN;
   add_binary(&d, tight, -50, 0.02);
   add_binary(&d, wide, 50, 0.5);
   driver_create(&d);

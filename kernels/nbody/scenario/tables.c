@@ -89,9 +89,9 @@ static void make_level_table(nbody_parameters *p) {
   p->level_table = (sim_table){level_table.name, level_table.doc, p->level_columns};
 }
 
-int nbody_spectrum_table(const nbody_parameters *p) {
+int nbody_table_of(const nbody_parameters *p, const sim_table *table) {
   for (int i = 0; p->tables[i] != NULL; i++)
-    if (p->tables[i] == &p->spectrum_table) return i;
+    if (p->tables[i] == table) return i;
   return -1;
 }
 

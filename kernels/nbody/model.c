@@ -496,7 +496,7 @@ static const char example[] =
 
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const nbody_parameters *p = parameters;
-  if (p->integrate.steps == NBODY_SHARED || nbody_individual_on(backend)) return true;
+  if (p->integrate.steps == NBODY_SHARED || nbody_individual_on(backend, p->box.given)) return true;
   snprintf(lacks, capacity, "individual steps are");
   return false;
 }

@@ -128,8 +128,8 @@ typedef struct nbody_fmm_estimate {
   double direct;    /* seconds of direct sums */
 } nbody_fmm_estimate;
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n);
-/* Whether the solvers of this kind of device have individual steps. */
-bool nbody_individual_on(sim_backend_kind kind);
+/* Whether the solvers of this kind of device have individual steps, in open space or in a periodic box. */
+bool nbody_individual_on(sim_backend_kind kind, bool periodic);
 
 #ifdef __cplusplus
 }

@@ -178,7 +178,7 @@ typedef struct dot {
 } dot;
 
 typedef struct sample_parameters {
-  int64_t n;
+  int64_t n, most;
   double size, step;
   int kind;
   char *name;

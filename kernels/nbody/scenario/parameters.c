@@ -539,9 +539,7 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   check_bodies(&p->bodies, faults);
   check_box(p, faults);
   nbody_check_expansion(p, faults);
-  if (p->integrate.steps == NBODY_INDIVIDUAL && p->box.given)
-    sim_faults_add(faults, 0, "integrate.steps", "expected \"shared\", got \"individual\", which is for open space");
-  else if (!p->expansion.given)
+  if (!p->expansion.given)
     check_time(&p->integrate, p->gravity.softening, law, faults);
   if (p->gravity.solver == NBODY_FMM && p->integrate.scheme == NBODY_HERMITE4)
     sim_faults_add(faults, 0, "gravity.solver",

@@ -106,7 +106,7 @@ static const size_t outer_moments = (size_t)NBODY_FMM_OUTER_COUNT * NBODY_FMM_OU
 
 static nbody_options for_direct(const nbody_options *options) {
   nbody_options out = *options;
-  out.single_pairs = false;
+  out.single_pairs = out.individual = false;
   return out;
 }
 
@@ -247,7 +247,7 @@ static void add_outer(nbody_solver_work *w, const nbody_fmm_job *job) {
       if (o->first[cube] == o->first[cube + 1]) continue;
       loops->field(o, cube);
       if (job->acceleration != NULL)
-        loops->accelerate(t, o, cube, job->factor, ldexp(w->options.G, t->mass), job->acceleration);
+        loops->accelerate(t, o, cube, job->targets, job->factor, ldexp(w->options.G, t->mass), job->acceleration);
       else
         loops->potential(t, o, cube, job->potential);
     }
@@ -281,7 +281,8 @@ static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job)
   if (!is_finite(t)) return sim_fail(SIM_ERR_DIVERGED, "a position is not finite");
   SIM_TRY(downward(w, job, single));
   if (t->box > 0) add_outer(w, job);
-  if (job->targets != NULL) w->refits = refits > 0 ? refits - 1 : REFITS;
+  /* In a box a body that is wrapped leaves its cell: every tree is a new one. */
+  if (job->targets != NULL && t->box == 0) w->refits = refits > 0 ? refits - 1 : REFITS;
   return SIM_OK;
 }
 

@@ -32,7 +32,8 @@ typedef struct nbody_force_error {
   double asked, asked_tail; /* INFINITY: any */
   double median, tail;      /* at the last measurement; tail: of 99.9 % */
   double largest_median, largest_tail;
-  int64_t step; /* of that measurement */
+  double potential; /* relative, of the potential energy in the last row of the table; NaN: not measured */
+  int64_t step;     /* of that measurement */
   bool measured, warned;
 } nbody_force_error;
 
@@ -57,8 +58,8 @@ typedef struct nbody_run {
   double box; /* as in nbody_options */
   nbody_expansion expansion;
   int level_table, spectrum_table; /* indices of the tables `levels` and `spectrum`; -1: none */
-  nbody_spectrum *spectrum; /* NULL: no table `spectrum` */
-  void *staged;             /* for the spectrum, on a GPU: masses and positions on the host */
+  nbody_spectrum *spectrum;        /* NULL: no table `spectrum` */
+  void *staged;                    /* for the spectrum, on a GPU: masses and positions on the host */
   nbody_step_counts counts;
   bool warned_of_speed;
   int64_t n;
@@ -124,7 +125,10 @@ sim_status nbody_observe_spectrum(nbody_run *run, double a, double *values) SIM_
 /* Measures run->force_error at the present state, after its force; warns once where it is above what was asked. Does
  * nothing for direct sums. SIM_ERR_NO_MEMORY. */
 sim_status nbody_measure_force_error(nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;
-/* The same in every 64th step, whether rows of tables are written or not; the largest errors become state. */
+/* Measures run->force_error.potential on the same bodies, after the solver's potential of this step.
+ * SIM_ERR_NO_MEMORY. */
+sim_status nbody_measure_potential_error(nbody_run *run, int64_t step) SIM_MUST_CHECK;
+/* The force error in every 64th step, whether rows of tables are written or not; the largest errors become state. */
 sim_status nbody_watch_force_error(nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 /* The first failure of the solver since the last check, in this step: SIM_ERR_NO_MEMORY, SIM_ERR_DIVERGED. */
 sim_status nbody_check_solver(const nbody_run *run, int64_t step) SIM_MUST_CHECK;

@@ -150,7 +150,8 @@ sim_status nbody_watch_speeds(nbody_run *run, double t, double dt) {
   if (!(moved > 0.5 * run->box)) return SIM_OK;
   run->warned_of_speed = true;
   sim_log(SIM_LOG_WARN,
-          "at t = %.9g body %" PRIu64 " (id, from 0) moves by %.3g in a step, more than half of box.size = %.9g: bodies "
+          "at t = %.9g body %" PRIu64
+          " (id, from 0) moves by %.3g in a step, more than half of box.size = %.9g: bodies "
           "pass others unseen; take a shorter integrate.dt, or check the units of velocities",
           t, ((const uint64_t *)run->id.data)[fastest], moved, run->box);
   return SIM_OK;

@@ -55,8 +55,8 @@ static void test_one_level(void **state) {
     nbody_method method;
     int n;
     double box; /* the centre of a group is in a corner */
-  } cases[] = {{NBODY_DIRECT, FEW, 0},   {NBODY_DIRECT, SMALL, 0}, {NBODY_DIRECT, LARGE, 0},
-               {NBODY_FMM, LARGE, 0},    {NBODY_DIRECT, SMALL, 8}, {NBODY_FMM, LARGE, 8}};
+  } cases[] = {{NBODY_DIRECT, FEW, 0}, {NBODY_DIRECT, SMALL, 0}, {NBODY_DIRECT, LARGE, 0},
+               {NBODY_FMM, LARGE, 0},  {NBODY_DIRECT, SMALL, 8}, {NBODY_FMM, LARGE, 8}};
   for (sim_precision precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision++)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
       const double dt = 0x1p-10, t_end = 4 * dt;

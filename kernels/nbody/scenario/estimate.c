@@ -82,7 +82,8 @@ static sim_status row_seconds(const nbody_options *options, const nbody_solver *
   SIM_TRY(solver->estimate(&wide, n, &cost));
   const double pairs = 2 * fmin(n, NBODY_SAMPLES) / n; /* without Newton's third law */
   *measurement = solver->sample != NULL ? pairs * nbody_fmm_estimate_for(&wide, kind, n).direct : 0;
-  *row = cost.interactions / cost.rate + cost.additions / function_rate(options, kind) + *measurement;
+  *row = cost.interactions / cost.rate + cost.additions / function_rate(options, kind) +
+         (solver->sample_potential != NULL ? 2 : 1) * *measurement;
   return SIM_OK;
 }
 

@@ -539,8 +539,7 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   check_bodies(&p->bodies, faults);
   check_box(p, faults);
   nbody_check_expansion(p, faults);
-  if (!p->expansion.given)
-    check_time(&p->integrate, p->gravity.softening, law, faults);
+  if (!p->expansion.given) check_time(&p->integrate, p->gravity.softening, law, faults);
   if (p->gravity.solver == NBODY_FMM && p->integrate.scheme == NBODY_HERMITE4)
     sim_faults_add(faults, 0, "gravity.solver",
                    "\"fmm\" gives no time derivative of the force, which hermite4 needs: expected \"direct\" or "

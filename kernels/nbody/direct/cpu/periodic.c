@@ -23,7 +23,7 @@ struct nbody_solver_work {
   double *terms, *partial;
   int64_t *numbers; /* individual steps: of the targets, [n] */
   double *found;    /* their accelerations, [3][n] */
-  void *memory; /* one allocation for all arrays above */
+  void *memory;     /* one allocation for all arrays above */
 };
 
 static const nbody_periodic *const all_loops[SIM_ISA_COUNT][2] = {
@@ -191,6 +191,20 @@ static void accelerate_targets(nbody_solver_work *w, const nbody_targets *target
   accelerate_some(w, w->numbers, count, w->found);
   for (int c = 0; c < 3; c++)
     for (int64_t k = 0; k < count; k++) w->state.acceleration[c * n + w->numbers[k]] = w->found[c * count + k];
+}
+
+void nbody_direct_periodic_sample_potential(nbody_solver_work *w, const int64_t *of, int count, double *exact) {
+  const nbody_periodic *loops = loops_of(w, false);
+  const double mass = pack(w, false);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(w->options.threads)
+  for (int first = 0; first < count; first += NBODY_PERIODIC_TARGETS) {
+    int64_t numbers[NBODY_PERIODIC_TARGETS];
+    double sum[NBODY_PERIODIC_TARGETS];
+    list_targets(of, first, count, numbers);
+    loops->potential(&w->bodies, numbers, sum);
+    for (int k = 0; k < NBODY_PERIODIC_TARGETS && first + k < count; k++)
+      exact[first + k] = -(w->options.G * mass * mass / w->options.box) * w->columns[3][numbers[k]] * sum[k];
+  }
 }
 
 static double potential(nbody_solver_work *w) {

@@ -234,8 +234,7 @@ static sim_status supports(const nbody_options *options) {
 }
 
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
-  static const double wide[SIM_ISA_COUNT] = {2e6, 4e7, 1e8}, narrow[SIM_ISA_COUNT] = {5e6, 1e8, 2e8};
-  out->rate = (options->single_pairs ? narrow : wide)[options->isa] * options->threads;
+  out->rate = n * n / nbody_fmm_estimate_for(options, SIM_BACKEND_CPU, n).direct;
   return nbody_direct_count(options, n, out);
 }
 

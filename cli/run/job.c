@@ -266,6 +266,11 @@ static void say_header(session *s) {
   cli_say("sim %s  %s%s%s", cli_version_text, job->model->name, *title ? ": " : "", title);
   cli_say("  %s", what);
   cli_say("  %s", job->device);
+  if (job->setup.comm->size > 1) {
+    char ranks[256];
+    cli_ranks_text(ranks, sizeof ranks);
+    cli_say("  %s", ranks);
+  }
   cli_say("  %s precision, %s", s->provenance.precision, memory);
   if (s->resumed)
     cli_say("  continues from checkpoint %s: step %lld, t = %.9g of %.9g", s->provenance.parent_checkpoint,

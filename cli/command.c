@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include "cli/run/launcher.h"
 #include "cli/run/ranks.h"
 #include "cli/run/status.h"
 #include "io/io.h"
@@ -74,6 +75,7 @@ int cli_main(int argc, char **argv) {
   cli_signals_install();
   static cli_options options;
   sim_status status = cli_options_parse(argc, argv, &options);
+  if (status != SIM_OK && options.ranks == 0 && cli_launcher_find().rank > 0) cli_terminal_mute(); /* one line of all */
   if (status == SIM_OK && computes(&options)) cli_wait_asleep(argv);
   bool done = false;
   if (status == SIM_OK) status = find_ranks(&options, &done);

@@ -275,6 +275,12 @@ int sim_mpi_hosts(const sim_comm *comm) {
   return hosts;
 }
 
+/* After a moment in which the launcher passes on what was printed last: without it lines are lost. */
+static void end_world(int exit_code) {
+  (void)nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+  all.mpi->abort(exit_code);
+}
+
 /* ---- the watching thread ---- */
 
 /* Rank r looks for signs of life of rank r - 1. */
@@ -325,7 +331,7 @@ static void *watch(void *nothing) {
     if (now - since < all.first.patience + (all.rank > 0 ? 1 + all.rank : 0)) continue; /* one rank speaks for all */
     (void)!check_failure();
     if (all.lost) all.lost((sim_status)all.first.status, sim_error_last()->message);
-    all.mpi->abort(sim_status_exit_code((sim_status)all.first.status));
+    end_world(sim_status_exit_code((sim_status)all.first.status));
   }
   return NULL;
 }
@@ -425,6 +431,6 @@ void sim_mpi_detach(sim_comm *comm) {
 }
 
 _Noreturn void sim_mpi_abort(sim_comm *comm, int exit_code) {
-  if (comm->rank == 0 || !atomic_load(&all.watching)) all.mpi->abort(exit_code);
+  if (comm->rank == 0 || !atomic_load(&all.watching)) end_world(exit_code);
   for (;;) (void)pause(); /* rank 0 ends the world, or the watching thread */
 }

@@ -591,6 +591,12 @@ sim_status cli_run(const cli_options *options) { return with_ranks(options, run_
 sim_status cli_resume(const cli_options *options) { return with_ranks(options, resume_job); }
 
 static sim_status batch_job(cli_job *job) {
+  static sim_comm ranks; /* only its sizes are used */
+  const int nodes = job->options->nodes > 0 ? job->options->nodes : 1;
+  ranks = sim_comm_alone;
+  ranks.size = cli_script_tasks(job->options);
+  ranks.host_size = (ranks.size + nodes - 1) / nodes;
+  job->setup.comm = &ranks;
   SIM_TRY(cli_prepare_scenario(job));
   SIM_TRY(cli_prepare_output(job, ".out"));
   SIM_TRY(cli_prepare_device(job));

@@ -123,7 +123,7 @@ sim_status cli_mpi_choose(const cli_launcher *launcher, cli_mpi *chosen) {
   const int count = cli_mpi_list(found);
   build_text(launcher->family ? launcher->family : "NAME", command, sizeof command);
   if (count == 0)
-    return sim_fail(SIM_ERR_USAGE, "%s has started %d processes, and there is no MPI plugin to join them; build it: %s",
+    return sim_fail(SIM_ERR_USAGE, "%s starts %d processes, and there is no MPI plugin to join them; build it: %s",
                     launcher->name, launcher->size, command);
   for (int i = 0; i < count; i++) {
     *chosen = found[i];
@@ -140,7 +140,7 @@ sim_status cli_mpi_choose(const cli_launcher *launcher, cli_mpi *chosen) {
   for (int i = 0; i < count; i++)
     snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.31s", i ? ", " : "", found[i].name);
   if (!launcher->family)
-    return sim_fail(SIM_ERR_USAGE, "%s has started %d processes, and there are the MPI plugins %s: set SIM_MPI to one",
+    return sim_fail(SIM_ERR_USAGE, "%s starts %d processes, and there are the MPI plugins %s: set SIM_MPI to one",
                     launcher->name, launcher->size, names);
   return sim_fail(SIM_ERR_USAGE, "this %s is of %s, and there is no plugin for it (but %s); build it: %s",
                   launcher->name, title(launcher->family), names, command);

@@ -203,6 +203,12 @@ static sim_status swap(const sim_comm *comm, const sim_piece *pieces, size_t cou
   size_t most = 0, begun = 0;
   sim_status status = SIM_OK;
   delay();
+  if (count == 0) {
+    pthread_mutex_lock(&all.lock);
+    look_for_failure();
+    pthread_mutex_unlock(&all.lock);
+  }
+  SIM_TRY(check_failure());
   for (size_t i = 0; i < count; i++) {
     if (pieces[i].rank != comm->rank) most += messages(pieces[i].in_bytes) + messages(pieces[i].out_bytes);
     if (pieces[i].rank == comm->rank && pieces[i].in_bytes > 0)

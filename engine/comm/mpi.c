@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,9 +282,12 @@ int sim_mpi_hosts(const sim_comm *comm) {
   return hosts;
 }
 
-/* After a moment in which the launcher passes on what was printed last: without it lines are lost. */
+/* After a moment in which the launcher passes on what was printed last: without it lines are lost. Without a network
+ * the abort of some libraries waits for the launcher for ever: a signal then ends this process. */
 static void end_world(int exit_code) {
   (void)nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+  (void)signal(SIGALRM, SIG_DFL);
+  (void)alarm(2);
   all.mpi->abort(exit_code);
 }
 
@@ -325,19 +329,20 @@ static void *watch(void *nothing) {
     silent = exchange_beats(looks % TICKS_A_BEAT == 0) ? 0 : silent + 1;
     const int ended = ended_process();
     if (!atomic_load(&all.watching)) break;
-    if (ended >= 0) tell(ended, SIM_ERR_RANK, ended > 0 ? SIM_MPI_PATIENCE : 2, "has ended without a word (killed?)");
+    if (ended >= 0) tell(ended, SIM_ERR_RANK, ended > 0 ? SIM_MPI_PATIENCE : 1, "has ended without a word (killed?)");
     if (silent == TICKS_OF_SILENCE) {
       char message[96];
       snprintf(message, sizeof message, "has given no sign of life for %d s", SIM_MPI_SILENCE);
-      tell(watched_rank(), SIM_ERR_RANK, 2, message);
+      tell(watched_rank(), SIM_ERR_RANK, 1, message);
     }
     if (!atomic_load(&all.failed)) continue;
     const double now = sim_wall_clock();
     if (since <= 0) since = now;
-    if (now - since < all.first.patience + (all.rank > 0 ? 1 + all.rank : 0)) continue; /* one rank speaks for all */
-    (void)!check_failure();
-    if (all.lost) all.lost((sim_status)all.first.status, sim_error_last()->message);
-    end_world(sim_status_exit_code((sim_status)all.first.status));
+    if (now - since < all.first.patience + (all.rank > 0 ? 1 : 0)) continue;
+    const sim_status status = check_failure();
+    const bool speaks = all.rank == (all.first.rank == 0 ? 1 : 0);
+    if (all.lost && speaks) all.lost(status, sim_error_last()->message);
+    end_world(sim_status_exit_code(status));
   }
   return NULL;
 }

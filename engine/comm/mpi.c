@@ -429,15 +429,35 @@ static void stop_watching(void) {
   (void)pthread_join(all.watch, NULL);
 }
 
+/* The last sign of life is 1: after it nothing is under way that could keep MPI_Finalize waiting. */
+static sim_status drain_beats(void) {
+  SIM_TRY(wait_for(&all.beat_send, "end"));
+  all.beat_out = 1;
+  pthread_mutex_lock(&all.lock);
+  int error = all.mpi->send(&all.beat_out, 1, (all.rank + 1) % all.size, TAG_BEAT, &all.beat_send);
+  pthread_mutex_unlock(&all.lock);
+  while (error == 0) {
+    SIM_TRY(wait_for(&all.beat_receive, "end"));
+    if (all.beat_in == 1) break;
+    pthread_mutex_lock(&all.lock);
+    error = all.mpi->receive(&all.beat_in, 1, watched_rank(), TAG_BEAT, &all.beat_receive);
+    pthread_mutex_unlock(&all.lock);
+  }
+  return error == 0 ? wait_for(&all.beat_send, "end") : mpi_error(error, "end");
+}
+
 void sim_mpi_detach(sim_comm *comm) {
   uint64_t most;
   if (all.size > 1 && all.size <= SIM_RANKS_MAX) {
     stop_watching(); /* all do so before any ends */
-    if (sim_comm_agree(comm, 0, &most) != SIM_OK) all.mpi->abort(sim_status_exit_code(SIM_ERR_RANK));
+    if (drain_beats() != SIM_OK || sim_comm_agree(comm, 0, &most) != SIM_OK)
+      all.mpi->abort(sim_status_exit_code(SIM_ERR_RANK));
     (void)all.mpi->cancel(&all.failure_receive);
-    (void)all.mpi->cancel(&all.beat_receive);
   }
+  (void)signal(SIGALRM, SIG_DFL);
+  (void)alarm(SIM_MPI_SILENCE); /* a rank that dies now must not keep the others for ever */
   (void)all.mpi->end();
+  (void)alarm(0);
   *comm = sim_comm_alone;
 }
 

@@ -3,7 +3,7 @@
 # interfaces, and a remote shell of a few lines. Digests, a rank that dies on the other host, and a network that fails.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 . "${BASH_SOURCE[0]%/*}/mpi_lib.sh"
-export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
+export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive UCX_TLS=tcp,self UCX_NET_DEVICES=eth0 # or MPICH finds memory that both hosts share
 unset SIM_MPI
 find_mpi
 if [ -z "${SIM_TEST_HOSTS:-}" ]; then
@@ -17,20 +17,25 @@ fi
 
 printf '127.0.0.1 localhost\n10.77.0.1 alpha\n10.77.0.2 beta\n' >hosts
 mount --make-rprivate / && mount --bind hosts /etc/hosts || skip "no right to mount here"
+mount -t sysfs sysfs /sys || skip "no right to mount here" # the interfaces of these hosts, of equal names
 hostname alpha
-unshare --net --uts sh -c 'hostname beta; exec sleep 3600' &
+unshare --mount --net --uts sh -c 'hostname beta; exec sleep 3600' &
 holder=$!
 until [ "$(nsenter -t $holder -u uname -n)" = beta ]; do sleep 0.05; done
-ip link add alpha0 type veth peer name beta0 netns $holder || skip "no virtual network interfaces here"
+ip link add eth0 type veth peer name eth0 netns $holder || skip "no virtual network interfaces here"
 ip link set lo up
-ip addr add 10.77.0.1/24 dev alpha0
-ip link set alpha0 up
-nsenter -t $holder -n sh -c 'ip link set lo up; ip addr add 10.77.0.2/24 dev beta0; ip link set beta0 up'
+ip addr add 10.77.0.1/24 dev eth0
+ip link set eth0 up
+nsenter -t $holder -n sh -c 'ip link set lo up; ip addr add 10.77.0.2/24 dev eth0; ip link set eth0 up'
+connected() {
+  [[ $(ip link show eth0) == *'state UP'* && $(nsenter -t $holder -n ip link show eth0) == *'state UP'* ]]
+}
+until_true 10 connected
 cat >remote_shell <<SHELL
 #!/bin/sh
 [ "\$1" != -x ] || shift
 shift # the only other host
-exec nsenter -t $holder -n -u sh -c "\$*"
+exec nsenter -t $holder -n -u -m sh -c "cd '$PWD' && \$*"
 SHELL
 chmod +x remote_shell
 
@@ -87,11 +92,12 @@ for name in "${mpis[@]}"; do
 
   # The network fails: neither side hears of the other any more.
   begin "cut_$mpi"
-  ip link set alpha0 down
+  ip link set eth0 down
   until_true 40 none_of "cut_$mpi"
   echo "$mpi: without a network all ranks have ended after $SECONDS s: $(grep -m 1 '^sim: ' output || true)"
   ((SECONDS < 40)) || fail "$mpi: without a network ranks end after $SECONDS s"
-  ip link set alpha0 up
+  ip link set eth0 up
+  until_true 10 connected
   kill -s KILL "$pid" 2>/dev/null || true
   finish
   expect 75 "continues from checkpoint" "$SIM" resume "cut_$mpi" --threads 1 --wall 1

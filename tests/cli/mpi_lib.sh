@@ -3,6 +3,8 @@
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none # containers may not read another process's memory
 
+export ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS:-} # MPI libraries leave memory behind
+
 # launcher_of NAME: its mpirun.
 launcher_of() {
   local words='Open MPI' tool

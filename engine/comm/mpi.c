@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,10 +282,9 @@ int sim_mpi_hosts(const sim_comm *comm) {
 }
 
 /* After a moment in which the launcher passes on what was printed last: without it lines are lost. Without a network
- * the abort of some libraries waits for the launcher for ever: a signal then ends this process. */
+ * the abort of some libraries waits for the launcher for ever: SIGALRM then ends this process. */
 static void end_world(int exit_code) {
   (void)nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
-  (void)signal(SIGALRM, SIG_DFL);
   (void)alarm(2);
   all.mpi->abort(exit_code);
 }
@@ -454,7 +452,6 @@ void sim_mpi_detach(sim_comm *comm) {
       all.mpi->abort(sim_status_exit_code(SIM_ERR_RANK));
     (void)all.mpi->cancel(&all.failure_receive);
   }
-  (void)signal(SIGALRM, SIG_DFL);
   (void)alarm(SIM_MPI_SILENCE); /* a rank that dies now must not keep the others for ever */
   (void)all.mpi->end();
   (void)alarm(0);

@@ -111,6 +111,8 @@ static sim_status fill_ranks(script *s) {
   SIM_TRY(sim_mpi_load(chosen.path, &plugin));
   const char *given = getenv("SIM_MPI");
   snprintf(s->plugin, sizeof s->plugin, "%s", given && *given ? given : chosen.name);
+  if (strchr(s->plugin, '\n'))
+    return sim_fail(SIM_ERR_USAGE, "SIM_MPI has a line break and cannot stand in a job script");
   if (strcmp(plugin->family, "openmpi") == 0) s->mpi = "pmix";
   if (strcmp(plugin->family, "mpich") == 0) s->mpi = "pmi2";
   return SIM_OK;

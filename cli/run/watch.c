@@ -2,7 +2,7 @@
  * start, and ends the process if a signal or the limit of the batch job leaves no time to wait for it. */
 #include "cli/run/watch.h"
 
-#include "cli/cli.h"
+#include "cli/run/ranks.h"
 #include "engine/run/startup.h"
 #include "engine/wall_clock.h"
 
@@ -40,6 +40,7 @@ static bool asked_to_stop(const cli_watch *w, double now) {
 _Noreturn static void leave(cli_watch *w, const char *message) {
   sim_log(SIM_LOG_ERROR, "%s", message);
   w->on.stopped(w->on.context, message);
+  cli_ranks_leave_now(sim_status_exit_code(SIM_ERR_STOPPED));
   if (cli_signals_which() == SIGINT) cli_signals_end_by(SIGINT);
   _exit(sim_status_exit_code(SIM_ERR_STOPPED));
 }

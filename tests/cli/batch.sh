@@ -295,3 +295,28 @@ for words in "batch" "batch --scheduler pbs" "sweep --array" "sweep --array --sc
 done
 expect 64 "line break" "$SIM" batch text.lua --set $'text=a\nb'
 expect 64 "line break" "$SIM" sweep text.lua --set $'text=a\nb,c' --array
+
+# Tasks that share a run: what is refused, and the lines of the script (tests/slurm/ranks.sh submits one).
+cat >option.lua <<'LUA'
+return sim.option {
+  assets = { { spot = 100, vol = 0.2 } }, rate = 0.05, maturity = 1, steps = 8,
+  payoffs = { sim.european { strike = 100 } }, sampling = { paths = 10000 },
+}
+LUA
+tasks=("$SIM" batch option.lua --device cpu)
+expect 64 "--nodes 3 and --ntasks 2: a host without a task would stay idle" "${tasks[@]}" --nodes 3 --ntasks 2
+expect 64 "--nodes 2 and --gpus 3: expected as many GPUs on each host" "$SIM" batch option.lua --nodes 2 --gpus 3
+expect 64 "--ntasks: job scripts of several tasks are for Slurm" "${tasks[@]}" --ntasks 2 --scheduler pbs
+expect 64 "--nodes: job scripts of several tasks are for Slurm" "${tasks[@]}" --nodes 2 --scheduler pbs
+expect 64 "--ntasks '0': expected an integer from 1 to 256" "${tasks[@]}" --ntasks 0
+SIM_MPI=nothing expect 64 'SIM_MPI = "nothing": no MPI plugin' "${tasks[@]}" --nodes 2
+expect 0 "#SBATCH --ntasks=1" "${tasks[@]}" --nodes 1
+mkdir alone
+cp "$SIM" alone/sim
+expect 64 "srun starts 2 processes, and there is no MPI plugin to join them; build it: mpicc" alone/sim "${tasks[@]:1}" --nodes 2
+for pair in openmpi=pmix mpich=pmi2; do
+  [ -e "$(dirname -- "$SIM")/libsim_mpi_${pair%=*}.so" ] || continue
+  SIM_MPI=${pair%=*} expect 0 "srun --kill-on-bad-exit=1 --mpi=${pair#*=} --cpus-per-task=3 " "${tasks[@]}" --nodes 2 --ntasks 6 --cpus 3
+  grep -qx "export SIM_MPI='${pair%=*}'" output || fail "$(cat output)"
+  grep -qx '#SBATCH --nodes=2' output && grep -qx '#SBATCH --ntasks=6' output || fail "$(cat output)"
+done

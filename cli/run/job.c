@@ -102,22 +102,23 @@ static void put_back(session *s) {
   sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }
 
-static void on_start_stopped(void *context, const char *message) {
+static void on_start_stopped(void *context, sim_status status, const char *message) {
   session *s = context;
-  s->job->setup.comm->ops->abandon(s->job->setup.comm, SIM_ERR_STOPPED, message);
+  s->job->setup.comm->ops->abandon(s->job->setup.comm, status, message);
   put_back(s);
   io_folder_abandon(&s->folder);
 }
 
 /* The step is given up: status.json names the newest checkpoint, from which the run can continue. */
-static void on_step_given_up(void *context, const char *message) {
+static void on_step_given_up(void *context, sim_status status, const char *message) {
   session *s = context;
   const sim_run *run = &s->run;
-  s->job->setup.comm->ops->abandon(s->job->setup.comm, SIM_ERR_STOPPED, message);
+  const char *state = status == SIM_ERR_STOPPED ? "stopped" : "failed";
+  s->job->setup.comm->ops->abandon(s->job->setup.comm, status, message);
   const sim_clock at = {
       .step = run->checkpoint_step < 0 ? 0 : run->checkpoint_step, .t = run->checkpoint_t, .t_end = s->from.t_end};
-  cli_terminal_event("stopped", &at, "");
-  put_status(s, "stopped", SIM_ERR_STOPPED, &at, NULL, message);
+  cli_terminal_event(state, &at, "");
+  put_status(s, state, status, &at, NULL, message);
   io_folder_close(&s->folder);
 }
 
@@ -161,8 +162,10 @@ static double wall_limit(const session *s) {
 /* The batch job's limit, for the watching thread; none if it has passed already or is the user's own. */
 static cli_watched watched(session *s) {
   const bool known = s->run.wall_reserve && s->left > 0;
-  return (cli_watched){
-      .limit = known ? s->asked + s->left : INFINITY, .margin = known ? fmin(10, 0.1 * s->left) : 0, .context = s};
+  return (cli_watched){.comm = s->job->setup.comm,
+                       .limit = known ? s->asked + s->left : INFINITY,
+                       .margin = known ? fmin(10, 0.1 * s->left) : 0,
+                       .context = s};
 }
 
 /* Reports the reserved time, once a checkpoint was written. */

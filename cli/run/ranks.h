@@ -6,6 +6,8 @@
 
 /* Ranks of this run; sim_comm_alone before cli_ranks_attach, and without ranks. */
 const sim_comm *cli_comm(void);
+/* Whether this process is a rank that cli_ranks_launch has started. */
+bool cli_ranks_started(void);
 
 /* In a process that cli_ranks_launch has started: takes its rank from the environment; ranks above 0 are silent. */
 sim_status cli_ranks_attach(void) SIM_MUST_CHECK;
@@ -15,7 +17,9 @@ sim_status cli_ranks_attach(void) SIM_MUST_CHECK;
 sim_status cli_ranks_check_launcher(const cli_options *options) SIM_MUST_CHECK;
 
 /* Starts options->ranks processes of this program with the same arguments and waits for them. Passes signals on to rank
- * 0, tells all ranks of one that died, and kills those that do not end within 20 s after. Returns the exit code; ends
+ * 0, tells all ranks of one that died, kills one that gives no sign of life for 30 s (5 s once the run is to end), and
+ * those that do not end within 20 s after a failure or 3 s after rank 0. Where rank 0 was killed, gives back its lock
+ * and reports the failure. Returns the exit code; ends
  * by SIGINT if rank 0 did. */
 int cli_ranks_launch(const cli_options *options, char **argv);
 

@@ -94,14 +94,14 @@ static sim_status repeat(stepper *s, const bench_pace *pace, double work, bench_
   double rates[64], spent = 0;
   long batch;
   SIM_TRY(warm_up(s, out->row, pace, &out->warm, &batch));
-  const double waited = s->comm->totals ? s->comm->totals->waited : 0;
+  const double waited = sim_comm_counted(s->comm).waited;
   while (out->repeats < pace->repeats && (out->repeats < 2 || spent < 3 * pace->repeat * pace->repeats)) {
     double seconds;
     SIM_TRY(take(s, batch, &seconds));
     rates[out->repeats++] = work * (double)batch / seconds;
     spent += seconds;
   }
-  if (s->comm->totals) out->waited = (s->comm->totals->waited - waited) / spent;
+  out->waited = (sim_comm_counted(s->comm).waited - waited) / spent;
   qsort(rates, (size_t)out->repeats, sizeof rates[0], compare);
   out->steps = batch * out->repeats;
   out->least = rates[0];

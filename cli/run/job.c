@@ -27,7 +27,8 @@ typedef struct session {
   sim_sink sinks[SINKS];
   size_t sink_count;
   sim_run run;
-  bool resumed, begun; /* begun: the folder's files belong to this run */
+  sim_comm_totals exchanged; /* before the loop */
+  bool resumed, begun;       /* begun: the folder's files belong to this run */
   bool limit_said;
   sim_bytes remark; /* the model's remark on unmet goals */
   double begin, last_status;
@@ -322,6 +323,7 @@ static sim_status loop(session *s) {
   cli_watched steps = watched(s);
   steps.run = run;
   steps.stopped = on_step_given_up;
+  s->exchanged = sim_comm_counted(run->comm);
   cli_watch *watch = cli_watch_begin(&steps);
   const sim_status status = sim_run_loop(run);
   cli_watch_end(watch);
@@ -482,7 +484,10 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
     cli_terminal_event("failed", &s->run.clock, "");
     cli_terminal_note(SIM_LOG_ERROR, sim_error_last()->message);
   }
-  if (s->job->options->profile) cli_say_profile(s->folder, s->job->setup.backend);
+  if (s->job->options->profile) {
+    cli_say_profile(s->folder, s->job->setup.backend);
+    status = cli_say_ranks(s->job->setup.comm, &s->exchanged, s->run.last.elapsed, status);
+  }
   write_status(s, status == SIM_OK ? "done" : status == SIM_ERR_STOPPED ? "stopped" : "failed", status);
   return status;
 }

@@ -32,6 +32,11 @@ sim_status cli_ranks_share_checkpoint(cli_job *job) SIM_MUST_CHECK;
 /* Waits for all ranks before the model is created. SIM_ERR_SCENARIO unless all have the same parameters and start. */
 sim_status cli_ranks_check_start(const cli_job *job) SIM_MUST_CHECK;
 
+/* profile.c, on all ranks after a loop that took `seconds` and ended with `status`: rank 0 prints what each rank waited
+ * and received since its totals were `before`. Returns `status`, or why this failed. */
+sim_status cli_say_ranks(const sim_comm *comm, const sim_comm_totals *before, double seconds,
+                         sim_status status) SIM_MUST_CHECK;
+
 /* follow.c: the run on a rank above 0, which has no folder and writes nothing. */
 sim_status cli_follow(cli_job *job) SIM_MUST_CHECK;
 

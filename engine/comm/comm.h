@@ -58,6 +58,11 @@ typedef struct sim_transport {
 /* The only rank of a run; calls are copies. */
 extern const sim_comm sim_comm_alone;
 
+/* What the transport has counted so far; zeros where it does not count. */
+static inline sim_comm_totals sim_comm_counted(const sim_comm *comm) {
+  return comm->totals ? *comm->totals : (sim_comm_totals){0};
+}
+
 /* The failure that has ended the exchange, SIM_OK without one or where the transport cannot say. Any thread. */
 sim_status sim_comm_check(const sim_comm *comm);
 

@@ -1,5 +1,6 @@
 /* `sim check`: memory, files and time of a run; with --at the values of its functions at a point. */
 #include "cli/prepare.h"
+#include "cli/run/launcher.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,7 +85,7 @@ static void check_ranks(const sim_plan *plan, int ranks) {
 sim_status cli_check_job(cli_job *job) {
   static sim_comm ranks; /* only its sizes are used */
   ranks = sim_comm_alone;
-  if (job->options->ranks > 0) ranks.size = ranks.host_size = job->options->ranks;
+  ranks.size = ranks.host_size = job->options->ranks > 0 ? job->options->ranks : cli_launcher_find().size;
   job->setup.comm = &ranks;
   SIM_TRY(cli_prepare_scenario(job));
   if (job->options->at) return cli_check_point(job);

@@ -99,7 +99,7 @@ static sim_status find_places(bench *b) {
   const bool automatic = strcmp(o->device, "auto") == 0;
   const cli_scheduler scheduler = cli_scheduler_find();
   const char *limit;
-  const int cores = cli_scheduler_cores(&scheduler, &limit), most = omp_get_max_threads();
+  const int cores = cli_scheduler_cores(&scheduler, 0, 1, false, &limit), most = omp_get_max_threads();
   const int all = o->threads ? o->threads : most < cores ? most : cores;
   if (automatic || strcmp(o->device, "cpu") == 0) {
     if (all > 1 && !o->threads && !o->scaling) add_cpu(b, 1);

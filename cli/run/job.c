@@ -270,6 +270,11 @@ static void say_header(session *s) {
   cli_say("sim %s  %s%s%s", cli_version_text, job->model->name, *title ? ": " : "", title);
   cli_say("  %s", what);
   cli_say("  %s", job->device);
+  if (job->setup.comm->size > 1) {
+    char ranks[256];
+    cli_ranks_text(ranks, sizeof ranks);
+    cli_say("  %s", ranks);
+  }
   cli_say("  %s precision, %s", s->provenance.precision, memory);
   if (s->resumed)
     cli_say("  continues from checkpoint %s: step %lld, t = %.9g of %.9g", s->provenance.parent_checkpoint,
@@ -594,6 +599,12 @@ sim_status cli_run(const cli_options *options) { return with_ranks(options, run_
 sim_status cli_resume(const cli_options *options) { return with_ranks(options, resume_job); }
 
 static sim_status batch_job(cli_job *job) {
+  static sim_comm ranks; /* only its sizes are used */
+  const int nodes = job->options->nodes > 0 ? job->options->nodes : 1;
+  ranks = sim_comm_alone;
+  ranks.size = cli_script_tasks(job->options);
+  ranks.host_size = (ranks.size + nodes - 1) / nodes;
+  job->setup.comm = &ranks;
   SIM_TRY(cli_prepare_scenario(job));
   SIM_TRY(cli_prepare_output(job, ".out"));
   SIM_TRY(cli_prepare_device(job));

@@ -1,5 +1,6 @@
 #include "cli/run/ranks.h"
 
+#include "cli/run/launcher.h"
 #include "engine/comm/forked.h"
 #include "engine/comm/heartbeat.h"
 #include "engine/wall_clock.h"
@@ -9,6 +10,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +24,9 @@
 #define RANK_VARIABLE "SIM_RANK" /* "RANK:DESCRIPTOR" in a started rank */
 
 static sim_comm comm;
+static struct {
+  int rank, size;
+} sharing; /* of the ranks of a launcher: among those that share the cores of this one */
 const sim_comm *cli_comm(void) { return comm.size > 0 ? &comm : &sim_comm_alone; }
 bool cli_ranks_started(void) { return comm.size > 0; }
 
@@ -77,30 +82,89 @@ sim_status cli_ranks_check_start(const cli_job *job) {
                   job->options->target);
 }
 
-/* ---- launchers of MPI ---- */
+/* ---- ranks of a launcher ---- */
 
-static int number(const char *name) {
-  const char *text = getenv(name);
-  return text ? atoi(text) : 0;
+static bool json; /* of messages */
+
+/* This rank does not stop after a failure, and is about to be ended. */
+static void on_lost(sim_status status, const char *message) {
+  cli_terminal_unmute();
+  cli_report(status, message, json);
 }
 
-/* srun sets SLURM_STEP_NUM_TASKS in the tasks of a step; a batch script and the shell of salloc have SLURM_NTASKS, and
- * SLURM_PROCID = 0 in a batch script, but make one run. */
-sim_status cli_ranks_check_launcher(const cli_options *options) {
-  const char *launcher = "mpirun";
-  int size = number("OMPI_COMM_WORLD_SIZE");
-  if (size <= 1) size = number("PMI_SIZE");
-  if (size <= 1 && getenv("SLURM_PROCID")) {
-    launcher = "srun";
-    size = number("SLURM_STEP_NUM_TASKS");
+/* Ranks of this host whose cores are, at least in part, those of this rank. */
+static sim_status find_sharing(void) {
+  typedef struct seat {
+    char host[64];
+    cpu_set_t cores;
+  } seat;
+  seat own = {0}, *seats = malloc((size_t)comm.size * sizeof own);
+  if (!seats) return sim_no_memory("the ranks");
+  snprintf(own.host, sizeof own.host, "%s", sim_mpi_host(&comm, comm.rank));
+  (void)sched_getaffinity(0, sizeof own.cores, &own.cores);
+  const sim_status status = comm.ops->gather(&comm, &own, sizeof own, seats);
+  sharing.size = sharing.rank = 0;
+  for (int r = 0; r < comm.size && status == SIM_OK; r++) {
+    cpu_set_t both;
+    CPU_AND(&both, &own.cores, &seats[r].cores);
+    if (r != comm.rank && (strcmp(own.host, seats[r].host) != 0 || CPU_COUNT(&both) == 0)) continue;
+    sharing.rank += r < comm.rank;
+    sharing.size++;
   }
-  if (size <= 1 && number("PMIX_RANK") > 0) size = number("PMIX_RANK") + 1;
-  if (size <= 1 || options->ranks > 0) return SIM_OK;
-  return sim_fail(
-      SIM_ERR_USAGE,
-      "one of %d processes of %s, each of which would make the whole run: start one process, on one host, with "
-      "--ranks where the model has them; for as many independent runs give each --ranks 1",
-      size, launcher);
+  free(seats);
+  return status;
+}
+
+bool cli_ranks_launched(void) { return sim_mpi_is(&comm); }
+
+void cli_ranks_cores(const sim_comm *ranks, int *rank, int *size) {
+  const bool launched = sim_mpi_is(ranks);
+  *rank = launched ? sharing.rank : ranks->host_rank;
+  *size = launched ? sharing.size : ranks->host_size;
+}
+
+/* Why a command does not make one run of the processes of a launcher; NULL: it does. */
+static const char *refusal(cli_command command) {
+  if (command == CLI_SWEEP)
+    return "start sim sweep alone: it runs as many runs side by side as there are cores and GPUs";
+  if (command == CLI_BENCH) return "start sim bench alone: it measures one process at a time";
+  return NULL;
+}
+
+sim_status cli_ranks_join(const cli_options *options, bool *done) {
+  const cli_launcher launcher = cli_launcher_find();
+  const cli_command command = options->command;
+  const bool makes_run = command == CLI_RUN || command == CLI_RESUME;
+  const bool refused = refusal(command) && !options->script;
+  *done = false;
+  if (launcher.size <= 1 || options->ranks > 0 || !(makes_run || refused || command == CLI_CHECK)) return SIM_OK;
+  if (launcher.rank > 0) cli_terminal_mute(); /* one process speaks for all */
+  *done = command == CLI_CHECK && launcher.rank > 0;
+  if (refused)
+    return sim_fail(SIM_ERR_USAGE, "%s has started %d processes of sim %s: %s", launcher.name, launcher.size,
+                    command == CLI_SWEEP ? "sweep" : "bench", refusal(command));
+  if (!makes_run) return SIM_OK;
+  json = options->log_json;
+  SIM_TRY(cli_mpi_join(&launcher, on_lost, &comm));
+  return find_sharing();
+}
+
+void cli_ranks_text(char *out, size_t capacity) {
+  const int hosts = sim_mpi_hosts(&comm);
+  if (sim_mpi_is(&comm))
+    snprintf(out, capacity, "%d ranks on %d host%s, by %s", comm.size, hosts, hosts == 1 ? "" : "s", cli_mpi_joined());
+  else
+    snprintf(out, capacity, "%d ranks on this host, by shared memory", comm.size);
+}
+
+void cli_ranks_leave(int code) {
+  if (!sim_mpi_is(&comm)) return;
+  if (code != 0 && code != sim_status_exit_code(SIM_ERR_STOPPED)) sim_mpi_abort(&comm, code);
+  sim_mpi_detach(&comm);
+}
+
+void cli_ranks_leave_now(int code) {
+  if (sim_mpi_is(&comm)) sim_mpi_abort(&comm, code);
 }
 
 /* ---- the starting process ---- */

@@ -3,7 +3,7 @@
  * for it. */
 #include "cli/run/watch.h"
 
-#include "cli/cli.h"
+#include "cli/run/ranks.h"
 #include "engine/run/startup.h"
 #include "engine/wall_clock.h"
 
@@ -43,6 +43,7 @@ static bool asked_to_stop(const cli_watch *w, double now) {
 _Noreturn static void leave(cli_watch *w, sim_status status, const char *message) {
   sim_log(SIM_LOG_ERROR, "%s", message);
   w->on.stopped(w->on.context, status, message);
+  cli_ranks_leave_now(sim_status_exit_code(status));
   if (status == SIM_ERR_STOPPED && cli_signals_which() == SIGINT) cli_signals_end_by(SIGINT);
   _exit(sim_status_exit_code(status));
 }

@@ -39,11 +39,11 @@ typedef struct sim_comm {
   const sim_comm_totals *totals; /* NULL: not counted */
 } sim_comm;
 
-/* Functions of a transport. Host memory. gather and swap block until all ranks take part; they and test fail once a
- * rank has failed or died: with that rank's status and "rank N on HOST: its message". From one thread, except abandon
- * and check. */
+/* Functions of a transport. Host memory. gather waits for all ranks, swap at least for those it receives from; they
+ * and test fail once a rank has failed or died: with that rank's status and "rank N on HOST: its message". From one
+ * thread, except abandon and check. */
 typedef struct sim_transport {
-  const char *name; /* "alone", "forked" */
+  const char *name; /* "alone", "forked", "mpi" */
   /* out[size][bytes]: `in` of every rank, in the order of ranks. `in` may be this rank's place in `out`. */
   sim_status (*gather)(const sim_comm *comm, const void *in, size_t bytes, void *out);
   /* Sends and receives all pieces. Every rank takes part, also with none. */

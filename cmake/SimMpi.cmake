@@ -44,6 +44,12 @@ function(sim_mpi_plugins folder)
     if(name STREQUAL "" OR name IN_LIST names)
       continue()
     endif()
+    execute_process(COMMAND ${mpicc} -std=c17 -fPIC -shared -o ${CMAKE_CURRENT_BINARY_DIR}/mpi_probe.so ${source}
+      RESULT_VARIABLE failed OUTPUT_VARIABLE text ERROR_VARIABLE text)
+    if(failed)
+      message(STATUS "MPI plugin ${name} is left out, as ${mpicc} does not build it: ${text}")
+      continue()
+    endif()
     set(library ${folder}/libsim_mpi_${name}.so)
     add_custom_command(OUTPUT ${library} DEPENDS ${source} ${header} VERBATIM COMMAND_EXPAND_LISTS
       COMMAND ${mpicc} -std=c17 -O2 -fPIC -shared -fvisibility=hidden ${warnings} -o ${library} ${source}

@@ -92,6 +92,12 @@ static void on_lost(sim_status status, const char *message) {
   cli_report(status, message, json);
 }
 
+/* The MPI library does not end this process in time. */
+static void on_alarm(int n) {
+  (void)n;
+  _exit(sim_status_exit_code(SIM_ERR_RANK));
+}
+
 /* Ranks of this host whose cores are, at least in part, those of this rank. */
 static sim_status find_sharing(void) {
   typedef struct seat {
@@ -145,6 +151,7 @@ sim_status cli_ranks_join(const cli_options *options, bool *done) {
                     command == CLI_SWEEP ? "sweep" : "bench", refusal(command));
   if (!makes_run) return SIM_OK;
   json = options->log_json;
+  (void)signal(SIGALRM, on_alarm);
   SIM_TRY(cli_mpi_join(&launcher, on_lost, &comm));
   return find_sharing();
 }

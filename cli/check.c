@@ -3,6 +3,7 @@
 #include "cli/run/launcher.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Attributes and HDF5's records besides the arrays, in bytes; measured on small snapshots. */
 static const double snapshot_overhead = 16e3;
@@ -17,8 +18,10 @@ static void check_items(const cli_job *job, sim_space space) {
   cli_bytes(bytes, text, sizeof text);
   cli_bytes((double)(host ? &sim_backend_cpu : job->setup.backend)->memory_free(), more, sizeof more);
   cli_bytes(bytes * ranks, all, sizeof all);
-  if (ranks > 1)
+  if (ranks > 1 && host)
     cli_say("memory      %s on the fullest rank, %s on %d ranks, of %s free", text, all, ranks, more);
+  else if (ranks > 1)
+    cli_say("GPU memory  %s on the fullest rank, of %s free on its GPU", text, more);
   else
     cli_say("%s %s of %s free", host ? "memory     " : "GPU memory ", text, more);
   for (size_t i = 0; i < plan->count; i++) {
@@ -51,6 +54,34 @@ static void check_slices(const cli_job *job) {
   }
 }
 
+/* Assumed of an exchange between ranks of one host through shared memory; measured 2 to 6 GB/s and 5 to 30 us. */
+static const double exchange_rate = 4e9, exchange_seconds = 2e-5;
+
+/* Speed-up over one rank, of the same number of threads, divided by the number of ranks: a rank computes its share and
+ * the undivided part, and then waits for the exchange. NaN: unknown. */
+static double efficiency(const sim_plan *plan, int ranks) {
+  const double shares = plan->most_ranks > 0 ? fmin(ranks, plan->most_ranks) : ranks;
+  const double alone = plan->work_per_step / plan->work_rate_guess * shares; /* the rate is that of all ranks */
+  const double exchange = plan->bytes_received / exchange_rate + plan->exchanges * exchange_seconds;
+  return alone / (ranks * (alone * (plan->undivided + (1 - plan->undivided) / shares) + exchange));
+}
+
+static void check_ranks(const sim_plan *plan, int ranks) {
+  char text[64], limit[128] = "";
+  const double share = efficiency(plan, ranks);
+  if (ranks == 1) return;
+  if (plan->most_ranks > 0)
+    snprintf(limit, sizeof limit, "; more than %d would not be faster, nor more than there are free cores",
+             plan->most_ranks < SIM_RANKS_MAX ? plan->most_ranks : SIM_RANKS_MAX);
+  cli_say("ranks       %d%s", ranks, limit);
+  cli_bytes(plan->bytes_received, text, sizeof text);
+  cli_say("  %-24s %s received by a rank in a step, %.0f time%s waiting for all", "communication", text,
+          plan->exchanges, plan->exchanges == 1 ? "" : "s");
+  if (isfinite(share))
+    cli_say("  %-24s about %.0f %% of %d times one rank of as many threads, at %.0f GB/s and %.0f us an exchange",
+            "efficiency", 100 * share, ranks, 1e-9 * exchange_rate, 1e6 * exchange_seconds);
+}
+
 sim_status cli_check_job(cli_job *job) {
   static sim_comm ranks; /* only its sizes are used */
   ranks = sim_comm_alone;
@@ -78,9 +109,7 @@ sim_status cli_check_job(cli_job *job) {
     cli_say("tables      number of rows not known in advance");
   cli_bytes(plan->checkpoint_bytes, text, sizeof text);
   cli_say("checkpoints %s each, the last three kept", text);
-  if (ranks.size > 1 && plan->most_ranks > 0)
-    cli_say("ranks       %d; more than %d would not be faster, nor more than there are free cores", ranks.size,
-            plan->most_ranks < SIM_RANKS_MAX ? plan->most_ranks : SIM_RANKS_MAX);
+  check_ranks(plan, ranks.size);
   if (plan->work_most > 0) {
     char most[64];
     cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, text, sizeof text);

@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include "cli/bench/bench.h"
 #include "cli/run/launcher.h"
 #include "cli/run/ranks.h"
 #include "cli/run/status.h"
@@ -61,7 +62,10 @@ static bool computes(const cli_options *options) {
 }
 
 /* Whether the command makes a run, which may have several ranks. */
-static bool runs(const cli_options *options) { return options->command == CLI_RUN || options->command == CLI_RESUME; }
+static bool runs(const cli_options *options) {
+  return options->command == CLI_RUN || options->command == CLI_RESUME ||
+         (options->command == CLI_BENCH && options->ranks > 0);
+}
 
 /* Takes this process's rank from sim --ranks, or from a launcher of MPI. *done: another process does the command. */
 static sim_status find_ranks(const cli_options *options, bool *done) {
@@ -80,7 +84,10 @@ int cli_main(int argc, char **argv) {
   bool done = false;
   if (status == SIM_OK) status = find_ranks(&options, &done);
   if (done) return sim_status_exit_code(status);
-  if (status == SIM_OK && runs(&options) && options.ranks > cli_comm()->size) return cli_ranks_launch(&options, argv);
+  if (status == SIM_OK && runs(&options) && !cli_ranks_started()) {
+    if (options.command == CLI_BENCH) return cli_bench_launch(&options, argv);
+    if (options.ranks > 1) return cli_ranks_launch(&options, argv);
+  }
   if (status == SIM_OK) status = io_init();
   if (status == SIM_OK) status = dispatch(&options);
   const int unwritten = cli_stdout_error();

@@ -103,7 +103,10 @@ const cli_option_row cli_options_known[CLI_OPTIONS] = {
                       VALUE_NEEDED,
                       {{ON_RUN | ON_RESUME | ON_CHECK, " N",
                         "number of processes on this host that share the run (default 1), with the same results\nfor "
-                        "every number; the cores, or --threads for each, are divided among them"}}},
+                        "every number; the cores, or --threads for each, are divided among them"},
+                       {ON_BENCH, " N",
+                        "with --scaling: rows on 1, 2, 4, ... N ranks, with the same size and with the same work a "
+                        "rank"}}},
     [OPTION_ISA] = {"--isa",
                     NULL,
                     VALUE_NEEDED,

@@ -347,6 +347,7 @@ static sim_status print_json(const bench *b) {
 
 sim_status cli_bench(const cli_options *options) {
   static bench b;
+  if (options->ranks > 0) return cli_bench_rank(options);
   b = (bench){.options = options, .json = options->json, .pace = {.2, 10, .2, 5, false, 0}};
   if (options->scaling) b.pace = (bench_pace){0, 10, .1, 3, true, 0};
   if (options->quick) b.pace = (bench_pace){.04, .3, .04, 3, options->scaling, 0};

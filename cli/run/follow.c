@@ -23,17 +23,14 @@ static size_t mute_sinks(const cli_job *job, sim_sink sinks[SINKS]) {
     sinks[count].kind = SIM_SINK_TABLE;
     sinks[count++].cadence = output->tables;
   }
-  sinks[count] = mute;
-  sinks[count++].cadence = output->snapshots;
+  io_hosts_sink(job->setup.comm, SIM_SINK_SNAPSHOT, output->snapshots, &sinks[count++]);
   for (size_t i = 0; i < output->slices.count; i++) {
     const sim_slice *slice = output->slices.items[i].data;
     if (slice->when.kind == SIM_NEVER) continue;
     sinks[count] = mute;
     sinks[count++].cadence = slice->when;
   }
-  sinks[count] = mute;
-  sinks[count].kind = SIM_SINK_CHECKPOINT;
-  sinks[count++].cadence = output->checkpoint;
+  io_hosts_sink(job->setup.comm, SIM_SINK_CHECKPOINT, output->checkpoint, &sinks[count++]);
   return count;
 }
 
@@ -70,7 +67,9 @@ sim_status cli_follow(cli_job *job) {
     run->ended = run->clock.t_end == -INFINITY;
   }
   sim_status status = job->model->create(job->parameters, &job->setup, &run->clock, &run->self);
+  const sim_comm_totals before = sim_comm_counted(run->comm);
   if (status == SIM_OK) status = sim_run_loop(run);
+  if (job->options->profile) status = cli_say_ranks(run->comm, &before, run->last.elapsed, status);
   if (run->self) job->model->destroy(&run->self);
   free(run);
   return status;

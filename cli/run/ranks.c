@@ -2,6 +2,7 @@
 
 #include "cli/run/launcher.h"
 #include "engine/comm/forked.h"
+#include "engine/comm/heartbeat.h"
 #include "engine/wall_clock.h"
 
 #define XXH_INLINE_ALL
@@ -27,6 +28,7 @@ static struct {
   int rank, size;
 } sharing; /* of the ranks of a launcher: among those that share the cores of this one */
 const sim_comm *cli_comm(void) { return comm.size > 0 ? &comm : &sim_comm_alone; }
+bool cli_ranks_started(void) { return comm.size > 0; }
 
 /* ---- a started rank ---- */
 
@@ -174,17 +176,22 @@ void cli_ranks_leave_now(int code) {
 
 /* ---- the starting process ---- */
 
-static const double patience = 20; /* seconds after a failure until the remaining ranks are killed */
+static const double patience = 20;     /* seconds after a failure until the remaining ranks are killed */
+static const double end_patience = 3;  /* the same after the end of rank 0: the others have nothing to save */
+static const double short_silence = 5; /* seconds without a sign of life, once a stop is wanted or a rank has failed */
 static const int passed_on[] = {SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2};
 enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
 
 typedef struct launch {
   sim_forked *forked;
   pid_t ranks[SIM_RANKS_MAX]; /* 0: has ended */
+  pid_t first;                /* rank 0, once it has ended; else 0 */
   int size, left;
   int how[SIM_RANKS_MAX]; /* wait status */
   bool interrupted;       /* by SIGINT */
+  bool stopping;          /* a signal was passed on that ends the run */
   double end;             /* time by which all must have ended; INFINITY: no failure yet */
+  sim_heartbeat heartbeat;
 } launch;
 
 /* In the new process: becomes a rank. It dies with the starting process, as nobody would tell the others of its end. */
@@ -199,7 +206,7 @@ _Noreturn static void become_rank(const launch *l, int rank, pid_t parent, const
 
 static void note_end(launch *l, int rank, int how) {
   char message[96];
-  int first;
+  if (rank == 0) l->first = l->ranks[0];
   l->ranks[rank] = 0;
   l->how[rank] = how;
   l->left--;
@@ -211,7 +218,9 @@ static void note_end(launch *l, int rank, int how) {
     snprintf(message, sizeof message, "ended with exit code %d", WEXITSTATUS(how)); /* unless it has said more */
     sim_forked_fail(l->forked, rank, SIM_ERR_RANK, message);
   }
-  if (sim_forked_failure(l->forked, &first) != SIM_OK && isinf(l->end)) l->end = sim_wall_clock() + patience;
+  if (sim_forked_failure(l->forked) == SIM_OK) return;
+  const double now = sim_wall_clock(), end = now + (l->ranks[0] > 0 ? patience : end_patience);
+  if (isinf(l->end) || rank == 0) l->end = fmin(l->end, end);
 }
 
 static void reap(launch *l) {
@@ -226,30 +235,61 @@ static void kill_all(const launch *l) {
     if (l->ranks[r] > 0) (void)kill(l->ranks[r], SIGKILL);
 }
 
+/* A rank that gives no sign of life was stopped (SIGSTOP), or the system does not run it: nothing else can end it. */
+static void kill_silent(launch *l) {
+  uint64_t words[SIM_RANKS_MAX];
+  char message[96];
+  sim_forked_words(l->forked, words);
+  sim_heartbeat_look(&l->heartbeat, words, sim_wall_clock());
+  const double usual = sim_heartbeat_limit();
+  for (int r = 0; r < l->size; r++) {
+    const double silence = sim_heartbeat_silence(&l->heartbeat, r);
+    const bool ending = l->stopping || !isinf(l->end);
+    if (l->ranks[r] == 0 || silence <= (ending ? fmin(short_silence, usual) : usual)) continue;
+    snprintf(message, sizeof message, "gave no sign of life for %.0f s and was killed", silence);
+    sim_forked_fail(l->forked, r, SIM_ERR_RANK, message);
+    (void)kill(l->ranks[r], SIGKILL);
+  }
+}
+
 static void wait_for_ranks(launch *l, const sigset_t *signals) {
   const struct timespec second = {.tv_sec = 1};
+  sim_heartbeat_begin(&l->heartbeat, l->size, sim_wall_clock());
   for (reap(l); l->left > 0; reap(l)) {
     const int n = sigtimedwait(signals, NULL, &second);
     if (sim_wall_clock() > l->end) kill_all(l);
+    kill_silent(l);
     if (n <= 0 || n == SIGCHLD) continue;
     l->interrupted |= n == SIGINT;
+    l->stopping |= n != SIGUSR1 && n != SIGUSR2;
     if (l->ranks[0] > 0) (void)kill(l->ranks[0], n);
   }
 }
 
-/* The exit code of all: of the first failure, or of rank 0. Says what rank 0 can no longer say. */
+/* Rank 0 was killed: gives back its lock, and says what it can no longer say. */
+static sim_status stand_in(const launch *l, const cli_options *options) {
+  static cli_job job; /* only for the path of its folder */
+  job.options = options;
+  sim_status status = sim_forked_failure(l->forked);
+  if (status == SIM_OK) status = sim_fail(SIM_ERR_RANK, "rank 0 was killed");
+  const sim_error cause = *sim_error_last();
+  if (options->command == CLI_RESUME)
+    snprintf(job.output, sizeof job.output, "%s", options->target);
+  else if (cli_prepare_output(&job, ".out") != SIM_OK)
+    *job.output = '\0';
+  io_folder_end_of(job.output, l->first);
+  return sim_fail_at(status, cause.file, cause.line, "%.700s; see why, then: sim resume %.300s", cause.message,
+                     job.output);
+}
+
+/* The exit code of all: of rank 0, which has heard of every failure before its end; without it, of the failure. */
 static int exit_code(const launch *l, const cli_options *options) {
-  int rank = 0;
-  char message[160];
-  const sim_status failed = sim_forked_failure(l->forked, &rank);
-  const int how = l->how[0];
-  if (WIFSIGNALED(how)) {
-    if (WTERMSIG(how) == SIGINT && l->interrupted) cli_signals_end_by(SIGINT);
-    snprintf(message, sizeof message, "rank 0 was killed by signal %d (%s): sim resume continues from the checkpoint",
-             WTERMSIG(how), strsignal(WTERMSIG(how)));
-    cli_report(SIM_ERR_RANK, message, options->log_json);
-  }
-  return failed != SIM_OK ? sim_status_exit_code(failed) : WEXITSTATUS(how);
+  if (l->first == 0) return sim_status_exit_code(sim_forked_failure(l->forked));
+  if (!WIFSIGNALED(l->how[0])) return WEXITSTATUS(l->how[0]);
+  if (WTERMSIG(l->how[0]) == SIGINT && l->interrupted) cli_signals_end_by(SIGINT);
+  const sim_status status = stand_in(l, options);
+  cli_report(status, sim_error_last()->message, options->log_json);
+  return sim_status_exit_code(status);
 }
 
 /* Each rank reads the scenario: a pipe would give each a part. */

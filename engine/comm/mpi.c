@@ -56,6 +56,7 @@ typedef struct world {
   struct pollfd *processes; /* [size]; fd -1: not watched */
   long delay;               /* longest delay in microseconds before an exchange; 0: none */
   unsigned random;
+  sim_comm_totals totals;
 } world;
 
 static world all = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -144,8 +145,7 @@ static void delay(void) {
   (void)nanosleep(&(struct timespec){.tv_nsec = (long)(all.random >> 8) % all.delay * 1000}, NULL);
 }
 
-/* Waits for an operation; fails once a rank has failed. */
-static sim_status wait_for(sim_mpi_request *request, const char *what) {
+static sim_status wait_uncounted(sim_mpi_request *request, const char *what) {
   for (int i = 0;; i++) {
     int complete = 0;
     pthread_mutex_lock(&all.lock);
@@ -162,6 +162,14 @@ static sim_status wait_for(sim_mpi_request *request, const char *what) {
   }
 }
 
+/* Waits for an operation; fails once a rank has failed. */
+static sim_status wait_for(sim_mpi_request *request, const char *what) {
+  const double begin = sim_wall_clock();
+  const sim_status status = wait_uncounted(request, what);
+  all.totals.waited += sim_wall_clock() - begin;
+  return status;
+}
+
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 static sim_status gather(const sim_comm *comm, const void *in, size_t bytes, void *out) {
@@ -169,6 +177,8 @@ static sim_status gather(const sim_comm *comm, const void *in, size_t bytes, voi
   const bool placed = in == (char *)out + own;
   size_t chunk = (size_t)all.chunk / (size_t)comm->size;
   if (chunk == 0) chunk = 1;
+  all.totals.exchanges++;
+  all.totals.bytes += (double)bytes * (comm->size - 1);
   delay();
   for (size_t at = 0; at < bytes; at += chunk) {
     sim_mpi_request request;
@@ -202,6 +212,9 @@ static int begin_piece(const sim_piece *piece, bool sends, sim_mpi_request *requ
 static sim_status swap(const sim_comm *comm, const sim_piece *pieces, size_t count) {
   size_t most = 0, begun = 0;
   sim_status status = SIM_OK;
+  all.totals.exchanges++;
+  for (size_t i = 0; i < count; i++)
+    if (pieces[i].rank != comm->rank) all.totals.bytes += (double)pieces[i].out_bytes;
   delay();
   if (count == 0) {
     pthread_mutex_lock(&all.lock);
@@ -263,8 +276,13 @@ static sim_status test(const sim_comm *comm, bool *complete, uint64_t *words) {
   return SIM_OK;
 }
 
+static sim_status check(const sim_comm *comm) {
+  (void)comm;
+  return check_failure();
+}
+
 static const sim_transport transport = {
-    .name = "mpi", .gather = gather, .swap = swap, .post = post, .test = test, .abandon = abandon};
+    .name = "mpi", .gather = gather, .swap = swap, .post = post, .test = test, .abandon = abandon, .check = check};
 
 bool sim_mpi_is(const sim_comm *comm) { return comm->ops == &transport; }
 
@@ -409,6 +427,7 @@ sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, s
   all.delay = setting("SIM_COMM_DELAY", 900000);
   all.random = (unsigned)comm->rank * 2654435761u + (unsigned)getpid();
   comm->ops = &transport;
+  comm->totals = &all.totals;
   comm->self = &all;
   if (all.size == 1 || all.size > SIM_RANKS_MAX) return SIM_OK;
   SIM_TRY(allocate());

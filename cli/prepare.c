@@ -1,5 +1,6 @@
 #include "cli/prepare.h"
 
+#include "cli/rows.h"
 #include "cli/run/ranks.h"
 #include "engine/run/stage.h"
 
@@ -114,6 +115,7 @@ sim_status cli_prepare_scenario(cli_job *job) {
   const int length = slash == options->target ? 1 : slash ? (int)(slash - options->target) : 0;
   snprintf(job->folder, sizeof job->folder, "%.*s", length, options->target);
   job->setup.folder = job->folder;
+  SIM_TRY(cli_read_rows(job->model->parameters, job->folder, job->source.value));
   SIM_TRY(decode(job, options->target, job->source.value));
   return SIM_OK;
 }

@@ -70,6 +70,7 @@ static void type_text(const sim_field *field, char *out, size_t capacity) {
   size_t used = (size_t)snprintf(out, capacity, "%s%s",
                                  field->flags & SIM_OR_NUMBER ? "number or "
                                  : field->flags & SIM_OR_BOOL ? "true, false or "
+                                 : field->flags & SIM_OR_FILE ? "path of a text file, or "
                                                               : "",
                                  names[field->type]);
   if (field->signature && used < capacity) {

@@ -138,6 +138,11 @@ sim_status io_read_particles(const char *path, const char *species, const sim_un
 /* Counts the particles without reading them. */
 sim_status io_count_particles(const char *path, const char *species, int64_t *count) SIM_MUST_CHECK;
 
+/* Reads a text file of rows of `columns` finite numbers, separated by commas or blanks: (*rows)[*count][columns], which
+ * the caller frees. A first line that begins with a letter has names, which are left out; so are empty lines and those
+ * that begin with '#'. SIM_ERR_NO_INPUT, SIM_ERR_IO, SIM_ERR_SCENARIO with path and line, SIM_ERR_NO_MEMORY. */
+sim_status io_read_rows(const char *path, size_t columns, double **rows, size_t *count) SIM_MUST_CHECK;
+
 /* Reads a PNG image, or a dataset of an HDF5 file. A sim_grid_reader. */
 sim_status io_read_grid(const sim_grid_source *source, double *values) SIM_MUST_CHECK;
 

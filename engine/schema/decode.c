@@ -94,7 +94,8 @@ static void decode_array(sim_decoder *d, const sim_field *field, const sim_place
     return;
   }
   if (packed ? value->u.array.cols != cols : !list) {
-    sim_decode_expected(d, at, value, "a list of %s", cols > 1 ? "lists of numbers" : "numbers");
+    sim_decode_expected(d, at, value, "a list of %s%s", cols > 1 ? "lists of numbers" : "numbers",
+                        field->flags & SIM_OR_FILE ? ", or the path of a text file" : "");
     return;
   }
   size_t rows = packed ? value->u.array.rows : value->u.table.count;

@@ -46,7 +46,8 @@ enum sim_field_flag {
   SIM_MAY_CHANGE = 1 << 9,    /* a restart may change the value */
   SIM_OR_NUMBER = 1 << 10,    /* SIM_FUNCTION: a number stands for a constant function */
   SIM_REPORTED = 1 << 11,     /* observables: the user is told of a value that is not finite in a finite state */
-  SIM_OR_BOOL = 1 << 12       /* SIM_REAL: true is stored as NaN and false as 0 */
+  SIM_OR_BOOL = 1 << 12,      /* SIM_REAL: true is stored as NaN and false as 0 */
+  SIM_OR_FILE = 1 << 13       /* SIM_NUMBERS: the path of a text file with the rows, which the program reads */
 };
 
 /* Inputs and results of a scenario's function. Inputs are matched by name, not by order: function(t, x) reads x and

@@ -1,7 +1,10 @@
 #include "io/input/csv.h"
 
+#include "io/input/foreign.h"
+#include "io/io.h"
 #include "io/sys.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,6 +151,65 @@ static sim_status read_all(reader *self, bool keep) {
   }
   if (self->count == 0) return sim_fail(SIM_ERR_SCENARIO, "%s: holds no particles", self->path);
   return SIM_OK;
+}
+
+/* Numbers of one line, separated by commas or blanks, to row[columns]. */
+static sim_status read_row(const reader *self, const char *text, size_t columns, double *row) {
+  for (size_t k = 0; k < columns; k++) {
+    char *end;
+    text += strspn(text, " \t");
+    if (k > 0 && *text == ',') text++;
+    row[k] = strtod(text, &end);
+    if (end == text || (*end != '\0' && *end != ',' && *end != ' ' && *end != '\t') || !isfinite(row[k]))
+      return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: expected %zu finite numbers, column %zu is none", self->path,
+                      self->line, columns, k + 1);
+    text = end;
+  }
+  if (text[strspn(text, " \t")] == '\0') return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: expected %zu numbers, got more", self->path, self->line, columns);
+}
+
+static sim_status read_rows(reader *self, size_t columns, double **rows, size_t *count) {
+  bool more;
+  SIM_TRY(next_record(self, &more));
+  const char *text = self->text + (strncmp(self->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0); /* byte order mark */
+  if (more && isalpha((unsigned char)text[strspn(text, " \t\"")])) {
+    SIM_TRY(next_record(self, &more));
+    text = self->text;
+  }
+  for (size_t capacity = 0; more; (*count)++, text = self->text) {
+    if (*count == capacity) {
+      capacity = capacity ? 2 * capacity : 1024;
+      double *grown = realloc(*rows, capacity * columns * sizeof *grown);
+      if (!grown) return sim_no_memory("%s from line %ld on", self->path, self->line);
+      *rows = grown;
+    }
+    SIM_TRY(read_row(self, text, columns, *rows + *count * columns));
+    SIM_TRY(next_record(self, &more));
+  }
+  return *count > 0 ? SIM_OK : sim_fail(SIM_ERR_SCENARIO, "%s: holds no numbers", self->path);
+}
+
+sim_status io_read_rows(const char *path, size_t columns, double **rows, size_t *count) {
+  io_foreign file;
+  reader *self = calloc(1, sizeof *self);
+  *rows = NULL;
+  *count = 0;
+  if (!self) return sim_no_memory("the reader of a text file");
+  sim_status status = io_foreign_open(path, &file);
+  if (status == SIM_OK) {
+    self->path = path;
+    self->fd = file.fd;
+    status = file.form == IO_FORM_OTHER ? read_rows(self, columns, rows, count)
+                                        : sim_fail(SIM_ERR_SCENARIO, "%s: is not a text file of numbers", path);
+    io_foreign_close(&file);
+  }
+  if (status != SIM_OK) {
+    free(*rows);
+    *rows = NULL;
+  }
+  free(self);
+  return status;
 }
 
 sim_status io_csv_read(int fd, const char *path, sim_particles *out, int64_t *count) {

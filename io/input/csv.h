@@ -1,5 +1,6 @@
-/* Particles in a CSV file: a header line with column names among mass, x, y, z, vx, vy, vz in any order, then a line
- * of numbers for each particle, in the scenario's units. Empty lines and lines that begin with '#' are ignored. */
+/* Text files of numbers. Particles in a CSV file: a header line with column names among mass, x, y, z, vx, vy, vz in
+ * any order, then a line of numbers for each particle, in the scenario's units. Empty lines and lines that begin with
+ * '#' are ignored. */
 #ifndef SIM_IO_CSV_H
 #define SIM_IO_CSV_H
 

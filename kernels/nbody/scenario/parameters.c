@@ -180,8 +180,9 @@ static const sim_field zeldovich_fields[] = {
     SPECIES("matter"),
     {SIM_FIELD(nbody_zeldovich, n), .type = SIM_INT, .flags = SIM_REQUIRED | SIM_RANGE, .min = 4, .max = 2048,
      .doc = "bodies along a side of the box"},
-    {SIM_FIELD(nbody_zeldovich, power), .type = SIM_NUMBERS, .components = 2,
-     .doc = "linear power spectrum at a = 1 as rows { k, P } with rising k, a power law between them; none: k^index "
+    {SIM_FIELD(nbody_zeldovich, power), .type = SIM_NUMBERS, .components = 2, .flags = SIM_OR_FILE,
+     .doc = "linear power spectrum at a = 1 as rows { k, P } with rising k, a power law between them, or the path of a "
+            "text file with two columns, relative to the scenario's folder; none: k^index "
             "times the square of Eisenstein and Hu's transfer function (1998, without baryon wiggles), which takes "
             "lengths in Mpc/h"},
     {SIM_FIELD(nbody_zeldovich, index), .type = SIM_REAL, .flags = SIM_RANGE, .min = -3, .max = 4, .initial = "auto",

@@ -21,6 +21,17 @@ done
 expect 0 "has a root mean square of" "$SIM" check universe.lua --set a=0.2
 expect 0 "has a root mean square of" "$SIM" check universe.lua --set sigma8=6.0
 
+# A spectrum from a text file is the same as its rows in the scenario, and a run goes on without the file.
+sed 's/n = 16, sigma8.*/n = 8, power = sim.param("file", false) and "sub.txt" or { {0.01, 1e4}, {1, 30}, {10, 0.1} } } },/
+     s/"never"/"every 1 steps"/g; s/1.01/1.05/' universe.lua >power.lua
+printf 'k, P\n# of linear theory\n0.01, 1e4\n1 30\n\n10\t0.1\n' >sub.txt
+expect 0 "" "$SIM" run power.lua -o rows
+expect 0 "" "$SIM" run power.lua -o file --set file=true
+same rows file "a spectrum from a file"
+rm -- sub.txt $(checkpoints file | tail -n 2)
+expect 0 "" "$SIM" resume file
+same rows file "a spectrum from a file that is gone"
+
 cat >box.lua <<'LUA'
 return sim.nbody {
   precision = "double",

@@ -1,0 +1,12 @@
+/* Rows of numbers that a scenario takes from text files. */
+#ifndef SIM_CLI_ROWS_H
+#define SIM_CLI_ROWS_H
+
+#include "engine/model.h"
+
+/* Replaces the path of each text file in a scenario's table, where the schema has SIM_OR_FILE, by the rows in it, so
+ * that what is decoded and stored does not depend on the file. Relative paths are from `folder`. Errors of
+ * io_read_rows. */
+sim_status cli_read_rows(const sim_schema *schema, const char *folder, sim_value *value) SIM_MUST_CHECK;
+
+#endif

@@ -9,7 +9,8 @@
  * A rank computes consecutive leaves and adds what it has of the tree: the sums of its largest whole subtrees, one for
  * 2 or 4 ranks, at most 2 log2(leaves) for any number. Ranks swap these by ranges of bodies, add the rest of the tree
  * for their own range, and gather the result. Number and limits of leaves follow from the number of bodies alone, so
- * that neither ranks nor threads show in the bits. */
+ * that neither ranks nor threads show in the bits. Fixed-point sums would need no tree, but a bound of the forces,
+ * which there is none of without softening and for custom laws, and bodies with small forces would lose digits. */
 #ifndef NBODY_DIRECT_ROUNDS_H
 #define NBODY_DIRECT_ROUNDS_H
 

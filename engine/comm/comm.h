@@ -28,7 +28,8 @@ typedef struct sim_comm {
 } sim_comm;
 
 /* Functions of a transport. Host memory. gather and swap block until all ranks take part; they and test fail once a
- * rank has failed or died: with that rank's status and "rank N: its message". From one thread, except abandon. */
+ * rank has failed or died: with that rank's status and "rank N: its message". From one thread, except abandon and
+ * check. */
 typedef struct sim_transport {
   const char *name; /* "alone", "forked" */
   /* out[size][bytes]: `in` of every rank, in the order of ranks. `in` may be this rank's place in `out`. */
@@ -41,6 +42,8 @@ typedef struct sim_transport {
   sim_status (*test)(const sim_comm *comm, bool *complete, uint64_t *words);
   /* Ends the exchange of all ranks: their calls fail from now on. The first failure counts. Any thread. */
   void (*abandon)(const sim_comm *comm, sim_status status, const char *message);
+  /* The failure that has ended the exchange, as gather reports it; SIM_OK without one. Never waits. Any thread. */
+  sim_status (*check)(const sim_comm *comm);
 } sim_transport;
 
 /* The only rank of a run; calls are copies. */

@@ -210,8 +210,15 @@ static void abandon(const sim_comm *comm, sim_status status, const char *message
   sim_forked_fail(comm->self, comm->rank, status, message);
 }
 
-static const sim_transport transport = {
-    .name = "forked", .gather = gather, .swap = swap, .post = post, .test = test, .abandon = abandon};
+static sim_status check(const sim_comm *comm) { return check_failure(comm->self); }
+
+static const sim_transport transport = {.name = "forked",
+                                        .gather = gather,
+                                        .swap = swap,
+                                        .post = post,
+                                        .test = test,
+                                        .abandon = abandon,
+                                        .check = check};
 
 /* ---- the block ---- */
 

@@ -208,6 +208,22 @@ const char *sim_cuda_unavailable(void) {
   return *reason ? reason : NULL;
 }
 
+bool sim_cuda_identity(int number, char *out, size_t capacity) {
+  char why[512], uuid[48];
+  for (int i = 0; i < device_count(); i++) {
+    struct cudaDeviceProp properties;
+    if (refused(i, why, sizeof why) || number-- > 0) continue;
+    if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) {
+      (void)cudaGetLastError();
+      return false;
+    }
+    uuid_text(&properties.uuid, uuid);
+    snprintf(out, capacity, "%s", uuid);
+    return true;
+  }
+  return false;
+}
+
 /* Whether a UUID begins with `which`, with or without "GPU-" or "MIG-". */
 static bool begins(const char *uuid, const char *which) {
   const char *hex = uuid + 4;

@@ -254,11 +254,11 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
   if (option_is_stepped(p)) out->checkpoint_bytes += (2.0 * option_payoff_count(p) + 1) * sizeof(double);
   out->work_per_step = batch * (double)p->steps * (double)p->assets.count;
-  out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / chunk);
+  const bool cpu = setup->backend->kind == SIM_BACKEND_CPU; /* a GPU takes whole logical blocks */
+  out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / (cpu ? chunk : OPTION_BLOCK));
+  const double useful = fmin(setup->comm->size, out->most_ranks);
   out->work_rate_guess =
-      setup->backend->kind == SIM_BACKEND_CPU
-          ? guess[setup->isa] * fmin(setup->threads * fmin(setup->comm->size, out->most_ranks), omp_get_num_procs())
-          : 8e11;
+      cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= 0.3;
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
   out->t_end = p->sampling.paths;

@@ -139,7 +139,7 @@ static void *watch(void *context) {
   sim_exchange *x = context;
   sim_peer_words *words = x->peers.words;
   while (!atomic_load(&x->ends)) {
-    const sim_status status = x->comm->ops->check(x->comm);
+    const sim_status status = x->comm->ops->check != NULL ? x->comm->ops->check(x->comm) : SIM_OK;
     const bool late = words->late && atomic_load(&x->trusted);
     if (status != SIM_OK)
       sim_cuda_failed_by(status, sim_error_last()->message);
@@ -338,6 +338,7 @@ void sim_exchange_destroy(sim_exchange **exchange) {
   *exchange = NULL;
 }
 
+const sim_peers *sim_exchange_peers(const sim_exchange *x) { return x->by_peers ? &x->peers : NULL; }
 const char *sim_exchange_path(const sim_exchange *x) { return x->by_peers ? "peer" : "staged"; }
 
 void sim_exchange_gather(sim_exchange *x, void *array) {

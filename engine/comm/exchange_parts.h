@@ -41,6 +41,9 @@ void sim_peers_pull(const sim_peers *peers, void *array);
 /* After push_parts and a meeting: adds the others' values to this rank's columns of `array`, int64. */
 void sim_peers_add_parts(const sim_peers *peers, void *array);
 
+/* For tests: the arguments with which `exchange` calls these; NULL: it is staged. */
+const sim_peers *sim_exchange_peers(const sim_exchange *exchange);
+
 #ifdef __cplusplus
 }
 #endif

@@ -329,8 +329,7 @@ static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count
         got[c * count + k] = w->state.acceleration[c * w->state.n + numbers[k]];
         position[c * count + k] = position_at(&w->state, c * w->state.n + numbers[k]);
       }
-    nbody_direct_periodic_sample(w->direct, numbers, count, exact);
-    return SIM_OK;
+    return nbody_direct_periodic_sample(w->direct, numbers, count, exact);
   }
   nbody_fmm_tree *t = &w->tree;
   w->refits = 0; /* that ends the tree */

@@ -251,8 +251,10 @@ static sim_status open_gpu_of_rank(cli_job *job) {
       for (int q = 0; q < r; q++) shared |= *names[r] && strcmp(names[r], names[q]) == 0;
   }
   if (shared && !job->options->oversubscribe)
-    return sim_fail(SIM_ERR_USAGE, "%d ranks on this host and %d GPU%s: each rank needs one of its own; --oversubscribe "
-                    "lets them share, slowly", comm->host_size, count, count == 1 ? "" : "s");
+    return sim_fail(SIM_ERR_USAGE,
+                    "%d ranks on this host and %d GPU%s: each rank needs one of its own; --oversubscribe "
+                    "lets them share, slowly",
+                    comm->host_size, count, count == 1 ? "" : "s");
   snprintf(device, sizeof device, *own ? "cuda:%s" : "cuda", own);
   return sim_backend_select(device, &job->setup.backend);
 }
@@ -378,9 +380,8 @@ sim_status cli_prepare_device(cli_job *job) {
   const int shown = setup->comm->size > 1 ? (int)strlen(ranks) : 0;
   setup->backend->describe(name, sizeof name);
   if (setup->backend->kind == SIM_BACKEND_CPU)
-    snprintf(job->device, sizeof job->device, "%.160s, %.*s%d thread%s, %s", name, shown, ranks,
-             setup->threads, setup->threads == 1 ? "" : "s",
-             sim_isa_name(setup->isa));
+    snprintf(job->device, sizeof job->device, "%.160s, %.*s%d thread%s, %s", name, shown, ranks, setup->threads,
+             setup->threads == 1 ? "" : "s", sim_isa_name(setup->isa));
   else
     snprintf(job->device, sizeof job->device, "%.*s%s", shown, ranks, name);
   if (job->has_saved) setup->saved = &job->saved.frame;

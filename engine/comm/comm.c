@@ -43,13 +43,8 @@ static sim_status check(const sim_comm *comm) {
   return SIM_OK;
 }
 
-static const sim_transport alone = {.name = "alone",
-                                    .gather = gather,
-                                    .swap = swap,
-                                    .post = post,
-                                    .test = test,
-                                    .abandon = abandon,
-                                    .check = check};
+static const sim_transport alone = {
+    .name = "alone", .gather = gather, .swap = swap, .post = post, .test = test, .abandon = abandon, .check = check};
 
 const sim_comm sim_comm_alone = {.size = 1, .host_size = 1, .ops = &alone};
 

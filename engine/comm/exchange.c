@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-static const long look_interval = 50000000;                                /* ns between looks at the other ranks */
+static const long look_interval = 50000000;                                   /* ns between looks at the other ranks */
 static const unsigned long long trial = 20000000000, patience = 600000000000; /* ns of a meeting at most */
 
 struct sim_exchange {
@@ -77,7 +77,8 @@ static int64_t *part_of(const sim_exchange *x, int64_t *parts, int rank) {
 }
 
 static bool wait_for_device(void) {
-  return checked(cudaStreamSynchronize(sim_cuda_stream()), "cudaStreamSynchronize") && sim_queue_cuda.status() == SIM_OK;
+  return checked(cudaStreamSynchronize(sim_cuda_stream()), "cudaStreamSynchronize") &&
+         sim_queue_cuda.status() == SIM_OK;
 }
 
 /* The failure of another rank becomes that of the queue. */
@@ -308,10 +309,11 @@ static sim_status choose(sim_exchange *x) {
     return sim_fail(SIM_ERR_NO_DEVICE, "SIM_COMM_PATH asks for peer pointers: %s", why);
   int seen = 0;
   (void)cudaGetDeviceCount(&seen);
-  sim_log(SIM_LOG_INFO, "the GPUs of %d ranks exchange through host memory: %s%s", comm->size, why,
-          seen == 1 && comm->host_size > 1 && !asked
-              ? "; where each rank sees its own GPU alone, let it see all of them (--gpus-per-node, not --gpus-per-task)"
-              : "");
+  sim_log(
+      SIM_LOG_INFO, "the GPUs of %d ranks exchange through host memory: %s%s", comm->size, why,
+      seen == 1 && comm->host_size > 1 && !asked
+          ? "; where each rank sees its own GPU alone, let it see all of them (--gpus-per-node, not --gpus-per-task)"
+          : "");
   end_watch(x);
   return begin_staged(x);
 }

@@ -28,8 +28,9 @@ typedef struct sim_columns {
 
 /* Bytes that create allocates in device memory; the same on the host if staged. */
 double sim_exchange_bytes(const sim_comm *comm, const sim_columns *columns);
-/* All ranks call it, with the same columns, after the backend "cuda" is open. Tries the way that it takes, and says which
- * in the log. SIM_ERR_NO_DEVICE where SIM_COMM_PATH asks for what is not possible, SIM_ERR_USAGE, SIM_ERR_NO_MEMORY. */
+/* All ranks call it, with the same columns, after the backend "cuda" is open. Tries the way that it takes, and says
+ * which in the log. SIM_ERR_NO_DEVICE where SIM_COMM_PATH asks for what is not possible, SIM_ERR_USAGE,
+ * SIM_ERR_NO_MEMORY. */
 sim_status sim_exchange_create(const sim_comm *comm, const sim_columns *columns, sim_exchange **out) SIM_MUST_CHECK;
 /* No rank waits for another. Memory that others may still store into stays until the process ends. */
 void sim_exchange_destroy(sim_exchange **exchange);

@@ -212,13 +212,8 @@ static void abandon(const sim_comm *comm, sim_status status, const char *message
 
 static sim_status check(const sim_comm *comm) { return check_failure(comm->self); }
 
-static const sim_transport transport = {.name = "forked",
-                                        .gather = gather,
-                                        .swap = swap,
-                                        .post = post,
-                                        .test = test,
-                                        .abandon = abandon,
-                                        .check = check};
+static const sim_transport transport = {
+    .name = "forked", .gather = gather, .swap = swap, .post = post, .test = test, .abandon = abandon, .check = check};
 
 /* ---- the block ---- */
 

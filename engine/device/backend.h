@@ -38,7 +38,8 @@ typedef struct sim_queue {
   /* Waits for the work enqueued before the previous call, so that the host is never more than two calls ahead. */
   sim_status (*throttle)(void);
   /* Work enqueued between graph_begin and graph_end is captured instead of run; graph_launch enqueues it. During a
-   * profile, and between ranks that exchange through the host, the work runs instead, and *out is NULL: the caller enqueues it anew each time. */
+   * profile, and between ranks that exchange through the host, the work runs instead, and *out is NULL: the caller
+   * enqueues it anew each time. */
   sim_status (*graph_begin)(void);
   sim_status (*graph_end)(sim_graph **out);
   sim_status (*graph_launch)(sim_graph *graph);

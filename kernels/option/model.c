@@ -257,8 +257,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const bool cpu = setup->backend->kind == SIM_BACKEND_CPU; /* a GPU takes whole logical blocks */
   out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / (cpu ? chunk : OPTION_BLOCK));
   const double useful = fmin(setup->comm->size, out->most_ranks);
-  out->work_rate_guess =
-      cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;
+  out->work_rate_guess = cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= 0.3;
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
   out->t_end = p->sampling.paths;

@@ -32,7 +32,7 @@ elseif form == "box" then
   s.bodies = { sim.uniform_sphere { n = n, mass = 1, radius = 1.5, position = {2, 2, 2} } }
   s.box = { size = 4, boundary = "periodic" }
 elseif form == "adaptive" then
-  s.integrate.dt, s.integrate.t_end = nil, 0.1
+  s.integrate.dt, s.integrate.t_end = "adaptive", 0.1
 end
 return sim.nbody(s)
 LUA

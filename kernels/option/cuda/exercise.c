@@ -17,12 +17,12 @@ typedef struct regression {
   void *record, *step, *total; /* kernels */
   option_keys keys;
   void *table, *constants; /* on the device; on the host */
-  int chunks, share;  /* of all ranks; most of one rank */
-  int first, own;     /* chunks of this rank: the first of them, and their number */
-  double *price, *cash; /* on the device, of this rank's paths: [dates][paths], [paths] */
-  double *partial;      /* on the device, of all chunks: [ranks * share][SUMS] */
-  double *sums;         /* on the device: [SUMS] */
-  double *host;         /* on the host, as `partial`; only with several ranks */
+  int chunks, share;       /* of all ranks; most of one rank */
+  int first, own;          /* chunks of this rank: the first of them, and their number */
+  double *price, *cash;    /* on the device, of this rank's paths: [dates][paths], [paths] */
+  double *partial;         /* on the device, of all chunks: [ranks * share][SUMS] */
+  double *sums;            /* on the device: [SUMS] */
+  double *host;            /* on the host, as `partial`; only with several ranks */
 } regression;
 
 static void release(void *self) {
@@ -45,7 +45,8 @@ static sim_status simulate(void *self, const option_rule *rule, int asset, int c
   void *device = NULL;
   if (f->comm->size > 1 && (f->host = calloc(rows, OPTION_REGRESSION_SUMS * sizeof(double))) == NULL)
     return sim_no_memory("early exercise");
-  SIM_TRY(sim_backend_cuda.alloc((paths * (dates + 1) + (rows + 1) * OPTION_REGRESSION_SUMS) * sizeof(double), &device));
+  SIM_TRY(
+      sim_backend_cuda.alloc((paths * (dates + 1) + (rows + 1) * OPTION_REGRESSION_SUMS) * sizeof(double), &device));
   f->price = device;
   f->cash = f->price + paths * dates;
   f->partial = f->cash + paths;

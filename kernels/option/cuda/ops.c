@@ -77,7 +77,8 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double lines = assets * (1 + 2 * fmin(quantities - option_payoff_count(p), 5 * assets));
   const bool quasi = p->sampling.sequence == OPTION_SOBOL;
   const double motions = quasi ? 0x1p18 * real * option_quasi_dimensions(p) : 0;
-  return option_cuda_policy_bytes(p, setup->comm->size) + option_quasi_bytes(p) + motions + 3 * lines * ((double)p->steps + 4) * real +
+  return option_cuda_policy_bytes(p, setup->comm->size) + option_quasi_bytes(p) + motions +
+         3 * lines * ((double)p->steps + 4) * real +
          ceil((parts + blocks) / setup->comm->size) * quantities * 2 * sizeof(double);
 }
 

@@ -17,7 +17,7 @@ enum { THREADS = NBODY_PARTIAL_BODIES, BLOCKS = 1024 /* wanted */, SPLITS_MOST =
 struct nbody_solver_work {
   nbody_options options;
   nbody_state state;
-  double mass_unit; /* a power of two */
+  double mass_unit;       /* a power of two */
   nbody_cuda_share share; /* thread blocks of this rank, of forces and of the potential energy */
   int blocks, splits, per_split;
   void *memory;        /* one allocation in device memory for all arrays below */
@@ -101,8 +101,7 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
   w->blocks = nbody_partials(options->n);
   w->splits = splits_for(options->n);
   w->per_split = (int)((options->n + w->splits - 1) / w->splits);
-  sim_status status =
-      nbody_cuda_share_create(options->comm, options->n, THREADS, !options->laws.no_pairs, &w->share);
+  sim_status status = nbody_cuda_share_create(options->comm, options->n, THREADS, !options->laws.no_pairs, &w->share);
   if (status == SIM_OK) status = sim_backend_cuda.alloc(l.total, &w->memory);
   if (status == SIM_OK) {
     char *const at = (char *)w->memory;
@@ -184,9 +183,10 @@ static void launch(nbody_solver_work *w, const pair_real *table, double *out) {
   const unsigned own = (unsigned)w->share.count;
   if (own == 0) return;
   const periodic_pairs<pair_real> pairs = {table, (pair_real)(softening * softening)};
-  device_launch(&kernel, n * n * (NBODY_TABLE_ROW * sizeof(pair_real)) * own / w->blocks, dim3(own, (unsigned)w->splits),
-                THREADS, periodic_sum<POTENTIAL, real, pair_real>, (int)w->options.n, (const real *)w->state.mass,
-                (const real *)w->state.position, per_size, 1 / w->mass_unit, pairs, w->per_split, w->share.first, w->blocks, out);
+  device_launch(&kernel, n * n * (NBODY_TABLE_ROW * sizeof(pair_real)) * own / w->blocks,
+                dim3(own, (unsigned)w->splits), THREADS, periodic_sum<POTENTIAL, real, pair_real>, (int)w->options.n,
+                (const real *)w->state.mass, (const real *)w->state.position, per_size, 1 / w->mass_unit, pairs,
+                w->per_split, w->share.first, w->blocks, out);
 }
 
 static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {

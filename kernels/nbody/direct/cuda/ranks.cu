@@ -67,7 +67,8 @@ void nbody_cuda_share_partials(const nbody_cuda_share *s, double *partial, int p
   const size_t blocks = (size_t)s->blocks, bytes = (size_t)parts * blocks * sizeof(double);
   const size_t share = sim_comm_share(s->comm, blocks);
   if (s->comm->size == 1) return;
-  double *all = (double *)malloc(bytes * (size_t)(s->comm->size + 1)), *own = all + (size_t)s->comm->size * parts * blocks;
+  double *all = (double *)malloc(bytes * (size_t)(s->comm->size + 1)),
+         *own = all + (size_t)s->comm->size * parts * blocks;
   sim_status status = all == NULL ? sim_no_memory("sums over bodies") : sim_backend_cuda.copy(own, partial, bytes);
   if (status == SIM_OK) status = s->comm->ops->gather(s->comm, own, bytes, all);
   for (size_t i = 0; status == SIM_OK && i < (size_t)parts * blocks; i++)

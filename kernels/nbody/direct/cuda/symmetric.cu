@@ -186,8 +186,8 @@ template <typename real, int K> static void launch(nbody_solver_work *w) {
   const int tiles = of.last - of.first;
   if (tiles == 0) return;
   /* 17 floating-point instructions a pair; where masses are equal, 15 */
-  device_launch(&kernel, 8.5 * n * n * nbody_cuda_part(w), dim3((unsigned)((tiles + WARPS - 1) / WARPS)), WARPS * 32, symmetric<real, K>,
-                bodies_of<real>(w), of, (unsigned long long *)w->state.acceleration);
+  device_launch(&kernel, 8.5 * n * n * nbody_cuda_part(w), dim3((unsigned)((tiles + WARPS - 1) / WARPS)), WARPS * 32,
+                symmetric<real, K>, bodies_of<real>(w), of, (unsigned long long *)w->state.acceleration);
 }
 
 template <typename real> void nbody_cuda_symmetric(nbody_solver_work *w) {

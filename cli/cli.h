@@ -61,6 +61,7 @@ typedef struct cli_options {
   const char *partition, *account;   /* of batch; NULL: the cluster's default */
   double time;                       /* of batch: seconds of the job; NaN: automatic */
   const char *for_script;            /* name of an option that applies to job scripts only; NULL: none was given */
+  int nodes, ntasks;                 /* of batch; 0: not given */
   int cpus, gpus, jobs, only;        /* 0 (gpus: -1): automatic; only: run of a sweep from 1, 0: all */
   bool script, yes;                  /* of sweep: script: print the job array; yes: allow many runs */
   double lua_seconds;                /* processor time of the scenario script */
@@ -101,6 +102,7 @@ void cli_terminal_files(int text, int json);
 void cli_terminal_stop(void);
 /* From now on nothing is printed: neither messages, nor lines, nor reports. */
 void cli_terminal_mute(void);
+void cli_terminal_unmute(void);
 void cli_terminal_progress(const sim_progress *progress, const char *work_unit);
 /* Event "start", "done", "stopped" or "failed", for readers of run.jsonl or --log-json. digest "": none. */
 void cli_terminal_event(const char *event, const sim_clock *clock, const char *digest);

@@ -1,5 +1,7 @@
 #include "cli/cli.h"
 
+#include "cli/bench/bench.h"
+#include "cli/run/launcher.h"
 #include "cli/run/ranks.h"
 #include "cli/run/status.h"
 #include "io/io.h"
@@ -60,11 +62,16 @@ static bool computes(const cli_options *options) {
 }
 
 /* Whether the command makes a run, which may have several ranks. */
-static bool runs(const cli_options *options) { return options->command == CLI_RUN || options->command == CLI_RESUME; }
+static bool runs(const cli_options *options) {
+  return options->command == CLI_RUN || options->command == CLI_RESUME ||
+         (options->command == CLI_BENCH && options->ranks > 0);
+}
 
-static sim_status find_ranks(const cli_options *options) {
-  SIM_TRY(cli_ranks_attach());
-  return cli_comm()->size == 1 ? cli_ranks_check_launcher(options) : SIM_OK;
+/* Takes this process's rank from sim --ranks, or from a launcher of MPI. *done: another process does the command. */
+static sim_status find_ranks(const cli_options *options, bool *done) {
+  *done = false;
+  if (runs(options)) SIM_TRY(cli_ranks_attach());
+  return cli_comm()->size == 1 ? cli_ranks_join(options, done) : SIM_OK;
 }
 
 int cli_main(int argc, char **argv) {
@@ -72,9 +79,15 @@ int cli_main(int argc, char **argv) {
   cli_signals_install();
   static cli_options options;
   sim_status status = cli_options_parse(argc, argv, &options);
+  if (status != SIM_OK && options.ranks == 0 && cli_launcher_find().rank > 0) cli_terminal_mute(); /* one line of all */
   if (status == SIM_OK && computes(&options)) cli_wait_asleep(argv);
-  if (status == SIM_OK && runs(&options)) status = find_ranks(&options);
-  if (status == SIM_OK && runs(&options) && options.ranks > cli_comm()->size) return cli_ranks_launch(&options, argv);
+  bool done = false;
+  if (status == SIM_OK) status = find_ranks(&options, &done);
+  if (done) return sim_status_exit_code(status);
+  if (status == SIM_OK && runs(&options) && !cli_ranks_started()) {
+    if (options.command == CLI_BENCH) return cli_bench_launch(&options, argv);
+    if (options.ranks > 1) return cli_ranks_launch(&options, argv);
+  }
   if (status == SIM_OK) status = io_init();
   if (status == SIM_OK) status = dispatch(&options);
   const int unwritten = cli_stdout_error();
@@ -83,6 +96,7 @@ int cli_main(int argc, char **argv) {
     if (unwritten == EPIPE) sim_error_clear(); /* the reader has closed the pipe */
   }
   report(status, &options);
+  cli_ranks_leave(sim_status_exit_code(status));
   if (status == SIM_ERR_STOPPED && cli_signals_which() == SIGINT) cli_signals_end_by(SIGINT);
   return sim_status_exit_code(status);
 }

@@ -103,11 +103,15 @@ const cli_option_row cli_options_known[CLI_OPTIONS] = {
                       VALUE_NEEDED,
                       {{ON_RUN | ON_RESUME | ON_CHECK, " N",
                         "number of processes on this host that share the run (default 1), with the same results\nfor "
-                        "every number; the cores, or --threads for each, are divided among them"}}},
+                        "every number; the cores, or --threads for each, are divided among them"},
+                       {ON_BENCH, " N",
+                        "with --scaling: rows on 1, 2, 4, ... N ranks, with the same size and with the same work a "
+                        "rank"}}},
     [OPTION_OVERSUBSCRIBE] = {"--oversubscribe",
                               NULL,
                               VALUE_NONE,
-                              {{ON_RUN | ON_RESUME, "", "let several ranks use one GPU, slowly: for tests"}}},
+                              {{ON_RUN | ON_RESUME | ON_BENCH, "",
+                                "let several ranks use one GPU, slowly: for tests"}}},
     [OPTION_ISA] = {"--isa",
                     NULL,
                     VALUE_NEEDED,
@@ -151,7 +155,18 @@ const cli_option_row cli_options_known[CLI_OPTIONS] = {
                      VALUE_NEEDED,
                      {{ON_RUN | ON_RESUME | ON_CHECK, " N",
                        "share the run among N GPUs of this host: --ranks N --device cuda"},
+                      {ON_BENCH, " N", "with --scaling: as --ranks, with a GPU for each rank"},
                       {ON_SWEEP | ON_BATCH, " N", "number of GPUs of a job (default: from the estimate)"}}},
+    [OPTION_NODES] = {"--nodes",
+                      NULL,
+                      VALUE_NEEDED,
+                      {{ON_BATCH, " N", "number of hosts of a job whose tasks share the run (default 1)"}}},
+    [OPTION_NTASKS] = {"--ntasks",
+                       NULL,
+                       VALUE_NEEDED,
+                       {{ON_BATCH, " N",
+                         "number of tasks that share the run, each with --cpus cores (default 1; with --nodes one\nfor "
+                         "each GPU, else for each host)"}}},
     [OPTION_PARTITION] = {"--partition",
                           NULL,
                           VALUE_NEEDED,
@@ -200,5 +215,7 @@ const cli_option_row cli_options_known[CLI_OPTIONS] = {
 };
 
 int cli_option_commands(cli_option_id id) {
-  return cli_options_known[id].help[0].commands | cli_options_known[id].help[1].commands;
+  int commands = 0;
+  for (int k = 0; k < CLI_HELPS; k++) commands |= cli_options_known[id].help[k].commands;
+  return commands;
 }

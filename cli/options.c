@@ -150,6 +150,8 @@ static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   case OPTION_TIME: return parse_job_time(value, &out->time);
   case OPTION_CPUS: return parse_count("--cpus", value, 1, THREADS_MAX, &out->cpus);
   case OPTION_GPUS: return parse_count("--gpus", value, 0, 64, &out->gpus);
+  case OPTION_NODES: return parse_count("--nodes", value, 1, SIM_RANKS_MAX, &out->nodes);
+  case OPTION_NTASKS: return parse_count("--ntasks", value, 1, SIM_RANKS_MAX, &out->ntasks);
   case OPTION_PARTITION: return parse_name("--partition", value, &out->partition);
   case OPTION_ACCOUNT: return parse_name("--account", value, &out->account);
   case OPTION_SCHEDULER: out->scheduler = value; break;

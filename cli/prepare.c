@@ -1,5 +1,6 @@
 #include "cli/prepare.h"
 
+#include "cli/run/ranks.h"
 #include "engine/device/cuda.h"
 #include "engine/run/stage.h"
 
@@ -363,9 +364,10 @@ sim_status cli_prepare_device(cli_job *job) {
     return sim_fail(SIM_ERR_NO_DEVICE, "%s not on %s: use --device cpu", lacks, setup->backend->name);
   SIM_TRY(choose_isa(job));
   const char *limit;
-  int most = omp_get_max_threads(), cores = cli_scheduler_cores(&job->scheduler, &limit);
-  cores = (cores + setup->comm->host_size - 1 - setup->comm->host_rank) / setup->comm->host_size; /* of this rank */
-  if (cores < 1) cores = 1;
+  int rank, ranks_here;
+  cli_ranks_cores(setup->comm, &rank, &ranks_here);
+  const int most = omp_get_max_threads(),
+            cores = cli_scheduler_cores(&job->scheduler, rank, ranks_here, cli_ranks_launched(), &limit);
   setup->threads = options->threads ? options->threads
                    : most < cores   ? most
                                     : cores; /* OMP_NUM_THREADS may request fewer */

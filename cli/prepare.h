@@ -54,7 +54,9 @@ void cli_log_functions(const cli_job *job);
 sim_status cli_check_point(const cli_job *job) SIM_MUST_CHECK;
 /* check.c: the whole of `sim check`. */
 sim_status cli_check_job(cli_job *job) SIM_MUST_CHECK;
-/* batch.c: prints a job script for a prepared scenario, or for the runs of a sweep of it (0: none). */
+/* batch.c: number of tasks of a job script, the ranks of its run. */
+int cli_script_tasks(const cli_options *options);
+/* Prints a job script for a prepared scenario, or for the runs of a sweep of it (0: none). */
 sim_status cli_script_print(const cli_job *job, size_t sweep) SIM_MUST_CHECK;
 /* sweep.c: the whole of `sim sweep`. */
 sim_status cli_sweep_run(cli_job *job) SIM_MUST_CHECK;

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "build_info.h"
+#include "cli/run/launcher.h"
 #include "io/io.h"
 #include "lua/scenario.h"
 
@@ -202,6 +203,7 @@ sim_status cli_info(void) {
     cli_bytes((double)(*backend)->memory_free(), memory, sizeof memory);
     printf("%-10s %s, %s free\n", (*backend)->name, text, memory);
   }
+  cli_mpi_info();
   printf("threads    %d\n", omp_get_max_threads());
   puts("random     Philox4x32-10; of option also MRG32k3a, the numbers of cuRAND's curandStateMRG32k3a");
   printf("isa        %s (of avx512, avx2, plain)\n", sim_isa_name(sim_isa_best()));

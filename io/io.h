@@ -56,6 +56,9 @@ void io_folder_close(io_folder **folder);
 sim_status io_folder_check(void) SIM_MUST_CHECK;
 /* Whether a live run holds the lock of a folder; takes no lock. */
 bool io_folder_held(const char *folder);
+/* Marks the lock of a process of this machine as ended if that process has died, so that a run on another machine
+ * takes it at once; else does nothing. */
+void io_folder_end_of(const char *folder, long process);
 /* Removes the files of an earlier run of this program, nothing else. */
 sim_status io_folder_clear(io_folder *folder) SIM_MUST_CHECK;
 /* For a run that never began: closes the folder, and removes what io_folder_open created. */

@@ -395,3 +395,20 @@ bool io_folder_held(const char *folder) {
   if (root >= 0) (void)close(root);
   return held;
 }
+
+void io_folder_end_of(const char *folder, long process) {
+  char path[4200], holder[TEXT], why[TEXT], who[96], there[96], here[64];
+  snprintf(path, sizeof path, "%s/" IO_LOCK_NAME, folder);
+  int root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (root >= 0 && fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+    read_holder(fd, holder);
+    field(holder, ", process ", who);
+    field(holder, ", machine ", there);
+    machine(here);
+    if (strtol(who, NULL, 10) == process && strcmp(here, there) == 0 && judge(root, fd, true, holder, why) == DEAD)
+      (void)!write_holder(fd, true);
+  }
+  if (fd >= 0) (void)close(fd);
+  if (root >= 0) (void)close(root);
+}

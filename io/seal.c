@@ -13,14 +13,7 @@
 #include <unistd.h>
 
 static const char magic[8] = {IO_SEAL_MAGIC};
-enum {
-  SEAL_VERSION = 2,
-  WHOLE_FILE = 1 /* version */,
-  AT_VERSION = 8,
-  AT_LENGTH = 16,
-  AT_DIGEST = 24,
-  BLOCK = 1 << 20
-};
+enum { SEAL_VERSION = 2, WHOLE_FILE = 1 /* version */, AT_VERSION = 8, AT_LENGTH = 16, AT_DIGEST = 24 };
 
 static void put(unsigned char *to, uint64_t value, int bytes) {
   for (int i = 0; i < bytes; i++) to[i] = (unsigned char)(value >> 8 * i);
@@ -39,12 +32,6 @@ static void fill_header(unsigned char header[IO_SEAL_SIZE], uint64_t size) {
   put(header + AT_LENGTH, size, 8);
 }
 
-struct io_seal {
-  XXH3_state_t *list, *block; /* of the digests of blocks; of the block that is being added */
-  size_t filled;              /* bytes of that block */
-  unsigned char header[IO_SEAL_SIZE];
-};
-
 static void add_digest(XXH3_state_t *list, XXH128_hash_t hash) {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, hash);
@@ -57,58 +44,50 @@ static void get_digest(const XXH3_state_t *state, unsigned char *out) {
   memcpy(out, canonical.digest, sizeof canonical.digest);
 }
 
-static void free_seal(io_seal *seal) {
-  if (!seal) return;
-  XXH3_freeState(seal->list);
-  XXH3_freeState(seal->block);
-  free(seal);
-}
+struct io_seal_hash {
+  XXH3_state_t *state;
+};
 
-io_seal *io_seal_begin(uint64_t size) {
-  io_seal *self = calloc(1, sizeof *self);
-  if (self) self->list = XXH3_createState();
-  if (self) self->block = XXH3_createState();
-  if (!self || !self->list || !self->block) {
-    free_seal(self);
-    return NULL;
+io_seal_hash *io_seal_hash_create(void) {
+  io_seal_hash *self = calloc(1, sizeof *self);
+  if (self && (self->state = XXH3_createState())) {
+    XXH3_128bits_reset(self->state);
+    return self;
   }
-  fill_header(self->header, size);
-  XXH3_128bits_reset(self->list);
-  XXH3_128bits_reset(self->block);
-  return self;
+  free(self);
+  return NULL;
 }
 
-static void close_block(io_seal *seal) {
-  add_digest(seal->list, XXH3_128bits_digest(seal->block));
-  XXH3_128bits_reset(seal->block);
-  seal->filled = 0;
+void io_seal_hash_free(io_seal_hash *self) {
+  if (self) XXH3_freeState(self->state);
+  free(self);
 }
 
-void io_seal_add(io_seal *seal, const void *data, size_t size) {
-  const char *at = data;
-  while (size > 0) {
-    const size_t here = size < BLOCK - seal->filled ? size : BLOCK - seal->filled;
-    XXH3_128bits_update(seal->block, at, here);
-    seal->filled += here;
-    at += here;
-    size -= here;
-    if (seal->filled == BLOCK) close_block(seal);
-  }
+void io_seal_hash_add(io_seal_hash *self, const void *data, size_t size) {
+  XXH3_128bits_update(self->state, data, size);
 }
 
-void io_seal_end(io_seal *seal, unsigned char block[IO_SEAL_SIZE]) {
-  if (seal->filled > 0) close_block(seal);
-  XXH3_128bits_update(seal->list, seal->header, IO_SEAL_SIZE);
-  memcpy(block, seal->header, IO_SEAL_SIZE);
-  get_digest(seal->list, block + AT_DIGEST);
-  free_seal(seal);
+io_seal_digest io_seal_hash_end(io_seal_hash *self) {
+  io_seal_digest out;
+  get_digest(self->state, out.bytes);
+  XXH3_128bits_reset(self->state);
+  return out;
+}
+
+void io_seal_fill(io_seal_hash *self, uint64_t size, const io_seal_digest *digests, size_t count,
+                  unsigned char seal[IO_SEAL_SIZE]) {
+  fill_header(seal, size);
+  XXH3_128bits_update(self->state, digests, count * sizeof *digests);
+  XXH3_128bits_update(self->state, seal, IO_SEAL_SIZE);
+  const io_seal_digest digest = io_seal_hash_end(self);
+  memcpy(seal + AT_DIGEST, digest.bytes, sizeof digest.bytes);
 }
 
 /* Adds bytes [from, to) of a file to a digest, or the digests of their blocks; 0 or an errno. */
 static int add_bytes(XXH3_state_t *state, unsigned char *buffer, int fd, uint64_t from, uint64_t to, bool blocks) {
   int error = 0;
-  for (uint64_t at = from; error == 0 && at < to; at += BLOCK) {
-    size_t want = to - at < BLOCK ? (size_t)(to - at) : BLOCK, got;
+  for (uint64_t at = from; error == 0 && at < to; at += IO_SEAL_BLOCK) {
+    size_t want = to - at < IO_SEAL_BLOCK ? (size_t)(to - at) : IO_SEAL_BLOCK, got;
     error = io_sys_read(fd, buffer, want, (int64_t)at, &got);
     if (error == 0 && got < want) error = EIO;
     if (error == 0 && blocks) add_digest(state, XXH3_128bits(buffer, got));
@@ -122,7 +101,7 @@ static int add_bytes(XXH3_state_t *state, unsigned char *buffer, int fd, uint64_
 static int digest(int fd, uint64_t size, uint64_t place, const unsigned char *header, unsigned char *out) {
   const bool blocks = get(header + AT_VERSION, 4) != WHOLE_FILE;
   XXH3_state_t *state = XXH3_createState();
-  unsigned char *buffer = malloc(BLOCK);
+  unsigned char *buffer = malloc(IO_SEAL_BLOCK);
   int error = state && buffer ? 0 : ENOMEM;
   if (error == 0) XXH3_128bits_reset(state);
   if (error == 0) error = add_bytes(state, buffer, fd, 0, place, blocks);

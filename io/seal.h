@@ -23,12 +23,20 @@ enum { IO_SEAL_SIZE = 512 };
 
 /* Computes the digest of the written file and appends the block. On failure the file is discarded. */
 sim_status io_seal_write(io_file *file) SIM_MUST_CHECK;
-/* The same for a file that is not written yet: add every byte before the block in order; io_seal_end fills `block`
- * and frees. `size`: of the file with the block. NULL: out of memory. */
-typedef struct io_seal io_seal;
-io_seal *io_seal_begin(uint64_t size);
-void io_seal_add(io_seal *seal, const void *data, size_t size);
-void io_seal_end(io_seal *seal, unsigned char block[IO_SEAL_SIZE]);
+/* The same for a file that is not written yet, whose blocks before the seal several threads may hash: each has
+ * IO_SEAL_BLOCK bytes, the last one fewer. A hash belongs to one thread; create returns NULL without memory. */
+enum { IO_SEAL_BLOCK = 1 << 20 };
+typedef struct io_seal_digest {
+  unsigned char bytes[16];
+} io_seal_digest;
+typedef struct io_seal_hash io_seal_hash;
+io_seal_hash *io_seal_hash_create(void);
+void io_seal_hash_add(io_seal_hash *hash, const void *data, size_t size);
+io_seal_digest io_seal_hash_end(io_seal_hash *hash); /* of all bytes added; the next ones begin another block */
+void io_seal_hash_free(io_seal_hash *hash);
+/* The seal of a file of `size` bytes with it, from the digests of all blocks in order. `hash` has no bytes added. */
+void io_seal_fill(io_seal_hash *hash, uint64_t size, const io_seal_digest *digests, size_t count,
+                  unsigned char seal[IO_SEAL_SIZE]);
 /* Reads only the block: checks that it is a seal with the right length. Errors as of io_seal_check. */
 sim_status io_seal_look(int fd, off_t size, const char *path) SIM_MUST_CHECK;
 /* SIM_ERR_INCOMPATIBLE with the reason if the file has changed since it was written. */

@@ -1,5 +1,6 @@
 /* sim batch: prints a job script for a run, from the estimates of `sim check`. */
 #include "cli/prepare.h"
+#include "cli/run/launcher.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -17,7 +18,10 @@ typedef struct script {
   char time[32], memory[32]; /* HH:MM:SS, MiB */
   char array[1024];          /* tasks; "": none */
   size_t sweep;              /* number of runs; 0: a single one, or one for each seed */
-  int cpus, gpus;
+  int cpus, gpus;            /* cpus: of a task; gpus: of the job */
+  int nodes, tasks;
+  const char *mpi;   /* for srun --mpi; NULL: one task, or unknown */
+  char plugin[4096]; /* for $SIM_MPI; "": one task */
   bool pbs;
 } script;
 
@@ -83,6 +87,35 @@ static double job_seconds(const cli_job *job) {
   return fmin(900 * ceil((2 * guess + 900) / 900), 24 * 3600);
 }
 
+int cli_script_tasks(const cli_options *o) {
+  if (o->ntasks > 0) return o->ntasks;
+  return o->nodes > 1 && o->gpus > 0 ? o->gpus : o->nodes > 1 ? o->nodes : 1;
+}
+
+/* Nodes and tasks: Slurm's srun starts one rank for each task, joined by the MPI plugin of this program. */
+static sim_status fill_ranks(script *s) {
+  const cli_options *o = s->job->options;
+  const cli_launcher srun = {.name = "srun", .size = s->tasks};
+  const sim_mpi_plugin *plugin;
+  cli_mpi chosen;
+  if (s->tasks < s->nodes)
+    return sim_fail(SIM_ERR_USAGE, "--nodes %d and --ntasks %d: a host without a task would stay idle", s->nodes,
+                    s->tasks);
+  if (s->gpus % s->nodes != 0)
+    return sim_fail(SIM_ERR_USAGE, "--nodes %d and --gpus %d: expected as many GPUs on each host", s->nodes, s->gpus);
+  if (s->tasks == 1) return SIM_OK;
+  if (s->pbs)
+    return sim_fail(SIM_ERR_USAGE, "--%s: job scripts of several tasks are for Slurm",
+                    o->ntasks > 0 ? "ntasks" : "nodes");
+  SIM_TRY(cli_mpi_choose(&srun, &chosen));
+  SIM_TRY(sim_mpi_load(chosen.path, &plugin));
+  const char *given = getenv("SIM_MPI");
+  snprintf(s->plugin, sizeof s->plugin, "%s", given && *given ? given : chosen.name);
+  if (strcmp(plugin->family, "openmpi") == 0) s->mpi = "pmix";
+  if (strcmp(plugin->family, "mpich") == 0) s->mpi = "pmi2";
+  return SIM_OK;
+}
+
 static void fill(const cli_job *job, size_t sweep, script *s) {
   const cli_options *options = job->options;
   *s = (script){.job = job, .sweep = sweep, .pbs = options->scheduler && strcmp(options->scheduler, "pbs") == 0};
@@ -97,9 +130,12 @@ static void fill(const cli_job *job, size_t sweep, script *s) {
   snprintf(s->time, sizeof s->time, "%02lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
   const bool device = job->setup.backend->space == SIM_SPACE_DEVICE;
   s->gpus = options->gpus >= 0 ? options->gpus : device ? 1 : 0;
+  s->nodes = options->nodes > 0 ? options->nodes : 1;
+  s->tasks = cli_script_tasks(options);
   s->cpus = options->cpus > 0 ? options->cpus : s->gpus > 0 && options->threads == 0 ? 2 : job->setup.threads;
   /* 25 % above the plan, and 256 MiB for everything else */
   double bytes = 1.25 * (sim_plan_bytes(&job->plan, SIM_SPACE_HOST) + job->resident) + 0x1p28;
+  bytes *= (s->tasks + s->nodes - 1) / s->nodes;                       /* of a host */
   snprintf(s->memory, sizeof s->memory, "%.0f", ceil(bytes / 0x1p20)); /* MiB */
 }
 
@@ -116,9 +152,13 @@ static void print_directives(const script *s) {
     if (*s->array) printf("#PBS -J %s\n", s->array);
     return;
   }
-  printf("#SBATCH --job-name=%s\n#SBATCH --time=%s\n#SBATCH --nodes=1\n#SBATCH --ntasks=1\n", s->name, s->time);
+  printf("#SBATCH --job-name=%s\n#SBATCH --time=%s\n#SBATCH --nodes=%d\n#SBATCH --ntasks=%d\n", s->name, s->time,
+         s->nodes, s->tasks);
   printf("#SBATCH --cpus-per-task=%d\n#SBATCH --mem=%sM\n", s->cpus, s->memory);
-  if (s->gpus > 0) printf("#SBATCH --gpus=%d\n", s->gpus);
+  if (s->gpus > 0 && s->tasks > 1) /* all GPUs of a host are visible to its tasks, which then reach each other's */
+    printf("#SBATCH --gpus-per-node=%d\n", s->gpus / s->nodes);
+  else if (s->gpus > 0)
+    printf("#SBATCH --gpus=%d\n", s->gpus);
   if (o->partition) printf("#SBATCH --partition=%s\n", o->partition);
   if (o->account) printf("#SBATCH --account=%s\n", o->account);
   if (*s->array) printf("#SBATCH --array=%s\n", s->array);
@@ -146,6 +186,9 @@ static void print_comment(const script *s) {
   else
     printf(
         "# USR1 comes a minute or two before the limit: sim, which knows the limit, continues until its own margin.\n");
+  if (s->tasks > 1)
+    printf("# The %d tasks share the run, joined by the MPI plugin %s; when one of them dies srun ends all.\n",
+           s->tasks, s->plugin);
   if (s->sweep > 0) printf("# Each task is a run of the sweep; the last one to end leaves sweep.csv whole.\n");
   if (*s->array && s->sweep == 0) printf("# Each task is the scenario with its number as the seed.\n");
 }
@@ -179,6 +222,7 @@ static void print_run(const script *s) {
   if (s->pbs) printf("cd \"$PBS_O_WORKDIR\" || exit 66\n");
   print_setting("sim", s->sim);
   print_setting("scenario", o->target);
+  if (s->tasks > 1) print_setting("export SIM_MPI", s->plugin);
   if (s->sweep > 0) {
     print_setting("sweep", output);
     printf("out=$sweep/run_$(printf %%04d \"$%s\")\n", task);
@@ -196,7 +240,9 @@ static void print_run(const script *s) {
          "before=$(step)\n");
   printf("echo \"job ${%s:-} on $(uname -n)%s, $(date)\"\n", s->pbs ? "PBS_JOBID" : "SLURM_JOB_ID",
          s->pbs ? "" : ", restart ${SLURM_RESTART_COUNT:-0}");
-  if (!s->pbs) printf("srun --cpus-per-task=%d ", s->cpus);
+  if (!s->pbs) printf("srun%s ", s->tasks > 1 ? " --kill-on-bad-exit=1" : "");
+  if (!s->pbs && s->mpi) printf("--mpi=%s ", s->mpi);
+  if (!s->pbs) printf("--cpus-per-task=%d ", s->cpus);
   printf("\"$sim\" %s \"$scenario\"", s->sweep > 0 ? "sweep" : "run");
   print_options(o);
   if (s->sweep > 0)
@@ -260,6 +306,7 @@ sim_status cli_script_print(const cli_job *job, size_t sweep) {
   if (o->array && o->seed_given)
     return sim_fail(SIM_ERR_USAGE, "--array gives each task its number as the seed: it cannot be combined with --seed");
   fill(job, sweep, &s);
+  SIM_TRY(fill_ranks(&s));
   print_directives(&s);
   print_comment(&s);
   print_run(&s);

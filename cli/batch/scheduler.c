@@ -77,6 +77,7 @@ cli_scheduler cli_scheduler_find(void) {
     found.name = systems[i].name;
     found.restart = number(systems[i].restart, 0, 0);
     found.cores = number(systems[i].cores, 1, 0);
+    found.task = i == SLURM;
     found.local = number(systems[i].local, 0, -1);
     const char *gpus = first_set(systems[i].gpus), *visible = set("CUDA_VISIBLE_DEVICES");
     found.gpu = first_set(systems[i].gpu) || (gpus && strcmp(gpus, "0") != 0) ||
@@ -291,16 +292,23 @@ static double quota(void) {
   return least;
 }
 
-int cli_scheduler_cores(const cli_scheduler *s, const char **limit) {
-  int cores = omp_get_num_procs();
-  const double share = quota();
+/* Cores of one of several processes that share them; the first ones have those left over. */
+static int share_of(int cores, int rank, int ranks) {
+  const int own = (cores + ranks - 1 - rank) / ranks;
+  return own > 1 ? own : 1;
+}
+
+int cli_scheduler_cores(const cli_scheduler *s, int rank, int ranks, bool launched, const char **limit) {
+  int cores = share_of(omp_get_num_procs(), rank, ranks);
+  const double quotient = quota();
   *limit = NULL;
-  if (share < cores) {
-    cores = share > 1 ? (int)ceil(share) : 1;
+  if (quotient < omp_get_num_procs()) {
+    cores = share_of((int)ceil(quotient), rank, ranks);
     *limit = "the quota of its control group";
   }
-  if (s->cores > 0 && s->cores < cores) {
-    cores = s->cores;
+  const int given = launched && s->task ? s->cores : share_of(s->cores, rank, ranks);
+  if (s->cores > 0 && given < cores) {
+    cores = given;
     *limit = s->name;
   }
   return cores;

@@ -10,6 +10,7 @@ typedef struct cli_scheduler {
   char job[64];     /* id of the job, with the task of an array: "1234_5" */
   int restart;      /* number of times that the job was requeued; 0 where unknown */
   int cores;        /* cores given to a process of the job; 0: unknown */
+  bool task;        /* `cores` are of each process that the job starts, not of all on this host */
   int local;        /* rank of this process among the processes of the job on this host; -1: unknown */
   bool gpu;         /* the job asked for a GPU */
 } cli_scheduler;
@@ -20,8 +21,9 @@ cli_scheduler cli_scheduler_find(void);
  * the scheduler's command, once, for at most 15 seconds. how[capacity]: source of the answer. */
 double cli_scheduler_left(const cli_scheduler *scheduler, char *how, size_t capacity);
 /* Cores that this process may use: the minimum of affinity, quota of its control groups, and cores of the job.
- * limit: what makes them fewer than the affinity, or NULL. */
-int cli_scheduler_cores(const cli_scheduler *scheduler, const char **limit);
+ * rank of ranks: processes that share them; where `launched`, Slurm's number is of one of them already. limit: what
+ * makes them fewer than the affinity, or NULL. */
+int cli_scheduler_cores(const cli_scheduler *scheduler, int rank, int ranks, bool launched, const char **limit);
 
 /* Parses "[D-]HH:MM:SS", "MM:SS" or seconds; NaN: none of these. */
 double cli_parse_time(const char *text);

@@ -163,7 +163,7 @@ static sim_status share(sweep *s) {
   const cli_job *job = s->job;
   const cli_options *o = job->options;
   const char *limit;
-  int cores = cli_scheduler_cores(&job->scheduler, &limit);
+  int cores = cli_scheduler_cores(&job->scheduler, 0, 1, false, &limit);
   const sim_space space = job->setup.backend->space;
   if (space == SIM_SPACE_DEVICE)
     s->gpus = strcmp(o->device, "auto") == 0 || strcmp(o->device, "cuda") == 0 ? cli_gpus() : 1;

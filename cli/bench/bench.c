@@ -99,7 +99,7 @@ static sim_status find_places(bench *b) {
   const bool automatic = strcmp(o->device, "auto") == 0;
   const cli_scheduler scheduler = cli_scheduler_find();
   const char *limit;
-  const int cores = cli_scheduler_cores(&scheduler, &limit), most = omp_get_max_threads();
+  const int cores = cli_scheduler_cores(&scheduler, 0, 1, false, &limit), most = omp_get_max_threads();
   const int all = o->threads ? o->threads : most < cores ? most : cores;
   if (automatic || strcmp(o->device, "cpu") == 0) {
     if (all > 1 && !o->threads && !o->scaling) add_cpu(b, 1);
@@ -347,6 +347,7 @@ static sim_status print_json(const bench *b) {
 
 sim_status cli_bench(const cli_options *options) {
   static bench b;
+  if (options->ranks > 0) return cli_bench_rank(options);
   b = (bench){.options = options, .json = options->json, .pace = {.2, 10, .2, 5, false, 0}};
   if (options->scaling) b.pace = (bench_pace){0, 10, .1, 3, true, 0};
   if (options->quick) b.pace = (bench_pace){.04, .3, .04, 3, options->scaling, 0};

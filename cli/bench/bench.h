@@ -24,13 +24,22 @@ typedef struct bench_result {
   long steps, warm;           /* timed steps in all repeats; steps before them */
   int repeats;
   sim_bench_cost cost;
-  double share; /* fraction of the ceiling; NaN: unknown */
+  double share;  /* fraction of the ceiling; NaN: unknown */
+  double waited; /* fraction of the timed steps in which this rank waited for other ranks */
 } bench_result;
 
+/* ranks.c: sim bench --scaling --ranks N in the process that was started, which launches the ranks; the exit code. */
+int cli_bench_launch(const cli_options *options, char **argv);
+/* The same in a rank. */
+sim_status cli_bench_rank(const cli_options *options) SIM_MUST_CHECK;
+
 /* time.c: times one row at one size through the same decoding, planning and stepping as a run, without outputs.
- * `device`: value of --device. Sets all but `share`. */
+ * `device`: value of --device. Sets all but `share`. On several ranks all make the same steps. */
 sim_status cli_bench_time(const sim_model *model, const sim_bench *row, const cli_options *options, const char *device,
                           int threads, int n, const bench_pace *pace, bench_result *out) SIM_MUST_CHECK;
+/* Plans the row at size n, and sets *work to the work of a step. */
+sim_status cli_bench_work(const sim_bench *row, const cli_options *options, const char *device, int threads, int n,
+                          double *work) SIM_MUST_CHECK;
 /* Times the steps of the scenario options->target without outputs, and prints their rate and the tables after them. */
 sim_status cli_bench_scenario(const cli_options *options, const bench_pace *pace) SIM_MUST_CHECK;
 /* 5 n log2 n flop a second of the program's complex fp32 transforms of 1024 points, in the caches. */

@@ -1,7 +1,7 @@
 /* Times the steps of a scenario, of a model's row or of a file, through the same decoding, planning and stepping as a
  * run. */
 #include "cli/bench/bench.h"
-#include "cli/prepare.h"
+#include "cli/run/ranks.h"
 #include "engine/wall_clock.h"
 #include "kernels/common/fft/fft.h"
 
@@ -36,13 +36,16 @@ static sim_status open_scenario(const char *text, int *fd, char path[32]) {
 typedef struct stepper {
   const sim_model *model;
   const sim_backend *backend;
+  const sim_comm *comm;
   bool endless; /* starts the clock again at the end of the run, which draws the paths of a sample again */
   sim_clock start, clock;
   void *self;
 } stepper;
 
-/* Duration of `steps` steps in seconds, until the device has finished them. */
+/* Duration of `steps` steps in seconds, until the device has finished them; of the slowest rank. */
 static sim_status take(stepper *s, long steps, double *seconds) {
+  uint64_t ns;
+  SIM_TRY(sim_comm_agree(s->comm, 0, &ns)); /* all begin together */
   const double begin = sim_wall_clock();
   for (long k = 0; k < steps; k++) {
     if (s->clock.t >= s->clock.t_end) {
@@ -57,7 +60,8 @@ static sim_status take(stepper *s, long steps, double *seconds) {
     if (s->backend->queue && k % FOLLOW == FOLLOW - 1) SIM_TRY(s->backend->queue->throttle());
   }
   if (s->backend->queue) SIM_TRY(s->backend->queue->finish());
-  *seconds = sim_wall_clock() - begin;
+  SIM_TRY(sim_comm_agree(s->comm, (uint64_t)(1e9 * (sim_wall_clock() - begin)), &ns));
+  *seconds = 1e-9 * (double)ns;
   return SIM_OK;
 }
 
@@ -90,12 +94,14 @@ static sim_status repeat(stepper *s, const bench_pace *pace, double work, bench_
   double rates[64], spent = 0;
   long batch;
   SIM_TRY(warm_up(s, out->row, pace, &out->warm, &batch));
+  const double waited = sim_comm_counted(s->comm).waited;
   while (out->repeats < pace->repeats && (out->repeats < 2 || spent < 3 * pace->repeat * pace->repeats)) {
     double seconds;
     SIM_TRY(take(s, batch, &seconds));
     rates[out->repeats++] = work * (double)batch / seconds;
     spent += seconds;
   }
+  out->waited = (sim_comm_counted(s->comm).waited - waited) / spent;
   qsort(rates, (size_t)out->repeats, sizeof rates[0], compare);
   out->steps = batch * out->repeats;
   out->least = rates[0];
@@ -107,6 +113,7 @@ static sim_status repeat(stepper *s, const bench_pace *pace, double work, bench_
 
 /* Prepares the scenario and times its steps; the caller destroys s->self, on failure too. */
 static sim_status time_job(cli_job *job, const bench_pace *pace, stepper *s, bench_result *out) {
+  job->setup.comm = s->comm = cli_comm();
   SIM_TRY(cli_prepare_scenario(job));
   SIM_TRY(cli_prepare_device(job));
   SIM_TRY(cli_prepare_memory(job));
@@ -120,30 +127,59 @@ static sim_status time_job(cli_job *job, const bench_pace *pace, stepper *s, ben
   return repeat(s, pace, job->plan.work_per_step, out);
 }
 
+/* A row at one size, as a scenario without a folder. */
+typedef struct row_job {
+  cli_options given;
+  cli_job job;
+  char path[32], size[64];
+  int fd;
+} row_job;
+
+static sim_status open_row(const sim_bench *row, const cli_options *options, const char *device, int threads, int n,
+                           const char *grows, row_job *out) {
+  *out = (row_job){.fd = -1};
+  snprintf(out->size, sizeof out->size, "%s=%d", grows ? grows : "n", n);
+  out->given = (cli_options){.command = CLI_RUN,
+                             .target = out->path,
+                             .sets = {out->size},
+                             .device = device,
+                             .isa = options->isa,
+                             .isa_given = options->isa_given,
+                             .threads = threads,
+                             .oversubscribe = options->oversubscribe,
+                             .wall = INFINITY,
+                             .lua_seconds = options->lua_seconds};
+  out->job.options = &out->given;
+  return open_scenario(row->scenario, &out->fd, out->path);
+}
+
+static void close_row(row_job *r) {
+  cli_prepare_free(&r->job);
+  if (r->fd >= 0) close(r->fd);
+}
+
 sim_status cli_bench_time(const sim_model *model, const sim_bench *row, const cli_options *options, const char *device,
                           int threads, int n, const bench_pace *pace, bench_result *out) {
-  char path[32], size[64];
-  int fd = -1;
+  static row_job r;
   stepper s = {.endless = true};
   *out = (bench_result){.model = model, .row = row, .n = n, .share = NAN};
-  snprintf(size, sizeof size, "%s=%d", pace->scaling && row->grows ? row->grows : "n", n);
-  cli_options given = {.command = CLI_RUN,
-                       .target = path,
-                       .sets = {size},
-                       .device = device,
-                       .isa = options->isa,
-                       .isa_given = options->isa_given,
-                       .threads = threads,
-                       .wall = INFINITY,
-                       .lua_seconds = options->lua_seconds};
-  cli_job job = {.options = &given};
-  sim_status status = open_scenario(row->scenario, &fd, path);
-  if (status == SIM_OK) status = time_job(&job, pace, &s, out);
+  sim_status status = open_row(row, options, device, threads, n, pace->scaling ? row->grows : NULL, &r);
+  if (status == SIM_OK) status = time_job(&r.job, pace, &s, out);
   out->cost = row->cost(out->device, out->isa, n);
-  if (pace->scaling && row->grows) out->step *= job.plan.steps;
+  if (pace->scaling && row->grows) out->step *= r.job.plan.steps;
   if (s.self) model->destroy(&s.self);
-  cli_prepare_free(&job);
-  if (fd >= 0) close(fd);
+  close_row(&r);
+  return status;
+}
+
+sim_status cli_bench_work(const sim_bench *row, const cli_options *options, const char *device, int threads, int n,
+                          double *work) {
+  static row_job r;
+  sim_status status = open_row(row, options, device, threads, n, NULL, &r);
+  if (status == SIM_OK) status = cli_prepare_scenario(&r.job);
+  if (status == SIM_OK) status = cli_prepare_device(&r.job);
+  *work = r.job.plan.work_per_step;
+  close_row(&r);
   return status;
 }
 

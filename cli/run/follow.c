@@ -70,7 +70,9 @@ sim_status cli_follow(cli_job *job) {
     run->ended = run->clock.t_end == -INFINITY;
   }
   sim_status status = job->model->create(job->parameters, &job->setup, &run->clock, &run->self);
+  const sim_comm_totals before = sim_comm_counted(run->comm);
   if (status == SIM_OK) status = sim_run_loop(run);
+  if (job->options->profile) status = cli_say_ranks(run->comm, &before, run->last.elapsed, status);
   if (run->self) job->model->destroy(&run->self);
   free(run);
   return status;

@@ -27,7 +27,8 @@ typedef struct session {
   sim_sink sinks[SINKS];
   size_t sink_count;
   sim_run run;
-  bool resumed, begun; /* begun: the folder's files belong to this run */
+  sim_comm_totals exchanged; /* before the loop */
+  bool resumed, begun;       /* begun: the folder's files belong to this run */
   bool limit_said;
   sim_bytes remark; /* the model's remark on unmet goals */
   double begin, last_status;
@@ -102,22 +103,23 @@ static void put_back(session *s) {
   sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
 }
 
-static void on_start_stopped(void *context, const char *message) {
+static void on_start_stopped(void *context, sim_status status, const char *message) {
   session *s = context;
-  s->job->setup.comm->ops->abandon(s->job->setup.comm, SIM_ERR_STOPPED, message);
+  s->job->setup.comm->ops->abandon(s->job->setup.comm, status, message);
   put_back(s);
   io_folder_abandon(&s->folder);
 }
 
 /* The step is given up: status.json names the newest checkpoint, from which the run can continue. */
-static void on_step_given_up(void *context, const char *message) {
+static void on_step_given_up(void *context, sim_status status, const char *message) {
   session *s = context;
   const sim_run *run = &s->run;
-  s->job->setup.comm->ops->abandon(s->job->setup.comm, SIM_ERR_STOPPED, message);
+  const char *state = status == SIM_ERR_STOPPED ? "stopped" : "failed";
+  s->job->setup.comm->ops->abandon(s->job->setup.comm, status, message);
   const sim_clock at = {
       .step = run->checkpoint_step < 0 ? 0 : run->checkpoint_step, .t = run->checkpoint_t, .t_end = s->from.t_end};
-  cli_terminal_event("stopped", &at, "");
-  put_status(s, "stopped", SIM_ERR_STOPPED, &at, NULL, message);
+  cli_terminal_event(state, &at, "");
+  put_status(s, state, status, &at, NULL, message);
   io_folder_close(&s->folder);
 }
 
@@ -161,8 +163,10 @@ static double wall_limit(const session *s) {
 /* The batch job's limit, for the watching thread; none if it has passed already or is the user's own. */
 static cli_watched watched(session *s) {
   const bool known = s->run.wall_reserve && s->left > 0;
-  return (cli_watched){
-      .limit = known ? s->asked + s->left : INFINITY, .margin = known ? fmin(10, 0.1 * s->left) : 0, .context = s};
+  return (cli_watched){.comm = s->job->setup.comm,
+                       .limit = known ? s->asked + s->left : INFINITY,
+                       .margin = known ? fmin(10, 0.1 * s->left) : 0,
+                       .context = s};
 }
 
 /* Reports the reserved time, once a checkpoint was written. */
@@ -266,6 +270,11 @@ static void say_header(session *s) {
   cli_say("sim %s  %s%s%s", cli_version_text, job->model->name, *title ? ": " : "", title);
   cli_say("  %s", what);
   cli_say("  %s", job->device);
+  if (job->setup.comm->size > 1) {
+    char ranks[256];
+    cli_ranks_text(ranks, sizeof ranks);
+    cli_say("  %s", ranks);
+  }
   cli_say("  %s precision, %s", s->provenance.precision, memory);
   if (s->resumed)
     cli_say("  continues from checkpoint %s: step %lld, t = %.9g of %.9g", s->provenance.parent_checkpoint,
@@ -319,6 +328,7 @@ static sim_status loop(session *s) {
   cli_watched steps = watched(s);
   steps.run = run;
   steps.stopped = on_step_given_up;
+  s->exchanged = sim_comm_counted(run->comm);
   cli_watch *watch = cli_watch_begin(&steps);
   const sim_status status = sim_run_loop(run);
   cli_watch_end(watch);
@@ -479,7 +489,10 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
     cli_terminal_event("failed", &s->run.clock, "");
     cli_terminal_note(SIM_LOG_ERROR, sim_error_last()->message);
   }
-  if (s->job->options->profile) cli_say_profile(s->folder, s->job->setup.backend);
+  if (s->job->options->profile) {
+    cli_say_profile(s->folder, s->job->setup.backend);
+    status = cli_say_ranks(s->job->setup.comm, &s->exchanged, s->run.last.elapsed, status);
+  }
   write_status(s, status == SIM_OK ? "done" : status == SIM_ERR_STOPPED ? "stopped" : "failed", status);
   return status;
 }
@@ -586,6 +599,12 @@ sim_status cli_run(const cli_options *options) { return with_ranks(options, run_
 sim_status cli_resume(const cli_options *options) { return with_ranks(options, resume_job); }
 
 static sim_status batch_job(cli_job *job) {
+  static sim_comm ranks; /* only its sizes are used */
+  const int nodes = job->options->nodes > 0 ? job->options->nodes : 1;
+  ranks = sim_comm_alone;
+  ranks.size = cli_script_tasks(job->options);
+  ranks.host_size = (ranks.size + nodes - 1) / nodes;
+  job->setup.comm = &ranks;
   SIM_TRY(cli_prepare_scenario(job));
   SIM_TRY(cli_prepare_output(job, ".out"));
   SIM_TRY(cli_prepare_device(job));

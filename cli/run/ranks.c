@@ -1,6 +1,8 @@
 #include "cli/run/ranks.h"
 
+#include "cli/run/launcher.h"
 #include "engine/comm/forked.h"
+#include "engine/comm/heartbeat.h"
 #include "engine/wall_clock.h"
 
 #define XXH_INLINE_ALL
@@ -8,6 +10,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +24,11 @@
 #define RANK_VARIABLE "SIM_RANK" /* "RANK:DESCRIPTOR" in a started rank */
 
 static sim_comm comm;
+static struct {
+  int rank, size;
+} sharing; /* of the ranks of a launcher: among those that share the cores of this one */
 const sim_comm *cli_comm(void) { return comm.size > 0 ? &comm : &sim_comm_alone; }
+bool cli_ranks_started(void) { return comm.size > 0; }
 
 /* ---- a started rank ---- */
 
@@ -75,45 +82,114 @@ sim_status cli_ranks_check_start(const cli_job *job) {
                   job->options->target);
 }
 
-/* ---- launchers of MPI ---- */
+/* ---- ranks of a launcher ---- */
 
-static int number(const char *name) {
-  const char *text = getenv(name);
-  return text ? atoi(text) : 0;
+static bool json; /* of messages */
+
+/* This rank does not stop after a failure, and is about to be ended. */
+static void on_lost(sim_status status, const char *message) {
+  cli_terminal_unmute();
+  cli_report(status, message, json);
 }
 
-/* srun sets SLURM_STEP_NUM_TASKS in the tasks of a step; a batch script and the shell of salloc have SLURM_NTASKS, and
- * SLURM_PROCID = 0 in a batch script, but make one run. */
-sim_status cli_ranks_check_launcher(const cli_options *options) {
-  const char *launcher = "mpirun";
-  int size = number("OMPI_COMM_WORLD_SIZE");
-  if (size <= 1) size = number("PMI_SIZE");
-  if (size <= 1 && getenv("SLURM_PROCID")) {
-    launcher = "srun";
-    size = number("SLURM_STEP_NUM_TASKS");
+/* Ranks of this host whose cores are, at least in part, those of this rank. */
+static sim_status find_sharing(void) {
+  typedef struct seat {
+    char host[64];
+    cpu_set_t cores;
+  } seat;
+  seat own = {0}, *seats = malloc((size_t)comm.size * sizeof own);
+  if (!seats) return sim_no_memory("the ranks");
+  snprintf(own.host, sizeof own.host, "%s", sim_mpi_host(&comm, comm.rank));
+  (void)sched_getaffinity(0, sizeof own.cores, &own.cores);
+  const sim_status status = comm.ops->gather(&comm, &own, sizeof own, seats);
+  sharing.size = sharing.rank = 0;
+  for (int r = 0; r < comm.size && status == SIM_OK; r++) {
+    cpu_set_t both;
+    CPU_AND(&both, &own.cores, &seats[r].cores);
+    if (r != comm.rank && (strcmp(own.host, seats[r].host) != 0 || CPU_COUNT(&both) == 0)) continue;
+    sharing.rank += r < comm.rank;
+    sharing.size++;
   }
-  if (size <= 1 && number("PMIX_RANK") > 0) size = number("PMIX_RANK") + 1;
-  if (size <= 1 || options->ranks > 0) return SIM_OK;
-  return sim_fail(
-      SIM_ERR_USAGE,
-      "one of %d processes of %s, each of which would make the whole run: start one process, on one host, with "
-      "--ranks where the model has them; for as many independent runs give each --ranks 1",
-      size, launcher);
+  free(seats);
+  return status;
+}
+
+bool cli_ranks_launched(void) { return sim_mpi_is(&comm); }
+
+void cli_ranks_cores(const sim_comm *ranks, int *rank, int *size) {
+  const bool launched = sim_mpi_is(ranks);
+  *rank = launched ? sharing.rank : ranks->host_rank;
+  *size = launched ? sharing.size : ranks->host_size;
+}
+
+/* Why a command does not make one run of the processes of a launcher; NULL: it does. */
+static const char *refusal(cli_command command) {
+  if (command == CLI_SWEEP)
+    return "start sim sweep alone: it runs as many runs side by side as there are cores and GPUs";
+  if (command == CLI_BENCH) return "start sim bench alone: it measures one process at a time";
+  return NULL;
+}
+
+sim_status cli_ranks_join(const cli_options *options, bool *done) {
+  const cli_launcher launcher = cli_launcher_find();
+  const cli_command command = options->command;
+  const bool makes_run = command == CLI_RUN || command == CLI_RESUME;
+  const bool refused = refusal(command) && !options->script;
+  *done = false;
+  if (launcher.size > 1 && options->gpus > 0 && (makes_run || command == CLI_CHECK))
+    return sim_fail(SIM_ERR_USAGE,
+                    "--gpus %d in one of %d processes of %s: its processes are the ranks, each with a GPU of its own; "
+                    "leave out --gpus",
+                    options->gpus, launcher.size, launcher.name);
+  if (launcher.size <= 1 || options->ranks > 0 || !(makes_run || refused || command == CLI_CHECK)) return SIM_OK;
+  if (launcher.rank > 0) cli_terminal_mute(); /* one process speaks for all */
+  *done = command == CLI_CHECK && launcher.rank > 0;
+  if (refused)
+    return sim_fail(SIM_ERR_USAGE, "%s has started %d processes of sim %s: %s", launcher.name, launcher.size,
+                    command == CLI_SWEEP ? "sweep" : "bench", refusal(command));
+  if (!makes_run) return SIM_OK;
+  json = options->log_json;
+  SIM_TRY(cli_mpi_join(&launcher, on_lost, &comm));
+  return find_sharing();
+}
+
+void cli_ranks_text(char *out, size_t capacity) {
+  const int hosts = sim_mpi_hosts(&comm);
+  if (sim_mpi_is(&comm))
+    snprintf(out, capacity, "%d ranks on %d host%s, by %s", comm.size, hosts, hosts == 1 ? "" : "s", cli_mpi_joined());
+  else
+    snprintf(out, capacity, "%d ranks on this host, by shared memory", comm.size);
+}
+
+void cli_ranks_leave(int code) {
+  if (!sim_mpi_is(&comm)) return;
+  if (code != 0 && code != sim_status_exit_code(SIM_ERR_STOPPED)) sim_mpi_abort(&comm, code);
+  sim_mpi_detach(&comm);
+}
+
+void cli_ranks_leave_now(int code) {
+  if (sim_mpi_is(&comm)) sim_mpi_abort(&comm, code);
 }
 
 /* ---- the starting process ---- */
 
-static const double patience = 20; /* seconds after a failure until the remaining ranks are killed */
+static const double patience = 20;     /* seconds after a failure until the remaining ranks are killed */
+static const double end_patience = 3;  /* the same after the end of rank 0: the others have nothing to save */
+static const double short_silence = 5; /* seconds without a sign of life, once a stop is wanted or a rank has failed */
 static const int passed_on[] = {SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2};
 enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
 
 typedef struct launch {
   sim_forked *forked;
   pid_t ranks[SIM_RANKS_MAX]; /* 0: has ended */
+  pid_t first;                /* rank 0, once it has ended; else 0 */
   int size, left;
   int how[SIM_RANKS_MAX]; /* wait status */
   bool interrupted;       /* by SIGINT */
+  bool stopping;          /* a signal was passed on that ends the run */
   double end;             /* time by which all must have ended; INFINITY: no failure yet */
+  sim_heartbeat heartbeat;
 } launch;
 
 /* In the new process: becomes a rank. It dies with the starting process, as nobody would tell the others of its end. */
@@ -128,7 +204,7 @@ _Noreturn static void become_rank(const launch *l, int rank, pid_t parent, const
 
 static void note_end(launch *l, int rank, int how) {
   char message[96];
-  int first;
+  if (rank == 0) l->first = l->ranks[0];
   l->ranks[rank] = 0;
   l->how[rank] = how;
   l->left--;
@@ -140,7 +216,9 @@ static void note_end(launch *l, int rank, int how) {
     snprintf(message, sizeof message, "ended with exit code %d", WEXITSTATUS(how)); /* unless it has said more */
     sim_forked_fail(l->forked, rank, SIM_ERR_RANK, message);
   }
-  if (sim_forked_failure(l->forked, &first) != SIM_OK && isinf(l->end)) l->end = sim_wall_clock() + patience;
+  if (sim_forked_failure(l->forked) == SIM_OK) return;
+  const double now = sim_wall_clock(), end = now + (l->ranks[0] > 0 ? patience : end_patience);
+  if (isinf(l->end) || rank == 0) l->end = fmin(l->end, end);
 }
 
 static void reap(launch *l) {
@@ -155,30 +233,61 @@ static void kill_all(const launch *l) {
     if (l->ranks[r] > 0) (void)kill(l->ranks[r], SIGKILL);
 }
 
+/* A rank that gives no sign of life was stopped (SIGSTOP), or the system does not run it: nothing else can end it. */
+static void kill_silent(launch *l) {
+  uint64_t words[SIM_RANKS_MAX];
+  char message[96];
+  sim_forked_words(l->forked, words);
+  sim_heartbeat_look(&l->heartbeat, words, sim_wall_clock());
+  const double usual = sim_heartbeat_limit();
+  for (int r = 0; r < l->size; r++) {
+    const double silence = sim_heartbeat_silence(&l->heartbeat, r);
+    const bool ending = l->stopping || !isinf(l->end);
+    if (l->ranks[r] == 0 || silence <= (ending ? fmin(short_silence, usual) : usual)) continue;
+    snprintf(message, sizeof message, "gave no sign of life for %.0f s and was killed", silence);
+    sim_forked_fail(l->forked, r, SIM_ERR_RANK, message);
+    (void)kill(l->ranks[r], SIGKILL);
+  }
+}
+
 static void wait_for_ranks(launch *l, const sigset_t *signals) {
   const struct timespec second = {.tv_sec = 1};
+  sim_heartbeat_begin(&l->heartbeat, l->size, sim_wall_clock());
   for (reap(l); l->left > 0; reap(l)) {
     const int n = sigtimedwait(signals, NULL, &second);
     if (sim_wall_clock() > l->end) kill_all(l);
+    kill_silent(l);
     if (n <= 0 || n == SIGCHLD) continue;
     l->interrupted |= n == SIGINT;
+    l->stopping |= n != SIGUSR1 && n != SIGUSR2;
     if (l->ranks[0] > 0) (void)kill(l->ranks[0], n);
   }
 }
 
-/* The exit code of all: of the first failure, or of rank 0. Says what rank 0 can no longer say. */
+/* Rank 0 was killed: gives back its lock, and says what it can no longer say. */
+static sim_status stand_in(const launch *l, const cli_options *options) {
+  static cli_job job; /* only for the path of its folder */
+  job.options = options;
+  sim_status status = sim_forked_failure(l->forked);
+  if (status == SIM_OK) status = sim_fail(SIM_ERR_RANK, "rank 0 was killed");
+  const sim_error cause = *sim_error_last();
+  if (options->command == CLI_RESUME)
+    snprintf(job.output, sizeof job.output, "%s", options->target);
+  else if (cli_prepare_output(&job, ".out") != SIM_OK)
+    *job.output = '\0';
+  io_folder_end_of(job.output, l->first);
+  return sim_fail_at(status, cause.file, cause.line, "%.700s; see why, then: sim resume %.300s", cause.message,
+                     job.output);
+}
+
+/* The exit code of all: of rank 0, which has heard of every failure before its end; without it, of the failure. */
 static int exit_code(const launch *l, const cli_options *options) {
-  int rank = 0;
-  char message[160];
-  const sim_status failed = sim_forked_failure(l->forked, &rank);
-  const int how = l->how[0];
-  if (WIFSIGNALED(how)) {
-    if (WTERMSIG(how) == SIGINT && l->interrupted) cli_signals_end_by(SIGINT);
-    snprintf(message, sizeof message, "rank 0 was killed by signal %d (%s): sim resume continues from the checkpoint",
-             WTERMSIG(how), strsignal(WTERMSIG(how)));
-    cli_report(SIM_ERR_RANK, message, options->log_json);
-  }
-  return failed != SIM_OK ? sim_status_exit_code(failed) : WEXITSTATUS(how);
+  if (l->first == 0) return sim_status_exit_code(sim_forked_failure(l->forked));
+  if (!WIFSIGNALED(l->how[0])) return WEXITSTATUS(l->how[0]);
+  if (WTERMSIG(l->how[0]) == SIGINT && l->interrupted) cli_signals_end_by(SIGINT);
+  const sim_status status = stand_in(l, options);
+  cli_report(status, sim_error_last()->message, options->log_json);
+  return sim_status_exit_code(status);
 }
 
 /* Each rank reads the scenario: a pipe would give each a part. */

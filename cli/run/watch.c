@@ -1,8 +1,9 @@
 /* Watches phases that check no signals: the creation of a model, and the steps of a run. Reports the phase of a long
- * start, and ends the process if a signal or the limit of the batch job leaves no time to wait for it. */
+ * start, and ends the process if a signal, the limit of the batch job or the failure of a rank leaves no time to wait
+ * for it. */
 #include "cli/run/watch.h"
 
-#include "cli/cli.h"
+#include "cli/run/ranks.h"
 #include "engine/run/startup.h"
 #include "engine/wall_clock.h"
 
@@ -18,6 +19,7 @@ static const double quiet = 1;          /* seconds before the first line of a st
 static const double interval = 10;      /* seconds between lines */
 static const double start_patience = 1; /* seconds for a start that is nearly complete: the run then saves its state */
 static const double step_patience = 15; /* seconds for a step: half of what batch systems wait before they kill */
+static const double rank_patience = 5;  /* seconds for a start or step after the failure of another rank */
 static const double step_word = 2;      /* seconds after which a pending step is reported */
 static const double settle = 10;        /* seconds for outputs being written */
 static const double look_every = 0.2;   /* seconds between two checks */
@@ -28,6 +30,7 @@ struct cli_watch {
   pthread_mutex_t lock; /* protects `over`; held while the process ends */
   pthread_cond_t ended;
   double begin, said, asked; /* asked: time at which a signal was first seen; INFINITY: none */
+  double failed;             /* the same of a failed rank */
   bool over, told;
 };
 
@@ -37,11 +40,30 @@ static bool asked_to_stop(const cli_watch *w, double now) {
   return cli_requests.warning && !(w->on.limit - now <= SIM_WARNING_LEAD);
 }
 
-_Noreturn static void leave(cli_watch *w, const char *message) {
+_Noreturn static void leave(cli_watch *w, sim_status status, const char *message) {
   sim_log(SIM_LOG_ERROR, "%s", message);
-  w->on.stopped(w->on.context, message);
-  if (cli_signals_which() == SIGINT) cli_signals_end_by(SIGINT);
-  _exit(sim_status_exit_code(SIM_ERR_STOPPED));
+  w->on.stopped(w->on.context, status, message);
+  cli_ranks_leave_now(sim_status_exit_code(status));
+  if (status == SIM_ERR_STOPPED && cli_signals_which() == SIGINT) cli_signals_end_by(SIGINT);
+  _exit(sim_status_exit_code(status));
+}
+
+/* ---- ranks: a long step does not see that another rank has failed ---- */
+
+static void look_at_ranks(cli_watch *w, double now) {
+  const sim_status failed = sim_comm_check(w->on.comm);
+  if (failed == SIM_OK) return;
+  char message[sizeof sim_error_last()->message];
+  w->failed = fmin(w->failed, now);
+  if (now - w->failed < rank_patience || (w->on.run && !sim_run_give_up(w->on.run, settle))) return;
+  if (w->on.run && w->on.run->checkpoint_step >= 0)
+    snprintf(message, sizeof message,
+             "%.800s; a step was abandoned: the run continues from its checkpoint of step %lld",
+             sim_error_last()->message, (long long)w->on.run->checkpoint_step);
+  else
+    snprintf(message, sizeof message, "%.800s; nothing was saved: run the same command again",
+             sim_error_last()->message);
+  leave(w, failed, message);
 }
 
 /* ---- start: the folder contains nothing of the run yet ---- */
@@ -64,7 +86,7 @@ static void look_at_start(cli_watch *w, double now) {
   snprintf(message, sizeof message, "stopped before the first step, while %s%s: nothing was saved; %s", what,
            late ? ", because the limit of the job is near" : "",
            late ? "give the job more time" : "run the same command again");
-  leave(w, message);
+  leave(w, SIM_ERR_STOPPED, message);
 }
 
 /* ---- steps ---- */
@@ -88,7 +110,7 @@ static void look_at_steps(cli_watch *w, double now) {
     snprintf(message, sizeof message,
              "a step was abandoned because %s: the run continues from its checkpoint of step %lld", why,
              (long long)run->checkpoint_step);
-  leave(w, message);
+  leave(w, SIM_ERR_STOPPED, message);
 }
 
 /* ---- the thread ---- */
@@ -110,6 +132,7 @@ static void *watch(void *context) {
     const double now = sim_wall_clock();
     if (asked_to_stop(w, now)) w->asked = fmin(w->asked, now);
     if (w->over) break;
+    look_at_ranks(w, now);
     if (w->on.run)
       look_at_steps(w, now);
     else
@@ -127,7 +150,7 @@ cli_watch *cli_watch_begin(const cli_watched *watched) {
   w->begin = sim_wall_clock();
   if (!w->on.run) sim_startup(NULL, 0, 0);
   w->said = w->begin + quiet - interval;
-  w->asked = INFINITY;
+  w->asked = w->failed = INFINITY;
   pthread_mutex_init(&w->lock, NULL);
   pthread_cond_init(&w->ended, NULL);
   sigfillset(&all); /* signals are handled by the thread of the time loop */

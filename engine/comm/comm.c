@@ -50,6 +50,8 @@ const sim_comm sim_comm_alone = {.size = 1, .host_size = 1, .ops = &alone};
 
 /* ---- any transport ---- */
 
+sim_status sim_comm_check(const sim_comm *comm) { return comm && comm->ops->check ? comm->ops->check(comm) : SIM_OK; }
+
 sim_status sim_comm_agree(const sim_comm *comm, uint64_t word, uint64_t *most) {
   uint64_t words[SIM_RANKS_MAX];
   SIM_TRY(comm->ops->gather(comm, &word, sizeof word, words));

@@ -24,18 +24,26 @@ typedef struct sim_piece {
   size_t in_bytes, out_bytes; /* in_bytes equals the other rank's out_bytes for this rank */
 } sim_piece;
 
+/* What a transport counts, for profiles; since the start of the process. */
+typedef struct sim_comm_totals {
+  double waited; /* seconds in gather and swap in which this rank waited for others */
+  double bytes;  /* received from other ranks */
+  double exchanges;
+} sim_comm_totals;
+
 typedef struct sim_comm {
   int rank, size;           /* of the run: 0 <= rank < size */
   int host_rank, host_size; /* among the ranks on this host */
   const struct sim_transport *ops;
-  void *self; /* of the transport */
+  void *self;                    /* of the transport */
+  const sim_comm_totals *totals; /* NULL: not counted */
 } sim_comm;
 
-/* Functions of a transport. Host memory. gather and swap block until all ranks take part; they and test fail once a
- * rank has failed or died: with that rank's status and "rank N: its message". From one thread, except abandon and
- * check. */
+/* Functions of a transport. Host memory. gather waits for all ranks, swap at least for those it receives from; they
+ * and test fail once a rank has failed or died: with that rank's status and "rank N on HOST: its message". From one
+ * thread, except abandon and check. */
 typedef struct sim_transport {
-  const char *name; /* "alone", "forked" */
+  const char *name; /* "alone", "forked", "mpi" */
   /* out[size][bytes]: `in` of every rank, in the order of ranks. `in` may be this rank's place in `out`. */
   sim_status (*gather)(const sim_comm *comm, const void *in, size_t bytes, void *out);
   /* Sends and receives all pieces. Every rank takes part, also with none. */
@@ -46,12 +54,22 @@ typedef struct sim_transport {
   sim_status (*test)(const sim_comm *comm, bool *complete, uint64_t *words);
   /* Ends the exchange of all ranks: their calls fail from now on. The first failure counts. Any thread. */
   void (*abandon)(const sim_comm *comm, sim_status status, const char *message);
-  /* The failure that has ended the exchange, as gather reports it; SIM_OK without one. Never waits. Any thread. */
+  /* The failure that has ended the exchange, as gather reports it; SIM_OK without one. Never waits. Any thread. May be
+   * NULL. */
   sim_status (*check)(const sim_comm *comm);
 } sim_transport;
 
 /* The only rank of a run; calls are copies. */
 extern const sim_comm sim_comm_alone;
+
+/* What the transport has counted so far; zeros where it does not count. */
+static inline sim_comm_totals sim_comm_counted(const sim_comm *comm) {
+  const sim_comm_totals none = {0, 0, 0};
+  return comm->totals ? *comm->totals : none;
+}
+
+/* The failure that has ended the exchange, SIM_OK without one or where the transport cannot say. Any thread. */
+sim_status sim_comm_check(const sim_comm *comm);
 
 /* *most: maximum of the ranks' words; all wait for each other. */
 sim_status sim_comm_agree(const sim_comm *comm, uint64_t word, uint64_t *most) SIM_MUST_CHECK;

@@ -1,5 +1,9 @@
 #include "engine/comm/forked.h"
 
+#include "engine/comm/heartbeat.h"
+#include "engine/log.h"
+#include "engine/wall_clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,6 +29,7 @@ typedef struct seat {
   atomic_uint sleepers;               /* ranks that sleep on `arrived` */
   _Alignas(LINE) atomic_uint posted;  /* number of the last round of post */
   atomic_ullong words[2];             /* [round % 2] */
+  atomic_uint beats;                  /* signs of life */
 } seat;
 
 enum { NO_FAILURE, FAILURE_WRITTEN_NOW, FAILURE };
@@ -35,7 +40,7 @@ typedef struct block {
   int size;
   atomic_int failure; /* NO_FAILURE ... */
   int failed_rank, failed_status;
-  char message[1024];
+  char host[64], message[1024];
   seat seats[]; /* [size], then the buffers [size][2][BUFFER] */
 } block;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2, "atomics of several processes");
@@ -49,6 +54,9 @@ struct sim_forked {
   unsigned round;  /* of post */
   long delay;      /* longest delay in microseconds; 0: none */
   unsigned random;
+  sim_comm_totals totals;
+  sim_pulse *pulse; /* of a rank */
+  atomic_uint *beats;
 };
 
 static size_t block_bytes(int size) {
@@ -89,20 +97,20 @@ void sim_forked_fail(sim_forked *f, int rank, sim_status status, const char *mes
   for (int r = 0; r < b->size; r++) wake(&b->seats[r].arrived);
 }
 
-sim_status sim_forked_failure(const sim_forked *f, int *rank) {
-  if (atomic_load(&f->block->failure) != FAILURE) return SIM_OK;
-  *rank = f->block->failed_rank;
-  return (sim_status)f->block->failed_status;
-}
-
-static sim_status check_failure(const sim_forked *f) {
+sim_status sim_forked_failure(const sim_forked *f) {
   const block *b = f->block;
   if (atomic_load(&b->failure) == NO_FAILURE) return SIM_OK;
   for (int i = 0; atomic_load(&b->failure) != FAILURE && i < 1000; i++) /* unless that rank dies at this very point */
     (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
   if (atomic_load(&b->failure) != FAILURE) return sim_fail(SIM_ERR_RANK, "a rank has failed");
-  return sim_fail((sim_status)b->failed_status, "rank %d: %s", b->failed_rank, b->message);
+  return sim_fail((sim_status)b->failed_status, "rank %d on %s: %s", b->failed_rank, b->host, b->message);
 }
+
+void sim_forked_words(const sim_forked *f, uint64_t *words) {
+  for (int r = 0; r < f->block->size; r++) words[r] = atomic_load(&f->block->seats[r].beats);
+}
+
+static void beat(void *opaque) { atomic_fetch_add(((sim_forked *)opaque)->beats, 1); }
 
 /* ---- exchange ---- */
 
@@ -122,15 +130,18 @@ static void arrive(const sim_comm *comm) {
   if (atomic_load(&own->sleepers) > 0) wake(&own->arrived);
 }
 
-/* Waits until a rank has arrived at the current exchange. */
-static sim_status wait_for(const sim_forked *f, int rank) {
-  seat *s = &f->block->seats[rank];
-  for (int i = 0; i < SPINS; i++) {
-    if (has_arrived(s, f->number)) return SIM_OK;
-    pause_a_little();
-  }
+/* A line where a rank is late, after one minute, then two, four, ...: a long share of a step, or one that hangs. */
+static void say_late(int rank, double waited, double *next) {
+  if (waited < *next) return;
+  sim_log(SIM_LOG_INFO, "has waited %.0f s for rank %d, which computes", waited, rank);
+  *next *= 2;
+}
+
+static sim_status sleep_for(const sim_forked *f, seat *s, int rank, double begin) {
+  double next = 60;
   while (!has_arrived(s, f->number)) {
-    SIM_TRY(check_failure(f));
+    SIM_TRY(sim_forked_failure(f));
+    say_late(rank, sim_wall_clock() - begin, &next);
     atomic_fetch_add(&s->sleepers, 1);
     const unsigned now = atomic_load(&s->arrived);
     if ((int)(now - f->number) < 0) sleep_while(&s->arrived, now);
@@ -139,16 +150,29 @@ static sim_status wait_for(const sim_forked *f, int rank) {
   return SIM_OK;
 }
 
+/* Waits until a rank has arrived at the current exchange. */
+static sim_status wait_for(sim_forked *f, int rank) {
+  seat *s = &f->block->seats[rank];
+  if (has_arrived(s, f->number)) return SIM_OK;
+  const double begin = sim_wall_clock();
+  for (int i = 0; i < SPINS && !has_arrived(s, f->number); i++) pause_a_little();
+  const sim_status status = sleep_for(f, s, rank, begin);
+  f->totals.waited += sim_wall_clock() - begin;
+  return status;
+}
+
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 static sim_status gather(const sim_comm *comm, const void *in, size_t bytes, void *out) {
   sim_forked *f = comm->self;
+  f->totals.exchanges++;
   for (size_t at = 0; at < bytes; at += BUFFER) {
     const size_t here = least(bytes - at, BUFFER);
     delay(f);
     f->number++;
     memcpy(buffer(f, comm->rank), (const char *)in + at, here);
     arrive(comm);
+    f->totals.bytes += (double)here * (comm->size - 1);
     for (int k = 0; k < comm->size; k++) {
       const int from = (comm->rank + k) % comm->size;
       SIM_TRY(wait_for(f, from));
@@ -166,6 +190,7 @@ static sim_status swap(const sim_comm *comm, const sim_piece *pieces, size_t cou
   for (size_t i = 0; i < count; i++) {
     if (pieces[i].in_bytes > most) most = pieces[i].in_bytes;
     if (pieces[i].out_bytes > most) most = pieces[i].out_bytes;
+    f->totals.bytes += (double)pieces[i].out_bytes;
   }
   SIM_TRY(sim_comm_agree(comm, most, &most));
   for (size_t at = 0; at < most; at += slot) {
@@ -198,7 +223,7 @@ static sim_status post(const sim_comm *comm, uint64_t word) {
 
 static sim_status test(const sim_comm *comm, bool *complete, uint64_t *words) {
   const sim_forked *f = comm->self;
-  SIM_TRY(check_failure(f));
+  SIM_TRY(sim_forked_failure(f));
   *complete = true;
   for (int r = 0; r < comm->size && *complete; r++)
     *complete = (int)(atomic_load(&f->block->seats[r].posted) - f->round) >= 0;
@@ -210,7 +235,7 @@ static void abandon(const sim_comm *comm, sim_status status, const char *message
   sim_forked_fail(comm->self, comm->rank, status, message);
 }
 
-static sim_status check(const sim_comm *comm) { return check_failure(comm->self); }
+static sim_status check(const sim_comm *comm) { return sim_forked_failure(comm->self); }
 
 static const sim_transport transport = {
     .name = "forked", .gather = gather, .swap = swap, .post = post, .test = test, .abandon = abandon, .check = check};
@@ -244,6 +269,7 @@ sim_status sim_forked_create(int size, sim_forked **out) {
     return status;
   }
   (*out)->block->size = size;
+  (void)gethostname((*out)->block->host, sizeof(*out)->block->host - 1);
   memcpy((*out)->block->magic, magic, sizeof magic);
   return SIM_OK;
 }
@@ -253,6 +279,7 @@ int sim_forked_descriptor(const sim_forked *f) { return f->descriptor; }
 void sim_forked_destroy(sim_forked **forked) {
   sim_forked *f = *forked;
   if (!f) return;
+  sim_pulse_end(&f->pulse);
   if (f->block) (void)munmap(f->block, f->bytes);
   if (f->descriptor >= 0) (void)close(f->descriptor);
   free(f);
@@ -279,9 +306,21 @@ sim_status sim_forked_attach(int descriptor, int rank, sim_comm *comm) {
   f->delay = longest ? strtol(longest, NULL, 10) : 0;
   if (f->delay > 900000) f->delay = 900000;
   f->random = (unsigned)rank * 2654435761u + (unsigned)getpid();
+  f->beats = &f->block->seats[rank].beats;
+  const sim_status beats = sim_pulse_begin(beat, f, &f->pulse);
+  if (beats != SIM_OK) {
+    sim_forked_destroy(&f);
+    return beats;
+  }
   (void)close(f->descriptor);
   f->descriptor = -1;
-  *comm = (sim_comm){.rank = rank, .size = size, .host_rank = rank, .host_size = size, .ops = &transport, .self = f};
+  *comm = (sim_comm){.rank = rank,
+                     .size = size,
+                     .host_rank = rank,
+                     .host_size = size,
+                     .ops = &transport,
+                     .self = f,
+                     .totals = &f->totals};
   return SIM_OK;
 }
 

@@ -1,6 +1,8 @@
 /* The transport between ranks of one host that one process has started: shared memory and futexes, no library. The
  * starting process creates the block, starts the ranks with its descriptor, and tells the block which rank has died.
  *
+ * Every rank gives a sign of life each second (engine/comm/heartbeat.h), at which the starting process looks.
+ *
  * With SIM_COMM_DELAY=N in the environment a rank sleeps a random time below N microseconds before it contributes to an
  * exchange: for tests. */
 #ifndef SIM_ENGINE_COMM_FORKED_H
@@ -22,7 +24,9 @@ void sim_forked_detach(sim_comm *comm);
 
 /* Records that a rank has failed or died: the calls of all others fail from now on. The first failure counts. */
 void sim_forked_fail(sim_forked *forked, int rank, sim_status status, const char *message);
-/* The status of the first failure, SIM_OK without one; *rank: that rank. */
-sim_status sim_forked_failure(const sim_forked *forked, int *rank);
+/* The first failure, with the message "rank N on HOST: ..."; SIM_OK without one. */
+sim_status sim_forked_failure(const sim_forked *forked);
+/* Signs of life of all ranks, for sim_heartbeat_look: words[size]. */
+void sim_forked_words(const sim_forked *forked, uint64_t *words);
 
 #endif

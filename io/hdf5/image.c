@@ -5,12 +5,20 @@
 #include "io/sys.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays go to the file as they are");
 
-enum { VECTORS = 256, RUN = 256 << 10 };
+enum { VECTORS = 256, RUN = 256 << 10, WRITERS = 4 };
+
+/* Bytes from which on several threads write a file: 256 MB, or SIM_IO_SHARED_FROM. The file is the same. */
+static uint64_t shared_from(void) {
+  const char *text = getenv("SIM_IO_SHARED_FROM");
+  return text ? strtoull(text, NULL, 10) : 256000000;
+}
 
 sim_status io_image_begin(bool latest, io_image *out) {
   *out = (io_image){0};
@@ -128,43 +136,100 @@ static bool advance(walk *w, size_t most, struct iovec *out) {
   return true;
 }
 
-/* Adds each run of bytes to the digest and then writes it, while it is in the processor's cache; the last run with the
- * seal, which it frees. */
-static int write_runs(walk *w, io_seal *seal, int fd) {
-  struct iovec vectors[VECTORS + 1];
-  unsigned char block[IO_SEAL_SIZE];
-  const uint64_t size = w->image->pages.size;
-  int error = 0;
-  while (error == 0 && seal) {
-    int count = 0;
-    const uint64_t begin = w->at;
-    for (; count < VECTORS && w->at < begin + RUN && advance(w, (size_t)(begin + RUN - w->at), &vectors[count]);
-         count++)
-      io_seal_add(seal, vectors[count].iov_base, vectors[count].iov_len);
-    if (w->at == size) {
-      io_seal_end(seal, block);
-      seal = NULL;
-      vectors[count++] = (struct iovec){block, sizeof block};
-    }
-    error = io_sys_writev(fd, vectors, count, (int64_t)begin);
+/* The position at the beginning of a block. */
+static walk walk_from(const io_image *image, const io_piece **order, uint64_t at) {
+  size_t first = 0, end = image->count; /* the first piece that ends behind `at` */
+  while (first < end) {
+    const size_t middle = (first + end) / 2;
+    if (order[middle]->at + order[middle]->bytes > at)
+      end = middle;
+    else
+      first = middle + 1;
   }
-  if (seal) io_seal_end(seal, block);
-  return error;
+  return (walk){image, order, first, at};
+}
+
+/* A file that one or several threads write, block by block. */
+typedef struct job {
+  const io_image *image;
+  const io_piece **order;
+  io_seal_digest *digests; /* [blocks] */
+  size_t blocks;
+  int fd;
+  atomic_size_t next; /* block that nobody writes yet */
+  atomic_int error;
+} job;
+
+/* Hashes each run of bytes and then writes it, while it is in the processor's cache. */
+static int write_block(job *j, size_t block, io_seal_hash *hash) {
+  struct iovec vectors[VECTORS];
+  const uint64_t size = j->image->pages.size;
+  uint64_t end = (uint64_t)(block + 1) * IO_SEAL_BLOCK;
+  if (end > size) end = size;
+  walk w = walk_from(j->image, j->order, (uint64_t)block * IO_SEAL_BLOCK);
+  while (w.at < end) {
+    int count = 0;
+    const uint64_t begin = w.at, stop = end - begin < RUN ? end : begin + RUN;
+    for (; count < VECTORS && w.at < stop && advance(&w, (size_t)(stop - w.at), &vectors[count]); count++)
+      io_seal_hash_add(hash, vectors[count].iov_base, vectors[count].iov_len);
+    const int error = io_sys_writev(j->fd, vectors, count, (int64_t)begin);
+    if (error) return error;
+  }
+  j->digests[block] = io_seal_hash_end(hash);
+  return 0;
+}
+
+static void *write_blocks(void *opaque) {
+  job *j = opaque;
+  io_seal_hash *hash = io_seal_hash_create();
+  int error = hash ? 0 : ENOMEM;
+  for (size_t block; error == 0 && atomic_load(&j->error) == 0 && (block = atomic_fetch_add(&j->next, 1)) < j->blocks;)
+    error = write_block(j, block, hash);
+  int none = 0;
+  if (error) (void)atomic_compare_exchange_strong(&j->error, &none, error);
+  io_seal_hash_free(hash);
+  return NULL;
+}
+
+/* Writes all blocks with this thread and as many more as help: a file on a fast disk is bound by the processor. */
+static void write_with_threads(job *j) {
+  pthread_t threads[WRITERS];
+  int count = 0;
+  const int more = j->image->pages.size >= shared_from() ? WRITERS - 1 : 0;
+  while (count < more && pthread_create(&threads[count], NULL, write_blocks, j) == 0) count++;
+  (void)write_blocks(j);
+  for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
+}
+
+static int write_seal(const job *j) {
+  unsigned char seal[IO_SEAL_SIZE];
+  const uint64_t size = j->image->pages.size;
+  io_seal_hash *hash = io_seal_hash_create();
+  if (!hash) return ENOMEM;
+  io_seal_fill(hash, size + IO_SEAL_SIZE, j->digests, j->blocks, seal);
+  io_seal_hash_free(hash);
+  return io_sys_write(j->fd, seal, sizeof seal, (int64_t)size);
 }
 
 sim_status io_image_write(io_image *image, io_file *file) {
-  const io_piece **order = malloc((image->count ? image->count : 1) * sizeof *order);
-  io_seal *seal = order ? io_seal_begin(image->pages.size + IO_SEAL_SIZE) : NULL; /* pages: without the seal */
-  if (!seal) {
-    free(order);
+  job j = {.image = image, .fd = file->fd}; /* the pages are without the seal */
+  j.blocks = (size_t)((image->pages.size + IO_SEAL_BLOCK - 1) / IO_SEAL_BLOCK);
+  j.order = malloc((image->count ? image->count : 1) * sizeof *j.order);
+  j.digests = malloc(j.blocks * sizeof *j.digests);
+  int error = j.order && j.digests ? 0 : ENOMEM;
+  if (error == 0) {
+    for (size_t i = 0; i < image->count; i++) j.order[i] = &image->pieces[i];
+    if (image->count) qsort(j.order, image->count, sizeof *j.order, by_place);
+    write_with_threads(&j);
+    error = atomic_load(&j.error);
+  }
+  if (error == 0) error = write_seal(&j);
+  free(j.order);
+  free(j.digests);
+  if (error == ENOMEM) {
     io_file_discard(file);
     return sim_no_memory("a file's image");
   }
-  for (size_t i = 0; i < image->count; i++) order[i] = &image->pieces[i];
-  if (image->count) qsort(order, image->count, sizeof *order, by_place);
-  walk w = {image, order, 0, 0};
-  const int error = write_runs(&w, seal, file->fd);
-  free(order);
   return error ? io_file_fail(file, error) : SIM_OK;
 }
 

@@ -255,7 +255,13 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   if (option_is_stepped(p)) out->checkpoint_bytes += (2.0 * option_payoff_count(p) + 1) * sizeof(double);
   out->work_per_step = batch * (double)p->steps * (double)p->assets.count;
   const bool cpu = setup->backend->kind == SIM_BACKEND_CPU; /* a GPU takes whole logical blocks */
-  out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / (cpu ? chunk : OPTION_BLOCK));
+  const double unit = cpu ? chunk : option_groups(p) > 1 ? option_block_samples(p) : OPTION_BLOCK;
+  out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / unit);
+  if (setup->comm->size > 1) { /* two sums of each quantity for each chunk or block */
+    const double share = (double)sim_comm_share(setup->comm, (size_t)out->most_ranks);
+    out->bytes_received = share * (setup->comm->size - 1) * 2 * quantities * sizeof(double);
+    out->exchanges = 1;
+  }
   const double useful = fmin(setup->comm->size, out->most_ranks);
   out->work_rate_guess = cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= 0.3;

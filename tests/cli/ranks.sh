@@ -101,7 +101,7 @@ check_stopped() { # check_stopped DIR WHAT: stopped, saved, and the folder is fr
   [ "$(key state "$1")" = stopped ] || fail "$2: state $(key state "$1")"
   [ "$(basename "$(checkpoints "$1" | tail -n 1)")" = "$(printf 'ck_%012d.h5' "$(key step "$1")")" ] ||
     fail "$2: the newest checkpoint is not of the last step"
-  [ ! -e "$1/lock" ] || fail "$2: a lock is left"
+  grep -q ", ended " "$1/.lock" || fail "$2: a lock is left"
 }
 
 for signal in TERM USR1 HUP; do
@@ -134,14 +134,16 @@ kill -s KILL "$(rank_of "$pid" 2)"
 finish
 [ "$code" = 82 ] || fail "a killed rank: exit $code, not 82"
 [ "$(grep -c '^sim: ' output)" = 1 ] || fail "a killed rank is not told in one line"
-grep -qF "rank 2: was killed by signal 9 (Killed); see why, then: sim resume killed" output || fail "what the line says"
+grep -qF "rank 2 on $(uname -n): was killed by signal 9 (Killed); see why, then: sim resume killed" output || fail "what the line says"
 [ "$(key state killed)" = failed ] || fail "a killed rank: state $(key state killed)"
-[ ! -e killed/lock ] || fail "a killed rank leaves a lock"
+grep -q ", ended " killed/.lock || fail "a killed rank leaves a lock"
 begin first
 kill -s KILL "$(rank_of "$pid" 0)"
 finish
 [ "$code" = 82 ] || fail "rank 0 killed: exit $code, not 82"
-grep -qF "rank 0 was killed by signal 9 (Killed)" output || fail "rank 0 killed: what the line says"
+grep -qF "rank 0 on $(uname -n): was killed by signal 9 (Killed); see why, then: sim resume first" output ||
+  fail "rank 0 killed: what the line says"
+grep -q ", ended " first/.lock || fail "rank 0 killed: a lock is left"
 expect 75 "continues from checkpoint" "$SIM" resume first --ranks 2 --threads 1 --wall 1
 begin launcher
 ranks=$(ps -o pid= --ppid "$pid")

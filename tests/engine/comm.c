@@ -1,6 +1,7 @@
 /* Exchange between ranks: bytes of random sizes arrive where they belong, whatever the delays; all act on a decision
  * after the same step; and every wait ends when a rank fails or dies. */
 #include "engine/comm/forked.h"
+#include "engine/comm/mpi.h"
 #include "engine/run/agreement.h"
 #include "engine/wall_clock.h"
 
@@ -243,6 +244,13 @@ static void test_share(void **state) {
 
 enum { FAILED_RANK = 2, NOTICED = 7 };
 
+static bool says(const char *message) {
+  char host[64] = "", expected[160];
+  (void)gethostname(host, sizeof host - 1);
+  snprintf(expected, sizeof expected, "rank 2 on %s: %s", host, message);
+  return strcmp(sim_error_last()->message, expected) == 0;
+}
+
 /* Waits for a rank that never comes: by exchanges, or by rounds of words. */
 static int wait_in_vain(const sim_comm *comm, bool rounds) {
   uint64_t most, words[RANKS];
@@ -251,7 +259,7 @@ static int wait_in_vain(const sim_comm *comm, bool rounds) {
   if (rounds) status = comm->ops->post(comm, 1);
   while (status == SIM_OK && !complete)
     status = rounds ? comm->ops->test(comm, &complete, words) : sim_comm_agree(comm, 1, &most);
-  return status == SIM_ERR_RANK && strcmp(sim_error_last()->message, "rank 2: was killed") == 0 ? NOTICED : 1;
+  return status == SIM_ERR_RANK && says("was killed") ? NOTICED : 1;
 }
 
 static void die_soon(const sim_comm *comm) {
@@ -276,7 +284,7 @@ static int swap_with_failed(const sim_comm *comm) {
   }
   sim_status status = SIM_OK;
   while (status == SIM_OK) status = comm->ops->swap(comm, NULL, 0);
-  return status == SIM_ERR_DIVERGED && strcmp(sim_error_last()->message, "rank 2: is not finite") == 0 ? NOTICED : 1;
+  return status == SIM_ERR_DIVERGED && comm->ops->check(comm) == status && says("is not finite") ? NOTICED : 1;
 }
 
 static void test_failures(void **state) {
@@ -310,7 +318,62 @@ static void test_attach(void **state) {
   sim_forked_destroy(&forked);
 }
 
-int main(void) {
+/* ---- ranks of MPI: the program is started by a launcher, once for each ---- */
+
+/* One message that is longer than an int can count, from rank 0 to rank 1. */
+static int swap_large(const sim_comm *comm) {
+  const size_t words = ((size_t)1 << 28) + 12345; /* 2 GiB and some */
+  uint64_t *data = malloc(words * sizeof *data);
+  if (!data) return 101;
+  const sim_piece to = {.rank = 1, .in = data, .in_bytes = words * sizeof *data},
+                  from = {.rank = 0, .out = data, .out_bytes = words * sizeof *data};
+  for (size_t i = 0; i < words; i++) data[i] = comm->rank == 0 ? i * 0x9e3779b97f4a7c15u : 0;
+  int code = comm->ops->swap(comm, comm->rank == 0 ? &to : &from, comm->rank < 2) == SIM_OK ? 0 : 1;
+  for (size_t i = 0; i < words && code == 0 && comm->rank < 2; i++)
+    if (data[i] != i * 0x9e3779b97f4a7c15u) code = 2;
+  free(data);
+  return code;
+}
+
+static int exchange_and_decide(const sim_comm *comm) {
+  const int code = exchange_all(comm), decided = code == 0 ? decide_some(comm) : 0;
+  return decided != 0 ? 40 + decided : code;
+}
+
+/* Rank 2 fails, and the others are told. */
+static int fail_one(const sim_comm *comm) {
+  char message[128];
+  snprintf(message, sizeof message, "rank 2 on %s: is not finite", sim_mpi_host(comm, FAILED_RANK));
+  if (comm->rank == FAILED_RANK) {
+    comm->ops->abandon(comm, SIM_ERR_DIVERGED, "is not finite");
+    comm->ops->abandon(comm, SIM_ERR_IO, "a later failure");
+    return NOTICED;
+  }
+  sim_status status = SIM_OK;
+  uint64_t most;
+  while (status == SIM_OK) status = comm->rank % 2 ? comm->ops->swap(comm, NULL, 0) : sim_comm_agree(comm, 0, &most);
+  return status == SIM_ERR_DIVERGED && strcmp(sim_error_last()->message, message) == 0 ? NOTICED : 1;
+}
+
+/* PLUGIN PLAY: the exit code is 0, or of what was wrong. */
+static int play_by_mpi(const char *path, const char *name) {
+  const sim_mpi_plugin *plugin;
+  sim_comm comm;
+  if (sim_mpi_load(path, &plugin) != SIM_OK || sim_mpi_attach(plugin, NULL, &comm) != SIM_OK) {
+    fprintf(stderr, "%s\n", sim_error_last()->message);
+    return 100;
+  }
+  if (comm.size < 2 || comm.size > RANKS) return 102;
+  if (strcmp(name, "fail") == 0) sim_mpi_abort(&comm, fail_one(&comm));
+  const int code = strcmp(name, "large") == 0 ? swap_large(&comm) : exchange_and_decide(&comm);
+  if (code != 0) sim_mpi_abort(&comm, code);
+  printf("rank %d of %d: equal\n", comm.rank, comm.size);
+  sim_mpi_detach(&comm);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc == 3) return play_by_mpi(argv[1], argv[2]);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_exchange), cmocka_unit_test(test_exchange_delayed),
       cmocka_unit_test(test_alone),    cmocka_unit_test(test_decisions),

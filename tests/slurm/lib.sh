@@ -1,4 +1,4 @@
-# Sourced: a Slurm of one node in the scratch folder; its daemons are ended by process id.
+# Sourced: a Slurm of one node, or of several on this host, in the scratch folder; its daemons are ended by process id.
 # shellcheck shell=bash disable=SC2154
 daemons=()
 stop_slurm() {
@@ -17,8 +17,9 @@ daemon() {
   daemons+=($!)
 }
 
+# start_slurm [NODES]: with a number, nodes n1, n2, ..., each a daemon of this host with as many cores as it has.
 start_slurm() {
-  local dir=$scratch/slurm name user
+  local dir=$scratch/slurm name user node nodes=${1:-0}
   name=$(hostname) user=$(id -un)
   PATH=$PATH:/usr/sbin
   for tool in munged slurmctld slurmd sbatch scontrol squeue; do
@@ -51,17 +52,31 @@ SlurmdPidFile=$dir/slurmd.pid
 ReturnToService=2
 KillWait=5
 SchedulerParameters=sched_interval=2,bf_interval=2
-NodeName=$name CPUs=$(nproc) RealMemory=1000 State=UNKNOWN
 PartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 CONF
+  if ((nodes == 0)); then
+    echo "NodeName=$name CPUs=$(nproc) RealMemory=1000 State=UNKNOWN" >>"$dir/slurm.conf"
+  else
+    sed -i "s|^SlurmdSpoolDir=.*|SlurmdSpoolDir=$dir/spool/%n|; s|^SlurmdLogFile=.*|SlurmdLogFile=$dir/slurmd.%n.log|
+      s|^SlurmdPidFile=.*|SlurmdPidFile=$dir/slurmd.%n.pid|; /^SlurmdPort/d" "$dir/slurm.conf"
+    echo SlurmdParameters=config_overrides >>"$dir/slurm.conf"
+    for ((node = 1; node <= nodes; node++)); do
+      echo "NodeName=n$node NodeHostname=$name NodeAddr=127.0.0.1 Port=$((20001 + $$ % 20000 + node)) CPUs=2" \
+        "RealMemory=1000 State=UNKNOWN" >>"$dir/slurm.conf"
+    done
+  fi
   export SLURM_CONF=$dir/slurm.conf
   daemon munged -F --force --key-file="$dir/munge/key" --socket="$dir/munge/socket" --pid-file="$dir/munge/pid" \
     --log-file="$dir/munge/log" --seed-file="$dir/munge/seed"
   until_true 10 test -S "$dir/munge/socket"
   daemon slurmctld -D
-  daemon slurmd -D
+  if ((nodes == 0)); then
+    daemon slurmd -D
+  else
+    for ((node = 1; node <= nodes; node++)); do daemon slurmd -D -N "n$node"; done
+  fi
   local tries=300
-  until sinfo -h -o %t 2>/dev/null | grep -q idle; do
+  until (($(sinfo -h -N -o %t 2>/dev/null | grep -c idle) >= (nodes > 0 ? nodes : 1))); do
     ((tries-- > 0)) || skip "Slurm does not come up here: $(tail -n 1 "$dir/slurmctld.log")"
     sleep 0.1
   done

@@ -1,0 +1,461 @@
+#include "engine/comm/mpi.h"
+
+#include "engine/wall_clock.h"
+
+#include <dlfcn.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Counts of MPI are of type int: longer exchanges are cut into messages. */
+enum { CHUNK = 1 << 30, SPINS = 2000 };
+enum { TAG_SWAP = 1, TAG_WORD, TAG_FAILURE, TAG_BEAT };
+static const double tick = 0.25; /* seconds between two looks of the watching thread */
+enum { TICKS_A_BEAT = 4, TICKS_OF_SILENCE = 4 * SIM_MPI_SILENCE };
+
+/* What all ranks know of each. */
+typedef struct member {
+  char host[64];
+  int64_t process;
+  uint64_t namespace; /* of process numbers */
+} member;
+
+/* A failure as it is sent. */
+typedef struct failure {
+  int32_t rank, status, patience; /* patience: seconds */
+  char message[1012];
+} failure;
+
+/* One in a process. `lock` is held during every call of the plugin, and never for long: no such call waits. */
+typedef struct world {
+  const sim_mpi_plugin *mpi;
+  sim_mpi_on_lost *lost;
+  pthread_mutex_t lock;
+  int rank, size, chunk;
+  member *members; /* [size] */
+  /* post: one round */
+  uint64_t word, *words;                       /* words[size] */
+  sim_mpi_request *word_sends, *word_receives; /* [size] */
+  /* failures: the first one counts */
+  atomic_int failed; /* the first one is in `first` */
+  failure first, arriving, own;
+  sim_mpi_request failure_receive, *failure_sends; /* [size] */
+  /* the watching thread */
+  pthread_t watch;
+  atomic_bool watching;
+  char beat_in, beat_out;
+  sim_mpi_request beat_receive, beat_send;
+  struct pollfd *processes; /* [size]; fd -1: not watched */
+  long delay;               /* longest delay in microseconds before an exchange; 0: none */
+  unsigned random;
+  sim_comm_totals totals;
+} world;
+
+static world all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- the plugin ---- */
+
+sim_status sim_mpi_load(const char *path, const sim_mpi_plugin **plugin) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) return sim_fail(SIM_ERR_USAGE, "MPI plugin: %s", dlerror());
+  const sim_mpi_plugin *found = dlsym(library, SIM_MPI_SYMBOL);
+  if (!found) return sim_fail(SIM_ERR_USAGE, "%s: not an MPI plugin of sim", path);
+  if (found->version != SIM_MPI_VERSION)
+    return sim_fail(SIM_ERR_USAGE, "%s: an MPI plugin of version %d, and this sim needs version %d: build it again",
+                    path, found->version, SIM_MPI_VERSION);
+  *plugin = found;
+  return SIM_OK;
+}
+
+static sim_status mpi_error(int error, const char *what) {
+  char text[512];
+  all.mpi->error_text(error, text, sizeof text);
+  return sim_fail(SIM_ERR_RANK, "MPI: %s: %s", what, text);
+}
+
+/* ---- failures ---- */
+
+/* Under the lock. */
+static void note_failure(const failure *f) {
+  if (atomic_load(&all.failed)) return;
+  all.first = *f;
+  all.first.message[sizeof all.first.message - 1] = '\0';
+  atomic_store(&all.failed, 1);
+}
+
+/* Under the lock. Looks for a failure that another rank tells. */
+static void look_for_failure(void) {
+  int arrived = 0;
+  if (atomic_load(&all.failed)) return;
+  if (all.mpi->test(&all.failure_receive, &arrived) != 0 || !arrived) return;
+  note_failure(&all.arriving);
+}
+
+static sim_status check_failure(void) {
+  const failure *f = &all.first;
+  if (!atomic_load(&all.failed)) return SIM_OK;
+  if (f->rank == all.rank) return sim_fail((sim_status)f->status, "%s", f->message);
+  return sim_fail((sim_status)f->status, "rank %d on %s: %s", f->rank, all.members[f->rank].host, f->message);
+}
+
+/* Tells all ranks but a dead one of a failure, and waits up to a second until that has left this process. */
+static void tell(int rank, sim_status status, int patience, const char *message) {
+  pthread_mutex_lock(&all.lock);
+  look_for_failure();
+  const bool first = !atomic_load(&all.failed);
+  if (first) {
+    all.own = (failure){.rank = rank, .status = (int32_t)status, .patience = patience};
+    snprintf(all.own.message, sizeof all.own.message, "%s", message);
+    for (int r = 0; r < all.size; r++)
+      if (r != all.rank && r != rank)
+        (void)all.mpi->send(&all.own, sizeof all.own, r, TAG_FAILURE, &all.failure_sends[r]);
+    note_failure(&all.own);
+  }
+  pthread_mutex_unlock(&all.lock);
+  const double until = sim_wall_clock() + 1;
+  for (int r = 0; first && r < all.size && sim_wall_clock() < until;) {
+    int gone = 1;
+    pthread_mutex_lock(&all.lock);
+    if (r != all.rank && r != rank) (void)all.mpi->test(&all.failure_sends[r], &gone);
+    pthread_mutex_unlock(&all.lock);
+    if (gone)
+      r++;
+    else
+      (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+  }
+}
+
+static void abandon(const sim_comm *comm, sim_status status, const char *message) {
+  tell(comm->rank, status, SIM_MPI_PATIENCE, message);
+}
+
+/* ---- exchange ---- */
+
+static void delay(void) {
+  if (all.delay <= 0) return;
+  all.random = all.random * 1664525u + 1013904223u;
+  (void)nanosleep(&(struct timespec){.tv_nsec = (long)(all.random >> 8) % all.delay * 1000}, NULL);
+}
+
+static sim_status wait_uncounted(sim_mpi_request *request, const char *what) {
+  for (int i = 0;; i++) {
+    int complete = 0;
+    pthread_mutex_lock(&all.lock);
+    const int error = all.mpi->test(request, &complete);
+    if (!complete && i % 64 == 63) look_for_failure();
+    pthread_mutex_unlock(&all.lock);
+    if (error != 0) return mpi_error(error, what);
+    if (complete) return SIM_OK;
+    SIM_TRY(check_failure());
+    if (i < SPINS)
+      (void)sched_yield();
+    else
+      (void)nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+  }
+}
+
+/* Waits for an operation; fails once a rank has failed. */
+static sim_status wait_for(sim_mpi_request *request, const char *what) {
+  const double begin = sim_wall_clock();
+  const sim_status status = wait_uncounted(request, what);
+  all.totals.waited += sim_wall_clock() - begin;
+  return status;
+}
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+static sim_status gather(const sim_comm *comm, const void *in, size_t bytes, void *out) {
+  const size_t own = (size_t)comm->rank * bytes;
+  const bool placed = in == (char *)out + own;
+  size_t chunk = (size_t)all.chunk / (size_t)comm->size;
+  if (chunk == 0) chunk = 1;
+  all.totals.exchanges++;
+  all.totals.bytes += (double)bytes * (comm->size - 1);
+  delay();
+  for (size_t at = 0; at < bytes; at += chunk) {
+    sim_mpi_request request;
+    pthread_mutex_lock(&all.lock);
+    const int error = all.mpi->gather(placed ? NULL : (const char *)in + at, (int)least(bytes - at, chunk),
+                                      (char *)out + at, bytes, &request);
+    pthread_mutex_unlock(&all.lock);
+    if (error != 0) return mpi_error(error, "gather");
+    SIM_TRY(wait_for(&request, "gather"));
+  }
+  return SIM_OK;
+}
+
+static size_t messages(size_t bytes) { return (bytes + (size_t)all.chunk - 1) / (size_t)all.chunk; }
+
+/* Begins all messages of one piece in one direction; returns their number, or -1 with an error. */
+static int begin_piece(const sim_piece *piece, bool sends, sim_mpi_request *requests) {
+  const size_t bytes = sends ? piece->in_bytes : piece->out_bytes;
+  int count = 0;
+  for (size_t at = 0; at < bytes; at += (size_t)all.chunk, count++) {
+    const int here = (int)least(bytes - at, (size_t)all.chunk);
+    const int error = sends ? all.mpi->send((const char *)piece->in + at, here, piece->rank, TAG_SWAP, &requests[count])
+                            : all.mpi->receive((char *)piece->out + at, here, piece->rank, TAG_SWAP, &requests[count]);
+    if (error == 0) continue;
+    mpi_error(error, "swap");
+    return -1;
+  }
+  return count;
+}
+
+static sim_status swap(const sim_comm *comm, const sim_piece *pieces, size_t count) {
+  size_t most = 0, begun = 0;
+  sim_status status = SIM_OK;
+  all.totals.exchanges++;
+  for (size_t i = 0; i < count; i++)
+    if (pieces[i].rank != comm->rank) all.totals.bytes += (double)pieces[i].out_bytes;
+  delay();
+  if (count == 0) {
+    pthread_mutex_lock(&all.lock);
+    look_for_failure();
+    pthread_mutex_unlock(&all.lock);
+  }
+  SIM_TRY(check_failure());
+  for (size_t i = 0; i < count; i++) {
+    if (pieces[i].rank != comm->rank) most += messages(pieces[i].in_bytes) + messages(pieces[i].out_bytes);
+    if (pieces[i].rank == comm->rank && pieces[i].in_bytes > 0)
+      memmove(pieces[i].out, pieces[i].in, pieces[i].in_bytes);
+  }
+  sim_mpi_request *requests = malloc((most + 1) * sizeof *requests);
+  if (!requests) return sim_no_memory("%zu messages between ranks", most);
+  for (int sends = 0; sends < 2 && status == SIM_OK; sends++)
+    for (size_t i = 0; i < count && status == SIM_OK; i++) {
+      if (pieces[i].rank == comm->rank) continue;
+      pthread_mutex_lock(&all.lock);
+      const int n = begin_piece(&pieces[i], sends == 1, &requests[begun]);
+      pthread_mutex_unlock(&all.lock);
+      if (n < 0) status = SIM_ERR_RANK;
+      if (n > 0) begun += (size_t)n;
+    }
+  for (size_t i = 0; i < begun && status == SIM_OK; i++) status = wait_for(&requests[i], "swap");
+  if (status == SIM_OK) free(requests); /* else operations may still be under way; the process ends */
+  return status;
+}
+
+/* Each rank sends its word to every other one: the rounds of different ranks overlap the gathers differently, so that
+ * they cannot be collective operations. */
+static sim_status post(const sim_comm *comm, uint64_t word) {
+  delay();
+  pthread_mutex_lock(&all.lock);
+  all.word = all.words[comm->rank] = word;
+  int error = 0;
+  for (int r = 0; r < comm->size && error == 0; r++) {
+    if (r == comm->rank) continue;
+    error = all.mpi->receive(&all.words[r], sizeof word, r, TAG_WORD, &all.word_receives[r]);
+    if (error == 0) error = all.mpi->send(&all.word, sizeof word, r, TAG_WORD, &all.word_sends[r]);
+  }
+  pthread_mutex_unlock(&all.lock);
+  return error == 0 ? SIM_OK : mpi_error(error, "post");
+}
+
+static sim_status test(const sim_comm *comm, bool *complete, uint64_t *words) {
+  int error = 0, done = 1;
+  pthread_mutex_lock(&all.lock);
+  look_for_failure();
+  for (int r = 0; r < comm->size && error == 0 && done; r++) {
+    if (r == comm->rank) continue;
+    error = all.mpi->test(&all.word_receives[r], &done);
+    if (error == 0 && done) error = all.mpi->test(&all.word_sends[r], &done);
+  }
+  pthread_mutex_unlock(&all.lock);
+  SIM_TRY(check_failure());
+  if (error != 0) return mpi_error(error, "test");
+  *complete = done;
+  if (done) memcpy(words, all.words, (size_t)comm->size * sizeof *words);
+  return SIM_OK;
+}
+
+static sim_status check(const sim_comm *comm) {
+  (void)comm;
+  return check_failure();
+}
+
+static const sim_transport transport = {
+    .name = "mpi", .gather = gather, .swap = swap, .post = post, .test = test, .abandon = abandon, .check = check};
+
+bool sim_mpi_is(const sim_comm *comm) { return comm->ops == &transport; }
+
+const char *sim_mpi_host(const sim_comm *comm, int rank) { return sim_mpi_is(comm) ? all.members[rank].host : "here"; }
+
+int sim_mpi_hosts(const sim_comm *comm) {
+  int hosts = 0;
+  if (!sim_mpi_is(comm)) return 1;
+  for (int r = 0; r < comm->size; r++) {
+    int first = 0;
+    while (strcmp(all.members[first].host, all.members[r].host) != 0) first++;
+    hosts += first == r;
+  }
+  return hosts;
+}
+
+/* After a moment in which the launcher passes on what was printed last: without it lines are lost. */
+static void end_world(int exit_code) {
+  (void)nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+  all.mpi->abort(exit_code);
+}
+
+/* ---- the watching thread ---- */
+
+/* Rank r looks for signs of life of rank r - 1. */
+static int watched_rank(void) { return (all.rank + all.size - 1) % all.size; }
+
+/* Sends a sign of life, and receives those of the watched rank; returns whether one has come. */
+static bool exchange_beats(bool send) {
+  int done = 0, arrived = 0;
+  pthread_mutex_lock(&all.lock);
+  look_for_failure();
+  if (all.mpi->test(&all.beat_receive, &arrived) == 0 && arrived)
+    (void)all.mpi->receive(&all.beat_in, 1, watched_rank(), TAG_BEAT, &all.beat_receive);
+  if (send && all.mpi->test(&all.beat_send, &done) == 0 && done)
+    (void)all.mpi->send(&all.beat_out, 1, (all.rank + 1) % all.size, TAG_BEAT, &all.beat_send);
+  pthread_mutex_unlock(&all.lock);
+  return arrived != 0;
+}
+
+/* A process of this host that has ended while the run goes on; -1: none. Waits for a tick at most. */
+static int ended_process(void) {
+  if (poll(all.processes, (nfds_t)all.size, (int)(1000 * tick)) <= 0) return -1;
+  for (int r = 0; r < all.size; r++)
+    if (all.processes[r].revents) {
+      (void)close(all.processes[r].fd);
+      all.processes[r].fd = -1;
+      return r;
+    }
+  return -1;
+}
+
+/* Silence is counted in looks, not by the clock: a job that is suspended as a whole and goes on loses none of them. */
+static void *watch(void *nothing) {
+  (void)nothing;
+  double since = 0;
+  for (int looks = 0, silent = 0; atomic_load(&all.watching); looks++) {
+    silent = exchange_beats(looks % TICKS_A_BEAT == 0) ? 0 : silent + 1;
+    const int ended = ended_process();
+    if (!atomic_load(&all.watching)) break;
+    if (ended >= 0) tell(ended, SIM_ERR_RANK, ended > 0 ? SIM_MPI_PATIENCE : 2, "has ended without a word (killed?)");
+    if (silent == TICKS_OF_SILENCE) {
+      char message[96];
+      snprintf(message, sizeof message, "has given no sign of life for %d s", SIM_MPI_SILENCE);
+      tell(watched_rank(), SIM_ERR_RANK, 2, message);
+    }
+    if (!atomic_load(&all.failed)) continue;
+    const double now = sim_wall_clock();
+    if (since <= 0) since = now;
+    if (now - since < all.first.patience + (all.rank > 0 ? 1 + all.rank : 0)) continue; /* one rank speaks for all */
+    (void)!check_failure();
+    if (all.lost) all.lost((sim_status)all.first.status, sim_error_last()->message);
+    end_world(sim_status_exit_code((sim_status)all.first.status));
+  }
+  return NULL;
+}
+
+/* ---- the world ---- */
+
+static sim_status no_world(void) { return sim_no_memory("the ranks"); }
+
+static sim_status allocate(void) {
+  const size_t n = (size_t)all.size;
+  all.members = calloc(n, sizeof *all.members);
+  all.words = calloc(n, sizeof *all.words);
+  all.word_sends = calloc(n, sizeof *all.word_sends);
+  all.word_receives = calloc(n, sizeof *all.word_receives);
+  all.failure_sends = calloc(n, sizeof *all.failure_sends);
+  all.processes = calloc(n, sizeof *all.processes);
+  if (!all.members || !all.words || !all.word_sends || !all.word_receives || !all.failure_sends || !all.processes)
+    return no_world();
+  for (int r = 0; r < all.size; r++) all.processes[r].fd = -1;
+  return SIM_OK;
+}
+
+/* Opens the processes of the other ranks of this host, whose end the kernel then tells. */
+static void find_processes(void) {
+  const member *own = &all.members[all.rank];
+  for (int r = 0; r < all.size; r++) {
+    const member *m = &all.members[r];
+    if (r == all.rank || m->namespace != own->namespace || strcmp(m->host, own->host) != 0) continue;
+    all.processes[r] = (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, (pid_t)m->process, 0), .events = POLLIN};
+  }
+}
+
+static long setting(const char *name, long most) {
+  const char *text = getenv(name);
+  const long value = text ? strtol(text, NULL, 10) : 0;
+  return value < most ? value : most;
+}
+
+static sim_status listen(void) {
+  int error = all.mpi->receive(&all.arriving, sizeof all.arriving, -1, TAG_FAILURE, &all.failure_receive);
+  if (error == 0) error = all.mpi->receive(&all.beat_in, 1, watched_rank(), TAG_BEAT, &all.beat_receive);
+  if (error == 0) error = all.mpi->send(&all.beat_out, 1, (all.rank + 1) % all.size, TAG_BEAT, &all.beat_send);
+  return error == 0 ? SIM_OK : mpi_error(error, "start");
+}
+
+static sim_status start_watching(void) {
+  atomic_store(&all.watching, true);
+  if (pthread_create(&all.watch, NULL, watch, NULL) == 0) return SIM_OK;
+  atomic_store(&all.watching, false);
+  return sim_no_memory("the thread that watches the ranks");
+}
+
+sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, sim_comm *comm) {
+  cpu_set_t cores;
+  struct stat info;
+  const bool known = sched_getaffinity(0, sizeof cores, &cores) == 0;
+  all.mpi = plugin;
+  all.lost = lost;
+  const int error = plugin->start(&comm->rank, &comm->size, &comm->host_rank, &comm->host_size);
+  if (error != 0) return mpi_error(error, "start");
+  if (known) (void)sched_setaffinity(0, sizeof cores, &cores); /* some libraries bind the process to one core */
+  all.rank = comm->rank;
+  all.size = comm->size;
+  const long chunk = setting("SIM_COMM_CHUNK", CHUNK);
+  all.chunk = chunk > 0 ? (int)chunk : CHUNK;
+  all.delay = setting("SIM_COMM_DELAY", 900000);
+  all.random = (unsigned)comm->rank * 2654435761u + (unsigned)getpid();
+  comm->ops = &transport;
+  comm->totals = &all.totals;
+  comm->self = &all;
+  if (all.size == 1 || all.size > SIM_RANKS_MAX) return SIM_OK;
+  SIM_TRY(allocate());
+  member *own = &all.members[all.rank];
+  (void)gethostname(own->host, sizeof own->host - 1);
+  own->process = getpid();
+  if (stat("/proc/self/ns/pid", &info) == 0) own->namespace = info.st_ino;
+  SIM_TRY(listen());
+  SIM_TRY(gather(comm, own, sizeof *own, all.members));
+  find_processes();
+  return start_watching();
+}
+
+static void stop_watching(void) {
+  if (!atomic_exchange(&all.watching, false)) return;
+  (void)pthread_join(all.watch, NULL);
+}
+
+void sim_mpi_detach(sim_comm *comm) {
+  uint64_t most;
+  if (all.size > 1 && all.size <= SIM_RANKS_MAX) {
+    stop_watching(); /* all do so before any ends */
+    if (sim_comm_agree(comm, 0, &most) != SIM_OK) all.mpi->abort(sim_status_exit_code(SIM_ERR_RANK));
+    (void)all.mpi->cancel(&all.failure_receive);
+    (void)all.mpi->cancel(&all.beat_receive);
+  }
+  (void)all.mpi->end();
+  *comm = sim_comm_alone;
+}
+
+_Noreturn void sim_mpi_abort(sim_comm *comm, int exit_code) {
+  if (comm->rank == 0 || !atomic_load(&all.watching)) end_world(exit_code);
+  for (;;) (void)pause(); /* rank 0 ends the world, or the watching thread */
+}

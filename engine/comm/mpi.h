@@ -1,0 +1,35 @@
+/* Ranks that a launcher (mpirun, srun) has started on one or more hosts, connected by a plugin for their MPI library
+ * (mpi_plugin.h). A thread of each rank watches the others: a rank that dies or falls silent ends the run. */
+#ifndef SIM_ENGINE_COMM_MPI_H
+#define SIM_ENGINE_COMM_MPI_H
+
+#include "engine/comm/comm.h"
+#include "engine/comm/mpi_plugin.h"
+
+enum {
+  SIM_MPI_SILENCE = 30, /* seconds without a sign of life after which a rank counts as dead */
+  SIM_MPI_PATIENCE = 20 /* seconds after a failure until a rank that goes on is ended */
+};
+
+/* Loads a plugin. It stays loaded. SIM_ERR_USAGE names the file and the reason. */
+sim_status sim_mpi_load(const char *path, const sim_mpi_plugin **plugin) SIM_MUST_CHECK;
+
+/* Called on the watching thread before it ends the world because this rank does not stop after a failure. */
+typedef void sim_mpi_on_lost(sim_status status, const char *message);
+
+/* Joins the world: once in a process. *comm is then used from one thread, except abandon; `lost` may be NULL. */
+sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, sim_comm *comm) SIM_MUST_CHECK;
+
+/* Name of a rank's host, and the number of hosts; of any transport. */
+const char *sim_mpi_host(const sim_comm *comm, int rank);
+int sim_mpi_hosts(const sim_comm *comm);
+/* Whether this is a world of MPI. */
+bool sim_mpi_is(const sim_comm *comm);
+
+/* Waits for all ranks, and leaves the world in order; *comm is alone then. */
+void sim_mpi_detach(sim_comm *comm);
+/* After a failure: ends the world, and the launcher with this exit code. Rank 0 ends it at once; the others wait until
+ * it does, SIM_MPI_PATIENCE at most. Does not return. */
+_Noreturn void sim_mpi_abort(sim_comm *comm, int exit_code);
+
+#endif

@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# Runs whose ranks a launcher of MPI has started, for each MPI that has a plugin and a mpirun here: the digests of runs
+# of one process, restarts with other numbers, signals, ranks that fail or die, and what is refused. `long`: messages
+# of more than 2 GiB, and a rank that falls silent.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+. "${BASH_SOURCE[0]%/*}/mpi_lib.sh"
+: "${COMPARE:?the program crash_compare}" "${COMM:?the program test_comm}"
+form=${1:-short}
+unset SIM_MPI
+set -m # jobs get their signals undisturbed
+export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
+find_mpi
+cat >many.lua <<'LUA'
+local paths = sim.param("paths", 2^20 + 3000, "paths")
+local kind  = sim.param("kind", "plain", "plain or sobol")
+local sampling = { paths = paths }
+if kind == "sobol" then sampling.sequence = "sobol" end
+return sim.option {
+  assets   = { { spot = 100, vol = 0.2 } }, rate = 0.05, maturity = 1, steps = 8,
+  payoffs  = { sim.american { strike = 100, type = "put", fit_paths = 9000 }, sim.european { strike = 100 } },
+  sampling = sampling,
+  output   = { tables = "every 1 steps", checkpoint = "every 1 steps" },
+}
+LUA
+run=("$SIM" run many.lua --threads 1)
+long=("${run[@]}" --set "paths=$((20000 * 1048576))") # minutes; stopped long before
+has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
+begin() { # begin DIR OPTION...: 4 ranks in the background, until the first checkpoint is there
+  local folder=$1
+  shift
+  "${four[@]}" "${long[@]}" -o "$folder" "$@" >output 2>&1 &
+  pid=$!
+  until_true 60 has_checkpoint "$folder"
+}
+finish() { # finish: the launcher's exit code in $code, what it took in $SECONDS
+  code=0
+  SECONDS=0
+  wait "$pid" || code=$?
+}
+check_free() { grep -q ', ended ' "$1/.lock" || fail "$2: the lock was not given back: $(cat "$1/.lock")"; }
+lines() { grep -c '^sim: ' output || true; }
+
+expect 0 "" "${run[@]}" -o one
+expect 0 "" "${run[@]}" --set kind=sobol -o sobol
+
+for mpi in "${mpis[@]}"; do
+  use_mpi "$mpi"
+  echo "$mpi: $("${launch[@]}" --version 2>&1 | head -n 2 | tr "\n" " ")"
+
+  if [ "$form" = long ]; then
+    free=$(awk '/MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo)
+    if ((free >= 10)); then
+      timeout 300 "${launch[@]}" -n 2 "$COMM" "$plugin" large >output 2>&1 || fail "$mpi: a message of more than 2 GiB"
+    else
+      echo "no message of more than 2 GiB: $free GiB are free, 10 are needed"
+    fi
+    begin "silent_$mpi"
+    kill -s STOP "$(rank_of "silent_$mpi" 2)"
+    finish
+    [ "$code" = 82 ] || fail "$mpi: a silent rank: exit $code, not 82"
+    ((SECONDS >= 28 && SECONDS < 35)) || fail "$mpi: a silent rank was given up after $SECONDS s"
+    grep -qE "^sim: rank 2 on .*: has given no sign of life for 30 s" output || fail "$mpi: what a silent rank's line says"
+    check_free "silent_$mpi" "$mpi: a silent rank"
+    continue
+  fi
+
+  # ---- exchange alone ----
+  for delay in 0 300; do
+    SIM_COMM_DELAY=$delay SIM_COMM_CHUNK=$((delay * 100)) timeout 120 "${launch[@]}" -n 4 "$COMM" "$plugin" exchange \
+      >output 2>&1 || fail "$mpi: exchange, delay $delay"
+    [ "$(grep -c equal output)" = 4 ] || fail "$mpi: exchange of 4 ranks"
+  done
+  code=0
+  timeout 120 "${launch[@]}" -n 4 "$COMM" "$plugin" fail >output 2>&1 || code=$?
+  [ "$code" = 7 ] || fail "$mpi: a failing rank: exit $code, not 7"
+
+  # ---- the same bits ----
+  for ranks in 1 2 3 4; do
+    expect 0 "" "${launch[@]}" -n $ranks "${run[@]}" -o many --force
+    [ $ranks = 1 ] || grep -qE "^  $ranks ranks on 1 host, by .*\(plugin $mpi\)$" output || fail "$mpi: the ranks are not told"
+    [ "$(grep -c digest output)" = 1 ] || fail "$mpi: several ranks speak"
+    same one many "$mpi: $ranks ranks"
+    "$COMPARE" one/tables.h5 many/tables.h5 >output 2>&1 || fail "$mpi: $ranks ranks: tables differ"
+  done
+  SIM_COMM_DELAY=2000 expect 0 "" "${four[@]}" "${run[@]}" --set kind=sobol -o many --force
+  same sobol many "$mpi: delayed ranks"
+  SIM_COMM_CHUNK=1000 expect 0 "" "${four[@]}" "${run[@]}" -o many --force
+  same one many "$mpi: exchanges in pieces"
+  SIM_MPI=$mpi expect 0 "(plugin $mpi)" "${four[@]}" "${run[@]}" -o many --force
+  SIM_MPI=$plugin expect 0 "(plugin $mpi)" "${four[@]}" "${run[@]}" -o many --force
+
+  # ---- the limit, signals, restarts with other numbers ----
+  expect 75 "the wall limit of 1 s is reached" "${four[@]}" "${long[@]}" -o "wall_$mpi" --wall 1
+  check_free "wall_$mpi" "$mpi: --wall"
+  expect 75 "continues from checkpoint" "$SIM" resume "wall_$mpi" --ranks 2 --threads 1 --wall 1
+  expect 75 "continues from checkpoint" "${four[@]}" "$SIM" resume "wall_$mpi" --threads 1 --wall 1
+  expect 75 "continues from checkpoint" "${launch[@]}" -n 3 "${long[@]}" -o "wall_$mpi" --resume=auto --wall 1
+  begin "usr1_$mpi"
+  kill -s USR1 "$pid"
+  finish
+  [ "$code" = 75 ] || fail "$mpi: SIGUSR1: exit $code, not 75"
+  [ "$(key state "usr1_$mpi")" = stopped ] || fail "$mpi: SIGUSR1: state $(key state "usr1_$mpi")"
+  begin "term_$mpi"
+  kill -s TERM "$(rank_of "term_$mpi" 2)" # one rank; Open MPI's launcher ends with 1 when it gets the signal itself
+  finish
+  [ "$code" = 75 ] || fail "$mpi: SIGTERM to rank 2: exit $code, not 75"
+  check_free "term_$mpi" "$mpi: SIGTERM"
+
+  # ---- ranks that fail or die ----
+  echo 'return sim.option { assets = 3 }' >bad.lua
+  expect 65 "assets" "${four[@]}" "$SIM" run bad.lua -o refused
+  [ "$(grep -c assets output)" = 1 ] || fail "$mpi: a fault of the scenario is told more than once"
+  expect 73 "one: is not empty" "${four[@]}" "${run[@]}" -o one
+  [ "$(lines)" = 1 ] || fail "$mpi: a refusal is told more than once"
+  # shellcheck disable=SC2016 # for the ranks' shells
+  expect 66 "sim: rank 2 on $(uname -n): many.lua: No such file" "${four[@]}" bash -c \
+    '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" != 2 ] || cd /; exec "$0" run many.lua --threads 1 -o refused' "$SIM"
+  [ "$(lines)" = 1 ] || fail "$mpi: a failing rank is told more than once"
+  [ ! -e refused ] || fail "$mpi: a refused run leaves a folder"
+  begin "killed_$mpi"
+  kill -s KILL "$(rank_of "killed_$mpi" 2)"
+  finish
+  ((code != 0 && code != 75 && SECONDS < 35)) || fail "$mpi: a killed rank: exit $code after $SECONDS s"
+  echo "$mpi: a killed rank: exit $code after $SECONDS s"
+  if [ "$mpi" = openmpi ]; then # MPICH's launcher kills the others at once
+    [ "$(lines)" = 1 ] || fail "$mpi: a killed rank is not told in one line"
+    grep -qF "rank 2 on $(uname -n): has ended without a word (killed?); see why, then: sim resume killed_$mpi" output ||
+      fail "$mpi: what the line says"
+    check_free "killed_$mpi" "$mpi: a killed rank"
+  fi
+  until_true 20 none_of "killed_$mpi"
+  expect 75 "continues from checkpoint" "$SIM" resume "killed_$mpi" --ranks 2 --threads 1 --wall 1
+
+  # ---- other commands, runs of their own ----
+  expect 64 "mpirun has started 4 processes of sim sweep: start sim sweep alone" "${four[@]}" "$SIM" sweep many.lua --seed 1..2
+  [ "$(lines)" = 1 ] || fail "$mpi: sim sweep is refused more than once"
+  expect 64 "unknown option '--foo'" "${four[@]}" "${run[@]}" --foo
+  [ "$(lines)" = 1 ] || fail "$mpi: a wrong option is told more than once"
+  expect 0 "ranks       4;" "${four[@]}" "$SIM" check many.lua
+  [ "$(grep -c 'no faults' output)" = 1 ] || fail "$mpi: several processes of sim check speak"
+  expect 0 "joined by the MPI plugin $mpi" "${four[@]}" "$SIM" info
+  # shellcheck disable=SC2016
+  expect 0 "" "${four[@]}" bash -c 'exec "$0" run many.lua --threads 1 --ranks 1 --force \
+    -o "own_${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}"' "$SIM"
+  for rank in 0 1 2 3; do same one "own_$rank" "$mpi: --ranks 1 in rank $rank"; done
+
+  # ---- the wrong plugin, or none ----
+  SIM_MPI=nothing expect 64 'SIM_MPI = "nothing": no MPI plugin' "${four[@]}" "${run[@]}" -o refused
+  for other in "${mpis[@]}"; do
+    [ "$other" != "$mpi" ] || continue
+    SIM_MPI=$other expect 64 "sees a world of 1: use the mpirun of" "${four[@]}" "${run[@]}" -o refused
+    [ "$(lines)" = 1 ] || fail "$mpi with the plugin $other is told more than once"
+    mkdir -p lonely
+    cp "$SIM" "${plugin%/*}/libsim_mpi_$other.so" lonely/
+    expect 64 "and there is no plugin for it (but $other); build it: mpicc" "${four[@]}" lonely/sim "${run[@]:1}" -o refused
+    rm lonely/*.so
+    expect 64 "mpirun starts 4 processes, and there is no MPI plugin to join them; build it: mpicc" \
+      "${four[@]}" lonely/sim "${run[@]:1}" -o refused
+    cp "${plugin%/*}/libsim_mpi_$mpi.so" lonely/libsim_mpi_our_own.so
+    expect 0 "(plugin our_own)" "${four[@]}" lonely/sim "${run[@]:1}" -o many --force
+    rm lonely/*
+  done
+  [ ! -e refused ] || fail "$mpi: a refused run leaves a folder"
+done

@@ -1,0 +1,43 @@
+# Sourced: the MPI libraries that have a plugin beside SIM and a launcher here.
+# shellcheck shell=bash disable=SC2034,SC2154
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_vader_single_copy_mechanism=none # containers may not read another process's memory
+
+# launcher_of NAME: its mpirun.
+launcher_of() {
+  local words='Open MPI' tool
+  [ "$1" = openmpi ] || words='HYDRA|MPICH|Intel'
+  for tool in "mpirun.$1" "mpiexec.$1" mpirun mpiexec; do
+    if command -v "$tool" >/dev/null && "$tool" --version 2>&1 | grep -qE "$words"; then
+      echo "$tool"
+      return
+    fi
+  done
+  return 1
+}
+# find_mpi: names in mpis[]; skips the test without any.
+find_mpi() {
+  local name
+  mpis=()
+  for name in openmpi mpich; do
+    [ -e "$(dirname -- "$SIM")/libsim_mpi_$name.so" ] && launcher_of "$name" >/dev/null && mpis+=("$name")
+  done
+  ((${#mpis[@]})) || skip "no MPI here with a plugin and a launcher (Debian: openmpi-bin libopenmpi-dev, mpich libmpich-dev)"
+}
+# use_mpi NAME: from here on `launch` and `plugin` are of it.
+use_mpi() {
+  mpi=$1
+  launch=("$(launcher_of "$mpi")")
+  four=("${launch[@]}" -n 4)
+  plugin=$(dirname -- "$SIM")/libsim_mpi_$mpi.so
+}
+
+# rank_of DIR N: process of rank N of the run in DIR.
+rank_of() {
+  local process
+  for process in $(pgrep -f -- "$SIM.* -o $1( |\$)"); do
+    tr '\0' '\n' <"/proc/$process/environ" 2>/dev/null | grep -qxE "(OMPI_COMM_WORLD_RANK|PMI_RANK)=$2" || continue
+    [ "$(readlink "/proc/$process/exe")" != "$SIM" ] || echo "$process"
+  done
+}
+none_of() { ! pgrep -f -- "$SIM.* -o $1( |\$)" >/dev/null; }

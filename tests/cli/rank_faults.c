@@ -1,0 +1,42 @@
+/* Preloaded into the ranks of a run: faults of one rank, FAULT_RANK. FAULT says which:
+ *   ahead    its clocks are 10^6 s ahead of those of the others
+ *   fast     its clocks run 100 times too fast
+ *   stuck    its clocks stand still
+ *   hang     its main thread hangs in its exchanges once the file FAULT_FILE exists (with SIM_COMM_DELAY set); the
+ *            thread that gives signs of life goes on */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *fault = "";
+
+/* SIM_RANK=RANK:DESCRIPTOR is there before main. */
+__attribute__((constructor)) static void find_rank(void) {
+  const char *rank = getenv("SIM_RANK"), *faulty = getenv("FAULT_RANK"), *what = getenv("FAULT");
+  if (rank && faulty && what && atoi(rank) == atoi(faulty)) fault = what;
+}
+
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *out) {
+  static struct timespec first[2];
+  if (syscall(SYS_clock_gettime, clock, out) != 0) return -1;
+  if (!*fault || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME)) return 0;
+  struct timespec *begin = &first[clock == CLOCK_REALTIME];
+  if (begin->tv_sec == 0) *begin = *out;
+  const double passed = (double)(out->tv_sec - begin->tv_sec) + 1e-9 * (double)(out->tv_nsec - begin->tv_nsec);
+  if (strcmp(fault, "ahead") == 0) out->tv_sec += 1000000;
+  if (strcmp(fault, "stuck") == 0) *out = *begin;
+  if (strcmp(fault, "fast") == 0) out->tv_sec = begin->tv_sec + (time_t)(100 * passed);
+  return 0;
+}
+
+__attribute__((visibility("default"))) int nanosleep(const struct timespec *wanted, struct timespec *left) {
+  const char *file = getenv("FAULT_FILE");
+  while (strcmp(fault, "hang") == 0 && file && access(file, F_OK) == 0) (void)sleep(1000);
+  return (int)syscall(SYS_nanosleep, wanted, left);
+}

@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# ranks_fail.sh [COUNT]: a rank that is killed, COUNT times (8) at random moments; one that is frozen or, with a COUNT
+# above 8, hangs; a clock that is wrong on one rank; a full disk. All ranks end with one exit code and one line, leave no lock, and the resumed
+# run has the digest of a calm one. SEED repeats a sequence of kills.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+: "${FAULTS:?the library that is preloaded}"
+count=${1:-8}
+seed=${SEED:-$(date +%s)}
+RANDOM=$((seed % 32768))
+echo "seed $seed"
+set -m
+export CUDA_VISIBLE_DEVICES="" OMP_WAIT_POLICY=passive
+host=$(uname -n)
+
+cat >many.lua <<'LUA'
+local steps = sim.param("steps", 10, "steps of 2^22 paths")
+local each  = sim.param("each", "every 1 steps", "cadence of checkpoints")
+return sim.option {
+  assets   = { { spot = 100, vol = 0.2 } }, rate = 0.05, maturity = 1, steps = 4,
+  payoffs  = { sim.european { strike = 100 } },
+  sampling = { paths = 2^22 * steps },
+  output   = { tables = "every 1 steps", checkpoint = each },
+}
+LUA
+run=("$SIM" run many.lua --threads 1)
+rank_of() { # rank_of LAUNCHER N: process of rank N, if it has been started; ranks are started in order
+  # shellcheck disable=SC2009 # by parent
+  { ps -o pid= --ppid "$1" || true; } | sort -n | sed -n "$(($2 + 1))p" | tr -d ' '
+}
+no_lock() { # no_lock DIR WHAT
+  [ ! -e "$1/.lock" ] || grep -q ", ended " "$1/.lock" || fail "$2: a lock is left: $(cat "$1/.lock")"
+}
+one_line() { [ "$(grep -c '^sim: rank ' output)" = 1 ] || fail "$1: the rank is not told in one line"; }
+seconds() { date +%s.%N; }
+within() { # within SECONDS BEGIN WHAT
+  awk -v most="$1" -v from="$2" -v to="$(seconds)" 'BEGIN { exit !(to - from <= most) }' || fail "$3: took longer than $1 s"
+}
+
+begin=$(seconds)
+expect 0 "" "${run[@]}" -o calm --ranks 3
+whole=$(awk -v from="$begin" -v to="$(seconds)" 'BEGIN { print to - from }')
+
+# ---- killed at random moments ----
+
+lost=0
+for ((i = 1; i <= count; i++)); do
+  rm -rf run
+  wait=$(awk -v r="$RANDOM" -v whole="$whole" 'BEGIN { printf "%.4f", r / 32768 * whole }')
+  "${run[@]}" -o run --ranks 3 >output 2>&1 &
+  pid=$!
+  sleep "$wait"
+  rank=$(rank_of "$pid" 2)
+  begin=$(seconds)
+  [ -z "$rank" ] || kill -s KILL "$rank" 2>/dev/null || true
+  code=0
+  wait "$pid" || code=$?
+  within 35 "$begin" "killed after $wait s"
+  what="kill $i after $wait s"
+  case $code in
+    0) ;;
+    82)
+      lost=$((lost + 1))
+      one_line "$what"
+      grep -qF "sim: rank 2 on $host: was killed by signal 9 (Killed)" output || fail "$what: what the line says"
+      [ ! -e run ] || [ ! -e run/status.json ] || [ "$(key state run)" = failed ] || fail "$what: state $(key state run)"
+      no_lock run "$what"
+      expect 0 "" "${run[@]}" -o run --ranks 3 --resume=auto
+      ;;
+    *) fail "$what: exit $code, not 82" ;;
+  esac
+  same calm run "$what"
+done
+((lost > 0)) || fail "no kill met a run"
+
+# ---- frozen, hanging ----
+
+start() { # start DIR [VARIABLE=VALUE...]: in the background, until its first checkpoint is there
+  local folder=$1
+  shift
+  env "$@" "${run[@]}" --set steps=4000 -o "$folder" --ranks 3 >output 2>&1 &
+  pid=$!
+  until_true 60 has_checkpoint "$folder"
+}
+has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
+ended() { # ended CODE SECONDS DIR WHAT: of the run in the background
+  local code=0
+  wait "$pid" || code=$?
+  [ "$code" = "$1" ] || fail "$4: exit $code, not $1"
+  within "$2" "$begin" "$4"
+  no_lock "$3" "$4"
+}
+goes_on() { # goes_on DIR WHAT: from its newest checkpoint, with another number of ranks
+  expect 75 "continues from checkpoint" "$SIM" resume "$1" --ranks 2 --threads 1 --wall 1
+}
+
+for rank in 2 0; do
+  start "frozen$rank" SIM_COMM_PATIENCE=3
+  begin=$(seconds)
+  kill -s STOP "$(rank_of "$pid" $rank)"
+  ended 82 15 "frozen$rank" "rank $rank frozen"
+  one_line "rank $rank frozen"
+  grep -qE "^sim: rank $rank on $host: gave no sign of life for [3-9] s and was killed; see why, then: sim resume frozen$rank" output ||
+    fail "rank $rank frozen: what the line says"
+  goes_on "frozen$rank"
+done
+start stopped
+begin=$(seconds)
+kill -s STOP "$(rank_of "$pid" 2)"
+kill -s TERM "$pid"
+ended 82 25 stopped "SIGTERM to a frozen run"
+goes_on stopped
+suspended_or_hanging() { # takes a minute
+  start paused SIM_COMM_PATIENCE=3 # all are stopped, as by a batch system, and then go on
+  # shellcheck disable=SC2046 # several processes
+  kill -s STOP "$pid" $(ps -o pid= --ppid "$pid")
+  sleep 7
+  # shellcheck disable=SC2046
+  kill -s CONT "$pid" $(ps -o pid= --ppid "$pid")
+  sleep 2
+  kill -s TERM "$pid"
+  begin=$(seconds)
+  ended 75 25 paused "a run that was suspended"
+  start hangs LD_PRELOAD="$FAULTS" FAULT=hang FAULT_RANK=1 FAULT_FILE="$PWD/hang" SIM_COMM_DELAY=10
+  touch hang
+  sleep 0.5
+  begin=$(seconds)
+  kill -s TERM "$pid"
+  ended 75 30 hangs "a rank that hangs"
+  grep -qF "a step was abandoned because it did not end in time" output || fail "a rank that hangs: what the line says"
+  rm hang
+  goes_on hangs
+  start both LD_PRELOAD="$FAULTS" FAULT=hang FAULT_RANK=0 FAULT_FILE="$PWD/hang" SIM_COMM_DELAY=10
+  touch hang # rank 0 does not see that another died
+  sleep 0.5
+  begin=$(seconds)
+  kill -s KILL "$(rank_of "$pid" 2)"
+  ended 82 25 both "killed while rank 0 hangs"
+  grep -qE "rank 2 on $host: was killed by signal 9 \(Killed\); a step was abandoned: the run continues from its checkpoint of step [0-9]+" output ||
+    fail "killed while rank 0 hangs: what the line says"
+  [ "$(key state both)" = failed ] || fail "killed while rank 0 hangs: state $(key state both)"
+  rm hang
+  goes_on both
+}
+((count <= 8)) || suspended_or_hanging
+
+# ---- a wrong clock on one rank: the wall clock decides when, and never what ----
+
+for fault in ahead fast stuck; do
+  for rank in 0 1; do
+    expect 0 "" env LD_PRELOAD="$FAULTS" FAULT=$fault FAULT_RANK=$rank "${run[@]}" --set "each=every 0.3 s" -o clock --force --ranks 3
+    same calm clock "clock of rank $rank $fault"
+  done
+done
+expect 75 "the wall limit of 1 s is reached" env LD_PRELOAD="$FAULTS" FAULT=fast FAULT_RANK=1 "${run[@]}" --set steps=4000 -o clock --force --ranks 3 --wall 1
+
+# ---- a full disk ----
+
+mkdir small
+mount -t tmpfs -o size=1m none small 2>/dev/null || skip "the full disk: no right to mount a small file system"
+mounted=$scratch/small
+"${run[@]}" -o small/out --ranks 3 >output 2>&1 &
+pid=$!
+until_true 60 has_checkpoint small/out
+dd if=/dev/zero of=small/filler bs=4k >/dev/null 2>&1 || true
+code=0
+wait "$pid" || code=$?
+[ "$code" = 74 ] || fail "full disk: exit $code, not 74"
+grep -q "No space left on device.*; free space, then: sim resume small/out" output || fail "full disk: what to do"
+rm small/filler
+expect 0 "" "$SIM" resume small/out --ranks 3 --threads 1
+same calm small/out "full disk, then room again"

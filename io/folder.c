@@ -367,6 +367,7 @@ io_run_id io_folder_run(const char *folder, char out[33]) {
 }
 
 const char *io_folder_path(const io_folder *folder) { return folder->path; }
+void io_folder_ranks(io_folder *folder, const sim_comm *comm) { folder->comm = comm; }
 
 sim_status io_folder_write(io_folder *folder, const char *name, const void *data, size_t size) {
   io_file file;

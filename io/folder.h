@@ -12,7 +12,8 @@ struct io_folder {
   int root, snap, ckpt;            /* descriptors; -1: none */
   bool made, snap_made, ckpt_made; /* created by io_folder_open */
   io_lock lock;
-  io_later *later; /* files being made durable */
+  io_later *later;      /* files being made durable */
+  const sim_comm *comm; /* NULL: one rank */
 };
 
 /* Opens slices/NAME, created if absent; removes stale temporary files in it. path[capacity] is for messages. */

@@ -71,6 +71,9 @@ bool io_folder_overwrite(io_folder *folder, const char *name, const void *data, 
 /* Opens run.log or run.jsonl for appending; -1 (with a warning) if it is no regular file. */
 int io_folder_append(io_folder *folder, const char *name);
 
+/* Ranks of the run; without this call rank 0 writes all files alone. Borrowed. */
+void io_folder_ranks(io_folder *folder, const sim_comm *comm);
+
 /* Sinks. `tables`: those of the run; both borrow provenance and folder. */
 typedef struct io_tables io_tables;
 sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, sim_cadence cadence,
@@ -80,6 +83,8 @@ sim_status io_slice_sink(io_folder *folder, const io_provenance *provenance, con
                          sim_sink *out) SIM_MUST_CHECK;
 sim_status io_table_sink(io_folder *folder, const io_provenance *provenance, const sim_table *const *tables,
                          sim_cadence cadence, sim_sink *out) SIM_MUST_CHECK;
+/* On ranks above 0, a sink of snapshots or checkpoints that takes part in rank 0's large files (io/hosts.h). */
+void io_hosts_sink(const sim_comm *comm, sim_sink_kind kind, sim_cadence cadence, sim_sink *out);
 /* The next flush writes tables.h5 again, because its provenance has changed. */
 void io_table_renew(sim_sink *table_sink);
 /* Sink of checkpoints. `table_sink` NULL: no tables. Stores the row counts of tables with the state, and rows that

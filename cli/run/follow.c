@@ -23,17 +23,14 @@ static size_t mute_sinks(const cli_job *job, sim_sink sinks[SINKS]) {
     sinks[count].kind = SIM_SINK_TABLE;
     sinks[count++].cadence = output->tables;
   }
-  sinks[count] = mute;
-  sinks[count++].cadence = output->snapshots;
+  io_hosts_sink(job->setup.comm, SIM_SINK_SNAPSHOT, output->snapshots, &sinks[count++]);
   for (size_t i = 0; i < output->slices.count; i++) {
     const sim_slice *slice = output->slices.items[i].data;
     if (slice->when.kind == SIM_NEVER) continue;
     sinks[count] = mute;
     sinks[count++].cadence = slice->when;
   }
-  sinks[count] = mute;
-  sinks[count].kind = SIM_SINK_CHECKPOINT;
-  sinks[count++].cadence = output->checkpoint;
+  io_hosts_sink(job->setup.comm, SIM_SINK_CHECKPOINT, output->checkpoint, &sinks[count++]);
   return count;
 }
 

@@ -286,6 +286,7 @@ static sim_status start(session *s) {
   cli_job *job = s->job;
   char run[33];
   fill_provenance(s);
+  io_folder_ranks(s->folder, job->setup.comm);
   SIM_TRY(open_sinks(s));
   const io_run_id found = io_folder_run(io_folder_path(s->folder), run);
   if (s->resumed && found != IO_RUN_ID_GOOD)

@@ -140,7 +140,7 @@ static void *watch(void *context) {
   sim_exchange *x = context;
   sim_peer_words *words = x->peers.words;
   while (!atomic_load(&x->ends)) {
-    const sim_status status = x->comm->ops->check != NULL ? x->comm->ops->check(x->comm) : SIM_OK;
+    const sim_status status = sim_comm_check(x->comm);
     const bool late = words->late && atomic_load(&x->trusted);
     if (status != SIM_OK)
       sim_cuda_failed_by(status, sim_error_last()->message);

@@ -286,6 +286,19 @@ void sim_forked_destroy(sim_forked **forked) {
   *forked = NULL;
 }
 
+/* SIM_COMM_HOSTS: ranks in order, as many on each host. */
+static void set_hosts(sim_comm *comm) {
+  const char *text = getenv("SIM_COMM_HOSTS");
+  const int hosts = text ? atoi(text) : 1;
+  if (hosts <= 1 || hosts > comm->size) return;
+  comm->host_rank = comm->host_size = 0;
+  for (int r = 0; r < comm->size; r++) {
+    if (r * hosts / comm->size != comm->rank * hosts / comm->size) continue;
+    comm->host_rank += r < comm->rank;
+    comm->host_size++;
+  }
+}
+
 sim_status sim_forked_attach(int descriptor, int rank, sim_comm *comm) {
   struct stat info;
   sim_forked *f = NULL;
@@ -321,6 +334,7 @@ sim_status sim_forked_attach(int descriptor, int rank, sim_comm *comm) {
                      .ops = &transport,
                      .self = f,
                      .totals = &f->totals};
+  set_hosts(comm);
   return SIM_OK;
 }
 

@@ -4,7 +4,8 @@
  * Every rank gives a sign of life each second (engine/comm/heartbeat.h), at which the starting process looks.
  *
  * With SIM_COMM_DELAY=N in the environment a rank sleeps a random time below N microseconds before it contributes to an
- * exchange: for tests. */
+ * exchange; with
+ * SIM_COMM_HOSTS=N they say that they are on N hosts. Both are for tests. */
 #ifndef SIM_ENGINE_COMM_FORKED_H
 #define SIM_ENGINE_COMM_FORKED_H
 

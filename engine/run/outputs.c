@@ -412,6 +412,27 @@ static sim_status give_now(sim_outputs *o, uint32_t due, bool save) {
   return sim_outputs_poll(o);
 }
 
+/* Whether all ranks write one of these outputs of o->view together. */
+static bool is_together(const sim_outputs *o, uint32_t due, bool save) {
+  for (size_t i = 0; i < o->run->sink_count; i++) {
+    const sim_sink *sink = &o->run->sinks[i];
+    const bool called = sink->kind == SIM_SINK_CHECKPOINT ? save : due >> i & 1;
+    if (called && sink->together && sink->together(sink->self, &o->view)) return true;
+  }
+  return false;
+}
+
+/* After all earlier outputs, on this thread. */
+static sim_status write_together(sim_outputs *o, uint32_t due, bool save) {
+  sim_profile_range_begin("wait for outputs");
+  pthread_mutex_lock(&o->lock);
+  while (o->count > 0) pthread_cond_wait(&o->room, &o->lock);
+  pthread_mutex_unlock(&o->lock);
+  sim_profile_range_end();
+  SIM_TRY(sim_outputs_poll(o));
+  return give_now(o, due, save);
+}
+
 static void post(sim_outputs *o, const job *j) {
   pthread_mutex_lock(&o->lock);
   o->jobs[(o->first + o->count) % SIM_OUTPUTS_WAITING] = *j;
@@ -433,6 +454,7 @@ sim_status sim_outputs_enqueue(sim_outputs *o, uint32_t due, bool save) {
   if (save || tables != due) {
     o->shown = -1;
     SIM_TRY(view(o));
+    if (is_together(o, due, save)) return write_together(o, due, save);
     SIM_TRY(wait_for_room(o, save, &j.stage));
     SIM_TRY(sim_stage_copy(&o->stages[j.stage], &o->view, save));
   }
@@ -479,7 +501,9 @@ sim_status sim_outputs_save(sim_outputs *o) {
     if (sink->saved && sink->flush) flush(sink, false);
   }
   SIM_TRY(sim_outputs_poll(o));
-  return o->run->checkpoint_step == o->run->clock.step ? SIM_OK : sim_outputs_enqueue(o, 0, true);
+  uint64_t missing = o->run->checkpoint_step != o->run->clock.step; /* on any rank: they may write it together */
+  if (o->run->comm) SIM_TRY(sim_comm_agree(o->run->comm, missing, &missing));
+  return missing ? sim_outputs_enqueue(o, 0, true) : SIM_OK;
 }
 
 void sim_outputs_wait(sim_outputs *o, double seconds) {

@@ -27,6 +27,9 @@ typedef struct sim_sink {
    * get the arrays with SIM_IN_SNAPSHOT, checkpoint sinks those without SIM_NO_CHECKPOINT. Called by one thread at a
    * time, not always the same one. */
   sim_status (*write)(void *self, const sim_frame *frame);
+  /* Whether all ranks take part in the write of this frame, and exchange bytes in it: the thread of the loop then calls
+   * write, on every rank in the same order. The same on all ranks. NULL: never. */
+  bool (*together)(const void *self, const sim_frame *frame);
   /* Flushes written data to disk; called from time to time and at the end. Files become durable in the order in
    * which they are written, so that a checkpoint needs no flush before it. A failure is logged, unless the sink writes
    * in the background (`saved`, `failures`) and has logged it. May be NULL. */

@@ -4,6 +4,7 @@
 #include "engine/wall_clock.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/image.h"
+#include "io/hosts.h"
 #include "io/seal.h"
 #include "io/table/table.h"
 
@@ -236,14 +237,14 @@ static void ended(void *context, io_later_end end) {
   if (end == IO_LATER_NEWEST) prune(t.self, t.step);
 }
 
-static sim_status write_file(writer *self, const sim_frame *frame, io_file *file) {
+static sim_status write_file(writer *self, const sim_frame *frame, io_hosts *hosts, io_file *file) {
   char name[64];
   io_image image;
   snprintf(name, sizeof name, IO_CHECKPOINT_NAME, (long long)frame->clock.step);
   SIM_TRY(io_image_begin(true, &image));
   SIM_TRY(io_image_end(&image, write_all(&image, self, frame)));
   sim_status status = io_file_create(self->folder->ckpt, self->folder->ckpt_path, name, file);
-  if (status == SIM_OK) status = io_image_write(&image, file);
+  if (status == SIM_OK) status = io_hosts_write(hosts, &image, file);
   self->bytes = (int64_t)image.pages.size;
   io_image_free(&image);
   return status;
@@ -256,8 +257,7 @@ static sim_status settle(writer *self) {
 
 /* Writes the file; it becomes durable later, after all files written before it, on which it depends. After a failure
  * each checkpoint is waited for until one is durable. */
-static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
-  writer *self = opaque;
+static sim_status write_checkpoint(writer *self, const sim_frame *frame, io_hosts *hosts) {
   io_later *later = self->folder->later;
   const double begin = sim_wall_clock();
   io_file file;
@@ -268,7 +268,7 @@ static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
   ticket *t = malloc(sizeof *t);
   if (!t) return sim_no_memory("a checkpoint");
   *t = (ticket){self, frame->clock.step, frame->clock.t, begin};
-  sim_status status = write_file(self, frame, &file);
+  sim_status status = write_file(self, frame, hosts, &file);
   if (status != SIM_OK) {
     free(t);
     return status;
@@ -281,6 +281,17 @@ static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
   pthread_mutex_unlock(&self->lock);
   io_later_add_checkpoint(later, &file, "checkpoint", &self->result, IO_CHECKPOINTS_KEPT, ended, t);
   return wait ? settle(self) : SIM_OK;
+}
+
+static sim_status checkpoint_write(void *opaque, const sim_frame *frame) {
+  writer *self = opaque;
+  io_hosts hosts = io_hosts_begin(self->folder->comm, frame);
+  return io_hosts_end(&hosts, write_checkpoint(self, frame, &hosts));
+}
+
+static bool checkpoint_together(const void *opaque, const sim_frame *frame) {
+  const writer *self = opaque;
+  return io_hosts_share(self->folder->comm, frame);
 }
 
 static sim_status checkpoint_flush(void *opaque) { return settle(opaque); }
@@ -317,6 +328,7 @@ sim_status io_checkpoint_sink(io_folder *folder, const io_provenance *provenance
                     .cadence = cadence,
                     .self = self,
                     .write = checkpoint_write,
+                    .together = checkpoint_together,
                     .flush = checkpoint_flush,
                     .saved = checkpoint_saved,
                     .destroy = checkpoint_destroy};

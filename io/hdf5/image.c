@@ -14,8 +14,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays go to the file
 
 enum { VECTORS = 256, RUN = 256 << 10, WRITERS = 4 };
 
-/* Bytes from which on several threads write a file: 256 MB, or SIM_IO_SHARED_FROM. The file is the same. */
-static uint64_t shared_from(void) {
+uint64_t io_image_shared_from(void) {
   const char *text = getenv("SIM_IO_SHARED_FROM");
   return text ? strtoull(text, NULL, 10) : 256000000;
 }
@@ -153,10 +152,11 @@ static walk walk_from(const io_image *image, const io_piece **order, uint64_t at
 typedef struct job {
   const io_image *image;
   const io_piece **order;
-  io_seal_digest *digests; /* [blocks] */
-  size_t blocks;
+  const size_t *blocks;
+  io_seal_digest *digests; /* [of all blocks of the file] */
+  size_t count;
   int fd;
-  atomic_size_t next; /* block that nobody writes yet */
+  atomic_size_t next; /* index in `blocks` of the first one that nobody writes yet */
   atomic_int error;
 } job;
 
@@ -183,49 +183,60 @@ static void *write_blocks(void *opaque) {
   job *j = opaque;
   io_seal_hash *hash = io_seal_hash_create();
   int error = hash ? 0 : ENOMEM;
-  for (size_t block; error == 0 && atomic_load(&j->error) == 0 && (block = atomic_fetch_add(&j->next, 1)) < j->blocks;)
-    error = write_block(j, block, hash);
+  for (size_t i; error == 0 && atomic_load(&j->error) == 0 && (i = atomic_fetch_add(&j->next, 1)) < j->count;)
+    error = write_block(j, j->blocks[i], hash);
   int none = 0;
   if (error) (void)atomic_compare_exchange_strong(&j->error, &none, error);
   io_seal_hash_free(hash);
   return NULL;
 }
 
-/* Writes all blocks with this thread and as many more as help: a file on a fast disk is bound by the processor. */
+/* With this thread and as many more as help: a file on a fast disk is bound by the processor. */
 static void write_with_threads(job *j) {
   pthread_t threads[WRITERS];
   int count = 0;
-  const int more = j->image->pages.size >= shared_from() ? WRITERS - 1 : 0;
+  const int more = j->image->pages.size >= io_image_shared_from() ? WRITERS - 1 : 0;
   while (count < more && pthread_create(&threads[count], NULL, write_blocks, j) == 0) count++;
   (void)write_blocks(j);
   for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
 }
 
-static int write_seal(const job *j) {
+int io_image_write_blocks(const io_image *image, int fd, const size_t *blocks, size_t count, io_seal_digest *digests) {
+  job j = {.image = image, .blocks = blocks, .count = count, .digests = digests, .fd = fd};
+  j.order = malloc((image->count + 1) * sizeof *j.order);
+  if (!j.order) return ENOMEM;
+  for (size_t i = 0; i < image->count; i++) j.order[i] = &image->pieces[i];
+  if (image->count) qsort(j.order, image->count, sizeof *j.order, by_place);
+  write_with_threads(&j);
+  free(j.order);
+  return atomic_load(&j.error);
+}
+
+/* Number of the image's blocks: its pages are without the seal. */
+static size_t block_count(const io_image *image) {
+  return (size_t)((image->pages.size + IO_SEAL_BLOCK - 1) / IO_SEAL_BLOCK);
+}
+
+int io_image_write_seal(const io_image *image, int fd, const io_seal_digest *digests) {
   unsigned char seal[IO_SEAL_SIZE];
-  const uint64_t size = j->image->pages.size;
+  const uint64_t size = image->pages.size;
   io_seal_hash *hash = io_seal_hash_create();
   if (!hash) return ENOMEM;
-  io_seal_fill(hash, size + IO_SEAL_SIZE, j->digests, j->blocks, seal);
+  io_seal_fill(hash, size + IO_SEAL_SIZE, digests, block_count(image), seal);
   io_seal_hash_free(hash);
-  return io_sys_write(j->fd, seal, sizeof seal, (int64_t)size);
+  return io_sys_write(fd, seal, sizeof seal, (int64_t)size);
 }
 
 sim_status io_image_write(io_image *image, io_file *file) {
-  job j = {.image = image, .fd = file->fd}; /* the pages are without the seal */
-  j.blocks = (size_t)((image->pages.size + IO_SEAL_BLOCK - 1) / IO_SEAL_BLOCK);
-  j.order = malloc((image->count ? image->count : 1) * sizeof *j.order);
-  j.digests = malloc(j.blocks * sizeof *j.digests);
-  int error = j.order && j.digests ? 0 : ENOMEM;
-  if (error == 0) {
-    for (size_t i = 0; i < image->count; i++) j.order[i] = &image->pieces[i];
-    if (image->count) qsort(j.order, image->count, sizeof *j.order, by_place);
-    write_with_threads(&j);
-    error = atomic_load(&j.error);
-  }
-  if (error == 0) error = write_seal(&j);
-  free(j.order);
-  free(j.digests);
+  const size_t count = block_count(image);
+  size_t *blocks = malloc(count * sizeof *blocks);
+  io_seal_digest *digests = malloc(count * sizeof *digests);
+  int error = blocks && digests ? 0 : ENOMEM;
+  for (size_t b = 0; error == 0 && b < count; b++) blocks[b] = b;
+  if (error == 0) error = io_image_write_blocks(image, file->fd, blocks, count, digests);
+  if (error == 0) error = io_image_write_seal(image, file->fd, digests);
+  free(blocks);
+  free(digests);
   if (error == ENOMEM) {
     io_file_discard(file);
     return sim_no_memory("a file's image");

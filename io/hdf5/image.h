@@ -8,6 +8,7 @@
 #include "io/file.h"
 #include "io/hdf5/pages.h"
 #include "io/hdf5/vfd.h"
+#include "io/seal.h"
 
 #include <hdf5.h>
 #include <stdbool.h>
@@ -44,6 +45,13 @@ void io_image_patch(io_image *image, uint64_t at, const void *bytes, size_t size
 /* Writes a file with its seal (io/seal.h) as the last block; every piece must have its data. On failure the file is
  * discarded: SIM_ERR_IO. */
 sim_status io_image_write(io_image *image, io_file *file) SIM_MUST_CHECK;
+/* Bytes from which on several threads write a file, and several hosts: 256 MB, or SIM_IO_SHARED_FROM. */
+uint64_t io_image_shared_from(void);
+/* Writes the blocks[count] of the file (of IO_SEAL_BLOCK bytes, ascending) and sets their digests[block]. 0 or an
+ * errno. */
+int io_image_write_blocks(const io_image *image, int fd, const size_t *blocks, size_t count, io_seal_digest *digests);
+/* Writes the seal from the digests of all blocks. 0 or an errno. */
+int io_image_write_seal(const io_image *image, int fd, const io_seal_digest *digests);
 void io_image_free(io_image *image);
 
 #endif

@@ -501,13 +501,13 @@ static sim_status prepare(io_openpmd *self, const sim_frame *frame, const moment
   return SIM_OK;
 }
 
-sim_status io_openpmd_write(io_openpmd *self, const sim_frame *frame, io_file *file) {
+sim_status io_openpmd_write(io_openpmd *self, const sim_frame *frame, io_hosts *hosts, io_file *file) {
   moment when = {.time = frame->clock.t, .dt = frame->clock.dt};
   snprintf(when.name, sizeof when.name, "%lld", (long long)frame->clock.step);
   io_now(when.date);
   sim_status status = prepare(self, frame, &when);
   if (status == SIM_OK) status = set_values(self, frame);
-  if (status == SIM_OK) return io_image_write(&self->image, file);
+  if (status == SIM_OK) return io_hosts_write(hosts, &self->image, file);
   io_file_discard(file);
   return status;
 }

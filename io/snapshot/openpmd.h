@@ -6,6 +6,7 @@
 #include "engine/memory/bytes.h"
 #include "engine/run/slice.h"
 #include "io/hdf5/image.h"
+#include "io/hosts.h"
 #include "io/io.h"
 
 /* Source of a dataset's values: `row` of an array for the particles of a species, its minimum and the width of its
@@ -31,8 +32,9 @@ typedef struct io_openpmd {
   size_t part_bytes[SIM_ARRAYS_MAX];
 } io_openpmd;
 
-/* Writes the frame's file; its values must stay until then. `self`: provenance and slice set, all else zero. */
-sim_status io_openpmd_write(io_openpmd *self, const sim_frame *frame, io_file *file) SIM_MUST_CHECK;
+/* Writes the frame's file; its values must stay until then. `hosts` as for io_hosts_write. `self`: provenance and slice
+ * set, all else zero. */
+sim_status io_openpmd_write(io_openpmd *self, const sim_frame *frame, io_hosts *hosts, io_file *file) SIM_MUST_CHECK;
 void io_openpmd_free(io_openpmd *self);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct writer {
   char slice_path[4200];
 } writer;
 
-static sim_status write_file(writer *self, const sim_frame *frame, int folder, const char *path) {
+static sim_status write_file(writer *self, const sim_frame *frame, int folder, const char *path, io_hosts *hosts) {
   char name[64];
   io_file file;
   if (self->added == frame->clock.step)
@@ -32,7 +32,7 @@ static sim_status write_file(writer *self, const sim_frame *frame, int folder, c
   self->added = frame->clock.step;
   snprintf(name, sizeof name, IO_SNAPSHOT_NAME, (long long)frame->clock.step);
   SIM_TRY(io_file_create(folder, path, name, &file));
-  SIM_TRY(io_openpmd_write(&self->file, frame, &file));
+  SIM_TRY(io_openpmd_write(&self->file, frame, hosts, &file));
   io_later_add(self->folder->later, &file, self->file.slice ? "slice" : "snapshots", &self->result);
   return io_index_add(self->index, frame);
 }
@@ -52,8 +52,15 @@ static sim_status write_description(writer *self, const char *what) {
 
 static sim_status snapshot_write(void *opaque, const sim_frame *frame) {
   writer *self = opaque;
-  SIM_TRY(write_description(self, "run.pmd"));
-  return write_file(self, frame, self->folder->snap, self->folder->snap_path);
+  io_hosts hosts = io_hosts_begin(self->folder->comm, frame);
+  sim_status status = write_description(self, "run.pmd");
+  if (status == SIM_OK) status = write_file(self, frame, self->folder->snap, self->folder->snap_path, &hosts);
+  return io_hosts_end(&hosts, status);
+}
+
+static bool snapshot_together(const void *opaque, const sim_frame *frame) {
+  const writer *self = opaque;
+  return io_hosts_share(self->folder->comm, frame);
 }
 
 /* Reports a failure of an index. Indexes are a convenience: they are tried again, and delay no checkpoint. */
@@ -130,6 +137,7 @@ sim_status io_snapshot_sink(io_folder *folder, const io_provenance *provenance, 
                     .cadence = cadence,
                     .self = self,
                     .write = snapshot_write,
+                    .together = snapshot_together,
                     .flush = snapshot_flush,
                     .finish = snapshot_finish,
                     .failures = snapshot_failures,
@@ -143,7 +151,7 @@ static sim_status slice_write(void *opaque, const sim_frame *frame) {
   writer *self = opaque;
   sim_frame part = *frame;
   part.species_count = 0;
-  return write_file(self, &part, self->slice_folder, self->slice_path);
+  return write_file(self, &part, self->slice_folder, self->slice_path, &(io_hosts){.frame = frame});
 }
 
 static void slice_destroy(void **opaque) {

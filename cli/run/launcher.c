@@ -161,20 +161,22 @@ static void advice(const cli_launcher *l, const char *family, char *out, size_t 
 }
 
 sim_status cli_mpi_join(const cli_launcher *launcher, sim_mpi_on_lost *lost, sim_comm *comm) {
-  const sim_mpi_plugin *plugin;
+  const sim_mpi_plugin *plugin = NULL;
   cli_mpi chosen;
-  char how[64], library[128];
+  char how[64] = "", library[128];
   if (launcher->size > SIM_RANKS_MAX)
     return sim_fail(SIM_ERR_USAGE, "%s has started %d processes: a run has at most %d ranks", launcher->name,
                     launcher->size, SIM_RANKS_MAX);
-  SIM_TRY(cli_mpi_choose(launcher, &chosen));
-  SIM_TRY(sim_mpi_load(chosen.path, &plugin));
-  advice(launcher, plugin->family, how, sizeof how);
+  const sim_status found = cli_mpi_choose(launcher, &chosen);
+  if (found == SIM_OK) SIM_TRY(sim_mpi_load(chosen.path, &plugin));
+  if (found == SIM_OK) advice(launcher, plugin->family, how, sizeof how);
   if (!launcher->connects)
     return sim_fail(SIM_ERR_USAGE,
-                    "%s has started %d processes that cannot find each other: use %s (for the MPI plugin %s), or "
-                    "--ranks 1 for as many runs of their own",
-                    launcher->name, launcher->size, how, chosen.name);
+                    "%s has started %d processes that cannot find each other: use %s, or --ranks 1 for as many runs of "
+                    "their own",
+                    launcher->name, launcher->size,
+                    found == SIM_OK ? how : "srun --mpi=pmix (Open MPI) or srun --mpi=pmi2 (MPICH)");
+  if (found != SIM_OK) return found;
   plugin->library(library, sizeof library);
   snprintf(joined, sizeof joined, "%.100s (plugin %s)", library, chosen.name);
   SIM_TRY(sim_mpi_attach(plugin, lost, comm));

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,9 +300,12 @@ int sim_mpi_hosts(const sim_comm *comm) {
   return hosts;
 }
 
-/* After a moment in which the launcher passes on what was printed last: without it lines are lost. */
+/* After a moment in which the launcher passes on what was printed last: without it lines are lost. Without a network
+ * the abort of some libraries waits for the launcher for ever: a signal then ends this process. */
 static void end_world(int exit_code) {
   (void)nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+  (void)signal(SIGALRM, SIG_DFL);
+  (void)alarm(2);
   all.mpi->abort(exit_code);
 }
 
@@ -343,19 +347,20 @@ static void *watch(void *nothing) {
     silent = exchange_beats(looks % TICKS_A_BEAT == 0) ? 0 : silent + 1;
     const int ended = ended_process();
     if (!atomic_load(&all.watching)) break;
-    if (ended >= 0) tell(ended, SIM_ERR_RANK, ended > 0 ? SIM_MPI_PATIENCE : 2, "has ended without a word (killed?)");
+    if (ended >= 0) tell(ended, SIM_ERR_RANK, ended > 0 ? SIM_MPI_PATIENCE : 1, "has ended without a word (killed?)");
     if (silent == TICKS_OF_SILENCE) {
       char message[96];
       snprintf(message, sizeof message, "has given no sign of life for %d s", SIM_MPI_SILENCE);
-      tell(watched_rank(), SIM_ERR_RANK, 2, message);
+      tell(watched_rank(), SIM_ERR_RANK, 1, message);
     }
     if (!atomic_load(&all.failed)) continue;
     const double now = sim_wall_clock();
     if (since <= 0) since = now;
-    if (now - since < all.first.patience + (all.rank > 0 ? 1 + all.rank : 0)) continue; /* one rank speaks for all */
-    (void)!check_failure();
-    if (all.lost) all.lost((sim_status)all.first.status, sim_error_last()->message);
-    end_world(sim_status_exit_code((sim_status)all.first.status));
+    if (now - since < all.first.patience + (all.rank > 0 ? 1 : 0)) continue;
+    const sim_status status = check_failure();
+    const bool speaks = all.rank == (all.first.rank == 0 ? 1 : 0);
+    if (all.lost && speaks) all.lost(status, sim_error_last()->message);
+    end_world(sim_status_exit_code(status));
   }
   return NULL;
 }
@@ -443,15 +448,35 @@ static void stop_watching(void) {
   (void)pthread_join(all.watch, NULL);
 }
 
+/* The last sign of life is 1: after it nothing is under way that could keep MPI_Finalize waiting. */
+static sim_status drain_beats(void) {
+  SIM_TRY(wait_for(&all.beat_send, "end"));
+  all.beat_out = 1;
+  pthread_mutex_lock(&all.lock);
+  int error = all.mpi->send(&all.beat_out, 1, (all.rank + 1) % all.size, TAG_BEAT, &all.beat_send);
+  pthread_mutex_unlock(&all.lock);
+  while (error == 0) {
+    SIM_TRY(wait_for(&all.beat_receive, "end"));
+    if (all.beat_in == 1) break;
+    pthread_mutex_lock(&all.lock);
+    error = all.mpi->receive(&all.beat_in, 1, watched_rank(), TAG_BEAT, &all.beat_receive);
+    pthread_mutex_unlock(&all.lock);
+  }
+  return error == 0 ? wait_for(&all.beat_send, "end") : mpi_error(error, "end");
+}
+
 void sim_mpi_detach(sim_comm *comm) {
   uint64_t most;
   if (all.size > 1 && all.size <= SIM_RANKS_MAX) {
     stop_watching(); /* all do so before any ends */
-    if (sim_comm_agree(comm, 0, &most) != SIM_OK) all.mpi->abort(sim_status_exit_code(SIM_ERR_RANK));
+    if (drain_beats() != SIM_OK || sim_comm_agree(comm, 0, &most) != SIM_OK)
+      all.mpi->abort(sim_status_exit_code(SIM_ERR_RANK));
     (void)all.mpi->cancel(&all.failure_receive);
-    (void)all.mpi->cancel(&all.beat_receive);
   }
+  (void)signal(SIGALRM, SIG_DFL);
+  (void)alarm(SIM_MPI_SILENCE); /* a rank that dies now must not keep the others for ever */
   (void)all.mpi->end();
+  (void)alarm(0);
   *comm = sim_comm_alone;
 }
 

@@ -14,7 +14,8 @@ enum {
 /* Loads a plugin. It stays loaded. SIM_ERR_USAGE names the file and the reason. */
 sim_status sim_mpi_load(const char *path, const sim_mpi_plugin **plugin) SIM_MUST_CHECK;
 
-/* Called on the watching thread before it ends the world because this rank does not stop after a failure. */
+/* Called on the watching thread before it ends the world because this rank does not stop after a failure: on
+ * rank 0, or on rank 1 where rank 0 is the one that failed. */
 typedef void sim_mpi_on_lost(sim_status status, const char *message);
 
 /* Joins the world: once in a process. *comm is then used from one thread, except abandon; `lost` may be NULL. */

@@ -10,6 +10,7 @@ class SimEngine(CMakePackage, CudaPackage):
     version("main", branch="main")
 
     variant("cuda", default=False, description="Kernels for NVIDIA GPUs")
+    variant("mpi", default=True, description="A plugin by which mpirun and srun start the ranks of one run")
 
     depends_on("c", type="build")
     depends_on("cmake@3.25:", type="build")
@@ -21,12 +22,14 @@ class SimEngine(CMakePackage, CudaPackage):
     depends_on("random123", type="build")
     depends_on("xxhash")
     depends_on("cuda@12.4:", when="+cuda")
+    depends_on("mpi", when="+mpi")
 
     def cmake_args(self):
         args = [
             self.define("SIM_TESTS", False),
             self.define("SIM_BENCH", False),
             self.define("SIM_CUDA", "+cuda" in self.spec),
+            self.define("SIM_MPICC", self.spec["mpi"].mpicc if "+mpi" in self.spec else "none"),
         ]
         if "+cuda" in self.spec and self.spec.variants["cuda_arch"].value[0] != "none":
             args.append(self.define("CMAKE_CUDA_ARCHITECTURES", self.spec.variants["cuda_arch"].value))

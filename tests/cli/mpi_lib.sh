@@ -8,7 +8,7 @@ launcher_of() {
   local words='Open MPI' tool
   [ "$1" = openmpi ] || words='HYDRA|MPICH|Intel'
   for tool in "mpirun.$1" "mpiexec.$1" mpirun mpiexec; do
-    if command -v "$tool" >/dev/null && "$tool" --version 2>&1 | grep -qE "$words"; then
+    if command -v "$tool" >/dev/null && "$tool" --version 2>&1 | grep -E "$words" >/dev/null; then
       echo "$tool"
       return
     fi
@@ -32,12 +32,19 @@ use_mpi() {
   plugin=$(dirname -- "$SIM")/libsim_mpi_$mpi.so
 }
 
-# rank_of DIR N: process of rank N of the run in DIR.
-rank_of() {
+# ranks_of DIR: processes of the run in DIR, without the launchers.
+ranks_of() {
   local process
   for process in $(pgrep -f -- "$SIM.* -o $1( |\$)"); do
-    tr '\0' '\n' <"/proc/$process/environ" 2>/dev/null | grep -qxE "(OMPI_COMM_WORLD_RANK|PMI_RANK)=$2" || continue
     [ "$(readlink "/proc/$process/exe")" != "$SIM" ] || echo "$process"
   done
 }
-none_of() { ! pgrep -f -- "$SIM.* -o $1( |\$)" >/dev/null; }
+none_of() { [ -z "$(ranks_of "$1")" ]; }
+# rank_of DIR N: process of rank N of that run.
+rank_of() {
+  local process
+  for process in $(ranks_of "$1"); do
+    grep -qzxE "(OMPI_COMM_WORLD_RANK|PMI_RANK)=$2" "/proc/$process/environ" 2>/dev/null || continue
+    echo "$process"
+  done
+}

@@ -7,7 +7,7 @@ export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive SIM_MPI=mpich
 [ -e "$(dirname -- "$SIM")/libsim_mpi_mpich.so" ] || skip "no plugin for MPICH was built (Debian: libmpich-dev)"
 start_slurm 2
 trap 'stop_slurm; cleanup' EXIT
-srun --mpi=list 2>&1 | grep -q pmi2 || skip "this Slurm has no --mpi=pmi2"
+[[ $(srun --mpi=list 2>&1) == *pmi2* ]] || skip "this Slurm has no --mpi=pmi2"
 cat >s.lua <<'LUA'
 local paths = sim.param("paths", 200 * 2^20, "paths")
 return sim.option {
@@ -60,7 +60,7 @@ for bad in 0 1; do # with and without --kill-on-bad-exit
   id=$(submit <(job "killed$bad" srun --mpi=pmi2 --kill-on-bad-exit=$bad) --time=5)
   until_true 30 started "killed$bad"
   SECONDS=0
-  kill -KILL "$(pgrep -f -- "-o killed$bad --resume=auto --threads 1" | sort -n | tail -n 1)"
+  kill -KILL "$(pgrep -f -- "^$SIM .* -o killed$bad --resume=auto" | sort -n | tail -n 1)"
   finish_job "$id" 60
   ((SECONDS < 35)) || fail "a killed task: the others ended after $SECONDS s"
   code=$(cat "killed$bad.code")
@@ -82,7 +82,7 @@ expect 0 "ranks       4;" srun --mpi=pmi2 -n4 "$SIM" check s.lua
 [ "$(grep -c 'no faults' output)" = 1 ] || fail "sim check speaks more than once"
 if [ -e "$(dirname -- "$SIM")/libsim_mpi_openmpi.so" ]; then
   SIM_MPI=openmpi expect 64 "use srun --mpi=pmix" srun --mpi=none -n2 "$SIM" "${few[@]}" -o none
-  if srun --mpi=list 2>&1 | grep -q pmix; then
+  if [[ $(srun --mpi=list 2>&1) == *pmix* ]]; then
     # Its daemons of one host share a folder: one node only.
     SIM_MPI=openmpi expect 0 "2 ranks on 1 host, by Open MPI" srun --mpi=pmix -N1 -n2 "$SIM" "${few[@]}" -o pmix
     same few pmix "Open MPI under srun"

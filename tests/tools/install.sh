@@ -14,6 +14,18 @@ fi
 if ! grep -qaE '__(asan|tsan)_init|nv_fatbin' second/bin/sim && grep -qaF "$root/" second/bin/sim; then
   fail "bin/sim names the source tree"
 fi
+# Plugins for MPI lie beside the program, and the command that sim info prints builds another one.
+for plugin in "$BUILD"/cli/libsim_mpi_*.so; do
+  [ ! -e "$plugin" ] || [ -e "second/bin/${plugin##*/}" ] || fail "no ${plugin##*/} is installed"
+done
+second/bin/sim info >info
+grep -qF "mpicc -O2 -fPIC -shared -o $scratch/second/bin/libsim_mpi_NAME.so $scratch/second/share/sim/mpi/mpi_plugin.c" info ||
+  fail "sim info does not say how to build a plugin: $(cat info)"
+if command -v mpicc >/dev/null; then
+  rm -f second/bin/libsim_mpi_*.so
+  bash -c "$(sed -n 's/.*\(mpicc -O2 .*\)NAME\(.*\)/\1our_own\2/p' info)" || fail "the command of sim info fails"
+  second/bin/sim info | grep -q '^mpi  *our_own: ' || fail "sim info does not list the plugin that was built"
+fi
 scenario s.lua
 expect 0 "" env -i "$scratch/second/bin/sim" run s.lua
 [ "$(key state s.out)" = done ] || fail "state"

@@ -125,23 +125,13 @@ static void observe_levels(nbody_run *run, double *values) {
   for (int64_t level = 0; level <= run->integrate.levels; level++) values[level] = (double)levels.bodies[level];
 }
 
-static void observe_radii(nbody_run *run, const sim_clock *clock, double *values) {
-  if (run->box > 0) { /* no centre of mass */
-    for (int k = 0; k < NBODY_RADII; k++) values[k] = NAN;
-    return;
-  }
-  const nbody_sums *s = sums_at(run, clock);
-  const double centre[3] = {s->moment[0] / s->mass, s->moment[1] / s->mass, s->moment[2] / s->mass};
-  run->ops->radii(run->work, centre, values);
-}
-
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   nbody_run *run = self;
   if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
   if (run->tables[table] == &nbody_force_error_table) return observe_force_error(run, clock, values);
   if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
   if (table == NBODY_TABLE_LAGRANGIAN)
-    observe_radii(run, clock, values);
+    memcpy(values, sums_at(run, clock)->radii, NBODY_RADII * sizeof *values);
   else if (strcmp(run->tables[table]->name, "levels") == 0)
     observe_levels(run, values);
   else

@@ -5,7 +5,7 @@
 #   outputs    the state does not depend on what is written, nor how often
 #   restart    a run resumed from a checkpoint of an odd step ends as the straight run: digest, tables, snapshot
 #   threads    1, 2, 3 and 7 threads: the same digest and tables
-#   ranks      2 and 3 ranks, where the model supports them: the files of one rank
+#   ranks      2 and 3 ranks, with ALL=1 also 4 and 7, where the model supports them: the files of one rank
 #   precision  each precision has bits of its own, is refused, or is said to be computed as another
 #   device     CPU and GPU agree within the rounding of their sums (skipped without a GPU)
 #   describe   `sim describe` names what the language has
@@ -123,7 +123,7 @@ check_ranks() { # SCENARIO
     return 0
   fi
   run ranks1 --threads 1
-  for ranks in 2 3; do
+  for ranks in 2 3 ${ALL:+4 7}; do
     run "ranks$ranks" --threads 1 --ranks "$ranks"
     equal ranks1 "ranks$ranks" "$1: $ranks ranks"
     for file in $(checkpoints ranks1) $(last_snapshot ranks1); do

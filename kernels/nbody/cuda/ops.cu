@@ -22,7 +22,7 @@ static layout layout_of(const nbody_options *options, bool single) {
   layout l = {};
   l.search = 0;
   l.result = sizeof(nbody_search);
-  l.partial = l.result + NBODY_QUANTITIES * sizeof(double);
+  l.partial = l.result + NBODY_RESULTS * sizeof(double);
   l.observed = l.partial + NBODY_QUANTITIES * blocks * sizeof(double);
   l.before = l.observed + (options->observe != NULL ? options->observe->count : 0) * (blocks + 1) * sizeof(double);
   l.x0 = l.before + (options->jerk ? 6 * n * sizeof(double) : 0);
@@ -111,7 +111,6 @@ template <typename real> static constexpr nbody_ops make_table(sim_dtype dtype) 
   ops.kinetic = nbody_cuda_kinetic<real>;
   ops.sums = nbody_cuda_sums<real>;
   ops.observe = observe;
-  ops.radii = nbody_cuda_radii<real>;
   return ops;
 }
 

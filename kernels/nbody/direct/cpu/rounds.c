@@ -4,7 +4,6 @@
 
 enum {
   DIVIDED_FROM = 512, /* bodies; below, an exchange costs more than it saves */
-  LEAF_LEAST = 2,     /* rounds of a leaf: a shorter one costs time to add */
   OWN_ROUND = 2       /* rounds that the round of each block with itself counts for: it has twice the tiles */
 };
 
@@ -12,10 +11,16 @@ enum {
 
 static int64_t circle_of(int64_t blocks) { return blocks + blocks % 2 - 1; }
 
-static int levels_of(int64_t n, int64_t blocks) {
+/* Rounds of a leaf, at least: with half as many, one rank takes 1 % longer. */
+static int leaf_least(const nbody_options *options, int block) {
+  return (options->single_pairs ? 8 : 4) / (block == NBODY_BLOCK_MAX ? 2 : 1);
+}
+
+static int levels_of(const nbody_options *options, int block, int64_t blocks) {
   const int64_t length = circle_of(blocks) + OWN_ROUND;
+  const int least = leaf_least(options, block);
   int levels = 0;
-  while (n >= DIVIDED_FROM && levels < NBODY_LEVELS_OF_ROUNDS && length >> (levels + 1) >= LEAF_LEAST) levels++;
+  while (options->n >= DIVIDED_FROM && levels < NBODY_LEVELS_OF_ROUNDS && length >> (levels + 1) >= least) levels++;
   return levels;
 }
 
@@ -84,13 +89,13 @@ static sizes sizes_of(const sim_comm *comm, int levels, double padded) {
 
 double nbody_rounds_size(const nbody_options *options, int block, double padded, int sums) {
   const int64_t blocks = (int64_t)padded / block;
-  const int levels = levels_of(options->n, blocks);
+  const int levels = levels_of(options, block, blocks);
   const sizes s = sizes_of(ranks_of(options, levels), levels, padded);
   return sums * (s.left + s.done + s.sent + s.received) + leaves_size(blocks);
 }
 
 int nbody_rounds_most_ranks(const nbody_options *options, int block, double padded) {
-  return 1 << levels_of(options->n, (int64_t)padded / block);
+  return 1 << levels_of(options, block, (int64_t)padded / block);
 }
 
 void nbody_rounds_create(const nbody_options *options, const nbody_packed *packed, int sums, double *memory,
@@ -98,7 +103,7 @@ void nbody_rounds_create(const nbody_options *options, const nbody_packed *packe
   const int64_t blocks = packed->padded / packed->block;
   nbody_rounds *r = out;
   *r = (nbody_rounds){.blocks = blocks, .padded = packed->padded, .block = packed->block};
-  r->levels = levels_of(options->n, blocks);
+  r->levels = levels_of(options, packed->block, blocks);
   r->circle = circle_of(blocks);
   r->comm = ranks_of(options, r->levels);
   r->count = find_subtrees(r->comm, r->comm->rank, r->levels, r->subtree);
@@ -126,6 +131,13 @@ void nbody_rounds_begin(const nbody_rounds *r, const nbody_packed *packed, int s
   for (int c = 0; c < sums; c++) memset(packed->sum[c] + block * r->block, 0, sizeof(double) * (size_t)r->block);
 }
 
+/* to = left[levels - 1] + (... + (left[0] + own)); `to` may be `own`. */
+static void add_left(const double *const *left, int levels, int block, const double *own, double *to) {
+  if (levels == 0) memcpy(to, own, sizeof(double) * (size_t)block);
+  for (int level = 0; level < levels; level++, own = to)
+    for (int i = 0; i < block; i++) to[i] = left[level][i] + own[i];
+}
+
 void nbody_rounds_end(const nbody_rounds *r, const nbody_packed *packed, int sums, int64_t round, int64_t block) {
   const int leaf = r->leaf[round];
   int at = 0;
@@ -133,16 +145,16 @@ void nbody_rounds_end(const nbody_rounds *r, const nbody_packed *packed, int sum
   const bool last = at == r->count - 1;
   const int top = r->subtree[at].level;
   int level = 0;
-  for (; level < top && leaf >> level & 1; level++)
-    for (int c = 0; c < sums; c++) {
-      const double *restrict left = r->left[level] + c * r->padded + block * r->block;
-      double *restrict sum = packed->sum[c] + block * r->block;
-      for (int i = 0; i < r->block; i++) sum[i] = left[i] + sum[i];
-    }
-  if (level == top && last) return;
-  double *const to = level == top ? r->done[at] : r->left[level];
-  for (int c = 0; c < sums; c++)
-    memcpy(to + c * r->padded + block * r->block, packed->sum[c] + block * r->block, sizeof(double) * (size_t)r->block);
+  while (level < top && leaf >> level & 1) level++;
+  if (last && top == 0) return;
+  const double *left[NBODY_LEVELS_OF_ROUNDS];
+  for (int c = 0; c < sums; c++) {
+    const int64_t place = c * r->padded + block * r->block;
+    double *const own = packed->sum[c] + block * r->block;
+    double *const to = level < top ? r->left[level] + place : last ? own : r->done[at] + place;
+    for (int k = 0; k < level; k++) left[k] = r->left[k] + place;
+    add_left(left, level, r->block, own, to);
+  }
 }
 
 /* ---- exchange ---- */

@@ -11,7 +11,10 @@ typedef cuda::atomic_ref<value, cuda::thread_scope_system> flag;
 
 enum { THREADS = 256, LOOK = 256 /* polls between looks at the host's words */ };
 
-__device__ inline value now() { return (value)cuda::std::chrono::system_clock::now().time_since_epoch().count(); }
+__device__ inline value now() { /* nanoseconds */
+  using namespace cuda::std::chrono;
+  return (value)duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+}
 
 __device__ inline size_t first_of(const sim_columns &c, int rank) {
   const size_t first = c.share * (size_t)rank;

@@ -164,7 +164,7 @@ for path in peer staged; do
     [ "$code" = 82 ] || fail "rank $rank killed, $path: exit $code, not 82"
     ((SECONDS < 35)) || fail "rank $rank killed, $path: it took $SECONDS s"
     [ $rank = 0 ] || [ ! -e "killed_$path$rank/lock" ] || fail "a killed rank leaves a lock"
-    echo "rank $rank killed, $path: all ended after $SECONDS s: $(grep '^sim: ' output | head -n 1)"
+    echo "rank $rank killed, $path: all ended after $SECONDS s: $(grep '^sim: ' output | tail -n 1)"
     expect 75 "continues from checkpoint" "$SIM" resume "killed_$path$rank" --wall 1
   done
 done

@@ -95,6 +95,11 @@ typedef struct nbody_solver {
    * SIM_ERR_DEVICE. */
   sim_status (*sample)(nbody_solver_work *work, const int64_t *numbers, int count, double *position, double *got,
                        double *exact);
+  /* Of bodies numbers[count], count <= NBODY_SAMPLES, mass times potential: got[count], by the last call of
+   * `potential`; exact[count], by the direct sum over all bodies in fp64; all on the host. NULL: not known.
+   * SIM_ERR_DEVICE. */
+  sim_status (*sample_potential)(nbody_solver_work *work, const int64_t *numbers, int count, double *got,
+                                 double *exact);
   /* Potential energy of all pairs, in fp64 for all precisions; NaN where it is unknown. Waits for the device. */
   double (*potential)(nbody_solver_work *work);
   /* Shortest time in which the force on a body changes, for the first adaptive step of the Hermite scheme: |a| / |j| of
@@ -133,8 +138,8 @@ typedef struct nbody_fmm_estimate {
   double direct;    /* seconds of direct sums */
 } nbody_fmm_estimate;
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n);
-/* Whether the solvers of this kind of device have individual steps. */
-bool nbody_individual_on(sim_backend_kind kind);
+/* Whether the solvers of this kind of device have individual steps, in open space or in a periodic box. */
+bool nbody_individual_on(sim_backend_kind kind, bool periodic);
 
 #ifdef __cplusplus
 }

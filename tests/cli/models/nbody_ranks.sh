@@ -75,6 +75,7 @@ divided "2 7" scheme=hermite4 soft=0 step=adaptive
 divided "4 7" scheme=yoshida4
 divided "3" step=adaptive
 divided "3 4" law=pair scheme=hermite4 step=adaptive
+divided "3 7" law=box step=individual n=400
 divided "2" law=none
 divided "7 40" n=5 # fewer bodies than ranks
 divided "7" n=60   # of one block

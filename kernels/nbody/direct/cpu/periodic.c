@@ -21,8 +21,10 @@ struct nbody_solver_work {
   double *table;
   float *single_table; /* with options.single_pairs */
   double *terms, *partial;
-  double *rows; /* of targets of several ranks: [ranks][3][room] */
-  void *memory; /* one allocation for all arrays above */
+  int64_t *numbers; /* individual steps: of the targets, [n] */
+  double *found;    /* their accelerations, [3][n] */
+  double *rows;     /* of targets of several ranks: [ranks][3][room] */
+  void *memory;     /* one allocation for all arrays above */
   nbody_failure failure;
 };
 
@@ -45,7 +47,7 @@ static const nbody_periodic *loops_of(const nbody_solver_work *w, bool single) {
 
 /* Byte offsets of the arrays. */
 typedef struct layout {
-  size_t columns[4], table, single_table, terms, partial, rows, total;
+  size_t columns[4], table, single_table, terms, partial, numbers, found, rows, total;
 } layout;
 
 static size_t take(size_t *total, double count, size_t size) {
@@ -64,6 +66,8 @@ static layout layout_of(const nbody_options *options) {
   const double all = nbody_share_total(options->comm, n, NBODY_PERIODIC_TARGETS);
   l.terms = take(&l.total, all, sizeof(double));
   l.partial = take(&l.total, n / SIM_REDUCE_BLOCK + 1, sizeof(double));
+  l.numbers = take(&l.total, options->individual ? n : 0, sizeof(int64_t));
+  l.found = take(&l.total, options->individual ? 3 * n : 0, sizeof(double));
   l.rows = take(&l.total, options->comm->size > 1 ? 3 * all : 0, sizeof(double));
   return l;
 }
@@ -96,6 +100,8 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
   w->table = (double *)(void *)(at + l.table);
   w->terms = (double *)(void *)(at + l.terms);
   w->partial = (double *)(void *)(at + l.partial);
+  w->numbers = (int64_t *)(void *)(at + l.numbers);
+  w->found = (double *)(void *)(at + l.found);
   w->rows = (double *)(void *)(at + l.rows);
   nbody_lattice_fill_table(options->softening / options->box, options->threads, w->table);
   if (!options->single_pairs) return SIM_OK;
@@ -192,25 +198,46 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
   (void)nbody_failure_keep(&w->failure, accelerate_some(w, NULL, n, a));
 }
 
-static double potential(nbody_solver_work *w) {
+static void accelerate_targets(nbody_solver_work *w, const nbody_targets *targets) {
   const int64_t n = w->state.n;
-  if (w->options.laws.no_pairs) return 0;
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++)
+    if (targets->level[i] >= targets->least) w->numbers[count++] = i;
+  (void)nbody_failure_keep(&w->failure, accelerate_some(w, w->numbers, count, w->found));
+  for (int c = 0; c < 3; c++)
+    for (int64_t k = 0; k < count; k++) w->state.acceleration[c * n + w->numbers[k]] = w->found[c * count + k];
+}
+
+/* Mass times sum over all bodies, of bodies numbers[count], NULL: all; into w->terms. */
+static sim_status find_terms(nbody_solver_work *w, const int64_t *of, int64_t count) {
   const nbody_periodic *loops = loops_of(w, false);
-  const double mass = pack(w, false);
   const sim_comm *comm = w->options.comm;
-  const nbody_share share = nbody_share_of(comm, n, NBODY_PERIODIC_TARGETS);
+  const nbody_share share = nbody_share_of(comm, count, NBODY_PERIODIC_TARGETS);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->options.threads)
   for (int64_t first = share.first; first < share.end; first += NBODY_PERIODIC_TARGETS) {
     int64_t numbers[NBODY_PERIODIC_TARGETS];
     double sum[NBODY_PERIODIC_TARGETS];
-    list_targets(NULL, first, n, numbers);
+    list_targets(of, first, count, numbers);
     loops->potential(&w->bodies, numbers, sum);
-    for (int64_t k = 0; k < NBODY_PERIODIC_TARGETS && first + k < n; k++)
-      w->terms[first + k] = w->columns[3][first + k] * sum[k];
+    for (int64_t k = 0; k < NBODY_PERIODIC_TARGETS && first + k < count; k++)
+      w->terms[first + k] = w->columns[3][numbers[k]] * sum[k];
   }
-  double *const own = w->terms + comm->rank * share.room;
-  if (nbody_failure_keep(&w->failure, comm->ops->gather(comm, own, (size_t)share.room * sizeof *own, w->terms)))
-    return NAN;
+  const double *own = w->terms + comm->rank * share.room;
+  return comm->ops->gather(comm, own, (size_t)share.room * sizeof *own, w->terms);
+}
+
+sim_status nbody_direct_periodic_sample_potential(nbody_solver_work *w, const int64_t *of, int count, double *exact) {
+  const double mass = pack(w, false);
+  SIM_TRY(find_terms(w, of, count));
+  for (int k = 0; k < count; k++) exact[k] = -(w->options.G * mass * mass / w->options.box) * w->terms[k];
+  return SIM_OK;
+}
+
+static double potential(nbody_solver_work *w) {
+  const int64_t n = w->state.n;
+  if (w->options.laws.no_pairs) return 0;
+  const double mass = pack(w, false);
+  if (nbody_failure_keep(&w->failure, find_terms(w, NULL, n)) != SIM_OK) return NAN;
   const double sum = sim_reduce_sum(w->terms, (size_t)n, w->partial, w->options.threads);
   return -0.5 * (w->options.G * mass * mass / w->options.box) * sum;
 }
@@ -226,8 +253,7 @@ static sim_status supports(const nbody_options *options) {
 }
 
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
-  static const double wide[SIM_ISA_COUNT] = {2e6, 4e7, 1e8}, narrow[SIM_ISA_COUNT] = {5e6, 1e8, 2e8};
-  out->rate = (options->single_pairs ? narrow : wide)[options->isa] * options->threads;
+  out->rate = n * n / nbody_fmm_estimate_for(options, SIM_BACKEND_CPU, n).direct;
   SIM_TRY(nbody_direct_count(options, n, out));
   if (!options->laws.no_pairs) out->most_ranks = (int)fmin(ceil(n / NBODY_PERIODIC_TARGETS), SIM_RANKS_MAX);
   return SIM_OK;
@@ -243,6 +269,7 @@ const nbody_solver nbody_direct_periodic_cpu = {
     .destroy = destroy,
     .describe = describe,
     .accelerate = accelerate,
+    .accelerate_some = accelerate_targets,
     .potential = potential,
     .check = check,
 };

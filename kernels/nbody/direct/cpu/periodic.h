@@ -38,5 +38,8 @@ extern const nbody_periodic nbody_periodic_double_avx512, nbody_periodic_single_
  * with fp64 terms. */
 sim_status nbody_direct_periodic_sample(nbody_solver_work *work, const int64_t *numbers, int count,
                                         double *exact) SIM_MUST_CHECK;
+/* exact[count]: their masses times potentials. */
+sim_status nbody_direct_periodic_sample_potential(nbody_solver_work *work, const int64_t *numbers, int count,
+                                                  double *exact) SIM_MUST_CHECK;
 
 #endif

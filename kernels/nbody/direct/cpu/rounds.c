@@ -30,10 +30,12 @@ static int64_t leaf_of(int64_t round, int levels, int64_t circle) {
   return (place << levels) / (circle + OWN_ROUND);
 }
 
-/* Room for nbody_rounds.leaf, in numbers of type double. */
+/* Room for nbody_rounds.leaf, in numbers of type double: whole cache lines, so that the columns behind it begin with
+ * one.
+ */
 static double leaves_size(int64_t blocks) {
-  const size_t bytes = (size_t)(circle_of(blocks) + 2) * sizeof(uint16_t);
-  return (double)((bytes + sizeof(double) - 1) / sizeof(double));
+  const size_t line = 64, bytes = (size_t)(circle_of(blocks) + 2) * sizeof(uint16_t);
+  return (double)((bytes + line - 1) / line * (line / sizeof(double)));
 }
 
 /* ---- ranks ---- */
@@ -102,7 +104,7 @@ void nbody_rounds_create(const nbody_options *options, const nbody_packed *packe
                          nbody_rounds *out) {
   const int64_t blocks = packed->padded / packed->block;
   nbody_rounds *r = out;
-  *r = (nbody_rounds){.blocks = blocks, .padded = packed->padded, .block = packed->block};
+  *r = (nbody_rounds){.padded = packed->padded, .block = packed->block};
   r->levels = levels_of(options, packed->block, blocks);
   r->circle = circle_of(blocks);
   r->comm = ranks_of(options, r->levels);

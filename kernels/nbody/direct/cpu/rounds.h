@@ -26,7 +26,7 @@ typedef struct nbody_subtree {
 
 typedef struct nbody_rounds {
   const sim_comm *comm; /* one rank where all ranks compute all leaves */
-  int64_t blocks, padded;
+  int64_t padded;       /* bodies of all blocks */
   int block;
   int levels;         /* 2^levels leaves */
   int64_t circle;     /* rounds after that of each block with itself */

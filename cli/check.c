@@ -54,32 +54,35 @@ static void check_slices(const cli_job *job) {
   }
 }
 
-/* Assumed of an exchange between ranks of one host through shared memory; measured 2 to 6 GB/s and 5 to 30 us. */
-static const double exchange_rate = 4e9, exchange_seconds = 2e-5;
+/* Assumed of an exchange between ranks of one host: through shared memory, measured 2 to 6 GB/s and 5 to 30 us; between
+ * GPUs by peer pointers over NVLink, measured 310 to 390 GB/s, 5 us. */
+static const double exchange_rates[SIM_BACKEND_KINDS] = {[SIM_BACKEND_CPU] = 4e9, [SIM_BACKEND_CUDA] = 300e9},
+                    exchange_times[SIM_BACKEND_KINDS] = {[SIM_BACKEND_CPU] = 2e-5, [SIM_BACKEND_CUDA] = 1e-5};
 
 /* Speed-up over one rank, of the same number of threads, divided by the number of ranks: a rank computes its share and
  * the undivided part, and then waits for the exchange. NaN: unknown. */
-static double efficiency(const sim_plan *plan, int ranks) {
+static double efficiency(const sim_plan *plan, sim_backend_kind kind, int ranks) {
   const double shares = plan->most_ranks > 0 ? fmin(ranks, plan->most_ranks) : ranks;
   const double alone = plan->work_per_step / plan->work_rate_guess * shares; /* the rate is that of all ranks */
-  const double exchange = plan->bytes_received / exchange_rate + plan->exchanges * exchange_seconds;
+  const double exchange = plan->bytes_received / exchange_rates[kind] + plan->exchanges * exchange_times[kind];
   return alone / (ranks * (alone * (plan->undivided + (1 - plan->undivided) / shares) + exchange));
 }
 
-static void check_ranks(const sim_plan *plan, int ranks) {
+static void check_ranks(const sim_plan *plan, sim_backend_kind kind, int ranks) {
   char text[64], limit[128] = "";
-  const double share = efficiency(plan, ranks);
+  const double share = efficiency(plan, kind, ranks);
   if (ranks == 1) return;
   if (plan->most_ranks > 0)
-    snprintf(limit, sizeof limit, "; more than %d would not be faster, nor more than there are free cores",
-             plan->most_ranks < SIM_RANKS_MAX ? plan->most_ranks : SIM_RANKS_MAX);
+    snprintf(limit, sizeof limit, "; more than %d would not be faster%s",
+             plan->most_ranks < SIM_RANKS_MAX ? plan->most_ranks : SIM_RANKS_MAX,
+             kind == SIM_BACKEND_CPU ? ", nor more than there are free cores" : "");
   cli_say("ranks       %d%s", ranks, limit);
   cli_bytes(plan->bytes_received, text, sizeof text);
   cli_say("  %-24s %s received by a rank in a step, %.0f time%s waiting for all", "communication", text,
           plan->exchanges, plan->exchanges == 1 ? "" : "s");
   if (isfinite(share))
     cli_say("  %-24s about %.0f %% of %d times one rank of as many threads, at %.0f GB/s and %.0f us an exchange",
-            "efficiency", 100 * share, ranks, 1e-9 * exchange_rate, 1e6 * exchange_seconds);
+            "efficiency", 100 * share, ranks, 1e-9 * exchange_rates[kind], 1e6 * exchange_times[kind]);
 }
 
 sim_status cli_check_job(cli_job *job) {
@@ -109,7 +112,7 @@ sim_status cli_check_job(cli_job *job) {
     cli_say("tables      number of rows not known in advance");
   cli_bytes(plan->checkpoint_bytes, text, sizeof text);
   cli_say("checkpoints %s each, the last three kept", text);
-  check_ranks(plan, ranks.size);
+  check_ranks(plan, job->setup.backend->kind, ranks.size);
   if (plan->work_most > 0) {
     char most[64];
     cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, text, sizeof text);

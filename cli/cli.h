@@ -49,8 +49,9 @@ typedef struct cli_options {
   const char *at; /* of check: "x=1,y=2"; NULL: none */
   cli_resume_mode resume;
   sim_isa isa;
-  int threads; /* 0: automatic */
-  int ranks;   /* 0: not given */
+  int threads;        /* 0: automatic */
+  int ranks;          /* 0: not given; --gpus of a run is the same with device "cuda" */
+  bool oversubscribe; /* several ranks may use one GPU */
   bool isa_given, seed_given;
   uint64_t seed;
   double wall;                       /* seconds; INFINITY: none */

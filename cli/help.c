@@ -44,7 +44,7 @@ static void help_of_command(const cli_command_row *row) {
   printf("usage: sim %s%s%s\n\n%s\n%s\noptions\n", row->name, *row->usage ? " " : "", row->usage, row->purpose,
          row->more ? row->more : "");
   for (int i = 0; i < CLI_OPTIONS; i++)
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < CLI_HELPS; k++)
       if (cli_options_known[i].help[k].commands & 1 << row->command)
         print_option(&cli_options_known[i], &cli_options_known[i].help[k]);
   printf("\nexample\n");

@@ -107,6 +107,11 @@ const cli_option_row cli_options_known[CLI_OPTIONS] = {
                        {ON_BENCH, " N",
                         "with --scaling: rows on 1, 2, 4, ... N ranks, with the same size and with the same work a "
                         "rank"}}},
+    [OPTION_OVERSUBSCRIBE] = {"--oversubscribe",
+                              NULL,
+                              VALUE_NONE,
+                              {{ON_RUN | ON_RESUME | ON_BENCH, "",
+                                "let several ranks use one GPU, slowly: for tests"}}},
     [OPTION_ISA] = {"--isa",
                     NULL,
                     VALUE_NEEDED,
@@ -148,7 +153,10 @@ const cli_option_row cli_options_known[CLI_OPTIONS] = {
     [OPTION_GPUS] = {"--gpus",
                      NULL,
                      VALUE_NEEDED,
-                     {{ON_SWEEP | ON_BATCH, " N", "number of GPUs of a job (default: from the estimate)"}}},
+                     {{ON_RUN | ON_RESUME | ON_CHECK, " N",
+                       "share the run among N GPUs of this host: --ranks N --device cuda"},
+                      {ON_BENCH, " N", "with --scaling: as --ranks, with a GPU for each rank"},
+                      {ON_SWEEP | ON_BATCH, " N", "number of GPUs of a job (default: from the estimate)"}}},
     [OPTION_NODES] = {"--nodes",
                       NULL,
                       VALUE_NEEDED,
@@ -207,5 +215,7 @@ const cli_option_row cli_options_known[CLI_OPTIONS] = {
 };
 
 int cli_option_commands(cli_option_id id) {
-  return cli_options_known[id].help[0].commands | cli_options_known[id].help[1].commands;
+  int commands = 0;
+  for (int k = 0; k < CLI_HELPS; k++) commands |= cli_options_known[id].help[k].commands;
+  return commands;
 }

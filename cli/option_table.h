@@ -44,6 +44,7 @@ typedef enum cli_option_id {
   OPTION_DEVICE,
   OPTION_THREADS,
   OPTION_RANKS,
+  OPTION_OVERSUBSCRIBE,
   OPTION_ISA,
   OPTION_WALL,
   OPTION_PROFILE,
@@ -83,10 +84,11 @@ typedef struct cli_option_help {
   const char *text; /* may have several lines */
 } cli_option_help;
 
+enum { CLI_HELPS = 3 }; /* sets of commands of an option, at most */
 typedef struct cli_option_row {
   const char *name, *letter; /* "--output", "-o"; letter NULL: none */
   cli_option_value value;
-  cli_option_help help[2]; /* the first entry appears in the help of the whole program */
+  cli_option_help help[CLI_HELPS]; /* the first entry appears in the help of the whole program */
 } cli_option_row;
 
 extern const cli_option_row cli_options_known[CLI_OPTIONS]; /* by cli_option_id */

@@ -133,6 +133,7 @@ static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   case OPTION_PRECISION: return parse_precision(value, &out->precision);
   case OPTION_THREADS: return parse_count("--threads", value, 1, THREADS_MAX, &out->threads);
   case OPTION_RANKS: return parse_count("--ranks", value, 1, SIM_RANKS_MAX, &out->ranks);
+  case OPTION_OVERSUBSCRIBE: out->oversubscribe = true; break;
   case OPTION_ISA: return parse_isa(value, out);
   case OPTION_SEED:
     out->seed_given = true;
@@ -199,7 +200,7 @@ static sim_status parse_option(int argc, char **argv, int *at, cli_options *out,
   const int commands = cli_option_commands(id);
   for (int c = 0; c < CLI_COMMANDS; c++)
     if (!(commands & 1 << c)) refused[c] = row->name;
-  if (commands == (ON_SWEEP | ON_BATCH) && id != OPTION_ARRAY) out->for_script = row->name;
+  if ((commands == (ON_SWEEP | ON_BATCH) && id != OPTION_ARRAY) || id == OPTION_GPUS) out->for_script = row->name;
   return apply(id, value, out);
 }
 
@@ -310,6 +311,20 @@ static sim_status check_job_options(const cli_options *o) {
   return SIM_OK;
 }
 
+/* --gpus of a run: as many ranks, on GPUs. */
+static sim_status check_gpus(cli_options *o) {
+  if (o->gpus < 0) return SIM_OK;
+  if (o->gpus == 0) return sim_fail(SIM_ERR_USAGE, "--gpus 0: expected 1 or more; --device cpu runs without a GPU");
+  if (o->ranks > 0)
+    return sim_fail(SIM_ERR_USAGE, "--gpus %d and --ranks %d: each GPU has one rank; give only one of them", o->gpus,
+                    o->ranks);
+  if (strcmp(o->device, "auto") != 0 && strcmp(o->device, "cuda") != 0)
+    return sim_fail(SIM_ERR_USAGE, "--gpus %d and --device %s: give only one of them", o->gpus, o->device);
+  o->ranks = o->gpus;
+  o->device = "cuda";
+  return SIM_OK;
+}
+
 sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
   *out = (cli_options){.command = CLI_RUN,
                        .about = CLI_HELP,
@@ -348,5 +363,5 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
   if (out->force && out->resume != CLI_RESUME_NO)
     return sim_fail(SIM_ERR_USAGE, "--force starts a new run and --resume continues one: give only one of them");
   if (out->command == CLI_SWEEP || out->command == CLI_BATCH) return check_job_options(out);
-  return SIM_OK;
+  return check_gpus(out);
 }

@@ -2,6 +2,7 @@
 
 #include "cli/rows.h"
 #include "cli/run/ranks.h"
+#include "engine/device/cuda.h"
 #include "engine/run/stage.h"
 
 #include <math.h>
@@ -216,24 +217,79 @@ static bool gpu_able(const cli_job *job) {
   return false;
 }
 
-/* Ranks run on the CPU. */
+/* Number of GPUs that a rank may use; makes no context on them. */
+static int usable_gpus(void) {
+  char name[64];
+  int count = 0;
+  const sim_backend *cuda = &sim_backend_cuda;
+  while (cuda->identity != NULL && cuda->unavailable() == NULL && cuda->identity(count, name, sizeof name)) count++;
+  return count;
+}
+
+/* Whether the ranks use GPUs where nothing names a device: where every rank of every host has one. */
+static sim_status gpus_suffice(const cli_job *job, bool *out) {
+  const sim_comm *comm = job->setup.comm;
+  const int count = gpu_able(job) ? usable_gpus() : 0;
+  uint64_t lacks = count < comm->host_size;
+  if (job->options->command != CLI_CHECK) SIM_TRY(sim_comm_agree(comm, lacks, &lacks));
+  *out = lacks == 0;
+  if (count > 0 && !*out)
+    sim_log(SIM_LOG_INFO, "on the CPU: %d ranks on this host, %d GPU%s", comm->host_size, count, count == 1 ? "" : "s");
+  return SIM_OK;
+}
+
+/* Opens the GPU of this rank: by its number on the host among the GPUs that it sees, whose UUIDs tell whether two ranks
+ * have the same one. Nothing has used a GPU before: a context on another one would hold memory there. */
+static sim_status open_gpu_of_rank(cli_job *job) {
+  enum { LENGTH = 64 };
+  const sim_comm *comm = job->setup.comm;
+  static char names[SIM_RANKS_MAX][LENGTH];
+  char own[LENGTH] = "", device[LENGTH + 8];
+  const int count = usable_gpus();
+  bool shared = false;
+  if (count > 0) (void)sim_backend_cuda.identity(comm->host_rank % count, own, sizeof own);
+  if (job->options->command != CLI_CHECK) {
+    SIM_TRY(comm->ops->gather(comm, own, sizeof own, names));
+    for (int r = 0; r < comm->size; r++)
+      for (int q = 0; q < r; q++) shared |= *names[r] && strcmp(names[r], names[q]) == 0;
+  }
+  if (shared && !job->options->oversubscribe)
+    return sim_fail(SIM_ERR_USAGE,
+                    "%d ranks on this host and %d GPU%s: each rank needs one of its own; --oversubscribe "
+                    "lets them share, slowly",
+                    comm->host_size, count, count == 1 ? "" : "s");
+  snprintf(device, sizeof device, *own ? "cuda:%s" : "cuda", own);
+  return sim_backend_select(device, &job->setup.backend);
+}
+
+/* All ranks run on the same kind of device. */
 static sim_status choose_for_ranks(cli_job *job) {
   const char *device = job->options->device;
   const int ranks = job->setup.comm->size;
+  const bool automatic = strcmp(device, "auto") == 0;
+  bool gpu = strcmp(device, "cuda") == 0;
   if (!job->model->ranks)
     return sim_fail(SIM_ERR_USAGE, "--ranks %d: sim.%s runs on one rank only", ranks, job->model->name);
-  if (strcmp(device, "auto") != 0 && strcmp(device, "cpu") != 0)
-    return sim_fail(SIM_ERR_USAGE, "--ranks %d and --device %s: ranks run on the CPU; give only one of them", ranks,
-                    device);
-  if (job->has_saved && strcmp(job->saved.backend, "cpu") != 0) {
-    if (strcmp(device, "auto") == 0)
-      return sim_fail(SIM_ERR_INCOMPATIBLE,
-                      "%s: the run began on %s, and ranks run on the CPU: leave out --ranks, or give --device cpu to "
-                      "continue with other last bits",
-                      job->saved.path, job->saved.backend);
-    sim_log(SIM_LOG_WARN, "the run began on %s and continues on cpu: its last bits will differ", job->saved.backend);
+  if (!automatic && !gpu && strcmp(device, "cpu") != 0)
+    return sim_fail(SIM_ERR_USAGE, "--ranks %d and --device %s: each rank has a GPU of its own; give --device cuda",
+                    ranks, device);
+  if (automatic && job->has_saved)
+    gpu = strcmp(job->saved.backend, "cuda") == 0;
+  else if (automatic)
+    SIM_TRY(gpus_suffice(job, &gpu));
+  if (!gpu)
+    SIM_TRY(sim_backend_select("cpu", &job->setup.backend));
+  else if (open_gpu_of_rank(job) != SIM_OK) {
+    const sim_error cause = *sim_error_last();
+    if (!automatic || !job->has_saved || cause.status != SIM_ERR_NO_DEVICE) return cause.status;
+    return sim_fail(SIM_ERR_INCOMPATIBLE,
+                    "%s: the run began on another device: %s; --device cpu continues it with other last bits",
+                    job->saved.path, cause.message);
   }
-  return sim_backend_select("cpu", &job->setup.backend);
+  if (job->has_saved && strcmp(job->saved.backend, job->setup.backend->name) != 0)
+    sim_log(SIM_LOG_WARN, "the run began on %s and continues on %s: its last bits will differ", job->saved.backend,
+            job->setup.backend->name);
+  return SIM_OK;
 }
 
 /* A restart uses the device of the first part unless the user requests another, because the last bits differ. A job
@@ -325,13 +381,13 @@ sim_status cli_prepare_device(cli_job *job) {
   setup->read_grid = io_read_grid;
   char name[224], ranks[32];
   snprintf(ranks, sizeof ranks, "%d ranks, each ", setup->comm->size);
+  const int shown = setup->comm->size > 1 ? (int)strlen(ranks) : 0;
   setup->backend->describe(name, sizeof name);
   if (setup->backend->kind == SIM_BACKEND_CPU)
-    snprintf(job->device, sizeof job->device, "%.160s, %.*s%d thread%s, %s", name,
-             setup->comm->size > 1 ? (int)strlen(ranks) : 0, ranks, setup->threads, setup->threads == 1 ? "" : "s",
-             sim_isa_name(setup->isa));
+    snprintf(job->device, sizeof job->device, "%.160s, %.*s%d thread%s, %s", name, shown, ranks, setup->threads,
+             setup->threads == 1 ? "" : "s", sim_isa_name(setup->isa));
   else
-    snprintf(job->device, sizeof job->device, "%s", name);
+    snprintf(job->device, sizeof job->device, "%.*s%s", shown, ranks, name);
   if (job->has_saved) setup->saved = &job->saved.frame;
   job->resident = resident_bytes();
   job->plan.space = setup->backend->space;

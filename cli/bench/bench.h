@@ -38,7 +38,7 @@ sim_status cli_bench_rank(const cli_options *options) SIM_MUST_CHECK;
 sim_status cli_bench_time(const sim_model *model, const sim_bench *row, const cli_options *options, const char *device,
                           int threads, int n, const bench_pace *pace, bench_result *out) SIM_MUST_CHECK;
 /* Plans the row at size n, and sets *work to the work of a step. */
-sim_status cli_bench_work(const sim_bench *row, const cli_options *options, int threads, int n,
+sim_status cli_bench_work(const sim_bench *row, const cli_options *options, const char *device, int threads, int n,
                           double *work) SIM_MUST_CHECK;
 /* Times the steps of the scenario options->target without outputs, and prints their rate and the tables after them. */
 sim_status cli_bench_scenario(const cli_options *options, const bench_pace *pace) SIM_MUST_CHECK;

@@ -1,6 +1,6 @@
-/* sim bench --scaling --ranks N: each row on 1, 2, 4, ... N ranks, strong (the same size) and weak (a size whose work
- * is as many times that of one rank). The process that was started launches each number of ranks in turn; their rank 0
- * prints, and keeps the rates of one rank in memory that the next ones inherit. */
+/* sim bench --scaling --ranks N, or --gpus N: each row on 1, 2, 4, ... N ranks, strong (the same size) and weak (a size
+ * whose work is as many times that of one rank). The process that was started launches each number of ranks in turn;
+ * their rank 0 prints, and keeps the rates of one rank in memory that the next ones inherit. */
 #include "cli/bench/bench.h"
 #include "cli/run/ranks.h"
 
@@ -20,9 +20,10 @@ typedef struct scaling {
   const cli_options *options;
   const sim_comm *comm;
   bench_pace pace;
-  int threads;   /* of a rank */
-  double *rates; /* [RATES_MAX] of one rank, in the order of rows; shared by all launches */
-  size_t count;  /* rates written or looked up so far */
+  int threads;           /* of a rank */
+  sim_backend_kind kind; /* CPU, or a GPU for each rank */
+  double *rates;         /* [RATES_MAX] of one rank, in the order of rows; shared by all launches */
+  size_t count;          /* rates written or looked up so far */
 } scaling;
 
 static bool wanted(const cli_options *o, const char *model) {
@@ -40,13 +41,15 @@ static sim_status average(const sim_comm *comm, double value, double *mean) {
   return SIM_OK;
 }
 
+static const char *device_of(const scaling *s) { return s->kind == SIM_BACKEND_CUDA ? "cuda" : "cpu"; }
+
 /* Times a row at size n. With one rank its rate becomes the base; else it is compared with the base. */
 static sim_status one(scaling *s, const sim_model *model, const sim_bench *row, const char *kind, int n) {
   bench_result r;
   double waited, *base = &s->rates[s->count];
   if (s->count == RATES_MAX) return sim_fail(SIM_ERR_INTERNAL, "more than %d rows", RATES_MAX);
   s->count++;
-  SIM_TRY(cli_bench_time(model, row, s->options, "cpu", s->threads, n, &s->pace, &r));
+  SIM_TRY(cli_bench_time(model, row, s->options, device_of(s), s->threads, n, &s->pace, &r));
   SIM_TRY(average(s->comm, r.waited, &waited));
   if (s->comm->rank > 0) return SIM_OK;
   if (s->comm->size == 1) *base = r.median;
@@ -63,16 +66,25 @@ static sim_status weak_size(const scaling *s, const sim_bench *row, int n, int t
   double least, most;
   *out = n;
   if (times == 1) return SIM_OK;
-  SIM_TRY(cli_bench_work(row, s->options, s->threads, n, &least));
-  SIM_TRY(cli_bench_work(row, s->options, s->threads, 2 * n, &most));
+  SIM_TRY(cli_bench_work(row, s->options, device_of(s), s->threads, n, &least));
+  SIM_TRY(cli_bench_work(row, s->options, device_of(s), s->threads, 2 * n, &most));
   const double power = log2(most / least);
   *out = power > 0.1 ? (int)lround(n * pow(times, 1 / power)) : 0;
   return SIM_OK;
 }
 
+static const int *sizes_of(const scaling *s, const sim_bench *row) {
+  const sim_bench_sizes *sizes = &row->sizes[s->kind];
+  return s->options->quick ? sizes->quick : sizes->usual;
+}
+
+/* Rates that a row has. */
+static size_t rates_of(const scaling *s, const sim_bench *row) {
+  return sizes_of(s, row)[0] == 0 ? 0 : SIM_BENCH_SIZES + 1;
+}
+
 static sim_status time_row(scaling *s, const sim_model *model, const sim_bench *row) {
-  const sim_bench_sizes *sizes = &row->sizes[SIM_BACKEND_CPU];
-  const int *given = s->options->quick ? sizes->quick : sizes->usual;
+  const int *given = sizes_of(s, row);
   int n;
   if (given[0] == 0) return SIM_OK;
   if (s->comm->rank == 0) printf("%s: %s (%s)\n", model->name, row->title, model->work_unit);
@@ -81,15 +93,27 @@ static sim_status time_row(scaling *s, const sim_model *model, const sim_bench *
   return n > 0 ? one(s, model, row, "weak", n) : SIM_OK;
 }
 
+/* A row that the model refuses to several ranks, which all of them see, is left out with the reason. */
+static sim_status time_or_skip(scaling *s, const sim_model *model, const sim_bench *row) {
+  const size_t first = s->count;
+  const sim_status status = time_row(s, model, row);
+  s->count = first + rates_of(s, row);
+  if (status != SIM_ERR_SCENARIO || s->comm->size == 1) return status;
+  if (s->comm->rank == 0) printf("  not measured: %s\n", sim_error_last()->message);
+  sim_error_clear();
+  return SIM_OK;
+}
+
 /* On each rank: all rows, in the same order. */
 static sim_status time_rows(const cli_options *options, int descriptor) {
   scaling s = {.options = options, .comm = cli_comm(), .threads = options->threads};
+  s.kind = strcmp(options->device, "cuda") == 0 ? SIM_BACKEND_CUDA : SIM_BACKEND_CPU;
   s.pace = options->quick ? (bench_pace){.04, .3, .04, 3, false, 0} : (bench_pace){.2, 10, .2, 5, false, 0};
   s.rates = mmap(NULL, RATES_MAX * sizeof *s.rates, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (s.rates == MAP_FAILED) return sim_fail(SIM_ERR_USAGE, BASE_VARIABLE " is set by sim bench: unset it");
   for (const sim_model *const *model = sim_models; *model; model++)
     for (const sim_bench *row = (*model)->bench; row && row->title; row++)
-      if ((*model)->ranks && wanted(options, (*model)->name)) SIM_TRY(time_row(&s, *model, row));
+      if ((*model)->ranks && wanted(options, (*model)->name)) SIM_TRY(time_or_skip(&s, *model, row));
   return SIM_OK;
 }
 

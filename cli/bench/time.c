@@ -146,6 +146,7 @@ static sim_status open_row(const sim_bench *row, const cli_options *options, con
                              .isa = options->isa,
                              .isa_given = options->isa_given,
                              .threads = threads,
+                             .oversubscribe = options->oversubscribe,
                              .wall = INFINITY,
                              .lua_seconds = options->lua_seconds};
   out->job.options = &out->given;
@@ -171,9 +172,10 @@ sim_status cli_bench_time(const sim_model *model, const sim_bench *row, const cl
   return status;
 }
 
-sim_status cli_bench_work(const sim_bench *row, const cli_options *options, int threads, int n, double *work) {
+sim_status cli_bench_work(const sim_bench *row, const cli_options *options, const char *device, int threads, int n,
+                          double *work) {
   static row_job r;
-  sim_status status = open_row(row, options, "cpu", threads, n, NULL, &r);
+  sim_status status = open_row(row, options, device, threads, n, NULL, &r);
   if (status == SIM_OK) status = cli_prepare_scenario(&r.job);
   if (status == SIM_OK) status = cli_prepare_device(&r.job);
   *work = r.job.plan.work_per_step;

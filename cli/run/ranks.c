@@ -143,6 +143,11 @@ sim_status cli_ranks_join(const cli_options *options, bool *done) {
   const bool makes_run = command == CLI_RUN || command == CLI_RESUME;
   const bool refused = refusal(command) && !options->script;
   *done = false;
+  if (launcher.size > 1 && options->gpus > 0 && (makes_run || command == CLI_CHECK))
+    return sim_fail(SIM_ERR_USAGE,
+                    "--gpus %d in one of %d processes of %s: its processes are the ranks, each with a GPU of its own; "
+                    "leave out --gpus",
+                    options->gpus, launcher.size, launcher.name);
   if (launcher.size <= 1 || options->ranks > 0 || !(makes_run || refused || command == CLI_CHECK)) return SIM_OK;
   if (launcher.rank > 0) cli_terminal_mute(); /* one process speaks for all */
   *done = command == CLI_CHECK && launcher.rank > 0;

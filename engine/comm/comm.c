@@ -38,8 +38,13 @@ static void abandon(const sim_comm *comm, sim_status status, const char *message
   (void)message;
 }
 
+static sim_status check(const sim_comm *comm) {
+  (void)comm;
+  return SIM_OK;
+}
+
 static const sim_transport alone = {
-    .name = "alone", .gather = gather, .swap = swap, .post = post, .test = test, .abandon = abandon};
+    .name = "alone", .gather = gather, .swap = swap, .post = post, .test = test, .abandon = abandon, .check = check};
 
 const sim_comm sim_comm_alone = {.size = 1, .host_size = 1, .ops = &alone};
 

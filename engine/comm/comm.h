@@ -64,7 +64,8 @@ extern const sim_comm sim_comm_alone;
 
 /* What the transport has counted so far; zeros where it does not count. */
 static inline sim_comm_totals sim_comm_counted(const sim_comm *comm) {
-  return comm->totals ? *comm->totals : (sim_comm_totals){0};
+  const sim_comm_totals none = {0, 0, 0};
+  return comm->totals ? *comm->totals : none;
 }
 
 /* The failure that has ended the exchange, SIM_OK without one or where the transport cannot say. Any thread. */

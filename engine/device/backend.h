@@ -38,7 +38,8 @@ typedef struct sim_queue {
   /* Waits for the work enqueued before the previous call, so that the host is never more than two calls ahead. */
   sim_status (*throttle)(void);
   /* Work enqueued between graph_begin and graph_end is captured instead of run; graph_launch enqueues it. During a
-   * profile the work runs instead, and *out is NULL: the caller enqueues it anew each time. */
+   * profile, and between ranks that exchange through the host, the work runs instead, and *out is NULL: the caller
+   * enqueues it anew each time. */
   sim_status (*graph_begin)(void);
   sim_status (*graph_end)(sim_graph **out);
   sim_status (*graph_launch)(sim_graph *graph);
@@ -55,6 +56,9 @@ struct sim_backend {
   const char *(*unavailable)(void);
   /* Writes one line on a device, and whether it is usable; false after the last device. NULL: there is only one. */
   bool (*list)(int device, char *out, size_t capacity);
+  /* Writes the UUID of usable device `number`, counted from 0, for `open`; false after the last. Makes no context on a
+   * device. NULL: the kind has no numbers. */
+  bool (*identity)(int number, char *out, size_t capacity);
   /* Selects the device of this process: a number, a UUID or its beginning, or NULL for the first usable device.
    * Before any call below; NULL: nothing to choose. SIM_ERR_NO_DEVICE. */
   sim_status (*open)(const char *which);

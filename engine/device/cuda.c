@@ -15,7 +15,7 @@ struct sim_graph {
 static const size_t reserve = (size_t)64 << 20;
 
 static struct {
-  bool open, capturing;
+  bool open, capturing, refuses_graphs;
   int device, multiprocessors, overlaps;
   cudaStream_t steps, outputs;
   cudaEvent_t staged, copied, throttle; /* events of the last `stage`, `copy_out` and `throttle` */
@@ -118,7 +118,7 @@ static sim_status cuda_copy(void *destination, const void *source, size_t bytes)
   SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaMemcpyAsync, destination, source, bytes, cudaMemcpyDefault, cuda.steps);
   CUDA_TRY(cudaStreamSynchronize, cuda.steps);
-  return SIM_OK;
+  return sim_cuda_status(); /* a failure of another rank may have ended the work before the copy */
 }
 
 static size_t cuda_memory_free(void) {
@@ -214,7 +214,7 @@ static sim_status cuda_wait_copies(void) {
   SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
   CUDA_TRY(cudaEventSynchronize, cuda.copied);
-  return SIM_OK;
+  return sim_cuda_status();
 }
 
 static sim_status cuda_mark_copies(int mark) {
@@ -227,15 +227,17 @@ static sim_status cuda_wait_mark(int mark) {
   SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
   CUDA_TRY(cudaEventSynchronize, cuda.marks[mark]);
-  return SIM_OK;
+  return sim_cuda_status();
 }
 
 /* ---- graphs ---- */
 
+void sim_cuda_refuse_graphs(void) { cuda.refuses_graphs = true; }
+
 /* Single kernels inside a graph cannot be timed: during a profile the work runs directly. */
 static sim_status cuda_graph_begin(void) {
   SIM_TRY(sim_cuda_status());
-  if (sim_profile_on()) return SIM_OK;
+  if (sim_profile_on() || cuda.refuses_graphs) return SIM_OK;
   CUDA_TRY(cudaStreamBeginCapture, cuda.steps, cudaStreamCaptureModeThreadLocal);
   cuda.capturing = true;
   return SIM_OK;
@@ -324,6 +326,7 @@ const sim_backend sim_backend_cuda = {
     .queue = &sim_queue_cuda,
     .unavailable = sim_cuda_unavailable,
     .list = sim_cuda_list,
+    .identity = sim_cuda_identity,
     .open = cuda_open,
     .describe = cuda_describe,
     .alloc = cuda_alloc,

@@ -24,6 +24,10 @@ int sim_cuda_overlaps(void);
  * the kernel. `end` records an error of the launch for sim_queue.status; the first one counts. */
 void sim_cuda_begin(const sim_kernel *kernel);
 void sim_cuda_end(const sim_kernel *kernel, double amount);
+/* Records a failure that is none of this device: of another rank. The first failure counts. Any thread. */
+void sim_cuda_failed_by(sim_status status, const char *message);
+/* From now on no graph is captured, as during a profile: work that is enqueued waits on the host in between. */
+void sim_cuda_refuse_graphs(void);
 /* Records the error of another call: `error` is its cudaError_t. Returns whether there was one. */
 int sim_cuda_failed(int error, const char *call, const char *what);
 

@@ -145,6 +145,20 @@ static int device_count(void) {
   return count < SIM_CUDA_DEVICES_MAX ? count : SIM_CUDA_DEVICES_MAX;
 }
 
+/* Writes ", peers 1 3": the GPUs whose memory this one reads and writes; ", no peers" where there are others. */
+static void peers_text(int device, char *out, size_t capacity) {
+  const int count = device_count();
+  size_t used = 0;
+  out[0] = '\0';
+  for (int other = 0; other < count && used < capacity; other++) {
+    int can = 0;
+    if (other == device || cudaDeviceCanAccessPeer(&can, device, other) != cudaSuccess || !can) continue;
+    used += (size_t)snprintf(out + used, capacity - used, "%s %d", used ? "" : ", peers", other);
+  }
+  (void)cudaGetLastError();
+  if (count > 1 && used == 0) snprintf(out, capacity, ", no peers");
+}
+
 bool sim_cuda_list(int device, char *out, size_t capacity) {
   struct cudaDeviceProp properties;
   if (device >= device_count()) return false;
@@ -152,14 +166,15 @@ bool sim_cuda_list(int device, char *out, size_t capacity) {
     snprintf(out, capacity, "GPU %d: not usable: %s", device, cudaGetErrorString(cudaGetLastError()));
     return true;
   }
-  char uuid[48], about[320], state[256], reason[256];
+  char uuid[48], about[320], state[256], reason[256], peers[256];
   uuid_text(&properties.uuid, uuid);
   sim_cuda_about(device, about, sizeof about);
   if (refused(device, reason, sizeof reason))
     snprintf(state, sizeof state, "not usable: %.240s", reason);
   else
     memory_text(device, state, sizeof state);
-  snprintf(out, capacity, "%s, %s, %s", about, uuid, state);
+  peers_text(device, peers, sizeof peers);
+  snprintf(out, capacity, "%s, %s, %s%s", about, uuid, state, peers);
   return true;
 }
 
@@ -206,6 +221,22 @@ const char *sim_cuda_unavailable(void) {
   if (!looked) look_for_devices(reason, sizeof reason);
   looked = true;
   return *reason ? reason : NULL;
+}
+
+bool sim_cuda_identity(int number, char *out, size_t capacity) {
+  char why[512], uuid[48];
+  for (int i = 0; i < device_count(); i++) {
+    struct cudaDeviceProp properties;
+    if (refused(i, why, sizeof why) || number-- > 0) continue;
+    if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) {
+      (void)cudaGetLastError();
+      return false;
+    }
+    uuid_text(&properties.uuid, uuid);
+    snprintf(out, capacity, "%s", uuid);
+    return true;
+  }
+  return false;
 }
 
 /* Whether a UUID begins with `which`, with or without "GPU-" or "MIG-". */

@@ -15,6 +15,7 @@ enum { SIM_CUDA_DEVICES_MAX = 64 };
 
 const char *sim_cuda_unavailable(void);
 bool sim_cuda_list(int device, char *out, size_t capacity);
+bool sim_cuda_identity(int number, char *out, size_t capacity); /* as sim_backend.identity */
 /* Finds the devices that `which` (as in sim_backend.open) may mean, best first. SIM_ERR_NO_DEVICE: none is usable. */
 sim_status sim_cuda_find(const char *which, int devices[SIM_CUDA_DEVICES_MAX], int *count);
 void sim_cuda_about(int device, char *out, size_t capacity); /* writes one line, without memory */

@@ -254,16 +254,16 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
   if (option_is_stepped(p)) out->checkpoint_bytes += (2.0 * option_payoff_count(p) + 1) * sizeof(double);
   out->work_per_step = batch * (double)p->steps * (double)p->assets.count;
-  out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / chunk);
-  if (setup->comm->size > 1) { /* two sums of each quantity for each chunk */
+  const bool cpu = setup->backend->kind == SIM_BACKEND_CPU; /* a GPU takes whole logical blocks */
+  const double unit = cpu ? chunk : option_groups(p) > 1 ? option_block_samples(p) : OPTION_BLOCK;
+  out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / unit);
+  if (setup->comm->size > 1) { /* two sums of each quantity for each chunk or block */
     const double share = (double)sim_comm_share(setup->comm, (size_t)out->most_ranks);
     out->bytes_received = share * (setup->comm->size - 1) * 2 * quantities * sizeof(double);
     out->exchanges = 1;
   }
-  out->work_rate_guess =
-      setup->backend->kind == SIM_BACKEND_CPU
-          ? guess[setup->isa] * fmin(setup->threads * fmin(setup->comm->size, out->most_ranks), omp_get_num_procs())
-          : 8e11;
+  const double useful = fmin(setup->comm->size, out->most_ranks);
+  out->work_rate_guess = cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= 0.3;
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
   out->t_end = p->sampling.paths;

@@ -158,7 +158,13 @@ until_true 20 none_left
 # ---- refused ----
 
 expect 64 "--ranks 2: sim.diffusion runs on one rank only" "$SIM" run "$ROOT/scenarios/heat.lua" -o refused --ranks 2
-expect 64 "--ranks 2 and --device cuda: ranks run on the CPU" "${run[@]}" -o refused --ranks 2 --device cuda
+expect 69 "device 'cuda' is not usable" "${run[@]}" -o refused --ranks 2 --device cuda
+expect 69 "device 'cuda' is not usable" "${run[@]}" -o refused --gpus 2
+expect 64 "--ranks 2 and --device cuda:1: each rank has a GPU of its own" "${run[@]}" -o refused --ranks 2 --device cuda:1
+expect 64 "--gpus 2 and --ranks 2" "${run[@]}" -o refused --gpus 2 --ranks 2
+expect 64 "--gpus 2 and --device cpu" "${run[@]}" -o refused --gpus 2 --device cpu
+expect 64 "--gpus 0" "${run[@]}" -o refused --gpus 0
+expect 64 "--gpus is for the job script" "$SIM" sweep many.lua --gpus 2
 expect 64 "--ranks '0': expected an integer from 1 to 256" "${run[@]}" -o refused --ranks 0
 expect 73 "" "${run[@]}" -o whole --ranks 3 # is in use by a finished run
 [ "$(wc -l <output)" = 1 ] || fail "a refusal is told more than once"

@@ -165,6 +165,20 @@ static void by_uuid(void) {
   CHECK(chosen("cuda:GPU-ac") == SIM_ERR_NO_DEVICE && last_says("no GPU with UUID 'GPU-ac'"));
   CHECK(chosen("cuda:GPU-AB01abab-abab") == SIM_OK && fake.current == 1);
 }
+/* Ranks take GPUs by UUID, before anything has touched one. */
+static void identities(void) {
+  char name[64], line[1024];
+  devices(3);
+  fake.devices[1].major = 6;
+  fake.current = -1;
+  CHECK(cuda()->identity(0, name, sizeof name) && strncmp(name, "GPU-ab00ab", 10) == 0);
+  CHECK(cuda()->identity(1, name, sizeof name) && strncmp(name, "GPU-ab02ab", 10) == 0);
+  CHECK(!cuda()->identity(2, line, sizeof line) && fake.current == -1);
+  snprintf(line, sizeof line, "cuda:%s", name);
+  CHECK(chosen(line) == SIM_OK && fake.current == 2);
+  CHECK(cuda()->list(0, line, sizeof line) && strstr(line, " free, peers 1"));
+  CHECK(cuda()->list(2, line, sizeof line) && strstr(line, " free, no peers"));
+}
 static void all_taken(void) {
   devices(2);
   fake.devices[0].start = fake.devices[1].start = cudaErrorDevicesUnavailable;
@@ -178,6 +192,7 @@ static void which_device(void **state) {
   in_child(first_usable);
   in_child(by_number);
   in_child(by_uuid);
+  in_child(identities);
   in_child(all_taken);
 }
 
@@ -348,10 +363,37 @@ static void graphs(void) {
   CHECK(b->queue->graph_end(&graph) == SIM_OK && !graph);
 }
 
+/* Between ranks that exchange through the host nothing is captured. */
+static void refused_graphs(void) {
+  devices(1);
+  const sim_backend *b = cuda();
+  CHECK(chosen("cuda") == SIM_OK);
+  char from[4] = "abc", to[4] = "";
+  sim_graph *graph = NULL;
+  sim_cuda_refuse_graphs();
+  CHECK(b->queue->graph_begin() == SIM_OK && b->queue->stage(to, from, 4) == SIM_OK && strcmp(to, "abc") == 0);
+  CHECK(b->queue->graph_end(&graph) == SIM_OK && !graph);
+}
+
+/* The failure of another rank: the first one stays, with its status, and nothing is taken from a copy after it. */
+static void failed_rank(void) {
+  devices(1);
+  const sim_backend *b = cuda();
+  CHECK(chosen("cuda") == SIM_OK);
+  char from[4] = "abc", to[4] = "";
+  sim_cuda_failed_by(SIM_ERR_RANK, "rank 2: was killed");
+  sim_cuda_failed_by(SIM_ERR_IO, "rank 1: disk full");
+  launch(&kernel_a, cudaErrorLaunchFailure);
+  CHECK(b->queue->status() == SIM_ERR_RANK && last_says("rank 2: was killed"));
+  CHECK(b->copy(to, from, 4) == SIM_ERR_RANK && b->queue->finish() == SIM_ERR_RANK);
+}
+
 static void memory_and_graphs(void **state) {
   (void)state;
   in_child(memory);
   in_child(graphs);
+  in_child(refused_graphs);
+  in_child(failed_rank);
 }
 
 /* ---- times ---- */

@@ -79,6 +79,11 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int de
   return cudaSuccess;
 }
 
+/* Of pairs of devices. */
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int other) {
+  return *can = (device ^ other) == 1, cudaSuccess;
+}
+
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
   *available = *total = fake.memory;
   return say("cudaMemGetInfo");

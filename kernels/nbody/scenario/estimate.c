@@ -74,10 +74,12 @@ static void tell_of_no_pairs(const nbody_parameters *p, const nbody_laws *laws) 
     sim_log(SIM_LOG_INFO, "precision = \"mixed\" computes in double here: bodies exert no forces on each other");
 }
 
-/* Ranks that shorten a force: as many as it is divided for, and as there are processors for. */
-static double ranks_at_work(const nbody_options *options, const nbody_cost *cost) {
+/* Ranks that shorten a force: as many as it is divided for, and as there are processors for; each has a GPU of its own.
+ */
+static double ranks_at_work(const nbody_options *options, sim_backend_kind kind, const nbody_cost *cost) {
   double ranks = options->comm->size;
   if (cost->most_ranks > 0) ranks = fmin(ranks, cost->most_ranks);
+  if (kind != SIM_BACKEND_CPU) return ranks;
   return fmax(1, fmin(ranks, (double)omp_get_num_procs() / options->threads));
 }
 
@@ -88,7 +90,7 @@ static sim_status row_seconds(const nbody_options *options, const nbody_solver *
   nbody_cost cost;
   wide.single_pairs = wide.jerk = false;
   SIM_TRY(solver->estimate(&wide, n, &cost));
-  cost.rate *= ranks_at_work(options, &cost);
+  cost.rate *= ranks_at_work(options, kind, &cost);
   const double pairs = 2 * fmin(n, NBODY_SAMPLES) / n; /* without Newton's third law */
   *measurement = solver->sample != NULL ? pairs * nbody_fmm_estimate_for(&wide, kind, n).direct : 0;
   *row = cost.interactions / cost.rate + cost.additions / function_rate(options, kind) +
@@ -109,7 +111,7 @@ sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *option
   tell_of_no_pairs(p, laws);
   SIM_TRY(solver->estimate(options, n, &cost));
   out->most_ranks = cost.most_ranks;
-  cost.rate *= ranks_at_work(options, &cost);
+  cost.rate *= ranks_at_work(options, kind, &cost);
   SIM_TRY(nbody_laws_work(laws->external, options->jerk ? 6 : 3, &external));
   out->steps = nbody_step_count(p);
   out->t_end = p->integrate.t_end;

@@ -1,5 +1,5 @@
-/* The operations on an NVIDIA GPU: a kernel compiled for the run, launched for several blocks at a time. Twin:
- * cpu/ops.c. */
+/* The operations on an NVIDIA GPU: a kernel compiled for the run, launched for several blocks at a time. Each rank
+ * computes its share of the blocks of a step, and their sums are gathered on the host. Twin: cpu/ops.c. */
 #include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/random/mrg.h"
@@ -11,6 +11,7 @@
 #include <string.h>
 
 struct option_sampler {
+  const sim_comm *comm;
   option_estimate estimate;
   option_policy policy;
   option_cuda_plan plan;
@@ -19,8 +20,8 @@ struct option_sampler {
   void *sample, *gather; /* kernels of the compiled source */
   option_keys keys;
   void *table, *constants; /* table: device memory; constants: host memory */
-  double *partial, *sums;  /* device memory: [parts][quantities][2], [blocks][quantities][2] */
-  double *host;            /* [blocks][quantities][2] */
+  double *partial, *sums;  /* device memory, of this rank: [parts][quantities][2], [blocks][quantities][2] */
+  double *host;            /* [blocks + ranks][quantities][2], of all ranks */
   void *tables;            /* device memory: Sobol tables */
   option_points points;
   int batch, scrambles, block;      /* scrambles = 0: pseudo-random numbers; block: samples of a logical block */
@@ -74,11 +75,11 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
       blocks * fmax(p->sampling.moment_matching ? OPTION_CHUNKS : OPTION_BLOCK / (8 * OPTION_CUDA_THREADS),
                     2 * option_groups(p));
   const double lines = assets * (1 + 2 * fmin(quantities - option_payoff_count(p), 5 * assets));
-  (void)setup;
   const bool quasi = p->sampling.sequence == OPTION_SOBOL;
   const double motions = quasi ? 0x1p18 * real * option_quasi_dimensions(p) : 0;
-  return option_cuda_policy_bytes(p) + option_quasi_bytes(p) + motions + 3 * lines * ((double)p->steps + 4) * real +
-         (parts + blocks) * quantities * 2 * sizeof(double);
+  return option_cuda_policy_bytes(p, setup->comm->size) + option_quasi_bytes(p) + motions +
+         3 * lines * ((double)p->steps + 4) * real +
+         ceil((parts + blocks) / setup->comm->size) * quantities * 2 * sizeof(double);
 }
 
 /* ---- launches ---- */
@@ -102,20 +103,32 @@ static void queue(option_sampler *s, int64_t first, int64_t count, bool pilot) {
                      (void *[]){&s->partial, &parts, &per_block, &numbers, &matched, &s->sums});
 }
 
-/* Waits for the sums of these samples in s->host. Enqueues the next range before it returns, so that the device
- * works while the host adds blocks up. */
-static sim_status run(option_sampler *s, int64_t first, int64_t count, bool pilot) {
-  const size_t numbers = 2 * (size_t)s->estimate.quantities * (size_t)(pilot ? 1 : blocks_of(s, count));
-  if (first != s->ahead_first || count != s->ahead_count) queue(s, first, count, pilot);
+/* Enqueues the blocks of this rank among those of `count` samples from `first` on. */
+static void queue_own(option_sampler *s, int64_t first, int64_t count) {
+  size_t end;
+  const int64_t own = (int64_t)sim_comm_first(s->comm, (size_t)blocks_of(s, count), &end) * s->block;
+  const int64_t last = (int64_t)end * s->block < count ? (int64_t)end * s->block : count;
+  if (own < last) queue(s, first + own, last - own, false);
+}
+
+/* Waits for the sums of these samples of all ranks in s->host. Enqueues the next range before it returns, so that the
+ * device works while the host adds blocks up. */
+static sim_status run(option_sampler *s, int64_t first, int64_t count) {
+  const size_t numbers = 2 * (size_t)s->estimate.quantities, blocks = (size_t)blocks_of(s, count);
+  const size_t sent = sim_comm_share(s->comm, blocks) * numbers;
+  double *own = s->host + (size_t)s->comm->rank * sent;
+  size_t end, begin = sim_comm_first(s->comm, blocks, &end);
+  if (first != s->ahead_first || count != s->ahead_count) queue_own(s, first, count);
   s->ahead_count = 0;
-  SIM_TRY(sim_backend_cuda.copy(s->host, s->sums, numbers * sizeof(double)));
+  if (begin < end) SIM_TRY(sim_backend_cuda.copy(own, s->sums, (end - begin) * numbers * sizeof(double)));
   if (s->all - first > count) {
     const int64_t left = s->all - first - count, most = (int64_t)s->batch * OPTION_BLOCK;
     s->ahead_first = first + count;
     s->ahead_count = left < most ? left : most;
-    queue(s, s->ahead_first, s->ahead_count, false);
+    queue_own(s, s->ahead_first, s->ahead_count);
   }
-  return sim_queue_cuda.status();
+  SIM_TRY(sim_queue_cuda.status());
+  return s->comm->ops->gather(s->comm, own, sent * sizeof(double), s->host);
 }
 
 /* ---- the pilot ---- */
@@ -141,7 +154,7 @@ static void set_shift(option_sampler *s, int q, double shift, double slope) {
 }
 
 /* Control coefficients from the second moments of v - slope x at the slopes 0, 1 and -1, and a shift near each mean;
- * on the same paths as the CPU. */
+ * on the same paths as the CPU. Every rank computes all of it. */
 static sim_status pilot(option_sampler *s) {
   static const double slopes[3] = {0, 1, -1};
   const int quantities = s->estimate.quantities;
@@ -150,7 +163,8 @@ static sim_status pilot(option_sampler *s) {
   sim_status status = SIM_OK;
   for (int k = 0; k < 3 && status == SIM_OK; k++) {
     for (int q = 0; q < quantities; q++) set_shift(s, q, 0, slopes[k]);
-    status = run(s, (int64_t)OPTION_PILOT_FIRST, OPTION_PILOT, true);
+    queue(s, (int64_t)OPTION_PILOT_FIRST, OPTION_PILOT, true);
+    status = sim_backend_cuda.copy(s->host, s->sums, 2 * (size_t)quantities * sizeof(double));
     for (int q = 0; q < quantities && status == SIM_OK; q++) {
       first[3 * q + k] = s->host[2 * q] / OPTION_PILOT;
       second[3 * q + k] = s->host[2 * q + 1] / OPTION_PILOT;
@@ -177,7 +191,7 @@ static bool never_paid(double shift, const double *sums, double n) {
 }
 
 static sim_status sample(option_sampler *s, int64_t first, int64_t count, double *mean, double *squares) {
-  SIM_TRY(run(s, first, count, false));
+  SIM_TRY(run(s, first, count));
   const int quantities = s->estimate.quantities;
   for (int64_t b = 0; b * s->block < count; b++) {
     const double n = (double)(count - b * s->block < s->block ? count - b * s->block : s->block);
@@ -236,13 +250,13 @@ static sim_status fill(option_sampler *s) {
   const size_t table = (s->plan.table + 4) * real; /* + 4: never an empty allocation */
   const size_t numbers = 2 * (size_t)s->estimate.quantities,
                blocks = (size_t)s->batch * (size_t)(s->scrambles > 0 ? s->scrambles : 1);
-  const size_t parts = blocks * (size_t)block_parts(s);
+  const size_t own = sim_comm_share(s->comm, blocks), parts = own * (size_t)block_parts(s);
   void *host = calloc(1, table), *device = NULL;
   s->constants = calloc((size_t)s->plan.constants, real);
-  s->host = calloc(blocks * numbers, sizeof(double));
+  s->host = calloc((blocks + (size_t)s->comm->size) * numbers, sizeof(double));
   sim_status status = host == NULL || s->constants == NULL || s->host == NULL ? sim_no_memory("the market") : SIM_OK;
   if (status == SIM_OK) status = sim_backend_cuda.alloc(table, &s->table);
-  if (status == SIM_OK) status = sim_backend_cuda.alloc((parts + blocks) * numbers * sizeof(double), &device);
+  if (status == SIM_OK) status = sim_backend_cuda.alloc((parts + own) * numbers * sizeof(double), &device);
   s->partial = device;
   s->sums = s->partial + parts * numbers;
   if (status == SIM_OK) option_cuda_plan_fill(&s->plan, &s->policy, host, s->constants);
@@ -302,7 +316,7 @@ static sim_status make(option_sampler *s, const option_parameters *p) {
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
   SIM_TRY(option_cuda_plan_create(p, &s->estimate, &s->plan));
   SIM_TRY(begin_kernel(s));
-  SIM_TRY(option_cuda_policy(p, &s->estimate, &s->policy));
+  SIM_TRY(option_cuda_policy(p, s->comm, &s->estimate, &s->policy));
   s->batch = batch(p);
   SIM_TRY(option_cuda_keys(p, &s->keys));
   snprintf(s->name, sizeof s->name, "one path a thread, batches of %d blocks", s->batch);
@@ -317,9 +331,9 @@ static sim_status make(option_sampler *s, const option_parameters *p) {
 }
 
 static sim_status create(const option_parameters *p, const sim_setup *setup, option_sampler **out) {
-  (void)setup;
   *out = calloc(1, sizeof **out);
   if (*out == NULL) return sim_no_memory("the model");
+  (*out)->comm = setup->comm;
   const sim_status status = make(*out, p);
   if (status != SIM_OK) destroy(out);
   return status;

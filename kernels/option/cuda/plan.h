@@ -84,9 +84,10 @@ sim_status option_cuda_write_exercise(const option_cuda_plan *record, sim_bytes 
 sim_source option_cuda_source(const option_cuda_plan *plan, const sim_bytes *text);
 extern const sim_source_file option_cuda_files[];
 
-/* exercise.c: regression of exercise rules on the device; option_cuda_policy_bytes: its device memory in bytes. */
-double option_cuda_policy_bytes(const option_parameters *p);
-sim_status option_cuda_policy(const option_parameters *p, const option_estimate *estimate,
+/* exercise.c: regression of exercise rules on the devices of all ranks; option_cuda_policy_bytes: device memory in
+ * bytes of one of `ranks`. */
+double option_cuda_policy_bytes(const option_parameters *p, int ranks);
+sim_status option_cuda_policy(const option_parameters *p, const sim_comm *comm, const option_estimate *estimate,
                               option_policy *out) SIM_MUST_CHECK;
 
 #endif

@@ -8,6 +8,7 @@
 template <typename real> bodies<real> bodies_of(const nbody_solver_work *w) {
   bodies<real> b;
   b.n = (int)w->state.n;
+  b.begin = w->share.first;
   b.mass = (const real *)w->state.mass;
   b.position = (const real *)w->state.position;
   b.velocity = (const real *)w->state.velocity;

@@ -18,7 +18,8 @@ template <typename real> void nbody_cuda_custom_tile(nbody_solver_work *w) {
   bodies<real> b = bodies_of<real>(w);
   b.scale_mass = w->law.factor;
   /* 13, 16, 28 or 31 additions or multiplications without the inverse root; those of the law are unknown here */
-  const double counted = w->options.jerk ? 24 : 10;
+  const double counted = (w->options.jerk ? 24 : 10) * nbody_cuda_part(w);
+  if (cut.blocks == 0) return;
   device_launch(w->options.single_pairs ? &single : &wide, counted * n * n, dim3(cut.blocks, cut.splits), TILE_THREADS,
                 (tile_kernel<real> *)w->law.tile, b, cut.per_split, w->parts, w->parts_jerk);
 }
@@ -28,9 +29,13 @@ template <typename real> void nbody_cuda_custom_potential(nbody_solver_work *w) 
   const int blocks = nbody_partials(w->options.n), parts = nbody_potential_parts(blocks);
   const double n = (double)w->options.n;
   bodies<real> b = bodies_of<real>(w);
+  b.begin = w->potential_share.first;
   b.scale = b.scale_mass = 1;
-  device_launch(&kernel, 4.5 * n * n, dim3((unsigned)blocks, (unsigned)parts), POTENTIAL_THREADS,
-                (potential_kernel<real> *)w->law.potential, b, blocks, w->partial);
+  const unsigned own = (unsigned)w->potential_share.count;
+  if (own > 0)
+    device_launch(&kernel, 4.5 * n * n * own / blocks, dim3(own, (unsigned)parts), POTENTIAL_THREADS,
+                  (potential_kernel<real> *)w->law.potential, b, blocks, w->partial);
+  nbody_cuda_share_partials(&w->potential_share, w->partial, parts);
   nbody_reduce_partials<reduce_sum>(w->partial, 1, parts * blocks, w->result);
 }
 

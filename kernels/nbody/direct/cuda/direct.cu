@@ -4,6 +4,7 @@
 #include "engine/device/cuda.h"
 #include "kernels/nbody/cuda/partials.cuh"
 #include "kernels/nbody/cuda/range.h"
+#include "kernels/nbody/direct/cuda/tile.cuh"
 #include "kernels/nbody/direct/direct.h"
 
 #include <cuda_runtime.h>
@@ -98,13 +99,22 @@ static layout layout_of(const nbody_options *options, const nbody_direct_plan *p
   return l;
 }
 
+/* Bodies of a thread block, or of a row of tiles. */
+static int block_bodies(const nbody_direct_plan *plan) {
+  return (plan->method == NBODY_DIRECT_SYMMETRIC ? 32 : TILE_THREADS) * (plan->bodies > 0 ? plan->bodies : 1);
+}
+
+static double exchange_bytes(const nbody_options *options, const nbody_direct_plan *plan) {
+  return nbody_cuda_share_bytes(options->comm, options->n, block_bodies(plan));
+}
+
 /* The spread is unknown before bodies exist: the larger of the two plans that are possible. */
 static void bytes(const nbody_options *options, double *host, double *device) {
   nbody_options wide = *options;
   wide.spread = INFINITY;
   const nbody_direct_plan plan = nbody_direct_choose(options), other = nbody_direct_choose(&wide);
-  *host = 0;
-  *device = fmax((double)layout_of(options, &plan).total, (double)layout_of(&wide, &other).total);
+  *host = fmax(exchange_bytes(options, &plan), exchange_bytes(options, &other));
+  *device = *host + fmax((double)layout_of(options, &plan).total, (double)layout_of(&wide, &other).total);
 }
 
 typedef struct extent {
@@ -148,6 +158,7 @@ static void set_units(nbody_solver_work *w, const extent *e) {
 
 static void destroy(nbody_solver_work **work) {
   if (*work == NULL) return;
+  nbody_cuda_share_destroy(&(*work)->share);
   nbody_cuda_custom_law_destroy(&(*work)->law);
   sim_backend_cuda.free((*work)->memory);
   free(*work);
@@ -165,7 +176,11 @@ sim_status nbody_direct_cuda_create(const nbody_options *options, const nbody_st
   write_description(w);
   const layout l = layout_of(options, plan);
   extent e;
-  sim_status status = sim_backend_cuda.alloc(l.total, &w->memory);
+  const bool divided = plan->method == NBODY_DIRECT_SYMMETRIC || plan->method == NBODY_DIRECT_TILE;
+  sim_status status = nbody_cuda_share_create(options->comm, options->n, block_bodies(plan), divided, &w->share);
+  if (status == SIM_OK)
+    status = nbody_cuda_share_create(options->comm, options->n, NBODY_PARTIAL_BODIES, false, &w->potential_share);
+  if (status == SIM_OK) status = sim_backend_cuda.alloc(l.total, &w->memory);
   if (status == SIM_OK) status = measure(state, &e);
   if (status == SIM_OK) status = nbody_cuda_custom_law_create(options, single, plan->bodies, &w->law);
   if (status != SIM_OK) {
@@ -220,6 +235,19 @@ template <typename real> static void sum_pairs(nbody_solver_work *w) {
   }
 }
 
+/* On several ranks: the sums of all, in the state's own arrays. */
+static void share_sums(nbody_solver_work *w, nbody_raw_force *out) {
+  if (out->kind == NBODY_FORCE_FIXED) {
+    sim_exchange_add(w->share.exchange, (int64_t *)w->state.acceleration);
+    return;
+  }
+  nbody_cuda_share_sums(&w->share, w->parts, out->parts, w->state.acceleration);
+  if (w->options.jerk) nbody_cuda_share_sums(&w->share, w->parts_jerk, out->parts, w->state.jerk);
+  out->parts = 1;
+  out->acceleration = w->state.acceleration;
+  out->jerk = w->state.jerk;
+}
+
 static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
   const nbody_scaling *s = &w->scaling;
   const bool fixed = w->plan.method == NBODY_DIRECT_SYMMETRIC, none = w->plan.method == NBODY_DIRECT_NO_PAIRS;
@@ -242,6 +270,7 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
   out->jerk = w->parts_jerk;
   out->unit = fixed ? unit / w->fixed : unit;
   out->unit_jerk = unit * s->position / s->velocity;
+  if (w->share.exchange != NULL) share_sums(w, out);
 }
 
 /* Waits for the device. The backend keeps an error, which ends the run. */
@@ -262,6 +291,7 @@ static double potential(nbody_solver_work *w) {
   return custom ? sum : -w->options.G * sum;
 }
 
+/* Once a run, so every rank computes all of it. */
 static double start_time(nbody_solver_work *w) {
   if (w->law.start != NULL)
     nbody_cuda_custom_start(w);
@@ -283,6 +313,8 @@ static sim_status supports(const nbody_options *options) {
 
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
   const double clipped = (double)options->n;
+  const nbody_direct_plan plan = nbody_direct_choose(options);
+  out->most_ranks = (int)((options->n + block_bodies(&plan) - 1) / block_bodies(&plan));
   out->rate = (options->single_pairs ? 1e12 : 3e11) * (options->jerk ? 0.5 : 1) * clipped / (clipped + 8192);
   return nbody_direct_count(options, n, out);
 }
@@ -290,6 +322,7 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
 static constexpr nbody_solver make_table() {
   nbody_solver table = {};
   table.name = "direct sum";
+  table.ranks = true;
   table.supports = supports;
   table.bytes = bytes;
   table.estimate = estimate;

@@ -6,6 +6,7 @@
 #define NBODY_CUDA_DIRECT_H
 
 #include "kernels/nbody/direct/cuda/custom_law.h"
+#include "kernels/nbody/direct/cuda/ranks.h"
 
 typedef enum nbody_direct_method {
   NBODY_DIRECT_SYMMETRIC, /* Newton's third law, 64-bit fixed-point sums: fp32 terms, softened */
@@ -34,6 +35,7 @@ struct nbody_solver_work {
   nbody_scaling scaling;
   double fixed; /* integer = acceleration in packed units x fixed, a power of two */
   nbody_cuda_custom_law law;
+  nbody_cuda_share share, potential_share; /* thread blocks of this rank, of forces and of the potential energy */
   char description[96];
   void *memory;               /* one allocation in device memory for all arrays below */
   float *group_mass;          /* symmetric: [nbody_cuda_groups] */
@@ -87,9 +89,12 @@ template <typename real> void nbody_cuda_custom_potential(nbody_solver_work *w);
 template <typename real> void nbody_cuda_start(nbody_solver_work *w);
 void nbody_cuda_custom_start(nbody_solver_work *w);
 
+/* Share of the work that this rank does. */
+inline double nbody_cuda_part(const nbody_solver_work *w) { return (double)w->share.count / w->share.blocks; }
+
 /* Tiles of the bodies. */
 typedef struct nbody_cuda_tiles {
-  unsigned blocks, splits;
+  unsigned blocks, splits; /* blocks: of this rank */
   int per_split;
 } nbody_cuda_tiles;
 nbody_cuda_tiles nbody_cuda_cut(const nbody_solver_work *w);

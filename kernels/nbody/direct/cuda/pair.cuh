@@ -35,7 +35,7 @@ template <> struct quad<double> { typedef double_quad type; };
 
 /* Bodies of the state in device memory: mass[n], position[3][n], velocity[3][n]. */
 template <typename real> struct bodies {
-  int n;
+  int n, begin; /* begin: number of the first thread block of a launch, where each rank has some */
   const real *mass, *position, *velocity;
   double scale, scale_velocity, scale_mass; /* powers of two */
 };

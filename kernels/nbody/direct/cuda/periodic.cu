@@ -6,6 +6,7 @@
 #include "kernels/common/launch.cuh"
 #include "kernels/nbody/cuda/partials.cuh"
 #include "kernels/nbody/cuda/range.h"
+#include "kernels/nbody/direct/cuda/ranks.h"
 #include "kernels/nbody/direct/direct.h"
 
 #include <math.h>
@@ -16,7 +17,8 @@ enum { THREADS = NBODY_PARTIAL_BODIES, BLOCKS = 1024 /* wanted */, SPLITS_MOST =
 struct nbody_solver_work {
   nbody_options options;
   nbody_state state;
-  double mass_unit; /* a power of two */
+  double mass_unit;       /* a power of two */
+  nbody_cuda_share share; /* thread blocks of this rank, of forces and of the potential energy */
   int blocks, splits, per_split;
   void *memory;        /* one allocation in device memory for all arrays below */
   double *table;       /* [NBODY_TABLE_ROWS][NBODY_TABLE_ROW] */
@@ -59,12 +61,13 @@ static layout layout_of(const nbody_options *options) {
 }
 
 static void bytes(const nbody_options *options, double *host, double *device) {
-  *host = 0;
-  *device = (double)layout_of(options).total;
+  *host = nbody_cuda_share_bytes(options->comm, options->n, THREADS);
+  *device = *host + (double)layout_of(options).total;
 }
 
 static void destroy(nbody_solver_work **work) {
   if (*work == NULL) return;
+  nbody_cuda_share_destroy(&(*work)->share);
   sim_backend_cuda.free((*work)->memory);
   free(*work);
   *work = NULL;
@@ -98,7 +101,8 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
   w->blocks = nbody_partials(options->n);
   w->splits = splits_for(options->n);
   w->per_split = (int)((options->n + w->splits - 1) / w->splits);
-  sim_status status = sim_backend_cuda.alloc(l.total, &w->memory);
+  sim_status status = nbody_cuda_share_create(options->comm, options->n, THREADS, !options->laws.no_pairs, &w->share);
+  if (status == SIM_OK) status = sim_backend_cuda.alloc(l.total, &w->memory);
   if (status == SIM_OK) {
     char *const at = (char *)w->memory;
     w->table = (double *)(at + l.table);
@@ -135,15 +139,17 @@ __device__ static typename quad<pair_real>::type load(int n, const real *mass, c
   return out;
 }
 
-/* parts[split][3][n], or with POTENTIAL partial[split][block]: the sums of m m' (1 / s + E). */
+/* parts[split][3][n], or with POTENTIAL partial[split][blocks]: the sums of m m' (1 / s + E), of the thread blocks from
+ * `begin_block` on. */
 template <bool POTENTIAL, typename real, typename pair_real>
 static __global__ void __launch_bounds__(THREADS)
     periodic_sum(int n, const real *mass, const real *position, double per_size, double per_mass,
-                 const periodic_pairs<pair_real> pairs, int per_split, double *out) {
+                 const periodic_pairs<pair_real> pairs, int per_split, int begin_block, int blocks, double *out) {
   __shared__ tile_of<pair_real> tile;
   __shared__ double shared[32];
   after_previous();
-  const int i = blockIdx.x * THREADS + threadIdx.x, begin = blockIdx.y * per_split, end = min(n, begin + per_split);
+  const int block = begin_block + blockIdx.x;
+  const int i = block * THREADS + threadIdx.x, begin = blockIdx.y * per_split, end = min(n, begin + per_split);
   const typename quad<pair_real>::type mine = load<pair_real>(n, mass, position, per_size, per_mass, i);
   double total[3] = {0, 0, 0};
   for (int first = begin; first < end; first += THREADS) {
@@ -164,7 +170,7 @@ static __global__ void __launch_bounds__(THREADS)
   }
   if constexpr (POTENTIAL) {
     const double all = over_block<reduce_sum>(i < n ? (double)mine.w * total[0] : 0, shared);
-    if (threadIdx.x == 0) out[(size_t)blockIdx.y * gridDim.x + blockIdx.x] = all;
+    if (threadIdx.x == 0) out[(size_t)blockIdx.y * blocks + block] = all;
   } else if (i < n)
     for (int c = 0; c < 3; c++) out[((size_t)blockIdx.y * 3 + c) * n + i] = total[c];
 }
@@ -174,10 +180,13 @@ static void launch(nbody_solver_work *w, const pair_real *table, double *out) {
   static const sim_kernel kernel = {POTENTIAL ? "nbody_periodic_potential" : "nbody_periodic",
                                     POTENTIAL ? "observe" : "force", SIM_LIMIT_BYTES};
   const double per_size = 1 / w->options.box, softening = w->options.softening * per_size, n = (double)w->options.n;
+  const unsigned own = (unsigned)w->share.count;
+  if (own == 0) return;
   const periodic_pairs<pair_real> pairs = {table, (pair_real)(softening * softening)};
-  device_launch(&kernel, n * n * (NBODY_TABLE_ROW * sizeof(pair_real)), dim3((unsigned)w->blocks, (unsigned)w->splits),
-                THREADS, periodic_sum<POTENTIAL, real, pair_real>, (int)w->options.n, (const real *)w->state.mass,
-                (const real *)w->state.position, per_size, 1 / w->mass_unit, pairs, w->per_split, out);
+  device_launch(&kernel, n * n * (NBODY_TABLE_ROW * sizeof(pair_real)) * own / w->blocks,
+                dim3(own, (unsigned)w->splits), THREADS, periodic_sum<POTENTIAL, real, pair_real>, (int)w->options.n,
+                (const real *)w->state.mass, (const real *)w->state.position, per_size, 1 / w->mass_unit, pairs,
+                w->per_split, w->share.first, w->blocks, out);
 }
 
 static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
@@ -201,6 +210,10 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
   out->parts = w->splits;
   out->acceleration = w->parts;
   out->unit = w->options.G * w->mass_unit / (w->options.box * w->options.box);
+  if (w->share.exchange == NULL) return;
+  nbody_cuda_share_sums(&w->share, w->parts, w->splits, w->state.acceleration);
+  out->parts = 1;
+  out->acceleration = w->state.acceleration;
 }
 
 static double potential(nbody_solver_work *w) {
@@ -209,6 +222,7 @@ static double potential(nbody_solver_work *w) {
     launch<true, float, double>(w, w->table, w->partial);
   else
     launch<true, double, double>(w, w->table, w->partial);
+  nbody_cuda_share_partials(&w->share, w->partial, w->splits);
   nbody_reduce_partials<reduce_sum>(w->partial, 1, w->splits * w->blocks, w->result);
   double sum;
   if (sim_backend_cuda.copy(&sum, w->result, sizeof sum) != SIM_OK) return NAN;
@@ -225,6 +239,7 @@ static sim_status supports(const nbody_options *options) {
 }
 
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
+  out->most_ranks = nbody_partials(options->n);
   out->rate = options->single_pairs ? 1e10 : 5e9;
   return nbody_direct_count(options, n, out);
 }
@@ -232,6 +247,7 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
 static constexpr nbody_solver make_table() {
   nbody_solver table = {};
   table.name = "direct sum";
+  table.ranks = true;
   table.supports = supports;
   table.bytes = bytes;
   table.estimate = estimate;

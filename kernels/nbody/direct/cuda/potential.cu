@@ -15,11 +15,15 @@ template <typename real> void nbody_cuda_potential(nbody_solver_work *w) {
   const int blocks = nbody_partials(w->options.n), parts = nbody_potential_parts(blocks);
   const double n = (double)w->options.n;
   bodies<real> b = bodies_of<real>(w);
+  b.begin = w->potential_share.first;
   b.scale = b.scale_mass = 1;
+  const unsigned own = (unsigned)w->potential_share.count;
   sim_cuda_begin(&kernel);
-  potential<real><<<dim3((unsigned)blocks, (unsigned)parts), POTENTIAL_THREADS, 0, (cudaStream_t)sim_cuda_stream()>>>(
-      b, gravity_potential{w->options.softening * w->options.softening}, blocks, w->partial);
-  sim_cuda_end(&kernel, 6 * n * n); /* 12 instructions a pair */
+  if (own > 0)
+    potential<real><<<dim3(own, (unsigned)parts), POTENTIAL_THREADS, 0, (cudaStream_t)sim_cuda_stream()>>>(
+        b, gravity_potential{w->options.softening * w->options.softening}, blocks, w->partial);
+  sim_cuda_end(&kernel, 6 * n * n * own / blocks); /* 12 instructions a pair */
+  nbody_cuda_share_partials(&w->potential_share, w->partial, parts);
   nbody_reduce_partials<reduce_sum>(w->partial, 1, parts * blocks, w->result);
 }
 template void nbody_cuda_potential<float>(nbody_solver_work *w);

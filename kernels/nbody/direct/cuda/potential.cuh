@@ -22,7 +22,7 @@ __device__ __forceinline__ void potential_sum(const bodies<real> &b, const Law &
   __shared__ double_quad staged[POTENTIAL_THREADS];
   __shared__ double shared[32];
   const double3 rest = {0, 0, 0};
-  const int me = blockIdx.x, i = me * POTENTIAL_THREADS + threadIdx.x;
+  const int me = b.begin + blockIdx.x, i = me * POTENTIAL_THREADS + threadIdx.x;
   const int reach = (blocks - 1) / 2 + (blocks % 2 == 0 && me < blocks / 2);
   const double_quad mine = load_body<double>(b, rest, i);
   double sum = 0;

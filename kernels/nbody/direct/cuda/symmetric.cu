@@ -15,7 +15,8 @@
  *
  * Pairs of blocks: block I is paired with the next (B - 1) / 2 blocks on the circle of all B, and for even B the blocks
  * below B / 2 also with the opposite one. So every two blocks are paired once, and rows differ by one block at most. A
- * block with itself is a tile of its own, over all its ordered pairs. */
+ * block with itself is a tile of its own, over all its ordered pairs. Each rank has some rows; its sums are added to
+ * those of the other ranks as integers. */
 #include "kernels/common/launch.cuh"
 #include "kernels/nbody/direct/cuda/bodies.cuh"
 
@@ -29,6 +30,7 @@ struct layout {
   const float *group_mass; /* of 32 bodies each, in packed units; NaN: masses differ */
   int blocks, chunk;       /* blocks of 32 K bodies; bodies a warp passes */
   int chunks;              /* chunks of a row, without the block with itself */
+  int first, last;         /* tiles of this rank: first <= tile < last */
   float softening2;
   float fixed; /* sums in packed units become integers times 1 / fixed */
 };
@@ -99,8 +101,8 @@ static __global__ void __launch_bounds__(WARPS * 32, K >= 12  ? 4
     symmetric(const bodies<real> b, const layout of, unsigned long long *sum) {
   __shared__ float4 rings[WARPS][64];
   after_previous();
-  const int lane = threadIdx.x % 32, tile = blockIdx.x * WARPS + threadIdx.x / 32;
-  if (tile >= of.blocks * (of.chunks + 1)) return;
+  const int lane = threadIdx.x % 32, tile = of.first + blockIdx.x * WARPS + threadIdx.x / 32;
+  if (tile >= of.last) return;
   float4 *ring = rings[threadIdx.x / 32];
   const int block = tile / (of.chunks + 1), part = tile % (of.chunks + 1);
   const bool itself = part == of.chunks; /* its chunk is then the block: 1024 bodies at most, as others */
@@ -179,10 +181,13 @@ template <typename real, int K> static void launch(nbody_solver_work *w) {
   of.chunks = (of.blocks / 2 * 32 * K + of.chunk - 1) / of.chunk;
   of.softening2 = (float)(eps * eps);
   of.fixed = (float)w->fixed;
-  const int tiles = of.blocks * (of.chunks + 1); /* below 2^31 up to NBODY_CUDA_MOST_SYMMETRIC bodies */
+  of.first = w->share.first * (of.chunks + 1); /* below 2^31 up to NBODY_CUDA_MOST_SYMMETRIC bodies */
+  of.last = of.first + w->share.count * (of.chunks + 1);
+  const int tiles = of.last - of.first;
+  if (tiles == 0) return;
   /* 17 floating-point instructions a pair; where masses are equal, 15 */
-  device_launch(&kernel, 8.5 * n * n, dim3((unsigned)((tiles + WARPS - 1) / WARPS)), WARPS * 32, symmetric<real, K>,
-                bodies_of<real>(w), of, (unsigned long long *)w->state.acceleration);
+  device_launch(&kernel, 8.5 * n * n * nbody_cuda_part(w), dim3((unsigned)((tiles + WARPS - 1) / WARPS)), WARPS * 32,
+                symmetric<real, K>, bodies_of<real>(w), of, (unsigned long long *)w->state.acceleration);
 }
 
 template <typename real> void nbody_cuda_symmetric(nbody_solver_work *w) {

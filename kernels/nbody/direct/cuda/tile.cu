@@ -10,9 +10,9 @@ static __global__ void __launch_bounds__(TILE_THREADS)
 }
 
 nbody_cuda_tiles nbody_cuda_cut(const nbody_solver_work *w) {
-  const int64_t n = w->options.n, own = TILE_THREADS * w->plan.bodies;
+  const int64_t n = w->options.n;
   const int per = (int)((n + w->plan.splits - 1) / w->plan.splits);
-  return {(unsigned)((n + own - 1) / own), (unsigned)w->plan.splits, (per + 31) / 32 * 32};
+  return {(unsigned)w->share.count, (unsigned)w->plan.splits, (per + 31) / 32 * 32};
 }
 
 template <typename real, typename pair_real, int K, int SUMS> static void launch(nbody_solver_work *w) {
@@ -21,7 +21,8 @@ template <typename real, typename pair_real, int K, int SUMS> static void launch
                                     narrow ? SIM_LIMIT_FP32 : SIM_LIMIT_FP64};
   const double n = (double)w->options.n, eps = w->options.softening * w->scaling.position;
   const nbody_cuda_tiles cut = nbody_cuda_cut(w);
-  const double counted = SUMS == 6 ? (narrow ? 28 : 31) : narrow ? 13 : 16;
+  const double counted = (SUMS == 6 ? (narrow ? 28 : 31) : narrow ? 13 : 16) * nbody_cuda_part(w);
+  if (cut.blocks == 0) return;
   device_launch(&kernel, counted * n * n, dim3(cut.blocks, cut.splits), TILE_THREADS, tile<real, pair_real, K, SUMS>,
                 bodies_of<real>(w), gravity<pair_real>{(pair_real)(eps * eps)}, cut.per_split, w->parts, w->parts_jerk);
 }

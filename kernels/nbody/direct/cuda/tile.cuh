@@ -85,7 +85,8 @@ __device__ __forceinline__ void tile_sum(const bodies<real> &b, const Law &law, 
                                          double *jerk) {
   __shared__ staged<pair_real, SUMS == 6> stage[2];
   after_previous();
-  const int first = blockIdx.x * TILE_THREADS * K, begin = blockIdx.y * per_split, end = min(b.n, begin + per_split);
+  const int first = (b.begin + blockIdx.x) * TILE_THREADS * K, begin = blockIdx.y * per_split,
+            end = min(b.n, begin + per_split);
   const double3 centre = centre_of(b.position, b.n, (pair_real)0);
   double3 rest = {0, 0, 0};
   if constexpr (SUMS == 6) rest = centre_of(b.velocity, b.n, (pair_real)0);

@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# Runs of several ranks on GPUs (on one, which they share, where there is one): digests, tables, snapshots and checkpoints
+# have the bytes of one GPU, by peer pointers and through the host; restarts with another number of ranks; a rank that is
+# killed ends all; what is refused.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+: "${COMPARE:?the program crash_compare}"
+need_gpu
+set -m # jobs get their signals undisturbed
+export OMP_WAIT_POLICY=passive
+gpus=$("$SIM" info | grep -c '^cuda .* GiB free' || true)
+
+cat >bodies.lua <<'LUA'
+local n      = sim.param("n", 3000, "bodies")
+local kind   = sim.param("kind", "mixed", "precision")
+local scheme = sim.param("scheme", "leapfrog", "integrator")
+local form   = sim.param("form", "gravity", "gravity, pair, external, box or adaptive")
+local steps  = sim.param("steps", 12, "steps")
+local every  = sim.param("every", 6, "steps between rows and checkpoints")
+local s = {
+  bodies    = { sim.plummer { n = n, mass = 1, radius = 1 } },
+  gravity   = { G = 1, softening = 0.05, solver = "direct" },
+  integrate = { scheme = scheme, dt = 1/1024, t_end = steps/1024 },
+  precision = kind,
+  output    = { snapshots = "ends", tables = "every " .. every .. " steps", checkpoint = "every " .. every .. " steps" },
+}
+if form == "pair" then
+  s.gravity, s.pair = nil, function(r2) return -1/n * (r2 + 0.01)^-0.5 end
+  s.bodies = { sim.uniform_sphere { n = n, mass = n, radius = 1 } }
+elseif form == "external" then
+  s.external = function(x, y, z, t) return 0.1 * (x^2 + y^2 + 2*z^2) * sim.cos(t) end
+elseif form == "box" then
+  s.bodies = { sim.uniform_sphere { n = n, mass = 1, radius = 1.5, position = {2, 2, 2} } }
+  s.box = { size = 4, boundary = "periodic" }
+elseif form == "adaptive" then
+  s.integrate.dt, s.integrate.t_end = "adaptive", 0.1
+end
+return sim.nbody(s)
+LUA
+
+cat >prices.lua <<'LUA'
+local paths = sim.param("paths", 2^20 + 3000, "paths")
+local error = sim.param("error", 0.0, "standard error that ends the run; 0: none")
+local kind  = sim.param("kind", "plain", "local, sobol, matched or plain")
+local asset = { spot = 100, vol = 0.2 }
+if kind == "local" then asset = { spot = 100, local_vol = function(S, t) return 0.2 + 0.001 * sim.sqrt(S) end } end
+local sampling = { paths = paths }
+if error > 0 then sampling.standard_error = error end
+if kind == "sobol" then sampling.sequence = "sobol" end
+if kind == "matched" then sampling.moment_matching = true end
+return sim.option {
+  assets   = { asset }, rate = 0.05, maturity = 1, steps = 8,
+  payoffs  = { sim.american { strike = 100, type = "put", fit_paths = 9000 }, sim.european { strike = 100 } },
+  sampling = sampling,
+  output   = { tables = "every 1 steps", checkpoint = "every 1 steps" },
+}
+LUA
+
+equal() { # equal DIR DIR WHAT: digest, tables, snapshots, checkpoints
+  local file
+  same "$1" "$2" "$3"
+  "$COMPARE" "$1/tables.h5" "$2/tables.h5" >output 2>&1 || fail "$3: tables differ"
+  [ "$(files "$1")" = "$(files "$2")" ] || fail "$3: other files"
+  for file in $(files "$1"); do
+    "$COMPARE" "$1/$file" "$2/$file" >output 2>&1 || fail "$3: $file differs"
+  done
+}
+files() { (cd -- "$1" && find . -name '*.h5' ! -name tables.h5 | sort); }
+
+# several RANKS PATH OPTION...: the run that `one` has made, by ranks.
+several() {
+  local ranks=$1 path=$2
+  shift 2
+  SIM_COMM_PATH=$path expect 0 "" "$SIM" run "${run[@]}" -o many --force --gpus "$ranks" --oversubscribe "$@"
+  grep -qF "$ranks ranks, each " output || fail "the header does not name $ranks ranks"
+  equal one many "${run[*]} $* with $ranks ranks, $path"
+}
+one() { expect 0 "(GPU 0)" "$SIM" run "${run[@]}" -o one --force --device cuda; }
+
+# ---- options ----
+
+number=0
+
+for set in kind=plain kind=local kind=sobol kind=matched "kind=plain --set error=0.02" "kind=plain --set paths=700"; do
+  # shellcheck disable=SC2206 # several words
+  run=(prices.lua --set $set)
+  one
+  number=$((number + 1))
+  several $((2 + number % 2)) ""
+done
+
+# ---- bodies ----
+
+if "$SIM" run bodies.lua -o probe --gpus 2 --oversubscribe --set n=200 --set steps=1 >output 2>&1; then
+  grep -qF "exchange by peer pointers" output || fail "ranks on one GPU do not exchange by peer pointers"
+else
+  fail "two ranks of bodies.lua"
+fi
+number=0
+while read -r set; do
+  # shellcheck disable=SC2206
+  run=(bodies.lua --set ${set// / --set })
+  one
+  number=$((number + 1))
+  several $((2 + number % 2)) peer
+  several $((3 - number % 2)) staged
+done <<'SETS'
+n=9000
+n=9000 kind=single
+n=60001 kind=single steps=4
+n=3000
+n=3000 kind=double
+n=9001 kind=double scheme=yoshida4
+n=700 kind=double scheme=hermite4
+n=2000 form=pair
+n=2000 form=external
+n=2500 form=box
+n=1500 kind=double form=adaptive scheme=hermite4
+n=6000 form=adaptive
+n=50
+SETS
+run=(bodies.lua --set n=5200)
+one
+several 4 peer
+run=(bodies.lua --set n=6000)
+one
+SIM_COMM_DELAY=3000 several 3 peer
+SIM_COMM_DELAY=3000 several 2 staged
+several 2 peer --profile
+
+# ---- restart with another number of ranks ----
+
+run=(bodies.lua --set n=6000 --set steps=40 --set every=10)
+one
+expect 0 "" "$SIM" run "${run[@]}" -o chain --force --gpus 3 --oversubscribe
+for ranks in 2 1; do
+  rm -f chain/ckpt/ck_000000000040.h5 chain/ckpt/ck_000000000030.h5
+  expect 0 "continues from checkpoint ck_000000000020.h5" "$SIM" resume chain --gpus $ranks --oversubscribe
+  same one chain "3 ranks, then $ranks"
+done
+
+# ---- a rank that is killed, and one that is stopped by a signal ----
+
+rank_of() { # rank_of LAUNCHER N: process of rank N; ranks are started in order
+  # shellcheck disable=SC2009 # by parent
+  ps -o pid= --ppid "$1" | sort -n | sed -n "$(($2 + 1))p" | tr -d ' '
+}
+begin() { # begin DIR PATH: in the background, until its first checkpoint is there
+  SIM_COMM_PATH=$2 "$SIM" run bodies.lua --set n=9000 --set steps=4000000 --set every=20 -o "$1" --gpus 3 --oversubscribe \
+    >output 2>&1 &
+  pid=$!
+  until_true 60 has_checkpoint "$1"
+}
+has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
+finish() {
+  code=0
+  wait "$pid" || code=$?
+}
+for path in peer staged; do
+  for rank in 2 0; do
+    begin "killed_$path$rank" $path
+    SECONDS=0
+    kill -s KILL "$(rank_of "$pid" $rank)"
+    finish
+    [ "$code" = 82 ] || fail "rank $rank killed, $path: exit $code, not 82"
+    ((SECONDS < 35)) || fail "rank $rank killed, $path: it took $SECONDS s"
+    [ $rank = 0 ] || [ ! -e "killed_$path$rank/lock" ] || fail "a killed rank leaves a lock"
+    echo "rank $rank killed, $path: all ended after $SECONDS s: $(grep '^sim: ' output | tail -n 1)"
+    expect 75 "continues from checkpoint" "$SIM" resume "killed_$path$rank" --wall 1
+  done
+done
+begin stopped peer
+kill -s TERM "$pid"
+finish
+[ "$code" = 75 ] || fail "SIGTERM: exit $code, not 75"
+[ "$(key state stopped)" = stopped ] || fail "SIGTERM: state $(key state stopped)"
+
+# ---- refused ----
+
+expect 64 "$((gpus + 1)) ranks on this host and $gpus GPU" "$SIM" run bodies.lua -o refused --gpus $((gpus + 1))
+[ "$(wc -l <output)" = 1 ] || fail "a refusal is told more than once"
+expect 64 "each rank has a GPU of its own" "$SIM" run bodies.lua -o refused --ranks 2 --device cuda:0
+expect 64 "--gpus 2 and --device cpu" "$SIM" run bodies.lua -o refused --gpus 2 --device cpu
+expect 64 "--gpus 2 and --ranks 3" "$SIM" run bodies.lua -o refused --gpus 2 --ranks 3
+SIM_COMM_PATH=sideways expect 64 "expected peer or staged" "$SIM" run bodies.lua -o refused --gpus 2 --oversubscribe
+expect 0 "2 ranks, each " "$SIM" check bodies.lua --gpus 2

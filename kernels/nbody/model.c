@@ -475,13 +475,6 @@ static const char example[] =
     "  output    = { snapshots = \"every 0.5\", tables = \"every 0.125\", checkpoint = \"every 5 min\" },\n"
     "}\n";
 
-static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
-  const nbody_parameters *p = parameters;
-  if (p->integrate.steps == NBODY_SHARED || nbody_individual_on(backend)) return true;
-  snprintf(lacks, capacity, "individual steps are");
-  return false;
-}
-
 /* The force on some bodies counts as their share of that on all. */
 static double work_done(const void *self, double steps) {
   const nbody_run *run = self;
@@ -504,7 +497,6 @@ const sim_model nbody_model = {
     .precisions = {[SIM_SINGLE] = true, [SIM_MIXED] = true, [SIM_DOUBLE] = true},
     .bench = nbody_bench,
     .validate = nbody_validate,
-    .supports = supports,
     .tables_of = tables_of,
     .plan = plan,
     .create = create,

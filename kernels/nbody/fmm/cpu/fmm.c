@@ -7,7 +7,7 @@
  * the number of threads. The potential takes the same way with its own tree in fp64.
  *
  * Forces of some bodies (individual steps) walk the cells that have some of them. The first one after a force of all
- * bodies builds a tree, which the next REFITS ones keep, with new centres, radii and moments. */
+ * bodies builds a tree, which the next NBODY_FMM_REFITS ones keep, with new centres, radii and moments. */
 #include "kernels/nbody/fmm/cpu/fmm.h"
 
 #include "engine/reduce.h"
@@ -22,9 +22,8 @@
 #include <string.h>
 
 enum {
-  CELLS_EACH = 8,      /* cells that a thread takes at once */
-  PARALLEL_FROM = 512, /* bodies; below, one thread does all */
-  REFITS = 15          /* substeps for which the cells of a tree are kept */
+  CELLS_EACH = 8,     /* cells that a thread takes at once */
+  PARALLEL_FROM = 512 /* bodies; below, one thread does all */
 };
 
 struct nbody_solver_work {
@@ -281,7 +280,7 @@ static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job)
   if (!is_finite(t)) return sim_fail(SIM_ERR_DIVERGED, "a position is not finite");
   SIM_TRY(downward(w, job, single));
   if (t->box > 0) add_outer(w, job);
-  if (job->targets != NULL) w->refits = refits > 0 ? refits - 1 : REFITS;
+  if (job->targets != NULL) w->refits = refits > 0 ? refits - 1 : NBODY_FMM_REFITS;
   return SIM_OK;
 }
 

@@ -46,7 +46,12 @@ template <typename real> struct nbody_fmm_tree {
   unsigned *next;             /* [segments_most]: the segment after it in its list */
   uint4 *task;                /* [segments_most], pieces after the first FMM_PIECES: cell, segment, piece */
   unsigned long long *status; /* of tiles of a level */
-  unsigned *alarm;            /* on the host: a copy of counters->failed */
+  unsigned long long *told;   /* on the host: counters->forces and, above 32 bits, counters->failed */
+  double unit;                /* of accelerations */
+  /* Forces on some bodies, those with target_level[id] >= least; NULL: on all. */
+  const unsigned char *target_level; /* [n], in the state's order */
+  int least;
+  unsigned char *walked; /* of a cell: whether it has a target */
 };
 
 /* A run of 1 to 8 cells in one word; cells are fewer than 2^29. */
@@ -62,10 +67,24 @@ template <typename real> __device__ __forceinline__ real fmm_shift(unsigned entr
   return of == 2 ? (real)-1 : (real)(int)of;
 }
 
-/* The step has failed: its accelerations will be NaN, and the host hears of it. */
+/* The accelerations will be NaN. */
 template <typename real> __device__ void fmm_fail(const nbody_fmm_tree<real> &t, unsigned what) {
   atomicOr(&t.counters->failed, what);
-  *(volatile unsigned *)t.alarm = what;
+}
+
+/* Whether all positions are numbers: the centre of the root is the mean of all, with masses. After `up`. */
+template <typename real> __device__ bool fmm_is_finite(const nbody_fmm_tree<real> &t) {
+  return isfinite(t.sphere->x) && isfinite(t.sphere->y) && isfinite(t.sphere->z);
+}
+
+/* Whether body i, in the order of keys, is a target. */
+template <typename real> __device__ bool fmm_is_target(const nbody_fmm_tree<real> &t, unsigned i) {
+  return t.target_level == nullptr || t.target_level[t.id[i]] >= t.least;
+}
+
+/* Whether a cell has a target. After `up`. */
+template <typename real> __device__ bool fmm_is_walked(const nbody_fmm_tree<real> &t, unsigned cell) {
+  return t.target_level == nullptr || t.walked[cell] != 0;
 }
 
 __device__ inline unsigned fmm_lane() { return threadIdx.x % 32; }

@@ -13,7 +13,7 @@ extern "C" {
 #include "engine/run/profile.h"
 }
 
-#include "engine/device/cuda.h"
+#include "bench/device.cuh"
 #include "kernels/nbody/direct/cuda/direct.h"
 #include "kernels/nbody/fmm/cuda/fmm.h"
 
@@ -22,24 +22,9 @@ extern "C" {
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <cuda_runtime.h>
 #include <vector>
 
 enum { SAMPLES = 1000, THREADS = 256 };
-
-static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
-
-static void must(bool ok, const char *what) {
-  if (ok) return;
-  fprintf(stderr, "bench_nbody_fmm_cuda: %s: %s\n", what, sim_error_last()->message);
-  exit(1);
-}
-
-static void *allocate(size_t bytes) {
-  void *data;
-  must(sim_backend_cuda.alloc(bytes, &data) == SIM_OK, "memory");
-  return data;
-}
 
 /* ---- bodies ---- */
 
@@ -163,30 +148,6 @@ static uint64_t digest_of(const nbody_state *s) {
 }
 
 /* ---- times ---- */
-
-/* Median milliseconds of `queue`, over at least 0.3 s and 3 calls. */
-template <typename F> static double milliseconds(F queue) {
-  cudaEvent_t begin, end;
-  cudaEventCreate(&begin);
-  cudaEventCreate(&end);
-  std::vector<float> times;
-  double total = 0;
-  while (times.size() < 3 || (total < 300 && times.size() < 300)) {
-    float ms;
-    cudaEventRecord(begin, stream());
-    queue();
-    cudaEventRecord(end, stream());
-    cudaEventSynchronize(end);
-    cudaEventElapsedTime(&ms, begin, end);
-    times.push_back(ms);
-    total += ms;
-  }
-  must(sim_queue_cuda.finish() == SIM_OK, "the device");
-  std::sort(times.begin(), times.end());
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  return times[times.size() / 2];
-}
 
 /* Of forces one after the other, as in a run. */
 static double time_forces(nbody_solver_work *work, int forces) {

@@ -130,6 +130,8 @@ typedef struct nbody_fmm_estimate {
   double direct;    /* seconds of direct sums */
 } nbody_fmm_estimate;
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n);
+/* SIM_ERR_SCENARIO where multipoles serve on no device: custom laws, and the jerk. */
+sim_status nbody_fmm_serves(const nbody_options *options) SIM_MUST_CHECK;
 
 #ifdef __cplusplus
 }

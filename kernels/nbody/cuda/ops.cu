@@ -120,30 +120,30 @@ static sim_status observe(nbody_work *w, double t, double *values) {
   return nbody_cuda_observe(w, t, values);
 }
 
-template <typename real> static constexpr nbody_ops make_table(sim_dtype dtype) {
-  nbody_ops ops = {};
-  ops.dtype = dtype;
-  ops.bytes = bytes<sizeof(real) == sizeof(float)>;
-  ops.create = create;
-  ops.destroy = destroy;
-  ops.force = force;
-  ops.finish = nbody_cuda_finish;
-  ops.kick = nbody_cuda_kick<real>;
-  ops.drift = nbody_cuda_drift<real>;
-  ops.kick_drift = kick_drift<real>;
-  ops.choose_levels = choose_levels;
-  ops.force_levels = force_levels;
-  ops.kick_levels = nbody_cuda_kick_levels<real>;
-  ops.hermite_predict = nbody_cuda_predict<real>;
-  ops.hermite_correct = nbody_cuda_correct<real>;
-  ops.step_softened = nbody_cuda_step_softened;
-  ops.step_aarseth = nbody_cuda_step_aarseth;
-  ops.kinetic = nbody_cuda_kinetic<real>;
-  ops.sums = nbody_cuda_sums<real>;
-  ops.observe = observe;
-  ops.radii = nbody_cuda_radii<real>;
-  return ops;
+template <typename real> static constexpr nbody_ops table_of(sim_dtype dtype) {
+  return {
+      .dtype = dtype,
+      .bytes = bytes<sizeof(real) == sizeof(float)>,
+      .create = create,
+      .destroy = destroy,
+      .force = force,
+      .finish = nbody_cuda_finish,
+      .kick = nbody_cuda_kick<real>,
+      .drift = nbody_cuda_drift<real>,
+      .kick_drift = kick_drift<real>,
+      .choose_levels = choose_levels,
+      .force_levels = force_levels,
+      .kick_levels = nbody_cuda_kick_levels<real>,
+      .hermite_predict = nbody_cuda_predict<real>,
+      .hermite_correct = nbody_cuda_correct<real>,
+      .step_softened = nbody_cuda_step_softened,
+      .step_aarseth = nbody_cuda_step_aarseth,
+      .kinetic = nbody_cuda_kinetic<real>,
+      .sums = nbody_cuda_sums<real>,
+      .observe = observe,
+      .radii = nbody_cuda_radii<real>,
+  };
 }
 
-const nbody_ops nbody_ops_cuda_f32 = make_table<float>(SIM_F32);
-const nbody_ops nbody_ops_cuda_f64 = make_table<double>(SIM_F64);
+const nbody_ops nbody_ops_cuda_f32 = table_of<float>(SIM_F32);
+const nbody_ops nbody_ops_cuda_f64 = table_of<double>(SIM_F64);

@@ -296,32 +296,22 @@ static double start_time(nbody_solver_work *w) {
 
 /* ---- the table ---- */
 
-static sim_status supports(const nbody_options *options) {
-  if (options->n <= NBODY_CUDA_MOST) return SIM_OK;
-  return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %lld that the direct sum on cuda takes",
-                  (double)options->n, (long long)NBODY_CUDA_MOST);
-}
-
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
   const double clipped = (double)options->n;
   out->rate = (options->single_pairs ? 1e12 : 3e11) * (options->jerk ? 0.5 : 1) * clipped / (clipped + 8192);
   return nbody_direct_count(options, n, out);
 }
 
-static constexpr nbody_solver make_table() {
-  nbody_solver table = {};
-  table.name = "direct sum";
-  table.supports = supports;
-  table.bytes = bytes;
-  table.estimate = estimate;
-  table.create = create;
-  table.destroy = destroy;
-  table.describe = describe;
-  table.accelerate = accelerate;
-  table.accelerate_some = accelerate_some;
-  table.potential = potential;
-  table.start_time = start_time;
-  return table;
-}
-
-const nbody_solver nbody_direct_cuda = make_table();
+const nbody_solver nbody_direct_cuda = {
+    .name = "direct sum",
+    .supports = nbody_direct_fits_gpu,
+    .bytes = bytes,
+    .estimate = estimate,
+    .create = create,
+    .destroy = destroy,
+    .describe = describe,
+    .accelerate = accelerate,
+    .accelerate_some = accelerate_some,
+    .potential = potential,
+    .start_time = start_time,
+};

@@ -57,8 +57,7 @@ nbody_direct_plan nbody_direct_choose(const nbody_options *options);
 sim_status nbody_direct_cuda_create(const nbody_options *options, const nbody_state *state,
                                     const nbody_direct_plan *plan, nbody_solver_work **out) SIM_MUST_CHECK;
 
-/* Largest numbers of bodies: with 31-bit indices, and with 31-bit tile numbers of a symmetric sum. */
-#define NBODY_CUDA_MOST (INT64_C(1) << 30)
+/* Largest number of bodies with 31-bit tile numbers of a symmetric sum. */
 #define NBODY_CUDA_MOST_SYMMETRIC (INT64_C(1) << 25)
 
 /* Groups of 32 bodies, padded for a symmetric sum. */

@@ -381,11 +381,7 @@ static void bytes(const nbody_options *options, double *host, double *device) {
 }
 
 static sim_status supports(const nbody_options *options) {
-  if (options->laws.pair != NULL)
-    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" is for gravity, not for a custom law: take \"direct\"");
-  if (options->jerk)
-    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" gives no time derivative of forces, which hermite4 "
-                                      "needs: take \"direct\", or scheme = \"leapfrog\" or \"yoshida4\"");
+  SIM_TRY(nbody_fmm_serves(options));
   if (options->n > INT32_MAX)
     return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" takes at most %d bodies", INT32_MAX);
   return SIM_OK;

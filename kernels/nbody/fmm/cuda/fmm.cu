@@ -526,11 +526,7 @@ static const char *describe(const nbody_solver_work *w) { return w->description;
 /* ---- the table ---- */
 
 static sim_status supports(const nbody_options *options) {
-  if (options->laws.pair != NULL)
-    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" is for gravity, not for a custom law: take \"direct\"");
-  if (options->jerk)
-    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" gives no time derivative of forces, which hermite4 "
-                                      "needs: take \"direct\", or scheme = \"leapfrog\" or \"yoshida4\"");
+  SIM_TRY(nbody_fmm_serves(options));
   /* in a periodic box lists have less room for the numbers of cells: layout_of and tree.cuh */
   const double most = options->box > 0 ? 0x1.8p20 * options->fmm.leaf : (double)NBODY_FMM_CUDA_MOST;
   if ((double)options->n > most)
@@ -548,21 +544,17 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
   return SIM_OK;
 }
 
-static constexpr nbody_solver make_table() {
-  nbody_solver table = {};
-  table.name = "fast multipoles";
-  table.supports = supports;
-  table.bytes = bytes;
-  table.estimate = estimate;
-  table.create = create;
-  table.destroy = destroy;
-  table.describe = describe;
-  table.accelerate = accelerate;
-  table.accelerate_some = accelerate_some;
-  table.potential = potential;
-  table.check = check;
-  table.sample = sample;
-  return table;
-}
-
-const nbody_solver nbody_fmm_cuda = make_table();
+const nbody_solver nbody_fmm_cuda = {
+    .name = "fast multipoles",
+    .supports = supports,
+    .bytes = bytes,
+    .estimate = estimate,
+    .create = create,
+    .destroy = destroy,
+    .describe = describe,
+    .accelerate = accelerate,
+    .accelerate_some = accelerate_some,
+    .check = check,
+    .sample = sample,
+    .potential = potential,
+};

@@ -8,6 +8,7 @@
 #include "tests/must.h"
 #include "tests/nbody/driver.h"
 
+#include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -544,6 +545,52 @@ static void test_growth(void **state) {
   drop(&s);
 }
 
+/* The linker gives this the place of the runtime's: arrays above `most_bytes` find no memory. */
+static size_t most_bytes = SIZE_MAX;
+cudaError_t __real_cudaMalloc(void **out, size_t bytes);
+cudaError_t __wrap_cudaMalloc(void **out, size_t bytes);
+cudaError_t __wrap_cudaMalloc(void **out, size_t bytes) {
+  return bytes > most_bytes ? cudaErrorMemoryAllocation : __real_cudaMalloc(out, bytes);
+}
+
+/* Where there is no more memory, the force and all after it are NaN, and the reason is kept for `check`. */
+static void test_no_memory(void **state) {
+  (void)state;
+  const int n = 20000;
+  system_of s = plummer(n, 0.001, 1);
+  const nbody_options options = {.n = n, .G = 2, .softening = 0.001, .spread = 1, .fmm = usual};
+  const size_t vectors = 3 * (size_t)n;
+  double *a = need(vectors);
+  void *acceleration;
+  must(sim_backend_cuda.alloc(vectors * sizeof(double), &acceleration));
+  nbody_state device = {.n = n,
+                        .dtype = SIM_F64,
+                        .mass = on_device(s.mass, (size_t)n, false),
+                        .position = on_device(s.position, vectors, false),
+                        .acceleration = acceleration};
+  nbody_solver_work *work;
+  nbody_raw_force raw;
+  nbody_fmm_cuda_share = 0.02;
+  must(nbody_fmm_cuda.create(&options, &device, &work));
+  nbody_fmm_cuda_share = 1;
+  most_bytes = 1 << 16;
+  for (int time = 0; time < 2; time++) {
+    nbody_fmm_cuda.accelerate(work, false, &raw);
+    assert_int_equal(nbody_fmm_cuda.check(work), SIM_ERR_NO_MEMORY);
+    assert_non_null(strstr(sim_error_last()->message, "fast multipoles"));
+    assert_int_equal(nbody_fmm_cuda.check(work), SIM_OK);
+    must(sim_backend_cuda.copy(a, acceleration, vectors * sizeof *a));
+    for (size_t k = 0; k < vectors; k++) assert_true(isnan(a[k]));
+    assert_true(isnan(nbody_fmm_cuda.potential(work)));
+  }
+  most_bytes = SIZE_MAX;
+  nbody_fmm_cuda.destroy(&work);
+  void *const arrays[] = {device.mass, device.position, acceleration};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sim_backend_cuda.free(arrays[k]);
+  free(a);
+  drop(&s);
+}
+
 /* A position that is not a number ends the force with that reason: no list is tried with more and more memory. */
 static void test_not_finite(void **state) {
   (void)state;
@@ -573,10 +620,10 @@ int main(void) {
   const int missing = gpu_open();
   if (missing != 0) return missing;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_exact),      cmocka_unit_test(test_collapsed), cmocka_unit_test(test_coincident),
-      cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_cpu),       cmocka_unit_test(test_long_lists),
-      cmocka_unit_test(test_errors),     cmocka_unit_test(test_some),      cmocka_unit_test(test_growth),
-      cmocka_unit_test(test_not_finite),
+      cmocka_unit_test(test_exact),     cmocka_unit_test(test_collapsed),  cmocka_unit_test(test_coincident),
+      cmocka_unit_test(test_same_bits), cmocka_unit_test(test_cpu),        cmocka_unit_test(test_long_lists),
+      cmocka_unit_test(test_errors),    cmocka_unit_test(test_some),       cmocka_unit_test(test_growth),
+      cmocka_unit_test(test_no_memory), cmocka_unit_test(test_not_finite),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

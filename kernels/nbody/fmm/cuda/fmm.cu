@@ -493,6 +493,7 @@ static double potential(nbody_solver_work *w) {
     stages.potential(&t, of_cell);
     nbody_reduce_partials<reduce_sum>(of_cell, 1, (int)l.cells, result);
   }
+  if (!has_memory(w)) keep_failure(w, sim_no_memory("the lists of fast multipoles"));
   double sum = 0;
   if (!has_memory(w) || sim_backend_cuda.copy(&sum, result, sizeof sum) != SIM_OK) return NAN;
   if (options.box > 0) {

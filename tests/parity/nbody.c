@@ -423,8 +423,8 @@ static void levels(int n, sim_dtype dtype) {
   for (int least = 0; least <= LEVELS; least++) {
     nbody_histogram here, there;
     const size_t bytes = 3 * (size_t)n * sizeof(double);
-    for (int64_t k = 0; k < 3 * n; k++) /* |a| of 4^-6 to 4^6 and beyond, of which steps are 2^(6...-6) */
-      state.host.acceleration[k] = exp(10 * sin(least + (double)(k % n)));
+    for (int64_t k = 0; k < 3 * n; k++) /* |a| of e^-10 to e^10, whose steps are 5 to 0.0002 */
+      state.host.acceleration[k] = exp(10 * sin((least + 1.5) * (double)(k % n)));
     must(sim_backend_cuda.copy(state.device.acceleration, state.host.acceleration, bytes));
     host.ops->choose_levels(host.work, 0.7, least, &here);
     device.ops->choose_levels(device.work, 0.7, least, &there);

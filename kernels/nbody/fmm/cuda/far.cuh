@@ -79,7 +79,7 @@ template <typename real> struct fmm_walk {
       w.head = s;
     else if (fmm_lane() == 0)
       t.next[w.tail] = s;
-    if (w.leaf != FMM_NONE && w.stored >= FMM_PIECES * FMM_SEGMENT && fmm_lane() == 0)
+    if (w.leaf != FMM_NONE && w.stored >= t.pieces * FMM_SEGMENT && fmm_lane() == 0)
       t.task[atomicAdd(&t.counters->tasks, 1u)] = make_uint4(w.leaf, s, w.stored / FMM_SEGMENT, 0);
     w.tail = s;
     w.stored += count;

@@ -130,6 +130,7 @@ static nbody_fmm_tree<real> tree_of(const nbody_solver_work *w, const nbody_opti
   for (double cells = options->fmm.leaf; cells < (double)t.n; cells *= 8) t.dense_level++;
   t.cells_most = l.cells;
   t.segments_most = l.segments;
+  t.pieces = 4;
   t.weight = (real)options->fmm.weight;
   t.theta2 = (real)options->fmm.theta * (real)options->fmm.theta;
   t.frame = (nbody_fmm_frame *)(at + l.frame);
@@ -143,7 +144,6 @@ static nbody_fmm_tree<real> tree_of(const nbody_solver_work *w, const nbody_opti
   t.field = (real *)(at + l.field);
   t.open = (uint2 *)(at + l.open);
   t.near = (uint2 *)(at + l.near);
-  t.walked = (unsigned char *)(at + l.walked);
   t.pool = (unsigned *)(lists + l.pool);
   t.next = (unsigned *)(lists + l.next);
   t.task = (uint4 *)(lists + l.task);
@@ -370,6 +370,8 @@ static void queue_fields(nbody_solver_work *w, const nbody_options *options, con
   s.packed = at + l.cell;
   *t = tree_of<real>(w, options, l);
   if (targets != NULL) {
+    t->pieces = 1;
+    t->walked = (unsigned char *)(at + l.walked);
     t->target_level = targets->level;
     t->least = targets->least;
     t->unit = w->options.G * w->mass_unit;

@@ -145,9 +145,8 @@ __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm
   }
   piece.offset = fmm_scan(piece.count, &piece.total);
   const unsigned self = warp_ballot(source == c);
-  const unsigned self_offset = warp_read(piece.offset, self != 0 ? __ffs((int)self) - 1 : 0);
-  const unsigned self_begin = self_offset + room.place[0];
-  const unsigned self_end = self != 0 ? self_offset + room.place[count - 1] + 1 : 0;
+  unsigned own = warp_read(piece.offset, self != 0 ? __ffs((int)self) - 1 : 0); /* of the leaf's first body */
+  if (self == 0) own = ~0u / 2;                                                 /* in no tile */
 #pragma unroll
   for (int k = 0; k < FMM_ROWS; k++)
 #pragma unroll
@@ -162,8 +161,8 @@ __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm
       wait_async<0>();
     warp_barrier();
     const unsigned here = min((unsigned)FMM_TILE, piece.total - begin);
-    if (self_begin < begin + here && begin < self_end)
-      fmm_pairs<true>(rows, mine, room.tile[turn], here, softening2, (int)self_offset - (int)begin, room.place);
+    if (own + room.place[0] < begin + here && begin <= own + room.place[count - 1])
+      fmm_pairs<true>(rows, mine, room.tile[turn], here, softening2, (int)(own - begin), room.place);
     else
       fmm_pairs<false>(rows, mine, room.tile[turn], here, softening2, 0, room.place);
     begin += FMM_TILE;
@@ -197,8 +196,6 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
   const unsigned lane = fmm_lane(), c = share.cell, listed = t.near[c].y;
   const uint4 me = t.cell[c];
   const bool starts = share.first == 0, ends = share.end * FMM_SEGMENT >= listed;
-  const real per_edge = fmm_power<real>(t.level[c]);
-  const double per_edge_box = t.frame->per_edge;
   if (starts) {
     const real *const field = t.field + (size_t)c * fmm_row<real, P>::field_stride;
     warp_barrier();
@@ -215,12 +212,12 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
     if (wanted) room.place[__popc(mask & ((1u << lane) - 1))] = skipped + lane;
     warp_barrier();
     const bool is = lane < count;
-    const unsigned i = me.x + (is ? room.place[lane] : 0);
+    if (is) room.target[lane] = t.body[me.x + room.place[lane]];
     if (!is) room.place[lane] = ~0u / 4; /* in no tile */
-    if (is) room.target[lane] = t.body[i];
 #pragma unroll
     for (int s = 0; s < SUMS; s++) room.sum[s][lane] = 0;
     if (is && starts) {
+      const real per_edge = fmm_power<real>(t.level[c]);
       const body_type b = room.target[lane], sphere = t.sphere[c];
       const real at[3] = {(b.x - sphere.x) * per_edge, (b.y - sphere.y) * per_edge, (b.z - sphere.z) * per_edge};
       if constexpr (SUMS == 1) {
@@ -252,6 +249,8 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
       while (fmm_stage_of(t.done, me.x + skipped) < share.first) __nanosleep(64);
       __threadfence();
     }
+    const unsigned i = me.x + room.place[lane];
+    const double per_edge_box = t.frame->per_edge;
 #pragma unroll
     for (int s = 0; s < SUMS; s++) {
       if (!is) break;
@@ -271,7 +270,7 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
     if (starts) fmm_set_stage(t.stage, c, FMM_STAGE_BEGUN);
   } else if constexpr (SUMS == 1) {
     of_cell = warp_sum_all(of_cell);
-    if (lane == 0) out[c] = of_cell * per_edge_box;
+    if (lane == 0) out[c] = of_cell * t.frame->per_edge;
   }
 }
 
@@ -287,7 +286,7 @@ __device__ __forceinline__ void fmm_write_nan(const nbody_fmm_tree<real> &t, uns
 /* Blocks on a multiprocessor, by the registers of a thread: 80, and 128 in fp64. */
 template <typename real> constexpr int fmm_near_blocks() { return sizeof(real) == sizeof(double) ? 4 : 6; }
 
-/* First all leaves, up to FMM_PIECES of their lists, for which nobody waits; then the tasks, of which each waits for
+/* First all leaves, up to t.pieces of their lists, for which nobody waits; then the tasks, of which each waits for
  * one before it. */
 template <int SUMS, bool PERIODIC, typename real, int P>
 static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<real>())
@@ -318,7 +317,7 @@ static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<re
       if (failed || !fmm_is_walked(t, c)) continue;
       const uint2 list = t.near[c];
       const unsigned pieces = (list.y + FMM_SEGMENT - 1) / FMM_SEGMENT;
-      share = {c, list.x, 0, min(pieces, (unsigned)FMM_PIECES)};
+      share = {c, list.x, 0, min(pieces, t.pieces)};
     } else {
       unsigned k = 0;
       if (fmm_lane() == 0) k = atomicAdd(&t.counters->ticket[FMM_TICKET_TASK], 1u);

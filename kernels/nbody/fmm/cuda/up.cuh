@@ -35,7 +35,7 @@ __device__ void fmm_moments_of_leaf(const nbody_fmm_tree<real> &t, bool is, unsi
     const body_type b = body[i];
     w = w + b.w;
     x = fused(b.w, b.x - first.x, x), y = fused(b.w, b.y - first.y, y), z = fused(b.w, b.z - first.z, z);
-    if (t.target_level != nullptr) walked = walked || fmm_is_target(t, me.x + i);
+    if (t.walked != nullptr) walked = walked || fmm_is_target(t, me.x + i);
   }
   w = fmm_over_strands(w), x = fmm_over_strands(x), y = fmm_over_strands(y), z = fmm_over_strands(z);
   body_type sphere = first;
@@ -58,7 +58,7 @@ __device__ void fmm_moments_of_leaf(const nbody_fmm_tree<real> &t, bool is, unsi
   const unsigned any = warp_ballot(walked) >> (fmm_lane() - strand) & ((1u << NBODY_FMM_P2M_STRANDS) - 1);
   if (!is) return;
   if (strand == 0) t.sphere[c] = sphere;
-  if (strand == 0 && t.target_level != nullptr) t.walked[c] = any != 0;
+  if (strand == 0 && t.walked != nullptr) t.walked[c] = any != 0;
   real *const out = t.moment + (size_t)c * row::moment_stride;
 #pragma unroll
   for (int k = 0; k < row::moments; k++)
@@ -84,7 +84,7 @@ template <typename real, int P> __device__ void fmm_moments_of_inner(const nbody
   sphere.x = start[0], sphere.y = start[1], sphere.z = start[2];
   if (w != 0) sphere.x = start[0] + x / w, sphere.y = start[1] + y / w, sphere.z = start[2] + z / w;
   real moment[row::moments], reach = 0;
-  if (t.target_level != nullptr) {
+  if (t.walked != nullptr) {
     unsigned any = 0;
     for (unsigned k = 0; k < count; k++) any |= __ldcg(t.walked + first + k);
     t.walked[c] = (unsigned char)any;

@@ -26,6 +26,6 @@ return sim.nbody {
   precision = "mixed",
   bodies    = { west_halo, west_core, east_halo, east_core },
   gravity   = { softening = 0.006, error = 3e-5 },
-  integrate = { scheme = "leapfrog", steps = steps, dt = dt, eta = eta, t_end = t_end },
+  integrate = { scheme = "leapfrog", steps = steps, dt = dt, eta = steps == "individual" and eta or nil, t_end = t_end },
   output    = { snapshots = "ends", tables = "every 0.25", checkpoint = "never" },
 }

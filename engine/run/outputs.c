@@ -429,13 +429,15 @@ sim_status sim_outputs_enqueue(sim_outputs *o, uint32_t due, bool save) {
   pthread_mutex_lock(&o->lock);
   j.values = o->values + (o->first + o->count) % SIM_OUTPUTS_WAITING * o->columns;
   pthread_mutex_unlock(&o->lock);
-  if (tables) SIM_TRY(observe(o, j.values));
+  /* A row waits for the device, so copies are enqueued first; but a saved state is the one after its rows. */
+  if (tables && save) SIM_TRY(observe(o, j.values));
   if (save || tables != due) {
     o->shown = -1;
     SIM_TRY(view(o));
     SIM_TRY(wait_for_room(o, save, &j.stage));
     SIM_TRY(sim_stage_copy(&o->stages[j.stage], &o->view, save));
   }
+  if (tables) SIM_TRY(observe(o, j.values));
   post(o, &j);
   return SIM_OK;
 }

@@ -150,11 +150,18 @@ void sim_decode_int(sim_decoder *d, const sim_field *field, const sim_place *at,
       return;
     }
   }
+  if (field->keyword && text && strcmp(text, field->keyword) == 0) {
+    *(int64_t *)out = SIM_INT_KEYWORD;
+    return;
+  }
   double real;
   if (value->kind == SIM_VALUE_INT) {
     real = (double)value->u.integer;
   } else if (value->kind == SIM_VALUE_REAL) {
     real = value->u.real;
+  } else if (field->keyword) {
+    sim_decode_expected(d, at, value, "an integer or \"%s\"", field->keyword);
+    return;
   } else {
     sim_decode_expected(d, at, value, "an integer");
     return;

@@ -33,6 +33,10 @@ static sim_value *encode_real(const sim_field *field, double real) {
   return field->keyword && isnan(real) ? encode_text(field->keyword) : sim_value_real(real);
 }
 
+static sim_value *encode_int(const sim_field *field, int64_t number) {
+  return field->keyword && number == SIM_INT_KEYWORD ? encode_text(field->keyword) : sim_value_int(number);
+}
+
 static sim_value *encode_reals(const sim_field *field, const double *reals) {
   if (field->components <= 1) return encode_real(field, *reals);
   sim_value *list = sim_value_table(NULL);
@@ -72,7 +76,7 @@ static sim_value *encode_field(const sim_field *field, const char *at) {
   case SIM_BOOL: return sim_value_bool(*(const bool *)at);
   case SIM_INT:
     return field->flags & SIM_UNSIGNED ? encode_unsigned(*(const uint64_t *)(const void *)at)
-                                       : sim_value_int(*(const int64_t *)(const void *)at);
+                                       : encode_int(field, *(const int64_t *)(const void *)at);
   case SIM_REAL: return encode_reals(field, (const double *)(const void *)at);
   case SIM_UNIT: return sim_value_real(*(const double *)(const void *)at);
   case SIM_CHOICE: return encode_text(field->choices[*(const int *)(const void *)at]);

@@ -14,10 +14,13 @@
 
 typedef struct sim_schema sim_schema;
 
+/* The keyword of a SIM_INT, as a number that no user can give. */
+#define SIM_INT_KEYWORD INT64_MIN
+
 /* Types of fields; C type at `offset` in brackets. */
 typedef enum sim_type {
   SIM_BOOL,        /* [bool] */
-  SIM_INT,         /* [int64_t], or [uint64_t] with SIM_UNSIGNED */
+  SIM_INT,         /* [int64_t], or [uint64_t] with SIM_UNSIGNED; a keyword is stored as SIM_INT_KEYWORD */
   SIM_REAL,        /* [double x components]; a keyword (dt = "adaptive") is stored as NaN, which no user can give */
   SIM_CHOICE,      /* [int]: index into choices */
   SIM_STRING,      /* [char *], owned */
@@ -93,7 +96,7 @@ typedef struct sim_field {
   /* Default, as a scenario would give it: "0.02", "leapfrog", "{0, 0, 0}". NULL with SIM_REQUIRED, and for a SIM_STRUCT
    * whose fields have their own defaults. */
   const char *initial;
-  const char *keyword;        /* SIM_REAL: the word accepted instead of a number */
+  const char *keyword;        /* SIM_REAL, SIM_INT: the word accepted instead of a number */
   const char *const *choices; /* SIM_CHOICE: its words; state array: names of its first elements; NULL-terminated */
   sim_dimension dimension;
   const sim_schema *table;           /* SIM_STRUCT */

@@ -271,8 +271,10 @@ static void read_fields(io_index *self, const sim_frame *frame) {
   }
 }
 
-/* Adds blocks of steps to the files; `last`: completes the files. */
+/* Adds blocks of steps to the files, to those of one species after another so that no output waits for all; `last`: to
+ * all files, and completes them. */
 static sim_status write_files(io_index *self, bool last) {
+  const size_t turn = self->count % IO_BLOCK_STEPS;
   const io_index_place *place = &self->place;
   const io_vtk_series series = {.folder = place->folder,
                                 .folder_path = place->folder_path,
@@ -285,11 +287,14 @@ static sim_status write_files(io_index *self, bool last) {
   bool has_position = false;
   for (size_t i = 0; i < self->record_count; i++)
     if (strcmp(self->records[i].name, "position") == 0 && self->records[i].components == 3) has_position = true;
-  for (size_t i = 0; has_position && i < self->species_count; i++)
+  for (size_t i = 0; has_position && i < self->species_count; i++) {
+    if (!last && i % IO_BLOCK_STEPS != turn) continue;
     SIM_TRY(io_vtk_particles(&series, self->species[i].name, self->records, self->record_count, self->counts + i,
                              self->constants + i, self->species_count, last, &self->files[i]));
-  return self->field_count ? io_vtk_image(&series, &self->grid, self->fields, self->field_count, last, &self->grid_file)
-                           : SIM_OK;
+  }
+  return self->field_count && (last || turn == 0)
+             ? io_vtk_image(&series, &self->grid, self->fields, self->field_count, last, &self->grid_file)
+             : SIM_OK;
 }
 
 sim_status io_index_add(io_index *self, const sim_frame *frame) {
@@ -307,7 +312,7 @@ sim_status io_index_add(io_index *self, const sim_frame *frame) {
   for (size_t i = 0; i < self->species_count; i++) counts[i] = self->species[i].count;
   read_constants(self, frame, self->constants + self->count * self->species_count);
   self->steps[self->count++] = (io_vtk_step){frame->clock.step, frame->clock.t};
-  if (self->count % IO_BLOCK_STEPS != 0) return SIM_OK;
+  if (self->count < IO_BLOCK_STEPS || self->count % IO_BLOCK_STEPS > self->species_count) return SIM_OK;
   io_later_wait_for(self->place.later, &self->result);         /* the temporary names are the same */
   if (write_files(self, false) != SIM_OK) discard_files(self); /* io_index_write tries again, and reports */
   return SIM_OK;

@@ -380,8 +380,7 @@ static sim_status write_all(io_openpmd *self, const sim_frame *frame, const mome
 
 /* All that HDF5's records depend on beside the moment. */
 static void describe(const sim_frame *frame, const moment *when, sim_bytes *key) {
-  sim_bytes_format(key, "%zu %zu %zu %zu\n", strlen(when->name), strlen(when->date), frame->species_count,
-                   frame->array_count);
+  sim_bytes_format(key, "%zu %zu %zu\n", strlen(when->name), strlen(when->date), frame->species_count);
   for (size_t s = 0; s < frame->species_count; s++)
     sim_bytes_format(key, "%s %lld %lld\n", frame->species[s].name, (long long)frame->species[s].first,
                      (long long)frame->species[s].count);

@@ -47,6 +47,12 @@ static sim_status write_sequence(hid_t parent, const char *name, hsize_t count, 
   return write_list(parent, name, count, NULL, first, step);
 }
 
+/* Lets `name` stand for a list of the same values that is there, which costs a fifth of a list of its own. */
+static sim_status link_list(hid_t from, const char *list, hid_t parent, const char *name) {
+  const bool good = H5Lcreate_hard(from, list, parent, name, H5P_DEFAULT, H5P_DEFAULT) >= 0;
+  return good ? SIM_OK : cannot_write(name);
+}
+
 static sim_status write_times(const io_vtk_series *series, hid_t steps) {
   const hsize_t count = series->count;
   double *times = malloc(series->count * sizeof *times);
@@ -147,19 +153,19 @@ typedef struct cloud {
 } cloud;
 
 /* Writes the offset of each step in the arrays. All steps share the connectivity 0, 1, 2, ... */
-static sim_status write_cloud_steps(const cloud *self, hid_t group) {
+static sim_status write_cloud_steps(const cloud *self, hid_t root, hid_t group) {
   const hsize_t count = self->series->count;
   hid_t offsets;
   SIM_TRY(write_times(self->series, group));
   SIM_TRY(write_sequence(group, "PartOffsets", count, 0, 1));
-  SIM_TRY(write_sequence(group, "NumberOfParts", count, 1, 0));
+  SIM_TRY(link_list(root, "NumberOfCells", group, "NumberOfParts"));
   SIM_TRY(write_integers(group, "PointOffsets", count, self->begins));
-  SIM_TRY(write_sequence(group, "CellOffsets", count, 0, 1));
+  SIM_TRY(link_list(group, "PartOffsets", group, "CellOffsets"));
   SIM_TRY(write_sequence(group, "ConnectivityIdOffsets", count, 0, 0));
   SIM_TRY(io_h5_group(group, "PointDataOffsets", &offsets));
   sim_status status = SIM_OK;
   for (size_t i = 0; status == SIM_OK && i < self->value_count; i++)
-    status = write_integers(offsets, self->values[i].name, count, self->begins);
+    status = link_list(group, "PointOffsets", offsets, self->values[i].name);
   H5Gclose(offsets);
   return status;
 }
@@ -183,7 +189,7 @@ static sim_status write_cells(const cloud *self, hid_t root) {
   if (status != SIM_OK) return status;
   SIM_TRY(write_integers(root, "NumberOfPoints", count, self->counts));
   SIM_TRY(write_sequence(root, "NumberOfCells", count, 1, 0));
-  SIM_TRY(write_integers(root, "NumberOfConnectivityIds", count, self->counts));
+  SIM_TRY(link_list(root, "NumberOfPoints", root, "NumberOfConnectivityIds"));
   return write_sequence(root, "Connectivity", (hsize_t)self->most, 0, 1);
 }
 
@@ -202,7 +208,7 @@ static sim_status write_cloud(const void *opaque, hid_t root) {
   H5Gclose(group);
   if (status != SIM_OK) return status;
   SIM_TRY(io_h5_group(root, "Steps", &group));
-  status = write_cloud_steps(self, group);
+  status = write_cloud_steps(self, root, group);
   H5Gclose(group);
   return status;
 }

@@ -54,6 +54,14 @@ static int sample_count(const nbody_run *run) {
   return (int)fmin((double)run->n, fmin(most, NBODY_SAMPLES));
 }
 
+static void draw_bodies(const nbody_run *run, int64_t step, int count, int64_t *numbers) {
+  for (int k = 0; k < count; k++) {
+    double u[2];
+    sim_rng_uniform(SAMPLE_SEED, (uint64_t)k, (uint64_t)step, 0, u);
+    numbers[k] = run->n <= count ? k : (int64_t)(u[0] * (double)run->n);
+  }
+}
+
 /* Takes the external acceleration at position[3][count] and time t from a[3][count]. */
 static sim_status subtract_external(const nbody_run *run, const double *position, int count, double t, double *a) {
   nbody_evaluator *field;
@@ -84,11 +92,7 @@ sim_status nbody_measure_force_error(nbody_run *run, const sim_clock *clock) {
   if (numbers == NULL || values == NULL) status = sim_no_memory("the force error of %d bodies", count);
   double *got = values, *exact = got + 3 * count, *position = exact + 3 * count;
   double *error = position, *size = error + count; /* [count], [2][count]: the positions are needed before */
-  for (int k = 0; status == SIM_OK && k < count; k++) {
-    double u[2];
-    sim_rng_uniform(SAMPLE_SEED, (uint64_t)k, (uint64_t)step, 0, u);
-    numbers[k] = run->n <= count ? k : (int64_t)(u[0] * (double)run->n);
-  }
+  if (status == SIM_OK) draw_bodies(run, step, count, numbers);
   if (status == SIM_OK) status = solver->sample(run->forces.work, numbers, count, position, got, exact);
   if (status == SIM_OK && run->laws.external != NULL) status = subtract_external(run, position, count, clock->t, got);
   if (status == SIM_OK) {
@@ -105,6 +109,31 @@ sim_status nbody_measure_force_error(nbody_run *run, const sim_clock *clock) {
   }
   free(numbers);
   free(values);
+  return status;
+}
+
+/* The error of the bodies' potentials, added up as the energy is: it averages out where bodies differ. */
+sim_status nbody_measure_potential_error(nbody_run *run, int64_t step) {
+  const nbody_solver *solver = run->forces.solver;
+  run->force_error.potential = NAN;
+  if (solver->sample_potential == NULL || run->n < 2) return SIM_OK;
+  const int count = sample_count(run);
+  int64_t *numbers = malloc((size_t)count * sizeof *numbers);
+  double *got = malloc((size_t)count * 2 * sizeof *got), *exact = got + count;
+  sim_status status = SIM_OK;
+  if (numbers == NULL || got == NULL) status = sim_no_memory("the error of the potential of %d bodies", count);
+  if (status == SIM_OK) draw_bodies(run, step, count, numbers);
+  if (status == SIM_OK) status = solver->sample_potential(run->forces.work, numbers, count, got, exact);
+  if (status == SIM_OK) {
+    double error = 0, size = 0;
+    for (int k = 0; k < count; k++) {
+      error += got[k] - exact[k];
+      size += fabs(exact[k]);
+    }
+    run->force_error.potential = size > 0 ? fabs(error) / size : fabs(error);
+  }
+  free(numbers);
+  free(got);
   return status;
 }
 

@@ -107,8 +107,8 @@ typedef struct nbody_integrate {
   int scheme;     /* nbody_scheme */
   int steps;      /* nbody_steps */
   double dt;      /* NaN: adaptive; of individual steps the longest */
-  int64_t levels; /* deepest level of individual steps, at most NBODY_LEVELS_MAX */
-  double eta;     /* NaN until validate sets the default of the scheme */
+  int64_t levels; /* deepest level of individual steps, at most NBODY_LEVELS_MAX; SIM_INT_KEYWORD: shared steps */
+  double eta;     /* NaN: steps of one fixed length */
   double dt_max;  /* NaN: none */
   double t_end;
   double max_energy_error; /* NaN: none */

@@ -5,11 +5,15 @@
 
 #include "kernels/nbody/solver.h"
 
+enum { NBODY_RADII = 5 };
+extern const double nbody_radius_fractions[NBODY_RADII];
+
 /* Sums over all bodies, in fp64. */
 typedef struct nbody_sums {
   double mass, kinetic, potential;
   double moment[3]; /* sum of m x */
   double momentum[3], angular_momentum[3];
+  double radii[NBODY_RADII]; /* about the centre of mass, with the fractions nbody_radius_fractions of the mass */
 } nbody_sums;
 
 /* Individual steps: number of bodies of each level; [levels + 1]: of those of level `levels`, the bodies that want a
@@ -17,9 +21,6 @@ typedef struct nbody_sums {
 typedef struct nbody_histogram {
   int64_t bodies[NBODY_LEVELS_MAX + 2];
 } nbody_histogram;
-
-enum { NBODY_RADII = 5 };
-extern const double nbody_radius_fractions[NBODY_RADII];
 
 /* Scratch memory of an ops table; each device completes this type for itself. */
 typedef struct nbody_work nbody_work;
@@ -52,11 +53,10 @@ typedef struct nbody_ops {
   double (*step_softened)(nbody_work *work, double eta);           /* eta sqrt(eps / |a|) */
   double (*step_aarseth)(nbody_work *work, double eta, double dt); /* after a corrected step of dt */
   double (*kinetic)(nbody_work *work);                             /* sum of m v^2/2, in fp64 */
-  void (*sums)(nbody_work *work, double t, nbody_sums *out); /* `potential`: pair and external potential at time t */
+  /* `potential`: of pairs and external, at time t. On a GPU the host waits once for everything. */
+  void (*sums)(nbody_work *work, double t, nbody_sums *out);
   /* values[count]: options.observe over all bodies at time t, in its order. */
   sim_status (*observe)(nbody_work *work, double t, double *values);
-  /* Radii about `centre` that contain the fractions nbody_radius_fractions of the mass. */
-  void (*radii)(nbody_work *work, const double centre[3], double out[NBODY_RADII]);
 } nbody_ops;
 
 extern const nbody_ops nbody_ops_cpu_f32, nbody_ops_cpu_f64;

@@ -32,7 +32,8 @@ typedef struct nbody_force_error {
   double asked, asked_tail; /* INFINITY: any */
   double median, tail;      /* at the last measurement; tail: of 99.9 % */
   double largest_median, largest_tail;
-  int64_t step; /* of that measurement */
+  double potential; /* relative, of the potential energy in the last row of the table; NaN: not measured */
+  int64_t step;     /* of that measurement */
   bool measured, warned;
 } nbody_force_error;
 
@@ -56,10 +57,11 @@ typedef struct nbody_run {
   nbody_integrate integrate;
   double box; /* as in nbody_options */
   nbody_expansion expansion;
-  int spectrum_table;       /* index of the table `spectrum`; -1: none */
-  nbody_spectrum *spectrum; /* NULL: no table `spectrum` */
-  void *staged;             /* for the spectrum, on a GPU: masses and positions on the host */
+  int level_table, spectrum_table; /* indices of the tables `levels` and `spectrum`; -1: none */
+  nbody_spectrum *spectrum;        /* NULL: no table `spectrum` */
+  void *staged;                    /* for the spectrum, on a GPU: masses and positions on the host */
   nbody_step_counts counts;
+  bool warned_of_speed;
   int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
   double controller[NBODY_CONTROLS];
@@ -90,6 +92,9 @@ sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setu
  * is not small against the distances. */
 sim_status nbody_check_positions(const nbody_run *run, const nbody_parameters *p,
                                  const nbody_bodies *bodies) SIM_MUST_CHECK;
+/* Largest magnitude of a component in a state array of [n] or [3][n]; *at: its body. SIM_ERR_NO_MEMORY. */
+sim_status nbody_find_greatest(const nbody_run *run, const sim_buffer *buffer, int64_t *at,
+                               double *value) SIM_MUST_CHECK;
 /* After the first force: SIM_ERR_SCENARIO, naming two bodies that the pair terms cannot separate, a body with a
  * force that is not finite, or a distance at which the force of a custom law is out of the range of fp32 terms. */
 sim_status nbody_check_force(const nbody_run *run, const nbody_options *options) SIM_MUST_CHECK;
@@ -105,6 +110,8 @@ sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *option
                           sim_backend_kind kind, double n, sim_plan *out) SIM_MUST_CHECK;
 /* Number of steps of a run; NaN with adaptive steps. */
 double nbody_step_count(const nbody_parameters *p);
+/* Warns once where a body crosses more than half of the periodic box in a step of length dt from time t. */
+sim_status nbody_watch_speeds(nbody_run *run, double t, double dt) SIM_MUST_CHECK;
 /* Computes the length of the first step, after the first force; stored in run->controller with adaptive steps. */
 sim_status nbody_plan_first_step(nbody_run *run) SIM_MUST_CHECK;
 /* Length of the first step, at most t_end. */
@@ -118,7 +125,10 @@ sim_status nbody_observe_spectrum(nbody_run *run, double a, double *values) SIM_
 /* Measures run->force_error at the present state, after its force; warns once where it is above what was asked. Does
  * nothing for direct sums. SIM_ERR_NO_MEMORY. */
 sim_status nbody_measure_force_error(nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;
-/* The same in every 64th step, whether rows of tables are written or not; the largest errors become state. */
+/* Measures run->force_error.potential on the same bodies, after the solver's potential of this step.
+ * SIM_ERR_NO_MEMORY. */
+sim_status nbody_measure_potential_error(nbody_run *run, int64_t step) SIM_MUST_CHECK;
+/* The force error in every 64th step, whether rows of tables are written or not; the largest errors become state. */
 sim_status nbody_watch_force_error(nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 /* The first failure of the solver since the last check, in this step: SIM_ERR_NO_MEMORY, SIM_ERR_DIVERGED. */
 sim_status nbody_check_solver(const nbody_run *run, int64_t step) SIM_MUST_CHECK;

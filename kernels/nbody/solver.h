@@ -80,9 +80,9 @@ typedef struct nbody_solver {
    */
   void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
   /* Acceleration of some bodies by all bodies, final in the state's array (on the GPU enqueued); that of the others is
-   * undefined afterwards.
-   * A solver may keep its tree from call to call. The next `accelerate` ends that, so that a run which is continued
-   * from there has the same bits. NULL: the solver is for periodic boxes, where there are no individual steps. */
+   * undefined afterwards. A solver may keep its tree from call to call. The next `accelerate` ends that, so that a run
+   * which is continued from there has the same bits. NULL: the solver has no individual steps (nbody_individual_on: nor
+   * has the other one of its kind of device and space). */
   void (*accelerate_some)(nbody_solver_work *work, const nbody_targets *targets);
   /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
    * cannot fail. SIM_ERR_NO_MEMORY where lists that have outgrown their memory find no more; SIM_ERR_DIVERGED. */
@@ -93,6 +93,11 @@ typedef struct nbody_solver {
    * SIM_ERR_DEVICE. */
   sim_status (*sample)(nbody_solver_work *work, const int64_t *numbers, int count, double *position, double *got,
                        double *exact);
+  /* Of bodies numbers[count], count <= NBODY_SAMPLES, mass times potential: got[count], by the last call of
+   * `potential`; exact[count], by the direct sum over all bodies in fp64; all on the host. NULL: not known.
+   * SIM_ERR_DEVICE. */
+  sim_status (*sample_potential)(nbody_solver_work *work, const int64_t *numbers, int count, double *got,
+                                 double *exact);
   /* Potential energy of all pairs, in fp64 for all precisions; NaN where it is unknown. Waits for the device. */
   double (*potential)(nbody_solver_work *work);
   /* Shortest time in which the force on a body changes, for the first adaptive step of the Hermite scheme: |a| / |j| of
@@ -132,6 +137,8 @@ typedef struct nbody_fmm_estimate {
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n);
 /* SIM_ERR_SCENARIO where multipoles serve on no device: custom laws, and the jerk. */
 sim_status nbody_fmm_serves(const nbody_options *options) SIM_MUST_CHECK;
+/* Whether the solvers of this kind of device have individual steps, in open space or in a periodic box. */
+bool nbody_individual_on(sim_backend_kind kind, bool periodic);
 
 #ifdef __cplusplus
 }

@@ -144,6 +144,22 @@ static sim_status run_step(nbody_run *run, const sim_clock *clock, double dt) {
   return backend->queue->graph_launch(run->step);
 }
 
+sim_status nbody_watch_speeds(nbody_run *run, double t, double dt) {
+  if (!(run->box > 0) || run->warned_of_speed) return SIM_OK;
+  int64_t fastest;
+  double speed;
+  SIM_TRY(nbody_find_greatest(run, &run->velocity, &fastest, &speed));
+  const double moved = speed * (run->expansion.given ? nbody_drift_factor(&run->expansion, t, t + dt) : dt);
+  if (!(moved > 0.5 * run->box)) return SIM_OK;
+  run->warned_of_speed = true;
+  sim_log(SIM_LOG_WARN,
+          "at t = %.9g body %" PRIu64
+          " (id, from 0) moves by %.3g in a step, more than half of box.size = %.9g: bodies "
+          "pass others unseen; take a shorter integrate.dt, or check the units of velocities",
+          t, ((const uint64_t *)run->id.data)[fastest], moved, run->box);
+  return SIM_OK;
+}
+
 static bool adaptive(const nbody_run *run) { return isnan(run->integrate.dt); }
 
 /* Limits a step to twice the last one, dt_max and t_end, so that it is finite where nothing else limits it. */
@@ -214,5 +230,7 @@ sim_status nbody_step(void *self, sim_clock *clock) {
   clock->step++;
   clock->t = after;
   clock->dt = dt;
+  enum { EVERY = 64 };
+  if (clock->step % EVERY == 0) SIM_TRY(nbody_watch_speeds(run, clock->t, dt));
   return nbody_watch_force_error(run, clock);
 }

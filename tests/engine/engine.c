@@ -178,7 +178,7 @@ typedef struct dot {
 } dot;
 
 typedef struct sample_parameters {
-  int64_t n;
+  int64_t n, most;
   double size, step;
   int kind;
   char *name;
@@ -204,6 +204,7 @@ static const sim_field sample_fields[] = {
     {"size", SIM_REAL, "length", offsetof(sample_parameters, size), .flags = SIM_RANGE | SIM_MIN_OPEN, .min = 0,
      .max = INFINITY, .initial = "0.5", .dimension = {1, 0, 0}},
     {"step", SIM_REAL, "step", offsetof(sample_parameters, step), .keyword = "auto", .initial = "auto"},
+    {"most", SIM_INT, "most", offsetof(sample_parameters, most), .keyword = "auto", .initial = "auto"},
     {"kind", SIM_CHOICE, "kind", offsetof(sample_parameters, kind), .choices = kinds, .initial = "small"},
     {"name", SIM_STRING, "name", offsetof(sample_parameters, name)},
     {"when", SIM_CADENCE, "when", offsetof(sample_parameters, when), .initial = "every 5 min"},
@@ -252,6 +253,7 @@ static void parameters_are_decoded(void **state) {
   assert_int_equal(p.n, 1000000);
   assert_true(fabs(p.size - 0.5) < 1e-15);
   assert_true(isnan(p.step));
+  assert_true(p.most == SIM_INT_KEYWORD);
   assert_int_equal(p.kind, 0);
   assert_null(p.name);
   assert_true(p.when.kind == SIM_EVERY_WALL && p.when.interval == 300);

@@ -27,8 +27,13 @@ driver driver_make(driver_place place, nbody_scheme scheme, double dt, double t_
   d.parameters.common.seed = 1;
   d.parameters.common.precision = (int)place.precision;
   d.parameters.gravity = (nbody_gravity){.G = 1, .softening = softening};
-  d.parameters.integrate = (nbody_integrate){
-      .scheme = (int)scheme, .dt = dt, .eta = NAN, .dt_max = NAN, .t_end = t_end, .max_energy_error = NAN};
+  d.parameters.integrate = (nbody_integrate){.scheme = (int)scheme,
+                                             .dt = dt,
+                                             .levels = SIM_INT_KEYWORD,
+                                             .eta = NAN,
+                                             .dt_max = NAN,
+                                             .t_end = t_end,
+                                             .max_energy_error = NAN};
   return d;
 }
 

@@ -393,7 +393,7 @@ static void test_rounded_step(void **state) {
     int warned;
   } cases[] = {{SIM_MIXED, NBODY_HERMITE4, NAN, 9e-4, NULL, 1},   {SIM_SINGLE, NBODY_HERMITE4, NAN, 9e-4, NULL, 1},
                {SIM_DOUBLE, NBODY_HERMITE4, NAN, 9e-4, NULL, 0},  {SIM_MIXED, NBODY_HERMITE4, NAN, 1e-3, NULL, 0},
-               {SIM_MIXED, NBODY_HERMITE4, 0.1, 9e-4, NULL, 0},   {SIM_MIXED, NBODY_LEAPFROG, NAN, 9e-4, NULL, 0},
+               {SIM_MIXED, NBODY_HERMITE4, 0.1, NAN, NULL, 0},    {SIM_MIXED, NBODY_LEAPFROG, NAN, 9e-4, NULL, 0},
                {SIM_MIXED, NBODY_HERMITE4, NAN, 9e-4, "none", 0}, {SIM_SINGLE, NBODY_HERMITE4, NAN, 9e-4, "none", 1}};
   warning = "integrate.eta = 0.0009 is below 0.001";
   assert_true(sim_log_add(count_warnings, NULL));

@@ -284,6 +284,38 @@ static void energy(void **unused) {
   drop(&b);
 }
 
+/* In a uniform sphere of radius and mass 1 the acceleration is -r, outside -1/r^2. Of 50000 bodies N = 50000 r^3 are
+ * within r, so that the mass within is known to N^(-1/2): 4 sigma at the inner edge of a shell. Outside, test particles
+ * in random directions feel a dipole of (3/5 / 50000)^(1/2), twice that over r at most of the force, which averages out
+ * over 500 of them: 4 sigma. */
+static void uniform_sphere(void **unused) {
+  (void)unused;
+  enum { N = 50000, TEST = 500 };
+  static const double shells[][2] = {{0.3, 0.5}, {0.5, 0.7}, {0.7, 0.9}, {0.9, 1}, {1.5, 2.5}};
+  bodies b = take_bodies(N + TEST, 1e-3);
+  for (int i = 0; i < N + TEST; i++) {
+    b.mass[i] = i < N ? 1.0 / N : 0;
+    put_on_sphere(&b, i, i < N ? cbrt(draw()) : 1.5 + draw(), origin);
+  }
+  const asked how = with(5, 0.8, 64);
+  double *a = force(&nbody_fmm_cpu, &b, &how, NULL);
+  for (size_t k = 0; k < sizeof shells / sizeof *shells; k++) {
+    const double low = shells[k][0], high = shells[k][1];
+    double sum = 0, expected = 0;
+    for (int i = 0; i < b.n; i++) {
+      const double r = length(b.x, b.n, i);
+      if (r < low || r >= high) continue;
+      for (int c = 0; c < 3; c++) sum -= a[c * b.n + i] * b.x[c * b.n + i] / r;
+      expected += r < 1 ? r : 1 / (r * r);
+    }
+    const double sigma = low < 1 ? 1 / sqrt(N * low * low * low) : sqrt(0.6 / N) * 2 / low / sqrt(TEST);
+    if (!(fabs(sum / expected - 1) < 4 * sigma))
+      fail_msg("from %g to %g: %.4g of the law, sigma %.2g", low, high, sum / expected, sigma);
+  }
+  free(a);
+  drop(&b);
+}
+
 /* Bodies at 0.9 to 1.1 from the centre of a Plummer sphere feel the mass within: (r^2 + 1)^(-3/2) r. Of 50000 bodies
  * some 18000 are within, so that this mass is known to 1/134; 4 sigma. */
 static void plummer_sphere(void **unused) {
@@ -464,6 +496,58 @@ static void collapse_as_direct(driver_place place) {
   driver_destroy(&fmm);
 }
 
+static nbody_sphere galaxy[2] = {{.group = {.species = "stars", .position = {-2, 0.5, 0}, .velocity = {0.5, 0, 0}},
+                                  .n = 1500,
+                                  .mass = 1,
+                                  .radius = 1},
+                                 {.group = {.species = "stars", .position = {2, -0.5, 0}, .velocity = {-0.5, 0, 0}},
+                                  .n = 1500,
+                                  .mass = 1,
+                                  .radius = 1}};
+
+static driver collision(driver_place place, nbody_method method) {
+  driver d = driver_make(place, NBODY_LEAPFROG, 1.0 / 32, 5, 0.1);
+  d.parameters.gravity.solver = method;
+  for (int k = 0; k < 2; k++) {
+    galaxy[k].cutoff = NAN;
+    driver_add(&d, &nbody_hernquist_schema, &galaxy[k]);
+  }
+  driver_create(&d);
+  return d;
+}
+
+/* Mean x of the first galaxy. */
+static double place_of(driver *d) {
+  double sum = 0;
+  for (int i = 0; i < 1500; i++) sum += driver_get(d, "position", 0, i);
+  return sum / 1500;
+}
+
+/* Two galaxies pass through each other: energies as above. Places of the galaxies follow from accelerations whose
+ * errors are of random direction, below NBODY_ERROR of some 0.3, over 5 times: 0.3 / 2 * 25 * 1e-4 for errors of one
+ * direction. */
+static void collide_as_direct(driver_place place) {
+  if (place.backend->kind != SIM_BACKEND_CPU) return;
+  driver direct = collision(place, NBODY_DIRECT), fmm = collision(place, NBODY_FMM);
+  assert_true(place_of(&fmm) < -1.5);
+  driver_run(&direct);
+  driver_run(&fmm);
+  const double error = driver_value(&fmm, "energy", "error"), of_direct = driver_value(&direct, "energy", "error");
+  const double at = place_of(&fmm), expected = place_of(&direct);
+  print_message("    energy error %.3g, of direct sums %.3g; first galaxy at %.6g and %.6g\n", error, of_direct, at,
+                expected);
+  if (!(fabs(error - of_direct) < NBODY_ERROR)) fail_msg("energy error %.3g, of direct sums %.3g", error, of_direct);
+  assert_true(expected > 0); /* they have passed */
+  if (!(fabs(at - expected) < 0.15 * 25 * NBODY_ERROR)) fail_msg("a galaxy at %.6g, expected %.6g", at, expected);
+  driver_destroy(&direct);
+  driver_destroy(&fmm);
+}
+
+static void collides(void **unused) {
+  (void)unused;
+  driver_everywhere(collide_as_direct);
+}
+
 static void collapses(void **unused) {
   (void)unused;
   driver_everywhere(collapse_as_direct);
@@ -494,7 +578,13 @@ static void sampled(void **unused) {
   assert_int_equal(nbody_fmm_cpu.sample(work, numbers, N, x, got, exact), SIM_OK);
   assert_memory_equal(x, b.x, 3 * N * sizeof *x);
   assert_memory_equal(got, a, 3 * N * sizeof *a);
-  double *direct = force(&nbody_direct_cpu, &b, &plain, NULL);
+  double u, *direct = force(&nbody_direct_cpu, &b, &plain, &u), by_parts[2] = {0};
+  const double by_multipoles = nbody_fmm_cpu.potential(work);
+  assert_int_equal(nbody_fmm_cpu.sample_potential(work, numbers, N, got, x), SIM_OK);
+  for (int i = 0; i < N; i++) by_parts[0] += got[i] / 2, by_parts[1] += x[i] / 2;
+  assert_true(fabs(by_parts[0] / by_multipoles - 1) < 1e-12); /* sums of 900 terms of one sign, in another order */
+  assert_true(fabs(by_parts[1] / u - 1) < 1e-12);
+  assert_true(fabs(by_multipoles / u - 1) > 1e-9);        /* so that they differ */
   assert_true(errors_of(exact, direct, N).worst < 1e-11); /* sums of 900 terms, some a thousand times the median */
   nbody_fmm_cpu.accelerate(work, false, &form);           /* the sample has left the solver as it was */
   assert_true(errors_of(a, direct, N).median < 1e-3);
@@ -591,9 +681,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exact_cases), cmocka_unit_test(few_bodies),     cmocka_unit_test(error_falls),
       cmocka_unit_test(error_asked), cmocka_unit_test(softened_law),   cmocka_unit_test(energy),
-      cmocka_unit_test(collapsed),   cmocka_unit_test(plummer_sphere), cmocka_unit_test(one_point),
-      cmocka_unit_test(coincident),  cmocka_unit_test(same_bits),      cmocka_unit_test(permuted),
-      cmocka_unit_test(scaled),      cmocka_unit_test(collapses),      cmocka_unit_test(restarts),
-      cmocka_unit_test(sampled),     cmocka_unit_test(method_kept),    cmocka_unit_test(method_damaged)};
+      cmocka_unit_test(collapsed),   cmocka_unit_test(plummer_sphere), cmocka_unit_test(uniform_sphere),
+      cmocka_unit_test(collides),    cmocka_unit_test(one_point),      cmocka_unit_test(coincident),
+      cmocka_unit_test(same_bits),   cmocka_unit_test(permuted),       cmocka_unit_test(scaled),
+      cmocka_unit_test(collapses),   cmocka_unit_test(restarts),       cmocka_unit_test(sampled),
+      cmocka_unit_test(method_kept), cmocka_unit_test(method_damaged)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

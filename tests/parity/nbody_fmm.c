@@ -503,8 +503,7 @@ static double positions_of_run(nbody_steps steps, double share, double *out) {
   d.parameters.gravity.solver = NBODY_FMM;
   d.parameters.gravity.error = d.parameters.gravity.error_tail = NAN;
   d.parameters.integrate.steps = (int)steps;
-  d.parameters.integrate.levels = steps == NBODY_INDIVIDUAL ? 6 : 0;
-  if (steps == NBODY_INDIVIDUAL) d.parameters.integrate.eta = 0.05;
+  if (steps == NBODY_INDIVIDUAL) d.parameters.integrate.levels = 6, d.parameters.integrate.eta = 0.05;
   driver_add(&d, &nbody_plummer_schema, &cold);
   nbody_fmm_cuda_share = share;
   driver_create(&d);

@@ -51,6 +51,28 @@ double nbody_sigma(const nbody_power *power, double R) {
   return sqrt(nbody_integral(sigma_rate, &s, log(low), log(high), 1000));
 }
 
+static double contrast_rate(double ln_k, const void *power) {
+  const double k = exp(ln_k);
+  return k * k * k * nbody_power_at(power, k) / (2 * pi * pi);
+}
+
+static double displacement_rate(double ln_k, const void *power) { return contrast_rate(ln_k, power) / exp(2 * ln_k); }
+
+/* The waves of the lattice fill a cube of n - 1 units, without the unit cube in its middle: as spheres. */
+static double over_lattice(double (*rate)(double ln_k, const void *power), const nbody_power *power, double size,
+                           int64_t n) {
+  const double least = 2 * pi / size * cbrt(3 / (4 * pi));
+  return sqrt(nbody_integral(rate, power, log(least), log(least * (double)(n - 1)), 100));
+}
+
+double nbody_lattice_contrast(const nbody_power *power, double size, int64_t n) {
+  return over_lattice(contrast_rate, power, size, n);
+}
+
+double nbody_lattice_displacement(const nbody_power *power, double size, int64_t n) {
+  return over_lattice(displacement_rate, power, size, n);
+}
+
 nbody_power nbody_power_of(const nbody_zeldovich *z, const nbody_expansion *e) {
   nbody_power power = {.rows = z->power.rows > 0 ? &z->power : NULL,
                        .index = isnan(z->index) ? 0.965 : z->index,

@@ -17,6 +17,10 @@ nbody_power nbody_power_of(const nbody_zeldovich *z, const nbody_expansion *e);
 double nbody_power_at(const nbody_power *power, double k);
 /* Root mean square of the density contrast in spheres of radius R. */
 double nbody_sigma(const nbody_power *power, double R);
+/* Root mean square over the waves of a lattice of n^3 in a cube of edge `size`: of the density contrast, or of the
+ * length of the Zel'dovich displacements; at a = 1. Waves fill a shell evenly, which is true to some percent. */
+double nbody_lattice_contrast(const nbody_power *power, double size, int64_t n);
+double nbody_lattice_displacement(const nbody_power *power, double size, int64_t n);
 /* Transfer function without baryon wiggles, with k in h/Mpc: D. J. Eisenstein and W. Hu, ApJ 496 (1998) 605, equations
  * 26 and 28 to 31, for a background radiation of 2.7255 K. */
 double nbody_transfer(double omega_m, double omega_b, double h, double k);

@@ -272,25 +272,6 @@ static double kinetic(nbody_work *w) {
   return total(w);
 }
 
-static void sums(nbody_work *w, double t, nbody_sums *out) {
-  const int64_t n = w->state.n;
-  const real *m = w->state.mass, *x = w->state.position, *v = w->state.velocity;
-  double *term = w->terms;
-  for (int64_t i = 0; i < n; i++) term[i] = m[i];
-  out->mass = total(w);
-  out->kinetic = kinetic(w);
-  for (int c = 0; c < 3; c++) {
-    const int64_t p = (c + 1) % 3 * n, q = (c + 2) % 3 * n;
-    for (int64_t i = 0; i < n; i++) term[i] = (double)m[i] * x[c * n + i];
-    out->moment[c] = total(w);
-    for (int64_t i = 0; i < n; i++) term[i] = (double)m[i] * v[c * n + i];
-    out->momentum[c] = total(w);
-    for (int64_t i = 0; i < n; i++) term[i] = m[i] * ((double)x[p + i] * v[q + i] - (double)x[q + i] * v[p + i]);
-    out->angular_momentum[c] = total(w);
-  }
-  out->potential = w->forces.solver->potential(w->forces.work) + nbody_functions_potential(w->functions, t);
-}
-
 static sim_status observe(nbody_work *w, double t, double *values) {
   nbody_functions_observe(w->functions, t, values);
   return SIM_OK;
@@ -325,7 +306,15 @@ static void sort_shells(shell *shells, int64_t n) {
   }
 }
 
-static void radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
+/* Of a system whose mass and moment are known; NaN in a periodic box, which has no centre of mass. */
+static void radii(nbody_work *w, nbody_sums *sums) {
+  double *out = sums->radii;
+  if (w->options.box > 0) {
+    for (int q = 0; q < NBODY_RADII; q++) out[q] = NAN;
+    return;
+  }
+  const double *moment = sums->moment, all = sums->mass;
+  const double centre[3] = {moment[0] / all, moment[1] / all, moment[2] / all};
   const int64_t n = w->state.n;
   const real *m = w->state.mass, *x = w->state.position;
   shell *shells = (shell *)(void *)w->terms;
@@ -342,6 +331,26 @@ static void radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]
     for (; next < NBODY_RADII && (within >= nbody_radius_fractions[next] * mass || i == n - 1); next++)
       out[next] = sqrt(shells[i].distance2);
   }
+}
+
+static void sums(nbody_work *w, double t, nbody_sums *out) {
+  const int64_t n = w->state.n;
+  const real *m = w->state.mass, *x = w->state.position, *v = w->state.velocity;
+  double *term = w->terms;
+  for (int64_t i = 0; i < n; i++) term[i] = m[i];
+  out->mass = total(w);
+  out->kinetic = kinetic(w);
+  for (int c = 0; c < 3; c++) {
+    const int64_t p = (c + 1) % 3 * n, q = (c + 2) % 3 * n;
+    for (int64_t i = 0; i < n; i++) term[i] = (double)m[i] * x[c * n + i];
+    out->moment[c] = total(w);
+    for (int64_t i = 0; i < n; i++) term[i] = (double)m[i] * v[c * n + i];
+    out->momentum[c] = total(w);
+    for (int64_t i = 0; i < n; i++) term[i] = m[i] * ((double)x[p + i] * v[q + i] - (double)x[q + i] * v[p + i]);
+    out->angular_momentum[c] = total(w);
+  }
+  radii(w, out);
+  out->potential = w->forces.solver->potential(w->forces.work) + nbody_functions_potential(w->functions, t);
 }
 
 const nbody_ops NBODY_OPS = {
@@ -364,5 +373,4 @@ const nbody_ops NBODY_OPS = {
     .kinetic = kinetic,
     .sums = sums,
     .observe = observe,
-    .radii = radii,
 };

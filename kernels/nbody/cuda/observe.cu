@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { THREADS = NBODY_PARTIAL_BODIES, BODY_SUMS = NBODY_LEAST };
+enum { THREADS = NBODY_PARTIAL_BODIES, BODY_SUMS = NBODY_LEAST, PASSES = 8 };
 
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 
@@ -63,37 +63,23 @@ template <typename real> double nbody_cuda_kinetic(nbody_work *w) {
   return kinetic;
 }
 
-template <typename real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out) {
-  const bool external = w->functions.energy != nullptr;
-  if (external) nbody_cuda_external_energy(w, t);
-  enqueue_sums<real>(w);
-  double r[NBODY_QUANTITIES];
-  read_back(r, w->result, sizeof r);
-  out->mass = r[NBODY_MASS];
-  out->kinetic = r[NBODY_KINETIC];
-  out->potential = w->forces.solver->potential(w->forces.work);
-  if (external) out->potential += r[NBODY_EXTERNAL_ENERGY];
-  for (int c = 0; c < 3; c++) {
-    out->moment[c] = r[NBODY_MOMENT + c];
-    out->momentum[c] = r[NBODY_MOMENTUM + c];
-    out->angular_momentum[c] = r[NBODY_ANGULAR_MOMENTUM + c];
-  }
-}
-
 /* ---- shares of the mass ---- */
 
 /* Squared distances are searched by their bits, one byte a pass, most significant first: non-negative floating-point
  * numbers have the order of their bits. Masses are summed as integers, so that the order of additions does not
  * matter. */
 template <typename real>
-static __global__ void __launch_bounds__(THREADS) weigh(int n, const real *mass, const real *position, double3 centre,
-                                                        double to_integer, int pass, nbody_search *search) {
+static __global__ void __launch_bounds__(THREADS)
+    weigh(int n, const real *mass, const real *position, const double *result, double to_integer, int pass,
+          nbody_search *search) {
   __shared__ unsigned long long bins[NBODY_RADII][256];
   for (int k = threadIdx.x; k < NBODY_RADII * 256; k += THREADS) (&bins[0][0])[k] = 0;
+  const double all = result[NBODY_MASS];
+  const double cx = result[NBODY_MOMENT] / all, cy = result[NBODY_MOMENT + 1] / all,
+               cz = result[NBODY_MOMENT + 2] / all;
   __syncthreads();
   for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < n; i += (long long)gridDim.x * THREADS) {
-    const double dx = position[i] - centre.x, dy = position[(size_t)n + i] - centre.y,
-                 dz = position[2 * (size_t)n + i] - centre.z;
+    const double dx = position[i] - cx, dy = position[(size_t)n + i] - cy, dz = position[2 * (size_t)n + i] - cz;
     const unsigned long long key = (unsigned long long)__double_as_longlong(dx * dx + dy * dy + dz * dz);
     const unsigned long long weight = (unsigned long long)__double2ll_rn(mass[i] * to_integer);
     for (int q = 0; q < NBODY_RADII; q++)
@@ -109,8 +95,9 @@ struct fractions {
   double of[NBODY_RADII];
 };
 
-/* Finds the byte at which the requested mass is reached; one warp a radius, eight bytes a lane. */
-static __global__ void narrow(int pass, fractions wanted, nbody_search *search) {
+/* Finds the byte at which the requested mass is reached; one warp a radius, eight bytes a lane. The last pass gives the
+ * radius. */
+static __global__ void narrow(int pass, fractions wanted, nbody_search *search, double *radius) {
   typedef unsigned long long u64;
   const int q = blockIdx.x, lane = threadIdx.x;
   u64 *bins = search->mass[q] + 8 * lane, here[8], within = 0;
@@ -124,34 +111,49 @@ static __global__ void narrow(int pass, fractions wanted, nbody_search *search) 
   if (below >= target || below + within < target) return; /* one lane continues, none where there is no mass */
   int byte = 0;
   while (below + here[byte] < target) below += here[byte++];
-  search->prefix[q] = (pass == 0 ? 0 : search->prefix[q]) << 8 | (unsigned)(8 * lane + byte);
+  const u64 prefix = (pass == 0 ? 0 : search->prefix[q]) << 8 | (unsigned)(8 * lane + byte);
+  search->prefix[q] = prefix;
   search->wanted[q] = target - below;
+  if (pass == PASSES - 1) radius[q] = sqrt(__longlong_as_double((long long)prefix));
 }
 
-template <typename real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]) {
+/* Enqueues the radii about the centre of mass, from the sums in w->result, into it. */
+template <typename real> static void enqueue_radii(nbody_work *w) {
   static const sim_kernel weighing = {"nbody_weigh", "observe", SIM_LIMIT_BYTES};
   static const sim_kernel narrowing = {"nbody_narrow", "observe", SIM_LIMIT_BYTES};
   const int64_t n = w->state.n;
   const int blocks = nbody_partials(n), most = 4 * sim_cuda_multiprocessors();
   fractions wanted;
   for (int q = 0; q < NBODY_RADII; q++) wanted.of[q] = nbody_radius_fractions[q];
-  for (int pass = 0; pass < 8; pass++) {
+  for (int pass = 0; pass < PASSES; pass++) {
     sim_cuda_begin(&weighing);
     weigh<real><<<(unsigned)(blocks < most ? blocks : most), THREADS, 0, stream()>>>(
-        (int)n, (const real *)w->state.mass, (const real *)w->state.position,
-        make_double3(centre[0], centre[1], centre[2]), w->mass_unit, pass, w->search);
+        (int)n, (const real *)w->state.mass, (const real *)w->state.position, w->result, w->mass_unit, pass, w->search);
     sim_cuda_end(&weighing, 4.0 * sizeof(real) * (double)n);
     sim_cuda_begin(&narrowing);
-    narrow<<<NBODY_RADII, 32, 0, stream()>>>(pass, wanted, w->search);
+    narrow<<<NBODY_RADII, 32, 0, stream()>>>(pass, wanted, w->search, w->result + NBODY_RADIUS);
     sim_cuda_end(&narrowing, sizeof(nbody_search));
   }
-  uint64_t bits[NBODY_RADII];
-  read_back(bits, w->search->prefix, sizeof bits);
-  for (int q = 0; q < NBODY_RADII; q++) {
-    double square;
-    memcpy(&square, &bits[q], sizeof square);
-    out[q] = sqrt(square);
+}
+
+template <typename real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out) {
+  const bool external = w->functions.energy != nullptr;
+  const bool open = w->options.box == 0; /* a periodic box has no centre of mass */
+  if (external) nbody_cuda_external_energy(w, t);
+  enqueue_sums<real>(w);
+  if (open) enqueue_radii<real>(w);
+  out->potential = w->forces.solver->potential(w->forces.work);
+  double r[NBODY_RESULTS];
+  read_back(r, w->result, sizeof r);
+  out->mass = r[NBODY_MASS];
+  out->kinetic = r[NBODY_KINETIC];
+  if (external) out->potential += r[NBODY_EXTERNAL_ENERGY];
+  for (int c = 0; c < 3; c++) {
+    out->moment[c] = r[NBODY_MOMENT + c];
+    out->momentum[c] = r[NBODY_MOMENTUM + c];
+    out->angular_momentum[c] = r[NBODY_ANGULAR_MOMENTUM + c];
   }
+  for (int q = 0; q < NBODY_RADII; q++) out->radii[q] = open ? r[NBODY_RADIUS + q] : NAN;
 }
 
 /* ---- time steps ---- */
@@ -214,5 +216,3 @@ template double nbody_cuda_kinetic<float>(nbody_work *w);
 template double nbody_cuda_kinetic<double>(nbody_work *w);
 template void nbody_cuda_sums<float>(nbody_work *w, double t, nbody_sums *out);
 template void nbody_cuda_sums<double>(nbody_work *w, double t, nbody_sums *out);
-template void nbody_cuda_radii<float>(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
-template void nbody_cuda_radii<double>(nbody_work *w, const double centre[3], double out[NBODY_RADII]);

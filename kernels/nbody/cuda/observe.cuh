@@ -7,7 +7,6 @@
 /* As in nbody_ops. */
 template <typename real> double nbody_cuda_kinetic(nbody_work *w);
 template <typename real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out);
-template <typename real> void nbody_cuda_radii(nbody_work *w, const double centre[3], double out[NBODY_RADII]);
 double nbody_cuda_step_softened(nbody_work *w, double eta);
 double nbody_cuda_step_aarseth(nbody_work *w, double eta, double dt);
 

@@ -24,7 +24,7 @@ static layout layout_of(const nbody_options *options, bool single) {
   l.search = 0;
   l.histogram = sizeof(nbody_search);
   l.result = l.histogram + sizeof(nbody_histogram);
-  l.partial = l.result + NBODY_QUANTITIES * sizeof(double);
+  l.partial = l.result + NBODY_RESULTS * sizeof(double);
   l.observed = l.partial + NBODY_QUANTITIES * blocks * sizeof(double);
   l.before = l.observed + (options->observe != NULL ? options->observe->count : 0) * (blocks + 1) * sizeof(double);
   l.x0 = l.before + (options->jerk ? 6 * n * sizeof(double) : 0);
@@ -141,7 +141,6 @@ template <typename real> static constexpr nbody_ops table_of(sim_dtype dtype) {
       .kinetic = nbody_cuda_kinetic<real>,
       .sums = nbody_cuda_sums<real>,
       .observe = observe,
-      .radii = nbody_cuda_radii<real>,
   };
 }
 

@@ -19,7 +19,9 @@ enum {
   NBODY_ANGULAR_MOMENTUM = NBODY_MOMENTUM + 3,
   NBODY_LEAST = NBODY_ANGULAR_MOMENTUM + 3,
   NBODY_EXTERNAL_ENERGY = NBODY_LEAST, /* shares a slot: never needed at the same time */
-  NBODY_QUANTITIES
+  NBODY_QUANTITIES,                    /* that are reduced from partial results */
+  NBODY_RADIUS = NBODY_QUANTITIES,
+  NBODY_RESULTS = NBODY_RADIUS + NBODY_RADII
 };
 
 /* Search for the distance that contains a given fraction of the mass, byte by byte. */
@@ -41,7 +43,7 @@ struct nbody_work {
   void *x0, *v0; /* Hermite scheme: before the step, [3][n] of the state's type */
   double *a0, *j0;
   double *partial; /* [NBODY_QUANTITIES][nbody_partials(n)] */
-  double *result;  /* [NBODY_QUANTITIES], read back by the host */
+  double *result;  /* [NBODY_RESULTS], read back by the host */
   nbody_search *search;
   nbody_histogram *histogram; /* individual steps: of `level` */
   nbody_histogram counts;     /* the same on the host */

@@ -50,8 +50,8 @@
  * fp32 with leaves of twice as many bodies. In fp32 a device may take 1 / sqrt as it likes.
  *
  * Some bodies (individual steps). The first force on some bodies after one on all builds a tree; the next
- * NBODY_FMM_REFITS keep its frame, the order of bodies and the cells, with the new positions, of which centres, radii and
- * moments are made anew. Only cells with a target have lists and fields, and only targets are summed.
+ * NBODY_FMM_REFITS keep its frame, the order of bodies and the cells, with the new positions, of which centres, radii
+ * and moments are made anew. Only cells with a target have lists and fields, and only targets are summed.
  *
  * Periodic box of edge B. The frame is the box: X = x k with k = 1 / B rounded, in fp64 and then rounded to `real`; low
  * = 0; E = B, H = h k. An entry of a list is a cell with a shift, of components 0, 1 or -1 and code s_x + 3 s_y + 9

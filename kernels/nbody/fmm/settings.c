@@ -50,14 +50,25 @@ static const rates on_cuda[2] = {{{0, 0, 0, 40e-12, 64e-12, 111e-12, 200e-12}, 9
 /* Seconds a body of what one CPU thread does alone: cells, offsets of the sort. */
 static const double alone = 10e-9;
 
-/* In a periodic box, seconds of a pair of direct sums. CPU: measured; CUDA: estimated by the bytes of the table's rows.
- */
-static const double periodic_pair[SIM_BACKEND_KINDS][2] = {
-    [SIM_BACKEND_CPU] = {20e-9, 10e-9},
-    [SIM_BACKEND_CUDA] = {0.2e-9, 0.1e-9},
+/* In a periodic box, seconds: of a pair of direct sums; of the outer images of multipoles, a force and a body. CPU:
+ * measured with 256 to 32768 bodies; CUDA: estimated by the bytes of the table's rows. */
+typedef struct periodic_rates {
+  double pair[2]; /* [single] */
+  double outer_start, outer_body;
+} periodic_rates;
+static const periodic_rates periodic_on_cpu[SIM_ISA_COUNT] = {
+    [SIM_ISA_PLAIN] = {{300e-9, 117e-9}, 6e-3, 5e-6},
+    [SIM_ISA_AVX2] = {{33e-9, 14.5e-9}, 5e-3, 0.8e-6},
+    [SIM_ISA_AVX512] = {{19.3e-9, 9.7e-9}, 5e-3, 0.3e-6},
 };
-/* Outer images: seconds a force, and a body; likewise. */
-static const double outer_start[SIM_BACKEND_KINDS] = {4e-3, 0.1e-3}, outer_body[SIM_BACKEND_KINDS] = {0.3e-6, 0.3e-9};
+static const periodic_rates periodic_on_cuda = {{0.2e-9, 0.1e-9}, 0.1e-3, 0.3e-9};
+
+/* Copies of the bodies in the lists of a periodic box. */
+enum { IMAGES = NBODY_FMM_SHIFTS };
+
+static const periodic_rates *periodic_rates_of(const nbody_options *options, sim_backend_kind kind) {
+  return kind == SIM_BACKEND_CPU ? &periodic_on_cpu[options->isa] : &periodic_on_cuda;
+}
 
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n) {
   const nbody_fmm_settings *settings = &options->fmm;
@@ -65,14 +76,17 @@ nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_back
   const rates *r = cpu ? &on_cpu[options->isa][single] : &on_cuda[single];
   const double open = 0.8 / settings->theta, size = settings->leaf / 64.0, threads = cpu ? options->threads : 1;
   nbody_fmm_estimate out;
-  /* Fits to a Plummer sphere; with few bodies all are near. */
-  const double most = 1400 * size * pow(open, 3.6) * (1 + pow(9000 / n, 0.7));
-  out.near = n / (1 + n / most) + options->crowd * options->crowd / n;
+  /* Fits to a Plummer sphere, in a periodic box to a uniform one; with few bodies all are near, and all their images.
+   */
+  const double all = periodic ? IMAGES * n : n;
+  const double most = 1400 * size * pow(open, 3.6) * (periodic ? 1 : 1 + pow(9000 / n, 0.7));
+  out.near = all / (1 + all / most) + options->crowd * options->crowd / n;
   out.far = 33 / size * open * open / (1 + 15000 * pow(open, 3) / n);
   out.seconds =
       r->start + n * ((cpu ? alone : 0) + (r->body + out.far * r->far[settings->order] + out.near * r->near) / threads);
-  if (periodic) out.seconds += outer_start[kind] + n * outer_body[kind] / threads;
-  out.direct = n * n * (periodic ? periodic_pair[kind][single] : r->pair) / threads;
+  const periodic_rates *images = periodic_rates_of(options, kind);
+  if (periodic) out.seconds += images->outer_start + n * images->outer_body / threads;
+  out.direct = n * n * (periodic ? images->pair[single] : r->pair) / threads;
   return out;
 }
 

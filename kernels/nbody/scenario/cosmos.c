@@ -28,6 +28,9 @@ static void check_universe(const nbody_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, p->pair != NULL ? "pair" : "pair_force", "expected gravity alone beside expansion");
   if (i->scheme != NBODY_LEAPFROG)
     sim_faults_add(faults, 0, "integrate.scheme", "expected \"leapfrog\", the only scheme with expansion");
+  if (i->steps == NBODY_INDIVIDUAL)
+    sim_faults_add(faults, 0, "integrate.steps",
+                   "expected \"shared\", got \"individual\", whose steps halve a time, and not da/a as with expansion");
   if (isnan(i->dt) || i->dt > 0.5)
     sim_faults_add(faults, 0, "integrate.dt", "expected da/a of a step, a number up to 0.5, with expansion");
   if (!(i->t_end > e->a_start))

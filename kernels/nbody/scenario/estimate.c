@@ -1,4 +1,5 @@
 /* Estimate of the work and the time of a run, for `sim check`. */
+#include "kernels/nbody/cosmos/power.h"
 #include "kernels/nbody/run.h"
 
 #include "engine/log.h"
@@ -48,6 +49,24 @@ static void warn_of_rounded_steps(const nbody_parameters *p, const nbody_laws *l
           i->eta, least_single_eta, sim_precision_name(precision));
 }
 
+/* Zel'dovich's displacements are the first order of a series in the density contrast: the second order of the power is
+ * about the square of its root mean square. */
+static const double most_contrast = 0.3;
+
+static void warn_of_late_start(const nbody_parameters *p) {
+  const nbody_zeldovich *z = nbody_zeldovich_of(p);
+  const nbody_expansion *e = &p->expansion;
+  if (z == NULL || !e->given || !p->box.given) return;
+  const nbody_power power = nbody_power_of(z, e);
+  const double growth = nbody_growth(e, e->a_start) / nbody_growth(e, 1);
+  const double contrast = growth * nbody_lattice_contrast(&power, p->box.size, z->n);
+  if (contrast > most_contrast)
+    sim_log(SIM_LOG_WARN,
+            "sim.zeldovich: the density contrast at expansion.a_start = %.4g has a root mean square of %.2g by linear "
+            "theory, which holds for contrasts up to about %.1g: take an earlier a_start, or a smaller sigma8 or power",
+            e->a_start, contrast, most_contrast);
+}
+
 /* Mixed precision is that of pairs alone. */
 static void tell_of_no_pairs(const nbody_parameters *p, const nbody_laws *laws) {
   if (p->common.precision == SIM_MIXED && laws->no_pairs)
@@ -63,7 +82,8 @@ static sim_status row_seconds(const nbody_options *options, const nbody_solver *
   SIM_TRY(solver->estimate(&wide, n, &cost));
   const double pairs = 2 * fmin(n, NBODY_SAMPLES) / n; /* without Newton's third law */
   *measurement = solver->sample != NULL ? pairs * nbody_fmm_estimate_for(&wide, kind, n).direct : 0;
-  *row = cost.interactions / cost.rate + cost.additions / function_rate(options, kind) + *measurement;
+  *row = cost.interactions / cost.rate + cost.additions / function_rate(options, kind) +
+         (solver->sample_potential != NULL ? 2 : 1) * *measurement;
   return SIM_OK;
 }
 
@@ -74,6 +94,7 @@ sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *option
   const nbody_laws *laws = &options->laws;
   double external, observe = 0;
   nbody_cost cost;
+  if (!options->begun) warn_of_late_start(p);
   warn_of_late_forces(p, laws);
   warn_of_rounded_steps(p, laws);
   tell_of_no_pairs(p, laws);

@@ -258,7 +258,7 @@ static const sim_field integrate_fields[] = {
      .doc = "shared: one step for all bodies; individual: dt, or dt halved up to `levels` times, for each body by its "
             "acceleration, from eta (leapfrog with softening > 0)"},
     {SIM_FIELD(nbody_integrate, levels), .type = SIM_INT, .flags = SIM_RANGE, .min = 0, .max = NBODY_LEVELS_MAX,
-     .initial = "10", .doc = "individual steps: most times that dt is halved"},
+     .initial = "auto", .keyword = "auto", .doc = "individual steps: most times that dt is halved; auto: 10"},
     {SIM_FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",
      .keyword = "auto",
      .doc = "accuracy of adaptive and of individual steps. hermite4: Aarseth's formula, auto 0.01, below 0.001 in "
@@ -398,6 +398,23 @@ static void check_individual(const nbody_integrate *integrate, double softening,
     sim_faults_add(faults, 0, "integrate.dt_max", "has no effect with steps = \"individual\": dt is the longest step");
 }
 
+/* Faults of keys for adaptive and individual steps that stand beside shared steps of fixed length; else their
+ * defaults. */
+static void check_accuracy(nbody_integrate *integrate, sim_faults *faults) {
+  const bool individual = integrate->steps == NBODY_INDIVIDUAL, adaptive = isnan(integrate->dt);
+  if (!individual && integrate->levels != SIM_INT_KEYWORD)
+    sim_faults_add(faults, 0, "integrate.levels", "has no effect with steps = \"shared\": expected \"individual\"");
+  if (!individual && !adaptive && !isnan(integrate->eta))
+    sim_faults_add(faults, 0, "integrate.eta",
+                   "has no effect with steps of one fixed length: expected dt = \"adaptive\", or steps = "
+                   "\"individual\"");
+  if (!individual && !adaptive && !isnan(integrate->dt_max))
+    sim_faults_add(faults, 0, "integrate.dt_max", "has no effect with a number for dt: expected dt = \"adaptive\"");
+  if (individual && integrate->levels == SIM_INT_KEYWORD) integrate->levels = 10;
+  if ((individual || adaptive) && isnan(integrate->eta))
+    integrate->eta = integrate->scheme == NBODY_HERMITE4 ? 0.01 : 0.2;
+}
+
 static void check_time(const nbody_integrate *integrate, double softening, bool law, sim_faults *faults) {
   const size_t before = faults->count;
   if (integrate->steps == NBODY_INDIVIDUAL) check_individual(integrate, softening, law, faults);
@@ -515,17 +532,14 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   nbody_parameters *p = parameters;
   const bool law = p->pair != NULL || p->pair_force != NULL;
   check_error(p, faults);
+  check_accuracy(&p->integrate, faults);
   SIM_TRY(check_laws(p, faults));
   nbody_make_tables(p, faults);
   if (!law) p->gravity.G = nbody_gravitational_constant(p);
-  if (isnan(p->integrate.eta)) p->integrate.eta = p->integrate.scheme == NBODY_HERMITE4 ? 0.01 : 0.2;
   check_bodies(&p->bodies, faults);
   check_box(p, faults);
   nbody_check_expansion(p, faults);
-  if (p->integrate.steps == NBODY_INDIVIDUAL && p->box.given)
-    sim_faults_add(faults, 0, "integrate.steps", "expected \"shared\", got \"individual\", which is for open space");
-  else if (!p->expansion.given)
-    check_time(&p->integrate, p->gravity.softening, law, faults);
+  if (!p->expansion.given) check_time(&p->integrate, p->gravity.softening, law, faults);
   if (p->gravity.solver == NBODY_FMM && p->integrate.scheme == NBODY_HERMITE4)
     sim_faults_add(faults, 0, "gravity.solver",
                    "\"fmm\" gives no time derivative of the force, which hermite4 needs: expected \"direct\" or "

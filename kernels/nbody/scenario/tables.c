@@ -66,6 +66,10 @@ static const sim_field force_error_columns[] = {
     COLUMN(median, .display = SIM_DISPLAY_ERROR,
            .doc = "|da| / |a| of the acceleration by the other bodies, median of 1000 bodies; NaN: direct sums"),
     COLUMN(tail, .display = SIM_DISPLAY_ERROR, .doc = "the same, of 99.9 % of them"),
+    COLUMN(potential, .display = SIM_DISPLAY_ERROR,
+           .doc = "|sum of du| / sum of |u| of their potential energies u: about the relative error of `potential` in "
+                  "the table energy, which changes slowly; a change of `error` below it may be that of the multipoles. "
+                  "NaN on the GPU"),
     {0}};
 const sim_table nbody_force_error_table = {"force_error", "error of fast multipoles; unless solver is direct",
                                            force_error_columns};
@@ -89,9 +93,9 @@ static void make_level_table(nbody_parameters *p) {
   p->level_table = (sim_table){level_table.name, level_table.doc, p->level_columns};
 }
 
-int nbody_spectrum_table(const nbody_parameters *p) {
+int nbody_table_of(const nbody_parameters *p, const sim_table *table) {
   for (int i = 0; p->tables[i] != NULL; i++)
-    if (p->tables[i] == &p->spectrum_table) return i;
+    if (p->tables[i] == table) return i;
   return -1;
 }
 

@@ -10,8 +10,8 @@ enum { NBODY_TABLE_ENERGY, NBODY_TABLE_LAGRANGIAN };
 /* The table of runs that may take fast multipoles: median, and 99.9 %. */
 extern const sim_table nbody_force_error_table;
 
-/* Index of the table `spectrum`, the last one; -1: none. */
-int nbody_spectrum_table(const nbody_parameters *p);
+/* Index of one of the tables of p; -1: the run does not have it. */
+int nbody_table_of(const nbody_parameters *p, const sim_table *table);
 
 /* Columns of the table `energy`. */
 enum {

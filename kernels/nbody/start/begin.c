@@ -284,8 +284,7 @@ static sim_status check_single_range(const nbody_run *run) {
   return status;
 }
 
-/* Largest magnitude of a component in a state array of [n] or [3][n]; *at: its body. */
-static sim_status find_greatest(const nbody_run *run, const sim_buffer *buffer, int64_t *at, double *value) {
+sim_status nbody_find_greatest(const nbody_run *run, const sim_buffer *buffer, int64_t *at, double *value) {
   const void *values;
   void *copy;
   const int64_t count = (int64_t)(sim_buffer_bytes(buffer) / sim_dtype_size(buffer->dtype));
@@ -310,7 +309,7 @@ sim_status nbody_check_force(const nbody_run *run, const nbody_options *options)
   SIM_TRY(find_infinite(run, &run->acceleration, &bad));
   if (bad < 0) SIM_TRY(find_infinite(run, &run->jerk, &bad));
   if (bad < 0) return SIM_OK;
-  SIM_TRY(find_greatest(run, &run->mass, &heaviest, &mass));
+  SIM_TRY(nbody_find_greatest(run, &run->mass, &heaviest, &mass));
   SIM_TRY(fetch(run, &run->position, &positions, &copy));
   const uint64_t *id = run->id.data;
   sim_status status = SIM_OK;
@@ -335,8 +334,8 @@ sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) {
   double mass, speed;
   const bool kinetic = isfinite(sums->kinetic);
   if (kinetic && (isfinite(sums->potential) || !run->laws.potential_known)) return SIM_OK;
-  SIM_TRY(find_greatest(run, &run->mass, &heaviest, &mass));
-  SIM_TRY(find_greatest(run, &run->velocity, &fastest, &speed));
+  SIM_TRY(nbody_find_greatest(run, &run->mass, &heaviest, &mass));
+  SIM_TRY(nbody_find_greatest(run, &run->velocity, &fastest, &speed));
   const uint64_t *id = run->id.data;
   if (!kinetic)
     return sim_fail(SIM_ERR_SCENARIO,

@@ -21,7 +21,9 @@ struct nbody_solver_work {
   double *table;
   float *single_table; /* with options.single_pairs */
   double *terms, *partial;
-  void *memory; /* one allocation for all arrays above */
+  int64_t *numbers; /* individual steps: of the targets, [n] */
+  double *found;    /* their accelerations, [3][n] */
+  void *memory;     /* one allocation for all arrays above */
 };
 
 static const nbody_periodic *const all_loops[SIM_ISA_COUNT][2] = {
@@ -43,7 +45,7 @@ static const nbody_periodic *loops_of(const nbody_solver_work *w, bool single) {
 
 /* Byte offsets of the arrays. */
 typedef struct layout {
-  size_t columns[4], table, single_table, terms, partial, total;
+  size_t columns[4], table, single_table, terms, partial, numbers, found, total;
 } layout;
 
 static size_t take(size_t *total, double count, size_t size) {
@@ -61,6 +63,8 @@ static layout layout_of(const nbody_options *options) {
       take(&l.total, options->single_pairs ? (double)NBODY_TABLE_ROWS * NBODY_TABLE_ROW : 0, sizeof(float));
   l.terms = take(&l.total, n, sizeof(double));
   l.partial = take(&l.total, n / SIM_REDUCE_BLOCK + 1, sizeof(double));
+  l.numbers = take(&l.total, options->individual ? n : 0, sizeof(int64_t));
+  l.found = take(&l.total, options->individual ? 3 * n : 0, sizeof(double));
   return l;
 }
 
@@ -92,6 +96,8 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
   w->table = (double *)(void *)(at + l.table);
   w->terms = (double *)(void *)(at + l.terms);
   w->partial = (double *)(void *)(at + l.partial);
+  w->numbers = (int64_t *)(void *)(at + l.numbers);
+  w->found = (double *)(void *)(at + l.found);
   nbody_lattice_fill_table(options->softening / options->box, options->threads, w->table);
   if (!options->single_pairs) return SIM_OK;
   w->single_table = (float *)(void *)(at + l.single_table);
@@ -177,6 +183,30 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
   accelerate_some(w, NULL, n, a);
 }
 
+static void accelerate_targets(nbody_solver_work *w, const nbody_targets *targets) {
+  const int64_t n = w->state.n;
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++)
+    if (targets->level[i] >= targets->least) w->numbers[count++] = i;
+  accelerate_some(w, w->numbers, count, w->found);
+  for (int c = 0; c < 3; c++)
+    for (int64_t k = 0; k < count; k++) w->state.acceleration[c * n + w->numbers[k]] = w->found[c * count + k];
+}
+
+void nbody_direct_periodic_sample_potential(nbody_solver_work *w, const int64_t *of, int count, double *exact) {
+  const nbody_periodic *loops = loops_of(w, false);
+  const double mass = pack(w, false);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(w->options.threads)
+  for (int first = 0; first < count; first += NBODY_PERIODIC_TARGETS) {
+    int64_t numbers[NBODY_PERIODIC_TARGETS];
+    double sum[NBODY_PERIODIC_TARGETS];
+    list_targets(of, first, count, numbers);
+    loops->potential(&w->bodies, numbers, sum);
+    for (int k = 0; k < NBODY_PERIODIC_TARGETS && first + k < count; k++)
+      exact[first + k] = -(w->options.G * mass * mass / w->options.box) * w->columns[3][numbers[k]] * sum[k];
+  }
+}
+
 static double potential(nbody_solver_work *w) {
   const int64_t n = w->state.n;
   if (w->options.laws.no_pairs) return 0;
@@ -204,8 +234,7 @@ static sim_status supports(const nbody_options *options) {
 }
 
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
-  static const double wide[SIM_ISA_COUNT] = {2e6, 4e7, 1e8}, narrow[SIM_ISA_COUNT] = {5e6, 1e8, 2e8};
-  out->rate = (options->single_pairs ? narrow : wide)[options->isa] * options->threads;
+  out->rate = n * n / nbody_fmm_estimate_for(options, SIM_BACKEND_CPU, n).direct;
   return nbody_direct_count(options, n, out);
 }
 
@@ -218,5 +247,6 @@ const nbody_solver nbody_direct_periodic_cpu = {
     .destroy = destroy,
     .describe = describe,
     .accelerate = accelerate,
+    .accelerate_some = accelerate_targets,
     .potential = potential,
 };

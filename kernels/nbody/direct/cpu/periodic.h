@@ -37,5 +37,7 @@ extern const nbody_periodic nbody_periodic_double_avx512, nbody_periodic_single_
 /* exact[3][count]: accelerations of bodies numbers[count] of the state as it is, by a work of nbody_direct_periodic_cpu
  * with fp64 terms. */
 void nbody_direct_periodic_sample(nbody_solver_work *work, const int64_t *numbers, int count, double *exact);
+/* exact[count]: their masses times potentials. */
+void nbody_direct_periodic_sample_potential(nbody_solver_work *work, const int64_t *numbers, int count, double *exact);
 
 #endif

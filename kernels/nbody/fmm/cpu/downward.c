@@ -484,7 +484,7 @@ static sim_status target(const nbody_fmm_job *job, int64_t cell, int thread) {
 }
 
 #if !NBODY_SINGLE
-static void exact(const nbody_fmm_tree *t, const int64_t numbers[8], double *out) {
+SIMD_INLINE void direct_sums(const nbody_fmm_tree *t, const int64_t numbers[8], const bool potential, double *out) {
   const sources all = {.body = t->bodies, .count = t->n};
   const vreal softening2 = v_set(t->softening * t->softening);
   for (int first = 0; first < 8; first += SIMD_WIDTH) {
@@ -497,14 +497,24 @@ static void exact(const nbody_fmm_tree *t, const int64_t numbers[8], double *out
     for (int c = 0; c < 3; c++) x[c] = v_load(lanes[c]);
     for (int q = 0; q < STRANDS; q++)
       for (int c = 0; c < 3; c++) sum[q][c] = v_set(0);
-    add_range(x, &all, 0, (t->n + STRANDS - 1) / STRANDS * STRANDS, softening2, true, v_load(lanes[3]), 0, false, sum);
-    for (int c = 0; c < 3; c++) {
+    add_range(x, &all, 0, (t->n + STRANDS - 1) / STRANDS * STRANDS, softening2, true, v_load(lanes[3]), 0, potential,
+              sum);
+    for (int c = 0; c < (potential ? 1 : 3); c++) {
       v_store(lanes[c], v_add(v_add(sum[0][c], sum[2][c]), v_add(sum[1][c], sum[3][c])));
       for (int l = 0; l < SIMD_WIDTH; l++) out[8 * c + first + l] = lanes[c][l];
     }
   }
 }
-const nbody_fmm_down NBODY_FMM_DOWN = {target, exact};
+
+static void exact(const nbody_fmm_tree *t, const int64_t numbers[8], double *out) {
+  direct_sums(t, numbers, false, out);
+}
+
+static void exact_potential(const nbody_fmm_tree *t, const int64_t numbers[8], double *out) {
+  direct_sums(t, numbers, true, out);
+}
+
+const nbody_fmm_down NBODY_FMM_DOWN = {target, exact, exact_potential};
 #else
-const nbody_fmm_down NBODY_FMM_DOWN = {target, NULL};
+const nbody_fmm_down NBODY_FMM_DOWN = {target, NULL, NULL};
 #endif

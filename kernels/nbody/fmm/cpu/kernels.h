@@ -53,13 +53,13 @@ typedef struct nbody_fmm_translate {
 /* Lists, field and, of a leaf, forces of a target cell, whose field holds the parent's. SIM_ERR_NO_MEMORY. */
 typedef sim_status nbody_fmm_downward(const nbody_fmm_job *job, int64_t cell, int thread);
 
-/* Direct sums in units of the box, out[3][8], of 8 bodies `numbers` of a tree whose bodies are nbody_fmm_tree_pack's.
- */
+/* Direct sums in units of the box, of 8 bodies `numbers` of a tree whose bodies are nbody_fmm_tree_pack's:
+ * accelerations out[3][8], or potentials out[8], as positive numbers. */
 typedef void nbody_fmm_exact(const nbody_fmm_tree *tree, const int64_t numbers[8], double *out);
 
 typedef struct nbody_fmm_down {
   nbody_fmm_downward *target;
-  nbody_fmm_exact *exact; /* fp64 only, else NULL */
+  nbody_fmm_exact *exact, *exact_potential; /* fp64 only, else NULL */
 } nbody_fmm_down;
 
 /* By instruction set and precision, as nbody_tiles. */

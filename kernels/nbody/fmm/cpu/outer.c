@@ -100,13 +100,22 @@ static void field(nbody_fmm_outer *o, int cube) {
       }
 }
 
-static void accelerate(const nbody_fmm_tree *t, const nbody_fmm_outer *o, int cube, double scale, double factor,
-                       double *acceleration) {
+/* Whether one of SIMD_WIDTH bodies, in the order of keys, is a target. */
+static bool has_target(const nbody_fmm_tree *t, const nbody_targets *targets, int64_t body, int64_t end) {
+  bool has = targets == NULL;
+  for (int l = 0; !has && l < SIMD_WIDTH && body + l < end; l++)
+    has = targets->level[t->order[body + l]] >= targets->least;
+  return has;
+}
+
+static void accelerate(const nbody_fmm_tree *t, const nbody_fmm_outer *o, int cube, const nbody_targets *targets,
+                       double scale, double factor, double *acceleration) {
   int at[3];
   const double *const f = o->fields[cube];
   const int64_t end = o->first[cube + 1];
   nbody_fmm_outer_cube(cube, at);
   for (int64_t body = o->first[cube]; body < end; body += SIMD_WIDTH) {
+    if (!has_target(t, targets, body, end)) continue;
     vreal away[3], mass, power[3][P + 1], sum[3] = {v_set(0), v_set(0), v_set(0)};
     load(t, at, body, end, away, &mass);
     list_powers(away, power);

@@ -17,9 +17,9 @@ typedef struct nbody_fmm_outer_loops {
   void (*moments)(const nbody_fmm_tree *tree, nbody_fmm_outer *outer, int cube);
   void (*field)(nbody_fmm_outer *outer, int cube);
   /* Adds what the bodies of a cube feel to acceleration[3][n] of the state's order, which are then multiplied by
-   * `factor`; or, of the potential, to terms[n]. */
-  void (*accelerate)(const nbody_fmm_tree *tree, const nbody_fmm_outer *outer, int cube, double scale, double factor,
-                     double *acceleration);
+   * `factor`; or, of the potential, to terms[n]. targets: NULL, or that other bodies may be left out. */
+  void (*accelerate)(const nbody_fmm_tree *tree, const nbody_fmm_outer *outer, int cube, const nbody_targets *targets,
+                     double scale, double factor, double *acceleration);
   void (*potential)(const nbody_fmm_tree *tree, const nbody_fmm_outer *outer, int cube, double *terms);
 } nbody_fmm_outer_loops;
 

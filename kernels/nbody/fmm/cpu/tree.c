@@ -33,10 +33,10 @@ static double cell_bytes(double cells, int order) {
 }
 
 /* More than a uniform distribution can have, 8/7 x 8 n / leaf. */
-static double usual_cells(double n, int leaf) { return fmin(10 * n / leaf, 3 * n) + 1024; }
+double nbody_fmm_tree_usual_cells(double n, int leaf) { return fmin(10 * n / leaf, 3 * n) + 1024; }
 
 double nbody_fmm_tree_bytes(double n, const nbody_fmm_settings *settings) {
-  return body_bytes(n) + cell_bytes(usual_cells(n, settings->leaf), settings->order);
+  return body_bytes(n) + cell_bytes(nbody_fmm_tree_usual_cells(n, settings->leaf), settings->order);
 }
 
 /* The next array of `memory`. */
@@ -97,7 +97,7 @@ sim_status nbody_fmm_tree_create(int64_t n, const nbody_fmm_settings *settings, 
   out->order = carve(&next, (double)n * sizeof *out->order);
   out->other_order = carve(&next, (double)n * sizeof *out->order);
   out->bodies = next;
-  return take_cells(out, (int64_t)usual_cells((double)n, settings->leaf));
+  return take_cells(out, (int64_t)nbody_fmm_tree_usual_cells((double)n, settings->leaf));
 }
 
 void nbody_fmm_tree_destroy(nbody_fmm_tree *tree) {

@@ -34,6 +34,8 @@ typedef struct nbody_fmm_tree {
   void *memory, *cell_memory; /* owners of the arrays of bodies, and of cells */
 } nbody_fmm_tree;
 
+/* The greatest number of cells that is usual for n bodies. */
+double nbody_fmm_tree_usual_cells(double n, int leaf);
 /* Bytes of a tree of n bodies whose number of cells is as the greatest that is usual. */
 double nbody_fmm_tree_bytes(double n, const nbody_fmm_settings *settings);
 /* SIM_ERR_NO_MEMORY. The caller destroys the tree in any case. */

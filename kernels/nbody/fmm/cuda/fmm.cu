@@ -445,6 +445,7 @@ static void accelerate(nbody_solver_work *w, bool, nbody_raw_force *out) {
   out->unit = w->options.G * w->mass_unit;
 }
 
+/* In open space (nbody_individual_on). */
 static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) {
   const int refits = w->refits;
   w->refits = 0; /* until all has gone well */

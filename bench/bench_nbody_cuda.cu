@@ -12,57 +12,21 @@
  * --equal: all bodies have one mass; without it masses differ, which costs the third-law kernel two more instructions.
  * --sweep tries every plan; without it, the one that a run would choose. */
 #include "bench/arguments.h"
-#include "engine/device/cuda.h"
+#include "bench/device.cuh"
 #include "kernels/nbody/direct/cuda/direct.h"
 #include "kernels/nbody/ops.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <cuda_runtime.h>
 #include <vector>
 
 extern "C" void bench_sample(const void *bodies, void *accelerations, int n, float softening2, void *stream);
 
-static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
-
-static void must(int ok, const char *what) {
-  if (ok) return;
-  fprintf(stderr, "bench_nbody_cuda: %s: %s\n", what, sim_error_last()->message);
-  exit(1);
-}
-
-/* Median milliseconds of `queue`, over at least 0.1 s and 5 calls. */
-template <typename F> static double milliseconds(F queue) {
-  cudaEvent_t begin, end;
-  cudaEventCreate(&begin);
-  cudaEventCreate(&end);
-  std::vector<float> times;
-  double total = 0;
-  queue();
-  while (times.size() < 5 || (total < 100 && times.size() < 1000)) {
-    float ms;
-    cudaEventRecord(begin, stream());
-    queue();
-    cudaEventRecord(end, stream());
-    cudaEventSynchronize(end);
-    cudaEventElapsedTime(&ms, begin, end);
-    times.push_back(ms);
-    total += ms;
-  }
-  must(sim_queue_cuda.finish() == SIM_OK, "the device");
-  std::sort(times.begin(), times.end());
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  return times[times.size() / 2];
-}
-
 template <typename Real> static void *upload(const std::vector<double> &values) {
   std::vector<Real> typed(values.begin(), values.end());
-  void *data;
-  must(sim_backend_cuda.alloc(typed.size() * sizeof(Real), &data) == SIM_OK, "memory");
+  void *const data = allocate(typed.size() * sizeof(Real));
   must(sim_backend_cuda.copy(data, typed.data(), typed.size() * sizeof(Real)) == SIM_OK, "copy");
   return data;
 }
@@ -152,10 +116,8 @@ static double time_plan(const nbody_options *options, const nbody_state *state, 
 }
 
 static double time_sample(int64_t n) {
-  void *in, *out;
   if (n % 256 != 0) return 0;
-  must(sim_backend_cuda.alloc((size_t)n * 16, &in) == SIM_OK, "memory");
-  must(sim_backend_cuda.alloc((size_t)n * 16, &out) == SIM_OK, "memory");
+  void *const in = allocate((size_t)n * 16), *const out = allocate((size_t)n * 16);
   std::vector<float> bodies((size_t)n * 4);
   uint32_t word = 1;
   for (float &x : bodies) word = word * 1664525u + 1013904223u, x = (float)(word >> 8) * 0x1p-24f;

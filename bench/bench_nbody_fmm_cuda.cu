@@ -2,18 +2,18 @@
  *
  *   bench_nbody_fmm_cuda [--n N]... [--order P] [--theta T] [--weight W] [--leaf L] [--softening H]
  *                        [--distribution plummer|uniform|galaxies] [--precision single|mixed|double] [--phases]
- *                        [--blocks B] [--potential] [--once]
+ *                        [--blocks B] [--share S] [--potential] [--once]
  *
- * A line for each N: milliseconds of a force (median of replays of a graph), bodies a second, bytes a body of the
- * solver and with the state, errors |da| / |a| of 1000 bodies against a direct sum in fp64, and a digest of all
- * accelerations.
- * --phases adds a table of kernels; --potential the time and the error of the potential energy (N up to 2^20). --once:
- * one force without its time, for compute-sanitizer. */
+ * A line for each N: milliseconds of a force (median), bodies a second, bytes a body of the solver and with the state,
+ * errors |da| / |a| of 1000 bodies against a direct sum in fp64, and a digest of all accelerations.
+ * --share: of the planned cells and lists, for which there is memory at first. --phases adds a table of kernels;
+ * --potential the time and the error of the potential energy (N up to 2^20). --once: one force without its time, for
+ * compute-sanitizer. */
 extern "C" {
 #include "engine/run/profile.h"
 }
 
-#include "engine/device/cuda.h"
+#include "bench/device.cuh"
 #include "kernels/nbody/direct/cuda/direct.h"
 #include "kernels/nbody/fmm/cuda/fmm.h"
 
@@ -22,24 +22,9 @@ extern "C" {
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <cuda_runtime.h>
 #include <vector>
 
 enum { SAMPLES = 1000, THREADS = 256 };
-
-static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
-
-static void must(bool ok, const char *what) {
-  if (ok) return;
-  fprintf(stderr, "bench_nbody_fmm_cuda: %s: %s\n", what, sim_error_last()->message);
-  exit(1);
-}
-
-static void *allocate(size_t bytes) {
-  void *data;
-  must(sim_backend_cuda.alloc(bytes, &data) == SIM_OK, "memory");
-  return data;
-}
 
 /* ---- bodies ---- */
 
@@ -164,47 +149,20 @@ static uint64_t digest_of(const nbody_state *s) {
 
 /* ---- times ---- */
 
-/* Median milliseconds of `queue`, over at least 0.3 s and 3 calls. */
-template <typename F> static double milliseconds(F queue) {
-  cudaEvent_t begin, end;
-  cudaEventCreate(&begin);
-  cudaEventCreate(&end);
-  std::vector<float> times;
-  double total = 0;
-  while (times.size() < 3 || (total < 300 && times.size() < 300)) {
-    float ms;
-    cudaEventRecord(begin, stream());
-    queue();
-    cudaEventRecord(end, stream());
-    cudaEventSynchronize(end);
-    cudaEventElapsedTime(&ms, begin, end);
-    times.push_back(ms);
-    total += ms;
-  }
-  must(sim_queue_cuda.finish() == SIM_OK, "the device");
-  std::sort(times.begin(), times.end());
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  return times[times.size() / 2];
+/* Of forces one after the other, as in a run. */
+static double time_forces(nbody_solver_work *work, int forces) {
+  nbody_raw_force raw;
+  return milliseconds([&] {
+           for (int k = 0; k < forces; k++) nbody_fmm_cuda.accelerate(work, false, &raw);
+         }) /
+         forces;
 }
 
-/* Of forces that are replayed as a run replays them. */
-static double time_graph(nbody_solver_work *work, int replays) {
-  sim_graph *graph = nullptr;
+/* Of a new solver: one that has captured its force replays it as a whole. */
+static void print_phases(const nbody_options *options, const nbody_state *state) {
+  nbody_solver_work *work;
   nbody_raw_force raw;
-  must(sim_queue_cuda.graph_begin() == SIM_OK, "capture");
-  nbody_fmm_cuda.accelerate(work, false, &raw);
-  must(sim_queue_cuda.graph_end(&graph) == SIM_OK && graph != nullptr, "a graph");
-  must(sim_queue_cuda.graph_launch(graph) == SIM_OK && sim_queue_cuda.finish() == SIM_OK, "replay");
-  const double ms = milliseconds([&] {
-    for (int k = 0; k < replays; k++) must(sim_queue_cuda.graph_launch(graph) == SIM_OK, "replay");
-  });
-  sim_queue_cuda.graph_destroy(&graph);
-  return ms / replays;
-}
-
-static void print_phases(nbody_solver_work *work) {
-  nbody_raw_force raw;
+  must(nbody_fmm_cuda.create(options, state, &work) == SIM_OK, "create");
   sim_profile_start();
   nbody_fmm_cuda.accelerate(work, false, &raw);
   must(sim_queue_cuda.finish() == SIM_OK, "the device");
@@ -213,6 +171,7 @@ static void print_phases(nbody_solver_work *work) {
   printf("%.*s", (int)text.size, text.data);
   sim_bytes_free(&text);
   sim_profile_stop();
+  nbody_fmm_cuda.destroy(&work);
 }
 
 static void print_potential(const nbody_options *options, const nbody_state *state, nbody_solver_work *work) {
@@ -268,7 +227,7 @@ static void bench(int64_t n, const request &r) {
   must(nbody_fmm_cuda_use(work, &use) == SIM_OK, "a force");
   const uint64_t digest = digest_of(&state);
   const error_summary e = errors_of(&state, r.softening, raw.unit);
-  const double ms = r.once ? NAN : time_graph(work, n < 300000 ? 8 : 1);
+  const double ms = r.once ? NAN : time_forces(work, n < 300000 ? 8 : 1);
   double host, bytes;
   nbody_fmm_cuda.bytes(&options, &host, &bytes);
   must(nbody_fmm_cuda_use(work, &use) == SIM_OK, "a force");
@@ -281,7 +240,7 @@ static void bench(int64_t n, const request &r) {
       same ? "" : " NOT THE SAME AGAIN", use.cells, use.cells_most, use.segments, use.segments_most, use.tasks,
       use.levels);
   fflush(stdout);
-  if (r.phases) print_phases(work);
+  if (r.phases) print_phases(&options, &state);
   if (r.potential) print_potential(&options, &state, work);
   fflush(stdout);
   nbody_fmm_cuda.destroy(&work);
@@ -292,7 +251,7 @@ static void bench(int64_t n, const request &r) {
 static int usage() {
   fprintf(stderr, "bench_nbody_fmm_cuda [--n N]... [--order P] [--theta T] [--weight W] [--leaf L] [--softening H]\n"
                   "  [--distribution plummer|uniform|galaxies] [--precision single|mixed|double] [--phases]\n"
-                  "  [--blocks B] [--potential] [--once]\n");
+                  "  [--blocks B] [--share S] [--potential] [--once]\n");
   return 64;
 }
 
@@ -328,6 +287,8 @@ int main(int count, char **arguments) {
         r.precision = value;
       else if (!strcmp(name, "--blocks"))
         nbody_fmm_cuda_blocks = atoi(value);
+      else if (!strcmp(name, "--share"))
+        nbody_fmm_cuda_share = atof(value);
       else if (!strcmp(name, "--distribution")) {
         r.distribution = -1;
         for (int d = 0; d < 3; d++)

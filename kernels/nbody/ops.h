@@ -40,7 +40,7 @@ typedef struct nbody_ops {
   void (*drift)(nbody_work *work, double dt); /* x += v dt */
   void (*kick_drift)(nbody_work *work, double kick, double drift); /* both; the acceleration is lost */
   /* Individual steps: a body of level l makes steps of dt / 2^l. In these, only bodies whose level is at least `least`
-   * take part, and their forces must have been computed. NULL: the device has no individual steps. */
+   * take part, and their forces must have been computed. */
   /* New levels by nbody_level, at least `least` and at most options.levels; *out: those of all bodies. */
   void (*choose_levels)(nbody_work *work, double dt, int least, nbody_histogram *out);
   void (*force_levels)(nbody_work *work, double t, int least);

@@ -79,15 +79,17 @@ typedef struct nbody_solver {
   const char *(*describe)(const nbody_solver_work *work);
   /* Acceleration of all bodies by each other, and the jerk where the state has one, without external forces. On the
    * CPU the result is in the state's arrays; on the GPU it is enqueued, in the form *out. `zeroed`: the state's
-   * acceleration is all zeros, so that the solver may add to it. Bodies at one point without softening give
-   * infinities or NaN. All ranks call every function below, and have the same result. */
+   * acceleration is all zeros, so that the solver may add to it. Where forces can fail (`check`) the call waits until
+   * this one cannot, and is no part of a captured step. Bodies at one point without softening give infinities or NaN.
+   * All ranks call every function below, and have the same result. */
   void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
-  /* Acceleration of some bodies by all bodies, in the state's array; that of the others is undefined afterwards.
-   * A solver may keep its tree from call to call. The next `accelerate` ends that, so that a run which is continued
-   * from there has the same bits. NULL: the solver has no individual steps. */
+  /* Acceleration of some bodies by all bodies, final in the state's array (on the GPU enqueued); that of the others is
+   * undefined afterwards. A solver may keep its tree from call to call. The next `accelerate` ends that, so that a run
+   * which is continued from there has the same bits. NULL: the solver has no individual steps (nbody_individual_on: nor
+   * has the other one of its kind of device and space). */
   void (*accelerate_some)(nbody_solver_work *work, const nbody_targets *targets);
   /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
-   * cannot fail. SIM_ERR_NO_MEMORY where lists have outgrown the memory. */
+   * cannot fail. SIM_ERR_NO_MEMORY where lists that have outgrown their memory find no more; SIM_ERR_DIVERGED. */
   sim_status (*check)(nbody_solver_work *work);
   /* Of bodies numbers[count], count <= NBODY_SAMPLES: position[3][count]; got[3][count], the acceleration that the
    * state has, with external forces; and exact[3][count], the direct sum over all bodies in fp64; all on the host.
@@ -138,6 +140,8 @@ typedef struct nbody_fmm_estimate {
   double direct;    /* seconds of direct sums */
 } nbody_fmm_estimate;
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n);
+/* SIM_ERR_SCENARIO where multipoles serve on no device: custom laws, and the jerk. */
+sim_status nbody_fmm_serves(const nbody_options *options) SIM_MUST_CHECK;
 /* Whether the solvers of this kind of device have individual steps, in open space or in a periodic box. */
 bool nbody_individual_on(sim_backend_kind kind, bool periodic);
 

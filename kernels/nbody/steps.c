@@ -51,6 +51,13 @@ static void expanding_leapfrog(nbody_run *run, double a, double b) {
   run->controller[NBODY_KINETIC_INTEGRAL] += 0.5 * (b - a) * (before / (a * a) + after / (b * b));
 }
 
+sim_status nbody_check_solver(const nbody_run *run, int64_t step) {
+  const nbody_forces *forces = &run->forces;
+  const sim_status status = forces->solver->check != NULL ? forces->solver->check(forces->work) : SIM_OK;
+  if (status == SIM_ERR_DIVERGED) SIM_TRY(nbody_name_infinite(run, step));
+  return status;
+}
+
 /* ---- individual steps ---- */
 
 /* Warns once where some bodies want a step shorter than the shortest. */
@@ -76,12 +83,13 @@ static int deepest_level(const nbody_histogram *now, int most) {
  * makes. Forces are those of bodies whose step ends, by all bodies where they have drifted to. At the end all steps
  * end, so that the levels follow from the state alone. Where all bodies have one level the operations are those of the
  * leapfrog with that step. T. Quinn et al., astro-ph/9710043 (1997); V. Springel, MNRAS 364 (2005) 1105, section 4. */
-static void individual(nbody_run *run, double t, double dt) {
+static sim_status individual(nbody_run *run, const sim_clock *clock, double dt) {
   const nbody_ops *ops = run->ops;
   nbody_work *const work = run->work;
   nbody_step_counts *counts = &run->counts;
   const int levels = (int)run->integrate.levels;
   const int64_t ticks = INT64_C(1) << levels;
+  const double t = clock->t;
   nbody_histogram now;
   int finest = 0;
   for (int64_t tick = 0, least = 0; tick < ticks;) { /* bodies of level >= least begin a step at `tick` */
@@ -93,6 +101,7 @@ static void individual(nbody_run *run, double t, double dt) {
     tick += ticks >> deepest;
     for (least = levels; least > 0 && tick % (ticks >> (least - 1)) == 0;) least--;
     ops->force_levels(work, t + dt * ((double)tick / (double)ticks), (int)least);
+    SIM_TRY(nbody_check_solver(run, clock->step + 1));
     ops->kick_levels(work, 0.5 * dt, (int)least);
     for (int64_t level = least; level <= levels; level++) counts->forces += (double)now.bodies[level];
     counts->substeps++;
@@ -101,6 +110,7 @@ static void individual(nbody_run *run, double t, double dt) {
   counts->steps++;
   counts->at_finest += ldexp((double)run->n, finest);
   counts->deepest = finest > counts->deepest ? finest : counts->deepest;
+  return SIM_OK;
 }
 
 /* ---- steps of all schemes ---- */
@@ -114,14 +124,14 @@ static void queue_step(nbody_run *run, double t, double dt) {
 }
 
 /* A device with a queue captures the step once, and replays it while its length is the same. A captured step does
- * not know the time: with a time-dependent force, steps are enqueued anew. */
-static sim_status run_step(nbody_run *run, double t, double dt) {
+ * not know the time: with a time-dependent force, steps are enqueued anew; and so they are where forces can fail, for
+ * which the solver waits. */
+static sim_status run_step(nbody_run *run, const sim_clock *clock, double dt) {
   const sim_backend *backend = run->backend;
-  if (run->integrate.steps == NBODY_INDIVIDUAL) {
-    individual(run, t, dt);
-    return SIM_OK;
-  }
-  if (backend->queue == NULL || dt != run->integrate.dt || run->laws.time_dependent) {
+  const double t = clock->t;
+  if (run->integrate.steps == NBODY_INDIVIDUAL) return individual(run, clock, dt);
+  if (backend->queue == NULL || dt != run->integrate.dt || run->laws.time_dependent ||
+      run->forces.solver->check != NULL) {
     queue_step(run, t, dt);
     return SIM_OK;
   }
@@ -132,13 +142,6 @@ static sim_status run_step(nbody_run *run, double t, double dt) {
     if (run->step == NULL) return SIM_OK; /* not captured but executed, for a profile */
   }
   return backend->queue->graph_launch(run->step);
-}
-
-sim_status nbody_check_solver(const nbody_run *run, int64_t step) {
-  const nbody_forces *forces = &run->forces;
-  const sim_status status = forces->solver->check != NULL ? forces->solver->check(forces->work) : SIM_OK;
-  if (status == SIM_ERR_DIVERGED) SIM_TRY(nbody_name_infinite(run, step));
-  return status;
 }
 
 sim_status nbody_watch_speeds(nbody_run *run, double t, double dt) {
@@ -222,7 +225,7 @@ sim_status nbody_step(void *self, sim_clock *clock) {
   if (run->expansion.given)
     expanding_leapfrog(run, clock->t, after);
   else
-    SIM_TRY(run_step(run, clock->t, dt));
+    SIM_TRY(run_step(run, clock, dt));
   SIM_TRY(nbody_check_solver(run, clock->step + 1));
   if (adaptive(run)) plan_next_step(run, dt);
   clock->step++;

@@ -37,6 +37,12 @@ run symmetric --set 'every=every 2 steps' --set n=8200 --set kind=single --set s
 sed 's/softening = 0.05/&, solver = "fmm", error = 1e-2/' s.lua >multipoles.lua
 file=multipoles.lua run multipoles_single --set steps=1 --set n=600 --set kind=single
 file=multipoles.lua run multipoles_double --set steps=1 --set n=600 --set kind=double
+# Individual steps, of several levels; trees that are kept.
+for name in s multipoles; do
+  sed 's/integrate = {/& steps = "individual", eta = 0.003,/' "$name.lua" >"individual_$name.lua"
+  file=individual_$name.lua run "individual_$name" --set steps=1 --set n=600 --set kind=single
+done
+file=individual_multipoles.lua run individual_double --set steps=1 --set n=600 --set kind=double
 file=d.lua run spectral --set steps=3 --set kind=single
 file=d.lua run jump --set scheme=exact --set steps=3
 file=grains.lua run gas --set steps=12 --set n=700

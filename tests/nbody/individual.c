@@ -1,5 +1,6 @@
 /* Individual steps: forces on some bodies, the same steps and bits as of shared steps where all bodies have one level,
- * binaries that make steps of their own, order 2, the same bits for any threads, instruction set and restart. */
+ * binaries that make steps of their own, order 2, the same bits for any threads, instruction set and restart; in fp64
+ * multipoles on every device. tests/parity has forces on some bodies on a GPU. */
 #include "tests/nbody/driver.h"
 
 #include <math.h>
@@ -14,6 +15,8 @@
 enum { FEW = 20, SMALL = 40, LARGE = 1500 };
 
 static driver_place on_cpu(sim_precision precision) { return (driver_place){&sim_backend_cpu, precision}; }
+/* Individual steps in a periodic box are on the CPU alone. */
+static bool on_the_cpu(driver_place place) { return place.backend->kind == SIM_BACKEND_CPU; }
 
 static driver make(driver_place place, nbody_method method, int n, double dt, double t_end, int levels, double eta) {
   static nbody_sphere groups[2];
@@ -48,8 +51,7 @@ static void state_of(driver *d, double *out) {
 /* ---- all bodies on one level ---- */
 
 /* eta = 1 and a short dt leave all bodies at level 0; a tiny eta puts all at the deepest one. */
-static void test_one_level(void **state) {
-  (void)state;
+static void one_level(driver_place place) {
   static double expected[6 * LARGE], got[6 * LARGE];
   static const struct {
     nbody_method method;
@@ -57,26 +59,29 @@ static void test_one_level(void **state) {
     double box; /* the centre of a group is in a corner */
   } cases[] = {{NBODY_DIRECT, FEW, 0}, {NBODY_DIRECT, SMALL, 0}, {NBODY_DIRECT, LARGE, 0},
                {NBODY_FMM, LARGE, 0},  {NBODY_DIRECT, SMALL, 8}, {NBODY_FMM, LARGE, 8}};
-  for (sim_precision precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision++)
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-      const double dt = 0x1p-10, t_end = 4 * dt;
-      if (cases[k].box > 0 && precision == SIM_MIXED) continue;
-      const driver_place place = on_cpu(precision);
-      driver shared = make(place, cases[k].method, cases[k].n, dt, t_end, -1, NAN);
-      driver top = make(place, cases[k].method, cases[k].n, dt, t_end, 5, 1);
-      driver bottom = make(place, cases[k].method, cases[k].n, 4 * dt, t_end, 2, 1e-6);
-      driver *const runs[] = {&shared, &top, &bottom};
-      for (int r = 0; r < 3; r++) {
-        put_in_box(runs[r], cases[k].box);
-        driver_create(runs[r]);
-        driver_run(runs[r]);
-        state_of(runs[r], r == 0 ? expected : got);
-        if (r > 0) assert_memory_equal(got, expected, (size_t)(6 * cases[k].n) * sizeof *got);
-      }
-      assert_true(driver_value(&top, "levels", "level_0") == cases[k].n);
-      assert_true(driver_value(&bottom, "levels", "level_2") == cases[k].n);
-      for (int r = 0; r < 3; r++) driver_destroy(runs[r]);
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    if (cases[k].box > 0 && (place.precision == SIM_MIXED || !on_the_cpu(place))) continue;
+    const double dt = 0x1p-10, t_end = 4 * dt;
+    driver shared = make(place, cases[k].method, cases[k].n, dt, t_end, -1, NAN);
+    driver top = make(place, cases[k].method, cases[k].n, dt, t_end, 5, 1);
+    driver bottom = make(place, cases[k].method, cases[k].n, 4 * dt, t_end, 2, 1e-6);
+    driver *const runs[] = {&shared, &top, &bottom};
+    for (int r = 0; r < 3; r++) {
+      put_in_box(runs[r], cases[k].box);
+      driver_create(runs[r]);
+      driver_run(runs[r]);
+      state_of(runs[r], r == 0 ? expected : got);
+      if (r > 0) assert_memory_equal(got, expected, (size_t)(6 * cases[k].n) * sizeof *got);
     }
+    assert_true(driver_value(&top, "levels", "level_0") == cases[k].n);
+    assert_true(driver_value(&bottom, "levels", "level_2") == cases[k].n);
+    for (int r = 0; r < 3; r++) driver_destroy(runs[r]);
+  }
+}
+
+static void test_one_level(void **state) {
+  (void)state;
+  driver_everywhere(one_level);
 }
 
 /* ---- forces on some bodies ---- */
@@ -237,9 +242,10 @@ static void add_binary(driver *d, nbody_body two[2], double x, double s) {
 enum { TIGHT_LEVEL = 6, WIDE_LEVEL = 1 };
 
 /* Separation vectors of both binaries at the end, [binary][component]; shared steps for levels < 0. */
-static void binaries(double dt, int levels, double out[2][2], double *energy_error, double *forces) {
+static void binaries(driver_place place, double dt, int levels, double out[2][2], double *energy_error,
+                     double *forces) {
   nbody_body tight[2], wide[2];
-  driver d = driver_make(on_cpu(SIM_DOUBLE), NBODY_LEAPFROG, dt, 4, 1e-3);
+  driver d = driver_make(place, NBODY_LEAPFROG, dt, 4, 1e-3);
   d.parameters.integrate.steps = levels >= 0 ? NBODY_INDIVIDUAL : NBODY_SHARED;
   d.parameters.integrate.levels = levels >= 0 ? levels : SIM_INT_KEYWORD;
   d.parameters.integrate.eta = levels >= 0 ? 0.2 : NAN;
@@ -263,14 +269,13 @@ static void binaries(double dt, int levels, double out[2][2], double *energy_err
  * one acts on a separation by its tide, 0.02 / 100^3 = 2e-8 of which the other's step changes less than 1e-3, over t^2
  * / 2 = 8 and stretched by at most the 250 turns of the phase: 1e-7. A step of twice the length would change the phase
  * by (omega h)^2 omega t / 24, 0.5 for the tight and 3e-4 for the wide binary. */
-static void test_two_binaries(void **state) {
-  (void)state;
+static void two_binaries(driver_place place) {
   const double dt = 0x1p-7;
   double individual[2][2], shared[2][2], forces, error, fine_error, coarse_error;
-  binaries(dt, 10, individual, &error, &forces);
-  binaries(ldexp(dt, -TIGHT_LEVEL), -1, shared, &fine_error, NULL);
+  binaries(place, dt, 10, individual, &error, &forces);
+  binaries(place, ldexp(dt, -TIGHT_LEVEL), -1, shared, &fine_error, NULL);
   for (int c = 0; c < 2; c++) assert_true(fabs(individual[0][c] - shared[0][c]) < 1e-7);
-  binaries(ldexp(dt, -WIDE_LEVEL), -1, shared, &coarse_error, NULL);
+  binaries(place, ldexp(dt, -WIDE_LEVEL), -1, shared, &coarse_error, NULL);
   for (int c = 0; c < 2; c++) assert_true(fabs(individual[1][c] - shared[1][c]) < 1e-7);
   /* The energy is that of the tight binary, 12.5 of 12.75; the wide one's step is of the same phase. */
   print_message("    energy error %.2g, with the short step for all %.2g, with the long one %.2g\n", error, fine_error,
@@ -281,12 +286,17 @@ static void test_two_binaries(void **state) {
   assert_true(forces == 512 * (2 * 64 + 2 * 2));
 }
 
+static void test_two_binaries(void **state) {
+  (void)state;
+  driver_everywhere_in(SIM_DOUBLE, two_binaries);
+}
+
 /* ---- order ---- */
 
 /* Root mean square difference of positions from `fine`; positions and velocities into *out. */
-static double error_of(int halvings, const double *fine, double *out) {
+static double error_of(driver_place place, int halvings, const double *fine, double *out) {
   static double now[6 * SMALL];
-  driver d = make(on_cpu(SIM_DOUBLE), NBODY_DIRECT, SMALL, ldexp(0x1p-5, -halvings), 0.25, 10, ldexp(0.2, -halvings));
+  driver d = make(place, NBODY_DIRECT, SMALL, ldexp(0x1p-5, -halvings), 0.25, 10, ldexp(0.2, -halvings));
   double sum = 0;
   driver_create(&d);
   driver_run(&d);
@@ -299,15 +309,19 @@ static double error_of(int halvings, const double *fine, double *out) {
 
 /* Halving dt and eta quarters the error. The reference has a 64th of the last error, which adds up to 0.02 to the
  * order over two halvings; levels that change at other times make the error uneven, by a tenth of it. */
-static void test_order(void **state) {
-  (void)state;
+static void order_two(driver_place place) {
   static double fine[6 * SMALL];
   double error[3];
-  (void)error_of(7, NULL, fine);
-  for (int k = 0; k < 3; k++) error[k] = error_of(2 + k, fine, NULL);
+  (void)error_of(place, 7, NULL, fine);
+  for (int k = 0; k < 3; k++) error[k] = error_of(place, 2 + k, fine, NULL);
   const double order = log2(error[0] / error[2]) / 2;
   print_message("    errors %.3g %.3g %.3g: order %.2f\n", error[0], error[1], error[2], order);
   assert_true(fabs(order - 2) < 0.1);
+}
+
+static void test_order(void **state) {
+  (void)state;
+  driver_everywhere_in(SIM_DOUBLE, order_two);
 }
 
 /* ---- the same bits ---- */
@@ -331,36 +345,65 @@ static void run_digest(driver d, unsigned cuts, char digest[33]) {
   driver_destroy(&d);
 }
 
+static void same_bits(driver_place place) {
+  static const int threads[] = {1, 2, 7};
+  const bool cpu = on_the_cpu(place);
+  for (int k = 0; k < 4; k++) {
+    char expected[33], got[33];
+    const nbody_method method = k % 2 == 0 ? NBODY_DIRECT : NBODY_FMM;
+    const bool box = k >= 2; /* where a run takes longer to begin: a few */
+    if (box && (place.precision == SIM_MIXED || !cpu)) continue;
+    driver d = make(place, method, box ? 300 : LARGE, 0x1p-6, (box ? 2.5 : 5.5) * 0x1p-6, 8, 0.1);
+    put_in_box(&d, box ? 8 : 0);
+    for (int t = 0; t < (cpu ? 3 : 2); t++) {
+      d.setup.threads = threads[t];
+      run_digest(d, 0, t == 0 ? expected : got);
+      if (t > 0) assert_string_equal(got, expected);
+    }
+    d.setup.threads = 2;
+    run_digest(d, 0x3e, got); /* after every step */
+    assert_string_equal(got, expected);
+    for (int isa = SIM_ISA_PLAIN; cpu && !box && place.precision == SIM_DOUBLE && isa <= (int)sim_isa_best(); isa++) {
+      d.setup.isa = (sim_isa)isa;
+      run_digest(d, 0, got);
+      assert_string_equal(got, expected);
+    }
+  }
+}
+
 static void test_same_bits(void **state) {
   (void)state;
-  static const int threads[] = {1, 2, 7};
-  for (int k = 0; k < 4; k++)
-    for (sim_precision precision = SIM_SINGLE; precision <= SIM_DOUBLE; precision++) {
-      char expected[33], got[33];
-      const nbody_method method = k % 2 == 0 ? NBODY_DIRECT : NBODY_FMM;
-      const bool box = k >= 2; /* where a run takes longer to begin: a few */
-      if (box && precision == SIM_MIXED) continue;
-      driver d = make(on_cpu(precision), method, box ? 300 : LARGE, 0x1p-6, (box ? 2.5 : 5.5) * 0x1p-6, 8, 0.1);
-      put_in_box(&d, box ? 8 : 0);
-      for (int t = 0; t < 3; t++) {
-        d.setup.threads = threads[t];
-        run_digest(d, 0, t == 0 ? expected : got);
-        if (t > 0) assert_string_equal(got, expected);
-      }
-      d.setup.threads = 2;
-      run_digest(d, 0x3e, got); /* after every step */
-      assert_string_equal(got, expected);
-      for (int isa = SIM_ISA_PLAIN; !box && precision == SIM_DOUBLE && isa <= (int)sim_isa_best(); isa++) {
-        d.setup.isa = (sim_isa)isa;
-        run_digest(d, 0, got);
-        assert_string_equal(got, expected);
-      }
+  driver_everywhere(same_bits);
+}
+
+/* Multipoles in fp64: the bodies of a run have the same bits on all devices. */
+static void on_all_devices(driver_place place) {
+  static double expected[6 * LARGE], got[6 * LARGE];
+  for (int n = LARGE - 500; n <= LARGE; n += 500) {
+    driver d = make(place, NBODY_FMM, n, 0x1p-6, 3 * 0x1p-6, 8, 0.1), of = d;
+    of.setup.backend = &sim_backend_cpu;
+    driver *const runs[] = {&of, &d};
+    for (int r = 0; r < 2; r++) {
+      driver_create(runs[r]);
+      driver_run(runs[r]);
+      state_of(runs[r], r == 0 ? expected : got);
+      driver_destroy(runs[r]);
     }
+    for (int k = 0; k < 6 * n; k++)
+      if (memcmp(&got[k], &expected[k], sizeof *got) != 0)
+        fail_msg("component %d of %d bodies: %.17g, on the CPU %.17g", k, n, got[k], expected[k]);
+  }
+}
+
+static void test_devices(void **state) {
+  (void)state;
+  driver_everywhere_in(SIM_DOUBLE, on_all_devices);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_level),  cmocka_unit_test(test_some_forces),
                                      cmocka_unit_test(test_moved_tree), cmocka_unit_test(test_two_binaries),
-                                     cmocka_unit_test(test_order),      cmocka_unit_test(test_same_bits)};
+                                     cmocka_unit_test(test_order),      cmocka_unit_test(test_same_bits),
+                                     cmocka_unit_test(test_devices)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,6 +168,59 @@ static void test_many_bodies(void **state) {
     }
 }
 
+/* Forces on some bodies alone: on every second one, on all but few (more bodies a thread), on one. */
+static void check_some(const pair_system *s, bool single, int every, bool those) {
+  nbody_options options = options_of(s, single, false);
+  options.individual = true;
+  options.levels = 1;
+  const size_t n = (size_t)s->n;
+  uint8_t *level = calloc(n, 1);
+  double *a = pair_need(3 * n), *again = pair_need(3 * n), *slack = pair_need(n), *unused = pair_need(n);
+  assert_non_null(level);
+  nbody_targets targets = {.least = 1};
+  for (size_t i = 0; i < n; i++) {
+    level[i] = (i % (size_t)every == 0) == those;
+    targets.count += level[i];
+  }
+  void *const levels = on_device(level, n);
+  targets.level = levels;
+  pair_state state = upload(s, false);
+  side gpu = side_gpu(&options, &state.device, NULL);
+  pair_slack(s, single, slack, unused);
+  for (int time = 0; time < 2; time++) {
+    double *const out = time == 0 ? a : again;
+    gpu.forces.solver->accelerate_some(gpu.forces.work, &targets);
+    must(sim_backend_cuda.copy(out, state.device.acceleration, 3 * n * sizeof *a));
+    for (size_t k = 0; k < 3 * n; k++)
+      if (level[k % n] == 0) out[k] = s->a[k];
+  }
+  char what[120];
+  snprintf(what, sizeof what, "%s, %lld of %d bodies, %s pair terms", s->of.name, (long long)targets.count, s->n,
+           single ? "single" : "double");
+  pair_expect_close(a, s->a, s->terms, slack, s->n, pair_term_bound(s->n, GPU_RUN, single, false), what);
+  if (memcmp(a, again, 3 * n * sizeof *a) != 0) fail_msg("%s: other bits the second time", what);
+  side_destroy(&gpu);
+  drop(&state);
+  sim_backend_cuda.free(levels);
+  free(level), free(a), free(again), free(slack), free(unused);
+}
+
+static void test_some(void **state) {
+  (void)state;
+  static const int sizes[] = {2, 33, 257, 1025, 9000};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+    for (int q = 0; q < PAIR_SETTINGS; q++) {
+      if (sizes[k] == 9000 && q > 1) continue;
+      pair_system s = pair_system_make(sizes[k], pair_settings[q]);
+      for (int single = s.of.dtype == SIM_F32; single < 2; single++) {
+        check_some(&s, single, 2, true);
+        check_some(&s, single, 50, false);
+        check_some(&s, single, sizes[k], true);
+      }
+      pair_system_free(&s);
+    }
+}
+
 /* |sum m a| <= 1e-6 of sum |m a| with fp32 terms: what one body gets the other loses, but for the rounding of sums. */
 static void test_momentum(void **state) {
   (void)state;
@@ -356,6 +409,47 @@ static void test_steps(void **state) {
   }
 }
 
+/* Levels and kicks of bodies that have some, in turn with drifts, as in a step; bit by bit. */
+static void levels(int n, sim_dtype dtype) {
+  enum { LEVELS = 6 };
+  pair_setting of = pair_settings[0];
+  of.dtype = dtype;
+  of.softening = 0.05;
+  pair_system s = pair_system_make(n, of);
+  nbody_options options = options_of(&s, dtype == SIM_F32, false);
+  options.individual = true;
+  options.levels = LEVELS;
+  options.eta = 0.2;
+  pair_state state = upload(&s, false);
+  side host = side_cpu(&options, &state.host), device = side_gpu(&options, &state.device, NULL);
+  for (int least = 0; least <= LEVELS; least++) {
+    nbody_histogram here, there;
+    const size_t bytes = 3 * (size_t)n * sizeof(double);
+    for (int64_t k = 0; k < 3 * n; k++) /* |a| of e^-10 to e^10, whose steps are 5 to 0.0002 */
+      state.host.acceleration[k] = exp(10 * sin((least + 1.5) * (double)(k % n)));
+    must(sim_backend_cuda.copy(state.device.acceleration, state.host.acceleration, bytes));
+    host.ops->choose_levels(host.work, 0.7, least, &here);
+    device.ops->choose_levels(device.work, 0.7, least, &there);
+    assert_memory_equal(&here, &there, sizeof here);
+    assert_true(n < 1000 || (here.bodies[LEVELS] > 0 && here.bodies[LEVELS + 1] > 0));
+    host.ops->kick_levels(host.work, 0.1, least), device.ops->kick_levels(device.work, 0.1, least);
+    host.ops->drift(host.work, 0.01), device.ops->drift(device.work, 0.01);
+    expect_same_motion(&state, "kick_levels");
+  }
+  side_destroy(&host), side_destroy(&device);
+  drop(&state);
+  pair_system_free(&s);
+}
+
+static void test_levels(void **state) {
+  (void)state;
+  static const int sizes[] = {1, 31, 257, 1025};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    levels(sizes[k], SIM_F32);
+    levels(sizes[k], SIM_F64);
+  }
+}
+
 /* ---- observables ---- */
 
 static double value(const pair_system *s, int64_t k) { return s->of.dtype == SIM_F32 ? (double)s->f32[k] : s->f64[k]; }
@@ -432,6 +526,7 @@ int main(void) {
       cmocka_unit_test(test_direct_sums), cmocka_unit_test(test_many_bodies), cmocka_unit_test(test_momentum),
       cmocka_unit_test(test_coincident),  cmocka_unit_test(test_escaper),     cmocka_unit_test(test_raw_forms),
       cmocka_unit_test(test_choice),      cmocka_unit_test(test_steps),       cmocka_unit_test(test_observables),
+      cmocka_unit_test(test_some),        cmocka_unit_test(test_levels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

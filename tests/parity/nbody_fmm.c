@@ -1,11 +1,14 @@
 /* The fast multipole method on the GPU against direct sums: cases that are exact, errors that fall with the order, and
- * the same bits for any number of thread blocks. */
+ * the same bits for any number of thread blocks, for forces on some bodies as on the CPU, and where lists have to grow.
+ */
 #include "engine/device/cuda.h"
 #include "kernels/nbody/direct/cuda/direct.h"
 #include "kernels/nbody/fmm/cuda/fmm.h"
 #include "tests/gpu/gpu.h"
 #include "tests/must.h"
+#include "tests/nbody/driver.h"
 
+#include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -361,13 +364,272 @@ static void test_long_lists(void **state) {
   drop(&s);
 }
 
+/* ---- forces on some bodies ---- */
+
+enum { SUBSTEPS = 20 /* more than a tree is kept for */, BODIES = 6000, DEEPEST = 3 };
+
+static uint8_t level_of(int i) { return (uint8_t)(i % 7 == 0 ? 2 + i % 2 : i % 2); }
+
+/* [SUBSTEPS][3][n], 0 for bodies that are no targets: forces on some bodies, which then move by a thousandth of their
+ * place, and in the middle on all. */
+static void compute_some(bool gpu, const system_of *of, precision p, const nbody_fmm_settings *settings, double *out) {
+  const int n = of->n;
+  const size_t vectors = 3 * (size_t)n;
+  const bool single = p == SINGLE;
+  system_of s = make(n, of->softening);
+  memcpy(s.mass, of->mass, (size_t)n * sizeof *s.mass);
+  memcpy(s.position, of->position, vectors * sizeof *s.position);
+  uint8_t *level = calloc((size_t)n, 1);
+  double *a = need(vectors);
+  assert_non_null(level);
+  for (int i = 0; i < n; i++) level[i] = level_of(i);
+  const nbody_options options = {.n = n,
+                                 .single_pairs = p != DOUBLE,
+                                 .individual = true,
+                                 .levels = DEEPEST,
+                                 .isa = sim_isa_best(),
+                                 .threads = 2,
+                                 .G = 2,
+                                 .softening = s.softening,
+                                 .spread = 1,
+                                 .fmm = *settings};
+  nbody_state state = {
+      .n = n, .dtype = single ? SIM_F32 : SIM_F64, .mass = s.mass, .position = s.position, .acceleration = a};
+  nbody_targets targets = {.level = level};
+  void *there = NULL, *levels = NULL;
+  if (gpu) {
+    must(sim_backend_cuda.alloc(vectors * sizeof(double), &there));
+    must(sim_backend_cuda.alloc((size_t)n, &levels));
+    must(sim_backend_cuda.copy(levels, level, (size_t)n));
+    state.mass = on_device(s.mass, (size_t)n, single);
+    state.position = on_device(s.position, vectors, single);
+    state.velocity = on_device(s.position, vectors, single);
+    state.acceleration = there;
+    targets.level = levels;
+  }
+  const nbody_solver *solver = gpu ? &nbody_fmm_cuda : &nbody_fmm_cpu;
+  nbody_solver_work *work;
+  must(solver->create(&options, &state, &work));
+  for (int substep = 0; substep < SUBSTEPS; substep++) {
+    nbody_raw_force raw;
+    targets.least = 1 + substep % DEEPEST;
+    targets.count = 0;
+    for (int i = 0; i < n; i++) targets.count += level[i] >= targets.least;
+    if (substep == SUBSTEPS / 4) {
+      solver->accelerate(work, false, &raw);
+      (void)solver->potential(work);
+    }
+    solver->accelerate_some(work, &targets);
+    must(solver->check(work));
+    if (gpu) must(sim_backend_cuda.copy(a, there, vectors * sizeof *a));
+    for (size_t k = 0; k < vectors; k++) out[substep * vectors + k] = level[k % (size_t)n] >= targets.least ? a[k] : 0;
+    for (size_t k = 0; k < vectors; k++) s.position[k] = (double)(float)(s.position[k] * (k % 5 == 0 ? 1.001 : 0.999));
+    if (gpu) {
+      void *const moved = on_device(s.position, vectors, single);
+      must(sim_backend_cuda.copy(state.position, moved, vectors * (single ? sizeof(float) : sizeof(double))));
+      sim_backend_cuda.free(moved);
+    }
+  }
+  solver->destroy(&work);
+  void *const arrays[] = {there, levels, gpu ? state.mass : NULL, gpu ? state.position : NULL, state.velocity};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sim_backend_cuda.free(arrays[k]);
+  free(level), free(a);
+  drop(&s);
+}
+
+static void expect_same(const double *got, const double *expected, size_t count, const char *what) {
+  for (size_t k = 0; k < count; k++)
+    if (memcmp(&got[k], &expected[k], sizeof *got) != 0)
+      fail_msg("%s: component %zu is %.17g, not %.17g", what, k, got[k], expected[k]);
+}
+
+/* In fp64 the bits of the CPU; in all precisions the same ones for any number of thread blocks, and with memory for a
+ * hundredth of the lists at first. */
+static void test_some(void **state) {
+  (void)state;
+  static const struct {
+    int blocks;
+    double share;
+  } cases[] = {{1, 1}, {7, 1}, {0, 0.01}};
+  const size_t count = SUBSTEPS * 3 * (size_t)BODIES;
+  system_of s = plummer(BODIES, 0.01, 1e3);
+  double *a = need(count), *b = need(count);
+  for (int order = NBODY_FMM_ORDER_MIN; order <= NBODY_FMM_ORDER_MAX; order++)
+    for (precision p = SINGLE; p < PRECISIONS; p++) {
+      const nbody_fmm_settings settings = {order, 0.7, 1.5, 40};
+      compute_some(true, &s, p, &settings, b);
+      if (p == DOUBLE) {
+        compute_some(false, &s, p, &settings, a);
+        expect_same(b, a, count, "forces on some bodies, beside the CPU's");
+      }
+      for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        nbody_fmm_cuda_blocks = cases[k].blocks;
+        nbody_fmm_cuda_share = cases[k].share;
+        compute_some(true, &s, p, &settings, a);
+        expect_same(a, b, count, cases[k].share < 1 ? "with lists that grow" : "with few thread blocks");
+        nbody_fmm_cuda_blocks = 0;
+        nbody_fmm_cuda_share = 1;
+      }
+    }
+  free(a), free(b);
+  drop(&s);
+}
+
+/* ---- memory of lists ---- */
+
+/* What the last force of a new solver took. */
+static nbody_fmm_use use_of(const system_of *s, double share) {
+  const nbody_options options = {.n = s->n, .G = 2, .softening = s->softening, .spread = 1, .fmm = usual};
+  const size_t n = (size_t)s->n;
+  void *acceleration;
+  must(sim_backend_cuda.alloc(3 * n * sizeof(double), &acceleration));
+  nbody_state state = {.n = s->n,
+                       .dtype = SIM_F64,
+                       .mass = on_device(s->mass, n, false),
+                       .position = on_device(s->position, 3 * n, false),
+                       .acceleration = acceleration};
+  nbody_solver_work *work;
+  nbody_raw_force raw;
+  nbody_fmm_use use;
+  nbody_fmm_cuda_share = share;
+  must(nbody_fmm_cuda.create(&options, &state, &work));
+  nbody_fmm_cuda_share = 1;
+  nbody_fmm_cuda.accelerate(work, false, &raw);
+  must(nbody_fmm_cuda.check(work));
+  must(nbody_fmm_cuda_use(work, &use));
+  nbody_fmm_cuda.destroy(&work);
+  void *const arrays[] = {state.mass, state.position, acceleration};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sim_backend_cuda.free(arrays[k]);
+  return use;
+}
+
+static double positions_of_run(nbody_steps steps, double share, double *out) {
+  static nbody_sphere cold;
+  cold = (nbody_sphere){.group = {.species = "stars"}, .n = 3000, .mass = 1, .radius = 1, .cutoff = NAN};
+  driver d = driver_make((driver_place){&sim_backend_cuda, SIM_MIXED}, NBODY_LEAPFROG, 0x1p-5, 0.5, 0.02);
+  d.parameters.gravity.solver = NBODY_FMM;
+  d.parameters.gravity.error = d.parameters.gravity.error_tail = NAN;
+  d.parameters.integrate.steps = (int)steps;
+  if (steps == NBODY_INDIVIDUAL) d.parameters.integrate.levels = 6, d.parameters.integrate.eta = 0.05;
+  driver_add(&d, &nbody_plummer_schema, &cold);
+  nbody_fmm_cuda_share = share;
+  driver_create(&d);
+  driver_run(&d);
+  nbody_fmm_cuda_share = 1;
+  for (int c = 0; c < 3; c++)
+    for (int64_t i = 0; i < 3000; i++) out[c * 3000 + i] = driver_get(&d, "position", c, i);
+  const double energy = driver_value(&d, "energy", "total");
+  driver_destroy(&d);
+  return energy;
+}
+
+/* Lists that begin with a fiftieth of their memory grow, and change no bit of forces, potentials and runs. */
+static void test_growth(void **state) {
+  (void)state;
+  const double share = 0.02;
+  system_of s = plummer(20000, 0.001, 1);
+  double *a = need(60000), *b = need(60000);
+  const nbody_fmm_use planned = use_of(&s, 1), grown = use_of(&s, share);
+  assert_true(planned.cells > share * planned.cells_most + 1 && planned.segments > share * planned.segments_most + 1);
+  assert_true(grown.cells == planned.cells && grown.cells_most >= grown.cells);
+  assert_true(grown.segments_most >= grown.segments);
+  for (precision p = SINGLE; p < PRECISIONS; p++) {
+    const double energy = compute(&s, p, &usual, b);
+    nbody_fmm_cuda_share = share;
+    const double again = compute(&s, p, &usual, a);
+    nbody_fmm_cuda_share = 1;
+    expect_same(a, b, 60000, "forces with lists that grow");
+    assert_true(again == energy);
+  }
+  for (int steps = NBODY_SHARED; steps <= NBODY_INDIVIDUAL; steps++) {
+    const double energy = positions_of_run((nbody_steps)steps, 1, b),
+                 again = positions_of_run((nbody_steps)steps, share, a);
+    expect_same(a, b, 9000, steps == NBODY_SHARED ? "a run with lists that grow" : "one with individual steps");
+    assert_true(again == energy);
+  }
+  free(a), free(b);
+  drop(&s);
+}
+
+/* The linker gives this the place of the runtime's: arrays above `most_bytes` find no memory. */
+static size_t most_bytes = SIZE_MAX;
+cudaError_t __real_cudaMalloc(void **out, size_t bytes);
+cudaError_t __wrap_cudaMalloc(void **out, size_t bytes);
+cudaError_t __wrap_cudaMalloc(void **out, size_t bytes) {
+  return bytes > most_bytes ? cudaErrorMemoryAllocation : __real_cudaMalloc(out, bytes);
+}
+
+/* Where there is no more memory, the force and all after it are NaN, and the reason is kept for `check`. */
+static void test_no_memory(void **state) {
+  (void)state;
+  const int n = 20000;
+  system_of s = plummer(n, 0.001, 1);
+  const nbody_options options = {.n = n, .G = 2, .softening = 0.001, .spread = 1, .fmm = usual};
+  const size_t vectors = 3 * (size_t)n;
+  double *a = need(vectors);
+  void *acceleration;
+  must(sim_backend_cuda.alloc(vectors * sizeof(double), &acceleration));
+  nbody_state device = {.n = n,
+                        .dtype = SIM_F64,
+                        .mass = on_device(s.mass, (size_t)n, false),
+                        .position = on_device(s.position, vectors, false),
+                        .acceleration = acceleration};
+  nbody_solver_work *work;
+  nbody_raw_force raw;
+  nbody_fmm_cuda_share = 0.02;
+  must(nbody_fmm_cuda.create(&options, &device, &work));
+  nbody_fmm_cuda_share = 1;
+  most_bytes = 1 << 16;
+  for (int time = 0; time < 2; time++) {
+    nbody_fmm_cuda.accelerate(work, false, &raw);
+    assert_int_equal(nbody_fmm_cuda.check(work), SIM_ERR_NO_MEMORY);
+    assert_non_null(strstr(sim_error_last()->message, "fast multipoles"));
+    assert_int_equal(nbody_fmm_cuda.check(work), SIM_OK);
+    must(sim_backend_cuda.copy(a, acceleration, vectors * sizeof *a));
+    for (size_t k = 0; k < vectors; k++) assert_true(isnan(a[k]));
+    assert_true(isnan(nbody_fmm_cuda.potential(work)));
+  }
+  most_bytes = SIZE_MAX;
+  nbody_fmm_cuda.destroy(&work);
+  void *const arrays[] = {device.mass, device.position, acceleration};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sim_backend_cuda.free(arrays[k]);
+  free(a);
+  drop(&s);
+}
+
+/* A position that is not a number ends the force with that reason: no list is tried with more and more memory. */
+static void test_not_finite(void **state) {
+  (void)state;
+  system_of s = plummer(3000, 0.01, 1);
+  s.position[1234] = INFINITY;
+  const nbody_options options = {.n = s.n, .G = 2, .softening = 0.01, .spread = 1, .fmm = usual};
+  void *acceleration;
+  must(sim_backend_cuda.alloc(9000 * sizeof(double), &acceleration));
+  nbody_state device = {.n = s.n,
+                        .dtype = SIM_F64,
+                        .mass = on_device(s.mass, 3000, false),
+                        .position = on_device(s.position, 9000, false),
+                        .acceleration = acceleration};
+  nbody_solver_work *work;
+  nbody_raw_force raw;
+  must(nbody_fmm_cuda.create(&options, &device, &work));
+  nbody_fmm_cuda.accelerate(work, false, &raw);
+  assert_int_equal(nbody_fmm_cuda.check(work), SIM_ERR_DIVERGED);
+  assert_int_equal(nbody_fmm_cuda.check(work), SIM_OK);
+  nbody_fmm_cuda.destroy(&work);
+  void *const arrays[] = {device.mass, device.position, acceleration};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sim_backend_cuda.free(arrays[k]);
+  drop(&s);
+}
+
 int main(void) {
   const int missing = gpu_open();
   if (missing != 0) return missing;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_exact),     cmocka_unit_test(test_collapsed), cmocka_unit_test(test_coincident),
-      cmocka_unit_test(test_same_bits), cmocka_unit_test(test_cpu),       cmocka_unit_test(test_long_lists),
-      cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_exact),     cmocka_unit_test(test_collapsed),  cmocka_unit_test(test_coincident),
+      cmocka_unit_test(test_same_bits), cmocka_unit_test(test_cpu),        cmocka_unit_test(test_long_lists),
+      cmocka_unit_test(test_errors),    cmocka_unit_test(test_some),       cmocka_unit_test(test_growth),
+      cmocka_unit_test(test_no_memory), cmocka_unit_test(test_not_finite),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

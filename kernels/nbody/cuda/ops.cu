@@ -1,5 +1,6 @@
 /* The tables of operations on an NVIDIA GPU. */
 #include "kernels/nbody/cuda/functions.cuh"
+#include "kernels/nbody/cuda/levels.cuh"
 #include "kernels/nbody/cuda/observe.cuh"
 #include "kernels/nbody/cuda/partials.cuh"
 #include "kernels/nbody/cuda/range.h"
@@ -13,7 +14,7 @@
 
 /* Byte offsets of the arrays, in an order that keeps all aligned. */
 typedef struct layout {
-  size_t search, result, partial, observed, before, x0, v0, total;
+  size_t search, histogram, result, partial, observed, before, x0, v0, level, total;
 } layout;
 
 static layout layout_of(const nbody_options *options, bool single) {
@@ -21,13 +22,15 @@ static layout layout_of(const nbody_options *options, bool single) {
   const size_t old = options->jerk ? 3 * n * (single ? sizeof(float) : sizeof(double)) : 0;
   layout l = {};
   l.search = 0;
-  l.result = sizeof(nbody_search);
+  l.histogram = sizeof(nbody_search);
+  l.result = l.histogram + sizeof(nbody_histogram);
   l.partial = l.result + NBODY_RESULTS * sizeof(double);
   l.observed = l.partial + NBODY_QUANTITIES * blocks * sizeof(double);
   l.before = l.observed + (options->observe != NULL ? options->observe->count : 0) * (blocks + 1) * sizeof(double);
   l.x0 = l.before + (options->jerk ? 6 * n * sizeof(double) : 0);
   l.v0 = l.x0 + old;
-  l.total = l.v0 + old;
+  l.level = l.v0 + old;
+  l.total = l.level + (options->individual ? n : 0);
   return l;
 }
 
@@ -70,17 +73,41 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
   w->j0 = w->a0 + 3 * options->n;
   w->x0 = at + l.x0;
   w->v0 = at + l.v0;
+  w->histogram = (nbody_histogram *)(at + l.histogram);
+  w->level = (uint8_t *)(at + l.level);
   return SIM_OK;
 }
 
 /* ---- the table ---- */
 
-static void force(nbody_work *w, double t) {
-  w->forces.solver->accelerate(w->forces.work, w->zeroed, &w->raw);
-  if (w->raw.kind == NBODY_FORCE_FINAL) /* not final: the external force is still to be added */
+/* After a force between bodies: it is not final where an external one is still to be added. */
+static void take(nbody_work *w, double t) {
+  if (w->raw.kind == NBODY_FORCE_FINAL && w->functions.finish != nullptr)
     w->raw = {NBODY_FORCE_PARTS, 1, w->state.acceleration, w->state.jerk, 1, 1};
   w->zeroed = false;
   w->t = t;
+}
+
+static void force(nbody_work *w, double t) {
+  w->forces.solver->accelerate(w->forces.work, w->zeroed, &w->raw);
+  take(w, t);
+}
+
+static void choose_levels(nbody_work *w, double dt, int least, nbody_histogram *out) {
+  nbody_cuda_choose_levels(w, dt, least, &w->counts);
+  *out = w->counts;
+}
+
+static void force_levels(nbody_work *w, double t, int least) {
+  nbody_targets targets = {w->level, least, 0};
+  for (int level = least; level <= w->options.levels; level++) targets.count += w->counts.bodies[level];
+  if (targets.count == w->state.n) {
+    force(w, t);
+    return;
+  }
+  w->forces.solver->accelerate_some(w->forces.work, &targets);
+  w->raw.kind = NBODY_FORCE_FINAL;
+  take(w, t);
 }
 
 template <typename real> static void kick_drift(nbody_work *w, double kick, double drift) {
@@ -93,26 +120,29 @@ static sim_status observe(nbody_work *w, double t, double *values) {
   return nbody_cuda_observe(w, t, values);
 }
 
-template <typename real> static constexpr nbody_ops make_table(sim_dtype dtype) {
-  nbody_ops ops = {};
-  ops.dtype = dtype;
-  ops.bytes = bytes<sizeof(real) == sizeof(float)>;
-  ops.create = create;
-  ops.destroy = destroy;
-  ops.force = force;
-  ops.finish = nbody_cuda_finish;
-  ops.kick = nbody_cuda_kick<real>;
-  ops.drift = nbody_cuda_drift<real>;
-  ops.kick_drift = kick_drift<real>;
-  ops.hermite_predict = nbody_cuda_predict<real>;
-  ops.hermite_correct = nbody_cuda_correct<real>;
-  ops.step_softened = nbody_cuda_step_softened;
-  ops.step_aarseth = nbody_cuda_step_aarseth;
-  ops.kinetic = nbody_cuda_kinetic<real>;
-  ops.sums = nbody_cuda_sums<real>;
-  ops.observe = observe;
-  return ops;
+template <typename real> static constexpr nbody_ops table_of(sim_dtype dtype) {
+  return {
+      .dtype = dtype,
+      .bytes = bytes<sizeof(real) == sizeof(float)>,
+      .create = create,
+      .destroy = destroy,
+      .force = force,
+      .finish = nbody_cuda_finish,
+      .kick = nbody_cuda_kick<real>,
+      .drift = nbody_cuda_drift<real>,
+      .kick_drift = kick_drift<real>,
+      .choose_levels = choose_levels,
+      .force_levels = force_levels,
+      .kick_levels = nbody_cuda_kick_levels<real>,
+      .hermite_predict = nbody_cuda_predict<real>,
+      .hermite_correct = nbody_cuda_correct<real>,
+      .step_softened = nbody_cuda_step_softened,
+      .step_aarseth = nbody_cuda_step_aarseth,
+      .kinetic = nbody_cuda_kinetic<real>,
+      .sums = nbody_cuda_sums<real>,
+      .observe = observe,
+  };
 }
 
-const nbody_ops nbody_ops_cuda_f32 = make_table<float>(SIM_F32);
-const nbody_ops nbody_ops_cuda_f64 = make_table<double>(SIM_F64);
+const nbody_ops nbody_ops_cuda_f32 = table_of<float>(SIM_F32);
+const nbody_ops nbody_ops_cuda_f64 = table_of<double>(SIM_F64);

@@ -45,7 +45,10 @@ struct nbody_work {
   double *partial; /* [NBODY_QUANTITIES][nbody_partials(n)] */
   double *result;  /* [NBODY_RESULTS], read back by the host */
   nbody_search *search;
-  double *observed; /* [count] results of options.observe, then [count][nbody_partials(n)] */
+  nbody_histogram *histogram; /* individual steps: of `level` */
+  nbody_histogram counts;     /* the same on the host */
+  uint8_t *level;             /* individual steps: of each body, [n] */
+  double *observed;           /* [count] results of options.observe, then [count][nbody_partials(n)] */
 };
 
 #endif

@@ -11,3 +11,10 @@ sim_status nbody_direct_count(const nbody_options *options, double n, nbody_cost
   out->additions = n * n * pair;
   return SIM_OK;
 }
+
+sim_status nbody_direct_fits_gpu(const nbody_options *options) {
+  const int64_t most = INT64_C(1) << 30;
+  if (options->n <= most) return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %lld that the direct sum on cuda takes",
+                  (double)options->n, (long long)most);
+}

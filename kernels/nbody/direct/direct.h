@@ -10,6 +10,8 @@ extern "C" {
 
 /* Fills interactions and additions of one direct sum of n bodies; leaves out->rate. SIM_ERR_NO_MEMORY. */
 sim_status nbody_direct_count(const nbody_options *options, double n, nbody_cost *out) SIM_MUST_CHECK;
+/* nbody_solver.supports on a GPU: bodies have 31-bit indices. */
+sim_status nbody_direct_fits_gpu(const nbody_options *options) SIM_MUST_CHECK;
 
 #ifdef __cplusplus
 }

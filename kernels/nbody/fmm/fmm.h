@@ -49,6 +49,10 @@
  * sum over bodies, in the state's order, of m p, by sim_reduce_sum. A GPU adds it up cell by cell, and beside forces in
  * fp32 with leaves of twice as many bodies. In fp32 a device may take 1 / sqrt as it likes.
  *
+ * Some bodies (individual steps). The first force on some bodies after one on all builds a tree; the next
+ * NBODY_FMM_REFITS keep its frame, the order of bodies and the cells, with the new positions, of which centres, radii
+ * and moments are made anew. Only cells with a target have lists and fields, and only targets are summed.
+ *
  * Periodic box of edge B. The frame is the box: X = x k with k = 1 / B rounded, in fp64 and then rounded to `real`; low
  * = 0; E = B, H = h k. An entry of a list is a cell with a shift, of components 0, 1 or -1 and code s_x + 3 s_y + 9
  * s_z, with 2 for -1. The queue of the root holds the root with codes 0 to 26; children have the code of their parent.
@@ -77,6 +81,7 @@
 #include "engine/device/backend.h"
 
 enum { NBODY_FMM_ORDER_MIN = 3, NBODY_FMM_ORDER_MAX = 6, NBODY_FMM_LEVEL_MAX = 20 };
+enum { NBODY_FMM_REFITS = 15 }; /* forces on some bodies for which the cells of a tree are kept */
 enum { NBODY_FMM_P2M_STRANDS = 8, NBODY_FMM_M2L_STRANDS = 32, NBODY_FMM_P2P_STRANDS = 4, NBODY_FMM_P2P_PIECE = 32 };
 
 /* Outer images of a periodic box: cubes of an axis, and of the box; highest rank, and its coefficients. */

@@ -80,7 +80,7 @@ static void write_description(nbody_solver_work *w) {
 
 /* Byte offsets of the arrays, in an order that keeps all aligned. */
 typedef struct layout {
-  size_t result, partial, parts, parts_jerk, group_mass, total;
+  size_t result, partial, parts, parts_jerk, some_parts, target, group_mass, total;
 } layout;
 
 static bool is_split(const nbody_direct_plan *plan) { return plan->method == NBODY_DIRECT_TILE && plan->splits > 1; }
@@ -93,7 +93,9 @@ static layout layout_of(const nbody_options *options, const nbody_direct_plan *p
   l.partial = sizeof(double);
   l.parts = l.partial + NBODY_POTENTIAL_PARTS * blocks * sizeof(double);
   l.parts_jerk = l.parts + split;
-  l.group_mass = l.parts_jerk + (options->jerk ? split : 0);
+  l.some_parts = l.parts_jerk + (options->jerk ? split : 0);
+  l.target = l.some_parts + (options->individual ? 3 * (size_t)nbody_cuda_some_parts(options->n) * sizeof(double) : 0);
+  l.group_mass = l.target + (options->individual ? (n + 1) * sizeof(int) : 0);
   const int groups = plan->method == NBODY_DIRECT_SYMMETRIC ? nbody_cuda_groups(options, plan) : 0;
   l.total = l.group_mass + (size_t)groups * sizeof(float);
   return l;
@@ -192,6 +194,9 @@ sim_status nbody_direct_cuda_create(const nbody_options *options, const nbody_st
   w->partial = (double *)(at + l.partial);
   w->parts = is_split(plan) ? (double *)(at + l.parts) : state->acceleration;
   w->parts_jerk = !options->jerk ? NULL : is_split(plan) ? (double *)(at + l.parts_jerk) : state->jerk;
+  w->some_parts = (double *)(at + l.some_parts);
+  w->target = (int *)(at + l.target);
+  w->target_count = (unsigned *)(w->target + options->n);
   w->group_mass = (float *)(at + l.group_mass);
   set_units(w, &e);
   if (plan->method == NBODY_DIRECT_SYMMETRIC && single) nbody_cuda_symmetric_prepare<float>(w);
@@ -248,8 +253,13 @@ static void share_sums(nbody_solver_work *w, nbody_raw_force *out) {
   out->jerk = w->state.jerk;
 }
 
-static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
+/* Of sums in packed units without G. A custom law has its own constants, and `scaling` is 1. */
+static double unit_of(const nbody_solver_work *w) {
   const nbody_scaling *s = &w->scaling;
+  return (w->law.tile != NULL ? 1 : w->options.G) * s->position * s->position / s->mass;
+}
+
+static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
   const bool fixed = w->plan.method == NBODY_DIRECT_SYMMETRIC, none = w->plan.method == NBODY_DIRECT_NO_PAIRS;
   *out = {};
   out->kind = NBODY_FORCE_FINAL;
@@ -262,15 +272,26 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
     sum_pairs<float>(w);
   else
     sum_pairs<double>(w);
-  /* A custom law has its own constants, and `scaling` is 1. */
-  const double unit = (w->law.tile != NULL ? 1 : w->options.G) * s->position * s->position / s->mass;
+  const double unit = unit_of(w);
   out->kind = fixed ? NBODY_FORCE_FIXED : NBODY_FORCE_PARTS;
   out->parts = w->plan.method == NBODY_DIRECT_TILE ? w->plan.splits : 1;
   out->acceleration = w->parts;
   out->jerk = w->parts_jerk;
   out->unit = fixed ? unit / w->fixed : unit;
-  out->unit_jerk = unit * s->position / s->velocity;
+  out->unit_jerk = unit * w->scaling.position / w->scaling.velocity;
   if (w->share.exchange != NULL) share_sums(w, out);
+}
+
+static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) {
+  const double unit = unit_of(w);
+  if (w->plan.method == NBODY_DIRECT_NO_PAIRS)
+    set_zero(w->state.acceleration, "the acceleration", w);
+  else if (w->state.dtype == SIM_F32)
+    nbody_cuda_some<float, float>(w, targets, unit);
+  else if (w->options.single_pairs)
+    nbody_cuda_some<double, float>(w, targets, unit);
+  else
+    nbody_cuda_some<double, double>(w, targets, unit);
 }
 
 /* Waits for the device. The backend keeps an error, which ends the run. */
@@ -305,12 +326,6 @@ static double start_time(nbody_solver_work *w) {
 
 /* ---- the table ---- */
 
-static sim_status supports(const nbody_options *options) {
-  if (options->n <= NBODY_CUDA_MOST) return SIM_OK;
-  return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %lld that the direct sum on cuda takes",
-                  (double)options->n, (long long)NBODY_CUDA_MOST);
-}
-
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
   const double clipped = (double)options->n;
   const nbody_direct_plan plan = nbody_direct_choose(options);
@@ -319,20 +334,17 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
   return nbody_direct_count(options, n, out);
 }
 
-static constexpr nbody_solver make_table() {
-  nbody_solver table = {};
-  table.name = "direct sum";
-  table.ranks = true;
-  table.supports = supports;
-  table.bytes = bytes;
-  table.estimate = estimate;
-  table.create = create;
-  table.destroy = destroy;
-  table.describe = describe;
-  table.accelerate = accelerate;
-  table.potential = potential;
-  table.start_time = start_time;
-  return table;
-}
-
-const nbody_solver nbody_direct_cuda = make_table();
+const nbody_solver nbody_direct_cuda = {
+    .name = "direct sum",
+    .ranks = true,
+    .supports = nbody_direct_fits_gpu,
+    .bytes = bytes,
+    .estimate = estimate,
+    .create = create,
+    .destroy = destroy,
+    .describe = describe,
+    .accelerate = accelerate,
+    .accelerate_some = accelerate_some,
+    .potential = potential,
+    .start_time = start_time,
+};

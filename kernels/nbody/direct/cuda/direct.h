@@ -42,6 +42,9 @@ struct nbody_solver_work {
   double *parts, *parts_jerk; /* [splits][3][n]; with one split the state's own arrays */
   double *partial;            /* of reductions: [NBODY_POTENTIAL_PARTS][nbody_partials(n)] */
   double *result;             /* result of a reduction, copied to the host */
+  double *some_parts;         /* individual steps: nbody_cuda_some_parts vectors */
+  int *target;                /* individual steps: [n], bodies whose forces are computed */
+  unsigned *target_count;     /* of them that are listed */
 };
 
 enum { NBODY_POTENTIAL_PARTS = 13 }; /* at most, see nbody_potential_parts */
@@ -56,8 +59,7 @@ nbody_direct_plan nbody_direct_choose(const nbody_options *options);
 sim_status nbody_direct_cuda_create(const nbody_options *options, const nbody_state *state,
                                     const nbody_direct_plan *plan, nbody_solver_work **out) SIM_MUST_CHECK;
 
-/* Largest numbers of bodies: with 31-bit indices, and with 31-bit tile numbers of a symmetric sum. */
-#define NBODY_CUDA_MOST (INT64_C(1) << 30)
+/* Largest number of bodies with 31-bit tile numbers of a symmetric sum. */
 #define NBODY_CUDA_MOST_SYMMETRIC (INT64_C(1) << 25)
 
 /* Groups of 32 bodies, padded for a symmetric sum. */
@@ -82,6 +84,11 @@ template <typename real> void nbody_cuda_symmetric_prepare(nbody_solver_work *w)
 template <typename real, typename pair_real> void nbody_cuda_tile(nbody_solver_work *w);
 template <typename real, typename pair_real> void nbody_cuda_reference(nbody_solver_work *w);
 template <typename real> void nbody_cuda_custom_tile(nbody_solver_work *w);
+/* Direct sums for `targets` alone, times `unit`, into the state's acceleration. */
+template <typename real, typename pair_real>
+void nbody_cuda_some(nbody_solver_work *w, const nbody_targets *targets, double unit);
+/* Most vectors that its parts have for n bodies. */
+int64_t nbody_cuda_some_parts(int64_t n);
 /* *result: sum over pairs of m_i m_j / s, or with a custom law of m_i m_j times its potential. */
 template <typename real> void nbody_cuda_potential(nbody_solver_work *w);
 template <typename real> void nbody_cuda_custom_potential(nbody_solver_work *w);

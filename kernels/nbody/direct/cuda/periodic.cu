@@ -231,32 +231,21 @@ static double potential(nbody_solver_work *w) {
 
 /* ---- the table ---- */
 
-static sim_status supports(const nbody_options *options) {
-  const int64_t most = INT64_C(1) << 30;
-  if (options->n <= most) return SIM_OK;
-  return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %lld that the direct sum on cuda takes",
-                  (double)options->n, (long long)most);
-}
-
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
   out->most_ranks = nbody_partials(options->n);
   out->rate = options->single_pairs ? 1e10 : 5e9;
   return nbody_direct_count(options, n, out);
 }
 
-static constexpr nbody_solver make_table() {
-  nbody_solver table = {};
-  table.name = "direct sum";
-  table.ranks = true;
-  table.supports = supports;
-  table.bytes = bytes;
-  table.estimate = estimate;
-  table.create = create;
-  table.destroy = destroy;
-  table.describe = describe;
-  table.accelerate = accelerate;
-  table.potential = potential;
-  return table;
-}
-
-const nbody_solver nbody_direct_periodic_cuda = make_table();
+const nbody_solver nbody_direct_periodic_cuda = {
+    .name = "direct sum",
+    .ranks = true,
+    .supports = nbody_direct_fits_gpu,
+    .bytes = bytes,
+    .estimate = estimate,
+    .create = create,
+    .destroy = destroy,
+    .describe = describe,
+    .accelerate = accelerate,
+    .potential = potential,
+};

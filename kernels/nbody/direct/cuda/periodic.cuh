@@ -29,7 +29,7 @@ template <typename real> struct periodic_pairs {
       away[c] = (at - rounded) * ((real)0.5 / NBODY_TABLE_NODES);
     }
     const int side = NBODY_TABLE_NODES + 1;
-    fmm_load_row(table + (size_t)((node[0] * side + node[1]) * side + node[2]) * NBODY_TABLE_ROW, row);
+    fmm_read_row<fmm_settled>(table + (size_t)((node[0] * side + node[1]) * side + node[2]) * NBODY_TABLE_ROW, row);
   }
 
   /* d: source - target. */

@@ -7,7 +7,7 @@
  * the number of threads. The potential takes the same way with its own tree in fp64.
  *
  * Forces of some bodies (individual steps) walk the cells that have some of them. The first one after a force of all
- * bodies builds a tree, which the next REFITS ones keep, with new centres, radii and moments. */
+ * bodies builds a tree, which the next NBODY_FMM_REFITS ones keep, with new centres, radii and moments. */
 #include "kernels/nbody/fmm/cpu/fmm.h"
 
 #include "engine/reduce.h"
@@ -22,9 +22,8 @@
 #include <string.h>
 
 enum {
-  CELLS_EACH = 8,      /* cells that a thread takes at once */
-  PARALLEL_FROM = 512, /* bodies; below, one thread does all */
-  REFITS = 15          /* substeps for which the cells of a tree are kept */
+  CELLS_EACH = 8,     /* cells that a thread takes at once */
+  PARALLEL_FROM = 512 /* bodies; below, one thread does all */
 };
 
 struct nbody_solver_work {
@@ -283,7 +282,7 @@ static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job)
   SIM_TRY(downward(w, job, single));
   if (t->box > 0) add_outer(w, job);
   /* In a box a body that is wrapped leaves its cell: every tree is a new one. */
-  if (job->targets != NULL && t->box == 0) w->refits = refits > 0 ? refits - 1 : REFITS;
+  if (job->targets != NULL && t->box == 0) w->refits = refits > 0 ? refits - 1 : NBODY_FMM_REFITS;
   return SIM_OK;
 }
 
@@ -422,11 +421,7 @@ static void bytes(const nbody_options *options, double *host, double *device) {
 }
 
 static sim_status supports(const nbody_options *options) {
-  if (options->laws.pair != NULL)
-    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" is for gravity, not for a custom law: take \"direct\"");
-  if (options->jerk)
-    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" gives no time derivative of forces, which hermite4 "
-                                      "needs: take \"direct\", or scheme = \"leapfrog\" or \"yoshida4\"");
+  SIM_TRY(nbody_fmm_serves(options));
   if (options->n > INT32_MAX)
     return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" takes at most %d bodies", INT32_MAX);
   return SIM_OK;

@@ -79,7 +79,7 @@ template <typename real> struct fmm_walk {
       w.head = s;
     else if (fmm_lane() == 0)
       t.next[w.tail] = s;
-    if (w.leaf != FMM_NONE && w.stored >= FMM_PIECES * FMM_SEGMENT && fmm_lane() == 0)
+    if (w.leaf != FMM_NONE && w.stored >= t.pieces * FMM_SEGMENT && fmm_lane() == 0)
       t.task[atomicAdd(&t.counters->tasks, 1u)] = make_uint4(w.leaf, s, w.stored / FMM_SEGMENT, 0);
     w.tail = s;
     w.stored += count;
@@ -146,7 +146,7 @@ __device__ __forceinline__ void fmm_m2l(real *row, const real (&x)[3], real h2, 
   real tensor[NBODY_FMM_FIELD(P)];
   if (coarser != 0) {
     real moment[NBODY_FMM_MOMENTS(P)];
-    fmm_load_row(row, moment);
+    fmm_read_row<fmm_settled>(row, moment);
     fmm_device::fmm_scale_moments(P, fmm_power<real>(coarser), moment);
     fmm_write_row(row, moment);
   }
@@ -172,12 +172,14 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
   if (threadIdx.x == 0) block_run = 0;
   after_previous();
   __syncthreads();
+  if (!fmm_is_finite(t)) return; /* no cell would be accepted */
   const unsigned cells = t.counters->level_begin[NBODY_FMM_LEVEL_MAX + 1];
   const real softening2 = fmm_softening2<real>(t.frame);
   fmm_walk<real> walk = {t, FMM_NONE};
   for (;;) {
     const unsigned target = fmm_take_cell(&block_run, &t.counters->ticket[FMM_TICKET_FAR]);
     if (target >= cells) return;
+    if (!fmm_is_walked(t, target)) continue;
     const uint4 me = t.cell[target];
     const bool inner = me.z != 0;
     const typename nbody_fmm_tree<real>::body_type sphere = t.sphere[target];

@@ -1,4 +1,8 @@
 /* The solver table of the fast multipole method on an NVIDIA GPU. */
+extern "C" {
+#include "engine/log.h"
+}
+
 #include "kernels/nbody/fmm/cuda/stages.cuh"
 
 #include "engine/device/cuda.h"
@@ -12,27 +16,43 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 int nbody_fmm_cuda_blocks = 0;
+double nbody_fmm_cuda_share = 1;
+
+/* Cells and segments of lists that there is memory for. */
+struct fmm_room {
+  double cells, segments;
+};
 
 struct nbody_solver_work {
   nbody_options options;
   nbody_state state;
   double mass_unit; /* a power of two */
   char description[96];
-  void *memory; /* one piece for all arrays, on the device */
+  fmm_room room, potential_room;
+  void *memory; /* one piece for all arrays but the lists, on the device */
+  void *lists;  /* one piece; NULL: there is none, and all forces fail */
   void *images; /* in a periodic box, one piece for the arrays of `outer` */
   nbody_fmm_cuda_outer outer;
-  unsigned *alarm; /* on the host, written by the device: what had no room, since the last check */
+  unsigned long long *told; /* on the host, written by the device: nbody_fmm_tree.told */
+  unsigned forces;          /* that were queued, with potentials, since `memory` was taken */
+  sim_graph *graph;         /* a force on all bodies; NULL: not captured yet */
+  bool swapped;             /* what nbody_fmm_sort_bodies returns */
+  int refits;               /* forces on some bodies that may keep the tree; 0: the next one builds it */
+  sim_status failure;       /* of the forces and potentials since the last check */
+  char message[1024];
 };
 
 /* ---- memory ---- */
 
-/* Byte offsets of the arrays. */
+/* Byte offsets of the arrays; pool, next and task within `lists`. `counters` is the same for both types. */
 struct layout {
   unsigned cells, segments;
-  size_t frame, counters, result, key[2], id[2], room, room_bytes, body, cell, level, stage, sphere, moment, field,
-      open, near, pool, next, task, status, of_cell, total;
+  size_t frame, counters, result, key[2], id[2], room, room_bytes, body, cell, level, walked, stage, sphere, moment,
+      field, open, near, status, of_cell, total;
+  size_t pool, next, task, lists_total;
 };
 
 template <typename real> static nbody_fmm_stages<real> stages_of(int order) {
@@ -50,18 +70,28 @@ static size_t take(size_t *total, double count, size_t size) {
   return at;
 }
 
+/* As many cells and segments as lists can number, by their entries (tree.cuh) and by 32 bits. */
+static fmm_room most_room(const nbody_options *options) { return {options->box > 0 ? 0x1p24 : 0x1p29, 0x1p31}; }
+
 /* Cells: bodies that fill a level evenly have at most 64/7 cells for each full leaf. Lists: measured for Plummer
  * spheres at theta 0.8 and w 1.5 as 0.1 segments a body with leaves of 64, and with the volume that is not accepted. */
-template <typename real> static layout layout_of(const nbody_options *options) {
+static fmm_room planned_room(const nbody_options *options) {
   const nbody_fmm_settings *settings = &options->fmm;
-  const double n = (double)options->n, leaves = n / settings->leaf;
+  const double leaves = (double)options->n / settings->leaf;
   const double reach = (1 + settings->weight) / 2.5 * 0.8 / settings->theta;
-  const nbody_fmm_stages<real> stages = stages_of<real>(settings->order);
+  const double images = options->box > 0 ? 2 : 1; /* cells at a face have neighbours behind it too */
+  const fmm_room most = most_room(options);
+  return {fmin(10 * leaves + 8 * NBODY_FMM_LEVEL_MAX + 1024, most.cells),
+          fmin(images * (13 * leaves * fmax(reach * reach * reach, 0.5) + 16384), most.segments)};
+}
+
+template <typename real> static layout layout_of(const nbody_options *options, const fmm_room &room) {
+  const double n = (double)options->n;
+  const nbody_fmm_stages<real> stages = stages_of<real>(options->fmm.order);
   const size_t quad_bytes = 4 * sizeof(real);
   layout l = {};
-  l.cells = (unsigned)(10 * leaves) + 8 * NBODY_FMM_LEVEL_MAX + 1024;
-  const double images = options->box > 0 ? 2 : 1; /* cells at a face have neighbours behind it too */
-  l.segments = (unsigned)fmin(images * (13 * leaves * fmax(reach * reach * reach, 0.5) + 16384), 0x1p31);
+  l.cells = (unsigned)room.cells;
+  l.segments = (unsigned)room.segments;
   l.room_bytes = nbody_fmm_sort_room((int)options->n);
   l.frame = take(&l.total, 1, sizeof(nbody_fmm_frame));
   l.counters = take(&l.total, 1, sizeof(nbody_fmm_counters));
@@ -75,15 +105,16 @@ template <typename real> static layout layout_of(const nbody_options *options) {
   take(&packed, n, quad_bytes);
   l.cell = take(&l.total, l.cells, sizeof(uint4));
   l.level = take(&l.total, l.cells, 1);
+  l.walked = take(&l.total, options->individual ? l.cells : 0, 1);
   l.stage = take(&l.total, l.cells, sizeof(unsigned));
   l.sphere = take(&l.total, l.cells, quad_bytes);
   l.moment = take(&l.total, l.cells, (size_t)stages.moment_stride * sizeof(real));
   l.field = take(&l.total, l.cells, (size_t)stages.field_stride * sizeof(real));
   l.open = take(&l.total, l.cells, sizeof(uint2));
   l.near = take(&l.total, l.cells, sizeof(uint2));
-  l.pool = take(&l.total, l.segments, FMM_SEGMENT * sizeof(unsigned));
-  l.next = take(&l.total, l.segments, sizeof(unsigned));
-  l.task = take(&l.total, l.segments, sizeof(uint4));
+  l.pool = take(&l.lists_total, l.segments, FMM_SEGMENT * sizeof(unsigned));
+  l.next = take(&l.lists_total, l.segments, sizeof(unsigned));
+  l.task = take(&l.lists_total, l.segments, sizeof(uint4));
   l.of_cell = sizeof(real) == sizeof(double) ? take(&l.total, l.cells, sizeof(double)) : 0;
   if (l.total < packed) l.total = packed;
   return l;
@@ -91,7 +122,7 @@ template <typename real> static layout layout_of(const nbody_options *options) {
 
 template <typename real>
 static nbody_fmm_tree<real> tree_of(const nbody_solver_work *w, const nbody_options *options, const layout &l) {
-  char *const at = (char *)w->memory;
+  char *const at = (char *)w->memory, *const lists = (char *)w->lists;
   nbody_fmm_tree<real> t = {};
   t.n = (int)options->n;
   t.leaf = options->fmm.leaf;
@@ -99,6 +130,7 @@ static nbody_fmm_tree<real> tree_of(const nbody_solver_work *w, const nbody_opti
   for (double cells = options->fmm.leaf; cells < (double)t.n; cells *= 8) t.dense_level++;
   t.cells_most = l.cells;
   t.segments_most = l.segments;
+  t.pieces = 4;
   t.weight = (real)options->fmm.weight;
   t.theta2 = (real)options->fmm.theta * (real)options->fmm.theta;
   t.frame = (nbody_fmm_frame *)(at + l.frame);
@@ -112,11 +144,12 @@ static nbody_fmm_tree<real> tree_of(const nbody_solver_work *w, const nbody_opti
   t.field = (real *)(at + l.field);
   t.open = (uint2 *)(at + l.open);
   t.near = (uint2 *)(at + l.near);
-  t.pool = (unsigned *)(at + l.pool);
-  t.next = (unsigned *)(at + l.next);
-  t.task = (uint4 *)(at + l.task);
+  t.pool = (unsigned *)(lists + l.pool);
+  t.next = (unsigned *)(lists + l.next);
+  t.task = (uint4 *)(lists + l.task);
   t.status = (unsigned long long *)(at + l.status);
-  t.alarm = w->alarm;
+  t.told = w->told;
+  t.unit = 1;
   return t;
 }
 
@@ -149,12 +182,25 @@ static outer_layout outer_layout_of(const nbody_options *options) {
   return l;
 }
 
+/* Bytes of `memory` and of `lists`, for forces as well as for the potential. `key` is the first array of all that do
+ * not keep what they have from force to force. */
+static void sizes_of(const nbody_options *options, const fmm_room &room, const fmm_room &potential_room, size_t *memory,
+                     size_t *lists) {
+  const nbody_options potential = for_potential(options);
+  const layout l = options->single_pairs ? layout_of<float>(options, room) : layout_of<double>(options, room);
+  const layout p = layout_of<double>(&potential, potential_room);
+  const size_t sample = l.key[0] + nbody_fmm_sample_bytes();
+  *memory = l.total > p.total ? l.total : p.total;
+  if (*memory < sample) *memory = sample;
+  *lists = l.lists_total > p.lists_total ? l.lists_total : p.lists_total;
+}
+
 static void bytes(const nbody_options *options, double *host, double *device) {
   const nbody_options potential = for_potential(options);
-  *host = sizeof(unsigned);
-  *device = (double)layout_of<double>(&potential).total;
-  if (options->single_pairs) *device = fmax(*device, (double)layout_of<float>(options).total);
-  *device = fmax(*device, (double)nbody_fmm_sample_bytes()) + (double)outer_layout_of(options).total;
+  size_t memory, lists;
+  sizes_of(options, planned_room(options), planned_room(&potential), &memory, &lists);
+  *host = sizeof(unsigned long long);
+  *device = (double)memory + (double)lists + (double)outer_layout_of(options).total;
 }
 
 static sim_status create_outer(nbody_solver_work *w) {
@@ -181,11 +227,40 @@ static sim_status create_outer(nbody_solver_work *w) {
 
 static void destroy(nbody_solver_work **work) {
   if (*work == NULL) return;
+  sim_queue_cuda.graph_destroy(&(*work)->graph);
   sim_backend_cuda.free((*work)->memory);
+  sim_backend_cuda.free((*work)->lists);
   sim_backend_cuda.free((*work)->images);
-  sim_backend_cuda.free_host((*work)->alarm);
+  sim_backend_cuda.free_host((*work)->told);
   free(*work);
   *work = NULL;
+}
+
+/* `memory` and `lists`, each if it is not large enough any more. SIM_ERR_NO_MEMORY. */
+static sim_status take_memory(nbody_solver_work *w, const fmm_room &room, const fmm_room &potential_room) {
+  size_t before[2] = {0, 0}, now[2];
+  if (w->memory != NULL) sizes_of(&w->options, w->room, w->potential_room, &before[0], &before[1]);
+  sizes_of(&w->options, room, potential_room, &now[0], &now[1]);
+  w->room = room;
+  w->potential_room = potential_room;
+  sim_queue_cuda.graph_destroy(&w->graph);
+  if (now[1] > before[1]) {
+    sim_backend_cuda.free(w->lists);
+    w->lists = NULL;
+    SIM_TRY(sim_backend_cuda.alloc(now[1], &w->lists));
+  }
+  if (now[0] > before[0]) {
+    sim_backend_cuda.free(w->memory);
+    w->memory = NULL;
+    w->forces = 0;
+    *w->told = 0;
+    SIM_TRY(sim_backend_cuda.alloc(now[0], &w->memory));
+  }
+  return SIM_OK;
+}
+
+static fmm_room share_of(const fmm_room &room) {
+  return {ceil(nbody_fmm_cuda_share * room.cells), ceil(nbody_fmm_cuda_share * room.segments)};
 }
 
 static sim_status create(const nbody_options *options, const nbody_state *state, nbody_solver_work **out) {
@@ -194,14 +269,12 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
   w->options = *options;
   w->state = *state;
   snprintf(w->description, sizeof w->description, "leaves of %d", options->fmm.leaf);
+  const nbody_options potential = for_potential(options);
   nbody_range mass;
-  double host, device;
-  void *alarm = NULL;
-  bytes(options, &host, &device);
-  device -= (double)outer_layout_of(options).total;
-  sim_status status = sim_backend_cuda.alloc((size_t)device, &w->memory);
-  if (status == SIM_OK) status = sim_backend_cuda.alloc_host(sizeof *w->alarm, &alarm);
-  w->alarm = (unsigned *)alarm;
+  void *told = NULL;
+  sim_status status = sim_backend_cuda.alloc_host(sizeof *w->told, &told);
+  w->told = (unsigned long long *)told;
+  if (status == SIM_OK) status = take_memory(w, share_of(planned_room(options)), share_of(planned_room(&potential)));
   if (status == SIM_OK) status = nbody_cuda_range(state->mass, state->dtype, 0, (size_t)state->n, &mass);
   if (status == SIM_OK && options->box > 0) status = create_outer(w);
   if (status == SIM_OK) status = sim_queue_cuda.status();
@@ -209,7 +282,6 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
     destroy(out);
     return status;
   }
-  *w->alarm = 0;
   double bodies = 1;
   while (bodies < (double)options->n) bodies *= 2;
   w->mass_unit = nbody_power_above(mass.high) * bodies;
@@ -218,10 +290,75 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
 
 /* ---- a step ---- */
 
-/* Up to the fields of all cells. */
+/* Forces are not asked for their failures one by one. */
+static void keep_failure(nbody_solver_work *w, sim_status status) {
+  if (status == SIM_OK || w->failure != SIM_OK) return;
+  w->failure = status;
+  snprintf(w->message, sizeof w->message, "%s", sim_error_last()->message);
+}
+
+/* More memory for what had none: in a force or, `potential`, a potential. */
+static sim_status grow(nbody_solver_work *w, bool potential, unsigned failed) {
+  const nbody_options options = potential ? for_potential(&w->options) : w->options;
+  const fmm_room most = most_room(&options);
+  const size_t at = layout_of<double>(&options, w->room).counters;
+  const bool cells = (failed & NBODY_FMM_CELLS_FULL) != 0, segments = (failed & NBODY_FMM_SEGMENTS_FULL) != 0;
+  const fmm_room before = potential ? w->potential_room : w->room;
+  nbody_fmm_counters counters;
+  SIM_TRY(sim_backend_cuda.copy(&counters, (const char *)w->memory + at, sizeof counters));
+  fmm_room now = before;
+  if (cells) now.cells = fmin(2 * before.cells + 64, most.cells);
+  if (segments) /* those that were asked for, and more: what was dropped would have opened cells */
+    now.segments = fmin(fmax(2 * before.segments, 1.25 * counters.segments), most.segments);
+  sim_status status = SIM_ERR_NO_MEMORY;
+  if (now.cells > before.cells || now.segments > before.segments)
+    status = take_memory(w, potential ? w->room : now, potential ? now : w->potential_room);
+  if (status == SIM_OK)
+    sim_log(SIM_LOG_INFO,
+            "fast multipoles: %.9g cells and %.9g segments of lists have no room; memory for %.9g and %.9g",
+            before.cells, before.segments, now.cells, now.segments);
+  if (status != SIM_ERR_NO_MEMORY) return status;
+  return sim_fail(SIM_ERR_NO_MEMORY, cells
+                                         ? "fast multipoles: the bodies are so unevenly spread that the tree has more "
+                                           "cells than there is memory for on the GPU: take gravity.solver = \"direct\""
+                                         : "fast multipoles: the lists of cells are longer than there is memory for on "
+                                           "the GPU: take a larger gravity.error, or gravity.solver = \"direct\"");
+}
+
+static bool has_memory(const nbody_solver_work *w) { return w->memory != NULL && w->lists != NULL; }
+
+/* Waits until the lists of the last force or potential are made, while the device goes on with it. Returns whether it
+ * is to be repeated: its lists had no room, and now there is more. */
+static bool settle(nbody_solver_work *w, bool potential) {
+  enum { SLEEP_FROM = 200000 /* bodies; the rest of a force then takes much longer than a sleep */ };
+  const struct timespec pause = {0, w->options.n < SLEEP_FROM ? 0 : 20000};
+  const volatile unsigned long long *const told = w->told;
+  const cudaStream_t stream = (cudaStream_t)sim_cuda_stream();
+  while ((unsigned)*told != w->forces) {
+    if (cudaStreamQuery(stream) != cudaErrorNotReady) break;
+    (void)cudaGetLastError(); /* that is no error */
+    if (pause.tv_nsec > 0) nanosleep(&pause, NULL);
+  }
+  const unsigned long long word = *told;
+  const unsigned failed = (unsigned)(word >> 32);
+  sim_status status = SIM_OK;
+  if ((unsigned)word != w->forces) { /* the device has failed */
+    status = sim_queue_cuda.finish();
+    if (status == SIM_OK)
+      status = sim_fail(SIM_ERR_INTERNAL, "fast multipoles: force %u, not %u", (unsigned)word, w->forces);
+  } else if ((failed & NBODY_FMM_NOT_FINITE) != 0)
+    status = sim_fail(SIM_ERR_DIVERGED, "a position is not finite");
+  else if (failed != 0)
+    status = grow(w, potential, failed);
+  keep_failure(w, status);
+  return failed != 0 && status == SIM_OK;
+}
+
+/* Up to the fields of all cells. `refit`: with the cells of the last tree. */
 template <typename real>
 static void queue_fields(nbody_solver_work *w, const nbody_options *options, const layout &l,
-                         const nbody_fmm_stages<real> &stages, bool with_potential, nbody_fmm_tree<real> *t) {
+                         const nbody_fmm_stages<real> &stages, bool with_potential, const nbody_targets *targets,
+                         bool refit, nbody_fmm_tree<real> *t) {
   char *const at = (char *)w->memory;
   nbody_fmm_sort s = {};
   for (int k = 0; k < 2; k++) {
@@ -232,31 +369,75 @@ static void queue_fields(nbody_solver_work *w, const nbody_options *options, con
   s.bytes = l.room_bytes;
   s.packed = at + l.cell;
   *t = tree_of<real>(w, options, l);
+  if (targets != NULL) {
+    t->pieces = 1;
+    t->walked = (unsigned char *)(at + l.walked);
+    t->target_level = targets->level;
+    t->least = targets->least;
+    t->unit = w->options.G * w->mass_unit;
+  }
   const double softening = w->options.softening, mass_scale = 1 / w->mass_unit;
-  if (w->state.dtype == SIM_F64)
-    nbody_fmm_sort_bodies<real, double>(t, &s, &w->state, softening, mass_scale);
-  else
-    nbody_fmm_sort_bodies<real, float>(t, &s, &w->state, softening, mass_scale);
-  if (options->box > 0) nbody_fmm_queue_outer(t, &w->outer);
-  nbody_fmm_plant(t);
+  const bool wide = w->state.dtype == SIM_F64;
+  if (refit) {
+    nbody_fmm_take_order(t, &s, w->swapped);
+    if (wide)
+      nbody_fmm_refit<real, double>(t, &w->state, mass_scale);
+    else
+      nbody_fmm_refit<real, float>(t, &w->state, mass_scale);
+  } else {
+    w->swapped = wide ? nbody_fmm_sort_bodies<real, double>(t, &s, &w->state, softening, mass_scale)
+                      : nbody_fmm_sort_bodies<real, float>(t, &s, &w->state, softening, mass_scale);
+    if (options->box > 0) nbody_fmm_queue_outer(t, &w->outer);
+    nbody_fmm_plant(t);
+  }
   stages.up(t);
   stages.far(t, with_potential);
   stages.down(t);
 }
 
-template <typename real> static void queue_accelerations(nbody_solver_work *w) {
+template <typename real>
+static void queue_accelerations_in(nbody_solver_work *w, const nbody_targets *targets, bool refit) {
   const nbody_fmm_stages<real> stages = stages_of<real>(w->options.fmm.order);
   nbody_fmm_tree<real> t;
-  queue_fields(w, &w->options, layout_of<real>(&w->options), stages, false, &t);
+  queue_fields(w, &w->options, layout_of<real>(&w->options, w->room), stages, false, targets, refit, &t);
   stages.near(&t, w->state.acceleration);
   if (w->options.box > 0) nbody_fmm_add_outer(&t, &w->outer, w->state.acceleration);
 }
 
-static void accelerate(nbody_solver_work *w, bool, nbody_raw_force *out) {
+/* targets NULL: of all bodies. */
+static void queue_accelerations(nbody_solver_work *w, const nbody_targets *targets, bool refit) {
   if (w->options.single_pairs)
-    queue_accelerations<float>(w);
+    queue_accelerations_in<float>(w, targets, refit);
   else
-    queue_accelerations<double>(w);
+    queue_accelerations_in<double>(w, targets, refit);
+}
+
+/* The same launches in each force: captured once. */
+static void queue_all(nbody_solver_work *w) {
+  const sim_queue *queue = &sim_queue_cuda;
+  if (w->graph == NULL) {
+    if (queue->graph_begin() != SIM_OK) return;
+    queue_accelerations(w, NULL, false);
+    if (queue->graph_end(&w->graph) != SIM_OK || w->graph == NULL) return; /* it was queued at once, for a profile */
+  }
+  (void)queue->graph_launch(w->graph);
+}
+
+/* Where no memory could be taken before. */
+static void set_nan(nbody_solver_work *w) {
+  const size_t size = 3 * (size_t)w->state.n * sizeof(double);
+  keep_failure(w, sim_no_memory("the lists of fast multipoles"));
+  sim_cuda_failed(cudaMemsetAsync(w->state.acceleration, 0xff, size, (cudaStream_t)sim_cuda_stream()),
+                  "cudaMemsetAsync", "the acceleration");
+}
+
+static void accelerate(nbody_solver_work *w, bool, nbody_raw_force *out) {
+  w->refits = 0;
+  if (!has_memory(w)) set_nan(w);
+  for (bool again = has_memory(w); again; again = settle(w, false)) {
+    w->forces++;
+    queue_all(w);
+  }
   *out = {};
   out->kind = NBODY_FORCE_PARTS;
   out->parts = 1;
@@ -264,19 +445,26 @@ static void accelerate(nbody_solver_work *w, bool, nbody_raw_force *out) {
   out->unit = w->options.G * w->mass_unit;
 }
 
+/* In open space (nbody_individual_on). */
+static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) {
+  const int refits = w->refits;
+  w->refits = 0; /* until all has gone well */
+  if (!has_memory(w)) set_nan(w);
+  for (bool again = has_memory(w); again; again = settle(w, false)) {
+    w->forces++;
+    queue_accelerations(w, targets, refits > 0);
+  }
+  if (w->failure == SIM_OK) w->refits = refits > 0 ? refits - 1 : NBODY_FMM_REFITS;
+}
+
 static sim_status check(nbody_solver_work *w) {
-  const unsigned failed = *(volatile unsigned *)w->alarm;
-  *(volatile unsigned *)w->alarm = 0;
-  if (failed == 0) return SIM_OK;
-  return sim_fail(SIM_ERR_NO_MEMORY, (failed & NBODY_FMM_CELLS_FULL) != 0
-                                         ? "fast multipoles: the bodies are so unevenly spread that the tree has more "
-                                           "cells than memory was taken for: take gravity.solver = \"direct\""
-                                         : "fast multipoles: the lists of cells are longer than memory was taken for: "
-                                           "take a larger gravity.error, or gravity.solver = \"direct\"");
+  const sim_status status = w->failure;
+  w->failure = SIM_OK;
+  return status == SIM_OK ? SIM_OK : sim_fail(status, "%s", w->message);
 }
 
 sim_status nbody_fmm_cuda_use(const nbody_solver_work *w, nbody_fmm_use *out) {
-  const layout l = w->options.single_pairs ? layout_of<float>(&w->options) : layout_of<double>(&w->options);
+  const layout l = layout_of<double>(&w->options, w->room); /* counters lie where they do in fp32 */
   nbody_fmm_counters counters;
   SIM_TRY(sim_backend_cuda.copy(&counters, (const char *)w->memory + l.counters, sizeof counters));
   *out = {};
@@ -293,18 +481,24 @@ sim_status nbody_fmm_cuda_use(const nbody_solver_work *w, nbody_fmm_use *out) {
 
 static double potential(nbody_solver_work *w) {
   const nbody_options options = for_potential(&w->options);
-  const layout l = layout_of<double>(&options);
   const nbody_fmm_stages<double> stages = stages_of<double>(w->options.fmm.order);
-  double *const of_cell = (double *)((char *)w->memory + l.of_cell), *const result =
-                                                                         (double *)((char *)w->memory + l.result);
   nbody_fmm_tree<double> t;
-  queue_fields(w, &options, l, stages, true, &t);
-  sim_cuda_failed(cudaMemsetAsync(of_cell, 0, l.cells * sizeof(double), (cudaStream_t)sim_cuda_stream()),
-                  "cudaMemsetAsync", "the potential");
-  stages.potential(&t, of_cell);
-  nbody_reduce_partials<reduce_sum>(of_cell, 1, (int)l.cells, result);
+  double *result = NULL;
+  w->refits = 0; /* the memory of the tree is taken */
+  for (bool again = has_memory(w); again; again = settle(w, true)) {
+    const layout l = layout_of<double>(&options, w->potential_room);
+    double *const of_cell = (double *)((char *)w->memory + l.of_cell);
+    result = (double *)((char *)w->memory + l.result);
+    w->forces++;
+    queue_fields(w, &options, l, stages, true, NULL, false, &t);
+    sim_cuda_failed(cudaMemsetAsync(of_cell, 0, l.cells * sizeof(double), (cudaStream_t)sim_cuda_stream()),
+                    "cudaMemsetAsync", "the potential");
+    stages.potential(&t, of_cell);
+    nbody_reduce_partials<reduce_sum>(of_cell, 1, (int)l.cells, result);
+  }
+  if (!has_memory(w)) keep_failure(w, sim_no_memory("the lists of fast multipoles"));
   double sum = 0;
-  if (sim_backend_cuda.copy(&sum, result, sizeof sum) != SIM_OK) return NAN;
+  if (!has_memory(w) || sim_backend_cuda.copy(&sum, result, sizeof sum) != SIM_OK) return NAN;
   if (options.box > 0) {
     double outer = 0, *const at = w->outer.partial + nbody_partials(options.n);
     nbody_fmm_sum_outer(&t, &w->outer, at);
@@ -314,12 +508,15 @@ static double potential(nbody_solver_work *w) {
   return -0.5 * w->options.G * w->mass_unit * w->mass_unit * sum;
 }
 
-/* In the memory of the tree, which each force makes anew. */
+/* In the memory of the tree, which ends it. */
 static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *position, double *got,
                          double *exact) {
   double out[9 * NBODY_SAMPLES];
-  SIM_TRY(nbody_fmm_sample(&w->state, w->options.softening, w->options.box, w->outer.table, numbers, count, w->memory,
-                           out));
+  if (!has_memory(w)) return sim_no_memory("the lists of fast multipoles");
+  w->refits = 0;
+  void *const memory = (char *)w->memory + layout_of<double>(&w->options, w->room).key[0];
+  SIM_TRY(
+      nbody_fmm_sample(&w->state, w->options.softening, w->options.box, w->outer.table, numbers, count, memory, out));
   for (int k = 0; k < 3 * count; k++) {
     got[k] = out[k];
     exact[k] = w->options.G * out[3 * count + k];
@@ -333,11 +530,7 @@ static const char *describe(const nbody_solver_work *w) { return w->description;
 /* ---- the table ---- */
 
 static sim_status supports(const nbody_options *options) {
-  if (options->laws.pair != NULL)
-    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" is for gravity, not for a custom law: take \"direct\"");
-  if (options->jerk)
-    return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" gives no time derivative of forces, which hermite4 "
-                                      "needs: take \"direct\", or scheme = \"leapfrog\" or \"yoshida4\"");
+  SIM_TRY(nbody_fmm_serves(options));
   /* in a periodic box lists have less room for the numbers of cells: layout_of and tree.cuh */
   const double most = options->box > 0 ? 0x1.8p20 * options->fmm.leaf : (double)NBODY_FMM_CUDA_MOST;
   if ((double)options->n > most)
@@ -355,20 +548,17 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
   return SIM_OK;
 }
 
-static constexpr nbody_solver make_table() {
-  nbody_solver table = {};
-  table.name = "fast multipoles";
-  table.supports = supports;
-  table.bytes = bytes;
-  table.estimate = estimate;
-  table.create = create;
-  table.destroy = destroy;
-  table.describe = describe;
-  table.accelerate = accelerate;
-  table.potential = potential;
-  table.check = check;
-  table.sample = sample;
-  return table;
-}
-
-const nbody_solver nbody_fmm_cuda = make_table();
+const nbody_solver nbody_fmm_cuda = {
+    .name = "fast multipoles",
+    .supports = supports,
+    .bytes = bytes,
+    .estimate = estimate,
+    .create = create,
+    .destroy = destroy,
+    .describe = describe,
+    .accelerate = accelerate,
+    .accelerate_some = accelerate_some,
+    .check = check,
+    .sample = sample,
+    .potential = potential,
+};

@@ -3,7 +3,9 @@
  *
  *   positions -> box -> keys, sorted -> tree -> moments (up) -> lists and M2L (far) -> L2L (down) -> L2P and P2P (near)
  *
- * All of it is queued without the host: numbers of cells stay on the device. */
+ * All of it is queued without the host: numbers of cells stay on the device. Lists have memory by a plan. After the
+ * lists are made the device tells the host whether they had room, while fields and near pairs are still computed; where
+ * they had none, the host takes more memory and the force is repeated, before anything uses it. */
 #ifndef NBODY_FMM_CUDA_FMM_H
 #define NBODY_FMM_CUDA_FMM_H
 
@@ -18,8 +20,8 @@ typedef struct nbody_fmm_frame {
   double softening; /* the same */
 } nbody_fmm_frame;
 
-/* What had no room, in nbody_fmm_counters.failed. */
-enum { NBODY_FMM_CELLS_FULL = 1, NBODY_FMM_SEGMENTS_FULL = 2 };
+/* Why a force is NaN, in nbody_fmm_counters.failed: no room, or a position that is not a number. */
+enum { NBODY_FMM_CELLS_FULL = 1, NBODY_FMM_SEGMENTS_FULL = 2, NBODY_FMM_NOT_FINITE = 4 };
 
 /* Of the levels of the tree, then of the stages (tree.cuh). */
 enum { NBODY_FMM_TICKETS = NBODY_FMM_LEVEL_MAX + 5 };
@@ -30,7 +32,8 @@ typedef struct nbody_fmm_counters {
   unsigned ticket[NBODY_FMM_TICKETS];            /* work that was taken */
   unsigned segments;                             /* taken */
   unsigned tasks;                                /* pieces of long near lists */
-  unsigned failed;                               /* stays */
+  unsigned failed;                               /* of this force */
+  unsigned forces;                               /* that were begun since the memory was taken */
 } nbody_fmm_counters;
 
 /* Most bodies with 31-bit indices. */
@@ -45,11 +48,14 @@ typedef struct nbody_fmm_use {
 extern "C" {
 #endif
 
-/* Waits for the last step. SIM_ERR_DEVICE. */
+/* Of the last force; waits for it. SIM_ERR_DEVICE. */
 sim_status nbody_fmm_cuda_use(const nbody_solver_work *work, nbody_fmm_use *out) SIM_MUST_CHECK;
 /* Most thread blocks of the stages after the tree, for tests that show that results do not depend on them; 0: as many
  * as fit. */
 extern int nbody_fmm_cuda_blocks;
+/* Share of the planned cells and lists for which a solver takes memory when it is created: 1; less in tests of how it
+ * grows. */
+extern double nbody_fmm_cuda_share;
 
 #ifdef __cplusplus
 }

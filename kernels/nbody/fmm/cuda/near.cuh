@@ -22,6 +22,7 @@ enum {
 template <typename real, int P> struct fmm_near_room {
   typename nbody_fmm_tree<real>::body_type tile[2][FMM_TILE];
   typename nbody_fmm_tree<real>::body_type target[FMM_TARGETS];
+  unsigned place[FMM_TARGETS]; /* of the targets in their leaf, ascending */
   real sum[3][FMM_TARGETS];
   alignas(16) real field[fmm_row<real, P>::field_stride];
 };
@@ -75,13 +76,16 @@ template <typename real, int SUMS> struct fmm_targets {
   real x[FMM_ROWS], y[FMM_ROWS], z[FMM_ROWS], sum[FMM_ROWS][SUMS];
 };
 
-/* The first ROWS targets of each lane. SELF: bodies of the tile may be the targets; `own` is the place of the first
- * target in the tile. */
+/* The first ROWS targets of each lane. SELF: bodies of the tile may be the targets; `own` is the place of the leaf's
+ * first body in the tile, and place[FMM_TARGETS] those of the targets in the leaf. */
 template <int ROWS, bool SELF, typename real, int SUMS, typename body_type>
 __device__ __forceinline__ void fmm_pairs_of(fmm_targets<real, SUMS> &mine, const body_type *tile, unsigned count,
-                                             real softening2, int own) {
+                                             real softening2, int own, const unsigned *place) {
   const int strand = (int)fmm_lane() % NBODY_FMM_P2P_STRANDS, slot = (int)fmm_lane() / NBODY_FMM_P2P_STRANDS;
   const int steps = (int)(count + NBODY_FMM_P2P_STRANDS - 1) / NBODY_FMM_P2P_STRANDS;
+  int self[ROWS];
+#pragma unroll
+  for (int k = 0; k < ROWS; k++) self[k] = SELF ? own + (int)place[slot + FMM_SLOTS * k] : 0;
 #pragma unroll(SELF || sizeof(real) == 8 ? 1 : ROWS > 2 ? 2 : 4)
   for (int step = 0; step < steps; step++) {
     const int j = NBODY_FMM_P2P_STRANDS * step + strand;
@@ -91,7 +95,7 @@ __device__ __forceinline__ void fmm_pairs_of(fmm_targets<real, SUMS> &mine, cons
       const real dx = b.x - mine.x[k], dy = b.y - mine.y[k], dz = b.z - mine.z[k];
       const real s2 = fused(dz, dz, fused(dy, dy, fused(dx, dx, softening2)));
       const real y = fmm_device::v_inverse_root(s2);
-      const bool counts = !SELF || j - own != slot + FMM_SLOTS * k;
+      const bool counts = !SELF || j != self[k];
       if constexpr (SUMS == 1) {
         if (counts) mine.sum[k][0] = fused(b.w, y, mine.sum[k][0]);
       } else {
@@ -109,13 +113,13 @@ __device__ __forceinline__ void fmm_pairs_of(fmm_targets<real, SUMS> &mine, cons
 /* `rows`: 1 to FMM_ROWS. */
 template <bool SELF, typename real, int SUMS, typename body_type>
 __device__ __forceinline__ void fmm_pairs(int rows, fmm_targets<real, SUMS> &mine, const body_type *tile,
-                                          unsigned count, real softening2, int own) {
+                                          unsigned count, real softening2, int own, const unsigned *place) {
   static_assert(FMM_ROWS == 4, "a case each");
   switch (rows) {
-  case 1: fmm_pairs_of<1, SELF>(mine, tile, count, softening2, own); break;
-  case 2: fmm_pairs_of<2, SELF>(mine, tile, count, softening2, own); break;
-  case 3: fmm_pairs_of<3, SELF>(mine, tile, count, softening2, own); break;
-  default: fmm_pairs_of<4, SELF>(mine, tile, count, softening2, own);
+  case 1: fmm_pairs_of<1, SELF>(mine, tile, count, softening2, own, place); break;
+  case 2: fmm_pairs_of<2, SELF>(mine, tile, count, softening2, own, place); break;
+  case 3: fmm_pairs_of<3, SELF>(mine, tile, count, softening2, own, place); break;
+  default: fmm_pairs_of<4, SELF>(mine, tile, count, softening2, own, place);
   }
 }
 
@@ -124,12 +128,11 @@ struct fmm_share {
   unsigned cell, segment, first, end;
 };
 
-/* Adds to room.sum what a piece, `entries` cells of a segment, gives to room.target: `count` bodies of leaf `c` after
- * the first `skipped`. */
+/* Adds to room.sum what a piece, `entries` cells of a segment, gives to room.target: `count` bodies of leaf `c`. */
 template <int SUMS, bool PERIODIC, typename real, int P>
 __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm_near_room<real, P> &room, unsigned c,
-                                              unsigned segment, unsigned entries, unsigned skipped, unsigned count,
-                                              real softening2, fmm_targets<real, SUMS> &mine) {
+                                              unsigned segment, unsigned entries, unsigned count, real softening2,
+                                              fmm_targets<real, SUMS> &mine) {
   const unsigned lane = fmm_lane(), slot = lane / NBODY_FMM_P2P_STRANDS;
   const int rows = (int)(count + FMM_SLOTS - 1) / FMM_SLOTS;
   fmm_piece piece = {0, 0, 0, 0, 0};
@@ -142,8 +145,8 @@ __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm
   }
   piece.offset = fmm_scan(piece.count, &piece.total);
   const unsigned self = warp_ballot(source == c);
-  const unsigned self_offset = warp_read(piece.offset, self != 0 ? __ffs((int)self) - 1 : 0);
-  const unsigned self_begin = self_offset + skipped, self_end = self != 0 ? self_begin + count : 0;
+  unsigned own = warp_read(piece.offset, self != 0 ? __ffs((int)self) - 1 : 0); /* of the leaf's first body */
+  if (self == 0) own = ~0u / 2;                                                 /* in no tile */
 #pragma unroll
   for (int k = 0; k < FMM_ROWS; k++)
 #pragma unroll
@@ -158,10 +161,10 @@ __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm
       wait_async<0>();
     warp_barrier();
     const unsigned here = min((unsigned)FMM_TILE, piece.total - begin);
-    if (self_begin < begin + here && begin < self_end)
-      fmm_pairs<true>(rows, mine, room.tile[turn], here, softening2, (int)self_begin - (int)begin);
+    if (own + room.place[0] < begin + here && begin <= own + room.place[count - 1])
+      fmm_pairs<true>(rows, mine, room.tile[turn], here, softening2, (int)(own - begin), room.place);
     else
-      fmm_pairs<false>(rows, mine, room.tile[turn], here, softening2, 0);
+      fmm_pairs<false>(rows, mine, room.tile[turn], here, softening2, 0, room.place);
     begin += FMM_TILE;
     warp_barrier();
   }
@@ -184,17 +187,15 @@ __device__ __forceinline__ double *fmm_unfinished(const nbody_fmm_tree<real> &t,
   return out + (size_t)s * (unsigned)t.n + t.id[i];
 }
 
-/* One share. SUMS 3: out is acceleration[3][n], in the state's order. SUMS 1: out[cell], the sum of m times the
- * potential. */
+/* One share: for the targets of the leaf. SUMS 3: out is acceleration[3][n], in the state's order. SUMS 1: out[cell],
+ * the sum of m times the potential. */
 template <int SUMS, bool PERIODIC, typename real, int P>
 __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_near_room<real, P> &room,
-                                             const fmm_share &share, real softening2, bool failed, double *out) {
+                                             const fmm_share &share, real softening2, double *out) {
   typedef typename nbody_fmm_tree<real>::body_type body_type;
   const unsigned lane = fmm_lane(), c = share.cell, listed = t.near[c].y;
   const uint4 me = t.cell[c];
   const bool starts = share.first == 0, ends = share.end * FMM_SEGMENT >= listed;
-  const real per_edge = fmm_power<real>(t.level[c]);
-  const double per_edge_box = t.frame->per_edge;
   if (starts) {
     const real *const field = t.field + (size_t)c * fmm_row<real, P>::field_stride;
     warp_barrier();
@@ -204,13 +205,19 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
   const unsigned parts = (me.y + FMM_TARGETS - 1) / FMM_TARGETS;
   const unsigned most = ((me.y + parts - 1) / parts + FMM_SLOTS - 1) / FMM_SLOTS * FMM_SLOTS; /* of a part */
   for (unsigned skipped = 0; skipped < me.y; skipped += most) {
-    const unsigned count = min(me.y - skipped, most), i = me.x + skipped + lane;
-    const bool is = lane < count;
+    const bool wanted = lane < min(me.y - skipped, most) && fmm_is_target(t, me.x + skipped + lane);
+    const unsigned mask = warp_ballot(wanted), count = (unsigned)__popc(mask);
+    if (count == 0) continue;
     warp_barrier();
-    if (is) room.target[lane] = t.body[i];
+    if (wanted) room.place[__popc(mask & ((1u << lane) - 1))] = skipped + lane;
+    warp_barrier();
+    const bool is = lane < count;
+    if (is) room.target[lane] = t.body[me.x + room.place[lane]];
+    if (!is) room.place[lane] = ~0u / 4; /* in no tile */
 #pragma unroll
     for (int s = 0; s < SUMS; s++) room.sum[s][lane] = 0;
     if (is && starts) {
+      const real per_edge = fmm_power<real>(t.level[c]);
       const body_type b = room.target[lane], sphere = t.sphere[c];
       const real at[3] = {(b.x - sphere.x) * per_edge, (b.y - sphere.y) * per_edge, (b.z - sphere.z) * per_edge};
       if constexpr (SUMS == 1) {
@@ -232,8 +239,7 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
     unsigned segment = share.segment;
     for (unsigned piece = share.first; piece < share.end; piece++) {
       const unsigned left = listed - piece * FMM_SEGMENT;
-      fmm_add_piece<SUMS, PERIODIC>(t, room, c, segment, min(left, (unsigned)FMM_SEGMENT), skipped, count, softening2,
-                                    mine);
+      fmm_add_piece<SUMS, PERIODIC>(t, room, c, segment, min(left, (unsigned)FMM_SEGMENT), count, softening2, mine);
       if (piece + 1 < share.end) segment = t.next[segment];
     }
     warp_barrier();
@@ -243,6 +249,8 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
       while (fmm_stage_of(t.done, me.x + skipped) < share.first) __nanosleep(64);
       __threadfence();
     }
+    const unsigned i = me.x + room.place[lane];
+    const double per_edge_box = t.frame->per_edge;
 #pragma unroll
     for (int s = 0; s < SUMS; s++) {
       if (!is) break;
@@ -254,7 +262,7 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
       else if constexpr (SUMS == 1)
         of_cell += (double)room.target[lane].w * (double)sum;
       else
-        *place = failed ? (double)NAN : (double)sum * (per_edge_box * per_edge_box);
+        *place = (double)sum * (per_edge_box * per_edge_box) * t.unit;
     }
     if (!ends) fmm_set_stage(t.done, me.x + skipped, share.end);
   }
@@ -262,14 +270,23 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
     if (starts) fmm_set_stage(t.stage, c, FMM_STAGE_BEGUN);
   } else if constexpr (SUMS == 1) {
     of_cell = warp_sum_all(of_cell);
-    if (lane == 0) out[c] = failed ? (double)NAN : of_cell * per_edge_box;
+    if (lane == 0) out[c] = of_cell * t.frame->per_edge;
   }
+}
+
+/* What a leaf has where the force has failed. */
+template <int SUMS, typename real>
+__device__ __forceinline__ void fmm_write_nan(const nbody_fmm_tree<real> &t, unsigned c, double *out) {
+  const uint4 me = t.cell[c];
+  if (SUMS == 1 && fmm_lane() == 0) out[c] = NAN;
+  for (unsigned i = fmm_lane(); SUMS == 3 && i < me.y; i += 32)
+    for (int s = 0; s < 3; s++) *fmm_unfinished<3>(t, out, me.x + i, s) = NAN;
 }
 
 /* Blocks on a multiprocessor, by the registers of a thread: 80, and 128 in fp64. */
 template <typename real> constexpr int fmm_near_blocks() { return sizeof(real) == sizeof(double) ? 4 : 6; }
 
-/* First all leaves, up to FMM_PIECES of their lists, for which nobody waits; then the tasks, of which each waits for
+/* First all leaves, up to t.pieces of their lists, for which nobody waits; then the tasks, of which each waits for
  * one before it. */
 template <int SUMS, bool PERIODIC, typename real, int P>
 static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<real>())
@@ -296,18 +313,20 @@ static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<re
         if (SUMS == 1 && fmm_lane() == 0) out[c] = 0;
         continue;
       }
+      if (failed) fmm_write_nan<SUMS>(t, c, out);
+      if (failed || !fmm_is_walked(t, c)) continue;
       const uint2 list = t.near[c];
       const unsigned pieces = (list.y + FMM_SEGMENT - 1) / FMM_SEGMENT;
-      share = {c, list.x, 0, min(pieces, (unsigned)FMM_PIECES)};
+      share = {c, list.x, 0, min(pieces, t.pieces)};
     } else {
       unsigned k = 0;
       if (fmm_lane() == 0) k = atomicAdd(&t.counters->ticket[FMM_TICKET_TASK], 1u);
       k = warp_read(k, 0);
-      if (k >= tasks) return;
+      if (k >= tasks || failed) return;
       const uint4 task = t.task[k];
       share = {task.x, task.y, task.z, task.z + 1};
     }
-    fmm_do_share<SUMS, PERIODIC>(t, room, share, softening2, failed, out);
+    fmm_do_share<SUMS, PERIODIC>(t, room, share, softening2, out);
   }
 }
 

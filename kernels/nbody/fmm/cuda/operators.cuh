@@ -40,21 +40,31 @@ template <typename real, int P> struct fmm_row {
   static constexpr int field_stride = (fields + sector - 1) / sector * sector;
 };
 
-/* 16 bytes at a time, from memory that other multiprocessors may have just written: from L2. */
-template <int COUNT> __device__ __forceinline__ void fmm_read_row(const float *row, float (&out)[COUNT]) {
+/* How a row is read: from memory that other multiprocessors may have just written, that is from L2, or from any. */
+struct fmm_written {
+  template <typename T> __device__ static T at(const T *piece) { return __ldcg(piece); }
+};
+struct fmm_settled {
+  template <typename T> __device__ static T at(const T *piece) { return *piece; }
+};
+
+/* 16 bytes at a time. */
+template <typename Memory, int COUNT>
+__device__ __forceinline__ void fmm_read_row(const float *row, float (&out)[COUNT]) {
 #pragma unroll
   for (int k = 0; k < COUNT; k += 4) {
-    const float4 piece = __ldcg((const float4 *)(row + k));
+    const float4 piece = Memory::at((const float4 *)(row + k));
     out[k] = piece.x;
     if (k + 1 < COUNT) out[k + 1] = piece.y;
     if (k + 2 < COUNT) out[k + 2] = piece.z;
     if (k + 3 < COUNT) out[k + 3] = piece.w;
   }
 }
-template <int COUNT> __device__ __forceinline__ void fmm_read_row(const double *row, double (&out)[COUNT]) {
+template <typename Memory, int COUNT>
+__device__ __forceinline__ void fmm_read_row(const double *row, double (&out)[COUNT]) {
 #pragma unroll
   for (int k = 0; k < COUNT; k += 2) {
-    const double2 piece = __ldcg((const double2 *)(row + k));
+    const double2 piece = Memory::at((const double2 *)(row + k));
     out[k] = piece.x;
     if (k + 1 < COUNT) out[k + 1] = piece.y;
   }
@@ -69,25 +79,6 @@ template <int COUNT> __device__ __forceinline__ void fmm_write_row(float *row, c
 template <int COUNT> __device__ __forceinline__ void fmm_write_row(double *row, const double (&of)[COUNT]) {
 #pragma unroll
   for (int k = 0; k < COUNT; k += 2) *(double2 *)(row + k) = make_double2(of[k], k + 1 < COUNT ? of[k + 1] : 0);
-}
-/* The same from shared memory. */
-template <int COUNT> __device__ __forceinline__ void fmm_load_row(const float *row, float (&out)[COUNT]) {
-#pragma unroll
-  for (int k = 0; k < COUNT; k += 4) {
-    const float4 piece = *(const float4 *)(row + k);
-    out[k] = piece.x;
-    if (k + 1 < COUNT) out[k + 1] = piece.y;
-    if (k + 2 < COUNT) out[k + 2] = piece.z;
-    if (k + 3 < COUNT) out[k + 3] = piece.w;
-  }
-}
-template <int COUNT> __device__ __forceinline__ void fmm_load_row(const double *row, double (&out)[COUNT]) {
-#pragma unroll
-  for (int k = 0; k < COUNT; k += 2) {
-    const double2 piece = *(const double2 *)(row + k);
-    out[k] = piece.x;
-    if (k + 1 < COUNT) out[k + 1] = piece.y;
-  }
 }
 
 template <typename real> __device__ __forceinline__ real fmm_square(real x, real y, real z) {

@@ -1,5 +1,5 @@
-/* All stages of one order, for both types. The files order3.cu to order6.cu take one each, so that they are compiled
- * side by side. */
+/* All stages of one order, for both types. The files in orders/ take one each, so that they are compiled side by
+ * side. */
 #include "kernels/nbody/fmm/cuda/down.cuh"
 #include "kernels/nbody/fmm/cuda/far.cuh"
 #include "kernels/nbody/fmm/cuda/near.cuh"

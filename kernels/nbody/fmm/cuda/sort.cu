@@ -1,4 +1,4 @@
-/* The first part of a step: box and units, Morton keys, sorted bodies. */
+/* The first part of a step: box and units, Morton keys, sorted bodies; or the bodies of a kept tree anew. */
 #include "kernels/nbody/fmm/cuda/stages.cuh"
 
 #include "engine/device/cuda.h"
@@ -17,14 +17,21 @@ __device__ static double number(unsigned long long ordered) {
   return __longlong_as_double((long long)(ordered >> 63 ? ordered & ~(1ull << 63) : ~ordered));
 }
 
+/* For the stages after the tree; by one thread block. */
+__device__ static void restart(nbody_fmm_counters *counters) {
+  for (int k = threadIdx.x; k < NBODY_FMM_TICKETS; k += THREADS) counters->ticket[k] = 0;
+  if (threadIdx.x > 0) return;
+  counters->segments = counters->tasks = counters->failed = 0;
+  counters->forces++;
+}
+
 static __global__ void __launch_bounds__(THREADS)
     begin(nbody_fmm_counters *counters, unsigned long long *status, unsigned tiles) {
   after_previous();
   for (unsigned k = blockIdx.x * THREADS + threadIdx.x; k < tiles; k += gridDim.x * THREADS) status[k] = 0;
   if (blockIdx.x > 0) return;
-  for (int k = threadIdx.x; k < NBODY_FMM_TICKETS; k += THREADS) counters->ticket[k] = 0;
+  restart(counters);
   for (int k = threadIdx.x; k < 3; k += THREADS) counters->low[k] = counters->high[k] = 0;
-  if (threadIdx.x == 0) counters->segments = counters->tasks = 0;
 }
 
 /* NaN is left out. */
@@ -93,6 +100,17 @@ __device__ static unsigned long long spread(unsigned digit) {
   return x;
 }
 
+/* Body i of the state in the frame. */
+template <typename real, typename state_real>
+__device__ static typename quad<real>::type body_of(int n, const state_real *position, const state_real *mass,
+                                                    double mass_scale, const nbody_fmm_frame *frame, size_t i) {
+  real x[3];
+  for (int c = 0; c < 3; c++) x[c] = (real)(((double)position[(size_t)c * n + i] - frame->origin[c]) * frame->per_edge);
+  typename quad<real>::type b;
+  b.x = x[0], b.y = x[1], b.z = x[2], b.w = (real)((double)mass[i] * mass_scale);
+  return b;
+}
+
 template <typename real, typename state_real>
 static __global__ void __launch_bounds__(THREADS)
     make_keys(int n, const state_real *position, const state_real *mass, double mass_scale,
@@ -100,17 +118,15 @@ static __global__ void __launch_bounds__(THREADS)
   after_previous();
   const int i = blockIdx.x * THREADS + threadIdx.x;
   if (i >= n) return;
+  const typename quad<real>::type b = body_of<real>(n, position, mass, mass_scale, frame, (size_t)i);
+  const real x[3] = {b.x, b.y, b.z};
   unsigned long long k = 0;
-  real x[3];
   for (int c = 0; c < 3; c++) {
-    x[c] = (real)(((double)position[(size_t)c * n + i] - frame->origin[c]) * frame->per_edge);
     const unsigned digit = (unsigned)(((double)x[c] - frame->low[c]) * 0x1p21); /* 0 for NaN */
     k |= spread(min(digit, (1u << 21) - 1)) << (2 - c);
   }
   key[i] = k;
   id[i] = (unsigned)i;
-  typename quad<real>::type b;
-  b.x = x[0], b.y = x[1], b.z = x[2], b.w = (real)((double)mass[i] * mass_scale);
   packed[i] = b;
 }
 
@@ -121,6 +137,19 @@ static __global__ void __launch_bounds__(THREADS)
   after_previous();
   const int i = blockIdx.x * THREADS + threadIdx.x;
   if (i < n) body[i] = packed[id[i]];
+}
+
+/* Bodies of a kept tree where they are now; cells and counters as they are before `up`. */
+template <typename real, typename state_real>
+static __global__ void __launch_bounds__(THREADS)
+    refit(const nbody_fmm_tree<real> t, const state_real *position, const state_real *mass, double mass_scale) {
+  after_previous();
+  const unsigned cells = t.counters->level_begin[NBODY_FMM_LEVEL_MAX + 1];
+  const unsigned first = blockIdx.x * THREADS + threadIdx.x, stride = gridDim.x * THREADS;
+  for (unsigned i = first; i < (unsigned)t.n; i += stride)
+    t.body[i] = body_of<real>(t.n, position, mass, mass_scale, t.frame, t.id[i]);
+  for (unsigned c = first; c < cells; c += stride) t.stage[c] = FMM_STAGE_NEW;
+  if (blockIdx.x == 0) restart(t.counters);
 }
 
 static unsigned blocks_for(int n) { return (unsigned)((n + THREADS - 1) / THREADS); }
@@ -145,8 +174,23 @@ size_t nbody_fmm_sort_room(int n) {
   return sim_cuda_failed(radix_sort(&none, n, nullptr, &bytes, &swapped), "SortPairs", "size") ? 0 : bytes;
 }
 
+template <typename real> void nbody_fmm_take_order(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, bool swapped) {
+  t->key = s->key[swapped];
+  t->id = s->id[swapped];
+  t->done = s->id[!swapped];
+}
+
 template <typename real, typename state_real>
-void nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, const nbody_state *state, double softening,
+void nbody_fmm_refit(nbody_fmm_tree<real> *t, const nbody_state *state, double mass_scale) {
+  static const sim_kernel kernel = {"nbody_fmm_refit", "sort", SIM_LIMIT_BYTES};
+  const double n = t->n;
+  device_launch(&kernel, (4 * sizeof(state_real) + 4 * sizeof(real) + 4) * n, at_most(blocks_for(t->n), 8), THREADS,
+                refit<real, state_real>, *t, (const state_real *)state->position, (const state_real *)state->mass,
+                mass_scale);
+}
+
+template <typename real, typename state_real>
+bool nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, const nbody_state *state, double softening,
                            double mass_scale) {
   static const sim_kernel kernels[] = {
       {"nbody_fmm_begin", "sort", SIM_LIMIT_BYTES}, {"nbody_fmm_extent", "sort", SIM_LIMIT_BYTES},
@@ -168,17 +212,19 @@ void nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, con
   sim_cuda_begin(&kernels[4]);
   sim_cuda_failed(radix_sort(s, t->n, s->room, &bytes, &swapped), "SortPairs", "nbody_fmm_sort");
   sim_cuda_end(&kernels[4], 8 * 24 * n);
-  t->key = s->key[swapped];
-  t->id = s->id[swapped];
-  t->done = s->id[!swapped];
+  nbody_fmm_take_order(t, s, swapped);
   device_launch(&kernels[5], (8 * sizeof(real) + 4) * n, blocks_for(t->n), THREADS,
                 gather<typename nbody_fmm_tree<real>::body_type>, t->n, t->id, packed, t->body);
+  return swapped;
 }
 
 #define SORT_OF(real, state_real)                                                                                      \
-  template void nbody_fmm_sort_bodies<real, state_real>(nbody_fmm_tree<real> *, const nbody_fmm_sort *,                \
-                                                        const nbody_state *, double, double);
+  template bool nbody_fmm_sort_bodies<real, state_real>(nbody_fmm_tree<real> *, const nbody_fmm_sort *,                \
+                                                        const nbody_state *, double, double);                          \
+  template void nbody_fmm_refit<real, state_real>(nbody_fmm_tree<real> *, const nbody_state *, double);
 SORT_OF(float, float)
 SORT_OF(double, float)
 SORT_OF(float, double)
 SORT_OF(double, double)
+template void nbody_fmm_take_order<float>(nbody_fmm_tree<float> *, const nbody_fmm_sort *, bool);
+template void nbody_fmm_take_order<double>(nbody_fmm_tree<double> *, const nbody_fmm_sort *, bool);

@@ -17,10 +17,16 @@ typedef struct nbody_fmm_sort {
 
 /* Bytes of nbody_fmm_sort.room for n bodies; 0 after a failure, which the backend keeps. */
 size_t nbody_fmm_sort_room(int n);
-/* Box, keys and sorted bodies. Sets t->key, t->id, and t->done to the other place of ids, which is free then. */
+/* Box, keys and sorted bodies. Returns in which of the two places keys and ids end, which depends on n alone, and calls
+ * nbody_fmm_take_order with it. */
 template <typename real, typename state_real>
-void nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, const nbody_state *state, double softening,
+bool nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, const nbody_state *state, double softening,
                            double mass_scale);
+/* Sets t->key, t->id, and t->done to the other place of ids, which is free then. */
+template <typename real> void nbody_fmm_take_order(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, bool swapped);
+/* Instead of these and of nbody_fmm_plant: the bodies of the last tree at their new positions. */
+template <typename real, typename state_real>
+void nbody_fmm_refit(nbody_fmm_tree<real> *t, const nbody_state *state, double mass_scale);
 /* All cells. */
 template <typename real> void nbody_fmm_plant(const nbody_fmm_tree<real> *t);
 

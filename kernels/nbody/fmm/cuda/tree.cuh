@@ -11,12 +11,11 @@
  */
 enum {
   FMM_RUN = 8,
-  FMM_SEGMENT = NBODY_FMM_P2P_PIECE, /* entries of a segment of a list */
-  FMM_PIECES = 4                     /* pieces of a near list that are not tasks of their own */
+  FMM_SEGMENT = NBODY_FMM_P2P_PIECE /* entries of a segment of a list */
 };
 static constexpr unsigned FMM_NONE = ~0u;
 
-/* Stages of a cell within a step, in nbody_fmm_tree.stage. BEGUN: of a long near list the first FMM_PIECES are added.
+/* Stages of a cell within a step, in nbody_fmm_tree.stage. BEGUN: of a long near list the first pieces are added.
  */
 enum { FMM_STAGE_NEW, FMM_STAGE_MOMENT, FMM_STAGE_OPEN, FMM_STAGE_FIELD, FMM_STAGE_BEGUN };
 
@@ -29,6 +28,7 @@ template <typename real> struct nbody_fmm_tree {
   int n, leaf, dense_level;
   double box; /* edge of the periodic box; 0: open space */
   unsigned cells_most, segments_most;
+  unsigned pieces; /* of a near list that are not tasks of their own: fewer where there are few targets */
   real weight, theta2;
   nbody_fmm_frame *frame;
   nbody_fmm_counters *counters;
@@ -44,9 +44,14 @@ template <typename real> struct nbody_fmm_tree {
   uint2 *open, *near;         /* lists of cells: first segment, entries */
   unsigned *pool;             /* [segments_most][FMM_SEGMENT] */
   unsigned *next;             /* [segments_most]: the segment after it in its list */
-  uint4 *task;                /* [segments_most], pieces after the first FMM_PIECES: cell, segment, piece */
+  uint4 *task;                /* [segments_most], pieces after the first `pieces`: cell, segment, piece */
   unsigned long long *status; /* of tiles of a level */
-  unsigned *alarm;            /* on the host: a copy of counters->failed */
+  unsigned long long *told;   /* on the host: counters->forces and, above 32 bits, counters->failed */
+  double unit;                /* of accelerations */
+  /* Forces on some bodies, those with target_level[id] >= least; NULL, and `walked` too: on all. */
+  const unsigned char *target_level; /* [n], in the state's order */
+  int least;
+  unsigned char *walked; /* of a cell: whether it has a target */
 };
 
 /* A run of 1 to 8 cells in one word; cells are fewer than 2^29. */
@@ -62,10 +67,24 @@ template <typename real> __device__ __forceinline__ real fmm_shift(unsigned entr
   return of == 2 ? (real)-1 : (real)(int)of;
 }
 
-/* The step has failed: its accelerations will be NaN, and the host hears of it. */
+/* The accelerations will be NaN. */
 template <typename real> __device__ void fmm_fail(const nbody_fmm_tree<real> &t, unsigned what) {
   atomicOr(&t.counters->failed, what);
-  *(volatile unsigned *)t.alarm = what;
+}
+
+/* Whether all positions are numbers: the centre of the root is the mean of all, with masses. After `up`. */
+template <typename real> __device__ bool fmm_is_finite(const nbody_fmm_tree<real> &t) {
+  return isfinite(t.sphere->x) && isfinite(t.sphere->y) && isfinite(t.sphere->z);
+}
+
+/* Whether body i, in the order of keys, is a target. */
+template <typename real> __device__ bool fmm_is_target(const nbody_fmm_tree<real> &t, unsigned i) {
+  return t.target_level == nullptr || t.target_level[t.id[i]] >= t.least;
+}
+
+/* Whether a cell has a target. After `up`. */
+template <typename real> __device__ bool fmm_is_walked(const nbody_fmm_tree<real> &t, unsigned cell) {
+  return t.walked == nullptr || t.walked[cell] != 0;
 }
 
 __device__ inline unsigned fmm_lane() { return threadIdx.x % 32; }

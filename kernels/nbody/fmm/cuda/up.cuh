@@ -30,10 +30,12 @@ __device__ void fmm_moments_of_leaf(const nbody_fmm_tree<real> &t, bool is, unsi
   const body_type *const body = t.body + me.x;
   const body_type first = body[0];
   real w = 0, x = 0, y = 0, z = 0;
+  bool walked = false;
   for (unsigned i = strand; i < me.y; i += NBODY_FMM_P2M_STRANDS) {
     const body_type b = body[i];
     w = w + b.w;
     x = fused(b.w, b.x - first.x, x), y = fused(b.w, b.y - first.y, y), z = fused(b.w, b.z - first.z, z);
+    if (t.walked != nullptr) walked = walked || fmm_is_target(t, me.x + i);
   }
   w = fmm_over_strands(w), x = fmm_over_strands(x), y = fmm_over_strands(y), z = fmm_over_strands(z);
   body_type sphere = first;
@@ -53,8 +55,10 @@ __device__ void fmm_moments_of_leaf(const nbody_fmm_tree<real> &t, bool is, unsi
   sphere.w = fmax(fmm_bound(sqrt(d2)), (real)1 / (32 * per_edge));
 #pragma unroll
   for (int k = 0; k < row::moments; k++) moment[k] = fmm_over_strands(moment[k]);
+  const unsigned any = warp_ballot(walked) >> (fmm_lane() - strand) & ((1u << NBODY_FMM_P2M_STRANDS) - 1);
   if (!is) return;
   if (strand == 0) t.sphere[c] = sphere;
+  if (strand == 0 && t.walked != nullptr) t.walked[c] = any != 0;
   real *const out = t.moment + (size_t)c * row::moment_stride;
 #pragma unroll
   for (int k = 0; k < row::moments; k++)
@@ -67,10 +71,10 @@ template <typename real, int P> __device__ void fmm_moments_of_inner(const nbody
   const unsigned range = t.cell[c].z, first = range >> 3, count = (range & 7) + 1;
   const real per_edge = fmm_power<real>(t.level[c]);
   real start[4], w = 0, x = 0, y = 0, z = 0;
-  fmm_read_row((const real *)(t.sphere + first), start);
+  fmm_read_row<fmm_written>((const real *)(t.sphere + first), start);
   for (unsigned k = 0; k < count; k++) {
     real of[4], mass[1];
-    fmm_read_row((const real *)(t.sphere + first + k), of);
+    fmm_read_row<fmm_written>((const real *)(t.sphere + first + k), of);
     mass[0] = __ldcg(t.moment + (size_t)(first + k) * row::moment_stride);
     w = w + mass[0];
     x = fused(mass[0], of[0] - start[0], x), y = fused(mass[0], of[1] - start[1], y);
@@ -80,12 +84,17 @@ template <typename real, int P> __device__ void fmm_moments_of_inner(const nbody
   sphere.x = start[0], sphere.y = start[1], sphere.z = start[2];
   if (w != 0) sphere.x = start[0] + x / w, sphere.y = start[1] + y / w, sphere.z = start[2] + z / w;
   real moment[row::moments], reach = 0;
+  if (t.walked != nullptr) {
+    unsigned any = 0;
+    for (unsigned k = 0; k < count; k++) any |= __ldcg(t.walked + first + k);
+    t.walked[c] = (unsigned char)any;
+  }
 #pragma unroll
   for (int k = 0; k < row::moments; k++) moment[k] = 0;
   for (unsigned k = 0; k < count; k++) {
     real of[4], child[row::moments];
-    fmm_read_row((const real *)(t.sphere + first + k), of);
-    fmm_read_row(t.moment + (size_t)(first + k) * row::moment_stride, child);
+    fmm_read_row<fmm_written>((const real *)(t.sphere + first + k), of);
+    fmm_read_row<fmm_written>(t.moment + (size_t)(first + k) * row::moment_stride, child);
     const real d[3] = {sphere.x - of[0], sphere.y - of[1], sphere.z - of[2]};
     const real at[3] = {d[0] * per_edge, d[1] * per_edge, d[2] * per_edge};
     reach = fmax(reach, sqrt(fmm_square(d[0], d[1], d[2])) + of[3]);

@@ -521,6 +521,7 @@ const sim_model nbody_model = {
     .precisions = {[SIM_SINGLE] = true, [SIM_MIXED] = true, [SIM_DOUBLE] = true},
     .bench = nbody_bench,
     .validate = nbody_validate,
+    .supports = supports,
     .tables_of = tables_of,
     .plan = plan,
     .create = create,

@@ -523,6 +523,7 @@ const sim_model nbody_model = {
     .ranks = true,
     .bench = nbody_bench,
     .validate = nbody_validate,
+    .supports = supports,
     .tables_of = tables_of,
     .plan = plan,
     .create = create,

@@ -182,6 +182,7 @@ static nbody_options options_for(const nbody_parameters *p, const nbody_laws *la
                        .eta = p->integrate.eta,
                        .isa = setup->isa,
                        .threads = setup->threads,
+                       .comm = setup->comm,
                        .G = p->gravity.G,
                        .softening = p->gravity.softening,
                        .box = box_of(p),

@@ -5,6 +5,7 @@
 #ifndef NBODY_SOLVER_H
 #define NBODY_SOLVER_H
 
+#include "engine/comm/comm.h"
 #include "kernels/nbody/fmm/fmm.h"
 #include "kernels/nbody/raw_force.h"
 #include "kernels/nbody/scenario/laws.h"
@@ -25,6 +26,7 @@ typedef struct nbody_options {
   bool jerk;         /* Hermite scheme: solvers give the jerk too */
   sim_isa isa;
   int threads;
+  const sim_comm *comm; /* ranks of the run; never NULL */
   double G, softening;
   double box;      /* edge of the periodic box, which has all positions in [0, box); 0: open space */
   bool individual; /* steps of each body's own, with levels 0 ... levels */

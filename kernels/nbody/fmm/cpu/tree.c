@@ -312,25 +312,20 @@ static int compare_keys(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* splitters[ranks - 1], ascending; the same on all ranks. `sample` has room for SAMPLES a rank, at most n. */
+/* splitters[ranks - 1], ascending, the same on all ranks; above any key up to splitters[SIM_RANKS_MAX - 1]. `sample` has
+ * room for SAMPLES a rank, at most n. */
 static void find_splitters(const nbody_fmm_tree *t, const nbody_state *state, uint64_t *sample, uint64_t *splitters) {
   const int64_t ranks = t->comm->size, all = SAMPLES * ranks, count = all < t->n ? all : t->n;
   for (int64_t k = 0; k < count; k++) sample[k] = key_of(t, state, k * t->n / count);
   qsort(sample, (size_t)count, sizeof *sample, compare_keys);
-  for (int64_t r = 1; r < ranks; r++) splitters[r - 1] = sample[r * count / ranks];
+  for (int64_t r = 1; r <= SIM_RANKS_MAX; r++) splitters[r - 1] = r < ranks ? sample[r * count / ranks] : UINT64_MAX;
 }
 
-/* Number of splitters that are at most `key`. */
-static int rank_of(uint64_t key, const uint64_t *splitters, int count) {
-  int first = 0, last = count;
-  while (first < last) {
-    const int middle = (first + last) / 2;
-    if (splitters[middle] <= key)
-      first = middle + 1;
-    else
-      last = middle;
-  }
-  return first;
+/* Number of splitters that are at most `key`; without branches, as keys come in any order. */
+static inline uint32_t rank_of(uint64_t key, const uint64_t *splitters, uint32_t ranks) {
+  uint32_t rank = 0;
+  for (uint32_t half = ranks / 2; half > 0; half /= 2) rank += splitters[rank + half - 1] <= key ? half : 0;
+  return rank;
 }
 
 /* Sends entries of `from`, of `size` bytes each and sorted by their rank, to these ranks; `to` gets those of this rank,
@@ -358,12 +353,15 @@ static sim_status deal(const sim_comm *comm, const uint64_t *sent, const nbody_f
 static sim_status deal_keys(nbody_fmm_tree *t, const nbody_state *state, uint64_t *sent) {
   const sim_comm *comm = t->comm;
   uint64_t splitters[SIM_RANKS_MAX], *mine = sent + (size_t)(comm->rank * comm->size);
+  uint32_t *const rank = t->order; /* of each key, until it is sent */
+  uint32_t power = 1;
   size_t end, next[SIM_RANKS_MAX];
   const size_t first = sim_comm_first(comm, (size_t)t->n, &end);
+  while (power < (uint32_t)comm->size) power *= 2;
   find_splitters(t, state, t->other_key, splitters);
   make_keys(t, state, (int64_t)first, (int64_t)end);
   memset(mine, 0, (size_t)comm->size * sizeof *mine);
-  for (size_t i = first; i < end; i++) mine[rank_of(t->key[i], splitters, comm->size - 1)]++;
+  for (size_t i = first; i < end; i++) mine[rank[i] = rank_of(t->key[i], splitters, power)]++;
   SIM_TRY(comm->ops->gather(comm, mine, (size_t)comm->size * sizeof *mine, sent));
   for (int r = 0; r < comm->size; r++) {
     next[r] = r > 0 ? next[r - 1] + mine[r - 1] : 0;
@@ -371,9 +369,9 @@ static sim_status deal_keys(nbody_fmm_tree *t, const nbody_state *state, uint64_
     for (int from = 0; from < comm->size; from++) t->packed.at[r + 1] += (int64_t)sent[from * comm->size + r];
   }
   for (size_t i = first; i < end; i++) {
-    const size_t to = next[rank_of(t->key[i], splitters, comm->size - 1)]++;
+    const size_t to = next[rank[i]]++;
     t->other_key[to] = t->key[i];
-    t->other_order[to] = t->order[i];
+    t->other_order[to] = (uint32_t)i;
   }
   SIM_TRY(deal(comm, sent, &t->packed, sizeof *t->key, t->other_key, t->key));
   return deal(comm, sent, &t->packed, sizeof *t->order, t->other_order, t->order);

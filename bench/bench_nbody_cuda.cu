@@ -171,6 +171,7 @@ static double time_sample(int64_t n) {
 static void bench(int64_t n, const char *precision, bool jerk, bool equal, bool sweep, double softening) {
   const bool single = !strcmp(precision, "single");
   nbody_options options = {};
+  options.comm = &sim_comm_alone;
   options.n = n;
   options.single_pairs = strcmp(precision, "double") != 0;
   options.jerk = jerk;

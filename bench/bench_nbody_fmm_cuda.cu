@@ -241,6 +241,7 @@ static void bench(int64_t n, const request &r) {
   const bool narrow_state = !strcmp(r.precision, "single");
   const size_t real = narrow_state ? sizeof(float) : sizeof(double);
   nbody_options options = {};
+  options.comm = &sim_comm_alone;
   options.n = n;
   options.single_pairs = strcmp(r.precision, "double") != 0;
   options.G = 1;

@@ -124,6 +124,7 @@ static void compare(const settings *of, int64_t n) {
                            .single_pairs = of->precision == 0,
                            .isa = of->isa,
                            .threads = of->threads,
+                           .comm = &sim_comm_alone,
                            .G = 1,
                            .softening = 0.01,
                            .fmm = nbody_fmm_settings_for(of->error, NAN, (double)n)};

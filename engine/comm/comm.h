@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { SIM_RANKS_MAX = 256 };
 
 /* What a rank sends to another rank and receives from it in one swap. */
@@ -69,5 +73,9 @@ static inline size_t sim_comm_first(const sim_comm *comm, size_t count, size_t *
   *end = first + share < count ? first + share : count;
   return first < count ? first : count;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -503,6 +503,7 @@ const sim_model nbody_model = {
     .work_unit = "interactions",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
     .precisions = {[SIM_SINGLE] = true, [SIM_MIXED] = true, [SIM_DOUBLE] = true},
+    .ranks = true,
     .bench = nbody_bench,
     .validate = nbody_validate,
     .supports = supports,

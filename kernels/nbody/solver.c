@@ -45,9 +45,11 @@ bool nbody_individual_on(sim_backend_kind kind) {
   return direct[kind][0]->accelerate_some != NULL && fmm[kind]->accelerate_some != NULL;
 }
 
-/* Of both methods the faster one. */
+/* Of both methods the faster one on one thread. */
 static void take_faster(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
-  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(options, kind, (double)options->n);
+  nbody_options one = *options;
+  one.threads = 1;
+  const nbody_fmm_estimate cost = nbody_fmm_estimate_for(&one, kind, (double)options->n);
   if (cost.seconds < cost.direct) {
     take_fmm(options, kind, out);
     snprintf(out->why, sizeof out->why, "; auto: about %.2g x faster than direct sums", cost.direct / cost.seconds);
@@ -57,7 +59,7 @@ static void take_faster(const nbody_options *options, sim_backend_kind kind, nbo
   }
 }
 
-sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
+static sim_status choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   *out = (nbody_choice){0};
   if (options->individual && !nbody_individual_on(kind))
     return sim_fail(SIM_ERR_SCENARIO, "integrate.steps = \"individual\" has no GPU code: take device cpu, or "
@@ -81,4 +83,13 @@ sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind ki
     take_fmm(options, kind, out);
   sim_error_clear();
   return SIM_OK;
+}
+
+/* The method does not depend on the number of ranks: where it does not divide, several are refused. */
+sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
+  SIM_TRY(choose(options, kind, out));
+  if (options->comm->size == 1 || out->solver->ranks) return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "--ranks %d: %s run on one rank only: leave out --ranks, or take gravity.solver = \"direct\"",
+                  options->comm->size, out->solver->name);
 }

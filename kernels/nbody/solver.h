@@ -5,8 +5,8 @@
 #ifndef NBODY_SOLVER_H
 #define NBODY_SOLVER_H
 
-#include "engine/comm/comm.h"
 #include "kernels/nbody/fmm/fmm.h"
+#include "kernels/nbody/ranks.h"
 #include "kernels/nbody/raw_force.h"
 #include "kernels/nbody/scenario/laws.h"
 
@@ -25,7 +25,7 @@ typedef struct nbody_options {
   bool single_pairs; /* pair terms in fp32: precision single and mixed */
   bool jerk;         /* Hermite scheme: solvers give the jerk too */
   sim_isa isa;
-  int threads;
+  int threads;          /* of this rank */
   const sim_comm *comm; /* ranks of the run; never NULL */
   double G, softening;
   double box;      /* edge of the periodic box, which has all positions in [0, box); 0: open space */
@@ -47,8 +47,9 @@ enum { NBODY_SAMPLES = 1000 };
 /* Cost of one force computation. */
 typedef struct nbody_cost {
   double interactions; /* what the run counts as work */
-  double rate;         /* order of magnitude of the interactions a second of the built-in forces */
+  double rate;         /* order of magnitude of the interactions a second of the built-in forces, on one rank */
   double additions;    /* in functions of the scenario, as sim_expr_work counts */
+  int most_ranks;      /* a force is no faster with more ranks; 0: not known */
 } nbody_cost;
 
 /* Bodies whose forces a substep of individual steps needs: those with level[i] >= least. */
@@ -64,6 +65,7 @@ typedef struct nbody_solver_work nbody_solver_work;
 /* One method on one kind of device. */
 typedef struct nbody_solver {
   const char *name; /* "direct sum" */
+  bool ranks;       /* divides its work among the ranks of a run; else nbody_solver_choose refuses several */
   /* SIM_ERR_SCENARIO, with the reason, where the method does not support these options. */
   sim_status (*supports)(const nbody_options *options);
   /* Memory in bytes that create will allocate on the host and on the device (0 on the CPU); options->spread may be
@@ -78,7 +80,7 @@ typedef struct nbody_solver {
   /* Acceleration of all bodies by each other, and the jerk where the state has one, without external forces. On the
    * CPU the result is in the state's arrays; on the GPU it is enqueued, in the form *out. `zeroed`: the state's
    * acceleration is all zeros, so that the solver may add to it. Bodies at one point without softening give
-   * infinities or NaN. */
+   * infinities or NaN. All ranks call every function below, and have the same result. */
   void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
   /* Acceleration of some bodies by all bodies, in the state's array; that of the others is undefined afterwards.
    * A solver may keep its tree from call to call. The next `accelerate` ends that, so that a run which is continued
@@ -120,7 +122,8 @@ extern "C" {
 #endif
 
 /* The method that options->method asks for; of NBODY_AUTO the faster one of those that serve here, by the estimates of
- * fmm/settings.c. SIM_ERR_SCENARIO where none serves. */
+ * fmm/settings.c for one thread: the choice, and with it the result, is the same for any number of threads and ranks.
+ * SIM_ERR_SCENARIO where none serves. */
 sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) SIM_MUST_CHECK;
 
 /* What a force on n bodies costs, to compare methods: by options->fmm, single_pairs, isa and threads. */

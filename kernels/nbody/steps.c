@@ -158,6 +158,7 @@ sim_status nbody_plan_first_step(nbody_run *run) {
     double external = INFINITY;
     if (run->laws.external != NULL) SIM_TRY(nbody_external_start(run, &external));
     dt = eta * fmin(run->forces.solver->start_time(run->forces.work), external);
+    SIM_TRY(nbody_check_solver(run, 0));
   } else
     dt = run->ops->step_softened(run->work, eta);
   run->controller[NBODY_NEXT_STEP] = limited(run, dt, INFINITY);

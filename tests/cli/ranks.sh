@@ -155,7 +155,7 @@ until_true 20 none_left
 
 # ---- refused ----
 
-expect 64 "--ranks 2: sim.nbody runs on one rank only" "$SIM" run "$ROOT/scenarios/kepler.lua" -o refused --ranks 2
+expect 64 "--ranks 2: sim.diffusion runs on one rank only" "$SIM" run "$ROOT/scenarios/heat.lua" -o refused --ranks 2
 expect 64 "--ranks 2 and --device cuda: ranks run on the CPU" "${run[@]}" -o refused --ranks 2 --device cuda
 expect 64 "--ranks '0': expected an integer from 1 to 256" "${run[@]}" -o refused --ranks 0
 expect 73 "" "${run[@]}" -o whole --ranks 3 # is in use by a finished run
@@ -185,4 +185,4 @@ expect 0 "" env OMPI_COMM_WORLD_SIZE=4 "${run[@]}" --set paths=700 -o launched -
 
 expect 0 "on the fullest rank" "$SIM" check many.lua --ranks 8
 expect 0 "ranks       8; more than 1 would not be faster" "$SIM" check many.lua --set kind=plain --set paths=700 --ranks 8
-expect 64 "sim.nbody runs on one rank only" "$SIM" check "$ROOT/scenarios/kepler.lua" --ranks 2
+expect 64 "sim.diffusion runs on one rank only" "$SIM" check "$ROOT/scenarios/heat.lua" --ranks 2

@@ -111,6 +111,7 @@ static double *force(const nbody_solver *solver, const bodies *b, const asked *h
                                  .single_pairs = how->single,
                                  .isa = how->isa,
                                  .threads = how->threads,
+                                 .comm = &sim_comm_alone,
                                  .G = 1,
                                  .softening = b->softening,
                                  .fmm = how->settings};
@@ -481,6 +482,7 @@ static void sampled(void **unused) {
                                  .single_pairs = true,
                                  .isa = sim_isa_best(),
                                  .threads = 2,
+                                 .comm = &sim_comm_alone,
                                  .G = 1,
                                  .softening = b.softening,
                                  .fmm = {5, 0.8, 1.5, 64}};

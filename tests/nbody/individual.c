@@ -104,6 +104,7 @@ static system_of take_system(int n, bool single, int threads, sim_isa isa) {
                               .levels = 3,
                               .isa = isa,
                               .threads = threads,
+                              .comm = &sim_comm_alone,
                               .G = 1,
                               .softening = 0.02,
                               .fmm = {5, 0.7, 1.5, 16}};

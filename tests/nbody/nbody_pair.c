@@ -28,6 +28,7 @@ static double sum(const pair_system *s, bool single, sim_isa isa, int threads, b
                                  .jerk = j != NULL,
                                  .isa = isa,
                                  .threads = threads,
+                                 .comm = &sim_comm_alone,
                                  .G = PAIR_G,
                                  .softening = s->softening};
   char *data = s->of.dtype == SIM_F32 ? (char *)s->f32 : (char *)s->f64;

@@ -143,6 +143,7 @@ static double *force(const asked *how, const bodies *b, double *u) {
                                  .single_pairs = how->single,
                                  .isa = how->isa,
                                  .threads = how->threads,
+                                 .comm = &sim_comm_alone,
                                  .G = 1,
                                  .softening = b->softening,
                                  .box = b->size,

@@ -79,8 +79,14 @@ static void drop(pair_of_states *s) {
 }
 
 static nbody_options options_of(int64_t n, bool single_pairs, bool jerk) {
-  return (nbody_options){
-      .n = n, .single_pairs = single_pairs, .jerk = jerk, .isa = sim_isa_best(), .threads = 2, .G = NAN, .spread = 1};
+  return (nbody_options){.n = n,
+                         .single_pairs = single_pairs,
+                         .jerk = jerk,
+                         .isa = sim_isa_best(),
+                         .threads = 2,
+                         .comm = &sim_comm_alone,
+                         .G = NAN,
+                         .spread = 1};
 }
 
 /* ---- pairs ---- */

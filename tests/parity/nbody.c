@@ -61,6 +61,7 @@ static nbody_options options_of(const pair_system *s, bool single_pairs, bool je
                          .jerk = jerk,
                          .isa = sim_isa_best(),
                          .threads = 2,
+                         .comm = &sim_comm_alone,
                          .G = PAIR_G,
                          .softening = s->softening,
                          .spread = s->of.length};
@@ -287,7 +288,8 @@ static void test_coincident(void **state) {
 /* A widely spread or unsoftened system does not get fixed point. */
 static void test_choice(void **state) {
   (void)state;
-  nbody_options options = {.n = 100000, .single_pairs = true, .G = 1, .softening = 0.01, .spread = 1};
+  nbody_options options = {
+      .n = 100000, .single_pairs = true, .comm = &sim_comm_alone, .G = 1, .softening = 0.01, .spread = 1};
   assert_int_equal(nbody_direct_choose(&options).method, NBODY_DIRECT_SYMMETRIC);
   options.spread = 100;
   assert_int_equal(nbody_direct_choose(&options).method, NBODY_DIRECT_TILE);

@@ -78,6 +78,7 @@ static double compute(const system_of *s, precision p, const nbody_fmm_settings 
   const size_t n = (size_t)s->n;
   const nbody_options options = {.n = s->n,
                                  .single_pairs = p != DOUBLE,
+                                 .comm = &sim_comm_alone,
                                  .G = 2,
                                  .softening = s->softening,
                                  .spread = 1,
@@ -118,8 +119,14 @@ static void expect_cpu(const system_of *s, const nbody_fmm_settings *settings, c
   const size_t n = (size_t)s->n;
   double *a = need(3 * n), *b = need(3 * n);
   const double energy = compute(s, DOUBLE, settings, a);
-  const nbody_options options = {
-      .n = s->n, .isa = sim_isa_best(), .threads = 2, .G = 2, .softening = s->softening, .spread = 1, .fmm = *settings};
+  const nbody_options options = {.n = s->n,
+                                 .isa = sim_isa_best(),
+                                 .threads = 2,
+                                 .comm = &sim_comm_alone,
+                                 .G = 2,
+                                 .softening = s->softening,
+                                 .spread = 1,
+                                 .fmm = *settings};
   nbody_state state = {.n = s->n, .dtype = SIM_F64, .mass = s->mass, .position = s->position, .acceleration = b};
   nbody_solver_work *work;
   nbody_raw_force raw;

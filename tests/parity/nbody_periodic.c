@@ -67,6 +67,7 @@ static nbody_options options_of(const system_of *s, precision p, const nbody_fmm
                          .single_pairs = p != DOUBLE,
                          .isa = sim_isa_best(),
                          .threads = 2,
+                         .comm = &sim_comm_alone,
                          .G = 2,
                          .softening = s->softening,
                          .box = s->size,

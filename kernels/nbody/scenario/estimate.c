@@ -4,6 +4,7 @@
 #include "engine/log.h"
 
 #include <math.h>
+#include <omp.h>
 
 /* Order of magnitude of the additions a second in functions of the scenario. */
 static double function_rate(const nbody_options *options, sim_backend_kind kind) {
@@ -54,6 +55,13 @@ static void tell_of_no_pairs(const nbody_parameters *p, const nbody_laws *laws) 
     sim_log(SIM_LOG_INFO, "precision = \"mixed\" computes in double here: bodies exert no forces on each other");
 }
 
+/* Ranks that shorten a force: as many as it is divided for, and as there are processors for. */
+static double ranks_at_work(const nbody_options *options, const nbody_cost *cost) {
+  double ranks = options->comm->size;
+  if (cost->most_ranks > 0) ranks = fmin(ranks, cost->most_ranks);
+  return fmax(1, fmin(ranks, (double)omp_get_num_procs() / options->threads));
+}
+
 /* Seconds of a row of energy, a force or so in fp64, and of a measurement of the force error. */
 static sim_status row_seconds(const nbody_options *options, const nbody_solver *solver, sim_backend_kind kind, double n,
                               double *row, double *measurement) {
@@ -61,6 +69,7 @@ static sim_status row_seconds(const nbody_options *options, const nbody_solver *
   nbody_cost cost;
   wide.single_pairs = wide.jerk = false;
   SIM_TRY(solver->estimate(&wide, n, &cost));
+  cost.rate *= ranks_at_work(options, &cost);
   const double pairs = 2 * fmin(n, NBODY_SAMPLES) / n; /* without Newton's third law */
   *measurement = solver->sample != NULL ? pairs * nbody_fmm_estimate_for(&wide, kind, n).direct : 0;
   *row = cost.interactions / cost.rate + cost.additions / function_rate(options, kind) + *measurement;
@@ -78,6 +87,8 @@ sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *option
   warn_of_rounded_steps(p, laws);
   tell_of_no_pairs(p, laws);
   SIM_TRY(solver->estimate(options, n, &cost));
+  out->most_ranks = cost.most_ranks;
+  cost.rate *= ranks_at_work(options, &cost);
   SIM_TRY(nbody_laws_work(laws->external, options->jerk ? 6 : 3, &external));
   out->steps = nbody_step_count(p);
   out->t_end = p->integrate.t_end;

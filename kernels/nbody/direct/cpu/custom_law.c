@@ -54,7 +54,7 @@ static void store(bool single, void *column, int64_t k, double value) {
     ((double *)column)[k] = value;
 }
 
-double nbody_custom_law_start_time(const nbody_custom_law *law, const nbody_state *state) {
+double nbody_custom_law_start_time(const nbody_custom_law *law, const nbody_state *state, const sim_comm *comm) {
   const void *mass = state->mass, *position = state->position;
   const int64_t n = state->n;
   const sim_dtype dtype = state->dtype;
@@ -62,7 +62,7 @@ double nbody_custom_law_start_time(const nbody_custom_law *law, const nbody_stat
   const sim_dtype pairs = law->single ? SIM_F32 : SIM_F64;
   void *r2 = law->scratch + law->columns, *force = (char *)r2 + size, *rate = (char *)force + size;
   double most = 0;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = comm->rank; i < n; i += comm->size) {
     for (int64_t first = 0; first < i; first += NBODY_CUSTOM_PAIRS) {
       const int64_t count = i - first < NBODY_CUSTOM_PAIRS ? i - first : NBODY_CUSTOM_PAIRS;
       for (int64_t k = 0; k < count; k++) {

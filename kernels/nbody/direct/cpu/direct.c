@@ -1,18 +1,18 @@
-/* Direct sums: packing of bodies, the order of pairs of blocks, threads.
+/* Direct sums: packing of bodies, the order of pairs of blocks, threads and ranks.
  *
  *   mass, position (f32 | f64) --pack--> x y z m (fp32 | fp64, scaled) --tiles--> sums (fp64) --x factor--> a, jerk, U
  *
  * Tiles (tile.c) use Newton's third law, so a tile writes to the sums of two blocks. Pairs of blocks are taken in the
  * rounds of a round-robin tournament: in a round every block is in one tile at most, so that the tiles of a round may
- * run on any threads in any order, and every block adds its tiles in the order of the rounds:
+ * run on any threads in any order, and every block adds its tiles by the rounds, in the tree of rounds.h:
  *
  *   round 0: (0,0) (1,1) (2,2) (3,3)    each with itself
  *   round 1: (3,0) (1,2)                block 3 stays, the others rotate (circle method)
  *   round 2: (3,1) (2,0)
  *   round 3: (3,2) (0,1)
  *
- * So the bits do not depend on the number of threads, and nothing is summed by atomics or kept once a thread. The block
- * size depends on n alone. Few bodies take the reference form (reference.c).
+ * So the bits do not depend on the number of threads or ranks, and nothing is summed by atomics or kept once a thread.
+ * The block size depends on n alone. Few bodies take the reference form (reference.c), on each rank.
  *
  * A common centre is subtracted from positions: a multiple of the power of two above their extent, which is exact for
  * fp32 input. They are then scaled by a power of two to span about 1, or 2^40 for fp64 terms, whose start value is a
@@ -22,6 +22,7 @@
 
 #include "engine/reduce.h"
 #include "kernels/nbody/direct/cpu/custom_law.h"
+#include "kernels/nbody/direct/cpu/rounds.h"
 #include "kernels/nbody/direct/direct.h"
 #include "kernels/nbody/physics.h"
 
@@ -36,6 +37,7 @@ enum {
   THREADS_FROM = 512,   /* bodies; below, starting the threads costs more than they save */
   SPAN_DOUBLE = 40,     /* log2 of the packed extent for fp64 terms */
   SPINS = 2000,         /* polls of a block before the thread yields its processor */
+  START_RANGE = 512,    /* bodies of a task of the first adaptive step */
   EXPONENT_LIMIT = 1000 /* keeps powers of two finite whatever the input */
 };
 
@@ -46,11 +48,14 @@ struct nbody_solver_work {
   const nbody_reference *references[2];
   bool reference;       /* the reference form is used */
   nbody_packed packed;  /* body columns hold fp64 without options.single_pairs, and for the potential */
-  double *partial;      /* of reductions, [padded / SIM_REDUCE_BLOCK + 1] */
+  nbody_rounds rounds;  /* of the tournament, without `reference` */
+  double *partial;      /* of reductions, [padded / START_RANGE + 1] */
   nbody_custom_law law; /* with options.laws.pair */
   atomic_int *played;   /* [blocks]: rounds whose tiles are in a block's sums */
   int64_t *target;      /* individual steps: numbers of the bodies whose forces are asked for, [padded + 16] */
+  double *rows;         /* the forces on these, [ranks][3][room] */
   void *memory;         /* one allocation for all arrays above */
+  nbody_failure failure;
 };
 
 static int block_size(int64_t n) { return n < 1024 ? 64 : n < 8192 ? 128 : n < 65536 ? 256 : NBODY_BLOCK_MAX; }
@@ -68,16 +73,30 @@ static double padded_size(const nbody_options *options, bool reference) {
   return ceil((double)options->n / block) * block;
 }
 
-/* Columns have the size of fp64, since the potential is always fp64. */
-static int column_count(const nbody_options *options) { return options->jerk ? NBODY_COLUMNS + 6 : 4 + 3; }
+static double rows_size(const nbody_options *options, double padded) {
+  return options->individual ? 3 * nbody_share_total(options->comm, padded, NBODY_ROW_BODIES) : 0;
+}
 
-static double partial_size(double padded) { return ceil((padded / SIM_REDUCE_BLOCK + 1) / 8) * 8; }
+static int sum_count(const nbody_options *options) { return options->jerk ? 6 : 3; }
+
+/* Columns have the size of fp64, since the potential is always fp64. */
+static int column_count(const nbody_options *options) {
+  return (options->jerk ? NBODY_COLUMNS : 4) + sum_count(options);
+}
+
+static double rounds_size(const nbody_options *options, bool reference, double padded) {
+  return reference ? 0 : nbody_rounds_size(options, block_size(options->n), padded, sum_count(options));
+}
+
+static double partial_size(double padded) { return ceil((padded / START_RANGE + 1) / 8) * 8; }
+_Static_assert((int)START_RANGE <= (int)SIM_REDUCE_BLOCK, "room for the partial results of both");
 static double played_size(double padded) { return ceil((padded / NBODY_BLOCK_MIN + 1) / 8) * 8; }
 
 /* Bytes of all arrays except those of a custom law. */
 static double arrays_size(const nbody_options *options, bool reference) {
   double padded = padded_size(options, reference);
-  return (padded * column_count(options) + partial_size(padded) + target_size(options, padded) + played_size(padded)) *
+  return (padded * column_count(options) + rounds_size(options, reference, padded) + partial_size(padded) +
+          target_size(options, padded) + rows_size(options, padded) + played_size(padded)) *
          (double)sizeof(double);
 }
 
@@ -128,11 +147,15 @@ static sim_status take_arrays(nbody_solver_work *w) {
   packed->padded = (int64_t)padded_size(options, w->reference);
   double *next = w->memory;
   for (int c = 0; c < (options->jerk ? NBODY_COLUMNS : 4); c++, next += packed->padded) packed->body[c] = next;
-  for (int c = 0; c < (options->jerk ? 6 : 3); c++, next += packed->padded) packed->sum[c] = next;
+  for (int c = 0; c < sum_count(options); c++, next += packed->padded) packed->sum[c] = next;
+  if (!w->reference) nbody_rounds_create(options, packed, sum_count(options), next, &w->rounds);
+  next += (size_t)rounds_size(options, w->reference, (double)packed->padded);
   w->partial = next;
   next += (size_t)partial_size((double)packed->padded);
   w->target = (int64_t *)(void *)next;
-  w->played = (atomic_int *)(next + (size_t)target_size(options, (double)packed->padded));
+  next += (size_t)target_size(options, (double)packed->padded);
+  w->rows = next;
+  w->played = (atomic_int *)(next + (size_t)rows_size(options, (double)packed->padded));
   if (w->reference) packed->padded = packed->n;
   if (options->laws.pair == NULL) return SIM_OK;
   packed->law = &w->law;
@@ -293,39 +316,53 @@ static void finish(atomic_int *block, int rounds) { atomic_store_explicit(block,
 /* Threads take games (tiles) in order, and a game waits only for its two blocks: without barriers, a preempted
  * thread delays no other games than its own. Games that a game waits for were taken before it, so that there is no
  * deadlock. */
-static void tournament(const nbody_packed *packed, nbody_tile *tile, atomic_int *played, int threads) {
+static void tournament(nbody_solver_work *w, int sums, nbody_tile *tile) {
+  const nbody_packed *packed = &w->packed;
+  const nbody_rounds *rounds = &w->rounds;
   const int64_t block = packed->block, blocks = packed->padded / block;
   /* with an odd number of blocks one of them has no game in each round */
-  const int64_t seats = blocks + blocks % 2, circle = seats - 1;
-  const int64_t games = blocks + circle * (seats / 2);
-  if (threads > seats / 2) threads = (int)(seats / 2);
-  for (int64_t b = 0; b < blocks; b++) atomic_init(&played[b], 0);
-  _Atomic int64_t next = 0;
+  const int64_t seats = blocks + blocks % 2, circle = seats - 1, games = seats / 2;
+  const int64_t skipped = rounds->first == 0 ? 0 : blocks + (rounds->first - 1) * games;
+  const int64_t end = rounds->end == 0 ? 0 : blocks + (rounds->end - 1) * games;
+  atomic_int *const played = w->played;
+  int threads = packed->n < THREADS_FROM ? 1 : w->options.threads;
+  if (threads > games) threads = (int)games;
+  for (int64_t b = 0; b < blocks; b++) atomic_init(&played[b], (int)rounds->first);
+  _Atomic int64_t next = skipped;
 #pragma omp parallel num_threads(threads) if (threads > 1)
-  for (int64_t game; (game = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed)) < games;) {
-    if (game < blocks) {
-      tile(packed, game * block, game * block);
-      finish(&played[game], 1);
-      continue;
+  for (int64_t game; (game = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed)) < end;) {
+    const bool self = game < blocks;
+    const int64_t round = self ? 0 : 1 + (game - blocks) / games, k = self ? 0 : (game - blocks) % games;
+    const int64_t i = self ? game : k == 0 ? circle : (round - 1 + k) % circle;
+    const int64_t j = self ? game : (round - 1 + circle - k) % circle;
+    const int64_t players[2] = {i, j};
+    const bool begins = nbody_rounds_begins(rounds, round), ends = nbody_rounds_ends(rounds, round);
+    for (int p = 0; p < 2 - self; p++) {
+      if (players[p] >= blocks) continue;
+      await(&played[players[p]], (int)round);
+      if (begins) nbody_rounds_begin(rounds, packed, sums, players[p]);
     }
-    const int64_t round = (game - blocks) / (seats / 2), k = (game - blocks) % (seats / 2);
-    const int64_t i = k == 0 ? circle : (round + k) % circle, j = (round + circle - k) % circle;
-    const int before = (int)round + 1;
-    if (i < blocks) await(&played[i], before);
-    if (j < blocks) await(&played[j], before);
     if (i < blocks && j < blocks) tile(packed, i * block, j * block);
-    if (i < blocks) finish(&played[i], before + 1);
-    if (j < blocks) finish(&played[j], before + 1);
+    for (int p = 0; p < 2 - self; p++) {
+      if (players[p] >= blocks) continue;
+      if (ends) nbody_rounds_end(rounds, packed, sums, round, players[p]);
+      finish(&played[players[p]], (int)round + 1);
+    }
   }
 }
 
+/* The sums are NaN where ranks have failed to exchange them. */
 static void add_all(nbody_solver_work *w, int sums, void (*reference)(const nbody_packed *), nbody_tile *tile) {
   const nbody_packed *packed = &w->packed;
-  for (int c = 0; c < sums; c++) memset(packed->sum[c], 0, sizeof(double) * (size_t)packed->padded);
-  if (w->reference)
+  if (w->reference) {
+    for (int c = 0; c < sums; c++) memset(packed->sum[c], 0, sizeof(double) * (size_t)packed->padded);
     reference(packed);
-  else
-    tournament(packed, tile, w->played, packed->n < THREADS_FROM ? 1 : w->options.threads);
+    return;
+  }
+  tournament(w, sums, tile);
+  if (nbody_failure_keep(&w->failure, nbody_rounds_exchange(&w->rounds, packed, sums)) != SIM_OK)
+    for (int c = 0; c < sums; c++)
+      for (int64_t i = 0; i < packed->padded; i++) packed->sum[c][i] = NAN;
 }
 
 static void unpack(const nbody_packed *packed, int first, double factor, double *out) {
@@ -369,15 +406,22 @@ static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) 
   for (int64_t i = 0; i < n; i++)
     if (targets->level[i] >= targets->least) w->target[count++] = i;
   for (int64_t k = 0; k < NBODY_ROW_BODIES; k++) w->target[count + k] = w->target[count - 1];
+  const nbody_share share = nbody_share_of(w->options.comm, count, NBODY_ROW_BODIES);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->options.threads) if (n >= THREADS_FROM)
-  for (int64_t first = 0; first < count; first += NBODY_ROW_BODIES) {
+  for (int64_t first = share.first; first < share.end; first += NBODY_ROW_BODIES) {
     double sums[3 * NBODY_ROW_BODIES];
     tiles->rows(&w->packed, w->target + first, sums);
     for (int c = 0; c < 3; c++)
       for (int64_t k = 0; k < NBODY_ROW_BODIES && first + k < count; k++)
-        state->acceleration[c * n + w->target[first + k]] = factor * sums[c * NBODY_ROW_BODIES + k];
+        w->rows[nbody_share_index(&share, c, first + k)] = factor * sums[c * NBODY_ROW_BODIES + k];
   }
+  const sim_status status = nbody_failure_keep(&w->failure, nbody_share_gather(w->options.comm, &share, w->rows));
+  for (int c = 0; c < 3; c++)
+    for (int64_t k = 0; k < count; k++)
+      state->acceleration[c * n + w->target[k]] = status == SIM_OK ? w->rows[nbody_share_index(&share, c, k)] : NAN;
 }
+
+static sim_status check(nbody_solver_work *w) { return nbody_failure_report(&w->failure); }
 
 static double potential(nbody_solver_work *w) {
   if (w->options.laws.no_pairs) return 0;
@@ -395,10 +439,11 @@ static double square3(const double *x, int64_t n, int64_t i) {
   return x[i] * x[i] + x[n + i] * x[n + i] + x[2 * n + i] * x[2 * n + i];
 }
 
-/* Smallest squared free-fall time of any pair. */
+/* Smallest squared free-fall time of the pairs of this rank: every `size`th range of bodies with those before it. */
 static double least_fall_time2(nbody_solver_work *w) {
   const nbody_state *state = &w->state;
-  const int64_t n = state->n, range = SIM_REDUCE_BLOCK;
+  const sim_comm *comm = w->options.comm;
+  const int64_t n = state->n, range = START_RANGE;
   const double eps = w->options.softening, G = w->options.G;
   for (int c = 0; c < 3; c++)
     pack_column(&w->packed, NBODY_X + c, false, state->dtype, column(state->dtype, state->position, n, c), 0, 1);
@@ -406,7 +451,7 @@ static double least_fall_time2(nbody_solver_work *w) {
   const double *x = w->packed.body[NBODY_X], *y = w->packed.body[NBODY_X + 1], *z = w->packed.body[NBODY_X + 2];
   const double *m = w->packed.body[NBODY_MASS];
 #pragma omp parallel for schedule(dynamic) num_threads(w->options.threads) if (n >= THREADS_FROM)
-  for (int64_t first = 0; first < n; first += range) {
+  for (int64_t first = comm->rank * range; first < n; first += comm->size * range) {
     double least = INFINITY;
     for (int64_t i = first; i < n && i < first + range; i++)
       for (int64_t k = 0; k < i; k++)
@@ -414,8 +459,16 @@ static double least_fall_time2(nbody_solver_work *w) {
     w->partial[first / range] = least;
   }
   double least = INFINITY;
-  for (int64_t r = 0; r * range < n; r++) least = fmin(least, w->partial[r]);
+  for (int64_t r = comm->rank; r * range < n; r += comm->size) least = fmin(least, w->partial[r]);
   return least;
+}
+
+static double least_of_ranks(nbody_solver_work *w, double own) {
+  const sim_comm *comm = w->options.comm;
+  double least[SIM_RANKS_MAX];
+  if (nbody_failure_keep(&w->failure, comm->ops->gather(comm, &own, sizeof own, least)) != SIM_OK) return NAN;
+  for (int r = 0; r < comm->size; r++) own = fmin(own, least[r]);
+  return own;
 }
 
 static double start_time(nbody_solver_work *w) {
@@ -428,7 +481,8 @@ static double start_time(nbody_solver_work *w) {
   }
   if (w->options.laws.pair == NULL && !w->options.laws.no_pairs) least = fmin(least, least_fall_time2(w));
   least = sqrt(least);
-  return w->packed.law == NULL ? least : fmin(least, nbody_custom_law_start_time(&w->law, state));
+  if (w->packed.law != NULL) least = fmin(least, nbody_custom_law_start_time(&w->law, state, w->options.comm));
+  return least_of_ranks(w, least);
 }
 
 /* ---- the table ---- */
@@ -442,11 +496,17 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
   static const double wide[SIM_ISA_COUNT] = {0.3e9, 1e9, 2e9}, narrow[SIM_ISA_COUNT] = {0.5e9, 3e9, 6e9};
   const double full = (options->single_pairs ? narrow : wide)[options->isa], clipped = (double)options->n;
   out->rate = full * (options->jerk ? 0.5 : 1) * (clipped > 1024 ? options->threads : 1) * clipped / (clipped + 256);
-  return nbody_direct_count(options, n, out);
+  SIM_TRY(nbody_direct_count(options, n, out));
+  const bool reference = uses_reference(options, false);
+  if (!options->laws.no_pairs)
+    out->most_ranks =
+        reference ? 1 : nbody_rounds_most_ranks(options, block_size(options->n), padded_size(options, reference));
+  return SIM_OK;
 }
 
 const nbody_solver nbody_direct_cpu = {
     .name = "direct sum",
+    .ranks = true,
     .supports = supports,
     .bytes = bytes,
     .estimate = estimate,
@@ -455,6 +515,7 @@ const nbody_solver nbody_direct_cpu = {
     .describe = describe,
     .accelerate = accelerate,
     .accelerate_some = accelerate_some,
+    .check = check,
     .potential = potential,
     .start_time = start_time,
 };

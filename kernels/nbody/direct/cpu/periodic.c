@@ -1,4 +1,4 @@
-/* The solver table of direct sums in a periodic box on the CPU. Every target is summed by one thread. */
+/* The solver table of direct sums in a periodic box on the CPU. Every target is summed by one thread of one rank. */
 #include "kernels/nbody/direct/cpu/periodic.h"
 
 #include "engine/reduce.h"
@@ -21,7 +21,9 @@ struct nbody_solver_work {
   double *table;
   float *single_table; /* with options.single_pairs */
   double *terms, *partial;
+  double *rows; /* of targets of several ranks: [ranks][3][room] */
   void *memory; /* one allocation for all arrays above */
+  nbody_failure failure;
 };
 
 static const nbody_periodic *const all_loops[SIM_ISA_COUNT][2] = {
@@ -43,7 +45,7 @@ static const nbody_periodic *loops_of(const nbody_solver_work *w, bool single) {
 
 /* Byte offsets of the arrays. */
 typedef struct layout {
-  size_t columns[4], table, single_table, terms, partial, total;
+  size_t columns[4], table, single_table, terms, partial, rows, total;
 } layout;
 
 static size_t take(size_t *total, double count, size_t size) {
@@ -59,8 +61,10 @@ static layout layout_of(const nbody_options *options) {
   l.table = take(&l.total, (double)NBODY_TABLE_ROWS * NBODY_TABLE_ROW, sizeof(double));
   l.single_table =
       take(&l.total, options->single_pairs ? (double)NBODY_TABLE_ROWS * NBODY_TABLE_ROW : 0, sizeof(float));
-  l.terms = take(&l.total, n, sizeof(double));
+  const double all = nbody_share_total(options->comm, n, NBODY_PERIODIC_TARGETS);
+  l.terms = take(&l.total, all, sizeof(double));
   l.partial = take(&l.total, n / SIM_REDUCE_BLOCK + 1, sizeof(double));
+  l.rows = take(&l.total, options->comm->size > 1 ? 3 * all : 0, sizeof(double));
   return l;
 }
 
@@ -92,6 +96,7 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
   w->table = (double *)(void *)(at + l.table);
   w->terms = (double *)(void *)(at + l.terms);
   w->partial = (double *)(void *)(at + l.partial);
+  w->rows = (double *)(void *)(at + l.rows);
   nbody_lattice_fill_table(options->softening / options->box, options->threads, w->table);
   if (!options->single_pairs) return SIM_OK;
   w->single_table = (float *)(void *)(at + l.single_table);
@@ -145,25 +150,35 @@ static void list_targets(const int64_t *of, int64_t first, int64_t n, int64_t *n
   }
 }
 
-/* a[3][count]: the accelerations of bodies numbers[count]; NULL: of all. */
-static void accelerate_some(nbody_solver_work *w, const int64_t *of, int64_t count, double *a) {
+/* a[3][count]: the accelerations of bodies numbers[count]; NULL: of all. NaN where it fails. */
+static sim_status accelerate_some(nbody_solver_work *w, const int64_t *of, int64_t count, double *a) {
+  const sim_comm *comm = w->options.comm;
+  const bool alone = comm->size == 1;
+  const nbody_share share = nbody_share_of(comm, count, NBODY_PERIODIC_TARGETS);
+  double *const rows = alone ? a : w->rows;
   const nbody_periodic *loops = loops_of(w, w->options.single_pairs);
   const double mass = pack(w, w->options.single_pairs), size = w->options.box;
   const double factor = w->options.G * mass / (size * size);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->options.threads)
-  for (int64_t first = 0; first < count; first += NBODY_PERIODIC_TARGETS) {
+  for (int64_t first = share.first; first < share.end; first += NBODY_PERIODIC_TARGETS) {
     int64_t numbers[NBODY_PERIODIC_TARGETS];
     double sum[3][NBODY_PERIODIC_TARGETS];
     list_targets(of, first, count, numbers);
     loops->acceleration(&w->bodies, numbers, sum);
     for (int c = 0; c < 3; c++)
       for (int64_t k = 0; k < NBODY_PERIODIC_TARGETS && first + k < count; k++)
-        a[c * count + first + k] = sum[c][k] * factor;
+        rows[alone ? (size_t)(c * count + first + k) : nbody_share_index(&share, c, first + k)] = sum[c][k] * factor;
   }
+  if (alone) return SIM_OK;
+  const sim_status status = nbody_share_gather(comm, &share, rows);
+  for (int c = 0; c < 3; c++)
+    for (int64_t i = 0; i < count; i++)
+      a[c * count + i] = status == SIM_OK ? rows[nbody_share_index(&share, c, i)] : NAN;
+  return status;
 }
 
-void nbody_direct_periodic_sample(nbody_solver_work *w, const int64_t *numbers, int count, double *exact) {
-  accelerate_some(w, numbers, count, exact);
+sim_status nbody_direct_periodic_sample(nbody_solver_work *w, const int64_t *numbers, int count, double *exact) {
+  return accelerate_some(w, numbers, count, exact);
 }
 
 static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
@@ -174,7 +189,7 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
     if (!zeroed) memset(a, 0, (size_t)(3 * n) * sizeof *a);
     return;
   }
-  accelerate_some(w, NULL, n, a);
+  (void)nbody_failure_keep(&w->failure, accelerate_some(w, NULL, n, a));
 }
 
 static double potential(nbody_solver_work *w) {
@@ -182,8 +197,10 @@ static double potential(nbody_solver_work *w) {
   if (w->options.laws.no_pairs) return 0;
   const nbody_periodic *loops = loops_of(w, false);
   const double mass = pack(w, false);
+  const sim_comm *comm = w->options.comm;
+  const nbody_share share = nbody_share_of(comm, n, NBODY_PERIODIC_TARGETS);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->options.threads)
-  for (int64_t first = 0; first < n; first += NBODY_PERIODIC_TARGETS) {
+  for (int64_t first = share.first; first < share.end; first += NBODY_PERIODIC_TARGETS) {
     int64_t numbers[NBODY_PERIODIC_TARGETS];
     double sum[NBODY_PERIODIC_TARGETS];
     list_targets(NULL, first, n, numbers);
@@ -191,9 +208,14 @@ static double potential(nbody_solver_work *w) {
     for (int64_t k = 0; k < NBODY_PERIODIC_TARGETS && first + k < n; k++)
       w->terms[first + k] = w->columns[3][first + k] * sum[k];
   }
+  double *const own = w->terms + comm->rank * share.room;
+  if (nbody_failure_keep(&w->failure, comm->ops->gather(comm, own, (size_t)share.room * sizeof *own, w->terms)))
+    return NAN;
   const double sum = sim_reduce_sum(w->terms, (size_t)n, w->partial, w->options.threads);
   return -0.5 * (w->options.G * mass * mass / w->options.box) * sum;
 }
+
+static sim_status check(nbody_solver_work *w) { return nbody_failure_report(&w->failure); }
 
 /* ---- the table ---- */
 
@@ -206,11 +228,14 @@ static sim_status supports(const nbody_options *options) {
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
   static const double wide[SIM_ISA_COUNT] = {2e6, 4e7, 1e8}, narrow[SIM_ISA_COUNT] = {5e6, 1e8, 2e8};
   out->rate = (options->single_pairs ? narrow : wide)[options->isa] * options->threads;
-  return nbody_direct_count(options, n, out);
+  SIM_TRY(nbody_direct_count(options, n, out));
+  if (!options->laws.no_pairs) out->most_ranks = (int)fmin(ceil(n / NBODY_PERIODIC_TARGETS), SIM_RANKS_MAX);
+  return SIM_OK;
 }
 
 const nbody_solver nbody_direct_periodic_cpu = {
     .name = "direct sum",
+    .ranks = true,
     .supports = supports,
     .bytes = bytes,
     .estimate = estimate,
@@ -219,4 +244,5 @@ const nbody_solver nbody_direct_periodic_cpu = {
     .describe = describe,
     .accelerate = accelerate,
     .potential = potential,
+    .check = check,
 };

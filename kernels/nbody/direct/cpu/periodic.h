@@ -36,6 +36,7 @@ extern const nbody_periodic nbody_periodic_double_avx512, nbody_periodic_single_
 
 /* exact[3][count]: accelerations of bodies numbers[count] of the state as it is, by a work of nbody_direct_periodic_cpu
  * with fp64 terms. */
-void nbody_direct_periodic_sample(nbody_solver_work *work, const int64_t *numbers, int count, double *exact);
+sim_status nbody_direct_periodic_sample(nbody_solver_work *work, const int64_t *numbers, int count,
+                                        double *exact) SIM_MUST_CHECK;
 
 #endif

@@ -54,8 +54,8 @@ struct nbody_solver_work {
   nbody_fmm_outer outer;
   nbody_solver_work *direct;
   double seconds[NBODY_FMM_STAGES], since;
-  sim_status failure; /* of the forces and potentials since the last check */
-  char message[1024], text[32];
+  nbody_failure failure;
+  char text[32];
 };
 
 static const nbody_fmm_translate *const all_translate[SIM_ISA_COUNT][2] = {
@@ -394,7 +394,7 @@ static void end_stage(nbody_solver_work *w, int stage) {
 
 static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job) {
   nbody_fmm_tree *t = &w->tree;
-  if (w->failure != SIM_OK) return w->failure; /* the other ranks may be elsewhere */
+  if (w->failure.status != SIM_OK) return w->failure.status; /* the other ranks may be elsewhere */
   const int refits = w->refits;
   end_stage(w, -1);
   w->refits = 0; /* until all has gone well */
@@ -432,18 +432,10 @@ static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job)
   return SIM_OK;
 }
 
-/* Keeps a failure for `check`, since forces are not asked for one by one. */
-static void keep_failure(nbody_solver_work *w, sim_status status) {
-  if (status == SIM_OK || w->failure != SIM_OK) return;
-  w->failure = status;
-  snprintf(w->message, sizeof w->message, "%s", sim_error_last()->message);
-}
-
 static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) {
   double *const a = w->state.acceleration;
   nbody_fmm_job job = {.acceleration = a, .targets = targets};
-  const sim_status status = compute(w, w->options.single_pairs, &job);
-  keep_failure(w, status);
+  const sim_status status = nbody_failure_keep(&w->failure, compute(w, w->options.single_pairs, &job));
   for (int64_t k = 0; status != SIM_OK && k < 3 * w->state.n; k++) a[k] = NAN;
 }
 
@@ -455,9 +447,7 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
 
 static double potential(nbody_solver_work *w) {
   nbody_fmm_job job = {.potential = w->terms};
-  const sim_status status = compute(w, false, &job);
-  keep_failure(w, status);
-  if (status != SIM_OK) return NAN;
+  if (nbody_failure_keep(&w->failure, compute(w, false, &job)) != SIM_OK) return NAN;
   const double sum = sim_reduce_sum(w->terms, (size_t)w->state.n, w->partial, w->options.threads);
   const nbody_fmm_tree *t = &w->tree;
   if (t->box > 0) return -0.5 * ldexp(w->options.G * sum, 2 * t->mass) * t->scale;
@@ -476,8 +466,7 @@ static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count
         got[c * count + k] = w->state.acceleration[c * w->state.n + numbers[k]];
         position[c * count + k] = position_at(&w->state, c * w->state.n + numbers[k]);
       }
-    nbody_direct_periodic_sample(w->direct, numbers, count, exact);
-    return SIM_OK;
+    return nbody_direct_periodic_sample(w->direct, numbers, count, exact);
   }
   nbody_fmm_tree *t = &w->tree;
   w->refits = 0; /* that ends the tree */
@@ -511,11 +500,7 @@ static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count
   return status;
 }
 
-static sim_status check(nbody_solver_work *w) {
-  const sim_status status = w->failure;
-  w->failure = SIM_OK;
-  return status == SIM_OK ? SIM_OK : sim_fail(status, "%s", w->message);
-}
+static sim_status check(nbody_solver_work *w) { return nbody_failure_report(&w->failure); }
 
 nbody_fmm_counts nbody_fmm_cpu_counts(const nbody_solver_work *w) {
   nbody_fmm_counts out = {.cells = (double)w->tree.cells};
@@ -562,6 +547,7 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
 
 const nbody_solver nbody_fmm_cpu = {
     .name = "fast multipoles",
+    .ranks = true,
     .supports = supports,
     .bytes = bytes,
     .estimate = estimate,

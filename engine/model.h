@@ -106,7 +106,11 @@ typedef struct sim_plan {
   double work_most;       /* in a step, where it depends on the state; 0: each has work_per_step */
   double work_rate_guess; /* estimated work a second on this backend, of all ranks, for `sim check` */
   int most_ranks;         /* a run is no faster with more ranks; 0: not known */
-  double steps;           /* NaN with adaptive steps */
+  /* Communication of a step on setup->comm->size ranks; all 0 on one rank, and where nothing is exchanged. */
+  double bytes_received; /* by the rank that receives most, from all other ranks */
+  double exchanges;      /* calls of gather, swap and agree: each waits for all ranks */
+  double undivided;      /* share, 0 to 1, of one rank's step that every rank computes itself, whatever their number */
+  double steps;          /* NaN with adaptive steps */
   double t_end;
 } sim_plan;
 void sim_plan_add(sim_plan *plan, const char *what, double bytes);      /* adds memory in plan->space */

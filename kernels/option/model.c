@@ -255,6 +255,11 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   if (option_is_stepped(p)) out->checkpoint_bytes += (2.0 * option_payoff_count(p) + 1) * sizeof(double);
   out->work_per_step = batch * (double)p->steps * (double)p->assets.count;
   out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / chunk);
+  if (setup->comm->size > 1) { /* two sums of each quantity for each chunk */
+    const double share = (double)sim_comm_share(setup->comm, (size_t)out->most_ranks);
+    out->bytes_received = share * (setup->comm->size - 1) * 2 * quantities * sizeof(double);
+    out->exchanges = 1;
+  }
   out->work_rate_guess =
       setup->backend->kind == SIM_BACKEND_CPU
           ? guess[setup->isa] * fmin(setup->threads * fmin(setup->comm->size, out->most_ranks), omp_get_num_procs())

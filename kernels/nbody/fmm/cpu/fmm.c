@@ -244,10 +244,12 @@ static sim_status upward_by_ranks(nbody_solver_work *w, bool single) {
   return SIM_OK;
 }
 
-/* Work that a thread has done so far, in pairs of bodies. */
-static uint64_t work_of(const nbody_fmm_scratch *scratch, int order) {
-  static const uint64_t far[NBODY_FMM_ORDER_MAX + 1] = {[3] = 9, [4] = 19, [5] = 40, [6] = 90};
-  return (uint64_t)scratch->far_count * far[order] + (uint64_t)scratch->near_count;
+/* Work that a thread has done so far, in pairs of bodies. An M2L and its share of the walk: fitted to times of ranks of
+ * a Plummer sphere at order 5, scaled by operations for the others. */
+static uint64_t work_of(const nbody_fmm_scratch *scratch, int order, bool single) {
+  static const uint64_t far[2][NBODY_FMM_ORDER_MAX + 1] = {{[3] = 10, [4] = 22, [5] = 47, [6] = 105},
+                                                           {[3] = 16, [4] = 35, [5] = 75, [6] = 180}};
+  return (uint64_t)scratch->far_count * far[single][order] + (uint64_t)scratch->near_count;
 }
 
 /* Lists, field and forces of a cell; and, with several ranks, what work that was. */
@@ -255,13 +257,13 @@ static sim_status visit(nbody_solver_work *w, const nbody_fmm_job *job, bool sin
   const nbody_fmm_tree *t = &w->tree;
   const int thread = omp_get_thread_num(), order = t->settings.order;
   nbody_fmm_scratch *scratch = &w->scratch[thread];
-  const uint64_t before = work_of(scratch, order);
+  const uint64_t before = work_of(scratch, order, single);
   w->translate[single]->shift(t, cell);
   SIM_TRY(w->down[single]->target(job, cell, thread));
   if (scratch->work != NULL) {
     const int64_t first = t->first[cell], end = first + t->count[cell];
     nbody_fmm_count_work(scratch->work, t->n, first > job->first ? first : job->first, end < job->end ? end : job->end,
-                         work_of(scratch, order) - before);
+                         work_of(scratch, order, single) - before);
   }
   return SIM_OK;
 }

@@ -86,6 +86,23 @@ sim_status nbody_fmm_gather(const sim_comm *comm, const nbody_fmm_cuts *cuts, si
   return sim_comm_gather_parts(comm, data, ends);
 }
 
+sim_status nbody_fmm_deal(const nbody_fmm_tree *t, size_t size, const void *from, void *to) {
+  const size_t ranks = (size_t)t->comm->size, own = (size_t)t->comm->rank;
+  sim_piece pieces[SIM_RANKS_MAX];
+  const char *in = from;
+  char *out = to;
+  size_t count = 0;
+  for (size_t r = 0; r < ranks; r++) {
+    const size_t in_bytes = t->sent[own * ranks + r] * size, out_bytes = t->sent[r * ranks + own] * size;
+    if (r == own)
+      memcpy(out, in, in_bytes);
+    else if (in_bytes + out_bytes > 0)
+      pieces[count++] = (sim_piece){(int)r, in, out, in_bytes, out_bytes};
+    in += in_bytes, out += out_bytes;
+  }
+  return t->comm->ops->swap(t->comm, pieces, count);
+}
+
 /* Copies what gather_moments sends of a range of cells: from the tree to `buffer`, or back. Returns its bytes. */
 static size_t copy_moments(nbody_fmm_tree *t, nbody_fmm_range cells, char *buffer, bool back) {
   const size_t real = t->single ? sizeof(float) : sizeof(double), row = t->row * real, bound = 4 * real;
@@ -134,24 +151,55 @@ static sim_status gather_targets(nbody_fmm_tree *t, const nbody_fmm_cuts *cuts, 
   return nbody_fmm_gather(comm, out, sizeof *next, t->other_order);
 }
 
-sim_status nbody_fmm_gather_values(nbody_fmm_tree *t, const nbody_fmm_cuts *cuts, const nbody_targets *targets,
-                                   int components, double *values) {
+/* All values to all ranks, by the numbers of their bodies: for few bodies or targets. */
+static sim_status gather_listed(nbody_fmm_tree *t, const nbody_fmm_cuts *cuts, const uint32_t *number, int components,
+                                double *values) {
   const sim_comm *comm = t->comm;
-  const uint32_t *number = targets != NULL ? t->other_order : t->order;
-  nbody_fmm_cuts of_targets;
-  if (targets != NULL) {
-    SIM_TRY(gather_targets(t, cuts, targets, &of_targets));
-    cuts = &of_targets;
-  }
   const int64_t first = cuts->at[comm->rank], end = cuts->at[comm->rank + 1], all = cuts->at[comm->size];
-  _Static_assert(sizeof *t->other_key == sizeof *values, "the scratch of the sort has room for values");
   double *const buffer = (double *)(void *)t->other_key;
   for (int c = 0; c < components; c++, values += t->n) {
     for (int64_t i = first; i < end; i++) buffer[i] = values[number[i]];
     SIM_TRY(nbody_fmm_gather(comm, cuts, sizeof *buffer, buffer));
-#pragma omp parallel for schedule(static) num_threads(t->threads) if (t->threads > 1 && all >= 8192)
     for (int64_t i = 0; i < all; i++)
       if (i < first || i >= end) values[number[i]] = buffer[i];
   }
   return SIM_OK;
+}
+
+/* Each rank first gets the values of a slice of the state, which it puts in order; then slices are gathered. So a rank
+ * puts few values in order, and these close to each other in memory. */
+static sim_status gather_by_slices(nbody_fmm_tree *t, const nbody_fmm_cuts *cuts, int components, double *values) {
+  const sim_comm *comm = t->comm;
+  const size_t ranks = (size_t)comm->size, own = (size_t)comm->rank, size = sim_comm_share(comm, (size_t)t->n);
+  const uint32_t *const order = t->order + cuts->at[own], share = (uint32_t)size;
+  const int64_t count = cuts->at[own + 1] - cuts->at[own];
+  uint64_t next[SIM_RANKS_MAX], *const mine = t->sent + own * ranks;
+  nbody_fmm_cuts slices;
+  for (size_t r = 0; r <= ranks; r++) slices.at[r] = (int64_t)(r * size) < t->n ? (int64_t)(r * size) : t->n;
+  const int64_t slice = slices.at[own + 1] - slices.at[own];
+  memset(mine, 0, ranks * sizeof *mine);
+  for (int64_t i = 0; i < count; i++) mine[order[i] / share]++;
+  SIM_TRY(comm->ops->gather(comm, mine, ranks * sizeof *mine, t->sent));
+  for (size_t r = 0; r < ranks; r++) next[r] = r > 0 ? next[r - 1] + mine[r - 1] : 0;
+  for (int64_t i = 0; i < count; i++) t->other_order[next[order[i] / share]++] = order[i];
+  double *const sent = (double *)(void *)t->other_key, *const got = t->bodies;
+  uint32_t *const number = (uint32_t *)(void *)(got + slice);
+  SIM_TRY(nbody_fmm_deal(t, sizeof *number, t->other_order, number));
+  for (int c = 0; c < components; c++, values += t->n) {
+    for (int64_t i = 0; i < count; i++) sent[i] = values[t->other_order[i]];
+    SIM_TRY(nbody_fmm_deal(t, sizeof *sent, sent, got));
+    for (int64_t i = 0; i < slice; i++) values[number[i]] = got[i];
+    SIM_TRY(nbody_fmm_gather(comm, &slices, sizeof *values, values));
+  }
+  return SIM_OK;
+}
+
+sim_status nbody_fmm_gather_values(nbody_fmm_tree *t, const nbody_fmm_cuts *cuts, const nbody_targets *targets,
+                                   int components, double *values) {
+  _Static_assert(sizeof *t->other_key == sizeof *values, "the scratch of the sort has room for values");
+  if (targets == NULL && t->divided) return gather_by_slices(t, cuts, components, values);
+  if (targets == NULL) return gather_listed(t, cuts, t->order, components, values);
+  nbody_fmm_cuts of_targets;
+  SIM_TRY(gather_targets(t, cuts, targets, &of_targets));
+  return gather_listed(t, &of_targets, t->other_order, components, values);
 }

@@ -97,7 +97,10 @@ sim_status nbody_fmm_tree_create(const nbody_options *options, nbody_fmm_tree *o
                           .comm = options->comm,
                           .divided = options->comm->size > 1 && n >= PARALLEL_FROM,
                           .row = row_size(settings->order)};
+  const size_t ranks = (size_t)options->comm->size;
   SIM_TRY(take(body_bytes((double)n), "the multipole tree", n, &out->memory));
+  if (out->divided && (out->sent = malloc(ranks * ranks * sizeof *out->sent)) == NULL)
+    return sim_no_memory("what %zu ranks exchange", ranks);
   char *next = out->memory;
   out->key = carve(&next, (double)n * sizeof *out->key);
   out->other_key = carve(&next, (double)n * sizeof *out->key);
@@ -109,6 +112,7 @@ sim_status nbody_fmm_tree_create(const nbody_options *options, nbody_fmm_tree *o
 
 void nbody_fmm_tree_destroy(nbody_fmm_tree *tree) {
   free(tree->memory);
+  free(tree->sent);
   free(tree->cell_memory);
   *tree = (nbody_fmm_tree){0};
 }
@@ -328,31 +332,11 @@ static inline uint32_t rank_of(uint64_t key, const uint64_t *splitters, uint32_t
   return rank;
 }
 
-/* Sends entries of `from`, of `size` bytes each and sorted by their rank, to these ranks; `to` gets those of this rank,
- * at its range. sent[r][s]: entries that rank r has for rank s. */
-static sim_status deal(const sim_comm *comm, const uint64_t *sent, const nbody_fmm_cuts *cuts, size_t size,
-                       const void *from, void *to) {
-  sim_piece pieces[SIM_RANKS_MAX];
-  const char *in = from;
-  char *out = (char *)to + (size_t)cuts->at[comm->rank] * size;
-  const size_t ranks = (size_t)comm->size, own = (size_t)comm->rank;
-  size_t count = 0;
-  for (size_t r = 0; r < ranks; r++) {
-    const size_t in_bytes = sent[own * ranks + r] * size, out_bytes = sent[r * ranks + own] * size;
-    if (r == own)
-      memcpy(out, in, in_bytes);
-    else if (in_bytes + out_bytes > 0)
-      pieces[count++] =
-          (sim_piece){.rank = (int)r, .in = in, .out = out, .in_bytes = in_bytes, .out_bytes = out_bytes};
-    in += in_bytes, out += out_bytes;
-  }
-  return comm->ops->swap(comm, pieces, count);
-}
-
 /* Keys of this rank's slice go to the ranks that sort them. */
-static sim_status deal_keys(nbody_fmm_tree *t, const nbody_state *state, uint64_t *sent) {
+static sim_status deal_keys(nbody_fmm_tree *t, const nbody_state *state) {
   const sim_comm *comm = t->comm;
-  uint64_t splitters[SIM_RANKS_MAX], *mine = sent + (size_t)(comm->rank * comm->size);
+  const size_t ranks = (size_t)comm->size, own = (size_t)comm->rank;
+  uint64_t splitters[SIM_RANKS_MAX], *const sent = t->sent, *const mine = sent + own * ranks;
   uint32_t *const rank = t->order; /* of each key, until it is sent */
   uint32_t power = 1;
   size_t end, next[SIM_RANKS_MAX];
@@ -360,21 +344,21 @@ static sim_status deal_keys(nbody_fmm_tree *t, const nbody_state *state, uint64_
   while (power < (uint32_t)comm->size) power *= 2;
   find_splitters(t, state, t->other_key, splitters);
   make_keys(t, state, (int64_t)first, (int64_t)end);
-  memset(mine, 0, (size_t)comm->size * sizeof *mine);
+  memset(mine, 0, ranks * sizeof *mine);
   for (size_t i = first; i < end; i++) mine[rank[i] = rank_of(t->key[i], splitters, power)]++;
-  SIM_TRY(comm->ops->gather(comm, mine, (size_t)comm->size * sizeof *mine, sent));
-  for (int r = 0; r < comm->size; r++) {
+  SIM_TRY(comm->ops->gather(comm, mine, ranks * sizeof *mine, sent));
+  for (size_t r = 0; r < ranks; r++) {
     next[r] = r > 0 ? next[r - 1] + mine[r - 1] : 0;
     t->packed.at[r + 1] = t->packed.at[r];
-    for (int from = 0; from < comm->size; from++) t->packed.at[r + 1] += (int64_t)sent[from * comm->size + r];
+    for (size_t from = 0; from < ranks; from++) t->packed.at[r + 1] += (int64_t)sent[from * ranks + r];
   }
   for (size_t i = first; i < end; i++) {
     const size_t to = next[rank[i]]++;
     t->other_key[to] = t->key[i];
     t->other_order[to] = (uint32_t)i;
   }
-  SIM_TRY(deal(comm, sent, &t->packed, sizeof *t->key, t->other_key, t->key));
-  return deal(comm, sent, &t->packed, sizeof *t->order, t->other_order, t->order);
+  SIM_TRY(nbody_fmm_deal(t, sizeof *t->key, t->other_key, t->key + t->packed.at[own]));
+  return nbody_fmm_deal(t, sizeof *t->order, t->other_order, t->order + t->packed.at[own]);
 }
 
 static size_t body_size(const nbody_fmm_tree *t) { return 4 * (t->single ? sizeof(float) : sizeof(double)); }
@@ -385,12 +369,7 @@ static sim_status pack_by_ranks(nbody_fmm_tree *t, const nbody_state *state) {
 }
 
 static sim_status sort_by_ranks(nbody_fmm_tree *t, const nbody_state *state) {
-  const size_t ranks = (size_t)t->comm->size;
-  uint64_t *sent = malloc(ranks * ranks * sizeof *sent);
-  if (sent == NULL) return sim_no_memory("the keys of %zu ranks", ranks);
-  const sim_status status = deal_keys(t, state, sent);
-  free(sent);
-  SIM_TRY(status);
+  SIM_TRY(deal_keys(t, state));
   sort_range(t, t->packed.at[t->comm->rank], t->packed.at[t->comm->rank + 1]);
   SIM_TRY(nbody_fmm_gather(t->comm, &t->packed, sizeof *t->key, t->key));
   SIM_TRY(nbody_fmm_gather(t->comm, &t->packed, sizeof *t->order, t->order));

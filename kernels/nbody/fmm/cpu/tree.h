@@ -19,6 +19,7 @@ typedef struct nbody_fmm_tree {
   const sim_comm *comm;
   bool divided;           /* bodies and moments are made by shares of the ranks; with few bodies each rank makes all */
   nbody_fmm_cuts packed;  /* the bodies in the order of keys that each rank has packed */
+  uint64_t *sent;         /* [ranks][ranks], where divided: entries that a rank has for a rank, of the last deal */
   /* frame: X = (x - origin) scale, in open space scale = 2^-position; masses are divided by 2^mass; softening in units
    * of the box */
   double box; /* edge of the periodic box; 0: open space */

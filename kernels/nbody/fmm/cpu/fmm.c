@@ -540,10 +540,27 @@ static sim_status supports(const nbody_options *options) {
   return SIM_OK;
 }
 
+/* What ranks exchange in a force that takes one of them `seconds`, and what every rank does itself: cells of the tree,
+ * and with few bodies keys, sort and moments. More ranks are of no use where their shares take less than the exchange,
+ * as `sim check` assumes it. */
+static void add_exchange(const nbody_options *options, double n, double seconds, nbody_cost *out) {
+  const double ranks = options->comm->size, exchange_seconds = 2e-5, exchange_rate = 4e9;
+  double exchanges;
+  const double received = nbody_fmm_tree_received(options, &exchanges);
+  if (ranks == 1) return;
+  out->undivided = fmin(1, n * (received > 0 ? 5e-9 : 50e-9) / seconds);
+  out->bytes_received = (received + 3 * n * sizeof(double)) * (ranks - 1) / ranks;
+  out->bytes_received += (ranks - 1) * sizeof(uint64_t) * NBODY_FMM_BINS;
+  out->exchanges = exchanges + 1 + (received > 0 ? 12 : 3) + (options->box > 0 ? 1 : 0);
+  const double exchange = out->exchanges * exchange_seconds + out->bytes_received / exchange_rate;
+  out->most_ranks = (int)fmax(1, fmin(fmin(n, SIM_RANKS_MAX), seconds / exchange));
+}
+
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
   const nbody_fmm_estimate cost = nbody_fmm_estimate_for(options, SIM_BACKEND_CPU, n);
   *out = (nbody_cost){.interactions = n * (cost.far + cost.near)};
   out->rate = out->interactions / cost.seconds;
+  add_exchange(options, n, cost.seconds * options->threads, out);
   return SIM_OK;
 }
 

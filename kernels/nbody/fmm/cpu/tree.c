@@ -40,6 +40,16 @@ double nbody_fmm_tree_bytes(double n, const nbody_fmm_settings *settings) {
   return body_bytes(n) + cell_bytes(usual_cells(n, settings->leaf), settings->order);
 }
 
+static bool is_divided(const nbody_options *options) { return options->comm->size > 1 && options->n >= PARALLEL_FROM; }
+
+double nbody_fmm_tree_received(const nbody_options *options, double *exchanges) {
+  const double n = (double)options->n, real = options->single_pairs ? sizeof(float) : sizeof(double);
+  const double cells = 3 * n / options->fmm.leaf; /* of a Plummer sphere */
+  *exchanges = is_divided(options) ? 10 : 0;
+  if (!is_divided(options)) return 0;
+  return n * (sizeof(uint64_t) + sizeof(uint32_t) + 4 * real) + cells * (double)(4 + row_size(options->fmm.order)) * real;
+}
+
 /* The next array of `memory`. */
 static void *carve(char **next, double bytes) {
   void *out = *next;
@@ -95,7 +105,7 @@ sim_status nbody_fmm_tree_create(const nbody_options *options, nbody_fmm_tree *o
                           .box = options->box,
                           .threads = options->threads,
                           .comm = options->comm,
-                          .divided = options->comm->size > 1 && n >= PARALLEL_FROM,
+                          .divided = is_divided(options),
                           .row = row_size(settings->order)};
   const size_t ranks = (size_t)options->comm->size;
   SIM_TRY(take(body_bytes((double)n), "the multipole tree", n, &out->memory));

@@ -45,6 +45,9 @@ typedef struct nbody_fmm_tree {
 
 /* Bytes of a tree of n bodies whose number of cells is as the greatest that is usual. */
 double nbody_fmm_tree_bytes(double n, const nbody_fmm_settings *settings);
+/* Bytes of bodies, their keys and moments that a rank receives in a force, in how many exchanges; 0 where each rank makes
+ * them itself. */
+double nbody_fmm_tree_received(const nbody_options *options, double *exchanges);
 /* Of options: n, fmm, box, threads, comm. SIM_ERR_NO_MEMORY. The caller destroys the tree in any case. */
 sim_status nbody_fmm_tree_create(const nbody_options *options, nbody_fmm_tree *out) SIM_MUST_CHECK;
 void nbody_fmm_tree_destroy(nbody_fmm_tree *tree);

@@ -1,11 +1,12 @@
-/* Forces by multipoles on several ranks of this host: processor time of each rank by stage, beside one rank with as many
- * threads.
+/* Forces by multipoles on several ranks of this host: processor time of each rank by stage, beside one rank with as
+ * many threads.
  *
- *   bench_nbody_ranks [--ranks R]... [--threads T] [--precision single|double] [--n N]... [--error E] [--forces F] [--box B]
+ *   bench_nbody_ranks [--ranks R]... [--threads T] [--precision single|double] [--n N]... [--error E] [--forces F]
+ *                     [--box B]
  *
- * Bodies are a Plummer sphere, or with --box B uniform in a periodic cube. Times are milliseconds of a force, the median
- * of F forces. "longest" is the greatest processor time of a rank over that of one thread of the others, which is what
- * a machine with a core a thread would take; "waits" is the clock's time beyond it. */
+ * Bodies are a Plummer sphere, or with --box B uniform in a periodic cube. Times are milliseconds of a force, the
+ * median of F forces; processor time is divided by the threads of a rank. The last column is a digest of all
+ * accelerations. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench/arguments.h"
 #include "engine/comm/forked.h"

@@ -225,8 +225,13 @@ static void abandon(const sim_comm *comm, sim_status status, const char *message
   sim_forked_fail(comm->self, comm->rank, status, message);
 }
 
-static const sim_transport transport = {
-    .name = "forked", .gather = gather, .gather_parts = gather_parts, .swap = swap, .post = post, .test = test, .abandon = abandon};
+static const sim_transport transport = {.name = "forked",
+                                        .gather = gather,
+                                        .gather_parts = gather_parts,
+                                        .swap = swap,
+                                        .post = post,
+                                        .test = test,
+                                        .abandon = abandon};
 
 /* ---- the block ---- */
 

@@ -31,10 +31,11 @@ typedef struct system {
 } system_of;
 
 static const system_of systems[] = {
-    {PLUMMER, MANY, true, 0, 32}, {PLUMMER, MANY, false, 0, 64}, {CUBE, MANY, true, 1, 64},
-    {CLUMP, MANY, true, 0, 32},   {LINE, MANY, false, 0, 16},    {POINT, MANY, true, 0, 64}, {PLUMMER, 1500, false, 0, 32},
-    {CUBE, 700, false, 1, 64},    {POINT, 600, false, 0, 64},    {PLUMMER, 65, false, 0, 64}, {CUBE, 5, false, 0, 64},
-    {CUBE, 3, true, 1, 64},       {CUBE, 1, false, 0, 64},
+    {PLUMMER, MANY, true, 0, 32},  {PLUMMER, MANY, false, 0, 64}, {CUBE, MANY, true, 1, 64},
+    {CLUMP, MANY, true, 0, 32},    {LINE, MANY, false, 0, 16},    {POINT, MANY, true, 0, 64},
+    {PLUMMER, 1500, false, 0, 32}, {CUBE, 700, false, 1, 64},     {POINT, 600, false, 0, 64},
+    {PLUMMER, 65, false, 0, 64},   {CUBE, 5, false, 0, 64},       {CUBE, 3, true, 1, 64},
+    {CUBE, 1, false, 0, 64},
 };
 enum { SYSTEMS = sizeof systems / sizeof *systems };
 
@@ -128,7 +129,8 @@ static sim_status compute(const system_of *of, const nbody_options *options, nbo
 /* One system, or all, on one rank of several. */
 static int play(const sim_comm *comm, int threads, uint64_t (*results)[RESULTS]) {
   const size_t vector = 3 * MANY * sizeof(double);
-  nbody_state s = {.dtype = SIM_F64, .mass = malloc(vector), .position = malloc(vector), .acceleration = malloc(vector)};
+  nbody_state s = {
+      .dtype = SIM_F64, .mass = malloc(vector), .position = malloc(vector), .acceleration = malloc(vector)};
   uint8_t *level = malloc(MANY);
   if (!s.mass || !s.position || !s.acceleration || !level) return 2;
   for (int k = 0; k < SYSTEMS; k++) {
@@ -182,7 +184,8 @@ static void run(int size, int threads, all_results *out) {
 }
 
 static all_results *shared(int count) {
-  void *out = mmap(NULL, (size_t)count * sizeof(all_results), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void *out =
+      mmap(NULL, (size_t)count * sizeof(all_results), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   assert_true(out != MAP_FAILED);
   memset(out, 0, (size_t)count * sizeof(all_results));
   return out;
@@ -197,7 +200,8 @@ static void expect_same(int size, int threads) {
     for (int k = 0; k < SYSTEMS; k++)
       for (int i = 0; i < RESULTS; i++)
         if (got[r][k][i] != one[0][k][i])
-          fail_msg("system %d, result %d: rank %d of %d, %d threads, has other bits than one rank", k, i, r, size, threads);
+          fail_msg("system %d, result %d: rank %d of %d, %d threads, has other bits than one rank", k, i, r, size,
+                   threads);
   (void)munmap(got, RANKS * sizeof *got);
 }
 

@@ -6,8 +6,8 @@
  * Every cell is computed by one thread from what was ready before its level began, so that the bits do not depend on
  * the number of threads. The potential takes the same way with its own tree in fp64.
  *
- * Ranks divide the bodies in the order of keys (shares.h): each sorts and packs a range of keys, makes the moments of the
- * cells within a range, and computes the forces on the bodies of a range, cut by the work of the force before; what
+ * Ranks divide the bodies in the order of keys (shares.h): each sorts and packs a range of keys, makes the moments of
+ * the cells within a range, and computes the forces on the bodies of a range, cut by the work of the force before; what
  * they have made is gathered. The tree, and with it every list and every sum, is that of one rank.
  *
  * Forces of some bodies (individual steps) walk the cells that have some of them. The first one after a force of all
@@ -344,11 +344,15 @@ static nbody_fmm_cuts cut_cubes(const nbody_fmm_tree *t, const nbody_fmm_outer *
 
 /* Every rank has the outer moments of its cubes; then all have all. Takes the memory of their fields. */
 static sim_status gather_outer_moments(const nbody_fmm_tree *t, nbody_fmm_outer *o, const nbody_fmm_cuts *cuts) {
-  for (int64_t cube = cuts->at[t->comm->rank]; cube < cuts->at[t->comm->rank + 1]; cube++)
-    for (int k = 0; k < NBODY_FMM_OUTER_COUNT; k++) o->fields[cube][k] = *nbody_fmm_outer_moment(o, (int)cube, k);
+  enum { COUNT = NBODY_FMM_OUTER_COUNT, CUBES = NBODY_FMM_OUTER_CUBES };
+  const int first = (int)cuts->at[t->comm->rank], end = (int)cuts->at[t->comm->rank + 1];
+  for (int cube = first; cube < end; cube++)
+    for (int k = 0, place = nbody_fmm_outer_place(cube); k < COUNT; k++)
+      o->fields[cube][k] = o->moments[CUBES * k + place];
   SIM_TRY(nbody_fmm_gather(t->comm, cuts, sizeof *o->fields, o->fields));
-  for (int cube = 0; cube < NBODY_FMM_OUTER_CUBES; cube++)
-    for (int k = 0; k < NBODY_FMM_OUTER_COUNT; k++) *nbody_fmm_outer_moment(o, cube, k) = o->fields[cube][k];
+  for (int cube = 0; cube < CUBES; cube++)
+    for (int k = 0, place = nbody_fmm_outer_place(cube); k < COUNT; k++)
+      o->moments[CUBES * k + place] = o->fields[cube][k];
   return SIM_OK;
 }
 
@@ -478,7 +482,7 @@ static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count
   const size_t eights = ((size_t)count + 7) / 8;
   size_t end;
   const size_t begin = sim_comm_first(comm, eights, &end);
-  double (*sums)[24] = malloc(eights * sizeof *sums);
+  double(*sums)[24] = malloc(eights * sizeof *sums);
   if (sums == NULL) return sim_no_memory("direct sums of %d bodies", count);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
   for (size_t e = begin; e < end; e++) {
@@ -525,7 +529,8 @@ static void bytes(const nbody_options *options, double *host, double *device) {
     outer += (double)((NBODY_FMM_OUTER_TENSORS + 2 * outer_moments) * sizeof(double));
   }
   *host = nbody_fmm_tree_bytes(n, &options->fmm) + (double)(term_count(options->n) * sizeof(double)) + outer;
-  *host += (double)work_rows(options) * NBODY_FMM_BINS * sizeof(uint64_t);
+  const double ranks = options->comm->size;
+  *host += ((double)work_rows(options) * NBODY_FMM_BINS + (ranks > 1 ? ranks * ranks : 0)) * sizeof(uint64_t);
   *device = 0;
 }
 

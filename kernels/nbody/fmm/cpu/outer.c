@@ -70,7 +70,7 @@ static void moments(const nbody_fmm_tree *t, nbody_fmm_outer *o, int cube) {
       sum[k] += strand[k][0];
     }
   }
-  for (int k = 0; k < COUNT; k++) *nbody_fmm_outer_moment(o, cube, k) = sum[k];
+  for (int k = 0, place = nbody_fmm_outer_place(cube); k < COUNT; k++) o->moments[CUBES * k + place] = sum[k];
 }
 
 static void field(nbody_fmm_outer *o, int cube) {

@@ -32,15 +32,16 @@ int64_t nbody_fmm_cell_across(const nbody_fmm_tree *tree, int level, int64_t cut
 /* Every rank has its range of data, of entries of `size` bytes; then all have all. */
 sim_status nbody_fmm_gather(const sim_comm *comm, const nbody_fmm_cuts *cuts, size_t size, void *data) SIM_MUST_CHECK;
 
-/* Sends entries `from`, of `size` bytes and in the order of their ranks, as many as tree->sent says, to these ranks; `to`
- * gets those for this rank, in the order of the ranks that have had them. A failure of the ranks. */
+/* Sends entries `from`, of `size` bytes and in the order of their ranks, as many as tree->sent says, to these ranks;
+ * `to` gets those for this rank, in the order of the ranks that have had them. A failure of the ranks. */
 sim_status nbody_fmm_deal(const nbody_fmm_tree *tree, size_t size, const void *from, void *to) SIM_MUST_CHECK;
 
 /* Every rank has bounds and moments of the cells within its range; then all have those of all such cells. Takes the
  * memory of fields. A failure of the ranks. */
 sim_status nbody_fmm_gather_moments(nbody_fmm_tree *tree, const nbody_fmm_cuts *cuts) SIM_MUST_CHECK;
 /* Every rank has computed values[components][n], in the state's order, of the bodies in its range; then all have all.
- * With targets: of these bodies. Takes the scratch of the sort, and without targets the memory of the bodies. A failure of the ranks. */
+ * With targets: of these bodies. Takes the scratch of the sort, and without targets the memory of the bodies. A failure
+ * of the ranks. */
 sim_status nbody_fmm_gather_values(nbody_fmm_tree *tree, const nbody_fmm_cuts *cuts, const nbody_targets *targets,
                                    int components, double *values) SIM_MUST_CHECK;
 

@@ -11,7 +11,7 @@ enum {
   DIGIT_BITS = 8,       /* of one pass of the sort */
   DIGITS = 1 << DIGIT_BITS,
   SORT_THREADS = 64,
-  SAMPLES = 256, /* of keys, for each rank, by which the ranks divide the sort */
+  SAMPLES = 256,         /* of keys, for each rank, by which the ranks divide the sort */
   EXPONENT_LIMIT = 1000, /* keeps powers of two finite whatever the input */
   ALIGNMENT = 64
 };
@@ -47,7 +47,8 @@ double nbody_fmm_tree_received(const nbody_options *options, double *exchanges) 
   const double cells = 3 * n / options->fmm.leaf; /* of a Plummer sphere */
   *exchanges = is_divided(options) ? 10 : 0;
   if (!is_divided(options)) return 0;
-  return n * (sizeof(uint64_t) + sizeof(uint32_t) + 4 * real) + cells * (double)(4 + row_size(options->fmm.order)) * real;
+  return n * (sizeof(uint64_t) + sizeof(uint32_t) + 4 * real) +
+         cells * (double)(4 + row_size(options->fmm.order)) * real;
 }
 
 /* The next array of `memory`. */
@@ -326,8 +327,8 @@ static int compare_keys(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* splitters[ranks - 1], ascending, the same on all ranks; above any key up to splitters[SIM_RANKS_MAX - 1]. `sample` has
- * room for SAMPLES a rank, at most n. */
+/* splitters[ranks - 1], ascending, the same on all ranks; above any key up to splitters[SIM_RANKS_MAX - 1]. `sample`
+ * has room for SAMPLES a rank, at most n. */
 static void find_splitters(const nbody_fmm_tree *t, const nbody_state *state, uint64_t *sample, uint64_t *splitters) {
   const int64_t ranks = t->comm->size, all = SAMPLES * ranks, count = all < t->n ? all : t->n;
   for (int64_t k = 0; k < count; k++) sample[k] = key_of(t, state, k * t->n / count);

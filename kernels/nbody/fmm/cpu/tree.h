@@ -17,9 +17,9 @@ typedef struct nbody_fmm_tree {
   bool single;
   int threads;
   const sim_comm *comm;
-  bool divided;           /* bodies and moments are made by shares of the ranks; with few bodies each rank makes all */
-  nbody_fmm_cuts packed;  /* the bodies in the order of keys that each rank has packed */
-  uint64_t *sent;         /* [ranks][ranks], where divided: entries that a rank has for a rank, of the last deal */
+  bool divided;          /* bodies and moments are made by shares of the ranks; with few bodies each rank makes all */
+  nbody_fmm_cuts packed; /* the bodies in the order of keys that each rank has packed */
+  uint64_t *sent;        /* [ranks][ranks], where divided: entries that a rank has for a rank, of the last deal */
   /* frame: X = (x - origin) scale, in open space scale = 2^-position; masses are divided by 2^mass; softening in units
    * of the box */
   double box; /* edge of the periodic box; 0: open space */
@@ -45,8 +45,8 @@ typedef struct nbody_fmm_tree {
 
 /* Bytes of a tree of n bodies whose number of cells is as the greatest that is usual. */
 double nbody_fmm_tree_bytes(double n, const nbody_fmm_settings *settings);
-/* Bytes of bodies, their keys and moments that a rank receives in a force, in how many exchanges; 0 where each rank makes
- * them itself. */
+/* Bytes of bodies, their keys and moments that a rank receives in a force, in how many exchanges; 0 where each rank
+ * makes them itself. */
 double nbody_fmm_tree_received(const nbody_options *options, double *exchanges);
 /* Of options: n, fmm, box, threads, comm. SIM_ERR_NO_MEMORY. The caller destroys the tree in any case. */
 sim_status nbody_fmm_tree_create(const nbody_options *options, nbody_fmm_tree *out) SIM_MUST_CHECK;

@@ -51,6 +51,21 @@ const sim_comm sim_comm_alone = {.size = 1, .host_size = 1, .ops = &alone};
 /* ---- any transport ---- */
 
 sim_status sim_comm_check(const sim_comm *comm) { return comm && comm->ops->check ? comm->ops->check(comm) : SIM_OK; }
+sim_status sim_comm_gather_parts(const sim_comm *comm, void *data, const size_t *ends) {
+  if (comm->size == 1) return SIM_OK;
+  if (comm->ops->gather_parts) return comm->ops->gather_parts(comm, data, ends);
+  sim_piece pieces[SIM_RANKS_MAX];
+  size_t count = 0, first = 0;
+  const size_t own = comm->rank > 0 ? ends[comm->rank - 1] : 0;
+  for (int r = 0; r < comm->size; first = ends[r++])
+    if (r != comm->rank)
+      pieces[count++] = (sim_piece){.rank = r,
+                                    .in = (const char *)data + own,
+                                    .in_bytes = ends[comm->rank] - own,
+                                    .out = (char *)data + first,
+                                    .out_bytes = ends[r] - first};
+  return comm->ops->swap(comm, pieces, count);
+}
 
 sim_status sim_comm_agree(const sim_comm *comm, uint64_t word, uint64_t *most) {
   uint64_t words[SIM_RANKS_MAX];

@@ -46,6 +46,8 @@ typedef struct sim_transport {
   const char *name; /* "alone", "forked", "mpi" */
   /* out[size][bytes]: `in` of every rank, in the order of ranks. `in` may be this rank's place in `out`. */
   sim_status (*gather)(const sim_comm *comm, const void *in, size_t bytes, void *out);
+  /* As sim_comm_gather_parts. NULL: that is made of swap. */
+  sim_status (*gather_parts)(const sim_comm *comm, void *data, const size_t *ends);
   /* Sends and receives all pieces. Every rank takes part, also with none. */
   sim_status (*swap)(const sim_comm *comm, const sim_piece *pieces, size_t count);
   /* Begins a round in which every rank posts one word; one round at a time. Never waits. */
@@ -70,6 +72,10 @@ static inline sim_comm_totals sim_comm_counted(const sim_comm *comm) {
 
 /* The failure that has ended the exchange, SIM_OK without one or where the transport cannot say. Any thread. */
 sim_status sim_comm_check(const sim_comm *comm);
+
+/* A gather of unequal parts, in place: data holds the parts of all ranks in their order, that of rank r up to byte
+ * ends[r], which all ranks know. Every rank has its own part; then all have all. */
+sim_status sim_comm_gather_parts(const sim_comm *comm, void *data, const size_t *ends) SIM_MUST_CHECK;
 
 /* *most: maximum of the ranks' words; all wait for each other. */
 sim_status sim_comm_agree(const sim_comm *comm, uint64_t word, uint64_t *most) SIM_MUST_CHECK;

@@ -163,23 +163,38 @@ static sim_status wait_for(sim_forked *f, int rank) {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-static sim_status gather(const sim_comm *comm, const void *in, size_t bytes, void *out) {
+static sim_status gather_parts(const sim_comm *comm, void *data, const size_t *ends) {
   sim_forked *f = comm->self;
+  size_t most = 0;
+  for (int r = 0; r < comm->size; r++) {
+    const size_t bytes = ends[r] - (r > 0 ? ends[r - 1] : 0);
+    if (bytes > most) most = bytes;
+  }
   f->totals.exchanges++;
-  for (size_t at = 0; at < bytes; at += BUFFER) {
-    const size_t here = least(bytes - at, BUFFER);
+  for (size_t at = 0; at < most; at += BUFFER) {
     delay(f);
     f->number++;
-    memcpy(buffer(f, comm->rank), (const char *)in + at, here);
-    arrive(comm);
-    f->totals.bytes += (double)here * (comm->size - 1);
-    for (int k = 0; k < comm->size; k++) {
+    for (int k = 0; k < comm->size; k++) { /* first its own part */
       const int from = (comm->rank + k) % comm->size;
-      SIM_TRY(wait_for(f, from));
-      memcpy((char *)out + (size_t)from * bytes + at, buffer(f, from), here);
+      const size_t first = (from > 0 ? ends[from - 1] : 0) + at;
+      const size_t here = first < ends[from] ? least(ends[from] - first, BUFFER) : 0;
+      char *part = (char *)data + first;
+      if (k > 0) SIM_TRY(wait_for(f, from));
+      if (k > 0 && here > 0) memcpy(part, buffer(f, from), here);
+      if (k > 0) f->totals.bytes += (double)here;
+      if (k == 0 && here > 0) memcpy(buffer(f, from), part, here);
+      if (k == 0) arrive(comm);
     }
   }
   return SIM_OK;
+}
+
+static sim_status gather(const sim_comm *comm, const void *in, size_t bytes, void *out) {
+  size_t ends[SIM_RANKS_MAX];
+  char *own = (char *)out + (size_t)comm->rank * bytes;
+  for (int r = 0; r < comm->size; r++) ends[r] = (size_t)(r + 1) * bytes;
+  if (bytes > 0 && in != own) memcpy(own, in, bytes);
+  return gather_parts(comm, out, ends);
 }
 
 /* Each buffer has a slot for each receiver. */
@@ -237,8 +252,14 @@ static void abandon(const sim_comm *comm, sim_status status, const char *message
 
 static sim_status check(const sim_comm *comm) { return sim_forked_failure(comm->self); }
 
-static const sim_transport transport = {
-    .name = "forked", .gather = gather, .swap = swap, .post = post, .test = test, .abandon = abandon, .check = check};
+static const sim_transport transport = {.name = "forked",
+                                        .gather = gather,
+                                        .gather_parts = gather_parts,
+                                        .swap = swap,
+                                        .post = post,
+                                        .test = test,
+                                        .abandon = abandon,
+                                        .check = check};
 
 /* ---- the block ---- */
 

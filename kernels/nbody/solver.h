@@ -50,6 +50,9 @@ typedef struct nbody_cost {
   double rate;         /* order of magnitude of the interactions a second of the built-in forces, on one rank */
   double additions;    /* in functions of the scenario, as sim_expr_work counts */
   int most_ranks;      /* a force is no faster with more ranks; 0: not known */
+  /* On several ranks; 0: not known. Bytes that a rank receives; calls that wait for all ranks; the share of one rank's
+   * force that every rank computes itself. */
+  double bytes_received, exchanges, undivided;
 } nbody_cost;
 
 /* Bodies whose forces a substep of individual steps needs: those with level[i] >= least. */

@@ -105,6 +105,31 @@ static int gather_some(const sim_comm *comm) {
   return code;
 }
 
+/* Parts of unequal sizes, some of none, by the transport's own function and made of swap. */
+static int gather_parts_some(const sim_comm *comm) {
+  unsigned char *all = malloc((size_t)comm->size * LARGEST);
+  sim_transport by_swap = *comm->ops;
+  sim_comm other = *comm;
+  if (!all) return 101;
+  by_swap.gather_parts = NULL;
+  other.ops = &by_swap;
+  int code = 0;
+  for (uint64_t e = 0; e < EXCHANGES && code == 0; e++) {
+    size_t ends[RANKS], first = 0;
+    for (int r = 0; r < comm->size; first = ends[r++]) {
+      ends[r] = first + (draw(e, 6, (uint64_t)r) % 4 == 0 ? 0 : draw_size(e, 5, (uint64_t)r));
+      if (r == comm->rank) fill(all + first, ends[r] - first, e, (uint64_t)r);
+    }
+    if (sim_comm_gather_parts(e % 2 == 0 ? comm : &other, all, ends) != SIM_OK) code = 1;
+    for (int r = 0; r < comm->size && code == 0; r++) {
+      const size_t begin = r > 0 ? ends[r - 1] : 0;
+      if (!holds(all + begin, ends[r] - begin, e, (uint64_t)r)) code = 2;
+    }
+  }
+  free(all);
+  return code;
+}
+
 /* About two of three pairs exchange something, in one or both directions. */
 static int swap_some(const sim_comm *comm) {
   unsigned char *room[2][RANKS] = {{NULL}};
@@ -201,6 +226,8 @@ static void test_decisions(void **state) {
 static int exchange_all(const sim_comm *comm) {
   const int code = gather_some(comm);
   if (code != 0) return 10 + code;
+  const int parts = gather_parts_some(comm);
+  if (parts != 0) return 30 + parts;
   const int swapped = swap_some(comm);
   return swapped != 0 ? 20 + swapped : post_some(comm);
 }

@@ -111,6 +111,11 @@ sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *option
   tell_of_no_pairs(p, laws);
   SIM_TRY(solver->estimate(options, n, &cost));
   out->most_ranks = cost.most_ranks;
+  if (options->comm->size > 1) {
+    out->bytes_received = forces * cost.bytes_received;
+    out->exchanges = forces * cost.exchanges;
+    out->undivided = cost.undivided;
+  }
   cost.rate *= ranks_at_work(options, kind, &cost);
   SIM_TRY(nbody_laws_work(laws->external, options->jerk ? 6 : 3, &external));
   out->steps = nbody_step_count(p);

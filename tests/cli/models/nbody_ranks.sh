@@ -110,9 +110,7 @@ for set in kind=single "scheme=hermite4 --set step=adaptive" step=individual law
   done
 done
 
-# ---- check, and what is refused ----
+# ---- check ----
 
 expect 0 "more than 4 would not be faster" "$SIM" check bodies.lua --ranks 8
 expect 0 "more than 1 would not be faster" "$SIM" check bodies.lua --ranks 2 --set n=100
-expect 65 "--ranks 2: fast multipoles run on one rank only: leave out --ranks, or take gravity.solver" \
-  "${run[@]}" -o refused --ranks 2 --set solver=fmm

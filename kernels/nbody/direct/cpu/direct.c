@@ -501,6 +501,11 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
   if (!options->laws.no_pairs)
     out->most_ranks =
         reference ? 1 : nbody_rounds_most_ranks(options, block_size(options->n), padded_size(options, reference));
+  if (out->most_ranks > 1) { /* sums of the other ranks for its bodies, then all sums */
+    const double ranks = options->comm->size;
+    out->exchanges = 2;
+    out->bytes_received = 2 * sum_count(options) * n * sizeof(double) * (ranks - 1) / ranks;
+  }
   return SIM_OK;
 }
 

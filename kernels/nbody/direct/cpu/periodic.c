@@ -255,7 +255,11 @@ static sim_status supports(const nbody_options *options) {
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
   out->rate = n * n / nbody_fmm_estimate_for(options, SIM_BACKEND_CPU, n).direct;
   SIM_TRY(nbody_direct_count(options, n, out));
-  if (!options->laws.no_pairs) out->most_ranks = (int)fmin(ceil(n / NBODY_PERIODIC_TARGETS), SIM_RANKS_MAX);
+  if (options->laws.no_pairs) return SIM_OK;
+  const double ranks = options->comm->size;
+  out->most_ranks = (int)fmin(ceil(n / NBODY_PERIODIC_TARGETS), SIM_RANKS_MAX);
+  out->exchanges = 1;
+  out->bytes_received = 3 * n * sizeof(double) * (ranks - 1) / ranks;
   return SIM_OK;
 }
 

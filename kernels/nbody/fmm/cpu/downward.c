@@ -281,14 +281,16 @@ static sim_status copy_sources(const nbody_fmm_tree *t, int64_t cell, const uint
   return SIM_OK;
 }
 
-/* Fills scratch->targets, in the order of the leaf's bodies. */
+/* Fills scratch->targets, in the order of the leaf's bodies, with those in the rank's share. */
 static sim_status find_targets(const nbody_fmm_job *job, int64_t cell, nbody_fmm_scratch *scratch) {
   const nbody_fmm_tree *t = job->tree;
   const uint32_t *order = t->order + t->first[cell];
+  const int64_t first = job->first - (int64_t)t->first[cell], end = job->end - (int64_t)t->first[cell];
+  const uint32_t last = end < t->count[cell] ? (uint32_t)end : t->count[cell];
   nbody_fmm_list *out = &scratch->targets;
   out->count = 0;
   SIM_TRY(nbody_fmm_list_reserve(out, t->count[cell]));
-  for (uint32_t i = 0; i < t->count[cell]; i++)
+  for (uint32_t i = first > 0 ? (uint32_t)first : 0; i < last; i++)
     if (job->targets == NULL || job->targets->level[order[i]] >= job->targets->least) out->cell[out->count++] = i;
   return SIM_OK;
 }

@@ -2,7 +2,7 @@
 #ifndef NBODY_FMM_KERNELS_H
 #define NBODY_FMM_KERNELS_H
 
-#include "kernels/nbody/fmm/cpu/tree.h"
+#include "kernels/nbody/fmm/cpu/shares.h"
 
 /* A list of cells that grows. */
 typedef struct nbody_fmm_list {
@@ -20,6 +20,7 @@ typedef struct nbody_fmm_scratch {
   void *sums; /* real [3][sum_capacity], 64-byte aligned: of the bodies of a leaf */
   int64_t sum_capacity;
   int64_t far_count, near_count; /* cells, and pairs of bodies, that were summed */
+  uint64_t *work;                /* [NBODY_FMM_BINS], with several ranks */
 } nbody_fmm_scratch;
 
 /* Where the open list of a cell is: in that of a thread. */
@@ -35,6 +36,8 @@ typedef struct nbody_fmm_job {
   nbody_fmm_scratch *scratch;   /* [threads] */
   nbody_fmm_open *open;         /* [capacity of the tree] */
   const nbody_targets *targets; /* NULL: all bodies */
+  nbody_fmm_cuts cuts;          /* whose forces a rank computes */
+  int64_t first, end;           /* of this rank */
   uint8_t *walked;              /* with targets, [capacity of the tree]: the cell has some of them */
   double factor;                /* from units of the box */
   double *acceleration;         /* [3][n], in the state's order; NULL: the potential */

@@ -70,7 +70,7 @@ static void moments(const nbody_fmm_tree *t, nbody_fmm_outer *o, int cube) {
       sum[k] += strand[k][0];
     }
   }
-  for (int k = 0; k < COUNT; k++) o->moments[((k * SIDE + at[2]) * SIDE + at[1]) * SIDE + SIDE - 1 - at[0]] = sum[k];
+  for (int k = 0, place = nbody_fmm_outer_place(cube); k < COUNT; k++) o->moments[CUBES * k + place] = sum[k];
 }
 
 static void field(nbody_fmm_outer *o, int cube) {
@@ -108,13 +108,12 @@ static bool has_target(const nbody_fmm_tree *t, const nbody_targets *targets, in
   return has;
 }
 
-static void accelerate(const nbody_fmm_tree *t, const nbody_fmm_outer *o, int cube, const nbody_targets *targets,
-                       double scale, double factor, double *acceleration) {
+static void accelerate(const nbody_fmm_tree *t, const nbody_fmm_outer *o, int cube, int64_t first, int64_t end,
+                       const nbody_targets *targets, double scale, double factor, double *acceleration) {
   int at[3];
   const double *const f = o->fields[cube];
-  const int64_t end = o->first[cube + 1];
   nbody_fmm_outer_cube(cube, at);
-  for (int64_t body = o->first[cube]; body < end; body += SIMD_WIDTH) {
+  for (int64_t body = first; body < end; body += SIMD_WIDTH) {
     if (!has_target(t, targets, body, end)) continue;
     vreal away[3], mass, power[3][P + 1], sum[3] = {v_set(0), v_set(0), v_set(0)};
     load(t, at, body, end, away, &mass);
@@ -143,11 +142,11 @@ static void accelerate(const nbody_fmm_tree *t, const nbody_fmm_outer *o, int cu
   }
 }
 
-static void potential(const nbody_fmm_tree *t, const nbody_fmm_outer *o, int cube, double *terms) {
+static void potential(const nbody_fmm_tree *t, const nbody_fmm_outer *o, int cube, int64_t first, int64_t end,
+                      double *terms) {
   int at[3];
-  const int64_t end = o->first[cube + 1];
   nbody_fmm_outer_cube(cube, at);
-  for (int64_t body = o->first[cube]; body < end; body += SIMD_WIDTH) {
+  for (int64_t body = first; body < end; body += SIMD_WIDTH) {
     _Alignas(64) double lane[SIMD_WIDTH];
     vreal away[3], mass, power[3][P + 1], sum = v_set(0);
     const double *f = o->fields[cube];

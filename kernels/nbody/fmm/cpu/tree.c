@@ -1,16 +1,17 @@
-#include "kernels/nbody/fmm/cpu/tree.h"
+#include "kernels/nbody/fmm/cpu/shares.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  PARALLEL_FROM = 8192, /* bodies or cells; below, one thread does all */
+  PARALLEL_FROM = 8192, /* bodies or cells; below, one thread does all, and each rank does all itself */
   RANGE = 4096,         /* bodies of one piece of a parallel loop */
   KEY_BITS = 21,        /* of an axis */
   DIGIT_BITS = 8,       /* of one pass of the sort */
   DIGITS = 1 << DIGIT_BITS,
   SORT_THREADS = 64,
+  SAMPLES = 256,         /* of keys, for each rank, by which the ranks divide the sort */
   EXPONENT_LIMIT = 1000, /* keeps powers of two finite whatever the input */
   ALIGNMENT = 64
 };
@@ -37,6 +38,17 @@ double nbody_fmm_tree_usual_cells(double n, int leaf) { return fmin(10 * n / lea
 
 double nbody_fmm_tree_bytes(double n, const nbody_fmm_settings *settings) {
   return body_bytes(n) + cell_bytes(nbody_fmm_tree_usual_cells(n, settings->leaf), settings->order);
+}
+
+static bool is_divided(const nbody_options *options) { return options->comm->size > 1 && options->n >= PARALLEL_FROM; }
+
+double nbody_fmm_tree_received(const nbody_options *options, double *exchanges) {
+  const double n = (double)options->n, real = options->single_pairs ? sizeof(float) : sizeof(double);
+  const double cells = 3 * n / options->fmm.leaf; /* of a Plummer sphere */
+  *exchanges = is_divided(options) ? 10 : 0;
+  if (!is_divided(options)) return 0;
+  return n * (sizeof(uint64_t) + sizeof(uint32_t) + 4 * real) +
+         cells * (double)(4 + row_size(options->fmm.order)) * real;
 }
 
 /* The next array of `memory`. */
@@ -86,11 +98,20 @@ static sim_status take_cells(nbody_fmm_tree *t, int64_t capacity) {
   return SIM_OK;
 }
 
-sim_status nbody_fmm_tree_create(int64_t n, const nbody_fmm_settings *settings, double box, int threads,
-                                 nbody_fmm_tree *out) {
-  *out =
-      (nbody_fmm_tree){.settings = *settings, .n = n, .box = box, .threads = threads, .row = row_size(settings->order)};
+sim_status nbody_fmm_tree_create(const nbody_options *options, nbody_fmm_tree *out) {
+  const nbody_fmm_settings *settings = &options->fmm;
+  const int64_t n = options->n;
+  *out = (nbody_fmm_tree){.settings = *settings,
+                          .n = n,
+                          .box = options->box,
+                          .threads = options->threads,
+                          .comm = options->comm,
+                          .divided = is_divided(options),
+                          .row = row_size(settings->order)};
+  const size_t ranks = (size_t)options->comm->size;
   SIM_TRY(take(body_bytes((double)n), "the multipole tree", n, &out->memory));
+  if (out->divided && (out->sent = malloc(ranks * ranks * sizeof *out->sent)) == NULL)
+    return sim_no_memory("what %zu ranks exchange", ranks);
   char *next = out->memory;
   out->key = carve(&next, (double)n * sizeof *out->key);
   out->other_key = carve(&next, (double)n * sizeof *out->key);
@@ -102,6 +123,7 @@ sim_status nbody_fmm_tree_create(int64_t n, const nbody_fmm_settings *settings, 
 
 void nbody_fmm_tree_destroy(nbody_fmm_tree *tree) {
   free(tree->memory);
+  free(tree->sent);
   free(tree->cell_memory);
   *tree = (nbody_fmm_tree){0};
 }
@@ -123,18 +145,18 @@ typedef struct extremes {
   double low, high;
 } extremes;
 
-/* Of `count` numbers; NaN where one is not a number. */
-static extremes find_extremes(const nbody_fmm_tree *t, sim_dtype dtype, const void *data, int64_t from) {
+/* Numbers data[from + first] ... data[from + end - 1]; `low` is NaN where one is not a number or infinite. */
+static extremes find_extremes(const nbody_fmm_tree *t, sim_dtype dtype, const void *data, int64_t from, size_t first,
+                              size_t end) {
   extremes out = {INFINITY, -INFINITY};
   bool finite = true;
-  const int64_t n = t->n;
-#pragma omp parallel num_threads(t->threads) if (n >= PARALLEL_FROM && t->threads > 1)
+#pragma omp parallel num_threads(t->threads) if (end - first >= PARALLEL_FROM && t->threads > 1)
   {
     extremes mine = {INFINITY, -INFINITY};
     bool all = true;
 #pragma omp for schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-      const double a = element(dtype, data, from + i);
+    for (size_t i = first; i < end; i++) {
+      const double a = element(dtype, data, from + (int64_t)i);
       mine.low = a < mine.low ? a : mine.low;
       mine.high = a > mine.high ? a : mine.high;
       all = all && isfinite(a);
@@ -149,16 +171,38 @@ static extremes find_extremes(const nbody_fmm_tree *t, sim_dtype dtype, const vo
   return finite ? out : (extremes){NAN, NAN};
 }
 
+/* Of the three coordinates of all bodies, and of their masses; NaN where one is not finite. */
+static sim_status find_all_extremes(const nbody_fmm_tree *t, const nbody_state *state, extremes out[4]) {
+  extremes all[SIM_RANKS_MAX][4];
+  const int ranks = t->divided ? t->comm->size : 1;
+  size_t first = 0, end = (size_t)t->n;
+  if (t->divided) first = sim_comm_first(t->comm, end, &end);
+  for (int c = 0; c < 3; c++) out[c] = find_extremes(t, state->dtype, state->position, c * t->n, first, end);
+  out[3] = find_extremes(t, state->dtype, state->mass, 0, first, end);
+  if (ranks == 1) return SIM_OK;
+  SIM_TRY(t->comm->ops->gather(t->comm, out, sizeof *all, all));
+  for (int c = 0; c < 4; c++) {
+    out[c] = all[0][c];
+    for (int r = 1; r < ranks; r++) {
+      out[c].low = all[r][c].low < out[c].low ? all[r][c].low : out[c].low;
+      out[c].high = all[r][c].high > out[c].high ? all[r][c].high : out[c].high;
+    }
+    for (int r = 0; r < ranks; r++)
+      if (isnan(all[r][c].low)) out[c] = (extremes){NAN, NAN};
+  }
+  return SIM_OK;
+}
+
 static inline double packed(const nbody_fmm_tree *t, int c, double x) {
   const double out = (x - t->origin[c]) * t->scale;
   return t->single ? (double)(float)out : out;
 }
 
 static sim_status set_frame(nbody_fmm_tree *t, const nbody_state *state, double softening) {
-  extremes x[3];
+  extremes x[4];
   double extent = 0x1p-10 * softening;
+  SIM_TRY(find_all_extremes(t, state, x));
   for (int c = 0; c < 3; c++) {
-    x[c] = find_extremes(t, state->dtype, state->position, c * t->n);
     extent = fmax(extent, x[c].high - x[c].low);
     if (!isfinite(x[c].high)) return sim_fail(SIM_ERR_DIVERGED, "a position is not finite");
     if (t->box > 0 && !(x[c].low >= 0 && x[c].high < t->box))
@@ -172,7 +216,7 @@ static sim_status set_frame(nbody_fmm_tree *t, const nbody_state *state, double 
     t->low[c] = packed(t, c, x[c].low);
   }
   t->softening = softening * t->scale;
-  const double greatest = find_extremes(t, state->dtype, state->mass, 0).high;
+  const double greatest = x[3].high;
   if (!isfinite(greatest)) return sim_fail(SIM_ERR_DIVERGED, "a mass is not finite");
   int above = 0;
   while (ldexp(1, above) < (double)t->n) above++;
@@ -191,30 +235,34 @@ static inline uint64_t spread(uint64_t a) {
   return (a | a << 2) & UINT64_C(0x1249249249249249);
 }
 
-static void make_keys(nbody_fmm_tree *t, const nbody_state *state) {
-  const int64_t n = t->n;
+static uint64_t key_of(const nbody_fmm_tree *t, const nbody_state *state, int64_t i) {
   const double most = (1 << KEY_BITS) - 1;
-#pragma omp parallel for schedule(static) num_threads(t->threads) if (n >= PARALLEL_FROM && t->threads > 1)
-  for (int64_t i = 0; i < n; i++) {
-    uint64_t key = 0;
-    for (int c = 0; c < 3; c++) {
-      const double x = packed(t, c, element(state->dtype, state->position, c * n + i));
-      key |= spread((uint64_t)fmin(0x1p21 * (x - t->low[c]), most)) << (2 - c);
-    }
-    t->key[i] = key;
+  uint64_t key = 0;
+  for (int c = 0; c < 3; c++) {
+    const double x = packed(t, c, element(state->dtype, state->position, c * t->n + i));
+    key |= spread((uint64_t)fmin(0x1p21 * (x - t->low[c]), most)) << (2 - c);
+  }
+  return key;
+}
+
+/* Of bodies first ... end - 1 in the state's order. */
+static void make_keys(nbody_fmm_tree *t, const nbody_state *state, int64_t first, int64_t end) {
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (end - first >= PARALLEL_FROM && t->threads > 1)
+  for (int64_t i = first; i < end; i++) {
+    t->key[i] = key_of(t, state, i);
     t->order[i] = (uint32_t)i;
   }
 }
 
-/* One pass of the radix sort, from key and order to the other ones; stable. Returns false where all digits are equal.
- */
-static bool sort_pass(nbody_fmm_tree *t, int shift, int64_t (*offset)[DIGITS], int ranges) {
-  const int64_t n = t->n;
+/* One pass of the radix sort of entries begin ... begin + n - 1, from key and order to the other ones; stable. Returns
+ * false where all digits are equal. */
+static bool sort_pass(nbody_fmm_tree *t, int64_t begin, int64_t n, int shift, int64_t (*offset)[DIGITS], int ranges) {
+  const uint64_t *key = t->key + begin;
   memset(offset, 0, sizeof *offset * (size_t)ranges);
 #pragma omp parallel for schedule(static, 1) num_threads(ranges) if (ranges > 1)
   for (int r = 0; r < ranges; r++)
-    for (int64_t i = n * r / ranges; i < n * (r + 1) / ranges; i++) offset[r][t->key[i] >> shift & (DIGITS - 1)]++;
-  int64_t before = 0;
+    for (int64_t i = n * r / ranges; i < n * (r + 1) / ranges; i++) offset[r][key[i] >> shift & (DIGITS - 1)]++;
+  int64_t before = begin;
   for (int d = 0; d < DIGITS; d++) {
     int64_t all = 0;
     for (int r = 0; r < ranges; r++) {
@@ -228,31 +276,34 @@ static bool sort_pass(nbody_fmm_tree *t, int shift, int64_t (*offset)[DIGITS], i
 #pragma omp parallel for schedule(static, 1) num_threads(ranges) if (ranges > 1)
   for (int r = 0; r < ranges; r++)
     for (int64_t i = n * r / ranges; i < n * (r + 1) / ranges; i++) {
-      const int64_t to = offset[r][t->key[i] >> shift & (DIGITS - 1)]++;
-      t->other_key[to] = t->key[i];
-      t->other_order[to] = t->order[i];
+      const int64_t to = offset[r][key[i] >> shift & (DIGITS - 1)]++;
+      t->other_key[to] = key[i];
+      t->other_order[to] = t->order[begin + i];
     }
   return true;
 }
 
-static void sort_bodies(nbody_fmm_tree *t) {
-  int64_t offset[SORT_THREADS][DIGITS];
-  int ranges = t->n >= PARALLEL_FROM ? t->threads : 1;
-  if (ranges > SORT_THREADS) ranges = SORT_THREADS;
-  for (int shift = 0; shift < 3 * KEY_BITS; shift += DIGIT_BITS) {
-    if (!sort_pass(t, shift, offset, ranges)) continue;
-    uint64_t *key = t->key;
-    uint32_t *order = t->order;
-    t->key = t->other_key, t->other_key = key;
-    t->order = t->other_order, t->other_order = order;
-  }
+static void swap_arrays(nbody_fmm_tree *t) {
+  uint64_t *key = t->key;
+  uint32_t *order = t->order;
+  t->key = t->other_key, t->other_key = key;
+  t->order = t->other_order, t->other_order = order;
 }
 
-static void gather_bodies(nbody_fmm_tree *t, const nbody_state *state) {
+/* Entries begin ... end - 1; the rest of the arrays is lost. */
+static void sort_range(nbody_fmm_tree *t, int64_t begin, int64_t end) {
+  int64_t offset[SORT_THREADS][DIGITS];
+  int ranges = end - begin >= PARALLEL_FROM ? t->threads : 1;
+  if (ranges > SORT_THREADS) ranges = SORT_THREADS;
+  for (int shift = 0; shift < 3 * KEY_BITS && end > begin; shift += DIGIT_BITS)
+    if (sort_pass(t, begin, end - begin, shift, offset, ranges)) swap_arrays(t);
+}
+
+static void pack_range(nbody_fmm_tree *t, const nbody_state *state, int64_t first, int64_t end) {
   const int64_t n = t->n;
   const double mass_scale = ldexp(1, -t->mass);
-#pragma omp parallel for schedule(static) num_threads(t->threads) if (n >= PARALLEL_FROM && t->threads > 1)
-  for (int64_t i = 0; i < n; i++) {
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (end - first >= PARALLEL_FROM && t->threads > 1)
+  for (int64_t i = first; i < end; i++) {
     double body[4];
     const int64_t from = t->order[i];
     for (int c = 0; c < 3; c++) body[c] = packed(t, c, element(state->dtype, state->position, c * n + from));
@@ -263,6 +314,77 @@ static void gather_bodies(nbody_fmm_tree *t, const nbody_state *state) {
       else
         ((double *)t->bodies)[4 * i + c] = body[c];
   }
+}
+
+/* ---- the same by ranks ----
+ *
+ * Each rank makes the keys of a slice of the state. Splitters, keys of some bodies, tell the rank that sorts a key, so
+ * that ranks sort ranges of keys; slices arrive in the order of ranks, which keeps bodies of one key in order. The
+ * sorted ranges are gathered. */
+
+static int compare_keys(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* splitters[ranks - 1], ascending, the same on all ranks; above any key up to splitters[SIM_RANKS_MAX - 1]. `sample`
+ * has room for SAMPLES a rank, at most n. */
+static void find_splitters(const nbody_fmm_tree *t, const nbody_state *state, uint64_t *sample, uint64_t *splitters) {
+  const int64_t ranks = t->comm->size, all = SAMPLES * ranks, count = all < t->n ? all : t->n;
+  for (int64_t k = 0; k < count; k++) sample[k] = key_of(t, state, k * t->n / count);
+  qsort(sample, (size_t)count, sizeof *sample, compare_keys);
+  for (int64_t r = 1; r <= SIM_RANKS_MAX; r++) splitters[r - 1] = r < ranks ? sample[r * count / ranks] : UINT64_MAX;
+}
+
+/* Number of splitters that are at most `key`; without branches, as keys come in any order. */
+static inline uint32_t rank_of(uint64_t key, const uint64_t *splitters, uint32_t ranks) {
+  uint32_t rank = 0;
+  for (uint32_t half = ranks / 2; half > 0; half /= 2) rank += splitters[rank + half - 1] <= key ? half : 0;
+  return rank;
+}
+
+/* Keys of this rank's slice go to the ranks that sort them. */
+static sim_status deal_keys(nbody_fmm_tree *t, const nbody_state *state) {
+  const sim_comm *comm = t->comm;
+  const size_t ranks = (size_t)comm->size, own = (size_t)comm->rank;
+  uint64_t splitters[SIM_RANKS_MAX], *const sent = t->sent, *const mine = sent + own * ranks;
+  uint32_t *const rank = t->order; /* of each key, until it is sent */
+  uint32_t power = 1;
+  size_t end, next[SIM_RANKS_MAX];
+  const size_t first = sim_comm_first(comm, (size_t)t->n, &end);
+  while (power < (uint32_t)comm->size) power *= 2;
+  find_splitters(t, state, t->other_key, splitters);
+  make_keys(t, state, (int64_t)first, (int64_t)end);
+  memset(mine, 0, ranks * sizeof *mine);
+  for (size_t i = first; i < end; i++) mine[rank[i] = rank_of(t->key[i], splitters, power)]++;
+  SIM_TRY(comm->ops->gather(comm, mine, ranks * sizeof *mine, sent));
+  for (size_t r = 0; r < ranks; r++) {
+    next[r] = r > 0 ? next[r - 1] + mine[r - 1] : 0;
+    t->packed.at[r + 1] = t->packed.at[r];
+    for (size_t from = 0; from < ranks; from++) t->packed.at[r + 1] += (int64_t)sent[from * ranks + r];
+  }
+  for (size_t i = first; i < end; i++) {
+    const size_t to = next[rank[i]]++;
+    t->other_key[to] = t->key[i];
+    t->other_order[to] = (uint32_t)i;
+  }
+  SIM_TRY(nbody_fmm_deal(t, sizeof *t->key, t->other_key, t->key + t->packed.at[own]));
+  return nbody_fmm_deal(t, sizeof *t->order, t->other_order, t->order + t->packed.at[own]);
+}
+
+static size_t body_size(const nbody_fmm_tree *t) { return 4 * (t->single ? sizeof(float) : sizeof(double)); }
+
+static sim_status pack_by_ranks(nbody_fmm_tree *t, const nbody_state *state) {
+  pack_range(t, state, t->packed.at[t->comm->rank], t->packed.at[t->comm->rank + 1]);
+  return nbody_fmm_gather(t->comm, &t->packed, body_size(t), t->bodies);
+}
+
+static sim_status sort_by_ranks(nbody_fmm_tree *t, const nbody_state *state) {
+  SIM_TRY(deal_keys(t, state));
+  sort_range(t, t->packed.at[t->comm->rank], t->packed.at[t->comm->rank + 1]);
+  SIM_TRY(nbody_fmm_gather(t->comm, &t->packed, sizeof *t->key, t->key));
+  SIM_TRY(nbody_fmm_gather(t->comm, &t->packed, sizeof *t->order, t->order));
+  return pack_by_ranks(t, state);
 }
 
 /* ---- cells ---- */
@@ -328,20 +450,28 @@ static sim_status make_cells(nbody_fmm_tree *t) {
 sim_status nbody_fmm_tree_build(nbody_fmm_tree *t, const nbody_state *state, double softening, bool single) {
   t->single = single;
   SIM_TRY(set_frame(t, state, softening));
-  make_keys(t, state);
-  sort_bodies(t);
-  gather_bodies(t, state);
+  if (t->divided) {
+    SIM_TRY(sort_by_ranks(t, state));
+    return make_cells(t);
+  }
+  make_keys(t, state, 0, t->n);
+  sort_range(t, 0, t->n);
+  pack_range(t, state, 0, t->n);
   return make_cells(t);
 }
 
-void nbody_fmm_tree_refit(nbody_fmm_tree *t, const nbody_state *state) { gather_bodies(t, state); }
+sim_status nbody_fmm_tree_refit(nbody_fmm_tree *t, const nbody_state *state) {
+  if (t->divided) return pack_by_ranks(t, state);
+  pack_range(t, state, 0, t->n);
+  return SIM_OK;
+}
 
 void nbody_fmm_tree_pack(nbody_fmm_tree *t, const nbody_state *state) {
   const int64_t n = t->n;
   t->single = false;
 #pragma omp parallel for schedule(static) num_threads(t->threads) if (n >= PARALLEL_FROM && t->threads > 1)
   for (int64_t i = 0; i < n; i++) t->order[i] = (uint32_t)i;
-  gather_bodies(t, state);
+  pack_range(t, state, 0, n);
   for (int64_t i = n; i < n + 4; i++)
     for (int c = 0; c < 4; c++) ((double *)t->bodies)[4 * i + c] = c == 0 ? 4 : 0;
 }

@@ -5,12 +5,21 @@
 #include "kernels/nbody/fmm/fmm.h"
 #include "kernels/nbody/solver.h"
 
+/* Bodies in the order of keys cut into one range a rank, the same on all ranks: rank r has at[r] <= i < at[r + 1]. */
+typedef struct nbody_fmm_cuts {
+  int64_t at[SIM_RANKS_MAX + 1];
+} nbody_fmm_cuts;
+
 /* Cells are numbered level by level. `real` is float or double, as `single` says. */
 typedef struct nbody_fmm_tree {
   nbody_fmm_settings settings;
   int64_t n;
   bool single;
   int threads;
+  const sim_comm *comm;
+  bool divided;          /* bodies and moments are made by shares of the ranks; with few bodies each rank makes all */
+  nbody_fmm_cuts packed; /* the bodies in the order of keys that each rank has packed */
+  uint64_t *sent;        /* [ranks][ranks], where divided: entries that a rank has for a rank, of the last deal */
   /* frame: X = (x - origin) scale, in open space scale = 2^-position; masses are divided by 2^mass; softening in units
    * of the box */
   double box; /* edge of the periodic box; 0: open space */
@@ -38,18 +47,19 @@ typedef struct nbody_fmm_tree {
 double nbody_fmm_tree_usual_cells(double n, int leaf);
 /* Bytes of a tree of n bodies whose number of cells is as the greatest that is usual. */
 double nbody_fmm_tree_bytes(double n, const nbody_fmm_settings *settings);
-/* SIM_ERR_NO_MEMORY. The caller destroys the tree in any case. */
-/* box: as in nbody_options. */
-sim_status nbody_fmm_tree_create(int64_t n, const nbody_fmm_settings *settings, double box, int threads,
-                                 nbody_fmm_tree *out) SIM_MUST_CHECK;
+/* Bytes of bodies, their keys and moments that a rank receives in a force, in how many exchanges; 0 where each rank
+ * makes them itself. */
+double nbody_fmm_tree_received(const nbody_options *options, double *exchanges);
+/* Of options: n, fmm, box, threads, comm. SIM_ERR_NO_MEMORY. The caller destroys the tree in any case. */
+sim_status nbody_fmm_tree_create(const nbody_options *options, nbody_fmm_tree *out) SIM_MUST_CHECK;
 void nbody_fmm_tree_destroy(nbody_fmm_tree *tree);
-/* Bodies and cells of the state as it is; bounds, moments and fields are left. SIM_ERR_NO_MEMORY, SIM_ERR_DIVERGED
- * where a position or mass is not finite. */
+/* Bodies and cells of the state as it is; bounds, moments and fields are left. All ranks take part, and have the same
+ * tree. SIM_ERR_NO_MEMORY, SIM_ERR_DIVERGED where a position or mass is not finite; a failure of the ranks. */
 sim_status nbody_fmm_tree_build(nbody_fmm_tree *tree, const nbody_state *state, double softening,
                                 bool single) SIM_MUST_CHECK;
 /* Puts the bodies of the state as it is into the cells of the last tree, whose frame is kept: a body may have left the
- * box of its cell. Positions may be infinite or not numbers. */
-void nbody_fmm_tree_refit(nbody_fmm_tree *tree, const nbody_state *state);
+ * box of its cell. Positions may be infinite or not numbers. All ranks take part. A failure of the ranks. */
+sim_status nbody_fmm_tree_refit(nbody_fmm_tree *tree, const nbody_state *state) SIM_MUST_CHECK;
 /* Puts all bodies into tree->bodies in fp64 and in the state's order, in the frame of the last tree, which ends that
  * tree; four more without mass behind them. */
 void nbody_fmm_tree_pack(nbody_fmm_tree *tree, const nbody_state *state);

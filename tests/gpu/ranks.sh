@@ -163,7 +163,9 @@ for path in peer staged; do
     finish
     [ "$code" = 82 ] || fail "rank $rank killed, $path: exit $code, not 82"
     ((SECONDS < 35)) || fail "rank $rank killed, $path: it took $SECONDS s"
-    [ $rank = 0 ] || [ ! -e "killed_$path$rank/lock" ] || fail "a killed rank leaves a lock"
+    grep -q ", ended " "killed_$path$rank/.lock" || fail "rank $rank killed, $path: a lock is left"
+    [ $path$rank = peer2 ] || grep -qF "rank $rank on $(uname -n): was killed by signal 9 (Killed)" output ||
+      fail "rank $rank killed, $path: what is said" # by peers the fault of a GPU may be told, whose memory has gone
     echo "rank $rank killed, $path: all ended after $SECONDS s: $(grep '^sim: ' output | tail -n 1)"
     expect 75 "continues from checkpoint" "$SIM" resume "killed_$path$rank" --wall 1
   done

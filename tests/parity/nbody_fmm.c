@@ -384,6 +384,7 @@ static void compute_some(bool gpu, const system_of *of, precision p, const nbody
   assert_non_null(level);
   for (int i = 0; i < n; i++) level[i] = level_of(i);
   const nbody_options options = {.n = n,
+                                 .comm = &sim_comm_alone,
                                  .single_pairs = p != DOUBLE,
                                  .individual = true,
                                  .levels = DEEPEST,
@@ -479,7 +480,8 @@ static void test_some(void **state) {
 
 /* What the last force of a new solver took. */
 static nbody_fmm_use use_of(const system_of *s, double share) {
-  const nbody_options options = {.n = s->n, .G = 2, .softening = s->softening, .spread = 1, .fmm = usual};
+  const nbody_options options = {
+      .n = s->n, .comm = &sim_comm_alone, .G = 2, .softening = s->softening, .spread = 1, .fmm = usual};
   const size_t n = (size_t)s->n;
   void *acceleration;
   must(sim_backend_cuda.alloc(3 * n * sizeof(double), &acceleration));
@@ -564,7 +566,8 @@ static void test_no_memory(void **state) {
   (void)state;
   const int n = 20000;
   system_of s = plummer(n, 0.001, 1);
-  const nbody_options options = {.n = n, .G = 2, .softening = 0.001, .spread = 1, .fmm = usual};
+  const nbody_options options = {
+      .n = n, .comm = &sim_comm_alone, .G = 2, .softening = 0.001, .spread = 1, .fmm = usual};
   const size_t vectors = 3 * (size_t)n;
   double *a = need(vectors);
   void *acceleration;
@@ -602,7 +605,8 @@ static void test_not_finite(void **state) {
   (void)state;
   system_of s = plummer(3000, 0.01, 1);
   s.position[1234] = INFINITY;
-  const nbody_options options = {.n = s.n, .G = 2, .softening = 0.01, .spread = 1, .fmm = usual};
+  const nbody_options options = {
+      .n = s.n, .comm = &sim_comm_alone, .G = 2, .softening = 0.01, .spread = 1, .fmm = usual};
   void *acceleration;
   must(sim_backend_cuda.alloc(9000 * sizeof(double), &acceleration));
   nbody_state device = {.n = s.n,

@@ -311,9 +311,9 @@ expect 64 "--nodes: job scripts of several tasks are for Slurm" "${tasks[@]}" --
 expect 64 "--ntasks '0': expected an integer from 1 to 256" "${tasks[@]}" --ntasks 0
 SIM_MPI=nothing expect 64 'SIM_MPI = "nothing": no MPI plugin' "${tasks[@]}" --nodes 2
 expect 0 "#SBATCH --ntasks=1" "${tasks[@]}" --nodes 1
-mkdir alone
-cp "$SIM" alone/sim
-expect 64 "srun starts 2 processes, and there is no MPI plugin to join them; build it: mpicc" alone/sim "${tasks[@]:1}" --nodes 2
+mkdir lonely
+cp "$SIM" lonely/sim
+expect 64 "srun starts 2 processes, and there is no MPI plugin to join them; build it: mpicc" lonely/sim "${tasks[@]:1}" --nodes 2
 for pair in openmpi=pmix mpich=pmi2; do
   [ -e "$(dirname -- "$SIM")/libsim_mpi_${pair%=*}.so" ] || continue
   SIM_MPI=${pair%=*} expect 0 "srun --kill-on-bad-exit=1 --mpi=${pair#*=} --cpus-per-task=3 " "${tasks[@]}" --nodes 2 --ntasks 6 --cpus 3

@@ -62,7 +62,7 @@ static const double exchange_rates[SIM_BACKEND_KINDS] = {[SIM_BACKEND_CPU] = 4e9
 /* Speed-up over one rank, of the same number of threads, divided by the number of ranks: a rank computes its share and
  * the undivided part, and then waits for the exchange. NaN: unknown. */
 static double efficiency(const sim_plan *plan, sim_backend_kind kind, int ranks) {
-  const double shares = plan->most_ranks > 0 ? fmin(ranks, plan->most_ranks) : ranks;
+  const double shares = sim_plan_shares(plan, ranks);
   const double alone = plan->work_per_step / plan->work_rate_guess * shares; /* the rate is that of all ranks */
   const double exchange = plan->bytes_received / exchange_rates[kind] + plan->exchanges * exchange_times[kind];
   return alone / (ranks * (alone * (plan->undivided + (1 - plan->undivided) / shares) + exchange));

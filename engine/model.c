@@ -1,5 +1,6 @@
 #include "engine/model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,6 +221,11 @@ static void add_in(sim_plan *plan, const char *what, double bytes, sim_space spa
 }
 
 void sim_plan_add(sim_plan *plan, const char *what, double bytes) { add_in(plan, what, bytes, plan->space); }
+
+double sim_plan_shares(const sim_plan *plan, int ranks) {
+  if (plan->parts > 0) return plan->parts / ceil((double)plan->parts / ranks);
+  return plan->most_ranks > 0 ? fmin(ranks, plan->most_ranks) : ranks;
+}
 
 void sim_plan_add_host(sim_plan *plan, const char *what, double bytes) { add_in(plan, what, bytes, SIM_SPACE_HOST); }
 

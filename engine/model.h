@@ -106,6 +106,7 @@ typedef struct sim_plan {
   double work_most;       /* in a step, where it depends on the state; 0: each has work_per_step */
   double work_rate_guess; /* estimated work a second on this backend, of all ranks, for `sim check` */
   int most_ranks;         /* a run is no faster with more ranks; 0: not known */
+  int parts;              /* equal parts of a step's work, each for one rank; 0: any */
   /* Communication of a step on setup->comm->size ranks; all 0 on one rank, and where nothing is exchanged. */
   double bytes_received; /* by the rank that receives most, from all other ranks */
   double exchanges;      /* calls of gather, swap and agree: each waits for all ranks */
@@ -113,6 +114,8 @@ typedef struct sim_plan {
   double steps;          /* NaN with adaptive steps */
   double t_end;
 } sim_plan;
+/* Divided work of a step over that of the rank which has most: how many times faster ranks make it. */
+double sim_plan_shares(const sim_plan *plan, int ranks);
 void sim_plan_add(sim_plan *plan, const char *what, double bytes);      /* adds memory in plan->space */
 void sim_plan_add_host(sim_plan *plan, const char *what, double bytes); /* adds host memory */
 double sim_plan_bytes(const sim_plan *plan, sim_space space);           /* sum of all items in `space` */

@@ -96,9 +96,11 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
   values[NBODY_COLUMN_TOTAL] = total;
   if (run->expansion.given)
     values[NBODY_COLUMN_ERROR] = layzer_irvine_error(run, a, kinetic, potential);
-  else
-    values[NBODY_COLUMN_ERROR] =
-        run->laws.time_dependent ? NAN : (total - initial) / (initial != 0 ? fabs(initial) : 1);
+  else {
+    /* In a box the zero of the potential is arbitrary, and that of the total too. */
+    const double scale = run->box > 0 ? kinetic + fabs(potential) : fabs(initial);
+    values[NBODY_COLUMN_ERROR] = run->laws.time_dependent ? NAN : (total - initial) / (scale > 0 ? scale : 1);
+  }
   values[NBODY_COLUMN_VIRIAL_RATIO] = potential != 0 && run->box == 0 ? 2 * kinetic / fabs(potential) : NAN;
   for (int c = 0; c < 3; c++) {
     values[NBODY_COLUMN_MOMENTUM + c] = s->momentum[c];
@@ -397,6 +399,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->level_table = nbody_table_of(p, &p->level_table);
   run->spectrum_table = nbody_table_of(p, &p->spectrum_table);
   run->box = box_of(p);
+  run->softening = p->gravity.softening;
   run->sums_step = -1;
   run->tables = p->tables;
   run->force_error = (nbody_force_error){.potential = NAN,

@@ -55,7 +55,7 @@ typedef struct nbody_run {
   nbody_choice choice;
   nbody_force_error force_error;
   nbody_integrate integrate;
-  double box; /* as in nbody_options */
+  double box, softening; /* as in nbody_options */
   nbody_expansion expansion;
   int level_table, spectrum_table; /* indices of the tables `levels` and `spectrum`; -1: none */
   nbody_spectrum *spectrum;        /* NULL: no table `spectrum` */

@@ -144,11 +144,27 @@ static sim_status run_step(nbody_run *run, const sim_clock *clock, double dt) {
   return backend->queue->graph_launch(run->step);
 }
 
+/* The step of a body: with individual steps that of its level. */
+static sim_status step_of(const nbody_run *run, int64_t body, double dt, double *out) {
+  const nbody_integrate *integrate = &run->integrate;
+  double a[3] = {0, 0, 0};
+  *out = dt;
+  if (integrate->steps != NBODY_INDIVIDUAL) return SIM_OK;
+  for (int c = 0; c < 3; c++)
+    SIM_TRY(run->backend->copy(&a[c], (const double *)run->acceleration.data + c * run->n + body, sizeof a[c]));
+  const int levels = (int)integrate->levels;
+  const int level =
+      nbody_level(a[0] * a[0] + a[1] * a[1] + a[2] * a[2], run->softening, integrate->eta, integrate->dt, levels);
+  *out = fmin(dt, ldexp(integrate->dt, -(level < levels ? level : levels)));
+  return SIM_OK;
+}
+
 sim_status nbody_watch_speeds(nbody_run *run, double t, double dt) {
   if (!(run->box > 0) || run->warned_of_speed) return SIM_OK;
   int64_t fastest;
   double speed;
   SIM_TRY(nbody_find_greatest(run, &run->velocity, &fastest, &speed));
+  SIM_TRY(step_of(run, fastest, dt, &dt));
   const double moved = speed * (run->expansion.given ? nbody_drift_factor(&run->expansion, t, t + dt) : dt);
   if (!(moved > 0.5 * run->box)) return SIM_OK;
   run->warned_of_speed = true;

@@ -262,7 +262,8 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     out->bytes_received = share * (setup->comm->size - 1) * 2 * quantities * sizeof(double);
     out->exchanges = 1;
   }
-  const double useful = fmin(setup->comm->size, out->most_ranks);
+  out->parts = out->most_ranks;
+  const double useful = sim_plan_shares(out, setup->comm->size);
   out->work_rate_guess = cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;
   if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= 0.3;
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;

@@ -41,14 +41,21 @@ static double sigma_rate(double ln_k, const void *context) {
   return k * k * k * nbody_power_at(s->power, k) * W * W / (2 * pi * pi);
 }
 
-double nbody_sigma(const nbody_power *power, double R) {
+/* Mean square of the contrast in spheres; `within`: of the waves that the rows cover. */
+static double variance(const nbody_power *power, double R, bool within) {
   const in_sphere s = {power, R};
   double low = 1e-5 / R, high = 1e3 / R;
-  if (power->rows != NULL) {
-    low = fmax(low, power->rows->data[0]);
-    high = fmin(high, power->rows->data[2 * power->rows->rows - 2]);
+  if (within) {
+    low = fmin(fmax(low, power->rows->data[0]), high);
+    high = fmax(fmin(high, power->rows->data[2 * power->rows->rows - 2]), low);
   }
-  return sqrt(nbody_integral(sigma_rate, &s, log(low), log(high), 1000));
+  return nbody_integral(sigma_rate, &s, log(low), log(high), 1000);
+}
+
+double nbody_sigma(const nbody_power *power, double R) { return sqrt(variance(power, R, false)); }
+
+double nbody_sigma_within(const nbody_power *power, double R) {
+  return variance(power, R, true) / variance(power, R, false);
 }
 
 static double contrast_rate(double ln_k, const void *power) {

@@ -17,6 +17,8 @@ nbody_power nbody_power_of(const nbody_zeldovich *z, const nbody_expansion *e);
 double nbody_power_at(const nbody_power *power, double k);
 /* Root mean square of the density contrast in spheres of radius R. */
 double nbody_sigma(const nbody_power *power, double R);
+/* Share of its square, 0 to 1, that waves within the rows have; the rest is of the power laws beyond them. */
+double nbody_sigma_within(const nbody_power *power, double R);
 /* Root mean square over the waves of a lattice of n^3 in a cube of edge `size`: of the density contrast, or of the
  * length of the Zel'dovich displacements; at a = 1. Waves fill a shell evenly, which is true to some percent. */
 double nbody_lattice_contrast(const nbody_power *power, double size, int64_t n);

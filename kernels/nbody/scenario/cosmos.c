@@ -45,6 +45,10 @@ static void check_universe(const nbody_parameters *p, sim_faults *faults) {
 }
 
 /* Rows {k, P} of a spectrum: positive, k rising, over all waves that the lattice has. */
+/* Least share of the variance in spheres of 8 that the rows of a spectrum must hold, where sigma8 scales it; the rest
+ * is that of the power laws at its ends. */
+static const double SIGMA8_SHARE = 0.98;
+
 static void check_power(const nbody_zeldovich *z, double size, const char *path, int line, sim_faults *faults) {
   const double *row = z->power.data;
   const size_t rows = z->power.rows;
@@ -62,6 +66,13 @@ static void check_power(const nbody_zeldovich *z, double size, const char *path,
                    "expected k from at most %.6g to at least %.6g, the waves of the lattice, got %.6g "
                    "to %.6g",
                    least, most, z->power.data[0], row[-2]);
+  const nbody_power power = {.rows = &z->power, .scale = 1};
+  const double share = isnan(z->sigma8) ? 1 : nbody_sigma_within(&power, 8);
+  if (!(share >= SIGMA8_SHARE))
+    sim_faults_add(faults, line, path,
+                   "sigma8 expected rows of all waves that it consists of, k of some 0.01 to 3, got %.6g to %.6g with "
+                   "%.3g %% of it: add rows, or leave out sigma8 to take P as it is",
+                   z->power.data[0], row[-2], 100 * share);
 }
 
 static void check_zeldovich(const nbody_parameters *p, size_t i, sim_faults *faults) {

@@ -20,7 +20,9 @@ static const sim_field energy_columns[] = {
     COLUMN(
         error, .flags = SIM_HEALTH, .display = SIM_DISPLAY_ERROR,
         .doc =
-            "relative energy error: (total - total at the start)/|total at the start|; NaN if external depends on t; "
+            "relative energy error: (total - total at the start)/|total at the start|, in a periodic box, where the "
+            "zero of "
+            "the potential is arbitrary, over kinetic + |potential|; NaN if external depends on t; "
             "with expansion the change of a total + I since the start, over a kinetic + I, where I is the integral of "
             "kinetic over a (Layzer and Irvine)"),
     COLUMN(virial_ratio, .display = SIM_DISPLAY_RATIO,

@@ -43,8 +43,10 @@ return sim.nbody {
   output    = { snapshots = "ends", tables = "every 2 steps", checkpoint = "every 1 steps" },
 }
 LUA
-expect 0 "more than half of box.size = 8" "$SIM" run box.lua -o fast --set v=100.0
+expect 0 "more than half of box.size = 8" "$SIM" run box.lua -o fast --set v=100.0 --set steps=shared
 [ "$(grep -c 'more than half of box.size' output)" = 1 ] || fail "the warning of fast bodies does not come once"
+expect 0 "individual steps: " "$SIM" run box.lua -o fast --force --set v=100.0 # in sixteenths of the step
+grep -q "more than half" output && fail "a warning of bodies whose own steps are short"
 for solver in direct fmm; do
   expect 0 "individual steps: " "$SIM" run box.lua -o $solver --set solver=$solver
   grep -q "more than half" output && fail "a warning of slow bodies"

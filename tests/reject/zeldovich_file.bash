@@ -1,4 +1,5 @@
 # Runs a scenario whose spectrum is in power.txt, which the case has written.
+# shellcheck shell=bash
 . "${BASH_SOURCE[0]%/*}/small.bash"
 cat >f.lua <<'LUA'
 return sim.nbody {

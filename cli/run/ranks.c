@@ -143,12 +143,20 @@ sim_status cli_ranks_join(const cli_options *options, bool *done) {
   const cli_command command = options->command;
   const bool makes_run = command == CLI_RUN || command == CLI_RESUME;
   const bool refused = refusal(command) && !options->script;
+  const bool joins = launcher.size > 1 && (makes_run || command == CLI_CHECK);
   *done = false;
-  if (launcher.size > 1 && options->gpus > 0 && (makes_run || command == CLI_CHECK))
+  if (joins && launcher.rank > 0 && (options->gpus > 0 || options->ranks > 1))
+    cli_terminal_mute(); /* one line of all */
+  if (joins && options->gpus > 0)
     return sim_fail(SIM_ERR_USAGE,
                     "--gpus %d in one of %d processes of %s: its processes are the ranks, each with a GPU of its own; "
                     "leave out --gpus",
                     options->gpus, launcher.size, launcher.name);
+  if (joins && options->ranks > 1)
+    return sim_fail(SIM_ERR_USAGE,
+                    "--ranks %d in one of %d processes of %s: its processes are the ranks; leave out --ranks, or give "
+                    "--ranks 1 for runs of their own",
+                    options->ranks, launcher.size, launcher.name);
   if (launcher.size <= 1 || options->ranks > 0 || !(makes_run || refused || command == CLI_CHECK)) return SIM_OK;
   if (launcher.rank > 0) cli_terminal_mute(); /* one process speaks for all */
   *done = command == CLI_CHECK && launcher.rank > 0;

@@ -134,7 +134,13 @@ for mpi in "${mpis[@]}"; do
   # ---- other commands, runs of their own ----
   expect 64 "mpirun has started 4 processes of sim sweep: start sim sweep alone" "${four[@]}" "$SIM" sweep many.lua --seed 1..2
   [ "$(lines)" = 1 ] || fail "$mpi: sim sweep is refused more than once"
-  expect 64 "unknown option '--foo'" "${four[@]}" "${run[@]}" --foo
+  for command in run check; do
+    expect 64 "--ranks 2 in one of 4 processes of mpirun: its processes are the ranks; leave out --ranks" \
+      "${four[@]}" "$SIM" $command many.lua --ranks 2
+    [ "$(lines)" = 1 ] || fail "$mpi: --ranks 2 of sim $command is refused more than once"
+  done
+  [ ! -e many.out ] || fail "$mpi: a refused run leaves a folder"
+  expect 64 "unknown option '--foo' "${four[@]}" "${run[@]}" --foo
   [ "$(lines)" = 1 ] || fail "$mpi: a wrong option is told more than once"
   expect 0 "ranks       4;" "${four[@]}" "$SIM" check many.lua
   [ "$(grep -c 'no faults' output)" = 1 ] || fail "$mpi: several processes of sim check speak"

@@ -140,7 +140,7 @@ for mpi in "${mpis[@]}"; do
     [ "$(lines)" = 1 ] || fail "$mpi: --ranks 2 of sim $command is refused more than once"
   done
   [ ! -e many.out ] || fail "$mpi: a refused run leaves a folder"
-  expect 64 "unknown option '--foo' "${four[@]}" "${run[@]}" --foo
+  expect 64 "unknown option '--foo'" "${four[@]}" "${run[@]}" --foo
   [ "$(lines)" = 1 ] || fail "$mpi: a wrong option is told more than once"
   expect 0 "ranks       4;" "${four[@]}" "$SIM" check many.lua
   [ "$(grep -c 'no faults' output)" = 1 ] || fail "$mpi: several processes of sim check speak"

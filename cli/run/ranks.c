@@ -51,6 +51,7 @@ sim_status cli_ranks_end(sim_status status) {
   if (comm.size == 0) return status;
   if (status != SIM_OK && status != SIM_ERR_STOPPED) {
     comm.ops->abandon(&comm, status, cause.message);
+    if (sim_mpi_given_up(&comm)) cli_terminal_mute(); /* another rank has said it */
     return status;
   }
   SIM_TRY(sim_comm_agree(&comm, 0, &most));

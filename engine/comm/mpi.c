@@ -50,6 +50,7 @@ typedef struct world {
   sim_mpi_request *word_sends, *word_receives; /* [size] */
   /* failures: the first one counts */
   atomic_int failed; /* the first one is in `first` */
+  bool given_up;     /* that is this rank, as another one says; written before `failed` */
   failure first, arriving, own;
   sim_mpi_request failure_receive, *failure_sends; /* [size] */
   /* the watching thread */
@@ -101,18 +102,20 @@ static void look_for_failure(void) {
   int arrived = 0;
   if (atomic_load(&all.failed)) return;
   if (all.mpi->test(&all.failure_receive, &arrived) != 0 || !arrived) return;
+  all.given_up = all.arriving.rank == all.rank;
   note_failure(&all.arriving);
 }
 
 static sim_status check_failure(void) {
   const failure *f = &all.first;
   if (!atomic_load(&all.failed)) return SIM_OK;
-  if (f->rank == all.rank) return sim_fail((sim_status)f->status, "%s", f->message);
+  if (f->rank == all.rank && !all.given_up) return sim_fail((sim_status)f->status, "%s", f->message);
   return sim_fail((sim_status)f->status, "rank %d on %s: %s", f->rank, all.members[f->rank].host, f->message);
 }
 
-/* Tells all ranks but a dead one of a failure, and waits up to a second until that has left this process. */
-static void tell(int rank, sim_status status, int patience, const char *message) {
+/* Tells all ranks but a dead one (-1: none) of a failure, and waits up to a second until that has left this process for
+ * all but the one that has failed, which may be frozen. */
+static void tell(int rank, int dead, sim_status status, int patience, const char *message) {
   pthread_mutex_lock(&all.lock);
   look_for_failure();
   const bool first = !atomic_load(&all.failed);
@@ -120,7 +123,7 @@ static void tell(int rank, sim_status status, int patience, const char *message)
     all.own = (failure){.rank = rank, .status = (int32_t)status, .patience = patience};
     snprintf(all.own.message, sizeof all.own.message, "%s", message);
     for (int r = 0; r < all.size; r++)
-      if (r != all.rank && r != rank)
+      if (r != all.rank && r != dead)
         (void)all.mpi->send(&all.own, sizeof all.own, r, TAG_FAILURE, &all.failure_sends[r]);
     note_failure(&all.own);
   }
@@ -139,7 +142,7 @@ static void tell(int rank, sim_status status, int patience, const char *message)
 }
 
 static void abandon(const sim_comm *comm, sim_status status, const char *message) {
-  tell(comm->rank, status, SIM_MPI_PATIENCE, message);
+  tell(comm->rank, -1, status, SIM_MPI_PATIENCE, message);
 }
 
 /* ---- exchange ---- */
@@ -293,6 +296,8 @@ bool sim_mpi_is(const sim_comm *comm) { return comm->ops == &transport; }
 
 const char *sim_mpi_host(const sim_comm *comm, int rank) { return sim_mpi_is(comm) ? all.members[rank].host : "here"; }
 
+bool sim_mpi_given_up(const sim_comm *comm) { return sim_mpi_is(comm) && atomic_load(&all.failed) && all.given_up; }
+
 int sim_mpi_hosts(const sim_comm *comm) {
   int hosts = 0;
   if (!sim_mpi_is(comm)) return 1;
@@ -354,11 +359,12 @@ static void *watch(void *nothing) {
     silent = exchange_beats(looks % TICKS_A_BEAT == 0) ? 0 : silent + 1;
     const int ended = ended_process();
     if (!atomic_load(&all.watching)) break;
-    if (ended >= 0) tell(ended, SIM_ERR_RANK, ended > 0 ? SIM_MPI_PATIENCE : 1, "has ended without a word (killed?)");
+    if (ended >= 0)
+      tell(ended, ended, SIM_ERR_RANK, ended > 0 ? SIM_MPI_PATIENCE : 1, "has ended without a word (killed?)");
     if (silent == most) {
       char message[96];
       snprintf(message, sizeof message, "has given no sign of life for %.0f s", all.patience);
-      tell(watched_rank(), SIM_ERR_RANK, 1, message);
+      tell(watched_rank(), -1, SIM_ERR_RANK, 1, message);
     }
     if (!atomic_load(&all.failed)) continue;
     const double now = sim_wall_clock();

@@ -26,6 +26,9 @@ int sim_mpi_hosts(const sim_comm *comm);
 /* Whether this is a world of MPI. */
 bool sim_mpi_is(const sim_comm *comm);
 
+/* Whether the others have ended the run because this rank was silent, and have said so. */
+bool sim_mpi_given_up(const sim_comm *comm);
+
 /* Waits for all ranks, and leaves the world in order; *comm is alone then. */
 void sim_mpi_detach(sim_comm *comm);
 /* After a failure: ends the world, and the launcher with this exit code. Rank 0 ends it at once; the others wait until

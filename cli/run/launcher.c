@@ -140,8 +140,8 @@ sim_status cli_mpi_choose(const cli_launcher *launcher, cli_mpi *chosen) {
   for (int i = 0; i < count; i++)
     snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.31s", i ? ", " : "", found[i].name);
   if (!launcher->family)
-    return sim_fail(SIM_ERR_USAGE, "%s starts %d processes, and there are the MPI plugins %s: set SIM_MPI to one",
-                    launcher->name, launcher->size, names);
+    return sim_fail(SIM_ERR_USAGE, "which of the MPI plugins %s is to join the %d processes of %s? set SIM_MPI to one",
+                    names, launcher->size, launcher->name);
   return sim_fail(SIM_ERR_USAGE, "this %s is of %s, and there is no plugin for it (but %s); build it: %s",
                   launcher->name, title(launcher->family), names, command);
 }

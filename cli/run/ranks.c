@@ -48,12 +48,14 @@ sim_status cli_ranks_attach(void) {
 sim_status cli_ranks_end(sim_status status) {
   const sim_error cause = *sim_error_last();
   uint64_t most;
-  if (comm.size <= 1) return status;
+  if (comm.size == 0) return status;
   if (status != SIM_OK && status != SIM_ERR_STOPPED) {
     comm.ops->abandon(&comm, status, cause.message);
+    if (sim_mpi_given_up(&comm)) cli_terminal_mute(); /* another rank has said it */
     return status;
   }
   SIM_TRY(sim_comm_agree(&comm, 0, &most));
+  sim_forked_end(&comm);
   return status == SIM_OK ? SIM_OK : sim_fail_at(status, cause.file, cause.line, "%s", cause.message);
 }
 
@@ -142,12 +144,20 @@ sim_status cli_ranks_join(const cli_options *options, bool *done) {
   const cli_command command = options->command;
   const bool makes_run = command == CLI_RUN || command == CLI_RESUME;
   const bool refused = refusal(command) && !options->script;
+  const bool joins = launcher.size > 1 && (makes_run || command == CLI_CHECK);
   *done = false;
-  if (launcher.size > 1 && options->gpus > 0 && (makes_run || command == CLI_CHECK))
+  if (joins && launcher.rank > 0 && (options->gpus > 0 || options->ranks > 1))
+    cli_terminal_mute(); /* one line of all */
+  if (joins && options->gpus > 0)
     return sim_fail(SIM_ERR_USAGE,
                     "--gpus %d in one of %d processes of %s: its processes are the ranks, each with a GPU of its own; "
                     "leave out --gpus",
                     options->gpus, launcher.size, launcher.name);
+  if (joins && options->ranks > 1)
+    return sim_fail(SIM_ERR_USAGE,
+                    "--ranks %d in one of %d processes of %s: its processes are the ranks; leave out --ranks, or give "
+                    "--ranks 1 for runs of their own",
+                    options->ranks, launcher.size, launcher.name);
   if (launcher.size <= 1 || options->ranks > 0 || !(makes_run || refused || command == CLI_CHECK)) return SIM_OK;
   if (launcher.rank > 0) cli_terminal_mute(); /* one process speaks for all */
   *done = command == CLI_CHECK && launcher.rank > 0;
@@ -194,6 +204,7 @@ typedef struct launch {
   int size, left;
   int how[SIM_RANKS_MAX]; /* wait status */
   bool interrupted;       /* by SIGINT */
+  bool early;             /* rank 0 has ended before the run, with an exit code that does not say so */
   bool stopping;          /* a signal was passed on that ends the run */
   double end;             /* time by which all must have ended; INFINITY: no failure yet */
   sim_heartbeat heartbeat;
@@ -209,9 +220,18 @@ _Noreturn static void become_rank(const launch *l, int rank, pid_t parent, const
   _exit(sim_status_exit_code(SIM_ERR_INTERNAL));
 }
 
+/* Whether a rank has ended by itself, as if its run were over (a library that calls exit): it then says nothing. */
+static bool is_early(const launch *l, int rank, int how) {
+  if (!WIFEXITED(how) || sim_forked_ended(l->forked, rank)) return false;
+  const bool gave_up = sim_forked_failure(l->forked) == SIM_ERR_STOPPED; /* a step, and has told all of it */
+  return WEXITSTATUS(how) == 0 || (WEXITSTATUS(how) == sim_status_exit_code(SIM_ERR_STOPPED) && !gave_up);
+}
+
 static void note_end(launch *l, int rank, int how) {
   char message[96];
+  const bool early = is_early(l, rank, how);
   if (rank == 0) l->first = l->ranks[0];
+  if (rank == 0) l->early = early;
   l->ranks[rank] = 0;
   l->how[rank] = how;
   l->left--;
@@ -219,6 +239,9 @@ static void note_end(launch *l, int rank, int how) {
     snprintf(message, sizeof message, "was killed by signal %d (%s)", WTERMSIG(how), strsignal(WTERMSIG(how)));
     const bool stopped = l->interrupted || WTERMSIG(how) == SIGINT; /* all have agreed to stop before it ends so */
     sim_forked_fail(l->forked, rank, stopped ? SIM_ERR_STOPPED : SIM_ERR_RANK, message);
+  } else if (early) {
+    snprintf(message, sizeof message, "ended with exit code %d before the end of the run", WEXITSTATUS(how));
+    sim_forked_fail(l->forked, rank, SIM_ERR_RANK, message);
   } else if (WEXITSTATUS(how) != 0 && WEXITSTATUS(how) != sim_status_exit_code(SIM_ERR_STOPPED)) {
     snprintf(message, sizeof message, "ended with exit code %d", WEXITSTATUS(how)); /* unless it has said more */
     sim_forked_fail(l->forked, rank, SIM_ERR_RANK, message);
@@ -271,7 +294,7 @@ static void wait_for_ranks(launch *l, const sigset_t *signals) {
   }
 }
 
-/* Rank 0 was killed: gives back its lock, and says what it can no longer say. */
+/* Rank 0 was killed, or ended early: gives back its lock, and says what it can no longer say. */
 static sim_status stand_in(const launch *l, const cli_options *options) {
   static cli_job job; /* only for the path of its folder */
   job.options = options;
@@ -290,8 +313,8 @@ static sim_status stand_in(const launch *l, const cli_options *options) {
 /* The exit code of all: of rank 0, which has heard of every failure before its end; without it, of the failure. */
 static int exit_code(const launch *l, const cli_options *options) {
   if (l->first == 0) return sim_status_exit_code(sim_forked_failure(l->forked));
-  if (!WIFSIGNALED(l->how[0])) return WEXITSTATUS(l->how[0]);
-  if (WTERMSIG(l->how[0]) == SIGINT && l->interrupted) cli_signals_end_by(SIGINT);
+  if (!WIFSIGNALED(l->how[0]) && !l->early) return WEXITSTATUS(l->how[0]);
+  if (!l->early && WTERMSIG(l->how[0]) == SIGINT && l->interrupted) cli_signals_end_by(SIGINT);
   const sim_status status = stand_in(l, options);
   cli_report(status, sim_error_last()->message, options->log_json);
   return sim_status_exit_code(status);

@@ -30,6 +30,7 @@ typedef struct seat {
   _Alignas(LINE) atomic_uint posted;  /* number of the last round of post */
   atomic_ullong words[2];             /* [round % 2] */
   atomic_uint beats;                  /* signs of life */
+  atomic_bool over;                   /* the run has ended on this rank */
 } seat;
 
 enum { NO_FAILURE, FAILURE_WRITTEN_NOW, FAILURE };
@@ -260,6 +261,16 @@ static const sim_transport transport = {.name = "forked",
                                         .test = test,
                                         .abandon = abandon,
                                         .check = check};
+
+/* ---- the end of a run ---- */
+
+void sim_forked_end(const sim_comm *comm) {
+  if (comm->ops != &transport) return;
+  const sim_forked *f = comm->self;
+  atomic_store(&f->block->seats[comm->rank].over, true);
+}
+
+bool sim_forked_ended(const sim_forked *f, int rank) { return atomic_load(&f->block->seats[rank].over); }
 
 /* ---- the block ---- */
 

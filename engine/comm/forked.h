@@ -27,6 +27,11 @@ void sim_forked_detach(sim_comm *comm);
 void sim_forked_fail(sim_forked *forked, int rank, sim_status status, const char *message);
 /* The first failure, with the message "rank N on HOST: ..."; SIM_OK without one. */
 sim_status sim_forked_failure(const sim_forked *forked);
+/* In a rank: the run has ended here, and the end of this process is no failure from now on. Of another transport: does
+ * nothing. */
+void sim_forked_end(const sim_comm *comm);
+/* In the starting process: whether the rank has said so. */
+bool sim_forked_ended(const sim_forked *forked, int rank);
 /* Signs of life of all ranks, for sim_heartbeat_look: words[size]. */
 void sim_forked_words(const sim_forked *forked, uint64_t *words);
 

@@ -1,11 +1,15 @@
 #include "engine/comm/mpi.h"
 
+#include "engine/comm/heartbeat.h"
 #include "engine/wall_clock.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +23,7 @@
 enum { CHUNK = 1 << 30, SPINS = 2000 };
 enum { TAG_SWAP = 1, TAG_WORD, TAG_FAILURE, TAG_BEAT };
 static const double tick = 0.25; /* seconds between two looks of the watching thread */
-enum { TICKS_A_BEAT = 4, TICKS_OF_SILENCE = 4 * SIM_MPI_SILENCE };
+enum { TICKS_A_BEAT = 4 };
 
 /* What all ranks know of each. */
 typedef struct member {
@@ -46,6 +50,7 @@ typedef struct world {
   sim_mpi_request *word_sends, *word_receives; /* [size] */
   /* failures: the first one counts */
   atomic_int failed; /* the first one is in `first` */
+  bool given_up;     /* that is this rank, as another one says; written before `failed` */
   failure first, arriving, own;
   sim_mpi_request failure_receive, *failure_sends; /* [size] */
   /* the watching thread */
@@ -54,6 +59,7 @@ typedef struct world {
   char beat_in, beat_out;
   sim_mpi_request beat_receive, beat_send;
   struct pollfd *processes; /* [size]; fd -1: not watched */
+  double patience;          /* seconds of silence after which a rank counts as lost */
   long delay;               /* longest delay in microseconds before an exchange; 0: none */
   unsigned random;
   sim_comm_totals totals;
@@ -96,18 +102,20 @@ static void look_for_failure(void) {
   int arrived = 0;
   if (atomic_load(&all.failed)) return;
   if (all.mpi->test(&all.failure_receive, &arrived) != 0 || !arrived) return;
+  all.given_up = all.arriving.rank == all.rank;
   note_failure(&all.arriving);
 }
 
 static sim_status check_failure(void) {
   const failure *f = &all.first;
   if (!atomic_load(&all.failed)) return SIM_OK;
-  if (f->rank == all.rank) return sim_fail((sim_status)f->status, "%s", f->message);
+  if (f->rank == all.rank && !all.given_up) return sim_fail((sim_status)f->status, "%s", f->message);
   return sim_fail((sim_status)f->status, "rank %d on %s: %s", f->rank, all.members[f->rank].host, f->message);
 }
 
-/* Tells all ranks but a dead one of a failure, and waits up to a second until that has left this process. */
-static void tell(int rank, sim_status status, int patience, const char *message) {
+/* Tells all ranks but a dead one (-1: none) of a failure, and waits up to a second until that has left this process for
+ * all but the one that has failed, which may be frozen. */
+static void tell(int rank, int dead, sim_status status, int patience, const char *message) {
   pthread_mutex_lock(&all.lock);
   look_for_failure();
   const bool first = !atomic_load(&all.failed);
@@ -115,7 +123,7 @@ static void tell(int rank, sim_status status, int patience, const char *message)
     all.own = (failure){.rank = rank, .status = (int32_t)status, .patience = patience};
     snprintf(all.own.message, sizeof all.own.message, "%s", message);
     for (int r = 0; r < all.size; r++)
-      if (r != all.rank && r != rank)
+      if (r != all.rank && r != dead)
         (void)all.mpi->send(&all.own, sizeof all.own, r, TAG_FAILURE, &all.failure_sends[r]);
     note_failure(&all.own);
   }
@@ -134,7 +142,7 @@ static void tell(int rank, sim_status status, int patience, const char *message)
 }
 
 static void abandon(const sim_comm *comm, sim_status status, const char *message) {
-  tell(comm->rank, status, SIM_MPI_PATIENCE, message);
+  tell(comm->rank, -1, status, SIM_MPI_PATIENCE, message);
 }
 
 /* ---- exchange ---- */
@@ -288,6 +296,8 @@ bool sim_mpi_is(const sim_comm *comm) { return comm->ops == &transport; }
 
 const char *sim_mpi_host(const sim_comm *comm, int rank) { return sim_mpi_is(comm) ? all.members[rank].host : "here"; }
 
+bool sim_mpi_given_up(const sim_comm *comm) { return sim_mpi_is(comm) && atomic_load(&all.failed) && all.given_up; }
+
 int sim_mpi_hosts(const sim_comm *comm) {
   int hosts = 0;
   if (!sim_mpi_is(comm)) return 1;
@@ -327,7 +337,10 @@ static bool exchange_beats(bool send) {
 
 /* A process of this host that has ended while the run goes on; -1: none. Waits for a tick at most. */
 static int ended_process(void) {
-  if (poll(all.processes, (nfds_t)all.size, (int)(1000 * tick)) <= 0) return -1;
+  int n;
+  do n = poll(all.processes, (nfds_t)all.size, (int)(1000 * tick));
+  while (n < 0 && errno == EINTR); /* which is no tick */
+  if (n <= 0) return -1;
   for (int r = 0; r < all.size; r++)
     if (all.processes[r].revents) {
       (void)close(all.processes[r].fd);
@@ -340,16 +353,18 @@ static int ended_process(void) {
 /* Silence is counted in looks, not by the clock: a job that is suspended as a whole and goes on loses none of them. */
 static void *watch(void *nothing) {
   (void)nothing;
+  const long most = lrint(all.patience / tick);
   double since = 0;
-  for (int looks = 0, silent = 0; atomic_load(&all.watching); looks++) {
+  for (long looks = 0, silent = 0; atomic_load(&all.watching); looks++) {
     silent = exchange_beats(looks % TICKS_A_BEAT == 0) ? 0 : silent + 1;
     const int ended = ended_process();
     if (!atomic_load(&all.watching)) break;
-    if (ended >= 0) tell(ended, SIM_ERR_RANK, ended > 0 ? SIM_MPI_PATIENCE : 1, "has ended without a word (killed?)");
-    if (silent == TICKS_OF_SILENCE) {
+    if (ended >= 0)
+      tell(ended, ended, SIM_ERR_RANK, ended > 0 ? SIM_MPI_PATIENCE : 1, "has ended without a word (killed?)");
+    if (silent == most) {
       char message[96];
-      snprintf(message, sizeof message, "has given no sign of life for %d s", SIM_MPI_SILENCE);
-      tell(watched_rank(), SIM_ERR_RANK, 1, message);
+      snprintf(message, sizeof message, "has given no sign of life for %.0f s", all.patience);
+      tell(watched_rank(), -1, SIM_ERR_RANK, 1, message);
     }
     if (!atomic_load(&all.failed)) continue;
     const double now = sim_wall_clock();
@@ -405,8 +420,13 @@ static sim_status listen(void) {
 }
 
 static sim_status start_watching(void) {
+  sigset_t every, before;
   atomic_store(&all.watching, true);
-  if (pthread_create(&all.watch, NULL, watch, NULL) == 0) return SIM_OK;
+  sigfillset(&every); /* signals are handled by the thread of the time loop */
+  pthread_sigmask(SIG_SETMASK, &every, &before);
+  const int error = pthread_create(&all.watch, NULL, watch, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error == 0) return SIM_OK;
   atomic_store(&all.watching, false);
   return sim_no_memory("the thread that watches the ranks");
 }
@@ -424,6 +444,7 @@ sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, s
   all.size = comm->size;
   const long chunk = setting("SIM_COMM_CHUNK", CHUNK);
   all.chunk = chunk > 0 ? (int)chunk : CHUNK;
+  all.patience = fmin(fmax(sim_heartbeat_limit(), tick), 1e8);
   all.delay = setting("SIM_COMM_DELAY", 900000);
   all.random = (unsigned)comm->rank * 2654435761u + (unsigned)getpid();
   comm->ops = &transport;
@@ -471,7 +492,7 @@ void sim_mpi_detach(sim_comm *comm) {
       all.mpi->abort(sim_status_exit_code(SIM_ERR_RANK));
     (void)all.mpi->cancel(&all.failure_receive);
   }
-  (void)alarm(SIM_MPI_SILENCE); /* a rank that dies now must not keep the others for ever */
+  (void)alarm((unsigned)ceil(all.patience)); /* a rank that dies now must not keep the others for ever */
   (void)all.mpi->end();
   (void)alarm(0);
   *comm = sim_comm_alone;

@@ -1,15 +1,13 @@
 /* Ranks that a launcher (mpirun, srun) has started on one or more hosts, connected by a plugin for their MPI library
- * (mpi_plugin.h). A thread of each rank watches the others: a rank that dies or falls silent ends the run. */
+ * (mpi_plugin.h). A thread of each rank watches the others: a rank that dies, or is silent for sim_heartbeat_limit(),
+ * ends the run. */
 #ifndef SIM_ENGINE_COMM_MPI_H
 #define SIM_ENGINE_COMM_MPI_H
 
 #include "engine/comm/comm.h"
 #include "engine/comm/mpi_plugin.h"
 
-enum {
-  SIM_MPI_SILENCE = 30, /* seconds without a sign of life after which a rank counts as dead */
-  SIM_MPI_PATIENCE = 20 /* seconds after a failure until a rank that goes on is ended */
-};
+enum { SIM_MPI_PATIENCE = 20 }; /* seconds after a failure until a rank that goes on is ended */
 
 /* Loads a plugin. It stays loaded. SIM_ERR_USAGE names the file and the reason. */
 sim_status sim_mpi_load(const char *path, const sim_mpi_plugin **plugin) SIM_MUST_CHECK;
@@ -27,6 +25,9 @@ const char *sim_mpi_host(const sim_comm *comm, int rank);
 int sim_mpi_hosts(const sim_comm *comm);
 /* Whether this is a world of MPI. */
 bool sim_mpi_is(const sim_comm *comm);
+
+/* Whether the others have ended the run because this rank was silent, and have said so. */
+bool sim_mpi_given_up(const sim_comm *comm);
 
 /* Waits for all ranks, and leaves the world in order; *comm is alone then. */
 void sim_mpi_detach(sim_comm *comm);

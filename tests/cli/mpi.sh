@@ -131,9 +131,25 @@ for mpi in "${mpis[@]}"; do
   until_true 20 none_of "killed_$mpi"
   expect 75 "continues from checkpoint" "$SIM" resume "killed_$mpi" --ranks 2 --threads 1 --wall 1
 
+  for rank in 2 0; do # the launcher wakes a frozen rank when the others have ended
+    SIM_COMM_PATIENCE=3 begin "frozen${rank}_$mpi"
+    kill -s STOP "$(rank_of "frozen${rank}_$mpi" $rank)"
+    finish
+    ((code == 82 && SECONDS < 20)) || fail "$mpi: rank $rank frozen: exit $code after $SECONDS s"
+    [ "$(lines)" = 1 ] || fail "$mpi: a frozen rank $rank is not told in one line"
+    grep -qF "sim: rank $rank on $(uname -n): has given no sign of life for 3 s" output ||
+      fail "$mpi: what the line of a frozen rank $rank says"
+  done
+
   # ---- other commands, runs of their own ----
   expect 64 "mpirun has started 4 processes of sim sweep: start sim sweep alone" "${four[@]}" "$SIM" sweep many.lua --seed 1..2
   [ "$(lines)" = 1 ] || fail "$mpi: sim sweep is refused more than once"
+  for command in run check; do
+    expect 64 "--ranks 2 in one of 4 processes of mpirun: its processes are the ranks; leave out --ranks" \
+      "${four[@]}" "$SIM" $command many.lua --ranks 2
+    [ "$(lines)" = 1 ] || fail "$mpi: --ranks 2 of sim $command is refused more than once"
+  done
+  [ ! -e many.out ] || fail "$mpi: a refused run leaves a folder"
   expect 64 "unknown option '--foo'" "${four[@]}" "${run[@]}" --foo
   [ "$(lines)" = 1 ] || fail "$mpi: a wrong option is told more than once"
   expect 0 "ranks       4;" "${four[@]}" "$SIM" check many.lua

@@ -2,6 +2,8 @@
  *   ahead    its clocks are 10^6 s ahead of those of the others
  *   fast     its clocks run 100 times too fast
  *   stuck    its clocks stand still
+ *   exit0, exit75  its process ends with this exit code in one of its exchanges once the file FAULT_FILE exists (with
+ *            SIM_COMM_DELAY set)
  *   hang     its main thread hangs in its exchanges once the file FAULT_FILE exists (with SIM_COMM_DELAY set); the
  *            thread that gives signs of life goes on */
 #define _GNU_SOURCE
@@ -37,6 +39,7 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct
 
 __attribute__((visibility("default"))) int nanosleep(const struct timespec *wanted, struct timespec *left) {
   const char *file = getenv("FAULT_FILE");
+  if (strncmp(fault, "exit", 4) == 0 && file && access(file, F_OK) == 0) _exit(atoi(fault + 4));
   while (strcmp(fault, "hang") == 0 && file && access(file, F_OK) == 0) (void)sleep(1000);
   return (int)syscall(SYS_nanosleep, wanted, left);
 }

@@ -193,6 +193,8 @@ for environment in OMPI_COMM_WORLD_SIZE=1 PMI_SIZE=1 "SLURM_PROCID=0 SLURM_STEP_
   # shellcheck disable=SC2086
   expect 0 "" env $environment "${run[@]}" --set paths=700 -o launched --force
 done
+expect 64 "--ranks 2 in one of 4 processes of mpirun" env OMPI_COMM_WORLD_SIZE=4 "${run[@]}" -o refused --ranks 2
+[ ! -e refused ] || fail "a run of --ranks in a launcher's process leaves a folder"
 expect 0 "" env OMPI_COMM_WORLD_SIZE=4 "${run[@]}" --set paths=700 -o launched --force --ranks 1
 
 # ---- check ----

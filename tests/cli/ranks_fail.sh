@@ -103,6 +103,18 @@ for rank in 2 0; do
     fail "rank $rank frozen: what the line says"
   goes_on "frozen$rank"
 done
+for fault in "exit0 2" "exit75 1" "exit0 0"; do
+  rank=${fault#* } code=${fault% *}
+  start early LD_PRELOAD="$FAULTS" FAULT="$code" FAULT_RANK="$rank" FAULT_FILE="$PWD/early.now" SIM_COMM_DELAY=10
+  begin=$(seconds)
+  touch early.now
+  ended 82 15 early "rank $rank: $code"
+  one_line "rank $rank: $code"
+  grep -qF "sim: rank $rank on $host: ended with exit code ${code#exit} before the end of the run; see why, then: sim resume early" output ||
+    fail "rank $rank: $code: what the line says"
+  goes_on early
+  rm -r early early.now
+done
 start stopped
 begin=$(seconds)
 kill -s STOP "$(rank_of "$pid" 2)"

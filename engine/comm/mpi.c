@@ -487,12 +487,12 @@ static sim_status drain_beats(void) {
 void sim_mpi_detach(sim_comm *comm) {
   uint64_t most;
   if (all.size > 1 && all.size <= SIM_RANKS_MAX) {
-    stop_watching(); /* all do so before any ends */
+    stop_watching();                           /* all do so before any ends */
+    (void)alarm((unsigned)ceil(all.patience)); /* from here on nothing else ends the wait for a rank */
     if (drain_beats() != SIM_OK || sim_comm_agree(comm, 0, &most) != SIM_OK)
       all.mpi->abort(sim_status_exit_code(SIM_ERR_RANK));
     (void)all.mpi->cancel(&all.failure_receive);
   }
-  (void)alarm((unsigned)ceil(all.patience)); /* a rank that dies now must not keep the others for ever */
   (void)all.mpi->end();
   (void)alarm(0);
   *comm = sim_comm_alone;

@@ -30,8 +30,8 @@ nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, doubl
   return out;
 }
 
-/* Seconds, measured for Plummer spheres. CPU: one thread, 10^4 to 10^5 bodies; CUDA: an H200, 10^7 bodies, the start
- * by count of what the kernels take at 10^5. bench_nbody_methods compares the estimates with what a machine does. */
+/* Seconds, measured for Plummer spheres. CPU: one thread, 10^4 to 10^5 bodies; CUDA: an H200, 10^4 to
+ * 3 10^6 bodies. bench_nbody_methods compares the estimates with what a machine does. */
 typedef struct rates {
   double far[NBODY_FMM_ORDER_MAX + 1]; /* of one M2L, by order */
   double near, pair;                   /* of a pair in a near list, of an interaction of direct sums */
@@ -45,8 +45,8 @@ static const rates on_cpu[SIM_ISA_COUNT][2] = {
     [SIM_ISA_AVX512] = {{{0, 0, 0, 3.5e-9, 7.5e-9, 16e-9, 36e-9}, 0.48e-9, 0.221e-9, 0.29e-6, 0},
                         {{0, 0, 0, 1.6e-9, 3.5e-9, 7.5e-9, 17.5e-9}, 0.165e-9, 0.0735e-9, 0.19e-6, 0}},
 };
-static const rates on_cuda[2] = {{{0, 0, 0, 40e-12, 64e-12, 111e-12, 200e-12}, 9.9e-12, 1.1e-12, 0.36e-9, 0.7e-3},
-                                 {{0, 0, 0, 18e-12, 29e-12, 50e-12, 91e-12}, 1.43e-12, 0.33e-12, 0.3e-9, 0.7e-3}};
+static const rates on_cuda[2] = {{{0, 0, 0, 15e-12, 24e-12, 41e-12, 74e-12}, 3.7e-12, 1.1e-12, 0.13e-9, 1.8e-3},
+                                 {{0, 0, 0, 12e-12, 19e-12, 33e-12, 59e-12}, 0.93e-12, 0.33e-12, 0.2e-9, 0.72e-3}};
 /* Seconds a body of what one CPU thread does alone: cells, offsets of the sort. */
 static const double alone = 10e-9;
 

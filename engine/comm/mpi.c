@@ -57,6 +57,7 @@ typedef struct world {
   pthread_t watch;
   atomic_bool watching;
   char beat_in, beat_out;
+  bool beats_over; /* the last one of the watched rank has come */
   sim_mpi_request beat_receive, beat_send;
   struct pollfd *processes; /* [size]; fd -1: not watched */
   double patience;          /* seconds of silence after which a rank counts as lost */
@@ -322,17 +323,22 @@ static void end_world(int exit_code) {
 /* Rank r looks for signs of life of rank r - 1. */
 static int watched_rank(void) { return (all.rank + all.size - 1) % all.size; }
 
+/* Under the lock. Takes over a sign of life that has come; the last one is 1. Returns MPI's error. */
+static int next_beat(void) {
+  all.beats_over = all.beat_in == 1;
+  return all.beats_over ? 0 : all.mpi->receive(&all.beat_in, 1, watched_rank(), TAG_BEAT, &all.beat_receive);
+}
+
 /* Sends a sign of life, and receives those of the watched rank; returns whether one has come. */
 static bool exchange_beats(bool send) {
   int done = 0, arrived = 0;
   pthread_mutex_lock(&all.lock);
   look_for_failure();
-  if (all.mpi->test(&all.beat_receive, &arrived) == 0 && arrived)
-    (void)all.mpi->receive(&all.beat_in, 1, watched_rank(), TAG_BEAT, &all.beat_receive);
+  if (!all.beats_over && all.mpi->test(&all.beat_receive, &arrived) == 0 && arrived) next_beat();
   if (send && all.mpi->test(&all.beat_send, &done) == 0 && done)
     (void)all.mpi->send(&all.beat_out, 1, (all.rank + 1) % all.size, TAG_BEAT, &all.beat_send);
   pthread_mutex_unlock(&all.lock);
-  return arrived != 0;
+  return arrived || all.beats_over;
 }
 
 /* A process of this host that has ended while the run goes on; -1: none. Waits for a tick at most. */
@@ -467,18 +473,18 @@ static void stop_watching(void) {
   (void)pthread_join(all.watch, NULL);
 }
 
-/* The last sign of life is 1: after it nothing is under way that could keep MPI_Finalize waiting. */
+/* After the last signs of life nothing is under way that could keep MPI_Finalize waiting. The watching thread may have
+ * had that of the watched rank, which ends earlier. */
 static sim_status drain_beats(void) {
   SIM_TRY(wait_for(&all.beat_send, "end"));
   all.beat_out = 1;
   pthread_mutex_lock(&all.lock);
   int error = all.mpi->send(&all.beat_out, 1, (all.rank + 1) % all.size, TAG_BEAT, &all.beat_send);
   pthread_mutex_unlock(&all.lock);
-  while (error == 0) {
+  while (error == 0 && !all.beats_over) {
     SIM_TRY(wait_for(&all.beat_receive, "end"));
-    if (all.beat_in == 1) break;
     pthread_mutex_lock(&all.lock);
-    error = all.mpi->receive(&all.beat_in, 1, watched_rank(), TAG_BEAT, &all.beat_receive);
+    error = next_beat();
     pthread_mutex_unlock(&all.lock);
   }
   return error == 0 ? wait_for(&all.beat_send, "end") : mpi_error(error, "end");

@@ -5,8 +5,12 @@
 start_slurm
 trap 'stop_slurm; cleanup' EXIT
 scenario s.lua
-form=${1:-short} steps=30000
-[ "$form" = short ] || steps=220000
+form=${1:-short} steps=220000
+if [ "$form" = short ]; then # ten seconds of steps, which jobs of three cut into four or more
+  begin=$(date +%s%N)
+  "$SIM" run s.lua --set n=700 --set steps=3000 -o probe --threads 1 >/dev/null
+  steps=$((3000 * 10000000000 / ($(date +%s%N) - begin)))
+fi
 args=(--set n=700 --set "steps=$steps" --set "every=every 2 s")
 
 "$SIM" run s.lua "${args[@]}" -o whole --threads 1 >/dev/null

@@ -17,6 +17,12 @@ static void cell(const char *text) {
 
 static void row_end(void) { puts(" |"); }
 
+/* Level of the pages' own heading: 1 where the page is printed alone, 2 in the whole reference. */
+static int top = 2;
+
+/* Prints the marks of a heading `below` levels under the page's own. */
+static void heading(int below) { printf("\n%.*s ", top + below, "######"); }
+
 static void cell_next(const char *text) {
   printf(" | ");
   cell(text);
@@ -33,7 +39,8 @@ static void print_option(const cli_option_row *row, const cli_option_help *help)
 }
 
 static void print_command(const cli_command_row *row) {
-  printf("\n### sim %s\n\n```text\nsim %s%s%s\n```\n\n", row->name, row->name, *row->usage ? " " : "", row->usage);
+  heading(1);
+  printf("sim %s\n\n```text\nsim %s%s%s\n```\n\n", row->name, row->name, *row->usage ? " " : "", row->usage);
   cell(row->purpose);
   puts(".\n");
   if (row->more) printf("```text\n%s```\n\n", row->more);
@@ -45,15 +52,22 @@ static void print_command(const cli_command_row *row) {
   printf("\nFor example:\n\n```text\n%s```\n", row->example);
 }
 
-void cli_commands_markdown(void) {
-  puts("## Commands");
+static void print_commands(void) {
+  heading(0);
+  puts("Commands");
   for (int c = 0; c < CLI_COMMAND_ROWS; c++) print_command(&cli_commands[c]);
-  puts("\n## Exit codes\n\n| code | meaning |\n|---|---|");
+  heading(1);
+  puts("Exit codes\n\n| code | meaning |\n|---|---|");
   for (sim_status status = SIM_OK; status < SIM_STATUS_COUNT; status++) {
     printf("| %d", sim_status_exit_code(status));
     cell_next(sim_status_meaning(status));
     row_end();
   }
+}
+
+void cli_commands_markdown(void) {
+  top = 1;
+  print_commands();
 }
 
 /* ---- models ---- */
@@ -84,7 +98,8 @@ static void print_lists(const sim_schema *schema, const char *path);
 
 static void print_variant(const char *key, const sim_schema *variant) {
   const bool named = *variant->name != '\0';
-  printf("\n#### `%s`: %s%s { }\n\n", key, named ? "sim." : "a plain table", variant->name);
+  heading(2);
+  printf("`%s`: %s%s { }\n\n", key, named ? "sim." : "a plain table", variant->name);
   cell(variant->doc);
   puts("\n\n| key | accepts | needed | meaning |\n|---|---|---|---|");
   print_keys(variant, "");
@@ -104,7 +119,8 @@ static void print_lists(const sim_schema *schema, const char *path) {
 }
 
 static void print_columns(const char *name, const char *doc, const sim_field *fields) {
-  printf("\n#### `%s`\n\n", name);
+  heading(2);
+  printf("`%s`\n\n", name);
   cell(doc);
   puts("\n\n| name | dimension | meaning |\n|---|---|---|");
   for (const sim_field *field = fields; field->name; field++) {
@@ -118,7 +134,8 @@ static void print_columns(const char *name, const char *doc, const sim_field *fi
 }
 
 static void print_model(const sim_model *model) {
-  printf("\n## sim.%s\n\n", model->name);
+  heading(0);
+  printf("sim.%s\n\n", model->name);
   cell(model->doc);
   printf("\n\nRuns on:");
   const char *comma = " ";
@@ -135,18 +152,22 @@ static void print_model(const sim_model *model) {
     comma = ", ";
   }
   printf(".\n\nA small scenario (`sim new %s`):\n\n```lua\n%s```\n", model->name, model->example);
-  puts("\n### Parameters\n\n| key | accepts | needed | meaning |\n|---|---|---|---|");
+  heading(1);
+  puts("Parameters\n\n| key | accepts | needed | meaning |\n|---|---|---|---|");
   print_keys(model->parameters, "");
   print_lists(model->parameters, "");
-  puts("\n### Tables\n\nDatasets of `tables.h5`, each with `step` and `time`.");
+  heading(1);
+  puts("Tables\n\nDatasets of `tables.h5`, each with `step` and `time`.");
   for (const sim_table *const *table = model->tables; *table; table++)
     print_columns((*table)->name, (*table)->doc, (*table)->columns);
   if (model->described) puts("\nTables that a scenario asks for; capitals stand for names of the scenario.");
   for (const sim_table *const *table = model->described; table && *table; table++)
     print_columns((*table)->name, (*table)->doc, (*table)->columns);
-  puts("\n### State\n\nArrays of snapshots and checkpoints.");
+  heading(1);
+  puts("State\n\nArrays of snapshots and checkpoints.");
   print_columns("arrays", "State arrays.", model->state);
-  puts("\n### References\n");
+  heading(1);
+  puts("References\n");
   for (const char *const *reference = model->references; *reference; reference++) {
     printf("- ");
     cell(*reference);
@@ -158,11 +179,12 @@ sim_status cli_markdown(const char *name) {
   const sim_model *model = NULL;
   if (name) {
     SIM_TRY(cli_find_model(name, &model));
+    top = 1;
     print_model(model);
     return SIM_OK;
   }
   printf("# Reference of sim %s\n\n", cli_version_text);
-  cli_commands_markdown();
+  print_commands();
   for (const sim_model *const *each = sim_models; *each; each++) print_model(*each);
   return SIM_OK;
 }

@@ -13,11 +13,12 @@ sed -n '/^exit codes/,$p' help | awk 'NR > 1 { print $1 }' >codes
 expect 0 "# Reference of sim" "$SIM" describe --markdown
 cp output all.md
 expect 0 "## Exit codes" "$SIM" help --markdown
-sed -n '3,/^## sim\./p' all.md | sed '/^## sim\./d' | diff -B - output >/dev/null || fail "the commands of describe --markdown are others"
+sed -n '/^## Commands/,/^## sim\./p' all.md | sed '/^## sim\./d; s/^##/#/' | diff -B - output >/dev/null ||
+  fail "the commands of describe --markdown are others"
 while read -r option; do grep -qF -- "$option" all.md || fail "the reference lacks $option"; done <options
 while read -r code; do grep -q "^| $code | " all.md || fail "the reference lacks the exit code $code"; done <codes
 while read -r model; do
-  expect 0 "## sim.$model" "$SIM" describe "$model" --markdown
+  expect 0 "# sim.$model" "$SIM" describe "$model" --markdown
   # Each key and column of the text: its first word, where a description follows.
   "$SIM" describe "$model" >text
   sed -n '/^Parameters/,/^References/p' text | sed -nE 's/^ {2,12}([a-z][A-Za-z0-9_]*) +[^ ].*$/\1/p' |

@@ -261,23 +261,31 @@ static void print_error(double error) {
     printf(" %10.1e", error);
 }
 
-/* One line: name, value with the digits to trust, their number, error, and what the error is made of. */
+/* Whether an error is not tested that the run may have: of its steps, or of its rounding. */
+static bool lacks_tests(const trial *own, const trial *half, const trial *other) {
+  return (integrate_value(own->job, "dt") && !half->kept) || !other->kept;
+}
+
+/* One line: name, value with the digits to trust, their number, error, and what the error is made of. Where a test is
+ * lacking no digit is to be trusted, and their number is a limit. */
 static void print_column(const trial *own, const trial *half, const trial *other, const rows *table, int column) {
-  const bool is_double = cli_common(own->job)->precision == SIM_DOUBLE;
+  const int precision = cli_common(own->job)->precision;
   const double value = last_value(table, column);
   /* A method of order p makes errors of 2^p / (2^p - 1) times the difference: at most twice, for p >= 1. */
   const double step = 2 * difference(table, half, column);
-  const double rounding = rounding_error(difference(table, other, column), value, is_double);
+  const double rounding = rounding_error(difference(table, other, column), value, precision == SIM_DOUBLE);
   const double stated = stated_error(own, table, column);
-  const double finest = fabs(value) * (is_double ? DBL_EPSILON : FLT_EPSILON);
+  const double finest = fabs(value) * (precision == SIM_SINGLE ? FLT_EPSILON : DBL_EPSILON);
   const double error = fmax(fmax(fmax(step, rounding), stated), finest);
+  const bool limit = lacks_tests(own, half, other);
   const int digits = digits_of(value, error);
-  char name[160], text[40] = "?";
+  char name[160], text[40] = "?", number[16];
   snprintf(name, sizeof name, "%s.%s", table->name, table->columns[column]);
-  if (digits > 0) snprintf(text, sizeof text, "%.*g", digits, value);
-  if (value == 0 && error == 0) snprintf(text, sizeof text, "0");
+  snprintf(number, sizeof number, "%s%d", limit && digits > 0 ? "<=" : "", digits);
+  if (digits > 0 && !limit) snprintf(text, sizeof text, "%.*g", digits, value);
+  if (value == 0 && error == 0 && !limit) snprintf(text, sizeof text, "0");
   if (isnan(value)) snprintf(text, sizeof text, "none");
-  printf("%-32s %-22s %6d %10.1e", name, text, digits, error);
+  printf("%-32s %-22s %6s %10.1e", name, text, number, error);
   print_error(step);
   print_error(rounding);
   print_error(stated);
@@ -292,15 +300,25 @@ static const char *other_precision(const sim_model *model, int own) {
   return NULL;
 }
 
-/* Says why a test was left out; the errors are then lower limits. */
-static void say_left_out(const trial *own, const char *precision) {
+/* Runs the scenario in another precision; where it cannot have that one, says so: other->kept is then false. */
+static sim_status try_precision(trial *other, const trial *own, const cli_options *options, const char *precision) {
+  const sim_status status = run_trial(other, options, precision, own->fixed ? own->dt : 0);
+  if (status != SIM_ERR_SCENARIO && status != SIM_ERR_NO_DEVICE)
+    return status == SIM_OK ? SIM_OK : sim_fail_context("in %s precision", precision);
+  sim_log(SIM_LOG_WARN, "the scenario has no %s precision%s%s", precision, *sim_error_last()->message ? ": " : "",
+          sim_error_last()->message);
+  sim_error_clear();
+  return SIM_OK;
+}
+
+/* Says why a test was left out. */
+static void say_left_out(const trial *own, const trial *other) {
   if (!integrate_value(own->job, "dt"))
-    puts("no step test: the model has no integrate.dt; its own estimates are in the column stated");
+    puts("no step test: the model has no integrate.dt. Its own estimates are in the column stated");
   else if (!own->fixed)
-    puts("no step test: the steps are not all integrate.dt long; run it with a smaller accuracy parameter (eta, rtol) "
-         "and "
-         "compare. Digits are an upper limit");
-  if (!precision) puts("no precision test: the model has one precision. Rounding is not in the errors");
+    puts("no step test: the steps are not all integrate.dt long. Digits are an upper limit; compare with a run of a "
+         "smaller accuracy parameter (eta, rtol)");
+  if (!other->kept) puts("no precision test: the scenario runs in one precision. Rounding is not in the errors");
 }
 
 static sim_status verify_trials(const cli_options *options, trial *trials) {
@@ -311,18 +329,19 @@ static sim_status verify_trials(const cli_options *options, trial *trials) {
   const char *name = other_precision(own->job->model, precision);
   if (own->fixed) {
     sim_log(SIM_LOG_INFO, "run 2: with the step %.9g, half of %.9g", 0.5 * own->dt, own->dt);
-    SIM_TRY(run_trial(half, options, NULL, 0.5 * own->dt));
+    if (run_trial(half, options, NULL, 0.5 * own->dt) != SIM_OK)
+      return sim_fail_context("with half the step, %.9g", 0.5 * own->dt);
   }
   if (name) {
     sim_log(SIM_LOG_INFO, "run %d: in %s precision", own->fixed ? 3 : 2, name);
-    SIM_TRY(run_trial(other, options, name, own->fixed ? own->dt : 0));
+    SIM_TRY(try_precision(other, own, options, name));
   }
   printf("%s: sim.%s, %s precision, seed %llu", options->target, own->job->model->name,
          sim_precision_name((sim_precision)precision), (unsigned long long)cli_common(own->job)->seed);
-  if (own->fixed) printf("; steps of %.9g and %.9g", own->dt, half->dt);
-  if (name) printf("; also in %s", name);
+  if (half->kept) printf("; steps of %.9g and %.9g", own->dt, half->dt);
+  if (other->kept) printf("; also in %s", name);
   puts("");
-  say_left_out(own, name);
+  say_left_out(own, other);
   printf("%-32s %-22s %6s %10s %10s %10s %10s\n", "last row", "trusted", "digits", "error", "step", "rounding",
          "stated");
   for (size_t i = 0; i < own->table_count; i++)

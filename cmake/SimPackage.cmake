@@ -1,5 +1,5 @@
-# Packages by CPack, for `./dev package`: a .deb with its symbols in a -dbgsym package, and a relocatable .tar.gz with its
-# symbols in another one. Include it before any target, and call sim_packages() after the last.
+# Packages by CPack, for `./dev package`: a .deb with its symbols in a -dbgsym package, and a relocatable .tar.gz with
+# its symbols in another one. Include it before any target, and call sim_packages() after the last.
 
 option(SIM_PACKAGE "A build for packages: with debugging symbols, and without the names of this machine's folders" OFF)
 if(SIM_PACKAGE)

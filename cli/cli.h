@@ -27,6 +27,9 @@ typedef enum cli_command {
   CLI_INFO,
   CLI_BENCH,
   CLI_NEW,
+  CLI_VERIFY,
+  CLI_DOCTOR,
+  CLI_COMPLETION,
   CLI_HELP,
   CLI_VERSION,
   CLI_COMMANDS
@@ -69,6 +72,7 @@ typedef struct cli_options {
   bool force, log_json, no_progress, profile;
   bool quick, json, scaling; /* of bench */
   int warm, steps;           /* of bench; -1, 0: automatic */
+  bool markdown, man;        /* of describe and help: the form of the text */
   char command_line[4096];   /* quoted for a shell */
 } cli_options;
 
@@ -133,6 +137,18 @@ sim_status cli_list(void) SIM_MUST_CHECK;
 sim_status cli_describe(const char *model) SIM_MUST_CHECK;
 sim_status cli_new(const char *model) SIM_MUST_CHECK;
 sim_status cli_info(void) SIM_MUST_CHECK;
+/* markdown.c: the reference of one model; NULL: of everything. */
+sim_status cli_markdown(const char *model) SIM_MUST_CHECK;
+/* Commands, options and exit codes as Markdown. */
+void cli_commands_markdown(void);
+/* manual.c: prints the man page sim(1). */
+void cli_manual(void);
+/* completion.c: prints completions for bash, zsh or fish. SIM_ERR_USAGE: another shell. */
+sim_status cli_completion(const char *shell) SIM_MUST_CHECK;
+/* doctor.c: prints one line for each fact on this machine. SIM_ERR_FAULTS if one of them is a fault. */
+sim_status cli_doctor(void) SIM_MUST_CHECK;
+/* verify.c: of a folder its files, of a scenario the digits of its observables. SIM_ERR_FAULTS: faults were found. */
+sim_status cli_verify(const cli_options *options) SIM_MUST_CHECK;
 void cli_version(void);
 extern const char cli_version_text[], cli_revision_text[], cli_compiler_text[];
 

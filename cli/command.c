@@ -20,6 +20,15 @@ static bool fill_standard_descriptors(void) {
   return true;
 }
 
+static void print_help(const cli_options *options) {
+  if (options->man)
+    cli_manual();
+  else if (options->markdown)
+    cli_commands_markdown();
+  else
+    cli_help(options->about);
+}
+
 static sim_status dispatch(const cli_options *options) {
   switch (options->command) {
   case CLI_RUN: return cli_run(options);
@@ -29,11 +38,14 @@ static sim_status dispatch(const cli_options *options) {
   case CLI_BATCH: return cli_batch(options);
   case CLI_STATUS: return cli_status_show(options);
   case CLI_LIST: return cli_list();
-  case CLI_DESCRIBE: return cli_describe(options->target);
+  case CLI_DESCRIBE: return options->markdown ? cli_markdown(options->target) : cli_describe(options->target);
   case CLI_NEW: return cli_new(options->target);
   case CLI_INFO: return cli_info();
   case CLI_BENCH: return cli_bench(options);
-  case CLI_HELP: cli_help(options->about); return SIM_OK;
+  case CLI_VERIFY: return cli_verify(options);
+  case CLI_DOCTOR: return cli_doctor();
+  case CLI_COMPLETION: return cli_completion(options->target);
+  case CLI_HELP: print_help(options); return SIM_OK;
   case CLI_VERSION: cli_version(); return SIM_OK;
   case CLI_COMMANDS: break;
   }
@@ -58,7 +70,7 @@ static bool shows(const cli_options *options) {
 /* Whether the command runs parallel loops, here or in programs that it starts. */
 static bool computes(const cli_options *options) {
   return options->command == CLI_RUN || options->command == CLI_RESUME || options->command == CLI_SWEEP ||
-         options->command == CLI_BENCH;
+         options->command == CLI_BENCH || options->command == CLI_VERIFY;
 }
 
 /* Whether the command makes a run, which may have several ranks. */

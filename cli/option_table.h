@@ -13,23 +13,33 @@ enum {
   ON_BATCH = 1 << CLI_BATCH,
   ON_STATUS = 1 << CLI_STATUS,
   ON_BENCH = 1 << CLI_BENCH,
+  ON_DESCRIBE = 1 << CLI_DESCRIBE,
+  ON_VERIFY = 1 << CLI_VERIFY,
+  ON_HELP = 1 << CLI_HELP,
   ON_SCENARIO = ON_RUN | ON_CHECK | ON_SWEEP | ON_BATCH,
-  ON_MODEL = ON_SCENARIO | ON_RESUME | ON_BENCH,
+  ON_MODEL = ON_SCENARIO | ON_RESUME | ON_BENCH | ON_VERIFY,
   ON_EVERY = (1 << CLI_COMMANDS) - 1
 };
+
+/* What shells complete a value with: one of these kinds of names, or else a list of words separated by blanks. */
+#define COMPLETE_FOLDER "DIR"
+#define COMPLETE_SCENARIO "LUA" /* or a folder on the way to one */
+#define COMPLETE_MODEL "MODEL"
+#define COMPLETE_COMMAND "COMMAND"
 
 typedef struct cli_command_row {
   const char *name;
   cli_command command;
   bool needs_target;
-  const char *target;  /* for messages: "sim run needs a scenario file" */
-  const char *usage;   /* arguments after the name */
-  const char *purpose; /* one line */
-  const char *more;    /* further lines of the command's help, each ended by \n; NULL: none */
-  const char *example; /* command lines, each ended by \n */
+  const char *target;   /* for messages: "sim run needs a scenario file" */
+  const char *usage;    /* arguments after the name */
+  const char *purpose;  /* one line */
+  const char *more;     /* further lines of the command's help, each ended by \n; NULL: none */
+  const char *example;  /* command lines, each ended by \n */
+  const char *complete; /* of the arguments, for shells; NULL: nothing */
 } cli_command_row;
 
-enum { CLI_COMMAND_ROWS = 12 };
+enum { CLI_COMMAND_ROWS = 15 };
 extern const cli_command_row cli_commands[CLI_COMMAND_ROWS];
 
 typedef enum cli_option_id {
@@ -65,6 +75,8 @@ typedef enum cli_option_id {
   OPTION_SCALING,
   OPTION_WARM,
   OPTION_STEPS,
+  OPTION_MARKDOWN,
+  OPTION_MAN,
   OPTION_VALUE,
   OPTION_QUIET,
   OPTION_VERBOSE,
@@ -89,6 +101,7 @@ typedef struct cli_option_row {
   const char *name, *letter; /* "--output", "-o"; letter NULL: none */
   cli_option_value value;
   cli_option_help help[CLI_HELPS]; /* the first entry appears in the help of the whole program */
+  const char *complete;            /* of the value, for shells; NULL: nothing */
 } cli_option_row;
 
 extern const cli_option_row cli_options_known[CLI_OPTIONS]; /* by cli_option_id */

@@ -163,6 +163,8 @@ static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   case OPTION_SCALING: out->scaling = true; break;
   case OPTION_WARM: return parse_count("--warm", value, 0, INT_MAX, &out->warm);
   case OPTION_STEPS: return parse_count("--steps", value, 1, INT_MAX, &out->steps);
+  case OPTION_MARKDOWN: out->markdown = true; break;
+  case OPTION_MAN: out->man = true; break;
   case OPTION_QUIET: out->verbosity = -1; break;
   case OPTION_VERBOSE: out->verbosity = 1; break;
   case OPTION_LOG_JSON: out->log_json = true; break;
@@ -346,8 +348,15 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
   if (out->command == CLI_VERSION) return SIM_OK;
   if (command < 0) return sim_fail(SIM_ERR_USAGE, "expected a scenario file or a command (see sim --help)");
   out->command = cli_commands[command].command;
-  if (out->command == CLI_HELP && out->target) return find_topic(out);
-  if (cli_commands[command].needs_target && !out->target)
+  if (out->command == CLI_HELP && out->target) {
+    if (out->man || out->markdown)
+      return sim_fail(SIM_ERR_USAGE, "sim help %s is of all commands: '%s'", out->man ? "--man" : "--markdown",
+                      out->target);
+    return find_topic(out);
+  }
+  if (out->command == CLI_HELP && out->man && out->markdown)
+    return sim_fail(SIM_ERR_USAGE, "--man and --markdown: give only one of them");
+  if (cli_commands[command].needs_target && !out->target && !out->markdown)
     return sim_fail(SIM_ERR_USAGE, "sim %s needs %s", cli_commands[command].name, cli_commands[command].target);
   if (!cli_commands[command].needs_target && out->target && out->command != CLI_BENCH)
     return sim_fail(SIM_ERR_USAGE, "sim %s takes no argument: '%s'", cli_commands[command].name, out->target);

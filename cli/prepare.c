@@ -47,6 +47,16 @@ static sim_status override(sim_value *table, const char *key, sim_value *value) 
   return sim_value_add(table, key, 0, value);
 }
 
+/* Sets integrate.dt of the scenario. */
+static sim_status override_step(sim_value *table, double dt) {
+  for (size_t i = 0; i < table->u.table.count; i++) {
+    const sim_entry *entry = &table->u.table.entries[i];
+    if (entry->key && strcmp(entry->key, "integrate") == 0 && entry->value->kind == SIM_VALUE_TABLE)
+      return override(entry->value, "dt", sim_value_real(dt));
+  }
+  return sim_fail(SIM_ERR_INTERNAL, "the scenario has no table integrate");
+}
+
 /* Refuses --precision by its own name: decoding would name a line of the scenario, which does not ask for it. */
 static sim_status check_precision(const sim_model *model, const char *asked) {
   char offered[64];
@@ -112,6 +122,7 @@ sim_status cli_prepare_scenario(cli_job *job) {
         options->seed <= INT64_MAX ? sim_value_int((int64_t)options->seed) : sim_value_string(text, strlen(text));
     SIM_TRY(override(job->source.value, "seed", seed));
   }
+  if (job->dt > 0) SIM_TRY(override_step(job->source.value, job->dt));
   const char *slash = strrchr(options->target, '/');
   const int length = slash == options->target ? 1 : slash ? (int)(slash - options->target) : 0;
   snprintf(job->folder, sizeof job->folder, "%.*s", length, options->target);

@@ -12,6 +12,7 @@ typedef struct cli_job {
   scenario source;     /* of run and check */
   io_checkpoint saved; /* valid if has_saved */
   bool has_saved;
+  double dt; /* replaces integrate.dt of the scenario, in its units; 0: does not */
   const sim_model *model;
   void *parameters;     /* model->parameters->size bytes; begins with a sim_common */
   sim_value *resolved;  /* the same as a tree */

@@ -1,5 +1,5 @@
 /* Prints the models' own tables: list, describe, new, info. */
-#include "cli/cli.h"
+#include "cli/show.h"
 
 #include "build_info.h"
 #include "cli/run/launcher.h"
@@ -30,7 +30,7 @@ sim_status cli_list(void) {
   return SIM_OK;
 }
 
-static sim_status find_model(const char *name, const sim_model **out) {
+sim_status cli_find_model(const char *name, const sim_model **out) {
   const char *names[64];
   size_t count = 0;
   for (const sim_model *const *model = sim_models; *model && count < 64; model++) names[count++] = (*model)->name;
@@ -43,7 +43,7 @@ static sim_status find_model(const char *name, const sim_model **out) {
 
 /* ---- describe ---- */
 
-static void dimension_text(sim_dimension d, char *out, size_t capacity) {
+void cli_dimension_text(sim_dimension d, char *out, size_t capacity) {
   static const char *const names[] = {"length", "mass", "time"};
   int powers[] = {d.length, d.mass, d.time};
   size_t used = 0;
@@ -56,7 +56,7 @@ static void dimension_text(sim_dimension d, char *out, size_t capacity) {
   }
 }
 
-static void type_text(const sim_field *field, char *out, size_t capacity) {
+void cli_type_text(const sim_field *field, char *out, size_t capacity) {
   static const char *const names[] = {
       [SIM_BOOL] = "true or false", [SIM_INT] = "integer",
       [SIM_REAL] = "number",        [SIM_CHOICE] = "",
@@ -66,7 +66,7 @@ static void type_text(const sim_field *field, char *out, size_t capacity) {
       [SIM_FUNCTION] = "",          [SIM_FUNCTION_MAP] = "names with ",
   };
   char dimension[64];
-  dimension_text(field->dimension, dimension, sizeof dimension);
+  cli_dimension_text(field->dimension, dimension, sizeof dimension);
   size_t used = (size_t)snprintf(out, capacity, "%s%s",
                                  field->flags & SIM_OR_NUMBER ? "number or "
                                  : field->flags & SIM_OR_BOOL ? "true, false or "
@@ -91,6 +91,15 @@ static void type_text(const sim_field *field, char *out, size_t capacity) {
     if (isfinite(field->max) && used < capacity)
       snprintf(out + used, capacity - used, ", %s %.15g", field->flags & SIM_MAX_OPEN ? "<" : "<=", field->max);
   }
+}
+
+void cli_need_text(const sim_field *field, char *out, size_t capacity) {
+  const bool may_lack = field->flags & SIM_OPTIONAL || field->type == SIM_STRING || field->type == SIM_FUNCTION ||
+                        field->type == SIM_FUNCTION_MAP;
+  if (field->initial && !(field->flags & SIM_REQUIRED))
+    snprintf(out, capacity, "default %s", field->initial);
+  else
+    snprintf(out, capacity, "%s", field->flags & SIM_REQUIRED ? "required" : may_lack ? "optional" : "");
 }
 
 static void describe_schema(const sim_schema *schema, int depth);
@@ -122,19 +131,12 @@ static void describe_variants(const sim_field *field, int depth) {
 }
 
 static void describe_field(const sim_field *field, int depth) {
-  char type[800];
-  type_text(field, type, sizeof type);
+  char type[800], need[400];
+  cli_type_text(field, type, sizeof type);
+  cli_need_text(field, need, sizeof need);
   int width = 20 - 2 * depth;
   printf("%*s%-*s %s\n", 2 * depth, "", width > 1 ? width : 1, field->name, field->doc);
-  printf("%24s%s", "", type);
-  if (field->flags & SIM_REQUIRED)
-    printf("; required");
-  else if (field->initial)
-    printf("; default %s", field->initial);
-  else if (field->flags & SIM_OPTIONAL || field->type == SIM_STRING || field->type == SIM_FUNCTION ||
-           field->type == SIM_FUNCTION_MAP)
-    printf("; optional");
-  puts("");
+  printf("%24s%s%s%s\n", "", type, *need ? "; " : "", need);
   if (field->type == SIM_STRUCT) describe_schema(field->table, depth + 1);
   if (field->type == SIM_LIST) describe_variants(field, depth + 1);
 }
@@ -148,14 +150,14 @@ static void describe_columns(const char *name, const char *doc, const sim_field 
   printf("  %s   %s\n", name, doc);
   for (const sim_field *field = fields; field->name; field++) {
     char dimension[64];
-    dimension_text(field->dimension, dimension, sizeof dimension);
+    cli_dimension_text(field->dimension, dimension, sizeof dimension);
     printf("    %-18s %s%s%s%s\n", field->name, field->doc, *dimension ? " [" : "", dimension, *dimension ? "]" : "");
   }
 }
 
 sim_status cli_describe(const char *name) {
   const sim_model *model;
-  SIM_TRY(find_model(name, &model));
+  SIM_TRY(cli_find_model(name, &model));
   printf("sim.%s { }   %s\n\nPrecisions:", model->name, model->doc);
   for (int k = 0; k < SIM_PRECISIONS; k++)
     if (model->precisions[k]) printf(" %s", sim_precision_name((sim_precision)k));
@@ -176,7 +178,7 @@ sim_status cli_describe(const char *name) {
 
 sim_status cli_new(const char *name) {
   const sim_model *model;
-  SIM_TRY(find_model(name, &model));
+  SIM_TRY(cli_find_model(name, &model));
   fputs(model->example, stdout);
   printf("\n-- All parameters, their defaults and units: sim describe %s\n", model->name);
   return SIM_OK;

@@ -25,7 +25,8 @@ extern "C" {
   X(SIM_ERR_INCOMPATIBLE, 78, "checkpoint not compatible")                                                             \
   X(SIM_ERR_DIVERGED, 80, "diverged (NaN, energy)")                                                                    \
   X(SIM_ERR_DEVICE, 81, "device failed")                                                                               \
-  X(SIM_ERR_RANK, 82, "a rank was lost")
+  X(SIM_ERR_RANK, 82, "a rank was lost")                                                                               \
+  X(SIM_ERR_FAULTS, 83, "sim verify or sim doctor has found faults")
 
 typedef enum sim_status {
 #define SIM_STATUS_ENUM(name, code, meaning) name,

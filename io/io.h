@@ -131,6 +131,22 @@ sim_status io_checkpoint_check_run(const char *folder, const io_checkpoint *chec
 sim_status io_checkpoint_newest(const char *folder, io_checkpoint *out) SIM_MUST_CHECK;
 void io_checkpoint_free(io_checkpoint *checkpoint);
 
+/* What status.json says of the files of a run; checkpoint_step -1, digest "": nothing. */
+typedef struct io_expected {
+  int64_t checkpoint_step; /* newest checkpoint */
+  int64_t step;            /* of the state with this digest */
+  const char *digest;
+} io_expected;
+typedef struct io_verified {
+  size_t files, faults;
+} io_verified;
+typedef void io_fault(void *context, const char *message);
+/* Reads every checkpoint, snapshot, slice, table and index of a folder whole, holds it against its seal and against the
+ * name of the run, and calls `each` with one line a fault. Checkpoints are read as a restart reads them. Takes no lock;
+ * files of a run that goes on count as they are found. SIM_ERR_NO_MEMORY. */
+sim_status io_verify(const char *folder, const io_expected *expected, io_fault *each, void *context,
+                     io_verified *count) SIM_MUST_CHECK;
+
 /* Reads the particles of an openPMD snapshot (last iteration in the file) or of a CSV file with column names mass,
  * x, y, z, vx, vy, vz in any order. A sim_particle_reader. */
 sim_status io_read_particles(const char *path, const char *species, const sim_units *units,

@@ -111,8 +111,7 @@ double cli_parse_time(const char *text) {
   return total + 86400 * days;
 }
 
-/* Reads the output of a command, cut at capacity; false if it fails or takes more than 15 seconds. */
-static bool ask(char *const argv[], char *out, size_t capacity) {
+bool cli_ask(char *const argv[], char *out, size_t capacity) {
   posix_spawn_file_actions_t actions;
   int ends[2], code = -1;
   pid_t child;
@@ -189,7 +188,7 @@ static double left_by_slurm(const cli_scheduler *s, char *how, size_t capacity) 
   snprintf(id, sizeof id, "%s", s->job);
   char *const argv[] = {"squeue", "-h", "-j", id, "-o", "%L", NULL};
   snprintf(how, capacity, "squeue -h -j %s -o %%L", id);
-  if (!ask(argv, text, sizeof text)) return NAN;
+  if (!cli_ask(argv, text, sizeof text)) return NAN;
   text[strcspn(text, " \r\n")] = '\0';
   return strcmp(text, "UNLIMITED") == 0 ? INFINITY : cli_parse_time(text);
 }
@@ -203,7 +202,7 @@ static double left_by_pbs(const cli_scheduler *s, char *how, size_t capacity) {
   snprintf(id, sizeof id, "%s", s->job);
   char *const argv[] = {"qstat", "-f", id, NULL};
   snprintf(how, capacity, "qstat -f %s", id);
-  if (!ask(argv, text, sizeof text)) return NAN;
+  if (!cli_ask(argv, text, sizeof text)) return NAN;
   word_after(text, "Resource_List.walltime", limit);
   word_after(text, "resources_used.walltime", used);
   if (!*limit) return INFINITY;
@@ -218,7 +217,7 @@ static double left_by_lsf(const cli_scheduler *s, char *how, size_t capacity) {
   if (task) snprintf(id, sizeof id, "%.*s[%s]", (int)(task - id), s->job, s->job + (task - id) + 1);
   char *const argv[] = {"bjobs", "-noheader", "-o", "time_left", id, NULL};
   snprintf(how, capacity, "bjobs -o time_left %s", id);
-  if (!ask(argv, text, sizeof text)) return NAN;
+  if (!cli_ask(argv, text, sizeof text)) return NAN;
   char *at = text + strspn(text, " ");
   at[strcspn(at, " \r\n")] = '\0';
   return *at == '-' ? INFINITY : 60 * cli_parse_time(at); /* hours:minutes */
@@ -230,7 +229,7 @@ static double left_by_grid_engine(const cli_scheduler *s, char *how, size_t capa
   snprintf(id, sizeof id, "%.*s", (int)strcspn(s->job, "_"), s->job);
   char *const argv[] = {"qstat", "-j", id, NULL};
   snprintf(how, capacity, "qstat -j %s", id);
-  if (!ask(argv, text, sizeof text)) return NAN;
+  if (!cli_ask(argv, text, sizeof text)) return NAN;
   word_after(text, "h_rt", limit);
   return *limit ? cli_parse_time(limit) - session_age() : INFINITY;
 }

@@ -25,6 +25,9 @@ double cli_scheduler_left(const cli_scheduler *scheduler, char *how, size_t capa
  * makes them fewer than the affinity, or NULL. */
 int cli_scheduler_cores(const cli_scheduler *scheduler, int rank, int ranks, bool launched, const char **limit);
 
+/* Reads the output of a command, cut at capacity; false if it fails or takes more than 15 seconds. */
+bool cli_ask(char *const argv[], char *out, size_t capacity);
+
 /* Parses "[D-]HH:MM:SS", "MM:SS" or seconds; NaN: none of these. */
 double cli_parse_time(const char *text);
 

@@ -78,6 +78,9 @@ sim_status cli_status_read(const char *folder, cli_status *out) {
   out->t_end = number_of(object, "t_end");
   out->rate = number_of(object, "rate");
   out->checkpoint_t = json_object_get(object, "checkpoint_step") ? number_of(object, "checkpoint_time") : 0;
+  const json_t *step = json_object_get(object, "step"), *checkpoint = json_object_get(object, "checkpoint_step");
+  out->step = json_is_integer(step) ? json_integer_value(step) : -1;
+  out->checkpoint_step = json_is_integer(checkpoint) ? json_integer_value(checkpoint) : -1;
   const double code = number_of(object, "exit_code");
   if (code >= 0 && code < 256) out->exit_code = (int)code;
   json_decref(object);

@@ -30,8 +30,9 @@ typedef struct cli_status {
   char phase[64]; /* of a start; "": steps have begun */
   char digest[40], host[128], job[64], rate_unit[64], expected_end[32], updated[32];
   double t, t_end, rate;
-  double checkpoint_t; /* time of the newest checkpoint; 0: none */
-  int exit_code;       /* -1: none */
+  double checkpoint_t;           /* time of the newest checkpoint; 0: none */
+  int exit_code;                 /* -1: none */
+  int64_t step, checkpoint_step; /* -1: none */
 } cli_status;
 
 /* Appends the whole status.json of a folder to `out`. SIM_ERR_NO_INPUT if the folder holds no run, or status.json is

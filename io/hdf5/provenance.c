@@ -48,6 +48,7 @@ sim_status io_provenance_write(hid_t parent, const io_provenance *provenance) {
       {"isa", provenance->isa},
       {"start_time", provenance->start_time},
       {"parent_checkpoint", provenance->parent_checkpoint},
+      {"run", provenance->run},
       {"remark", provenance->remark},
       {"scenario_path", provenance->scenario_path},
       {"scenario_sha256", provenance->scenario_sha256},

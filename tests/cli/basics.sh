@@ -6,7 +6,7 @@ expect 0 "sim check" "$SIM" --help
 grep -q resume output || fail "help does not name resume"
 # Each command has its own help: every option that it takes, and an example that it takes itself.
 every=$("$SIM" --help | sed -n 's/^  \(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\2/p' | sort -u)
-for command in run check resume sweep batch status list describe new info bench; do
+for command in run check resume sweep batch status list describe new info bench verify doctor completion; do
   expect 0 "usage: sim $command" "$SIM" "$command" --help
   cp output own
   grep -q "^  sim $command" own || fail "sim $command --help has no example"
@@ -24,7 +24,7 @@ for command in run check resume sweep batch status list describe new info bench;
     esac
     [ "$value" ] || given=()
     target=(x)
-    [ "$command" != list ] && [ "$command" != info ] || target=()
+    case $command in list | info | doctor) target=() ;; esac
     "$SIM" "$command" "${target[@]}" "$option" "${given[@]}" >output 2>&1 || true
     if grep -qE 'does not take' output; then
       ! grep -q -- "^  \(-., \)\?$option\b" own || fail "sim $command --help names $option, which it does not take"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What stands in the documents works: every block of Lua and of shell (docs.sh), and every block of Python, with the
-# blocks of shell that draw (docs.sh python). Documents name files that are there.
+# blocks of shell that draw (docs.sh python). That links lead somewhere: tests/tools/links.py.
 #
 # Before a block may stand a comment: "<!-- in: TEXT -->" is the rest of a scenario, in which the block stands for BLOCK;
 # "<!-- not run: REASON -->" leaves a block of shell out. Blocks see what earlier ones of all pages left behind. Bodies
@@ -9,7 +9,7 @@ here=$(cd -- "${BASH_SOURCE[0]%/*}" && pwd)
 . "$here/lib.sh"
 : "${ROOT:?the source tree}"
 kind=${1:-}
-pages=("$ROOT/README.md" "$ROOT/CONTRIBUTING.md" "$ROOT"/docs/*.md)
+pages=("$ROOT/README.md" "$ROOT/CONTRIBUTING.md" "$ROOT"/docs/*.md "$ROOT"/docs/tutorials/*.md)
 
 # Each block becomes a file PAGE_LINE.KIND; what the comment before it says, PAGE_LINE.about.
 mkdir blocks
@@ -148,13 +148,6 @@ else
   ((ran >= 6)) || fail "only $ran blocks found in the documents"
   exit
 fi
-
-for file in README CONTRIBUTING CHANGELOG docs/{functions,gpu,hpc,outputs,performance,scenario,viewing}; do
-  while IFS= read -r link; do
-    link=${link%%#*}
-    [ -z "$link" ] || [ -e "$ROOT/$(dirname "$file")/$link" ] || fail "$file.md points to $link, which is not there"
-  done < <(grep -oE '\]\([^)]*\)' "$ROOT/$file.md" | sed 's/^](//; s/)$//' | grep -vE '^https?:' || true)
-done
 
 # A parameter's description says more than its name: else "strike: missing: strike".
 for model in $("$SIM" list | awk '{ print $1 }'); do

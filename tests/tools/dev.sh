@@ -94,6 +94,13 @@ code=0
 "$tree/dev" build fast 2>"$scratch/log" || code=$?
 [ "$code" = 64 ] || fail "unknown preset: exit $code"
 
+code=0
+"$tree/dev" package rpm 2>"$scratch/log" || code=$?
+[ "$code" = 64 ] || fail "unknown package: exit $code"
+code=0
+"$tree/dev" doctor >"$scratch/log" || code=$?
+[ "$code" = 75 ] && grep -qx '\[doctor\]' "$scratch/log" || fail "dev doctor with a built program: exit $code"
+
 # A build that fails shows its end and says where the rest is.
 echo '#error planted' >>"$tree/cli/sim.c"
 code=0
@@ -115,6 +122,12 @@ PATH=$bin "$tree/dev" build 2>"$scratch/log" || code=$?
 for word in 'C compiler' 'cmake >= 3.25' 'lua.h' 'apt-get install' 'libhdf5-dev'; do
   grep -q -- "$word" "$scratch/log" || fail "missing tools: no '$word' in: $(cat "$scratch/log")"
 done
+
+code=0
+PATH=$bin "$tree/dev" doctor >"$scratch/log" 2>&1 || code=$?
+[ "$code" = 83 ] && grep -q '^build *FAULT missing: .*lua.h' "$scratch/log" && grep -q '^program *none' "$scratch/log" ||
+  fail "dev doctor without what a build needs: exit $code"
+[ ! -e "$tree/build/install.log" ] || fail "dev doctor installs"
 
 # The same with an apt-get that brings the tools, for somebody who may use it.
 if [ "$(id -u)" = 0 ]; then

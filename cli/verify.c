@@ -1,0 +1,369 @@
+/* sim verify: of a folder, whether its files are whole; of a scenario, which digits of its observables to trust. */
+#include "cli/prepare.h"
+#include "cli/run/status.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- the files of a run ---- */
+
+static void print_fault(void *context, const char *message) {
+  char line[4096];
+  (void)context;
+  sim_text_escape(line, sizeof line, message, strlen(message));
+  puts(line);
+}
+
+static sim_status verify_folder(const char *folder) {
+  cli_status status;
+  io_verified count;
+  SIM_TRY(cli_status_read(folder, &status));
+  const bool done = strcmp(status.state, "done") == 0, running = strcmp(status.state, "running") == 0;
+  const io_expected expected = {
+      .checkpoint_step = status.checkpoint_step, .step = status.step, .digest = done ? status.digest : ""};
+  SIM_TRY(io_verify(folder, &expected, print_fault, NULL, &count));
+  printf("%s: %zu file%s, %zu fault%s; the run is %s%s\n", folder, count.files, count.files == 1 ? "" : "s",
+         count.faults, count.faults == 1 ? "" : "s", status.state,
+         running ? ": files that it writes from now on are not verified" : "");
+  if (count.faults == 0) return SIM_OK;
+  return sim_fail(SIM_ERR_FAULTS, "%s: %zu fault%s in %zu files", folder, count.faults, count.faults == 1 ? "" : "s",
+                  count.files);
+}
+
+/* ---- the digits of a scenario ---- */
+
+/* Rows of one table, in the order of time. */
+typedef struct rows {
+  char name[64];
+  const char *columns[SIM_COLUMNS_MAX]; /* of the model, or of the run's parameters */
+  int width;                            /* number of columns, without step and time */
+  double *values;                       /* [count][1 + width]: time, columns; owned */
+  size_t count, capacity;
+} rows;
+
+/* One run in memory, without files. */
+typedef struct trial {
+  cli_options options;
+  cli_job *job; /* owned; the names in `tables` live in it */
+  rows tables[SIM_TABLES_MAX];
+  size_t table_count;
+  double dt;  /* integrate.dt that makes the same steps */
+  bool fixed; /* its steps are all of this length */
+  bool kept;  /* the run was made */
+} trial;
+
+static sim_status keep_row(rows *table, double time, const double *values) {
+  const size_t width = (size_t)table->width + 1;
+  if (table->count == table->capacity) {
+    const size_t capacity = table->capacity ? 2 * table->capacity : 64;
+    double *more = realloc(table->values, capacity * width * sizeof *more);
+    if (!more) return sim_no_memory("the rows of %s", table->name);
+    table->values = more;
+    table->capacity = capacity;
+  }
+  double *row = table->values + width * table->count++;
+  row[0] = time;
+  memcpy(row + 1, values, (width - 1) * sizeof *values);
+  return SIM_OK;
+}
+
+/* Keeps the rows of a frame: a sim_sink's write. */
+static sim_status keep(void *self, const sim_frame *frame) {
+  trial *t = self;
+  for (size_t r = 0; r < frame->row_count; r++) {
+    const sim_table *table = frame->rows[r].table;
+    rows *to = t->tables;
+    while (to < t->tables + t->table_count && strcmp(to->name, table->name) != 0) to++;
+    if (to == t->tables + t->table_count) {
+      if (t->table_count == SIM_TABLES_MAX) return sim_fail(SIM_ERR_INTERNAL, "more than %d tables", SIM_TABLES_MAX);
+      snprintf(to->name, sizeof to->name, "%s", table->name);
+      for (const sim_field *column = table->columns; column->name; column++) to->columns[to->width++] = column->name;
+      t->table_count++;
+    }
+    SIM_TRY(keep_row(to, frame->clock.t, frame->rows[r].values));
+  }
+  return SIM_OK;
+}
+
+static const sim_value *integrate_value(const cli_job *job, const char *key) {
+  const sim_value *integrate = sim_value_get(job->resolved, "integrate");
+  return integrate ? sim_value_get(integrate, key) : NULL;
+}
+
+/* integrate.dt that makes the steps of a run whose first one is `first`: `first` itself for a keyword, and where the
+ * model has shortened the step so that t_end is a multiple. (With expansion a step is no time, and stays as given.) */
+static double step_of(const cli_job *job, double first) {
+  const sim_value *dt = integrate_value(job, "dt");
+  const double given = !dt                          ? NAN
+                       : dt->kind == SIM_VALUE_REAL ? dt->u.real
+                       : dt->kind == SIM_VALUE_INT  ? (double)dt->u.integer
+                                                    : NAN;
+  return isnan(given) || (first <= given && first > 0.5 * given) ? first : given;
+}
+
+static sim_status make_steps(trial *t, void **self) {
+  cli_job *job = t->job;
+  const sim_common *common = cli_common(job);
+  const bool never = common->output.tables.kind == SIM_NEVER;
+  sim_sink sink = {.name = "tables",
+                   .kind = SIM_SINK_TABLE,
+                   .cadence = never ? (sim_cadence){.kind = SIM_ENDS} : common->output.tables,
+                   .self = t,
+                   .write = keep};
+  sim_run run = {.model = job->model,
+                 .backend = job->setup.backend,
+                 .tables = sim_model_tables(job->model, job->parameters),
+                 .stop_when = common->stop_when,
+                 .work_per_step = job->plan.work_per_step,
+                 .sinks = &sink,
+                 .sink_count = 1,
+                 .requests = &cli_requests,
+                 .wall_limit = INFINITY,
+                 .wall_asked = INFINITY,
+                 .progress_interval = 1};
+  SIM_TRY(cli_of_scenario(job, job->model->create(job->parameters, &job->setup, &run.clock, self)));
+  run.self = *self;
+  t->dt = step_of(job, run.clock.dt);
+  const sim_status status = sim_run_loop(&run);
+  return status == SIM_ERR_STOPPED ? sim_fail(SIM_ERR_USAGE, "interrupted: the runs are not complete") : status;
+}
+
+/* Whether all steps have the length of the first one: not with adaptive steps, nor with steps of each body's own
+ * (integrate.steps of sim.nbody), whose lengths do not follow integrate.dt. */
+static bool has_fixed_steps(const cli_job *job) {
+  const sim_value *steps = integrate_value(job, "steps");
+  const bool shared = !steps || steps->kind != SIM_VALUE_STRING || strcmp(steps->u.string.data, "shared") == 0;
+  return integrate_value(job, "dt") && shared && isfinite(job->plan.steps);
+}
+
+/* Runs the scenario in memory. dt 0: with its own step. */
+static sim_status run_trial(trial *t, const cli_options *options, const char *precision, double dt) {
+  void *self = NULL;
+  t->options = *options;
+  if (precision) t->options.precision = precision;
+  t->job = calloc(1, sizeof *t->job);
+  if (!t->job) return sim_no_memory("a run");
+  t->job->options = &t->options;
+  t->job->dt = dt;
+  t->job->scheduler = cli_scheduler_find();
+  SIM_TRY(cli_prepare_scenario(t->job));
+  SIM_TRY(cli_prepare_device(t->job));
+  SIM_TRY(cli_prepare_memory(t->job));
+  t->fixed = has_fixed_steps(t->job);
+  if (!sim_model_tables(t->job->model, t->job->parameters)[0])
+    return sim_fail(SIM_ERR_SCENARIO, "%s: sim.%s has no tables, and no digits to compare", options->target,
+                    t->job->model->name);
+  const sim_status status = make_steps(t, &self);
+  if (self) t->job->model->destroy(&self);
+  t->kept = status == SIM_OK;
+  return status;
+}
+
+static void free_trial(trial *t) {
+  for (size_t i = 0; i < t->table_count; i++) free(t->tables[i].values);
+  if (t->job) cli_prepare_free(t->job);
+  free(t->job);
+}
+
+static const rows *find_table(const trial *t, const char *name) {
+  for (size_t i = 0; i < t->table_count; i++)
+    if (strcmp(t->tables[i].name, name) == 0) return &t->tables[i];
+  return NULL;
+}
+
+static int find_column(const rows *table, const char *name) {
+  for (int c = 0; table && c < table->width; c++)
+    if (strcmp(table->columns[c], name) == 0) return c;
+  return -1;
+}
+
+static double value_at(const rows *table, size_t row, int column) {
+  return table->values[(size_t)(table->width + 1) * row + 1 + (size_t)column];
+}
+static double time_at(const rows *table, size_t row) { return table->values[(size_t)(table->width + 1) * row]; }
+static double last_value(const rows *table, int column) { return value_at(table, table->count - 1, column); }
+
+static double distance(double x, double y) {
+  if (x == y || (isnan(x) && isnan(y))) return 0;
+  return isfinite(x) && isfinite(y) ? fabs(x - y) : INFINITY;
+}
+
+/* Largest difference of a column between two runs: of the last rows, and of all rows of equal time in the second half
+ * of the run, so that no chance agreement at the end counts. NaN: the other run was not made. */
+static double difference(const rows *a, const trial *other, int column) {
+  const rows *b = other->kept ? find_table(other, a->name) : NULL;
+  const int there = find_column(b, a->columns[column]);
+  if (there < 0 || b->count == 0) return NAN;
+  const double end = time_at(a, a->count - 1);
+  double most = distance(last_value(a, column), last_value(b, there));
+  for (size_t i = 0, k = 0; i < a->count; i++) {
+    const double t = time_at(a, i), near = 1e-9 * fabs(end);
+    while (k < b->count && time_at(b, k) < t - near) k++;
+    if (2 * t < end || k == b->count || time_at(b, k) > t + near) continue;
+    most = fmax(most, distance(value_at(a, i, column), value_at(b, k, there)));
+  }
+  return most;
+}
+
+/* The same column of another table, or NaN. */
+static double last_of(const trial *t, const char *table, const char *column) {
+  const rows *other = find_table(t, table);
+  const int c = find_column(other, column);
+  return c >= 0 ? last_value(other, c) : NAN;
+}
+
+/* Statistical error of a column, as two of the standard errors that the run itself states (95 %), and its bias by time
+ * steps. They stand in the same table, in NAME_error, or standard_error and bias of the column price; or in the tables
+ * NAME_errors of NAMEs, errors and biases of prices. NaN: none is stated. */
+static double stated_error(const trial *t, const rows *table, int column) {
+  char name[160];
+  const char *own = table->columns[column];
+  const bool price = strcmp(own, "price") == 0, prices = strcmp(table->name, "prices") == 0;
+  const size_t stem = strlen(table->name) - (*table->name != '\0');
+  double error, bias = NAN, bias_error = NAN;
+  snprintf(name, sizeof name, "%s_error", own);
+  error = last_of(t, table->name, price ? "standard_error" : name);
+  if (price) bias = last_of(t, table->name, "bias"), bias_error = last_of(t, table->name, "bias_error");
+  snprintf(name, sizeof name, "%.*s_errors", (int)stem, table->name);
+  if (isnan(error) && table->name[stem] == 's') error = last_of(t, prices ? "errors" : name, own);
+  if (prices) bias = last_of(t, "biases", own), bias_error = last_of(t, "bias_errors", own);
+  return isnan(bias) ? 2 * error : 2 * error + fabs(bias) + 2 * bias_error;
+}
+
+/* Units of rounding of single and double precision: a difference by rounding grows in proportion to them, as long as
+ * it is small. */
+static const double rounding_ratio = DBL_EPSILON / FLT_EPSILON;
+static const double linear_limit = 1e-3;
+
+/* What two precisions say of the rounding error of the first. Of a run in double, whose partner rounds more coarsely:
+ * the difference in the ratio of the roundings, unless it is so large that it may not be in proportion any more. */
+static double rounding_error(double difference, double value, bool own_is_double) {
+  if (!own_is_double || !(difference < linear_limit * fabs(value))) return difference;
+  return difference * rounding_ratio;
+}
+
+/* Correct decimal digits of a value with this error: 0 to 15. */
+static int digits_of(double value, double error) {
+  if (!isfinite(value) || !isfinite(error)) return 0;
+  if (error <= 0) return DBL_DIG;
+  const double digits = floor(log10(fabs(value) / error));
+  return digits > 0 ? (int)fmin(digits, DBL_DIG) : 0;
+}
+
+static void print_error(double error) {
+  if (isnan(error))
+    printf(" %10s", "-");
+  else
+    printf(" %10.1e", error);
+}
+
+/* Whether an error is not tested that the run may have: of its steps, or of its rounding. */
+static bool lacks_tests(const trial *own, const trial *half, const trial *other) {
+  return (integrate_value(own->job, "dt") && !half->kept) || !other->kept;
+}
+
+/* One line: name, value with the digits to trust, their number, error, and what the error is made of. Where a test is
+ * lacking no digit is to be trusted, and their number is a limit. */
+static void print_column(const trial *own, const trial *half, const trial *other, const rows *table, int column) {
+  const int precision = cli_common(own->job)->precision;
+  const double value = last_value(table, column);
+  /* A method of order p makes errors of 2^p / (2^p - 1) times the difference: at most twice, for p >= 1. */
+  const double step = 2 * difference(table, half, column);
+  const double rounding = rounding_error(difference(table, other, column), value, precision == SIM_DOUBLE);
+  const double stated = stated_error(own, table, column);
+  const double finest = fabs(value) * (precision == SIM_SINGLE ? FLT_EPSILON : DBL_EPSILON);
+  const double error = fmax(fmax(fmax(step, rounding), stated), finest);
+  const bool limit = lacks_tests(own, half, other);
+  const int digits = digits_of(value, error);
+  char name[160], text[40] = "?", number[16];
+  snprintf(name, sizeof name, "%s.%s", table->name, table->columns[column]);
+  snprintf(number, sizeof number, "%s%d", limit && digits > 0 ? "<=" : "", digits);
+  if (digits > 0 && !limit) snprintf(text, sizeof text, "%.*g", digits, value);
+  if (value == 0 && error == 0 && !limit) snprintf(text, sizeof text, "0");
+  if (isnan(value)) snprintf(text, sizeof text, "none");
+  printf("%-32s %-22s %6s %10.1e", name, text, number, error);
+  print_error(step);
+  print_error(rounding);
+  print_error(stated);
+  puts("");
+}
+
+/* The other precision that says most: double, or of a run in double the next coarser one. NULL: the model has one. */
+static const char *other_precision(const sim_model *model, int own) {
+  static const sim_precision order[] = {SIM_DOUBLE, SIM_MIXED, SIM_SINGLE};
+  for (int k = 0; k < SIM_PRECISIONS; k++)
+    if ((int)order[k] != own && model->precisions[order[k]]) return sim_precision_name(order[k]);
+  return NULL;
+}
+
+/* Runs the scenario in another precision; where it cannot have that one, says so: other->kept is then false. */
+static sim_status try_precision(trial *other, const trial *own, const cli_options *options, const char *precision) {
+  const sim_status status = run_trial(other, options, precision, own->fixed ? own->dt : 0);
+  if (status != SIM_ERR_SCENARIO && status != SIM_ERR_NO_DEVICE)
+    return status == SIM_OK ? SIM_OK : sim_fail_context("in %s precision", precision);
+  sim_log(SIM_LOG_WARN, "the scenario has no %s precision%s%s", precision, *sim_error_last()->message ? ": " : "",
+          sim_error_last()->message);
+  sim_error_clear();
+  return SIM_OK;
+}
+
+/* Says why a test was left out. */
+static void say_left_out(const trial *own, const trial *other) {
+  if (!integrate_value(own->job, "dt"))
+    puts("no step test: the model has no integrate.dt. Its own estimates are in the column stated");
+  else if (!own->fixed)
+    puts("no step test: the steps are not all integrate.dt long. Digits are an upper limit; compare with a run of a "
+         "smaller accuracy parameter (eta, rtol)");
+  if (!other->kept) puts("no precision test: the scenario runs in one precision. Rounding is not in the errors");
+}
+
+static sim_status verify_trials(const cli_options *options, trial *trials) {
+  trial *own = &trials[0], *half = &trials[1], *other = &trials[2];
+  sim_log(SIM_LOG_INFO, "run 1: the scenario as it is");
+  SIM_TRY(run_trial(own, options, NULL, 0));
+  const int precision = cli_common(own->job)->precision;
+  const char *name = other_precision(own->job->model, precision);
+  if (own->fixed) {
+    sim_log(SIM_LOG_INFO, "run 2: with the step %.9g, half of %.9g", 0.5 * own->dt, own->dt);
+    if (run_trial(half, options, NULL, 0.5 * own->dt) != SIM_OK)
+      return sim_fail_context("with half the step, %.9g", 0.5 * own->dt);
+  }
+  if (name) {
+    sim_log(SIM_LOG_INFO, "run %d: in %s precision", own->fixed ? 3 : 2, name);
+    SIM_TRY(try_precision(other, own, options, name));
+  }
+  printf("%s: sim.%s, %s precision, seed %llu", options->target, own->job->model->name,
+         sim_precision_name((sim_precision)precision), (unsigned long long)cli_common(own->job)->seed);
+  if (half->kept) printf("; steps of %.9g and %.9g", own->dt, half->dt);
+  if (other->kept) printf("; also in %s", name);
+  puts("");
+  say_left_out(own, other);
+  printf("%-32s %-22s %6s %10s %10s %10s %10s\n", "last row", "trusted", "digits", "error", "step", "rounding",
+         "stated");
+  for (size_t i = 0; i < own->table_count; i++)
+    for (int c = 0; c < own->tables[i].width; c++) print_column(own, half, other, &own->tables[i], c);
+  return SIM_OK;
+}
+
+static sim_status verify_scenario(const cli_options *options) {
+  trial *trials = calloc(3, sizeof *trials);
+  if (!trials) return sim_no_memory("the runs");
+  cli_terminal_start(options);
+  const sim_status status = verify_trials(options, trials);
+  cli_terminal_stop();
+  for (int i = 0; i < 3; i++) free_trial(&trials[i]);
+  free(trials);
+  return status;
+}
+
+sim_status cli_verify(const cli_options *options) {
+  struct stat info;
+  if (stat(options->target, &info) != 0 || !S_ISDIR(info.st_mode)) return verify_scenario(options);
+  if (options->sets[0] || options->seed_given || options->precision || options->threads)
+    return sim_fail(SIM_ERR_USAGE, "%s is a folder: --set, --seed and --threads are for a scenario", options->target);
+  return verify_folder(options->target);
+}

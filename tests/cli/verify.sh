@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# sim verify: of a folder, that every file is whole and of this run; of a scenario, the digits of its observables.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+
+# ---- folders ----
+
+scenario s.lua
+expect 0 "" "$SIM" run s.lua -o good
+expect 0 "0 faults; the run is done" "$SIM" verify good
+files=$(find good -name '*.h5' -o -name '*.hdf' | wc -l)
+grep -q "^good: $files files, " output || fail "not all $files files were read"
+expect 64 "is a folder" "$SIM" verify good --seed 3
+
+# flip FILE: changes one byte in the middle.
+flip() {
+  local at=$(($(stat -c %s "$1") / 2)) old
+  old=$(od -An -tu1 -j "$at" -N 1 "$1")
+  # shellcheck disable=SC2059
+  printf "\\$(printf %o $((old ^ 1)))" | dd of="$1" bs=1 seek="$at" conv=notrunc status=none
+}
+# faulty TEXT FILE: the folder `bad` has exactly this fault, in this file.
+faulty() {
+  expect 83 "$1" "$SIM" verify bad
+  grep -qF "bad: 1 fault in " output || fail "not one fault: $1"
+  [ "$(grep -c "^bad/$2: " output)" = 1 ] || fail "not one line for $2"
+  rm -rf bad
+}
+fresh() { rm -rf bad && cp -r good bad; }
+while read -r file; do
+  fresh
+  flip "bad/${file#good/}"
+  faulty "damaged" "${file#good/}"
+done < <(find good -name '*.h5' -o -name '*.hdf')
+newest=$(checkpoints good | tail -n 1)
+newest=${newest#good/}
+for size in 0 100 5000; do
+  fresh
+  truncate -s "$size" "bad/$newest"
+  faulty "" "$newest"
+done
+fresh
+rm "bad/$newest"
+faulty "is missing: status.json names it" "$newest"
+fresh
+rm bad/run.id
+faulty "is missing" run.id
+
+# A whole file of another run, and a whole file under the name of another step.
+expect 0 "" "$SIM" run s.lua --set n=151 -o other
+for file in "$newest" snap/snap_00000040.h5 tables.h5; do
+  fresh
+  cp "other/$file" "bad/$file"
+  faulty "another run" "$file"
+done
+fresh
+cp bad/snap/snap_00000040.h5 bad/snap/snap_00000020.h5
+faulty "step of its name" snap/snap_00000020.h5
+fresh
+first=$(checkpoints bad | head -n 1)
+cp "$first" bad/ckpt/ck_000000000011.h5
+faulty "not the one of its name" ckpt/ck_000000000011.h5
+# A state that is whole and of this run, and not the one that the run ended with.
+fresh
+digest=$(digest bad)
+sed -i "s/$digest/${digest//[0-9]/7}/" bad/status.json
+faulty "status.json says" "$newest"
+
+# Temporary files and files of others count for nothing; neither do they hide.
+fresh
+touch bad/notes.txt bad/snap/.snap_00000007.h5.tmp
+expect 0 "0 faults" "$SIM" verify bad
+
+mkdir empty
+expect 66 "holds no run" "$SIM" verify empty
+expect 66 "absent" "$SIM" verify absent
+
+# A run that goes on, also a stopped one.
+scenario long.lua
+"$SIM" run long.lua --set n=600 --set steps=2000000 -o running >running.log 2>&1 &
+run=$!
+has_checkpoints() { [ "$(checkpoints running | wc -l)" -ge 2 ]; }
+until_true 60 has_checkpoints
+expect 0 "the run is running: files that it writes from now on" "$SIM" verify running
+kill -TERM "$run"
+wait "$run" || true
+expect 0 "0 faults; the run is stopped" "$SIM" verify running
+
+# ---- scenarios ----
+
+# column NAME: "digits error" of a column in the output.
+column() { awk -v name="$1" '$1 == name { print $3, $4 }' output; }
+digits() { column "$1" | cut -d' ' -f1; }
+
+# One body in a harmonic potential: x = cos t. What is stated must be true, and not much worse than the truth.
+cat >swing.lua <<'LUA'
+local dt = sim.param("dt", 0.01, "step")
+return sim.nbody {
+  bodies    = { { mass = 1, position = {1, 0, 0} } },
+  external  = function(x, y, z) return 0.5 * (x^2 + y^2 + z^2) end,
+  integrate = { dt = dt, t_end = 5 },
+  observe   = { x = function(body) return body.x end },
+  output    = { tables = "every 0.5" },
+}
+LUA
+expect 0 "steps of 0.01 and 0.005; also in" "$SIM" verify swing.lua
+[ -z "$(find . -maxdepth 1 -name 'swing*.out')" ] || fail "a folder was left"
+read -r stated error <<<"$(column observe.x)"
+value=$(awk '$1 == "observe.x" { print $2 }' output)
+# Leapfrog shifts the phase by t dt^2/24 = 2.1e-5, of which x = 0.28 sees at most all; the estimate is 3/2 of the error, as
+# the difference is 3/4 of it and is doubled, and the largest in the second half of the run, where sin t reaches 1.
+awk -v x="$value" -v e="$error" -v d="$stated" 'BEGIN {
+  off = x - cos(5); off = off < 0 ? -off : off; print_error = 0.5 * 10^-d
+  exit !(off <= print_error && e >= 0.9 * 1.5 * 5 * 1e-4 / 24 && e <= 1.5 * 5 * 1e-4 / 24 * 1.1 && d == 3) }' ||
+  fail "x = $value, $stated digits, error $error: the exact value is cos 5"
+# Second order: a step of a tenth gives two digits more.
+expect 0 "" "$SIM" verify swing.lua --set dt=0.001
+[ "$(digits observe.x)" = $((stated + 2)) ] || fail "a tenth of the step: $(digits observe.x) digits, not $((stated + 2))"
+
+# Chaos: three bodies that meet closely have no digits left at the end; their mass is sure.
+cat >chaos.lua <<'LUA'
+return sim.nbody {
+  bodies    = { sim.plummer { n = 24, mass = 1, radius = 1 } },
+  gravity   = { softening = 0.001 },
+  integrate = { dt = 1/128, t_end = 20 },
+  observe   = { x = function(body) return body.x * body.x end, mass = function(body) return body.mass end },
+  output    = { tables = "every 1" },
+}
+LUA
+expect 0 "" "$SIM" verify chaos.lua
+[ "$(digits observe.x)" = 0 ] || fail "digits of a chaotic observable: $(digits observe.x)"
+[ "$(digits observe.mass)" -ge 13 ] || fail "digits of the mass: $(digits observe.mass)"
+
+# Monte Carlo: the digits are those of the standard error that the run states.
+"$SIM" new option >option.lua
+expect 0 "no step test" "$SIM" verify option.lua
+read -r stated error <<<"$(column price.price)" # of two digits: within 5 % of twice the standard error
+awk '$1 == "price.standard_error" { print $2 }' output >standard
+awk -v e="$error" -v s="$(cat standard)" 'BEGIN { exit !(e > 1.9 * s && e < 2.1 * s) }' || fail "error $error of a price, standard error $(cat standard)"
+[ "$stated" -le 4 ] || fail "$stated digits of a Monte Carlo price"
+
+# Adaptive steps: said, not guessed.
+sed 's/dt = dt, t_end = 5/dt = "adaptive", t_end = 5/; s/  external/  gravity = { softening = 0.1 },\n  external/' swing.lua >adaptive.lua
+expect 0 "no step test: the steps are not all" "$SIM" verify adaptive.lua
+awk '$1 == "observe.x" { exit !($2 == "?" && $3 ~ /^<=/) }' output || fail "digits are trusted whose steps were not tested"
+echo 'return sim.nbody {}' >faulty.lua
+expect 65 "bodies" "$SIM" verify faulty.lua

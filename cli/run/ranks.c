@@ -182,7 +182,10 @@ void cli_ranks_text(char *out, size_t capacity) {
 void cli_ranks_leave(int code) {
   if (!sim_mpi_is(&comm)) return;
   if (code != 0 && code != sim_status_exit_code(SIM_ERR_STOPPED)) sim_mpi_abort(&comm, code);
-  sim_mpi_detach(&comm);
+  const sim_status left = sim_mpi_detach(&comm);
+  if (left == SIM_OK) return;
+  cli_report(left, sim_error_last()->message, json);
+  sim_mpi_abort(&comm, sim_status_exit_code(left));
 }
 
 void cli_ranks_leave_now(int code) {

@@ -310,8 +310,10 @@ int sim_mpi_hosts(const sim_comm *comm) {
   return hosts;
 }
 
-/* After a moment in which the launcher passes on what was printed last: without it lines are lost. Without a network
- * the abort of some libraries waits for the launcher for ever: SIGALRM then ends this process. */
+/* Ends this process too, in a library that else returns a status: other ranks may wait in MPI for ever, only MPI's abort
+ * ends those, and it ends its caller; the watching thread has nobody to return a status to. After a moment in which the
+ * launcher passes on what was printed last: without it lines are lost. Without a network the abort of some libraries
+ * waits for the launcher for ever: SIGALRM then ends this process. */
 static void end_world(int exit_code) {
   (void)nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
   (void)alarm(2);
@@ -490,18 +492,19 @@ static sim_status drain_beats(void) {
   return error == 0 ? wait_for(&all.beat_send, "end") : mpi_error(error, "end");
 }
 
-void sim_mpi_detach(sim_comm *comm) {
+sim_status sim_mpi_detach(sim_comm *comm) {
   uint64_t most;
   if (all.size > 1 && all.size <= SIM_RANKS_MAX) {
     stop_watching();                           /* all do so before any ends */
     (void)alarm((unsigned)ceil(all.patience)); /* from here on nothing else ends the wait for a rank */
-    if (drain_beats() != SIM_OK || sim_comm_agree(comm, 0, &most) != SIM_OK)
-      all.mpi->abort(sim_status_exit_code(SIM_ERR_RANK));
+    SIM_TRY(drain_beats());
+    SIM_TRY(sim_comm_agree(comm, 0, &most));
     (void)all.mpi->cancel(&all.failure_receive);
   }
   (void)all.mpi->end();
   (void)alarm(0);
   *comm = sim_comm_alone;
+  return SIM_OK;
 }
 
 _Noreturn void sim_mpi_abort(sim_comm *comm, int exit_code) {

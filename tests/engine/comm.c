@@ -395,8 +395,7 @@ static int play_by_mpi(const char *path, const char *name) {
   const int code = strcmp(name, "large") == 0 ? swap_large(&comm) : exchange_and_decide(&comm);
   if (code != 0) sim_mpi_abort(&comm, code);
   printf("rank %d of %d: equal\n", comm.rank, comm.size);
-  sim_mpi_detach(&comm);
-  return 0;
+  return sim_mpi_detach(&comm) == SIM_OK ? 0 : 103;
 }
 
 int main(int argc, char **argv) {

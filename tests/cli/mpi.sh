@@ -70,9 +70,11 @@ for mpi in "${mpis[@]}"; do
       >output 2>&1 || fail "$mpi: exchange, delay $delay"
     [ "$(grep -c equal output)" = 4 ] || fail "$mpi: exchange of 4 ranks"
   done
-  code=0
-  timeout 120 "${launch[@]}" -n 4 "$COMM" "$plugin" fail >output 2>&1 || code=$?
-  [ "$code" = 7 ] || fail "$mpi: a failing rank: exit $code, not 7"
+  for play in fail fail_several fail_to_leave; do
+    code=0
+    timeout 120 "${launch[@]}" -n 4 "$COMM" "$plugin" $play >output 2>&1 || code=$?
+    [ "$code" = 7 ] || fail "$mpi: $play: exit $code, not 7"
+  done
 
   # ---- the same bits ----
   for ranks in 1 2 3 4; do
@@ -144,6 +146,11 @@ for mpi in "${mpis[@]}"; do
   # ---- other commands, runs of their own ----
   expect 64 "mpirun has started 4 processes of sim sweep: start sim sweep alone" "${four[@]}" "$SIM" sweep many.lua --seed 1..2
   [ "$(lines)" = 1 ] || fail "$mpi: sim sweep is refused more than once"
+  for ranks in "" "--scaling --ranks 2"; do
+    # shellcheck disable=SC2086 # several words
+    expect 64 "mpirun has started 4 processes of sim bench: start sim bench alone" "${four[@]}" "$SIM" bench option --quick $ranks
+    [ "$(lines)" = 1 ] || fail "$mpi: sim bench $ranks is refused more than once"
+  done
   for command in run check; do
     expect 64 "--ranks 2 in one of 4 processes of mpirun: its processes are the ranks; leave out --ranks" \
       "${four[@]}" "$SIM" $command many.lua --ranks 2

@@ -10,18 +10,7 @@ unset SIM_MPI
 set -m # jobs get their signals undisturbed
 export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
 find_mpi
-cat >many.lua <<'LUA'
-local paths = sim.param("paths", 2^20 + 3000, "paths")
-local kind  = sim.param("kind", "plain", "plain or sobol")
-local sampling = { paths = paths }
-if kind == "sobol" then sampling.sequence = "sobol" end
-return sim.option {
-  assets   = { { spot = 100, vol = 0.2 } }, rate = 0.05, maturity = 1, steps = 8,
-  payoffs  = { sim.american { strike = 100, type = "put", fit_paths = 9000 }, sim.european { strike = 100 } },
-  sampling = sampling,
-  output   = { tables = "every 1 steps", checkpoint = "every 1 steps" },
-}
-LUA
+option_scenario many.lua
 run=("$SIM" run many.lua --threads 1)
 long=("${run[@]}" --set "paths=$((20000 * 1048576))") # minutes; stopped long before
 has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }

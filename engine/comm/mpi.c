@@ -174,8 +174,8 @@ static void delay(void) {
   (void)nanosleep(&(struct timespec){.tv_nsec = (long)(all.random >> 8) % all.delay * 1000}, NULL);
 }
 
-/* After a failure of another rank goes on for `grace`: ranks that fail for one reason, in their shares or with what this
- * exchange brings, have then all failed. */
+/* After a failure of another rank goes on for `grace`: ranks that fail for one reason, in their shares or with what
+ * this exchange brings, have then all failed. */
 static sim_status wait_uncounted(sim_mpi_request *request, const char *what) {
   double end = INFINITY;
   for (int i = 0;; i++) {
@@ -337,10 +337,10 @@ int sim_mpi_hosts(const sim_comm *comm) {
   return hosts;
 }
 
-/* Ends this process too, in a library that else returns a status: other ranks may wait in MPI for ever, only MPI's abort
- * ends those, and it ends its caller; the watching thread has nobody to return a status to. After a moment in which the
- * launcher passes on what was printed last: without it lines are lost. Without a network the abort of some libraries
- * waits for the launcher for ever: SIGALRM then ends this process. */
+/* Ends this process too, in a library that else returns a status: other ranks may wait in MPI for ever, only MPI's
+ * abort ends those, and it ends its caller; the watching thread has nobody to return a status to. After a moment in
+ * which the launcher passes on what was printed last: without it lines are lost. Without a network the abort of some
+ * libraries waits for the launcher for ever: SIGALRM then ends this process. */
 static void end_world(int exit_code) {
   (void)nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
   (void)alarm(2);

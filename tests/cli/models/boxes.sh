@@ -31,6 +31,9 @@ same rows file "a spectrum from a file"
 rm -- sub.txt $(checkpoints file | tail -n 2)
 expect 0 "" "$SIM" resume file
 same rows file "a spectrum from a file that is gone"
+expect 66 "sim resume file goes on without this file" "$SIM" run power.lua -o file --set file=true --resume=auto
+expect 66 "sub.txt" "$SIM" run power.lua -o new --set file=true --resume=auto
+grep -q "sim resume" output && fail "a folder that is not there is to be resumed"
 
 cat >box.lua <<'LUA'
 return sim.nbody {

@@ -182,5 +182,6 @@ expect 0 "" env OMPI_COMM_WORLD_SIZE=4 "${run[@]}" --set paths=700 -o launched -
 # ---- check ----
 
 expect 0 "on the fullest rank" "$SIM" check many.lua --ranks 8
+grep -q "before the first step .* received by a rank, 15 times waiting for all" output || fail "what early exercise exchanges"
 expect 0 "ranks       8; more than 1 would not be faster" "$SIM" check many.lua --set kind=plain --set paths=700 --ranks 8
 expect 64 "sim.diffusion runs on one rank only" "$SIM" check "$ROOT/scenarios/heat.lua" --ranks 2

@@ -80,6 +80,11 @@ static void check_ranks(const sim_plan *plan, sim_backend_kind kind, int ranks) 
   cli_bytes(plan->bytes_received, text, sizeof text);
   cli_say("  %-24s %s received by a rank in a step, %.0f time%s waiting for all", "communication", text,
           plan->exchanges, plan->exchanges == 1 ? "" : "s");
+  if (plan->start_exchanges > 0) {
+    cli_bytes(plan->start_received, text, sizeof text);
+    cli_say("  %-24s %s received by a rank, %.0f times waiting for all", "before the first step", text,
+            plan->start_exchanges);
+  }
   if (isfinite(share))
     cli_say("  %-24s about %.0f %% of %d times one rank of as many threads, at %.0f GB/s and %.0f us an exchange",
             "efficiency", 100 * share, ranks, 1e-9 * exchange_rates[kind], 1e6 * exchange_times[kind]);

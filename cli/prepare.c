@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NAMES_MAX = 128 };
@@ -94,6 +95,18 @@ static sim_status decode(cli_job *job, const char *file, const sim_value *value)
   return SIM_OK;
 }
 
+/* Files of numbers. A run that was begun has their rows in its checkpoints. */
+static sim_status read_rows(cli_job *job) {
+  const sim_status status = cli_read_rows(job->model->parameters, job->folder, job->source.value);
+  const sim_error cause = *sim_error_last();
+  struct stat info;
+  if (status != SIM_ERR_NO_INPUT || job->options->resume == CLI_RESUME_NO) return status;
+  SIM_TRY(cli_prepare_output(job, ".out"));
+  if (stat(job->output, &info) != 0) return status;
+  return sim_fail_at(status, cause.file, cause.line, "%.600s; sim resume %.300s goes on without this file",
+                     cause.message, job->output);
+}
+
 sim_status cli_prepare_scenario(cli_job *job) {
   const cli_options *options = job->options;
   const char *models[NAMES_MAX + 1] = {0}, *constructors[NAMES_MAX + 1] = {0};
@@ -127,7 +140,7 @@ sim_status cli_prepare_scenario(cli_job *job) {
   const int length = slash == options->target ? 1 : slash ? (int)(slash - options->target) : 0;
   snprintf(job->folder, sizeof job->folder, "%.*s", length, options->target);
   job->setup.folder = job->folder;
-  SIM_TRY(cli_read_rows(job->model->parameters, job->folder, job->source.value));
+  SIM_TRY(read_rows(job));
   SIM_TRY(decode(job, options->target, job->source.value));
   return SIM_OK;
 }

@@ -110,8 +110,10 @@ typedef struct sim_plan {
   /* Communication of a step on setup->comm->size ranks; all 0 on one rank, and where nothing is exchanged. */
   double bytes_received; /* by the rank that receives most, from all other ranks */
   double exchanges;      /* calls of gather, swap and agree: each waits for all ranks */
-  double undivided;      /* share, 0 to 1, of one rank's step that every rank computes itself, whatever their number */
-  double steps;          /* NaN with adaptive steps */
+  /* The same before the first step. */
+  double start_received, start_exchanges;
+  double undivided; /* share, 0 to 1, of one rank's step that every rank computes itself, whatever their number */
+  double steps;     /* NaN with adaptive steps */
   double t_end;
 } sim_plan;
 /* Divided work of a step over that of the rank which has most: how many times faster ranks make it. */

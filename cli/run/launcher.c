@@ -182,7 +182,7 @@ sim_status cli_mpi_join(const cli_launcher *launcher, sim_mpi_on_lost *lost, sim
   SIM_TRY(sim_mpi_attach(plugin, lost, comm));
   if (comm->size == launcher->size) return SIM_OK;
   const int size = comm->size;
-  if (size == 1) sim_mpi_detach(comm);
+  if (size == 1) SIM_TRY(sim_mpi_detach(comm));
   return sim_fail(
       SIM_ERR_USAGE,
       "%s has started %d processes, and the MPI plugin %s (%s) sees a world of %d: use %s, or set SIM_MPI to "

@@ -135,7 +135,7 @@ void cli_ranks_cores(const sim_comm *ranks, int *rank, int *size) {
 static const char *refusal(cli_command command) {
   if (command == CLI_SWEEP)
     return "start sim sweep alone: it runs as many runs side by side as there are cores and GPUs";
-  if (command == CLI_BENCH) return "start sim bench alone: it measures one process at a time";
+  if (command == CLI_BENCH) return "start sim bench alone: it starts all processes that it measures";
   return NULL;
 }
 
@@ -158,7 +158,8 @@ sim_status cli_ranks_join(const cli_options *options, bool *done) {
                     "--ranks %d in one of %d processes of %s: its processes are the ranks; leave out --ranks, or give "
                     "--ranks 1 for runs of their own",
                     options->ranks, launcher.size, launcher.name);
-  if (launcher.size <= 1 || options->ranks > 0 || !(makes_run || refused || command == CLI_CHECK)) return SIM_OK;
+  const bool own_ranks = options->ranks > 0 && command != CLI_BENCH;
+  if (launcher.size <= 1 || own_ranks || !(makes_run || refused || command == CLI_CHECK)) return SIM_OK;
   if (launcher.rank > 0) cli_terminal_mute(); /* one process speaks for all */
   *done = command == CLI_CHECK && launcher.rank > 0;
   if (refused)
@@ -193,7 +194,10 @@ void cli_ranks_leave(int code) {
     return;
   }
   if (code != 0 && code != sim_status_exit_code(SIM_ERR_STOPPED)) sim_mpi_abort(&comm, code);
-  sim_mpi_detach(&comm);
+  const sim_status left = sim_mpi_detach(&comm);
+  if (left == SIM_OK) return;
+  cli_report(left, sim_error_last()->message, json);
+  sim_mpi_abort(&comm, sim_status_exit_code(left));
 }
 
 void cli_ranks_leave_now(int code) {

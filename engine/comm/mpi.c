@@ -22,7 +22,8 @@
 /* Counts of MPI are of type int: longer exchanges are cut into messages. */
 enum { CHUNK = 1 << 30, SPINS = 2000 };
 enum { TAG_SWAP = 1, TAG_WORD, TAG_FAILURE, TAG_BEAT };
-static const double tick = 0.25; /* seconds between two looks of the watching thread */
+static const double tick = 0.25;  /* seconds between two looks of the watching thread */
+static const double grace = 0.25; /* seconds from a failure until it ends a wait: a lower rank may tell the same */
 enum { TICKS_A_BEAT = 4 };
 
 /* What all ranks know of each. */
@@ -49,8 +50,8 @@ typedef struct world {
   /* post: one round */
   uint64_t word, *words;                       /* words[size] */
   sim_mpi_request *word_sends, *word_receives; /* [size] */
-  /* failures: the first one counts */
-  atomic_int failed; /* the first one is in `first` */
+  /* failures */
+  atomic_int failed; /* one is in `first` */
   bool given_up;     /* that is this rank, as another one says; written before `failed` */
   failure first, arriving, own;
   sim_mpi_request failure_receive, *failure_sends; /* [size] */
@@ -91,28 +92,46 @@ static sim_status mpi_error(int error, const char *what) {
 
 /* ---- failures ---- */
 
+/* Whether a failure replaces the one that is noted: where several ranks tell the same of themselves, the lowest counts,
+ * whichever was first. */
+static bool counts(const failure *f) {
+  return !atomic_load(&all.failed) ||
+         (f->status == all.first.status && f->status != SIM_ERR_RANK && f->rank < all.first.rank);
+}
+
 /* Under the lock. */
 static void note_failure(const failure *f) {
-  if (atomic_load(&all.failed)) return;
+  if (!counts(f)) return;
   all.first = *f;
   all.first.message[sizeof all.first.message - 1] = '\0';
   atomic_store(&all.failed, 1);
 }
 
-/* Under the lock. Looks for a failure that another rank tells. */
+static int receive_failure(void) {
+  return all.mpi->receive(&all.arriving, sizeof all.arriving, -1, TAG_FAILURE, &all.failure_receive);
+}
+
+/* Under the lock. Looks for failures that other ranks tell. */
 static void look_for_failure(void) {
-  int arrived = 0;
-  if (atomic_load(&all.failed)) return;
-  if (all.mpi->test(&all.failure_receive, &arrived) != 0 || !arrived) return;
-  all.given_up = all.arriving.rank == all.rank;
-  note_failure(&all.arriving);
+  for (int arrived = 0; all.mpi->test(&all.failure_receive, &arrived) == 0 && arrived; arrived = 0) {
+    if (!atomic_load(&all.failed)) all.given_up = all.arriving.rank == all.rank;
+    note_failure(&all.arriving);
+    if (receive_failure() != 0) return;
+  }
+}
+
+static failure noted_failure(void) {
+  pthread_mutex_lock(&all.lock);
+  const failure f = all.first;
+  pthread_mutex_unlock(&all.lock);
+  return f;
 }
 
 static sim_status check_failure(void) {
-  const failure *f = &all.first;
   if (!atomic_load(&all.failed) || !all.introduced) return SIM_OK;
-  if (f->rank == all.rank && !all.given_up) return sim_fail((sim_status)f->status, "%s", f->message);
-  return sim_fail((sim_status)f->status, "rank %d on %s: %s", f->rank, all.members[f->rank].host, f->message);
+  const failure f = noted_failure();
+  if (f.rank == all.rank && !all.given_up) return sim_fail((sim_status)f.status, "%s", f.message);
+  return sim_fail((sim_status)f.status, "rank %d on %s: %s", f.rank, all.members[f.rank].host, f.message);
 }
 
 /* Tells all ranks but a dead one (-1: none) of a failure, and waits up to a second until that has left this process for
@@ -120,9 +139,10 @@ static sim_status check_failure(void) {
 static void tell(int rank, int dead, sim_status status, int patience, const char *message) {
   pthread_mutex_lock(&all.lock);
   look_for_failure();
-  const bool first = !atomic_load(&all.failed);
-  if (first) {
-    all.own = (failure){.rank = rank, .status = (int32_t)status, .patience = patience};
+  const failure own = {.rank = rank, .status = (int32_t)status, .patience = patience};
+  const bool told = counts(&own);
+  if (told) {
+    all.own = own;
     snprintf(all.own.message, sizeof all.own.message, "%s", message);
     for (int r = 0; r < all.size; r++)
       if (r != all.rank && r != dead)
@@ -131,7 +151,7 @@ static void tell(int rank, int dead, sim_status status, int patience, const char
   }
   pthread_mutex_unlock(&all.lock);
   const double until = sim_wall_clock() + 1;
-  for (int r = 0; first && r < all.size && sim_wall_clock() < until;) {
+  for (int r = 0; told && r < all.size && sim_wall_clock() < until;) {
     int gone = 1;
     pthread_mutex_lock(&all.lock);
     if (r != all.rank && r != rank) (void)all.mpi->test(&all.failure_sends[r], &gone);
@@ -155,7 +175,10 @@ static void delay(void) {
   (void)nanosleep(&(struct timespec){.tv_nsec = (long)(all.random >> 8) % all.delay * 1000}, NULL);
 }
 
+/* After a failure of another rank goes on for `grace`: ranks that fail for one reason, in their shares or with what
+ * this exchange brings, have then all failed. */
 static sim_status wait_uncounted(sim_mpi_request *request, const char *what) {
+  double end = INFINITY;
   for (int i = 0;; i++) {
     int complete = 0;
     pthread_mutex_lock(&all.lock);
@@ -164,7 +187,11 @@ static sim_status wait_uncounted(sim_mpi_request *request, const char *what) {
     pthread_mutex_unlock(&all.lock);
     if (error != 0) return mpi_error(error, what);
     if (complete) return SIM_OK;
-    SIM_TRY(check_failure());
+    if (atomic_load(&all.failed)) {
+      const double now = sim_wall_clock();
+      end = fmin(end, now + grace);
+      if (now >= end) return check_failure();
+    }
     if (i < SPINS)
       (void)sched_yield();
     else
@@ -311,8 +338,10 @@ int sim_mpi_hosts(const sim_comm *comm) {
   return hosts;
 }
 
-/* After a moment in which the launcher passes on what was printed last: without it lines are lost. Without a network
- * the abort of some libraries waits for the launcher for ever: SIGALRM then ends this process. */
+/* Ends this process too, in a library that else returns a status: other ranks may wait in MPI for ever, only MPI's
+ * abort ends those, and it ends its caller; the watching thread has nobody to return a status to. After a moment in
+ * which the launcher passes on what was printed last: without it lines are lost. Without a network the abort of some
+ * libraries waits for the launcher for ever: SIGALRM then ends this process. */
 static void end_world(int exit_code) {
   (void)nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
   (void)alarm(2);
@@ -374,11 +403,12 @@ static void *watch(void *nothing) {
       tell(watched_rank(), -1, SIM_ERR_RANK, 1, message);
     }
     if (!atomic_load(&all.failed)) continue;
+    const failure f = noted_failure();
     const double now = sim_wall_clock();
     if (since <= 0) since = now;
-    if (now - since < all.first.patience + (all.rank > 0 ? 1 : 0)) continue;
+    if (now - since < f.patience + (all.rank > 0 ? 1 : 0)) continue;
     const sim_status status = check_failure();
-    const bool speaks = all.rank == (all.first.rank == 0 ? 1 : 0);
+    const bool speaks = all.rank == (f.rank == 0 ? 1 : 0);
     if (all.lost && speaks) all.lost(status, sim_error_last()->message);
     end_world(sim_status_exit_code(status));
   }
@@ -420,7 +450,7 @@ static long setting(const char *name, long most) {
 }
 
 static sim_status listen(void) {
-  int error = all.mpi->receive(&all.arriving, sizeof all.arriving, -1, TAG_FAILURE, &all.failure_receive);
+  int error = receive_failure();
   if (error == 0) error = all.mpi->receive(&all.beat_in, 1, watched_rank(), TAG_BEAT, &all.beat_receive);
   if (error == 0) error = all.mpi->send(&all.beat_out, 1, (all.rank + 1) % all.size, TAG_BEAT, &all.beat_send);
   return error == 0 ? SIM_OK : mpi_error(error, "start");
@@ -492,18 +522,19 @@ static sim_status drain_beats(void) {
   return error == 0 ? wait_for(&all.beat_send, "end") : mpi_error(error, "end");
 }
 
-void sim_mpi_detach(sim_comm *comm) {
+sim_status sim_mpi_detach(sim_comm *comm) {
   uint64_t most;
   if (all.size > 1 && all.size <= SIM_RANKS_MAX) {
     stop_watching();                           /* all do so before any ends */
     (void)alarm((unsigned)ceil(all.patience)); /* from here on nothing else ends the wait for a rank */
-    if (drain_beats() != SIM_OK || sim_comm_agree(comm, 0, &most) != SIM_OK)
-      all.mpi->abort(sim_status_exit_code(SIM_ERR_RANK));
+    SIM_TRY(drain_beats());
+    SIM_TRY(sim_comm_agree(comm, 0, &most));
     (void)all.mpi->cancel(&all.failure_receive);
   }
   (void)all.mpi->end();
   (void)alarm(0);
   *comm = sim_comm_alone;
+  return SIM_OK;
 }
 
 _Noreturn void sim_mpi_abort(sim_comm *comm, int exit_code) {

@@ -29,8 +29,9 @@ bool sim_mpi_is(const sim_comm *comm);
 /* Whether the others have ended the run because this rank was silent, and have said so. */
 bool sim_mpi_given_up(const sim_comm *comm);
 
-/* Waits for all ranks, and leaves the world in order; *comm is alone then. */
-void sim_mpi_detach(sim_comm *comm);
+/* Waits for all ranks, and leaves the world in order; *comm is alone then. Where that fails (a rank has failed, or MPI)
+ * only sim_mpi_abort may follow; SIGALRM ends a wait that lasts longer than sim_heartbeat_limit(). */
+sim_status sim_mpi_detach(sim_comm *comm) SIM_MUST_CHECK;
 /* After a failure: ends the world, and the launcher with this exit code. Rank 0 ends it at once; the others wait until
  * it does, SIM_MPI_PATIENCE at most. Does not return. */
 _Noreturn void sim_mpi_abort(sim_comm *comm, int exit_code);

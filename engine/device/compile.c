@@ -6,6 +6,7 @@
 #include "engine/run/startup.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <nvrtc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -156,23 +157,33 @@ static sim_status make_key(const sim_source *source, const options *o, int capab
 
 /* ---- source that does not compile ---- */
 
-/* Writes source and log to a file for a report; *path is empty on failure. */
-static void keep_source(const sim_source *source, const options *o, const char *log, char *path, size_t capacity) {
-  const char *folder = getenv("TMPDIR");
-  int length = snprintf(path, capacity, "%s/sim-%s-XXXXXX.cu", folder && *folder ? folder : P_tmpdir, source->name);
-  int file = length > 0 && (size_t)length < capacity ? mkstemps(path, 3) : -1;
+/* Writes source and log to a file for a report, in TMPDIR or /tmp. *where: "; the source is in PATH", or why it is in
+ * none. */
+static bool keep_source(const sim_source *source, const options *o, const char *log, char *where, size_t capacity) {
+  const char *given = getenv("TMPDIR"), *folder = given && *given ? given : P_tmpdir;
+  char path[512];
+  const bool fits = (size_t)snprintf(path, sizeof path, "%s/sim-%s-XXXXXX.cu", folder, source->name) < sizeof path;
+  errno = ENAMETOOLONG;
+  const int file = fits ? mkstemps(path, 3) : -1;
   FILE *out = file < 0 ? NULL : fdopen(file, "w");
-  if (!out) {
-    if (file >= 0) close(file);
-    path[0] = '\0';
-    return;
+  if (out) {
+    fputs("/*", out);
+    for (int i = 0; i < o->count; i++) fprintf(out, " %s", o->text[i]);
+    fprintf(out, "\n%s*/\n%s", log, source->text);
+    for (const sim_source_file *f = source->files; f && f->name; f++)
+      fprintf(out, "\n#if 0 /* %s */\n%s#endif\n", f->name, f->text);
+    const bool written = !ferror(out);
+    if (fclose(out) == 0 && written) {
+      snprintf(where, capacity, "; the source is in %s", path);
+      return true;
+    }
   }
-  fputs("/*", out);
-  for (int i = 0; i < o->count; i++) fprintf(out, " %s", o->text[i]);
-  fprintf(out, "\n%s*/\n%s", log, source->text);
-  for (const sim_source_file *f = source->files; f && f->name; f++)
-    fprintf(out, "\n#if 0 /* %s */\n%s#endif\n", f->name, f->text);
-  if (fclose(out) != 0) path[0] = '\0';
+  const int error = errno;
+  snprintf(where, capacity, "; the folder of temporary files, %.200s, does not take the source (%s)", folder,
+           strerror(error));
+  if (!out && file >= 0) close(file);
+  if (file >= 0) (void)unlink(path);
+  return false;
 }
 
 /* Joins the first lines of a log into one. */
@@ -189,15 +200,15 @@ static void first_lines(const char *log, char *out, size_t capacity) {
 
 static sim_status compile_failed(const sim_source *source, const options *o, nvrtcProgram program, nvrtcResult result) {
   size_t size = 0;
-  char *log = NULL, path[512], lines[500];
+  char *log = NULL, where[600], lines[500];
   if (program && nvrtc.GetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 0) log = calloc(size + 1, 1);
   if (log && nvrtc.GetProgramLog(program, log) != NVRTC_SUCCESS) log[0] = '\0';
   const char *text = log && *log ? log : nvrtc.GetErrorString(result);
-  keep_source(source, o, text, path, sizeof path);
+  const bool kept = keep_source(source, o, text, where, sizeof where);
   first_lines(text, lines, sizeof lines);
   free(log);
-  return sim_fail(SIM_ERR_INTERNAL, "%s does not compile for the GPU: %s%s%s; please report this bug with %s",
-                  source->name, lines, *path ? "; the source is in " : "", path, *path ? "that file" : "the scenario");
+  return sim_fail(SIM_ERR_INTERNAL, "%s does not compile for the GPU: %s%s; please report this bug with %s",
+                  source->name, lines, where, kept ? "that file" : "the scenario");
 }
 
 /* ---- compilation ---- */

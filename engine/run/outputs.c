@@ -2,6 +2,8 @@
 
 #include "engine/log.h"
 #include "engine/run/profile.h"
+#include "engine/run/rows.h"
+#include "engine/run/sinks.h"
 #include "engine/run/stage.h"
 #include "engine/wall_clock.h"
 
@@ -28,21 +30,15 @@ typedef struct job {
 
 struct sim_outputs {
   sim_run *run;
-  bool device; /* the state is in device memory */
-  const sim_table *const *tables;
-  size_t columns;
-  double *values; /* [SIM_OUTPUTS_WAITING][columns] */
+  bool device;    /* the state is in device memory */
+  double *values; /* [SIM_OUTPUTS_WAITING][columns of all tables] */
 
   /* owned by the loop */
   sim_array arrays[SIM_ARRAYS_MAX];
   sim_species species[SIM_SPECIES_MAX];
   sim_frame view;
   int64_t shown; /* step whose whole state is on the host and checked; -1: none */
-  double *row;   /* [2 + columns]: step, time, and the values at step row_step */
-  int64_t row_step;
-  bool *lost; /* [columns]: had a value that is not finite in a finite state, and no longer indicates the state */
-  sim_expr_program *stop; /* of run->stop_when */
-  void *scratch;
+  sim_rows rows;
   double last_tick;
   bool running; /* whether the writer thread runs */
 
@@ -63,73 +59,14 @@ struct sim_outputs {
   double last_flush, flush_cost;
 };
 
-/* ---- calls of sinks, on the writing thread ---- */
-
-static void remember_failure(sim_sink *sink) {
-  snprintf(sink->why, sizeof sink->why, "%.255s", sim_error_last()->message);
-}
-
-static void report_failure(sim_sink *sink, bool again) {
-  if (sim_error_last()->status == SIM_ERR_CANT_CREATE)
-    return; /* the folder belongs to another run: the next write ends the run */
-  if (again && strncmp(sink->why, sim_error_last()->message, sizeof sink->why - 1) == 0) return; /* reported already */
-  remember_failure(sink);
-  sim_log(SIM_LOG_WARN, "%s not written: %s; the run continues and tries again", sink->name, sim_error_last()->message);
-}
-
-/* `told`: the sink has just reported a failure. A sink that writes in the background reports its own. */
-static void flush(sim_sink *sink, bool told) {
-  const bool before = sink->flush_failed, background = sink->saved || sink->failures;
-  sink->flush_failed = sink->flush(sink->self) != SIM_OK;
-  if (sink->flush_failed && background)
-    remember_failure(sink);
-  else if (sink->flush_failed)
-    report_failure(sink, before || told);
-  if (before && !sink->flush_failed) sim_log(SIM_LOG_INFO, "%s: written again", sink->name);
-}
-
-/* `told`: for each sink, NULL: none. */
-static void flush_all(const sim_run *run, const bool *told) {
-  sim_profile_range_begin("flush");
-  for (size_t i = 0; i < run->sink_count; i++) {
-    sim_sink *sink = &run->sinks[i];
-    if (sink->flush) flush(sink, told && told[i]);
-  }
-  sim_profile_range_end();
-}
+/* ---- outputs of one step, on the writing thread ---- */
 
 static void flush_now_and_then(sim_outputs *o) {
   double now = sim_wall_clock();
   if (now - o->last_flush < 100 * o->flush_cost) return;
-  flush_all(o->run, NULL);
+  sim_sinks_flush(o->run->sinks, o->run->sink_count, NULL);
   o->last_flush = sim_wall_clock();
   o->flush_cost = o->last_flush - now;
-}
-
-/* An invalid state or the loss of the folder's lock ends the run; any other failure of a sink is reported, and the
- * sink is called again later. last: nothing is written after this, and the error that ends the run gives the reason. */
-static sim_status write_sink(sim_sink *sink, const sim_frame *frame, bool last) {
-  sim_profile_range_begin(sink->name);
-  sim_status status = sink->write(sink->self, frame);
-  sim_profile_range_end();
-  if (status == SIM_ERR_DIVERGED || status == SIM_ERR_NO_MEMORY || status == SIM_ERR_CANT_CREATE) return status;
-  const bool before = sink->write_failed;
-  sink->write_failed = status != SIM_OK;
-  if (!sink->write_failed) return SIM_OK;
-  if (before && sink->kind == SIM_SINK_CHECKPOINT) /* later results could not be saved */
-    return sim_fail(SIM_ERR_IO, "two checkpoints in a row could not be written (%s)", sim_error_last()->message);
-  if (sink->kind == SIM_SINK_SNAPSHOT) sink->lost++;
-  if (last)
-    remember_failure(sink);
-  else
-    report_failure(sink, before);
-  return SIM_OK;
-}
-
-static sim_saved saved(const sim_sink *sink) {
-  sim_saved out;
-  sink->saved(sink->self, &out);
-  return out;
 }
 
 /* Calls all checkpoint sinks. */
@@ -138,9 +75,9 @@ static sim_status checkpoint(sim_outputs *o, const sim_frame *frame) {
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
     if (sink->kind != SIM_SINK_CHECKPOINT) continue;
-    if (sink->saved && saved(sink).failed)
+    if (sink->saved && sim_sink_saved(sink).failed)
       sink->write_failed = true; /* the last checkpoint, which was written in the background */
-    SIM_TRY(write_sink(sink, frame, !(frame->clock.t < frame->clock.t_end)));
+    SIM_TRY(sim_sink_write(sink, frame, !(frame->clock.t < frame->clock.t_end)));
     if (sink->write_failed || sink->saved) continue;
     pthread_mutex_lock(&o->lock);
     o->checkpoint_step = frame->clock.step;
@@ -157,7 +94,7 @@ static sim_status deliver(sim_outputs *o, const job *j, const sim_frame *state) 
   sim_frame frame = state ? *state : (sim_frame){.clock = j->clock};
   const double *values = j->values;
   size_t count = 0;
-  for (const sim_table *const *table = o->tables; *table; table++) {
+  for (const sim_table *const *table = o->rows.tables; *table; table++) {
     rows[count++] = (sim_row){*table, values};
     for (const sim_field *column = (*table)->columns; column->name; column++) values++;
   }
@@ -166,7 +103,7 @@ static sim_status deliver(sim_outputs *o, const job *j, const sim_frame *state) 
     sim_sink *sink = &o->run->sinks[i];
     frame.row_count = sink->kind == SIM_SINK_TABLE ? count : 0;
     if (j->due & (UINT32_C(1) << i))
-      SIM_TRY(write_sink(sink, &frame, j->ended || !(frame.clock.t < frame.clock.t_end)));
+      SIM_TRY(sim_sink_write(sink, &frame, j->ended || !(frame.clock.t < frame.clock.t_end)));
   }
   frame.row_count = 0;
   if (j->ended) frame.clock.t_end = -INFINITY;
@@ -250,7 +187,7 @@ static bool look_at_saved(sim_outputs *o) {
   bool all = true;
   for (size_t i = 0; i < o->run->sink_count; i++) {
     if (!o->run->sinks[i].saved) continue;
-    const sim_saved is = saved(&o->run->sinks[i]);
+    const sim_saved is = sim_sink_saved(&o->run->sinks[i]);
     if (is.step >= 0) {
       o->checkpoint_step = is.step;
       o->checkpoint_t = is.t;
@@ -335,70 +272,28 @@ sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
   return SIM_OK;
 }
 
-/* Reports a value that is not finite, once a column, where the state is finite (a function of the scenario). */
-static void report_value(const sim_outputs *o, size_t at, double value) {
-  for (const sim_table *const *table = o->tables; *table; table++)
-    for (const sim_field *column = (*table)->columns; column->name; column++)
-      if (at-- == 0 && column->flags & SIM_REPORTED) {
-        sim_log(SIM_LOG_WARN, "%s.%s is %s at step %lld, t = %.9g, though the state is finite: look at its function",
-                (*table)->name, column->name, isnan(value) ? "not a number" : "infinite", (long long)o->run->clock.step,
-                o->run->clock.t);
-        return;
-      }
-}
-
-/* Rows of all tables. A value that is not finite may come from an invalid state, which is then reported instead. */
-static sim_status observe_all(sim_outputs *o, double *values) {
-  sim_run *run = o->run;
-  bool finite = true, *lost = o->lost;
-  const double *const first = values;
-  sim_status status = SIM_OK;
-  for (int t = 0; status == SIM_OK && o->tables[t]; t++) {
-    sim_profile_range_begin("observe");
-    sim_run_compute_begin(run);
-    status = run->model->observe(run->self, &run->clock, t, values);
-    sim_run_compute_end(run);
-    sim_profile_range_end();
-    if (status != SIM_OK && status != SIM_ERR_DIVERGED) return status;
-    if (run->backend && run->backend->queue)
-      SIM_TRY(run->backend->queue->status()); /* values read back after a device error are invalid */
-    for (const sim_field *column = o->tables[t]->columns; column->name; column++, values++, lost++) {
-      if (!isfinite(*values) && !*lost) finite = false;
-      if (!(column->flags & SIM_HEALTH)) continue;
-      run->last.health = *values;
-      run->last.health_name = column->name;
-    }
-  }
+/* This step's rows, computed at most once a step. A value that is not finite may come from an invalid state, which is
+ * then reported instead. */
+static sim_status observe(sim_outputs *o) {
   const sim_frame *state;
+  bool finite;
+  if (o->rows.step == o->run->clock.step) return SIM_OK;
+  const sim_status status = sim_rows_compute(&o->rows, &finite);
   if (finite) return status;
   SIM_TRY(sim_outputs_state(o, &state));
-  for (size_t i = 0; first + i < values; i++) {
-    if (isfinite(first[i]) || o->lost[i]) continue;
-    o->lost[i] = true;
-    report_value(o, i, first[i]);
-  }
+  sim_rows_accept(&o->rows);
   return status;
 }
 
-/* The same, at most once a step. */
-static sim_status observe(sim_outputs *o, double *values) {
-  if (o->row_step != o->run->clock.step) {
-    SIM_TRY(observe_all(o, o->row + 2));
-    o->row[0] = (double)o->run->clock.step;
-    o->row[1] = o->run->clock.t;
-    o->row_step = o->run->clock.step;
-  }
-  memcpy(values, o->row + 2, o->columns * sizeof *values);
+static sim_status copy_rows(sim_outputs *o, double *values) {
+  SIM_TRY(observe(o));
+  memcpy(values, o->rows.row + 2, o->rows.columns * sizeof *values);
   return SIM_OK;
 }
 
 sim_status sim_outputs_check_stop(sim_outputs *o, bool *stops) {
-  const void *inputs[SIM_EXPR_INPUTS_MAX];
-  double holds = 0;
-  SIM_TRY(observe(o, o->values + SIM_OUTPUTS_WAITING * o->columns));
-  for (size_t i = 0; i < o->columns + 2; i++) inputs[i] = &o->row[i];
-  sim_expr_program_run(o->stop, 1, inputs, (void *const[]){&holds}, o->scratch);
-  *stops = holds != 0;
+  SIM_TRY(observe(o));
+  *stops = sim_rows_stop(&o->rows);
   return SIM_OK;
 }
 
@@ -407,7 +302,7 @@ static sim_status give_now(sim_outputs *o, uint32_t due, bool save) {
       .clock = o->run->clock, .due = due, .save = save, .ended = o->run->ended, .stage = -1, .values = o->values};
   const sim_frame *state;
   SIM_TRY(sim_outputs_state(o, &state));
-  if (tables_of(o->run, due)) SIM_TRY(observe(o, o->values));
+  if (tables_of(o->run, due)) SIM_TRY(copy_rows(o, o->values));
   SIM_TRY(deliver(o, &now, state));
   return sim_outputs_poll(o);
 }
@@ -448,10 +343,10 @@ sim_status sim_outputs_enqueue(sim_outputs *o, uint32_t due, bool save) {
   job j = {.clock = o->run->clock, .due = due, .save = save, .ended = o->run->ended, .stage = -1};
   SIM_TRY(wait_for_room(o, false, NULL));
   pthread_mutex_lock(&o->lock);
-  j.values = o->values + (o->first + o->count) % SIM_OUTPUTS_WAITING * o->columns;
+  j.values = o->values + (o->first + o->count) % SIM_OUTPUTS_WAITING * o->rows.columns;
   pthread_mutex_unlock(&o->lock);
   /* A row waits for the device, so copies are enqueued first; but a saved state is the one after its rows. */
-  if (tables && save) SIM_TRY(observe(o, j.values));
+  if (tables && save) SIM_TRY(copy_rows(o, j.values));
   if (save || tables != due) {
     o->shown = -1;
     SIM_TRY(view(o));
@@ -459,7 +354,7 @@ sim_status sim_outputs_enqueue(sim_outputs *o, uint32_t due, bool save) {
     SIM_TRY(wait_for_room(o, save, &j.stage));
     SIM_TRY(sim_stage_copy(&o->stages[j.stage], &o->view, save));
   }
-  if (tables) SIM_TRY(observe(o, j.values));
+  if (tables) SIM_TRY(copy_rows(o, j.values));
   post(o, &j);
   return SIM_OK;
 }
@@ -484,10 +379,10 @@ sim_status sim_outputs_flush(sim_outputs *o) {
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
     failed[i] = sink->finish && sink->finish(sink->self) != SIM_OK;
-    if (failed[i]) report_failure(sink, sink->flush_failed);
+    if (failed[i]) sim_sink_report(sink, sink->flush_failed);
   }
   sim_profile_range_end();
-  flush_all(o->run, failed);
+  sim_sinks_flush(o->run->sinks, o->run->sink_count, failed);
   o->run->lost = 0;
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
@@ -500,7 +395,7 @@ sim_status sim_outputs_flush(sim_outputs *o) {
 sim_status sim_outputs_save(sim_outputs *o) {
   for (size_t i = 0; i < o->run->sink_count; i++) {
     sim_sink *sink = &o->run->sinks[i];
-    if (sink->saved && sink->flush) flush(sink, false);
+    if (sink->saved && sink->flush) sim_sink_flush(sink, false);
   }
   SIM_TRY(sim_outputs_poll(o));
   uint64_t missing = o->run->checkpoint_step != o->run->clock.step; /* on any rank: they may write it together */
@@ -537,14 +432,6 @@ sim_status sim_outputs_end(sim_outputs *o) {
 }
 
 /* ---- create and destroy ---- */
-
-static sim_status create_stop(sim_outputs *o) {
-  const sim_expr *stop = o->run->stop_when;
-  if ((size_t)sim_expr_input_count(stop) != o->columns + 2)
-    return sim_fail(SIM_ERR_INTERNAL, "stop_when is not of this run's tables");
-  SIM_TRY(sim_expr_program_create(stop, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &o->stop));
-  return sim_backend_cpu.alloc(sim_expr_program_scratch(o->stop), &o->scratch);
-}
 
 static bool any_sink(const sim_run *run, sim_sink_kind kind) {
   for (size_t i = 0; i < run->sink_count; i++)
@@ -585,16 +472,9 @@ sim_status sim_outputs_create(sim_run *run, sim_outputs **out) {
   o->last_tick = o->last_flush = sim_wall_clock();
   o->checkpoint_step = run->checkpoint_step;
   o->checkpoint_t = run->checkpoint_t;
-  o->tables = run->tables ? run->tables : run->model->tables;
-  o->row_step = -1;
-  for (const sim_table *const *table = o->tables; *table; table++)
-    for (const sim_field *column = (*table)->columns; column->name; column++) o->columns++;
-  sim_status status = SIM_OK;
-  o->values = calloc(SIM_OUTPUTS_WAITING + 1, (o->columns + 1) * sizeof *o->values);
-  o->row = calloc(o->columns + 2, sizeof *o->row);
-  o->lost = calloc(o->columns + 1, sizeof *o->lost);
-  if (!o->values || !o->row || !o->lost) status = sim_no_memory("rows of tables");
-  if (status == SIM_OK && run->stop_when) status = create_stop(o);
+  sim_status status = sim_rows_create(run, &o->rows);
+  o->values = calloc(SIM_OUTPUTS_WAITING, (o->rows.columns + 1) * sizeof *o->values);
+  if (status == SIM_OK && !o->values) status = sim_no_memory("rows of tables");
   if (status == SIM_OK) status = create_stages(o);
   if (status == SIM_OK) status = start_writer(o);
   if (status != SIM_OK) sim_outputs_destroy(out);
@@ -609,10 +489,7 @@ void sim_outputs_destroy(sim_outputs **outputs) {
   pthread_cond_destroy(&o->room);
   pthread_cond_destroy(&o->work);
   pthread_mutex_destroy(&o->lock);
-  sim_expr_program_free(&o->stop);
-  sim_backend_cpu.free(o->scratch);
-  free(o->row);
-  free(o->lost);
+  sim_rows_destroy(&o->rows);
   free(o->values);
   free(o);
   *outputs = NULL;

@@ -159,8 +159,10 @@ static sim_status read_row(const reader *self, const char *text, size_t columns,
     char *end;
     text += strspn(text, " \t");
     if (k > 0 && *text == ',') text++;
+    const char *digits = text + strspn(text, "+-");
     row[k] = strtod(text, &end);
-    if (end == text || (*end != '\0' && *end != ',' && *end != ' ' && *end != '\t') || !isfinite(row[k]))
+    const bool hexadecimal = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+    if (end == text || hexadecimal || (*end != '\0' && *end != ',' && *end != ' ' && *end != '\t') || !isfinite(row[k]))
       return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: expected %zu finite numbers, column %zu is none", self->path,
                       self->line, columns, k + 1);
     text = end;

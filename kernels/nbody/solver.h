@@ -124,7 +124,7 @@ typedef struct nbody_choice {
   const nbody_solver *solver;
   nbody_method method; /* NBODY_DIRECT or NBODY_FMM */
   char name[48];       /* of the method and its settings: "fast multipoles of order 5, angle 0.8" */
-  char why[96];        /* "; auto: 4.1 x faster than direct sums", or nothing where the scenario names the method */
+  char why[96]; /* "; auto: faster than direct sums by estimate", or nothing where the scenario names the method */
 } nbody_choice;
 
 #ifdef __cplusplus

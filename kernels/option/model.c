@@ -3,6 +3,7 @@
 #include "engine/wall_clock.h"
 #include "engine/run/startup.h"
 #include "kernels/option/option.h"
+#include "kernels/option/payoff/exercise.h"
 #include "kernels/option/payoff/names.h"
 #include "kernels/option/result/tables.h"
 #include "kernels/option/run.h"
@@ -262,6 +263,9 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     out->bytes_received = share * (setup->comm->size - 1) * 2 * quantities * sizeof(double);
     out->exchanges = 1;
   }
+  option_policy_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
+  if (option_is_stepped(p))
+    out->start_received *= 2, out->start_exchanges *= 2; /* the time-step bias has its own rules */
   out->parts = out->most_ranks;
   const double useful = sim_plan_shares(out, setup->comm->size);
   out->work_rate_guess = cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;

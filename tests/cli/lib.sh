@@ -74,3 +74,26 @@ return sim.nbody {
 }
 LUA
 }
+
+# Two payoffs, one with early exercise; parameters paths, error (that ends the run), kind (local: a local volatility, whose
+# bias by the time steps is estimated too), each (steps between rows and checkpoints).
+option_scenario() {
+  cat >"$1" <<'LUA'
+local paths = sim.param("paths", 2^20 + 3000, "paths")
+local error = sim.param("error", 0.0, "standard error that ends the run; 0: none")
+local kind  = sim.param("kind", "plain", "local, sobol, matched or plain")
+local each  = sim.param("each", 1, "steps between rows and checkpoints")
+local asset = { spot = 100, vol = 0.2 }
+if kind == "local" then asset = { spot = 100, local_vol = function(S, t) return 0.2 + 0.001 * sim.sqrt(S) end } end
+local sampling = { paths = paths }
+if error > 0 then sampling.standard_error = error end
+if kind == "sobol" then sampling.sequence = "sobol" end
+if kind == "matched" then sampling.moment_matching = true end
+return sim.option {
+  assets   = { asset }, rate = 0.05, maturity = 1, steps = 8,
+  payoffs  = { sim.american { strike = 100, type = "put", fit_paths = 9000 }, sim.european { strike = 100 } },
+  sampling = sampling,
+  output   = { tables = "every " .. each .. " steps", checkpoint = "every " .. each .. " steps" },
+}
+LUA
+}

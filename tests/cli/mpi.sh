@@ -10,18 +10,7 @@ unset SIM_MPI
 set -m # jobs get their signals undisturbed
 export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
 find_mpi
-cat >many.lua <<'LUA'
-local paths = sim.param("paths", 2^20 + 3000, "paths")
-local kind  = sim.param("kind", "plain", "plain or sobol")
-local sampling = { paths = paths }
-if kind == "sobol" then sampling.sequence = "sobol" end
-return sim.option {
-  assets   = { { spot = 100, vol = 0.2 } }, rate = 0.05, maturity = 1, steps = 8,
-  payoffs  = { sim.american { strike = 100, type = "put", fit_paths = 9000 }, sim.european { strike = 100 } },
-  sampling = sampling,
-  output   = { tables = "every 1 steps", checkpoint = "every 1 steps" },
-}
-LUA
+option_scenario many.lua
 run=("$SIM" run many.lua --threads 1)
 long=("${run[@]}" --set "paths=$((20000 * 1048576))") # minutes; stopped long before
 has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
@@ -70,9 +59,11 @@ for mpi in "${mpis[@]}"; do
       >output 2>&1 || fail "$mpi: exchange, delay $delay"
     [ "$(grep -c equal output)" = 4 ] || fail "$mpi: exchange of 4 ranks"
   done
-  code=0
-  timeout 120 "${launch[@]}" -n 4 "$COMM" "$plugin" fail >output 2>&1 || code=$?
-  [ "$code" = 7 ] || fail "$mpi: a failing rank: exit $code, not 7"
+  for play in fail fail_several fail_to_leave; do
+    code=0
+    timeout 120 "${launch[@]}" -n 4 "$COMM" "$plugin" $play >output 2>&1 || code=$?
+    [ "$code" = 7 ] || fail "$mpi: $play: exit $code, not 7"
+  done
 
   # ---- the same bits ----
   for ranks in 1 2 3 4; do
@@ -144,6 +135,11 @@ for mpi in "${mpis[@]}"; do
   # ---- other commands, runs of their own ----
   expect 64 "mpirun has started 4 processes of sim sweep: start sim sweep alone" "${four[@]}" "$SIM" sweep many.lua --seed 1..2
   [ "$(lines)" = 1 ] || fail "$mpi: sim sweep is refused more than once"
+  for ranks in "" "--scaling --ranks 2"; do
+    # shellcheck disable=SC2086 # several words
+    expect 64 "mpirun has started 4 processes of sim bench: start sim bench alone" "${four[@]}" "$SIM" bench option --quick $ranks
+    [ "$(lines)" = 1 ] || fail "$mpi: sim bench $ranks is refused more than once"
+  done
   for command in run check; do
     expect 64 "--ranks 2 in one of 4 processes of mpirun: its processes are the ranks; leave out --ranks" \
       "${four[@]}" "$SIM" $command many.lua --ranks 2

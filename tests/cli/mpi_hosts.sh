@@ -39,15 +39,7 @@ exec nsenter -t $holder -n -u -m sh -c "cd '$PWD' && \$*"
 SHELL
 chmod +x remote_shell
 
-cat >many.lua <<'LUA'
-local paths = sim.param("paths", 2^20 + 3000, "paths")
-return sim.option {
-  assets   = { { spot = 100, vol = 0.2 } }, rate = 0.05, maturity = 1, steps = 8,
-  payoffs  = { sim.american { strike = 100, type = "put", fit_paths = 9000 }, sim.european { strike = 100 } },
-  sampling = { paths = paths },
-  output   = { tables = "every 1 steps", checkpoint = "every 1 steps" },
-}
-LUA
+option_scenario many.lua
 run=("$SIM" run many.lua --threads 1)
 long=("${run[@]}" --set "paths=$((20000 * 1048576))")
 expect 0 "" "${run[@]}" -o one

@@ -6,25 +6,7 @@
 set -m # jobs get their signals undisturbed
 export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
 
-# Two payoffs with early exercise, Greeks and a local volatility, whose bias by the time steps is estimated too.
-cat >many.lua <<'LUA'
-local paths = sim.param("paths", 2^20 + 3000, "paths")
-local error = sim.param("error", 0.0, "standard error that ends the run; 0: none")
-local kind  = sim.param("kind", "local", "local, sobol, matched or plain")
-local each  = sim.param("each", 1, "steps between rows and checkpoints")
-local asset = { spot = 100, vol = 0.2 }
-if kind == "local" then asset = { spot = 100, local_vol = function(S, t) return 0.2 + 0.001 * sim.sqrt(S) end } end
-local sampling = { paths = paths }
-if error > 0 then sampling.standard_error = error end
-if kind == "sobol" then sampling.sequence = "sobol" end
-if kind == "matched" then sampling.moment_matching = true end
-return sim.option {
-  assets   = { asset }, rate = 0.05, maturity = 1, steps = 8,
-  payoffs  = { sim.american { strike = 100, type = "put", fit_paths = 9000 }, sim.european { strike = 100 } },
-  sampling = sampling,
-  output   = { tables = "every " .. each .. " steps", checkpoint = "every " .. each .. " steps" },
-}
-LUA
+option_scenario many.lua
 run=("$SIM" run many.lua --threads 1)
 
 equal() { # equal DIR DIR WHAT: digest, tables, checkpoints
@@ -200,5 +182,6 @@ expect 0 "" env OMPI_COMM_WORLD_SIZE=4 "${run[@]}" --set paths=700 -o launched -
 # ---- check ----
 
 expect 0 "on the fullest rank" "$SIM" check many.lua --ranks 8
+grep -q "before the first step .* received by a rank, 15 times waiting for all" output || fail "what early exercise exchanges"
 expect 0 "ranks       8; more than 1 would not be faster" "$SIM" check many.lua --set kind=plain --set paths=700 --ranks 8
 expect 64 "sim.diffusion runs on one rank only" "$SIM" check "$ROOT/scenarios/heat.lua" --ranks 2

@@ -382,6 +382,29 @@ static int fail_one(const sim_comm *comm) {
   return status == SIM_ERR_DIVERGED && strcmp(sim_error_last()->message, message) == 0 ? NOTICED : 1;
 }
 
+/* All but rank 0 fail with the same, the highest first; and rank 0 names the lowest. */
+static int fail_several(const sim_comm *comm) {
+  char message[128];
+  uint64_t most;
+  snprintf(message, sizeof message, "rank 1 on %s: is not finite", sim_mpi_host(comm, 1));
+  if (comm->rank > 0) {
+    (void)nanosleep(&(struct timespec){.tv_nsec = 20000000 * (comm->size - comm->rank)}, NULL);
+    comm->ops->abandon(comm, SIM_ERR_DIVERGED, "is not finite");
+    return NOTICED;
+  }
+  const sim_status status = sim_comm_agree(comm, 0, &most);
+  return status == SIM_ERR_DIVERGED && strcmp(sim_error_last()->message, message) == 0 ? NOTICED : 1;
+}
+
+/* One rank fails while the others leave. */
+static int fail_to_leave(sim_comm *comm) {
+  if (comm->rank == FAILED_RANK)
+    comm->ops->abandon(comm, SIM_ERR_DIVERGED, "is not finite");
+  else if (sim_mpi_detach(comm) != SIM_ERR_DIVERGED)
+    return 1;
+  return NOTICED;
+}
+
 /* PLUGIN PLAY: the exit code is 0, or of what was wrong. */
 static int play_by_mpi(const char *path, const char *name) {
   const sim_mpi_plugin *plugin;
@@ -392,11 +415,12 @@ static int play_by_mpi(const char *path, const char *name) {
   }
   if (comm.size < 2 || comm.size > RANKS) return 102;
   if (strcmp(name, "fail") == 0) sim_mpi_abort(&comm, fail_one(&comm));
+  if (strcmp(name, "fail_several") == 0) sim_mpi_abort(&comm, fail_several(&comm));
+  if (strcmp(name, "fail_to_leave") == 0) sim_mpi_abort(&comm, fail_to_leave(&comm));
   const int code = strcmp(name, "large") == 0 ? swap_large(&comm) : exchange_and_decide(&comm);
   if (code != 0) sim_mpi_abort(&comm, code);
   printf("rank %d of %d: equal\n", comm.rank, comm.size);
-  sim_mpi_detach(&comm);
-  return 0;
+  return sim_mpi_detach(&comm) == SIM_OK ? 0 : 103;
 }
 
 int main(int argc, char **argv) {

@@ -37,23 +37,7 @@ end
 return sim.nbody(s)
 LUA
 
-cat >prices.lua <<'LUA'
-local paths = sim.param("paths", 2^20 + 3000, "paths")
-local error = sim.param("error", 0.0, "standard error that ends the run; 0: none")
-local kind  = sim.param("kind", "plain", "local, sobol, matched or plain")
-local asset = { spot = 100, vol = 0.2 }
-if kind == "local" then asset = { spot = 100, local_vol = function(S, t) return 0.2 + 0.001 * sim.sqrt(S) end } end
-local sampling = { paths = paths }
-if error > 0 then sampling.standard_error = error end
-if kind == "sobol" then sampling.sequence = "sobol" end
-if kind == "matched" then sampling.moment_matching = true end
-return sim.option {
-  assets   = { asset }, rate = 0.05, maturity = 1, steps = 8,
-  payoffs  = { sim.american { strike = 100, type = "put", fit_paths = 9000 }, sim.european { strike = 100 } },
-  sampling = sampling,
-  output   = { tables = "every 1 steps", checkpoint = "every 1 steps" },
-}
-LUA
+option_scenario prices.lua
 
 equal() { # equal DIR DIR WHAT: digest, tables, snapshots, checkpoints
   local file

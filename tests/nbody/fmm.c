@@ -647,7 +647,7 @@ static void method_kept(void **unused) {
       b.parameters.gravity.solver = NBODY_AUTO;
       driver_restore(&b, &kept.frame);
       nbody_model.describe(b.self, text, sizeof text);
-      if (strstr(text, before ? "; auto: about" : names[k]) == NULL) fail_msg("%s", text);
+      if (strstr(text, before ? "; auto: faster" : names[k]) == NULL) fail_msg("%s", text);
       driver_step(&b);
       driver_destroy(&b);
       driver_frame_free(&kept);

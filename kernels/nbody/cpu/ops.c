@@ -3,6 +3,7 @@
 #include "kernels/nbody/ops.h"
 
 #include "engine/reduce.h"
+#include "kernels/nbody/cpu/distances.h"
 #include "kernels/nbody/cpu/functions.h"
 #include "kernels/nbody/cpu/real.h"
 #include "kernels/nbody/physics.h"
@@ -277,35 +278,6 @@ static sim_status observe(nbody_work *w, double t, double *values) {
   return SIM_OK;
 }
 
-typedef struct shell {
-  double distance2, mass;
-} shell;
-
-/* By distance, then mass, so that the order does not depend on the sorting algorithm. */
-static bool inside(shell a, shell b) {
-  return a.distance2 < b.distance2 || (a.distance2 == b.distance2 && a.mass < b.mass);
-}
-
-/* Heapsort: in place, where qsort may take as much memory again. */
-static void sort_shells(shell *shells, int64_t n) {
-  for (int64_t top = n / 2, last = n; last > 1;) {
-    shell moved;
-    if (top > 0)
-      moved = shells[--top];
-    else {
-      moved = shells[--last];
-      shells[last] = shells[0];
-    }
-    int64_t hole = top;
-    for (int64_t child; (child = 2 * hole + 1) < last; hole = child) {
-      if (child + 1 < last && inside(shells[child], shells[child + 1])) child++;
-      if (!inside(moved, shells[child])) break;
-      shells[hole] = shells[child];
-    }
-    shells[hole] = moved;
-  }
-}
-
 /* Of a system whose mass and moment are known; NaN in a periodic box, which has no centre of mass. */
 static void radii(nbody_work *w, nbody_sums *sums) {
   double *out = sums->radii;
@@ -317,19 +289,19 @@ static void radii(nbody_work *w, nbody_sums *sums) {
   const double centre[3] = {moment[0] / all, moment[1] / all, moment[2] / all};
   const int64_t n = w->state.n;
   const real *m = w->state.mass, *x = w->state.position;
-  shell *shells = (shell *)(void *)w->terms;
+  nbody_distance *bodies = (nbody_distance *)(void *)w->terms;
   double mass = 0, within = 0;
   for (int64_t i = 0; i < n; i++) {
     const double dx = x[i] - centre[0], dy = x[n + i] - centre[1], dz = x[2 * n + i] - centre[2];
-    shells[i] = (shell){dx * dx + dy * dy + dz * dz, m[i]};
+    bodies[i] = (nbody_distance){dx * dx + dy * dy + dz * dz, m[i]};
     mass += m[i];
   }
-  sort_shells(shells, n);
+  nbody_sort_distances(bodies, n, w->options.threads);
   int next = 0;
   for (int64_t i = 0; i < n && next < NBODY_RADII; i++) {
-    within += shells[i].mass;
+    within += bodies[i].mass;
     for (; next < NBODY_RADII && (within >= nbody_radius_fractions[next] * mass || i == n - 1); next++)
-      out[next] = sqrt(shells[i].distance2);
+      out[next] = sqrt(bodies[i].distance2);
   }
 }
 

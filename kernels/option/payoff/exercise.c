@@ -117,6 +117,19 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
   return SIM_OK;
 }
 
+/* Each date's sums are gathered, once for the scale and once on the way back, which begins before the last date. */
+void option_policy_exchanges(const option_parameters *p, int ranks, double *bytes, double *exchanges) {
+  *bytes = *exchanges = 0;
+  for (size_t i = 0; i < p->payoffs.count && ranks > 1; i++) {
+    const option_payoff *o = p->payoffs.items[i].data;
+    if (p->payoffs.items[i].schema != &option_american_schema) continue;
+    const double share = ceil(ceil((double)o->fit_paths / OPTION_CHUNK) / ranks);
+    const double gathers = 2 * (double)(p->steps / o->every) - 1;
+    *exchanges += gathers;
+    *bytes += gathers * (ranks - 1) * share * SUMS * sizeof(double);
+  }
+}
+
 double option_policy_bytes(const option_parameters *p, int ranks) {
   double most = 0;
   for (size_t i = 0; i < p->payoffs.count; i++) {

@@ -33,6 +33,8 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
 void option_policy_free(option_policy *policy);
 /* Most host memory in bytes that a regression on the CPU holds, on each of `ranks`. */
 double option_policy_bytes(const option_parameters *p, int ranks);
+/* What a rank receives, and how often it exchanges, in a regression of each payoff by `ranks`; 0 for one. */
+void option_policy_exchanges(const option_parameters *p, int ranks, double *bytes, double *exchanges);
 /* Adapts the rules to one market: out[payoffs], with their growth in growth[payoffs][steps]. */
 void option_policy_for_market(const option_policy *policy, const option_market *market, option_rule *out,
                               double *growth);

@@ -31,6 +31,9 @@ same rows file "a spectrum from a file"
 rm -- sub.txt $(checkpoints file | tail -n 2)
 expect 0 "" "$SIM" resume file
 same rows file "a spectrum from a file that is gone"
+expect 66 "sim resume file goes on without this file" "$SIM" run power.lua -o file --set file=true --resume=auto
+expect 66 "sub.txt" "$SIM" run power.lua -o new --set file=true --resume=auto
+grep -q "sim resume" output && fail "a folder that is not there is to be resumed"
 
 cat >box.lua <<'LUA'
 return sim.nbody {
@@ -59,6 +62,6 @@ done
 
 # Measured on one thread: direct sums of 512 bodies take 5 ms, multipoles 8; of 4096 they take 320 and 25.
 if "$SIM" check box.lua --isa avx512 >/dev/null 2>&1; then
-  expect 0 "x faster than multipoles" "$SIM" run box.lua -o few --threads 1 --isa avx512 --set n=412 --set steps=shared
-  expect 0 "x faster than direct sums" "$SIM" run box.lua -o many --threads 1 --isa avx512 --set n=3996 --set steps=shared
+  expect 0 "auto: faster than multipoles" "$SIM" run box.lua -o few --threads 1 --isa avx512 --set n=412 --set steps=shared
+  expect 0 "auto: faster than direct sums" "$SIM" run box.lua -o many --threads 1 --isa avx512 --set n=3996 --set steps=shared
 fi

@@ -54,7 +54,7 @@ return sim.nbody {
   output    = { snapshots = "never", tables = "never", checkpoint = "never" },
 }
 LUA
-expect 0 "x faster than multipoles" "$SIM" run far.lua -o auto
+expect 0 "auto: faster than multipoles" "$SIM" run far.lua -o auto
 expect 0 "about 12000 of 12001 bodies lie in one smallest cell" "$SIM" run far.lua -o crowd --set solver=fmm
 sed 's/far.lua/near.lua/; s/1e9, 0/1e5, 0/; s/1e8/5e4/; s/n = 12000/n = 300/; s/dt = 0.125/dt = 10/; s/t_end = 0.25/t_end = 30/' far.lua >near.lua
 expect 80 "the position of body 300 (id, from 0) is not finite at step 2" "$SIM" run near.lua -o near --set solver=fmm --set push=1e308

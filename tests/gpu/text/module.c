@@ -10,9 +10,12 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/sim_module_XXXXXX";
@@ -48,6 +51,29 @@ static void fail_at(const char *call, bool once) {
   fake.error = cudaErrorInvalidKernelImage;
   fake.once = once;
   fake.after = 0;
+}
+
+/* A source that does not compile, where TMPDIR is not there and where it is full. */
+static void check_unkept(void) {
+  const sim_source wrong = {.name = "wrong", .text = "this is no C\n"};
+  struct rlimit before;
+  sim_module *module;
+  setenv("TMPDIR", "/nowhere", 1);
+  assert_int_equal(sim_module_create(&wrong, &module), SIM_ERR_INTERNAL);
+  assert_non_null(
+      strstr(sim_error_last()->message, "temporary files, /nowhere, does not take the source (No such file"));
+  assert_int_equal(mkdir("full", 0700), 0);
+  setenv("TMPDIR", "full", 1);
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const struct rlimit none = {.rlim_cur = 5, .rlim_max = before.rlim_max};
+  (void)signal(SIGXFSZ, SIG_IGN); /* the write fails instead */
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+  const sim_status status = sim_module_create(&wrong, &module);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  assert_int_equal(status, SIM_ERR_INTERNAL);
+  assert_non_null(strstr(sim_error_last()->message, "full, does not take the source (File too large)"));
+  assert_int_equal(rmdir("full"), 0); /* is empty */
+  unsetenv("TMPDIR");
 }
 
 static void test_warm(void **state) {
@@ -118,6 +144,7 @@ static void test_several(void **state) {
   assert_int_equal(unlink(path), 0);
   sim_module_free(&module);
   assert_int_equal(fake.libraries, libraries);
+  check_unkept();
 
   snprintf(texts[2], sizeof texts[2], "extern \"C\" __global__ void late(int *x) { *x = 5; }\n");
   assert_int_equal(sim_module_begin(sources, 3, &module), SIM_OK);

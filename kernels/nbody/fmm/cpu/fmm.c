@@ -1,4 +1,4 @@
-/* Fast multipole method on the CPU: the table of the solver, memory, and the order of its phases.
+/* Fast multipole method on the CPU: the table of the solver and the order of its phases.
  *
  *   state --frame, keys, sort--> bodies, cells --leaves, then levels upward--> moments
  *         --levels downward: lists, M2L, L2L; leaves: L2P, pairs--> acceleration or potential, in the state's order
@@ -12,17 +12,12 @@
  *
  * Forces of some bodies (individual steps) walk the cells that have some of them. The first one after a force of all
  * bodies builds a tree, which the next NBODY_FMM_REFITS ones keep, with new centres, radii and moments. */
-#include "kernels/nbody/fmm/cpu/fmm.h"
+#include "kernels/nbody/fmm/cpu/work.h"
 
 #include "engine/reduce.h"
-#include "kernels/nbody/direct/cpu/periodic.h"
-#include "kernels/nbody/fmm/cpu/kernels.h"
-#include "kernels/nbody/fmm/cpu/outer.h"
 
 #include <math.h>
 #include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,164 +26,6 @@ enum {
   PARALLEL_FROM = 512, /* bodies; below, one thread does all */
   TIMED_FROM = 8192    /* bodies; below, reading clocks would take time */
 };
-
-struct nbody_solver_work {
-  nbody_options options;
-  nbody_state state;
-  const nbody_fmm_translate *translate[2]; /* [single] */
-  const nbody_fmm_down *down[2];
-  nbody_fmm_tree tree;
-  nbody_fmm_scratch *scratch; /* [threads] */
-  nbody_fmm_open *open;       /* [open_capacity]: of each cell */
-  int64_t open_capacity;
-  uint8_t *walked;         /* individual steps: [open_capacity] */
-  int refits;              /* that the tree may still see; 0: the next force builds one */
-  double *terms, *partial; /* of the potential: [n], [blocks] */
-  double energy;           /* unit of the terms */
-  /* With several ranks, in bins of bodies in the order of keys: work that the last force of all bodies, and the last
-   * ones of individual steps by their least level, took; of a thread; of each rank. */
-  uint64_t (*work)[NBODY_FMM_BINS];
-  bool counted[NBODY_LEVELS_MAX + 1];
-  /* In a periodic box: the outer images, and direct sums, against which the error is measured. */
-  const nbody_fmm_outer_loops *outer_loops;
-  nbody_fmm_outer outer;
-  nbody_solver_work *direct;
-  double seconds[NBODY_FMM_STAGES], since;
-  nbody_failure failure;
-  char text[32];
-};
-
-static const nbody_fmm_translate *const all_translate[SIM_ISA_COUNT][2] = {
-    [SIM_ISA_PLAIN] = {&nbody_fmm_translate_double_plain, &nbody_fmm_translate_single_plain},
-#if NBODY_X86
-    [SIM_ISA_AVX2] = {&nbody_fmm_translate_double_avx2, &nbody_fmm_translate_single_avx2},
-    [SIM_ISA_AVX512] = {&nbody_fmm_translate_double_avx512, &nbody_fmm_translate_single_avx512},
-#endif
-};
-
-static const nbody_fmm_down *const all_down[SIM_ISA_COUNT][2] = {
-    [SIM_ISA_PLAIN] = {&nbody_fmm_down_double_plain, &nbody_fmm_down_single_plain},
-#if NBODY_X86
-    [SIM_ISA_AVX2] = {&nbody_fmm_down_double_avx2, &nbody_fmm_down_single_avx2},
-    [SIM_ISA_AVX512] = {&nbody_fmm_down_double_avx512, &nbody_fmm_down_single_avx512},
-#endif
-};
-
-static const nbody_fmm_outer_loops *const all_outer[SIM_ISA_COUNT] = {
-    [SIM_ISA_PLAIN] = &nbody_fmm_outer_double_plain,
-#if NBODY_X86
-    [SIM_ISA_AVX2] = &nbody_fmm_outer_double_avx2,
-    [SIM_ISA_AVX512] = &nbody_fmm_outer_double_avx512,
-#endif
-};
-
-/* ---- memory ---- */
-
-sim_status nbody_fmm_list_reserve(nbody_fmm_list *list, int64_t more) {
-  if (list->count + more <= list->capacity) return SIM_OK;
-  const int64_t capacity = 3 * (list->count + more) / 2 + 1024;
-  uint32_t *cell = realloc(list->cell, (size_t)capacity * sizeof *cell);
-  if (cell == NULL) return sim_no_memory("a list of %lld cells", (long long)capacity);
-  list->cell = cell;
-  list->capacity = capacity;
-  return SIM_OK;
-}
-
-static void destroy(nbody_solver_work **work) {
-  nbody_solver_work *w = *work;
-  if (w == NULL) return;
-  for (int k = 0; w->scratch != NULL && k < w->options.threads; k++) {
-    nbody_fmm_scratch *s = &w->scratch[k];
-    free(s->queue.cell), free(s->far.cell), free(s->near.cell), free(s->open[0].cell), free(s->open[1].cell);
-    free(s->targets.cell), free(s->sources), free(s->sums);
-  }
-  free(w->scratch);
-  free(w->open);
-  free(w->outer.tensors), free(w->outer.moments), free(w->outer.fields);
-  nbody_direct_periodic_cpu.destroy(&w->direct);
-  free(w->walked);
-  free(w->terms);
-  free(w->work);
-  nbody_fmm_tree_destroy(&w->tree);
-  free(w);
-  *work = NULL;
-}
-
-static const size_t outer_moments = (size_t)NBODY_FMM_OUTER_COUNT * NBODY_FMM_OUTER_CUBES;
-
-static nbody_options for_direct(const nbody_options *options) {
-  nbody_options out = *options;
-  out.single_pairs = out.individual = false;
-  return out;
-}
-
-static sim_status create_outer(nbody_solver_work *w) {
-  nbody_fmm_outer *o = &w->outer;
-  const nbody_options direct = for_direct(&w->options);
-  o->tensors = malloc(NBODY_FMM_OUTER_TENSORS * sizeof *o->tensors);
-  o->moments = malloc(outer_moments * sizeof *o->moments);
-  o->fields = malloc(NBODY_FMM_OUTER_CUBES * sizeof *o->fields);
-  if (o->tensors == NULL || o->moments == NULL || o->fields == NULL)
-    return sim_no_memory("the images of a periodic box");
-  nbody_fmm_outer_tensors(w->options.softening / w->options.box, o->tensors);
-  return nbody_direct_periodic_cpu.create(&direct, &w->state, &w->direct);
-}
-
-/* Memory for each cell of the tree. SIM_ERR_NO_MEMORY. */
-static sim_status take_cells(nbody_solver_work *w) {
-  const size_t cells = (size_t)w->tree.capacity;
-  if (w->open_capacity >= w->tree.capacity) return SIM_OK;
-  free(w->open);
-  free(w->walked);
-  w->open = malloc(cells * sizeof *w->open);
-  w->walked = w->options.individual ? malloc(cells) : NULL;
-  w->open_capacity = 0;
-  if (w->open == NULL || (w->options.individual && w->walked == NULL))
-    return sim_no_memory("lists of %lld cells", (long long)w->tree.capacity);
-  w->open_capacity = w->tree.capacity;
-  return SIM_OK;
-}
-
-static size_t term_count(int64_t n) { return (size_t)n + sim_reduce_blocks((size_t)n); }
-
-/* Rows of bins. */
-static size_t work_rows(const nbody_options *options) {
-  const size_t ranks = (size_t)options->comm->size;
-  return ranks > 1 ? NBODY_LEVELS_MAX + 1 + (size_t)options->threads + ranks : 1;
-}
-
-static sim_status create(const nbody_options *options, const nbody_state *state, nbody_solver_work **out) {
-  nbody_solver_work *w = *out = calloc(1, sizeof *w);
-  if (w == NULL) return sim_no_memory("the multipole solver");
-  w->options = *options;
-  w->state = *state;
-  int isa = options->isa < sim_isa_best() ? options->isa : sim_isa_best();
-  while (all_down[isa][0] == NULL) isa--;
-  for (int single = 0; single < 2; single++) {
-    w->translate[single] = all_translate[isa][single];
-    w->down[single] = all_down[isa][single];
-  }
-  w->outer_loops = all_outer[isa];
-  sim_status status = nbody_fmm_tree_create(options, &w->tree);
-  if (status == SIM_OK) {
-    w->scratch = calloc((size_t)options->threads, sizeof *w->scratch);
-    w->terms = malloc(term_count(options->n) * sizeof *w->terms);
-    w->work = calloc(work_rows(options), sizeof *w->work);
-    if (w->scratch == NULL || w->terms == NULL || w->work == NULL)
-      status = sim_no_memory("the multipole solver of %lld bodies", (long long)options->n);
-    else
-      status = take_cells(w);
-  }
-  for (int k = 0; status == SIM_OK && k < options->threads && options->comm->size > 1; k++)
-    w->scratch[k].work = w->work[NBODY_LEVELS_MAX + 1 + k];
-  if (status == SIM_OK && options->box > 0) status = create_outer(w);
-  if (status != SIM_OK)
-    destroy(out);
-  else
-    w->partial = w->terms + options->n;
-  if (status == SIM_OK) snprintf(w->text, sizeof w->text, "leaves of %d", options->fmm.leaf);
-  return status;
-}
 
 /* ---- phases ---- */
 
@@ -409,7 +246,7 @@ static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job)
     SIM_TRY(nbody_fmm_tree_refit(t, &w->state));
   else
     SIM_TRY(nbody_fmm_tree_build(t, &w->state, w->options.softening, single));
-  SIM_TRY(take_cells(w));
+  SIM_TRY(nbody_fmm_work_take_cells(w));
   end_stage(w, NBODY_FMM_TREE);
   for (int k = 0; k < t->threads; k++) {
     nbody_fmm_scratch *scratch = &w->scratch[k];
@@ -453,102 +290,13 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
   accelerate_some(w, NULL);
 }
 
-/* Of a mass times a potential in the frame of the last tree. */
-static double unit_of_energy(const nbody_solver_work *w) {
-  const nbody_fmm_tree *t = &w->tree;
-  return t->box > 0 ? ldexp(w->options.G, 2 * t->mass) * t->scale : ldexp(w->options.G, 2 * t->mass - t->position);
-}
-
 static double potential(nbody_solver_work *w) {
   nbody_fmm_job job = {.potential = w->terms};
   if (nbody_failure_keep(&w->failure, compute(w, false, &job)) != SIM_OK) return NAN;
   const double sum = sim_reduce_sum(w->terms, (size_t)w->state.n, w->partial, w->options.threads);
-  w->energy = unit_of_energy(w);
+  w->energy = nbody_fmm_unit_of_energy(w);
   if (w->tree.box > 0) return -0.5 * ldexp(w->options.G * sum, 2 * w->tree.mass) * w->tree.scale;
   return -0.5 * ldexp(w->options.G * sum, 2 * w->tree.mass - w->tree.position);
-}
-
-/* Samples are taken in eights, which the ranks share out. */
-static void list_eight(const int64_t *numbers, int count, size_t which, int64_t eight[8]) {
-  const int first = 8 * (int)which;
-  for (int k = 0; k < 8; k++) eight[k] = numbers[first + k < count ? first + k : first];
-}
-
-/* Every rank has its share of results[eights], of `bytes` each; then all have all. A failure of the ranks. */
-static sim_status gather_eights(const sim_comm *comm, size_t eights, size_t bytes, void *results) {
-  size_t ends[SIM_RANKS_MAX];
-  for (int r = 0; r < comm->size; r++) {
-    const size_t last = (size_t)(r + 1) * sim_comm_share(comm, eights);
-    ends[r] = (last < eights ? last : eights) * bytes;
-  }
-  return sim_comm_gather_parts(comm, results, ends);
-}
-
-static double position_at(const nbody_state *state, int64_t i) {
-  return state->dtype == SIM_F32 ? (double)((const float *)state->position)[i] : ((const double *)state->position)[i];
-}
-
-static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *position, double *got,
-                         double *exact) {
-  if (w->options.box > 0) {
-    for (int c = 0; c < 3; c++)
-      for (int k = 0; k < count; k++) {
-        got[c * count + k] = w->state.acceleration[c * w->state.n + numbers[k]];
-        position[c * count + k] = position_at(&w->state, c * w->state.n + numbers[k]);
-      }
-    return nbody_direct_periodic_sample(w->direct, numbers, count, exact);
-  }
-  nbody_fmm_tree *t = &w->tree;
-  w->refits = 0; /* that ends the tree */
-  nbody_fmm_tree_pack(t, &w->state);
-  const sim_comm *comm = t->comm;
-  const double factor = ldexp(w->options.G, t->mass - 2 * t->position);
-  const size_t eights = ((size_t)count + 7) / 8;
-  size_t end;
-  const size_t begin = sim_comm_first(comm, eights, &end);
-  double(*sums)[24] = malloc(eights * sizeof *sums);
-  if (sums == NULL) return sim_no_memory("direct sums of %d bodies", count);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
-  for (size_t e = begin; e < end; e++) {
-    int64_t eight[8];
-    list_eight(numbers, count, e, eight);
-    w->down[0]->exact(t, eight, sums[e]);
-  }
-  const sim_status status = gather_eights(comm, eights, sizeof *sums, sums);
-  for (int i = 0; status == SIM_OK && i < count; i++)
-    for (int c = 0; c < 3; c++) {
-      position[c * count + i] = position_at(&w->state, c * w->state.n + numbers[i]);
-      got[c * count + i] = w->state.acceleration[c * w->state.n + numbers[i]];
-      exact[c * count + i] = sums[i / 8][8 * c + i % 8] * factor;
-    }
-  free(sums);
-  return status;
-}
-
-static sim_status sample_potential(nbody_solver_work *w, const int64_t *numbers, int count, double *got,
-                                   double *exact) {
-  for (int k = 0; k < count; k++) got[k] = -w->terms[numbers[k]] * w->energy;
-  if (w->options.box > 0) return nbody_direct_periodic_sample_potential(w->direct, numbers, count, exact);
-  nbody_fmm_tree *t = &w->tree;
-  w->refits = 0; /* that ends the tree */
-  nbody_fmm_tree_pack(t, &w->state);
-  const double unit = unit_of_energy(w);
-  const size_t eights = ((size_t)count + 7) / 8;
-  size_t end;
-  const size_t begin = sim_comm_first(t->comm, eights, &end);
-  double(*sums)[8] = malloc(eights * sizeof *sums);
-  if (sums == NULL) return sim_no_memory("direct sums of %d bodies", count);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
-  for (size_t e = begin; e < end; e++) {
-    int64_t eight[8];
-    list_eight(numbers, count, e, eight);
-    w->down[0]->exact_potential(t, eight, sums[e]);
-  }
-  const sim_status status = gather_eights(t->comm, eights, sizeof *sums, sums);
-  for (int i = 0; status == SIM_OK && i < count; i++)
-    exact[i] = -((const double *)t->bodies)[4 * numbers[i] + 3] * sums[i / 8][i % 8] * unit;
-  free(sums);
-  return status;
 }
 
 static sim_status check(nbody_solver_work *w) { return nbody_failure_report(&w->failure); }
@@ -564,33 +312,6 @@ nbody_fmm_counts nbody_fmm_cpu_counts(const nbody_solver_work *w) {
 }
 
 static const char *describe(const nbody_solver_work *w) { return w->text; }
-
-/* Lists, which grow as they need: at most what is usual. Counted with 2 10^4 and 10^5 bodies of a Plummer sphere and of
- * a uniform one: up to 21 entries a cell were left open at angles from 0.7 on, 155 at 0.4; other lists of a thread have
- * up to 18000, at 0.4 29000. */
-static double list_bytes(const nbody_options *options) {
-  enum { OPEN = 25, OTHERS = 40000 };
-  const double wider = 0.8 / options->fmm.theta, leaf = options->fmm.leaf;
-  const double cells = nbody_fmm_tree_usual_cells((double)options->n, options->fmm.leaf);
-  const double sources = NBODY_FMM_P2P_PIECE * leaf * 2 * 4 * sizeof(double);
-  return cells * (OPEN * wider * wider * wider * sizeof(uint32_t) + sizeof(nbody_fmm_open) + options->individual) +
-         options->threads * (OTHERS * wider * sizeof(uint32_t) + sources);
-}
-
-static void bytes(const nbody_options *options, double *host, double *device) {
-  const double n = (double)options->n;
-  double outer = 0;
-  if (options->box > 0) {
-    const nbody_options direct = for_direct(options);
-    nbody_direct_periodic_cpu.bytes(&direct, &outer, device);
-    outer += (double)((NBODY_FMM_OUTER_TENSORS + 2 * outer_moments) * sizeof(double));
-  }
-  *host = nbody_fmm_tree_bytes(n, &options->fmm) + list_bytes(options) +
-          (double)(term_count(options->n) * sizeof(double)) + outer;
-  const double ranks = options->comm->size;
-  *host += ((double)work_rows(options) * NBODY_FMM_BINS + (ranks > 1 ? ranks * ranks : 0)) * sizeof(uint64_t);
-  *device = 0;
-}
 
 static sim_status supports(const nbody_options *options) {
   SIM_TRY(nbody_fmm_serves(options));
@@ -627,15 +348,15 @@ const nbody_solver nbody_fmm_cpu = {
     .name = "fast multipoles",
     .ranks = true,
     .supports = supports,
-    .bytes = bytes,
+    .bytes = nbody_fmm_work_bytes,
     .estimate = estimate,
-    .create = create,
-    .destroy = destroy,
+    .create = nbody_fmm_work_create,
+    .destroy = nbody_fmm_work_destroy,
     .describe = describe,
     .accelerate = accelerate,
     .accelerate_some = accelerate_some,
     .potential = potential,
     .check = check,
-    .sample = sample,
-    .sample_potential = sample_potential,
+    .sample = nbody_fmm_sample,
+    .sample_potential = nbody_fmm_sample_potential,
 };

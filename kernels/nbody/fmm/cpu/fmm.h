@@ -5,7 +5,7 @@
 #include "kernels/nbody/solver.h"
 
 /* Stages of a force: frame, keys, sort and cells; moments; lists, M2L, L2L and pairs; outer images; exchange of the
- * results. What a stage exchanges between ranks is in it. */
+ * results. The time of a stage includes its exchanges with other ranks. */
 typedef enum nbody_fmm_stage {
   NBODY_FMM_TREE,
   NBODY_FMM_UP,

@@ -1,0 +1,89 @@
+/* Direct sums of some bodies, against which a run measures the error of its forces; on a GPU cuda/sample.cu. */
+#include "kernels/nbody/direct/cpu/periodic.h"
+#include "kernels/nbody/fmm/cpu/work.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+/* Samples are taken in eights, which the ranks share out. */
+static void list_eight(const int64_t *numbers, int count, size_t which, int64_t eight[8]) {
+  const int first = 8 * (int)which;
+  for (int k = 0; k < 8; k++) eight[k] = numbers[first + k < count ? first + k : first];
+}
+
+/* Every rank has its share of results[eights], of `bytes` each; then all have all. A failure of the ranks. */
+static sim_status gather_eights(const sim_comm *comm, size_t eights, size_t bytes, void *results) {
+  size_t ends[SIM_RANKS_MAX];
+  for (int r = 0; r < comm->size; r++) {
+    const size_t last = (size_t)(r + 1) * sim_comm_share(comm, eights);
+    ends[r] = (last < eights ? last : eights) * bytes;
+  }
+  return sim_comm_gather_parts(comm, results, ends);
+}
+
+static double position_at(const nbody_state *state, int64_t i) {
+  return state->dtype == SIM_F32 ? (double)((const float *)state->position)[i] : ((const double *)state->position)[i];
+}
+
+sim_status nbody_fmm_sample(nbody_solver_work *w, const int64_t *numbers, int count, double *position, double *got,
+                            double *exact) {
+  if (w->options.box > 0) {
+    for (int c = 0; c < 3; c++)
+      for (int k = 0; k < count; k++) {
+        got[c * count + k] = w->state.acceleration[c * w->state.n + numbers[k]];
+        position[c * count + k] = position_at(&w->state, c * w->state.n + numbers[k]);
+      }
+    return nbody_direct_periodic_sample(w->direct, numbers, count, exact);
+  }
+  nbody_fmm_tree *t = &w->tree;
+  w->refits = 0; /* that ends the tree */
+  nbody_fmm_tree_pack(t, &w->state);
+  const sim_comm *comm = t->comm;
+  const double factor = ldexp(w->options.G, t->mass - 2 * t->position);
+  const size_t eights = ((size_t)count + 7) / 8;
+  size_t end;
+  const size_t begin = sim_comm_first(comm, eights, &end);
+  double(*sums)[24] = malloc(eights * sizeof *sums);
+  if (sums == NULL) return sim_no_memory("direct sums of %d bodies", count);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
+  for (size_t e = begin; e < end; e++) {
+    int64_t eight[8];
+    list_eight(numbers, count, e, eight);
+    w->down[0]->exact(t, eight, sums[e]);
+  }
+  const sim_status status = gather_eights(comm, eights, sizeof *sums, sums);
+  for (int i = 0; status == SIM_OK && i < count; i++)
+    for (int c = 0; c < 3; c++) {
+      position[c * count + i] = position_at(&w->state, c * w->state.n + numbers[i]);
+      got[c * count + i] = w->state.acceleration[c * w->state.n + numbers[i]];
+      exact[c * count + i] = sums[i / 8][8 * c + i % 8] * factor;
+    }
+  free(sums);
+  return status;
+}
+
+sim_status nbody_fmm_sample_potential(nbody_solver_work *w, const int64_t *numbers, int count, double *got,
+                                      double *exact) {
+  for (int k = 0; k < count; k++) got[k] = -w->terms[numbers[k]] * w->energy;
+  if (w->options.box > 0) return nbody_direct_periodic_sample_potential(w->direct, numbers, count, exact);
+  nbody_fmm_tree *t = &w->tree;
+  w->refits = 0; /* that ends the tree */
+  nbody_fmm_tree_pack(t, &w->state);
+  const double unit = nbody_fmm_unit_of_energy(w);
+  const size_t eights = ((size_t)count + 7) / 8;
+  size_t end;
+  const size_t begin = sim_comm_first(t->comm, eights, &end);
+  double(*sums)[8] = malloc(eights * sizeof *sums);
+  if (sums == NULL) return sim_no_memory("direct sums of %d bodies", count);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
+  for (size_t e = begin; e < end; e++) {
+    int64_t eight[8];
+    list_eight(numbers, count, e, eight);
+    w->down[0]->exact_potential(t, eight, sums[e]);
+  }
+  const sim_status status = gather_eights(t->comm, eights, sizeof *sums, sums);
+  for (int i = 0; status == SIM_OK && i < count; i++)
+    exact[i] = -((const double *)t->bodies)[4 * numbers[i] + 3] * sums[i / 8][i % 8] * unit;
+  free(sums);
+  return status;
+}

@@ -128,7 +128,7 @@ static failure noted_failure(void) {
 }
 
 static sim_status check_failure(void) {
-  if (!atomic_load(&all.failed) || !all.introduced) return SIM_OK;
+  if (!atomic_load(&all.failed)) return SIM_OK;
   const failure f = noted_failure();
   if (f.rank == all.rank && !all.given_up) return sim_fail((sim_status)f.status, "%s", f.message);
   return sim_fail((sim_status)f.status, "rank %d on %s: %s", f.rank, all.members[f.rank].host, f.message);
@@ -187,7 +187,7 @@ static sim_status wait_uncounted(sim_mpi_request *request, const char *what) {
     pthread_mutex_unlock(&all.lock);
     if (error != 0) return mpi_error(error, what);
     if (complete) return SIM_OK;
-    if (atomic_load(&all.failed)) {
+    if (atomic_load(&all.failed) && all.introduced) {
       const double now = sim_wall_clock();
       end = fmin(end, now + grace);
       if (now >= end) return check_failure();

@@ -46,6 +46,7 @@ typedef struct world {
   pthread_mutex_t lock;
   int rank, size, chunk;
   member *members; /* [size] */
+  bool introduced; /* members is complete: only then a failure of another rank ends this one, with a name and an end */
   /* post: one round */
   uint64_t word, *words;                       /* words[size] */
   sim_mpi_request *word_sends, *word_receives; /* [size] */
@@ -127,7 +128,7 @@ static failure noted_failure(void) {
 }
 
 static sim_status check_failure(void) {
-  if (!atomic_load(&all.failed)) return SIM_OK;
+  if (!atomic_load(&all.failed) || !all.introduced) return SIM_OK;
   const failure f = noted_failure();
   if (f.rank == all.rank && !all.given_up) return sim_fail((sim_status)f.status, "%s", f.message);
   return sim_fail((sim_status)f.status, "rank %d on %s: %s", f.rank, all.members[f.rank].host, f.message);
@@ -189,7 +190,7 @@ static sim_status wait_uncounted(sim_mpi_request *request, const char *what) {
     if (atomic_load(&all.failed)) {
       const double now = sim_wall_clock();
       end = fmin(end, now + grace);
-      if (now >= end) return check_failure();
+      if (now >= end) SIM_TRY(check_failure());
     }
     if (i < SPINS)
       (void)sched_yield();
@@ -494,6 +495,7 @@ sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, s
   if (stat("/proc/self/ns/pid", &info) == 0) own->namespace = info.st_ino;
   SIM_TRY(listen());
   SIM_TRY(gather(comm, own, sizeof *own, all.members));
+  all.introduced = true;
   find_processes();
   return start_watching();
 }

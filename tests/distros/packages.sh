@@ -31,7 +31,8 @@ for name in "$scratch" "$tree/" "$HOME/"; do
   ! grep -rlaF -- "$name" "$scratch/content" "$scratch/archive" >"$scratch/log" || fail "files in the packages name $name"
 done
 ! awk '$2 != "root/root"' "$scratch/list" | grep . || fail "files of the .deb do not belong to root"
-! find "$scratch/content" -name '*.pyc' -o -name '*.out' -o -name build | grep -q . || fail "what a build or a run leaves is packaged"
+left=$(find "$scratch/content" -name '*.pyc' -o -name '*.out' -o -name build)
+[ -z "$left" ] || fail "what a build or a run leaves is packaged: $left"
 dpkg-deb -f "$deb" Depends | grep -q 'libc6 (>= ' || fail "the .deb states no dependency on the C library"
 dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed 's/^ *//' | sort >"$scratch/depends"
 echo "depends on: $(paste -sd' ' "$scratch/depends")"

@@ -88,7 +88,7 @@ for system in 12:bookworm 13:trixie; do
   inside someone /home/someone python3 -m venv python || fail "Debian $version: venv"
   inside someone /home/someone python/bin/pip install --disable-pip-version-check "/srv/packages/${wheel##*/}" ||
     fail "Debian $version: the wheel is not installed"
-  inside someone /home/someone env MPLBACKEND=agg python/bin/simview plot kepler.out -o figures ||
+  inside someone /home/someone env MPLBACKEND=agg python/bin/simview plot kepler.out -o figures.png ||
     fail "Debian $version: simview plot: exit $?"
   find "$root/home/someone" -name '*.png' -size +5k | grep -q . || fail "Debian $version: simview has drawn nothing"
   echo "Debian $version: .deb, .tar.gz and wheel in $SECONDS s"

@@ -4,8 +4,9 @@
 
 # shape: every line is SUBJECT ok|none|FAULT TEXT.
 shape() {
-  ! grep -vE '^(program|build|cpu|gpu|mpi|slurm|python|files) +(ok|none|FAULT) +[^ ].*$' output | grep -v '^sim: ' | grep -q . ||
-    fail "a line that is not of the form SUBJECT ok|none|FAULT TEXT"
+  local odd
+  odd=$(grep -vE '^((program|build|cpu|gpu|mpi|slurm|python|files) +(ok|none|FAULT) +[^ ]|sim: )' output || true)
+  [ -z "$odd" ] || fail "not of the form SUBJECT ok|none|FAULT TEXT: $odd"
 }
 has() { grep -qE "^$1 +$2 +.*$3" output || fail "no line '$1 $2 ... $3'"; }
 unset "${!SLURM_@}" "${!PBS_@}" SIM_MPI PMI_RANK PMI_SIZE OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE
@@ -16,7 +17,8 @@ code=0
 PATH=$PWD/bin "$SIM" doctor >output 2>&1 || code=$?
 shape
 for subject in build gpu mpi slurm python; do
-  ! grep -E "^$subject +ok" output | grep -vE "^mpi +ok +plugin|^gpu " | grep -q . || fail "$subject is found in an empty PATH"
+  found=$(grep -E "^$subject +ok" output | grep -vE '^mpi +ok +plugin|^gpu ' || true)
+  [ -z "$found" ] || fail "found in an empty PATH: $found"
 done
 has build none 'C compiler'
 has build none CMake

@@ -31,7 +31,8 @@ for name in "$scratch" "$tree/" "$HOME/"; do
   ! grep -rlaF -- "$name" "$scratch/content" "$scratch/archive" >"$scratch/log" || fail "files in the packages name $name"
 done
 ! awk '$2 != "root/root"' "$scratch/list" | grep . || fail "files of the .deb do not belong to root"
-! find "$scratch/content" -name '*.pyc' -o -name '*.out' -o -name build | grep -q . || fail "what a build or a run leaves is packaged"
+left=$(find "$scratch/content" -name '*.pyc' -o -name '*.out' -o -name build)
+[ -z "$left" ] || fail "what a build or a run leaves is packaged: $left"
 dpkg-deb -f "$deb" Depends | grep -q 'libc6 (>= ' || fail "the .deb states no dependency on the C library"
 dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed 's/^ *//' | sort >"$scratch/depends"
 echo "depends on: $(paste -sd' ' "$scratch/depends")"
@@ -87,7 +88,7 @@ for system in 12:bookworm 13:trixie; do
   inside someone /home/someone python3 -m venv python || fail "Debian $version: venv"
   inside someone /home/someone python/bin/pip install --disable-pip-version-check "/srv/packages/${wheel##*/}" ||
     fail "Debian $version: the wheel is not installed"
-  inside someone /home/someone env MPLBACKEND=agg python/bin/simview plot kepler.out -o figures ||
+  inside someone /home/someone env MPLBACKEND=agg python/bin/simview plot kepler.out -o figures.png ||
     fail "Debian $version: simview plot: exit $?"
   find "$root/home/someone" -name '*.png' -size +5k | grep -q . || fail "Debian $version: simview has drawn nothing"
   echo "Debian $version: .deb, .tar.gz and wheel in $SECONDS s"

@@ -11,7 +11,11 @@
 extern const sim_model nbody_model;
 extern const sim_bench nbody_bench[]; /* rows of `sim bench`, bench.c */
 
-typedef enum nbody_scheme { NBODY_LEAPFROG, NBODY_YOSHIDA4, NBODY_HERMITE4 } nbody_scheme;
+typedef enum nbody_scheme { NBODY_LEAPFROG, NBODY_YOSHIDA4, NBODY_HERMITE4, NBODY_IAS15, NBODY_WHFAST } nbody_scheme;
+/* Words of the scenario for them, NULL-terminated. */
+extern const char *const nbody_scheme_names[];
+/* Schemes for few bodies, which compute on the CPU in double precision alone. */
+bool nbody_scheme_is_few(int scheme);
 
 /* First member of every kind of group of bodies. The group is rotated by |rotation| degrees about `rotation`, then
  * moved. Then the velocity field (x y z -> vx vy vz; NULL: none) at the position of each body is added to its velocity.
@@ -119,7 +123,7 @@ typedef struct nbody_parameters {
   sim_list bodies;
   nbody_box box;
   nbody_gravity gravity;
-  sim_expr *external;          /* x y z t -> potential, or three components of the acceleration */
+  sim_expr *external;          /* x y z vx vy vz t -> potential, or three components of the acceleration */
   sim_expr *pair, *pair_force; /* r2 -> potential, r2 -> force: one of them replaces gravity; G is then NaN */
   sim_function_map observe;
   nbody_expansion expansion;

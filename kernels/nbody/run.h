@@ -47,6 +47,9 @@ typedef struct nbody_step_counts {
   bool warned;      /* of bodies that want a shorter step than the shortest */
 } nbody_step_counts;
 
+struct nbody_few;
+struct nbody_few_work;
+
 typedef struct nbody_run {
   const sim_backend *backend;
   const nbody_ops *ops;
@@ -64,6 +67,13 @@ typedef struct nbody_run {
   bool warned_of_speed;
   int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
+  sim_buffer kept;             /* schemes for few bodies: their state between steps (few/few.h) */
+  const struct nbody_few *few; /* NULL: a scheme of steps.c */
+  struct nbody_few_work *few_work;
+  double few_time; /* of the state, which the arrays of bodies have if few_shown */
+  bool few_shown;
+  double G;
+  const sim_output *output; /* of the scenario */
   double controller[NBODY_CONTROLS];
   double crowd; /* nbody_options.crowd of a fresh start */
   sim_species species[SIM_SPECIES_MAX];

@@ -12,9 +12,10 @@
 
 static const sim_signature field_signature = {
     .inputs = (const char *const[]){"x", "y", "z", NULL}, .outputs = {3}, .returns = "vx, vy, vz"};
-static const sim_signature external_signature = {.inputs = (const char *const[]){"x", "y", "z", "t", NULL},
-                                                 .outputs = {1, 3},
-                                                 .returns = "potential, or acceleration ax, ay, az"};
+static const sim_signature external_signature = {
+    .inputs = (const char *const[]){"x", "y", "z", "vx", "vy", "vz", "t", NULL},
+    .outputs = {1, 3},
+    .returns = "potential, or acceleration ax, ay, az"};
 static const sim_signature pair_signature = {.inputs = (const char *const[]){"r2", NULL}, .outputs = {1}};
 static const sim_signature observe_signature = {
     .inputs = (const char *const[]){NBODY_BODY_INPUTS, NULL}, .record = true, .parameter = "body", .outputs = {1}};
@@ -242,18 +243,21 @@ static const sim_field box_fields[] = {
 static const sim_schema box_schema = {
     .name = "box", .doc = "periodic box", .fields = box_fields, .size = sizeof(nbody_box)};
 
-static const char *const scheme_names[] = {"leapfrog", "yoshida4", "hermite4", NULL};
+const char *const nbody_scheme_names[] = {"leapfrog", "yoshida4", "hermite4", "ias15", "whfast", NULL};
+
+bool nbody_scheme_is_few(int scheme) { return scheme == NBODY_IAS15 || scheme == NBODY_WHFAST; }
 
 static const char *const steps_names[] = {"shared", "individual", NULL};
 
 static const sim_field integrate_fields[] = {
-    {SIM_FIELD(nbody_integrate, scheme), .type = SIM_CHOICE, .initial = "leapfrog", .choices = scheme_names,
+    {SIM_FIELD(nbody_integrate, scheme), .type = SIM_CHOICE, .initial = "leapfrog", .choices = nbody_scheme_names,
      .doc = "leapfrog: order 2, kick-drift-kick; yoshida4: order 4, three force evaluations a step; hermite4: order 4, "
-            "two evaluations of forces and their time derivatives"},
+            "two evaluations of forces and their time derivatives; ias15: order 15, to rounding, for few bodies; "
+            "whfast: order 2 along Kepler orbits, for planets; the last two on the CPU in double"},
     {SIM_FIELD(nbody_integrate, dt), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .keyword = "adaptive", .dimension = TIME,
      .doc =
-         "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0); with individual "
+         "time step; adaptive: one step for all bodies, from eta (needs ias15, hermite4, or softening > 0); with individual "
          "steps the longest one; with expansion da/a of each step"},
     {SIM_FIELD(nbody_integrate, steps), .type = SIM_CHOICE, .initial = "shared", .choices = steps_names,
      .doc = "shared: one step for all bodies; individual: dt, or dt halved up to `levels` times, for each body by its "
@@ -263,7 +267,8 @@ static const sim_field integrate_fields[] = {
     {SIM_FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",
      .keyword = "auto",
      .doc = "accuracy of adaptive and of individual steps. hermite4: Aarseth's formula, auto 0.01, below 0.001 in "
-            "double precision alone; else eta sqrt(softening/|a|), adaptive with the greatest |a|, auto 0.2"},
+            "double precision alone; ias15: relative size of the last term of the series of the acceleration, auto "
+            "1e-9; else eta sqrt(softening/|a|), adaptive with the greatest |a|, auto 0.2"},
     {SIM_FIELD(nbody_integrate, dt_max), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .dimension = TIME, .doc = "longest adaptive step"},
     {SIM_FIELD(nbody_integrate, t_end), .type = SIM_REAL,
@@ -301,7 +306,8 @@ static const sim_field fields[] = {
      .doc = "periodic box; without it space is open"},
     {SIM_FIELD(nbody_parameters, gravity), .type = SIM_STRUCT, .table = &gravity_schema, .doc = "law of gravity"},
     {SIM_FIELD(nbody_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
-     .doc = "external field: acceleration, or potential whose negative gradient is the acceleration"},
+     .doc = "external field: acceleration, or potential whose negative gradient is the acceleration; an acceleration "
+            "that depends on vx, vy, vz needs ias15"},
     {SIM_FIELD(nbody_parameters, pair), .type = SIM_FUNCTION, .signature = &pair_signature, .flags = SIM_OR_NUMBER,
      .doc = "pair potential, instead of gravity: of two unit masses as a function of their squared distance; 0: no "
             "forces between bodies"},
@@ -385,7 +391,7 @@ static void check_individual(const nbody_integrate *integrate, double softening,
   if (integrate->scheme != NBODY_LEAPFROG)
     sim_faults_add(faults, 0, "integrate.steps",
                    "expected \"shared\", got \"individual\", which is for leapfrog, not %s",
-                   scheme_names[integrate->scheme]);
+                   nbody_scheme_names[integrate->scheme]);
   else if (law)
     sim_faults_add(faults, 0, "integrate.steps",
                    "expected \"shared\", got \"individual\", which has no length scale with a pair law");
@@ -413,7 +419,7 @@ static void check_accuracy(nbody_integrate *integrate, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.dt_max", "has no effect with a number for dt: expected dt = \"adaptive\"");
   if (individual && integrate->levels == SIM_INT_KEYWORD) integrate->levels = 10;
   if ((individual || adaptive) && isnan(integrate->eta))
-    integrate->eta = integrate->scheme == NBODY_HERMITE4 ? 0.01 : 0.2;
+    integrate->eta = integrate->scheme == NBODY_HERMITE4 ? 0.01 : integrate->scheme == NBODY_IAS15 ? 1e-9 : 0.2;
 }
 
 static void check_time(const nbody_integrate *integrate, double softening, bool law, sim_faults *faults) {
@@ -421,14 +427,17 @@ static void check_time(const nbody_integrate *integrate, double softening, bool 
   if (integrate->steps == NBODY_INDIVIDUAL) check_individual(integrate, softening, law, faults);
   if (faults->count != before) return;
   if (isnan(integrate->dt)) {
-    if (integrate->scheme != NBODY_HERMITE4 && law)
+    if (integrate->scheme == NBODY_IAS15) return;
+    if (integrate->scheme == NBODY_WHFAST)
+      sim_faults_add(faults, 0, "integrate.dt", "expected a number, got \"adaptive\": whfast has steps of one length");
+    else if (integrate->scheme != NBODY_HERMITE4 && law)
       sim_faults_add(faults, 0, "integrate.dt",
                      "expected a number, got \"adaptive\": %s has no length scale with a pair law; use hermite4",
-                     scheme_names[integrate->scheme]);
+                     nbody_scheme_names[integrate->scheme]);
     else if (integrate->scheme != NBODY_HERMITE4 && !(softening > 0))
       sim_faults_add(faults, 0, "integrate.dt",
                      "expected a number, got \"adaptive\": %s then needs gravity.softening > 0; hermite4 does not",
-                     scheme_names[integrate->scheme]);
+                     nbody_scheme_names[integrate->scheme]);
     return;
   }
   const double steps = integrate->t_end / integrate->dt;
@@ -476,6 +485,14 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   if (law && p->gravity.solver == NBODY_FMM)
     sim_faults_add(faults, 0, "gravity.solver",
                    "\"fmm\" is for gravity, and %s replaces it: expected \"direct\" or \"auto\"", name);
+  if (nbody_laws_need_velocity(p->external)) {
+    if (sim_expr_output_count(p->external) == 1)
+      sim_faults_add(faults, 0, "external", "expected an acceleration where it depends on vx, vy, vz, got a potential");
+    if (p->integrate.scheme != NBODY_IAS15)
+      sim_faults_add(faults, 0, "external",
+                     "depends on vx, vy, vz, which %s does not allow: expected integrate.scheme = \"ias15\"",
+                     nbody_scheme_names[p->integrate.scheme]);
+  }
   if (faults->count != before) return SIM_OK;
 
   nbody_laws laws;
@@ -507,6 +524,26 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   return SIM_OK;
 }
 
+/* Faults of what the schemes for few bodies cannot do. */
+static void check_few(const nbody_parameters *p, sim_faults *faults) {
+  const char *name = nbody_scheme_names[p->integrate.scheme];
+  const bool law = p->pair != NULL || p->pair_force != NULL;
+  if (p->common.precision != SIM_DOUBLE)
+    sim_faults_add(faults, 0, "precision", "expected \"double\" with %s, got \"%s\"", name,
+                   sim_precision_name((sim_precision)p->common.precision));
+  if (p->box.given) sim_faults_add(faults, 0, "integrate.scheme", "%s is for open space: expected no box", name);
+  if (p->gravity.solver == NBODY_FMM)
+    sim_faults_add(faults, 0, "gravity.solver", "expected \"direct\" or \"auto\" with %s, got \"fmm\"", name);
+  if (p->integrate.scheme != NBODY_WHFAST) return;
+  if (law)
+    sim_faults_add(faults, 0, "integrate.scheme",
+                   "whfast moves bodies along Kepler orbits, which %s does not give: expected \"ias15\"",
+                   p->pair != NULL ? "pair" : "pair_force");
+  if (p->gravity.softening > 0)
+    sim_faults_add(faults, 0, "gravity.softening",
+                   "expected 0 with whfast, which moves bodies along Kepler orbits, got %.9g", p->gravity.softening);
+}
+
 /* Direct sums have no error to ask for. */
 static void check_error(const nbody_parameters *p, sim_faults *faults) {
   const char *why = NULL;
@@ -514,6 +551,8 @@ static void check_error(const nbody_parameters *p, sim_faults *faults) {
     why = p->pair != NULL ? "pair replaces gravity" : "pair_force replaces gravity";
   else if (p->integrate.scheme == NBODY_HERMITE4)
     why = "hermite4 takes direct sums, which are exact to rounding";
+  else if (nbody_scheme_is_few(p->integrate.scheme))
+    why = "ias15 and whfast take direct sums, which are exact to rounding";
   else if (p->gravity.solver == NBODY_DIRECT)
     why = "direct sums are exact to rounding";
   if (why == NULL) return;
@@ -541,6 +580,7 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   check_box(p, faults);
   nbody_check_expansion(p, faults);
   if (!p->expansion.given) check_time(&p->integrate, p->gravity.softening, law, faults);
+  if (nbody_scheme_is_few(p->integrate.scheme)) check_few(p, faults);
   if (p->gravity.solver == NBODY_FMM && p->integrate.scheme == NBODY_HERMITE4)
     sim_faults_add(faults, 0, "gravity.solver",
                    "\"fmm\" gives no time derivative of the force, which hermite4 needs: expected \"direct\" or "

@@ -147,8 +147,8 @@ static const sim_table *make_observe(nbody_parameters *p, sim_faults *faults) {
 void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
   const sim_table **table = p->tables;
   for (const sim_table *const *own = nbody_tables; *own != NULL; own++) *table++ = *own;
-  if (p->gravity.solver != NBODY_DIRECT && p->integrate.scheme != NBODY_HERMITE4 && p->pair == NULL &&
-      p->pair_force == NULL)
+  if (p->gravity.solver != NBODY_DIRECT && p->integrate.scheme != NBODY_HERMITE4 &&
+      !nbody_scheme_is_few(p->integrate.scheme) && p->pair == NULL && p->pair_force == NULL)
     *table++ = &nbody_force_error_table;
   if (p->integrate.steps == NBODY_INDIVIDUAL) {
     make_level_table(p);

@@ -1,5 +1,5 @@
 /* Start of a run: its arrays and bodies, and checks of the first force and energy. */
-#include "kernels/nbody/run.h"
+#include "kernels/nbody/few/few.h"
 
 #include "kernels/nbody/cpu/evaluator.h"
 #include "kernels/nbody/physics.h"
@@ -24,6 +24,10 @@ sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) {
   SIM_TRY(sim_buffer_create(backend, run->ops->dtype, 2, shape, &run->velocity));
   SIM_TRY(sim_buffer_create(backend, SIM_F64, 2, shape, &run->acceleration));
   if (run->integrate.scheme == NBODY_HERMITE4) SIM_TRY(sim_buffer_create(backend, SIM_F64, 2, shape, &run->jerk));
+  if (run->few != NULL) {
+    const int64_t numbers = (int64_t)run->few->numbers((double)run->n);
+    SIM_TRY(sim_buffer_create(backend, SIM_F64, 1, &numbers, &run->kept));
+  }
   return SIM_OK;
 }
 

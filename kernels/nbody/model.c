@@ -141,6 +141,7 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   SIM_TRY(nbody_few_show(run));
   if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
   if (run->tables[table] == &nbody_force_error_table) return observe_force_error(run, clock, values);
+  if (table == run->orbit_table) return nbody_observe_orbits(run, values);
   if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
   if (table == NBODY_TABLE_LAGRANGIAN)
     memcpy(values, sums_at(run, clock)->radii, NBODY_RADII * sizeof *values);
@@ -385,6 +386,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   SIM_TRY(run->forces.solver->create(&options, &state, &run->forces.work));
   SIM_TRY(run->ops->create(&options, &state, run->forces, &run->work));
   SIM_TRY(nbody_create_spectrum(run, p, setup));
+  nbody_find_orbits(run, p);
   if (run->few != NULL) SIM_TRY(run->few->create(run));
   if (setup->saved != NULL) return run->few != NULL ? run->few->begin(run, &setup->saved->clock) : SIM_OK;
   sim_startup("computing the first force", 0, 0);
@@ -419,6 +421,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->output = &p->common.output;
   run->level_table = nbody_table_of(p, &p->level_table);
   run->spectrum_table = nbody_table_of(p, &p->spectrum_table);
+  run->orbit_table = nbody_table_of(p, &p->orbit_table);
   run->box = box_of(p);
   run->softening = p->gravity.softening;
   run->sums_step = -1;

@@ -17,12 +17,21 @@ extern const char *const nbody_scheme_names[];
 /* Schemes for few bodies, which compute on the CPU in double precision alone. */
 bool nbody_scheme_is_few(int scheme);
 
+/* Orbital elements, angles in degrees, about the centre of mass of `primary`. */
+typedef struct nbody_orbit {
+  bool given;
+  double a, e, inc, node, peri, M;
+  char *primary; /* a species listed before, or "all" bodies listed before */
+} nbody_orbit;
+enum { NBODY_ELEMENTS = 6, NBODY_ORBITS_MAX = SIM_COLUMNS_MAX / NBODY_ELEMENTS };
+
 /* First member of every kind of group of bodies. The group is rotated by |rotation| degrees about `rotation`, then
- * moved. Then the velocity field (x y z -> vx vy vz; NULL: none) at the position of each body is added to its velocity.
+ * moved, by position and velocity or by the orbit of its centre. Then the velocity field (x y z -> vx vy vz; NULL: none) at the position of each body is added to its velocity.
  */
 typedef struct nbody_group_fields {
   char *species;
   double position[3], velocity[3], rotation[3];
+  nbody_orbit orbit;
   sim_expr *velocity_field;
 } nbody_group_fields;
 
@@ -128,14 +137,17 @@ typedef struct nbody_parameters {
   sim_function_map observe;
   nbody_expansion expansion;
   int64_t spectrum; /* points along a side of the grid of the table `spectrum`; 0: no table */
+  char *orbits;     /* species about which the table `orbits` has elements; NULL: no table */
   nbody_integrate integrate;
-  /* Filled by validation: the tables of individual steps, `observe` and `spectrum`, and all tables of the run. */
+  /* Filled by validation: the tables of individual steps, `observe`, `spectrum` and `orbits`, and all tables of the run. */
   sim_field level_columns[NBODY_LEVELS_MAX + 2];
   sim_field observe_columns[SIM_COLUMNS_MAX + 1];
   sim_field spectrum_columns[SIM_COLUMNS_MAX + 1];
   char spectrum_names[SIM_COLUMNS_MAX][24], spectrum_docs[SIM_COLUMNS_MAX][96];
-  sim_table level_table, observe_table, spectrum_table;
-  const sim_table *tables[7];
+  sim_field orbit_columns[SIM_COLUMNS_MAX + 1];
+  char orbit_names[SIM_COLUMNS_MAX][72];
+  sim_table level_table, observe_table, spectrum_table, orbit_table;
+  const sim_table *tables[8];
 } nbody_parameters;
 
 /* sim_model.validate: fills in defaults, and adds the faults of rules between parameters. */

@@ -60,7 +60,10 @@ typedef struct nbody_run {
   nbody_integrate integrate;
   double box, softening; /* as in nbody_options */
   nbody_expansion expansion;
-  int level_table, spectrum_table; /* indices of the tables `levels` and `spectrum`; -1: none */
+  int level_table, spectrum_table, orbit_table; /* indices of `levels`, `spectrum` and `orbits`; -1: none */
+  int orbit_count;
+  int64_t orbit_body[NBODY_ORBITS_MAX]; /* of the table `orbits`: in the state's arrays */
+  sim_species primary;                  /* of that table */
   nbody_spectrum *spectrum;        /* NULL: no table `spectrum` */
   void *staged;                    /* for the spectrum, on a GPU: masses and positions on the host */
   nbody_step_counts counts;
@@ -132,6 +135,10 @@ sim_status nbody_create_spectrum(nbody_run *run, const nbody_parameters *p, cons
 double nbody_run_spectrum_bytes(const nbody_parameters *p, const sim_setup *setup, sim_dtype dtype, double n);
 /* A row of the table `spectrum` at scale factor a. */
 sim_status nbody_observe_spectrum(nbody_run *run, double a, double *values) SIM_MUST_CHECK;
+/* Finds the bodies of the table `orbits` in the state's arrays. */
+void nbody_find_orbits(nbody_run *run, const nbody_parameters *p);
+/* A row of the table `orbits`. SIM_ERR_DEVICE. */
+sim_status nbody_observe_orbits(const nbody_run *run, double *values) SIM_MUST_CHECK;
 /* Measures run->force_error at the present state, after its force; warns once where it is above what was asked. Does
  * nothing for direct sums. SIM_ERR_NO_MEMORY. */
 sim_status nbody_measure_force_error(nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;

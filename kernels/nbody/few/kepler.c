@@ -41,17 +41,15 @@ static void stumpff(double beta, double s, double G[4]) {
 }
 
 /* Root s of r0 s + eta G2(s) + zeta G3(s) = dt, dt > 0, which rises everywhere: its derivative is the distance. Halley's
- * iteration, which triples the digits, kept within a bracket. Fills G at the root, and r, the distance there. */
+ * iteration, which triples the digits, kept within a bracket. Fills G[1 to 3] at the root, and r, the distance there. */
 static bool solve(double r0, double eta, double zeta, double beta, double dt, double G[4], double *r) {
   double low = 0, high = INFINITY;
   const double u = dt / r0;
   double s = u * (1 - 0.5 * u * eta / r0 + (u * u) * (0.5 * eta * eta / (r0 * r0) - zeta / (6 * r0)));
   if (!(s > 0 && s < 2 * u)) s = u;
-  bool close = false;
   for (int k = 0; k < 200; k++) {
     stumpff(beta, s, G);
     *r = r0 + eta * G[1] + zeta * G[2];
-    if (close) return *r > 0 && isfinite(G[3]);
     const double excess = r0 * s + eta * G[2] + zeta * G[3] - dt;
     if (excess < 0)
       low = s;
@@ -59,9 +57,16 @@ static bool solve(double r0, double eta, double zeta, double beta, double dt, do
       high = s;
     const double bend = eta * G[0] + zeta * G[1];
     double next = s - excess * *r / (*r * *r - 0.5 * excess * bend);
+    const double ds = next - s;
+    if (fabs(ds) <= 1e-6 * s) { /* the rest by Taylor's series: G_k' = G_k-1, and G_0' = -beta G_1 */
+      G[3] += ds * (G[2] + 0.5 * ds * G[1]);
+      G[2] += ds * (G[1] + 0.5 * ds * G[0]);
+      G[1] += ds * (G[0] - 0.5 * ds * beta * G[1]);
+      *r = r0 + eta * G[1] + zeta * G[2];
+      return *r > 0 && isfinite(G[3]);
+    }
     if (!(next > low && next < high)) next = isinf(high) ? 2 * s : 0.5 * (low + high);
-    close = fabs(next - s) <= 1e-6 * s || next == low || next == high;
-    if (!isfinite(next)) return false;
+    if (!isfinite(next) || next == low || next == high) return false;
     s = next;
   }
   return false;

@@ -36,6 +36,7 @@ typedef struct nbody_few_work {
   motion *body;     /* [n]: Jacobi coordinates, half a step ahead of the clock; of the state array */
   motion *copy;     /* [n]: the same in the state that is looked at */
   double *mass, *inner; /* [n]: of a body, and of it with all bodies before it */
+  double *share;        /* [n]: mass / inner */
   double *x, *a;        /* [3][n]: inertial */
   bool warned;
 } work;
@@ -43,7 +44,7 @@ typedef struct nbody_few_work {
 enum { NUMBERS = 1 + sizeof(motion) / sizeof(double) };
 
 static double numbers(double n) { return CLOCKS + NUMBERS * n; }
-static double scratch(double n) { return (sizeof(motion) / sizeof(double) + 8) * n; }
+static double scratch(double n) { return (sizeof(motion) / sizeof(double) + 9) * n; }
 static double bytes(double n) { return sizeof(work) + scratch(n) * sizeof(double); }
 
 static void destroy(nbody_run *run) {
@@ -63,7 +64,8 @@ static sim_status create(nbody_run *run) {
   w->body = (motion *)(w->order + n);
   w->mass = (double *)(w->copy + n);
   w->inner = w->mass + n;
-  w->x = w->inner + n;
+  w->share = w->inner + n;
+  w->x = w->share + n;
   w->a = w->x + 3 * n;
   return SIM_OK;
 }
@@ -80,7 +82,7 @@ static void to_jacobi(const work *w, const double *from, const double *order, si
     for (int c = 0; c < 3; c++) {
       const double value = from[c * w->n + at];
       out[c] = i == 0 ? value : value - centre[c];
-      centre[c] += w->mass[i] / w->inner[i] * out[c];
+      centre[c] += w->share[i] * out[c];
     }
   }
   memcpy((char *)&w->body[0] + member, centre, sizeof centre);
@@ -93,7 +95,7 @@ static void from_jacobi(const work *w, const motion *bodies, size_t member, doub
   for (int64_t i = w->n - 1; i > 0; i--) {
     const double *of = (const double *)(const void *)((const char *)&bodies[i] + member);
     for (int c = 0; c < 3; c++) {
-      centre[c] -= w->mass[i] / w->inner[i] * of[c];
+      centre[c] -= w->share[i] * of[c];
       out[c * w->n + i] = centre[c] + of[c];
     }
   }
@@ -175,7 +177,7 @@ static sim_status kick(const nbody_run *run, motion *bodies, double t, double dt
     }
     for (int c = 0; c < 3; c++) {
       const double a = i == 0 ? w->a[c * n] : w->a[c * n + i] - centre[c];
-      centre[c] += w->mass[i] / w->inner[i] * a;
+      centre[c] += w->share[i] * a;
       if (i == 0) continue;
       rest[c] = a + kepler * b->x[c];
       rest2 += rest[c] * rest[c];
@@ -249,6 +251,7 @@ static sim_status fill_masses(const nbody_run *run, work *w) {
   for (int64_t i = 0; i < w->n; i++) {
     w->mass[i] = ((const double *)run->mass.data)[(int64_t)w->order[i]];
     w->inner[i] = inner += w->mass[i];
+    w->share[i] = w->mass[i] / inner;
     if (w->mass[i] > 0) w->heavy = i + 1;
   }
   return w->mass[0] > 0 ? SIM_OK : sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's central body has no mass");

@@ -2,6 +2,7 @@
 #include "kernels/nbody/cosmos/spectrum.h"
 #include "kernels/nbody/scenario/cosmos.h"
 #include "kernels/nbody/scenario/laws.h"
+#include "kernels/nbody/scenario/orbits.h"
 #include "kernels/nbody/scenario/tables.h"
 
 #include <math.h>
@@ -77,6 +78,10 @@ static const sim_signature observe_signature = {
   {                                                                                                                    \
     SIM_FIELD(nbody_group_fields, rotation), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",                \
                                              .doc = "rotates the group about this vector by its length in degrees"     \
+  }                                                                                                                    \
+  , {                                                                                                                  \
+    SIM_FIELD(nbody_group_fields, orbit), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &nbody_orbit_schema,     \
+                                          .doc = "orbit of the group's centre, instead of position and velocity"       \
   }
 #define GROUP(word)                                                                                                    \
   {                                                                                                                    \
@@ -324,6 +329,9 @@ static const sim_field fields[] = {
      .initial = "0",
      .doc = "points along a side of the grid on which the table `spectrum` is measured, an even number: power of the "
             "density in shells of wave numbers; 0: no table"},
+    {SIM_FIELD(nbody_parameters, orbits), .type = SIM_STRING,
+     .doc = "species, the primary, about whose centre of mass the table `orbits` has the osculating elements of each "
+            "single body with a species of its own, of 10 at most"},
     {SIM_FIELD(nbody_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};
@@ -577,6 +585,7 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   nbody_make_tables(p, faults);
   if (!law) p->gravity.G = nbody_gravitational_constant(p);
   check_bodies(&p->bodies, faults);
+  nbody_check_orbits(p, faults);
   check_box(p, faults);
   nbody_check_expansion(p, faults);
   if (!p->expansion.given) check_time(&p->integrate, p->gravity.softening, law, faults);

@@ -2,6 +2,7 @@
 
 #include "kernels/nbody/cosmos/spectrum.h"
 #include "kernels/nbody/ops.h"
+#include "kernels/nbody/scenario/orbits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,7 +81,7 @@ static const sim_table level_table = {
     "levels", "levels that the bodies have at the beginning of a step; with integrate.steps = \"individual\"",
     level_described};
 const sim_table *const nbody_described_tables[] = {&nbody_force_error_table, &level_table, &observe_table,
-                                                   &spectrum_table, NULL};
+                                                   &spectrum_table, &nbody_orbits_described, NULL};
 
 #define LEVEL(number)                                                                                                  \
   { .name = "level_" #number, .type = SIM_REAL, .doc = "bodies with steps of dt / 2^" #number }
@@ -156,6 +157,7 @@ void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
   }
   if (p->observe.count > 0 && p->observe.count <= SIM_COLUMNS_MAX) *table++ = make_observe(p, faults);
   if (p->spectrum >= NBODY_SPECTRUM_GRID_MIN && p->spectrum <= NBODY_SPECTRUM_GRID_MAX) *table++ = make_spectrum(p);
+  if (p->orbits != NULL) *table++ = nbody_make_orbit_table(p);
   *table = NULL;
   if (p->observe.count > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);

@@ -226,7 +226,8 @@ static double choose_step(const nbody_run *run, const work *w, double h) {
     const double time2 = 2 * a2 / (j2 + sqrt(a2 * s2));
     if (!(time2 >= least) && !isnan(least)) least = time2; /* NaN stays */
   }
-  return h * sqrt(least) * pow(5040 * run->integrate.eta, 1.0 / 7);
+  const double eta = isnan(run->integrate.eta) ? 1 : run->integrate.eta; /* steps of one length have none */
+  return h * sqrt(least) * pow(5040 * eta, 1.0 / 7);
 }
 
 /* b[k] *= q^(k + 1): the polynomial in a unit of time that is q times as long. */

@@ -78,15 +78,16 @@ static const sim_signature observe_signature = {
   {                                                                                                                    \
     SIM_FIELD(nbody_group_fields, rotation), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",                \
                                              .doc = "rotates the group about this vector by its length in degrees"     \
-  }                                                                                                                    \
-  , {                                                                                                                  \
-    SIM_FIELD(nbody_group_fields, orbit), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &nbody_orbit_schema,     \
-                                          .doc = "orbit of the group's centre, instead of position and velocity"       \
+  }
+#define ORBIT                                                                                                          \
+  {                                                                                                                    \
+    .name = "orbit", .offset = offsetof(nbody_group_fields, orbit), .type = SIM_STRUCT, .flags = SIM_OPTIONAL,         \
+    .table = &nbody_orbit_schema, .doc = "orbit of the group's centre, instead of position and velocity"               \
   }
 #define GROUP(word)                                                                                                    \
   {                                                                                                                    \
     .name = "group", .doc = "common fields of all groups of bodies",                                                   \
-    .fields = (const sim_field[]){SPECIES(word), PLACE, VELOCITY_FIELD, {0}}, .size = sizeof(nbody_group_fields)       \
+    .fields = (const sim_field[]){SPECIES(word), PLACE, VELOCITY_FIELD, ORBIT, {0}}, .size = sizeof(nbody_group_fields)       \
   }
 
 static const sim_schema stars_group = GROUP("stars");

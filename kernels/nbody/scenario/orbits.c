@@ -101,10 +101,10 @@ void nbody_check_orbits(const nbody_parameters *p, sim_faults *faults) {
 static const sim_field described[] = {
     COLUMN("a_SPECIES", .dimension = {1, 0, 0}, .doc = "semi-major axis; negative for a hyperbola"),
     COLUMN("e_SPECIES", .doc = "eccentricity"),
-    COLUMN("inc_SPECIES", .doc = "inclination, degrees, 0 to 180"),
-    COLUMN("node_SPECIES", .doc = "longitude of the ascending node, degrees, 0 to 360; without inclination 0"),
-    COLUMN("peri_SPECIES", .doc = "argument of the pericentre, degrees, 0 to 360; of a circle 0"),
-    COLUMN("M_SPECIES", .doc = "mean anomaly, degrees; of an ellipse 0 to 360"),
+    COLUMN("inc_SPECIES", .display = SIM_DISPLAY_NUMBER, .doc = "inclination, degrees, 0 to 180"),
+    COLUMN("node_SPECIES", .display = SIM_DISPLAY_NUMBER, .doc = "longitude of the ascending node, degrees, 0 to 360; without inclination 0"),
+    COLUMN("peri_SPECIES", .display = SIM_DISPLAY_ALONE, .doc = "argument of the pericentre, degrees, 0 to 360; of a circle 0"),
+    COLUMN("M_SPECIES", .display = SIM_DISPLAY_NUMBER, .doc = "mean anomaly, degrees; of an ellipse 0 to 360"),
     {0}};
 _Static_assert(sizeof described / sizeof *described == NBODY_ELEMENTS + 1, "a column for each element");
 const sim_table nbody_orbits_described = {

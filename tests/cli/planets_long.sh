@@ -27,8 +27,10 @@ with h5py.File("sim.out/tables.h5") as tables:
     own, orbits = np.asarray(tables["energy"]["error"]), tables["orbits"]
     e = {s: np.asarray(orbits["e_" + s]) for s in names[1:]}
     time = np.asarray(orbits["time"])
-for t in time:
-    simulation.integrate(t, exact_finish_time=0)
+for row, t in enumerate(time):
+    if row > 0:
+        simulation.steps(round((t - time[row - 1]) / 0.5))
+        simulation.synchronize()
     sun = simulation.particles[0]
     rows.append([(simulation.energy() - start) / abs(start)] +
                 [simulation.particles[k].orbit(primary=sun).e for k in range(1, 5)])

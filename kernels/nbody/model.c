@@ -1,5 +1,6 @@
 /* The model's descriptor: state arrays, observables, memory and work of a run, its start and end. */
 #include "kernels/nbody/cosmos/power.h"
+#include "kernels/nbody/few/encounters.h"
 #include "kernels/nbody/few/few.h"
 #include "kernels/nbody/scenario/tables.h"
 
@@ -14,7 +15,7 @@
 
 /* ---- state arrays ---- */
 
-enum { ID, MASS, POSITION, VELOCITY, ACCELERATION, JERK, CONTROLLER, INTEGRATOR, ARRAYS };
+enum { ID, MASS, POSITION, VELOCITY, ACCELERATION, JERK, CONTROLLER, INTEGRATOR, RADIUS, EVENTS, ARRAYS };
 
 static const char *const control_names[] = {"energy at the start",
                                             "next adaptive step",
@@ -29,6 +30,8 @@ static const char *const control_names[] = {"energy at the start",
                                             "largest median of the force error",
                                             "largest force error of 99.9 %",
                                             NULL};
+static const char *const event_names[] = {"mergers",      "escapers",    "time of the last", "its body", "its other body",
+                                          "its speed",    "energy taken away", "bodies at the start", NULL};
 static const sim_field state_fields[] = {
     [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT, .doc = "id of the body, from 0"},
     [MASS] = {.name = "mass", .type = SIM_REAL, .flags = SIM_IN_SNAPSHOT, .dimension = {0, 1, 0}, .doc = "mass"},
@@ -67,6 +70,17 @@ static const sim_field state_fields[] = {
                     .type = SIM_REAL,
                     .doc = "ias15: the beginning of the last step and the prediction for it; whfast: Jacobi coordinates "
                            "half a step ahead"},
+    [RADIUS] = {.name = "radius",
+                .type = SIM_REAL,
+                .flags = SIM_IN_SNAPSHOT,
+                .dimension = {1, 0, 0},
+                .doc = "radius; with merge"},
+    [EVENTS] = {.name = "events",
+                .type = SIM_REAL,
+                .components = NBODY_EVENTS,
+                .choices = event_names,
+                .doc = "mergers and escapers so far, the last one, and the energy that they took away; with merge or "
+                       "escape"},
     [ARRAYS] = {0}};
 
 /* ---- observables ---- */
@@ -142,6 +156,10 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
   if (run->tables[table] == &nbody_force_error_table) return observe_force_error(run, clock, values);
   if (table == run->orbit_table) return nbody_observe_orbits(run, values);
+  if (run->tables[table] == &nbody_events_table) {
+    nbody_observe_events(run, values);
+    return SIM_OK;
+  }
   if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
   if (table == NBODY_TABLE_LAGRANGIAN)
     memcpy(values, sums_at(run, clock)->radii, NBODY_RADII * sizeof *values);
@@ -243,7 +261,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   nbody_laws_free(&laws);
   SIM_TRY(status);
   const double real = (double)sim_dtype_size(ops->dtype);
-  const double shown = n * (sizeof(uint64_t) + 7 * real), kept = n * sizeof(double) * (options.jerk ? 6 : 3);
+  const double shown = n * (sizeof(uint64_t) + 7 * real), kept = n * sizeof(double) * (options.jerk ? 6 : 3) + (p->merge ? n * sizeof(double) : 0);
   sim_plan_add_host(out, "numbers of bodies", n * sizeof(uint64_t));
   sim_plan_add(out, "bodies", shown + kept - n * sizeof(uint64_t));
   const nbody_few *few = nbody_few_of(p->integrate.scheme);
@@ -276,7 +294,7 @@ static void destroy(void **self) {
   nbody_spectrum_destroy(&run->spectrum);
   free(run->staged);
   sim_buffer *const buffers[] = {&run->id,           &run->mass, &run->position, &run->velocity,
-                                 &run->acceleration, &run->jerk, &run->kept};
+                                 &run->acceleration, &run->jerk, &run->kept, &run->radius};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) sim_buffer_destroy(buffers[i]);
   free(run);
   *self = NULL;
@@ -290,13 +308,20 @@ static bool view_array(nbody_run *run, int which, sim_array *out) {
                                        [VELOCITY] = &run->velocity,
                                        [ACCELERATION] = &run->acceleration,
                                        [JERK] = &run->jerk,
-                                       [INTEGRATOR] = &run->kept};
+                                       [INTEGRATOR] = &run->kept,
+                                       [RADIUS] = &run->radius};
   *out = (sim_array){.field = &state_fields[which]};
   if (which == CONTROLLER) {
     out->dtype = SIM_F64;
     out->rank = 1;
     out->shape[0] = NBODY_CONTROLS;
     out->data = run->controller;
+  } else if (which == EVENTS) {
+    if (!run->encounters) return false;
+    out->dtype = SIM_F64;
+    out->rank = 1;
+    out->shape[0] = NBODY_EVENTS;
+    out->data = run->events;
   } else {
     const sim_buffer *buffer = buffers[which];
     if (buffer->data == NULL) return false;
@@ -305,6 +330,9 @@ static bool view_array(nbody_run *run, int which, sim_array *out) {
     memcpy(out->shape, buffer->shape, sizeof out->shape);
     out->data = buffer->data;
     out->space = buffer->space;
+    if (run->encounters)
+      out->room = which == INTEGRATOR ? (size_t)run->few->numbers((double)run->most) * sizeof(double)
+                                      : sim_buffer_bytes(buffer) / (size_t)run->n * (size_t)run->most;
   }
   memcpy(out->global, out->shape, sizeof out->global);
   return true;
@@ -359,6 +387,34 @@ static void warn_of_crowd(const nbody_options *options, sim_backend_kind kind, n
             options->crowd, options->n, NBODY_FMM_LEVEL_MAX, cost.seconds / cost.direct);
 }
 
+sim_status nbody_create_forces(nbody_run *run) {
+  const nbody_state state = {.n = run->n,
+                             .dtype = run->ops->dtype,
+                             .mass = run->mass.data,
+                             .position = run->position.data,
+                             .velocity = run->velocity.data,
+                             .acceleration = run->acceleration.data,
+                             .jerk = run->jerk.data};
+  run->ops->destroy(&run->work);
+  if (run->forces.solver != NULL) run->forces.solver->destroy(&run->forces.work);
+  run->options.n = run->n;
+  SIM_TRY(nbody_solver_choose(&run->options, run->backend->kind, &run->choice));
+  run->forces.solver = run->choice.solver;
+  SIM_TRY(run->forces.solver->create(&run->options, &state, &run->forces.work));
+  return run->ops->create(&run->options, &state, run->forces, &run->work);
+}
+
+/* Bodies that overlap at the start would merge at once. */
+static sim_status check_overlap(const nbody_run *run) {
+  const nbody_event overlap = nbody_find_overlap(run);
+  const uint64_t *id = run->id.data;
+  if (overlap.first < 0) return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "bodies: %" PRIu64 " and %" PRIu64 " (ids, from 0) touch at the start: with merge expected a distance "
+                  "above the sum of their radii",
+                  id[overlap.first], id[overlap.other]);
+}
+
 static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_setup *setup) {
   SIM_TRY(nbody_laws_create(p, &run->laws));
   if (setup->saved != NULL) {
@@ -370,21 +426,12 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
     nbody_groups_free(&groups);
     if (status != SIM_OK) return status;
   }
-  nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
-  options.crowd = run->crowd;
-  const nbody_state state = {.n = run->n,
-                             .dtype = run->ops->dtype,
-                             .mass = run->mass.data,
-                             .position = run->position.data,
-                             .velocity = run->velocity.data,
-                             .acceleration = run->acceleration.data,
-                             .jerk = run->jerk.data};
-  SIM_TRY(nbody_solver_choose(&options, setup->backend->kind, &run->choice));
-  warn_of_crowd(&options, setup->backend->kind, run->choice.method);
-  keep_method(&options, &run->choice, run->controller);
-  run->forces.solver = run->choice.solver;
-  SIM_TRY(run->forces.solver->create(&options, &state, &run->forces.work));
-  SIM_TRY(run->ops->create(&options, &state, run->forces, &run->work));
+  run->most = run->n;
+  run->options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
+  run->options.crowd = run->crowd;
+  SIM_TRY(nbody_create_forces(run));
+  warn_of_crowd(&run->options, setup->backend->kind, run->choice.method);
+  keep_method(&run->options, &run->choice, run->controller);
   SIM_TRY(nbody_create_spectrum(run, p, setup));
   nbody_find_orbits(run, p);
   if (run->few != NULL) SIM_TRY(run->few->create(run));
@@ -393,7 +440,8 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   run->ops->force(run->work, 0);
   run->ops->finish(run->work);
   SIM_TRY(nbody_check_solver(run, 0));
-  SIM_TRY(nbody_check_force(run, &options));
+  SIM_TRY(nbody_check_force(run, &run->options));
+  SIM_TRY(check_overlap(run));
   sim_startup("computing the energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
   SIM_TRY(nbody_watch_force_error(run, &(sim_clock){0}));
@@ -418,6 +466,9 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->expansion = p->expansion;
   run->few = nbody_few_of(p->integrate.scheme);
   run->G = p->gravity.G;
+  run->encounters = p->merge || p->escape.given;
+  run->escape = p->escape.given ? p->escape.radius : 0;
+  run->merge = p->merge;
   run->output = &p->common.output;
   run->level_table = nbody_table_of(p, &p->level_table);
   run->spectrum_table = nbody_table_of(p, &p->spectrum_table);

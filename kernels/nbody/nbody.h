@@ -37,7 +37,7 @@ typedef struct nbody_group_fields {
 
 typedef struct nbody_body {
   nbody_group_fields group; /* with the position and velocity of the body */
-  double mass;
+  double mass, radius;
 } nbody_body;
 
 /* Plummer and Hernquist spheres. */
@@ -71,10 +71,10 @@ typedef struct nbody_from_file {
   char *path;
 } nbody_from_file;
 
-/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3]. Only species and velocity field of `group` apply. */
+/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3], radius [n][1]. Only species and velocity field of `group` apply. */
 typedef struct nbody_each {
   nbody_group_fields group;
-  sim_doubles mass, position, velocity;
+  sim_doubles mass, position, velocity, radius;
 } nbody_each;
 
 /* How the amplitudes of waves are drawn: from the normal distribution, or all at their root mean square (R. E. Angulo
@@ -127,6 +127,12 @@ typedef struct nbody_integrate {
   double max_energy_error; /* NaN: none */
 } nbody_integrate;
 
+/* Distance from the centre of mass beyond which bodies are taken out. */
+typedef struct nbody_escape {
+  bool given;
+  double radius;
+} nbody_escape;
+
 typedef struct nbody_parameters {
   sim_common common;
   sim_list bodies;
@@ -138,6 +144,8 @@ typedef struct nbody_parameters {
   nbody_expansion expansion;
   int64_t spectrum; /* points along a side of the grid of the table `spectrum`; 0: no table */
   char *orbits;     /* species about which the table `orbits` has elements; NULL: no table */
+  bool merge; /* bodies whose radii touch become one */
+  nbody_escape escape;
   nbody_integrate integrate;
   /* Filled by validation: the tables of individual steps, `observe`, `spectrum` and `orbits`, and all tables of the run. */
   sim_field level_columns[NBODY_LEVELS_MAX + 2];
@@ -147,7 +155,7 @@ typedef struct nbody_parameters {
   sim_field orbit_columns[SIM_COLUMNS_MAX + 1];
   char orbit_names[SIM_COLUMNS_MAX][72];
   sim_table level_table, observe_table, spectrum_table, orbit_table;
-  const sim_table *tables[8];
+  const sim_table *tables[9];
 } nbody_parameters;
 
 /* sim_model.validate: fills in defaults, and adds the faults of rules between parameters. */

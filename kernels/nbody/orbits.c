@@ -65,6 +65,7 @@ sim_status nbody_place_on_orbit(double G, const nbody_groups *groups, const nbod
 
 /* ---- table ---- */
 
+/* The species of this name; it may have lost its bodies. */
 static const sim_species *species_of(const nbody_run *run, const char *name) {
   const sim_species *s = run->species;
   while (s < run->species + run->species_count - 1 && strcmp(s->name, name) != 0) s++;
@@ -75,9 +76,9 @@ void nbody_find_orbits(nbody_run *run, const nbody_parameters *p) {
   const sim_item *items[NBODY_ORBITS_MAX];
   if (p->orbits == NULL) return;
   run->orbit_count = (int)nbody_orbits_list(p, items);
-  run->primary = *species_of(run, p->orbits);
+  run->primary = (int)(species_of(run, p->orbits) - run->species);
   for (int i = 0; i < run->orbit_count; i++)
-    run->orbit_body[i] = species_of(run, ((const nbody_group_fields *)items[i]->data)->species)->first;
+    run->orbit_species[i] = (int)(species_of(run, ((const nbody_group_fields *)items[i]->data)->species) - run->species);
 }
 
 /* Value k of a state array, in host memory or on a device. */
@@ -99,8 +100,9 @@ static sim_status body_at(const nbody_run *run, int64_t i, double *mass, double 
 }
 
 sim_status nbody_observe_orbits(const nbody_run *run, double *values) {
-  double centre[3] = {0}, drift[3] = {0}, mass = 0, m, x[3], v[3];
-  for (int64_t i = run->primary.first; i < run->primary.first + run->primary.count; i++) {
+  double centre[3] = {0}, drift[3] = {0}, mass = 0, m = 0, x[3] = {0}, v[3] = {0};
+  const sim_species *primary = &run->species[run->primary];
+  for (int64_t i = primary->first; i < primary->first + primary->count; i++) {
     SIM_TRY(body_at(run, i, &m, x, v));
     mass += m;
     for (int c = 0; c < 3 && mass > 0; c++) {
@@ -109,13 +111,15 @@ sim_status nbody_observe_orbits(const nbody_run *run, double *values) {
     }
   }
   for (int i = 0; i < run->orbit_count; i++) {
-    nbody_elements el;
-    SIM_TRY(body_at(run, run->orbit_body[i], &m, x, v));
+    const sim_species *species = &run->species[run->orbit_species[i]];
+    nbody_elements el = {NAN, NAN, NAN, NAN, NAN, NAN};
+    const bool exists = species->count > 0 && primary->count > 0;
+    if (exists) SIM_TRY(body_at(run, species->first, &m, x, v));
     for (int c = 0; c < 3; c++) {
       x[c] -= centre[c];
       v[c] -= drift[c];
     }
-    nbody_elements_of(run->G * (mass + m), x, v, &el);
+    if (exists) nbody_elements_of(run->G * (mass + m), x, v, &el);
     const double row[NBODY_ELEMENTS] = {el.a,          el.e,           el.inc / degree, el.node / degree,
                                         el.peri / degree, el.M / degree};
     memcpy(values + i * NBODY_ELEMENTS, row, sizeof row);

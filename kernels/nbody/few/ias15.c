@@ -7,6 +7,7 @@
  * A step goes from the phase `now` to the phase `next`. At a time between them the state is that after a shorter step
  * from `now`, which the polynomial of the whole step predicts well: outputs have the times that were asked for, and the
  * steps do not depend on them. `now` is the state that checkpoints keep: a resumed run computes `next` again. */
+#include "kernels/nbody/few/encounters.h"
 #include "kernels/nbody/few/few.h"
 
 #include "engine/log.h"
@@ -52,15 +53,18 @@ static radau make_radau(void) {
 
 /* Blocks of 3 n numbers of a phase, after its CLOCKS. */
 enum { X, V, X_LOW, V_LOW, B, E = B + DEGREE, BLOCKS = E + DEGREE };
-enum { TIME, TIME_LOW, STEP, COUNT, CLOCKS }; /* the step from here, and the number of steps before */
+/* The step from here, the number of steps before, and whether there was one before, with these bodies. */
+enum { TIME, TIME_LOW, STEP, COUNT, FRESH, CLOCKS };
 
 typedef struct nbody_few_work {
   radau radau;
   int64_t m;           /* 3 n */
+  double length;       /* of the step from `now` to `next`, which may end with an event */
   double *now, *next;  /* phases; now: the state array */
   double *b, *shorter; /* [DEGREE][m]: polynomial of the step, and of a shorter one */
   double *g, *a0;      /* [DEGREE][m], [m] */
   void *memory;
+  nbody_event event; /* at `next`, which has all bodies still */
   double rejected, unconverged;
 } work;
 
@@ -249,7 +253,7 @@ static void predict_next(const work *w, double q) {
                                                   {0, 0, 0, 0, 0, 0, 1}};
   const int64_t m = w->m;
   const double *e_before = block(w, w->now, E);
-  const bool first = w->now[COUNT] == 0; /* nothing was predicted */
+  const bool first = w->now[FRESH] != 0; /* nothing was predicted */
   double *b = block(w, w->next, B), *e = block(w, w->next, E), power = q;
   for (int k = 0; k < DEGREE; k++, power *= q)
     for (int64_t i = 0; i < m; i++) {
@@ -283,10 +287,22 @@ static sim_status proceed(nbody_run *run) {
     h = w->now[STEP] = wanted;
   }
   if (isnan(wanted)) return nbody_few_diverged(run, w->now[TIME], h);
+  w->event = (nbody_event){-1, -1, INFINITY};
+  if (run->encounters) {
+    const nbody_path path = {run->n, h, block(w, w->now, X), block(w, w->now, V), w->a0, w->b};
+    w->event = nbody_find_event(run, &path);
+  }
+  if (w->event.first >= 0 && w->event.part < 1) { /* the step ends where bodies touch */
+    h *= w->event.part;
+    stretch(w->b, m, w->event.part);
+    iterate(run, h, w->b);
+  }
+  w->length = h;
   memcpy(w->next, w->now, (CLOCKS + 4 * (size_t)m) * sizeof(double));
   land(w, h, w->b, block(w, w->next, X), block(w, w->next, V), block(w, w->next, X_LOW), block(w, w->next, V_LOW));
   add(&w->next[TIME], &w->next[TIME_LOW], h);
   w->next[COUNT]++;
+  w->next[FRESH] = 0;
   if (adaptive) w->next[STEP] = fmin(wanted, h / safety);
   if (adaptive && !isnan(run->integrate.dt_max)) w->next[STEP] = fmin(w->next[STEP], run->integrate.dt_max);
   predict_next(w, w->next[STEP] / h);
@@ -327,6 +343,7 @@ static sim_status begin(nbody_run *run, const sim_clock *saved) {
     memcpy(block(w, w->now, X), run->position.data, size);
     memcpy(block(w, w->now, V), run->velocity.data, size);
     w->now[STEP] = isnan(run->integrate.dt) ? first_step(run) : run->integrate.dt;
+    w->now[FRESH] = 1;
     return proceed(run);
   }
   const double *now = w->now;
@@ -335,6 +352,47 @@ static sim_status begin(nbody_run *run, const sim_clock *saved) {
   SIM_TRY(proceed(run));
   if (!(w->next[TIME] >= saved->t))
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's integrator has another time than its clock");
+  return SIM_OK;
+}
+
+static sim_status show(nbody_run *run, double t) {
+  work *w = run->few_work;
+  const int64_t m = w->m;
+  const size_t size = (size_t)m * sizeof(double);
+  double *x = block(w, t == w->next[TIME] ? w->next : w->now, X);
+  if (t > w->now[TIME] && t < w->next[TIME]) {
+    const double h = (t - w->now[TIME]) - w->now[TIME_LOW];
+    memcpy(w->shorter, w->b, DEGREE * size);
+    stretch(w->shorter, m, h / w->length);
+    iterate(run, h, w->shorter);
+    x = w->g; /* free again: room for x, v and their low parts */
+    memcpy(x, block(w, w->now, X), 4 * size);
+    land(w, h, w->shorter, x, x + m, x + 2 * m, x + 3 * m);
+  }
+  memcpy(run->position.data, x, size);
+  memcpy(run->velocity.data, x + m, size);
+  run->ops->force(run->work, t);
+  run->ops->finish(run->work);
+  return SIM_OK;
+}
+
+/* Takes a body out of `now`, where the event at its time has happened, and begins anew. */
+static sim_status apply_event(nbody_run *run) {
+  work *w = run->few_work;
+  const nbody_event none = {-1, -1, INFINITY};
+  const double t = w->now[TIME];
+  SIM_TRY(show(run, t));
+  for (nbody_event event = w->event; event.first >= 0; event = run->merge ? nbody_find_overlap(run) : none)
+    SIM_TRY(nbody_apply_event(run, &event, t));
+  const double clocks[CLOCKS] = {
+      [TIME] = t, [TIME_LOW] = w->now[TIME_LOW], [COUNT] = w->now[COUNT], [FRESH] = 1};
+  w->m = 3 * run->n;
+  run->kept.shape[0] = (int64_t)numbers((double)run->n);
+  memset(w->now, 0, sim_buffer_bytes(&run->kept));
+  memcpy(w->now, clocks, sizeof clocks);
+  memcpy(block(w, w->now, X), run->position.data, (size_t)w->m * sizeof(double));
+  memcpy(block(w, w->now, V), run->velocity.data, (size_t)w->m * sizeof(double));
+  w->now[STEP] = isnan(run->integrate.dt) ? first_step(run) : run->integrate.dt;
   return SIM_OK;
 }
 
@@ -348,33 +406,13 @@ static sim_status step(nbody_run *run, const sim_clock *clock, double *after) {
   work *w = run->few_work;
   while (!(w->next[TIME] > clock->t)) {
     memcpy(w->now, w->next, (size_t)numbers((double)run->n) * sizeof(double));
+    if (w->event.first >= 0) SIM_TRY(apply_event(run));
     SIM_TRY(proceed(run));
   }
   const double output = fmin(next_output(&run->output->snapshots, clock->t), next_output(&run->output->tables, clock->t));
   /* an output within rounding of the end of a step is written there */
   *after = w->next[TIME] > output + 1e-12 * w->now[STEP] && output > clock->t ? output : w->next[TIME];
   if (*after >= clock->t_end) *after = clock->t_end;
-  return SIM_OK;
-}
-
-static sim_status show(nbody_run *run, double t) {
-  work *w = run->few_work;
-  const int64_t m = w->m;
-  const size_t size = (size_t)m * sizeof(double);
-  double *x = block(w, t == w->next[TIME] ? w->next : w->now, X);
-  if (t > w->now[TIME] && t < w->next[TIME]) {
-    const double h = (t - w->now[TIME]) - w->now[TIME_LOW];
-    memcpy(w->shorter, w->b, DEGREE * size);
-    stretch(w->shorter, m, h / w->now[STEP]);
-    iterate(run, h, w->shorter);
-    x = w->g; /* free again: room for x, v and their low parts */
-    memcpy(x, block(w, w->now, X), 4 * size);
-    land(w, h, w->shorter, x, x + m, x + 2 * m, x + 3 * m);
-  }
-  memcpy(run->position.data, x, size);
-  memcpy(run->velocity.data, x + m, size);
-  run->ops->force(run->work, t);
-  run->ops->finish(run->work);
   return SIM_OK;
 }
 

@@ -96,6 +96,9 @@ static const sim_schema disk_group = GROUP("disk");
 static const sim_field body_fields[] = {{SIM_FIELD(nbody_body, mass), .type = SIM_REAL,
                                          .doc = "mass; 0: a test particle, which exerts no force",
                                          .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY, .dimension = MASS},
+                                        {SIM_FIELD(nbody_body, radius), .type = SIM_REAL, .flags = SIM_RANGE,
+                                         .max = INFINITY, .initial = "0", .dimension = LENGTH,
+                                         .doc = "radius, for merge"},
                                         {0}};
 const sim_schema nbody_body_schema = {SIM_SCHEMA(nbody_body, "", "one body", body_fields), .base = &stars_group};
 
@@ -176,6 +179,8 @@ static const sim_field each_fields[] = {SPECIES("stars"),
                                          .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = "position of each body"},
                                         {SIM_FIELD(nbody_each, velocity), .type = SIM_NUMBERS, .components = 3,
                                          .dimension = SPEED, .doc = "velocity of each body; none: at rest"},
+                                        {SIM_FIELD(nbody_each, radius), .type = SIM_NUMBERS, .components = 1,
+                                         .dimension = LENGTH, .doc = "radius of each body, for merge; none: 0"},
                                         VELOCITY_FIELD,
                                         {0}};
 const sim_schema nbody_each_schema = {
@@ -305,6 +310,14 @@ static const sim_schema expansion_schema = {.name = "expansion",
                                             .fields = expansion_fields,
                                             .size = sizeof(nbody_expansion)};
 
+static const sim_field escape_fields[] = {
+    {SIM_FIELD(nbody_escape, radius), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY, .dimension = LENGTH,
+     .doc = "distance from the centre of mass of all bodies beyond which a body is taken out at the end of a step"},
+    {0}};
+static const sim_schema escape_schema = {
+    .name = "escape", .doc = "bodies that are taken out", .fields = escape_fields, .size = sizeof(nbody_escape)};
+
 static const sim_field fields[] = {
     {SIM_FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = body_variants,
      .doc = "groups of bodies, or single ones as { mass = , position = , velocity = }"},
@@ -333,6 +346,10 @@ static const sim_field fields[] = {
     {SIM_FIELD(nbody_parameters, orbits), .type = SIM_STRING,
      .doc = "species, the primary, about whose centre of mass the table `orbits` has the osculating elements of each "
             "single body with a species of its own, of 10 at most"},
+    {SIM_FIELD(nbody_parameters, merge), .type = SIM_BOOL, .initial = "false",
+     .doc = "whether bodies whose radii touch become one, with the mass, momentum and volume of both (ias15)"},
+    {SIM_FIELD(nbody_parameters, escape), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &escape_schema,
+     .doc = "bodies that are taken out (ias15)"},
     {SIM_FIELD(nbody_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};
@@ -343,6 +360,9 @@ const sim_schema nbody_schema = {
 static void check_each(const nbody_each *each, int line, const char *path, sim_faults *faults) {
   if (each->mass.rows == 0) sim_faults_add(faults, line, path, "expected at least one body, got none");
   const bool at_rest = each->velocity.rows == 0;
+  if (each->radius.rows > 0 && each->radius.rows != each->mass.rows)
+    sim_faults_add(faults, line, path, "expected as many rows of radius as of mass, %zu, got %zu", each->mass.rows,
+                   each->radius.rows);
   if (each->position.rows != each->mass.rows || (!at_rest && each->velocity.rows != each->mass.rows))
     sim_faults_add(faults, line, path,
                    "expected equally many rows of mass, position and velocity, got %zu, %zu and %zu", each->mass.rows,
@@ -533,6 +553,32 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   return SIM_OK;
 }
 
+/* Faults of radii, merge and escape. */
+static void check_encounters(const nbody_parameters *p, sim_faults *faults) {
+  bool any = false;
+  for (size_t i = 0; i < p->bodies.count; i++) {
+    const sim_item *item = &p->bodies.items[i];
+    char path[64];
+    snprintf(path, sizeof path, "bodies[%zu].radius", i + 1);
+    bool here = item->schema == &nbody_body_schema && ((const nbody_body *)item->data)->radius > 0;
+    if (item->schema == &nbody_each_schema) {
+      const sim_doubles *radius = &((const nbody_each *)item->data)->radius;
+      here = radius->rows > 0;
+      for (size_t k = 0; k < radius->rows; k++)
+        if (!(radius->data[k] >= 0 && isfinite(radius->data[k]))) {
+          sim_faults_add(faults, item->line, path, "expected radii >= 0, got %.9g for body %zu", radius->data[k], k + 1);
+          break;
+        }
+    }
+    if (here && !p->merge) sim_faults_add(faults, item->line, path, "has no effect without merge = true");
+    any = any || here;
+  }
+  if (p->merge && !any) sim_faults_add(faults, 0, "merge", "expected bodies with a radius, got none");
+  if ((p->merge || p->escape.given) && p->integrate.scheme != NBODY_IAS15)
+    sim_faults_add(faults, 0, p->merge ? "merge" : "escape", "expected integrate.scheme = \"ias15\", got \"%s\"",
+                   nbody_scheme_names[p->integrate.scheme]);
+}
+
 /* Faults of what the schemes for few bodies cannot do. */
 static void check_few(const nbody_parameters *p, sim_faults *faults) {
   const char *name = nbody_scheme_names[p->integrate.scheme];
@@ -587,6 +633,7 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   if (!law) p->gravity.G = nbody_gravitational_constant(p);
   check_bodies(&p->bodies, faults);
   nbody_check_orbits(p, faults);
+  check_encounters(p, faults);
   check_box(p, faults);
   nbody_check_expansion(p, faults);
   if (!p->expansion.given) check_time(&p->integrate, p->gravity.softening, law, faults);

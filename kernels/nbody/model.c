@@ -30,8 +30,9 @@ static const char *const control_names[] = {"energy at the start",
                                             "largest median of the force error",
                                             "largest force error of 99.9 %",
                                             NULL};
-static const char *const event_names[] = {"mergers",      "escapers",    "time of the last", "its body", "its other body",
-                                          "its speed",    "energy taken away", "bodies at the start", NULL};
+static const char *const event_names[] = {
+    "mergers",   "escapers",          "time of the last",    "its body", "its other body",
+    "its speed", "energy taken away", "bodies at the start", NULL};
 static const sim_field state_fields[] = {
     [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT, .doc = "id of the body, from 0"},
     [MASS] = {.name = "mass", .type = SIM_REAL, .flags = SIM_IN_SNAPSHOT, .dimension = {0, 1, 0}, .doc = "mass"},
@@ -68,8 +69,9 @@ static const sim_field state_fields[] = {
                 "settings and its largest errors"},
     [INTEGRATOR] = {.name = "integrator",
                     .type = SIM_REAL,
-                    .doc = "ias15: the beginning of the last step and the prediction for it; whfast: Jacobi coordinates "
-                           "half a step ahead"},
+                    .doc =
+                        "ias15: the beginning of the last step and the prediction for it; whfast: Jacobi coordinates "
+                        "half a step ahead"},
     [RADIUS] = {.name = "radius",
                 .type = SIM_REAL,
                 .flags = SIM_IN_SNAPSHOT,
@@ -261,12 +263,15 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   nbody_laws_free(&laws);
   SIM_TRY(status);
   const double real = (double)sim_dtype_size(ops->dtype);
-  const double shown = n * (sizeof(uint64_t) + 7 * real), kept = n * sizeof(double) * (options.jerk ? 6 : 3) + (p->merge ? n * sizeof(double) : 0);
+  const nbody_few *few = nbody_few_of(p->integrate.scheme);
+  const double shown = n * (sizeof(uint64_t) + 7 * real + (p->merge ? sizeof(double) : 0));
+  double kept = n * sizeof(double) * (options.jerk ? 6 : 3);
+  if (few != NULL) {
+    kept += few->numbers(n) * sizeof(double);
+    scratch += few->bytes(n);
+  }
   sim_plan_add_host(out, "numbers of bodies", n * sizeof(uint64_t));
   sim_plan_add(out, "bodies", shown + kept - n * sizeof(uint64_t));
-  const nbody_few *few = nbody_few_of(p->integrate.scheme);
-  const double few_kept = few != NULL ? few->numbers(n) * sizeof(double) : 0;
-  if (few != NULL) scratch += few_kept + few->bytes(n);
   sim_plan_add(out, "integrator", scratch);
   if (host > 0) sim_plan_add_host(out, choice.name, host);
   if (device > 0) sim_plan_add(out, choice.name, device);
@@ -277,7 +282,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);
   out->snapshot_bytes = shown;
   out->staged_bytes = shown - n * sizeof(uint64_t);
-  out->checkpoint_bytes = shown + kept + few_kept + NBODY_CONTROLS * sizeof(double);
+  out->checkpoint_bytes = shown + kept + NBODY_CONTROLS * sizeof(double);
   return SIM_OK;
 }
 
@@ -294,7 +299,7 @@ static void destroy(void **self) {
   nbody_spectrum_destroy(&run->spectrum);
   free(run->staged);
   sim_buffer *const buffers[] = {&run->id,           &run->mass, &run->position, &run->velocity,
-                                 &run->acceleration, &run->jerk, &run->kept, &run->radius};
+                                 &run->acceleration, &run->jerk, &run->kept,     &run->radius};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) sim_buffer_destroy(buffers[i]);
   free(run);
   *self = NULL;
@@ -410,7 +415,8 @@ static sim_status check_overlap(const nbody_run *run) {
   const uint64_t *id = run->id.data;
   if (overlap.first < 0) return SIM_OK;
   return sim_fail(SIM_ERR_SCENARIO,
-                  "bodies: %" PRIu64 " and %" PRIu64 " (ids, from 0) touch at the start: with merge expected a distance "
+                  "bodies: %" PRIu64 " and %" PRIu64
+                  " (ids, from 0) touch at the start: with merge expected a distance "
                   "above the sum of their radii",
                   id[overlap.first], id[overlap.other]);
 }

@@ -26,7 +26,8 @@ typedef struct nbody_orbit {
 enum { NBODY_ELEMENTS = 6, NBODY_ORBITS_MAX = SIM_COLUMNS_MAX / NBODY_ELEMENTS };
 
 /* First member of every kind of group of bodies. The group is rotated by |rotation| degrees about `rotation`, then
- * moved, by position and velocity or by the orbit of its centre. Then the velocity field (x y z -> vx vy vz; NULL: none) at the position of each body is added to its velocity.
+ * moved, by position and velocity or by the orbit of its centre. Then the velocity field (x y z -> vx vy vz; NULL:
+ * none) at the position of each body is added to its velocity.
  */
 typedef struct nbody_group_fields {
   char *species;
@@ -71,7 +72,8 @@ typedef struct nbody_from_file {
   char *path;
 } nbody_from_file;
 
-/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3], radius [n][1]. Only species and velocity field of `group` apply. */
+/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3], radius [n][1]. Only species and velocity field of
+ * `group` apply. */
 typedef struct nbody_each {
   nbody_group_fields group;
   sim_doubles mass, position, velocity, radius;
@@ -144,10 +146,11 @@ typedef struct nbody_parameters {
   nbody_expansion expansion;
   int64_t spectrum; /* points along a side of the grid of the table `spectrum`; 0: no table */
   char *orbits;     /* species about which the table `orbits` has elements; NULL: no table */
-  bool merge; /* bodies whose radii touch become one */
+  bool merge;       /* bodies whose radii touch become one */
   nbody_escape escape;
   nbody_integrate integrate;
-  /* Filled by validation: the tables of individual steps, `observe`, `spectrum` and `orbits`, and all tables of the run. */
+  /* Filled by validation: the tables of individual steps, `observe`, `spectrum` and `orbits`, and all tables of the
+   * run. */
   sim_field level_columns[NBODY_LEVELS_MAX + 2];
   sim_field observe_columns[SIM_COLUMNS_MAX + 1];
   sim_field spectrum_columns[SIM_COLUMNS_MAX + 1];

@@ -78,7 +78,8 @@ void nbody_find_orbits(nbody_run *run, const nbody_parameters *p) {
   run->orbit_count = (int)nbody_orbits_list(p, items);
   run->primary = (int)(species_of(run, p->orbits) - run->species);
   for (int i = 0; i < run->orbit_count; i++)
-    run->orbit_species[i] = (int)(species_of(run, ((const nbody_group_fields *)items[i]->data)->species) - run->species);
+    run->orbit_species[i] =
+        (int)(species_of(run, ((const nbody_group_fields *)items[i]->data)->species) - run->species);
 }
 
 /* Value k of a state array, in host memory or on a device. */
@@ -120,8 +121,7 @@ sim_status nbody_observe_orbits(const nbody_run *run, double *values) {
       v[c] -= drift[c];
     }
     if (exists) nbody_elements_of(run->G * (mass + m), x, v, &el);
-    const double row[NBODY_ELEMENTS] = {el.a,          el.e,           el.inc / degree, el.node / degree,
-                                        el.peri / degree, el.M / degree};
+    const double row[NBODY_ELEMENTS] = {el.a, el.e, el.inc / degree, el.node / degree, el.peri / degree, el.M / degree};
     memcpy(values + i * NBODY_ELEMENTS, row, sizeof row);
   }
   return SIM_OK;

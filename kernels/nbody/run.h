@@ -47,9 +47,9 @@ typedef struct nbody_step_counts {
   bool warned;      /* of bodies that want a shorter step than the shortest */
 } nbody_step_counts;
 
-/* Indices into the state array `events`, of runs with `merge` or `escape`: numbers of events, and of the last one time, ids of
- * the body and of the one that merged into it (-1: an escape), relative speed; energy that all events have taken away; bodies
- * at the start. */
+/* Indices into the state array `events`, of runs with `merge` or `escape`: numbers of events, and of the last one time,
+ * ids of the body and of the one that merged into it (-1: an escape), relative speed; energy that all events have taken
+ * away; bodies at the start. */
 enum {
   NBODY_MERGERS,
   NBODY_ESCAPERS,
@@ -78,8 +78,8 @@ typedef struct nbody_run {
   int level_table, spectrum_table, orbit_table; /* indices of `levels`, `spectrum` and `orbits`; -1: none */
   int orbit_count;
   int orbit_species[NBODY_ORBITS_MAX], primary; /* of the table `orbits`: indices into species */
-  nbody_spectrum *spectrum;        /* NULL: no table `spectrum` */
-  void *staged;                    /* for the spectrum, on a GPU: masses and positions on the host */
+  nbody_spectrum *spectrum;                     /* NULL: no table `spectrum` */
+  void *staged;                                 /* for the spectrum, on a GPU: masses and positions on the host */
   nbody_step_counts counts;
   bool warned_of_speed;
   int64_t n;
@@ -87,13 +87,13 @@ typedef struct nbody_run {
   sim_buffer kept;             /* schemes for few bodies: their state between steps (few/few.h) */
   const struct nbody_few *few; /* NULL: a scheme of steps.c */
   struct nbody_few_work *few_work;
-  sim_buffer radius;           /* with `merge`; else empty */
-  bool merge, encounters;      /* encounters: with `merge` or `escape` */
-  double escape;               /* distance from the centre of mass; 0: none escapes */
+  sim_buffer radius;      /* with `merge`; else empty */
+  bool merge, encounters; /* encounters: with `merge` or `escape` */
+  double escape;          /* distance from the centre of mass; 0: none escapes */
   double events[NBODY_EVENTS];
-  int64_t most;                /* bodies when the run began, or was continued */
-  nbody_options options;       /* of solver and operations */
-  double few_time; /* of the state, which the arrays of bodies have if few_shown */
+  int64_t most;          /* bodies when the run began, or was continued */
+  nbody_options options; /* of solver and operations */
+  double few_time;       /* of the state, which the arrays of bodies have if few_shown */
   bool few_shown;
   double G;
   const sim_output *output; /* of the scenario */
@@ -137,7 +137,8 @@ sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) SIM_
  * (|a|/|s|)^(1/2), |j|/|s|. The laws must have been created with jerk. SIM_ERR_NO_MEMORY. */
 sim_status nbody_external_start(const nbody_run *run, double *out) SIM_MUST_CHECK;
 
-/* Creates solver and operations for the bodies that the run has now, after destroying earlier ones. SIM_ERR_NO_MEMORY. */
+/* Creates solver and operations for the bodies that the run has now, after destroying earlier ones. SIM_ERR_NO_MEMORY.
+ */
 sim_status nbody_create_forces(nbody_run *run) SIM_MUST_CHECK;
 /* Fills in steps, work and rate of work for n bodies, for the solver and the scenario's functions together. Warns of
  * steps that may be too long. */

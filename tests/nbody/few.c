@@ -51,7 +51,8 @@ static void test_elements(void **state) {
                                  2 * pi * draw(k, 4),
                                  2 * pi * draw(k, 5),
                                  ellipse ? 2 * pi * draw(k, 6) : 20 * (draw(k, 6) - 0.5)};
-    const double motion = sqrt(mu / fabs(from.a)) / fabs(from.a), time = (ellipse ? 30 : 3) * (draw(k, 7) - 0.5) / motion;
+    const double motion = sqrt(mu / fabs(from.a)) / fabs(from.a),
+                 time = (ellipse ? 30 : 3) * (draw(k, 7) - 0.5) / motion;
     double x[3], v[3], dx[3], dv[3];
     nbody_elements to;
     assert_true(nbody_elements_place(&from, mu, x, v));
@@ -126,8 +127,7 @@ static void test_eccentric(void **state) {
   nbody_elements el;
   nbody_elements_of(1, x, v, &el);
   const double rounding = 1e-12 * sqrt(10.0);
-  if (!(fabs(el.a - 1) < 10 * rounding && fabs(el.e - e) < 1e-13))
-    fail_msg("a %.17g, e %.17g", el.a, el.e);
+  if (!(fabs(el.a - 1) < 10 * rounding && fabs(el.e - e) < 1e-13)) fail_msg("a %.17g, e %.17g", el.a, el.e);
   driver_destroy(&d);
 }
 
@@ -205,7 +205,7 @@ static planets make_planets(void) {
   for (int i = 0; i < 3; i++) {
     p.body[1 + i] = (nbody_body){.group = {.species = (char *)(uintptr_t)list[i].name, .orbit = list[i].orbit},
                                  .mass = list[i].mass};
-    p.body[1 + i].group.orbit.primary = (char *)(uintptr_t)"sun";
+    p.body[1 + i].group.orbit.primary = (char *)(uintptr_t) "sun";
   }
   return p;
 }
@@ -243,8 +243,8 @@ static void test_map(void **state) {
   for (int k = 0; k < 2; k++) {
     const double coarse = map_error(0.04, external[k]), fine = map_error(0.02, external[k]);
     if (!(fabs(log2(coarse / fine) - 2) < 0.2)) fail_msg("%g and %g", coarse, fine);
-    assert_true(fine < (k == 0 ? 1e-4 : 1)); /* the masses of planets, 1e-3, times dt^2, along 30 radians; the trap is no
-                                                 perturbation */
+    assert_true(fine < (k == 0 ? 1e-4 : 1)); /* the masses of planets, 1e-3, times dt^2, along 30 radians; the trap is
+                                                no perturbation */
   }
 }
 
@@ -255,7 +255,7 @@ static void test_map_of_two(void **state) {
   driver d = driver_make(here(), NBODY_WHFAST, 0.7, 700, 0);
   driver_add(&d, &nbody_body_schema, &p.body[0]);
   driver_add(&d, &nbody_body_schema, &p.body[2]);
-  d.parameters.orbits = (char *)(uintptr_t)"sun";
+  d.parameters.orbits = (char *)(uintptr_t) "sun";
   driver_create(&d);
   const double L = driver_value(&d, "energy", "angular_momentum_z");
   driver_run(&d);
@@ -278,11 +278,12 @@ static void test_group(void **state) {
   (void)state;
   driver d = driver_make(here(), NBODY_LEAPFROG, 0.1, 1, 0);
   nbody_body two[] = {body(3, 1, 0, 0, 1), body(1, -2, 1, 0.5, 0)};
-  nbody_sphere stars = {.group = {.species = "cluster", .orbit = {true, 20, 0.5, 40, 50, 60, 70, (char *)(uintptr_t)"all"}},
-                        .n = 500,
-                        .mass = 2,
-                        .radius = 0.1,
-                        .cutoff = NAN};
+  nbody_sphere stars = {
+      .group = {.species = "cluster", .orbit = {true, 20, 0.5, 40, 50, 60, 70, (char *)(uintptr_t) "all"}},
+      .n = 500,
+      .mass = 2,
+      .radius = 0.1,
+      .cutoff = NAN};
   for (int i = 0; i < 2; i++) driver_add(&d, &nbody_body_schema, &two[i]);
   driver_add(&d, &nbody_plummer_schema, &stars);
   driver_create(&d);
@@ -409,7 +410,7 @@ static void test_same_bits(void **state) {
     s.tables = 0.37; /* rows that are read change nothing */
     whole(&s, t_end, got, &other);
     assert_true(other == sum);
-    if (scheme == NBODY_WHFAST) assert_string_equal(got, digest); /* nor the number of steps */
+    if (scheme == NBODY_WHFAST) assert_string_equal(got, digest);     /* nor the number of steps */
     for (int64_t at = 1; at < 80 && scheme == NBODY_IAS15; at += 7) { /* at rows between ends of steps */
       char again[33];
       split(&s, t_end, at, again);
@@ -444,6 +445,134 @@ static void test_times(void **state) {
   driver_destroy(&d);
 }
 
+/* ---- mergers and escapers ---- */
+
+/* Two bodies that fall towards each other from rest at distance D touch at r after (D^3 / 2 M)^(1/2) (a + sin a cos a),
+ * with cos^2 a = r / D and M their mass (E. J. Routh's radial Kepler motion), with a relative speed of (2 M (1/r -
+ * 1/D))^(1/2). A step is known to rounding, and the time of the touch to 2^-60 of it. */
+static void test_merger(void **state) {
+  (void)state;
+  const double D = 2, r = 0.3, a = acos(sqrt(r / D)), when = sqrt(D * D * D / 8) * (a + sin(a) * cos(a));
+  driver d = driver_make(here(), NBODY_IAS15, NAN, 3, 0);
+  nbody_body light = body(1, 0, 0, 0, 0.5), heavy = body(3, 2, 0, 0, 0.5), far = body(0, 1000, 0, 0, 0);
+  light.radius = 0.1;
+  heavy.radius = 0.2;
+  light.group.species = (char *)(uintptr_t) "light";
+  driver_add(&d, &nbody_body_schema, &light);
+  driver_add(&d, &nbody_body_schema, &heavy);
+  driver_add(&d, &nbody_body_schema, &far);
+  d.parameters.merge = true;
+  driver_create(&d);
+  driver_until(&d, when - 1e-9);
+  assert_int_equal(driver_count(&d), 3);
+  driver_run(&d);
+  assert_int_equal(driver_count(&d), 2);
+  assert_true(driver_value(&d, "events", "mergers") == 1 && driver_value(&d, "events", "bodies") == 2);
+  assert_true(driver_value(&d, "events", "last_body") == 1 && driver_value(&d, "events", "last_other") == 0);
+  const double speed = sqrt(8 * (1 / r - 1 / D)), lost = 0.5 * 0.75 * speed * speed - 3 / r; /* reduced mass; binding */
+  assert_true(fabs(driver_value(&d, "events", "last_time") - when) < 1e-13);
+  assert_true(fabs(driver_value(&d, "events", "last_speed") - speed) < 1e-12);
+  assert_true(fabs(driver_value(&d, "events", "energy") - lost) < 1e-12);
+  assert_true(fabs(driver_value(&d, "energy", "error")) < 1e-13);
+  assert_true(driver_get(&d, "mass", 0, 0) == 4);
+  assert_true(fabs(driver_get(&d, "radius", 0, 0) - cbrt(0.001 + 0.008)) < 1e-15);
+  assert_true(fabs(driver_get(&d, "position", 0, 0) - 1.5) < 1e-14); /* as the centre of mass before */
+  assert_true(fabs(driver_get(&d, "position", 1, 0) - 0.5 * 3) < 1e-14);
+  assert_true(fabs(driver_get(&d, "velocity", 1, 0) - 0.5) < 1e-15);
+  driver_destroy(&d);
+}
+
+/* A body that crosses another in a part of a step is not missed: a test particle without forces, whose steps grow
+ * without limit, flies through a small target. */
+static void test_fast_body(void **state) {
+  (void)state;
+  driver d = driver_make(here(), NBODY_IAS15, NAN, 100, 0);
+  nbody_body target = body(1e-12, 0, 0, 0, 0), bullet = body(0, -50, 0.005, 1, 0);
+  target.radius = 0.01;
+  driver_add(&d, &nbody_body_schema, &target);
+  driver_add(&d, &nbody_body_schema, &bullet);
+  d.parameters.merge = true;
+  driver_create(&d);
+  driver_run(&d);
+  assert_true(driver_value(&d, "events", "mergers") == 1);
+  assert_true(fabs(driver_value(&d, "events", "last_time") - (50 - sqrt(1e-4 - 2.5e-5))) < 1e-9);
+  driver_destroy(&d);
+}
+
+static void test_escape(void **state) {
+  (void)state;
+  driver d = driver_make(here(), NBODY_IAS15, NAN, 50, 0);
+  nbody_body sun = body(1, 0, 0, 0, 0), planet = body(0, 1, 0, 0, 1), comet = body(1e-3, 2, 0, 3, 0);
+  planet.group.species = (char *)(uintptr_t) "planet";
+  comet.group.species = (char *)(uintptr_t) "comet";
+  driver_add(&d, &nbody_body_schema, &sun);
+  driver_add(&d, &nbody_body_schema, &planet);
+  driver_add(&d, &nbody_body_schema, &comet);
+  d.parameters.escape = (nbody_escape){true, 30};
+  d.parameters.orbits = (char *)(uintptr_t) "stars";
+  driver_create(&d);
+  const double momentum = driver_value(&d, "energy", "momentum_x");
+  driver_run(&d);
+  assert_int_equal(driver_count(&d), 2);
+  assert_true(driver_value(&d, "events", "escapers") == 1 && driver_value(&d, "events", "last_body") == 2);
+  assert_true(isnan(driver_value(&d, "events", "last_other")) && isnan(driver_value(&d, "orbits", "a_comet")));
+  assert_true(fabs(driver_value(&d, "orbits", "a_planet") - 1) < 0.01);
+  /* the Sun keeps next to no energy: 1e-16 of that at the start, 1e-3 * 4.5 */
+  assert_true(fabs(driver_value(&d, "energy", "error") * driver_value(&d, "energy", "total")) < 1e-17);
+  /* it takes its momentum away: at v^2 / 2 - 1.001 / r = 4 relative to the Sun, from 2 to 30 and more */
+  const double speed = driver_value(&d, "events", "last_speed") * 1.001; /* to the Sun, not the centre of mass */
+  assert_true(fabs(speed * speed / 2 - (4.5 - 1.001 / 2)) < 1.001 / 30);
+  assert_true(driver_value(&d, "energy", "momentum_x") < 0.1 * momentum);
+  driver_destroy(&d);
+}
+
+/* A ring of bodies of which several merge and one escapes, stopped and continued at any step. */
+static driver make_ring(void) {
+  static nbody_body bodies[16];
+  driver d = driver_make(here(), NBODY_IAS15, NAN, 6, 0);
+  for (int i = 0; i < 16; i++) {
+    const double angle = 2.4 * i, r = 0.9 + 0.03 * (i % 5), v = 1 / sqrt(r);
+    bodies[i] = i == 0   ? body(1, 0, 0, 0, 0)
+                : i == 1 ? body(1e-5, 3, 0, 4, 0)
+                         : body(1e-3, r * cos(angle), r * sin(angle), -v * sin(angle), v * cos(angle));
+    bodies[i].radius = 0.03;
+    bodies[i].group.species = (char *)(uintptr_t)(i % 2 == 0 ? "even" : "odd");
+    driver_add(&d, &nbody_body_schema, &bodies[i]);
+  }
+  d.parameters.merge = true;
+  d.parameters.escape = (nbody_escape){true, 10};
+  return d;
+}
+
+static void test_events_restart(void **state) {
+  (void)state;
+  driver d = make_ring();
+  char expected[33], got[33];
+  driver_create(&d);
+  driver_run(&d);
+  driver_digest(&d, expected);
+  const int64_t steps = d.clock.step;
+  assert_true(driver_value(&d, "events", "mergers") >= 3 && driver_value(&d, "events", "escapers") == 1);
+  assert_true(fabs(driver_value(&d, "energy", "error")) < 1e-13);
+  driver_destroy(&d);
+  for (int64_t at = 0; at < steps; at += 1 + steps / 50) {
+    driver_frame kept = {0};
+    d = make_ring();
+    driver_create(&d);
+    while (d.clock.step < at) driver_step(&d);
+    driver_keep(&d, &kept);
+    driver_destroy(&d);
+    d = make_ring();
+    d.setup.threads = 3;
+    driver_restore(&d, &kept.frame);
+    driver_run(&d);
+    driver_digest(&d, got);
+    assert_string_equal(got, expected);
+    driver_destroy(&d);
+    driver_frame_free(&kept);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_elements),  cmocka_unit_test(test_elements_of_circle),
@@ -452,6 +581,8 @@ int main(void) {
       cmocka_unit_test(test_map),       cmocka_unit_test(test_map_of_two),
       cmocka_unit_test(test_group),     cmocka_unit_test(test_velocity),
       cmocka_unit_test(test_same_bits), cmocka_unit_test(test_times),
+      cmocka_unit_test(test_merger),    cmocka_unit_test(test_fast_body),
+      cmocka_unit_test(test_escape),    cmocka_unit_test(test_events_restart),
   };
   functions_load(lua);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

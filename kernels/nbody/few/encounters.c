@@ -36,7 +36,8 @@ static relative relative_at(const nbody_path *p, int64_t i, int64_t j, double s)
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* First part of the step at which two bodies, apart at its start, are `touch` apart; INFINITY: never. The step is cut
- * into pieces in which their distance has one minimum at most: it is a tenth of the time in which the motion changes. */
+ * into pieces in which their distance has one minimum at most: it is a tenth of the time in which the motion changes.
+ */
 static double first_touch(const nbody_path *p, int64_t i, int64_t j, double touch) {
   enum { PIECES = 8, HALVINGS = 60 };
   relative before = relative_at(p, i, j, 0);
@@ -124,7 +125,8 @@ nbody_event nbody_find_overlap(const nbody_run *run) {
   const double *x = run->position.data, *radius = run->radius.data;
   for (int64_t i = 0; radius != NULL && i < n; i++)
     for (int64_t j = i + 1; j < n; j++) {
-      const double d[3] = {x[j] - x[i], x[n + j] - x[n + i], x[2 * n + j] - x[2 * n + i]}, touch = radius[i] + radius[j];
+      const double d[3] = {x[j] - x[i], x[n + j] - x[n + i], x[2 * n + j] - x[2 * n + i]},
+                   touch = radius[i] + radius[j];
       if (dot(d, d) <= touch * touch && touch > 0) return (nbody_event){i, j, 0};
     }
   return (nbody_event){-1, -1, INFINITY};
@@ -144,7 +146,8 @@ static void take_out(sim_buffer *buffer, int64_t n, int64_t at) {
 }
 
 static void remove_body(nbody_run *run, int64_t at) {
-  sim_buffer *const buffers[] = {&run->id, &run->mass, &run->position, &run->velocity, &run->acceleration, &run->radius};
+  sim_buffer *const buffers[] = {&run->id,       &run->mass,         &run->position,
+                                 &run->velocity, &run->acceleration, &run->radius};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) take_out(buffers[i], run->n, at);
   for (size_t s = 0; s < run->species_count; s++) {
     sim_species *of = &run->species[s];
@@ -171,7 +174,8 @@ static double speed_to_centre(const nbody_run *run, int64_t i, const nbody_sums 
 }
 
 static void merge_into(nbody_run *run, int64_t keep, int64_t drop) {
-  double *mass = run->mass.data, *radius = run->radius.data, *const vectors[] = {run->position.data, run->velocity.data};
+  double *mass = run->mass.data,
+         *radius = run->radius.data, *const vectors[] = {run->position.data, run->velocity.data};
   const double all = mass[keep] + mass[drop], share = all > 0 ? mass[drop] / all : 0.5;
   for (int k = 0; k < 2; k++)
     for (int64_t c = 0; c < 3 * run->n; c += run->n)
@@ -201,8 +205,8 @@ sim_status nbody_apply_event(nbody_run *run, const nbody_event *event, double t)
   events[NBODY_EVENT_OTHER] = merger ? (double)id[drop] : -1;
   events[NBODY_EVENT_SPEED] = speed;
   if (merger)
-    sim_log(SIM_LOG_INFO, "at t = %.9g bodies %" PRIu64 " and %" PRIu64 " (ids) merge, with a relative speed of %.4g", t,
-            id[keep], id[drop], speed);
+    sim_log(SIM_LOG_INFO, "at t = %.9g bodies %" PRIu64 " and %" PRIu64 " (ids) merge, with a relative speed of %.4g",
+            t, id[keep], id[drop], speed);
   else
     sim_log(SIM_LOG_INFO, "at t = %.9g body %" PRIu64 " (id) escapes, with a speed of %.4g", t, id[drop], speed);
   if (merger) merge_into(run, keep, drop);

@@ -18,7 +18,8 @@
 #include <string.h>
 
 enum { NODES = 8, DEGREE = 7, ITERATIONS = 12 };
-static const double safety = 0.25; /* a step is repeated that is more than 4 times too long, and grows at most so much */
+static const double safety =
+    0.25; /* a step is repeated that is more than 4 times too long, and grows at most so much */
 
 /* Zeros of P_7 + P_8 on [0, 1] (Legendre's polynomials). */
 static const double node[NODES] = {0,
@@ -45,8 +46,7 @@ static radau make_radau(void) {
   for (int k = 1; k < DEGREE; k++)
     for (int j = 0; j <= k; j++) {
       r.to_powers[k][j] = (j > 0 ? r.to_powers[k - 1][j - 1] : 0) - node[k] * (j < k ? r.to_powers[k - 1][j] : 0);
-      r.to_newton[k][j] =
-          (j > 0 ? r.to_newton[k - 1][j - 1] : 0) + (j < k ? node[j + 1] * r.to_newton[k - 1][j] : 0);
+      r.to_newton[k][j] = (j > 0 ? r.to_newton[k - 1][j - 1] : 0) + (j < k ? node[j + 1] * r.to_newton[k - 1][j] : 0);
     }
   return r;
 }
@@ -131,8 +131,8 @@ static void predict(const nbody_run *run, const work *w, double h, double s, con
 }
 
 /* New coefficients from the acceleration a at node k; returns the largest change of b_6 where k is the last node. */
-static inline double correct(const radau *r, const int k, int64_t m, const double *restrict a, const double *restrict a0,
-                             double *restrict g, double *restrict b) {
+static inline double correct(const radau *r, const int k, int64_t m, const double *restrict a,
+                             const double *restrict a0, double *restrict g, double *restrict b) {
   double most = 0;
   for (int64_t i = 0; i < m; i++) {
     double value = (a[i] - a0[i]) * r->inverse[k][0];
@@ -207,8 +207,8 @@ static void land(const work *w, double h, const double *b, double *x, double *v,
   }
 }
 
-/* Step that the polynomial of a step of length h asks for: (7! eta)^(1/7) times the shortest time in which the motion of
- * a body changes, (2 a^2 / (j^2 + a s))^(1/2) with jerk and snap at the end of the step. */
+/* Step that the polynomial of a step of length h asks for: (7! eta)^(1/7) times the shortest time in which the motion
+ * of a body changes, (2 a^2 / (j^2 + a s))^(1/2) with jerk and snap at the end of the step. */
 static double choose_step(const nbody_run *run, const work *w, double h) {
   const int64_t m = w->m, n = run->n;
   const double *b = w->b;
@@ -241,16 +241,12 @@ static void stretch(double *b, int64_t m, double q) {
     for (int64_t i = 0; i < m; i++) b[k * m + i] *= power;
 }
 
-/* Predictions for a step of q times the length, after a step with the polynomial b: e by shifting it, and b by the error
- * that the last prediction had. */
+/* Predictions for a step of q times the length, after a step with the polynomial b: e by shifting it, and b by the
+ * error that the last prediction had. */
 static void predict_next(const work *w, double q) {
-  static const double binomial[DEGREE][DEGREE] = {{1, 2, 3, 4, 5, 6, 7},
-                                                  {0, 1, 3, 6, 10, 15, 21},
-                                                  {0, 0, 1, 4, 10, 20, 35},
-                                                  {0, 0, 0, 1, 5, 15, 35},
-                                                  {0, 0, 0, 0, 1, 6, 21},
-                                                  {0, 0, 0, 0, 0, 1, 7},
-                                                  {0, 0, 0, 0, 0, 0, 1}};
+  static const double binomial[DEGREE][DEGREE] = {
+      {1, 2, 3, 4, 5, 6, 7},  {0, 1, 3, 6, 10, 15, 21}, {0, 0, 1, 4, 10, 20, 35}, {0, 0, 0, 1, 5, 15, 35},
+      {0, 0, 0, 0, 1, 6, 21}, {0, 0, 0, 0, 0, 1, 7},    {0, 0, 0, 0, 0, 0, 1}};
   const int64_t m = w->m;
   const double *e_before = block(w, w->now, E);
   const bool first = w->now[FRESH] != 0; /* nothing was predicted */
@@ -384,8 +380,7 @@ static sim_status apply_event(nbody_run *run) {
   SIM_TRY(show(run, t));
   for (nbody_event event = w->event; event.first >= 0; event = run->merge ? nbody_find_overlap(run) : none)
     SIM_TRY(nbody_apply_event(run, &event, t));
-  const double clocks[CLOCKS] = {
-      [TIME] = t, [TIME_LOW] = w->now[TIME_LOW], [COUNT] = w->now[COUNT], [FRESH] = 1};
+  const double clocks[CLOCKS] = {[TIME] = t, [TIME_LOW] = w->now[TIME_LOW], [COUNT] = w->now[COUNT], [FRESH] = 1};
   w->m = 3 * run->n;
   run->kept.shape[0] = (int64_t)numbers((double)run->n);
   memset(w->now, 0, sim_buffer_bytes(&run->kept));
@@ -409,7 +404,8 @@ static sim_status step(nbody_run *run, const sim_clock *clock, double *after) {
     if (w->event.first >= 0) SIM_TRY(apply_event(run));
     SIM_TRY(proceed(run));
   }
-  const double output = fmin(next_output(&run->output->snapshots, clock->t), next_output(&run->output->tables, clock->t));
+  const double output =
+      fmin(next_output(&run->output->snapshots, clock->t), next_output(&run->output->tables, clock->t));
   /* an output within rounding of the end of a step is written there */
   *after = w->next[TIME] > output + 1e-12 * w->now[STEP] && output > clock->t ? output : w->next[TIME];
   if (*after >= clock->t_end) *after = clock->t_end;
@@ -421,7 +417,8 @@ static void report(const nbody_run *run, sim_bytes *out) {
   sim_bytes_format(out, "ias15: %.0f steps, since the start or the last checkpoint %.0f repeated with a shorter step\n",
                    w->next[COUNT], w->rejected);
   if (w->unconverged > 0)
-    sim_bytes_format(out, "ias15: %.0f steps did not converge: their errors are larger than rounding\n", w->unconverged);
+    sim_bytes_format(out, "ias15: %.0f steps did not converge: their errors are larger than rounding\n",
+                     w->unconverged);
 }
 
 const nbody_few nbody_ias15 = {.name = "ias15",

@@ -18,15 +18,14 @@ static void stumpff(double beta, double s, double G[4]) {
   int quarters = 0;
   for (; fabs(z) > 0.1 && quarters < 1000; quarters++) z *= 0.25;
   /* 1 / 3!, 1 / 5!, ... and 1 / 2!, 1 / 4!, ... */
-  double c3 =
-      1.0 / 6 -
-      z * (1.0 / 120 -
-           z * (1.0 / 5040 -
-                z * (1.0 / 362880 - z * (1.0 / 39916800 - z * (1.0 / 6227020800 - z * (1.0 / 1307674368000))))));
+  double c3 = 1.0 / 6 -
+              z * (1.0 / 120 -
+                   z * (1.0 / 5040 - z * (1.0 / 362880 -
+                                          z * (1.0 / 39916800 - z * (1.0 / 6227020800 - z * (1.0 / 1307674368000))))));
   double c2 =
-      0.5 - z * (1.0 / 24 -
-                 z * (1.0 / 720 -
-                      z * (1.0 / 40320 - z * (1.0 / 3628800 - z * (1.0 / 479001600 - z * (1.0 / 87178291200))))));
+      0.5 -
+      z * (1.0 / 24 -
+           z * (1.0 / 720 - z * (1.0 / 40320 - z * (1.0 / 3628800 - z * (1.0 / 479001600 - z * (1.0 / 87178291200))))));
   double c1 = 1 - z * c3, c0 = 1 - z * c2;
   for (; quarters > 0; quarters--) {
     c3 = 0.25 * (c2 + c0 * c3);
@@ -40,8 +39,9 @@ static void stumpff(double beta, double s, double G[4]) {
   G[3] = s * s * s * c3;
 }
 
-/* Root s of r0 s + eta G2(s) + zeta G3(s) = dt, dt > 0, which rises everywhere: its derivative is the distance. Halley's
- * iteration, which triples the digits, kept within a bracket. Fills G[1 to 3] at the root, and r, the distance there. */
+/* Root s of r0 s + eta G2(s) + zeta G3(s) = dt, dt > 0, which rises everywhere: its derivative is the distance.
+ * Halley's iteration, which triples the digits, kept within a bracket. Fills G[1 to 3] at the root, and r, the distance
+ * there. */
 static bool solve(double r0, double eta, double zeta, double beta, double dt, double G[4], double *r) {
   double low = 0, high = INFINITY;
   const double u = dt / r0;

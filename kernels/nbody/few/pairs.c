@@ -77,7 +77,8 @@ static const char *describe(const nbody_solver_work *work) {
 static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
   (void)zeroed, (void)out;
   const double eps = w->options.softening;
-  nbody_pairs(w->state.n, w->state.n, 0, w->options.G, eps * eps, w->state.mass, w->state.position, w->state.acceleration);
+  nbody_pairs(w->state.n, w->state.n, 0, w->options.G, eps * eps, w->state.mass, w->state.position,
+              w->state.acceleration);
 }
 
 static double potential(nbody_solver_work *w) {

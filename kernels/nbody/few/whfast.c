@@ -31,10 +31,10 @@ typedef struct motion {
 
 /* Bodies in the order of their orbits, the central one first; those without mass last. */
 typedef struct nbody_few_work {
-  int64_t n, heavy; /* bodies; of these with mass */
-  double *order;    /* [n]: index in the state's arrays; of the state array */
-  motion *body;     /* [n]: Jacobi coordinates, half a step ahead of the clock; of the state array */
-  motion *copy;     /* [n]: the same in the state that is looked at */
+  int64_t n, heavy;     /* bodies; of these with mass */
+  double *order;        /* [n]: index in the state's arrays; of the state array */
+  motion *body;         /* [n]: Jacobi coordinates, half a step ahead of the clock; of the state array */
+  motion *copy;         /* [n]: the same in the state that is looked at */
   double *mass, *inner; /* [n]: of a body, and of it with all bodies before it */
   double *share;        /* [n]: mass / inner */
   double *x, *a;        /* [3][n]: inertial */
@@ -72,8 +72,8 @@ static sim_status create(nbody_run *run) {
 
 /* ---- Jacobi coordinates ---- */
 
-/* Differences to the centre of mass of the bodies before: inertial vectors from[3][n] in the order of orbits, or in that
- * of the state's arrays with `order`. */
+/* Differences to the centre of mass of the bodies before: inertial vectors from[3][n] in the order of orbits, or in
+ * that of the state's arrays with `order`. */
 static void to_jacobi(const work *w, const double *from, const double *order, size_t member) {
   double centre[3] = {0, 0, 0};
   for (int64_t i = 0; i < w->n; i++) {
@@ -145,8 +145,7 @@ static void accelerate(const nbody_run *run, const motion *bodies, double t) {
     return;
   }
   for (int c = 0; c < 3; c++)
-    for (int64_t i = 0; i < n; i++)
-      ((double *)run->position.data)[c * n + (int64_t)w->order[i]] = w->x[c * n + i];
+    for (int64_t i = 0; i < n; i++) ((double *)run->position.data)[c * n + (int64_t)w->order[i]] = w->x[c * n + i];
   run->ops->force(run->work, t);
   for (int c = 0; c < 3; c++)
     for (int64_t i = 0; i < n; i++)
@@ -185,7 +184,8 @@ static sim_status kick(const nbody_run *run, motion *bodies, double t, double dt
     }
     if (i == 0) continue;
     sum += rest2;
-    if (kepler > 0 && !w->warned && rest2 > kepler * kepler * (b->x[0] * b->x[0] + b->x[1] * b->x[1] + b->x[2] * b->x[2]))
+    if (kepler > 0 && !w->warned &&
+        rest2 > kepler * kepler * (b->x[0] * b->x[0] + b->x[1] * b->x[1] + b->x[2] * b->x[2]))
       warn_of_encounter(run, i, t);
   }
   for (int c = 0; c < 3; c++) add(&bodies[0].v[c], &bodies[0].v_low[c], dt * centre[c]);

@@ -14,10 +14,10 @@ typedef struct nbody_laws {
    * d, d = x_j - x_i, r2 = d.d, rate = dforce/dr2 and U = sum over pairs of m_i m_j potential(r2). Evaluated in the
    * precision of the pair terms, never for a body with itself. The potential is NaN where it is unknown. */
   sim_expr *pair;
-  bool no_pairs;        /* force and potential of `pair` are 0 everywhere: no sums over pairs are needed */
-  bool time_dependent;  /* external depends on t */
+  bool no_pairs;           /* force and potential of `pair` are 0 everywhere: no sums over pairs are needed */
+  bool time_dependent;     /* external depends on t */
   bool velocity_dependent; /* external depends on vx, vy or vz; the Hermite scheme and potentials: never */
-  bool potential_known; /* all potentials are known */
+  bool potential_known;    /* all potentials are known */
 } nbody_laws;
 
 /* Builds the laws from valid parameters. SIM_ERR_SCENARIO where a derivative becomes too large, SIM_ERR_NO_MEMORY. */

@@ -51,7 +51,8 @@ static void check_orbit(const nbody_parameters *p, size_t i, sim_faults *faults)
   if (!is_zero(group->position) || !is_zero(group->velocity))
     sim_faults_add(faults, item->line, path, "has position and velocity: expected either these or the orbit");
   if (p->pair != NULL || p->pair_force != NULL)
-    sim_faults_add(faults, item->line, path, "is one under gravity, which %s replaces", p->pair ? "pair" : "pair_force");
+    sim_faults_add(faults, item->line, path, "is one under gravity, which %s replaces",
+                   p->pair ? "pair" : "pair_force");
   if (p->expansion.given) sim_faults_add(faults, item->line, path, "expected no orbit beside expansion");
   const bool ellipse = orbit->a > 0 && orbit->e < 1, hyperbola = orbit->a < 0 && orbit->e > 1;
   if (!ellipse && !hyperbola)
@@ -102,8 +103,10 @@ static const sim_field described[] = {
     COLUMN("a_SPECIES", .dimension = {1, 0, 0}, .doc = "semi-major axis; negative for a hyperbola"),
     COLUMN("e_SPECIES", .doc = "eccentricity"),
     COLUMN("inc_SPECIES", .display = SIM_DISPLAY_NUMBER, .doc = "inclination, degrees, 0 to 180"),
-    COLUMN("node_SPECIES", .display = SIM_DISPLAY_NUMBER, .doc = "longitude of the ascending node, degrees, 0 to 360; without inclination 0"),
-    COLUMN("peri_SPECIES", .display = SIM_DISPLAY_ALONE, .doc = "argument of the pericentre, degrees, 0 to 360; of a circle 0"),
+    COLUMN("node_SPECIES", .display = SIM_DISPLAY_NUMBER,
+           .doc = "longitude of the ascending node, degrees, 0 to 360; without inclination 0"),
+    COLUMN("peri_SPECIES", .display = SIM_DISPLAY_ALONE,
+           .doc = "argument of the pericentre, degrees, 0 to 360; of a circle 0"),
     COLUMN("M_SPECIES", .display = SIM_DISPLAY_NUMBER, .doc = "mean anomaly, degrees; of an ellipse 0 to 360"),
     {0}};
 _Static_assert(sizeof described / sizeof *described == NBODY_ELEMENTS + 1, "a column for each element");

@@ -13,10 +13,10 @@
 
 static const sim_signature field_signature = {
     .inputs = (const char *const[]){"x", "y", "z", NULL}, .outputs = {3}, .returns = "vx, vy, vz"};
-static const sim_signature external_signature = {
-    .inputs = (const char *const[]){"x", "y", "z", "vx", "vy", "vz", "t", NULL},
-    .outputs = {1, 3},
-    .returns = "potential, or acceleration ax, ay, az"};
+static const sim_signature external_signature = {.inputs =
+                                                     (const char *const[]){"x", "y", "z", "vx", "vy", "vz", "t", NULL},
+                                                 .outputs = {1, 3},
+                                                 .returns = "potential, or acceleration ax, ay, az"};
 static const sim_signature pair_signature = {.inputs = (const char *const[]){"r2", NULL}, .outputs = {1}};
 static const sim_signature observe_signature = {
     .inputs = (const char *const[]){NBODY_BODY_INPUTS, NULL}, .record = true, .parameter = "body", .outputs = {1}};
@@ -87,19 +87,19 @@ static const sim_signature observe_signature = {
 #define GROUP(word)                                                                                                    \
   {                                                                                                                    \
     .name = "group", .doc = "common fields of all groups of bodies",                                                   \
-    .fields = (const sim_field[]){SPECIES(word), PLACE, VELOCITY_FIELD, ORBIT, {0}}, .size = sizeof(nbody_group_fields)       \
+    .fields = (const sim_field[]){SPECIES(word), PLACE, VELOCITY_FIELD, ORBIT, {0}},                                   \
+    .size = sizeof(nbody_group_fields)                                                                                 \
   }
 
 static const sim_schema stars_group = GROUP("stars");
 static const sim_schema disk_group = GROUP("disk");
 
-static const sim_field body_fields[] = {{SIM_FIELD(nbody_body, mass), .type = SIM_REAL,
-                                         .doc = "mass; 0: a test particle, which exerts no force",
-                                         .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY, .dimension = MASS},
-                                        {SIM_FIELD(nbody_body, radius), .type = SIM_REAL, .flags = SIM_RANGE,
-                                         .max = INFINITY, .initial = "0", .dimension = LENGTH,
-                                         .doc = "radius, for merge"},
-                                        {0}};
+static const sim_field body_fields[] = {
+    {SIM_FIELD(nbody_body, mass), .type = SIM_REAL, .doc = "mass; 0: a test particle, which exerts no force",
+     .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY, .dimension = MASS},
+    {SIM_FIELD(nbody_body, radius), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+     .dimension = LENGTH, .doc = "radius, for merge"},
+    {0}};
 const sim_schema nbody_body_schema = {SIM_SCHEMA(nbody_body, "", "one body", body_fields), .base = &stars_group};
 
 static const sim_field plummer_fields[] = {
@@ -267,9 +267,9 @@ static const sim_field integrate_fields[] = {
             "whfast: order 2 along Kepler orbits, for planets; the last two on the CPU in double"},
     {SIM_FIELD(nbody_integrate, dt), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .keyword = "adaptive", .dimension = TIME,
-     .doc =
-         "time step; adaptive: one step for all bodies, from eta (needs ias15, hermite4, or softening > 0); with individual "
-         "steps the longest one; with expansion da/a of each step"},
+     .doc = "time step; adaptive: one step for all bodies, from eta (needs ias15, hermite4, or softening > 0); with "
+            "individual "
+            "steps the longest one; with expansion da/a of each step"},
     {SIM_FIELD(nbody_integrate, steps), .type = SIM_CHOICE, .initial = "shared", .choices = steps_names,
      .doc = "shared: one step for all bodies; individual: dt, or dt halved up to `levels` times, for each body by its "
             "acceleration, from eta (leapfrog with softening > 0; in a periodic box on the CPU)"},
@@ -566,7 +566,8 @@ static void check_encounters(const nbody_parameters *p, sim_faults *faults) {
       here = radius->rows > 0;
       for (size_t k = 0; k < radius->rows; k++)
         if (!(radius->data[k] >= 0 && isfinite(radius->data[k]))) {
-          sim_faults_add(faults, item->line, path, "expected radii >= 0, got %.9g for body %zu", radius->data[k], k + 1);
+          sim_faults_add(faults, item->line, path, "expected radii >= 0, got %.9g for body %zu", radius->data[k],
+                         k + 1);
           break;
         }
     }

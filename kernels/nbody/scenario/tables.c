@@ -84,7 +84,8 @@ static const sim_field event_columns[] = {
     COLUMN(mergers, .display = SIM_DISPLAY_ALONE, .doc = "mergers since the start"),
     COLUMN(escapers, .display = SIM_DISPLAY_ALONE, .doc = "escapers since the start"),
     COLUMN(bodies, .display = SIM_DISPLAY_ALONE, .doc = "bodies left"),
-    COLUMN(last_time, .display = SIM_DISPLAY_NUMBER, .dimension = {0, 0, 1}, .doc = "time of the last event; NaN: none yet"),
+    COLUMN(last_time, .display = SIM_DISPLAY_NUMBER, .dimension = {0, 0, 1},
+           .doc = "time of the last event; NaN: none yet"),
     COLUMN(last_body, .display = SIM_DISPLAY_NUMBER, .doc = "id of the body that took up another one, or escaped"),
     COLUMN(last_other, .display = SIM_DISPLAY_NUMBER, .doc = "id of the body that was taken up; NaN of an escape"),
     COLUMN(last_speed, .display = SIM_DISPLAY_NUMBER, .dimension = {1, 0, -1},
@@ -94,8 +95,9 @@ static const sim_field event_columns[] = {
     {0}};
 _Static_assert(sizeof event_columns / sizeof *event_columns == NBODY_EVENT_COLUMNS + 1, "as nbody_observe_events");
 const sim_table nbody_events_table = {"events", "bodies that merged or escaped; with merge or escape", event_columns};
-const sim_table *const nbody_described_tables[] = {&nbody_force_error_table, &level_table, &observe_table,
-                                                   &spectrum_table, &nbody_orbits_described, &nbody_events_table, NULL};
+const sim_table *const nbody_described_tables[] = {
+    &nbody_force_error_table, &level_table, &observe_table, &spectrum_table, &nbody_orbits_described,
+    &nbody_events_table,      NULL};
 
 #define LEVEL(number)                                                                                                  \
   { .name = "level_" #number, .type = SIM_REAL, .doc = "bodies with steps of dt / 2^" #number }

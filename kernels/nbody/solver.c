@@ -14,7 +14,8 @@ static const nbody_solver *const direct[SIM_BACKEND_KINDS][2] = {
 enum { TILES_FROM = 64 };
 
 static const nbody_solver *direct_for(const nbody_options *options, sim_backend_kind kind) {
-  if (options->few && options->n < TILES_FROM && options->laws.pair == NULL) return &nbody_few_cpu;
+  if (options->few && kind == SIM_BACKEND_CPU && options->n < TILES_FROM && options->laws.pair == NULL)
+    return &nbody_few_cpu;
   return direct[kind][options->box > 0];
 }
 

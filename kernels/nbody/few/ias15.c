@@ -189,7 +189,11 @@ static void iterate(nbody_run *run, double h, double *b) {
     if (!(change > 1e-16) || (round > 1 && change >= before)) return;
     before = change;
   }
-  w->unconverged++;
+  if (w->unconverged++ > 0) return;
+  sim_log(SIM_LOG_WARN,
+          "ias15: at t = %.9g the forces of a step of %.3g do not converge in %d rounds: its error is larger than rounding; "
+          "take a shorter integrate.dt or a smaller eta",
+          t, h, ITERATIONS);
 }
 
 /* Position and velocity at the end of a step of length h from `now`. */
@@ -302,7 +306,7 @@ static sim_status proceed(nbody_run *run) {
   if (adaptive) w->next[STEP] = fmin(wanted, h / safety);
   if (adaptive && !isnan(run->integrate.dt_max)) w->next[STEP] = fmin(w->next[STEP], run->integrate.dt_max);
   predict_next(w, w->next[STEP] / h);
-  run->controller[NBODY_NEXT_STEP] = h;
+  run->controller[NBODY_NEXT_STEP] = w->now[STEP];
   return SIM_OK;
 }
 

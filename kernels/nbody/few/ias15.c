@@ -9,6 +9,7 @@
  * steps do not depend on them. `now` is the state that checkpoints keep: a resumed run computes `next` again. */
 #include "kernels/nbody/few/encounters.h"
 #include "kernels/nbody/few/few.h"
+#include "kernels/nbody/few/sums.h"
 
 #include "engine/log.h"
 
@@ -98,13 +99,6 @@ static sim_status create(nbody_run *run) {
 
 /* ---- one step ---- */
 
-/* sum += term, with the rounding error of all such sums in *low. */
-static inline void add(double *sum, double *low, double term) {
-  const double t = term + *low, after = *sum + t;
-  *low = t - (after - *sum);
-  *sum = after;
-}
-
 /* Positions, and velocities where forces depend on them, at the node s of a step of length h, into the state's arrays.
  */
 static void predict(const nbody_run *run, const work *w, double h, double s, const double *restrict b) {
@@ -190,10 +184,11 @@ static void iterate(nbody_run *run, double h, double *b) {
     before = change;
   }
   if (w->unconverged++ > 0) return;
-  sim_log(SIM_LOG_WARN,
-          "ias15: at t = %.9g the forces of a step of %.3g do not converge in %d rounds: its error is larger than rounding; "
-          "take a shorter integrate.dt or a smaller eta",
-          t, h, ITERATIONS);
+  sim_log(
+      SIM_LOG_WARN,
+      "ias15: at t = %.9g the forces of a step of %.3g do not converge in %d rounds, so that its error is larger than "
+      "rounding: take a shorter integrate.dt or a smaller eta",
+      t, h, ITERATIONS);
 }
 
 /* Position and velocity at the end of a step of length h from `now`. */
@@ -205,9 +200,9 @@ static void land(const work *w, double h, const double *b, double *x, double *v,
       path += b[k * m + i] / ((k + 2) * (k + 3));
       speed += b[k * m + i] / (k + 2);
     }
-    add(&x[i], &x_low[i], h * h * (path + 0.5 * w->a0[i]));
-    add(&x[i], &x_low[i], h * v[i]);
-    add(&v[i], &v_low[i], h * (speed + w->a0[i]));
+    nbody_add(&x[i], &x_low[i], h * h * (path + 0.5 * w->a0[i]));
+    nbody_add(&x[i], &x_low[i], h * v[i]);
+    nbody_add(&v[i], &v_low[i], h * (speed + w->a0[i]));
   }
 }
 
@@ -300,7 +295,7 @@ static sim_status proceed(nbody_run *run) {
   w->length = h;
   memcpy(w->next, w->now, (CLOCKS + 4 * (size_t)m) * sizeof(double));
   land(w, h, w->b, block(w, w->next, X), block(w, w->next, V), block(w, w->next, X_LOW), block(w, w->next, V_LOW));
-  add(&w->next[TIME], &w->next[TIME_LOW], h);
+  nbody_add(&w->next[TIME], &w->next[TIME_LOW], h);
   w->next[COUNT]++;
   w->next[FRESH] = 0;
   if (adaptive) w->next[STEP] = fmin(wanted, h / safety);

@@ -2,6 +2,7 @@
 #include "kernels/nbody/few/pairs.h"
 
 #include "kernels/nbody/direct/direct.h"
+#include "kernels/nbody/few/sums.h"
 #include "kernels/nbody/physics.h"
 
 #include <math.h>
@@ -88,11 +89,8 @@ static double potential(nbody_solver_work *w) {
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = i + 1; j < n; j++) {
       const double dx = x[j] - x[i], dy = x[n + j] - x[n + i], dz = x[2 * n + j] - x[2 * n + i];
-      const double term = -w->options.G * m[i] * m[j] / sqrt(dx * dx + dy * dy + dz * dz + eps * eps) - rest;
-      const double next = sum + term;
-      if (m[i] == 0 || m[j] == 0) continue;
-      rest = next - sum - term;
-      sum = next;
+      const double s = sqrt(dx * dx + dy * dy + dz * dz + eps * eps);
+      if (m[i] > 0 && m[j] > 0) nbody_add(&sum, &rest, -w->options.G * m[i] * m[j] / s);
     }
   return sum;
 }

@@ -10,6 +10,7 @@
 
 #include "kernels/nbody/few/kepler.h"
 #include "kernels/nbody/few/pairs.h"
+#include "kernels/nbody/few/sums.h"
 
 #include "engine/log.h"
 
@@ -104,19 +105,13 @@ static void from_jacobi(const work *w, const motion *bodies, size_t member, doub
 
 /* ---- drift and kick ---- */
 
-static inline void add(double *sum, double *low, double term) {
-  const double t = term + *low, after = *sum + t;
-  *low = t - (after - *sum);
-  *sum = after;
-}
-
 static uint64_t id_of(const nbody_run *run, int64_t i) {
   return ((const uint64_t *)run->id.data)[(int64_t)run->few_work->order[i]];
 }
 
 static sim_status drift(const nbody_run *run, motion *bodies, double dt) {
   const work *w = run->few_work;
-  for (int c = 0; c < 3; c++) add(&bodies[0].x[c], &bodies[0].x_low[c], dt * bodies[0].v[c]);
+  for (int c = 0; c < 3; c++) nbody_add(&bodies[0].x[c], &bodies[0].x_low[c], dt * bodies[0].v[c]);
   for (int64_t i = 1; i < w->n; i++) {
     motion *b = &bodies[i];
     double dx[3], dv[3];
@@ -127,8 +122,8 @@ static sim_status drift(const nbody_run *run, motion *bodies, double dt) {
                       "\"ias15\"",
                       id_of(run, i));
     for (int c = 0; c < 3; c++) {
-      add(&b->x[c], &b->x_low[c], dx[c]);
-      add(&b->v[c], &b->v_low[c], dv[c]);
+      nbody_add(&b->x[c], &b->x_low[c], dx[c]);
+      nbody_add(&b->v[c], &b->v_low[c], dv[c]);
     }
   }
   return SIM_OK;
@@ -180,7 +175,7 @@ static sim_status kick(const nbody_run *run, motion *bodies, double t, double dt
       if (i == 0) continue;
       rest[c] = a + kepler * b->x[c];
       rest2 += rest[c] * rest[c];
-      add(&b->v[c], &b->v_low[c], dt * rest[c]);
+      nbody_add(&b->v[c], &b->v_low[c], dt * rest[c]);
     }
     if (i == 0) continue;
     sum += rest2;
@@ -188,7 +183,7 @@ static sim_status kick(const nbody_run *run, motion *bodies, double t, double dt
         rest2 > kepler * kepler * (b->x[0] * b->x[0] + b->x[1] * b->x[1] + b->x[2] * b->x[2]))
       warn_of_encounter(run, i, t);
   }
-  for (int c = 0; c < 3; c++) add(&bodies[0].v[c], &bodies[0].v_low[c], dt * centre[c]);
+  for (int c = 0; c < 3; c++) nbody_add(&bodies[0].v[c], &bodies[0].v_low[c], dt * centre[c]);
   return isfinite(sum) ? SIM_OK : nbody_few_diverged(run, t, dt);
 }
 

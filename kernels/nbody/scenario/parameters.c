@@ -1,6 +1,7 @@
 /* The model's parameters: field tables, and the rules between fields. */
 #include "kernels/nbody/cosmos/spectrum.h"
 #include "kernels/nbody/scenario/cosmos.h"
+#include "kernels/nbody/scenario/few.h"
 #include "kernels/nbody/scenario/laws.h"
 #include "kernels/nbody/scenario/orbits.h"
 #include "kernels/nbody/scenario/tables.h"
@@ -310,14 +311,6 @@ static const sim_schema expansion_schema = {.name = "expansion",
                                             .fields = expansion_fields,
                                             .size = sizeof(nbody_expansion)};
 
-static const sim_field escape_fields[] = {
-    {SIM_FIELD(nbody_escape, radius), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
-     .max = INFINITY, .dimension = LENGTH,
-     .doc = "distance from the centre of mass of all bodies beyond which a body is taken out at the end of a step"},
-    {0}};
-static const sim_schema escape_schema = {
-    .name = "escape", .doc = "bodies that are taken out", .fields = escape_fields, .size = sizeof(nbody_escape)};
-
 static const sim_field fields[] = {
     {SIM_FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = body_variants,
      .doc = "groups of bodies, or single ones as { mass = , position = , velocity = }"},
@@ -348,7 +341,7 @@ static const sim_field fields[] = {
             "single body with a species of its own, of 10 at most"},
     {SIM_FIELD(nbody_parameters, merge), .type = SIM_BOOL, .initial = "false",
      .doc = "whether bodies whose radii touch become one, with the mass, momentum and volume of both (ias15)"},
-    {SIM_FIELD(nbody_parameters, escape), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &escape_schema,
+    {SIM_FIELD(nbody_parameters, escape), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &nbody_escape_schema,
      .doc = "bodies that are taken out (ias15)"},
     {SIM_FIELD(nbody_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
@@ -553,53 +546,6 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   return SIM_OK;
 }
 
-/* Faults of radii, merge and escape. */
-static void check_encounters(const nbody_parameters *p, sim_faults *faults) {
-  bool any = false;
-  for (size_t i = 0; i < p->bodies.count; i++) {
-    const sim_item *item = &p->bodies.items[i];
-    char path[64];
-    snprintf(path, sizeof path, "bodies[%zu].radius", i + 1);
-    bool here = item->schema == &nbody_body_schema && ((const nbody_body *)item->data)->radius > 0;
-    if (item->schema == &nbody_each_schema) {
-      const sim_doubles *radius = &((const nbody_each *)item->data)->radius;
-      here = radius->rows > 0;
-      for (size_t k = 0; k < radius->rows; k++)
-        if (!(radius->data[k] >= 0 && isfinite(radius->data[k]))) {
-          sim_faults_add(faults, item->line, path, "expected radii >= 0, got %.9g for body %zu", radius->data[k],
-                         k + 1);
-          break;
-        }
-    }
-    if (here && !p->merge) sim_faults_add(faults, item->line, path, "has no effect without merge = true");
-    any = any || here;
-  }
-  if (p->merge && !any) sim_faults_add(faults, 0, "merge", "expected bodies with a radius, got none");
-  if ((p->merge || p->escape.given) && p->integrate.scheme != NBODY_IAS15)
-    sim_faults_add(faults, 0, p->merge ? "merge" : "escape", "expected integrate.scheme = \"ias15\", got \"%s\"",
-                   nbody_scheme_names[p->integrate.scheme]);
-}
-
-/* Faults of what the schemes for few bodies cannot do. */
-static void check_few(const nbody_parameters *p, sim_faults *faults) {
-  const char *name = nbody_scheme_names[p->integrate.scheme];
-  const bool law = p->pair != NULL || p->pair_force != NULL;
-  if (p->common.precision != SIM_DOUBLE)
-    sim_faults_add(faults, 0, "precision", "expected \"double\" with %s, got \"%s\"", name,
-                   sim_precision_name((sim_precision)p->common.precision));
-  if (p->box.given) sim_faults_add(faults, 0, "integrate.scheme", "%s is for open space: expected no box", name);
-  if (p->gravity.solver == NBODY_FMM)
-    sim_faults_add(faults, 0, "gravity.solver", "expected \"direct\" or \"auto\" with %s, got \"fmm\"", name);
-  if (p->integrate.scheme != NBODY_WHFAST) return;
-  if (law)
-    sim_faults_add(faults, 0, "integrate.scheme",
-                   "whfast moves bodies along Kepler orbits, which %s does not give: expected \"ias15\"",
-                   p->pair != NULL ? "pair" : "pair_force");
-  if (p->gravity.softening > 0)
-    sim_faults_add(faults, 0, "gravity.softening",
-                   "expected 0 with whfast, which moves bodies along Kepler orbits, got %.9g", p->gravity.softening);
-}
-
 /* Direct sums have no error to ask for. */
 static void check_error(const nbody_parameters *p, sim_faults *faults) {
   const char *why = NULL;
@@ -634,11 +580,11 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   if (!law) p->gravity.G = nbody_gravitational_constant(p);
   check_bodies(&p->bodies, faults);
   nbody_check_orbits(p, faults);
-  check_encounters(p, faults);
+  nbody_check_encounters(p, faults);
   check_box(p, faults);
   nbody_check_expansion(p, faults);
   if (!p->expansion.given) check_time(&p->integrate, p->gravity.softening, law, faults);
-  if (nbody_scheme_is_few(p->integrate.scheme)) check_few(p, faults);
+  if (nbody_scheme_is_few(p->integrate.scheme)) nbody_check_few(p, faults);
   if (p->gravity.solver == NBODY_FMM && p->integrate.scheme == NBODY_HERMITE4)
     sim_faults_add(faults, 0, "gravity.solver",
                    "\"fmm\" gives no time derivative of the force, which hermite4 needs: expected \"direct\" or "

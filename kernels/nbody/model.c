@@ -1,6 +1,7 @@
 /* The model's descriptor: state arrays, observables, memory and work of a run, its start and end. */
 #include "kernels/nbody/cosmos/power.h"
-#include "kernels/nbody/run.h"
+#include "kernels/nbody/few/encounters.h"
+#include "kernels/nbody/few/few.h"
 #include "kernels/nbody/scenario/tables.h"
 
 #include "engine/log.h"
@@ -14,7 +15,7 @@
 
 /* ---- state arrays ---- */
 
-enum { ID, MASS, POSITION, VELOCITY, ACCELERATION, JERK, CONTROLLER, ARRAYS };
+enum { ID, MASS, POSITION, VELOCITY, ACCELERATION, JERK, CONTROLLER, INTEGRATOR, RADIUS, EVENTS, ARRAYS };
 
 static const char *const control_names[] = {"energy at the start",
                                             "next adaptive step",
@@ -29,6 +30,9 @@ static const char *const control_names[] = {"energy at the start",
                                             "largest median of the force error",
                                             "largest force error of 99.9 %",
                                             NULL};
+static const char *const event_names[] = {
+    "mergers",   "escapers",          "time of the last",    "its body", "its other body",
+    "its speed", "energy taken away", "bodies at the start", NULL};
 static const sim_field state_fields[] = {
     [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT, .doc = "id of the body, from 0"},
     [MASS] = {.name = "mass", .type = SIM_REAL, .flags = SIM_IN_SNAPSHOT, .dimension = {0, 1, 0}, .doc = "mass"},
@@ -63,6 +67,22 @@ static const sim_field state_fields[] = {
                 "distance from the mean position at the start; with expansion the kinetic energy of the momenta and "
                 "the integral over a of the peculiar kinetic energy; method of the forces (1 direct, 2 fmm), its "
                 "settings and its largest errors"},
+    [INTEGRATOR] = {.name = "integrator",
+                    .type = SIM_REAL,
+                    .doc =
+                        "ias15: the beginning of the last step and the prediction for it; whfast: Jacobi coordinates "
+                        "half a step ahead"},
+    [RADIUS] = {.name = "radius",
+                .type = SIM_REAL,
+                .flags = SIM_IN_SNAPSHOT,
+                .dimension = {1, 0, 0},
+                .doc = "radius; with merge"},
+    [EVENTS] = {.name = "events",
+                .type = SIM_REAL,
+                .components = NBODY_EVENTS,
+                .choices = event_names,
+                .doc = "mergers and escapers so far, the last one, and the energy that they took away; with merge or "
+                       "escape"},
     [ARRAYS] = {0}};
 
 /* ---- observables ---- */
@@ -134,8 +154,14 @@ static void observe_levels(nbody_run *run, double *values) {
 
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   nbody_run *run = self;
+  SIM_TRY(nbody_few_show(run));
   if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
   if (run->tables[table] == &nbody_force_error_table) return observe_force_error(run, clock, values);
+  if (table == run->orbit_table) return nbody_observe_orbits(run, values);
+  if (run->tables[table] == &nbody_events_table) {
+    nbody_observe_events(run, values);
+    return SIM_OK;
+  }
   if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
   if (table == NBODY_TABLE_LAGRANGIAN)
     memcpy(values, sums_at(run, clock)->radii, NBODY_RADII * sizeof *values);
@@ -189,6 +215,7 @@ static nbody_options options_for(const nbody_parameters *p, const nbody_laws *la
   nbody_options out = {.n = n,
                        .single_pairs = p->common.precision != SIM_DOUBLE,
                        .jerk = p->integrate.scheme == NBODY_HERMITE4,
+                       .few = nbody_scheme_is_few(p->integrate.scheme),
                        .individual = p->integrate.steps == NBODY_INDIVIDUAL,
                        .levels = (int)p->integrate.levels,
                        .eta = p->integrate.eta,
@@ -236,7 +263,13 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   nbody_laws_free(&laws);
   SIM_TRY(status);
   const double real = (double)sim_dtype_size(ops->dtype);
-  const double shown = n * (sizeof(uint64_t) + 7 * real), kept = n * sizeof(double) * (options.jerk ? 6 : 3);
+  const nbody_few *few = nbody_few_of(p->integrate.scheme);
+  const double shown = n * (sizeof(uint64_t) + 7 * real + (p->merge ? sizeof(double) : 0));
+  double kept = n * sizeof(double) * (options.jerk ? 6 : 3);
+  if (few != NULL) {
+    kept += few->numbers(n) * sizeof(double);
+    scratch += few->bytes(n);
+  }
   sim_plan_add_host(out, "numbers of bodies", n * sizeof(uint64_t));
   sim_plan_add(out, "bodies", shown + kept - n * sizeof(uint64_t));
   sim_plan_add(out, "integrator", scratch);
@@ -260,11 +293,13 @@ static void destroy(void **self) {
   if (run == NULL) return;
   if (run->step != NULL) run->backend->queue->graph_destroy(&run->step);
   run->ops->destroy(&run->work);
+  if (run->few != NULL) run->few->destroy(run);
   if (run->forces.solver != NULL) run->forces.solver->destroy(&run->forces.work);
   nbody_laws_free(&run->laws);
   nbody_spectrum_destroy(&run->spectrum);
   free(run->staged);
-  sim_buffer *const buffers[] = {&run->id, &run->mass, &run->position, &run->velocity, &run->acceleration, &run->jerk};
+  sim_buffer *const buffers[] = {&run->id,           &run->mass, &run->position, &run->velocity,
+                                 &run->acceleration, &run->jerk, &run->kept,     &run->radius};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) sim_buffer_destroy(buffers[i]);
   free(run);
   *self = NULL;
@@ -272,14 +307,26 @@ static void destroy(void **self) {
 
 /* View of array `which`; false where the scheme has none. */
 static bool view_array(nbody_run *run, int which, sim_array *out) {
-  const sim_buffer *const buffers[] = {&run->id,       &run->mass,         &run->position,
-                                       &run->velocity, &run->acceleration, &run->jerk};
+  const sim_buffer *const buffers[] = {[ID] = &run->id,
+                                       [MASS] = &run->mass,
+                                       [POSITION] = &run->position,
+                                       [VELOCITY] = &run->velocity,
+                                       [ACCELERATION] = &run->acceleration,
+                                       [JERK] = &run->jerk,
+                                       [INTEGRATOR] = &run->kept,
+                                       [RADIUS] = &run->radius};
   *out = (sim_array){.field = &state_fields[which]};
   if (which == CONTROLLER) {
     out->dtype = SIM_F64;
     out->rank = 1;
     out->shape[0] = NBODY_CONTROLS;
     out->data = run->controller;
+  } else if (which == EVENTS) {
+    if (!run->encounters) return false;
+    out->dtype = SIM_F64;
+    out->rank = 1;
+    out->shape[0] = NBODY_EVENTS;
+    out->data = run->events;
   } else {
     const sim_buffer *buffer = buffers[which];
     if (buffer->data == NULL) return false;
@@ -288,6 +335,9 @@ static bool view_array(nbody_run *run, int which, sim_array *out) {
     memcpy(out->shape, buffer->shape, sizeof out->shape);
     out->data = buffer->data;
     out->space = buffer->space;
+    if (run->encounters)
+      out->room = which == INTEGRATOR ? (size_t)run->few->numbers((double)run->most) * sizeof(double)
+                                      : sim_buffer_bytes(buffer) / (size_t)run->n * (size_t)run->most;
   }
   memcpy(out->global, out->shape, sizeof out->global);
   return true;
@@ -295,6 +345,7 @@ static bool view_array(nbody_run *run, int which, sim_array *out) {
 
 static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
   nbody_run *run = self;
+  SIM_TRY(nbody_few_show(run));
   frame->array_count = 0;
   for (int which = 0; which < ARRAYS; which++)
     if (view_array(run, which, &arrays[frame->array_count])) frame->array_count++;
@@ -341,6 +392,35 @@ static void warn_of_crowd(const nbody_options *options, sim_backend_kind kind, n
             options->crowd, options->n, NBODY_FMM_LEVEL_MAX, cost.seconds / cost.direct);
 }
 
+sim_status nbody_create_forces(nbody_run *run) {
+  const nbody_state state = {.n = run->n,
+                             .dtype = run->ops->dtype,
+                             .mass = run->mass.data,
+                             .position = run->position.data,
+                             .velocity = run->velocity.data,
+                             .acceleration = run->acceleration.data,
+                             .jerk = run->jerk.data};
+  run->ops->destroy(&run->work);
+  if (run->forces.solver != NULL) run->forces.solver->destroy(&run->forces.work);
+  run->options.n = run->n;
+  SIM_TRY(nbody_solver_choose(&run->options, run->backend->kind, &run->choice));
+  run->forces.solver = run->choice.solver;
+  SIM_TRY(run->forces.solver->create(&run->options, &state, &run->forces.work));
+  return run->ops->create(&run->options, &state, run->forces, &run->work);
+}
+
+/* Bodies that overlap at the start would merge at once. */
+static sim_status check_overlap(const nbody_run *run) {
+  const nbody_event overlap = nbody_find_overlap(run);
+  const uint64_t *id = run->id.data;
+  if (overlap.first < 0) return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "bodies: %" PRIu64 " and %" PRIu64
+                  " (ids, from 0) touch at the start: with merge expected a distance "
+                  "above the sum of their radii",
+                  id[overlap.first], id[overlap.other]);
+}
+
 static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_setup *setup) {
   SIM_TRY(nbody_laws_create(p, &run->laws));
   if (setup->saved != NULL) {
@@ -352,28 +432,22 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
     nbody_groups_free(&groups);
     if (status != SIM_OK) return status;
   }
-  nbody_options options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
-  options.crowd = run->crowd;
-  const nbody_state state = {.n = run->n,
-                             .dtype = run->ops->dtype,
-                             .mass = run->mass.data,
-                             .position = run->position.data,
-                             .velocity = run->velocity.data,
-                             .acceleration = run->acceleration.data,
-                             .jerk = run->jerk.data};
-  SIM_TRY(nbody_solver_choose(&options, setup->backend->kind, &run->choice));
-  warn_of_crowd(&options, setup->backend->kind, run->choice.method);
-  keep_method(&options, &run->choice, run->controller);
-  run->forces.solver = run->choice.solver;
-  SIM_TRY(run->forces.solver->create(&options, &state, &run->forces.work));
-  SIM_TRY(run->ops->create(&options, &state, run->forces, &run->work));
+  run->most = run->n;
+  run->options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
+  run->options.crowd = run->crowd;
+  SIM_TRY(nbody_create_forces(run));
+  warn_of_crowd(&run->options, setup->backend->kind, run->choice.method);
+  keep_method(&run->options, &run->choice, run->controller);
   SIM_TRY(nbody_create_spectrum(run, p, setup));
-  if (setup->saved != NULL) return SIM_OK;
+  nbody_find_orbits(run, p);
+  if (run->few != NULL) SIM_TRY(run->few->create(run));
+  if (setup->saved != NULL) return run->few != NULL ? run->few->begin(run, &setup->saved->clock) : SIM_OK;
   sim_startup("computing the first force", 0, 0);
   run->ops->force(run->work, 0);
   run->ops->finish(run->work);
   SIM_TRY(nbody_check_solver(run, 0));
-  SIM_TRY(nbody_check_force(run, &options));
+  SIM_TRY(nbody_check_force(run, &run->options));
+  SIM_TRY(check_overlap(run));
   sim_startup("computing the energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
   SIM_TRY(nbody_watch_force_error(run, &(sim_clock){0}));
@@ -396,8 +470,15 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->ops = choose_ops(p, setup);
   run->integrate = p->integrate;
   run->expansion = p->expansion;
+  run->few = nbody_few_of(p->integrate.scheme);
+  run->G = p->gravity.G;
+  run->encounters = p->merge || p->escape.given;
+  run->escape = p->escape.given ? p->escape.radius : 0;
+  run->merge = p->merge;
+  run->output = &p->common.output;
   run->level_table = nbody_table_of(p, &p->level_table);
   run->spectrum_table = nbody_table_of(p, &p->spectrum_table);
+  run->orbit_table = nbody_table_of(p, &p->orbit_table);
   run->box = box_of(p);
   run->softening = p->gravity.softening;
   run->sums_step = -1;
@@ -417,16 +498,16 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   else
     *clock = (sim_clock){.t = run->expansion.given ? run->expansion.a_start : 0, .dt = nbody_first_dt(run)};
   clock->t_end = p->integrate.t_end;
+  run->few_time = clock->t;
   status = nbody_watch_speeds(run, clock->t, clock->dt);
   if (status != SIM_OK) destroy(self);
   return status;
 }
 
 static void describe(const void *self, char *out, size_t capacity) {
-  static const char *const schemes[] = {"leapfrog", "yoshida4", "hermite4"};
   const nbody_run *run = self;
   snprintf(out, capacity, "%" PRId64 " %s, %s%s", run->n, run->n == 1 ? "body" : "bodies",
-           schemes[run->integrate.scheme], isnan(run->integrate.dt) ? " with adaptive step" : "");
+           nbody_scheme_names[run->integrate.scheme], isnan(run->integrate.dt) ? " with adaptive step" : "");
   size_t used = strlen(out);
   if (run->integrate.steps == NBODY_INDIVIDUAL)
     used += (size_t)snprintf(out + used, capacity - used, " with individual steps of %.3g down to %.3g",
@@ -453,12 +534,14 @@ static void report_steps(const nbody_run *run, sim_bytes *out) {
 
 static void report(const void *self, const sim_clock *clock, sim_bytes *out) {
   (void)clock;
-  report_steps(self, out);
-  const nbody_force_error *e = &((const nbody_run *)self)->force_error;
+  const nbody_run *run = self;
+  report_steps(run, out);
+  if (run->few != NULL && run->few->report != NULL) run->few->report(run, out);
+  const nbody_force_error *e = &run->force_error;
   if (e->measured || e->largest_median > 0)
     sim_bytes_format(out, "force error: largest measured median %.2g, 99.9 %% of the bodies %.2g; asked for %.2g\n",
                      e->largest_median, e->largest_tail, e->asked);
-  else if (((const nbody_run *)self)->forces.solver->sample != NULL)
+  else if (run->forces.solver->sample != NULL)
     sim_bytes_format(out, "force error: not measured\n");
   if (e->potential >= 0)
     sim_bytes_format(out, "potential energy: wrong by %.2g of it by multipoles, in the last row of tables\n",
@@ -470,6 +553,11 @@ static const char *const references[] = {
     "J. Makino and S. J. Aarseth, PASJ 44 (1992) 141: Hermite scheme",
     "S. J. Aarseth, in Multiple Time Scales, eds. Brackbill and Cohen (1985) 377: adaptive step",
     "H. Yoshida, Phys. Lett. A 150 (1990) 262: fourth-order composition",
+    "E. Everhart, in Dynamics of Comets, IAU Coll. 83 (1985) 185: Gauss-Radau integrator",
+    "H. Rein and D. S. Spiegel, MNRAS 446 (2015) 1424: ias15",
+    "D. Pham, H. Rein and D. S. Spiegel, Open J. Astrophys. 7 (2024) 1: step of ias15",
+    "J. Wisdom and M. Holman, AJ 102 (1991) 1528: map for planets",
+    "H. Rein and D. Tamayo, MNRAS 452 (2015) 376: whfast",
     "V. Springel, MNRAS 364 (2005) 1105: individual steps, and their criterion",
     "T. Quinn, N. Katz, J. Stadel and G. Lake, astro-ph/9710043 (1997): individual steps",
     "S. J. Aarseth, M. Henon and R. Wielen, A&A 37 (1974) 183: Plummer spheres",
@@ -498,6 +586,10 @@ static const char example[] =
 
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const nbody_parameters *p = parameters;
+  if (nbody_scheme_is_few(p->integrate.scheme) && backend != SIM_BACKEND_CPU) {
+    snprintf(lacks, capacity, "integrate.scheme = \"%s\" is", nbody_scheme_names[p->integrate.scheme]);
+    return false;
+  }
   if (p->integrate.steps == NBODY_SHARED || nbody_individual_on(backend, p->box.given)) return true;
   snprintf(lacks, capacity, "individual steps are");
   return false;

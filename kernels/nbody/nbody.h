@@ -11,20 +11,34 @@
 extern const sim_model nbody_model;
 extern const sim_bench nbody_bench[]; /* rows of `sim bench`, bench.c */
 
-typedef enum nbody_scheme { NBODY_LEAPFROG, NBODY_YOSHIDA4, NBODY_HERMITE4 } nbody_scheme;
+typedef enum nbody_scheme { NBODY_LEAPFROG, NBODY_YOSHIDA4, NBODY_HERMITE4, NBODY_IAS15, NBODY_WHFAST } nbody_scheme;
+/* Words of the scenario for them, NULL-terminated. */
+extern const char *const nbody_scheme_names[];
+/* Schemes for few bodies, which compute on the CPU in double precision alone. */
+bool nbody_scheme_is_few(int scheme);
+
+/* Orbital elements, angles in degrees, about the centre of mass of `primary`. */
+typedef struct nbody_orbit {
+  bool given;
+  double a, e, inc, node, peri, M;
+  char *primary; /* a species listed before, or "all" bodies listed before */
+} nbody_orbit;
+enum { NBODY_ELEMENTS = 6, NBODY_ORBITS_MAX = SIM_COLUMNS_MAX / NBODY_ELEMENTS };
 
 /* First member of every kind of group of bodies. The group is rotated by |rotation| degrees about `rotation`, then
- * moved. Then the velocity field (x y z -> vx vy vz; NULL: none) at the position of each body is added to its velocity.
+ * moved, by position and velocity or by the orbit of its centre. Then the velocity field (x y z -> vx vy vz; NULL:
+ * none) at the position of each body is added to its velocity.
  */
 typedef struct nbody_group_fields {
   char *species;
   double position[3], velocity[3], rotation[3];
+  nbody_orbit orbit;
   sim_expr *velocity_field;
 } nbody_group_fields;
 
 typedef struct nbody_body {
   nbody_group_fields group; /* with the position and velocity of the body */
-  double mass;
+  double mass, radius;
 } nbody_body;
 
 /* Plummer and Hernquist spheres. */
@@ -58,10 +72,11 @@ typedef struct nbody_from_file {
   char *path;
 } nbody_from_file;
 
-/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3]. Only species and velocity field of `group` apply. */
+/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3], radius [n][1]. Only species and velocity field of
+ * `group` apply. */
 typedef struct nbody_each {
   nbody_group_fields group;
-  sim_doubles mass, position, velocity;
+  sim_doubles mass, position, velocity, radius;
 } nbody_each;
 
 /* How the amplitudes of waves are drawn: from the normal distribution, or all at their root mean square (R. E. Angulo
@@ -114,24 +129,36 @@ typedef struct nbody_integrate {
   double max_energy_error; /* NaN: none */
 } nbody_integrate;
 
+/* Distance from the centre of mass beyond which bodies are taken out. */
+typedef struct nbody_escape {
+  bool given;
+  double radius;
+} nbody_escape;
+
 typedef struct nbody_parameters {
   sim_common common;
   sim_list bodies;
   nbody_box box;
   nbody_gravity gravity;
-  sim_expr *external;          /* x y z t -> potential, or three components of the acceleration */
+  sim_expr *external;          /* x y z vx vy vz t -> potential, or three components of the acceleration */
   sim_expr *pair, *pair_force; /* r2 -> potential, r2 -> force: one of them replaces gravity; G is then NaN */
   sim_function_map observe;
   nbody_expansion expansion;
   int64_t spectrum; /* points along a side of the grid of the table `spectrum`; 0: no table */
+  char *orbits;     /* species about which the table `orbits` has elements; NULL: no table */
+  bool merge;       /* bodies whose radii touch become one */
+  nbody_escape escape;
   nbody_integrate integrate;
-  /* Filled by validation: the tables of individual steps, `observe` and `spectrum`, and all tables of the run. */
+  /* Filled by validation: the tables of individual steps, `observe`, `spectrum` and `orbits`, and all tables of the
+   * run. */
   sim_field level_columns[NBODY_LEVELS_MAX + 2];
   sim_field observe_columns[SIM_COLUMNS_MAX + 1];
   sim_field spectrum_columns[SIM_COLUMNS_MAX + 1];
   char spectrum_names[SIM_COLUMNS_MAX][24], spectrum_docs[SIM_COLUMNS_MAX][96];
-  sim_table level_table, observe_table, spectrum_table;
-  const sim_table *tables[7];
+  sim_field orbit_columns[SIM_COLUMNS_MAX + 1];
+  char orbit_names[SIM_COLUMNS_MAX][72];
+  sim_table level_table, observe_table, spectrum_table, orbit_table;
+  const sim_table *tables[9];
 } nbody_parameters;
 
 /* sim_model.validate: fills in defaults, and adds the faults of rules between parameters. */

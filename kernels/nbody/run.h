@@ -47,6 +47,24 @@ typedef struct nbody_step_counts {
   bool warned;      /* of bodies that want a shorter step than the shortest */
 } nbody_step_counts;
 
+/* Indices into the state array `events`, of runs with `merge` or `escape`: numbers of events, and of the last one time,
+ * ids of the body and of the one that merged into it (-1: an escape), relative speed; energy that all events have taken
+ * away; bodies at the start. */
+enum {
+  NBODY_MERGERS,
+  NBODY_ESCAPERS,
+  NBODY_EVENT_TIME,
+  NBODY_EVENT_BODY,
+  NBODY_EVENT_OTHER,
+  NBODY_EVENT_SPEED,
+  NBODY_EVENT_ENERGY,
+  NBODY_EVENT_BODIES,
+  NBODY_EVENTS
+};
+
+struct nbody_few;
+struct nbody_few_work;
+
 typedef struct nbody_run {
   const sim_backend *backend;
   const nbody_ops *ops;
@@ -57,13 +75,28 @@ typedef struct nbody_run {
   nbody_integrate integrate;
   double box, softening; /* as in nbody_options */
   nbody_expansion expansion;
-  int level_table, spectrum_table; /* indices of the tables `levels` and `spectrum`; -1: none */
-  nbody_spectrum *spectrum;        /* NULL: no table `spectrum` */
-  void *staged;                    /* for the spectrum, on a GPU: masses and positions on the host */
+  int level_table, spectrum_table, orbit_table; /* indices of `levels`, `spectrum` and `orbits`; -1: none */
+  int orbit_count;
+  int orbit_species[NBODY_ORBITS_MAX], primary; /* of the table `orbits`: indices into species */
+  nbody_spectrum *spectrum;                     /* NULL: no table `spectrum` */
+  void *staged;                                 /* for the spectrum, on a GPU: masses and positions on the host */
   nbody_step_counts counts;
   bool warned_of_speed;
   int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
+  sim_buffer kept;             /* schemes for few bodies: their state between steps (few/few.h) */
+  const struct nbody_few *few; /* NULL: a scheme of steps.c */
+  struct nbody_few_work *few_work;
+  sim_buffer radius;      /* with `merge`; else empty */
+  bool merge, encounters; /* encounters: with `merge` or `escape` */
+  double escape;          /* distance from the centre of mass; 0: none escapes */
+  double events[NBODY_EVENTS];
+  int64_t most;          /* bodies when the run began, or was continued */
+  nbody_options options; /* of solver and operations */
+  double few_time;       /* of the state, which the arrays of bodies have if few_shown */
+  bool few_shown;
+  double G;
+  const sim_output *output; /* of the scenario */
   double controller[NBODY_CONTROLS];
   double crowd; /* nbody_options.crowd of a fresh start */
   sim_species species[SIM_SPECIES_MAX];
@@ -104,6 +137,9 @@ sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) SIM_
  * (|a|/|s|)^(1/2), |j|/|s|. The laws must have been created with jerk. SIM_ERR_NO_MEMORY. */
 sim_status nbody_external_start(const nbody_run *run, double *out) SIM_MUST_CHECK;
 
+/* Creates solver and operations for the bodies that the run has now, after destroying earlier ones. SIM_ERR_NO_MEMORY.
+ */
+sim_status nbody_create_forces(nbody_run *run) SIM_MUST_CHECK;
 /* Fills in steps, work and rate of work for n bodies, for the solver and the scenario's functions together. Warns of
  * steps that may be too long. */
 sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *options, const nbody_solver *solver,
@@ -122,6 +158,10 @@ sim_status nbody_create_spectrum(nbody_run *run, const nbody_parameters *p, cons
 double nbody_run_spectrum_bytes(const nbody_parameters *p, const sim_setup *setup, sim_dtype dtype, double n);
 /* A row of the table `spectrum` at scale factor a. */
 sim_status nbody_observe_spectrum(nbody_run *run, double a, double *values) SIM_MUST_CHECK;
+/* Finds the bodies of the table `orbits` in the state's arrays. */
+void nbody_find_orbits(nbody_run *run, const nbody_parameters *p);
+/* A row of the table `orbits`. SIM_ERR_DEVICE. */
+sim_status nbody_observe_orbits(const nbody_run *run, double *values) SIM_MUST_CHECK;
 /* Measures run->force_error at the present state, after its force; warns once where it is above what was asked. Does
  * nothing for direct sums. SIM_ERR_NO_MEMORY. */
 sim_status nbody_measure_force_error(nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;

@@ -24,6 +24,7 @@ typedef struct nbody_options {
   int64_t n;
   bool single_pairs; /* pair terms in fp32: precision single and mixed */
   bool jerk;         /* Hermite scheme: solvers give the jerk too */
+  bool few;          /* schemes for few bodies: direct sums */
   sim_isa isa;
   int threads;          /* of this rank */
   const sim_comm *comm; /* ranks of the run; never NULL */
@@ -154,6 +155,8 @@ bool nbody_individual_on(sim_backend_kind kind, bool periodic);
 
 /* Direct summation over all pairs, with gravity or a custom law. */
 extern const nbody_solver nbody_direct_cpu;
+/* Direct summation of gravity over a few bodies, without packing: for schemes that ask for many forces. */
+extern const nbody_solver nbody_few_cpu;
 /* The same in a periodic box, with the images of all bodies. */
 extern const nbody_solver nbody_direct_periodic_cpu;
 /* Fast multipole method, for gravity without the jerk. */

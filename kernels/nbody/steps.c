@@ -1,5 +1,5 @@
 /* One step of each scheme, in terms of operations, and the length of steps. */
-#include "kernels/nbody/run.h"
+#include "kernels/nbody/few/few.h"
 
 #include "kernels/nbody/physics.h"
 
@@ -120,6 +120,8 @@ static void queue_step(nbody_run *run, double t, double dt) {
   case NBODY_LEAPFROG: leapfrog(run->ops, run->work, t, dt); break;
   case NBODY_YOSHIDA4: yoshida4(run->ops, run->work, t, dt); break;
   case NBODY_HERMITE4: hermite4(run->ops, run->work, t, dt); break;
+  case NBODY_IAS15:
+  case NBODY_WHFAST: break; /* nbody_few_step */
   }
 }
 
@@ -186,6 +188,7 @@ static double limited(const nbody_run *run, double dt, double last) {
 }
 
 sim_status nbody_plan_first_step(nbody_run *run) {
+  if (run->few != NULL) return run->few->begin(run, NULL);
   if (!adaptive(run)) return SIM_OK;
   const double eta = run->integrate.eta;
   double dt;
@@ -230,6 +233,7 @@ static double choose(const nbody_run *run, const sim_clock *clock, double *after
 
 sim_status nbody_step(void *self, sim_clock *clock) {
   nbody_run *run = self;
+  if (run->few != NULL) return nbody_few_step(run, clock);
   double after;
   const double dt = choose(run, clock, &after);
   if (!(after > clock->t))

@@ -19,6 +19,19 @@ return sim.nbody {
   output    = { snapshots = "never", tables = "every 1 steps", checkpoint = "every 4 steps" },
 }
 LUA
+for scheme in ias15 whfast; do
+  cat >scenarios/$scheme.lua <<LUA
+local few = "$scheme" == "ias15"
+return sim.nbody {
+  bodies    = { { species = "sun", mass = 1, radius = few and 0.05 or 0 },
+                { species = "planet", mass = 1e-3, radius = few and 0.01 or 0, orbit = { a = 1, e = 0.2, inc = 3, M = 40 } },
+                { species = "comet", mass = 1e-4, orbit = { a = -1, e = 1.05, inc = 30, M = -50 } } },
+  merge     = few, escape = few and { radius = 2.5 } or nil, orbits = "sun",
+  integrate = { scheme = "$scheme", dt = few and "adaptive" or 1/16, t_end = 4 },
+  output    = { snapshots = "never", tables = "every 0.3", checkpoint = "every 8 steps" },
+}
+LUA
+done
 cat >scenarios/bed.lua <<'LUA'
 return sim.collision {
   box       = { size = {1, 1, 1}, boundary = "wall" },

@@ -241,9 +241,9 @@ M.twins = {
 
   { name = "schemes", weight = 2,
     applies = function(s) return not s.keys.precision end,
-    prepare = function(_, R) return { one = R.pick("leapfrog", "yoshida4"), two = "hermite4" } end,
+    prepare = function(_, R) return { one = R.pick("leapfrog", "yoshida4"), two = R.pick("hermite4", "ias15") } end,
     check = function(T, s, a)
-      local order = { leapfrog = 2, yoshida4 = 4, hermite4 = 4 }
+      local order = { leapfrog = 2, yoshida4 = 4, hermite4 = 4, ias15 = 15 }
       local function solve(scheme)
         local runs = {}
         for k, parts in ipairs { 128, 256 } do
@@ -260,6 +260,36 @@ M.twins = {
       local r, e = solve(a.one)
       local q, f = solve(a.two)
       for i = 1, 3 do T:near(("%s and %s: %s"):format(a.one, a.two, axes[i]), r.position[i], q.position[i], e + f + bound(s)) end
+    end },
+
+  { name = "elements and position", weight = 1, -- of a body about the centre of mass of all others
+    prepare = function(_, R)
+      return { a = R.uniform(0.5, 2), e = R.uniform(0, 0.8), inc = R.uniform(0, 180), node = R.uniform(0, 360), peri = R.uniform(0, 360),
+        M = R.uniform(-180, 180) }
+    end,
+    check = function(T, s, o)
+      local c, d, mass, centre, drift = copy(s), copy(s), 0, { 0, 0, 0 }, { 0, 0, 0 }
+      for _, b in ipairs(s.keys.bodies) do
+        mass = mass + b.mass
+        for i = 1, 3 do
+          centre[i], drift[i] = centre[i] + b.mass * b.position[i], drift[i] + b.mass * (b.velocity or { 0, 0, 0 })[i]
+        end
+      end
+      local M, E, e = math.rad(o.M), math.rad(o.M), o.e
+      for _ = 1, 60 do E = E - (E - e * math.sin(E) - M) / (1 - e * math.cos(E)) end
+      local motion, across = math.sqrt((s.keys.gravity.G or 1) * mass / o.a ^ 3), math.sqrt(1 - e * e)
+      local speed = o.a * motion / (1 - e * math.cos(E))
+      local cn, sn, ci, si = math.cos(math.rad(o.node)), math.sin(math.rad(o.node)), math.cos(math.rad(o.inc)), math.sin(math.rad(o.inc))
+      local cp, sp = math.cos(math.rad(o.peri)), math.sin(math.rad(o.peri))
+      local function turned(x, y, from)
+        return { from[1] / mass + (cn * cp - sn * sp * ci) * x - (cn * sp + sn * cp * ci) * y,
+          from[2] / mass + (sn * cp + cn * sp * ci) * x - (sn * sp - cn * cp * ci) * y, from[3] / mass + si * (sp * x + cp * y) }
+      end
+      local n = #s.keys.bodies + 1
+      c.keys.bodies[n] = { mass = 0, orbit = o }
+      d.keys.bodies[n] = { mass = 0, position = turned(o.a * (math.cos(E) - e), o.a * across * math.sin(E), centre),
+        velocity = turned(-speed * math.sin(E), speed * across * math.cos(E), drift) }
+      same_bodies(T, "by elements and by position", T:ask(c), T:ask(d), identity, bound(s))
     end },
 
   { name = "individual steps", weight = 1, -- all of the deepest level: steps of dt / 2 for all bodies

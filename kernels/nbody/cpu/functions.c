@@ -85,7 +85,8 @@ static nbody_evaluator_input component(const nbody_functions *f, const void *vec
 static void external_inputs(const nbody_functions *f, const double *t, nbody_evaluator_input in[7]) {
   int count = 0;
   for (int c = 0; c < 3; c++) in[count++] = component(f, f->state.position, f->state.dtype, c);
-  for (int c = 0; c < 3 && f->options.jerk; c++) in[count++] = component(f, f->state.velocity, f->state.dtype, c);
+  for (int c = 0; c < 3 && (f->options.jerk || f->options.laws.velocity_dependent); c++)
+    in[count++] = component(f, f->state.velocity, f->state.dtype, c);
   in[count] = (nbody_evaluator_input){t, SIM_F64, true};
 }
 

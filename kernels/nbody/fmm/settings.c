@@ -93,6 +93,7 @@ nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_back
 sim_status nbody_fmm_serves(const nbody_options *options) {
   if (options->laws.pair != NULL)
     return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" is for gravity, not for a custom law: take \"direct\"");
+  if (options->few) return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\": the scheme takes \"direct\"");
   if (options->jerk)
     return sim_fail(SIM_ERR_SCENARIO, "gravity.solver = \"fmm\" gives no time derivative of forces, which hermite4 "
                                       "needs: take \"direct\", or scheme = \"leapfrog\" or \"yoshida4\"");

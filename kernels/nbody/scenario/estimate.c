@@ -100,7 +100,12 @@ static sim_status row_seconds(const nbody_options *options, const nbody_solver *
 
 sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *options, const nbody_solver *solver,
                           sim_backend_kind kind, double n, sim_plan *out) {
-  static const int scheme_forces[] = {[NBODY_LEAPFROG] = 1, [NBODY_YOSHIDA4] = 3, [NBODY_HERMITE4] = 2};
+  enum { IAS15_FORCES = 22 }; /* three iterations over seven nodes, and the force at the start */
+  static const int scheme_forces[] = {[NBODY_LEAPFROG] = 1,
+                                      [NBODY_YOSHIDA4] = 3,
+                                      [NBODY_HERMITE4] = 2,
+                                      [NBODY_IAS15] = IAS15_FORCES,
+                                      [NBODY_WHFAST] = 1};
   const double forces = scheme_forces[p->integrate.scheme]; /* of individual steps: at least */
   const nbody_laws *laws = &options->laws;
   double external, observe = 0;

@@ -67,6 +67,40 @@ sim_status nbody_laws_work(const sim_expr *expr, int count, double *out) {
 enum { T = 3, PLACE = 4 }; /* x y z t */
 static const char *const position_names[] = {"x", "y", "z", "t"};
 
+/* The scenario's function: x y z vx vy vz t */
+enum { GIVEN_V = 3, GIVEN_T = 6, GIVEN = 7 };
+static const char *const given_names[] = {"x", "y", "z", "vx", "vy", "vz", "t"};
+
+bool nbody_laws_need_velocity(const sim_expr *external) {
+  for (int i = 0; external != NULL && i < sim_expr_output_count(external); i++)
+    for (int c = 0; c < 3; c++)
+      if (sim_expr_depends(external, i, GIVEN_V + c)) return true;
+  return false;
+}
+
+/* The scenario's function without its unused velocities: x y z t. */
+static sim_status make_at_rest(sim_expr_builder *builder, const void *context, sim_expr **out) {
+  sim_expr_ref in[PLACE], given[GIVEN], results[3];
+  const char *const names[] = {"first", "second", "third"};
+  SIM_TRY(declare(builder, position_names, PLACE, in));
+  for (int c = 0; c < 3; c++) {
+    given[c] = in[c];
+    SIM_TRY(sim_expr_builder_number(builder, 0, &given[GIVEN_V + c]));
+  }
+  given[GIVEN_T] = in[T];
+  SIM_TRY(sim_expr_builder_insert(builder, context, given, results));
+  return sim_expr_builder_finish(builder, results, names, sim_expr_output_count(context), out);
+}
+
+/* An acceleration that depends on the velocity, and an unknown potential. */
+static sim_status make_moving(sim_expr_builder *builder, const void *context, sim_expr **out) {
+  sim_expr_ref in[GIVEN], results[4];
+  SIM_TRY(declare(builder, given_names, GIVEN, in));
+  SIM_TRY(sim_expr_builder_insert(builder, context, in, results));
+  SIM_TRY(sim_expr_builder_number(builder, NAN, &results[3]));
+  return sim_expr_builder_finish(builder, results, (const char *const[]){"ax", "ay", "az", "potential"}, 4, out);
+}
+
 /* Minus the gradient of a potential; x y z t -> ax ay az. */
 static sim_status make_acceleration(sim_expr_builder *builder, const void *context, sim_expr **out) {
   sim_expr *gradient;
@@ -128,13 +162,25 @@ static sim_status make_external(sim_expr_builder *builder, const void *context, 
   return sim_expr_builder_finish(builder, results, result, count + 1, out);
 }
 
-static sim_status create_external(const sim_expr *given, bool jerk, nbody_laws *out) {
+/* From a function of the place alone: x y z t. */
+static sim_status create_at_rest(const sim_expr *given, bool jerk, nbody_laws *out) {
   const bool potential = sim_expr_output_count(given) == 1;
   sim_expr *acceleration = NULL;
   if (potential) SIM_TRY(with_builder(make_acceleration, given, &acceleration));
   const external e = {given, potential ? acceleration : given, jerk};
   sim_status status = with_builder(make_external, &e, &out->external);
   sim_expr_free(&acceleration);
+  return status;
+}
+
+static sim_status create_external(const sim_expr *given, bool jerk, nbody_laws *out) {
+  const bool potential = sim_expr_output_count(given) == 1;
+  sim_expr *at_rest = NULL;
+  out->velocity_dependent = nbody_laws_need_velocity(given);
+  sim_status status = out->velocity_dependent ? with_builder(make_moving, given, &out->external)
+                                              : with_builder(make_at_rest, given, &at_rest);
+  if (status == SIM_OK && at_rest != NULL) status = create_at_rest(at_rest, jerk, out);
+  sim_expr_free(&at_rest);
   if (status != SIM_OK) return status;
   const int time = sim_expr_input_find(out->external, "t");
   for (int i = 0; i < sim_expr_output_count(out->external); i++)

@@ -7,20 +7,24 @@
 /* Owned graphs; NULL: the scenario has no such function. Results in brackets exist for the Hermite scheme only. */
 typedef struct nbody_laws {
   /* External force on a body, per unit mass: x y z [vx vy vz] t -> ax ay az [jx jy jz] potential. Evaluated in fp64
-   * whatever the precision. The potential is NaN where the scenario gives an acceleration alone. */
+   * whatever the precision. The potential is NaN where the scenario gives an acceleration alone. The velocity is an
+   * input for the Hermite scheme, and where the force depends on it. */
   sim_expr *external;
   /* Custom law between two bodies, instead of gravity: r2 -> force [rate] potential, with a_i = sum_j m_j force(r2)
    * d, d = x_j - x_i, r2 = d.d, rate = dforce/dr2 and U = sum over pairs of m_i m_j potential(r2). Evaluated in the
    * precision of the pair terms, never for a body with itself. The potential is NaN where it is unknown. */
   sim_expr *pair;
-  bool no_pairs;        /* force and potential of `pair` are 0 everywhere: no sums over pairs are needed */
-  bool time_dependent;  /* external depends on t */
-  bool potential_known; /* all potentials are known */
+  bool no_pairs;           /* force and potential of `pair` are 0 everywhere: no sums over pairs are needed */
+  bool time_dependent;     /* external depends on t */
+  bool velocity_dependent; /* external depends on vx, vy or vz; the Hermite scheme and potentials: never */
+  bool potential_known;    /* all potentials are known */
 } nbody_laws;
 
 /* Builds the laws from valid parameters. SIM_ERR_SCENARIO where a derivative becomes too large, SIM_ERR_NO_MEMORY. */
 sim_status nbody_laws_create(const nbody_parameters *p, nbody_laws *out) SIM_MUST_CHECK;
 void nbody_laws_free(nbody_laws *laws);
+/* Whether the scenario's function `external` depends on vx, vy or vz; NULL: false. */
+bool nbody_laws_need_velocity(const sim_expr *external);
 /* A new graph, owned by the caller, with results first ... first + count - 1 of `expr`, and its inputs. */
 sim_status nbody_laws_pick(const sim_expr *expr, int first, int count, sim_expr **out) SIM_MUST_CHECK;
 /* sim_expr_work of the first `count` results of `expr`; 0 where expr is NULL. */

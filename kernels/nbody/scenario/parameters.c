@@ -1,7 +1,9 @@
 /* The model's parameters: field tables, and the rules between fields. */
 #include "kernels/nbody/cosmos/spectrum.h"
 #include "kernels/nbody/scenario/cosmos.h"
+#include "kernels/nbody/scenario/few.h"
 #include "kernels/nbody/scenario/laws.h"
+#include "kernels/nbody/scenario/orbits.h"
 #include "kernels/nbody/scenario/tables.h"
 
 #include <math.h>
@@ -12,7 +14,8 @@
 
 static const sim_signature field_signature = {
     .inputs = (const char *const[]){"x", "y", "z", NULL}, .outputs = {3}, .returns = "vx, vy, vz"};
-static const sim_signature external_signature = {.inputs = (const char *const[]){"x", "y", "z", "t", NULL},
+static const sim_signature external_signature = {.inputs =
+                                                     (const char *const[]){"x", "y", "z", "vx", "vy", "vz", "t", NULL},
                                                  .outputs = {1, 3},
                                                  .returns = "potential, or acceleration ax, ay, az"};
 static const sim_signature pair_signature = {.inputs = (const char *const[]){"r2", NULL}, .outputs = {1}};
@@ -77,19 +80,27 @@ static const sim_signature observe_signature = {
     SIM_FIELD(nbody_group_fields, rotation), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",                \
                                              .doc = "rotates the group about this vector by its length in degrees"     \
   }
+#define ORBIT                                                                                                          \
+  {                                                                                                                    \
+    .name = "orbit", .offset = offsetof(nbody_group_fields, orbit), .type = SIM_STRUCT, .flags = SIM_OPTIONAL,         \
+    .table = &nbody_orbit_schema, .doc = "orbit of the group's centre, instead of position and velocity"               \
+  }
 #define GROUP(word)                                                                                                    \
   {                                                                                                                    \
     .name = "group", .doc = "common fields of all groups of bodies",                                                   \
-    .fields = (const sim_field[]){SPECIES(word), PLACE, VELOCITY_FIELD, {0}}, .size = sizeof(nbody_group_fields)       \
+    .fields = (const sim_field[]){SPECIES(word), PLACE, VELOCITY_FIELD, ORBIT, {0}},                                   \
+    .size = sizeof(nbody_group_fields)                                                                                 \
   }
 
 static const sim_schema stars_group = GROUP("stars");
 static const sim_schema disk_group = GROUP("disk");
 
-static const sim_field body_fields[] = {{SIM_FIELD(nbody_body, mass), .type = SIM_REAL,
-                                         .doc = "mass; 0: a test particle, which exerts no force",
-                                         .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY, .dimension = MASS},
-                                        {0}};
+static const sim_field body_fields[] = {
+    {SIM_FIELD(nbody_body, mass), .type = SIM_REAL, .doc = "mass; 0: a test particle, which exerts no force",
+     .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY, .dimension = MASS},
+    {SIM_FIELD(nbody_body, radius), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+     .dimension = LENGTH, .doc = "radius, for merge"},
+    {0}};
 const sim_schema nbody_body_schema = {SIM_SCHEMA(nbody_body, "", "one body", body_fields), .base = &stars_group};
 
 static const sim_field plummer_fields[] = {
@@ -169,6 +180,8 @@ static const sim_field each_fields[] = {SPECIES("stars"),
                                          .flags = SIM_REQUIRED, .dimension = LENGTH, .doc = "position of each body"},
                                         {SIM_FIELD(nbody_each, velocity), .type = SIM_NUMBERS, .components = 3,
                                          .dimension = SPEED, .doc = "velocity of each body; none: at rest"},
+                                        {SIM_FIELD(nbody_each, radius), .type = SIM_NUMBERS, .components = 1,
+                                         .dimension = LENGTH, .doc = "radius of each body, for merge; none: 0"},
                                         VELOCITY_FIELD,
                                         {0}};
 const sim_schema nbody_each_schema = {
@@ -242,19 +255,22 @@ static const sim_field box_fields[] = {
 static const sim_schema box_schema = {
     .name = "box", .doc = "periodic box", .fields = box_fields, .size = sizeof(nbody_box)};
 
-static const char *const scheme_names[] = {"leapfrog", "yoshida4", "hermite4", NULL};
+const char *const nbody_scheme_names[] = {"leapfrog", "yoshida4", "hermite4", "ias15", "whfast", NULL};
+
+bool nbody_scheme_is_few(int scheme) { return scheme == NBODY_IAS15 || scheme == NBODY_WHFAST; }
 
 static const char *const steps_names[] = {"shared", "individual", NULL};
 
 static const sim_field integrate_fields[] = {
-    {SIM_FIELD(nbody_integrate, scheme), .type = SIM_CHOICE, .initial = "leapfrog", .choices = scheme_names,
+    {SIM_FIELD(nbody_integrate, scheme), .type = SIM_CHOICE, .initial = "leapfrog", .choices = nbody_scheme_names,
      .doc = "leapfrog: order 2, kick-drift-kick; yoshida4: order 4, three force evaluations a step; hermite4: order 4, "
-            "two evaluations of forces and their time derivatives"},
+            "two evaluations of forces and their time derivatives; ias15: order 15, to rounding, for few bodies; "
+            "whfast: order 2 along Kepler orbits, for planets; the last two on the CPU in double"},
     {SIM_FIELD(nbody_integrate, dt), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .keyword = "adaptive", .dimension = TIME,
-     .doc =
-         "time step; adaptive: one step for all bodies, from eta (needs hermite4, or softening > 0); with individual "
-         "steps the longest one; with expansion da/a of each step"},
+     .doc = "time step; adaptive: one step for all bodies, from eta (needs ias15, hermite4, or softening > 0); with "
+            "individual "
+            "steps the longest one; with expansion da/a of each step"},
     {SIM_FIELD(nbody_integrate, steps), .type = SIM_CHOICE, .initial = "shared", .choices = steps_names,
      .doc = "shared: one step for all bodies; individual: dt, or dt halved up to `levels` times, for each body by its "
             "acceleration, from eta (leapfrog with softening > 0; in a periodic box on the CPU)"},
@@ -263,7 +279,8 @@ static const sim_field integrate_fields[] = {
     {SIM_FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",
      .keyword = "auto",
      .doc = "accuracy of adaptive and of individual steps. hermite4: Aarseth's formula, auto 0.01, below 0.001 in "
-            "double precision alone; else eta sqrt(softening/|a|), adaptive with the greatest |a|, auto 0.2"},
+            "double precision alone; ias15: relative size of the last term of the series of the acceleration, auto "
+            "1e-9; else eta sqrt(softening/|a|), adaptive with the greatest |a|, auto 0.2"},
     {SIM_FIELD(nbody_integrate, dt_max), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .dimension = TIME, .doc = "longest adaptive step"},
     {SIM_FIELD(nbody_integrate, t_end), .type = SIM_REAL,
@@ -301,7 +318,8 @@ static const sim_field fields[] = {
      .doc = "periodic box; without it space is open"},
     {SIM_FIELD(nbody_parameters, gravity), .type = SIM_STRUCT, .table = &gravity_schema, .doc = "law of gravity"},
     {SIM_FIELD(nbody_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
-     .doc = "external field: acceleration, or potential whose negative gradient is the acceleration"},
+     .doc = "external field: acceleration, or potential whose negative gradient is the acceleration; an acceleration "
+            "that depends on vx, vy, vz needs ias15"},
     {SIM_FIELD(nbody_parameters, pair), .type = SIM_FUNCTION, .signature = &pair_signature, .flags = SIM_OR_NUMBER,
      .doc = "pair potential, instead of gravity: of two unit masses as a function of their squared distance; 0: no "
             "forces between bodies"},
@@ -318,6 +336,13 @@ static const sim_field fields[] = {
      .initial = "0",
      .doc = "points along a side of the grid on which the table `spectrum` is measured, an even number: power of the "
             "density in shells of wave numbers; 0: no table"},
+    {SIM_FIELD(nbody_parameters, orbits), .type = SIM_STRING,
+     .doc = "species, the primary, about whose centre of mass the table `orbits` has the osculating elements of each "
+            "single body with a species of its own, of 10 at most"},
+    {SIM_FIELD(nbody_parameters, merge), .type = SIM_BOOL, .initial = "false",
+     .doc = "whether bodies whose radii touch become one, with the mass, momentum and volume of both (ias15)"},
+    {SIM_FIELD(nbody_parameters, escape), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &nbody_escape_schema,
+     .doc = "bodies that are taken out (ias15)"},
     {SIM_FIELD(nbody_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};
@@ -328,6 +353,9 @@ const sim_schema nbody_schema = {
 static void check_each(const nbody_each *each, int line, const char *path, sim_faults *faults) {
   if (each->mass.rows == 0) sim_faults_add(faults, line, path, "expected at least one body, got none");
   const bool at_rest = each->velocity.rows == 0;
+  if (each->radius.rows > 0 && each->radius.rows != each->mass.rows)
+    sim_faults_add(faults, line, path, "expected as many rows of radius as of mass, %zu, got %zu", each->mass.rows,
+                   each->radius.rows);
   if (each->position.rows != each->mass.rows || (!at_rest && each->velocity.rows != each->mass.rows))
     sim_faults_add(faults, line, path,
                    "expected equally many rows of mass, position and velocity, got %zu, %zu and %zu", each->mass.rows,
@@ -385,7 +413,7 @@ static void check_individual(const nbody_integrate *integrate, double softening,
   if (integrate->scheme != NBODY_LEAPFROG)
     sim_faults_add(faults, 0, "integrate.steps",
                    "expected \"shared\", got \"individual\", which is for leapfrog, not %s",
-                   scheme_names[integrate->scheme]);
+                   nbody_scheme_names[integrate->scheme]);
   else if (law)
     sim_faults_add(faults, 0, "integrate.steps",
                    "expected \"shared\", got \"individual\", which has no length scale with a pair law");
@@ -413,7 +441,7 @@ static void check_accuracy(nbody_integrate *integrate, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.dt_max", "has no effect with a number for dt: expected dt = \"adaptive\"");
   if (individual && integrate->levels == SIM_INT_KEYWORD) integrate->levels = 10;
   if ((individual || adaptive) && isnan(integrate->eta))
-    integrate->eta = integrate->scheme == NBODY_HERMITE4 ? 0.01 : 0.2;
+    integrate->eta = integrate->scheme == NBODY_HERMITE4 ? 0.01 : integrate->scheme == NBODY_IAS15 ? 1e-9 : 0.2;
 }
 
 static void check_time(const nbody_integrate *integrate, double softening, bool law, sim_faults *faults) {
@@ -421,14 +449,17 @@ static void check_time(const nbody_integrate *integrate, double softening, bool 
   if (integrate->steps == NBODY_INDIVIDUAL) check_individual(integrate, softening, law, faults);
   if (faults->count != before) return;
   if (isnan(integrate->dt)) {
-    if (integrate->scheme != NBODY_HERMITE4 && law)
+    if (integrate->scheme == NBODY_IAS15) return;
+    if (integrate->scheme == NBODY_WHFAST)
+      sim_faults_add(faults, 0, "integrate.dt", "expected a number, got \"adaptive\": whfast has steps of one length");
+    else if (integrate->scheme != NBODY_HERMITE4 && law)
       sim_faults_add(faults, 0, "integrate.dt",
                      "expected a number, got \"adaptive\": %s has no length scale with a pair law; use hermite4",
-                     scheme_names[integrate->scheme]);
+                     nbody_scheme_names[integrate->scheme]);
     else if (integrate->scheme != NBODY_HERMITE4 && !(softening > 0))
       sim_faults_add(faults, 0, "integrate.dt",
                      "expected a number, got \"adaptive\": %s then needs gravity.softening > 0; hermite4 does not",
-                     scheme_names[integrate->scheme]);
+                     nbody_scheme_names[integrate->scheme]);
     return;
   }
   const double steps = integrate->t_end / integrate->dt;
@@ -476,6 +507,14 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   if (law && p->gravity.solver == NBODY_FMM)
     sim_faults_add(faults, 0, "gravity.solver",
                    "\"fmm\" is for gravity, and %s replaces it: expected \"direct\" or \"auto\"", name);
+  if (nbody_laws_need_velocity(p->external)) {
+    if (sim_expr_output_count(p->external) == 1)
+      sim_faults_add(faults, 0, "external", "expected an acceleration where it depends on vx, vy, vz, got a potential");
+    if (p->integrate.scheme != NBODY_IAS15)
+      sim_faults_add(faults, 0, "external",
+                     "depends on vx, vy, vz, which %s does not allow: expected integrate.scheme = \"ias15\"",
+                     nbody_scheme_names[p->integrate.scheme]);
+  }
   if (faults->count != before) return SIM_OK;
 
   nbody_laws laws;
@@ -514,6 +553,8 @@ static void check_error(const nbody_parameters *p, sim_faults *faults) {
     why = p->pair != NULL ? "pair replaces gravity" : "pair_force replaces gravity";
   else if (p->integrate.scheme == NBODY_HERMITE4)
     why = "hermite4 takes direct sums, which are exact to rounding";
+  else if (nbody_scheme_is_few(p->integrate.scheme))
+    why = "ias15 and whfast take direct sums, which are exact to rounding";
   else if (p->gravity.solver == NBODY_DIRECT)
     why = "direct sums are exact to rounding";
   if (why == NULL) return;
@@ -538,9 +579,12 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   nbody_make_tables(p, faults);
   if (!law) p->gravity.G = nbody_gravitational_constant(p);
   check_bodies(&p->bodies, faults);
+  nbody_check_orbits(p, faults);
+  nbody_check_encounters(p, faults);
   check_box(p, faults);
   nbody_check_expansion(p, faults);
   if (!p->expansion.given) check_time(&p->integrate, p->gravity.softening, law, faults);
+  if (nbody_scheme_is_few(p->integrate.scheme)) nbody_check_few(p, faults);
   if (p->gravity.solver == NBODY_FMM && p->integrate.scheme == NBODY_HERMITE4)
     sim_faults_add(faults, 0, "gravity.solver",
                    "\"fmm\" gives no time derivative of the force, which hermite4 needs: expected \"direct\" or "

@@ -2,6 +2,7 @@
 
 #include "kernels/nbody/cosmos/spectrum.h"
 #include "kernels/nbody/ops.h"
+#include "kernels/nbody/scenario/orbits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,8 +80,24 @@ static const sim_field level_described[] = {COLUMN(level_L, .doc = "bodies of le
 static const sim_table level_table = {
     "levels", "levels that the bodies have at the beginning of a step; with integrate.steps = \"individual\"",
     level_described};
-const sim_table *const nbody_described_tables[] = {&nbody_force_error_table, &level_table, &observe_table,
-                                                   &spectrum_table, NULL};
+static const sim_field event_columns[] = {
+    COLUMN(mergers, .display = SIM_DISPLAY_ALONE, .doc = "mergers since the start"),
+    COLUMN(escapers, .display = SIM_DISPLAY_ALONE, .doc = "escapers since the start"),
+    COLUMN(bodies, .display = SIM_DISPLAY_ALONE, .doc = "bodies left"),
+    COLUMN(last_time, .display = SIM_DISPLAY_NUMBER, .dimension = {0, 0, 1},
+           .doc = "time of the last event; NaN: none yet"),
+    COLUMN(last_body, .display = SIM_DISPLAY_NUMBER, .doc = "id of the body that took up another one, or escaped"),
+    COLUMN(last_other, .display = SIM_DISPLAY_NUMBER, .doc = "id of the body that was taken up; NaN of an escape"),
+    COLUMN(last_speed, .display = SIM_DISPLAY_NUMBER, .dimension = {1, 0, -1},
+           .doc = "relative speed at the touch; of an escaper relative to the centre of mass"),
+    COLUMN(energy, .dimension = ENERGY,
+           .doc = "energy that all events have taken away, by which `error` in the table energy is corrected"),
+    {0}};
+_Static_assert(sizeof event_columns / sizeof *event_columns == NBODY_EVENT_COLUMNS + 1, "as nbody_observe_events");
+const sim_table nbody_events_table = {"events", "bodies that merged or escaped; with merge or escape", event_columns};
+const sim_table *const nbody_described_tables[] = {
+    &nbody_force_error_table, &level_table, &observe_table, &spectrum_table, &nbody_orbits_described,
+    &nbody_events_table,      NULL};
 
 #define LEVEL(number)                                                                                                  \
   { .name = "level_" #number, .type = SIM_REAL, .doc = "bodies with steps of dt / 2^" #number }
@@ -147,8 +164,8 @@ static const sim_table *make_observe(nbody_parameters *p, sim_faults *faults) {
 void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
   const sim_table **table = p->tables;
   for (const sim_table *const *own = nbody_tables; *own != NULL; own++) *table++ = *own;
-  if (p->gravity.solver != NBODY_DIRECT && p->integrate.scheme != NBODY_HERMITE4 && p->pair == NULL &&
-      p->pair_force == NULL)
+  if (p->gravity.solver != NBODY_DIRECT && p->integrate.scheme != NBODY_HERMITE4 &&
+      !nbody_scheme_is_few(p->integrate.scheme) && p->pair == NULL && p->pair_force == NULL)
     *table++ = &nbody_force_error_table;
   if (p->integrate.steps == NBODY_INDIVIDUAL) {
     make_level_table(p);
@@ -156,6 +173,8 @@ void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
   }
   if (p->observe.count > 0 && p->observe.count <= SIM_COLUMNS_MAX) *table++ = make_observe(p, faults);
   if (p->spectrum >= NBODY_SPECTRUM_GRID_MIN && p->spectrum <= NBODY_SPECTRUM_GRID_MAX) *table++ = make_spectrum(p);
+  if (p->orbits != NULL) *table++ = nbody_make_orbit_table(p);
+  if (p->merge || p->escape.given) *table++ = &nbody_events_table;
   *table = NULL;
   if (p->observe.count > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);

@@ -10,6 +10,10 @@ enum { NBODY_TABLE_ENERGY, NBODY_TABLE_LAGRANGIAN };
 /* The table of runs that may take fast multipoles: median, and 99.9 %. */
 extern const sim_table nbody_force_error_table;
 
+/* The table of runs with merge or escape: rows of nbody_observe_events. */
+extern const sim_table nbody_events_table;
+enum { NBODY_EVENT_COLUMNS = 8 };
+
 /* Index of one of the tables of p; -1: the run does not have it. */
 int nbody_table_of(const nbody_parameters *p, const sim_table *table);
 

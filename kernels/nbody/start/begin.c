@@ -1,5 +1,5 @@
 /* Start of a run: its arrays and bodies, and checks of the first force and energy. */
-#include "kernels/nbody/run.h"
+#include "kernels/nbody/few/few.h"
 
 #include "kernels/nbody/cpu/evaluator.h"
 #include "kernels/nbody/physics.h"
@@ -24,6 +24,11 @@ sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) {
   SIM_TRY(sim_buffer_create(backend, run->ops->dtype, 2, shape, &run->velocity));
   SIM_TRY(sim_buffer_create(backend, SIM_F64, 2, shape, &run->acceleration));
   if (run->integrate.scheme == NBODY_HERMITE4) SIM_TRY(sim_buffer_create(backend, SIM_F64, 2, shape, &run->jerk));
+  if (run->few != NULL) {
+    const int64_t numbers = (int64_t)run->few->numbers((double)run->n);
+    SIM_TRY(sim_buffer_create(backend, SIM_F64, 1, &numbers, &run->kept));
+  }
+  if (run->merge) SIM_TRY(sim_buffer_create(backend, SIM_F64, 1, &run->n, &run->radius));
   return SIM_OK;
 }
 
@@ -74,6 +79,25 @@ static void fill_ids(nbody_run *run, const nbody_groups *groups) {
     size_t s = 0;
     while (strcmp(run->species[s].name, groups->group[i].species) != 0) s++;
     for (int64_t k = 0; k < groups->group[i].n; k++) ids[next[s]++] = id++;
+  }
+}
+
+static double radius_of(const nbody_group *group, int64_t k) {
+  if (group->item->schema == &nbody_body_schema) return ((const nbody_body *)group->item->data)->radius;
+  if (group->item->schema != &nbody_each_schema) return 0;
+  const nbody_each *each = group->item->data;
+  return each->radius.rows > 0 ? each->radius.data[k] : 0;
+}
+
+/* Radii in the order of species, with `merge`. */
+static void fill_radii(nbody_run *run, const nbody_groups *groups) {
+  const uint64_t *id = run->id.data;
+  double *radius = run->radius.data;
+  for (int64_t i = 0; i < run->n && radius != NULL; i++) {
+    int64_t k = (int64_t)id[i];
+    const nbody_group *group = groups->group;
+    for (; k >= group->n; group++) k -= group->n;
+    radius[i] = radius_of(group, k);
   }
 }
 
@@ -149,6 +173,8 @@ sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setu
   run->species_count = nbody_groups_species(groups, run->species);
   SIM_TRY(nbody_create_arrays(run, setup));
   fill_ids(run, groups);
+  fill_radii(run, groups);
+  run->events[NBODY_EVENT_BODIES] = (double)run->n;
   SIM_TRY(nbody_bodies_create(p, setup, groups, &bodies));
   sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
   if (status == SIM_OK && p->box.given) wrap_positions(run, p->box.size, &bodies);

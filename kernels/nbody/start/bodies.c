@@ -224,8 +224,9 @@ double nbody_bodies_bytes(const nbody_groups *groups, int threads, double stage)
   return 7 * groups->n * sizeof(double) + fmax(scratch + read, stage);
 }
 
-static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, const nbody_group *which,
-                            double *scratch, nbody_bodies *part) {
+/* `all`: arrays in which the bodies of the groups before are complete. */
+static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, const nbody_groups *groups,
+                            const nbody_group *which, const nbody_bodies *all, double *scratch, nbody_bodies *part) {
   const nbody_maker maker = {p->common.seed, nbody_gravitational_constant(p), p->gravity.softening, setup->threads,
                              setup->isa};
   const sim_schema *schema = which->item->schema;
@@ -255,6 +256,7 @@ static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, c
     SIM_TRY(nbody_make_disk(&maker, data, part));
   if (made) recentre(part, scratch, setup->threads);
   apply_group(data, part);
+  SIM_TRY(nbody_place_on_orbit(maker.G, groups, which, all, part));
   return add_velocity_field(((const nbody_group_fields *)data)->velocity_field, part);
 }
 
@@ -266,14 +268,19 @@ sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup
   sim_status status = SIM_OK;
   if (data == NULL || scratch == NULL) status = sim_no_memory("%zu bodies", n);
   int64_t id = 0;
+  nbody_bodies all = {.n = (int64_t)n, .mass = data};
+  for (size_t c = 0; c < 3 && status == SIM_OK; c++) {
+    all.position[c] = data + (1 + c) * n;
+    all.velocity[c] = data + (4 + c) * n;
+  }
   for (size_t i = 0; i < groups->count && status == SIM_OK; i++) {
     nbody_bodies part = {.n = groups->group[i].n, .id = id, .mass = data + id};
     for (int c = 0; c < 3; c++) {
-      part.position[c] = data + (1 + (size_t)c) * n + id;
-      part.velocity[c] = data + (4 + (size_t)c) * n + id;
+      part.position[c] = all.position[c] + id;
+      part.velocity[c] = all.velocity[c] + id;
     }
     sim_startup("making bodies", (double)i, groups->count > 1 ? (double)groups->count : 0);
-    status = make_part(p, setup, &groups->group[i], scratch, &part);
+    status = make_part(p, setup, groups, &groups->group[i], &all, scratch, &part);
     id += part.n;
   }
   free(scratch);
@@ -281,11 +288,7 @@ sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup
     free(data);
     return status;
   }
-  *out = (nbody_bodies){.n = id, .mass = data};
-  for (int c = 0; c < 3; c++) {
-    out->position[c] = data + (1 + (size_t)c) * n;
-    out->velocity[c] = data + (4 + (size_t)c) * n;
-  }
+  *out = all;
   return SIM_OK;
 }
 

@@ -42,6 +42,11 @@ void nbody_bodies_free(nbody_bodies *bodies);
 /* SIM_ERR_SCENARIO where the sum of all masses is 0, rounded to fp32 if `single`. */
 sim_status nbody_bodies_check_mass(const nbody_bodies *bodies, bool single) SIM_MUST_CHECK;
 
+/* Adds position and velocity of the orbit of `which`, if it has one, to the bodies in `part`; `all`: with the bodies of
+ * all groups before. SIM_ERR_SCENARIO where the primary has no mass, or the orbit is out of range. */
+sim_status nbody_place_on_orbit(double G, const nbody_groups *groups, const nbody_group *which, const nbody_bodies *all,
+                                nbody_bodies *part) SIM_MUST_CHECK;
+
 /* Random draws of one body, of two numbers each (engine/rng.h): the `draw` of sim_rng_uniform and sim_rng_normal. */
 typedef enum nbody_draw {
   NBODY_DRAW_RADIUS, /* uniform: radius; also the first number of the position's direction, or the angle in the disk */

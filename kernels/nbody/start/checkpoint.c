@@ -33,6 +33,28 @@ static sim_status check_positions(const sim_array *position, int64_t n, double b
   return SIM_OK;
 }
 
+/* Bodies that the run began with, of which some may have merged or escaped since. */
+static sim_status bodies_at_start(const sim_frame *saved, int64_t n, uint64_t *out) {
+  const sim_array *events = sim_frame_array(saved, "events");
+  *out = (uint64_t)n;
+  if (events == NULL) return SIM_OK;
+  if (events->dtype != SIM_F64 || events->rank != 1 || events->shape[0] != NBODY_EVENTS)
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's events have another type or shape");
+  const double bodies = ((const double *)events->data)[NBODY_EVENT_BODIES];
+  if (!(bodies >= (double)n && bodies < 0x1p40)) return refuse("events", NBODY_EVENT_BODIES, "is no number of bodies");
+  *out = (uint64_t)bodies;
+  return SIM_OK;
+}
+
+static sim_status check_radii(const sim_array *radius, int64_t n) {
+  if (radius == NULL) return SIM_OK;
+  if (radius->dtype != SIM_F64 || radius->rank != 1 || radius->shape[0] != n)
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's radius has another type or shape");
+  for (int64_t i = 0; i < n; i++)
+    if (!(((const double *)radius->data)[i] >= 0)) return refuse("radius", i, "is negative");
+  return SIM_OK;
+}
+
 static bool is_between(double x, double least, double most) { return x >= least && x <= most; }
 
 static sim_status check_method(const double *x) {
@@ -63,8 +85,11 @@ sim_status nbody_saved_check(const nbody_integrate *integrate, double box, const
   SIM_TRY(sim_frame_check_species(saved, n));
   if (*n < 1) return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no list of bodies");
   const uint64_t *id = sim_frame_array(saved, "id")->data;
+  uint64_t bodies;
+  SIM_TRY(bodies_at_start(saved, *n, &bodies));
   for (int64_t i = 0; i < *n; i++)
-    if (id[i] >= (uint64_t)*n) return refuse("id", i, "is not below the number of bodies");
+    if (id[i] >= bodies) return refuse("id", i, "is not below the number of bodies");
+  SIM_TRY(check_radii(sim_frame_array(saved, "radius"), *n));
   SIM_TRY(check_masses(sim_frame_array(saved, "mass"), *n));
   if (box > 0) SIM_TRY(check_positions(sim_frame_array(saved, "position"), *n, box));
   const sim_array *controller = sim_frame_array(saved, "controller");

@@ -73,6 +73,8 @@ divided "4 7" n=4096 kind=single
 divided "$all" scheme=hermite4
 divided "2 7" scheme=hermite4 soft=0 step=adaptive
 divided "4 7" scheme=yoshida4
+divided "2 3" scheme=ias15 step=adaptive n=40 # a plain loop on each rank
+divided "3" scheme=ias15 step=adaptive n=700 steps=1
 divided "3" step=adaptive
 divided "3 4" law=pair scheme=hermite4 step=adaptive
 divided "3 7" law=box step=individual n=400

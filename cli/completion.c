@@ -39,6 +39,15 @@ static void escaped(const char *text, const char *characters) {
   }
 }
 
+/* Prints the first line of a text inside single quotes of a shell, with a backslash before each of these characters. */
+static void quoted(const char *text, const char *characters) {
+  for (; *text && *text != '\n'; text++) {
+    if (strchr(characters, *text)) putchar('\\');
+    if (*text == '\'') printf("'\\'");
+    putchar(*text);
+  }
+}
+
 /* ---- bash ---- */
 
 /* kind='WORDS', DIR, LUA, or NONE: a value that nobody can guess. */
@@ -121,10 +130,7 @@ static void zsh_option(const cli_option_row *row, const cli_option_help *help) {
            row->value == VALUE_NEEDED ? "+" : "");
   else
     printf("'%s%s[", row->name, row->value == VALUE_NEEDED ? "=" : row->value == VALUE_AFTER_EQUALS ? "=-" : "");
-  for (const char *at = help->text; *at && *at != '\n'; at++) {
-    if (strchr("[]:\\", *at)) putchar('\\');
-    printf(*at == '\'' ? "'\\''" : "%c", *at);
-  }
+  quoted(help->text, "[]:\\");
   printf("]");
   if (row->value == VALUE_NEEDED || row->value == VALUE_AFTER_EQUALS) {
     printf("%s:%s:", row->value == VALUE_AFTER_EQUALS ? ":" : "", row->name + 2);
@@ -137,7 +143,7 @@ static void zsh(void) {
   puts("#compdef sim\n_sim() {\n  local -a commands=(");
   for (int c = 0; c < CLI_COMMAND_ROWS; c++) {
     printf("    '%s:", cli_commands[c].name);
-    for (const char *at = cli_commands[c].purpose; *at; at++) printf(*at == '\'' ? "'\\''" : "%c", *at);
+    quoted(cli_commands[c].purpose, "\\");
     puts("'");
   }
   puts("  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    _files -g '*.lua'\n    return\n  fi\n"

@@ -116,9 +116,11 @@ static void gpu(void) {
         reason);
   else
     say("gpu", ABSENT, "%s; no NVIDIA GPU was found in this machine: runs use the CPU", reason);
-  if (find_program("nvcc", path) || (access("/usr/local/cuda/bin/nvcc", X_OK) == 0))
-    say("gpu", GOOD, "%s: ./dev build makes GPU code",
-        *path && access(path, X_OK) == 0 ? path : "/usr/local/cuda/bin/nvcc");
+  const char *const usual = "/usr/local/cuda/bin/nvcc";
+  if (find_program("nvcc", path))
+    say("gpu", GOOD, "%s: ./dev build makes GPU code", path);
+  else if (access(usual, X_OK) == 0)
+    say("gpu", GOOD, "%s: ./dev build makes GPU code", usual);
   else
     say("gpu", ABSENT, "no nvcc (CUDA toolkit): only a build with GPU code needs it");
 }

@@ -7,6 +7,16 @@ expect 0 "" cmake --install "${BUILD:?}" --strip --prefix "$scratch/first" # deb
 mv first second
 [ -x second/bin/sim ] || fail "no bin/sim"
 ls second/share/sim/scenarios/*.lua >/dev/null || fail "no scenarios"
+# The man page and the completions are what this program prints.
+while read -r file words; do
+  # shellcheck disable=SC2086
+  second/bin/sim $words | cmp -s - "second/share/$file" || fail "share/$file is not what sim $words prints"
+done <<'END'
+man/man1/sim.1 help --man
+bash-completion/completions/sim completion bash
+zsh/site-functions/_sim completion zsh
+fish/vendor_completions.d/sim.fish completion fish
+END
 if command -v readelf >/dev/null && readelf -d second/bin/sim | grep -E 'R(UN)?PATH' | grep -qF "$root"; then
   fail "bin/sim looks for libraries in the source tree"
 fi

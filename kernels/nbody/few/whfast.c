@@ -22,6 +22,8 @@
 enum { COUNT, CLOCKS }; /* kicks made */
 /* Most mass of all other bodies together, over that of the central body. */
 static const double most_mass = 0.1;
+/* Largest acceleration by other forces than that of the Kepler orbit, over the latter, without a warning. */
+static const double most_pull = 0.1;
 /* Steps in the time of an orbit with the angular speed of the pericentre, below which Kepler drifts and kicks resonate
  * (J. Wisdom, AJ 150 (2015) 127). */
 static const double least_steps = 16;
@@ -147,41 +149,36 @@ static void accelerate(const nbody_run *run, const motion *bodies, double t) {
       w->a[c * n + i] = ((const double *)run->acceleration.data)[c * n + (int64_t)w->order[i]];
 }
 
-/* Once, where other bodies pull more than the centre. */
+/* Once, where other forces are no perturbation of the Kepler orbit. */
 static void warn_of_encounter(const nbody_run *run, int64_t i, double t) {
   run->few_work->warned = true;
   sim_log(SIM_LOG_WARN,
-          "whfast: at t = %.9g body %" PRIu64
-          " (id, from 0) is pulled more by other bodies than by the centre: its error is then large; take "
-          "integrate.scheme = \"ias15\"",
-          t, id_of(run, i));
+          "whfast: at t = %.9g other bodies or external forces pull body %" PRIu64
+          " (id, from 0) more than %g times as much as the centre: its error is then large; take integrate.scheme = "
+          "\"ias15\"",
+          t, id_of(run, i), most_pull);
 }
 
 static sim_status kick(const nbody_run *run, motion *bodies, double t, double dt) {
   work *w = run->few_work;
-  const int64_t n = w->n, first = run->laws.external == NULL ? 2 : 1;
-  double centre[3] = {0, 0, 0}, sum = 0;
+  const int64_t n = w->n,
+                first = run->laws.external == NULL ? 2 : 1; /* bodies before: the force of the orbit is left out */
+  double centre[3], sum = 0;
   accelerate(run, bodies, t);
-  for (int64_t i = 0; i < n; i++) {
+  for (int c = 0; c < 3; c++) centre[c] = w->a[c * n];
+  for (int64_t i = 1; i < n; i++) {
     motion *b = &bodies[i];
-    double kepler = 0, rest[3], rest2 = 0;
-    if (i >= first) {
-      const double r2 = b->x[0] * b->x[0] + b->x[1] * b->x[1] + b->x[2] * b->x[2];
-      kepler = run->G * w->inner[i] / (r2 * sqrt(r2));
-    }
+    const double r2 = b->x[0] * b->x[0] + b->x[1] * b->x[1] + b->x[2] * b->x[2];
+    const double kepler = run->G * w->inner[i] / (r2 * sqrt(r2)), taken = i < first ? 0 : kepler;
+    double rest2 = 0;
     for (int c = 0; c < 3; c++) {
-      const double a = i == 0 ? w->a[c * n] : w->a[c * n + i] - centre[c];
+      const double a = w->a[c * n + i] - centre[c], rest = a + taken * b->x[c];
       centre[c] += w->share[i] * a;
-      if (i == 0) continue;
-      rest[c] = a + kepler * b->x[c];
-      rest2 += rest[c] * rest[c];
-      nbody_add(&b->v[c], &b->v_low[c], dt * rest[c]);
+      rest2 += rest * rest;
+      nbody_add(&b->v[c], &b->v_low[c], dt * rest);
     }
-    if (i == 0) continue;
     sum += rest2;
-    if (kepler > 0 && !w->warned &&
-        rest2 > kepler * kepler * (b->x[0] * b->x[0] + b->x[1] * b->x[1] + b->x[2] * b->x[2]))
-      warn_of_encounter(run, i, t);
+    if (rest2 > most_pull * most_pull * kepler * kepler * r2 && !w->warned) warn_of_encounter(run, i, t);
   }
   for (int c = 0; c < 3; c++) nbody_add(&bodies[0].v[c], &bodies[0].v_low[c], dt * centre[c]);
   return isfinite(sum) ? SIM_OK : nbody_few_diverged(run, t, dt);

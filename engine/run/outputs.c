@@ -28,7 +28,7 @@ typedef struct job {
 
 struct sim_outputs {
   sim_run *run;
-  bool device; /* the state is in device memory */
+  bool staged; /* outputs are of a stage: the state is in device memory, or several ranks divide it */
   const sim_table *const *tables;
   size_t columns;
   double *values; /* [SIM_OUTPUTS_WAITING][columns] */
@@ -283,7 +283,7 @@ static int free_stage(const sim_outputs *o, bool whole) {
 static sim_status add_stage(sim_outputs *o, int *stage) {
   const int at = o->stage_count;
   if (at >= o->stage_most) return SIM_OK;
-  sim_status status = sim_stage_create(o->run->backend, &o->view, false, at, &o->stages[at]);
+  sim_status status = sim_stage_create(o->run->backend, o->run->comm, &o->view, false, at, &o->stages[at]);
   if (status == SIM_ERR_NO_MEMORY) {
     o->stage_most = at;
     return SIM_OK;
@@ -321,11 +321,11 @@ static sim_status view(sim_outputs *o) {
 }
 
 sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
-  *out = o->device ? &o->stages[0].frame : &o->view;
+  *out = o->staged ? &o->stages[0].frame : &o->view;
   if (o->shown == o->run->clock.step) return SIM_OK;
   o->shown = -1;
   SIM_TRY(view(o));
-  if (o->device) {
+  if (o->staged) {
     int stage;
     SIM_TRY(wait_for_room(o, true, &stage));
     SIM_TRY(sim_stage_copy(&o->stages[stage], &o->view, true));
@@ -530,7 +530,7 @@ sim_status sim_outputs_end(sim_outputs *o) {
     pthread_join(o->writer, NULL);
     o->running = false;
     const sim_error cause = *sim_error_last();
-    if (o->device && o->run->backend->queue->wait_copies() != SIM_OK) /* copies that a failed writer did not wait for */
+    if (o->run->backend->queue && o->run->backend->queue->wait_copies() != SIM_OK) /* copies that a failed writer did not wait for */
       sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
   }
   return sim_outputs_poll(o);
@@ -552,12 +552,13 @@ static bool any_sink(const sim_run *run, sim_sink_kind kind) {
   return false;
 }
 
-/* The first stage always exists for a device: its state is read at the end of the run. */
+/* The first stage always exists where outputs are of a stage: its state is read at the end of the run. */
 static sim_status create_stages(sim_outputs *o) {
   const sim_run *run = o->run;
   const bool snapshots = any_sink(run, SIM_SINK_SNAPSHOT), checkpoints = any_sink(run, SIM_SINK_CHECKPOINT);
   double bytes = 0;
   SIM_TRY(view(o));
+  o->staged = run->backend->queue != NULL || o->view.divided;
   for (size_t i = 0; i < o->view.array_count; i++)
     if (o->view.arrays[i].field->flags & SIM_IN_SNAPSHOT) bytes += (double)sim_array_bytes(&o->view.arrays[i]);
   o->stage_most = sim_stage_count(bytes, snapshots);
@@ -565,9 +566,9 @@ static sim_status create_stages(sim_outputs *o) {
   for (; o->stage_count < count; o->stage_count++) {
     const int i = o->stage_count;
     sim_stage *stage = &o->stages[i];
-    *stage = (sim_stage){.backend = run->backend, .mark = i};
-    if (i == 0 && !o->device && !checkpoints && !(snapshots && count == 1)) continue; /* created on demand */
-    SIM_TRY(sim_stage_create(run->backend, &o->view, i == 0 && (o->device || checkpoints), i, stage));
+    *stage = (sim_stage){.backend = run->backend, .comm = run->comm, .mark = i};
+    if (i == 0 && !o->staged && !checkpoints && !(snapshots && count == 1)) continue; /* created on demand */
+    SIM_TRY(sim_stage_create(run->backend, run->comm, &o->view, i == 0 && (o->staged || checkpoints), i, stage));
   }
   return SIM_OK;
 }
@@ -580,7 +581,6 @@ sim_status sim_outputs_create(sim_run *run, sim_outputs **out) {
   pthread_cond_init(&o->work, NULL);
   pthread_cond_init(&o->room, NULL);
   o->run = run;
-  o->device = run->backend->queue != NULL;
   o->shown = -1;
   o->last_tick = o->last_flush = sim_wall_clock();
   o->checkpoint_step = run->checkpoint_step;

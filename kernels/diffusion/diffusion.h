@@ -178,7 +178,8 @@ double diffusion_rates_bytes(const diffusion_parameters *p, int threads);
 void diffusion_rates_set(diffusion_rates *rates, const diffusion_step_context *context); /* of the next pass */
 void diffusion_rates_apply(void *rates, const diffusion_piece *piece); /* pointwise work (diffusion_pointwise) */
 
-/* ---- start/: the initial state; real_fields[fields]: host memory, the run's precision, [nz][ny][nx] each ---- */
+/* ---- start/: the initial state; real_fields[fields]: host memory, the run's precision, [nz][ny][nx] each, or this
+ * rank's slab of that ---- */
 
 /* Draws of sim_rng_normal(seed, cell, step, draw): step 0 is the initial state, s + 1 is step s. */
 enum diffusion_draw { DIFFUSION_DRAW_FIELD /* + field: `noise` at step 0, `fluctuation` later */ };
@@ -192,14 +193,14 @@ sim_status diffusion_read_files(const diffusion_parameters *p, const sim_setup *
                                 void *const *real_fields) SIM_MUST_CHECK;
 bool diffusion_has_files(const diffusion_parameters *p);
 /* Removes the wavenumbers that `dealias` cuts, in place; does nothing where it is off. */
-sim_status diffusion_cut(const diffusion_parameters *p, sim_isa isa, int threads,
+sim_status diffusion_cut(const diffusion_parameters *p, const sim_setup *setup,
                          void *const *real_fields) SIM_MUST_CHECK;
-double diffusion_cut_bytes(const diffusion_parameters *p, int threads);
+double diffusion_cut_bytes(const diffusion_parameters *p, const sim_setup *setup);
 /* SIM_ERR_SCENARIO where the rates of the initial state are not finite, or where dt is surely above the scheme's
  * stability limit there. Rates with derivatives are checked by diffusion_check_derived (observe.h). */
-sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, int threads,
+sim_status diffusion_check_rates(const diffusion_parameters *p, const sim_setup *setup,
                                  const void *const *real_fields) SIM_MUST_CHECK;
-sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, int threads,
+sim_status diffusion_check_step(const diffusion_parameters *p, const sim_setup *setup,
                                 const void *const *real_fields) SIM_MUST_CHECK;
 
 /* ---- cpu/pointwise.c, cpu/measure.c ---- */

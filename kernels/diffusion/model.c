@@ -101,15 +101,14 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   ops_of(setup)->plan(p, setup, out);
   if (!setup->saved && diffusion_has_files(p)) sim_plan_add_host(out, "values of a file", sizeof(double) * cells);
   if (!setup->saved && diffusion_dealias(&p->integrate) > 0)
-    sim_plan_add_host(out, "cut of the first state", diffusion_cut_bytes(p, setup->threads));
+    sim_plan_add_host(out, "cut of the first state", diffusion_cut_bytes(p, setup));
   const diffusion_slab slab = diffusion_own_slab(&grid, diffusion_single(p), setup->comm);
   const bool whole = setup->comm->size == 1;
   const double slab_cells = (double)(slab.end - slab.first) * (double)diffusion_plane_cells(&grid);
   sim_plan_add(out, "fields for outputs", fields * number * (whole ? cells : slab_cells));
   if (diffusion_resolution_bytes(p) > 0)
     sim_plan_add_host(out, "lines of cells for the resolution", diffusion_resolution_bytes(p));
-  if (out->space != SIM_SPACE_HOST || (!whole && !setup->saved))
-    sim_plan_add_host(out, "fields at the start", fields * number * cells);
+  if (out->space != SIM_SPACE_HOST) sim_plan_add_host(out, "fields at the start", fields * number * cells);
   if (diffusion_observer_bytes(p, setup->threads) > 0)
     sim_plan_add_host(out, "observed fields",
                       diffusion_observer_bytes(p, setup->threads) +
@@ -136,22 +135,17 @@ static void *part(const sim_buffer *buffer, int field) {
   return (char *)buffer->data + (size_t)field * (size_t)buffer->shape[1] * sim_dtype_size(buffer->dtype);
 }
 
-/* Creates the initial state on the host. Several ranks create it whole, and keep their slabs. */
+/* Creates the initial state on the host. */
 static sim_status begin(diffusion_run *run, const sim_setup *setup) {
   const sim_buffer *real = run->ops->real(run->work);
   sim_buffer host = *real;
   void *fields[DIFFUSION_FIELDS];
-  const bool there = real->space != SIM_SPACE_HOST, divided = run->comm->size > 1;
-  const int64_t whole[2] = {run->fields, run->cells};
-  if (there || divided) SIM_TRY(sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, whole, &host));
+  const bool there = real->space != SIM_SPACE_HOST;
+  if (there) SIM_TRY(sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &host));
   for (int f = 0; f < run->fields; f++) fields[f] = part(&host, f);
   sim_status status = diffusion_start(run->p, setup, fields);
-  const size_t size = sim_dtype_size(real->dtype), own = (size_t)real->shape[1] * size;
-  const size_t before = (size_t)(run->slab.first * diffusion_plane_cells(&run->grid)) * size;
-  for (int f = 0; status == SIM_OK && divided && f < run->fields; f++)
-    memcpy(part(real, f), (const char *)fields[f] + before, own);
   if (status == SIM_OK && there) status = setup->backend->copy(real->data, host.data, sim_buffer_bytes(real));
-  if (there || divided) sim_buffer_destroy(&host);
+  if (there) sim_buffer_destroy(&host);
   return status == SIM_OK ? run->ops->load(run->work) : status;
 }
 
@@ -334,14 +328,13 @@ static sim_status check_resolution(diffusion_run *run, const sim_clock *clock) {
 static sim_status copy_fields(diffusion_run *run) {
   const sim_buffer *real = run->ops->real(run->work);
   if (run->comm->size == 1) return run->backend->copy(run->host.data, real->data, sim_buffer_bytes(real));
-  const size_t plane = (size_t)diffusion_plane_cells(&run->grid) * sim_dtype_size(real->dtype);
-  size_t ends[SIM_RANKS_MAX];
-  for (int r = 0; r < run->comm->size; r++)
-    ends[r] = (size_t)diffusion_slab_of(&run->grid, diffusion_single(run->p), run->comm, r).end * plane;
+  const bool single = diffusion_single(run->p);
+  const size_t row = (size_t)run->grid.n[0] * sim_dtype_size(real->dtype);
+  const grid_range rows = diffusion_own_rows(&run->grid, single, run->comm);
   for (int f = 0; f < run->fields; f++) {
     char *whole = part(&run->host, f);
-    memcpy(whole + (size_t)run->slab.first * plane, part(real, f), (size_t)(run->slab.end - run->slab.first) * plane);
-    SIM_TRY(sim_comm_gather_parts(run->comm, whole, ends));
+    memcpy(whole + (size_t)rows.first * row, part(real, f), (size_t)(rows.end - rows.first) * row);
+    SIM_TRY(diffusion_gather_rows(&run->grid, single, run->comm, row, whole));
   }
   return SIM_OK;
 }

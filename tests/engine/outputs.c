@@ -663,7 +663,7 @@ static void a_state_may_grow(void **state) {
   sim_array array = {.field = &field, .dtype = SIM_F64, .rank = 1, .shape = {4}, .data = data, .room = 50 * 8};
   const sim_frame view = {.arrays = &array, .array_count = 1, .species = &species, .species_count = 1};
   sim_stage stage;
-  assert_int_equal(sim_stage_create(&fake_device, &view, true, 0, &stage), SIM_OK);
+  assert_int_equal(sim_stage_create(&fake_device, NULL, &view, true, 0, &stage), SIM_OK);
   const void *first = stage.host;
   for (int64_t n = 40; n <= 100; n += 60) { /* within its room; then with more room */
     array.shape[0] = n;

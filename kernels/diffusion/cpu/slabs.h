@@ -34,6 +34,12 @@ static inline int64_t diffusion_plane_cells(const grid_shape *grid) {
   return grid->rank == 3 ? grid->n[0] * grid->n[1] : grid->n[0];
 }
 
+/* Rows of cells of this rank's slab. */
+grid_range diffusion_own_rows(const grid_shape *grid, bool single, const sim_comm *comm);
+/* Gathers rows[nz ny] of `bytes` each, of which every rank has those of its slab; then all have all. */
+sim_status diffusion_gather_rows(const grid_shape *grid, bool single, const sim_comm *comm, size_t bytes,
+                                 void *rows) SIM_MUST_CHECK;
+
 /* Numbers that a field takes: whole, in a slab, and in columns. The last slab includes what a field has behind its last
  * plane. */
 double diffusion_field_numbers(const grid_shape *grid, bool single);

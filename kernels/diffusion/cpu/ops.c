@@ -65,9 +65,8 @@ static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab
   out->most_ranks = (int)fmin(strips, SIM_RANKS_MAX);
   if (comm->size == 1) return;
   if (slab->turned) {
-    const double received = diffusion_turn_numbers(&grid, single, comm) * number;
-    out->bytes_received = turns_of(p) * fields * received;
-    out->exchanges = 2 * turns_of(p) * fields; /* swap agrees on its length first */
+    out->bytes_received = turns_of(p) * fields * diffusion_turn_received(&grid, single, comm) * number;
+    out->exchanges = turns_of(p) * fields * 2 * diffusion_turn_rounds(&grid, single, comm); /* a swap waits twice */
   }
   out->exchanges += 1 + (diffusion_adaptive(p) ? 3 * fields : 0);
 }

@@ -23,7 +23,7 @@ static int64_t row_stride(const grid_shape *grid, bool single) {
   return odd(fft_row_points(grid->n[X], packing_of(grid), single));
 }
 
-static int64_t plane_stride(const grid_shape *grid, bool single) {
+int64_t diffusion_plane_stride(const grid_shape *grid, bool single) {
   const int64_t row = row_stride(grid, single);
   return grid->rank == 3 ? odd(grid->n[Y] * row) : row;
 }
@@ -54,7 +54,7 @@ diffusion_slab diffusion_slab_of(const grid_shape *grid, bool single, const sim_
   s.first = s.first < s.end ? s.first : s.end;
   s.turned = of.size > 1 && grid->rank > 1 && !grid_is_member_axis(grid, grid->rank - 1);
   s.backs = s.turned ? back : s.end - s.first;
-  s.stride = plane_stride(grid, single);
+  s.stride = diffusion_plane_stride(grid, single);
   if (!s.turned) return s;
   int64_t *const first = grid->rank == 3 ? &s.middle_first : &s.group_first;
   int64_t *const last = grid->rank == 3 ? &s.middle_end : &s.group_end;
@@ -66,7 +66,7 @@ diffusion_slab diffusion_slab_of(const grid_shape *grid, bool single, const sim_
 }
 
 double diffusion_slab_numbers(const grid_shape *grid, bool single, const diffusion_slab *s) {
-  const double plane = (double)plane_stride(grid, single) * 2 * fft_group(single);
+  const double plane = (double)diffusion_plane_stride(grid, single) * 2 * fft_group(single);
   const double own = plane * (double)(s->end - s->first);
   if (s->first == s->end || s->end < back_count(grid)) return own;
   return own + diffusion_field_numbers(grid, single) - plane * (double)back_count(grid);
@@ -88,7 +88,7 @@ double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex
 }
 
 double diffusion_slab_begin(const grid_shape *grid, bool single, const diffusion_slab *s) {
-  return (double)s->first * (double)plane_stride(grid, single) * 2 * fft_group(single);
+  return (double)s->first * (double)diffusion_plane_stride(grid, single) * 2 * fft_group(single);
 }
 
 double diffusion_scale(const grid_shape *grid) {
@@ -220,7 +220,7 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   s->back_first = s->slab.turned ? 0 : s->slab.first;
   s->row_points = fft_row_points(grid->n[X], s->packing, single);
   s->row_stride = row_stride(grid, single);
-  s->plane_stride = plane_stride(grid, single);
+  s->plane_stride = diffusion_plane_stride(grid, single);
   s->column_bytes = (size_t)round_up(column_size(grid));
   s->work_bytes = (size_t)round_up(work_size(grid));
   s->plane_bytes = (size_t)plane_size(grid, single);

@@ -50,14 +50,17 @@ void diffusion_planes_load(diffusion_spectral *spectral, const void *const *real
 void diffusion_planes_store(diffusion_spectral *spectral, const void *const *fields, void *const *real_fields,
                             diffusion_pointwise *work, void *context);
 
-/* Exchanges a field between the ranks: from slab[end - first][plane] to columns[back][stride], and back. sent: scratch of
- * diffusion_turn_numbers numbers. All ranks call it. Does nothing on fields that need no turn. */
-sim_status diffusion_turn(diffusion_spectral *spectral, const void *slab, void *columns, void *sent) SIM_MUST_CHECK;
+/* Exchanges a field between the ranks: from slab[end - first][plane] to columns[back][stride], and back. All ranks call
+ * it. scratch: diffusion_turn_numbers numbers. Does nothing where slab and columns are the same. */
+sim_status diffusion_turn(diffusion_spectral *spectral, const void *slab, void *columns, void *scratch) SIM_MUST_CHECK;
 sim_status diffusion_turn_back(diffusion_spectral *spectral, const void *columns, void *slab,
-                               void *received) SIM_MUST_CHECK;
+                               void *scratch) SIM_MUST_CHECK;
+double diffusion_turn_numbers(const grid_shape *grid, bool single, const sim_comm *comm);
+/* A turn's exchanges between all ranks, and numbers that this rank receives from all others in it. */
+double diffusion_turn_rounds(const grid_shape *grid, bool single, const sim_comm *comm);
+double diffusion_turn_received(const grid_shape *grid, bool single, const sim_comm *comm);
 /* Copies the rank's columns of a whole field, which are coefficients. */
 void diffusion_take_columns(const diffusion_spectral *spectral, const void *field, void *columns);
-double diffusion_turn_numbers(const grid_shape *grid, bool single, const sim_comm *comm);
 
 /* The pass over columns. arrays[field][array]: [0] is mixed, or holds coefficients where the stage does not
  * transform; tables[field][table]. */

@@ -530,7 +530,8 @@ sim_status sim_outputs_end(sim_outputs *o) {
     pthread_join(o->writer, NULL);
     o->running = false;
     const sim_error cause = *sim_error_last();
-    if (o->run->backend->queue && o->run->backend->queue->wait_copies() != SIM_OK) /* copies that a failed writer did not wait for */
+    if (o->run->backend->queue &&
+        o->run->backend->queue->wait_copies() != SIM_OK) /* copies that a failed writer did not wait for */
       sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
   }
   return sim_outputs_poll(o);
@@ -552,6 +553,13 @@ static bool any_sink(const sim_run *run, sim_sink_kind kind) {
   return false;
 }
 
+/* Bytes of an array, of all ranks together. */
+static double whole_bytes(const sim_array *array) {
+  double bytes = (double)sim_dtype_size(array->dtype);
+  for (int i = 0; i < array->rank; i++) bytes *= (double)array->global[i];
+  return bytes;
+}
+
 /* The first stage always exists where outputs are of a stage: its state is read at the end of the run. */
 static sim_status create_stages(sim_outputs *o) {
   const sim_run *run = o->run;
@@ -560,7 +568,8 @@ static sim_status create_stages(sim_outputs *o) {
   SIM_TRY(view(o));
   o->staged = run->backend->queue != NULL || o->view.divided;
   for (size_t i = 0; i < o->view.array_count; i++)
-    if (o->view.arrays[i].field->flags & SIM_IN_SNAPSHOT) bytes += (double)sim_array_bytes(&o->view.arrays[i]);
+    if (o->view.arrays[i].field->flags & SIM_IN_SNAPSHOT)
+      bytes += o->view.divided ? whole_bytes(&o->view.arrays[i]) : (double)sim_array_bytes(&o->view.arrays[i]);
   o->stage_most = sim_stage_count(bytes, snapshots);
   const int count = o->stage_most < SIM_STAGES_FIRST ? o->stage_most : SIM_STAGES_FIRST;
   for (; o->stage_count < count; o->stage_count++) {

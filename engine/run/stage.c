@@ -18,14 +18,17 @@ int sim_stage_count(double snapshot_bytes, bool snapshots) {
          (int)fmax(fmin(SIM_STAGES_FIRST - 1, 256 * mebibyte / bytes), fmin(SIM_STAGES_MAX - 1, 64 * mebibyte / bytes));
 }
 
-void sim_stage_plan(const sim_backend *backend, bool snapshots, bool checkpoints, sim_plan *plan) {
+void sim_stage_plan(const sim_backend *backend, const sim_comm *comm, bool snapshots, bool checkpoints,
+                    sim_plan *plan) {
   const int more = sim_stage_count(plan->snapshot_bytes, snapshots) - 1;
   const bool device = backend->queue != NULL;
   double first = snapshots ? plan->snapshot_bytes : 0;
-  if (checkpoints || device) first = plan->checkpoint_bytes + plan->unsaved_bytes; /* a whole state */
+  if (checkpoints || device || plan->divided) /* a whole state */
+    first = plan->checkpoint_bytes + plan->unsaved_bytes;
   if (device) sim_plan_add(plan, "staged for output", plan->staged_bytes * (1 + more));
   if (first + more * plan->snapshot_bytes > 0)
     sim_plan_add_host(plan, device ? "pinned for output" : "staged for output", first + more * plan->snapshot_bytes);
+  if (plan->divided) plan->first_bytes += (first + more * plan->snapshot_bytes) * (1 - 1.0 / comm->size);
 }
 
 /* The array as this rank stages it. */

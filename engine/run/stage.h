@@ -13,8 +13,8 @@ enum { SIM_STAGES_FIRST = 8, SIM_STAGES_MAX = SIM_MARKS };
 typedef struct sim_stage {
   const sim_backend *backend;
   const sim_comm *comm; /* ranks of the run; NULL: one */
-  bool whole; /* holds all arrays; else those with SIM_IN_SNAPSHOT */
-  int mark;   /* mark of the queue for the copies into this stage */
+  bool whole;           /* holds all arrays; else those with SIM_IN_SNAPSHOT */
+  int mark;             /* mark of the queue for the copies into this stage */
   void *device, *host;
   size_t device_bytes, host_bytes;
   sim_array arrays[SIM_ARRAYS_MAX];
@@ -28,7 +28,7 @@ int sim_stage_count(double snapshot_bytes, bool snapshots);
 
 /* Adds the memory of the stages to the plan, from its bytes of snapshots and checkpoints. After sim_model.plan;
  * `snapshots`, `checkpoints`: whether the run writes any. */
-void sim_stage_plan(const sim_backend *backend, bool snapshots, bool checkpoints, sim_plan *plan);
+void sim_stage_plan(const sim_backend *backend, const sim_comm *comm, bool snapshots, bool checkpoints, sim_plan *plan);
 
 /* Allocates a stage for states of the size of `view`, or of its arrays' room where larger. sim_stage_copy allocates
  * anew when a state has grown beyond that. SIM_ERR_NO_MEMORY. */

@@ -218,17 +218,17 @@ void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, i
 typedef struct diffusion_statistics {
   double mean, variance, least, greatest, mass;
 } diffusion_statistics;
-/* A field's shape, the ranks that divide it, and scratch: partial[blocks of the whole field], and on several ranks
- * moved[cells of the slab + SIM_REDUCE_BLOCK] in the run's precision; together diffusion_measure_bytes. */
+/* A field's shape, the ranks that divide it, and scratch: partial[blocks of the whole field], and block[SIM_REDUCE_BLOCK]
+ * in the run's precision; together at most diffusion_measure_bytes. */
 typedef struct diffusion_measured {
   grid_shape grid;
   bool single;
   const sim_comm *comm;
   double *partial;
-  void *moved;
+  void *block;
   int threads;
 } diffusion_measured;
-double diffusion_measure_bytes(const grid_shape *grid, bool single, const sim_comm *comm);
+double diffusion_measure_bytes(const grid_shape *grid);
 /* values[cells of the slab], host memory. All ranks call it, and have the same result. */
 sim_status diffusion_measure(const diffusion_measured *measured, const void *values,
                              diffusion_statistics *out) SIM_MUST_CHECK;

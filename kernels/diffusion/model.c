@@ -114,6 +114,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
                       diffusion_observer_bytes(p, setup->threads) +
                           (out->space == SIM_SPACE_HOST && whole ? 0 : fields * number * cells));
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = fields * number * cells;
+  out->divided = !whole;
   out->work_per_step = cells * fields;
   out->t_end = p->integrate.t_end;
   out->steps = diffusion_adaptive(p) ? NAN : (double)diffusion_steps(&p->integrate);

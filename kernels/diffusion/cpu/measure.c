@@ -1,5 +1,5 @@
-/* Statistics of a real field, which ranks may divide. Sums run over blocks of the whole field. A rank adds up the blocks
- * that begin in its slab, for which it gets the first cells of the next slabs. */
+/* Statistics of a real field, which ranks may divide. Sums run over blocks of the whole field. A rank adds up the
+ * blocks that begin in its slab, the last of which may need cells of the next slabs. */
 #include "kernels/diffusion/diffusion.h"
 
 #include "engine/reduce.h"
@@ -21,11 +21,12 @@ static range blocks_of(const diffusion_measured *m, int rank) {
   const range cells = cells_of(m, rank);
   return (range){(int64_t)sim_reduce_blocks((size_t)cells.first), (int64_t)sim_reduce_blocks((size_t)cells.end)};
 }
-/* The cells of a rank's blocks. */
-static range measured_of(const diffusion_measured *m, int rank) {
-  const range blocks = blocks_of(m, rank);
-  const int64_t all = grid_cells(&m->grid), end = blocks.end * SIM_REDUCE_BLOCK;
-  return (range){blocks.first * SIM_REDUCE_BLOCK, end < all ? end : all};
+/* The last of a rank's blocks, if it ends in another slab; else nothing. */
+static range crossing_of(const diffusion_measured *m, int rank) {
+  const range blocks = blocks_of(m, rank), cells = cells_of(m, rank);
+  const int64_t all = grid_cells(&m->grid), first = (blocks.end - 1) * SIM_REDUCE_BLOCK;
+  const int64_t end = first + SIM_REDUCE_BLOCK < all ? first + SIM_REDUCE_BLOCK : all;
+  return blocks.first < blocks.end && end > cells.end ? (range){first, end} : (range){0, 0};
 }
 static range common(range a, range b) {
   const range both = {a.first > b.first ? a.first : b.first, a.end < b.end ? a.end : b.end};
@@ -34,36 +35,30 @@ static range common(range a, range b) {
 
 static size_t number_size(bool single) { return single ? sizeof(float) : sizeof(double); }
 
-double diffusion_measure_bytes(const grid_shape *grid, bool single, const sim_comm *comm) {
-  const double slab = diffusion_own_slab(grid, single, comm).end - diffusion_own_slab(grid, single, comm).first;
+double diffusion_measure_bytes(const grid_shape *grid) {
   const double blocks = ceil(grid_cells_wanted(grid) / SIM_REDUCE_BLOCK);
-  const double moved = slab * (double)diffusion_plane_cells(grid) + SIM_REDUCE_BLOCK;
-  return sizeof(double) * blocks + (comm->size > 1 ? moved * (double)number_size(single) : 0);
+  return sizeof(double) * (blocks + SIM_REDUCE_BLOCK);
 }
 
-/* Moves cells between ranks: `values` of the slab to m->moved of the blocks. */
-static sim_status move_cells(const diffusion_measured *m, const char *values) {
+/* Gets the cells of the block that ends in another slab, and sends those of others: values of the slab. */
+static sim_status complete_block(const diffusion_measured *m, const char *values) {
   const size_t size = number_size(m->single);
-  const range own = cells_of(m, m->comm->rank), wanted = measured_of(m, m->comm->rank), stay = common(own, wanted);
+  const range own = cells_of(m, m->comm->rank), block = crossing_of(m, m->comm->rank), stay = common(own, block);
   sim_piece pieces[SIM_RANKS_MAX];
   size_t count = 0;
-  char *moved = m->moved;
   if (stay.first < stay.end)
-    memcpy(moved + (size_t)(stay.first - wanted.first) * size, values + (size_t)(stay.first - own.first) * size,
-           (size_t)(stay.end - stay.first) * size);
+    memcpy(m->block, values + (size_t)(stay.first - own.first) * size, (size_t)(stay.end - stay.first) * size);
   for (int r = 0; r < m->comm->size; r++) {
-    if (r == m->comm->rank) continue;
-    const range out = common(own, measured_of(m, r)), in = common(cells_of(m, r), wanted);
-    if (out.first == out.end && in.first == in.end) continue;
+    const range out = common(own, crossing_of(m, r)), in = common(cells_of(m, r), block);
+    if (r == m->comm->rank || (out.first == out.end && in.first == in.end)) continue;
     pieces[count++] = (sim_piece){.rank = r,
-                                  .in = values + (out.end > out.first ? (size_t)(out.first - own.first) * size : 0),
+                                  .in = out.first < out.end ? values + (size_t)(out.first - own.first) * size : values,
                                   .in_bytes = (size_t)(out.end - out.first) * size,
-                                  .out = moved + (in.end > in.first ? (size_t)(in.first - wanted.first) * size : 0),
+                                  .out = (char *)m->block + (in.first < in.end ? (size_t)(in.first - block.first) : 0) * size,
                                   .out_bytes = (size_t)(in.end - in.first) * size};
   }
   return m->comm->ops->swap(m->comm, pieces, count);
 }
-
 
 /* Sum of the values of a block, or of the squares of their differences from `about`. */
 static double block_sum(const void *values, bool single, int64_t count, bool squares, double about) {
@@ -75,15 +70,18 @@ static double block_sum(const void *values, bool single, int64_t count, bool squ
   return sim_reduce_tree(lanes, SIM_REDUCE_LANES);
 }
 
-/* *out: sum over the whole field; values[cells of the rank's blocks]. */
+/* *out: sum over the whole field; values of the slab. */
 static sim_status total(const diffusion_measured *m, const char *values, bool squares, double about, double *out) {
-  const range own = blocks_of(m, m->comm->rank), cells = measured_of(m, m->comm->rank);
+  const range own = blocks_of(m, m->comm->rank), cells = cells_of(m, m->comm->rank);
+  const range crossing = crossing_of(m, m->comm->rank);
   size_t ends[SIM_RANKS_MAX];
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (own.end - own.first > 8 && m->threads > 1)
   for (int64_t b = own.first; b < own.end; b++) {
     const int64_t first = b * SIM_REDUCE_BLOCK, left = cells.end - first;
-    m->partial[b] = block_sum(values + (size_t)(first - cells.first) * number_size(m->single), m->single,
-                              left < SIM_REDUCE_BLOCK ? left : SIM_REDUCE_BLOCK, squares, about);
+    const bool crosses = crossing.first < crossing.end && first == crossing.first;
+    const int64_t count = crosses ? crossing.end - first : left < SIM_REDUCE_BLOCK ? left : SIM_REDUCE_BLOCK;
+    const char *from = crosses ? m->block : values + (size_t)(first - cells.first) * number_size(m->single);
+    m->partial[b] = block_sum(from, m->single, count, squares, about);
   }
   for (int r = 0; r < m->comm->size; r++) ends[r] = (size_t)blocks_of(m, r).end * sizeof(double);
   SIM_TRY(sim_comm_gather_parts(m->comm, m->partial, ends));
@@ -100,16 +98,12 @@ sim_status diffusion_measure(const diffusion_measured *m, const void *values, di
   const range own = cells_of(m, m->comm->rank);
   const double cells = (double)grid_cells(&m->grid);
   diffusion_statistics s = {.least = INFINITY, .greatest = -INFINITY};
-  const char *blocks = values;
   double sum, extremes[SIM_RANKS_MAX][2];
-  if (m->comm->size > 1) {
-    SIM_TRY(move_cells(m, values));
-    blocks = m->moved;
-  }
-  SIM_TRY(total(m, blocks, false, 0, &sum));
+  if (m->comm->size > 1) SIM_TRY(complete_block(m, values));
+  SIM_TRY(total(m, values, false, 0, &sum));
   s.mean = sum / cells;
   s.mass = sum * grid_cell_volume(&m->grid);
-  SIM_TRY(total(m, blocks, true, s.mean, &sum));
+  SIM_TRY(total(m, values, true, s.mean, &sum));
   s.variance = sum / cells;
   for (int64_t i = 0; i < own.end - own.first; i++) {
     const double value = grid_number(values, m->single, i);

@@ -11,6 +11,7 @@
 #include "engine/reduce.h"
 #include "kernels/diffusion/modes.cuh"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +26,11 @@ struct diffusion_work {
   sim_buffer array[DIFFUSION_ARRAYS], gradients, table[DIFFUSION_TABLES], real;
   const sim_comm *comm;
   diffusion_slab slab;
-  /* Where columns differ from slabs: those of the mixed fields and derivatives, what one turn sends, and fields of a slab
-   * that arrays of columns are turned to. */
+  /* Where columns differ from slabs: those of the mixed fields and derivatives, what one turn sends, and fields of a
+   * slab that arrays of columns are turned to. */
   sim_buffer columns, sent, turned;
   sim_buffer lines; /* several ranks: [1 + ranks][numbers of the longest lines] */
-  sim_buffer partial, moved;
+  sim_buffer partial, block;
   diffusion_measured measured;
   diffusion_coupled *coupled; /* cross diffusion: matrices instead of tables; else NULL */
   sim_buffer column;          /* and the transformed columns */
@@ -42,8 +43,11 @@ struct diffusion_work {
 };
 
 /* Fields and derivatives that a turn back exchanges after the inverse transforms of a stage. */
-static int inputs_of(const diffusion_parameters *p) {
-  return (int)p->fields.count + diffusion_gradients_of(p).count;
+static int inputs_of(const diffusion_parameters *p) { return (int)p->fields.count + diffusion_gradients_of(p).count; }
+
+/* Whether arrays of columns are turned back to slabs (states and errors), or slabs of noise to columns. */
+static bool turns_arrays(const diffusion_parameters *p) {
+  return diffusion_method_of(p)->arrays > 0 || diffusion_fluctuates(p);
 }
 
 /* Turns of one field in a step. */
@@ -60,9 +64,12 @@ static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab
   const grid_shape grid = diffusion_grid_of(p);
   const bool single = diffusion_single(p);
   const double fields = (double)p->fields.count, number = single ? sizeof(float) : sizeof(double);
-  const double strips = grid.rank == 3 ? (double)grid.n[2]
-                        : grid.rank == 2 ? ceil((double)grid.n[1] / (2 * fft_group(single))) : 1;
+  const double strips = grid.rank == 3   ? (double)grid.n[2]
+                        : grid.rank == 2 ? ceil((double)grid.n[1] / (2 * fft_group(single)))
+                                         : 1;
   out->most_ranks = (int)fmin(strips, SIM_RANKS_MAX);
+  out->parts = (int)fmin(strips, INT_MAX);
+  out->work_rate_guess *= sim_plan_shares(out, comm->size);
   if (comm->size == 1) return;
   if (slab->turned) {
     out->bytes_received = turns_of(p) * fields * diffusion_turn_received(&grid, single, comm) * number;
@@ -84,10 +91,10 @@ static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan
   sim_plan_add(out, "transformed fields", fields * field);
   sim_plan_add(out, "arrays of the scheme", fields * column * (method->arrays + diffusion_fluctuates(p)));
   if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
-  if (slab.turned) {
+  if (slab.turned)
     sim_plan_add(out, "exchanged fields",
-                 column * inputs_of(p) + number * diffusion_turn_numbers(&grid, single, setup->comm) + fields * field);
-  }
+                 column * inputs_of(p) + number * diffusion_turn_numbers(&grid, single, setup->comm) +
+                     (turns_arrays(p) ? fields * field : 0));
   const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   if (diffusion_crossed(p)) {
     sim_plan_add(out, "matrices of the scheme", diffusion_coupled_bytes(p, &slab, slots));
@@ -98,7 +105,7 @@ static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan
   sim_plan_add(out, "transforms",
                diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, single, setup->threads));
   sim_plan_add(out, "rates", diffusion_rates_bytes(p, setup->threads));
-  sim_plan_add(out, "statistics", diffusion_measure_bytes(&grid, single, setup->comm));
+  sim_plan_add(out, "statistics", diffusion_measure_bytes(&grid));
   if (setup->comm->size > 1)
     sim_plan_add(out, "lines of all ranks", diffusion_lines_bytes(&grid, single) * (setup->comm->size + 1));
   out->checkpoint_bytes = fields * number * diffusion_field_numbers(&grid, single);
@@ -118,7 +125,7 @@ static void destroy(diffusion_work **work) {
   for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
   sim_buffer_destroy(&w->gradients);
   sim_buffer_destroy(&w->real);
-  sim_buffer *const others[] = {&w->columns, &w->sent, &w->turned, &w->lines, &w->partial, &w->moved};
+  sim_buffer *const others[] = {&w->columns, &w->sent, &w->turned, &w->lines, &w->partial, &w->block};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) sim_buffer_destroy(others[i]);
   free(w);
   *work = NULL;
@@ -142,22 +149,25 @@ static sim_status create_array(const diffusion_work *w, const sim_setup *setup, 
 static sim_status create_exchange(diffusion_work *w, const sim_setup *setup) {
   const size_t size = w->single ? sizeof(float) : sizeof(double);
   if (w->comm->size == 1) return SIM_OK;
-  SIM_TRY(create_array(w, setup, w->comm->size + 1, diffusion_lines_bytes(&w->grid, w->single) / (double)size, &w->lines));
-  SIM_TRY(create_array(w, setup, 1, (double)(w->end - w->first) + SIM_REDUCE_BLOCK, &w->moved));
+  SIM_TRY(
+      create_array(w, setup, w->comm->size + 1, diffusion_lines_bytes(&w->grid, w->single) / (double)size, &w->lines));
   if (!w->slab.turned) return SIM_OK;
-  SIM_TRY(create_array(w, setup, inputs_of(w->p), diffusion_column_numbers(&w->grid, w->single, &w->slab), &w->columns));
+  SIM_TRY(
+      create_array(w, setup, inputs_of(w->p), diffusion_column_numbers(&w->grid, w->single, &w->slab), &w->columns));
   SIM_TRY(create_array(w, setup, 1, diffusion_turn_numbers(&w->grid, w->single, w->comm), &w->sent));
+  if (!turns_arrays(w->p)) return SIM_OK;
   return create_array(w, setup, w->fields, diffusion_slab_numbers(&w->grid, w->single, &w->slab), &w->turned);
 }
 
 static sim_status create_measured(diffusion_work *w, const sim_setup *setup) {
   const double blocks = (double)sim_reduce_blocks((size_t)grid_cells(&w->grid));
+  SIM_TRY(create_array(w, setup, 1, SIM_REDUCE_BLOCK, &w->block));
   SIM_TRY(sim_buffer_create(setup->backend, SIM_F64, 1, (int64_t[]){(int64_t)blocks}, &w->partial));
   w->measured = (diffusion_measured){.grid = w->grid,
                                      .single = w->single,
                                      .comm = w->comm,
                                      .partial = w->partial.data,
-                                     .moved = w->moved.data,
+                                     .block = w->block.data,
                                      .threads = w->threads};
   return SIM_OK;
 }
@@ -176,8 +186,8 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
     SIM_TRY(create_array(w, setup, w->fields, column, &w->column));
   }
   for (int t = 0; t < w->method.tables && !w->coupled; t++)
-    SIM_TRY(create_array(w, setup, w->fields * slots,
-                         diffusion_table_numbers(&w->grid, w->single, unfolded, &w->slab), &w->table[t]));
+    SIM_TRY(create_array(w, setup, w->fields * slots, diffusion_table_numbers(&w->grid, w->single, unfolded, &w->slab),
+                         &w->table[t]));
   SIM_TRY(create_array(w, setup, w->fields, (double)(w->end - w->first), &w->real));
   if (gradients > 0) {
     SIM_TRY(create_array(w, setup, gradients, field, &w->gradients));
@@ -225,8 +235,8 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   w->end = w->slab.end * diffusion_plane_cells(&w->grid);
   w->method = diffusion_method_with(p, diffusion_scale(&w->grid));
   const diffusion_gradients gradients = diffusion_gradients_of(p);
-  sim_status status =
-      diffusion_spectral_create(&w->grid, w->comm, w->fields, &gradients, w->single, setup->isa, w->threads, &w->spectral);
+  sim_status status = diffusion_spectral_create(&w->grid, w->comm, w->fields, &gradients, w->single, setup->isa,
+                                                w->threads, &w->spectral);
   if (status == SIM_OK) status = create_arrays(w, setup);
   if (status == SIM_OK) status = create_rates(w, setup);
   if (status == SIM_OK && diffusion_adaptive(p)) status = diffusion_norm_create(w->spectral, &w->norm);

@@ -2,8 +2,8 @@
  * parts of a field, between which a turn exchanges:
  *
  *   slab:     planes first <= i < end, whole: [end - first][plane]. With two axes, rows.
- *   columns:  points of all planes: [back][stride], of rows middle_first <= y < middle_end with three axes, and of points
- *             group_first <= x < group_end of the rows with two.
+ *   columns:  points of all planes: [back][stride], of rows middle_first <= y < middle_end with three axes, and of
+ * points group_first <= x < group_end of the rows with two.
  *
  * Each line is transformed whole by one rank, beside the same lines as on one rank, so that no bit depends on their
  * number. One rank has the whole field in both passes. Members of an ensemble are not transformed along their axis, so

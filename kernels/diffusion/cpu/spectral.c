@@ -80,8 +80,7 @@ double diffusion_column_numbers(const grid_shape *grid, bool single, const diffu
 double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex, const diffusion_slab *s) {
   const double lanes = fft_group(single) * (complex || packing_of(grid) == FFT_TWO_REAL ? 2 : 1);
   double numbers = lanes * (double)(s->group_end - s->group_first);
-  if (grid->rank == 3)
-    numbers *= fmin((double)(s->middle_end - s->middle_first), (double)slot_count(grid, Y, complex));
+  if (grid->rank == 3) numbers *= fmin((double)(s->middle_end - s->middle_first), (double)slot_count(grid, Y, complex));
   if (grid->rank == 1) return numbers;
   const int last = grid->rank - 1;
   return numbers * (double)(grid_is_member_axis(grid, last) ? s->backs : slot_count(grid, last, complex));

@@ -6,8 +6,8 @@
  * Between the passes a field is called mixed: transformed along x and y, not along z. With two axes, planes are x
  * and columns y; with one axis there are no columns. Memory holds points of kernels/common/fft/fft.h: [z][y][row
  * points], with odd strides of rows and planes, so that columns spread over the sets of the cache. Wavenumber n/2 of
- * rows may be stored in points of its own (spectral_pairs.c). Several ranks divide both passes (slabs.h); then fields of
- * planes are those of a slab, and arrays and tables of columns are those of the rank's columns. */
+ * rows may be stored in points of its own (spectral_pairs.c). Several ranks divide both passes (slabs.h); then fields
+ * of planes are those of a slab, and arrays and tables of columns are those of the rank's columns. */
 #ifndef DIFFUSION_SPECTRAL_H
 #define DIFFUSION_SPECTRAL_H
 

@@ -125,9 +125,10 @@ void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, cons
       for (int64_t j = 0; j < count; j++)
         for (int f = 0; f < s->fields; f++) {
           const int64_t low = s->slab.backs * j / count, high = s->slab.backs * (j + 1) / count;
-          fft_ahead next = {
-              point(arrays->array[f][0], low * s->slab.stride + then.middle * s->row_stride + then.first - s->slab.origin),
-              s->slab.stride * 128, 2 * (int)(then.end - then.first), i + 1 < end ? (int)(high - low) : 0};
+          fft_ahead next = {point(arrays->array[f][0],
+                                  low * s->slab.stride + then.middle * s->row_stride + then.first - s->slab.origin),
+                            s->slab.stride * 128, 2 * (int)(then.end - then.first),
+                            i + 1 < end ? (int)(high - low) : 0};
           one_column(s, stage, arrays, f, now.middle, now.first + j, &b, plan, &next);
         }
     }

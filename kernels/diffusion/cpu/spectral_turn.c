@@ -1,5 +1,5 @@
-/* The turn between slabs and columns: every rank sends a part of each of its planes to every other rank, a few planes at
- * a time, which stay in the caches meanwhile. */
+/* The turn between slabs and columns: every rank sends a part of each of its planes to every other rank, a few planes
+ * at a time, which stay in the caches meanwhile. */
 #include "kernels/diffusion/cpu/spectral_parts.h"
 
 #include <math.h>
@@ -25,7 +25,8 @@ static int64_t planes_at_once(int64_t plane_stride) {
 
 double diffusion_turn_numbers(const grid_shape *grid, bool single, const sim_comm *comm) {
   const diffusion_slab own = diffusion_own_slab(grid, single, comm);
-  const double planes = fmin((double)planes_at_once(diffusion_plane_stride(grid, single)), (double)(own.end - own.first));
+  const double planes =
+      fmin((double)planes_at_once(diffusion_plane_stride(grid, single)), (double)(own.end - own.first));
   double points = 0;
   if (!own.turned) return 0;
   for (int r = 0; r < comm->size; r++)
@@ -85,8 +86,8 @@ static sim_status turn_planes(const diffusion_spectral *s, int64_t round, int64_
       continue;
     }
     if (out) copy_planes(s, &slab, own, field, rows, true);
-    pieces[count++] = out ? (sim_piece){r, rows, here, rows_bytes, here_bytes}
-                          : (sim_piece){r, here, rows, here_bytes, rows_bytes};
+    pieces[count++] =
+        out ? (sim_piece){r, rows, here, rows_bytes, here_bytes} : (sim_piece){r, here, rows, here_bytes, rows_bytes};
     rows += rows_bytes;
   }
   SIM_TRY(s->comm->ops->swap(s->comm, pieces, count));

@@ -39,8 +39,7 @@ static sim_status begin(const diffusion_parameters *p, const sim_setup *setup, c
   const diffusion_slab slab = diffusion_own_slab(&grid, single, setup->comm);
   diffusion_filling filling = {
       .grid = grid, .scale = diffusion_scale(&grid), .dealias = diffusion_dealias(&p->integrate)};
-  SIM_TRY(
-      diffusion_spectral_create(&grid, setup->comm, 1, &none, single, setup->isa, setup->threads, &c->spectral));
+  SIM_TRY(diffusion_spectral_create(&grid, setup->comm, 1, &none, single, setup->isa, setup->threads, &c->spectral));
   c->mixed = aligned_alloc(64, bytes_of(p, diffusion_slab_numbers(&grid, single, &slab)));
   c->table = aligned_alloc(64, bytes_of(p, diffusion_table_numbers(&grid, single, false, &slab)));
   if (slab.turned) {

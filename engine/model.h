@@ -136,8 +136,8 @@ typedef struct sim_model {
   const char *work_unit;  /* "interactions" */
   sim_model_backend backends[SIM_BACKEND_KINDS];
   bool precisions[SIM_PRECISIONS]; /* [sim_precision]: which ones a scenario may choose */
-  /* Runs on several ranks with the same bits, on the CPU and on GPUs. Each step then waits for a contribution of every
-   * rank. */
+  /* Runs on several ranks with the same bits; `plan` and `create` refuse what does not. Each step then waits for a
+   * contribution of every rank. */
   bool ranks;
   const sim_bench *bench; /* rows of `sim bench`; NULL: none */
 

@@ -218,8 +218,8 @@ void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, i
 typedef struct diffusion_statistics {
   double mean, variance, least, greatest, mass;
 } diffusion_statistics;
-/* A field's shape, the ranks that divide it, and scratch: partial[blocks of the whole field], and block[SIM_REDUCE_BLOCK]
- * in the run's precision; together at most diffusion_measure_bytes. */
+/* A field's shape, the ranks that divide it, and scratch: partial[blocks of the whole field], and
+ * block[SIM_REDUCE_BLOCK] in the run's precision; together at most diffusion_measure_bytes. */
 typedef struct diffusion_measured {
   grid_shape grid;
   bool single;

@@ -643,7 +643,8 @@ static void the_plan_knows_where(void **state) {
   assert_int_equal(host.count, 0);
   sim_stage_plan(&sim_backend_cpu, &sim_comm_alone, false, true, &host);
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500);
-  sim_stage_plan(&sim_backend_cpu, &sim_comm_alone, true, true, &host); /* one for whole states and all that there are of snapshots */
+  sim_stage_plan(&sim_backend_cpu, &sim_comm_alone, true, true,
+                 &host); /* one for whole states and all that there are of snapshots */
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500 + 500 + (SIM_STAGES_MAX - 1) * 300);
   sim_plan apart = {.snapshot_bytes = 300, .checkpoint_bytes = 200, .unsaved_bytes = 300}; /* no array is of both */
   sim_stage_plan(&sim_backend_cpu, &sim_comm_alone, false, true, &apart);

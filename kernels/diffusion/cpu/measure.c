@@ -51,11 +51,12 @@ static sim_status complete_block(const diffusion_measured *m, const char *values
   for (int r = 0; r < m->comm->size; r++) {
     const range out = common(own, crossing_of(m, r)), in = common(cells_of(m, r), block);
     if (r == m->comm->rank || (out.first == out.end && in.first == in.end)) continue;
-    pieces[count++] = (sim_piece){.rank = r,
-                                  .in = out.first < out.end ? values + (size_t)(out.first - own.first) * size : values,
-                                  .in_bytes = (size_t)(out.end - out.first) * size,
-                                  .out = (char *)m->block + (in.first < in.end ? (size_t)(in.first - block.first) : 0) * size,
-                                  .out_bytes = (size_t)(in.end - in.first) * size};
+    pieces[count++] =
+        (sim_piece){.rank = r,
+                    .in = out.first < out.end ? values + (size_t)(out.first - own.first) * size : values,
+                    .in_bytes = (size_t)(out.end - out.first) * size,
+                    .out = (char *)m->block + (in.first < in.end ? (size_t)(in.first - block.first) : 0) * size,
+                    .out_bytes = (size_t)(in.end - in.first) * size};
   }
   return m->comm->ops->swap(m->comm, pieces, count);
 }

@@ -257,14 +257,14 @@ static sim_status columns(diffusion_work *w, const diffusion_stage *stage, const
   }
   for (int f = 0; f < w->fields; f++) {
     of.array[f][0] = part(&w->columns, f);
-    if (stage->forward) SIM_TRY(diffusion_turn(w->spectral, arrays->array[f][0], of.array[f][0], w->sent.data));
+    if (stage->forward) SIM_TRY(diffusion_to_columns(w->spectral, arrays->array[f][0], of.array[f][0], w->sent.data));
   }
   for (int g = 0; g < gradients.count; g++) of.gradient[g] = part(&w->columns, w->fields + g);
   diffusion_columns(w->spectral, stage, &of);
   for (int f = 0; f < w->fields && stage->inverse; f++)
-    SIM_TRY(diffusion_turn_back(w->spectral, of.array[f][0], arrays->array[f][0], w->sent.data));
+    SIM_TRY(diffusion_to_slab(w->spectral, of.array[f][0], arrays->array[f][0], w->sent.data));
   for (int g = 0; g < gradients.count && stage->inverse; g++)
-    SIM_TRY(diffusion_turn_back(w->spectral, of.gradient[g], arrays->gradient[g], w->sent.data));
+    SIM_TRY(diffusion_to_slab(w->spectral, of.gradient[g], arrays->gradient[g], w->sent.data));
   return SIM_OK;
 }
 
@@ -301,7 +301,7 @@ static sim_status state_slab(diffusion_work *w, sim_array *out) {
   const sim_buffer *slab = state(w);
   if (w->slab.turned && state_array(w) > 0) {
     for (int f = 0; f < w->fields; f++)
-      SIM_TRY(diffusion_turn_back(w->spectral, part(slab, f), part(&w->turned, f), w->sent.data));
+      SIM_TRY(diffusion_to_slab(w->spectral, part(slab, f), part(&w->turned, f), w->sent.data));
     slab = &w->turned;
   }
   out->data = slab->data;
@@ -432,7 +432,7 @@ static sim_status use(diffusion_work *w, double h, int slot) {
 /* Root mean square of a field from its coefficients, in an array of columns. */
 static sim_status norm_of(diffusion_work *w, const void *coefficients, double *out) {
   if (!w->slab.turned) return diffusion_norm_of(w->norm, coefficients, out);
-  SIM_TRY(diffusion_turn_back(w->spectral, coefficients, w->turned.data, w->sent.data));
+  SIM_TRY(diffusion_to_slab(w->spectral, coefficients, w->turned.data, w->sent.data));
   return diffusion_norm_of(w->norm, w->turned.data, out);
 }
 

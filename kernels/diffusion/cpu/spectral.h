@@ -52,9 +52,10 @@ void diffusion_planes_store(diffusion_spectral *spectral, const void *const *fie
 
 /* Exchanges a field between the ranks: from slab[end - first][plane] to columns[back][stride], and back. All ranks call
  * it. scratch: diffusion_turn_numbers numbers. Does nothing where slab and columns are the same. */
-sim_status diffusion_turn(diffusion_spectral *spectral, const void *slab, void *columns, void *scratch) SIM_MUST_CHECK;
-sim_status diffusion_turn_back(diffusion_spectral *spectral, const void *columns, void *slab,
-                               void *scratch) SIM_MUST_CHECK;
+sim_status diffusion_to_columns(diffusion_spectral *spectral, const void *slab, void *columns,
+                                void *scratch) SIM_MUST_CHECK;
+sim_status diffusion_to_slab(diffusion_spectral *spectral, const void *columns, void *slab,
+                             void *scratch) SIM_MUST_CHECK;
 double diffusion_turn_numbers(const grid_shape *grid, bool single, const sim_comm *comm);
 /* A turn's exchanges between all ranks, and numbers that this rank receives from all others in it. */
 double diffusion_turn_rounds(const grid_shape *grid, bool single, const sim_comm *comm);

@@ -110,11 +110,11 @@ static sim_status turn(const diffusion_spectral *s, char *field, char *columns, 
   return SIM_OK;
 }
 
-sim_status diffusion_turn(diffusion_spectral *s, const void *slab, void *columns, void *scratch) {
+sim_status diffusion_to_columns(diffusion_spectral *s, const void *slab, void *columns, void *scratch) {
   return turn(s, (char *)(uintptr_t)slab, columns, scratch, true);
 }
 
-sim_status diffusion_turn_back(diffusion_spectral *s, const void *columns, void *slab, void *scratch) {
+sim_status diffusion_to_slab(diffusion_spectral *s, const void *columns, void *slab, void *scratch) {
   return turn(s, slab, (char *)(uintptr_t)columns, scratch, false);
 }
 

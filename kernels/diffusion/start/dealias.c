@@ -61,9 +61,9 @@ static sim_status cut(const diffusion_parameters *p, const sim_setup *setup, con
   const int64_t first = rows.first * grid.n[0], end = rows.end * grid.n[0];
   diffusion_add_lift(p, field, -1, first, end, real_field, setup->threads);
   diffusion_planes_load(c->spectral, (const void *const[]){real_field}, (void *const[]){c->mixed});
-  SIM_TRY(diffusion_turn(c->spectral, c->mixed, c->columns, c->sent));
+  SIM_TRY(diffusion_to_columns(c->spectral, c->mixed, c->columns, c->sent));
   diffusion_columns(c->spectral, &stage, &arrays);
-  SIM_TRY(diffusion_turn_back(c->spectral, c->columns, c->mixed, c->sent));
+  SIM_TRY(diffusion_to_slab(c->spectral, c->columns, c->mixed, c->sent));
   diffusion_planes_store(c->spectral, (const void *const[]){c->mixed}, (void *const[]){real_field}, NULL, NULL);
   diffusion_add_lift(p, field, 1, first, end, real_field, setup->threads);
   return SIM_OK;

@@ -103,6 +103,7 @@ void cli_terminal_stop(void);
 /* From now on nothing is printed: neither messages, nor lines, nor reports. */
 void cli_terminal_mute(void);
 void cli_terminal_unmute(void);
+bool cli_terminal_muted(void);
 void cli_terminal_progress(const sim_progress *progress, const char *work_unit);
 /* Event "start", "done", "stopped" or "failed", for readers of run.jsonl or --log-json. digest "": none. */
 void cli_terminal_event(const char *event, const sim_clock *clock, const char *digest);

@@ -179,8 +179,19 @@ void cli_ranks_text(char *out, size_t capacity) {
     snprintf(out, capacity, "%d ranks on this host, by shared memory", comm.size);
 }
 
+/* Processes of a launcher that fail before they are joined all fail alike, and the first says why. Open MPI's launcher
+ * ends all as soon as one has failed, and loses what it has not passed on by then: those that are mute go last. */
+static void let_line_pass(void) {
+  const cli_launcher launcher = cli_launcher_find();
+  const struct timespec moment = {.tv_nsec = 300000000}, longer = {.tv_sec = 2};
+  if (launcher.size > 1) (void)nanosleep(cli_terminal_muted() ? &longer : &moment, NULL);
+}
+
 void cli_ranks_leave(int code) {
-  if (!sim_mpi_is(&comm)) return;
+  if (!sim_mpi_is(&comm)) {
+    if (code != 0) let_line_pass();
+    return;
+  }
   if (code != 0 && code != sim_status_exit_code(SIM_ERR_STOPPED)) sim_mpi_abort(&comm, code);
   sim_mpi_detach(&comm);
 }

@@ -100,6 +100,7 @@ static void on_message(void *context, sim_log_level level, const char *message) 
 
 void cli_terminal_mute(void) { terminal.mute = true; }
 void cli_terminal_unmute(void) { terminal.mute = false; }
+bool cli_terminal_muted(void) { return terminal.mute; }
 
 void cli_terminal_start(const cli_options *options) {
   if (terminal.mute) return;

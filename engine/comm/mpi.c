@@ -45,6 +45,7 @@ typedef struct world {
   pthread_mutex_t lock;
   int rank, size, chunk;
   member *members; /* [size] */
+  bool introduced; /* members is complete: only then a failure of another rank ends this one, with a name and an end */
   /* post: one round */
   uint64_t word, *words;                       /* words[size] */
   sim_mpi_request *word_sends, *word_receives; /* [size] */
@@ -109,7 +110,7 @@ static void look_for_failure(void) {
 
 static sim_status check_failure(void) {
   const failure *f = &all.first;
-  if (!atomic_load(&all.failed)) return SIM_OK;
+  if (!atomic_load(&all.failed) || !all.introduced) return SIM_OK;
   if (f->rank == all.rank && !all.given_up) return sim_fail((sim_status)f->status, "%s", f->message);
   return sim_fail((sim_status)f->status, "rank %d on %s: %s", f->rank, all.members[f->rank].host, f->message);
 }
@@ -464,6 +465,7 @@ sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, s
   if (stat("/proc/self/ns/pid", &info) == 0) own->namespace = info.st_ino;
   SIM_TRY(listen());
   SIM_TRY(gather(comm, own, sizeof *own, all.members));
+  all.introduced = true;
   find_processes();
   return start_watching();
 }

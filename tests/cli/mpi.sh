@@ -177,6 +177,9 @@ for mpi in "${mpis[@]}"; do
 
   # ---- the wrong plugin, or none ----
   SIM_MPI=nothing expect 64 'SIM_MPI = "nothing": no MPI plugin' "${four[@]}" "${run[@]}" -o refused
+  # shellcheck disable=SC2016 # rank 0 comes late: its line is not lost
+  SIM_MPI=nothing expect 64 'SIM_MPI = "nothing": no MPI plugin' "${four[@]}" bash -c \
+    '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" != 0 ] || sleep 1; exec "$0" run many.lua -o refused' "$SIM"
   for other in "${mpis[@]}"; do
     [ "$other" != "$mpi" ] || continue
     SIM_MPI=$other expect 64 "sees a world of 1: use the mpirun of" "${four[@]}" "${run[@]}" -o refused

@@ -19,11 +19,18 @@ launcher_of() {
 }
 # find_mpi: names in mpis[]; skips the test without any.
 find_mpi() {
-  local name
+  local name tool
   mpis=()
   for name in openmpi mpich; do
-    [ -e "$(dirname -- "$SIM")/libsim_mpi_$name.so" ] && launcher_of "$name" >/dev/null && mpis+=("$name")
+    [ -e "$(dirname -- "$SIM")/libsim_mpi_$name.so" ] || continue
+    tool=$(launcher_of "$name") || continue
+    if timeout 60 "$tool" -n 2 true >output 2>&1; then
+      mpis+=("$name")
+    else
+      echo "$tool starts no processes here: $(grep -m 1 '[a-z]' output)"
+    fi
   done
+  rm -f output
   ((${#mpis[@]})) || skip "no MPI here with a plugin and a launcher (Debian: openmpi-bin libopenmpi-dev, mpich libmpich-dev)"
 }
 # use_mpi NAME: from here on `launch` and `plugin` are of it.

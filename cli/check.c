@@ -17,7 +17,7 @@ static void check_items(const cli_job *job, sim_space space) {
   char text[64], more[64], all[64];
   cli_bytes(bytes, text, sizeof text);
   cli_bytes((double)(host ? &sim_backend_cpu : job->setup.backend)->memory_free(), more, sizeof more);
-  cli_bytes(bytes * ranks, all, sizeof all);
+  cli_bytes(sim_plan_host_bytes(plan, ranks, job->resident), all, sizeof all);
   if (ranks > 1 && host)
     cli_say("memory      %s on the fullest rank, %s on %d ranks, of %s free", text, all, ranks, more);
   else if (ranks > 1)

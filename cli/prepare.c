@@ -420,7 +420,7 @@ sim_status cli_prepare_device(cli_job *job) {
   bool snapshots = output->snapshots.kind != SIM_NEVER;
   for (size_t i = 0; i < output->slices.count; i++)
     snapshots |= ((const sim_slice *)output->slices.items[i].data)->when.kind != SIM_NEVER;
-  sim_stage_plan(setup->backend, snapshots, output->checkpoint.kind != SIM_NEVER, &job->plan);
+  sim_stage_plan(setup->backend, setup->comm, snapshots, output->checkpoint.kind != SIM_NEVER, &job->plan);
   double rows = cli_row_bytes(job);
   /* rows go to a file; some wait in memory, twice while they are appended */
   if (rows > 0) sim_plan_add_host(&job->plan, "rows of tables", fmin(rows, 16 << 20));
@@ -470,7 +470,7 @@ static double stack_bytes(int threads) {
 static sim_status check_space(const cli_job *job, sim_space space, double stacks, size_t available) {
   const sim_plan *plan = &job->plan;
   const int ranks = space == SIM_SPACE_HOST ? job->setup.comm->host_size : 1;
-  double total = (sim_plan_bytes(plan, space) + stacks) * ranks;
+  double total = space == SIM_SPACE_HOST ? sim_plan_host_bytes(plan, ranks, stacks) : sim_plan_bytes(plan, space);
   if (total <= (double)available) return SIM_OK;
   char size[32], here[32];
   sim_bytes items = {0};
@@ -482,6 +482,8 @@ static sim_status check_space(const cli_job *job, sim_space space, double stacks
   cli_bytes(stacks, size, sizeof size);
   if (stacks > 0) sim_bytes_format(&items, ", stacks of %d threads %s", job->setup.threads, size);
   if (ranks > 1) sim_bytes_format(&items, ", on each of %d ranks", ranks);
+  cli_bytes(plan->first_bytes, size, sizeof size);
+  if (ranks > 1 && plan->first_bytes > 0) sim_bytes_format(&items, " (%s less beyond rank 0)", size);
   cli_bytes(total, size, sizeof size);
   cli_bytes((double)available, here, sizeof here);
   sim_fail(SIM_ERR_NO_MEMORY, "the run needs %s more memory%s, %s are free: %s", size,
@@ -502,8 +504,7 @@ sim_status cli_prepare_memory(const cli_job *job) {
 
 void cli_memory_text(const cli_job *job, char *out, size_t capacity) {
   char host[32], device[32];
-  cli_bytes((job->resident + sim_plan_bytes(&job->plan, SIM_SPACE_HOST)) * job->setup.comm->host_size, host,
-            sizeof host);
+  cli_bytes(sim_plan_host_bytes(&job->plan, job->setup.comm->host_size, job->resident), host, sizeof host);
   cli_bytes(sim_plan_bytes(&job->plan, SIM_SPACE_DEVICE), device, sizeof device);
   if (job->setup.backend->space == SIM_SPACE_DEVICE)
     snprintf(out, capacity, "%s of the GPU's memory, %s of the host's", device, host);

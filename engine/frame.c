@@ -47,16 +47,20 @@ void sim_array_of(const sim_field *field, const sim_buffer *buffer, sim_array *o
   memcpy(out->global, buffer->shape, sizeof out->global);
 }
 
-sim_status sim_frame_restore(const sim_frame *saved, const sim_backend *backend, const sim_array *to) {
-  const sim_array *from = sim_frame_array(saved, to->field->name);
+sim_status sim_frame_find(const sim_frame *saved, const sim_array *to, const sim_array **array) {
+  const sim_array *from = *array = sim_frame_array(saved, to->field->name);
   bool same = from && from->dtype == to->dtype && from->rank == to->rank;
   for (int i = 0; i < to->rank && same; i++) same = from->shape[i] == to->shape[i];
-  if (!same)
-    return sim_fail(
-        SIM_ERR_INCOMPATIBLE,
-        "the checkpoint's %s is missing or has another type or shape: the checkpoint is of another scenario, "
-        "or of another version of sim",
-        to->field->name);
+  if (same) return SIM_OK;
+  return sim_fail(SIM_ERR_INCOMPATIBLE,
+                  "the checkpoint's %s is missing or has another type or shape: the checkpoint is of another scenario, "
+                  "or of another version of sim",
+                  to->field->name);
+}
+
+sim_status sim_frame_restore(const sim_frame *saved, const sim_backend *backend, const sim_array *to) {
+  const sim_array *from;
+  SIM_TRY(sim_frame_find(saved, to, &from));
   if (to->space == SIM_SPACE_DEVICE) return backend->copy(to->data, from->data, sim_array_bytes(from));
   memcpy(to->data, from->data, sim_array_bytes(from));
   return SIM_OK;
@@ -108,9 +112,16 @@ static void name_element(const sim_frame *frame, const sim_array *array, size_t 
     snprintf(out, capacity, "[%zu]", at);
 }
 
+static bool is_part(const sim_array *array) {
+  bool part = false;
+  for (int i = 0; i < array->rank; i++) part |= array->shape[i] != array->global[i];
+  return part;
+}
+
 sim_status sim_frame_check_finite(const sim_frame *frame) {
   for (size_t a = 0; a < frame->array_count; a++) {
     const sim_array *array = &frame->arrays[a];
+    if (frame->divided && is_part(array)) continue; /* rank 0 checks the whole array */
     const size_t count = element_count(array), i = first_not_finite(array, count);
     char name[128];
     if (i == count) continue;

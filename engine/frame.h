@@ -56,7 +56,8 @@ typedef struct sim_frame {
   size_t species_count;
   const sim_row *rows; /* for table sinks */
   size_t row_count;
-  bool finite; /* sim_frame_check_finite has checked all arrays */
+  bool finite;  /* sim_frame_check_finite has checked all arrays */
+  bool divided; /* ranks have parts of arrays, along one axis each, in their order; the same on all ranks */
 } sim_frame;
 
 /* Length of the next step in a run with steps of dt; *after is the time at its end. Times are multiples of dt, so
@@ -70,6 +71,8 @@ double sim_clock_free_step(const sim_clock *clock, double dt, double *after);
 const sim_array *sim_frame_array(const sim_frame *frame, const char *name);
 /* *out: a view of `buffer`, which holds a whole state array; the buffer stays the owner. */
 void sim_array_of(const sim_field *field, const sim_buffer *buffer, sim_array *out);
+/* *array: the array named to->field->name, which sim_frame_restore would take. SIM_ERR_INCOMPATIBLE. */
+sim_status sim_frame_find(const sim_frame *saved, const sim_array *to, const sim_array **array) SIM_MUST_CHECK;
 /* Restores one state array: copies the checkpoint's array named to->field->name to to->data (memory to->space,
  * copied by `backend`). SIM_ERR_INCOMPATIBLE unless type, rank and shape equal those of `to`. */
 sim_status sim_frame_restore(const sim_frame *saved, const sim_backend *backend, const sim_array *to) SIM_MUST_CHECK;

@@ -235,3 +235,7 @@ double sim_plan_bytes(const sim_plan *plan, sim_space space) {
     if (plan->items[i].space == space) total += plan->items[i].bytes;
   return total;
 }
+
+double sim_plan_host_bytes(const sim_plan *plan, int ranks, double more) {
+  return (sim_plan_bytes(plan, SIM_SPACE_HOST) + more) * ranks - plan->first_bytes * (ranks - 1);
+}

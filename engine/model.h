@@ -102,6 +102,8 @@ typedef struct sim_plan {
   double staged_bytes;   /* of a snapshot's arrays in device memory */
   double checkpoint_bytes;
   double unsaved_bytes;   /* of a snapshot's arrays with SIM_NO_CHECKPOINT */
+  bool divided;           /* ranks divide the state, and rank 0 gathers it for outputs */
+  double first_bytes;     /* of host memory among the items, what only rank 0 needs */
   double work_per_step;   /* in the model's unit, of all ranks; the least, where it depends on the state */
   double work_most;       /* in a step, where it depends on the state; 0: each has work_per_step */
   double work_rate_guess; /* estimated work a second on this backend, of all ranks, for `sim check` */
@@ -121,6 +123,8 @@ double sim_plan_shares(const sim_plan *plan, int ranks);
 void sim_plan_add(sim_plan *plan, const char *what, double bytes);      /* adds memory in plan->space */
 void sim_plan_add_host(sim_plan *plan, const char *what, double bytes); /* adds host memory */
 double sim_plan_bytes(const sim_plan *plan, sim_space space);           /* sum of all items in `space` */
+/* Host memory of `ranks` ranks, of which each has `more` beyond the items. */
+double sim_plan_host_bytes(const sim_plan *plan, int ranks, double more);
 
 typedef struct sim_model {
   const char *name, *doc;
@@ -134,8 +138,8 @@ typedef struct sim_model {
   const char *work_unit;  /* "interactions" */
   sim_model_backend backends[SIM_BACKEND_KINDS];
   bool precisions[SIM_PRECISIONS]; /* [sim_precision]: which ones a scenario may choose */
-  /* Runs on several ranks with the same bits, on the CPU and on GPUs. Each step then waits for a contribution of every
-   * rank. */
+  /* Runs on several ranks with the same bits; `plan` and `create` refuse what does not. Each step then waits for a
+   * contribution of every rank. */
   bool ranks;
   const sim_bench *bench; /* rows of `sim bench`; NULL: none */
 

@@ -42,7 +42,7 @@ typedef struct shared {
 
 bool io_hosts_share(const sim_comm *comm, const sim_frame *frame) {
   double bytes = 0;
-  if (!comm || comm->host_size == comm->size) return false;
+  if (!comm || comm->host_size == comm->size || frame->divided) return false;
   for (size_t i = 0; i < frame->array_count; i++) bytes += (double)sim_array_bytes(&frame->arrays[i]);
   return bytes >= (double)io_image_shared_from();
 }

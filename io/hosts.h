@@ -9,7 +9,8 @@
 #include "engine/frame.h"
 #include "io/hdf5/image.h"
 
-/* Whether the hosts write the files of this frame together: several hosts, and more than 256 MB. Equal on all ranks. */
+/* Whether the hosts write the files of this frame together: several hosts, and more than 256 MB,
+ * of which every rank has the whole. Equal on all ranks. */
 bool io_hosts_share(const sim_comm *comm, const sim_frame *frame);
 
 /* One file on rank 0. All ranks exchange bytes for it once: by io_hosts_write, or in vain by io_hosts_end. */

@@ -30,7 +30,7 @@ typedef struct job {
 
 struct sim_outputs {
   sim_run *run;
-  bool device;    /* the state is in device memory */
+  bool staged;    /* outputs are of a stage: the state is in device memory, or several ranks divide it */
   double *values; /* [SIM_OUTPUTS_WAITING][columns of all tables] */
 
   /* owned by the loop */
@@ -220,7 +220,7 @@ static int free_stage(const sim_outputs *o, bool whole) {
 static sim_status add_stage(sim_outputs *o, int *stage) {
   const int at = o->stage_count;
   if (at >= o->stage_most) return SIM_OK;
-  sim_status status = sim_stage_create(o->run->backend, &o->view, false, at, &o->stages[at]);
+  sim_status status = sim_stage_create(o->run->backend, o->run->comm, &o->view, false, at, &o->stages[at]);
   if (status == SIM_ERR_NO_MEMORY) {
     o->stage_most = at;
     return SIM_OK;
@@ -258,11 +258,11 @@ static sim_status view(sim_outputs *o) {
 }
 
 sim_status sim_outputs_state(sim_outputs *o, const sim_frame **out) {
-  *out = o->device ? &o->stages[0].frame : &o->view;
+  *out = o->staged ? &o->stages[0].frame : &o->view;
   if (o->shown == o->run->clock.step) return SIM_OK;
   o->shown = -1;
   SIM_TRY(view(o));
-  if (o->device) {
+  if (o->staged) {
     int stage;
     SIM_TRY(wait_for_room(o, true, &stage));
     SIM_TRY(sim_stage_copy(&o->stages[stage], &o->view, true));
@@ -425,7 +425,8 @@ sim_status sim_outputs_end(sim_outputs *o) {
     pthread_join(o->writer, NULL);
     o->running = false;
     const sim_error cause = *sim_error_last();
-    if (o->device && o->run->backend->queue->wait_copies() != SIM_OK) /* copies that a failed writer did not wait for */
+    if (o->run->backend->queue &&
+        o->run->backend->queue->wait_copies() != SIM_OK) /* copies that a failed writer did not wait for */
       sim_fail_at(cause.status, cause.file, cause.line, "%s", cause.message);
   }
   return sim_outputs_poll(o);
@@ -439,22 +440,31 @@ static bool any_sink(const sim_run *run, sim_sink_kind kind) {
   return false;
 }
 
-/* The first stage always exists for a device: its state is read at the end of the run. */
+/* Bytes of an array, of all ranks together. */
+static double whole_bytes(const sim_array *array) {
+  double bytes = (double)sim_dtype_size(array->dtype);
+  for (int i = 0; i < array->rank; i++) bytes *= (double)array->global[i];
+  return bytes;
+}
+
+/* The first stage always exists where outputs are of a stage: its state is read at the end of the run. */
 static sim_status create_stages(sim_outputs *o) {
   const sim_run *run = o->run;
   const bool snapshots = any_sink(run, SIM_SINK_SNAPSHOT), checkpoints = any_sink(run, SIM_SINK_CHECKPOINT);
   double bytes = 0;
   SIM_TRY(view(o));
+  o->staged = run->backend->queue != NULL || o->view.divided;
   for (size_t i = 0; i < o->view.array_count; i++)
-    if (o->view.arrays[i].field->flags & SIM_IN_SNAPSHOT) bytes += (double)sim_array_bytes(&o->view.arrays[i]);
+    if (o->view.arrays[i].field->flags & SIM_IN_SNAPSHOT)
+      bytes += o->view.divided ? whole_bytes(&o->view.arrays[i]) : (double)sim_array_bytes(&o->view.arrays[i]);
   o->stage_most = sim_stage_count(bytes, snapshots);
   const int count = o->stage_most < SIM_STAGES_FIRST ? o->stage_most : SIM_STAGES_FIRST;
   for (; o->stage_count < count; o->stage_count++) {
     const int i = o->stage_count;
     sim_stage *stage = &o->stages[i];
-    *stage = (sim_stage){.backend = run->backend, .mark = i};
-    if (i == 0 && !o->device && !checkpoints && !(snapshots && count == 1)) continue; /* created on demand */
-    SIM_TRY(sim_stage_create(run->backend, &o->view, i == 0 && (o->device || checkpoints), i, stage));
+    *stage = (sim_stage){.backend = run->backend, .comm = run->comm, .mark = i};
+    if (i == 0 && !o->staged && !checkpoints && !(snapshots && count == 1)) continue; /* created on demand */
+    SIM_TRY(sim_stage_create(run->backend, run->comm, &o->view, i == 0 && (o->staged || checkpoints), i, stage));
   }
   return SIM_OK;
 }
@@ -467,7 +477,6 @@ sim_status sim_outputs_create(sim_run *run, sim_outputs **out) {
   pthread_cond_init(&o->work, NULL);
   pthread_cond_init(&o->room, NULL);
   o->run = run;
-  o->device = run->backend->queue != NULL;
   o->shown = -1;
   o->last_tick = o->last_flush = sim_wall_clock();
   o->checkpoint_step = run->checkpoint_step;

@@ -292,10 +292,16 @@ static sim_status refuse_failed(const sim_run *run) {
   return used ? sim_fail(SIM_ERR_IO, "at step %lld: %s", (long long)run->clock.step, text) : SIM_OK;
 }
 
-/* All ranks must have come to the same state. */
-static sim_status check_ranks(const sim_run *run) {
+/* All ranks must have come to the same state. Where they divide it, rank 0 has it, and tells its digest. */
+static sim_status check_ranks(sim_run *run, bool divided) {
+  char digests[SIM_RANKS_MAX][sizeof run->digest];
   uint64_t word;
   bool same;
+  if (divided) {
+    SIM_TRY(run->comm->ops->gather(run->comm, run->digest, sizeof run->digest, digests));
+    memcpy(run->digest, digests[0], sizeof run->digest);
+    return SIM_OK;
+  }
   memcpy(&word, run->digest, sizeof word);
   SIM_TRY(sim_comm_same(run->comm, word, &same));
   return same ? SIM_OK : sim_fail(SIM_ERR_INTERNAL, "the ranks differ at step %lld", (long long)run->clock.step);
@@ -306,7 +312,7 @@ static sim_status finish(loop *l, bool stopped) {
   const sim_frame *state;
   SIM_TRY(sim_outputs_state(l->outputs, &state));
   sim_frame_digest(state, run->digest);
-  if (l->many) SIM_TRY(check_ranks(run));
+  if (l->many) SIM_TRY(check_ranks(run, state->divided));
   if (stopped) SIM_TRY(sim_outputs_save(l->outputs));
   SIM_TRY(sim_outputs_flush(l->outputs));
   SIM_TRY(refuse_failed(run));

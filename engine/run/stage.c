@@ -18,30 +18,43 @@ int sim_stage_count(double snapshot_bytes, bool snapshots) {
          (int)fmax(fmin(SIM_STAGES_FIRST - 1, 256 * mebibyte / bytes), fmin(SIM_STAGES_MAX - 1, 64 * mebibyte / bytes));
 }
 
-void sim_stage_plan(const sim_backend *backend, bool snapshots, bool checkpoints, sim_plan *plan) {
+void sim_stage_plan(const sim_backend *backend, const sim_comm *comm, bool snapshots, bool checkpoints,
+                    sim_plan *plan) {
   const int more = sim_stage_count(plan->snapshot_bytes, snapshots) - 1;
   const bool device = backend->queue != NULL;
   double first = snapshots ? plan->snapshot_bytes : 0;
-  if (checkpoints || device) first = plan->checkpoint_bytes + plan->unsaved_bytes; /* a whole state */
+  if (checkpoints || device || plan->divided) /* a whole state */
+    first = plan->checkpoint_bytes + plan->unsaved_bytes;
   if (device) sim_plan_add(plan, "staged for output", plan->staged_bytes * (1 + more));
   if (first + more * plan->snapshot_bytes > 0)
     sim_plan_add_host(plan, device ? "pinned for output" : "staged for output", first + more * plan->snapshot_bytes);
+  if (plan->divided) plan->first_bytes += (first + more * plan->snapshot_bytes) * (1 - 1.0 / comm->size);
+}
+
+/* The array as this rank stages it. */
+static sim_array staged_array(const sim_comm *comm, const sim_frame *view, const sim_array *array) {
+  sim_array out = *array;
+  if (!view->divided || comm->rank > 0) return out;
+  memcpy(out.shape, out.global, sizeof out.shape);
+  memset(out.offset, 0, sizeof out.offset);
+  return out;
 }
 
 /* Bytes of a state on the device and on the host. */
-static void count_bytes(const sim_frame *view, bool whole, size_t *device, size_t *host) {
+static void count_bytes(const sim_comm *comm, const sim_frame *view, bool whole, size_t *device, size_t *host) {
   *device = *host = 0;
   for (size_t i = 0; i < view->array_count; i++) {
-    const sim_array *array = &view->arrays[i];
-    const size_t now = sim_array_bytes(array), bytes = aligned(array->room > now ? array->room : now);
+    const sim_array *array = &view->arrays[i], here = staged_array(comm, view, array);
+    const size_t now = sim_array_bytes(&here), bytes = aligned(array->room > now ? array->room : now);
     if (whole || array->field->flags & SIM_IN_SNAPSHOT) *host += bytes;
     if (is_staged(array)) *device += bytes;
   }
 }
 
-sim_status sim_stage_create(const sim_backend *backend, const sim_frame *view, bool whole, int mark, sim_stage *out) {
-  *out = (sim_stage){.backend = backend, .whole = whole, .mark = mark};
-  count_bytes(view, whole, &out->device_bytes, &out->host_bytes);
+sim_status sim_stage_create(const sim_backend *backend, const sim_comm *comm, const sim_frame *view, bool whole,
+                            int mark, sim_stage *out) {
+  *out = (sim_stage){.backend = backend, .comm = comm, .whole = whole, .mark = mark};
+  count_bytes(comm, view, whole, &out->device_bytes, &out->host_bytes);
   sim_status status = backend->queue ? backend->alloc(out->device_bytes, &out->device) : SIM_OK;
   if (status == SIM_OK) status = backend->alloc_host(out->host_bytes, &out->host);
   if (status != SIM_OK) sim_stage_destroy(out);
@@ -62,17 +75,66 @@ static void copy_bytes(char *to, const char *from, size_t bytes) {
     memcpy(to + i * part, from + i * part, bytes - i * part < part ? bytes - i * part : part);
 }
 
+/* ---- states that ranks divide ---- */
+
+/* Part of an array, in the arrays of the ranks. */
+typedef struct extent {
+  int64_t shape[SIM_RANK_MAX], offset[SIM_RANK_MAX];
+} extent;
+
+/* The axis along which an array is divided; -1: every rank has all of it. */
+static int divided_axis(const sim_array *array, const extent *parts, int ranks) {
+  for (int axis = 0; axis < array->rank; axis++)
+    for (int r = 0; r < ranks; r++)
+      if (parts[r].shape[axis] != array->global[axis]) return axis;
+  return -1;
+}
+
+/* Copies the parts of an array in host memory to whole[global shape] on rank 0, for each index before the divided axis
+ * (all fields of a model, say); on the others the part to whole[shape]. */
+static sim_status gather_array(const sim_comm *comm, const sim_array *part, char *whole) {
+  extent own, parts[SIM_RANKS_MAX];
+  sim_piece pieces[SIM_RANKS_MAX];
+  memcpy(own.shape, part->shape, sizeof own.shape);
+  memcpy(own.offset, part->offset, sizeof own.offset);
+  SIM_TRY(comm->ops->gather(comm, &own, sizeof own, parts));
+  const int axis = divided_axis(part, parts, comm->size);
+  if (comm->rank > 0 || axis < 0) copy_bytes(whole, part->data, sim_array_bytes(part));
+  if (axis < 0) return SIM_OK;
+  size_t outer = 1, inner = sim_dtype_size(part->dtype);
+  for (int i = 0; i < axis; i++) outer *= (size_t)part->global[i];
+  for (int i = axis + 1; i < part->rank; i++) inner *= (size_t)part->global[i];
+  const size_t row = (size_t)part->global[axis] * inner, bytes = (size_t)part->shape[axis] * inner;
+  for (size_t o = 0; o < outer; o++) {
+    const char *from = (const char *)part->data + o * bytes;
+    size_t count = 0;
+    if (comm->rank > 0)
+      pieces[count++] = (sim_piece){.rank = 0, .in = from, .in_bytes = bytes};
+    else
+      copy_bytes(whole + o * row + (size_t)part->offset[axis] * inner, from, bytes);
+    for (int r = 1; r < comm->size && comm->rank == 0; r++)
+      pieces[count++] = (sim_piece){.rank = r,
+                                    .out = whole + o * row + (size_t)parts[r].offset[axis] * inner,
+                                    .out_bytes = (size_t)parts[r].shape[axis] * inner};
+    SIM_TRY(comm->ops->swap(comm, pieces, count));
+  }
+  return SIM_OK;
+}
+
 /* Places an array in both blocks, behind the preceding ones; they have room for all. */
-static sim_status take_array(sim_stage *stage, const sim_array *from, bool whole, size_t *staged, size_t *mirrored) {
+static sim_status take_array(sim_stage *stage, const sim_frame *view, const sim_array *from, bool whole, size_t *staged,
+                             size_t *mirrored) {
   const sim_backend *backend = stage->backend;
-  const size_t bytes = sim_array_bytes(from), size = aligned(bytes);
+  const sim_array here = staged_array(stage->comm, view, from);
+  const size_t bytes = sim_array_bytes(&here), size = aligned(bytes);
   char *host = (char *)stage->host + *mirrored, *device = (char *)stage->device + *staged;
   sim_array *to = &stage->arrays[stage->frame.array_count++];
-  *to = *from;
+  *to = here;
   to->data = host;
   to->space = SIM_SPACE_HOST;
   *mirrored += size;
   if (is_staged(from)) *staged += size;
+  if (view->divided) return gather_array(stage->comm, from, host);
   if (from->space == SIM_SPACE_HOST) {
     copy_bytes(host, from->data, bytes);
     return SIM_OK;
@@ -85,13 +147,14 @@ static sim_status take_array(sim_stage *stage, const sim_array *from, bool whole
 /* Enlarges a stage. No copy into the old one is pending: each is waited for before the next begins. */
 static sim_status make_room(sim_stage *stage, const sim_frame *view, bool whole) {
   const sim_backend *backend = stage->backend;
+  const sim_comm *comm = stage->comm;
   const int mark = stage->mark;
   size_t device, host;
   whole |= stage->whole;
-  count_bytes(view, whole, &device, &host);
+  count_bytes(comm, view, whole, &device, &host);
   if (device <= stage->device_bytes && host <= stage->host_bytes) return SIM_OK;
   sim_stage_destroy(stage);
-  return sim_stage_create(backend, view, whole, mark, stage);
+  return sim_stage_create(backend, comm, view, whole, mark, stage);
 }
 
 sim_status sim_stage_copy(sim_stage *stage, const sim_frame *view, bool whole) {
@@ -104,7 +167,7 @@ sim_status sim_stage_copy(sim_stage *stage, const sim_frame *view, bool whole) {
   memcpy(stage->species, view->species, view->species_count * sizeof *view->species);
   for (size_t i = 0; i < view->array_count; i++)
     if (whole || view->arrays[i].field->flags & SIM_IN_SNAPSHOT)
-      SIM_TRY(take_array(stage, &view->arrays[i], whole, &staged, &mirrored));
+      SIM_TRY(take_array(stage, view, &view->arrays[i], whole, &staged, &mirrored));
   return stage->backend->queue && !whole ? stage->backend->queue->mark_copies(stage->mark) : SIM_OK;
 }
 

@@ -178,7 +178,8 @@ double diffusion_rates_bytes(const diffusion_parameters *p, int threads);
 void diffusion_rates_set(diffusion_rates *rates, const diffusion_step_context *context); /* of the next pass */
 void diffusion_rates_apply(void *rates, const diffusion_piece *piece); /* pointwise work (diffusion_pointwise) */
 
-/* ---- start/: the initial state; real_fields[fields]: host memory, the run's precision, [nz][ny][nx] each ---- */
+/* ---- start/: the initial state; real_fields[fields]: host memory, the run's precision, [nz][ny][nx] each, or this
+ * rank's slab of that ---- */
 
 /* Draws of sim_rng_normal(seed, cell, step, draw): step 0 is the initial state, s + 1 is step s. */
 enum diffusion_draw { DIFFUSION_DRAW_FIELD /* + field: `noise` at step 0, `fluctuation` later */ };
@@ -192,29 +193,45 @@ sim_status diffusion_read_files(const diffusion_parameters *p, const sim_setup *
                                 void *const *real_fields) SIM_MUST_CHECK;
 bool diffusion_has_files(const diffusion_parameters *p);
 /* Removes the wavenumbers that `dealias` cuts, in place; does nothing where it is off. */
-sim_status diffusion_cut(const diffusion_parameters *p, sim_isa isa, int threads,
+sim_status diffusion_cut(const diffusion_parameters *p, const sim_setup *setup,
                          void *const *real_fields) SIM_MUST_CHECK;
-double diffusion_cut_bytes(const diffusion_parameters *p, int threads);
+double diffusion_cut_bytes(const diffusion_parameters *p, const sim_setup *setup);
 /* SIM_ERR_SCENARIO where the rates of the initial state are not finite, or where dt is surely above the scheme's
  * stability limit there. Rates with derivatives are checked by diffusion_check_derived (observe.h). */
-sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, int threads,
+sim_status diffusion_check_rates(const diffusion_parameters *p, const sim_setup *setup,
                                  const void *const *real_fields) SIM_MUST_CHECK;
-sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, int threads,
+sim_status diffusion_check_step(const diffusion_parameters *p, const sim_setup *setup,
                                 const void *const *real_fields) SIM_MUST_CHECK;
 
 /* ---- cpu/pointwise.c, cpu/measure.c ---- */
 
-/* Normal numbers of a step: real_fields[fields] of [nz][ny][nx]; 0 for a field that does not fluctuate. */
-void diffusion_white_noise(const diffusion_parameters *p, int64_t step, int threads, void *const *real_fields);
+/* Normal numbers of a step for cells first <= i < end of the grid: real_fields[fields][end - first]; 0 for a field that
+ * does not fluctuate. */
+void diffusion_white_noise(const diffusion_parameters *p, int64_t step, int64_t first, int64_t end, int threads,
+                           void *const *real_fields);
 double diffusion_noise_of(const diffusion_parameters *p, int field); /* diffusion_filling.noise of a field */
-/* Adds `sign` times the field's lift to values[nz][ny][nx] in the run's precision, host memory. */
-void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, void *values, int threads);
-/* Mean, variance, min, max and mass of `count` numbers; cell: volume of a cell; partial[count blocks]: scratch. */
+/* Adds `sign` times the field's lift to cells first <= i < end of the grid: values[end - first] in the run's precision,
+ * host memory. */
+void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, int64_t first, int64_t end, void *values,
+                        int threads);
+/* Mean, variance, min, max and mass of a field. */
 typedef struct diffusion_statistics {
   double mean, variance, least, greatest, mass;
 } diffusion_statistics;
-diffusion_statistics diffusion_measure(const void *values, bool single, int64_t count, double cell, double *partial,
-                                       int threads);
+/* A field's shape, the ranks that divide it, and scratch: partial[blocks of the whole field], and
+ * block[SIM_REDUCE_BLOCK] in the run's precision; together at most diffusion_measure_bytes. */
+typedef struct diffusion_measured {
+  grid_shape grid;
+  bool single;
+  const sim_comm *comm;
+  double *partial;
+  void *block;
+  int threads;
+} diffusion_measured;
+double diffusion_measure_bytes(const grid_shape *grid);
+/* values[cells of the slab], host memory. All ranks call it, and have the same result. */
+sim_status diffusion_measure(const diffusion_measured *measured, const void *values,
+                             diffusion_statistics *out) SIM_MUST_CHECK;
 
 /* ---- resolution.c: whether the grid resolves the fields ---- */
 
@@ -283,6 +300,11 @@ struct diffusion_ops {
    * new state. */
   sim_status (*error)(diffusion_work *work, double *errors, double *sizes);
   void (*accept)(diffusion_work *work); /* makes the new state the current one */
+  /* Several ranks; NULL: not supported. Then `real` is this rank's slab (cpu/slabs.h), [fields][cells of the slab], and
+   * all ranks call all operations. The slab of the state as a part of the whole: data, shape and offset of *out, whose
+   * global shape is that of `state` on one rank; and the state from the whole one. */
+  sim_status (*state_slab)(diffusion_work *work, sim_array *out);
+  sim_status (*restore_slab)(diffusion_work *work, const sim_array *whole);
 };
 enum { DIFFUSION_SLOTS = 4 };
 extern const diffusion_ops diffusion_ops_cpu, diffusion_ops_cuda;

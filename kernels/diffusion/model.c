@@ -19,7 +19,9 @@ typedef struct diffusion_run {
   const sim_backend *backend;
   diffusion_observer *observer;     /* NULL: statistics only */
   diffusion_resolution *resolution; /* NULL: no check */
-  sim_buffer host;                  /* host copy of the fields, for observed functions on a GPU */
+  sim_buffer host;                  /* whole fields on the host, for observed functions on a GPU or on several ranks */
+  const sim_comm *comm;
+  diffusion_slab slab; /* of this rank */
   grid_shape grid;
   const diffusion_method *method;
   sim_mesh mesh;
@@ -78,6 +80,12 @@ static void say_steps(const diffusion_integrate *left, double t_end, double begi
             from, t_end, (long long)diffusion_steps(left), h);
 }
 
+static sim_status check_ranks(const sim_setup *setup) {
+  if (setup->comm->size == 1 || ops_of(setup)->state_slab) return SIM_OK;
+  return sim_fail(SIM_ERR_USAGE, "--ranks %d: sim.diffusion runs on several ranks on the CPU only: give --device cpu",
+                  setup->comm->size);
+}
+
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const diffusion_parameters *p = parameters;
   const grid_shape grid = diffusion_grid_of(p);
@@ -89,19 +97,24 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
               (long long)grid.n[axis]);
   if (!setup->saved && !diffusion_adaptive(p)) say_steps(&p->integrate, p->integrate.t_end, 0);
   if (!setup->saved) SIM_TRY(diffusion_read_files(p, setup, NULL));
+  SIM_TRY(check_ranks(setup));
   ops_of(setup)->plan(p, setup, out);
   if (!setup->saved && diffusion_has_files(p)) sim_plan_add_host(out, "values of a file", sizeof(double) * cells);
   if (!setup->saved && diffusion_dealias(&p->integrate) > 0)
-    sim_plan_add_host(out, "cut of the first state", diffusion_cut_bytes(p, setup->threads));
-  sim_plan_add(out, "fields for outputs", fields * number * cells);
+    sim_plan_add_host(out, "cut of the first state", diffusion_cut_bytes(p, setup));
+  const diffusion_slab slab = diffusion_own_slab(&grid, diffusion_single(p), setup->comm);
+  const bool whole = setup->comm->size == 1;
+  const double slab_cells = (double)(slab.end - slab.first) * (double)diffusion_plane_cells(&grid);
+  sim_plan_add(out, "fields for outputs", fields * number * (whole ? cells : slab_cells));
   if (diffusion_resolution_bytes(p) > 0)
     sim_plan_add_host(out, "lines of cells for the resolution", diffusion_resolution_bytes(p));
   if (out->space != SIM_SPACE_HOST) sim_plan_add_host(out, "fields at the start", fields * number * cells);
   if (diffusion_observer_bytes(p, setup->threads) > 0)
     sim_plan_add_host(out, "observed fields",
                       diffusion_observer_bytes(p, setup->threads) +
-                          (out->space == SIM_SPACE_HOST ? 0 : fields * number * cells));
+                          (out->space == SIM_SPACE_HOST && whole ? 0 : fields * number * cells));
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = fields * number * cells;
+  out->divided = !whole;
   out->work_per_step = cells * fields;
   out->t_end = p->integrate.t_end;
   out->steps = diffusion_adaptive(p) ? NAN : (double)diffusion_steps(&p->integrate);
@@ -137,10 +150,19 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
   return status == SIM_OK ? run->ops->load(run->work) : status;
 }
 
-/* The order of coefficients, and the rank of the array, depend on the operations. */
+/* Restores the coefficients. Their order, and the rank of the array, depend on the operations. */
+static sim_status restore_state(diffusion_run *run, const sim_setup *setup) {
+  sim_array own;
+  sim_array_of(&state_fields[0], run->ops->state(run->work), &own);
+  if (run->comm->size == 1) return sim_frame_restore(setup->saved, setup->backend, &own);
+  const sim_array *saved;
+  own.shape[1] = (int64_t)diffusion_field_numbers(&run->grid, diffusion_single(run->p));
+  SIM_TRY(sim_frame_find(setup->saved, &own, &saved));
+  return run->ops->restore_slab(run->work, saved);
+}
+
 static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pending) {
-  sim_array coefficients, level;
-  sim_array_of(&state_fields[0], run->ops->state(run->work), &coefficients);
+  sim_array level;
   if (diffusion_adaptive(run->p)) {
     level = (sim_array){.field = &state_fields[1], .dtype = SIM_F64, .rank = 1, .shape = {1}, .data = &run->level};
     SIM_TRY(sim_frame_restore(setup->saved, setup->backend, &level));
@@ -148,8 +170,7 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
       return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's level is no power of two of a step");
     run->controller.level = (int)run->level;
   }
-  /* the order of coefficients depends on the operations */
-  if (sim_frame_restore(setup->saved, setup->backend, &coefficients) != SIM_OK)
+  if (restore_state(run, setup) != SIM_OK)
     return sim_fail_context("%s on %s", run->ops->name(run->work), setup->backend->name);
   SIM_TRY(run->ops->resume(run->work));
   if (!pending) return SIM_OK;
@@ -207,6 +228,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->grid = diffusion_grid_of(p);
   run->fields = (int)p->fields.count;
   run->cells = grid_cells(&run->grid);
+  run->comm = setup->comm;
+  run->slab = diffusion_own_slab(&run->grid, diffusion_single(p), setup->comm);
   run->shown = run->checked = -1;
   run->jumped = NAN;
   run->method = diffusion_method_of(p);
@@ -215,7 +238,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   extent(p, &whole);
   run->mesh = whole.mesh;
   clock->t_end = p->integrate.t_end;
-  sim_status status = read_begin(run, setup->saved);
+  sim_status status = check_ranks(setup);
+  if (status == SIM_OK) status = read_begin(run, setup->saved);
   if (status != SIM_OK) {
     destroy(self);
     return status;
@@ -227,9 +251,9 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   status = run->ops->create(&run->rest, setup, &run->work);
   if (status == SIM_OK) status = diffusion_observer_create(p, setup->isa, setup->threads, &run->observer);
   if (status == SIM_OK) status = diffusion_resolution_create(p, setup->isa, &run->resolution);
-  if (status == SIM_OK && run->observer && setup->backend->space != SIM_SPACE_HOST) {
-    const sim_buffer *real = run->ops->real(run->work);
-    status = sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &run->host);
+  if (status == SIM_OK && run->observer && (setup->backend->space != SIM_SPACE_HOST || run->comm->size > 1)) {
+    const int64_t all[2] = {run->fields, run->cells};
+    status = sim_buffer_create(&sim_backend_cpu, run->ops->real(run->work)->dtype, 2, all, &run->host);
   }
   sim_startup("making the initial state", 0, 0);
   if (status == SIM_OK) status = setup->saved ? restore(run, setup, pending) : begin(run, setup);
@@ -301,11 +325,26 @@ static sim_status check_resolution(diffusion_run *run, const sim_clock *clock) {
                                     run);
 }
 
+/* Copies the whole fields to run->host. */
+static sim_status copy_fields(diffusion_run *run) {
+  const sim_buffer *real = run->ops->real(run->work);
+  if (run->comm->size == 1) return run->backend->copy(run->host.data, real->data, sim_buffer_bytes(real));
+  const bool single = diffusion_single(run->p);
+  const size_t row = (size_t)run->grid.n[0] * sim_dtype_size(real->dtype);
+  const grid_range rows = diffusion_own_rows(&run->grid, single, run->comm);
+  for (int f = 0; f < run->fields; f++) {
+    char *whole = part(&run->host, f);
+    memcpy(whole + (size_t)rows.first * row, part(real, f), (size_t)(rows.end - rows.first) * row);
+    SIM_TRY(diffusion_gather_rows(&run->grid, single, run->comm, row, whole));
+  }
+  return SIM_OK;
+}
+
 static sim_status observe_more(diffusion_run *run, const sim_clock *clock, int table, double *values) {
   const void *fields[DIFFUSION_FIELDS];
   SIM_TRY(show(run, clock));
   const sim_buffer *real = run->ops->real(run->work);
-  if (run->host.data) SIM_TRY(run->backend->copy(run->host.data, real->data, sim_buffer_bytes(real)));
+  if (run->host.data) SIM_TRY(copy_fields(run));
   for (int f = 0; f < run->fields; f++) fields[f] = part(run->host.data ? &run->host : real, f);
   diffusion_observer_row(run->observer, (diffusion_tables_kind)run->p->kinds[table], fields, clock->t, values);
   return SIM_OK;
@@ -343,6 +382,13 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
   for (int i = 0; i < state->rank; i++) arrays[0].shape[i] = arrays[0].global[i] = state->shape[i];
   for (int f = 0; f < run->fields; f++)
     arrays[1 + f] = grid_view(&run->grid, &run->mesh, &run->p->state[f], real->dtype, part(real, f), real->space);
+  frame->divided = run->comm->size > 1;
+  if (frame->divided) SIM_TRY(run->ops->state_slab(run->work, &arrays[0]));
+  for (int f = 0; f < run->fields && frame->divided; f++) {
+    const int64_t row = run->grid.rank == 1 ? run->cells : 1; /* a grid of one axis is one row */
+    arrays[1 + f].shape[0] = (run->slab.end - run->slab.first) * row;
+    arrays[1 + f].offset[0] = run->slab.first * row;
+  }
   frame->array_count = (size_t)run->fields + 1;
   if (diffusion_adaptive(run->p)) {
     run->level = run->controller.level;
@@ -411,6 +457,7 @@ const sim_model diffusion_model = {
     .work_unit = "cells",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
     .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
+    .ranks = true,
     .bench = diffusion_bench,
     .validate = diffusion_validate,
     .extent = extent,

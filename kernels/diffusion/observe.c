@@ -76,7 +76,7 @@ static sim_status create_spectral(diffusion_observer *o, sim_isa isa) {
   const diffusion_gradients along = slopes(&o->grid, o->gradients.count > 0);
   const double numbers = diffusion_field_numbers(&o->grid, false);
   if (o->gradients.count == 0 && o->p->spectrum == 0) return SIM_OK;
-  SIM_TRY(diffusion_spectral_create(&o->grid, 1, &along, false, isa, o->threads, &o->spectral));
+  SIM_TRY(diffusion_spectral_create(&o->grid, &sim_comm_alone, 1, &along, false, isa, o->threads, &o->spectral));
   o->mixed = allocate(numbers);
   o->coefficients = allocate(numbers);
   bool good = o->mixed && o->coefficients;

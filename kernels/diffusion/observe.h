@@ -29,7 +29,7 @@ void diffusion_observer_row(diffusion_observer *observer, diffusion_tables_kind 
                             double t, double *values);
 
 /* SIM_ERR_SCENARIO where rates with derivatives are not finite; skipped above 2^22 cells. */
-sim_status diffusion_check_derived(const diffusion_parameters *p, sim_isa isa, int threads,
+sim_status diffusion_check_derived(const diffusion_parameters *p, const sim_setup *setup,
                                    const void *const *real_fields) SIM_MUST_CHECK;
 
 #endif

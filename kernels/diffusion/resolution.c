@@ -84,7 +84,8 @@ static sim_status open_axis(diffusion_resolution *r, int axis, bool single, sim_
   while (high > 0 && !diffusion_mode_kept(high, n, periodic, fraction)) high--;
   if (high < 3) return SIM_OK; /* too few modes for a third */
   const grid_shape lines = lines_of(&r->grid, axis);
-  SIM_TRY(diffusion_spectral_create(&lines, 1, &(diffusion_gradients){0}, single, isa, 1, &a->spectral));
+  SIM_TRY(
+      diffusion_spectral_create(&lines, &sim_comm_alone, 1, &(diffusion_gradients){0}, single, isa, 1, &a->spectral));
   a->count = lines.n[1];
   a->high = (double)high;
   a->low = 2 * (double)high / 3;

@@ -11,6 +11,15 @@ set -m # jobs get their signals undisturbed
 export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
 find_mpi
 option_scenario many.lua
+cat >fields.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {20, 18, 10}, size = {1, 1, 1}, x = "no_flux" },
+  fields    = { { name = "u", D = 0.01, initial = function(x, y, z) return x * (1 - x) + 0.1 * math.sin(2 * math.pi * z) end } },
+  rates     = function(u) return u * (1 - u) end,
+  integrate = { scheme = "etdrk4", t_end = 1, rtol = 1e-3 },
+  output    = { tables = "every 1 steps", checkpoint = "ends" },
+}
+LUA
 run=("$SIM" run many.lua --threads 1)
 long=("${run[@]}" --set "paths=$((20000 * 1048576))") # minutes; stopped long before
 has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
@@ -31,6 +40,7 @@ lines() { grep -c '^sim: ' output || true; }
 
 expect 0 "" "${run[@]}" -o one
 expect 0 "" "${run[@]}" --set kind=sobol -o sobol
+expect 0 "" "$SIM" run fields.lua --threads 1 -o fields_one
 
 for mpi in "${mpis[@]}"; do
   use_mpi "$mpi"
@@ -72,6 +82,11 @@ for mpi in "${mpis[@]}"; do
     [ "$(grep -c digest output)" = 1 ] || fail "$mpi: several ranks speak"
     same one many "$mpi: $ranks ranks"
     "$COMPARE" one/tables.h5 many/tables.h5 >output 2>&1 || fail "$mpi: $ranks ranks: tables differ"
+  done
+  expect 0 "" "${four[@]}" "$SIM" run fields.lua --threads 1 -o many --force # a state that ranks divide
+  same fields_one many "$mpi: fields on 4 ranks"
+  for file in tables.h5 $(cd fields_one && find snap ckpt -name '*.h5'); do
+    "$COMPARE" "fields_one/$file" "many/$file" >output 2>&1 || fail "$mpi: fields on 4 ranks: $file differs"
   done
   SIM_COMM_DELAY=2000 expect 0 "" "${four[@]}" "${run[@]}" --set kind=sobol -o many --force
   same sobol many "$mpi: delayed ranks"

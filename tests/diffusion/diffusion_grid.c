@@ -179,9 +179,9 @@ static void test_stage(void **state) {
     stages.checkpoint_bytes = plan.checkpoint_bytes;
     stages.snapshot_bytes = plan.snapshot_bytes;
     stages.unsaved_bytes = plan.unsaved_bytes;
-    sim_stage_plan(&sim_backend_cpu, false, true, &stages);
+    sim_stage_plan(&sim_backend_cpu, &sim_comm_alone, false, true, &stages);
     look(&s);
-    must(sim_stage_create(&sim_backend_cpu, &s.frame, true, 0, &stage), "stage");
+    must(sim_stage_create(&sim_backend_cpu, NULL, &s.frame, true, 0, &stage), "stage");
     const double planned = sim_plan_bytes(&stages, SIM_SPACE_HOST);
     if (fabs((double)stage.host_bytes - planned) > 64.0 * (double)s.frame.array_count + 1024)
       fail_msg("%s: a stage of %zu bytes, planned %g", more[i], stage.host_bytes, planned);

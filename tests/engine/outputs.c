@@ -632,21 +632,22 @@ static void the_plan_knows_where(void **state) {
   sim_plan plan = {.space = SIM_SPACE_DEVICE, .snapshot_bytes = 300, .staged_bytes = 200, .checkpoint_bytes = 500};
   sim_plan_add(&plan, "bodies", 1000);
   sim_plan_add_host(&plan, "rows", 10);
-  sim_stage_plan(&fake_device, false, true, &plan);
+  sim_stage_plan(&fake_device, &sim_comm_alone, false, true, &plan);
   assert_true(sim_plan_bytes(&plan, SIM_SPACE_DEVICE) == 1200);
   assert_true(sim_plan_bytes(&plan, SIM_SPACE_HOST) == 510);
   for (int i = 0; i < 40; i++) sim_plan_add_host(&plan, "more", 1);
   assert_true(sim_plan_bytes(&plan, SIM_SPACE_DEVICE) == 1200);
   assert_true(sim_plan_bytes(&plan, SIM_SPACE_HOST) == 550);
   sim_plan host = {.snapshot_bytes = 300, .checkpoint_bytes = 500};
-  sim_stage_plan(&sim_backend_cpu, false, false, &host);
+  sim_stage_plan(&sim_backend_cpu, &sim_comm_alone, false, false, &host);
   assert_int_equal(host.count, 0);
-  sim_stage_plan(&sim_backend_cpu, false, true, &host);
+  sim_stage_plan(&sim_backend_cpu, &sim_comm_alone, false, true, &host);
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500);
-  sim_stage_plan(&sim_backend_cpu, true, true, &host); /* one for whole states and all that there are of snapshots */
+  sim_stage_plan(&sim_backend_cpu, &sim_comm_alone, true, true,
+                 &host); /* one for whole states and all that there are of snapshots */
   assert_true(sim_plan_bytes(&host, SIM_SPACE_HOST) == 500 + 500 + (SIM_STAGES_MAX - 1) * 300);
   sim_plan apart = {.snapshot_bytes = 300, .checkpoint_bytes = 200, .unsaved_bytes = 300}; /* no array is of both */
-  sim_stage_plan(&sim_backend_cpu, false, true, &apart);
+  sim_stage_plan(&sim_backend_cpu, &sim_comm_alone, false, true, &apart);
   assert_true(sim_plan_bytes(&apart, SIM_SPACE_HOST) == 500);
   assert_int_equal(sim_stage_count(100 << 20, true), 3);
   assert_int_equal(sim_stage_count(10 << 20, true), SIM_STAGES_FIRST);
@@ -663,7 +664,7 @@ static void a_state_may_grow(void **state) {
   sim_array array = {.field = &field, .dtype = SIM_F64, .rank = 1, .shape = {4}, .data = data, .room = 50 * 8};
   const sim_frame view = {.arrays = &array, .array_count = 1, .species = &species, .species_count = 1};
   sim_stage stage;
-  assert_int_equal(sim_stage_create(&fake_device, &view, true, 0, &stage), SIM_OK);
+  assert_int_equal(sim_stage_create(&fake_device, NULL, &view, true, 0, &stage), SIM_OK);
   const void *first = stage.host;
   for (int64_t n = 40; n <= 100; n += 60) { /* within its room; then with more room */
     array.shape[0] = n;

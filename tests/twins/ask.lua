@@ -173,6 +173,19 @@ function M.threads_twin(plain)
     end }
 end
 
+-- Any number of ranks of the CPU gives the same bits: digest and tables.
+function M.ranks_twin()
+  return { name = "ranks", weight = 2, applies = function(_, options) return options.device ~= "cuda" end,
+    prepare = function(_, R) return { ranks = R.pick(2, 3, 4, 7) } end,
+    check = function(T, s, a)
+      local r, q = T:ask(s), T:ask(s, { words = { "--ranks", tostring(a.ranks) } })
+      T:same("digests of 1 and more ranks", r.digest, q.digest)
+      for name, columns in pairs(r.tables) do
+        for column, values in pairs(columns) do T:near(("table %s, %s"):format(name, column), values, q.tables[name][column], 0) end
+      end
+    end }
+end
+
 -- A run with many outputs, one with few, and one that goes on from a checkpoint every every(R) steps: same digests and tables.
 function M.resumed_twin(every, cadence)
   return { name = "resumed", weight = 2,

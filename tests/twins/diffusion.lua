@@ -474,6 +474,7 @@ M.twins = {
     end },
 
   ask.threads_twin(function(s) return s.keys.precision ~= "single" end),
+  ask.ranks_twin(),
   ask.resumed_twin(function(R) return R.int(1, 3) end, { snapshots = "every 2 steps", tables = "every 1 steps" }),
 
   { name = "device", weight = 14, applies = function(_, options) return options.device == "cuda" end,

@@ -67,10 +67,18 @@ sim_status grid_rows_begin(const grid_shape *g, const sim_expr *expr, const bool
                            grid_rows *out) SIM_MUST_CHECK;
 void grid_rows_end(grid_rows *rows);
 
+/* Rows first <= row < end of the [nz ny] rows of a grid. */
+typedef struct grid_range {
+  int64_t first, end;
+} grid_range;
+static inline grid_range grid_all_rows(const grid_shape *g) { return (grid_range){0, g->n[1] * g->n[2]}; }
+
 /* Work on rows [first, end) of [nz ny]. */
 typedef sim_status grid_row_work(void *context, int64_t first, int64_t end);
-/* Runs `work` over all rows, with threads where there are many cells. Returns the first error in the order of rows. */
-sim_status grid_over_rows(const grid_shape *g, int threads, grid_row_work *work, void *context) SIM_MUST_CHECK;
+/* Runs `work` over these rows, with threads where there are many cells. Returns the first error in the order of
+ * rows. */
+sim_status grid_over_rows(const grid_shape *g, grid_range rows, int threads, grid_row_work *work,
+                          void *context) SIM_MUST_CHECK;
 
 static inline double grid_number(const void *values, bool single, int64_t i) {
   return single ? (double)((const float *)values)[i] : ((const double *)values)[i];
@@ -104,12 +112,13 @@ typedef struct grid_start {
   uint32_t draw; /* draw of sim_rng_normal(seed, cell, 0, draw) */
 } grid_start;
 bool grid_takes_file(const sim_expr *initial); /* whether a result depends on the file's value */
-/* Reads the file's values, the same for all members, into values[nz][ny][nx]; NULL: only checks that the file can be
- * read. Does nothing where no file is given. SIM_ERR_SCENARIO. */
-sim_status grid_read_file(const grid_shape *g, const grid_start *start, bool single, const sim_setup *setup,
-                          void *values) SIM_MUST_CHECK;
-/* Computes the initial values, in place over those of the file. SIM_ERR_SCENARIO where one is not finite. */
-sim_status grid_fill(const grid_shape *g, const grid_start *start, bool single, uint64_t seed, sim_isa isa, int threads,
-                     void *values) SIM_MUST_CHECK;
+/* Reads the file's values, the same for all members, of these rows into values[rows][nx]; NULL: only checks that the
+ * file can be read. Does nothing where no file is given. SIM_ERR_SCENARIO. */
+sim_status grid_read_file(const grid_shape *g, grid_range rows, const grid_start *start, bool single,
+                          const sim_setup *setup, void *values) SIM_MUST_CHECK;
+/* Computes the initial values of these rows, in place over those of the file: values[rows][nx]. SIM_ERR_SCENARIO where
+ * one is not finite. */
+sim_status grid_fill(const grid_shape *g, grid_range rows, const grid_start *start, bool single, uint64_t seed,
+                     sim_isa isa, int threads, void *values) SIM_MUST_CHECK;
 
 #endif

@@ -26,16 +26,16 @@ sim_status grid_rows_begin(const grid_shape *g, const sim_expr *expr, const bool
 }
 
 /* The calling thread reports an error again, because errors belong to threads. */
-sim_status grid_over_rows(const grid_shape *g, int threads, grid_row_work *work, void *context) {
+sim_status grid_over_rows(const grid_shape *g, grid_range rows, int threads, grid_row_work *work, void *context) {
   enum { PARTS = 64 };
-  const int64_t count = g->n[1] * g->n[2];
+  const int64_t first = rows.first, count = rows.end - first;
   bool failed[PARTS] = {false};
   (void)threads;
-  if (count < PARTS || count * g->n[0] < 1 << 16) return work(context, 0, count);
+  if (count < PARTS || count * g->n[0] < 1 << 16) return work(context, first, rows.end);
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
   for (int part = 0; part < PARTS; part++)
-    failed[part] = work(context, count * part / PARTS, count * (part + 1) / PARTS) != SIM_OK;
+    failed[part] = work(context, first + count * part / PARTS, first + count * (part + 1) / PARTS) != SIM_OK;
   for (int part = 0; part < PARTS; part++)
-    if (failed[part]) SIM_TRY(work(context, count * part / PARTS, count * (part + 1) / PARTS));
+    if (failed[part]) SIM_TRY(work(context, first + count * part / PARTS, first + count * (part + 1) / PARTS));
   return SIM_OK;
 }

@@ -49,8 +49,8 @@ static sim_status read_values(const grid_shape *g, const grid_start *start, cons
                           values);
 }
 
-sim_status grid_read_file(const grid_shape *g, const grid_start *start, bool single, const sim_setup *setup,
-                          void *values) {
+sim_status grid_read_file(const grid_shape *g, grid_range rows, const grid_start *start, bool single,
+                          const sim_setup *setup, void *values) {
   grid_shape one = *g;
   if (!start->file->given) return SIM_OK;
   if (one.member_axis) one.n[--one.rank] = 1;
@@ -60,8 +60,9 @@ sim_status grid_read_file(const grid_shape *g, const grid_start *start, bool sin
   sim_status status = read_values(&one, start, setup, read);
   if (status != SIM_OK) status = sim_fail_context("%s.file", start->path);
   const double low = start->file->range[0], width = start->file->range[1] - low;
-  for (int64_t i = 0; status == SIM_OK && read && i < grid_cells(g); i++)
-    grid_set_number(values, single, i, low + width * read[i % (int64_t)all]);
+  const int64_t first = rows.first * g->n[0], end = rows.end * g->n[0];
+  for (int64_t i = first; status == SIM_OK && read && i < end; i++)
+    grid_set_number(values, single, i - first, low + width * read[i % (int64_t)all]);
   free(read);
   return status;
 }
@@ -70,6 +71,7 @@ sim_status grid_read_file(const grid_shape *g, const grid_start *start, bool sin
 
 typedef struct filling {
   const grid_shape *grid;
+  grid_range rows; /* of `values` */
   const grid_start *start;
   bool single;
   uint64_t seed;
@@ -80,20 +82,20 @@ typedef struct filling {
 static sim_status fill_row(const filling *f, grid_rows *r, int64_t row) {
   const grid_start *s = f->start;
   const grid_shape *g = f->grid;
-  const int64_t n = g->n[0];
+  const int64_t n = g->n[0], before = f->rows.first * n;
   const bool takes = grid_takes_file(s->initial);
   const double at[2] = {grid_centre(g, 1, row % g->n[1]), grid_centre(g, 2, row / g->n[1])};
   const double member = grid_member(g, row);
   double *of_file = s->initial ? r->buffers + n : NULL;
   for (int64_t x = 0; of_file && s->file->given && x < n; x++)
-    of_file[x] = grid_number(f->values, f->single, row * n + x);
+    of_file[x] = grid_number(f->values, f->single, row * n + x - before);
   if (s->initial)
     sim_expr_program_run(r->program, (size_t)n, (const void *const[]){r->x, &at[0], &at[1], of_file, &member},
                          (void *const[]){r->buffers}, r->scratch);
   for (int64_t x = 0; x < n; x++) {
     const int64_t cell = row * n + x;
     double value = s->initial ? r->buffers[x] : 0;
-    if (s->file->given && !takes) value += grid_number(f->values, f->single, cell);
+    if (s->file->given && !takes) value += grid_number(f->values, f->single, cell - before);
     if (s->noise > 0) {
       double normal[2];
       sim_rng_normal(f->seed, (uint64_t)cell, 0, s->draw, normal);
@@ -102,7 +104,7 @@ static sim_status fill_row(const filling *f, grid_rows *r, int64_t row) {
     if (!isfinite(value) || (f->single && !isfinite((float)value)))
       return sim_fail(SIM_ERR_SCENARIO, "%s.initial: %s is %g at x = %.6g, y = %.6g, z = %.6g", s->path, s->name, value,
                       grid_centre(g, 0, x), at[0], at[1]);
-    grid_set_number(f->values, f->single, cell, value);
+    grid_set_number(f->values, f->single, cell - before, value);
   }
   return SIM_OK;
 }
@@ -118,8 +120,8 @@ static sim_status fill_rows(void *context, int64_t first, int64_t end) {
   return status;
 }
 
-sim_status grid_fill(const grid_shape *g, const grid_start *start, bool single, uint64_t seed, sim_isa isa, int threads,
-                     void *values) {
-  filling f = {g, start, single, seed, isa, values};
-  return grid_over_rows(g, threads, fill_rows, &f);
+sim_status grid_fill(const grid_shape *g, grid_range rows, const grid_start *start, bool single, uint64_t seed,
+                     sim_isa isa, int threads, void *values) {
+  filling f = {g, rows, start, single, seed, isa, values};
+  return grid_over_rows(g, rows, threads, fill_rows, &f);
 }

@@ -12,22 +12,21 @@ struct diffusion_coupled {
   const diffusion_spectral *s;
   int fields, tables;
   bool complex;
-  int64_t entries, middles, backs; /* distinct table entries along x and the other axes */
+  int64_t entries, middles, backs; /* distinct table entries of the columns along x and the other axes */
   size_t one;                      /* numbers of a matrix */
   size_t slot; /* numbers of a slot: [tables][middles][backs][groups of entries][fields][fields][re, im][group] */
   void *numbers;
 };
 
-static int64_t entries_of(const diffusion_spectral *s) {
-  return s->packing == FFT_TWO_REAL ? s->row_points * 2 * s->group : s->row_points * s->group;
-}
+/* Lanes of a group of entries. */
+static int64_t lanes_of(const diffusion_spectral *s) { return s->packing == FFT_TWO_REAL ? 2 * s->group : s->group; }
 
-double diffusion_coupled_bytes(const diffusion_parameters *p, int slots) {
+double diffusion_coupled_bytes(const diffusion_parameters *p, const diffusion_slab *slab, int slots) {
   const grid_shape grid = diffusion_grid_of(p);
   const bool complex = diffusion_unfolded(p), single = diffusion_single(p);
   const double fields = (double)p->fields.count, each = single ? sizeof(float) : sizeof(double);
   /* as for one field, whose entries are real or complex */
-  const double numbers = diffusion_table_numbers(&grid, single, complex);
+  const double numbers = diffusion_table_numbers(&grid, single, complex, slab);
   return numbers * fields * fields * each * diffusion_table_count(p) * slots;
 }
 
@@ -40,16 +39,16 @@ sim_status diffusion_coupled_create(const diffusion_parameters *p, const diffusi
   c->fields = (int)p->fields.count;
   c->tables = diffusion_table_count(p);
   c->complex = diffusion_unfolded(p);
-  c->entries = entries_of(s);
-  c->middles = c->complex ? s->middle : s->slots[Y];
-  c->backs = c->complex ? s->back : s->slots[Z];
+  c->entries = (s->slab.group_end - s->slab.group_first) * lanes_of(s);
+  c->middles = c->complex ? s->slab.middle_end - s->slab.middle_first : s->slots[Y];
+  c->backs = c->complex ? s->slab.backs : s->slots[Z];
   if (s->grid.rank < 3) {
     c->middles = 1;
-    c->backs = s->grid.rank < 2 ? 1 : c->complex ? s->back : s->slots[Y];
+    c->backs = s->grid.rank < 2 ? 1 : c->complex ? s->slab.backs : s->slots[Y];
   }
   c->one = (size_t)(c->fields * c->fields) * (c->complex ? 2 : 1);
   c->slot = (size_t)(c->middles * c->backs * c->entries) * c->one * (size_t)c->tables;
-  c->numbers = calloc(c->slot * (size_t)slots, s->single ? sizeof(float) : sizeof(double));
+  c->numbers = calloc(c->slot * (size_t)slots + 1, s->single ? sizeof(float) : sizeof(double));
   if (c->numbers) return SIM_OK;
   diffusion_coupled_destroy(out);
   return sim_no_memory("matrices of the scheme");
@@ -131,24 +130,25 @@ static void fill_row(const diffusion_coupled *c, const diffusion_filling *of, in
   const diffusion_spectral *s = c->s;
   const int64_t n = s->grid.n[X], stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
   const int last = s->grid.rank - 1;
-  for (int64_t e = 0; e < c->entries; e++) {
+  const int64_t before = s->slab.group_first * lanes_of(s);
+  for (int64_t e = before; e < before + c->entries; e++) {
     diffusion_matrix out[DIFFUSION_TABLES];
     const bool paired = is_last(s, e / s->group); /* then the row is a group of positions along y */
-    const int64_t position = middle * s->group + e % s->group;
+    const int64_t position = last_positions(s, middle) + e % s->group;
     if (paired ? position >= s->middle : e >= stored) continue;
     int64_t mode[3] = {s->grid.boundary[X] == GRID_FIXED ? n - e : e, 0, 0};
     double k[3] = {0};
-    if (s->grid.rank == 3) mode[Y] = mode_of(s, Y, middle, c->complex);
+    if (s->grid.rank == 3) mode[Y] = table_mode(s, Y, middle, c->complex);
     if (paired) {
       mode[X] = n / 2;
       mode[Y] = mode_of(s, Y, position, true);
       if (!c->complex && mode[Y] < 0) mode[Y] = -mode[Y];
     }
-    if (s->grid.rank > 1) mode[last] = mode_of(s, last, back, c->complex);
+    if (s->grid.rank > 1) mode[last] = table_mode(s, last, back, c->complex);
     for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wavenumber(&s->grid, axis, mode[axis]);
     matrices_at(c, of, k, mode, out);
     for (int t = 0; t < c->tables; t++) {
-      size_t at = matrix_begin(c, slot, t, middle, back, e);
+      size_t at = matrix_begin(c, slot, t, middle, back, e - before);
       for (int i = 0; i < c->fields; i++)
         for (int j = 0; j < c->fields; j++) {
           grid_set_number(c->numbers, s->single, (int64_t)at, out[t].re[i][j]);
@@ -255,18 +255,20 @@ static void sum_up(const diffusion_coupled *c, const diffusion_stage *stage, voi
 void diffusion_coupled_apply(const diffusion_coupled *c, int slot, const diffusion_stage *stage,
                              void *(*arrays)[DIFFUSION_ARRAYS]) {
   const diffusion_spectral *s = c->s;
-  const int64_t G = s->group;
+  const diffusion_slab *slab = &s->slab;
+  const int64_t G = s->group, middles = slab->middle_end - slab->middle_first, all = slab->backs * middles;
   const bool two = s->packing == FFT_TWO_REAL;
-#pragma omp parallel for schedule(static) num_threads(team(s, s->back * s->middle)) if (s->threads > 1)
-  for (int64_t row = 0; row < s->back * s->middle; row++) {
-    const int64_t back = row / s->middle, middle = row % s->middle;
-    const int64_t b = c->complex || s->grid.rank == 1 ? back : s->slot[s->grid.rank - 2][back];
-    const int64_t m = c->complex || s->grid.rank < 3 ? middle : s->slot[0][middle];
-    const size_t first = (size_t)(back * s->plane_stride + middle * s->row_stride) * (size_t)(2 * G);
+#pragma omp parallel for schedule(static) num_threads(team(s, all)) if (s->threads > 1)
+  for (int64_t row = 0; row < all; row++) {
+    const int64_t back = row / middles, middle = slab->middle_first + row % middles;
+    const int64_t b = c->complex || s->grid.rank == 1 ? back : s->slot[s->grid.rank - 2][s->back_first + back];
+    const int64_t begin = back * slab->stride + middle * s->row_stride + slab->group_first - slab->origin;
+    const size_t first = (size_t)begin * (size_t)(2 * G);
     const int64_t entries = c->entries - (s->row_points - columns_in_row(s, middle)) * G;
     for (int64_t e = 0; e < entries; e += G) {
+      const int64_t m = table_row(s, middle, slab->group_first + e / G, c->complex);
       size_t at[DIFFUSION_TABLES];
-      for (int t = 0; t < c->tables; t++) at[t] = matrix_begin(c, slot, t, is_last(s, e / G) ? middle / G : m, b, e);
+      for (int t = 0; t < c->tables; t++) at[t] = matrix_begin(c, slot, t, m, b, e);
       const size_t re = first + (size_t)(two ? e : 2 * e);
       sum_up(c, stage, arrays, (const size_t[]){re, re + (size_t)G}, two ? 1 : 2, at);
     }

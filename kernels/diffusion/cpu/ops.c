@@ -2,12 +2,16 @@
  *
  * Between stages array [0] of every field is mixed (spectral.h). Split steps have no other array, and it is the
  * state; other schemes keep the coefficients along all axes in array [1], the state, from which array [0] is
- * restored. */
+ * restored.
+ *
+ * On several ranks array [0] is the rank's slab, and the other arrays are its columns (slabs.h): each pass over columns
+ * turns the fields before and after. */
 #include "kernels/diffusion/cpu/coupled.h"
 
 #include "engine/reduce.h"
 #include "kernels/diffusion/modes.cuh"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,39 +24,93 @@ struct diffusion_work {
   diffusion_method method;
   diffusion_arrays arrays;
   sim_buffer array[DIFFUSION_ARRAYS], gradients, table[DIFFUSION_TABLES], real;
-  double *partial;
+  const sim_comm *comm;
+  diffusion_slab slab;
+  /* Where columns differ from slabs: those of the mixed fields and derivatives, what one turn sends, and fields of a
+   * slab that arrays of columns are turned to. */
+  sim_buffer columns, sent, turned;
+  sim_buffer lines; /* several ranks: [1 + ranks][numbers of the longest lines] */
+  sim_buffer partial, block;
+  diffusion_measured measured;
   diffusion_coupled *coupled; /* cross diffusion: matrices instead of tables; else NULL */
   sim_buffer column;          /* and the transformed columns */
   int slot;
   diffusion_norm *norm; /* adaptive steps: then there are tables in DIFFUSION_SLOTS slots, for steps of length[slot] */
   double length[DIFFUSION_SLOTS];
-  int64_t cells;
+  int64_t first, end; /* cells of the slab */
   int threads, fields;
   bool single;
 };
 
+/* Fields and derivatives that a turn back exchanges after the inverse transforms of a stage. */
+static int inputs_of(const diffusion_parameters *p) { return (int)p->fields.count + diffusion_gradients_of(p).count; }
+
+/* Whether arrays of columns are turned back to slabs (states and errors), or slabs of noise to columns. */
+static bool turns_arrays(const diffusion_parameters *p) {
+  return diffusion_method_of(p)->arrays > 0 || diffusion_fluctuates(p);
+}
+
+/* Turns of one field in a step. */
+static double turns_of(const diffusion_parameters *p) {
+  const diffusion_method *method = diffusion_method_of(p);
+  const double back = (double)inputs_of(p) / (double)p->fields.count;
+  double turns = diffusion_fluctuates(p) ? 1 : 0;
+  for (int i = 0; i < method->stages; i++) turns += method->stage[i].forward + method->stage[i].inverse * back;
+  return turns + (diffusion_adaptive(p) ? 3 : 0); /* the norms of two errors and of the state */
+}
+
+/* What ranks exchange in a step. A turn brings all of a rank's columns but its own part. */
+static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm, sim_plan *out) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const bool single = diffusion_single(p);
+  const double fields = (double)p->fields.count, number = single ? sizeof(float) : sizeof(double);
+  const double strips = grid.rank == 3   ? (double)grid.n[2]
+                        : grid.rank == 2 ? ceil((double)grid.n[1] / (2 * fft_group(single)))
+                                         : 1;
+  out->most_ranks = (int)fmin(strips, SIM_RANKS_MAX);
+  out->parts = (int)fmin(strips, INT_MAX);
+  out->work_rate_guess *= sim_plan_shares(out, comm->size);
+  if (comm->size == 1) return;
+  if (slab->turned) {
+    out->bytes_received = turns_of(p) * fields * diffusion_turn_received(&grid, single, comm) * number;
+    out->exchanges = turns_of(p) * fields * 2 * diffusion_turn_rounds(&grid, single, comm); /* a swap waits twice */
+  }
+  out->exchanges += 1 + (diffusion_adaptive(p) ? 3 * fields : 0);
+}
+
 static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
   const grid_shape grid = diffusion_grid_of(p);
   const diffusion_method *method = diffusion_method_of(p);
-  const double fields = (double)p->fields.count, number = diffusion_single(p) ? sizeof(float) : sizeof(double);
-  const double array = fields * number * diffusion_field_numbers(&grid, diffusion_single(p));
-  const double table = fields * number * diffusion_table_numbers(&grid, diffusion_single(p), diffusion_unfolded(p));
+  const bool single = diffusion_single(p);
+  const diffusion_slab slab = diffusion_own_slab(&grid, single, setup->comm);
+  const double fields = (double)p->fields.count, number = single ? sizeof(float) : sizeof(double);
+  const double field = number * diffusion_slab_numbers(&grid, single, &slab);
+  const double column = number * diffusion_column_numbers(&grid, single, &slab);
+  const double table = fields * number * diffusion_table_numbers(&grid, single, diffusion_unfolded(p), &slab);
   const int gradients = diffusion_gradients_of(p).count;
-  sim_plan_add(out, "transformed fields", array);
-  sim_plan_add(out, "arrays of the scheme", array * (method->arrays + diffusion_fluctuates(p)));
-  if (gradients > 0) sim_plan_add(out, "derivatives of fields", array / fields * gradients);
+  sim_plan_add(out, "transformed fields", fields * field);
+  sim_plan_add(out, "arrays of the scheme", fields * column * (method->arrays + diffusion_fluctuates(p)));
+  if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
+  if (slab.turned)
+    sim_plan_add(out, "exchanged fields",
+                 column * inputs_of(p) + number * diffusion_turn_numbers(&grid, single, setup->comm) +
+                     (turns_arrays(p) ? fields * field : 0));
   const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   if (diffusion_crossed(p)) {
-    sim_plan_add(out, "matrices of the scheme", diffusion_coupled_bytes(p, slots));
-    sim_plan_add(out, "columns", array);
+    sim_plan_add(out, "matrices of the scheme", diffusion_coupled_bytes(p, &slab, slots));
+    sim_plan_add(out, "columns", fields * column);
   } else {
     sim_plan_add(out, "tables of the scheme", table * diffusion_table_count(p) * slots);
   }
   sim_plan_add(out, "transforms",
-               diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, diffusion_single(p), setup->threads));
+               diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, single, setup->threads));
   sim_plan_add(out, "rates", diffusion_rates_bytes(p, setup->threads));
-  out->checkpoint_bytes = array;
+  sim_plan_add(out, "statistics", diffusion_measure_bytes(&grid));
+  if (setup->comm->size > 1)
+    sim_plan_add(out, "lines of all ranks", diffusion_lines_bytes(&grid, single) * (setup->comm->size + 1));
+  out->checkpoint_bytes = fields * number * diffusion_field_numbers(&grid, single);
   out->work_rate_guess = p->rates ? 5e8 / (method->stages > 0 ? method->stages : 1) : 1e12;
+  plan_ranks(p, &slab, setup->comm, out);
 }
 
 static void destroy(diffusion_work **work) {
@@ -67,7 +125,8 @@ static void destroy(diffusion_work **work) {
   for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
   sim_buffer_destroy(&w->gradients);
   sim_buffer_destroy(&w->real);
-  free(w->partial);
+  sim_buffer *const others[] = {&w->columns, &w->sent, &w->turned, &w->lines, &w->partial, &w->block};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) sim_buffer_destroy(others[i]);
   free(w);
   *work = NULL;
 }
@@ -86,29 +145,56 @@ static sim_status create_array(const diffusion_work *w, const sim_setup *setup, 
   return sim_buffer_create(setup->backend, w->single ? SIM_F32 : SIM_F64, 2, (int64_t[]){count, (int64_t)numbers}, out);
 }
 
+/* What only several ranks need. */
+static sim_status create_exchange(diffusion_work *w, const sim_setup *setup) {
+  const size_t size = w->single ? sizeof(float) : sizeof(double);
+  if (w->comm->size == 1) return SIM_OK;
+  SIM_TRY(
+      create_array(w, setup, w->comm->size + 1, diffusion_lines_bytes(&w->grid, w->single) / (double)size, &w->lines));
+  if (!w->slab.turned) return SIM_OK;
+  SIM_TRY(
+      create_array(w, setup, inputs_of(w->p), diffusion_column_numbers(&w->grid, w->single, &w->slab), &w->columns));
+  SIM_TRY(create_array(w, setup, 1, diffusion_turn_numbers(&w->grid, w->single, w->comm), &w->sent));
+  if (!turns_arrays(w->p)) return SIM_OK;
+  return create_array(w, setup, w->fields, diffusion_slab_numbers(&w->grid, w->single, &w->slab), &w->turned);
+}
+
+static sim_status create_measured(diffusion_work *w, const sim_setup *setup) {
+  const double blocks = (double)sim_reduce_blocks((size_t)grid_cells(&w->grid));
+  SIM_TRY(create_array(w, setup, 1, SIM_REDUCE_BLOCK, &w->block));
+  SIM_TRY(sim_buffer_create(setup->backend, SIM_F64, 1, (int64_t[]){(int64_t)blocks}, &w->partial));
+  w->measured = (diffusion_measured){.grid = w->grid,
+                                     .single = w->single,
+                                     .comm = w->comm,
+                                     .partial = w->partial.data,
+                                     .block = w->block.data,
+                                     .threads = w->threads};
+  return SIM_OK;
+}
+
 static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
   const int gradients = diffusion_gradients_of(w->p).count;
   const bool unfolded = diffusion_unfolded(w->p);
   const int slots = diffusion_adaptive(w->p) ? DIFFUSION_SLOTS : 1;
+  const double field = diffusion_slab_numbers(&w->grid, w->single, &w->slab);
+  const double column = diffusion_column_numbers(&w->grid, w->single, &w->slab);
   for (int a = 0; a <= w->method.arrays; a++)
-    SIM_TRY(create_array(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[a]));
-  if (diffusion_fluctuates(w->p))
-    SIM_TRY(
-        create_array(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->array[DIFFUSION_NOISE]));
+    SIM_TRY(create_array(w, setup, w->fields, a > 0 ? column : field, &w->array[a]));
+  if (diffusion_fluctuates(w->p)) SIM_TRY(create_array(w, setup, w->fields, column, &w->array[DIFFUSION_NOISE]));
   if (diffusion_crossed(w->p)) {
     SIM_TRY(diffusion_coupled_create(w->p, w->spectral, slots, &w->coupled));
-    SIM_TRY(create_array(w, setup, w->fields, diffusion_field_numbers(&w->grid, w->single), &w->column));
+    SIM_TRY(create_array(w, setup, w->fields, column, &w->column));
   }
   for (int t = 0; t < w->method.tables && !w->coupled; t++)
-    SIM_TRY(create_array(w, setup, w->fields * slots, diffusion_table_numbers(&w->grid, w->single, unfolded),
+    SIM_TRY(create_array(w, setup, w->fields * slots, diffusion_table_numbers(&w->grid, w->single, unfolded, &w->slab),
                          &w->table[t]));
-  SIM_TRY(create_array(w, setup, w->fields, (double)w->cells, &w->real));
+  SIM_TRY(create_array(w, setup, w->fields, (double)(w->end - w->first), &w->real));
   if (gradients > 0) {
-    SIM_TRY(create_array(w, setup, gradients, diffusion_field_numbers(&w->grid, w->single), &w->gradients));
+    SIM_TRY(create_array(w, setup, gradients, field, &w->gradients));
     for (int g = 0; g < gradients; g++) w->arrays.gradient[g] = part(&w->gradients, g);
   }
-  w->partial = calloc(sim_reduce_blocks((size_t)w->cells), sizeof(double));
-  if (!w->partial) return sim_no_memory("the sums");
+  SIM_TRY(create_exchange(w, setup));
+  SIM_TRY(create_measured(w, setup));
   w->arrays.complex = unfolded;
   for (int f = 0; f < w->fields; f++) {
     for (int a = 0; a < DIFFUSION_ARRAYS; a++)
@@ -143,11 +229,14 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   w->fields = (int)p->fields.count;
   w->single = diffusion_single(p);
   w->threads = setup->threads;
-  w->cells = grid_cells(&w->grid);
+  w->comm = setup->comm;
+  w->slab = diffusion_own_slab(&w->grid, w->single, w->comm);
+  w->first = w->slab.first * diffusion_plane_cells(&w->grid);
+  w->end = w->slab.end * diffusion_plane_cells(&w->grid);
   w->method = diffusion_method_with(p, diffusion_scale(&w->grid));
   const diffusion_gradients gradients = diffusion_gradients_of(p);
-  sim_status status =
-      diffusion_spectral_create(&w->grid, w->fields, &gradients, w->single, setup->isa, w->threads, &w->spectral);
+  sim_status status = diffusion_spectral_create(&w->grid, w->comm, w->fields, &gradients, w->single, setup->isa,
+                                                w->threads, &w->spectral);
   if (status == SIM_OK) status = create_arrays(w, setup);
   if (status == SIM_OK) status = create_rates(w, setup);
   if (status == SIM_OK && diffusion_adaptive(p)) status = diffusion_norm_create(w->spectral, &w->norm);
@@ -156,26 +245,49 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   return status;
 }
 
+/* ---- passes ---- */
+
+/* The pass over columns of arrays whose mixed fields and derivatives are those of slabs. */
+static sim_status columns(diffusion_work *w, const diffusion_stage *stage, const diffusion_arrays *arrays) {
+  const diffusion_gradients gradients = diffusion_gradients_of(w->p);
+  diffusion_arrays of = *arrays;
+  if (!w->slab.turned) {
+    diffusion_columns(w->spectral, stage, arrays);
+    return SIM_OK;
+  }
+  for (int f = 0; f < w->fields; f++) {
+    of.array[f][0] = part(&w->columns, f);
+    if (stage->forward) SIM_TRY(diffusion_to_columns(w->spectral, arrays->array[f][0], of.array[f][0], w->sent.data));
+  }
+  for (int g = 0; g < gradients.count; g++) of.gradient[g] = part(&w->columns, w->fields + g);
+  diffusion_columns(w->spectral, stage, &of);
+  for (int f = 0; f < w->fields && stage->inverse; f++)
+    SIM_TRY(diffusion_to_slab(w->spectral, of.array[f][0], arrays->array[f][0], w->sent.data));
+  for (int g = 0; g < gradients.count && stage->inverse; g++)
+    SIM_TRY(diffusion_to_slab(w->spectral, of.gradient[g], arrays->gradient[g], w->sent.data));
+  return SIM_OK;
+}
+
 /* A stage with one term: array [target] = factor table array [source]. */
-static void visit(diffusion_work *w, int forward, int inverse, int target, int source, int table, double factor) {
+static sim_status visit(diffusion_work *w, int forward, int inverse, int target, int source, int table, double factor) {
   diffusion_stage stage = {forward, inverse, 1, {{target, 1, {{factor, table, source}}}}};
   if (target != 0 && inverse) stage.set[stage.sets++] = (diffusion_set){0, 1, {{1, -1, target}}};
-  diffusion_columns(w->spectral, &stage, &w->arrays);
+  return columns(w, &stage, &w->arrays);
 }
 
 /* The sums of a stage with matrices, between two passes that transform all columns. */
-static void sum_coupled(diffusion_work *w, const diffusion_stage *stage) {
+static sim_status sum_coupled(diffusion_work *w, const diffusion_stage *stage) {
   static const diffusion_stage forward = {1, 0, 1, {{1, 1, {{1, -1, 0}}}}}, inverse = {0, 1, 1, {{0, 1, {{1, -1, 1}}}}};
-  diffusion_arrays columns = w->arrays;
+  diffusion_arrays of = w->arrays;
   void *arrays[DIFFUSION_FIELDS][DIFFUSION_ARRAYS];
   memcpy(arrays, w->arrays.array, sizeof arrays);
   for (int f = 0; f < w->fields; f++) {
-    columns.array[f][1] = arrays[f][0] = part(&w->column, f);
-    for (int a = 2; a < DIFFUSION_ARRAYS; a++) columns.array[f][a] = NULL;
+    of.array[f][1] = arrays[f][0] = part(&w->column, f);
+    for (int a = 2; a < DIFFUSION_ARRAYS; a++) of.array[f][a] = NULL;
   }
-  if (stage->forward) diffusion_columns(w->spectral, &forward, &columns);
+  if (stage->forward) SIM_TRY(columns(w, &forward, &of));
   diffusion_coupled_apply(w->coupled, w->slot, stage, arrays);
-  if (stage->inverse) diffusion_columns(w->spectral, &inverse, &columns);
+  return stage->inverse ? columns(w, &inverse, &of) : SIM_OK;
 }
 
 static int state_array(const diffusion_work *w) { return w->method.arrays > 0 ? 1 : 0; }
@@ -183,9 +295,42 @@ static int state_array(const diffusion_work *w) { return w->method.arrays > 0 ? 
 static const sim_buffer *real_fields(const diffusion_work *w) { return &w->real; }
 static const sim_buffer *state(const diffusion_work *w) { return &w->array[state_array(w)]; }
 
+/* ---- the state of several ranks, as slabs of the whole ---- */
+
+static sim_status state_slab(diffusion_work *w, sim_array *out) {
+  const sim_buffer *slab = state(w);
+  if (w->slab.turned && state_array(w) > 0) {
+    for (int f = 0; f < w->fields; f++)
+      SIM_TRY(diffusion_to_slab(w->spectral, part(slab, f), part(&w->turned, f), w->sent.data));
+    slab = &w->turned;
+  }
+  out->data = slab->data;
+  out->shape[1] = slab->shape[1];
+  out->global[1] = (int64_t)diffusion_field_numbers(&w->grid, w->single);
+  out->offset[1] = (int64_t)diffusion_slab_begin(&w->grid, w->single, &w->slab);
+  return SIM_OK;
+}
+
+static sim_status restore_slab(diffusion_work *w, const sim_array *whole) {
+  const sim_buffer *to = state(w);
+  const size_t size = sim_dtype_size(to->dtype), bytes = (size_t)to->shape[1] * size;
+  const bool turned = w->slab.turned && state_array(w) > 0;
+  for (int f = 0; f < w->fields; f++) {
+    const char *from = (const char *)whole->data + (size_t)(f * whole->shape[1]) * size;
+    if (turned)
+      diffusion_take_columns(w->spectral, from, part(to, f));
+    else
+      memcpy(part(to, f), from + (size_t)diffusion_slab_begin(&w->grid, w->single, &w->slab) * size, bytes);
+  }
+  return SIM_OK;
+}
+
+/* ---- the operations ---- */
+
 /* Adds `sign` times their lifts to the real fields. */
 static void lift(diffusion_work *w, double sign) {
-  for (int f = 0; f < w->fields; f++) diffusion_add_lift(w->p, f, sign, part(&w->real, f), w->threads);
+  for (int f = 0; f < w->fields; f++)
+    diffusion_add_lift(w->p, f, sign, w->first, w->end, part(&w->real, f), w->threads);
 }
 
 static sim_status load(diffusion_work *w) {
@@ -194,49 +339,44 @@ static sim_status load(diffusion_work *w) {
   each_field(w, &w->real, fields);
   lift(w, -1);
   diffusion_planes_load(w->spectral, (const void *const *)fields, mixed);
-  visit(w, 1, w->method.stages > 0, state_array(w), 0, -1, diffusion_scale(&w->grid));
-  return SIM_OK;
+  return visit(w, 1, w->method.stages > 0, state_array(w), 0, -1, diffusion_scale(&w->grid));
 }
 
 static sim_status resume(diffusion_work *w) {
-  if (state_array(w) && w->method.stages > 0) visit(w, 0, 1, 0, 1, -1, 1);
-  return SIM_OK;
+  return state_array(w) && w->method.stages > 0 ? visit(w, 0, 1, 0, 1, -1, 1) : SIM_OK;
 }
 
 /* Array [DIFFUSION_NOISE]: the transformed normal numbers of a step. Overwrites the real fields. */
-static void make_noise(diffusion_work *w, int64_t step) {
+static sim_status make_noise(diffusion_work *w, int64_t step) {
   const diffusion_stage forward = {1, 0, 1, {{DIFFUSION_NOISE, 1, {{1, -1, 0}}}}};
   diffusion_arrays arrays = {.complex = w->arrays.complex};
   void *noise[DIFFUSION_FIELDS], *fields[DIFFUSION_FIELDS];
-  each_field(w, &w->array[DIFFUSION_NOISE], noise);
+  each_field(w, w->slab.turned ? &w->turned : &w->array[DIFFUSION_NOISE], noise);
   each_field(w, &w->real, fields);
-  diffusion_white_noise(w->p, step, w->threads, fields);
+  diffusion_white_noise(w->p, step, w->first, w->end, w->threads, fields);
   diffusion_planes_load(w->spectral, (const void *const *)fields, noise);
-  for (int f = 0; f < w->fields; f++) arrays.array[f][0] = arrays.array[f][DIFFUSION_NOISE] = noise[f];
-  diffusion_columns(w->spectral, &forward, &arrays);
+  for (int f = 0; f < w->fields; f++) {
+    arrays.array[f][0] = noise[f];
+    arrays.array[f][DIFFUSION_NOISE] = part(&w->array[DIFFUSION_NOISE], f);
+  }
+  return columns(w, &forward, &arrays);
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
   void *mixed[4 * DIFFUSION_FIELDS];
   each_field(w, &w->array[0], mixed);
   memcpy(mixed + w->fields, w->arrays.gradient, sizeof w->arrays.gradient);
-  if (index == w->method.stages - 1 && w->array[DIFFUSION_NOISE].data && !w->norm) make_noise(w, context->step);
+  if (index == w->method.stages - 1 && w->array[DIFFUSION_NOISE].data && !w->norm)
+    SIM_TRY(make_noise(w, context->step));
   diffusion_rates_set(w->rates, context);
   if (w->method.stage[index].forward) diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
-  if (w->coupled)
-    sum_coupled(w, &w->method.stage[index]);
-  else
-    diffusion_columns(w->spectral, &w->method.stage[index], &w->arrays);
-  return SIM_OK;
+  return w->coupled ? sum_coupled(w, &w->method.stage[index]) : columns(w, &w->method.stage[index], &w->arrays);
 }
 
 static sim_status jump(diffusion_work *w, double t) {
   SIM_TRY(make_tables(w, t));
-  if (w->coupled)
-    sum_coupled(w, &(diffusion_stage){0, 1, 1, {{0, 1, {{1, 0, 1}}}}});
-  else
-    visit(w, 0, 1, 0, 1, 0, 1);
-  return SIM_OK;
+  if (!w->coupled) return visit(w, 0, 1, 0, 1, 0, 1);
+  return sum_coupled(w, &(diffusion_stage){0, 1, 1, {{0, 1, {{1, 0, 1}}}}});
 }
 
 static sim_status show(diffusion_work *w, const diffusion_step_context *half) {
@@ -251,20 +391,31 @@ static sim_status show(diffusion_work *w, const diffusion_step_context *half) {
 }
 
 static sim_status measure(diffusion_work *w, int field, double cell, diffusion_statistics *out) {
-  *out = diffusion_measure(part(&w->real, field), w->single, w->cells, cell, w->partial, w->threads);
-  return SIM_OK;
+  (void)cell; /* of w->grid */
+  return diffusion_measure(&w->measured, part(&w->real, field), out);
 }
 
+/* Every rank fills in the cells that it has, and zeros elsewhere; together the bits of all ranks are the lines. */
 static sim_status lines(diffusion_work *w, int field, int axis, int64_t count, void *out) {
   const long long n[3] = {w->grid.n[0], w->grid.n[1], w->grid.n[2]};
-  const size_t size = w->single ? sizeof(float) : sizeof(double);
+  const size_t size = w->single ? sizeof(float) : sizeof(double), bytes = (size_t)(count * n[axis]) * size;
   const char *values = part(&w->real, field);
   const int64_t step = diffusion_line_stride(n, axis);
-  char *to = out;
+  char *to = w->comm->size > 1 ? part(&w->lines, 0) : out;
+  memset(to, 0, bytes);
   for (int64_t j = 0; j < count; j++) {
     const int64_t begin = diffusion_line_begin(n, axis, count, j);
-    for (int64_t i = 0; i < n[axis]; i++, to += size) memcpy(to, values + (size_t)(begin + i * step) * size, size);
+    for (int64_t i = 0; i < n[axis]; i++, to += size) {
+      const int64_t cell = begin + i * step;
+      if (cell >= w->first && cell < w->end) memcpy(to, values + (size_t)(cell - w->first) * size, size);
+    }
   }
+  if (w->comm->size == 1) return SIM_OK;
+  char *all = part(&w->lines, 1);
+  SIM_TRY(w->comm->ops->gather(w->comm, part(&w->lines, 0), bytes, all));
+  memset(out, 0, bytes);
+  for (int r = 0; r < w->comm->size; r++)
+    for (size_t i = 0; i < bytes; i++) ((char *)out)[i] |= all[(size_t)r * bytes + i];
   return SIM_OK;
 }
 
@@ -278,20 +429,32 @@ static sim_status use(diffusion_work *w, double h, int slot) {
   return make_tables(w, h);
 }
 
+/* Root mean square of a field from its coefficients, in an array of columns. */
+static sim_status norm_of(diffusion_work *w, const void *coefficients, double *out) {
+  if (!w->slab.turned) return diffusion_norm_of(w->norm, coefficients, out);
+  SIM_TRY(diffusion_to_slab(w->spectral, coefficients, w->turned.data, w->sent.data));
+  return diffusion_norm_of(w->norm, w->turned.data, out);
+}
+
 static sim_status error(diffusion_work *w, double *errors, double *sizes) {
   for (int f = 0; f < w->fields; f++) {
-    errors[f] = diffusion_norm_of(w->norm, w->arrays.array[f][DIFFUSION_ERROR]);
-    const double between = diffusion_norm_of(w->norm, w->arrays.array[f][DIFFUSION_BETWEEN]);
+    double between;
+    SIM_TRY(norm_of(w, w->arrays.array[f][DIFFUSION_ERROR], &errors[f]));
+    SIM_TRY(norm_of(w, w->arrays.array[f][DIFFUSION_BETWEEN], &between));
     if (!(between <= errors[f]) && !isnan(errors[f])) errors[f] = between;
-    sizes[f] = diffusion_norm_of(w->norm, w->arrays.array[f][DIFFUSION_NEXT]);
+    SIM_TRY(norm_of(w, w->arrays.array[f][DIFFUSION_NEXT], &sizes[f]));
   }
   return SIM_OK;
 }
 
+/* The first broken field of all ranks, by the largest number of fields from it on. */
 static sim_status broken(diffusion_work *w, int *field) {
-  *field = -1;
+  uint64_t from = 0;
   for (int f = w->fields - 1; f >= 0; f--)
-    if (!diffusion_finite(w->spectral, w->arrays.array[f][state_array(w)])) *field = f;
+    if (!diffusion_finite(w->spectral, w->arrays.array[f][state_array(w)], state_array(w) > 0))
+      from = (uint64_t)(w->fields - f);
+  if (w->comm->size > 1) SIM_TRY(sim_comm_agree(w->comm, from, &from));
+  *field = from > 0 ? w->fields - (int)from : -1;
   return SIM_OK;
 }
 
@@ -326,4 +489,6 @@ const diffusion_ops diffusion_ops_cpu = {.plan = plan,
                                          .broken = broken,
                                          .use = use,
                                          .error = error,
-                                         .accept = accept};
+                                         .accept = accept,
+                                         .state_slab = state_slab,
+                                         .restore_slab = restore_slab};

@@ -23,6 +23,13 @@ static int64_t row_stride(const grid_shape *grid, bool single) {
   return odd(fft_row_points(grid->n[X], packing_of(grid), single));
 }
 
+int64_t diffusion_plane_stride(const grid_shape *grid, bool single) {
+  const int64_t row = row_stride(grid, single);
+  return grid->rank == 3 ? odd(grid->n[Y] * row) : row;
+}
+
+static int64_t back_count(const grid_shape *grid) { return grid->rank == 1 ? 1 : grid->n[grid->rank - 1]; }
+
 double diffusion_field_numbers(const grid_shape *grid, bool single) {
   const double row = (double)row_stride(grid, single) * 2 * fft_group(single);
   return grid->rank == 3 ? ((double)grid->n[Y] * row + 2 * fft_group(single)) * (double)grid->n[Z]
@@ -33,12 +40,54 @@ static int64_t slot_count(const grid_shape *grid, int axis, bool complex) {
   return grid->boundary[axis] == GRID_PERIODIC && !complex ? grid->n[axis] / 2 + 1 : grid->n[axis];
 }
 
-double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex) {
-  const fft_packing packing = packing_of(grid);
-  const double lanes = fft_group(single) * (complex || packing == FFT_TWO_REAL ? 2 : 1);
-  double numbers = lanes * (double)fft_row_points(grid->n[X], packing, single);
-  for (int axis = 1; axis < grid->rank; axis++) numbers *= (double)slot_count(grid, axis, complex);
-  return numbers;
+/* ---- division among ranks ---- */
+
+diffusion_slab diffusion_slab_of(const grid_shape *grid, bool single, const sim_comm *comm, int rank) {
+  const sim_comm of = {.rank = rank, .size = comm->size};
+  const int64_t points = fft_row_points(grid->n[X], packing_of(grid), single), row = row_stride(grid, single);
+  /* rows are transformed in strips, two rows as one complex column */
+  const int64_t back = back_count(grid), unit = grid->rank == 3 ? 1 : 2 * fft_group(single);
+  size_t end;
+  diffusion_slab s = {.group_end = points, .middle_end = grid->rank == 3 ? grid->n[Y] : 1};
+  s.first = (int64_t)sim_comm_first(&of, (size_t)((back + unit - 1) / unit), &end) * unit;
+  s.end = (int64_t)end * unit < back ? (int64_t)end * unit : back;
+  s.first = s.first < s.end ? s.first : s.end;
+  s.turned = of.size > 1 && grid->rank > 1 && !grid_is_member_axis(grid, grid->rank - 1);
+  s.backs = s.turned ? back : s.end - s.first;
+  s.stride = diffusion_plane_stride(grid, single);
+  if (!s.turned) return s;
+  int64_t *const first = grid->rank == 3 ? &s.middle_first : &s.group_first;
+  int64_t *const last = grid->rank == 3 ? &s.middle_end : &s.group_end;
+  *first = (int64_t)sim_comm_first(&of, (size_t)*last, &end);
+  *last = (int64_t)end > *first ? (int64_t)end : *first;
+  s.origin = grid->rank == 3 ? s.middle_first * row : s.group_first;
+  s.stride = odd((*last - *first) * (grid->rank == 3 ? row : 1));
+  return s;
+}
+
+double diffusion_slab_numbers(const grid_shape *grid, bool single, const diffusion_slab *s) {
+  const double plane = (double)diffusion_plane_stride(grid, single) * 2 * fft_group(single);
+  const double own = plane * (double)(s->end - s->first);
+  if (s->first == s->end || s->end < back_count(grid)) return own;
+  return own + diffusion_field_numbers(grid, single) - plane * (double)back_count(grid);
+}
+
+double diffusion_column_numbers(const grid_shape *grid, bool single, const diffusion_slab *s) {
+  if (!s->turned) return diffusion_slab_numbers(grid, single, s);
+  return (double)s->backs * (double)s->stride * 2 * fft_group(single);
+}
+
+double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex, const diffusion_slab *s) {
+  const double lanes = fft_group(single) * (complex || packing_of(grid) == FFT_TWO_REAL ? 2 : 1);
+  double numbers = lanes * (double)(s->group_end - s->group_first);
+  if (grid->rank == 3) numbers *= fmin((double)(s->middle_end - s->middle_first), (double)slot_count(grid, Y, complex));
+  if (grid->rank == 1) return numbers;
+  const int last = grid->rank - 1;
+  return numbers * (double)(grid_is_member_axis(grid, last) ? s->backs : slot_count(grid, last, complex));
+}
+
+double diffusion_slab_begin(const grid_shape *grid, bool single, const diffusion_slab *s) {
+  return (double)s->first * (double)diffusion_plane_stride(grid, single) * 2 * fft_group(single);
 }
 
 double diffusion_scale(const grid_shape *grid) {
@@ -107,31 +156,49 @@ static bool make_mirror(diffusion_spectral *s) {
   return good;
 }
 
-static bool make_slots(diffusion_spectral *s) {
-  const int64_t most = s->middle > s->back ? s->middle : s->back;
-  s->position = malloc((size_t)most * sizeof(int32_t));
-  if (!s->position) return false;
-  for (int64_t p = 0; p < most; p++) s->position[p] = (int32_t)p;
-  for (int i = 0; i < 2; i++) {
-    const int axis = Y + i;
-    s->slots[axis] = 1;
-    if (axis >= s->grid.rank) continue;
-    const int64_t n = s->grid.n[axis];
-    const int32_t *order = s->plan[axis] ? fft_order(s->plan[axis]) : s->position;
-    s->slots[axis] = slot_count(&s->grid, axis, false);
-    s->slot[i] = malloc((size_t)n * sizeof(int32_t));
-    if (!s->slot[i]) return false;
-    for (int64_t p = 0; p < n; p++) {
-      const int32_t k = order[p];
-      s->slot[i][p] = s->grid.boundary[axis] == GRID_PERIODIC ? (2 * k > n ? (int32_t)n - k : k)
-                                                              : k - (s->grid.boundary[axis] == GRID_FIXED);
-    }
+/* Finds the table entries along an axis that positions first <= p < end have: slot[p] numbers them in their order, and
+ * entry[slot] is the wavenumber's. */
+static bool make_slots_along(diffusion_spectral *s, int axis, int64_t first, int64_t end) {
+  const int64_t n = s->grid.n[axis], entries = slot_count(&s->grid, axis, false);
+  const int32_t *order = s->plan[axis] ? fft_order(s->plan[axis]) : s->position;
+  int32_t *slot = s->slot[axis - Y] = malloc((size_t)n * sizeof(int32_t));
+  int32_t *entry = s->entry[axis - Y] = malloc((size_t)entries * sizeof(int32_t));
+  int32_t *number = calloc((size_t)entries, sizeof(int32_t)); /* of an entry, from 1; 0: no position has it */
+  if (!slot || !entry || !number) {
+    free(number);
+    return false;
   }
+  for (int64_t p = 0; p < n; p++) {
+    const int32_t k = order[p];
+    slot[p] = s->grid.boundary[axis] == GRID_PERIODIC ? (2 * k > n ? (int32_t)n - k : k)
+                                                      : k - (s->grid.boundary[axis] == GRID_FIXED);
+    if (p >= first && p < end) number[slot[p]] = 1;
+  }
+  s->slots[axis] = 0;
+  for (int64_t i = 0; i < entries; i++) {
+    if (number[i] == 0) continue;
+    entry[s->slots[axis]++] = (int32_t)i;
+    number[i] = (int32_t)s->slots[axis];
+  }
+  for (int64_t p = first; p < end; p++) slot[p] = number[slot[p]] - 1;
+  free(number);
   return true;
 }
 
-sim_status diffusion_spectral_create(const grid_shape *grid, int fields, const diffusion_gradients *gradients,
-                                     bool single, sim_isa isa, int threads, diffusion_spectral **out) {
+static bool make_slots(diffusion_spectral *s) {
+  const int64_t most = s->middle > s->back ? s->middle : s->back;
+  const int last = s->grid.rank - 1;
+  s->position = malloc((size_t)most * sizeof(int32_t));
+  if (!s->position) return false;
+  for (int64_t p = 0; p < most; p++) s->position[p] = (int32_t)p;
+  s->slots[Y] = s->slots[Z] = 1;
+  if (last == Z && !make_slots_along(s, Y, s->slab.middle_first, s->slab.middle_end)) return false;
+  return last == 0 || make_slots_along(s, last, s->back_first, s->back_first + s->slab.backs);
+}
+
+sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *comm, int fields,
+                                     const diffusion_gradients *gradients, bool single, sim_isa isa, int threads,
+                                     diffusion_spectral **out) {
   diffusion_spectral *s = calloc(1, sizeof *s);
   *out = s;
   if (!s) return sim_no_memory("the transforms");
@@ -146,10 +213,13 @@ sim_status diffusion_spectral_create(const grid_shape *grid, int fields, const d
   s->paired = is_paired(grid, single);
   s->combine = combine_for(single, isa);
   s->middle = grid->rank == 3 ? grid->n[Y] : 1;
-  s->back = grid->rank == 1 ? 1 : grid->n[grid->rank - 1];
+  s->back = back_count(grid);
+  s->comm = comm;
+  s->slab = diffusion_own_slab(grid, single, comm);
+  s->back_first = s->slab.turned ? 0 : s->slab.first;
   s->row_points = fft_row_points(grid->n[X], s->packing, single);
   s->row_stride = row_stride(grid, single);
-  s->plane_stride = grid->rank == 3 ? odd(grid->n[Y] * s->row_stride) : s->row_stride;
+  s->plane_stride = diffusion_plane_stride(grid, single);
   s->column_bytes = (size_t)round_up(column_size(grid));
   s->work_bytes = (size_t)round_up(work_size(grid));
   s->plane_bytes = (size_t)plane_size(grid, single);
@@ -172,8 +242,10 @@ void diffusion_spectral_destroy(diffusion_spectral **spectral) {
   diffusion_spectral *s = *spectral;
   if (!s) return;
   for (int axis = 0; axis < 3; axis++) fft_plan_destroy(&s->plan[axis]);
-  free(s->slot[0]);
-  free(s->slot[1]);
+  for (int i = 0; i < 2; i++) {
+    free(s->slot[i]);
+    free(s->entry[i]);
+  }
   free(s->position);
   free(s->mirror);
   free(s->memory);

@@ -6,13 +6,15 @@
  * Between the passes a field is called mixed: transformed along x and y, not along z. With two axes, planes are x
  * and columns y; with one axis there are no columns. Memory holds points of kernels/common/fft/fft.h: [z][y][row
  * points], with odd strides of rows and planes, so that columns spread over the sets of the cache. Wavenumber n/2 of
- * rows may be stored in points of its own (spectral_pairs.c). */
+ * rows may be stored in points of its own (spectral_pairs.c). Several ranks divide both passes (slabs.h); then fields
+ * of planes are those of a slab, and arrays and tables of columns are those of the rank's columns. */
 #ifndef DIFFUSION_SPECTRAL_H
 #define DIFFUSION_SPECTRAL_H
 
 #include "kernels/common/fft/fft.h"
 #include "kernels/common/grid/grid.h"
 #include "kernels/diffusion/cpu/combine.h"
+#include "kernels/diffusion/cpu/slabs.h"
 
 enum { DIFFUSION_FIELDS = 8 };
 
@@ -26,15 +28,11 @@ typedef struct diffusion_gradients {
 
 typedef struct diffusion_spectral diffusion_spectral;
 
-sim_status diffusion_spectral_create(const grid_shape *grid, int fields, const diffusion_gradients *gradients,
-                                     bool single, sim_isa isa, int threads, diffusion_spectral **out) SIM_MUST_CHECK;
+sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *comm, int fields,
+                                     const diffusion_gradients *gradients, bool single, sim_isa isa, int threads,
+                                     diffusion_spectral **out) SIM_MUST_CHECK;
 void diffusion_spectral_destroy(diffusion_spectral **spectral);
 double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, bool single, int threads);
-
-/* Numbers that one field takes in memory. */
-double diffusion_field_numbers(const grid_shape *grid, bool single);
-/* Numbers of one table. Real tables have one entry for k and -k, `complex` tables one for each. */
-double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex);
 
 /* Pointwise work on a piece of a plane: columns[fields + gradients] of count numbers each, [nx][2G rows]. Fields are
  * changed in place, or swapped with spare[fields] of the same size. `rows` rows belong to the grid, the first being
@@ -51,6 +49,19 @@ void diffusion_planes(diffusion_spectral *spectral, void *const *fields, diffusi
 void diffusion_planes_load(diffusion_spectral *spectral, const void *const *real_fields, void *const *fields);
 void diffusion_planes_store(diffusion_spectral *spectral, const void *const *fields, void *const *real_fields,
                             diffusion_pointwise *work, void *context);
+
+/* Exchanges a field between the ranks: from slab[end - first][plane] to columns[back][stride], and back. All ranks call
+ * it. scratch: diffusion_turn_numbers numbers. Does nothing where slab and columns are the same. */
+sim_status diffusion_to_columns(diffusion_spectral *spectral, const void *slab, void *columns,
+                                void *scratch) SIM_MUST_CHECK;
+sim_status diffusion_to_slab(diffusion_spectral *spectral, const void *columns, void *slab,
+                             void *scratch) SIM_MUST_CHECK;
+double diffusion_turn_numbers(const grid_shape *grid, bool single, const sim_comm *comm);
+/* A turn's exchanges between all ranks, and numbers that this rank receives from all others in it. */
+double diffusion_turn_rounds(const grid_shape *grid, bool single, const sim_comm *comm);
+double diffusion_turn_received(const grid_shape *grid, bool single, const sim_comm *comm);
+/* Copies the rank's columns of a whole field, which are coefficients. */
+void diffusion_take_columns(const diffusion_spectral *spectral, const void *field, void *columns);
 
 /* The pass over columns. arrays[field][array]: [0] is mixed, or holds coefficients where the stage does not
  * transform; tables[field][table]. */
@@ -78,10 +89,11 @@ double diffusion_row_power(const diffusion_spectral *spectral, const void *coeff
 typedef struct diffusion_norm diffusion_norm;
 sim_status diffusion_norm_create(const diffusion_spectral *spectral, diffusion_norm **out) SIM_MUST_CHECK;
 void diffusion_norm_destroy(diffusion_norm **norm);
-double diffusion_norm_of(const diffusion_norm *norm, const void *coefficients);
+/* coefficients: of a slab, also where columns differ. All ranks call it, and have the same result. */
+sim_status diffusion_norm_of(const diffusion_norm *norm, const void *coefficients, double *out) SIM_MUST_CHECK;
 /* Checks one number of each plane after a pass over the columns, each of which depends on every value of the field:
- * false where any value was NaN or infinite. */
-bool diffusion_finite(const diffusion_spectral *spectral, const void *field);
+ * false where any value was NaN or infinite. `field`: of the rank's columns, or of its slab. */
+bool diffusion_finite(const diffusion_spectral *spectral, const void *field, bool columns);
 /* Factor from a forward transform to coefficients; the inverse transform of coefficients is the field. */
 double diffusion_scale(const grid_shape *grid);
 

@@ -17,7 +17,7 @@ static void derive(const diffusion_spectral *s, int axis, int64_t middle, int64_
   const int64_t G = s->group, n = s->grid.n[axis];
   const bool back = axis > X && axis == s->grid.rank - 1;
   double k[16];
-  for (int64_t p = 0; p < s->back; p++) {
+  for (int64_t p = 0; p < s->slab.backs; p++) {
     for (int64_t lane = 0; lane < G && (p == 0 || back); lane++) {
       const int64_t along_y = is_last(s, group) && middle + lane < s->middle ? middle + lane : middle;
       const int64_t mode = axis != X           ? mode_of(s, axis, back ? p : along_y, true)
@@ -52,23 +52,22 @@ static bool has_gradients(const diffusion_spectral *s, int f) {
 
 static void one_column(const diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays, int f,
                        int64_t middle, int64_t group, const bench *b, const fft_plan *plan, fft_ahead *next) {
-  const int64_t offset = middle * s->row_stride + group;
+  const int64_t offset = middle * s->row_stride + group - s->slab.origin, backs = s->slab.backs;
   char *mixed = point(arrays->array[f][0], offset);
-  diffusion_column column = {.n = s->back, .stride = s->plane_stride};
-  const int64_t slots = arrays->complex ? s->back : s->slots[s->grid.rank > 1 ? s->grid.rank - 1 : Y];
-  const int64_t row = s->grid.rank < 3    ? 0
-                      : is_last(s, group) ? middle / s->group
-                      : arrays->complex   ? middle
-                                          : s->slot[0][middle];
+  diffusion_column column = {.n = backs, .stride = s->slab.stride};
+  const int64_t slots = arrays->complex ? backs : s->slots[s->grid.rank > 1 ? s->grid.rank - 1 : Y];
+  const int64_t row = table_row(s, middle, group, arrays->complex);
+  const int64_t groups = s->slab.group_end - s->slab.group_first;
   column.factor = arrays->complex ? DIFFUSION_COMPLEX : s->packing == FFT_TWO_REAL ? DIFFUSION_EACH : DIFFUSION_ALIKE;
   const size_t entry = column.factor == DIFFUSION_ALIKE ? 64 : 128;
   for (int t = 0; t < DIFFUSION_TABLES; t++)
     if (arrays->table[f][t])
-      column.table[t] = (char *)arrays->table[f][t] + (size_t)((row * s->row_points + group) * slots) * entry;
-  column.slot = arrays->complex || s->grid.rank == 1 ? s->position : s->slot[s->grid.rank - 2];
+      column.table[t] =
+          (char *)arrays->table[f][t] + (size_t)((row * groups + group - s->slab.group_first) * slots) * entry;
+  column.slot = arrays->complex || s->grid.rank == 1 ? s->position : s->slot[s->grid.rank - 2] + s->back_first;
   if (plan && column.factor == DIFFUSION_ALIKE && fft_can_filter(plan) && diffusion_only_scales(stage) &&
       !has_gradients(s, f)) {
-    fft_filter(plan, mixed, s->plane_stride, mixed, s->plane_stride, column.table[stage->set[0].term[0].table],
+    fft_filter(plan, mixed, s->slab.stride, mixed, s->slab.stride, column.table[stage->set[0].term[0].table],
                column.slot, b->work, next);
     return;
   }
@@ -77,9 +76,9 @@ static void one_column(const diffusion_spectral *s, const diffusion_stage *stage
     if (arrays->array[f][a]) column.array[a] = point(arrays->array[f][a], offset);
   if (stage->forward) {
     if (plan)
-      fft_forward(plan, mixed, s->plane_stride, column.array[0], 1, b->work, next);
+      fft_forward(plan, mixed, s->slab.stride, column.array[0], 1, b->work, next);
     else
-      copy_points(s->back, mixed, s->plane_stride, column.array[0], 1);
+      copy_points(backs, mixed, s->slab.stride, column.array[0], 1);
   }
   s->combine(stage, &column);
   if (!stage->inverse) return;
@@ -88,30 +87,32 @@ static void one_column(const diffusion_spectral *s, const diffusion_stage *stage
     char *to = point(arrays->gradient[g], offset);
     derive(s, s->gradients.of[g].axis, middle, group, column.array[0], b->spare[0]);
     if (plan)
-      fft_inverse(plan, b->spare[0], 1, to, s->plane_stride, b->work, NULL);
+      fft_inverse(plan, b->spare[0], 1, to, s->slab.stride, b->work, NULL);
     else
-      copy_points(s->back, b->spare[0], 1, to, s->plane_stride);
+      copy_points(backs, b->spare[0], 1, to, s->slab.stride);
   }
   if (plan)
-    fft_inverse(plan, column.array[0], 1, mixed, s->plane_stride, b->work, next);
+    fft_inverse(plan, column.array[0], 1, mixed, s->slab.stride, b->work, next);
   else
-    copy_points(s->back, column.array[0], 1, mixed, s->plane_stride);
+    copy_points(backs, column.array[0], 1, mixed, s->slab.stride);
 }
 
 /* Piece i of the rows, which are cut into `pieces`. */
 static columns_of piece_at(const diffusion_spectral *s, int64_t i, int64_t pieces) {
-  const int64_t part = i % pieces;
-  const int64_t first = s->row_points * part / pieces, end = s->row_points * (part + 1) / pieces;
-  const int64_t columns = columns_in_row(s, i / pieces);
-  return (columns_of){i / pieces, first < columns ? first : columns, end < columns ? end : columns};
+  const int64_t part = i % pieces, middle = s->slab.middle_first + i / pieces, columns = columns_in_row(s, middle);
+  const int64_t before = s->slab.group_first, groups = s->slab.group_end - before;
+  const int64_t first = before + groups * part / pieces, end = before + groups * (part + 1) / pieces;
+  return (columns_of){middle, first < columns ? first : columns, end < columns ? end : columns};
 }
 
 void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays) {
   const fft_plan *plan = s->grid.rank > 1 ? s->plan[s->grid.rank - 1] : NULL;
-  const int threads = team(s, s->middle * s->row_points);
-  int64_t beside = s->middle * s->row_points / threads;
+  const int64_t middles = s->slab.middle_end - s->slab.middle_first, groups = s->slab.group_end - s->slab.group_first;
+  const int threads = team(s, middles * groups);
+  int64_t beside = middles * groups / threads;
   beside = beside < 1 ? 1 : beside > BESIDE ? BESIDE : beside;
-  const int64_t pieces = (s->row_points + beside - 1) / beside, all = s->middle * pieces;
+  const int64_t pieces = (groups + beside - 1) / beside, all = middles * pieces;
+  if (s->slab.backs == 0) return;
   const runs given = runs_of(all, threads);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
   for (int64_t r = 0; r < given.count; r++) {
@@ -123,10 +124,11 @@ void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, cons
       const int64_t count = now.end - now.first;
       for (int64_t j = 0; j < count; j++)
         for (int f = 0; f < s->fields; f++) {
-          const int64_t low = s->back * j / count, high = s->back * (j + 1) / count;
-          fft_ahead next = {
-              point(arrays->array[f][0], low * s->plane_stride + then.middle * s->row_stride + then.first),
-              s->plane_stride * 128, 2 * (int)(then.end - then.first), i + 1 < end ? (int)(high - low) : 0};
+          const int64_t low = s->slab.backs * j / count, high = s->slab.backs * (j + 1) / count;
+          fft_ahead next = {point(arrays->array[f][0],
+                                  low * s->slab.stride + then.middle * s->row_stride + then.first - s->slab.origin),
+                            s->slab.stride * 128, 2 * (int)(then.end - then.first),
+                            i + 1 < end ? (int)(high - low) : 0};
           one_column(s, stage, arrays, f, now.middle, now.first + j, &b, plan, &next);
         }
     }

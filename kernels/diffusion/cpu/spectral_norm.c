@@ -56,25 +56,34 @@ static double row_sum(const diffusion_norm *norm, const void *row, int64_t count
   return sim_reduce_tree(lanes, SIM_REDUCE_LANES);
 }
 
-double diffusion_norm_of(const diffusion_norm *norm, const void *coefficients) {
+sim_status diffusion_norm_of(const diffusion_norm *norm, const void *coefficients, double *out) {
   const diffusion_spectral *s = norm->s;
-#pragma omp parallel for schedule(static) num_threads(team(s, s->back)) if (s->threads > 1)
-  for (int64_t back = 0; back < s->back; back++) {
+  size_t ends[SIM_RANKS_MAX];
+#pragma omp parallel for schedule(static) num_threads(team(s, s->slab.end - s->slab.first)) if (s->threads > 1)
+  for (int64_t back = s->slab.first; back < s->slab.end; back++) {
+    const int64_t plane = (back - s->slab.first) * s->plane_stride;
     double sum = 0;
     for (int64_t middle = 0; middle < s->middle; middle++) {
       const int64_t mode = mode_of(s, Y, s->grid.rank == 3 ? middle : back, true);
       const int64_t count = columns_in_row(s, middle) * 2 * s->group;
       const double weight = s->grid.rank > 1 ? diffusion_weight(s, Y, mode) : 1;
-      sum += weight * row_sum(norm, point(coefficients, back * s->plane_stride + middle * s->row_stride), count);
+      sum += weight * row_sum(norm, point(coefficients, plane + middle * s->row_stride), count);
     }
     norm->partial[back] = sum * (s->grid.rank == 3 ? diffusion_weight(s, Z, mode_of(s, Z, back, true)) : 1);
   }
-  return sqrt(sim_reduce_tree(norm->partial, (size_t)s->back));
+  for (int r = 0; r < s->comm->size; r++)
+    ends[r] = (size_t)diffusion_slab_of(&s->grid, s->single, s->comm, r).end * sizeof(double);
+  SIM_TRY(sim_comm_gather_parts(s->comm, norm->partial, ends));
+  *out = sqrt(sim_reduce_tree(norm->partial, (size_t)s->back));
+  return SIM_OK;
 }
 
-bool diffusion_finite(const diffusion_spectral *s, const void *field) {
-  for (int64_t back = 0; back < s->back; back++) {
-    const void *first = point(field, back * s->plane_stride);
+bool diffusion_finite(const diffusion_spectral *s, const void *field, bool columns) {
+  const diffusion_slab *slab = &s->slab;
+  const bool any = slab->middle_first < slab->middle_end && slab->group_first < slab->group_end;
+  const int64_t count = !columns ? slab->end - slab->first : any ? slab->backs : 0;
+  for (int64_t i = 0; i < count; i++) {
+    const void *first = point(field, i * (columns ? slab->stride : s->plane_stride));
     if (!isfinite(s->single ? (double)*(const float *)first : *(const double *)first)) return false;
   }
   return true;

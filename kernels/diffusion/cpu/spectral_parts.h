@@ -17,8 +17,12 @@ struct diffusion_spectral {
   diffusion_combine *combine;
   int64_t middle, back;                         /* points along the middle axis (y of three) and the column axis */
   int64_t row_points, row_stride, plane_stride; /* in points */
-  int64_t slots[3];                             /* distinct table entries along each axis */
+  const sim_comm *comm;                         /* ranks that divide the grid */
+  diffusion_slab slab;                          /* of this rank */
+  int64_t back_first;                           /* of the columns: 0 if they are whole */
+  int64_t slots[3];                             /* distinct table entries of the columns along each axis */
   int32_t *slot[2];                             /* [n of y, z]: table entry of a position */
+  int32_t *entry[2];                            /* [slots of y, z]: its wavenumber, from 0 */
   int32_t *position;                            /* 0, 1, ...: the entries of complex tables */
   int32_t *mirror;                              /* [n of y], if paired: the position of -k */
   size_t thread_bytes, column_bytes, work_bytes, plane_bytes;
@@ -51,13 +55,23 @@ static inline int64_t columns_in_row(const diffusion_spectral *s, int64_t middle
 static inline bool is_last(const diffusion_spectral *s, int64_t group) {
   return s->paired && group == s->row_points - 1;
 }
+/* Row of the tables for a column. */
+static inline int64_t table_row(const diffusion_spectral *s, int64_t middle, int64_t group, bool complex) {
+  if (s->grid.rank < 3) return 0;
+  if (is_last(s, group)) return middle / s->group - (s->slab.middle_first + s->group - 1) / s->group;
+  return complex ? middle - s->slab.middle_first : s->slot[0][middle];
+}
+/* The first of the positions along y whose last points a row of the tables has. */
+static inline int64_t last_positions(const diffusion_spectral *s, int64_t row) {
+  return ((s->slab.middle_first + s->group - 1) / s->group + row) * s->group;
+}
 void diffusion_pair(const diffusion_spectral *s, void *plane);
 void diffusion_unpair(const diffusion_spectral *s, void *plane);
 
 /* Threads for a pass over this many pieces: at most one a piece, and fewer for small grids. */
 static inline int team(const diffusion_spectral *s, int64_t pieces) {
   enum { WORTH = 1024 }; /* points that are worth a thread: 128 kB, about 20 microseconds */
-  const int64_t points = s->row_points * s->middle * s->back * s->inputs;
+  const int64_t points = s->row_points * s->middle * s->back / s->comm->size * s->inputs;
   const int64_t most = points / WORTH < pieces ? points / WORTH : pieces;
   return most < 1 ? 1 : most < s->threads ? (int)most : s->threads;
 }
@@ -100,6 +114,12 @@ static inline int64_t mode_of(const diffusion_spectral *s, int axis, int64_t ent
     return s->grid.boundary[axis] == GRID_PERIODIC && 2 * k > n ? k - n : k;
   }
   return entry + (s->grid.boundary[axis] == GRID_FIXED);
+}
+
+/* Mode along an axis of a row of the tables, or of a slot in it. */
+static inline int64_t table_mode(const diffusion_spectral *s, int axis, int64_t entry, bool complex) {
+  if (!complex) return mode_of(s, axis, s->entry[axis - Y][entry], false);
+  return mode_of(s, axis, entry + (axis == s->grid.rank - 1 ? s->back_first : s->slab.middle_first), true);
 }
 
 /* Weight of a mode in the mean of squares: 2 where k and -k are stored once, 1/2 for cos^2 and sin^2. */

@@ -4,19 +4,26 @@
 #include <omp.h>
 #include <string.h>
 
-/* Rows first ... first + count of a piece; pieces are planes, or some rows of the only plane. */
+/* Rows first ... first + count of a piece, numbered on the whole grid; pieces are planes, or some rows of the only
+ * plane. */
 typedef struct rows_of {
   int64_t z, first, rows;
 } rows_of;
 
+/* Strips of the slab. */
 static int64_t strip_count(const diffusion_spectral *s) {
-  const int64_t rows = 2 * s->group;
-  return s->grid.rank == 3 ? s->grid.n[Z] : (s->grid.n[Y] + rows - 1) / rows;
+  const int64_t rows = 2 * s->group, own = s->slab.end - s->slab.first;
+  return s->grid.rank == 3 ? own : (own + rows - 1) / rows;
 }
 static rows_of strip_at(const diffusion_spectral *s, int64_t i) {
-  const int64_t rows = 2 * s->group;
-  if (s->grid.rank == 3) return (rows_of){i, 0, s->grid.n[Y]};
-  return (rows_of){0, i * rows, s->grid.n[Y] - i * rows < rows ? s->grid.n[Y] - i * rows : rows};
+  const int64_t rows = 2 * s->group, first = s->slab.first + i * rows;
+  if (s->grid.rank == 3) return (rows_of){s->slab.first + i, 0, s->grid.n[Y]};
+  return (rows_of){0, first, s->slab.end - first < rows ? s->slab.end - first : rows};
+}
+/* Number of a strip's first point in a field. */
+static int64_t strip_begin(const diffusion_spectral *s, const rows_of *strip) {
+  if (s->grid.rank == 3) return (strip->z - s->slab.first) * s->plane_stride;
+  return (strip->first - s->slab.first) * s->row_stride;
 }
 
 static void middle_transforms(const diffusion_spectral *s, bool inverse, char *plane, void *work) {
@@ -67,7 +74,7 @@ static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, ben
   char *rows[4 * DIFFUSION_FIELDS];
   fft_ahead next[4 * DIFFUSION_FIELDS];
   for (int f = 0; f < s->inputs; f++) {
-    rows[f] = point(fields[f], strip.z * s->plane_stride + strip.first * s->row_stride);
+    rows[f] = point(fields[f], strip_begin(s, &strip));
     middle_transforms(s, true, rows[f], b->work);
   }
   for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
@@ -104,9 +111,10 @@ void diffusion_planes(diffusion_spectral *s, void *const *fields, diffusion_poin
 
 static size_t number_size(const diffusion_spectral *s) { return s->single ? sizeof(float) : sizeof(double); }
 
-/* Address of a strip's rows in a real field. */
+/* Address of a strip's rows in a real field of the slab. */
 static char *real_rows(const diffusion_spectral *s, const void *field, const rows_of *strip, int64_t at) {
-  const int64_t row = strip->z * s->grid.n[Y] + strip->first + at;
+  const int64_t before = s->slab.first * (s->grid.rank == 3 ? s->grid.n[Y] : 1);
+  const int64_t row = strip->z * s->grid.n[Y] + strip->first - before + at;
   return (char *)(uintptr_t)field + (size_t)(row * s->grid.n[X]) * number_size(s);
 }
 
@@ -119,7 +127,7 @@ void diffusion_planes_load(diffusion_spectral *s, const void *const *real_fields
     for (int64_t i = strips * t / threads; i < strips * (t + 1) / threads; i++) {
       const rows_of strip = strip_at(s, i);
       for (int f = 0; f < s->fields; f++) {
-        char *rows = point(fields[f], strip.z * s->plane_stride + strip.first * s->row_stride);
+        char *rows = point(fields[f], strip_begin(s, &strip));
         for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
           const int64_t count = rows_left(s, &strip, at);
           fft_rows_load(s->plan[X], real_rows(s, real_fields[f], &strip, at), s->grid.n[X], count, b.columns[f]);
@@ -136,7 +144,7 @@ static void store_strip(const diffusion_spectral *s, rows_of strip, bench *b, co
                         void *const *real_fields, diffusion_pointwise *work, void *context) {
   const char *rows[DIFFUSION_FIELDS];
   for (int f = 0; f < s->fields; f++) {
-    rows[f] = point(fields[f], strip.z * s->plane_stride + strip.first * s->row_stride);
+    rows[f] = point(fields[f], strip_begin(s, &strip));
     if (s->grid.rank < 3) continue;
     char *plane = b->planes + (size_t)f * s->plane_bytes;
     memcpy(plane, rows[f], s->plane_bytes);

@@ -10,6 +10,7 @@ enum { X, Y, Z };
 typedef struct start {
   const diffusion_parameters *p;
   grid_shape grid;
+  grid_range rows; /* of real_fields */
   sim_isa isa;
   const void *const *real_fields;
   const sim_expr *expr;
@@ -37,7 +38,8 @@ static const double *rates_row(const start *c, const grid_rows *r, int64_t row, 
   void *out[DIFFUSION_FIELDS];
   for (int f = 0; f < fields; f++) {
     double *u = r->buffers + f * n;
-    for (int64_t x = 0; x < n; x++) u[x] = grid_number(c->real_fields[f], diffusion_single(c->p), row * n + x);
+    for (int64_t x = 0; x < n; x++)
+      u[x] = grid_number(c->real_fields[f], diffusion_single(c->p), (row - c->rows.first) * n + x);
     in[f] = u;
   }
   for (int i = 0; i < results; i++) out[i] = r->buffers + (fields + i) * n;
@@ -72,11 +74,18 @@ static sim_status check_rows(void *context, int64_t first, int64_t end) {
   return status;
 }
 
-sim_status diffusion_check_rates(const diffusion_parameters *p, sim_isa isa, int threads,
+static start start_of(const diffusion_parameters *p, const sim_setup *setup, const void *const *real_fields,
+                      const sim_expr *expr) {
+  start c = {.p = p, .grid = diffusion_grid_of(p), .isa = setup->isa, .real_fields = real_fields, .expr = expr};
+  c.rows = diffusion_own_rows(&c.grid, diffusion_single(p), setup->comm);
+  return c;
+}
+
+sim_status diffusion_check_rates(const diffusion_parameters *p, const sim_setup *setup,
                                  const void *const *real_fields) {
-  start c = {.p = p, .grid = diffusion_grid_of(p), .isa = isa, .real_fields = real_fields, .expr = p->rates};
+  start c = start_of(p, setup, real_fields, p->rates);
   if (diffusion_gradients_of(p).count > 0) return SIM_OK; /* derivatives are not computed yet */
-  return grid_over_rows(&c.grid, threads, check_rows, &c);
+  return grid_over_rows(&c.grid, c.rows, setup->threads, check_rows, &c);
 }
 
 static sim_status sum_rows(void *context, int64_t first, int64_t end) {
@@ -120,8 +129,7 @@ static sim_status trace_graph(const diffusion_parameters *p, sim_expr **out) {
 
 /* Checks the mean eigenvalue of the uniform mode, where no other term damps it. A refused step is surely unstable:
  * some eigenvalue is at or below the mean. */
-sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, int threads,
-                                const void *const *real_fields) {
+sim_status diffusion_check_step(const diffusion_parameters *p, const sim_setup *setup, const void *const *real_fields) {
   static const double limits[DIFFUSION_SCHEMES] = {[DIFFUSION_LIE] = 2,
                                                    [DIFFUSION_STRANG] = 4,
                                                    [DIFFUSION_ETD1] = 2,
@@ -139,9 +147,11 @@ sim_status diffusion_check_step(const diffusion_parameters *p, sim_isa isa, int 
   if (diffusion_gradients_of(p).count > 0 || diffusion_adaptive(p)) return SIM_OK;
   sim_expr *trace;
   if (trace_graph(p, &trace) != SIM_OK) return SIM_OK; /* expression too large */
-  start c = {.p = p, .grid = grid, .isa = isa, .real_fields = real_fields, .expr = trace};
+  start c = start_of(p, setup, real_fields, trace);
   c.sums = calloc((size_t)(grid.n[Y] * grid.n[Z]), sizeof(double));
-  const sim_status status = c.sums ? grid_over_rows(&grid, threads, sum_rows, &c) : sim_no_memory("the initial values");
+  sim_status status =
+      c.sums ? grid_over_rows(&grid, c.rows, setup->threads, sum_rows, &c) : sim_no_memory("the initial values");
+  if (status == SIM_OK) status = diffusion_gather_rows(&grid, diffusion_single(p), setup->comm, sizeof(double), c.sums);
   double sum = 0;
   for (int64_t row = 0; status == SIM_OK && row < grid.n[Y] * grid.n[Z]; row++) sum += c.sums[row];
   free(c.sums);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { INPUTS = 4 * DIFFUSION_FIELDS + 5 };
 
@@ -34,7 +36,22 @@ static sim_status check(const diffusion_parameters *p, sim_isa isa, int threads,
   return status;
 }
 
-sim_status diffusion_check_derived(const diffusion_parameters *p, sim_isa isa, int threads,
+/* The whole fields of several ranks, in whole[fields]; the caller frees them in any case. */
+static sim_status gather(const diffusion_parameters *p, const sim_setup *setup, const void *const *real_fields,
+                         void **whole) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const bool single = diffusion_single(p);
+  const size_t row = (size_t)grid.n[0] * (single ? sizeof(float) : sizeof(double));
+  const grid_range rows = diffusion_own_rows(&grid, single, setup->comm), all = grid_all_rows(&grid);
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    if ((whole[f] = malloc((size_t)all.end * row)) == NULL) return sim_no_memory("the initial values");
+    memcpy((char *)whole[f] + (size_t)rows.first * row, real_fields[f], (size_t)(rows.end - rows.first) * row);
+    SIM_TRY(diffusion_gather_rows(&grid, single, setup->comm, row, whole[f]));
+  }
+  return SIM_OK;
+}
+
+sim_status diffusion_check_derived(const diffusion_parameters *p, const sim_setup *setup,
                                    const void *const *real_fields) {
   const double most = 1 << 22; /* cells: beyond that the check would need memory that the run does not */
   const grid_shape grid = diffusion_grid_of(p);
@@ -46,7 +63,12 @@ sim_status diffusion_check_derived(const diffusion_parameters *p, sim_isa isa, i
   rates.spectrum = 0;
   rates.probes.rows = 0;
   for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) status = rate_of(p->rates, f, &items[f].expr);
-  if (status == SIM_OK) status = check(&rates, isa, threads, real_fields);
+  void *whole[DIFFUSION_FIELDS] = {NULL};
+  const bool divided = setup->comm->size > 1;
+  if (status == SIM_OK && divided) status = gather(p, setup, real_fields, whole);
+  if (status == SIM_OK)
+    status = check(&rates, setup->isa, setup->threads, divided ? (const void *const *)whole : real_fields);
+  for (int f = 0; f < DIFFUSION_FIELDS; f++) free(whole[f]);
   for (int f = 0; f < (int)p->fields.count; f++) sim_expr_free(&items[f].expr);
   return status;
 }

@@ -85,7 +85,7 @@ sim_status fluid_start(const fluid_machine *m, const fluid_parameters *p, const 
   const int64_t rows = m->grid.n[1] * m->grid.n[2];
   const void *fields[4] = {values[0], values[1], values[2], values[3]};
   filling f = {m, p, setup->isa, values};
-  if (p->initial) SIM_TRY(grid_over_rows(&m->grid, m->threads, fill_rows, &f));
+  if (p->initial) SIM_TRY(grid_over_rows(&m->grid, grid_all_rows(&m->grid), m->threads, fill_rows, &f));
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t row = 0; row < rows; row++)
     for (int64_t x = 0; x < m->grid.n[0]; x++)

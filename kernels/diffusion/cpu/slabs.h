@@ -1,0 +1,55 @@
+/* Division of a grid among the ranks of a run. The pass over planes and the pass over columns (spectral.h) need other
+ * parts of a field, between which a turn exchanges:
+ *
+ *   slab:     planes first <= i < end, whole: [end - first][plane]. With two axes, rows.
+ *   columns:  points of all planes: [back][stride], of rows middle_first <= y < middle_end with three axes, and of
+ * points group_first <= x < group_end of the rows with two.
+ *
+ * Each line is transformed whole by one rank, beside the same lines as on one rank, so that no bit depends on their
+ * number. One rank has the whole field in both passes. Members of an ensemble are not transformed along their axis, so
+ * that columns of own planes suffice; a grid of one axis is on rank 0. Both need no turn. */
+#ifndef DIFFUSION_SLABS_H
+#define DIFFUSION_SLABS_H
+
+#include "engine/comm/comm.h"
+#include "kernels/common/grid/grid.h"
+
+typedef struct diffusion_slab {
+  bool turned;        /* columns and slab differ */
+  int64_t first, end; /* planes, or rows */
+  int64_t middle_first, middle_end, group_first, group_end;
+  int64_t origin, stride; /* of columns, in points: of the first one in a plane, and from plane to plane */
+  int64_t backs;          /* points of a column */
+} diffusion_slab;
+
+/* What rank `rank` of comm->size has. Rank 0 has most. */
+diffusion_slab diffusion_slab_of(const grid_shape *grid, bool single, const sim_comm *comm, int rank);
+/* The same of this rank. */
+static inline diffusion_slab diffusion_own_slab(const grid_shape *grid, bool single, const sim_comm *comm) {
+  return diffusion_slab_of(grid, single, comm, comm->rank);
+}
+
+/* Cells of one plane, or of one row of a grid of two axes: real fields of a slab are [end - first][plane]. */
+static inline int64_t diffusion_plane_cells(const grid_shape *grid) {
+  return grid->rank == 3 ? grid->n[0] * grid->n[1] : grid->n[0];
+}
+
+/* Rows of cells of this rank's slab. */
+grid_range diffusion_own_rows(const grid_shape *grid, bool single, const sim_comm *comm);
+/* Gathers rows[nz ny] of `bytes` each, of which every rank has those of its slab; then all have all. */
+sim_status diffusion_gather_rows(const grid_shape *grid, bool single, const sim_comm *comm, size_t bytes,
+                                 void *rows) SIM_MUST_CHECK;
+
+/* Numbers that a field takes: whole, in a slab, and in columns. The last slab includes what a field has behind its last
+ * plane. */
+double diffusion_field_numbers(const grid_shape *grid, bool single);
+double diffusion_slab_numbers(const grid_shape *grid, bool single, const diffusion_slab *slab);
+double diffusion_column_numbers(const grid_shape *grid, bool single, const diffusion_slab *slab);
+/* Numbers of one table for the columns. Real tables have one entry for k and -k, `complex` tables one for each. */
+double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex, const diffusion_slab *slab);
+/* Points from plane to plane of a field, or from row to row with two axes. */
+int64_t diffusion_plane_stride(const grid_shape *grid, bool single);
+/* Numbers of the whole field before the slab. */
+double diffusion_slab_begin(const grid_shape *grid, bool single, const diffusion_slab *slab);
+
+#endif

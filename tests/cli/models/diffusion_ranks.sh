@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+# Fields on ranks: digest, tables, snapshots, slices and checkpoints are the same for every number of ranks, with each
+# scheme, boundary, precision and kind of grid, and over restarts with other numbers. `long`: all shipped scenarios and more
+# combinations too.
+. "${BASH_SOURCE[0]%/*}/../lib.sh"
+: "${COMPARE:?the program crash_compare}" "${ROOT:?the source tree}"
+export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
+
+cat >fields.lua <<'LUA'
+local n      = sim.param("n", "24x20x14", "cells, of 1 to 3 axes")
+local scheme = sim.param("scheme", "etdrk4", "scheme")
+local kind   = sim.param("kind", "double", "precision")
+local along  = sim.param("along", "periodic periodic periodic", "boundaries")
+local terms  = sim.param("terms", "plain", "what the equations have")
+local dt     = sim.param("dt", "fixed", "fixed or auto")
+local steps  = sim.param("steps", 4, "steps of 1/64")
+local each   = sim.param("each", 2, "steps between outputs")
+local members = sim.param("members", 1, "members")
+local cells, size, walls, at = {}, {}, {}, { 0, 0, 0 }
+for number in n:gmatch("%d+") do
+  cells[#cells + 1] = tonumber(number)
+  size[#size + 1] = 1 + 0.1 * #cells
+  at[#cells] = 0.6
+end
+for wall in along:gmatch("[%a_]+") do walls[#walls + 1] = wall end
+if members > 1 then at[#cells + 1] = 2 end
+local function start(x, y, z, file, member)
+  return 0.6 + 0.2 * math.sin(2 * math.pi * x) * math.cos(3 * y + 0.1 * member) - 0.1 * math.cos(4 * z)
+end
+local u = { name = "u", D = 0.01, initial = start }
+local v = { name = "v", D = 0.02, initial = function(x) return 0.2 * math.cos(2 * math.pi * x) end, noise = 0.01 }
+local rates = function(u, v, x, y, z, t) return -u * v^2 + 0.1 * (1 - u) * math.cos(z + t), u * v^2 - 0.3 * v + 0.1 * y end
+local model = {
+  grid      = { n = cells, size = size, x = walls[1], y = #cells > 1 and walls[2] or nil, z = #cells > 2 and walls[3] or nil },
+  fields    = { u, v }, rates = rates, precision = kind, seed = 7,
+  integrate = { scheme = scheme, t_end = steps / 64, dt = dt == "fixed" and 1 / 64 or nil, rtol = dt == "auto" and 1e-3 or nil },
+  observe   = { most = { function(u, v) return u * v end, reduce = "max" }, sum = function(u, v) return u - v end },
+  probes    = { at }, spectrum = 5,
+  output    = { snapshots = "every 2 steps", tables = "every 1 steps", checkpoint = "every " .. each .. " steps" },
+}
+if members > 1 then model.members = members end
+if members == 1 and #cells > 1 then
+  model.output.slices = { { name = "cut", x = 0.4, when = "every 1 steps" },
+                          { name = "rows", y = 0.7, stride = 2, when = "every 2 steps" } }
+end
+if scheme == "exact" then model.rates = nil end
+if terms == "complex" then
+  u.drift, v.linear = { 0.3, 0, 0 }, function(k2, kx) return -0.001 * k2, 0.01 * kx end
+elseif terms == "cross" or terms == "cross complex" then
+  u.cross, v.cross, u.decay = { 0, 0.004 }, { -0.003, 0 }, 0.1
+  if terms == "cross complex" then u.drift = { 0.3, 0, 0 } end
+elseif terms == "derived" then
+  model.rates = function(u, v, u_x, v_x) return -u * u_x, 0.1 * v_x end
+  model.observe.slope = function(u, u_x) return u_x^2 end
+elseif terms == "noise" then
+  u.fluctuation, v.fluctuation, v.conserved = 0.01, 1e-5, scheme:find("etd") ~= nil
+  model.rates = function(u, v) return -0.1 * u, -1e-3 * v^2 end
+elseif terms == "lift" then
+  u.walls, u.initial = { 0.2, 0.9 }, 0.5
+elseif terms == "cut" then
+  model.integrate.dealias = true
+elseif terms == "stop" then
+  model.stop_when = function(o) return sim.gt(o.v_max * o.time, 0.01) end
+end
+return sim.diffusion(model)
+LUA
+run=("$SIM" run fields.lua --threads 1 --force)
+
+equal() { # equal DIR DIR WHAT: digest and all files
+  local file
+  same "$1" "$2" "$3"
+  [ "$(cd "$1" && find . -name '*.h5' | sort)" = "$(cd "$2" && find . -name '*.h5' | sort)" ] || fail "$3: other files"
+  while read -r file; do
+    "$COMPARE" "$1/$file" "$2/$file" >output 2>&1 || fail "$3: $file differs"
+  done < <(cd "$1" && find . -name '*.h5')
+}
+divided() { # divided RANKS SET...: a run of one rank, in ./one, and the same run on each of RANKS
+  local ranks number=$1
+  shift
+  rm -rf one
+  expect 0 "" "${run[@]}" -o one "${@/#/--set=}"
+  for ranks in $number; do
+    rm -rf many
+    expect 0 "" "${run[@]}" -o many --ranks "$ranks" "${@/#/--set=}"
+    equal one many "$* with $ranks ranks"
+  done
+}
+
+# ---- every number of ranks ----
+
+all="2 3 4 7"
+divided "$all"
+divided "3 4" kind=single n=66x150 scheme=strang # several strips of rows on a rank
+divided "3" n=66x100 terms=complex
+divided "2" n=66x70 terms=cross "along=fixed no_flux"
+divided "2" n=32x16x9 "terms=cross complex" # paired rows
+divided "7" kind=single along="no_flux fixed no_flux" scheme=lie
+divided "2" along="periodic no_flux fixed" scheme=etd1 terms=lift
+divided "3" n=40x70 terms=derived scheme=etdrk2
+divided "3" terms=noise
+divided "3" dt=auto n=32x40x9
+divided "2" scheme=exact n=30x18x5
+divided "3" terms=cut n=60x50
+divided "2" terms=stop
+divided "3" members=40 n=33 scheme=etdrk2
+divided "2" members=5 n=24x18 dt=auto
+divided "2" n=100      # one axis: on rank 0
+divided "13" n=16x16x5 # more ranks than planes
+divided "7" n=16x20    # more ranks than strips of rows
+if [ "${1:-short}" = long ]; then
+  for kind in single double; do
+    for n in 24x20x14 64x40 50 33x64x5 17x9x11 16x16x16; do
+      for terms in plain complex cross "cross complex" derived noise lift cut stop; do
+        for along in periodic "periodic fixed no_flux" "no_flux fixed periodic" "fixed no_flux no_flux" \
+          "periodic periodic fixed"; do
+          scheme=etdrk4
+          [ "$terms" != cut ] || scheme=strang
+          [ "$terms" != derived ] || scheme=etdrk2
+          set=(kind=$kind n=$n "terms=$terms" "along=$along" scheme=$scheme)
+          "$SIM" check fields.lua "${set[@]/#/--set=}" >output 2>&1 || continue # what the model does not combine
+          divided "2 7" "${set[@]}"
+        done
+      done
+    done
+  done
+fi
+for set in n=24x20x14 "dt=auto --set n=32x40"; do
+  # shellcheck disable=SC2086 # several words
+  expect 0 "" "${run[@]}" -o one --set $set
+  # shellcheck disable=SC2086
+  SIM_COMM_DELAY=1000 expect 0 "" "${run[@]}" -o many --ranks 3 --set $set
+  equal one many "$set with delayed ranks"
+done
+expect 0 "" "$SIM" run fields.lua --force -o many --ranks 3 --threads 2
+expect 0 "" "${run[@]}" -o one
+equal one many "ranks of 2 threads"
+expect 0 "" "${run[@]}" -o many --ranks 2 --isa plain
+same one many "ranks of another instruction set"
+
+# ---- a file, and a state that is not finite ----
+
+cat >from_file.lua <<'LUA'
+return sim.diffusion {
+  grid = { n = {24, 20, 14}, size = {1, 1, 1} }, fields = { { name = "u", D = 0.01, file = { path = "one/snap/FILE" } } },
+  integrate = { t_end = 0.1 }, output = { tables = "ends" },
+}
+LUA
+sed -i "s/FILE/$(find one/snap -name '*.h5' -printf '%f\n' | sort | tail -n 1)/" from_file.lua
+expect 0 "" "$SIM" run from_file.lua --threads 1 -o file_one
+expect 0 "" "$SIM" run from_file.lua --threads 1 -o file_many --ranks 4
+equal file_one file_many "values of a file"
+cat >diverges.lua <<'LUA'
+return sim.diffusion {
+  grid = { n = {16, 100}, size = {1, 1} }, fields = { { name = "u", D = 1e-4, initial = function(x, y) return 1 + y end } },
+  rates = function(u) return u^3 end, integrate = { scheme = "etdrk2", dt = 0.1, t_end = 10 },
+}
+LUA
+expect 80 "the field u is not finite at step" "$SIM" run diverges.lua --threads 1 -o bad
+expected=$(grep "^sim: the field" output)
+expect 80 "$expected" "$SIM" run diverges.lua --threads 1 -o bad --force --ranks 3
+
+# ---- restart with another number of ranks; a rank that is killed ----
+
+for set in n=24x20x14 "dt=auto --set n=32x70" "scheme=strang --set kind=single" "members=40 --set n=20"; do
+  # shellcheck disable=SC2086
+  expect 0 "" "${run[@]}" -o whole --set steps=8 --set $set
+  # shellcheck disable=SC2086
+  expect 0 "" "${run[@]}" -o chain --set steps=8 --set $set --ranks 4
+  for ranks in 3 1; do
+    # shellcheck disable=SC2046 # one word each
+    rm -- $(checkpoints chain | tail -n 2) # the last three are kept
+    expect 0 "continues from checkpoint" "$SIM" resume chain --threads 1 --ranks $ranks
+    same whole chain "$set: 4 ranks, then $ranks"
+    "$COMPARE" whole/tables.h5 chain/tables.h5 >output 2>&1 || fail "$set: 4 ranks, then $ranks: tables differ"
+  done
+done
+rank_of() { # rank_of LAUNCHER N: process of rank N; ranks are started in order
+  # shellcheck disable=SC2009 # by parent
+  ps -o pid= --ppid "$1" | sort -n | sed -n "$(($2 + 1))p" | tr -d ' '
+}
+has_checkpoint() { [ -n "$(checkpoints killed)" ]; }
+"${run[@]}" -o killed --ranks 3 --set steps=100000 --set each=20 >output 2>&1 &
+pid=$!
+until_true 60 has_checkpoint
+kill -s KILL "$(rank_of "$pid" 1)"
+code=0
+wait "$pid" || code=$?
+[ "$code" = 82 ] || fail "a killed rank: exit $code, not 82"
+expect 75 "continues from checkpoint" "$SIM" resume killed --ranks 2 --threads 1 --wall 1
+
+# ---- check, profile ----
+
+expect 0 "ranks       4; more than 14 would not be faster" "$SIM" check fields.lua --ranks 4
+grep -q "communication  *[0-9.]* KiB received by a rank in a step" output || fail "check does not say what ranks exchange"
+expect 0 "more than 1 would not be faster" "$SIM" check fields.lua --ranks 2 --set n=100
+expect 0 "rank" "${run[@]}" -o many --ranks 2 --profile
+
+# ---- the shipped scenarios: their first part, of single and double precision ----
+
+[ "${1:-short}" = long ] || exit 0
+for name in cahn_hilliard fisher ginzburg_landau gray_scott heat kuramoto_sivashinsky scroll_ring; do
+  case $name in
+  heat) factor=1 ;;
+  *) factor=0.01 ;;
+  esac
+  for precision in single double; do
+    sed -E -e "/integrate/s/t_end = ([^,}]*[^,} ])( *[,}])/t_end = (\1) * $factor\2/" -e '/^ *precision *=/d' \
+      -e "s/^return sim\.diffusion \{/&\n  precision = \"$precision\",/" "$ROOT/scenarios/$name.lua" >"$name.lua"
+    expect 0 "" "$SIM" run $name.lua --threads 1 -o shipped_one --force
+    for ranks in $all; do
+      expect 0 "" "$SIM" run $name.lua --threads 1 -o shipped_many --force --ranks "$ranks"
+      equal shipped_one shipped_many "$name in $precision precision with $ranks ranks"
+    done
+  done
+done

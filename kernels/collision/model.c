@@ -232,6 +232,7 @@ const sim_model collision_model = {
     .work_unit = "grain steps",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
     .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
+    .ranks = true,
     .bench = collision_bench,
     .validate = collision_validate,
     .tables_of = collision_tables_of,

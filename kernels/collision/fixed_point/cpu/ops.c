@@ -2,6 +2,7 @@
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,10 @@ static const fixed_lanes *const *const all_lanes[SIM_ISA_COUNT] = {&plain_lanes}
 /* ---- memory ---- */
 
 static double bytes(const collision_options *o) {
-  /* Two sets of at most 4 + 4 + 2 words; order and cell; 4 outer pairs and 1 inner pair; cells; impulses. */
-  return (double)o->n * (2 * 10 * 4 + 8 + 5 * 2 * sizeof(uint32_t) + 8 + 8);
+  /* Two sets of at most 4 + 4 + 2 words; order and cell; 4 outer pairs and 1 inner pair; cells; impulses.
+     On several ranks two layers of grains on either side, sent and received. */
+  const double halo = o->comm->size > 1 ? 2 * 2 * 2 * 1.2 * pow((double)o->n, 2.0 / 3) * 24 : 0;
+  return (double)o->n * (2 * 10 * 4 + 8 + 5 * 2 * sizeof(uint32_t) + 8 + 8) + halo;
 }
 
 static void free_grains(fixed_grains *g) {

@@ -67,8 +67,8 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, dou
   out->work_rate_guess *= ranks;
   if (ops->exact) { /* layers on both sides; all grains, every 80 steps */
     out->bytes_received = 2 * 1.2 * layer * 24 + others * n * 28 / 80;
-    out->exchanges = 3;
-    out->undivided = 0.05;
+    out->exchanges = 2;
+    out->undivided = 0.09;
   } else {
     const double numbers = o->springs > 0 ? 12 : 9;
     out->bytes_received = 2 * layer * numbers * (double)sim_dtype_size(ops->dtype);

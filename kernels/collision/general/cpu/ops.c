@@ -20,11 +20,11 @@ static double bytes(const collision_options *o) {
   const double n = (double)o->n;
   const double grain = sizeof(position_radius) + sizeof(velocity_mass) + 5 * sizeof(vec3) + sizeof(tally) + 8 +
                        (double)wall_numbers(o) * sizeof(real) + 4.0 * o->gates;
-  /* rows of the sums; contacts with history, 3 a grain, for outputs of several ranks */
-  const double rows = fmin(n, 16.0 * SIM_REDUCE_BLOCK) * ((OBSERVED + 3.0 * o->walls) * sizeof(double) + 4);
-  const double contacts = o->comm->size > 1 && o->springs > 0 ? 3 * n * (8.0 + o->springs * sizeof(real)) : 0;
-  return rows + contacts +
-         n * (2 * grain + 4 + 2 * 12 * sizeof(real) * o->springs + o->meshes * sizeof(geometry_mesh_cache)) +
+  double more = 0; /* of several ranks: rows of the sums; contacts with history, 3 a grain, for outputs */
+  if (o->comm->size > 1)
+    more = fmin(n, 16.0 * SIM_REDUCE_BLOCK) * ((OBSERVED + 3.0 * o->walls) * sizeof(double) + 4) +
+           (o->springs > 0 ? 3 * n * (8.0 + o->springs * sizeof(real)) : 0);
+  return more + n * (2 * grain + 4 + 2 * 12 * sizeof(real) * o->springs + o->meshes * sizeof(geometry_mesh_cache)) +
          collision_search_bytes(o->n) * 2 + collision_fields_bytes(o) +
          collision_domain_bytes(o->comm, n, halo_grains(o), (double)halo_record(o));
 }

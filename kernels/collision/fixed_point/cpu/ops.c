@@ -94,7 +94,7 @@ static sim_status create(const collision_options *options, const collision_state
   while (all_lanes[isa] == NULL) isa--;
   w->lanes = *all_lanes[isa];
   const size_t slabs = w->cells[0], cells = (size_t)w->cells[1] * w->cells[2];
-  collision_fixed_ranks_create(w, options->threads);
+  SIM_TRY(collision_fixed_ranks_create(w, options->threads));
   w->room = options->n + (int64_t)slabs * FIXED_GROUP;
   w->order = malloc((size_t)options->n * sizeof *w->order);
   w->cell = malloc((size_t)options->n * sizeof *w->cell);

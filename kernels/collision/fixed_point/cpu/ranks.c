@@ -10,11 +10,15 @@
 
 static bool is_alone(const collision_work *w) { return w->comm->size == 1; }
 
-void collision_fixed_ranks_create(collision_work *w, int threads) {
+sim_status collision_fixed_ranks_create(collision_work *w, int threads) {
   const int64_t slabs = w->cells[0];
+  uint64_t less = ~(uint64_t)threads;
   w->comm = w->o.comm;
   w->mail.comm = w->comm;
   w->known = true;
+  /* hosts may differ in their cores, and cuts and levels depend on the threads */
+  SIM_TRY(sim_comm_agree(w->comm, less, &less));
+  threads = (int)~less;
   w->levels = FIXED_QUEUED;
   /* Slabs of other ranks suffice for the halo of a sweep of `levels` steps, on both sides. */
   for (;; w->levels--) {
@@ -30,6 +34,7 @@ void collision_fixed_ranks_create(collision_work *w, int threads) {
   if (w->owners == 1) w->levels = FIXED_QUEUED;
   w->threads = threads < slabs / w->owners ? threads : (int)(slabs / w->owners);
   if (w->least < w->threads) w->least = w->threads;
+  return SIM_OK;
 }
 
 /* Cuts where the grains are divided evenly, each owner with at least w->least slabs. */

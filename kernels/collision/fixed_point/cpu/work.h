@@ -224,8 +224,9 @@ void collision_fixed_lists_free(collision_work *w);
 
 /* ---- ranks.c; "all ranks": they call it together ---- */
 
-/* Sets the owners, and the threads and levels that their slabs allow. */
-void collision_fixed_ranks_create(collision_work *w, int threads);
+/* Sets the owners, and the threads and levels that their slabs allow: on all ranks those of the rank with the fewest
+ * threads. All ranks. */
+sim_status collision_fixed_ranks_create(collision_work *w, int threads) SIM_MUST_CHECK;
 /* Divides the slabs by their grains. */
 void collision_fixed_cut(collision_work *w);
 bool collision_fixed_owns(const collision_work *w, int64_t slab);

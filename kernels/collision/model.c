@@ -59,13 +59,36 @@ static const collision_ops *choose_ops(const collision_parameters *p, const sim_
   return pair->fixed_point != NULL && collision_fixed_point_possible(p, setup->saved) ? pair->fixed_point : pair->f32;
 }
 
+/* Communication of a step, and what each rank does for all grains: sorting them when lists are rebuilt. Of a box that
+ * is as long in all directions; halos are measured, docs/performance.md. */
+static void plan_ranks(const collision_options *o, const collision_ops *ops, double n, sim_plan *out) {
+  const double ranks = o->comm->size, layer = fmin(n, pow(n, 2.0 / 3)), others = (ranks - 1) / ranks;
+  if (o->comm->size == 1) return;
+  out->work_rate_guess *= ranks;
+  if (ops->exact) { /* layers on both sides; all grains, every 80 steps */
+    out->bytes_received = 2 * 1.2 * layer * 24 + others * n * 28 / 80;
+    out->exchanges = 2;
+    out->undivided = 0.09;
+  } else {
+    const double numbers = o->springs > 0 ? 12 : 9;
+    out->bytes_received = 2 * layer * numbers * (double)sim_dtype_size(ops->dtype);
+    out->exchanges = 2;
+    out->undivided = 0.02;
+  }
+}
+
 static sim_status plan_for(const collision_parameters *p, const sim_setup *setup, collision_options options,
                            sim_plan *out) {
   const collision_ops *ops = choose_ops(p, setup);
   double n, made = 0;
   int64_t triangles = 0;
   options.threads = setup->threads;
+  options.comm = setup->comm;
   options.isa = setup->isa;
+  if (setup->comm->size > 1 && setup->backend->kind != SIM_BACKEND_CPU)
+    return sim_fail(SIM_ERR_USAGE,
+                    "--ranks %d: sim.collision on a GPU runs on one rank only: give --device cpu, or leave out --ranks",
+                    setup->comm->size);
   if (setup->saved != NULL) {
     const sim_array *meshes = sim_frame_array(setup->saved, "meshes");
     int64_t grains;
@@ -117,6 +140,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
                                 : options.springs > 0 ? 4e6
                                                       : 15e6) *
                                    setup->threads;
+  plan_ranks(&options, ops, n, out);
   return SIM_OK;
 }
 
@@ -232,6 +256,7 @@ const sim_model collision_model = {
     .work_unit = "grain steps",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
     .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
+    .ranks = true,
     .bench = collision_bench,
     .validate = collision_validate,
     .tables_of = collision_tables_of,

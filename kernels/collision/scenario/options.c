@@ -46,7 +46,8 @@ static bool moves(const geometry_wall *w) {
 
 sim_status collision_options_fill(const collision_parameters *p, collision_options *o) {
   const char *names[COLLISION_MATERIALS_MAX];
-  *o = (collision_options){.force = p->contact.law,
+  *o = (collision_options){.comm = &sim_comm_alone,
+                           .force = p->contact.law,
                            .skin = p->integrate.skin,
                            .shear = p->box.shear_rate,
                            .custom = p->contact.law == COLLISION_CUSTOM ? p->contact.force : NULL,

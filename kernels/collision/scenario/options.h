@@ -2,6 +2,7 @@
 #ifndef COLLISION_OPTIONS_H
 #define COLLISION_OPTIONS_H
 
+#include "engine/comm/comm.h"
 #include "kernels/collision/scenario/parameters.h"
 #include "kernels/common/geometry/types.h"
 
@@ -19,6 +20,7 @@ typedef struct collision_law {
 typedef struct collision_options {
   int64_t n; /* number of grains; capacity, if grains are inserted or removed */
   int threads;
+  const sim_comm *comm; /* ranks of the run; never NULL */
   double low[3], size[3];
   bool periodic[3];
   double gravity[3];
@@ -54,7 +56,7 @@ typedef struct collision_options {
 sim_status collision_materials(const collision_parameters *p, const char *names[COLLISION_MATERIALS_MAX], int *count);
 /* Index of a material; -1: absent. */
 int collision_material_index(const char *const *names, int count, const char *name);
-/* Derives all options but n, threads, isa. Free with collision_options_free, after failures too. */
+/* Derives all options but n, threads, isa; for one rank. Free with collision_options_free, after failures too. */
 sim_status collision_options_fill(const collision_parameters *p, collision_options *out) SIM_MUST_CHECK;
 void collision_options_free(collision_options *options);
 /* Sets radius_least and radius_most from the scenario, or from a checkpoint's frame `saved`, as far as they are known

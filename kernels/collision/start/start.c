@@ -287,6 +287,7 @@ static void choose_again(collision_run *run, const sim_setup *setup) {
 sim_status collision_start(collision_run *run, const sim_setup *setup) {
   SIM_TRY(collision_options_fill(run->parameters, &run->options));
   run->options.threads = setup->threads;
+  run->options.comm = setup->comm;
   run->options.isa = setup->isa;
   run->backend = setup->backend;
   run->varies = run->options.varies;

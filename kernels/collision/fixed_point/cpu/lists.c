@@ -99,6 +99,7 @@ static fixed_reach reach_of(const collision_work *w, double skin) {
 
 static sim_status rebuild(collision_work *w) {
   const int64_t slots = w->slots;
+  SIM_TRY(collision_fixed_gather(w));
   /* The search uses fp32 coordinates, exact to about 1e-7 of the box. */
   const fixed_reach reach = reach_of(w, w->outer + 1e-6 * w->system.size[w->axis[0]]);
 #pragma omp parallel num_threads(w->threads)
@@ -106,7 +107,10 @@ static sim_status rebuild(collision_work *w) {
 #pragma omp for schedule(static, 1)
     for (int t = 0; t < w->threads; t++) count_slabs(w, t, slots * t / w->threads, slots * (t + 1) / w->threads);
 #pragma omp single
-    place_slabs(w);
+    {
+      place_slabs(w);
+      collision_fixed_cut(w);
+    }
 #pragma omp for schedule(static, 1)
     for (int t = 0; t < w->threads; t++) scatter(w, t, slots * t / w->threads, slots * (t + 1) / w->threads);
 #pragma omp for schedule(static, 1)
@@ -139,16 +143,16 @@ static const fixed_slab *other_slab(const collision_work *w, int64_t s, int whic
   return &w->slab[which == FIXED_WITHIN ? s : collision_fixed_next_slab(w, s)];
 }
 
-/* Whether the inner list is valid: two grains have approached by at most `moved` since, and a contact may begin within
- * half a step. */
-static bool list_holds(const collision_work *w, int64_t s, int which, double before) {
+/* Whether an inner list is valid that was made when the sum of both slabs' displacements was `moved_at`: two grains
+ * have approached by at most `moved` since, and a contact may begin within half a step. */
+static bool list_holds(const collision_work *w, int64_t s, int which, double moved_at, double before) {
   const fixed_slab *slab = &w->slab[s], *other = other_slab(w, s, which);
   const double margin = w->system.damped ? 0.5 * (slab->fastest + other->fastest) * before : 0;
-  return slab->moved + other->moved + margin - slab->moved_at[which] <= w->inner;
+  return slab->moved + other->moved + margin - moved_at <= w->inner;
 }
 
 void collision_fixed_inner_list(collision_work *w, int64_t s, int which, double before) {
-  if (list_holds(w, s, which, before)) return;
+  if (list_holds(w, s, which, w->slab[s].moved_at[which], before)) return;
   const fixed_reach reach = reach_of(w, w->inner);
   const fixed_slab_pair sides = collision_fixed_slab_pair(w, s, which);
   fixed_slab *slab = &w->slab[s];
@@ -160,11 +164,13 @@ sim_status collision_fixed_outer_lists(collision_work *w, double *rest) {
   const double most = w->outer - w->inner;
   bool needed = !w->listed;
   *rest = INFINITY;
+  if (w->listed) SIM_TRY(collision_fixed_report(w));
   for (int64_t s = 0; s < (int64_t)w->cells[0] && !needed; s++)
     for (int which = 0; which < 2; which++) {
       const double moved = w->slab[s].moved + other_slab(w, s, which)->moved;
       *rest = fmin(*rest, most - moved);
-      needed = needed || (moved > most && !list_holds(w, s, which, w->before));
+      const double moved_at = w->comm->size > 1 ? w->report[s].moved_at[which] : w->slab[s].moved_at[which];
+      needed = needed || (moved > most && !list_holds(w, s, which, moved_at, w->before));
     }
   if (!needed) return SIM_OK;
   *rest = most;

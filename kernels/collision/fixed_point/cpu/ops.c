@@ -2,6 +2,7 @@
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,10 @@ static const fixed_lanes *const *const all_lanes[SIM_ISA_COUNT] = {&plain_lanes}
 /* ---- memory ---- */
 
 static double bytes(const collision_options *o) {
-  /* Two sets of at most 4 + 4 + 2 words; order and cell; 4 outer pairs and 1 inner pair; cells; impulses. */
-  return (double)o->n * (2 * 10 * 4 + 8 + 5 * 2 * sizeof(uint32_t) + 8 + 8);
+  /* Two sets of at most 4 + 4 + 2 words; order and cell; 4 outer pairs and 1 inner pair; cells; impulses.
+     On several ranks two layers of grains on either side, sent and received. */
+  const double halo = o->comm->size > 1 ? 2 * 2 * 2 * 1.2 * pow((double)o->n, 2.0 / 3) * 24 : 0;
+  return (double)o->n * (2 * 10 * 4 + 8 + 5 * 2 * sizeof(uint32_t) + 8 + 8) + halo;
 }
 
 static void free_grains(fixed_grains *g) {
@@ -41,9 +44,10 @@ static void destroy(collision_work **work) {
   collision_work *w = *work;
   if (w == NULL) return;
   collision_fixed_lists_free(w);
+  collision_mail_destroy(&w->mail);
   free_grains(&w->now);
   free_grains(&w->spare);
-  free(w->order), free(w->cell), free(w->cell_first), free(w->counted), free(w->slab), free(w->team);
+  free(w->order), free(w->cell), free(w->cell_first), free(w->counted), free(w->slab), free(w->team), free(w->report);
   free(w);
   *work = NULL;
 }
@@ -84,14 +88,13 @@ static sim_status create(const collision_options *options, const collision_state
   const char *missing = collision_fixed_point_excludes(options, options->n, state->mass, state->radius, &w->system);
   if (missing != NULL) return sim_fail(SIM_ERR_INTERNAL, "the fixed-point solver excludes %s", missing);
   w->before = options->before;
-  w->levels = 2;
   w->stride = w->system.equal ? 3 : 4;
   lay_cells(w);
   int isa = options->isa < sim_isa_best() ? (int)options->isa : (int)sim_isa_best();
   while (all_lanes[isa] == NULL) isa--;
   w->lanes = *all_lanes[isa];
   const size_t slabs = w->cells[0], cells = (size_t)w->cells[1] * w->cells[2];
-  w->threads = options->threads < (int)slabs ? options->threads : (int)slabs;
+  SIM_TRY(collision_fixed_ranks_create(w, options->threads));
   w->room = options->n + (int64_t)slabs * FIXED_GROUP;
   w->order = malloc((size_t)options->n * sizeof *w->order);
   w->cell = malloc((size_t)options->n * sizeof *w->cell);
@@ -99,8 +102,9 @@ static sim_status create(const collision_options *options, const collision_state
   w->counted = malloc(slabs * (size_t)w->threads * sizeof *w->counted);
   w->slab = calloc(slabs, sizeof *w->slab);
   w->team = calloc((size_t)w->threads, sizeof *w->team);
-  if (!w->order || !w->cell || !w->cell_first || !w->counted || !w->slab || !w->team || !make_grains(w, &w->now) ||
-      !make_grains(w, &w->spare)) {
+  w->report = calloc(slabs, sizeof *w->report);
+  if (!w->report || !w->order || !w->cell || !w->cell_first || !w->counted || !w->slab || !w->team ||
+      !make_grains(w, &w->now) || !make_grains(w, &w->spare)) {
     destroy(out);
     return sim_no_memory("%" PRId64 " grains", options->n);
   }
@@ -113,7 +117,7 @@ static sim_status create(const collision_options *options, const collision_state
 static sim_status step(collision_work *w, double t, double dt) {
   SIM_TRY(w->failed);
   w->pending[w->pending_count++] = (fixed_queued_step){t, dt};
-  return w->pending_count < w->levels ? SIM_OK : collision_fixed_sweep(w);
+  return w->pending_count < FIXED_QUEUED ? SIM_OK : collision_fixed_sweep(w);
 }
 
 /* ---- state ---- */
@@ -152,6 +156,7 @@ static sim_status load(collision_work *w) {
   }
   w->fastest = collision_fixed_speed(w, fastest);
   w->listed = false;
+  w->known = true;
   w->pending_count = 0;
   return SIM_OK;
 }
@@ -171,7 +176,8 @@ static void begin(collision_work *w, double t) {
   fixed_tally tally = {0};
   if (w->failed == SIM_OK) w->failed = collision_fixed_lists(w);
   if (w->failed != SIM_OK) return;
-  collision_fixed_impulses(w, true, &tally);
+  w->failed = collision_fixed_impulses(w, true, &tally);
+  if (w->failed != SIM_OK) return;
   /* Half of the first step's impulses lie before the start. */
   w->virial = -0.5 * (double)tally.virial * w->system.virial_unit;
   w->dissipated = -0.5 * (double)tally.dissipated * w->system.dissipated_unit;
@@ -184,7 +190,8 @@ static sim_status store(collision_work *w) {
   const int64_t n = w->o.n;
   fixed_tally tally = {0};
   SIM_TRY(collision_fixed_lists(w));
-  collision_fixed_impulses(w, false, &tally);
+  SIM_TRY(collision_fixed_impulses(w, false, &tally));
+  SIM_TRY(collision_fixed_gather(w));
 #pragma omp parallel for schedule(static) num_threads(w->threads)
   for (int64_t k = 0; k < w->slots; k++) {
     const int64_t id = w->now.id[k];

@@ -16,6 +16,14 @@ void collision_fixed_thread_slabs(const collision_work *w, int thread, int64_t *
   *end = (int64_t)w->cells[0] * (thread + 1) / w->threads;
 }
 
+void collision_fixed_thread_chain(const collision_work *w, int thread, int below, int above, int64_t *first,
+                                  int64_t *end) {
+  int64_t begin, last;
+  collision_fixed_chain(w, below, above, &begin, &last);
+  *first = begin + (last - begin) * thread / w->threads;
+  *end = begin + (last - begin) * (thread + 1) / w->threads;
+}
+
 /* A contact may begin within half a step: the reach grows by that displacement. */
 float collision_fixed_trial(const collision_work *w, double fastest, double before) {
   const double touch = 2 * w->system.radius[1], slack = 1e-5 * touch + (w->system.damped ? fastest * before : 0);

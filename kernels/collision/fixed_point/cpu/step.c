@@ -15,16 +15,11 @@ typedef struct fixed_sweep {
   int levels;
 } fixed_sweep;
 
-static int64_t wrapped(const collision_work *w, int64_t s) {
-  const int64_t slabs = w->cells[0];
-  return s < 0 ? s + slabs : s >= slabs ? s - slabs : s;
-}
-
 /* Sets what is prefetched while slab s is computed: the slab after the next, a part of it at each level. */
 static void set_prefetch(const fixed_sweep *plan, int level, int64_t s, int which, size_t pairs,
                          fixed_slab_pair *sides) {
   const collision_work *w = plan->w;
-  const fixed_slab *later = &w->slab[wrapped(w, s + 2 + level)];
+  const fixed_slab *later = &w->slab[collision_fixed_wrapped(w, s + 2 + level)];
   const size_t bytes = (size_t)(later->count * w->stride) * sizeof(uint32_t) / (size_t)plan->levels;
   const char *begin = which == FIXED_WITHIN ? (const char *)(w->now.x + later->first * w->stride)
                                             : (const char *)(w->now.p + later->first * w->stride);
@@ -33,12 +28,13 @@ static void set_prefetch(const fixed_sweep *plan, int level, int64_t s, int whic
   sides->ahead_step = (bytes + pairs - 1) / pairs;
 }
 
-/* Computes the impulses of the pairs of slab s. */
+/* Computes the impulses of the pairs of slab s; `tally` counts those of this rank's slabs. */
 static void pair_impulses(const fixed_sweep *plan, int level, int64_t s, fixed_tally *tally, fixed_slab_impulses *own,
                           fixed_next_impulses *carried) {
   collision_work *w = plan->w;
   fixed_rules rules = plan->rules[level];
-  const fixed_slab *slab = &w->slab[s], *other = &w->slab[wrapped(w, s + 1)];
+  const fixed_slab *slab = &w->slab[s], *other = &w->slab[collision_fixed_next_slab(w, s)];
+  fixed_tally others = {0};
   rules.trial = collision_fixed_trial(w, fmax(slab->fastest, other->fastest), plan->before[level]);
   for (int which = 0; which < 2; which++) {
     collision_fixed_inner_list(w, s, which, plan->before[level]);
@@ -46,7 +42,8 @@ static void pair_impulses(const fixed_sweep *plan, int level, int64_t s, fixed_t
     fixed_slab_pair sides = collision_fixed_slab_pair(w, s, which);
     set_prefetch(plan, level, s, which, list->count, &sides);
     fixed_impulse *const on_b = which == FIXED_WITHIN ? own->impulse[1] : carried->impulse;
-    own->count[which] = w->lanes->pair_impulses(&rules, list, &sides, own->impulse[2 * which], on_b, tally);
+    own->count[which] = w->lanes->pair_impulses(&rules, list, &sides, own->impulse[2 * which], on_b,
+                                                collision_fixed_owns(w, s) ? tally : &others);
   }
   carried->count = own->count[1];
 }
@@ -69,10 +66,15 @@ static void apply_and_move(const fixed_sweep *plan, int level, int64_t s, const 
   slab->moved += slab->fastest * plan->dt[level];
 }
 
+/* A thread's slabs in a sweep. */
+static void find_share(const fixed_sweep *plan, int thread, int64_t *first, int64_t *end) {
+  collision_fixed_thread_chain(plan->w, thread, plan->levels, plan->levels - 1, first, end);
+}
+
 static void sweep_share(const fixed_sweep *plan, int thread) {
   fixed_thread *team = &plan->w->team[thread];
   int64_t first, end;
-  collision_fixed_thread_slabs(plan->w, thread, &first, &end);
+  find_share(plan, thread, &first, &end);
   for (int l = 0; l < plan->levels; l++) {
     team->level[l].tally = (fixed_tally){0};
     team->level[l].fastest = 0;
@@ -83,25 +85,27 @@ static void sweep_share(const fixed_sweep *plan, int thread) {
       fixed_level *level = &team->level[l];
       fixed_next_impulses *next = &level->carried[q & 1];
       fixed_slab_impulses *own = q == first + l ? &level->first : &team->now;
-      pair_impulses(plan, l, q, &level->tally, own, next);
+      const int64_t slab = collision_fixed_wrapped(plan->w, q);
+      pair_impulses(plan, l, slab, &level->tally, own, next);
       level->last = next;
-      if (q > first + l) apply_and_move(plan, l, q, own, &level->carried[1 - (q & 1)], &level->fastest);
+      if (q > first + l) apply_and_move(plan, l, slab, own, &level->carried[1 - (q & 1)], &level->fastest);
     }
 }
 
-/* Makes the steps of the slabs around a thread's first slab. */
+/* Makes the steps of the slabs around a thread's first slab; other ranks make those before this rank's halo. */
 static void sweep_between(const fixed_sweep *plan, int thread) {
   collision_work *w = plan->w;
   fixed_thread *team = &w->team[thread];
   const fixed_thread *last = &w->team[thread > 0 ? thread - 1 : w->threads - 1];
   int64_t first, end;
-  collision_fixed_thread_slabs(w, thread, &first, &end);
-  for (int l = 0; l < plan->levels; l++) {
+  find_share(plan, thread, &first, &end);
+  if (w->owners > 1 && (thread == 0 || first == end)) return;
+  for (int l = 0; l < plan->levels && first < end; l++) {
     fixed_level *level = &team->level[l];
     const fixed_next_impulses *from = last->level[l].last;
     for (int64_t q = first - l; q <= first + l; q++) {
       fixed_next_impulses *next = &team->between[q & 1];
-      const int64_t s = wrapped(w, q);
+      const int64_t s = collision_fixed_wrapped(w, q);
       if (q < first + l) pair_impulses(plan, l, s, &level->tally, &team->now, next);
       apply_and_move(plan, l, s, q < first + l ? &team->now : &level->first, from, &level->fastest);
       from = next;
@@ -109,11 +113,11 @@ static void sweep_between(const fixed_sweep *plan, int thread) {
   }
 }
 
-/* Steps of the next sweep: limited by the pending steps, by the slabs a thread, and by the outer lists. */
+/* Steps of the next sweep: limited by the pending steps, by the slabs, and by the outer lists. */
 static int levels_of(const collision_work *w, double rest) {
-  const int64_t slabs = (int64_t)w->cells[0] / w->threads;
+  const int most = collision_fixed_levels(w);
   int levels = 1;
-  for (; levels < w->pending_count && 2 * levels + 1 <= slabs; levels++) {
+  for (; levels < w->pending_count && levels < most; levels++) {
     rest -= 2 * collision_fixed_displacement_max(w, w->pending[levels - 1].dt);
     if (rest < 0) break;
   }
@@ -121,22 +125,24 @@ static int levels_of(const collision_work *w, double rest) {
 }
 
 static sim_status account(collision_work *w, const fixed_sweep *plan) {
-  for (int l = 0; l < plan->levels; l++) {
-    double most = 0;
-    fixed_tally tally = {0};
+  fixed_account all[FIXED_LEVELS] = {0};
+  for (int l = 0; l < plan->levels; l++)
     for (int k = 0; k < w->threads; k++) {
       const fixed_level *level = &w->team[k].level[l];
-      most = fmax(most, (double)level->fastest);
-      tally.virial += level->tally.virial;
-      tally.dissipated += level->tally.dissipated;
+      all[l].fastest = fmax(all[l].fastest, (double)level->fastest);
+      all[l].tally.virial += level->tally.virial;
+      all[l].tally.dissipated += level->tally.dissipated;
     }
+  SIM_TRY(collision_fixed_account(w, all));
+  for (int l = 0; l < plan->levels; l++) {
+    const double most = all[l].fastest;
     if (!(sqrt(most) < FIXED_POINT_MOMENTUM_MAX))
       return sim_fail(SIM_ERR_DIVERGED,
                       "a grain moves by more than a thirty-second of a radius in a step at t = %.9g: contacts are too "
                       "stiff or grains too fast for this step",
                       w->pending[l].t);
-    w->virial += (double)tally.virial * w->system.virial_unit;
-    w->dissipated += (double)tally.dissipated * w->system.dissipated_unit;
+    w->virial += (double)all[l].tally.virial * w->system.virial_unit;
+    w->dissipated += (double)all[l].tally.dissipated * w->system.dissipated_unit;
     w->fastest = collision_fixed_speed(w, most);
     w->before = plan->dt[l];
   }
@@ -152,6 +158,8 @@ sim_status collision_fixed_sweep(collision_work *w) {
       plan.before[l] = l > 0 ? plan.dt[l - 1] : w->before;
       plan.dt[l] = w->pending[l].dt;
     }
+    SIM_TRY(collision_fixed_halo(w, plan.levels));
+    if (w->comm->size > 1) w->known = false;
     for (int l = 0; l < plan.levels; l++) plan.rules[l] = collision_fixed_rules(w, plan.before[l], plan.dt[l], false);
 #pragma omp parallel num_threads(w->threads)
     {
@@ -171,12 +179,14 @@ sim_status collision_fixed_lists(collision_work *w) {
   double rest;
   SIM_TRY(collision_fixed_sweep(w));
   SIM_TRY(collision_fixed_outer_lists(w, &rest));
+  SIM_TRY(collision_fixed_halo(w, 1));
 #pragma omp parallel for schedule(static, 1) num_threads(w->threads)
   for (int t = 0; t < w->threads; t++) {
     int64_t first, end;
-    collision_fixed_thread_slabs(w, t, &first, &end);
+    collision_fixed_thread_chain(w, t, 1, 0, &first, &end);
     for (int64_t s = first; s < end; s++)
-      for (int which = 0; which < 2; which++) collision_fixed_inner_list(w, s, which, w->before);
+      for (int which = 0; which < 2; which++)
+        collision_fixed_inner_list(w, collision_fixed_wrapped(w, s), which, w->before);
   }
   return SIM_OK;
 }

@@ -21,18 +21,19 @@ static void sum_impulses(int32_t *q, const fixed_impulse *impulse, size_t count)
 }
 
 static void add_slab(collision_work *w, const fixed_rules *rules, int64_t s, fixed_thread *team) {
+  fixed_tally others = {0};
   for (int which = 0; which < 2; which++) {
     const fixed_pairs *list = &w->slab[s].inner[which];
     const fixed_slab_pair sides = collision_fixed_slab_pair(w, s, which);
     const int64_t other = which == FIXED_WITHIN ? s : collision_fixed_next_slab(w, s);
-    const size_t count =
-        w->lanes->pair_impulses(rules, list, &sides, team->now.impulse[0], team->now.impulse[1], &team->level[0].tally);
+    const size_t count = w->lanes->pair_impulses(rules, list, &sides, team->now.impulse[0], team->now.impulse[1],
+                                                 collision_fixed_owns(w, s) ? &team->level[0].tally : &others);
     sum_impulses(w->spare.p + w->slab[s].first * w->stride, team->now.impulse[0], count);
     sum_impulses(w->spare.p + w->slab[other].first * w->stride, team->now.impulse[1], count);
   }
 }
 
-void collision_fixed_impulses(collision_work *w, bool start, fixed_tally *tally) {
+sim_status collision_fixed_impulses(collision_work *w, bool start, fixed_tally *tally) {
   const fixed_rules rules = collision_fixed_rules(w, w->before, w->before, start);
   memset(w->spare.p, 0, (size_t)(w->slots * w->stride) * sizeof *w->spare.p);
   for (int t = 0; t < w->threads; t++) w->team[t].level[0].tally = (fixed_tally){0};
@@ -41,9 +42,11 @@ void collision_fixed_impulses(collision_work *w, bool start, fixed_tally *tally)
 #pragma omp for schedule(static, 1)
     for (int t = 0; t < w->threads; t++) {
       int64_t first, end;
-      collision_fixed_thread_slabs(w, t, &first, &end);
-      for (int64_t s = first; s < end; s++)
-        if (in_phase(w, s, phase)) add_slab(w, &rules, s, &w->team[t]);
+      collision_fixed_thread_chain(w, t, 1, 0, &first, &end);
+      for (int64_t s = first; s < end; s++) {
+        const int64_t slab = collision_fixed_wrapped(w, s);
+        if (in_phase(w, slab, phase)) add_slab(w, &rules, slab, &w->team[t]);
+      }
     }
   }
   *tally = (fixed_tally){0};
@@ -51,6 +54,7 @@ void collision_fixed_impulses(collision_work *w, bool start, fixed_tally *tally)
     tally->virial += w->team[t].level[0].tally.virial;
     tally->dissipated += w->team[t].level[0].tally.dissipated;
   }
+  return collision_fixed_gather_impulses(w, tally);
 }
 
 /* ---- contacts ---- */
@@ -123,7 +127,7 @@ static void merge(contact_sums *all, const contact_sums *one) {
   }
 }
 
-static void add_contacts(collision_work *w, collision_sums *out) {
+static sim_status add_contacts(collision_work *w, collision_sums *out) {
   const fixed_rules rules = collision_fixed_rules(w, w->before, w->before, false);
   const fixed_point_system *system = &w->system;
   const double touch = 2 * system->radius[1];
@@ -134,16 +138,21 @@ static void add_contacts(collision_work *w, collision_sums *out) {
   for (int t = 0; t < w->threads; t++) {
     contact_sums here = {.deepest = UINT32_MAX};
     int64_t first, end;
-    collision_fixed_thread_slabs(w, t, &first, &end);
+    collision_fixed_thread_chain(w, t, 0, 0, &first, &end);
     for (int64_t s = first; s < end; s++) add_slab_contacts(w, &rules, &unit, s, &here);
 #pragma omp critical
     merge(&all, &here);
   }
+  contact_sums ranks[SIM_RANKS_MAX];
+  SIM_TRY(w->comm->ops->gather(w->comm, &all, sizeof all, ranks));
+  all = (contact_sums){.deepest = UINT32_MAX};
+  for (int r = 0; r < w->comm->size; r++) merge(&all, &ranks[r]);
   out->elastic = (double)all.elastic * unit.energy;
   for (int c = 0; c < 6; c++) out->stress[c] = (double)all.stress[c] * unit.energy;
   out->touching = (double)all.touching;
   out->overlap = all.overlap;
   out->overlap_grain = all.overlap > 0 ? all.deepest : 0;
+  return SIM_OK;
 }
 
 /* ---- grains ---- */
@@ -205,8 +214,9 @@ sim_status collision_fixed_sums(collision_work *w, double t, collision_sums *out
   fixed_tally now;
   *out = (collision_sums){0};
   SIM_TRY(collision_fixed_lists(w));
-  collision_fixed_impulses(w, false, &now);
-  add_contacts(w, out);
+  SIM_TRY(collision_fixed_impulses(w, false, &now));
+  SIM_TRY(add_contacts(w, out));
+  SIM_TRY(collision_fixed_gather(w));
   /* Half of the current impulses lie before this step. */
   out->virial = w->virial + 0.5 * (double)now.virial * w->system.virial_unit;
   out->dissipated = w->dissipated + 0.5 * (double)now.dissipated * w->system.dissipated_unit;

@@ -8,6 +8,7 @@
 #define COLLISION_FIXED_POINT_CPU_WORK_H
 
 #include "kernels/collision/fixed_point/fixed_point.h"
+#include "kernels/collision/mail.h"
 
 #include <stddef.h>
 
@@ -100,8 +101,9 @@ typedef struct fixed_lanes {
   void (*search)(const fixed_reach *reach, const fixed_row row[FIXED_ROWS], uint32_t cells, fixed_pairs out[2]);
 } fixed_lanes;
 
-/* Most steps of one sweep: slab s makes a step while s - 1, still in the cache, makes the next one. */
-enum { FIXED_LEVELS = 4 };
+/* Most steps of one sweep: slab s makes a step while s - 1, still in the cache, makes the next one. FIXED_QUEUED: steps
+ * that are queued. */
+enum { FIXED_LEVELS = 4, FIXED_QUEUED = 2 };
 
 /* Impulses on a slab: of pairs within it, on both sides, and of pairs with the next slab. */
 typedef struct fixed_slab_impulses {
@@ -141,6 +143,15 @@ typedef struct fixed_thread {
   bool failed; /* out of memory */
 } fixed_thread;
 
+/* What a rank tells the others of a slab, and of a step of a sweep. */
+typedef struct fixed_report {
+  double fastest, moved, moved_at[2];
+} fixed_report;
+typedef struct fixed_account {
+  double fastest; /* upper bound of the square of the velocities */
+  fixed_tally tally;
+} fixed_account;
+
 typedef struct fixed_queued_step {
   double t, dt;
 } fixed_queued_step;
@@ -168,6 +179,14 @@ struct collision_work {
   double virial, dissipated;
   bool listed;
   sim_status failed; /* in `begin` */
+  /* Ranks, see ranks.c. */
+  const sim_comm *comm;
+  collision_mail mail;
+  int owners;                     /* ranks that own slabs */
+  int64_t least;                  /* slabs of an owner, at least */
+  int64_t cut[SIM_RANKS_MAX + 1]; /* slabs of rank r: cut[r] ... cut[r + 1] - 1 */
+  fixed_report *report;           /* [slabs] */
+  bool known;                     /* this rank has the present state of all grains */
 };
 
 /* Computes the queued steps and leaves lists that are valid now. SIM_ERR_DIVERGED, SIM_ERR_NO_MEMORY. */
@@ -185,8 +204,8 @@ bool collision_fixed_search(collision_work *w, int thread, const fixed_reach *re
 bool collision_fixed_reserve_impulses(collision_work *w, int thread);
 bool collision_fixed_grow_pairs(fixed_pairs *list, size_t room);
 sim_status collision_fixed_sums(collision_work *w, double t, collision_sums *out) SIM_MUST_CHECK;
-/* Sums the impulses at the current positions into w->spare.p, as w->now.p, and counts them into `tally`. */
-void collision_fixed_impulses(collision_work *w, bool start, fixed_tally *tally);
+/* Sums the impulses at the current positions into w->spare.p, as w->now.p, and counts them into `tally`. All ranks. */
+sim_status collision_fixed_impulses(collision_work *w, bool start, fixed_tally *tally) SIM_MUST_CHECK;
 fixed_rules collision_fixed_rules(const collision_work *w, double before, double dt, bool start);
 /* fixed_rules.trial where the mean speed of two grains is at most `fastest`. */
 float collision_fixed_trial(const collision_work *w, double fastest, double before);
@@ -196,8 +215,36 @@ double collision_fixed_speed(const collision_work *w, double square);
 double collision_fixed_displacement_max(const collision_work *w, double dt);
 fixed_slab_pair collision_fixed_slab_pair(const collision_work *w, int64_t slab, int which);
 int64_t collision_fixed_next_slab(const collision_work *w, int64_t slab);
-/* Slabs first ... end - 1 of a thread. */
+/* Slabs first ... end - 1 of a thread, of all slabs. */
 void collision_fixed_thread_slabs(const collision_work *w, int thread, int64_t *first, int64_t *end);
+/* A thread's share of collision_fixed_chain. */
+void collision_fixed_thread_chain(const collision_work *w, int thread, int below, int above, int64_t *first,
+                                  int64_t *end);
 void collision_fixed_lists_free(collision_work *w);
+
+/* ---- ranks.c; "all ranks": they call it together ---- */
+
+/* Sets the owners, and the threads and levels that their slabs allow: on all ranks those of the rank with the fewest
+ * threads. All ranks. */
+sim_status collision_fixed_ranks_create(collision_work *w, int threads) SIM_MUST_CHECK;
+/* Divides the slabs by their grains. */
+void collision_fixed_cut(collision_work *w);
+bool collision_fixed_owns(const collision_work *w, int64_t slab);
+/* Slabs first ... end - 1: those of this rank, with `below` before them and `above` behind them, which may be beyond
+ * the periodic boundary (collision_fixed_wrapped). One owner has all slabs. first = end: none. */
+void collision_fixed_chain(const collision_work *w, int below, int above, int64_t *first, int64_t *end);
+int64_t collision_fixed_wrapped(const collision_work *w, int64_t slab);
+/* Most steps of a sweep with the present cuts; the same on all ranks. */
+int collision_fixed_levels(const collision_work *w);
+/* Every rank gets w->report, and the speeds and displacements, of all slabs. All ranks. */
+sim_status collision_fixed_report(collision_work *w) SIM_MUST_CHECK;
+/* Gets the slabs on either side for a sweep of `levels` steps. All ranks. */
+sim_status collision_fixed_halo(collision_work *w, int levels) SIM_MUST_CHECK;
+/* Every rank gets the state of all grains. All ranks. */
+sim_status collision_fixed_gather(collision_work *w) SIM_MUST_CHECK;
+/* Every rank gets w->spare.p of all grains, and the sum of the tallies. All ranks. */
+sim_status collision_fixed_gather_impulses(collision_work *w, fixed_tally *tally) SIM_MUST_CHECK;
+/* The ranks' accounts of the steps of a sweep become those of all ranks. All ranks. */
+sim_status collision_fixed_account(const collision_work *w, fixed_account account[FIXED_LEVELS]) SIM_MUST_CHECK;
 
 #endif

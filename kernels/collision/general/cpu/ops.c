@@ -13,12 +13,20 @@ typedef REAL real;
 #include "kernels/collision/general/cpu/sums.inc"
 #include "kernels/collision/flow/gate.h"
 
+/* Estimate of the grains in a rank's halo: two layers of cells of a box that is as long in all directions. */
+static double halo_grains(const collision_options *o) { return fmin((double)o->n, 4 * pow((double)o->n, 2.0 / 3)); }
+
 static double bytes(const collision_options *o) {
   const double n = (double)o->n;
   const double grain = sizeof(position_radius) + sizeof(velocity_mass) + 5 * sizeof(vec3) + sizeof(tally) + 8 +
                        (double)wall_numbers(o) * sizeof(real) + 4.0 * o->gates;
-  return n * (2 * grain + 4 + 2 * 12 * sizeof(real) * o->springs + o->meshes * sizeof(geometry_mesh_cache)) +
-         collision_search_bytes(o->n) * 2 + collision_fields_bytes(o);
+  double more = 0; /* of several ranks: rows of the sums; contacts with history, 3 a grain, for outputs */
+  if (o->comm->size > 1)
+    more = fmin(n, 16.0 * SIM_REDUCE_BLOCK) * ((OBSERVED + 3.0 * o->walls) * sizeof(double) + 4) +
+           (o->springs > 0 ? 3 * n * (8.0 + o->springs * sizeof(real)) : 0);
+  return more + n * (2 * grain + 4 + 2 * 12 * sizeof(real) * o->springs + o->meshes * sizeof(geometry_mesh_cache)) +
+         collision_search_bytes(o->n) * 2 + collision_fields_bytes(o) +
+         collision_domain_bytes(o->comm, n, halo_grains(o), (double)halo_record(o));
 }
 
 static void free_grains(grains *g) {
@@ -51,8 +59,9 @@ static void destroy(collision_work **work) {
   free_grains(&w->now);
   free_grains(&w->spare);
   collision_search_destroy(&w->search);
+  collision_domain_destroy(&w->domain);
   collision_fields_destroy(&w->fields);
-  free(w->slot), free(w->old_neighbour), free(w->old_first), free(w->spring), free(w->old_spring), free(w->block),
+  free(w->slot), free(w->old_neighbour), free(w->old_first), free(w->spring), free(w->old_spring), free(w->square),
       free(w->near);
   free(w);
   *work = NULL;
@@ -83,15 +92,15 @@ static sim_status create(const collision_options *options, const collision_state
   sim_status status = collision_search_create(options, smallest, largest, &w->search);
   w->search.cutoff = default_skin(options, smallest);
   w->box = periodic_box_of(&w->search);
-  w->blocks = (options->n + BLOCK - 1) / BLOCK;
   w->slot = malloc(n * sizeof *w->slot);
-  w->block = calloc((size_t)w->blocks + 1, sizeof *w->block);
+  w->square = calloc(n / COLLISION_BLOCK + COLLISION_LEVELS, sizeof *w->square);
   w->old_first = malloc((n + 1) * sizeof *w->old_first);
   w->near = calloc(n * (size_t)options->meshes + 1, sizeof *w->near);
-  if (status == SIM_OK && (!w->slot || !w->block || !w->old_first || !w->near || !create_grains(options, &w->now) ||
+  if (status == SIM_OK && (!w->slot || !w->square || !w->old_first || !w->near || !create_grains(options, &w->now) ||
                            !create_grains(options, &w->spare)))
     status = sim_no_memory("%zu grains", n);
   shift_images(w, state->time);
+  if (status == SIM_OK) status = collision_domain_create(options->comm, options->n, &w->domain);
   if (status == SIM_OK) status = collision_fields_create(options, &w->fields);
   if (status != SIM_OK) destroy(out);
   return status;
@@ -99,12 +108,11 @@ static sim_status create(const collision_options *options, const collision_state
 
 /* ---- steps ---- */
 
-/* Adds the external acceleration of all grains. */
-static void add_external(collision_work *w, double t) {
+/* Adds the external acceleration to that of grains first ... end. */
+static void add_external(collision_work *w, int64_t first, int64_t end, double t) {
   const grains *g = &w->now;
-#pragma omp parallel for schedule(static) num_threads(w->o.threads) if (w->o.n > 4096)
-  for (int64_t first = 0; first < w->o.n; first += COLLISION_FIELD_BLOCK) {
-    const int count = (int)(w->o.n - first < COLLISION_FIELD_BLOCK ? w->o.n - first : COLLISION_FIELD_BLOCK);
+  for (; first < end; first += COLLISION_FIELD_BLOCK) {
+    const int count = (int)(end - first < COLLISION_FIELD_BLOCK ? end - first : COLLISION_FIELD_BLOCK);
     double *x[3];
     const double *a[3];
     collision_fields_positions(w->fields, x);
@@ -116,34 +124,47 @@ static void add_external(collision_work *w, double t) {
   }
 }
 
-/* Accelerations at time t; kick: then the second half of the velocities' step. */
+/* Acceleration of grain i by contacts and gravity, and what its contacts add to its tally. */
+static void accelerate(collision_work *w, int64_t i, real dt, real edge, bool kick) {
+  const grains *g = &w->now;
+  const real margin = edge * (real)w->fastest;
+  contact_sum sum = {0};
+  gather_pairs(w, i, dt, edge, margin, &sum, NULL);
+  if (w->o.walls > 0) gather_walls(w, i, dt, edge, margin, &sum, NULL);
+  const real m = g->v_pred[i].m, r = g->position[i].r, inverse = 1 / ((real)0.4 * m * r * r);
+  for (int k = 0; k < 3; k++) {
+    g->acceleration[i].v[k] = sum.force[k] / m + (real)w->o.gravity[k];
+    g->angular_acceleration[i].v[k] = sum.torque[k] * inverse;
+  }
+  if (!kick) return;
+  g->tally[i].dissipated += sum.dissipated;
+  g->tally[i].virial += sum.virial;
+  g->tally[i].work += sum.work;
+  g->tally[i].collisions += sum.begun;
+}
+
+/* Accelerations of this rank's grains at time t; kick: then the second half of the velocities' step. */
 static void forces(collision_work *w, double t, real dt, bool kick) {
   const grains *g = &w->now;
-  const real edge = w->o.damped ? dt : 0, margin = edge * (real)w->fastest, half = (real)0.5 * dt;
-#pragma omp parallel for schedule(dynamic, BLOCK) num_threads(w->o.threads) if (w->o.n > 4096)
-  for (int64_t i = 0; i < w->o.n; i++) {
-    contact_sum sum = {0};
-    gather_pairs(w, i, dt, edge, margin, &sum, NULL);
-    if (w->o.walls > 0) gather_walls(w, i, dt, edge, margin, &sum, NULL);
-    const real m = g->v_pred[i].m, r = g->position[i].r, inverse = 1 / ((real)0.4 * m * r * r);
-    for (int k = 0; k < 3; k++) {
-      g->acceleration[i].v[k] = sum.force[k] / m + (real)w->o.gravity[k];
-      g->angular_acceleration[i].v[k] = sum.torque[k] * inverse;
+  const real edge = w->o.damped ? dt : 0, half = (real)0.5 * dt;
+  const collision_span *block = w->search.block;
+  const int64_t blocks = w->search.blocks;
+#pragma omp parallel num_threads(w->o.threads) if (w->o.n > 4096)
+  {
+#pragma omp for schedule(dynamic)
+    for (int64_t b = 0; b < blocks; b++)
+      for (int64_t i = block[b].first; i < block[b].end; i++) accelerate(w, i, dt, edge, kick);
+        /* contacts read the velocities: all contacts come first */
+#pragma omp for schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+      if (w->o.external != NULL) add_external(w, block[b].first, block[b].end, t);
+      for (int64_t i = block[b].first; i < block[b].end && kick; i++)
+        for (int k = 0; k < 3; k++) {
+          g->velocity[i].v[k] += half * g->acceleration[i].v[k];
+          g->spin[i].v[k] += half * g->angular_acceleration[i].v[k];
+        }
     }
-    if (!kick) continue;
-    g->tally[i].dissipated += sum.dissipated;
-    g->tally[i].virial += sum.virial;
-    g->tally[i].work += sum.work;
-    g->tally[i].collisions += sum.begun;
   }
-  if (w->o.external != NULL) add_external(w, t);
-  if (!kick) return;
-#pragma omp parallel for schedule(static) num_threads(w->o.threads) if (w->o.n > 4096)
-  for (int64_t i = 0; i < w->o.n; i++)
-    for (int k = 0; k < 3; k++) {
-      g->velocity[i].v[k] += half * g->acceleration[i].v[k];
-      g->spin[i].v[k] += half * g->angular_acceleration[i].v[k];
-    }
 }
 
 /* Counts passages of gates in this step: grain i moved from `from` to `to`. */
@@ -176,8 +197,8 @@ static void count_lift(collision_work *w, int64_t i, const real from[3]) {
   if (lift != 0) w->now.tally[i].work += (double)w->now.v_pred[i].m * lift;
 }
 
-/* First half of the velocities' step, and the positions'. */
-static void drift(collision_work *w, real dt) {
+/* First half of the velocities' step, and the positions', of this rank's grains. All ranks. */
+static sim_status drift(collision_work *w, real dt) {
   const grains *g = &w->now;
   const real half = (real)0.5 * dt, shear = (real)w->o.shear;
   const real middle = (real)(w->o.low[1] + 0.5 * w->o.size[1]);
@@ -187,10 +208,9 @@ static void drift(collision_work *w, real dt) {
     high[c] = w->o.periodic[c] ? (real)(w->o.low[c] + w->o.size[c]) : (real)INFINITY;
   }
 #pragma omp parallel for schedule(static) num_threads(w->o.threads) if (w->o.n > 4096)
-  for (int64_t b = 0; b < w->blocks; b++) {
-    const int64_t end = (b + 1) * BLOCK < w->o.n ? (b + 1) * BLOCK : w->o.n;
+  for (int64_t b = 0; b < w->search.blocks; b++) {
     double most = 0;
-    for (int64_t i = b * BLOCK; i < end; i++) {
+    for (int64_t i = w->search.block[b].first; i < w->search.block[b].end; i++) {
       double square = 0;
       const real before[3] = {g->position[i].x[0], g->position[i].x[1], g->position[i].x[2]};
       for (int k = 0; k < 3; k++) {
@@ -219,17 +239,21 @@ static void drift(collision_work *w, real dt) {
       }
       most = square > most || !(square >= 0) ? square : most; /* NaN is kept */
     }
-    w->block[b] = most;
+    w->square[b] = most;
   }
   double most = 0;
-  for (int64_t b = 0; b < w->blocks; b++) most = w->block[b] > most || !(w->block[b] >= 0) ? w->block[b] : most;
+  for (int64_t b = 0; b < w->search.blocks; b++)
+    most = w->square[b] > most || !(w->square[b] >= 0) ? w->square[b] : most;
+  if (w->domain.comm->size > 1) w->known = KNOWN_OWN;
+  SIM_TRY(collision_domain_greatest(&w->domain, &most));
   /* Neighbours in a sheared box also differ by the flow over their distance. */
   w->fastest = sqrt(most) + 0.5 * fabs(w->o.shear) * (2 * w->search.largest + w->search.cutoff);
+  return SIM_OK;
 }
 
 static sim_status step(collision_work *w, double t, double dt) {
   shift_images(w, t);
-  drift(w, (real)dt);
+  SIM_TRY(drift(w, (real)dt));
   const double moved = 2 * w->fastest * dt, edge = w->o.damped ? moved : 0;
   if (!(w->fastest < INFINITY)) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite at t = %.9g", t);
   w->moved += moved * (1 + 1e-6);
@@ -241,11 +265,15 @@ static sim_status step(collision_work *w, double t, double dt) {
     SIM_TRY(rebuild_lists(w));
   }
   w->held = 0.5 * edge; /* the margin of `forces` */
+  SIM_TRY(exchange_halo(w));
   forces(w, t, (real)dt, true);
   return SIM_OK;
 }
 
-static void begin(collision_work *w, double t) { forces(w, t, 0, false); }
+static void begin(collision_work *w, double t) {
+  forces(w, t, 0, false);
+  if (w->domain.comm->size > 1) w->known = KNOWN_OWN;
+}
 
 extern const collision_ops COLLISION_OPS;
 const collision_ops COLLISION_OPS = {.dtype = COLLISION_DTYPE,

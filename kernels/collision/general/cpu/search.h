@@ -10,6 +10,14 @@
  * run's start. */
 enum { COLLISION_LEVELS = 6 };
 
+/* Grains of one loop of a thread. */
+enum { COLLISION_BLOCK = 1024 };
+
+/* Consecutive grains in the order of the cells. */
+typedef struct collision_span {
+  int64_t first, end;
+} collision_span;
+
 /* A grid of cells for grains whose radii differ by less than a factor of two. */
 typedef struct collision_level {
   double low[3], width[3];
@@ -24,7 +32,9 @@ typedef struct collision_search {
   int64_t *cell_first; /* [cells + 1] */
   int64_t cells, cells_room;
   uint32_t *cell_of, *order; /* [n]: cell of each grain; old index of each grain in the new order */
-  int64_t *first;            /* [n + 1] */
+  collision_span *block;     /* [blocks]: grains whose neighbours are listed, at most COLLISION_BLOCK each */
+  int64_t blocks;
+  int64_t *first; /* [n + 1] */
   uint32_t *neighbour;
   int64_t room; /* of neighbour */
   double low[3], size[3], smallest, largest;
@@ -38,6 +48,9 @@ typedef struct collision_search {
 sim_status collision_search_create(const collision_options *o, double smallest, double largest,
                                    collision_search *out) SIM_MUST_CHECK;
 void collision_search_destroy(collision_search *search);
+/* Lists the neighbours of the grains of these spans alone from now on, until grains are sorted again. At most
+ * COLLISION_LEVELS. */
+void collision_search_limit(collision_search *search, const collision_span *span, int count);
 double collision_search_bytes(int64_t n);
 
 #endif

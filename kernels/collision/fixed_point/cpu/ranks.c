@@ -1,0 +1,195 @@
+/* Fixed-point solver on the CPU: division of the slabs among ranks. A rank owns consecutive slabs, and all ranks have
+ * the same slots. Before a sweep of L steps a rank gets the L slabs on either side (the halo), and makes the steps of
+ * those slabs that its own depend on as well: the same integers as on the rank that owns them. */
+#include "kernels/collision/fixed_point/cpu/work.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- slabs of a rank ---- */
+
+static bool is_alone(const collision_work *w) { return w->comm->size == 1; }
+
+sim_status collision_fixed_ranks_create(collision_work *w, int threads) {
+  const int64_t slabs = w->cells[0];
+  uint64_t less = ~(uint64_t)threads;
+  w->comm = w->o.comm;
+  w->mail.comm = w->comm;
+  w->known = true;
+  /* hosts may differ in their cores, and cuts and levels depend on the threads */
+  SIM_TRY(sim_comm_agree(w->comm, less, &less));
+  threads = (int)~less;
+  w->levels = FIXED_QUEUED;
+  /* Slabs of other ranks suffice for the halo of a sweep of `levels` steps, on both sides. */
+  for (;; w->levels--) {
+    w->owners = w->comm->size < slabs ? w->comm->size : (int)slabs;
+    const int others = w->owners - 1;
+    w->least = others > 0 ? (2 * w->levels + others - 1) / others : slabs;
+    if (w->least * w->owners <= slabs || w->levels == 1) break;
+  }
+  if (w->least * w->owners > slabs) { /* rank 0 owns all */
+    w->owners = 1;
+    w->least = slabs;
+  }
+  if (w->owners == 1) w->levels = FIXED_QUEUED;
+  w->threads = threads < slabs / w->owners ? threads : (int)(slabs / w->owners);
+  if (w->least < w->threads) w->least = w->threads;
+  return SIM_OK;
+}
+
+/* Cuts where the grains are divided evenly, each owner with at least w->least slabs. */
+void collision_fixed_cut(collision_work *w) {
+  const int64_t slabs = w->cells[0];
+  int64_t before = 0, s = 0;
+  w->cut[0] = 0;
+  for (int r = 1; r < w->owners; r++) {
+    const int64_t aim = w->o.n * r / w->owners;
+    while (s < slabs && 2 * (aim - before) > w->slab[s].count) before += w->slab[s++].count;
+    const int64_t low = w->cut[r - 1] + w->least, high = slabs - w->least * (w->owners - r);
+    w->cut[r] = s < low ? low : s > high ? high : s;
+  }
+  for (int r = w->owners; r <= w->comm->size; r++) w->cut[r] = slabs;
+}
+
+bool collision_fixed_owns(const collision_work *w, int64_t slab) {
+  return slab >= w->cut[w->comm->rank] && slab < w->cut[w->comm->rank + 1];
+}
+
+void collision_fixed_chain(const collision_work *w, int below, int above, int64_t *first, int64_t *end) {
+  *first = w->cut[w->comm->rank];
+  *end = w->cut[w->comm->rank + 1];
+  if (*first == *end || w->owners == 1) return;
+  *first -= below;
+  *end += above;
+}
+
+int64_t collision_fixed_wrapped(const collision_work *w, int64_t s) {
+  const int64_t slabs = w->cells[0];
+  return s < 0 ? s + slabs : s >= slabs ? s - slabs : s;
+}
+
+/* Steps of a sweep: each thread needs 2 L + 1 slabs. */
+int collision_fixed_levels(const collision_work *w) {
+  int64_t least = w->cells[0];
+  for (int r = 0; r < w->owners && w->owners > 1; r++) {
+    const int64_t slabs = w->cut[r + 1] - w->cut[r];
+    least = slabs < least ? slabs : least;
+  }
+  int levels = 1;
+  while (levels < w->levels && 2 * (levels + 1) + 1 <= least / w->threads) levels++;
+  return levels;
+}
+
+/* ---- exchange ---- */
+
+/* The rank that owns a slab. */
+static int owner_of(const collision_work *w, int64_t slab) {
+  int r = 0;
+  while (slab >= w->cut[r + 1]) r++;
+  return r;
+}
+
+sim_status collision_fixed_report(collision_work *w) {
+  size_t ends[SIM_RANKS_MAX];
+  if (is_alone(w)) return SIM_OK;
+  for (int r = 0; r < w->comm->size; r++) ends[r] = (size_t)w->cut[r + 1] * sizeof *w->report;
+  for (int64_t s = 0; s < (int64_t)w->cells[0]; s++)
+    if (collision_fixed_owns(w, s))
+      w->report[s] =
+          (fixed_report){w->slab[s].fastest, w->slab[s].moved, {w->slab[s].moved_at[0], w->slab[s].moved_at[1]}};
+  SIM_TRY(sim_comm_gather_parts(w->comm, w->report, ends));
+  for (int64_t s = 0; s < (int64_t)w->cells[0]; s++) {
+    w->slab[s].fastest = w->report[s].fastest;
+    w->slab[s].moved = w->report[s].moved;
+  }
+  return SIM_OK;
+}
+
+/* Goes through the slabs in the halo of rank `of` that rank `from` owns, in their order: adds their bytes to *bytes,
+ * and where `at` is not NULL writes them to the message there (`out`), or reads them from it. */
+static void carry_halo(collision_work *w, int of, int from, int levels, bool out, size_t *bytes, char **at) {
+  const int64_t first = w->cut[of], end = w->cut[of + 1];
+  for (int k = 0; k < 2 * levels && first < end; k++) {
+    const int64_t s = collision_fixed_wrapped(w, k < levels ? first - levels + k : end + k - levels);
+    const size_t words = (size_t)(w->slab[s].count * w->stride), size = words * sizeof(uint32_t);
+    if (owner_of(w, s) != from) continue;
+    *bytes += 2 * size;
+    if (at == NULL) continue;
+    uint32_t *const x = w->now.x + w->slab[s].first * w->stride;
+    int32_t *const p = w->now.p + w->slab[s].first * w->stride;
+    memcpy(out ? *at : (char *)x, out ? (char *)x : *at, size);
+    memcpy(out ? *at + size : (char *)p, out ? (char *)p : *at + size, size);
+    *at += 2 * size;
+  }
+}
+
+sim_status collision_fixed_halo(collision_work *w, int levels) {
+  collision_mail *mail = &w->mail;
+  char *at[SIM_RANKS_MAX];
+  const int rank = w->comm->rank;
+  if (is_alone(w) || w->known || w->owners == 1) return SIM_OK;
+  memset(mail->out.bytes, 0, sizeof mail->out.bytes);
+  memset(mail->in.bytes, 0, sizeof mail->in.bytes);
+  for (int r = 0; r < w->owners; r++) {
+    if (r == rank) continue;
+    carry_halo(w, r, rank, levels, true, &mail->out.bytes[r], NULL);
+    carry_halo(w, rank, r, levels, false, &mail->in.bytes[r], NULL);
+  }
+  SIM_TRY(collision_mail_reserve(mail));
+  size_t bytes = 0;
+  collision_message_parts(mail, &mail->out, at);
+  for (int r = 0; r < w->owners; r++)
+    if (r != rank) carry_halo(w, r, rank, levels, true, &bytes, &at[r]);
+  SIM_TRY(collision_mail_swap(mail));
+  collision_message_parts(mail, &mail->in, at);
+  for (int r = 0; r < w->owners; r++)
+    if (r != rank) carry_halo(w, rank, r, levels, false, &bytes, &at[r]);
+  return SIM_OK;
+}
+
+/* Every rank has its slots' words of an array; then all ranks have all. */
+static sim_status gather_slots(const collision_work *w, void *array, size_t size) {
+  size_t ends[SIM_RANKS_MAX];
+  if (is_alone(w)) return SIM_OK;
+  for (int r = 0; r < w->comm->size; r++) {
+    const int64_t cut = w->cut[r + 1];
+    ends[r] = (size_t)(cut < (int64_t)w->cells[0] ? w->slab[cut].first : w->slots) * size;
+  }
+  return sim_comm_gather_parts(w->comm, array, ends);
+}
+
+sim_status collision_fixed_gather(collision_work *w) {
+  const size_t grain = (size_t)w->stride * sizeof(uint32_t);
+  if (w->known) return SIM_OK;
+  SIM_TRY(gather_slots(w, w->now.x, grain));
+  SIM_TRY(gather_slots(w, w->now.p, grain));
+  SIM_TRY(gather_slots(w, w->now.collisions, sizeof *w->now.collisions));
+  w->known = true;
+  return SIM_OK;
+}
+
+sim_status collision_fixed_gather_impulses(collision_work *w, fixed_tally *tally) {
+  fixed_tally all[SIM_RANKS_MAX];
+  SIM_TRY(gather_slots(w, w->spare.p, (size_t)w->stride * sizeof *w->spare.p));
+  SIM_TRY(w->comm->ops->gather(w->comm, tally, sizeof *tally, all));
+  *tally = (fixed_tally){0};
+  for (int r = 0; r < w->comm->size; r++) {
+    tally->virial += all[r].virial;
+    tally->dissipated += all[r].dissipated;
+  }
+  return SIM_OK;
+}
+
+sim_status collision_fixed_account(const collision_work *w, fixed_account account[FIXED_LEVELS]) {
+  fixed_account all[SIM_RANKS_MAX][FIXED_LEVELS];
+  if (is_alone(w)) return SIM_OK;
+  SIM_TRY(w->comm->ops->gather(w->comm, account, sizeof *all, all));
+  memset(account, 0, sizeof *all);
+  for (int r = 0; r < w->comm->size; r++)
+    for (int l = 0; l < FIXED_LEVELS; l++) {
+      account[l].fastest = fmax(account[l].fastest, all[r][l].fastest);
+      account[l].tally.virial += all[r][l].tally.virial;
+      account[l].tally.dissipated += all[r][l].tally.dissipated;
+    }
+  return SIM_OK;
+}

@@ -209,8 +209,8 @@ static double eddy_wave(bool diagonal, int rank, double l) {
   return share;
 }
 
-/* Without eddies below a cell the share is exp(-nu k^2) = 0.96, with them below 0.85: both ways to 1 % of what is lost, of
- * order (k dx)^2 = 4e-2 times a factor below 1/4. */
+/* Without eddies below a cell the share is exp(-nu k^2) = 0.96, with them below 0.85: both ways to 1 % of what is lost,
+ * of order (k dx)^2 = 4e-2 times a factor below 1/4. */
 static void test_eddy_isotropy(void **state) {
   (void)state;
   for (int rank = 2; rank <= 3; rank++) {

@@ -25,7 +25,8 @@ typedef struct fluid_side {
   double pressure;      /* NaN: none */
 } fluid_side;
 
-enum { FLUID_SIDES = 6, FLUID_PROBES = 16 }; /* x_low, x_high, y_low, ... */
+enum { FLUID_SIDES = 6, FLUID_PROBES = 16, FLUID_BODIES = 10 };
+extern const char *const fluid_side_names[FLUID_SIDES]; /* x_low, x_high, y_low, ... */
 
 /* A body at rest, whose surface may turn; which shape it is says the schema of its item. */
 typedef struct fluid_body {
@@ -34,6 +35,11 @@ typedef struct fluid_body {
   bool inside; /* the fluid is in it */
 } fluid_body;
 extern const sim_schema fluid_ball_schema, fluid_cylinder_schema, fluid_block_schema;
+
+typedef struct fluid_turbulence {
+  bool given;
+  double smagorinsky; /* constant of the eddy viscosity; 0: none */
+} fluid_turbulence;
 
 typedef struct fluid_integrate {
   double dt, t_end; /* dt NaN: by mach and viscosity */
@@ -46,6 +52,7 @@ typedef struct fluid_parameters {
   sim_doubles acceleration; /* [rank] or none */
   sim_expr *initial;        /* x, y, z -> velocity, and pressure where there is one result more; NULL: at rest */
   fluid_side sides[FLUID_SIDES];
+  fluid_turbulence turbulence;
   sim_list bodies;    /* of fluid_body */
   sim_doubles probes; /* [count][3] */
   fluid_integrate integrate;
@@ -109,12 +116,18 @@ typedef struct fluid_walls {
   int32_t *patch, *member;
   double *lost; /* [members]: scratch of fluid_sweep */
   int64_t patches, members;
+  double *profile[FLUID_SIDES]; /* [cells of the side][3]: velocity of a side with a profile; NULL: it has none */
 } fluid_walls;
 /* Releases with fluid_walls_destroy, also after a failure. SIM_ERR_SCENARIO: a profile is wrong, a body has no cell, or
  * no cell is fluid. */
 sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
                               fluid_walls *out) SIM_MUST_CHECK;
 void fluid_walls_destroy(fluid_walls *walls);
+/* Number of the cell `at` of a grid among the cells of the side at which it lies. */
+static inline int64_t fluid_side_cell(const grid_shape *grid, int side, const int64_t at[3]) {
+  const int b = side / 2 == 0 ? 1 : 0, c = side / 2 == 2 ? 1 : 2;
+  return at[c] * grid->n[b] + at[b];
+}
 /* Bytes: counted, where the grid is not large or has no bodies; else a bound. */
 double fluid_walls_bytes(const fluid_parameters *p);
 /* ---- start/patches.c ---- */
@@ -155,13 +168,22 @@ typedef struct fluid_machine {
   int threads;
 } fluid_machine;
 const fluid_kernels *fluid_kernels_of(bool single, sim_isa isa);
-/* Makes a step from one state to another. Returns whether some density has left (1/2, 3/2). */
+/* Makes a step from one state to another. Returns whether some density may have left (1/2, 3/2), or a speed may be
+ * above collision.fastest: see fluid_find_worst. */
 bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to);
 /* Copies the ends of rows beyond them along a periodic x, and clears solid cells. */
 void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state);
 
 /* Density - 1 and velocity of a cell in units of the lattice. */
 double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]);
+/* The first cell whose density has left (1/2, 3/2); where there is none, the first of the greatest speed. */
+typedef struct fluid_worst {
+  int64_t row, x;
+  bool dense;         /* the density has left */
+  double rho1, speed; /* density - 1 and speed, in units of the lattice */
+} fluid_worst;
+/* partial[rows]: scratch. */
+fluid_worst fluid_find_worst(const fluid_machine *m, const sim_buffer *state, double *partial);
 /* Fields in physical units: values[rank][cells] of the velocity, values[rank] of the pressure; 0 in solid cells. */
 void fluid_show(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
                 const sim_buffer *state, void *const *values);
@@ -172,8 +194,22 @@ void fluid_gradient(const fluid_machine *m, const fluid_parameters *p, double dx
 void fluid_measure(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
                    const sim_buffer *state, const void *const *fields, double *partial, double *values);
 
+/* ---- start/tell.c ---- */
+
+/* Tells how the grid resolves walls and bodies: cells of each body; warns of widths below 8 and gaps below 3 cells. */
+void fluid_tell_walls(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *walls);
+
 /* ---- start/start.c ---- */
 
+/* The cell that holds a probe. */
+int64_t fluid_probe_cell(const fluid_parameters *p, size_t probe);
+/* SIM_ERR_SCENARIO: a probe is in a body. */
+sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *walls) SIM_MUST_CHECK;
+
+/* Finds the faults that a run would find at its start: as of fluid_walls_create and fluid_start, without the memory of
+ * a state. Tells of walls and bodies. */
+sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers,
+                             const sim_setup *setup) SIM_MUST_CHECK;
 /* Makes the first state; values as of fluid_show, which it fills. SIM_ERR_SCENARIO where `initial` is not finite or
  * faster than `speed`. */
 sim_status fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,

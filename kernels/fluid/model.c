@@ -10,6 +10,10 @@
 #include <string.h>
 
 enum { FIELDS = 4 }; /* velocity and pressure */
+/* Mach numbers of the flow: a run warns above FAST and ends above FASTEST, where compression changes it by a quarter.
+ */
+static const double FAST = 0.3, FASTEST = 0.5;
+static double speed_of_mach(double mach) { return mach / sqrt(3); } /* cells per step */
 
 typedef struct fluid_run {
   const fluid_parameters *p;
@@ -19,8 +23,10 @@ typedef struct fluid_run {
   sim_buffer fields;   /* [rank + 1][cells]: as shown */
   double *partial;
   sim_mesh mesh;
-  int64_t shown; /* step whose fields are shown; -1: none */
-  double excess; /* density above that at rest of all cells at the start, or where this run resumed with a pressure */
+  int64_t shown;   /* step whose fields are shown; -1: none */
+  bool fast;       /* the Mach number has passed FAST */
+  char first[256]; /* where and when it did */
+  double excess;   /* density above that at rest of all cells at the start, or where this run resumed with a pressure */
   bool told_mass, told_speed;
 } fluid_run;
 
@@ -58,29 +64,8 @@ static bool has_open_side(const fluid_parameters *p) {
   return false;
 }
 
-/* Walls and bodies that cells hardly resolve. */
-static void warn_of_cells(const fluid_parameters *p, const fluid_numbers *k) {
-  enum { FEWEST = 8 };
-  const grid_shape grid = fluid_grid_of(p);
-  for (int a = 0; a < grid.rank; a++) {
-    bool walls = grid.boundary[a] == GRID_FIXED;
-    for (int s = 2 * a; s < 2 * a + 2; s++) walls = walls && !(p->sides[s].given && !isnan(p->sides[s].pressure));
-    if (walls && grid.n[a] < FEWEST)
-      sim_log(SIM_LOG_WARN, "grid.n: walls along %c are %lld cells apart: expected at least %d for errors of percents",
-              "xyz"[a], (long long)grid.n[a], FEWEST);
-  }
-  for (int b = 0; b < (int)p->bodies.count; b++) {
-    const fluid_body *body = fluid_body_of(p, b);
-    double width = 2 * body->radius;
-    if (p->bodies.items[b].schema == &fluid_block_schema) {
-      width = INFINITY;
-      for (int a = 0; a < grid.rank; a++) width = fmin(width, body->high[a] - body->low[a]);
-    }
-    if (width < FEWEST * k->dx * (1 - 1e-9))
-      sim_log(SIM_LOG_WARN, "bodies[%d]: is %.3g cells wide: expected at least %d for errors of percents", b + 1,
-              width / k->dx, FEWEST);
-  }
-}
+/* Whether a plan looks at the start, which takes a byte a cell and some 50 ns. */
+static bool counted(const grid_shape *grid) { return grid_cells_wanted(grid) <= 0x1p27; }
 
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const fluid_parameters *p = parameters;
@@ -101,13 +86,17 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
               100 * k.mach * k.mach);
     if (k.tau > 1.5)
       sim_log(SIM_LOG_WARN, "relaxation time %.3g: walls slip; use dt = \"auto\" or a shorter dt", k.tau);
-    if (k.cell_reynolds > 20)
+    if (p->turbulence.given)
+      sim_log(SIM_LOG_INFO,
+              "eddies below a cell: Smagorinsky's eddy viscosity, C = %.4g, of a filter as wide as a cell",
+              p->turbulence.smagorinsky);
+    else if (k.cell_reynolds > 20)
       sim_log(
           SIM_LOG_WARN,
           "the cell Reynolds number is %.3g: eddies below a cell are not modelled, and the run may be unstable above "
-          "20: expected about %.0f cells along x",
+          "20: expected about %.0f cells along x, or `turbulence`",
           k.cell_reynolds, (double)grid.n[0] * k.cell_reynolds / 20);
-    warn_of_cells(p, &k);
+    if (counted(&grid)) SIM_TRY(fluid_start_check(p, &k, setup));
   }
   sim_plan_add(out, "moments, before and after a step", 2 * state);
   sim_plan_add(out, "velocity and pressure", fields);
@@ -178,30 +167,8 @@ static double mass_change(const fluid_run *run, double excess) {
 }
 static const double mass_limit = 1e-3;
 
-/* The cell that holds a probe. */
-static int64_t probe_cell(const fluid_run *run, size_t probe) {
-  const grid_shape *g = &run->machine.grid;
-  int64_t cell = 0;
-  for (int a = g->rank - 1; a >= 0; a--) {
-    const int64_t at = (int64_t)floor(run->p->probes.data[3 * probe + (size_t)a] * (double)g->n[a] / g->size[a]);
-    cell = cell * g->n[a] + (at < g->n[a] ? at : g->n[a] - 1); /* at the far wall */
-  }
-  return cell;
-}
-
-static sim_status check_probes(const fluid_run *run) {
-  const bool *solid = run->machine.walls.solid;
-  for (size_t i = 0; solid && i < run->p->probes.rows; i++)
-    if (solid[probe_cell(run, i)])
-      return sim_fail(SIM_ERR_SCENARIO,
-                      "probes: point %zu: expected a cell of the fluid, got one in a body: move it by a cell, %.3g, "
-                      "off the surface",
-                      i + 1, run->numbers.dx);
-  return SIM_OK;
-}
-
 static sim_status begin(fluid_run *run, const sim_setup *setup) {
-  SIM_TRY(check_probes(run));
+  SIM_TRY(fluid_check_probes(run->p, &run->machine.walls));
   void *values[FIELDS];
   fields_of(run, values);
   if (setup->saved) {
@@ -236,7 +203,9 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
                                  .rows = fluid_rows_of(&grid, fluid_single(p)),
                                  .lattice = fluid_lattice_of(grid.rank),
                                  .kernels = fluid_kernels_of(fluid_single(p), setup->isa),
-                                 .collision = {.omega = 1 / run->numbers.tau},
+                                 .collision = {.omega = 1 / run->numbers.tau,
+                                               .smagorinsky = p->turbulence.given ? p->turbulence.smagorinsky : 0,
+                                               .fastest = speed_of_mach(FAST)},
                                  .single = fluid_single(p),
                                  .threads = threads_for(&grid, setup->threads)};
   fluid_force_of(p, &run->numbers, run->machine.collision.g);
@@ -249,6 +218,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   sim_startup("finding walls and bodies", 0, 0);
   sim_status status = allocate(run, setup);
   if (status == SIM_OK) status = fluid_walls_create(p, &run->numbers, setup->threads, &run->machine.walls);
+  if (status == SIM_OK && !setup->saved && !counted(&grid)) fluid_tell_walls(p, &run->numbers, &run->machine.walls);
   sim_startup("making the initial state", 0, 0);
   if (status == SIM_OK) status = begin(run, setup);
   if (status == SIM_OK && p->initial && sim_expr_output_count(p->initial) > grid.rank) run->excess = excess_of(run);
@@ -256,30 +226,50 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   return status;
 }
 
-/* Names the first cell whose density has left (1/2, 3/2), which at low Mach numbers no flow has. */
-static sim_status check_stable(const fluid_run *run, const sim_clock *clock) {
-  const fluid_machine *m = &run->machine;
+/* A cell and a time, for messages. */
+static void place(const fluid_run *run, const fluid_worst *cell, const sim_clock *clock, char out[256]) {
+  const grid_shape *g = &run->machine.grid;
+  const int64_t at[3] = {cell->x, cell->row % g->n[1], cell->row / g->n[1]};
+  snprintf(out, 256, "in cell {%lld, %lld, %lld}, at x = %.6g, y = %.6g, z = %.6g, step %lld, t = %.9g",
+           (long long)at[0], (long long)at[1], (long long)at[2], grid_centre(g, 0, at[0]), grid_centre(g, 1, at[1]),
+           grid_centre(g, 2, at[2]), (long long)clock->step, clock->t);
+}
+
+static sim_status fail_unstable(const fluid_run *run, const fluid_worst *cell, const char *where) {
   const fluid_numbers *k = &run->numbers;
-  const double change = mass_change(run, excess_of(run));
-  char leak[96] = "";
+  const double change = mass_change(run, excess_of(run)), mach = sqrt(3) * cell->speed;
+  char leak[96] = "", what[96];
   if (fabs(change) > mass_limit && isfinite(change))
     snprintf(leak, sizeof leak, "; the mass has changed by %.3g %% since the start", 100 * change);
-  for (int64_t row = 0; row < m->grid.n[1] * m->grid.n[2]; row++)
-    for (int64_t x = 0; x < m->grid.n[0]; x++) {
-      double u[3];
-      if (m->walls.solid && m->walls.solid[row * m->grid.n[0] + x]) continue;
-      const double rho1 = fluid_cell_velocity(m, &run->state[0], row, x, u);
-      if (rho1 < 0.5 && rho1 > -0.5) continue;
-      return sim_fail(SIM_ERR_DIVERGED,
-                      "the density is %.3g times that at rest in cell {%lld, %lld, %lld}, at x = %.6g, y = %.6g, z = "
-                      "%.6g, step %lld, t = %.9g: the flow is unstable (relaxation time %.6g, cell Reynolds number "
-                      "%.3g, Mach number %.3g): take more cells, a higher viscosity, or a higher `speed` if the flow "
-                      "is faster than that%s",
-                      1 + rho1, (long long)x, (long long)(row % m->grid.n[1]), (long long)(row / m->grid.n[1]),
-                      grid_centre(&m->grid, 0, x), grid_centre(&m->grid, 1, row % m->grid.n[1]),
-                      grid_centre(&m->grid, 2, row / m->grid.n[1]), (long long)clock->step, clock->t, k->tau,
-                      k->cell_reynolds, k->mach, leak);
-    }
+  if (cell->dense)
+    snprintf(what, sizeof what, "the density is %.3g times that at rest", 1 + cell->rho1);
+  else
+    snprintf(what, sizeof what, "the speed is %.3g, Mach number %.3g,", cell->speed * k->dx / k->dt, mach);
+  return sim_fail(
+      SIM_ERR_DIVERGED,
+      "%s %s: the flow is unstable or faster than `speed` (relaxation time %.6g, cell Reynolds number %.3g, "
+      "Mach number of `speed` %.3g): take more cells, a higher viscosity, `turbulence`, or a higher `speed` "
+      "if the flow is that fast%s",
+      what, where, k->tau, k->cell_reynolds, k->mach, leak);
+}
+
+/* Looks at a state of which a step has told: ends the run where a density has left (1/2, 3/2), which at low Mach
+ * numbers no flow has, or a Mach number is above FASTEST; warns once above FAST. */
+static sim_status check_stable(fluid_run *run, const sim_clock *clock) {
+  const fluid_worst cell = fluid_find_worst(&run->machine, &run->state[0], run->partial);
+  char where[256];
+  place(run, &cell, clock, where);
+  if (cell.dense || cell.speed > speed_of_mach(FASTEST)) return fail_unstable(run, &cell, where);
+  if (run->fast || !(cell.speed > speed_of_mach(FAST))) return SIM_OK;
+  const double mach = sqrt(3) * cell.speed, speed = cell.speed * run->numbers.dx / run->numbers.dt;
+  run->fast = true;
+  run->machine.collision.fastest = speed_of_mach(FASTEST);
+  snprintf(run->first, sizeof run->first, "%s", where);
+  sim_log(
+      SIM_LOG_WARN,
+      "the flow has the speed %.3g, Mach number %.3g, %s: compressibility errors of order mach^2, %.2g %%, and above "
+      "Mach number %g the run ends: set speed = %.2g",
+      speed, mach, where, 100 * mach * mach, FASTEST, 1.1 * speed);
   return SIM_OK;
 }
 
@@ -336,12 +326,12 @@ static void measure_probes(const fluid_run *run, double *values) {
   void *fields[FIELDS];
   fields_of(run, fields);
   for (size_t i = 0; i < run->p->probes.rows; i++) {
-    const int64_t cell = probe_cell(run, i);
+    const int64_t cell = fluid_probe_cell(run->p, i);
     for (int f = 0; f <= g->rank; f++) *values++ = grid_number(fields[f], run->machine.single, cell);
   }
 }
 
-/* Warns once of a mass and of speeds, in a row of `flow`, that make its numbers wrong. */
+/* Warns once, of a row of `flow`, of a mass that makes its numbers wrong, and of speeds far from `speed`. */
 static void warn_of_flow(fluid_run *run, const sim_clock *clock, const double *values) {
   const fluid_parameters *p = run->p;
   const double cell = p->density * pow(run->numbers.dx, run->machine.grid.rank);
@@ -353,12 +343,12 @@ static void warn_of_flow(fluid_run *run, const sim_clock *clock, const double *v
             100 * change, clock->t);
   }
   const double speed = values[FLUID_SPEED], mach = values[FLUID_MACH];
-  if ((mach > 0.3 || speed > 1.5 * p->speed) && !run->told_speed) {
+  if (speed > 1.5 * p->speed && !run->fast && !run->told_speed) {
     run->told_speed = true;
     sim_log(SIM_LOG_WARN,
-            "the flow has the speed %.3g, Mach number %.3g, at t = %.9g: compressibility errors of order mach^2, %.2g "
-            "%%: set speed = %.2g",
-            speed, mach, clock->t, 100 * mach * mach, 1.1 * speed);
+            "the flow has the speed %.3g, Mach number %.3g, at t = %.9g: more than `speed`, %.3g, which sets the time "
+            "step: compressibility errors are of order mach^2, %.2g %%: set speed = %.2g",
+            speed, mach, clock->t, p->speed, 100 * mach * mach, 1.1 * speed);
   }
 }
 
@@ -410,10 +400,20 @@ static void describe(const void *self, char *out, size_t capacity) {
                  run->machine.lattice->rank == 2 ? "D2Q9" : "D3Q19", run->numbers.tau, run->numbers.reynolds);
 }
 
+/* A flow that was too fast for its step, even if the warning has scrolled away. */
+static void remark(const void *self, const sim_clock *clock, sim_bytes *out) {
+  const fluid_run *run = self;
+  (void)clock;
+  if (run->fast)
+    sim_bytes_format(out, "the Mach number was above %g, first %s: compression changed the flow by %.0f %% or more",
+                     FAST, run->first, 100 * FAST * FAST);
+}
+
 static const char *const references[] = {
     "Qian, d'Humieres and Lallemand, Europhys. Lett. 17 (1992) 479: the lattices",
     "Latt and Chopard, Math. Comput. Simul. 72 (2006) 165: regularised collision",
     "Guo, Zheng and Shi, Phys. Rev. E 65 (2002) 046308: forces",
+    "Hou, Sterling, Chen and Doolen, Fields Inst. Commun. 6 (1996) 151: Smagorinsky's eddy viscosity",
     "Bouzidi, Firdaouss and Lallemand, Phys. Fluids 13 (2001) 3452: interpolated bounce-back",
     "Kao and Yang, J. Comput. Phys. 227 (2008) 5671: interpolated bounce-back loses mass, which is given back here",
     "Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427: sides of given pressure",
@@ -451,5 +451,6 @@ const sim_model fluid_model = {
     .observe = observe,
     .view = view,
     .describe = describe,
+    .remark = remark,
     .destroy = destroy,
 };

@@ -7,7 +7,7 @@ COMPARE=$(readlink -f -- "${COMPARE:?the program crash_compare}")
 count=${1:-10}
 seed=${SEED:-$(date +%s)}
 RANDOM=$((seed % 32768))
-models=(nbody collision diffusion option)
+models=(nbody collision diffusion option fluid)
 echo "seed $seed"
 
 # Checkpoints so often that half of the time goes into writing them.
@@ -54,6 +54,19 @@ return sim.option {
   sampling = { paths = 2048 * steps },
   $output } }
 LUA
+cat >fluid.lua <<LUA
+local every, steps = sim.param("every", "never"), sim.param("steps", 1500)
+local snapshots = "every 60 steps"
+return sim.fluid {
+  precision = "single",
+  grid      = { n = {40, 24}, size = {40, 24}, boundary = "wall", y = "slip" },
+  viscosity = 0.01, speed = 0.1, turbulence = { smagorinsky = 0.15 },
+  sides     = { x_low = { velocity = {0.05, 0} }, x_high = { pressure = 0 } },
+  bodies    = { sim.ball { name = "ball", point = {12.3, 11.8, 0}, radius = 4.2, spin = 0.01 } },
+  integrate = { dt = 0.5, t_end = 0.5 * steps },
+  $output,
+                slices = { { name = "middle", y = 12, when = "every 40 steps" } } } }
+LUA
 
 # all_files DIR: what is compared, by name.
 all_files() { (cd "$1" && find . \( -path './snap/*.h5' -o -path './slices/*.h5' -o -name tables.h5 \) | sort); }
@@ -71,7 +84,7 @@ compare() {
 writing() { [ -n "$(find run/ckpt -type f ! -name 'ck_*.h5' 2>/dev/null | head -n 1)" ]; }
 kills=0 rounds=0 during=0 turn=0
 while ((kills < count)); do
-  model=${models[turn++ % 4]}
+  model=${models[turn++ % 5]}
   arguments=("$model.lua" --device cpu --threads 1)
   if [ ! -d "whole-$model" ]; then
     begin=$(date +%s%N)
@@ -83,7 +96,7 @@ while ((kills < count)); do
   pause=pause_$model
   rm -rf -- run
   rounds=$((rounds + 1)) last=$((kills + (count + 11) / 12))
-  ((last > kills + 1)) || last=$((kills + 3))
+  ((last > kills + 1)) || last=$((kills + 2))
   ((last < count)) || last=$count
   command=("$SIM" run "${arguments[@]}" --set "every=every 2 steps" -o run)
   while :; do

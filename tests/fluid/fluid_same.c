@@ -175,6 +175,42 @@ static int times(const heard *h, const char *text) {
   return count;
 }
 
+/* A force drives a uniform flow of one velocity: Mach number sqrt(3) g t after t steps, so that a step after 0.3 tells,
+ * the first after 0.5 fails, and the remark of the run says so. Every precision, vector and rank has its own text. */
+static void test_mach(void **state) {
+  (void)state;
+  for (int i = 0; i < 4; i++) {
+    char text[512];
+    flow f;
+    sim_bytes remark = {0};
+    sim_status status = SIM_OK;
+    snprintf(text, sizeof text,
+             "local three = %s\n"
+             "return sim.fluid { precision = '%s', grid = { n = three and {19, 4, 4} or {19, 4},\n"
+             "    size = three and {19, 4, 4} or {19, 4} }, viscosity = 0.1, speed = 0.1,\n"
+             "  acceleration = three and {0, 0.001, 0} or {0, 0.001}, integrate = { dt = 1, t_end = 1000 } }",
+             i / 2 ? "true" : "false", i % 2 ? "single" : "double");
+    heard h = {0};
+    flow_open(&f, text, i % 2 ? sim_isa_best() : SIM_ISA_PLAIN, 1, NULL);
+    assert_true(sim_log_add(hear, &h));
+    while (status == SIM_OK && f.clock.step < 1000) {
+      status = fluid_model.step(f.self, &f.clock);
+      const double speed = 0.001 * (double)f.clock.step; /* rounding decides the step at which it is passed exactly */
+      if (status == SIM_OK) assert_true(sqrt(3) * speed <= 0.5 * (1 + 1e-5));
+      assert_int_equal(times(&h, "Mach number 0.3"), sqrt(3) * speed > 0.3 * (1 + 1e-5));
+    }
+    sim_log_remove(hear, &h);
+    assert_int_equal(status, SIM_ERR_DIVERGED);
+    assert_int_equal(f.clock.step, 289); /* 0.5/sqrt(3) = 0.28868 */
+    assert_non_null(strstr(sim_error_last()->message, "Mach number 0.501, in cell {0, 0, 0}"));
+    fluid_model.remark(f.self, &f.clock, &remark);
+    assert_non_null(strstr(remark.data, "the Mach number was above 0.3"));
+    assert_non_null(strstr(remark.data, "step 174")); /* 0.3/sqrt(3) = 0.17321 */
+    sim_bytes_free(&remark);
+    flow_close(&f);
+  }
+}
+
 /* Runs to the end, with a row of `flow` after half of it; resumed there where asked. */
 static void listen(const char *text, bool resume, heard *h) {
   flow f, g;
@@ -199,17 +235,19 @@ static void listen(const char *text, bool resume, heard *h) {
   sim_log_remove(hear, h);
 }
 
-/* A coarse disc at a high Mach number: told once, and of a resumed run too. */
+/* A coarse disc in a flow that a force drives above Mach number 0.3 after half of the time: told once, with cell and
+ * time, and of a resumed run too; no table is asked for there. */
 static void test_warnings(void **state) {
   (void)state;
   heard h;
   for (int resume = 0; resume < 2; resume++) {
     listen("return sim.fluid { grid = { n = {20, 12}, size = {20, 12} }, viscosity = 0.02, speed = 0.1, mach = 0.3,\n"
            "  acceleration = {0.0005, 0.0002}, bodies = { sim.ball { point = {10.2, 6.1, 0}, radius = 3.3 } },\n"
-           "  integrate = { t_end = 4000 } }",
+           "  integrate = { t_end = 260 } }",
            resume, &h);
     assert_int_equal(times(&h, "the mass has changed"), 0);
     assert_int_equal(times(&h, "compressibility errors of order mach^2"), 1);
+    assert_int_equal(times(&h, ", in cell {"), 1);
     assert_int_equal(times(&h, "bodies[1]: is 6.6 cells wide"), 1);
   }
   listen("return sim.fluid { precision = 'single', grid = { n = {16, 6}, size = {16, 6}, y = 'wall' },\n"
@@ -222,11 +260,33 @@ static void test_warnings(void **state) {
   assert_string_equal(h.text, "");
 }
 
+/* Gaps below 3 cells are told once a pair; bodies that overlap, or stand in a wall, have none. */
+static void test_gaps(void **state) {
+  (void)state;
+  static const char *const format =
+      "return sim.fluid { grid = { n = {64, 40}, size = {64, 40}, y = 'wall' }, viscosity = 0.1, speed = 0.1,\n"
+      "  bodies = { sim.ball { point = {20.2, %g, 0}, radius = 8 }, sim.ball { point = {%g, 20, 0}, radius = 8 },\n"
+      "             sim.block { low = {50, -1, 0}, high = {58, 9, 0} } }, integrate = { t_end = 1e-9 } }";
+  heard h;
+  char text[1024];
+  snprintf(text, sizeof text, format, 20.0, 38.0); /* 1.8 cells between the balls */
+  listen(text, false, &h);
+  assert_int_equal(times(&h, "the gap between them"), 1);
+  assert_int_equal(times(&h, "bodies[1] and bodies[2]: the gap between them is 1.8 cells wide"), 1);
+  snprintf(text, sizeof text, format, 10.5, 45.0); /* 2.5 cells to the wall */
+  listen(text, false, &h);
+  assert_int_equal(times(&h, "the gap between them"), 1);
+  assert_int_equal(times(&h, "bodies[1] and the side y_low: the gap between them is 2.5 cells wide"), 1);
+  snprintf(text, sizeof text, format, 20.0, 30.0); /* they overlap */
+  listen(text, false, &h);
+  assert_string_equal(h.text, "");
+}
+
 int main(int count, char **words) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_threads),        cmocka_unit_test(test_restart),           cmocka_unit_test(test_mass),
       cmocka_unit_test(test_mass_at_bodies), cmocka_unit_test(test_mass_beside_plate), cmocka_unit_test(test_unstable),
-      cmocka_unit_test(test_warnings)};
+      cmocka_unit_test(test_mach),           cmocka_unit_test(test_warnings),          cmocka_unit_test(test_gaps)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

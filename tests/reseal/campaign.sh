@@ -89,6 +89,16 @@ return sim.option {
   output   = { checkpoint = "every 1 steps" },
 }
 LUA
+cat >scenarios/fluid.lua <<'LUA'
+return sim.fluid {
+  grid      = { n = {20, 12}, size = {20, 12}, boundary = "wall", y = "slip" },
+  viscosity = 0.02, speed = 0.1, turbulence = { smagorinsky = 0.15 },
+  sides     = { x_low = { velocity = {0.05, 0} }, x_high = { pressure = 0 } },
+  bodies    = { sim.ball { point = {6.3, 5.8, 0}, radius = 3.2, spin = 0.01 } },
+  integrate = { dt = 1, t_end = 40 },
+  output    = { snapshots = "never", tables = "every 10", checkpoint = "every 8 steps" },
+}
+LUA
 
 # one SCENARIO NUMBER WORK: resumes from that mutation; prints what went wrong.
 one() {

@@ -42,7 +42,7 @@ local said_otherwise = {
 }
 
 local models = {}
-for _, name in ipairs { "option", "diffusion", "collision", "nbody" } do
+for _, name in ipairs { "option", "diffusion", "collision", "nbody", "fluid" } do
   if not options.model or options.model == name then
     models[#models + 1] = require(name)
     table.insert(models[#models].twins, said_otherwise)

@@ -12,13 +12,19 @@ typedef double real;
 
 #define FLUID_INLINE static inline __attribute__((always_inline))
 
-/* 1 - omega, omega, g and (2 - omega) g */
+/* 1 - omega, omega, g and (2 - omega) g; the square of `fastest`; tau_0, its square and 18 sqrt 2 C^2, 0 without eddy
+ * viscosity */
 typedef struct factors {
-  real keep, add, g[3], push[3];
+  real keep, add, g[3], push[3], limit, tau, tau_square, eddy;
 } factors;
 
 static factors factors_of(const fluid_collision *k) {
-  factors out = {.keep = (real)(1 - k->omega), .add = (real)k->omega};
+  factors out = {.keep = (real)(1 - k->omega),
+                 .add = (real)k->omega,
+                 .limit = (real)(k->fastest * k->fastest),
+                 .tau = (real)(1 / k->omega),
+                 .tau_square = (real)(1 / (k->omega * k->omega)),
+                 .eddy = (real)(18 * sqrt(2) * k->smagorinsky * k->smagorinsky)};
   for (int a = 0; a < 3; a++) {
     out.g[a] = (real)k->g[a];
     out.push[a] = (real)((2 - k->omega) * k->g[a]);
@@ -49,6 +55,20 @@ static bool any(vint a) {
   return out;
 }
 
+static inline real root(real a) {
+#if FLUID_SINGLE
+  return sqrtf(a);
+#else
+  return sqrt(a);
+#endif
+}
+
+FLUID_INLINE vreal root_vector(vreal a) {
+  vreal out;
+  for (size_t i = 0; i < sizeof a / sizeof a[0]; i++) out[i] = root(a[i]);
+  return out;
+}
+
 #define value vreal
 #define outside vint
 #define WIDTH ((int64_t)(VECTOR_BYTES / sizeof(real)))
@@ -57,6 +77,7 @@ static bool any(vint a) {
 #define STORE(to, from) (*(vreal_anywhere *)(to) = (from))
 #define OUTSIDE(a) ~((a < (real)0.5) & (a > (real)-0.5))
 #define ANY(a) any(a)
+#define ROOT(a) root_vector(a)
 #include "kernels/fluid/cpu/row.inc"
 #undef value
 #undef outside
@@ -66,6 +87,7 @@ static bool any(vint a) {
 #undef STORE
 #undef OUTSIDE
 #undef ANY
+#undef ROOT
 #define value real
 #define outside int
 #define WIDTH 1
@@ -74,6 +96,7 @@ static bool any(vint a) {
 #define STORE(to, from) (*(to) = (from))
 #define OUTSIDE(a) !(a < (real)0.5 && a > (real)-0.5)
 #define ANY(a) ((a) != 0)
+#define ROOT(a) root(a)
 #include "kernels/fluid/cpu/row.inc"
 
 static bool row(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_row *r) {
@@ -185,12 +208,13 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
       }
     }
     const real rho1 = here[0] + dense;
-    wrong = wrong || !(rho1 < (real)0.5) || !(rho1 > (real)-0.5);
+    real square;
     real *out = (real *)to + cell->row * rows->numbers * pitch + cell->x;
     if (l->rank == 2)
-      collide_scalar(2, &k, dense, more, p, here, out, pitch);
+      square = collide_scalar(2, &k, dense, more, p, here, out, pitch);
     else
-      collide_scalar(3, &k, dense, more, p, here, out, pitch);
+      square = collide_scalar(3, &k, dense, more, p, here, out, pitch);
+    wrong = wrong || !(rho1 < (real)0.5) || !(rho1 > (real)-0.5) || square > k.limit;
     for (int m = 0; m < l->moments; m++) { /* the copies beyond the ends of the row */
       if (cell->x == 0) out[m * pitch + rows->n[0]] = out[m * pitch];
       if (cell->x == rows->n[0] - 1) out[m * pitch - rows->n[0]] = out[m * pitch];

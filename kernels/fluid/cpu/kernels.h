@@ -31,9 +31,16 @@ enum { FLUID_PAD = 16 };
 /* Moments after collision: S -> (1 - omega) S + omega rho u u + (1 - omega/2) rho (g u + u g), j -> j + rho g, u =
  * j/rho
  * + g/2 (Guo, Zheng and Shi, Phys. Rev. E 65 (2002) 046308); g in cells per step^2. The trace of S relaxes at once, as
- * with omega = 1, which damps sound (d'Humieres et al., Phil. Trans. R. Soc. A 360 (2002) 437). */
+ * with omega = 1, which damps sound (d'Humieres et al., Phil. Trans. R. Soc. A 360 (2002) 437).
+ *
+ * With an eddy viscosity (C cell)^2 |strain| (Smagorinsky, Mon. Weather Rev. 91 (1963) 99) each cell has its own
+ * relaxation time: the strain is that of Q, the deviator of S - rho u u + rho (g u + u g)/2 before collision, at this
+ * very relaxation time, so that tau = (tau_0 + sqrt(tau_0^2 + 18 sqrt 2 C^2 |Q|/rho))/2, |Q|^2 = sum Q_ab^2 (Hou,
+ * Sterling, Chen and Doolen, Fields Inst. Commun. 6 (1996) 151). */
 typedef struct fluid_collision {
   double omega, g[3];
+  double smagorinsky; /* C; 0: none */
+  double fastest;     /* speed in cells per step above which a step tells */
 } fluid_collision;
 
 /* from[3 (dz + 1) + dy + 1]: moments of the row at y + dy, z + dz; 2-D: dz = 0 alone. */
@@ -79,7 +86,8 @@ typedef struct fluid_links {
 } fluid_links;
 
 typedef struct fluid_kernels {
-  /* Makes a step of a row. Returns whether a density has left (1/2, 3/2). */
+  /* Makes a step of a row. Returns whether a density has left (1/2, 3/2) or a speed is above `fastest`; of cells with
+   * links, which `cells` makes again, it may say so wrongly. */
   bool (*row)(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_row *row);
   /* The same of cells [first, end) with links: from and to are states, from their first row's first cell on. */
   bool (*cells)(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_rows *rows,

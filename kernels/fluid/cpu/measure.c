@@ -20,6 +20,16 @@ double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int6
   return rho1;
 }
 
+/* How bad a cell is: INFINITY where its density has left (1/2, 3/2), else the square of its speed. */
+static double badness(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, fluid_worst *out) {
+  double u[3];
+  *out = (fluid_worst){.row = row, .x = x, .rho1 = fluid_cell_velocity(m, state, row, x, u)};
+  const double square = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
+  out->dense = !(out->rho1 < 0.5 && out->rho1 > -0.5) || isnan(square);
+  out->speed = sqrt(square);
+  return out->dense ? INFINITY : square;
+}
+
 static bool is_solid(const fluid_machine *m, int64_t cell) { return m->walls.solid && m->walls.solid[cell]; }
 
 void fluid_show(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
@@ -34,6 +44,35 @@ void fluid_show(const fluid_machine *m, const fluid_parameters *p, const fluid_n
       for (int a = 0; a < m->lattice->rank; a++) grid_set_number(values[a], m->single, row * nx + x, speed * u[a]);
       grid_set_number(values[m->lattice->rank], m->single, row * nx + x, pressure * rho1);
     }
+}
+
+/* The worst cell of a row; returns how bad it is, -1 where all are solid. */
+static double worst_of_row(const fluid_machine *m, const sim_buffer *state, int64_t row, fluid_worst *out) {
+  double most = -1;
+  for (int64_t x = 0; x < m->grid.n[0]; x++) {
+    fluid_worst cell;
+    if (is_solid(m, row * m->grid.n[0] + x)) continue;
+    const double bad = badness(m, state, row, x, &cell);
+    if (!(bad > most)) continue;
+    most = bad;
+    *out = cell;
+  }
+  return most;
+}
+
+fluid_worst fluid_find_worst(const fluid_machine *m, const sim_buffer *state, double *partial) {
+  const int64_t rows = m->grid.n[1] * m->grid.n[2];
+  fluid_worst out = {0};
+  int64_t first = 0;
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t row = 0; row < rows; row++) {
+    fluid_worst cell;
+    partial[row] = worst_of_row(m, state, row, &cell);
+  }
+  for (int64_t row = 1; row < rows; row++)
+    if (partial[row] > partial[first]) first = row;
+  (void)worst_of_row(m, state, first, &out);
+  return out;
 }
 
 /* ---- derivatives ---- */
@@ -76,6 +115,8 @@ static double next(const fluid_machine *m, const fluid_parameters *p, const void
   *far = 0.5;
   if (m->grid.boundary[axis] == GRID_FIXED && !side->given) return 0;
   if (m->grid.boundary[axis] == GRID_FIXED && side->velocity.rows > 0) return side->velocity.data[a];
+  const double *profile = m->walls.profile[2 * axis + (sign > 0)];
+  if (profile) return profile[3 * fluid_side_cell(&m->grid, 2 * axis + (sign > 0), at) + a];
   const double own = grid_number(fields[a], m->single, here);
   *far = m->grid.boundary[axis] == GRID_NO_FLUX ? 1 : 0; /* a mirror image */
   return m->grid.boundary[axis] == GRID_NO_FLUX && a == axis ? -own : own;

@@ -103,6 +103,13 @@ const sim_schema fluid_block_schema = {
 
 /* ---- the scenario ---- */
 
+static const sim_field turbulence_fields[] = {
+    {SIM_FIELD(fluid_turbulence, smagorinsky), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = 1, .doc = "constant C of the eddy viscosity (C cell)^2 |strain|: 0.1 in a channel to 0.2 far from walls"},
+    {0}};
+static const sim_schema turbulence_schema = {
+    .doc = "eddies below a cell", .fields = turbulence_fields, .size = sizeof(fluid_turbulence)};
+
 static const sim_field integrate_fields[] = {
     {SIM_FIELD(fluid_integrate, dt), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {0, 0, 1},
@@ -141,6 +148,8 @@ static const sim_field parameter_fields[] = {
     {SIM_FIELD(fluid_parameters, bodies), .type = SIM_LIST,
      .variants = (const sim_schema *const[]){&fluid_ball_schema, &fluid_cylinder_schema, &fluid_block_schema, NULL},
      .doc = "bodies to which the fluid sticks; their forces are the table `bodies`"},
+    {SIM_FIELD(fluid_parameters, turbulence), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &turbulence_schema,
+     .doc = "eddies below a cell, by an eddy viscosity; none: the viscosity alone"},
     {SIM_FIELD(fluid_parameters, probes), .type = SIM_NUMBERS, .components = 3, .dimension = LENGTH,
      .doc = "points {x, y, z}, z = 0 on a grid of two axes: the table `probes` has velocity and pressure in the cells "
             "that hold them"},

@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const side_names[FLUID_SIDES] = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"};
-
-enum { BODIES_MAX = 10 }; /* six columns each */
+const char *const fluid_side_names[FLUID_SIDES] = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"};
 
 /* Cells along the other axes that make cubes of the cells along x. */
 static void check_cubes(const grid_shape *grid, sim_faults *faults) {
@@ -45,7 +43,7 @@ static double length_of(const sim_doubles *v) {
 static void check_side(const fluid_parameters *p, const grid_shape *grid, int s, sim_faults *faults) {
   const fluid_side *side = &p->sides[s];
   char path[64], at[80];
-  snprintf(path, sizeof path, "sides.%s", side_names[s]);
+  snprintf(path, sizeof path, "sides.%s", fluid_side_names[s]);
   if (!side->given) return;
   if (s / 2 >= grid->rank) {
     sim_faults_add(faults, 0, path, "the grid has no axis %c: grid.n has %d numbers", "xyz"[s / 2], grid -> rank);
@@ -79,7 +77,7 @@ static void check_flow_through(const fluid_parameters *p, const grid_shape *grid
   for (int s = 0; s < 2 * grid->rank && !open; s++) {
     const fluid_side *side = &p->sides[s];
     if (!side->given || side->velocity.rows != (size_t)grid->rank || side->velocity.data[s / 2] == 0) continue;
-    snprintf(path, sizeof path, "sides.%s.velocity", side_names[s]);
+    snprintf(path, sizeof path, "sides.%s.velocity", fluid_side_names[s]);
     sim_faults_add(faults, 0, path,
                    "the fluid passes this side, and no side has a pressure at which it can leave or enter: expected "
                    "pressure = 0 at another side");
@@ -194,12 +192,12 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.dt",
                    "speed = %.6g has the Mach number %.3g with dt = %.6g: expected at most 0.3, so dt of at most %.3g",
                    p->speed, k.mach, k.dt, k.dt * 0.3 / k.mach);
-  if (k.tau - 0.5 < 1.0 / SHORTEST) {
+  if (k.tau - 0.5 < 1.0 / SHORTEST && !p->turbulence.given) {
     /* At a given Mach number tau - 1/2 = sqrt(3) mach / cell_reynolds. */
     const double cells = (double)grid.n[0] / (SHORTEST * (k.tau - 0.5));
     sim_faults_add(faults, 0, "viscosity",
                    "the relaxation time %.6g is too near to 1/2 (cell Reynolds number %.3g), and the run would be "
-                   "unstable: expected at least %.0f cells along x, or a viscosity of at least %.3g",
+                   "unstable: expected at least %.0f cells along x, a viscosity of at least %.3g, or `turbulence`",
                    k.tau, k.cell_reynolds, ceil(cells), p->viscosity / (SHORTEST * (k.tau - 0.5)));
   }
   if (k.tau > 3)
@@ -212,7 +210,7 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
   const double unit = p->density * (k.dx / k.dt) * (k.dx / k.dt) / 3;
   for (int s = 0; s < 2 * grid.rank; s++) {
     char path[64];
-    snprintf(path, sizeof path, "sides.%s.pressure", side_names[s]);
+    snprintf(path, sizeof path, "sides.%s.pressure", fluid_side_names[s]);
     if (p->sides[s].given && fabs(p->sides[s].pressure) > most * unit)
       sim_faults_add(faults, 0, path,
                      "changes the density by %.3g %%, which a fluid of low Mach number cannot bear: expected at most "
@@ -329,9 +327,9 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
                    grid.rank + 1, sim_expr_output_count(p->initial));
   for (int s = 0; s < FLUID_SIDES; s++) check_side(p, &grid, s, faults);
   check_flow_through(p, &grid, faults);
-  if (p->bodies.count > BODIES_MAX)
-    sim_faults_add(faults, 0, "bodies", "expected at most %d, got %zu", BODIES_MAX, p->bodies.count);
-  for (int b = 0; b < (int)p->bodies.count && b < BODIES_MAX; b++) check_body(p, &grid, b, faults);
+  if (p->bodies.count > FLUID_BODIES)
+    sim_faults_add(faults, 0, "bodies", "expected at most %d, got %zu", FLUID_BODIES, p->bodies.count);
+  for (int b = 0; b < (int)p->bodies.count && b < FLUID_BODIES; b++) check_body(p, &grid, b, faults);
   check_probes(p, &grid, faults);
   if (faults->count == before) check_numbers(p, faults);
   if (faults->count == before) name_tables(p, grid.rank);

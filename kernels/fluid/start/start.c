@@ -7,7 +7,7 @@ typedef struct filling {
   const fluid_machine *m;
   const fluid_parameters *p;
   sim_isa isa;
-  void *const *values;
+  void *const *values; /* NULL: none are stored */
 } filling;
 
 static sim_status fill_row(const filling *f, grid_rows *r, int64_t row) {
@@ -27,7 +27,7 @@ static sim_status fill_row(const filling *f, grid_rows *r, int64_t row) {
         return sim_fail(SIM_ERR_SCENARIO, "initial: result %d is %g at x = %.6g, y = %.6g, z = %.6g", i + 1, out[i][x],
                         r->x[x], y, z);
       if (i < rank) square += out[i][x] * out[i][x];
-      grid_set_number(f->values[i], f->m->single, row * n + x, solid ? 0 : out[i][x]);
+      if (f->values) grid_set_number(f->values[i], f->m->single, row * n + x, solid ? 0 : out[i][x]);
     }
     if (!solid && !(sqrt(square) <= 1.01 * f->p->speed))
       return sim_fail(
@@ -50,6 +50,17 @@ static sim_status fill_rows(void *context, int64_t first, int64_t end) {
   return status;
 }
 
+/* Relaxation time of a cell with the velocity's derivatives `grad`, physical. */
+static double relaxation_time(const fluid_machine *m, const fluid_numbers *k, double grad[3][3]) {
+  double square = 0, trace = 0;
+  const double c = m->collision.smagorinsky;
+  for (int a = 0; a < m->lattice->rank; a++) {
+    trace += grad[a][a];
+    for (int b = 0; b < m->lattice->rank; b++) square += (grad[a][b] + grad[b][a]) * (grad[a][b] + grad[b][a]) / 4;
+  }
+  return k->tau + 3 * c * c * sqrt(2 * fmax(square - trace * trace / m->lattice->rank, 0)) * k->dt;
+}
+
 /* Moments after collision of a cell with a velocity, a pressure and the strain of its neighbours:
  * S = rho u u - 2/3 (tau - 1) rho (E - tr E/rank) + rho (u g + g u)/2, j = rho (u + g/2). */
 static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
@@ -62,6 +73,7 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
   double grad[3][3], u[3], trace = 0, widening = 0;
   void *out = fluid_first(state);
   fluid_gradient(m, p, k->dx, fields, at, grad);
+  const double tau = relaxation_time(m, k, grad);
   for (int a = 0; a < rank; a++) {
     u[a] = grid_number(fields[a], m->single, cell) / unit;
     widening += grad[a][a] / rank;
@@ -70,7 +82,7 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
     grid_set_number(out, m->single, first + (1 + a) * pitch, 3 * rho * (u[a] + g[a] / 2));
     for (int b = a; b < rank; b++) {
       const double strain = ((grad[a][b] + grad[b][a]) / 2 - (a == b ? widening : 0)) * k->dt;
-      const double s = rho * (u[a] * u[b] - 2.0 / 3 * (k->tau - 1) * strain + (u[a] * g[b] + u[b] * g[a]) / 2);
+      const double s = rho * (u[a] * u[b] - 2.0 / 3 * (tau - 1) * strain + (u[a] * g[b] + u[b] * g[a]) / 2);
       if (a == b) trace += s;
       grid_set_number(out, m->single, first + (a == b ? 1 + rank + a : 1 + 2 * rank + a + b - 1) * pitch,
                       a == b ? 4.5 * s : 9 * s);
@@ -92,4 +104,36 @@ sim_status fluid_start(const fluid_machine *m, const fluid_parameters *p, const 
       set_cell(m, p, numbers, fields, (int64_t[]){x, row % m->grid.n[1], row / m->grid.n[1]}, state);
   fluid_finish_rows(m, state);
   return SIM_OK;
+}
+
+int64_t fluid_probe_cell(const fluid_parameters *p, size_t probe) {
+  const grid_shape g = fluid_grid_of(p);
+  int64_t cell = 0;
+  for (int a = g.rank - 1; a >= 0; a--) {
+    const int64_t at = (int64_t)floor(p->probes.data[3 * probe + (size_t)a] * (double)g.n[a] / g.size[a]);
+    cell = cell * g.n[a] + (at < g.n[a] ? at : g.n[a] - 1); /* at the far wall */
+  }
+  return cell;
+}
+
+sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *walls) {
+  const grid_shape g = fluid_grid_of(p);
+  for (size_t i = 0; walls->solid && i < p->probes.rows; i++)
+    if (walls->solid[fluid_probe_cell(p, i)])
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "probes: point %zu: expected a cell of the fluid, got one in a body: move it by a cell, %.3g, "
+                      "off the surface",
+                      i + 1, g.size[0] / (double)g.n[0]);
+  return SIM_OK;
+}
+
+sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup) {
+  fluid_machine m = {.grid = fluid_grid_of(p), .single = fluid_single(p)};
+  filling f = {&m, p, setup->isa, NULL};
+  sim_status status = fluid_walls_create(p, numbers, setup->threads, &m.walls);
+  if (status == SIM_OK) status = fluid_check_probes(p, &m.walls);
+  if (status == SIM_OK) fluid_tell_walls(p, numbers, &m.walls);
+  if (status == SIM_OK && p->initial) status = grid_over_rows(&m.grid, setup->threads, fill_rows, &f);
+  fluid_walls_destroy(&m.walls);
+  return status;
 }

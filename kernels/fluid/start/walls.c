@@ -66,11 +66,9 @@ static bool is_solid(const maker *m, const int64_t at[3]) {
   return m->out->solid && m->out->solid[(at[2] * m->grid.n[1] + at[1]) * m->grid.n[0] + at[0]];
 }
 
-/* Velocity of a side at x, in units of the lattice. */
+/* Velocity of a side at x. */
 static sim_status side_velocity(const maker *m, int s, const double x[3], double u[3]) {
-  static const char *const names[FLUID_SIDES] = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"};
   const fluid_side *side = &m->p->sides[s];
-  const double unit = m->numbers->dx / m->numbers->dt;
   double square = 0;
   memset(u, 0, 3 * sizeof *u);
   if (!side->given) return SIM_OK;
@@ -82,8 +80,8 @@ static sim_status side_velocity(const maker *m, int s, const double x[3], double
   if (!(sqrt(square) <= 1.01 * m->p->speed))
     return sim_fail(
         SIM_ERR_SCENARIO,
-        "sides.%s.profile: the speed is %.6g at x = %.6g, y = %.6g, z = %.6g: expected at most speed = %.6g", names[s],
-        sqrt(square), x[0], x[1], x[2], m->p->speed);
+        "sides.%s.profile: the speed is %.6g at x = %.6g, y = %.6g, z = %.6g: expected at most speed = %.6g",
+        fluid_side_names[s], sqrt(square), x[0], x[1], x[2], m->p->speed);
   bool open = false;
   for (int other = 0; other < FLUID_SIDES; other++)
     open = open || (m->p->sides[other].given && !isnan(m->p->sides[other].pressure));
@@ -91,8 +89,7 @@ static sim_status side_velocity(const maker *m, int s, const double x[3], double
     return sim_fail(SIM_ERR_SCENARIO,
                     "sides.%s.profile: the fluid passes this side, and no side has a pressure at which it can leave or "
                     "enter: expected pressure = 0 at another side",
-                    names[s]);
-  for (int a = 0; a < m->grid.rank; a++) u[a] /= unit;
+                    fluid_side_names[s]);
   return SIM_OK;
 }
 
@@ -197,8 +194,8 @@ static sim_status side_link(const maker *m, const int64_t at[3], const bool beyo
       continue;
     }
     SIM_TRY(side_velocity(m, s, x, u));
-    for (int k = 0; k < 3; k++) along[k] += u[k];
-    through[a] = u[a];
+    for (int k = 0; k < 3; k++) along[k] += u[k] / unit;
+    through[a] = u[a] / unit;
     walls++;
   }
   const bool slips = walls == 0 && open < 0;
@@ -301,6 +298,28 @@ static sim_status link_rows(maker *m, bool *solid_rows) {
   return SIM_OK;
 }
 
+/* The velocity of a side with a profile, next to the centres of its cells. */
+static sim_status store_profile(maker *m, int s) {
+  const int axis = s / 2;
+  int64_t at[3] = {0}, last[3], cells = 1;
+  for (int a = 0; a < 3; a++) {
+    last[a] = a == axis ? 1 : m->grid.n[a];
+    cells *= last[a];
+  }
+  double *out = m->out->profile[s] = malloc((size_t)cells * 3 * sizeof *out);
+  if (!out) return sim_no_memory("velocities of sides");
+  for (at[2] = 0; at[2] < last[2]; at[2]++)
+    for (at[1] = 0; at[1] < last[1]; at[1]++)
+      for (at[0] = 0; at[0] < last[0]; at[0]++) {
+        double x[3], u[3];
+        centre(&m->grid, at, x);
+        x[axis] = s % 2 ? m->grid.size[axis] : 0;
+        SIM_TRY(side_velocity(m, s, x, u));
+        for (int a = 0; a < 3; a++) out[3 * fluid_side_cell(&m->grid, s, at) + a] = u[a];
+      }
+  return SIM_OK;
+}
+
 static sim_status make(maker *m, int threads) {
   const bool uniform[] = {true, true, true};
   const fluid_parameters *p = m->p;
@@ -317,6 +336,8 @@ static sim_status make(maker *m, int threads) {
   m->shape = calloc(p->bodies.count + 1, sizeof *m->shape);
   if (!m->scratch || !m->shape) return sim_no_memory("walls");
   for (int b = 0; b < m->bodies; b++) m->shape[b] = fluid_body_shape(p, b);
+  for (int s = 0; s < FLUID_SIDES; s++)
+    if (m->profile[s]) SIM_TRY(store_profile(m, s));
   if (m->bodies == 0) return link_rows(m, NULL);
   m->out->solid = calloc((size_t)(rows * m->grid.n[0]), sizeof(bool));
   bool *solid_rows = calloc((size_t)rows, sizeof *solid_rows);
@@ -362,6 +383,7 @@ void fluid_walls_destroy(fluid_walls *walls) {
   free(walls->patch);
   free(walls->member);
   free(walls->lost);
+  for (int s = 0; s < FLUID_SIDES; s++) free(walls->profile[s]);
   *walls = (fluid_walls){0};
 }
 
@@ -370,7 +392,9 @@ void fluid_walls_destroy(fluid_walls *walls) {
 double fluid_walls_bytes(const fluid_parameters *p) {
   const grid_shape g = fluid_grid_of(p);
   const double cells = grid_cells_wanted(&g), links = g.rank == 2 ? 3.5 : 5.5;
-  double faces = 0;
+  double faces = 0, profiles = 0;
+  for (int s = 0; s < 2 * g.rank; s++)
+    if (p->sides[s].given && p->sides[s].profile) profiles += 3 * sizeof(double) * cells / (double)g.n[s / 2];
   for (int a = 0; a < g.rank; a++)
     if (!grid_is_periodic(&g, a)) faces += 2 * cells / (double)g.n[a];
   for (int b = 0; b < (int)p->bodies.count; b++) {
@@ -388,6 +412,6 @@ double fluid_walls_bytes(const fluid_parameters *p) {
   }
   const double grown = faces > 0 ? 1.25 * faces + 4096 : 0;
   const size_t patches = 4 * sizeof(int32_t) + sizeof(double);
-  return grown * (sizeof(fluid_cell) + patches + links * sizeof(fluid_link)) +
+  return profiles + grown * (sizeof(fluid_cell) + patches + links * sizeof(fluid_link)) +
          (p->bodies.count > 0 ? cells + grown * sizeof(fluid_span) : 0);
 }

@@ -1,0 +1,415 @@
+-- The ways to ask for flows.
+local scenario, ask, draw = require "scenario", require "ask", require "fluid_draw"
+local call, copy, text, number = scenario.call, scenario.copy, scenario.text, scenario.number
+local M = { name = "fluid", draw = draw.draw }
+local axes = draw.axes
+
+-- ---- helpers ------------------------------------------------------------------------------------------------------
+
+local function rank(s) return #s.keys.grid.n end
+local function dx_of(s) return s.keys.grid.size[1] / s.keys.grid.n[1] end
+-- Rounding, in units of `speed`: a step rounds the small terms of some 40 sums of moments, which are of the order of the
+-- lattice's velocity dx/dt, 30 units at most; the steps add up at random, and a flow of so few steps stretches them by
+-- less than 20. The pressure has the same relative to density (dx/dt)^2.
+local function bounds(s, r)
+  local eps = s.keys.precision == "single" and 2 ^ -24 or 2 ^ -53
+  local lattice = dx_of(s) / s.keys.integrate.dt
+  local u = eps * 30 * (1 + math.sqrt(r.steps or 40)) * 20 * lattice
+  return u, u * lattice * (s.keys.density or 1)
+end
+local function names_of(s)
+  local names = {}
+  for a = 1, rank(s) do names[a] = "velocity/" .. axes[a] end
+  names[#names + 1] = "pressure"
+  return names
+end
+local function at(s, i, j, k) return 1 + i + s.keys.grid.n[1] * (j + s.keys.grid.n[2] * k) end
+local function each_cell(s, visit)
+  local n = s.keys.grid.n
+  for k = 0, (n[3] or 1) - 1 do for j = 0, n[2] - 1 do for i = 0, n[1] - 1 do visit(i, j, k) end end end
+end
+-- Compares every field of r with that of q at map(i, j, k); signs[a]: of the velocity along a; order[a]: which of q's it is.
+local function same_flow(T, what, s, r, sq, q, map, signs, order)
+  local u, p = bounds(s, r)
+  for f, name in ipairs(names_of(s)) do
+    local other = f <= rank(s) and order and "velocity/" .. axes[order[f]] or name
+    local sign, a, b = f <= rank(s) and signs and signs[f] or 1, {}, {}
+    each_cell(s, function(i, j, k)
+      a[#a + 1] = r.state[name][at(s, i, j, k)]
+      b[#b + 1] = sign * q.state[other][at(sq, map(i, j, k))]
+    end)
+    T:near(what .. ", " .. name, a, b, f <= rank(s) and u or p)
+  end
+end
+local function identity(i, j, k) return i, j, k end
+
+-- Force and torque on a body in the last row; absent components are nil.
+local function load(r, name)
+  local force, torque = {}, {}
+  for a = 1, 3 do
+    force[a], torque[a] = r:last("bodies", name .. "_f" .. axes[a]), r:last("bodies", name .. "_t" .. axes[a])
+  end
+  return force, torque
+end
+-- Compares loads: those of r with sign[a] and turn[a] times those of q along order[a]. A force is a sum over the links of a
+-- surface of at most 6 n^(d-1) cells, each of density (dx/dt)^2 dx^d/dx.
+local function same_loads(T, what, s, r, q, sign, turn, order)
+  local _, p = bounds(s, r)
+  local most, cells, dx = 0, 1, dx_of(s)
+  for a = 1, rank(s) do most, cells = math.max(most, s.keys.grid.size[a]), cells * s.keys.grid.n[a] end
+  for _, b in ipairs(s.keys.bodies or {}) do
+    local bound = p * 6 * (cells ^ (1 - 1 / rank(s)) + 8) * dx ^ (rank(s) - 1)
+    local f, t = load(r, b.keys.name)
+    local g, o = load(q, b.keys.name)
+    for a = 1, 3 do
+      local c = order and order[a] or a
+      if f[a] then T:near(("%s, force along %s on %s"):format(what, axes[a], b.keys.name), f[a], sign[a] * g[c], bound) end
+      if t[a] then T:near(("%s, torque about %s on %s"):format(what, axes[a], b.keys.name), t[a], turn[a] * o[c], bound * most) end
+    end
+  end
+end
+local ones = { 1, 1, 1 }
+
+-- The function at another point, its results changed: `point` are expressions of x, y, z, `results` of a, b, c (velocity);
+-- `pressure` one of p.
+local function through(f, point, results, pressure)
+  if not f then return nil end
+  local inner = f.d == 2 and "a, b, p" or "a, b, c, p"
+  return draw.fn(f.d, ("local %s = (%s)(%s) return %s%s"):format(inner, f.words, table.concat(point, ", ", 1, f.d),
+    table.concat(results, ", ", 1, f.d), f.pressure and ", " .. (pressure or "p") or ""), f.pressure)
+end
+
+-- The scenario seen in a mirror across an axis.
+local function mirrored(s, axis)
+  local c, L = copy(s), s.keys.grid.size[axis]
+  local point, results = { "x", "y", "z" }, { "a", "b", "c" }
+  point[axis] = ("%s - %s"):format(number(L), axes[axis])
+  results[axis] = "-" .. results[axis]
+  c.keys.initial = through(s.keys.initial, point, results)
+  if c.keys.acceleration then c.keys.acceleration[axis] = -c.keys.acceleration[axis] end
+  for _, side in pairs(c.keys.sides or {}) do if side.velocity then side.velocity[axis] = -side.velocity[axis] end end
+  if c.keys.sides then
+    local low, high = axes[axis] .. "_low", axes[axis] .. "_high"
+    c.keys.sides[low], c.keys.sides[high] = c.keys.sides[high], c.keys.sides[low]
+  end
+  for _, b in ipairs(c.keys.bodies or {}) do
+    local k = b.keys
+    if k.low then
+      k.low[axis], k.high[axis] = L - k.high[axis], L - k.low[axis]
+    else
+      k.point[axis] = L - k.point[axis]
+      if k.spin and (k.axis or { 0, 0, 1 })[axis] == 0 then k.spin = -k.spin end
+    end
+  end
+  return c
+end
+
+local function has_bodies(s) return s.keys.bodies ~= nil end
+local function overlap(s) -- boxes around bodies that meet, or that reach a side
+  local function range(b, a)
+    local k = b.keys
+    if k.low then return k.low[a], k.high[a] end
+    if k.inside or b.name == "cylinder" and (k.axis or { 0, 0, 1 })[a] ~= 0 then return -math.huge, math.huge end
+    return k.point[a] - k.radius, k.point[a] + k.radius
+  end
+  local list = s.keys.bodies or {}
+  if #list < 2 then return false end
+  for a = 1, rank(s) do
+    local low, high = range(list[1], a)
+    local from, to = range(list[2], a)
+    if s.keys.grid[axes[a]] ~= "periodic" and (high < from or to < low) then return false end
+  end
+  return true
+end
+
+-- An axis with sides that slip, across which everything may have a mirror image.
+local function slips(s)
+  local found
+  for a = 1, rank(s) do
+    local good = s.keys.grid[axes[a]] == "slip" and not (s.keys.acceleration and s.keys.acceleration[a] ~= 0)
+    for _, side in pairs(s.keys.sides or {}) do good = good and not (side.velocity and side.velocity[a] ~= 0) end
+    for _, b in ipairs(s.keys.bodies or {}) do good = good and not b.keys.inside end
+    if good then found = a end
+  end
+  return found
+end
+
+-- ---- the twins ----------------------------------------------------------------------------------------------------
+
+M.twins = {
+  { name = "mirrored", weight = 3,
+    prepare = function(s, R) return { axis = R.int(1, rank(s)) } end,
+    check = function(T, s, a)
+      local c, n, signs, turn = mirrored(s, a.axis), s.keys.grid.n[a.axis], { 1, 1, 1 }, { -1, -1, -1 }
+      local r, q = T:ask(s), T:ask(c)
+      signs[a.axis], turn[a.axis] = -1, 1
+      same_flow(T, "mirrored along " .. axes[a.axis], s, r, c, q, function(...)
+        local cell = { ... }
+        cell[a.axis] = n - 1 - cell[a.axis]
+        return table.unpack(cell)
+      end, signs)
+      same_loads(T, "mirrored along " .. axes[a.axis], s, r, q, signs, turn)
+    end },
+
+  { name = "axes swapped", weight = 3,
+    prepare = function(s, R)
+      local order = {}
+      for i = 1, rank(s) do order[i] = i end
+      return { order = R.shuffle(order) }
+    end,
+    check = function(T, s, a)
+      local c, d, sign, to = copy(s), rank(s), 1, { 1, 2, 3 } -- to[old axis] = new axis
+      for new, old in ipairs(a.order) do to[old] = new end
+      for i = 1, d do for j = 1, i - 1 do if a.order[j] > a.order[i] then sign = -sign end end end
+      local function vector(v)
+        local out = copy(v)
+        for old = 1, d do out[to[old]] = v[old] end
+        return out
+      end
+      local point, results, letters = {}, {}, { "a", "b", "c" }
+      for old = 1, d do
+        point[old], results[to[old]] = axes[to[old]], letters[old]
+        c.keys.grid[axes[to[old]]] = s.keys.grid[axes[old]]
+      end
+      c.keys.grid.n, c.keys.grid.size = vector(s.keys.grid.n), vector(s.keys.grid.size)
+      c.keys.initial = through(s.keys.initial, point, results)
+      if c.keys.acceleration then c.keys.acceleration = vector(s.keys.acceleration) end
+      if s.keys.sides then
+        c.keys.sides = {}
+        for name, side in pairs(s.keys.sides) do
+          for old = 1, d do
+            local which = name:match("^" .. axes[old] .. "(_%a+)$")
+            if which then
+              c.keys.sides[axes[to[old]] .. which] = { velocity = side.velocity and vector(side.velocity), pressure = side.pressure }
+            end
+          end
+        end
+      end
+      for i, b in ipairs(c.keys.bodies or {}) do
+        local k, from = b.keys, s.keys.bodies[i].keys
+        for _, key in ipairs { "low", "high", "point", "axis" } do if from[key] then k[key] = vector(from[key]) end end
+        if k.spin then k.spin = sign * k.spin end
+      end
+      local r, q = T:ask(s), T:ask(c)
+      local what = "axes in the order " .. table.concat(a.order, "")
+      same_flow(T, what, s, r, c, q, function(...)
+        local old, new = { ... }, { 0, 0, 0 }
+        for i = 1, d do new[to[i]] = old[i] end
+        return table.unpack(new)
+      end, nil, to)
+      same_loads(T, what, s, r, q, ones, { sign, sign, sign }, to)
+    end },
+
+  { name = "shifted", weight = 2, applies = function(s) return s.keys.grid.x == "periodic" end,
+    prepare = function(s, R) return { cells = R.int(1, s.keys.grid.n[1] - 1) } end,
+    check = function(T, s, a)
+      local c, n, by = copy(s), s.keys.grid.n[1], a.cells * dx_of(s)
+      c.keys.initial = through(s.keys.initial, { "x - " .. number(by), "y", "z" }, { "a", "b", "c" })
+      for _, b in ipairs(c.keys.bodies or {}) do
+        for _, key in ipairs { "low", "high", "point" } do if b.keys[key] then b.keys[key][1] = b.keys[key][1] + by end end
+      end
+      local r, q = T:ask(s), T:ask(c)
+      same_flow(T, "shifted by cells", s, r, c, q, function(i, j, k) return (i + a.cells) % n, j, k end)
+      same_loads(T, "shifted by cells", s, r, q, ones, ones)
+    end },
+
+  { name = "slip and its mirror image", weight = 2, applies = slips,
+    check = function(T, s)
+      local axis = slips(s)
+      local c, n, L = copy(s), s.keys.grid.n[axis], s.keys.grid.size[axis]
+      c.keys.grid.n[axis], c.keys.grid.size[axis], c.keys.grid[axes[axis]] = 2 * n, 2 * L, "periodic"
+      local point, results = { "x", "y", "z" }, { "a", "b", "c" }
+      local x = axes[axis]
+      point[axis] = ("%s - math.abs(%s - %s)"):format(number(L), number(L), x)
+      results[axis] = ("sim.where(sim.lt(%s, %s), %s, -%s)"):format(x, number(L), results[axis], results[axis])
+      c.keys.initial = through(s.keys.initial, point, results)
+      local image = mirrored(s, axis)
+      for i, b in ipairs(image.keys.bodies or {}) do
+        local k = copy(b)
+        k.keys.name = b.keys.name .. "_image"
+        for _, key in ipairs { "low", "high", "point" } do if k.keys[key] then k.keys[key][axis] = k.keys[key][axis] + L end end
+        table.insert(c.keys.bodies, k)
+      end
+      local r, q = T:ask(s), T:ask(c)
+      same_flow(T, "slip along " .. x .. " and both halves", s, r, c, q, identity)
+    end },
+
+  { name = "velocity and profile", weight = 2,
+    applies = function(s)
+      for _, side in pairs(s.keys.sides or {}) do if side.velocity then return true end end
+    end,
+    check = function(T, s)
+      local c = copy(s)
+      for _, side in pairs(c.keys.sides) do
+        if side.velocity then
+          local words = {}
+          for a = 1, rank(s) do words[a] = number(side.velocity[a]) end
+          side.profile, side.velocity = draw.fn(rank(s), "return " .. table.concat(words, ", ")), nil
+        end
+      end
+      T:same("digests with `velocity` and `profile`", T:ask(s).digest, T:ask(c).digest)
+    end },
+
+  { name = "what is at rest", applies = function(s) return s.keys.grid.x == "wall" or s.keys.grid.y == "wall" end,
+    check = function(T, s)
+      local c, zero = copy(s), {}
+      for a = 1, rank(s) do zero[a] = 0 end
+      c.keys.sides = c.keys.sides or {}
+      for a = 1, rank(s) do
+        for _, which in ipairs { "_low", "_high" } do
+          local name = axes[a] .. which
+          if s.keys.grid[axes[a]] == "wall" and not c.keys.sides[name] then c.keys.sides[name] = { velocity = zero } end
+        end
+      end
+      c.keys.acceleration = c.keys.acceleration or zero
+      if not c.keys.initial then c.keys.initial = draw.fn(rank(s), "return 0, 0" .. (rank(s) == 3 and ", 0" or "")) end
+      for _, b in ipairs(c.keys.bodies or {}) do if not b.keys.low then b.keys.spin = b.keys.spin or 0 end end
+      T:same("digests with and without what is 0", T:ask(s).digest, T:ask(c).digest)
+    end },
+
+  { name = "units", weight = 2,
+    prepare = function(_, R) return { length = 2.0 ^ R.int(-3, 3), time = 2.0 ^ R.int(-3, 3), density = 2.0 ^ R.int(-3, 3) } end,
+    check = function(T, s, a)
+      local c, L, U = copy(s), a.length, a.length / a.time
+      local function scale(v, by) for i in ipairs(v or {}) do v[i] = v[i] * by end end
+      scale(c.keys.grid.size, L)
+      c.keys.speed, c.keys.viscosity = s.keys.speed * U, s.keys.viscosity * L * U
+      c.keys.density = (s.keys.density or 1) * a.density
+      scale(c.keys.acceleration, U / a.time)
+      c.keys.integrate.dt, c.keys.integrate.t_end = s.keys.integrate.dt * a.time, s.keys.integrate.t_end * a.time
+      for _, side in pairs(c.keys.sides or {}) do scale(side.velocity, U) end
+      for _, b in ipairs(c.keys.bodies or {}) do
+        local k = b.keys
+        scale(k.low, L) scale(k.high, L) scale(k.point, L)
+        if k.radius then k.radius = k.radius * L end
+        if k.spin then k.spin = k.spin / a.time end
+      end
+      local by, u = number(1 / L), number(U)
+      c.keys.initial = through(s.keys.initial, { "x * " .. by, "y * " .. by, "z * " .. by },
+        { "a * " .. u, "b * " .. u, "c * " .. u }, "p * " .. number(U * U * a.density))
+      local r, q = T:ask(s), T:ask(c)
+      for f, name in ipairs(names_of(s)) do
+        local factor, values = f <= rank(s) and U or U * U * a.density, {}
+        for i, v in ipairs(q.state[name]) do values[i] = v / factor end
+        T:near("in other units, " .. name, r.state[name], values, select(f <= rank(s) and 1 or 2, bounds(s, r)))
+      end
+    end },
+
+  { name = "a wall and a block", weight = 2,
+    applies = function(s)
+      return s.keys.grid.y == "wall" and not (s.keys.sides and (s.keys.sides.y_low or s.keys.sides.y_high)) and not has_bodies(s)
+    end,
+    prepare = function(_, R) return { cells = R.int(1, 4) } end,
+    check = function(T, s, a)
+      local c, h = copy(s), a.cells * dx_of(s)
+      c.keys.grid.n[2], c.keys.grid.size[2] = s.keys.grid.n[2] + a.cells, s.keys.grid.size[2] + h
+      local low, high = { 0, 0, 0 }, { 0, h, 0 }
+      for i = 1, rank(s) do
+        local L = s.keys.grid.size[i]
+        low[i], high[i] = i == 2 and -h or -L, i == 2 and h or 2 * L
+      end
+      c.keys.bodies = { call("block", { name = "floor", low = low, high = high }) }
+      c.keys.initial = through(s.keys.initial, { "x", "y - " .. number(h), "z" }, { "a", "b", "c" })
+      local r, q = T:ask(s), T:ask(c)
+      same_flow(T, "a wall and a block in its place", s, r, c, q, function(i, j, k) return i, j + a.cells, k end)
+    end },
+
+  { name = "bodies in another order", applies = function(s) return s.keys.bodies and #s.keys.bodies == 2 and not overlap(s) end,
+    check = function(T, s)
+      local c = copy(s)
+      c.keys.bodies[1], c.keys.bodies[2] = c.keys.bodies[2], c.keys.bodies[1]
+      local r, q = T:ask(s), T:ask(c)
+      same_flow(T, "bodies in another order", s, r, c, q, identity)
+      same_loads(T, "bodies in another order", s, r, q, ones, ones)
+    end },
+
+  -- The momentum that the fluid loses in a step is what bodies take in it, by the table.
+  { name = "momentum and forces", weight = 3,
+    applies = has_bodies,
+    check = function(T, s)
+      local c, d = copy(s), rank(s)
+      c.keys.sides, c.keys.acceleration = nil, nil
+      for a = 1, d do c.keys.grid[axes[a]] = "periodic" end
+      local r = T:ask(c)
+      local u = bounds(c, r)
+      local mass = r.tables.flow.mass
+      for a = 1, d do
+        local p, lost, got = r.tables.flow["momentum_" .. axes[a]], {}, {}
+        for k = 1, #p - 1 do
+          lost[k], got[k] = p[k] - p[k + 1], 0
+          for _, b in ipairs(c.keys.bodies) do got[k] = got[k] + c.keys.integrate.dt * r.tables.bodies[b.keys.name .. "_f" .. axes[a]][k] end
+        end
+        T:near("momentum along " .. axes[a], lost, got, u * mass[1])
+      end
+      T:near("mass", mass[1], mass[#mass], u / (dx_of(c) / c.keys.integrate.dt) * mass[1])
+    end },
+
+  -- C = 1e-6 adds (1e-6 cell)^2 |strain|: less than 1e-11 of the lattice's velocity a step, |strain| being below one.
+  { name = "hardly an eddy viscosity", weight = 2,
+    check = function(T, s)
+      local c, none = copy(s), copy(s)
+      c.keys.turbulence, none.keys.turbulence = { smagorinsky = 1e-6 }, nil
+      local r, q = T:ask(none), T:ask(c)
+      local u, p = bounds(s, r)
+      local lattice = dx_of(s) / s.keys.integrate.dt
+      local more = 1e-11 * r.steps
+      for f, name in ipairs(names_of(s)) do
+        T:near("with hardly an eddy viscosity, " .. name, r.state[name], q.state[name],
+          f <= rank(s) and u + more * lattice or p + more * lattice ^ 2 * (s.keys.density or 1))
+      end
+    end },
+
+  { name = "precision", weight = 2,
+    check = function(T, s)
+      local c, d = copy(s), copy(s)
+      c.keys.precision, d.keys.precision = "single", nil
+      local r, q = T:ask(c), T:ask(d)
+      same_flow(T, "single and double", c, r, d, q, identity)
+      same_loads(T, "single and double", c, r, q, ones, ones)
+    end },
+
+  { name = "tables and snapshots", weight = 2,
+    prepare = function(s, R)
+      local cell = {}
+      for i = 1, 3 do cell[i] = R.int(0, (s.keys.grid.n[i] or 1) - 1) end
+      return { cell = cell }
+    end,
+    check = function(T, s, a)
+      local c, point, d = copy(s), {}, rank(s)
+      for i = 1, 3 do point[i] = i <= d and (a.cell[i] + 0.5) * dx_of(s) or 0 end
+      c.keys.probes = { point }
+      local r = T:ask(c) -- refused where the probe is in a body
+      local u, p = bounds(s, r)
+      local density, lattice, dx = s.keys.density or 1, dx_of(s) / s.keys.integrate.dt, dx_of(s)
+      local mass, kinetic, most, momentum, cells = 0, 0, 0, { 0, 0, 0 }, 0
+      each_cell(s, function(i, j, k)
+        local v, square = {}, 0
+        for b = 1, d do
+          v[b] = r.state["velocity/" .. axes[b]][at(s, i, j, k)]
+          square = square + v[b] ^ 2
+        end
+        local pressure = r.state.pressure[at(s, i, j, k)]
+        local rho = density + 3 * pressure / lattice ^ 2
+        if square == 0 and pressure == 0 then return end -- in a body, or at rest
+        cells = cells + 1
+        mass, kinetic, most = mass + rho, kinetic + rho * square / 2, math.max(most, math.sqrt(square))
+        for b = 1, d do momentum[b] = momentum[b] + rho * v[b] end
+      end)
+      local whole = r:last("flow", "mass") -- cells at rest have the density alone
+      T:near("kinetic energy", r:last("flow", "kinetic"), kinetic * dx ^ d, u * (most + u) * 2 * whole)
+      T:near("greatest speed", r:last("flow", "speed"), most, 2 * u)
+      T:near("Mach number", r:last("flow", "mach"), math.sqrt(3) * most / lattice, 4 * u / lattice)
+      for b = 1, d do T:near("momentum along " .. axes[b], r:last("flow", "momentum_" .. axes[b]), momentum[b] * dx ^ d, 2 * u * whole) end
+      if cells == #r.state.pressure then T:near("mass", whole, mass * dx ^ d, u / lattice * whole) end
+      for b = 1, d do
+        T:near("probe of the velocity", r:last("probes", "velocity_" .. axes[b] .. "_1"),
+          r.state["velocity/" .. axes[b]][at(s, table.unpack(a.cell))], 0)
+      end
+      T:near("probe of the pressure", r:last("probes", "pressure_1"), r.state.pressure[at(s, table.unpack(a.cell))], 0)
+    end },
+
+  ask.threads_twin(function() return true end),
+  ask.resumed_twin(function(R) return R.int(1, 4) end, { snapshots = "every 2 steps", tables = "every 1 steps" }),
+}
+
+return M

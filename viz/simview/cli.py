@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from simview.errors import DamagedError, NotFoundError, SimviewError, UsageError
-from simview.run import Run
-from simview.run import open as open_run
+from simview.runs import Run
+from simview.runs import open as open_run
 from simview.style import MAPS, WIDTHS
-from simview.sweep import Sweep, is_sweep, open_sweep
+from simview.sweeps import Sweep, is_sweep, open_sweep
 
 if TYPE_CHECKING:
     from simview.pictures import Look

@@ -31,7 +31,7 @@ from simview.errors import (
 )
 from simview.figure import DOTS, heading, spread
 from simview.pictures import Look, Map, Picture, pictures, refuse_unused
-from simview.run import Run, cores
+from simview.runs import Run, cores
 from simview.snapshot import Snapshot
 from simview.style import SETTINGS, wrap
 

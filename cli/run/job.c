@@ -188,7 +188,8 @@ static void on_progress(void *context, const sim_progress *progress) {
   }
   double now = sim_wall_clock();
   const bool saved = s->run.checkpoint_step != s->status_checkpoint;
-  if (now - s->last_status < (saved ? 1 : 10)) return;
+  const bool young = progress->elapsed < 60; /* a short run is followed closely */
+  if (now - s->last_status < (saved || young ? 1 : 10)) return;
   s->last_status = now;
   s->status_checkpoint = s->run.checkpoint_step;
   write_status(s, "running", SIM_OK);

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from simview.errors import DamagedError, NotFoundError, SimviewError, UsageError
-from simview.run import Run
-from simview.run import open as open_run
+from simview.runs import Run
+from simview.runs import open as open_run
 from simview.style import MAPS, WIDTHS
-from simview.sweep import Sweep, is_sweep, open_sweep
+from simview.sweeps import Sweep, is_sweep, open_sweep
 
 if TYPE_CHECKING:
     from simview.pictures import Look
@@ -71,6 +71,10 @@ def _count(text: str) -> int:
     return _integer(text, 1, sys.maxsize)
 
 
+def _port(text: str) -> int:
+    return _integer(text, 0, 65535)
+
+
 def _look_options(parser: argparse.ArgumentParser, pixels: int) -> None:
     parser.add_argument("--species", type=_names, metavar="A,B", help="particles of these alone")
     parser.add_argument("--field", type=_names, metavar="U,V", help="these fields alone")
@@ -106,6 +110,9 @@ def _parser() -> argparse.ArgumentParser:
     summary = commands.add_parser("summary", help="a run or sweep in a few lines", epilog=_CODES)
     summary.add_argument("path", nargs="+", help="output folders")
     summary.add_argument("--verify", action="store_true", help="read all files whole and hold them against their digests")
+    watch = commands.add_parser("watch", help="show runs in a browser while they go on", epilog=_CODES)
+    watch.add_argument("path", nargs="+", help="output folders, or those of sweeps; nothing in them is changed")
+    watch.add_argument("--port", type=_port, default=0, help="port on 127.0.0.1 (any that is free)")
     return parser
 
 
@@ -159,6 +166,12 @@ def _movie(options: argparse.Namespace) -> None:
     _despite_damage(run, make, output)
 
 
+def _watch(options: argparse.Namespace) -> None:
+    from simview.watch import watch
+
+    watch(options.path, options.port, lambda text: print(text, flush=True))
+
+
 def _despite_damage(run: Run | Sweep, make: Callable[[], None], output: Path) -> None:
     """Makes a picture or film; where that meets a damaged file, once more without all that are damaged."""
     try:
@@ -198,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
     try:
         options = _parser().parse_args(arguments)
-        {"plot": _plot, "movie": _movie, "summary": _summary}[options.command](options)
+        {"plot": _plot, "movie": _movie, "summary": _summary, "watch": _watch}[options.command](options)
         sys.stdout.flush()
     except SimviewError as error:
         print(f"simview: {error}", file=sys.stderr)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simview.hdf5 import Array
-from simview.run import cores
+from simview.runs import cores
 
 Image = NDArray[np.float64]
 _CHUNK = 1 << 18  # particles that stay in the second-level cache

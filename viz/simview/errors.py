@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 import os
+import signal
 import stat
 from collections.abc import Iterable
 from pathlib import Path
@@ -63,6 +64,42 @@ class CannotWriteError(SimviewError):
     """A picture or film cannot be written."""
 
     exit_code = 73
+
+
+MEANINGS = {
+    64: "usage", 65: "bad scenario", 66: "no such file", 69: "no usable device", 70: "internal error", 71: "out of memory",
+    73: "cannot create, or the folder is in use", 74: "I/O", 75: "stopped early, checkpoint saved: continue with sim resume",
+    77: "permission", 78: "checkpoint not compatible", 80: "diverged (NaN, energy)", 81: "device failed", 82: "a rank was lost",
+}  # fmt: skip
+"""Exit codes of sim, as `sim --help` lists them."""
+
+
+class RunError(SimviewError):
+    """The program `sim` ended with an error.
+
+    Attributes
+    ----------
+    exit_code
+        Of the program; 128 + N where signal N ended it.
+    meaning
+        What this code means, such as 'bad scenario'.
+    message
+        What the program said: one line, of a bad scenario one for each fault.
+    result
+        What it left behind: the `Run` or `Sweep` up to the error; None where there is none.
+    """
+
+    def __init__(self, exit_code: int, message: str, result: Any = None) -> None:
+        signal_name = signal.Signals(exit_code - 128).name if exit_code - 128 in set(signal.Signals) else ""
+        self.exit_code = exit_code
+        self.meaning = MEANINGS.get(exit_code, f"ended by {signal_name}" if signal_name else "unknown")
+        self.message = message or "sim ended without a message"
+        self.result = result
+        super().__init__(f"{self.message} (exit code {exit_code}: {self.meaning})")
+
+
+class RunWarning(UserWarning):
+    """What the program `sim` warned of."""
 
 
 def _shown(value: object) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from simview import options, panels
 from simview.errors import CannotWriteError, NotFoundError, UsageError, file_of, finite_number, instance_of, names_of, one_of
 from simview.pictures import FEW, Bodies, Look, Map, Picture, across, pictures, refuse_unused, stages
-from simview.run import Run
+from simview.runs import Run
 from simview.snapshot import Snapshot
 from simview.style import SETTINGS, WIDTHS, wrap
 

@@ -31,7 +31,7 @@ from simview.errors import (
 )
 from simview.figure import DOTS, heading, spread
 from simview.pictures import Look, Map, Picture, pictures, refuse_unused
-from simview.run import Run, cores
+from simview.runs import Run, cores
 from simview.snapshot import Snapshot
 from simview.style import SETTINGS, wrap
 
@@ -41,7 +41,7 @@ FPS = {".gif": (0.002, 50.0), ".mp4": (0.001, 1000.0)}
 FRAMES = 8  # of a process at least: as many as it draws while another one starts
 
 
-class _Screen:
+class Screen:
     """A figure of fixed size that shows snapshots; every process has one. The layout is that of the last snapshot."""
 
     def __init__(self, shown: Sequence[Picture], title: str, dpi: int, last: Snapshot) -> None:
@@ -85,7 +85,7 @@ def _work() -> None:
     try:
         try:
             screen, snapshots = pickle.load(sys.stdin.buffer)
-            made = _Screen(*screen)
+            made = Screen(*screen)
             for snapshot in snapshots:
                 pickle.dump(made.frame(snapshot), out, protocol=5)
                 out.flush()
@@ -109,7 +109,7 @@ def _frames(screen: tuple[Any, ...], snapshots: Sequence[Snapshot], workers: int
     process that it comes from: matplotlib then reads broken glyphs. They don't import the user's `__main__` either.
     """
     if workers < 2 or not sys.executable:
-        made = _Screen(*screen)
+        made = Screen(*screen)
         yield from map(made.frame, snapshots)
         return
     processes: list[subprocess.Popen[bytes]] = []

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simview.hdf5 import Array
-from simview.run import Run
+from simview.runs import Run
 from simview.style import COLOURS, legend
 
 _CONSTANT = re.compile(r"^result = ([-+0-9.eE]+)$")

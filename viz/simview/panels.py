@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simview.hdf5 import Array
-from simview.run import Run
+from simview.runs import Run
 from simview.snapshot import Snapshot
 from simview.style import COLOURS, DASHES, legend
 

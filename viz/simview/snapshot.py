@@ -81,10 +81,13 @@ class Snapshot:
         The step that its name gives; None: the only one in the file.
     units
         Units of the run; None: those that the file itself names.
+    keep
+        Owner of a temporary folder that the file lies in.
     """
 
-    def __init__(self, path: Path, step: int | None = None, units: Units | None = None) -> None:
+    def __init__(self, path: Path, step: int | None = None, units: Units | None = None, keep: object = None) -> None:
         self.path = path
+        self._keep = keep
         self._step = step
         self._given_units = units
         self._parameters: dict[str, Any] | None = None

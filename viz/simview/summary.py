@@ -6,7 +6,7 @@ from pathlib import Path
 
 from simview import hdf5
 from simview.errors import DamagedError, NotFoundError, SimviewError
-from simview.run import Run
+from simview.runs import Run
 
 
 def _size(run: Run) -> str:

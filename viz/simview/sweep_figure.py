@@ -16,7 +16,7 @@ from simview.pictures import Bodies, Look, Map, pictures, refuse_unused
 from simview.snapshot import Snapshot
 from simview.style import COLOURS, DASHES, SETTINGS, WIDTHS, legend, wrap
 from simview.summary import digests
-from simview.sweep import Sweep
+from simview.sweeps import Sweep
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

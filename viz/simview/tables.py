@@ -26,8 +26,9 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     file; each time the caller gets a copy.
     """
 
-    def __init__(self, path: Path, units: Units) -> None:
+    def __init__(self, path: Path, units: Units, keep: object = None) -> None:
         self._path = path
+        self._keep = keep
         self._units = units
         self._stamp: tuple[int, int, int] | None = None
         self._names: tuple[str, ...] = ()

@@ -35,7 +35,7 @@ def test_movie(clusters, pair, simview, tmp_path, monkeypatch):
     from PIL import Image
 
     from simview.movie import movie
-    from simview.run import open as open_run
+    from simview.runs import open as open_run
 
     assert simview("movie", pair, "-o", "p.gif", "--dpi", "60") == (0, "p.gif\n", "")
     with Image.open(tmp_path / "p.gif") as film:

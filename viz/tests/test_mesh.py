@@ -10,7 +10,7 @@ from simview.grains import Grains, outlines
 from simview.options import Column, _draw_column, _names, columns, reference, swept
 from simview.panels import haff, power, spectrum
 from simview.pictures import Look
-from simview.run import open as simview_open
+from simview.runs import open as simview_open
 
 
 def test_field(gray_scott):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from simview.errors import DamagedError, NotFoundError, OutOfRangeError, UnknownNameError, UsageError, folder_of, whole_number
-from simview.run import Run
+from simview.runs import Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,11 +44,12 @@ def open_sweep(path: str | os.PathLike[str]) -> Sweep:
 class Sweep(Sequence[Run]):
     """The runs of a sweep in their order, and what came of them in one frame."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, keep: object = None) -> None:
         path = folder_of(path)
         if not is_sweep(path):
             raise NotFoundError(f"{path}: no sweep of sim (no sweep.csv in it)")
         self.path = path
+        self._keep = keep  # owns the folder of a sweep without an output
         self._frame: pd.DataFrame | None = None
         self._stamp: tuple[int, int] | None = None
         self._parameters: tuple[str, ...] = ()
@@ -166,7 +167,7 @@ class Sweep(Sequence[Run]):
                 raise OutOfRangeError(f"{self.path}: no run {index}: there are {len(names)}")
             name = names[index]
         if name not in self._runs:
-            self._runs[name] = Run(self.path / name)
+            self._runs[name] = Run(self.path / name, keep=self._keep)
         return self._runs[name]
 
     def __repr__(self) -> str:

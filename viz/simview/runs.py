@@ -125,12 +125,13 @@ class Run(Sequence[Snapshot]):
     always those of now. One of ``run.slices`` is a run too, whose snapshots are those of the slice.
     """
 
-    def __init__(self, path: Path, slice_name: str | None = None) -> None:
+    def __init__(self, path: Path, slice_name: str | None = None, keep: object = None) -> None:
         path = folder_of(path)
         if not _is_run(path):
             raise NotFoundError(f"{path}: no run of sim (no status.json, tables.h5 or snap in it)")
         self.path = path
         self.slice_name = slice_name
+        self._keep = keep  # owns the folder of a run without an output; everything that reads from it holds it too
         self._folder = path / "snap" if slice_name is None else path / "slices" / slice_name
         self._slices = Slices(path)
         self._steps: list[tuple[int, str]] = []
@@ -170,7 +171,7 @@ class Run(Sequence[Snapshot]):
             if self.slice_name is None and folder.is_dir():
                 for name in sorted(entry.name for entry in folder.iterdir() if entry.is_dir()):
                     if name not in self._slices:
-                        self._slices[name] = Run(self.path, name)
+                        self._slices[name] = Run(self.path, name, self._keep)
         except OSError as error:
             raise NotFoundError(f"{folder}: {error.strerror}") from None
         return self._slices
@@ -201,7 +202,7 @@ class Run(Sequence[Snapshot]):
     def tables(self) -> Tables:
         """Observables over time, as pandas frames."""
         if self._tables is None:
-            self._tables = Tables(self.path / "tables.h5", self.units)
+            self._tables = Tables(self.path / "tables.h5", self.units, self._keep)
         return self._tables
 
     @property
@@ -312,7 +313,7 @@ class Run(Sequence[Snapshot]):
 
     def _snapshot(self, step: int, name: str) -> Snapshot:
         if name not in self._snapshots:
-            self._snapshots[name] = Snapshot(self._folder / name, step, self._units)
+            self._snapshots[name] = Snapshot(self._folder / name, step, self._units, self._keep)
         return self._snapshots[name]
 
     def _why_none(self) -> str:

@@ -1,0 +1,118 @@
+"use strict";
+// Asks for the state of all runs every two seconds while the page is visible. A card has at most one picture under way.
+const cards = [];
+
+function text(card, name, value) {
+  const part = card.root.querySelector(name);
+  if (part.textContent !== value) part.textContent = value;
+}
+
+function duration(s) {
+  const pad = (n) => String(Math.floor(n)).padStart(2, "0");
+  return s < 60 ? `${Math.round(s)} s` : s < 3600 ? `${Math.floor(s / 60)}:${pad(s % 60)} min`
+    : `${Math.floor(s / 3600)}:${pad((s % 3600) / 60)} h`;
+}
+
+function fault(card, message) {
+  const part = card.root.querySelector(".fault");
+  part.hidden = !message;
+  part.textContent = message;
+}
+
+async function draw(card, image, address) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(await answer.text());
+  const old = image.src;
+  image.src = URL.createObjectURL(await answer.blob());
+  if (old.startsWith("blob:")) URL.revokeObjectURL(old);
+}
+
+async function show(card) {
+  const wanted = `${card.steps[card.slider.value]}&of=${card.of}`;
+  if (card.busy || wanted === card.shown || !card.steps.length) return;
+  card.busy = true;
+  try {
+    await draw(card, card.image, `picture?run=${card.index}&step=${wanted}`);
+    fault(card, "");
+  } catch (error) {
+    fault(card, error.message);
+  }
+  card.shown = wanted;
+  card.busy = false;
+  show(card); // the slider may have moved on
+}
+
+function move(card) {
+  const at = card.times[card.slider.value];
+  text(card, ".time", at === null ? "" : `t = ${Number(at.toPrecision(6))}${card.unit}`);
+  show(card);
+}
+
+function make(index) {
+  const root = document.getElementById("run").content.cloneNode(true).firstElementChild;
+  document.getElementById("runs").append(root);
+  const find = (name) => root.querySelector(name);
+  const card = { root, index, steps: [], times: [], shown: "", busy: false, panels: new Map(),
+                 slider: find(".slider"), image: find(".picture"), newest: find(".newest") };
+  card.slider.addEventListener("input", () => { card.newest.checked = false; move(card); });
+  card.newest.addEventListener("change", () => { if (card.newest.checked) { card.slider.value = card.slider.max; move(card); } });
+  find("details").addEventListener("toggle", () => log(card));
+  return card;
+}
+
+async function log(card) {
+  if (!card.root.querySelector("details").open) return;
+  const answer = await fetch(`log?run=${card.index}`);
+  text(card, ".log", await answer.text());
+}
+
+async function panels(card, run) {
+  for (const name of run.panels) {
+    if (!card.panels.has(name)) {
+      const image = document.createElement("img");
+      image.alt = name;
+      card.root.querySelector(".panels").append(image);
+      card.panels.set(name, { image, of: "" });
+    }
+    const panel = card.panels.get(name);
+    if (panel.of === run.tables) continue;
+    panel.of = run.tables;
+    try {
+      await draw(card, panel.image, `panel?run=${card.index}&name=${encodeURIComponent(name)}&of=${run.tables}`);
+    } catch (error) { fault(card, error.message); }
+  }
+}
+
+function update(card, run) {
+  text(card, ".title", run.title);
+  const state = card.root.querySelector(".state");
+  state.className = `state ${run.state}`;
+  text(card, ".state", run.state);
+  card.root.querySelector("progress").value = run.fraction;
+  text(card, ".about", run.about + (run.eta ? `, ${duration(run.eta)} left` : ""));
+  if (run.fault) fault(card, run.fault);
+  const step = card.steps[card.slider.value];
+  card.steps = run.steps; card.times = run.times; card.unit = run.unit; card.of = run.of;
+  card.root.querySelector(".snapshots").hidden = !run.steps.length;
+  card.slider.max = Math.max(run.steps.length - 1, 0);
+  const kept = run.steps.indexOf(step);
+  card.slider.value = card.newest.checked || kept < 0 ? card.slider.max : kept;
+  if (run.steps.length) move(card);
+  panels(card, run);
+  log(card);
+}
+
+async function look() {
+  const lost = document.getElementById("lost");
+  if (!document.hidden) {
+    try {
+      const answer = await fetch("runs");
+      if (!answer.ok) throw new Error();
+      const runs = await answer.json();
+      runs.forEach((run, i) => { cards[i] ??= make(i); update(cards[i], run); });
+      lost.hidden = true;
+    } catch { lost.hidden = false; }
+  }
+  setTimeout(look, 2000);
+}
+look();

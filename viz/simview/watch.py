@@ -1,0 +1,267 @@
+"""A page on loopback that shows runs while they go on, and afterwards. It reads the files alone, and draws only what is looked at."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import secrets
+import socket
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+
+from simview.errors import NotFoundError, SimviewError, folder_of
+from simview.figure import heading, spread, table_panels
+from simview.movie import Screen
+from simview.pictures import Look, pictures
+from simview.progress import fraction, words
+from simview.runs import Run
+from simview.runs import open as open_run
+from simview.style import SETTINGS
+from simview.sweeps import is_sweep
+
+_KEPT = 64 << 20  # bytes of pictures that are kept
+_LOG = 1 << 16  # bytes of the log's end
+_NICE = 19  # the run goes before the pictures
+_PAGE = {"": ("watch.html", "text/html"), "watch.js": ("watch.js", "text/javascript"), "watch.css": ("watch.css", "text/css")}
+
+
+def _state(status: dict[str, Any]) -> str:
+    """The state of a run; `died` where its process is not there any more."""
+    state = str(status.get("state", "begins"))
+    pid = status.get("pid")
+    if state == "running" and isinstance(pid, int) and status.get("host") == socket.gethostname():
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return "died"
+        except OSError:
+            pass
+    return state
+
+
+class _Watched:
+    """One run: what the page says of it, and its pictures as PNG. Called under the lock of `Watch`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._run: Run | None = None
+        self._screen: tuple[str, Screen] | None = None
+
+    def run(self) -> Run:
+        folder_of(self.path)
+        if self._run is None:
+            self._run = open_run(self.path)
+        return self._run.refresh()
+
+    def about(self) -> dict[str, Any]:
+        """What the page shows but for pictures; a fault becomes a line of it."""
+        told: dict[str, Any] = {"title": self.path.name, "state": "gone", "about": "", "fraction": 0, "steps": [], "times": [],
+                                "unit": "", "of": "", "panels": [], "tables": "", "fault": "", "eta": 0}  # fmt: skip
+        try:
+            run = self.run()
+            status = run.status
+            told["state"] = _state(status)
+            told["fraction"] = 1 if told["state"] == "done" else fraction(status)
+            eta = status.get("eta") if told["state"] == "running" else 0
+            told["about"] = words({**status, "eta": None}) if status else ""
+            told["eta"] = eta if isinstance(eta, (int, float)) else 0
+            told["fault"] = str(status.get("message", "")) if told["state"] in ("failed", "stopped") else ""
+            told["title"] = f"{heading(run)} ({self.path.name})"
+            told["steps"] = [int(step) for step in run.steps]
+            told["times"] = [None if math.isnan(at) else float(at) for at in run.times]
+            told["unit"] = f" {run.units.text((0, 0, 1))}" if run.units.names else ""
+            told["of"] = self._limits(run)
+            told["panels"] = list(table_panels(run))
+            with suppress(OSError):
+                about = (run.path / "tables.h5").stat()
+                told["tables"] = f"{about.st_ino}.{about.st_mtime_ns}"
+        except SimviewError as error:
+            told["fault"] = str(error)
+            if not self.path.is_dir():
+                told["state"], self._run, self._screen = "gone", None, None
+        return told
+
+    @staticmethod
+    def _limits(run: Run) -> str:
+        """Names the limits and colours of all pictures: they are made anew when there are twice as many snapshots."""
+        last = int(run.steps[-1]) if _state(run.status) != "running" and len(run) else 0
+        return f"{len(run).bit_length()}.{last}"
+
+    def picture(self, step: int) -> bytes:
+        """A snapshot, with the limits and colours of all of the run, as a frame of a film has them."""
+        run = self.run()
+        snapshot, key = run.at_step(step), self._limits(run)
+        if self._screen is None or self._screen[0] != key:
+            shown = pictures(spread(run, 5), Look(pixels=500), run[:] if len(run) <= 2000 else ())
+            self._screen = key, Screen(shown, heading(run), 120, run[-1])
+        frame = self._screen[1].frame(snapshot)
+        if frame is None:
+            raise NotFoundError(f"{snapshot.path}: the run has taken it away")
+        return _png(frame)
+
+    def panel(self, name: str) -> bytes:
+        """One panel of a table."""
+        import matplotlib
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        run = self.run()
+        found = table_panels(run)
+        if name not in found:
+            raise NotFoundError(f"{run.path}: no panel of that name")
+        with matplotlib.rc_context(SETTINGS):
+            figure = Figure(figsize=(4.4, 2.6), dpi=140)
+            canvas: Any = FigureCanvasAgg(figure)
+            found[name](figure.add_subplot())
+            canvas.draw()
+            return _png(np.asarray(canvas.buffer_rgba())[..., :3])
+
+    def log(self) -> bytes:
+        """The end of run.log."""
+        try:
+            with (self.path / "run.log").open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG))
+                return file.read()
+        except OSError as error:
+            raise NotFoundError(f"{self.path / 'run.log'}: {error.strerror}") from None
+
+
+def _png(frame: Any) -> bytes:
+    from PIL import Image
+
+    out = io.BytesIO()
+    Image.fromarray(frame).save(out, "PNG", compress_level=1)
+    return out.getvalue()
+
+
+class Watch:
+    """Answers the page's questions about some runs; a run goes by its number, so that no path comes from outside."""
+
+    def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
+        self.runs: list[_Watched] = []
+        for path in map(Path, paths):
+            if is_sweep(path):
+                self.runs += [_Watched(part) for part in sorted(path.glob("run_*")) if part.is_dir()]
+            else:
+                open_run(path)
+                self.runs.append(_Watched(path))
+        if not self.runs:
+            raise NotFoundError("no run to watch yet")
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+
+    def answer(self, name: str, query: dict[str, str]) -> tuple[str, bytes]:
+        """The type and the bytes of one answer.
+
+        Raises
+        ------
+        NotFoundError
+            There is nothing of that name.
+        SimviewError
+            A file is damaged.
+        """
+        if name in _PAGE:
+            file, kind = _PAGE[name]
+            return f"{kind}; charset=utf-8", (files("simview") / file).read_bytes()
+        with self._lock:
+            if name == "runs":
+                return "application/json", json.dumps([watched.about() for watched in self.runs], allow_nan=False).encode()
+            number = query.get("run", "")
+            if name not in ("picture", "panel", "log") or not number.isdecimal() or int(number) >= len(self.runs):
+                raise NotFoundError("no such page")
+            watched = self.runs[int(number)]
+            if name == "log":
+                return "text/plain; charset=utf-8", watched.log()
+            step = query.get("step", "")
+            if name == "panel":
+                make = partial(watched.panel, query.get("name", ""))
+            elif step.isdecimal():
+                make = partial(watched.picture, int(step))
+            else:
+                raise NotFoundError("no such page")
+            return "image/png", self._keep(f"{name}/{number}/{step}/{query.get('name')}/{query.get('of')}", make)
+
+    def _keep(self, key: str, make: Callable[[], bytes]) -> bytes:
+        """A picture made once; those unused for the longest time go first."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        else:
+            self._kept[key] = make()
+            while len(self._kept) > 1 and sum(map(len, self._kept.values())) > _KEPT:
+                self._kept.popitem(last=False)
+        return self._kept[key]
+
+
+def serve(watch: Watch, port: int = 0) -> tuple[ThreadingHTTPServer, str]:
+    """A server on 127.0.0.1 that has not begun to answer, and its link, which holds a secret token.
+
+    Raises
+    ------
+    SimviewError
+        The port is taken.
+    """
+    token = secrets.token_urlsafe(24)
+
+    class Handler(BaseHTTPRequestHandler):
+        server_version, sys_version, protocol_version = "simview", "", "HTTP/1.1"
+
+        def do_GET(self) -> None:  # noqa: N802
+            self.reply(True)
+
+        def do_HEAD(self) -> None:  # noqa: N802
+            self.reply(False)
+
+        def reply(self, body: bool) -> None:
+            try:
+                asked = urlsplit(self.path)
+                _, given, name = [*asked.path.split("/", 2), "", ""][:3]
+                query = {key: values[0] for key, values in parse_qs(asked.query).items()}
+                if not secrets.compare_digest(given.encode(), token.encode()) or asked.path.count("/") < 2:
+                    code, kind, text = 403, "text/plain", b"the link's token is missing\n"
+                else:
+                    code, (kind, text) = 200, watch.answer(name, query)
+            except NotFoundError as error:
+                code, kind, text = 404, "text/plain; charset=utf-8", str(error).encode()
+            except (SimviewError, ValueError) as error:
+                code, kind, text = 503, "text/plain; charset=utf-8", str(error).encode()
+            self.send_response(code)
+            for header, value in (("Content-Type", kind), ("Content-Length", str(len(text))), ("Cache-Control", "no-store"),
+                                  ("Referrer-Policy", "no-referrer"), ("X-Content-Type-Options", "nosniff"),
+                                  ("Content-Security-Policy", "default-src 'self'; img-src 'self' blob: data:")):  # fmt: skip
+                self.send_header(header, value)
+            self.end_headers()
+            if body:
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    self.wfile.write(text)
+
+        def log_message(self, *_: Any) -> None:
+            """Says nothing."""
+
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    except OSError as error:
+        raise SimviewError(f"port {port}: {error.strerror}; --port chooses another one") from None
+    server.daemon_threads = True
+    return server, f"http://127.0.0.1:{server.server_port}/{token}/"
+
+
+def watch(paths: Sequence[str], port: int = 0, say: Callable[[str], None] = print) -> None:
+    """Shows runs and sweeps on a page until Ctrl-C. The process has the lowest priority."""
+    server, link = serve(Watch(paths), port)
+    with suppress(OSError, AttributeError):
+        os.nice(_NICE)
+    say(f"{link}\n(Ctrl-C ends; from another machine first: ssh -N -L {server.server_port}:127.0.0.1:{server.server_port} {socket.gethostname()})")
+    with server:
+        server.serve_forever()

@@ -133,7 +133,8 @@ sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *num
   sim_status status = fluid_walls_create(p, numbers, setup->threads, &m.walls);
   if (status == SIM_OK) status = fluid_check_probes(p, &m.walls);
   if (status == SIM_OK) fluid_tell_walls(p, numbers, &m.walls);
-  if (status == SIM_OK && p->initial) status = grid_over_rows(&m.grid, setup->threads, fill_rows, &f);
+  if (status == SIM_OK && p->initial)
+    status = grid_over_rows(&m.grid, grid_all_rows(&m.grid), setup->threads, fill_rows, &f);
   fluid_walls_destroy(&m.walls);
   return status;
 }

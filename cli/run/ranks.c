@@ -185,7 +185,8 @@ void cli_ranks_text(char *out, size_t capacity) {
 static void let_line_pass(void) {
   const cli_launcher launcher = cli_launcher_find();
   const struct timespec moment = {.tv_nsec = 300000000}, longer = {.tv_sec = 2};
-  if (launcher.size > 1) (void)nanosleep(cli_terminal_muted() ? &longer : &moment, NULL);
+  const bool open = launcher.family && strcmp(launcher.family, "openmpi") == 0;
+  if (open && launcher.size > 1) (void)nanosleep(cli_terminal_muted() ? &longer : &moment, NULL);
 }
 
 void cli_ranks_leave(int code) {

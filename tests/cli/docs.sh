@@ -141,7 +141,7 @@ else
     ran=$((ran + 1))
   done
   for file in blocks/*.sh; do
-    if ! draws "$file"; then continue; fi
+    if ! draws "$file" || [ -f "${file%.sh}.about" ]; then continue; fi
     shell_block "$file"
     ran=$((ran + 1))
   done

@@ -70,6 +70,7 @@ MEANINGS = {
     64: "usage", 65: "bad scenario", 66: "no such file", 69: "no usable device", 70: "internal error", 71: "out of memory",
     73: "cannot create, or the folder is in use", 74: "I/O", 75: "stopped early, checkpoint saved: continue with sim resume",
     77: "permission", 78: "checkpoint not compatible", 80: "diverged (NaN, energy)", 81: "device failed", 82: "a rank was lost",
+    83: "sim verify or sim doctor has found faults",
 }  # fmt: skip
 """Exit codes of sim, as `sim --help` lists them."""
 

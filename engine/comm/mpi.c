@@ -51,8 +51,9 @@ typedef struct world {
   uint64_t word, *words;                       /* words[size] */
   sim_mpi_request *word_sends, *word_receives; /* [size] */
   /* failures */
-  atomic_int failed; /* one is in `first` */
-  bool given_up;     /* that is this rank, as another one says; written before `failed` */
+  atomic_int failed;   /* one is in `first` */
+  atomic_bool follows; /* this rank fails because another one has: it tells nothing of its own */
+  bool given_up;       /* that is this rank, as another one says; written before `failed` */
   failure first, arriving, own;
   sim_mpi_request failure_receive, *failure_sends; /* [size] */
   /* the watching thread */
@@ -130,6 +131,7 @@ static failure noted_failure(void) {
 static sim_status check_failure(void) {
   if (!atomic_load(&all.failed)) return SIM_OK;
   const failure f = noted_failure();
+  if (f.rank != all.rank) atomic_store(&all.follows, true);
   if (f.rank == all.rank && !all.given_up) return sim_fail((sim_status)f.status, "%s", f.message);
   return sim_fail((sim_status)f.status, "rank %d on %s: %s", f.rank, all.members[f.rank].host, f.message);
 }
@@ -164,7 +166,7 @@ static void tell(int rank, int dead, sim_status status, int patience, const char
 }
 
 static void abandon(const sim_comm *comm, sim_status status, const char *message) {
-  tell(comm->rank, -1, status, SIM_MPI_PATIENCE, message);
+  if (!atomic_load(&all.follows)) tell(comm->rank, -1, status, SIM_MPI_PATIENCE, message);
 }
 
 /* ---- exchange ---- */

@@ -181,7 +181,7 @@ static sim_status kick(const nbody_run *run, motion *bodies, double t, double dt
     if (rest2 > most_pull * most_pull * kepler * kepler * r2 && !w->warned) warn_of_encounter(run, i, t);
   }
   for (int c = 0; c < 3; c++) nbody_add(&bodies[0].v[c], &bodies[0].v_low[c], dt * centre[c]);
-  return isfinite(sum) ? SIM_OK : nbody_few_diverged(run, t, dt);
+  return isfinite(sum) ? SIM_OK : nbody_few_diverged(run, t);
 }
 
 /* ---- steps of the run ---- */

@@ -306,6 +306,25 @@ static void test_map(void **state) {
   }
 }
 
+/* A test particle inside of a planet's orbit moves as one with next to no mass: as the limit of Jacobi coordinates. The
+ * mass of 1e-15 changes the motion by as much, times some 10^3 over 12 orbits. */
+static void test_map_of_inner_particle(void **state) {
+  (void)state;
+  double x[2][3];
+  for (int k = 0; k < 2; k++) {
+    planets p = make_planets();
+    p.body[2].mass = k == 0 ? 0 : 1e-15;
+    p.body[1].mass = 1e-2;
+    driver d = with_planets(&p, NBODY_WHFAST, 0.05, 75);
+    driver_create(&d);
+    driver_run(&d);
+    for (int c = 0; c < 3; c++) x[k][c] = driver_get(&d, "position", c, 2);
+    driver_destroy(&d);
+  }
+  for (int c = 0; c < 3; c++)
+    if (!(fabs(x[0][c] - x[1][c]) < 1e-11)) fail_msg("%g", x[0][c] - x[1][c]);
+}
+
 /* One body about another is Kepler's motion, whatever the step; its angular momentum stays to rounding. */
 static void test_map_of_two(void **state) {
   (void)state;
@@ -642,6 +661,7 @@ int main(void) {
       cmocka_unit_test(test_pythagorean),
       cmocka_unit_test(test_map),
       cmocka_unit_test(test_map_of_two),
+      cmocka_unit_test(test_map_of_inner_particle),
       cmocka_unit_test(test_group),
       cmocka_unit_test(test_velocity),
       cmocka_unit_test(test_same_bits),

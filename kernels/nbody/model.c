@@ -117,8 +117,9 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
   if (run->expansion.given)
     values[NBODY_COLUMN_ERROR] = layzer_irvine_error(run, a, kinetic, potential);
   else {
-    /* In a box the zero of the potential is arbitrary, and that of the total too. */
-    const double scale = run->box > 0 ? kinetic + fabs(potential) : fabs(initial);
+    /* In a box the zero of the potential is arbitrary, and that of the total too. Events may take nearly all energy. */
+    const double at_start = initial + run->events[NBODY_EVENT_ENERGY];
+    const double scale = run->box > 0 ? kinetic + fabs(potential) : fabs(at_start);
     values[NBODY_COLUMN_ERROR] = run->laws.time_dependent ? NAN : (total - initial) / (scale > 0 ? scale : 1);
   }
   values[NBODY_COLUMN_VIRIAL_RATIO] = potential != 0 && run->box == 0 ? 2 * kinetic / fabs(potential) : NAN;
@@ -437,7 +438,8 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   run->options.crowd = run->crowd;
   SIM_TRY(nbody_create_forces(run));
   warn_of_crowd(&run->options, setup->backend->kind, run->choice.method);
-  keep_method(&run->options, &run->choice, run->controller);
+  if (setup->saved == NULL || !run->encounters) /* after an event that of the bodies at the start stays */
+    keep_method(&run->options, &run->choice, run->controller);
   SIM_TRY(nbody_create_spectrum(run, p, setup));
   nbody_find_orbits(run, p);
   if (run->few != NULL) SIM_TRY(run->few->create(run));

@@ -234,6 +234,6 @@ void nbody_observe_events(const nbody_run *run, double *values) {
                                            any ? e[NBODY_EVENT_BODY] : NAN,
                                            any && e[NBODY_EVENT_OTHER] >= 0 ? e[NBODY_EVENT_OTHER] : NAN,
                                            any ? e[NBODY_EVENT_SPEED] : NAN,
-                                           e[NBODY_EVENT_ENERGY]};
+                                           run->laws.potential_known ? e[NBODY_EVENT_ENERGY] : NAN};
   memcpy(values, row, sizeof row);
 }

@@ -189,6 +189,22 @@ static void test_zero_acceleration(void **state) {
   }
 }
 
+/* A body at the origin that drag stops within a 10000th of the run: a first step as long as the run gives no
+ * polynomial. It comes as far as v / 0.5, to rounding in each of some hundred steps. */
+static void test_first_step(void **state) {
+  (void)state;
+  driver d = driver_make(here(), NBODY_IAS15, NAN, 20000, 0);
+  nbody_body only = body(1, 0, 0, 1, 2);
+  driver_add(&d, &nbody_body_schema, &only);
+  driver_law(&d, "external", "drag");
+  driver_create(&d);
+  driver_run(&d);
+  assert_true(fabs(driver_get(&d, "position", 0, 0) - 2) < 1e-13);
+  assert_true(fabs(driver_get(&d, "position", 1, 0) - 4) < 2e-13);
+  driver_destroy(&d);
+  driver_forget(&d);
+}
+
 /* A flyby of e = 2 turns the velocity by 2 asin(1/e): from and to a distance of 1e4 pericentres, where the velocity is
  * along the asymptote but for p/r = 3e-4. Beside the place of the elements then: a rounding of 1e-16 of the velocity
  * moves the pericentre by 1e-12, which turns the orbit by as much and ends 1e-8 away; ten times that. */
@@ -650,7 +666,7 @@ static void check_restart(int n, double t_end, int times) {
   driver_run(&d);
   driver_digest(&d, expected);
   const int64_t steps = d.clock.step;
-  assert_true(driver_value(&d, "events", "mergers") >= 3 && driver_value(&d, "events", "escapers") == (t_end > 3));
+  assert_true(driver_value(&d, "events", "mergers") >= 3 && driver_value(&d, "events", "escapers") == 1);
   assert_true(fabs(driver_value(&d, "energy", "error")) < 1e-13);
   driver_destroy(&d);
   for (int64_t at = 0; at < steps; at += 1 + steps / times) {
@@ -684,6 +700,7 @@ int main(void) {
       cmocka_unit_test(test_order),
       cmocka_unit_test(test_eccentric),
       cmocka_unit_test(test_zero_acceleration),
+      cmocka_unit_test(test_first_step),
       cmocka_unit_test(test_flyby),
       cmocka_unit_test(test_pythagorean),
       cmocka_unit_test(test_map),

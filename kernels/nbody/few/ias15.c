@@ -67,6 +67,7 @@ typedef struct nbody_few_work {
   void *memory;
   nbody_event event; /* at `next`, which has all bodies still */
   double rejected, unconverged;
+  bool warned; /* of a force that no step looks for */
 } work;
 
 static double numbers(double n) { return CLOCKS + BLOCKS * 3 * n; }
@@ -209,8 +210,8 @@ static void land(const work *w, double h, const double *b, double *x, double *v,
 /* Step that the polynomial of a step of length h asks for: (7! eta)^(1/7) times the shortest time in which the motion
  * of a body changes, (2 a^2 / (j^2 + a s))^(1/2) with jerk, snap and crackle at the end of the step, or, where the
  * acceleration passes through zero, Aarseth's ((a s + j^2) / (j c + s^2))^(1/2), which is the longer one there (S. J.
- * Aarseth, in Multiple Time Scales (1985) 377). A body whose acceleration is no more than rounding, against the largest
- * one or against its place, does not count. NaN: a force is not finite. */
+ * Aarseth, in Multiple Time Scales (1985) 377). A body does not count whose acceleration is rounding: no more than that
+ * of the largest one or of its place, and no polynomial. NaN: a force is not finite. */
 static double choose_step(const nbody_run *run, const work *w, double h) {
   static const double negligible = 1e-10; /* leaves 6 digits for the derivatives of what counts */
   const int64_t m = w->m, n = run->n;
@@ -222,7 +223,7 @@ static double choose_step(const nbody_run *run, const work *w, double h) {
   const double rounding = DBL_EPSILON * greatest(block(w, w->now, X), m) / (h * h);
   const double counts = fmax(negligible * most, rounding);
   for (int64_t i = 0; i < n; i++) {
-    double a2 = 0, j2 = 0, s2 = 0, c2 = 0, largest = 0;
+    double a2 = 0, j2 = 0, s2 = 0, c2 = 0, largest = 0, last = 0;
     for (int64_t c = i; c < m; c += n) {
       double a = w->a0[c], jerk = 0, snap = 0, crackle = 0;
       for (int k = 0; k < DEGREE; k++) {
@@ -236,9 +237,10 @@ static double choose_step(const nbody_run *run, const work *w, double h) {
       s2 += snap * snap;
       c2 += crackle * crackle;
       largest = fmax(largest, fmax(fabs(a), fabs(w->a0[c])));
+      last = fmax(last, fabs(b[(DEGREE - 1) * m + c]));
       if (isnan(a)) return NAN;
     }
-    if (largest <= counts) continue;
+    if (largest <= counts && !(last < 1e-6 * largest)) continue;
     const double as = sqrt(a2 * s2), change2 = j2 + as, next2 = sqrt(j2 * c2) + s2;
     if (change2 == 0) continue; /* a constant force */
     least = fmin(least, fmax(2 * a2 / change2, next2 > 0 ? change2 / next2 : 0));
@@ -301,6 +303,13 @@ static sim_status proceed(nbody_run *run) {
     stretch(block(w, w->now, E), m, wanted / h);
     h = w->now[STEP] = wanted;
   }
+  if (adaptive && isinf(wanted) && run->laws.time_dependent && isnan(run->integrate.dt_max) && !w->warned) {
+    w->warned = true;
+    sim_log(SIM_LOG_WARN,
+            "ias15: at t = %.9g no force limits the step, so that one that external begins later may be missed: set "
+            "integrate.dt_max",
+            w->now[TIME]);
+  }
   if (isnan(wanted)) return nbody_few_diverged(run, w->now[TIME]);
   w->event = (nbody_event){-1, -1, INFINITY};
   if (run->encounters) {
@@ -327,28 +336,37 @@ static sim_status proceed(nbody_run *run) {
 
 /* ---- steps of the run ---- */
 
-/* A first step that is short enough for any motion: a hundredth of the shortest time in which a body at rest comes as
- * far as its nearest neighbour, or the origin where it has none. Longer ones follow at once. */
-static double first_step(const nbody_run *run) {
+/* A first step at the time t that is short enough for any motion: a hundredth of the shortest time in which a body at
+ * rest comes as far as its nearest neighbour, or the origin where it has none, in which a body comes there with the
+ * velocity between them, or in which the acceleration makes its velocity, and a thousandth of t_end. Longer ones follow
+ * at once. */
+static double first_step(const nbody_run *run, double t) {
   const int64_t n = run->n;
-  const double *x = run->position.data, *a = run->acceleration.data;
-  double least = INFINITY;
+  const double *x = run->position.data, *v = run->velocity.data, *a = run->acceleration.data;
+  double least = 0.1 * run->integrate.t_end;
   for (int64_t i = 0; i < n; i++) {
-    double nearest = INFINITY, a2 = 0, from_origin = 0;
+    double nearest = INFINITY, meeting = INFINITY, a2 = 0, v2 = 0, from_origin = 0;
     for (int64_t c = i; c < 3 * n; c += n) {
       a2 += a[c] * a[c];
+      v2 += v[c] * v[c];
       from_origin += x[c] * x[c];
     }
     for (int64_t j = 0; j < n; j++) {
-      const double dx = x[j] - x[i], dy = x[n + j] - x[n + i], dz = x[2 * n + j] - x[2 * n + i];
-      if (j != i) nearest = fmin(nearest, dx * dx + dy * dy + dz * dz);
+      double r2 = 0, speed2 = 0;
+      for (int64_t c = 0; c < 3 * n; c += n) {
+        r2 += (x[c + j] - x[c + i]) * (x[c + j] - x[c + i]);
+        speed2 += (v[c + j] - v[c + i]) * (v[c + j] - v[c + i]);
+      }
+      if (j != i) nearest = fmin(nearest, r2);
+      if (j != i && r2 > 0 && speed2 > 0) meeting = fmin(meeting, r2 / speed2);
     }
     if (isinf(nearest)) nearest = from_origin;
-    if (a2 > 0 && nearest > 0) least = fmin(least, sqrt(nearest / a2));
+    least = fmin(least, sqrt(meeting));
+    if (a2 > 0 && nearest > 0) least = fmin(least, sqrt(sqrt(nearest / a2)));
+    if (a2 > 0 && v2 > 0) least = fmin(least, sqrt(v2 / a2));
   }
-  double h = fmin(0.01 * sqrt(least), run->integrate.t_end);
-  if (!isnan(run->integrate.dt_max)) h = fmin(h, run->integrate.dt_max);
-  return h;
+  const double h = fmax(0.01 * least, 1e-12 * fmax(t, 1e-3 * run->integrate.t_end)); /* long enough for the clock */
+  return isnan(run->integrate.dt_max) ? h : fmin(h, run->integrate.dt_max);
 }
 
 static sim_status begin(nbody_run *run, const sim_clock *saved) {
@@ -357,7 +375,7 @@ static sim_status begin(nbody_run *run, const sim_clock *saved) {
   if (saved == NULL) {
     memcpy(block(w, w->now, X), run->position.data, size);
     memcpy(block(w, w->now, V), run->velocity.data, size);
-    w->now[STEP] = isnan(run->integrate.dt) ? first_step(run) : run->integrate.dt;
+    w->now[STEP] = isnan(run->integrate.dt) ? first_step(run, w->now[TIME]) : run->integrate.dt;
     w->now[FRESH] = 1;
     return proceed(run);
   }
@@ -406,7 +424,7 @@ static sim_status apply_event(nbody_run *run) {
   memcpy(w->now, clocks, sizeof clocks);
   memcpy(block(w, w->now, X), run->position.data, (size_t)w->m * sizeof(double));
   memcpy(block(w, w->now, V), run->velocity.data, (size_t)w->m * sizeof(double));
-  w->now[STEP] = isnan(run->integrate.dt) ? first_step(run) : run->integrate.dt;
+  w->now[STEP] = isnan(run->integrate.dt) ? first_step(run, w->now[TIME]) : run->integrate.dt;
   return SIM_OK;
 }
 

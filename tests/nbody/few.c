@@ -190,7 +190,8 @@ static void test_zero_acceleration(void **state) {
 }
 
 /* A body at the origin that drag stops within a 10000th of the run: a first step as long as the run gives no
- * polynomial. It comes as far as v / 0.5, to rounding in each of some hundred steps. */
+ * polynomial, and later ones grow until their iteration would not converge. It comes as far as v / 0.5, to a rounding
+ * of 2e-16 or 4e-16 in each of some 4000 steps. */
 static void test_first_step(void **state) {
   (void)state;
   driver d = driver_make(here(), NBODY_IAS15, NAN, 20000, 0);
@@ -199,8 +200,8 @@ static void test_first_step(void **state) {
   driver_law(&d, "external", "drag");
   driver_create(&d);
   driver_run(&d);
-  assert_true(fabs(driver_get(&d, "position", 0, 0) - 2) < 1e-13);
-  assert_true(fabs(driver_get(&d, "position", 1, 0) - 4) < 2e-13);
+  assert_true(fabs(driver_get(&d, "position", 0, 0) - 2) < 1e-12);
+  assert_true(fabs(driver_get(&d, "position", 1, 0) - 4) < 2e-12);
   driver_destroy(&d);
   driver_forget(&d);
 }

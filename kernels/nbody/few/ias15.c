@@ -160,8 +160,9 @@ static double greatest(const double *x, int64_t m) {
 }
 
 /* The polynomial of a step of length h from `now`, from a prediction in b: until b_6 changes by less than the rounding
- * of the acceleration, or no longer less than before. */
-static void iterate(nbody_run *run, double h, double *b) {
+ * of the acceleration, or no longer less than before. False where the rounds do not end there, or end far from it: the
+ * step is too long. */
+static bool iterate(nbody_run *run, double h, double *b) {
   work *w = run->few_work;
   const radau *r = &w->radau;
   const int64_t m = w->m;
@@ -172,6 +173,7 @@ static void iterate(nbody_run *run, double h, double *b) {
       for (int j = DEGREE - 1; j >= k; j--) sum += r->to_newton[j][k] * b[j * m + i];
       w->g[k * m + i] = sum;
     }
+  const double place = DBL_EPSILON * greatest(block(w, w->now, X), m) / (h * h); /* moves by rounding alone */
   double before = INFINITY;
   for (int round = 0; round < ITERATIONS; round++) {
     double change = 0;
@@ -180,16 +182,20 @@ static void iterate(nbody_run *run, double h, double *b) {
       run->ops->force(run->work, t + h * node[k]);
       change = correct_at(r, k, m, a, w->a0, w->g, b);
     }
-    change /= greatest(a, m);
-    if (!(change > 1e-16) || (round > 1 && change >= before)) return;
+    const double size = greatest(a, m);
+    if (!(change > 1e-16 * size)) return true;
+    if (round > 1 && change >= before) return change < 1e-6 * size || change <= place;
     before = change;
   }
+  return before <= place;
+}
+
+static void warn_of_long_step(work *w) {
   if (w->unconverged++ > 0) return;
-  sim_log(
-      SIM_LOG_WARN,
-      "ias15: at t = %.9g the forces of a step of %.3g do not converge in %d rounds, so that its error is larger than "
-      "rounding: take a shorter integrate.dt or a smaller eta",
-      t, h, ITERATIONS);
+  sim_log(SIM_LOG_WARN,
+          "ias15: at t = %.9g the forces of a step of %.3g do not converge, so that its error is larger than rounding: "
+          "take a shorter integrate.dt",
+          w->now[TIME], w->now[STEP]);
 }
 
 /* Position and velocity at the end of a step of length h from `now`. */
@@ -220,6 +226,7 @@ static double choose_step(const nbody_run *run, const work *w, double h) {
   for (int64_t c = 0; c < m; c++) most = fmax(most, fabs(w->a0[c]));
   most = fmax(most, greatest(run->acceleration.data, m)); /* of the last node */
   if (!isfinite(most)) return NAN;
+  const double unit = most > 0 ? 1 / most : 0; /* against underflow of squares */
   const double rounding = DBL_EPSILON * greatest(block(w, w->now, X), m) / (h * h);
   const double counts = fmax(negligible * most, rounding);
   for (int64_t i = 0; i < n; i++) {
@@ -232,10 +239,10 @@ static double choose_step(const nbody_run *run, const work *w, double h) {
         snap += (k + 1) * k * b[k * m + c];
         crackle += (k + 1) * k * (k - 1) * b[k * m + c];
       }
-      a2 += a * a;
-      j2 += jerk * jerk;
-      s2 += snap * snap;
-      c2 += crackle * crackle;
+      a2 += pow(a * unit, 2);
+      j2 += pow(jerk * unit, 2);
+      s2 += pow(snap * unit, 2);
+      c2 += pow(crackle * unit, 2);
       largest = fmax(largest, fmax(fabs(a), fabs(w->a0[c])));
       last = fmax(last, fabs(b[(DEGREE - 1) * m + c]));
       if (isnan(a)) return NAN;
@@ -295,8 +302,9 @@ static sim_status proceed(nbody_run *run) {
           "than any step follows, as that of bodies that meet without softening",
           h, w->now[TIME]);
     memcpy(w->b, block(w, w->now, B), DEGREE * size);
-    iterate(run, h, w->b);
-    wanted = choose_step(run, w, h);
+    const bool converged = iterate(run, h, w->b);
+    if (!converged && !adaptive) warn_of_long_step(w);
+    wanted = !converged && adaptive ? safety * safety * h : choose_step(run, w, h);
     if (!adaptive || wanted >= safety * h) break;
     w->rejected++;
     stretch(block(w, w->now, B), m, wanted / h);
@@ -319,7 +327,7 @@ static sim_status proceed(nbody_run *run) {
   if (w->event.first >= 0 && w->event.part < 1) { /* the step ends where bodies touch */
     h *= w->event.part;
     stretch(w->b, m, w->event.part);
-    iterate(run, h, w->b);
+    (void)iterate(run, h, w->b);
   }
   w->length = h;
   memcpy(w->next, w->now, (CLOCKS + 4 * (size_t)m) * sizeof(double));
@@ -397,7 +405,7 @@ static sim_status show(nbody_run *run, double t) {
     const double h = (t - w->now[TIME]) - w->now[TIME_LOW];
     memcpy(w->shorter, w->b, DEGREE * size);
     stretch(w->shorter, m, h / w->length);
-    iterate(run, h, w->shorter);
+    (void)iterate(run, h, w->shorter);
     x = w->g; /* free again: room for x, v and their low parts */
     memcpy(x, block(w, w->now, X), 4 * size);
     land(w, h, w->shorter, x, x + m, x + 2 * m, x + 3 * m);

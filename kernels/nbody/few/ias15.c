@@ -226,7 +226,7 @@ static double choose_step(const nbody_run *run, const work *w, double h) {
   for (int64_t c = 0; c < m; c++) most = fmax(most, fabs(w->a0[c]));
   most = fmax(most, greatest(run->acceleration.data, m)); /* of the last node */
   if (!isfinite(most)) return NAN;
-  const double unit = most > 0 ? 1 / most : 0; /* against underflow of squares */
+  const double unit = most > 0 ? most : 1; /* against underflow of squares */
   const double rounding = DBL_EPSILON * greatest(block(w, w->now, X), m) / (h * h);
   const double counts = fmax(negligible * most, rounding);
   for (int64_t i = 0; i < n; i++) {
@@ -239,10 +239,10 @@ static double choose_step(const nbody_run *run, const work *w, double h) {
         snap += (k + 1) * k * b[k * m + c];
         crackle += (k + 1) * k * (k - 1) * b[k * m + c];
       }
-      a2 += pow(a * unit, 2);
-      j2 += pow(jerk * unit, 2);
-      s2 += pow(snap * unit, 2);
-      c2 += pow(crackle * unit, 2);
+      a2 += pow(a / unit, 2);
+      j2 += pow(jerk / unit, 2);
+      s2 += pow(snap / unit, 2);
+      c2 += pow(crackle / unit, 2);
       largest = fmax(largest, fmax(fabs(a), fabs(w->a0[c])));
       last = fmax(last, fabs(b[(DEGREE - 1) * m + c]));
       if (isnan(a)) return NAN;

@@ -410,10 +410,15 @@ sim_status nbody_create_forces(nbody_run *run) {
   return run->ops->create(&run->options, &state, run->forces, &run->work);
 }
 
-/* Bodies that overlap at the start would merge at once. */
-static sim_status check_overlap(const nbody_run *run) {
-  const nbody_event overlap = nbody_find_overlap(run);
+/* Bodies that overlap at the start would merge at once, and those beyond the radius of escape be taken out. */
+static sim_status check_encounters(const nbody_run *run) {
+  const nbody_event overlap = nbody_find_overlap(run), outside = nbody_find_outside(run);
   const uint64_t *id = run->id.data;
+  if (outside.first >= 0)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "bodies: %" PRIu64
+                    " (id, from 0) is farther than escape.radius = %.9g from the centre of mass at the start",
+                    id[outside.first], run->escape);
   if (overlap.first < 0) return SIM_OK;
   return sim_fail(SIM_ERR_SCENARIO,
                   "bodies: %" PRIu64 " and %" PRIu64
@@ -449,7 +454,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   run->ops->finish(run->work);
   SIM_TRY(nbody_check_solver(run, 0));
   SIM_TRY(nbody_check_force(run, &run->options));
-  SIM_TRY(check_overlap(run));
+  SIM_TRY(check_encounters(run));
   sim_startup("computing the energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
   SIM_TRY(nbody_watch_force_error(run, &(sim_clock){0}));

@@ -642,6 +642,23 @@ static void test_escape(void **state) {
   driver_destroy(&d);
 }
 
+/* A body without forces, whose steps grow without limit, is taken out where it leaves. The step of 2e3 or more, times
+ * 2^-53 and the 2^-60 of the halvings. */
+static void test_time_of_escape(void **state) {
+  (void)state;
+  driver d = driver_make(here(), NBODY_IAS15, NAN, 1000, 0);
+  nbody_body rest = body(1, 0, 0, 0, 0), fast = body(0, 0, 1, 1, 0);
+  rest.mass = 1e-12;
+  driver_add(&d, &nbody_body_schema, &rest);
+  driver_add(&d, &nbody_body_schema, &fast);
+  d.parameters.escape = (nbody_escape){true, 100};
+  driver_create(&d);
+  driver_run(&d);
+  assert_true(driver_value(&d, "events", "escapers") == 1);
+  assert_true(fabs(driver_value(&d, "events", "last_time") - sqrt(1e4 - 1)) < 1e-9);
+  driver_destroy(&d);
+}
+
 /* A ring of bodies of which several merge and one escapes, stopped and continued at any step. */
 static driver make_ring(int n, double t_end) {
   static nbody_body bodies[72];
@@ -715,6 +732,7 @@ int main(void) {
       cmocka_unit_test(test_last_merger),
       cmocka_unit_test(test_fast_body),
       cmocka_unit_test(test_escape),
+      cmocka_unit_test(test_time_of_escape),
       cmocka_unit_test(test_events_restart),
   };
   functions_load(lua);

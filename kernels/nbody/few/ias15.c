@@ -324,7 +324,7 @@ static sim_status proceed(nbody_run *run) {
     const nbody_path path = {run->n, h, block(w, w->now, X), block(w, w->now, V), w->a0, w->b};
     w->event = nbody_find_event(run, &path);
   }
-  if (w->event.first >= 0 && w->event.part < 1) { /* the step ends where bodies touch */
+  if (w->event.first >= 0 && w->event.part < 1) { /* the step ends there */
     h *= w->event.part;
     stretch(w->b, m, w->event.part);
     (void)iterate(run, h, w->b);
@@ -420,11 +420,13 @@ static sim_status show(nbody_run *run, double t) {
 /* Takes a body out of `now`, where the event at its time has happened, and begins anew. */
 static sim_status apply_event(nbody_run *run) {
   work *w = run->few_work;
-  const nbody_event none = {-1, -1, INFINITY};
   const double t = w->now[TIME];
   SIM_TRY(show(run, t));
-  for (nbody_event event = w->event; event.first >= 0; event = run->merge ? nbody_find_overlap(run) : none)
+  for (nbody_event event = w->event; event.first >= 0;) {
     SIM_TRY(nbody_apply_event(run, &event, t));
+    event = nbody_find_overlap(run); /* without merge none */
+    if (event.first < 0) event = nbody_find_outside(run);
+  }
   const double clocks[CLOCKS] = {[TIME] = t, [TIME_LOW] = w->now[TIME_LOW], [COUNT] = w->now[COUNT], [FRESH] = 1};
   w->m = 3 * run->n;
   run->kept.shape[0] = (int64_t)numbers((double)run->n);

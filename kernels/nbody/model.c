@@ -446,7 +446,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   if (setup->saved == NULL || !run->encounters) /* after an event that of the bodies at the start stays */
     keep_method(&run->options, &run->choice, run->controller);
   SIM_TRY(nbody_create_spectrum(run, p, setup));
-  nbody_find_orbits(run, p);
+  SIM_TRY(nbody_find_orbits(run, p));
   if (run->few != NULL) SIM_TRY(run->few->create(run));
   if (setup->saved != NULL) return run->few != NULL ? run->few->begin(run, &setup->saved->clock) : SIM_OK;
   sim_startup("computing the first force", 0, 0);

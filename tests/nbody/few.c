@@ -80,6 +80,8 @@ static void test_elements_of_circle(void **state) {
   assert_true(el.a == 1 && el.e == 0 && el.inc == 0 && el.node == 0 && el.peri == 0 && fabs(el.M - pi / 2) < 1e-15);
   nbody_elements_of(1, (double[]){0, 1, 0}, (double[]){1, 0, 0}, &el);
   assert_true(el.e == 0 && el.inc == 2 * asin(1) && fabs(el.M - 3 * pi / 2) < 1e-15); /* backwards */
+  nbody_elements_of(1, (double[]){0, 1, 0}, (double[]){-1 - 4e-15, 0, 0}, &el);
+  assert_true(el.e > 0 && el.peri == 0 && fabs(el.M - pi / 2) < 1e-13); /* rounding, not a pericentre */
   nbody_elements_of(1, (double[]){1, 0, 0}, (double[]){0.5, 0, 0}, &el);
   assert_true(isnan(el.inc) && isnan(el.M) && el.e == 1);
 }

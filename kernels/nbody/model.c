@@ -117,8 +117,9 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
   if (run->expansion.given)
     values[NBODY_COLUMN_ERROR] = layzer_irvine_error(run, a, kinetic, potential);
   else {
-    /* In a box the zero of the potential is arbitrary, and that of the total too. */
-    const double scale = run->box > 0 ? kinetic + fabs(potential) : fabs(initial);
+    /* In a box the zero of the potential is arbitrary, and that of the total too. Events may take nearly all energy. */
+    const double at_start = initial + run->events[NBODY_EVENT_ENERGY];
+    const double scale = run->box > 0 ? kinetic + fabs(potential) : fabs(at_start);
     values[NBODY_COLUMN_ERROR] = run->laws.time_dependent ? NAN : (total - initial) / (scale > 0 ? scale : 1);
   }
   values[NBODY_COLUMN_VIRIAL_RATIO] = potential != 0 && run->box == 0 ? 2 * kinetic / fabs(potential) : NAN;
@@ -409,10 +410,15 @@ sim_status nbody_create_forces(nbody_run *run) {
   return run->ops->create(&run->options, &state, run->forces, &run->work);
 }
 
-/* Bodies that overlap at the start would merge at once. */
-static sim_status check_overlap(const nbody_run *run) {
-  const nbody_event overlap = nbody_find_overlap(run);
+/* Bodies that overlap at the start would merge at once, and those beyond the radius of escape be taken out. */
+static sim_status check_encounters(const nbody_run *run) {
+  const nbody_event overlap = nbody_find_overlap(run), outside = nbody_find_outside(run);
   const uint64_t *id = run->id.data;
+  if (outside.first >= 0)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "bodies: %" PRIu64
+                    " (id, from 0) is farther than escape.radius = %.9g from the centre of mass at the start",
+                    id[outside.first], run->escape);
   if (overlap.first < 0) return SIM_OK;
   return sim_fail(SIM_ERR_SCENARIO,
                   "bodies: %" PRIu64 " and %" PRIu64
@@ -437,9 +443,10 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   run->options.crowd = run->crowd;
   SIM_TRY(nbody_create_forces(run));
   warn_of_crowd(&run->options, setup->backend->kind, run->choice.method);
-  keep_method(&run->options, &run->choice, run->controller);
+  if (setup->saved == NULL || !run->encounters) /* after an event that of the bodies at the start stays */
+    keep_method(&run->options, &run->choice, run->controller);
   SIM_TRY(nbody_create_spectrum(run, p, setup));
-  nbody_find_orbits(run, p);
+  SIM_TRY(nbody_find_orbits(run, p));
   if (run->few != NULL) SIM_TRY(run->few->create(run));
   if (setup->saved != NULL) return run->few != NULL ? run->few->begin(run, &setup->saved->clock) : SIM_OK;
   sim_startup("computing the first force", 0, 0);
@@ -447,7 +454,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   run->ops->finish(run->work);
   SIM_TRY(nbody_check_solver(run, 0));
   SIM_TRY(nbody_check_force(run, &run->options));
-  SIM_TRY(check_overlap(run));
+  SIM_TRY(check_encounters(run));
   sim_startup("computing the energy at the start", 0, 0);
   const nbody_sums *sums = sums_at(run, &(sim_clock){0});
   SIM_TRY(nbody_watch_force_error(run, &(sim_clock){0}));

@@ -72,16 +72,6 @@ static const sim_species *species_of(const nbody_run *run, const char *name) {
   return s;
 }
 
-void nbody_find_orbits(nbody_run *run, const nbody_parameters *p) {
-  const sim_item *items[NBODY_ORBITS_MAX];
-  if (p->orbits == NULL) return;
-  run->orbit_count = (int)nbody_orbits_list(p, items);
-  run->primary = (int)(species_of(run, p->orbits) - run->species);
-  for (int i = 0; i < run->orbit_count; i++)
-    run->orbit_species[i] =
-        (int)(species_of(run, ((const nbody_group_fields *)items[i]->data)->species) - run->species);
-}
-
 /* Value k of a state array, in host memory or on a device. */
 static sim_status value(const nbody_run *run, const sim_buffer *buffer, int64_t k, double *out) {
   float single;
@@ -89,6 +79,22 @@ static sim_status value(const nbody_run *run, const sim_buffer *buffer, int64_t 
   SIM_TRY(run->backend->copy(&single, (const float *)buffer->data + k, sizeof single));
   *out = single;
   return SIM_OK;
+}
+
+sim_status nbody_find_orbits(nbody_run *run, const nbody_parameters *p) {
+  const sim_item *items[NBODY_ORBITS_MAX];
+  if (p->orbits == NULL) return SIM_OK;
+  run->orbit_count = (int)nbody_orbits_list(p, items);
+  run->primary = (int)(species_of(run, p->orbits) - run->species);
+  for (int i = 0; i < run->orbit_count; i++)
+    run->orbit_species[i] =
+        (int)(species_of(run, ((const nbody_group_fields *)items[i]->data)->species) - run->species);
+  const sim_species *primary = &run->species[run->primary];
+  double mass = 0;
+  for (int64_t i = primary->first; i < primary->first + primary->count && !(mass > 0); i++)
+    SIM_TRY(value(run, &run->mass, i, &mass));
+  if (mass > 0 || primary->count == 0) return SIM_OK; /* it may have lost its bodies */
+  return sim_fail(SIM_ERR_SCENARIO, "orbits: expected a species with mass, got \"%s\" without", p->orbits);
 }
 
 static sim_status body_at(const nbody_run *run, int64_t i, double *mass, double x[3], double v[3]) {

@@ -158,8 +158,8 @@ sim_status nbody_create_spectrum(nbody_run *run, const nbody_parameters *p, cons
 double nbody_run_spectrum_bytes(const nbody_parameters *p, const sim_setup *setup, sim_dtype dtype, double n);
 /* A row of the table `spectrum` at scale factor a. */
 sim_status nbody_observe_spectrum(nbody_run *run, double a, double *values) SIM_MUST_CHECK;
-/* Finds the bodies of the table `orbits` in the state's arrays. */
-void nbody_find_orbits(nbody_run *run, const nbody_parameters *p);
+/* Finds the bodies of the table `orbits` in the state's arrays. SIM_ERR_SCENARIO where their primary has no mass. */
+sim_status nbody_find_orbits(nbody_run *run, const nbody_parameters *p) SIM_MUST_CHECK;
 /* A row of the table `orbits`. SIM_ERR_DEVICE. */
 sim_status nbody_observe_orbits(const nbody_run *run, double *values) SIM_MUST_CHECK;
 /* Measures run->force_error at the present state, after its force; warns once where it is above what was asked. Does

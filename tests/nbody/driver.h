@@ -6,7 +6,7 @@
 
 #define DRIVER_MEMBERS                                                                                                 \
   nbody_parameters parameters;                                                                                         \
-  sim_item items[16];
+  sim_item items[72];
 #include "tests/driver.inc"
 
 /* A backend and a precision that this build has. */

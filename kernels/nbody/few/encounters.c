@@ -10,6 +10,10 @@
 
 /* ---- along a step ---- */
 
+/* A step is cut into pieces in which the distance of two bodies has one minimum at most: it is a tenth of the time in
+ * which the motion changes. */
+enum { PIECES = 8, HALVINGS = 60 };
+
 typedef struct relative {
   double x[3], v[3];
 } relative;
@@ -35,11 +39,8 @@ static relative relative_at(const nbody_path *p, int64_t i, int64_t j, double s)
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/* First part of the step at which two bodies, apart at its start, are `touch` apart; INFINITY: never. The step is cut
- * into pieces in which their distance has one minimum at most: it is a tenth of the time in which the motion changes.
- */
+/* First part of the step at which two bodies, apart at its start, are `touch` apart; INFINITY: never. */
 static double first_touch(const nbody_path *p, int64_t i, int64_t j, double touch) {
-  enum { PIECES = 8, HALVINGS = 60 };
   relative before = relative_at(p, i, j, 0);
   for (int k = 1; k <= PIECES; k++) {
     double low = (k - 1.0) / PIECES, high = (double)k / PIECES;
@@ -93,31 +94,49 @@ static nbody_event find_touch(const nbody_run *run, const nbody_path *p) {
   return out;
 }
 
-/* The farthest body beyond the radius of escape at the end of the step. */
-static nbody_event find_escape(const nbody_run *run, const nbody_path *p) {
+/* The farthest body beyond the radius of escape at part s of the step; -1: none. */
+static int64_t escaped_at(const nbody_run *run, const nbody_path *p, double s) {
   const double *mass = run->mass.data;
   double all = 0, centre[3] = {0, 0, 0}, far2 = run->escape * run->escape;
-  nbody_event out = {-1, -1, 1};
-  for (int64_t i = 1; i < p->n; i++) { /* relative to body 0 */
-    const relative r = relative_at(p, 0, i, 1);
+  int64_t out = -1;
+  for (int64_t i = 0; i < p->n; i++) { /* relative to body 0 */
+    const relative r = relative_at(p, 0, i, s);
     for (int c = 0; c < 3; c++) centre[c] += mass[i] * r.x[c];
+    all += mass[i];
   }
-  for (int64_t i = 0; i < p->n; i++) all += mass[i];
   for (int64_t i = 0; i < p->n; i++) {
-    const relative r = relative_at(p, 0, i, 1);
+    const relative r = relative_at(p, 0, i, s);
     double from[3];
     for (int c = 0; c < 3; c++) from[c] = r.x[c] - centre[c] / all;
     if (!(dot(from, from) > far2)) continue;
     far2 = dot(from, from);
-    out.first = i;
+    out = i;
   }
   return out;
 }
 
+/* The body that is first beyond the radius of escape, at one of the parts of the step or at its end. */
+static nbody_event find_escape(const nbody_run *run, const nbody_path *p) {
+  for (int k = 1; k <= PIECES; k++) {
+    double low = (k - 1.0) / PIECES, high = (double)k / PIECES;
+    if (escaped_at(run, p, high) < 0) continue;
+    for (int h = 0; h < HALVINGS; h++) {
+      const double middle = 0.5 * (low + high);
+      if (escaped_at(run, p, middle) < 0)
+        low = middle;
+      else
+        high = middle;
+    }
+    return (nbody_event){escaped_at(run, p, high), -1, high};
+  }
+  return (nbody_event){-1, -1, INFINITY};
+}
+
 nbody_event nbody_find_event(const nbody_run *run, const nbody_path *path) {
-  nbody_event out = {-1, -1, INFINITY};
-  if (run->radius.data != NULL) out = find_touch(run, path);
-  return out.first < 0 && run->escape > 0 ? find_escape(run, path) : out;
+  nbody_event touch = {-1, -1, INFINITY}, escape = touch;
+  if (run->radius.data != NULL) touch = find_touch(run, path);
+  if (run->escape > 0) escape = find_escape(run, path);
+  return escape.part < touch.part ? escape : touch;
 }
 
 nbody_event nbody_find_overlap(const nbody_run *run) {
@@ -130,6 +149,24 @@ nbody_event nbody_find_overlap(const nbody_run *run) {
       if (dot(d, d) <= touch * touch && touch > 0) return (nbody_event){i, j, 0};
     }
   return (nbody_event){-1, -1, INFINITY};
+}
+
+nbody_event nbody_find_outside(const nbody_run *run) {
+  const int64_t n = run->n;
+  const double *x = run->position.data, *mass = run->mass.data;
+  double all = 0, centre[3] = {0, 0, 0}, far2 = run->escape * run->escape;
+  nbody_event out = {-1, -1, INFINITY};
+  if (!(run->escape > 0)) return out;
+  for (int64_t i = 0; i < n; i++) all += mass[i];
+  for (int64_t i = 0; i < n; i++)
+    for (int c = 0; c < 3; c++) centre[c] += mass[i] / all * x[c * n + i];
+  for (int64_t i = 0; i < n; i++) {
+    const double d[3] = {x[i] - centre[0], x[n + i] - centre[1], x[2 * n + i] - centre[2]};
+    if (!(dot(d, d) > far2)) continue;
+    far2 = dot(d, d);
+    out = (nbody_event){i, -1, 0};
+  }
+  return out;
 }
 
 /* ---- in the state's arrays ---- */
@@ -234,6 +271,6 @@ void nbody_observe_events(const nbody_run *run, double *values) {
                                            any ? e[NBODY_EVENT_BODY] : NAN,
                                            any && e[NBODY_EVENT_OTHER] >= 0 ? e[NBODY_EVENT_OTHER] : NAN,
                                            any ? e[NBODY_EVENT_SPEED] : NAN,
-                                           e[NBODY_EVENT_ENERGY]};
+                                           run->laws.potential_known ? e[NBODY_EVENT_ENERGY] : NAN};
   memcpy(values, row, sizeof row);
 }

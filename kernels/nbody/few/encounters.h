@@ -13,16 +13,18 @@ typedef struct nbody_path {
   const double *x, *v, *a0, *b;
 } nbody_path;
 
-/* What happens first in a step: bodies `first` and `other` touch, or, with other < 0, `first` is farther than the
+/* What happens first in a step: bodies `first` and `other` touch, or, with other < 0, `first` comes farther than the
  * radius of escape from the centre of mass. first < 0: nothing. */
 typedef struct nbody_event {
   int64_t first, other; /* indices in the state's arrays */
-  double part;          /* of the step, 0 to 1; an escape: 1 */
+  double part;          /* of the step, 0 to 1 */
 } nbody_event;
 
 nbody_event nbody_find_event(const nbody_run *run, const nbody_path *path);
 /* Two bodies that touch in the state's arrays; first < 0: none. */
 nbody_event nbody_find_overlap(const nbody_run *run);
+/* The body farthest beyond the radius of escape in the state's arrays; first < 0: none. */
+nbody_event nbody_find_outside(const nbody_run *run);
 /* Position and velocity in the state's arrays, and mass and radius: the heavier body becomes the merged one, with the
  * mass, the momentum, the centre of mass and the volume of both; the other one, or the body that escapes, is taken out
  * of all arrays of the run but `integrator`. Counts the event and logs a line; solver and operations are created anew

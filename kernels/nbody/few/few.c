@@ -21,10 +21,9 @@ sim_status nbody_few_show(nbody_run *run) {
   return SIM_OK;
 }
 
-sim_status nbody_few_diverged(const nbody_run *run, double t, double dt) {
-  return sim_fail(
-      SIM_ERR_DIVERGED,
-      "%s: the step has shrunk to %.3g at t = %.17g, or a force is not finite: two bodies are at one point, "
-      "or an external force is singular there",
-      run->few->name, dt, t);
+sim_status nbody_few_diverged(const nbody_run *run, double t) {
+  return sim_fail(SIM_ERR_DIVERGED,
+                  "%s: a force is not finite in the step from t = %.17g: two bodies are at one point, or an external "
+                  "force is not finite there",
+                  run->few->name, t);
 }

@@ -37,8 +37,8 @@ const nbody_few *nbody_few_of(int scheme);
 sim_status nbody_few_step(nbody_run *run, sim_clock *clock);
 /* Calls show unless the state is shown already. */
 sim_status nbody_few_show(nbody_run *run);
-/* Failure at a force that is not finite, or a step too short for the clock: SIM_ERR_DIVERGED. */
-sim_status nbody_few_diverged(const nbody_run *run, double t, double dt) SIM_MUST_CHECK;
+/* Failure at a force that is not finite in the step from t: SIM_ERR_DIVERGED. */
+sim_status nbody_few_diverged(const nbody_run *run, double t) SIM_MUST_CHECK;
 
 extern const nbody_few nbody_ias15, nbody_whfast;
 

@@ -67,6 +67,7 @@ typedef struct nbody_few_work {
   void *memory;
   nbody_event event; /* at `next`, which has all bodies still */
   double rejected, unconverged;
+  bool warned; /* of a force that no step looks for */
 } work;
 
 static double numbers(double n) { return CLOCKS + BLOCKS * 3 * n; }
@@ -159,8 +160,9 @@ static double greatest(const double *x, int64_t m) {
 }
 
 /* The polynomial of a step of length h from `now`, from a prediction in b: until b_6 changes by less than the rounding
- * of the acceleration, or no longer less than before. */
-static void iterate(nbody_run *run, double h, double *b) {
+ * of the acceleration, or no longer less than before. False where the rounds do not end there, or end far from it: the
+ * step is too long. */
+static bool iterate(nbody_run *run, double h, double *b) {
   work *w = run->few_work;
   const radau *r = &w->radau;
   const int64_t m = w->m;
@@ -171,6 +173,7 @@ static void iterate(nbody_run *run, double h, double *b) {
       for (int j = DEGREE - 1; j >= k; j--) sum += r->to_newton[j][k] * b[j * m + i];
       w->g[k * m + i] = sum;
     }
+  const double place = DBL_EPSILON * greatest(block(w, w->now, X), m) / (h * h); /* moves by rounding alone */
   double before = INFINITY;
   for (int round = 0; round < ITERATIONS; round++) {
     double change = 0;
@@ -179,16 +182,20 @@ static void iterate(nbody_run *run, double h, double *b) {
       run->ops->force(run->work, t + h * node[k]);
       change = correct_at(r, k, m, a, w->a0, w->g, b);
     }
-    change /= greatest(a, m);
-    if (!(change > 1e-16) || (round > 1 && change >= before)) return;
+    const double size = greatest(a, m);
+    if (!(change > 1e-16 * size)) return true;
+    if (round > 1 && change >= before) return change < 1e-6 * size || change <= place;
     before = change;
   }
+  return before <= place;
+}
+
+static void warn_of_long_step(work *w) {
   if (w->unconverged++ > 0) return;
-  sim_log(
-      SIM_LOG_WARN,
-      "ias15: at t = %.9g the forces of a step of %.3g do not converge in %d rounds, so that its error is larger than "
-      "rounding: take a shorter integrate.dt or a smaller eta",
-      t, h, ITERATIONS);
+  sim_log(SIM_LOG_WARN,
+          "ias15: at t = %.9g the forces of a step of %.3g do not converge, so that its error is larger than rounding: "
+          "take a shorter integrate.dt",
+          w->now[TIME], w->now[STEP]);
 }
 
 /* Position and velocity at the end of a step of length h from `now`. */
@@ -207,27 +214,43 @@ static void land(const work *w, double h, const double *b, double *x, double *v,
 }
 
 /* Step that the polynomial of a step of length h asks for: (7! eta)^(1/7) times the shortest time in which the motion
- * of a body changes, (2 a^2 / (j^2 + a s))^(1/2) with jerk and snap at the end of the step. */
+ * of a body changes, (2 a^2 / (j^2 + a s))^(1/2) with jerk, snap and crackle at the end of the step, or, where the
+ * acceleration passes through zero, Aarseth's ((a s + j^2) / (j c + s^2))^(1/2), which is the longer one there (S. J.
+ * Aarseth, in Multiple Time Scales (1985) 377). A body does not count whose acceleration is rounding: no more than that
+ * of the largest one or of its place, and no polynomial. NaN: a force is not finite. */
 static double choose_step(const nbody_run *run, const work *w, double h) {
+  static const double negligible = 1e-10; /* leaves 6 digits for the derivatives of what counts */
   const int64_t m = w->m, n = run->n;
   const double *b = w->b;
-  double least = INFINITY;
+  double least = INFINITY, most = 0;
+  for (int64_t c = 0; c < m; c++) most = fmax(most, fabs(w->a0[c]));
+  most = fmax(most, greatest(run->acceleration.data, m)); /* of the last node */
+  if (!isfinite(most)) return NAN;
+  const double unit = most > 0 ? most : 1; /* against underflow of squares */
+  const double rounding = DBL_EPSILON * greatest(block(w, w->now, X), m) / (h * h);
+  const double counts = fmax(negligible * most, rounding);
   for (int64_t i = 0; i < n; i++) {
-    double a2 = 0, j2 = 0, s2 = 0;
+    double a2 = 0, j2 = 0, s2 = 0, c2 = 0, largest = 0, last = 0;
     for (int64_t c = i; c < m; c += n) {
-      double a = w->a0[c], jerk = 0, snap = 0;
+      double a = w->a0[c], jerk = 0, snap = 0, crackle = 0;
       for (int k = 0; k < DEGREE; k++) {
         a += b[k * m + c];
         jerk += (k + 1) * b[k * m + c];
         snap += (k + 1) * k * b[k * m + c];
+        crackle += (k + 1) * k * (k - 1) * b[k * m + c];
       }
-      a2 += a * a;
-      j2 += jerk * jerk;
-      s2 += snap * snap;
+      a2 += pow(a / unit, 2);
+      j2 += pow(jerk / unit, 2);
+      s2 += pow(snap / unit, 2);
+      c2 += pow(crackle / unit, 2);
+      largest = fmax(largest, fmax(fabs(a), fabs(w->a0[c])));
+      last = fmax(last, fabs(b[(DEGREE - 1) * m + c]));
+      if (isnan(a)) return NAN;
     }
-    if (a2 == 0) continue;
-    const double time2 = 2 * a2 / (j2 + sqrt(a2 * s2));
-    if (!(time2 >= least) && !isnan(least)) least = time2; /* NaN stays */
+    if (largest <= counts && !(last < 1e-6 * largest)) continue;
+    const double as = sqrt(a2 * s2), change2 = j2 + as, next2 = sqrt(j2 * c2) + s2;
+    if (change2 == 0) continue; /* a constant force */
+    least = fmin(least, fmax(2 * a2 / change2, next2 > 0 ? change2 / next2 : 0));
   }
   const double eta = isnan(run->integrate.eta) ? 1 : run->integrate.eta; /* steps of one length have none */
   return h * sqrt(least) * pow(5040 * eta, 1.0 / 7);
@@ -271,26 +294,40 @@ static sim_status proceed(nbody_run *run) {
   run->ops->force(run->work, w->now[TIME]);
   memcpy(w->a0, run->acceleration.data, size);
   for (;;) {
-    if (!(w->now[TIME] + h > w->now[TIME]) || !isfinite(h)) return nbody_few_diverged(run, w->now[TIME], h);
+    if (isnan(h)) return nbody_few_diverged(run, w->now[TIME]);
+    if (!(w->now[TIME] + h > w->now[TIME]) || !isfinite(h))
+      return sim_fail(
+          SIM_ERR_DIVERGED,
+          "ias15: the step has shrunk to %.3g at t = %.17g, too short for the clock: a force changes faster "
+          "than any step follows, as that of bodies that meet without softening",
+          h, w->now[TIME]);
     memcpy(w->b, block(w, w->now, B), DEGREE * size);
-    iterate(run, h, w->b);
-    wanted = choose_step(run, w, h);
+    const bool converged = iterate(run, h, w->b);
+    if (!converged && !adaptive) warn_of_long_step(w);
+    wanted = !converged && adaptive ? safety * safety * h : choose_step(run, w, h);
     if (!adaptive || wanted >= safety * h) break;
     w->rejected++;
     stretch(block(w, w->now, B), m, wanted / h);
     stretch(block(w, w->now, E), m, wanted / h);
     h = w->now[STEP] = wanted;
   }
-  if (isnan(wanted)) return nbody_few_diverged(run, w->now[TIME], h);
+  if (adaptive && isinf(wanted) && run->laws.time_dependent && isnan(run->integrate.dt_max) && !w->warned) {
+    w->warned = true;
+    sim_log(SIM_LOG_WARN,
+            "ias15: at t = %.9g no force limits the step, so that one that external begins later may be missed: set "
+            "integrate.dt_max",
+            w->now[TIME]);
+  }
+  if (isnan(wanted)) return nbody_few_diverged(run, w->now[TIME]);
   w->event = (nbody_event){-1, -1, INFINITY};
   if (run->encounters) {
     const nbody_path path = {run->n, h, block(w, w->now, X), block(w, w->now, V), w->a0, w->b};
     w->event = nbody_find_event(run, &path);
   }
-  if (w->event.first >= 0 && w->event.part < 1) { /* the step ends where bodies touch */
+  if (w->event.first >= 0 && w->event.part < 1) { /* the step ends there */
     h *= w->event.part;
     stretch(w->b, m, w->event.part);
-    iterate(run, h, w->b);
+    (void)iterate(run, h, w->b);
   }
   w->length = h;
   memcpy(w->next, w->now, (CLOCKS + 4 * (size_t)m) * sizeof(double));
@@ -307,28 +344,37 @@ static sim_status proceed(nbody_run *run) {
 
 /* ---- steps of the run ---- */
 
-/* A first step that is short enough for any motion: a hundredth of the shortest time in which a body at rest comes as
- * far as its nearest neighbour, or the origin where it has none. Longer ones follow at once. */
-static double first_step(const nbody_run *run) {
+/* A first step at the time t that is short enough for any motion: a hundredth of the shortest time in which a body at
+ * rest comes as far as its nearest neighbour, or the origin where it has none, in which a body comes there with the
+ * velocity between them, or in which the acceleration makes its velocity, and a thousandth of t_end. Longer ones follow
+ * at once. */
+static double first_step(const nbody_run *run, double t) {
   const int64_t n = run->n;
-  const double *x = run->position.data, *a = run->acceleration.data;
-  double least = INFINITY;
+  const double *x = run->position.data, *v = run->velocity.data, *a = run->acceleration.data;
+  double least = 0.1 * run->integrate.t_end;
   for (int64_t i = 0; i < n; i++) {
-    double nearest = INFINITY, a2 = 0, from_origin = 0;
+    double nearest = INFINITY, meeting = INFINITY, a2 = 0, v2 = 0, from_origin = 0;
     for (int64_t c = i; c < 3 * n; c += n) {
       a2 += a[c] * a[c];
+      v2 += v[c] * v[c];
       from_origin += x[c] * x[c];
     }
     for (int64_t j = 0; j < n; j++) {
-      const double dx = x[j] - x[i], dy = x[n + j] - x[n + i], dz = x[2 * n + j] - x[2 * n + i];
-      if (j != i) nearest = fmin(nearest, dx * dx + dy * dy + dz * dz);
+      double r2 = 0, speed2 = 0;
+      for (int64_t c = 0; c < 3 * n; c += n) {
+        r2 += (x[c + j] - x[c + i]) * (x[c + j] - x[c + i]);
+        speed2 += (v[c + j] - v[c + i]) * (v[c + j] - v[c + i]);
+      }
+      if (j != i) nearest = fmin(nearest, r2);
+      if (j != i && r2 > 0 && speed2 > 0) meeting = fmin(meeting, r2 / speed2);
     }
     if (isinf(nearest)) nearest = from_origin;
-    if (a2 > 0 && nearest > 0) least = fmin(least, sqrt(nearest / a2));
+    least = fmin(least, sqrt(meeting));
+    if (a2 > 0 && nearest > 0) least = fmin(least, sqrt(sqrt(nearest / a2)));
+    if (a2 > 0 && v2 > 0) least = fmin(least, sqrt(v2 / a2));
   }
-  double h = fmin(0.01 * sqrt(least), run->integrate.t_end);
-  if (!isnan(run->integrate.dt_max)) h = fmin(h, run->integrate.dt_max);
-  return h;
+  const double h = fmax(0.01 * least, 1e-12 * fmax(t, 1e-3 * run->integrate.t_end)); /* long enough for the clock */
+  return isnan(run->integrate.dt_max) ? h : fmin(h, run->integrate.dt_max);
 }
 
 static sim_status begin(nbody_run *run, const sim_clock *saved) {
@@ -337,7 +383,7 @@ static sim_status begin(nbody_run *run, const sim_clock *saved) {
   if (saved == NULL) {
     memcpy(block(w, w->now, X), run->position.data, size);
     memcpy(block(w, w->now, V), run->velocity.data, size);
-    w->now[STEP] = isnan(run->integrate.dt) ? first_step(run) : run->integrate.dt;
+    w->now[STEP] = isnan(run->integrate.dt) ? first_step(run, w->now[TIME]) : run->integrate.dt;
     w->now[FRESH] = 1;
     return proceed(run);
   }
@@ -359,7 +405,7 @@ static sim_status show(nbody_run *run, double t) {
     const double h = (t - w->now[TIME]) - w->now[TIME_LOW];
     memcpy(w->shorter, w->b, DEGREE * size);
     stretch(w->shorter, m, h / w->length);
-    iterate(run, h, w->shorter);
+    (void)iterate(run, h, w->shorter);
     x = w->g; /* free again: room for x, v and their low parts */
     memcpy(x, block(w, w->now, X), 4 * size);
     land(w, h, w->shorter, x, x + m, x + 2 * m, x + 3 * m);
@@ -374,11 +420,13 @@ static sim_status show(nbody_run *run, double t) {
 /* Takes a body out of `now`, where the event at its time has happened, and begins anew. */
 static sim_status apply_event(nbody_run *run) {
   work *w = run->few_work;
-  const nbody_event none = {-1, -1, INFINITY};
   const double t = w->now[TIME];
   SIM_TRY(show(run, t));
-  for (nbody_event event = w->event; event.first >= 0; event = run->merge ? nbody_find_overlap(run) : none)
+  for (nbody_event event = w->event; event.first >= 0;) {
     SIM_TRY(nbody_apply_event(run, &event, t));
+    event = nbody_find_overlap(run); /* without merge none */
+    if (event.first < 0) event = nbody_find_outside(run);
+  }
   const double clocks[CLOCKS] = {[TIME] = t, [TIME_LOW] = w->now[TIME_LOW], [COUNT] = w->now[COUNT], [FRESH] = 1};
   w->m = 3 * run->n;
   run->kept.shape[0] = (int64_t)numbers((double)run->n);
@@ -386,7 +434,7 @@ static sim_status apply_event(nbody_run *run) {
   memcpy(w->now, clocks, sizeof clocks);
   memcpy(block(w, w->now, X), run->position.data, (size_t)w->m * sizeof(double));
   memcpy(block(w, w->now, V), run->velocity.data, (size_t)w->m * sizeof(double));
-  w->now[STEP] = isnan(run->integrate.dt) ? first_step(run) : run->integrate.dt;
+  w->now[STEP] = isnan(run->integrate.dt) ? first_step(run, w->now[TIME]) : run->integrate.dt;
   return SIM_OK;
 }
 

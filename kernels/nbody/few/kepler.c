@@ -137,7 +137,8 @@ void nbody_elements_of(double mu, const double x[3], const double v[3], nbody_el
   out->node = turned(atan2(node[1], node[0]));
   const double unit[3] = {h[0] / h1, h[1] / h1, h[2] / h1};
   cross(unit, node, across);
-  const bool round = out->e <= rounding;
+  const double circle = 1e-12; /* e is known to a rounding of positions far from the origin */
+  const bool round = out->e <= circle;
   for (int c = 0; c < 3; c++) apse[c] = round ? node[c] : e[c] / out->e;
   out->peri = round ? 0 : turned(atan2(dot(apse, across), dot(apse, node)));
   const double sine = eta * sqrt(fabs(beta)) / mu; /* e sin E, or e sinh H */

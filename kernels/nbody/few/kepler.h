@@ -18,9 +18,9 @@ bool nbody_kepler_step(double mu, double dt, const double x[3], const double v[3
 
 /* Position and velocity at the elements; e != 1. False where nbody_kepler_step fails. */
 bool nbody_elements_place(const nbody_elements *elements, double mu, double x[3], double v[3]);
-/* Osculating elements. Angles that an orbit without inclination or eccentricity does not have are 0, and the next one
- * is then counted from the x axis or from the node: 0 <= inc <= pi; node, peri and the M of an ellipse from 0 to 2 pi.
- * NaN where the orbit is a line or a parabola. */
+/* Osculating elements. Angles that an orbit without inclination, or with e <= 1e-12, does not have are 0, and the next
+ * one is then counted from the x axis or from the node: 0 <= inc <= pi; node, peri and the M of an ellipse from 0 to 2
+ * pi. NaN where the orbit is a line or a parabola. */
 void nbody_elements_of(double mu, const double x[3], const double v[3], nbody_elements *out);
 
 #endif

@@ -6,18 +6,24 @@
 #include "kernels/nbody/physics.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-void nbody_pairs(int64_t n, int64_t heavy, int64_t skip, double G, double eps2, const double *restrict mass,
-                 const double *restrict x, double *restrict a) {
+void nbody_pairs(int64_t n, int64_t skip, double G, double eps2, const double *restrict mass, const double *restrict x,
+                 double *restrict a) {
   const double *const y = x + n, *const z = x + 2 * n;
   double *const ay = a + n, *const az = a + 2 * n;
   memset(a, 0, (size_t)(3 * n) * sizeof *a);
+  int64_t heavy = n; /* the bodies from there on have no mass */
+  while (heavy > 0 && mass[heavy - 1] == 0) heavy--;
   for (int64_t i = 0; i < heavy; i++) {
+    const bool light = mass[i] == 0;
+    const int64_t end = light ? heavy : n;
     const double xi = x[i], yi = y[i], zi = z[i], mi = mass[i];
     double sx = 0, sy = 0, sz = 0;
-    for (int64_t j = i < skip ? skip : i + 1; j < n; j++) {
+    for (int64_t j = i < skip ? skip : i + 1; j < end; j++) {
+      if (light && mass[j] == 0) continue;
       const double dx = x[j] - xi, dy = y[j] - yi, dz = z[j] - zi;
       const double r2 = dx * dx + dy * dy + dz * dz + eps2;
       const double unit = G / (r2 * sqrt(r2)), mine = unit * mass[j], its = unit * mi;
@@ -78,8 +84,7 @@ static const char *describe(const nbody_solver_work *work) {
 static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) {
   (void)zeroed, (void)out;
   const double eps = w->options.softening;
-  nbody_pairs(w->state.n, w->state.n, 0, w->options.G, eps * eps, w->state.mass, w->state.position,
-              w->state.acceleration);
+  nbody_pairs(w->state.n, 0, w->options.G, eps * eps, w->state.mass, w->state.position, w->state.acceleration);
 }
 
 static double potential(nbody_solver_work *w) {

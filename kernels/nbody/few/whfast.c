@@ -32,9 +32,9 @@ typedef struct motion {
   double x[3], v[3], x_low[3], v_low[3];
 } motion;
 
-/* Bodies in the order of their orbits, the central one first; those without mass last. */
+/* Bodies in the order of their orbits, the central one first. */
 typedef struct nbody_few_work {
-  int64_t n, heavy;     /* bodies; of these with mass */
+  int64_t n;
   double *order;        /* [n]: index in the state's arrays; of the state array */
   motion *body;         /* [n]: Jacobi coordinates, half a step ahead of the clock; of the state array */
   motion *copy;         /* [n]: the same in the state that is looked at */
@@ -138,7 +138,7 @@ static void accelerate(const nbody_run *run, const motion *bodies, double t) {
   const int64_t n = w->n;
   from_jacobi(w, bodies, offsetof(motion, x), w->x);
   if (run->laws.external == NULL) {
-    nbody_pairs(n, w->heavy, 2, run->G, 0, w->mass, w->x, w->a);
+    nbody_pairs(n, 2, run->G, 0, w->mass, w->x, w->a);
     return;
   }
   for (int c = 0; c < 3; c++)
@@ -181,19 +181,18 @@ static sim_status kick(const nbody_run *run, motion *bodies, double t, double dt
     if (rest2 > most_pull * most_pull * kepler * kepler * r2 && !w->warned) warn_of_encounter(run, i, t);
   }
   for (int c = 0; c < 3; c++) nbody_add(&bodies[0].v[c], &bodies[0].v_low[c], dt * centre[c]);
-  return isfinite(sum) ? SIM_OK : nbody_few_diverged(run, t, dt);
+  return isfinite(sum) ? SIM_OK : nbody_few_diverged(run, t);
 }
 
 /* ---- steps of the run ---- */
 
 typedef struct rank {
-  double mass, distance2;
+  double distance2;
   int64_t at;
 } rank;
 
 static int by_orbit(const void *a, const void *b) {
   const rank *p = a, *q = b;
-  if ((p->mass > 0) != (q->mass > 0)) return p->mass > 0 ? -1 : 1;
   if (p->distance2 != q->distance2) return p->distance2 < q->distance2 ? -1 : 1;
   return p->at < q->at ? -1 : p->at > q->at;
 }
@@ -209,7 +208,7 @@ static sim_status sort_bodies(const nbody_run *run, const work *w) {
   for (int64_t i = 0; i < n; i++)
     if (m[i] > m[centre]) centre = i;
   for (int64_t i = 0; i < n; i++) {
-    ranks[i] = (rank){m[i], i == centre ? -1 : 0, i};
+    ranks[i] = (rank){i == centre ? -1 : 0, i};
     for (int64_t c = 0; c < 3; c++) {
       const double d = x[c * n + i] - x[c * n + centre];
       ranks[i].distance2 += d * d;
@@ -239,12 +238,10 @@ static sim_status check_order(const work *w) {
 
 static sim_status fill_masses(const nbody_run *run, work *w) {
   double inner = 0;
-  w->heavy = 0;
   for (int64_t i = 0; i < w->n; i++) {
     w->mass[i] = ((const double *)run->mass.data)[(int64_t)w->order[i]];
     w->inner[i] = inner += w->mass[i];
     w->share[i] = w->mass[i] / inner;
-    if (w->mass[i] > 0) w->heavy = i + 1;
   }
   return w->mass[0] > 0 ? SIM_OK : sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's central body has no mass");
 }

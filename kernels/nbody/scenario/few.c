@@ -6,7 +6,7 @@
 static const sim_field escape_fields[] = {
     {SIM_FIELD(nbody_escape, radius), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .dimension = {1, 0, 0},
-     .doc = "distance from the centre of mass of all bodies beyond which a body is taken out at the end of a step"},
+     .doc = "distance from the centre of mass of all bodies beyond which a body is taken out"},
     {0}};
 const sim_schema nbody_escape_schema = {
     .name = "escape", .doc = "bodies that are taken out", .fields = escape_fields, .size = sizeof(nbody_escape)};

@@ -106,7 +106,7 @@ static const sim_field described[] = {
     COLUMN("node_SPECIES", .display = SIM_DISPLAY_NUMBER,
            .doc = "longitude of the ascending node, degrees, 0 to 360; without inclination 0"),
     COLUMN("peri_SPECIES", .display = SIM_DISPLAY_ALONE,
-           .doc = "argument of the pericentre, degrees, 0 to 360; of a circle 0"),
+           .doc = "argument of the pericentre, degrees, 0 to 360; of a circle, e up to 1e-12, 0"),
     COLUMN("M_SPECIES", .display = SIM_DISPLAY_NUMBER, .doc = "mean anomaly, degrees; of an ellipse 0 to 360"),
     {0}};
 _Static_assert(sizeof described / sizeof *described == NBODY_ELEMENTS + 1, "a column for each element");

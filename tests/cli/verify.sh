@@ -143,10 +143,61 @@ read -r stated error <<<"$(column price.price)" # of two digits: within 5 % of t
 awk '$1 == "price.standard_error" { print $2 }' output >standard
 awk -v e="$error" -v s="$(cat standard)" 'BEGIN { exit !(e > 1.9 * s && e < 2.1 * s) }' || fail "error $error of a price, standard error $(cat standard)"
 [ "$stated" -le 4 ] || fail "$stated digits of a Monte Carlo price"
+# A standard error is itself known from samples: to two digits at most, and no error of it is claimed.
+[ "$(column price.standard_error)" = "2 -" ] || fail "digits and error of a standard error: $(column price.standard_error)"
+
+# Interrupted: it ends by the signal, as a run does.
+for signal in INT TERM; do
+  env --default-signal=INT "$SIM" verify swing.lua --set t_end=1e6 >output 2>&1 &
+  verify=$!
+  begun() { grep -q "run 1" output; }
+  until_true 60 begun
+  code=0
+  kill -"$signal" "$verify"
+  wait "$verify" || code=$?
+  [ "$signal" = INT ] && expected=130 || expected=75
+  [ "$code" = "$expected" ] || fail "SIG$signal: exit $code, not $expected"
+  grep -q interrupted output || fail "SIG$signal: it does not say that it was interrupted"
+done
 
 # Adaptive steps: said, not guessed.
 sed 's/dt = dt, t_end/dt = "adaptive", t_end/; s/  external/  gravity = { softening = 0.1 },\n  external/' swing.lua >adaptive.lua
 expect 0 "no step test: the steps are not all" "$SIM" verify adaptive.lua
 awk '$1 == "observe.x" { exit !($2 == "?" && $3 ~ /^<=/) }' output || fail "digits are trusted whose steps were not tested"
+
+# A step longer than the run is cut to it: its half is half of the step really taken, and not the same run again. One step
+# of leapfrog from x = 1 at rest gives 1 - h^2/2: 0.955, and two of h/2 0.9555.
+expect 0 "steps of 0.3 and 0.15;" "$SIM" verify swing.lua --set dt=1 --set t_end=0.3
+awk '$1 == "observe.x" { exit !($2 == "?" && $3 ~ /^<=[0-3]$/ && $5 > 1e-4) }' output || fail "a step is compared with itself"
+# So few rows may agree by chance: a limit, and a line.
+grep -q "observe has fewer than 4 rows" output || fail "few rows are not told"
+
+# With expansion dt is no time, and the half of it is the half also where the first step is shorter than dt.
+cat >cosmos.lua <<'LUA'
+return sim.nbody {
+  precision = "single",
+  box       = { size = 64, boundary = "periodic" },
+  expansion = { omega_m = 0.31, omega_lambda = 0.69, h = 0.68, a_start = 0.8 },
+  bodies    = { sim.zeldovich { n = 8, index = 0.965, omega_b = 0.049, sigma8 = 0.2 } },
+  gravity   = { softening = 0.3 },
+  integrate = { dt = 0.02, t_end = 1 },
+  output    = { tables = "every 0.02" },
+}
+LUA
+expect 0 "steps of 0.02 and 0.01; also in double" "$SIM" verify cosmos.lua
+
+# A test that fails is told, and the rest is reported: rounding ahead of this front grows until single precision overflows.
+cat >front.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {1024}, size = {100}, boundary = "no_flux" },
+  fields    = { { name = "u", D = 1, initial = function(x) return 0.5 * sim.erfc(x - 10) end } },
+  rates     = function(u) return u * (1 - u) end,
+  integrate = { scheme = "etdrk4", dt = 0.05, t_end = 20 },
+  output    = { tables = "every 0.5" },
+}
+LUA
+expect 0 "no precision test: the field u is not finite" "$SIM" verify front.lua
+awk '$1 == "fields.u_mean" { exit !($2 == "?" && $3 ~ /^<=[1-9]/) }' output || fail "digits without a precision test"
+
 echo 'return sim.nbody {}' >faulty.lua
 expect 65 "bodies" "$SIM" verify faulty.lua

@@ -3,6 +3,7 @@
 #include "cli/run/status.h"
 
 #include <float.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,17 +19,59 @@ static void print_fault(void *context, const char *message) {
   puts(line);
 }
 
+/* Reports a fault of status.json. */
+static void status_fault(const char *folder, io_verified *count, const char *what) {
+  char line[4300];
+  snprintf(line, sizeof line, "%s/status.json: %s", folder, what);
+  print_fault(NULL, line);
+  count->faults++;
+}
+
+/* What status.json says must agree with itself. */
+static void check_status(const char *folder, const cli_status *status, io_verified *count) {
+  static const char *const states[] = {"running", "lost", "done", "stopped", "failed"};
+  const bool done = strcmp(status->state, "done") == 0;
+  char what[128];
+  bool known = false;
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++) known |= strcmp(status->state, states[i]) == 0;
+  snprintf(what, sizeof what, "the state is %s: expected running, done, stopped or failed", status->state);
+  if (!known) status_fault(folder, count, what);
+  if (!done) return;
+  if (strlen(status->digest) != 32) status_fault(folder, count, "the run is done, and has no digest of 32 hex digits");
+  snprintf(what, sizeof what, "the run is done at step %lld, and its last checkpoint is of step %lld",
+           (long long)status->step, (long long)status->checkpoint_step);
+  if (status->checkpoint_step >= 0 && status->checkpoint_step != status->step) status_fault(folder, count, what);
+}
+
+/* Whether the folder is that of a sweep, which has folders run_0001, run_0002, ... */
+static bool holds_sweep(const char *folder) {
+  glob_t found;
+  char pattern[4200];
+  if (strpbrk(folder, "*?[\\")) return false;
+  snprintf(pattern, sizeof pattern, "%s/run_[0-9]*/run.id", folder);
+  const bool is = glob(pattern, 0, NULL, &found) == 0;
+  globfree(&found);
+  return is;
+}
+
 static sim_status verify_folder(const char *folder) {
   cli_status status;
   io_verified count;
-  SIM_TRY(cli_status_read(folder, &status));
+  const sim_status read = cli_status_read(folder, &status);
+  if (read != SIM_OK && holds_sweep(folder))
+    return sim_fail(SIM_ERR_NO_INPUT, "%s: holds a sweep: name one of its runs, %s/run_NNNN", folder, folder);
+  SIM_TRY(read);
   const bool done = strcmp(status.state, "done") == 0, running = strcmp(status.state, "running") == 0;
-  const io_expected expected = {
-      .checkpoint_step = status.checkpoint_step, .step = status.step, .digest = done ? status.digest : ""};
+  const io_expected expected = {.checkpoint_step = status.checkpoint_step,
+                                .step = status.step,
+                                .digest = done ? status.digest : "",
+                                .done = done};
   SIM_TRY(io_verify(folder, &expected, print_fault, NULL, &count));
-  printf("%s: %zu file%s, %zu fault%s; the run is %s%s\n", folder, count.files, count.files == 1 ? "" : "s",
-         count.faults, count.faults == 1 ? "" : "s", status.state,
-         running ? ": files that it writes from now on are not verified" : "");
+  check_status(folder, &status, &count);
+  printf("%s: %zu file%s, %zu fault%s; the run is %s%s; not looked at: texts (scenario.lua, logs)%s\n", folder,
+         count.files, count.files == 1 ? "" : "s", count.faults, count.faults == 1 ? "" : "s", status.state,
+         running ? ": files that it writes from now on are not verified" : "",
+         count.complete ? "" : ", and whether outputs are missing");
   if (count.faults == 0) return SIM_OK;
   return sim_fail(SIM_ERR_FAULTS, "%s: %zu fault%s in %zu files", folder, count.faults, count.faults == 1 ? "" : "s",
                   count.files);
@@ -51,10 +94,10 @@ typedef struct trial {
   cli_job *job; /* owned; the names in `tables` live in it */
   rows tables[SIM_TABLES_MAX];
   size_t table_count;
-  double dt;         /* integrate.dt that makes the same steps */
-  double first;      /* length of the first step */
-  bool fixed;        /* its steps are all of this length, or all in proportion to dt */
-  bool kept;         /* the run was made */
+  double dt;          /* integrate.dt that makes the same steps */
+  double first;       /* length of the first step */
+  bool fixed;         /* its steps are all of this length, or all in proportion to dt */
+  bool kept;          /* the run was made */
   char failure[1024]; /* why it was not; "": it was not begun */
 } trial;
 

@@ -65,10 +65,73 @@ digest=$(digest bad)
 sed -i "s/$digest/${digest//[0-9]/7}/" bad/status.json
 faulty "status.json says" "$newest"
 
+
+# Files that the run wrote and that are not there, as its newest checkpoint and its indexes say.
+last=snap/$(basename "$(find good/snap -name 'snap_*.h5' | sort | tail -n 1)")
+index=$(basename "$(find good -maxdepth 1 -name '*.hdf')")
+fresh
+rm bad/tables.h5
+faulty "is missing: the run is done" tables.h5
+fresh
+rm "bad/$index"
+expect 83 "the index of the snapshots (NAME.hdf) is missing" "$SIM" verify bad
+fresh
+rm bad/snap/snap_00000000.h5
+faulty "points into snap/snap_00000000.h5, which is missing" "$index"
+fresh
+rm "bad/$last" "bad/$index"
+expect 83 "bad/$last: is missing" "$SIM" verify bad
+# Without a checkpoint nobody knows; it is said.
+expect 0 "" "$SIM" run s.lua --set every=never -o unsaved
+expect 0 "not looked at: texts (scenario.lua, logs), and whether outputs are missing" "$SIM" verify unsaved
+
+# Files of the run under the name of one of another kind.
+fresh
+cp bad/tables.h5 "bad/$index"
+faulty "does not hold an index" "$index"
+fresh
+cp "bad/$index" bad/tables.h5
+faulty "does not hold tables" tables.h5
+fresh
+cp bad/tables.h5 "bad/$last"
+faulty "does not hold a snapshot" "$last"
+cat >sliced.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {8, 8, 8}, size = {1, 1, 1} },
+  fields    = { { name = "u", D = 1e-3, initial = function(x, y, z) return x end } },
+  integrate = { dt = 0.1, t_end = 1 },
+  output    = { snapshots = "ends", slices = { { name = "a", z = 0.2, when = "ends" } } },
+}
+LUA
+expect 0 "" "$SIM" run sliced.lua -o sliced
+expect 0 "0 faults" "$SIM" verify sliced
+cp -r sliced bad
+cp bad/slices/a/snap_00000010.h5 bad/snap/snap_00000010.h5
+faulty "holds a slice" snap/snap_00000010.h5
+cp -r sliced bad
+rm bad/slices/a/snap_00000010.h5 bad/slices/a/grid.hdf
+faulty "is missing" slices/a/snap_00000010.h5
+
+# A status.json that contradicts itself, or the tables.
+fresh
+sed -i 's/"state": "done"/"state": "dome"/' bad/status.json
+faulty "the state is dome" status.json
+fresh
+sed -i 's/"digest"/"digess"/' bad/status.json
+faulty "has no digest" status.json
+fresh
+sed -i 's/"step": [0-9]*/"step": 7777/' bad/status.json
+expect 83 "done at step 7777, and its last checkpoint is of" "$SIM" verify bad
+grep -q "bad/tables.h5: ends with step" output || fail "tables that end elsewhere are not told"
+
 # Temporary files and files of others count for nothing; neither do they hide.
 fresh
+echo mine >bad/notes.hdf
 touch bad/notes.txt bad/snap/.snap_00000007.h5.tmp
 expect 0 "0 faults" "$SIM" verify bad
+
+expect 0 "" "$SIM" sweep s.lua --set n=20,30 -o swept
+expect 66 "name one of its runs, swept/run_NNNN" "$SIM" verify swept
 
 mkdir empty
 expect 66 "holds no run" "$SIM" verify empty

@@ -3,6 +3,7 @@
 #include "cli/run/status.h"
 
 #include <float.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,17 +19,59 @@ static void print_fault(void *context, const char *message) {
   puts(line);
 }
 
+/* Reports a fault of status.json. */
+static void status_fault(const char *folder, io_verified *count, const char *what) {
+  char line[4300];
+  snprintf(line, sizeof line, "%s/status.json: %s", folder, what);
+  print_fault(NULL, line);
+  count->faults++;
+}
+
+/* What status.json says must agree with itself. */
+static void check_status(const char *folder, const cli_status *status, io_verified *count) {
+  static const char *const states[] = {"running", "lost", "done", "stopped", "failed"};
+  const bool done = strcmp(status->state, "done") == 0;
+  char what[128];
+  bool known = false;
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++) known |= strcmp(status->state, states[i]) == 0;
+  snprintf(what, sizeof what, "the state is %s: expected running, done, stopped or failed", status->state);
+  if (!known) status_fault(folder, count, what);
+  if (!done) return;
+  if (strlen(status->digest) != 32) status_fault(folder, count, "the run is done, and has no digest of 32 hex digits");
+  snprintf(what, sizeof what, "the run is done at step %lld, and its last checkpoint is of step %lld",
+           (long long)status->step, (long long)status->checkpoint_step);
+  if (status->checkpoint_step >= 0 && status->checkpoint_step != status->step) status_fault(folder, count, what);
+}
+
+/* Whether the folder is that of a sweep, which has folders run_0001, run_0002, ... */
+static bool holds_sweep(const char *folder) {
+  glob_t found;
+  char pattern[4200];
+  if (strpbrk(folder, "*?[\\")) return false;
+  snprintf(pattern, sizeof pattern, "%s/run_[0-9]*/run.id", folder);
+  const bool is = glob(pattern, 0, NULL, &found) == 0;
+  globfree(&found);
+  return is;
+}
+
 static sim_status verify_folder(const char *folder) {
   cli_status status;
   io_verified count;
-  SIM_TRY(cli_status_read(folder, &status));
+  const sim_status read = cli_status_read(folder, &status);
+  if (read != SIM_OK && holds_sweep(folder))
+    return sim_fail(SIM_ERR_NO_INPUT, "%s: holds a sweep: name one of its runs, %s/run_NNNN", folder, folder);
+  SIM_TRY(read);
   const bool done = strcmp(status.state, "done") == 0, running = strcmp(status.state, "running") == 0;
-  const io_expected expected = {
-      .checkpoint_step = status.checkpoint_step, .step = status.step, .digest = done ? status.digest : ""};
+  const io_expected expected = {.checkpoint_step = status.checkpoint_step,
+                                .step = status.step,
+                                .digest = done ? status.digest : "",
+                                .done = done};
   SIM_TRY(io_verify(folder, &expected, print_fault, NULL, &count));
-  printf("%s: %zu file%s, %zu fault%s; the run is %s%s\n", folder, count.files, count.files == 1 ? "" : "s",
-         count.faults, count.faults == 1 ? "" : "s", status.state,
-         running ? ": files that it writes from now on are not verified" : "");
+  check_status(folder, &status, &count);
+  printf("%s: %zu file%s, %zu fault%s; the run is %s%s; not looked at: texts (scenario.lua, logs)%s\n", folder,
+         count.files, count.files == 1 ? "" : "s", count.faults, count.faults == 1 ? "" : "s", status.state,
+         running ? ": files that it writes from now on are not verified" : "",
+         count.complete ? "" : ", and whether outputs are missing");
   if (count.faults == 0) return SIM_OK;
   return sim_fail(SIM_ERR_FAULTS, "%s: %zu fault%s in %zu files", folder, count.faults, count.faults == 1 ? "" : "s",
                   count.files);
@@ -51,9 +94,11 @@ typedef struct trial {
   cli_job *job; /* owned; the names in `tables` live in it */
   rows tables[SIM_TABLES_MAX];
   size_t table_count;
-  double dt;  /* integrate.dt that makes the same steps */
-  bool fixed; /* its steps are all of this length */
-  bool kept;  /* the run was made */
+  double dt;          /* integrate.dt that makes the same steps */
+  double first;       /* length of the first step */
+  bool fixed;         /* its steps are all of this length, or all in proportion to dt */
+  bool kept;          /* the run was made */
+  char failure[1024]; /* why it was not; "": it was not begun */
 } trial;
 
 static sim_status keep_row(rows *table, double time, const double *values) {
@@ -94,15 +139,16 @@ static const sim_value *integrate_value(const cli_job *job, const char *key) {
   return integrate ? sim_value_get(integrate, key) : NULL;
 }
 
-/* integrate.dt that makes the steps of a run whose first one is `first`: `first` itself for a keyword, and where the
- * model has shortened the step so that t_end is a multiple. (With expansion a step is no time, and stays as given.) */
-static double step_of(const cli_job *job, double first) {
+/* integrate.dt as a number; NaN: a keyword. */
+static double given_step(const cli_job *job) {
   const sim_value *dt = integrate_value(job, "dt");
-  const double given = !dt                          ? NAN
-                       : dt->kind == SIM_VALUE_REAL ? dt->u.real
-                       : dt->kind == SIM_VALUE_INT  ? (double)dt->u.integer
-                                                    : NAN;
-  return isnan(given) || (first <= given && first > 0.5 * given) ? first : given;
+  return !dt ? NAN : dt->kind == SIM_VALUE_REAL ? dt->u.real : dt->kind == SIM_VALUE_INT ? (double)dt->u.integer : NAN;
+}
+
+/* With expansion dt is no time: steps are in proportion to it. */
+static bool expands(const cli_job *job) {
+  const sim_value *expansion = sim_value_get(job->resolved, "expansion");
+  return expansion && expansion->kind == SIM_VALUE_TABLE && expansion->u.table.count > 0;
 }
 
 static sim_status make_steps(trial *t, void **self) {
@@ -127,17 +173,18 @@ static sim_status make_steps(trial *t, void **self) {
                  .progress_interval = 1};
   SIM_TRY(cli_of_scenario(job, job->model->create(job->parameters, &job->setup, &run.clock, self)));
   run.self = *self;
-  t->dt = step_of(job, run.clock.dt);
-  const sim_status status = sim_run_loop(&run);
-  return status == SIM_ERR_STOPPED ? sim_fail(SIM_ERR_USAGE, "interrupted: the runs are not complete") : status;
+  t->first = fmin(run.clock.dt, run.clock.t_end - run.clock.t);
+  t->dt = expands(job) ? given_step(job) : t->first;
+  return sim_run_loop(&run);
 }
 
-/* Whether all steps have the length of the first one: not with adaptive steps, nor with steps of each body's own
- * (integrate.steps of sim.nbody), whose lengths do not follow integrate.dt. */
+/* Whether all steps have the length of the first one, or are in proportion to a given dt: not with adaptive steps, nor
+ * with steps of each body's own (integrate.steps of sim.nbody), whose lengths do not follow integrate.dt. */
 static bool has_fixed_steps(const cli_job *job) {
   const sim_value *steps = integrate_value(job, "steps");
   const bool shared = !steps || steps->kind != SIM_VALUE_STRING || strcmp(steps->u.string.data, "shared") == 0;
-  return integrate_value(job, "dt") && shared && isfinite(job->plan.steps);
+  const bool known = expands(job) ? isfinite(given_step(job)) : isfinite(job->plan.steps);
+  return integrate_value(job, "dt") && shared && known;
 }
 
 /* Runs the scenario in memory. dt 0: with its own step. */
@@ -261,6 +308,29 @@ static void print_error(double error) {
     printf(" %10.1e", error);
 }
 
+enum { ROWS_LEAST = 4 };
+
+/* Whether a table has too few rows in the second half of the run, its end included, to tell agreement from chance. One
+ * without steps of time has the row of its result. */
+static bool has_few_rows(const trial *own, const rows *table) {
+  size_t late = 0;
+  if (!integrate_value(own->job, "dt")) return false;
+  for (size_t i = 0; i < table->count; i++) late += 2 * time_at(table, i) >= time_at(table, table->count - 1);
+  return late < ROWS_LEAST;
+}
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), tail = strlen(end);
+  return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* Whether a column is itself the standard error of another: it is known from samples, to two digits at most. */
+static bool is_standard_error(const rows *table, int column) {
+  return ends_with(table->columns[column], "_error") || strcmp(table->name, "errors") == 0 ||
+         ends_with(table->name, "_errors");
+}
+enum { STANDARD_ERROR_DIGITS = 2 };
+
 /* Whether an error is not tested that the run may have: of its steps, or of its rounding. */
 static bool lacks_tests(const trial *own, const trial *half, const trial *other) {
   return (integrate_value(own->job, "dt") && !half->kept) || !other->kept;
@@ -277,15 +347,18 @@ static void print_column(const trial *own, const trial *half, const trial *other
   const double stated = stated_error(own, table, column);
   const double finest = fabs(value) * (precision == SIM_SINGLE ? FLT_EPSILON : DBL_EPSILON);
   const double error = fmax(fmax(fmax(step, rounding), stated), finest);
-  const bool limit = lacks_tests(own, half, other);
-  const int digits = digits_of(value, error);
+  const bool limit = lacks_tests(own, half, other) || has_few_rows(own, table);
+  const bool sampled = is_standard_error(table, column);
+  const int known = digits_of(value, error),
+            digits = sampled && known > STANDARD_ERROR_DIGITS ? STANDARD_ERROR_DIGITS : known;
   char name[160], text[40] = "?", number[16];
   snprintf(name, sizeof name, "%s.%s", table->name, table->columns[column]);
   snprintf(number, sizeof number, "%s%d", limit && digits > 0 ? "<=" : "", digits);
   if (digits > 0 && !limit) snprintf(text, sizeof text, "%.*g", digits, value);
   if (value == 0 && error == 0 && !limit) snprintf(text, sizeof text, "0");
   if (isnan(value)) snprintf(text, sizeof text, "none");
-  printf("%-32s %-22s %6s %10.1e", name, text, number, error);
+  printf("%-32s %-22s %6s", name, text, number);
+  print_error(sampled ? NAN : error);
   print_error(step);
   print_error(rounding);
   print_error(stated);
@@ -300,25 +373,44 @@ static const char *other_precision(const sim_model *model, int own) {
   return NULL;
 }
 
-/* Runs the scenario in another precision; where it cannot have that one, says so: other->kept is then false. */
-static sim_status try_precision(trial *other, const trial *own, const cli_options *options, const char *precision) {
-  const sim_status status = run_trial(other, options, precision, own->fixed ? own->dt : 0);
-  if (status != SIM_ERR_SCENARIO && status != SIM_ERR_NO_DEVICE)
-    return status == SIM_OK ? SIM_OK : sim_fail_context("in %s precision", precision);
-  sim_log(SIM_LOG_WARN, "the scenario has no %s precision%s%s", precision, *sim_error_last()->message ? ": " : "",
-          sim_error_last()->message);
+/* Runs the scenario for a test; where that fails, keeps the reason: t->kept is then false. An interruption, and lack of
+ * memory, end the verification. */
+static sim_status run_test(trial *t, const cli_options *options, const char *precision, double dt) {
+  const sim_status status = run_trial(t, options, precision, dt);
+  if (status == SIM_OK || status == SIM_ERR_STOPPED || status == SIM_ERR_NO_MEMORY) return status;
+  const char *message = sim_error_last()->message;
+  snprintf(t->failure, sizeof t->failure, "%s", *message ? message : "the scenario cannot be run so");
   sim_error_clear();
   return SIM_OK;
 }
 
+/* A run whose first step is not half as long tests nothing. */
+static void check_half(const trial *own, trial *half) {
+  if (!half->kept || fabs(half->first - 0.5 * own->first) <= 1e-3 * own->first) return;
+  half->kept = false;
+  snprintf(half->failure, sizeof half->failure, "the first step is %.9g with this dt, and %.9g with half of it",
+           own->first, half->first);
+}
+
+static void print_failure(const char *test, const trial *t) {
+  char line[2 * sizeof t->failure];
+  sim_text_escape(line, sizeof line, t->failure, strlen(t->failure));
+  printf("no %s test: %s\n", test, line);
+}
+
 /* Says why a test was left out. */
-static void say_left_out(const trial *own, const trial *other) {
+static void say_left_out(const trial *own, const trial *half, const trial *other) {
   if (!integrate_value(own->job, "dt"))
     puts("no step test: the model has no integrate.dt. Its own estimates are in the column stated");
   else if (!own->fixed)
     puts("no step test: the steps are not all integrate.dt long. Digits are an upper limit; compare with a run of a "
          "smaller accuracy parameter (eta, rtol)");
-  if (!other->kept) puts("no precision test: the scenario runs in one precision. Rounding is not in the errors");
+  else if (!half->kept)
+    print_failure("step", half);
+  if (*other->failure)
+    print_failure("precision", other);
+  else if (!other->kept)
+    puts("no precision test: the scenario runs in one precision. Rounding is not in the errors");
 }
 
 static sim_status verify_trials(const cli_options *options, trial *trials) {
@@ -329,19 +421,24 @@ static sim_status verify_trials(const cli_options *options, trial *trials) {
   const char *name = other_precision(own->job->model, precision);
   if (own->fixed) {
     sim_log(SIM_LOG_INFO, "run 2: with the step %.9g, half of %.9g", 0.5 * own->dt, own->dt);
-    if (run_trial(half, options, NULL, 0.5 * own->dt) != SIM_OK)
-      return sim_fail_context("with half the step, %.9g", 0.5 * own->dt);
+    SIM_TRY(run_test(half, options, NULL, 0.5 * own->dt));
+    check_half(own, half);
   }
   if (name) {
     sim_log(SIM_LOG_INFO, "run %d: in %s precision", own->fixed ? 3 : 2, name);
-    SIM_TRY(try_precision(other, own, options, name));
+    SIM_TRY(run_test(other, options, name, own->fixed && isnan(given_step(own->job)) ? own->dt : 0));
   }
   printf("%s: sim.%s, %s precision, seed %llu", options->target, own->job->model->name,
          sim_precision_name((sim_precision)precision), (unsigned long long)cli_common(own->job)->seed);
   if (half->kept) printf("; steps of %.9g and %.9g", own->dt, half->dt);
   if (other->kept) printf("; also in %s", name);
   puts("");
-  say_left_out(own, other);
+  say_left_out(own, half, other);
+  for (size_t i = 0; i < own->table_count; i++)
+    if (has_few_rows(own, &own->tables[i]))
+      printf("%s has fewer than %d rows in the second half of the run: its digits are an upper limit, as two runs may "
+             "agree there by chance; give output.tables more often\n",
+             own->tables[i].name, ROWS_LEAST);
   printf("%-32s %-22s %6s %10s %10s %10s %10s\n", "last row", "trusted", "digits", "error", "step", "rounding",
          "stated");
   for (size_t i = 0; i < own->table_count; i++)
@@ -354,6 +451,7 @@ static sim_status verify_scenario(const cli_options *options) {
   if (!trials) return sim_no_memory("the runs");
   cli_terminal_start(options);
   const sim_status status = verify_trials(options, trials);
+  if (status == SIM_ERR_STOPPED) sim_log(SIM_LOG_WARN, "interrupted: the runs are not complete");
   cli_terminal_stop();
   for (int i = 0; i < 3; i++) free_trial(&trials[i]);
   free(trials);

@@ -136,9 +136,11 @@ typedef struct io_expected {
   int64_t checkpoint_step; /* newest checkpoint */
   int64_t step;            /* of the state with this digest */
   const char *digest;
+  bool done; /* the run has ended with this step: all of its last files are there */
 } io_expected;
 typedef struct io_verified {
   size_t files, faults;
+  bool complete; /* it is known which files there should be at the end, and they were looked for */
 } io_verified;
 typedef void io_fault(void *context, const char *message);
 /* Reads every checkpoint, snapshot, slice, table and index of a folder whole, holds it against its seal and against the

@@ -2,6 +2,7 @@
 #include "io/checkpoint/checkpoint.h"
 #include "io/hdf5/h5.h"
 #include "io/seal.h"
+#include "io/snapshot/snapshot.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +20,22 @@ typedef struct verification {
   io_fault *each;
   void *context;
   io_verified *count;
+
+  /* of the newest checkpoint that could be read */
+  int64_t newest;        /* its step; -1: none */
+  sim_value *parameters; /* of the run; NULL: not known */
+  char species[SIM_SPECIES_MAX][64];
+  size_t species_count;
+  struct {
+    char name[64];
+    int64_t rows;
+  } tables[SIM_TABLES_MAX];
+  size_t table_count;
+
+  size_t indexes; /* found so far, of snapshots */
 } verification;
+
+typedef enum kind { OTHER, SNAPSHOT, SLICE, CHECKPOINT, TABLES, INDEX } kind;
 
 /* Reports the last error as a fault of a file; lack of memory ends the verification. */
 static sim_status report(verification *v, sim_status status) {
@@ -36,9 +52,128 @@ static sim_status check_run(const verification *v, const char *path, const char 
                   path);
 }
 
-/* The run that a snapshot, a table or an index names, and the step of a snapshot. step -1: none. */
-static sim_status check_content(const verification *v, const io_h5_source *source, hid_t root, int64_t step) {
-  char run[33] = "", name[32];
+/* The last row's step of a table; -1: it has no rows, or none of this form. */
+static int64_t last_step(hid_t dataset, int64_t *rows) {
+  int64_t step = -1;
+  hsize_t count = 0;
+  const hsize_t one = 1;
+  hid_t all = H5Dget_space(dataset), row = H5Screate_simple(1, &one, NULL);
+  hid_t type = H5Tcreate(H5T_COMPOUND, sizeof step);
+  if (H5Sget_simple_extent_ndims(all) == 1) H5Sget_simple_extent_dims(all, &count, NULL);
+  const hsize_t start = count - 1;
+  if (count == 0 || H5Tinsert(type, "step", 0, H5T_NATIVE_INT64) < 0 ||
+      H5Sselect_hyperslab(all, H5S_SELECT_SET, &start, NULL, &one, NULL) < 0 ||
+      H5Dread(dataset, type, row, all, H5P_DEFAULT, &step) < 0)
+    step = -1;
+  *rows = (int64_t)count;
+  io_h5_drop(type);
+  io_h5_drop(row);
+  io_h5_drop(all);
+  return step;
+}
+
+/* Tables of a finished run hold the rows that its last checkpoint counts, and end with the run. */
+static sim_status check_tables(const verification *v, const io_h5_source *source, hid_t root) {
+  int64_t end = -1;
+  H5G_info_t group;
+  if (io_h5_has(root, "VTKHDF") || io_h5_has(root, "data") || H5Gget_info(root, &group) < 0)
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: does not hold tables", source->path);
+  for (hsize_t i = 0; i < group.nlinks; i++) {
+    char name[64];
+    int64_t rows;
+    hid_t dataset;
+    if (H5Lget_name_by_idx(root, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT) <= 0) continue;
+    if (strcmp(name, "provenance") == 0) continue;
+    SIM_TRY(io_h5_open(source, root, name, &dataset));
+    const int64_t step = last_step(dataset, &rows);
+    io_h5_drop(dataset);
+    if (step > end) end = step;
+    for (size_t t = 0; v->expected->done && t < v->table_count; t++)
+      if (strcmp(v->tables[t].name, name) == 0 && rows < v->tables[t].rows)
+        return sim_fail(SIM_ERR_INCOMPATIBLE,
+                        "%s: the table %s has %lld rows, and the checkpoint of step %lld counts %lld", source->path,
+                        name, (long long)rows, (long long)v->newest, (long long)v->tables[t].rows);
+  }
+  if (!v->expected->done || v->held || end == v->expected->step) return SIM_OK;
+  return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: ends with step %lld, and status.json says %lld", source->path,
+                  (long long)end, (long long)v->expected->step);
+}
+
+/* An index names the files that it points into: virtual datasets, by names relative to its folder. */
+static sim_status check_sources(const io_h5_source *source, hid_t dataset) {
+  char path[4096 + 600], name[256];
+  size_t count = 0;
+  sim_status status = SIM_OK;
+  const char *slash = strrchr(source->path, '/');
+  const int length = slash ? (int)(slash - source->path) : 0;
+  hid_t list = H5Dget_create_plist(dataset);
+  if (H5Pget_layout(list) != H5D_VIRTUAL || H5Pget_virtual_count(list, &count) < 0) count = 0;
+  for (size_t i = 0; i < count && status == SIM_OK; i++) {
+    const ssize_t size = H5Pget_virtual_filename(list, i, name, sizeof name);
+    if (size <= 0 || (size_t)size >= sizeof name) continue;
+    snprintf(path, sizeof path, "%.*s/%s", length, source->path, name);
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+      status = sim_fail(SIM_ERR_INCOMPATIBLE, "%s: points into %s, which is missing", source->path, name);
+  }
+  io_h5_drop(list);
+  return status;
+}
+
+static sim_status check_index(const verification *v, const io_h5_source *source, hid_t root) {
+  H5G_info_t info = {.nlinks = 0};
+  hid_t blocks;
+  if (!io_h5_has(root, "VTKHDF") || !io_h5_has(root, "blocks"))
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: does not hold an index", source->path);
+  if (v->held) return SIM_OK;
+  SIM_TRY(io_h5_open(source, root, "blocks", &blocks));
+  sim_status status = SIM_OK;
+  if (H5Gget_info(blocks, &info) < 0) status = io_h5_refuse(source, "blocks", "cannot read it");
+  for (hsize_t i = 0; i < info.nlinks && status == SIM_OK; i++) {
+    char name[256];
+    hid_t dataset;
+    if (H5Lget_name_by_idx(blocks, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT) <= 0) continue;
+    status = io_h5_open(source, blocks, name, &dataset);
+    if (status != SIM_OK) break;
+    status = check_sources(source, dataset);
+    io_h5_drop(dataset);
+  }
+  io_h5_drop(blocks);
+  return status;
+}
+
+/* Whether a member of meshes/ is cut out of a grid; a file without meshes is not. */
+static bool is_cut(hid_t iteration) {
+  char name[256];
+  bool cut = false;
+  hid_t meshes = io_h5_has(iteration, "meshes") ? H5Gopen(iteration, "meshes", H5P_DEFAULT) : -1;
+  if (meshes >= 0 && H5Lget_name_by_idx(meshes, ".", H5_INDEX_NAME, H5_ITER_INC, 0, name, sizeof name, H5P_DEFAULT) > 0)
+    cut = H5Aexists_by_name(meshes, name, "sliceAxes", H5P_DEFAULT) > 0;
+  io_h5_drop(meshes);
+  return cut;
+}
+
+/* A snapshot or a slice holds the step of its name. */
+static sim_status check_snapshot(const io_h5_source *source, hid_t root, kind what, int64_t step) {
+  char name[32];
+  hid_t group, iteration;
+  if (!io_h5_has(root, "data")) return sim_fail(SIM_ERR_INCOMPATIBLE, "%s: does not hold a snapshot", source->path);
+  snprintf(name, sizeof name, "%lld", (long long)step);
+  SIM_TRY(io_h5_open(source, root, "data", &group));
+  const bool found = io_h5_has(group, name);
+  sim_status status = found ? io_h5_open(source, group, name, &iteration)
+                            : sim_fail(SIM_ERR_INCOMPATIBLE, "%s: does not hold the step of its name", source->path);
+  io_h5_drop(group);
+  SIM_TRY(status);
+  const bool cut = is_cut(iteration);
+  io_h5_drop(iteration);
+  return what == SNAPSHOT && cut ? sim_fail(SIM_ERR_INCOMPATIBLE, "%s: holds a slice, not a snapshot", source->path)
+                                 : SIM_OK;
+}
+
+/* The run that a snapshot, a table or an index names, and what it holds. */
+static sim_status check_content(const verification *v, const io_h5_source *source, hid_t root, kind what,
+                                int64_t step) {
+  char run[33] = "";
   hid_t group;
   SIM_TRY(io_h5_open(source, root, "provenance", &group));
   sim_status status = SIM_OK;
@@ -46,20 +181,19 @@ static sim_status check_content(const verification *v, const io_h5_source *sourc
   io_h5_drop(group);
   SIM_TRY(status);
   SIM_TRY(check_run(v, source->path, run));
-  if (step < 0) return SIM_OK;
-  snprintf(name, sizeof name, "%lld", (long long)step);
-  SIM_TRY(io_h5_open(source, root, "data", &group));
-  const bool found = io_h5_has(group, name);
-  io_h5_drop(group);
-  return found ? SIM_OK : sim_fail(SIM_ERR_INCOMPATIBLE, "%s: does not hold the step of its name", source->path);
+  switch (what) {
+  case TABLES: return check_tables(v, source, root);
+  case INDEX: return check_index(v, source, root);
+  default: return check_snapshot(source, root, what, step);
+  }
 }
 
-static sim_status check_sealed(const verification *v, int fd, off_t size, const char *path, int64_t step) {
+static sim_status check_sealed(const verification *v, int fd, off_t size, const char *path, kind what, int64_t step) {
   const io_h5_source source = {path, SIM_ERR_INCOMPATIBLE};
   SIM_TRY(io_seal_check(fd, size, path));
   io_vfd *vfd = NULL;
   hid_t root = io_vfd_open(fd, path, &vfd);
-  sim_status status = root >= 0 ? check_content(v, &source, root, step)
+  sim_status status = root >= 0 ? check_content(v, &source, root, what, step)
                       : vfd     ? io_h5_refuse(&source, "HDF5", "cannot open it")
                                 : sim_no_memory("%s", path);
   (void)io_vfd_close(root, &vfd);
@@ -77,8 +211,25 @@ static sim_status check_digest(const verification *v, const io_checkpoint *saved
                   expected->digest);
 }
 
+/* Takes from the newest checkpoint what it says of the other files. */
+static void learn(verification *v, io_checkpoint *saved) {
+  if (saved->frame.clock.step <= v->newest) return;
+  v->newest = saved->frame.clock.step;
+  sim_value_free(&v->parameters);
+  v->parameters = saved->parameters;
+  saved->parameters = NULL;
+  v->species_count = saved->frame.species_count;
+  for (size_t i = 0; i < v->species_count; i++)
+    snprintf(v->species[i], sizeof v->species[i], "%s", saved->frame.species[i].name);
+  v->table_count = saved->table_count;
+  for (size_t i = 0; i < v->table_count; i++) {
+    memcpy(v->tables[i].name, saved->tables[i].name, sizeof v->tables[i].name);
+    v->tables[i].rows = saved->tables[i].rows;
+  }
+}
+
 /* Reads a checkpoint as a restart does. */
-static sim_status check_checkpoint(const verification *v, const char *path, int64_t step) {
+static sim_status check_checkpoint(verification *v, const char *path, int64_t step) {
   io_checkpoint *saved = malloc(sizeof *saved);
   if (!saved) return sim_no_memory("%s", path);
   sim_status status = io_checkpoint_read(path, saved);
@@ -88,13 +239,12 @@ static sim_status check_checkpoint(const verification *v, const char *path, int6
                         (long long)saved->frame.clock.step);
     if (status == SIM_OK) status = check_run(v, path, saved->run);
     if (status == SIM_OK) status = check_digest(v, saved);
+    if (status == SIM_OK) learn(v, saved);
     io_checkpoint_free(saved);
   }
   free(saved);
   return status;
 }
-
-typedef enum kind { OTHER, SNAPSHOT, CHECKPOINT, SEALED } kind;
 
 /* Checks one file; a file that a run has removed since it was listed does not count. */
 static sim_status check_file(verification *v, const char *path, kind what, int64_t step) {
@@ -102,22 +252,34 @@ static sim_status check_file(verification *v, const char *path, kind what, int64
   off_t size;
   if (v->held && access(path, F_OK) != 0 && errno == ENOENT) return SIM_OK;
   v->count->files++;
+  v->indexes += what == INDEX && strchr(path + strlen(v->folder) + 1, '/') == NULL;
   if (what == CHECKPOINT) return report(v, check_checkpoint(v, path, step));
   sim_status status = io_file_open(AT_FDCWD, path, path, &fd, &size);
   if (status == SIM_OK) {
-    status = check_sealed(v, fd, size, path, step);
+    status = check_sealed(v, fd, size, path, what, step);
     (void)close(fd);
   }
   return report(v, status);
 }
 
-static kind kind_of(const char *name, int64_t *step) {
+/* Whether a name that ends with .hdf is one of a run's indexes; others may be a user's own. */
+static bool is_index(const verification *v, const char *name, const char *path) {
   const char *dot = strrchr(name, '.');
+  if (*name == '.' || !dot || strcmp(dot, ".hdf") != 0) return false;
+  bool own = strcmp(name, "grid.hdf") == 0 || io_seal_is_there(AT_FDCWD, path);
+  for (size_t i = 0; i < v->species_count && !own; i++)
+    own = strlen(v->species[i]) == (size_t)(dot - name) && strncmp(v->species[i], name, (size_t)(dot - name)) == 0;
+  return own;
+}
+
+/* What a file of this name is for; `below`: its folder in the run's. */
+static kind kind_of(const verification *v, const char *below, const char *name, const char *path, int64_t *step) {
   *step = io_name_step(name, "snap_");
-  if (*step >= 0) return SNAPSHOT;
+  if (*step >= 0) return strncmp(below, "slices/", 7) == 0 ? SLICE : SNAPSHOT;
   *step = io_name_step(name, "ck_");
   if (*step >= 0) return CHECKPOINT;
-  return *name != '.' && dot && (strcmp(dot, ".hdf") == 0 || strcmp(name, "tables.h5") == 0) ? SEALED : OTHER;
+  if (strcmp(name, "tables.h5") == 0) return TABLES;
+  return is_index(v, name, path) ? INDEX : OTHER;
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
@@ -135,8 +297,8 @@ static sim_status check_folder(verification *v, const char *below, bool folders)
   for (int i = 0; i < count; i++) {
     int64_t step;
     const char *entry = entries[i]->d_name;
-    const kind what = kind_of(entry, &step);
     snprintf(name, sizeof name, "%s/%s", path, entry);
+    const kind what = kind_of(v, below, entry, name, &step);
     if (status == SIM_OK && folders && *entry != '.') {
       if ((size_t)snprintf(inner, sizeof inner, "%s/%s", below, entry) < sizeof inner)
         status = check_folder(v, inner, false);
@@ -163,15 +325,64 @@ static sim_status check_names(verification *v) {
                 sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is missing: status.json names it as the newest checkpoint", path));
 }
 
+/* Reports a file of the run that is not there. */
+static sim_status check_there(verification *v, const char *name, const char *why) {
+  char path[4096 + 400];
+  snprintf(path, sizeof path, "%s/%s", v->folder, name);
+  if (access(path, F_OK) == 0 || errno != ENOENT) return SIM_OK;
+  return report(v, sim_fail(SIM_ERR_INCOMPATIBLE, "%s: is missing: %s", path, why));
+}
+
+/* Whether an output is due: all cadences but never include the last state. */
+static bool is_due(const sim_value *table, const char *key) {
+  const sim_value *when = table ? sim_value_get(table, key) : NULL;
+  return when && when->kind == SIM_VALUE_STRING && strcmp(when->u.string.data, "never") != 0;
+}
+
+/* The files that a finished run has, by the parameters in its newest checkpoint. */
+static sim_status check_complete(verification *v) {
+  static const char why[] = "the run is done, and its output says that this is written at the end";
+  const sim_value *output = v->parameters ? sim_value_get(v->parameters, "output") : NULL;
+  const sim_value *slices = output ? sim_value_get(output, "slices") : NULL;
+  const long long end = (long long)v->expected->step;
+  char name[400];
+  v->count->complete = output && v->expected->done && !v->held;
+  if (!v->count->complete) return SIM_OK;
+  if (is_due(output, "tables") && v->table_count > 0) SIM_TRY(check_there(v, "tables.h5", why));
+  snprintf(name, sizeof name, "snap/" IO_SNAPSHOT_NAME, end);
+  if (is_due(output, "snapshots")) {
+    SIM_TRY(check_there(v, name, why));
+    if (v->indexes == 0)
+      SIM_TRY(
+          report(v, sim_fail(SIM_ERR_INCOMPATIBLE, "%s: the index of the snapshots (NAME.hdf) is missing", v->folder)));
+  }
+  for (size_t i = 0; slices && slices->kind == SIM_VALUE_TABLE && i < slices->u.table.count; i++) {
+    const sim_value *slice = slices->u.table.entries[i].value;
+    const sim_value *own = slice->kind == SIM_VALUE_TABLE ? sim_value_get(slice, "name") : NULL;
+    if (!own || own->kind != SIM_VALUE_STRING || !is_due(slice, "when")) continue;
+    snprintf(name, sizeof name, "slices/%.300s/" IO_SNAPSHOT_NAME, own->u.string.data, end);
+    SIM_TRY(check_there(v, name, why));
+  }
+  return SIM_OK;
+}
+
+static sim_status check_all(verification *v) {
+  SIM_TRY(check_names(v));
+  SIM_TRY(check_folder(v, "ckpt", false)); /* first: it says what the others should hold */
+  SIM_TRY(check_folder(v, "", false));
+  SIM_TRY(check_folder(v, "snap", false));
+  SIM_TRY(check_folder(v, "slices", true));
+  return check_complete(v);
+}
+
 sim_status io_verify(const char *folder, const io_expected *expected, io_fault *each, void *context,
                      io_verified *count) {
   *count = (io_verified){0};
   if (strlen(folder) >= 4000) return sim_fail(SIM_ERR_NO_INPUT, "the name of the output folder is too long");
-  verification v = {.folder = folder, .expected = expected, .each = each, .context = context, .count = count};
+  verification v = {
+      .folder = folder, .expected = expected, .each = each, .context = context, .count = count, .newest = -1};
   v.held = io_folder_held(folder);
-  SIM_TRY(check_names(&v));
-  SIM_TRY(check_folder(&v, "", false));
-  SIM_TRY(check_folder(&v, "ckpt", false));
-  SIM_TRY(check_folder(&v, "snap", false));
-  return check_folder(&v, "slices", true);
+  const sim_status status = check_all(&v);
+  sim_value_free(&v.parameters);
+  return status;
 }

@@ -65,10 +65,73 @@ digest=$(digest bad)
 sed -i "s/$digest/${digest//[0-9]/7}/" bad/status.json
 faulty "status.json says" "$newest"
 
+
+# Files that the run wrote and that are not there, as its newest checkpoint and its indexes say.
+last=snap/$(basename "$(find good/snap -name 'snap_*.h5' | sort | tail -n 1)")
+index=$(basename "$(find good -maxdepth 1 -name '*.hdf')")
+fresh
+rm bad/tables.h5
+faulty "is missing: the run is done" tables.h5
+fresh
+rm "bad/$index"
+expect 83 "the index of the snapshots (NAME.hdf) is missing" "$SIM" verify bad
+fresh
+rm bad/snap/snap_00000000.h5
+faulty "points into snap/snap_00000000.h5, which is missing" "$index"
+fresh
+rm "bad/$last" "bad/$index"
+expect 83 "bad/$last: is missing" "$SIM" verify bad
+# Without a checkpoint nobody knows; it is said.
+expect 0 "" "$SIM" run s.lua --set every=never -o unsaved
+expect 0 "not looked at: texts (scenario.lua, logs), and whether outputs are missing" "$SIM" verify unsaved
+
+# Files of the run under the name of one of another kind.
+fresh
+cp bad/tables.h5 "bad/$index"
+faulty "does not hold an index" "$index"
+fresh
+cp "bad/$index" bad/tables.h5
+faulty "does not hold tables" tables.h5
+fresh
+cp bad/tables.h5 "bad/$last"
+faulty "does not hold a snapshot" "$last"
+cat >sliced.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {8, 8, 8}, size = {1, 1, 1} },
+  fields    = { { name = "u", D = 1e-3, initial = function(x, y, z) return x end } },
+  integrate = { dt = 0.1, t_end = 1 },
+  output    = { snapshots = "ends", slices = { { name = "a", z = 0.2, when = "ends" } } },
+}
+LUA
+expect 0 "" "$SIM" run sliced.lua -o sliced
+expect 0 "0 faults" "$SIM" verify sliced
+cp -r sliced bad
+cp bad/slices/a/snap_00000010.h5 bad/snap/snap_00000010.h5
+faulty "holds a slice" snap/snap_00000010.h5
+cp -r sliced bad
+rm bad/slices/a/snap_00000010.h5 bad/slices/a/grid.hdf
+faulty "is missing" slices/a/snap_00000010.h5
+
+# A status.json that contradicts itself, or the tables.
+fresh
+sed -i 's/"state": "done"/"state": "dome"/' bad/status.json
+faulty "the state is dome" status.json
+fresh
+sed -i 's/"digest"/"digess"/' bad/status.json
+faulty "has no digest" status.json
+fresh
+sed -i 's/"step": [0-9]*/"step": 7777/' bad/status.json
+expect 83 "done at step 7777, and its last checkpoint is of" "$SIM" verify bad
+grep -q "bad/tables.h5: ends with step" output || fail "tables that end elsewhere are not told"
+
 # Temporary files and files of others count for nothing; neither do they hide.
 fresh
+echo mine >bad/notes.hdf
 touch bad/notes.txt bad/snap/.snap_00000007.h5.tmp
 expect 0 "0 faults" "$SIM" verify bad
+
+expect 0 "" "$SIM" sweep s.lua --set n=20,30 -o swept
+expect 66 "name one of its runs, swept/run_NNNN" "$SIM" verify swept
 
 mkdir empty
 expect 66 "holds no run" "$SIM" verify empty
@@ -143,10 +206,61 @@ read -r stated error <<<"$(column price.price)" # of two digits: within 5 % of t
 awk '$1 == "price.standard_error" { print $2 }' output >standard
 awk -v e="$error" -v s="$(cat standard)" 'BEGIN { exit !(e > 1.9 * s && e < 2.1 * s) }' || fail "error $error of a price, standard error $(cat standard)"
 [ "$stated" -le 4 ] || fail "$stated digits of a Monte Carlo price"
+# A standard error is itself known from samples: to two digits at most, and no error of it is claimed.
+[ "$(column price.standard_error)" = "2 -" ] || fail "digits and error of a standard error: $(column price.standard_error)"
+
+# Interrupted: it ends by the signal, as a run does.
+for signal in INT TERM; do
+  env --default-signal=INT "$SIM" verify swing.lua --set t_end=1e6 >output 2>&1 &
+  verify=$!
+  begun() { grep -q "run 1" output; }
+  until_true 60 begun
+  code=0
+  kill -"$signal" "$verify"
+  wait "$verify" || code=$?
+  [ "$signal" = INT ] && expected=130 || expected=75
+  [ "$code" = "$expected" ] || fail "SIG$signal: exit $code, not $expected"
+  grep -q interrupted output || fail "SIG$signal: it does not say that it was interrupted"
+done
 
 # Adaptive steps: said, not guessed.
 sed 's/dt = dt, t_end/dt = "adaptive", t_end/; s/  external/  gravity = { softening = 0.1 },\n  external/' swing.lua >adaptive.lua
 expect 0 "no step test: the steps are not all" "$SIM" verify adaptive.lua
 awk '$1 == "observe.x" { exit !($2 == "?" && $3 ~ /^<=/) }' output || fail "digits are trusted whose steps were not tested"
+
+# A step longer than the run is cut to it: its half is half of the step really taken, and not the same run again. One step
+# of leapfrog from x = 1 at rest gives 1 - h^2/2: 0.955, and two of h/2 0.9555.
+expect 0 "steps of 0.3 and 0.15;" "$SIM" verify swing.lua --set dt=1 --set t_end=0.3
+awk '$1 == "observe.x" { exit !($2 == "?" && $3 ~ /^<=[0-3]$/ && $5 > 1e-4) }' output || fail "a step is compared with itself"
+# So few rows may agree by chance: a limit, and a line.
+grep -q "observe has fewer than 4 rows" output || fail "few rows are not told"
+
+# With expansion dt is no time, and the half of it is the half also where the first step is shorter than dt.
+cat >cosmos.lua <<'LUA'
+return sim.nbody {
+  precision = "single",
+  box       = { size = 64, boundary = "periodic" },
+  expansion = { omega_m = 0.31, omega_lambda = 0.69, h = 0.68, a_start = 0.8 },
+  bodies    = { sim.zeldovich { n = 8, index = 0.965, omega_b = 0.049, sigma8 = 0.2 } },
+  gravity   = { softening = 0.3 },
+  integrate = { dt = 0.02, t_end = 1 },
+  output    = { tables = "every 0.02" },
+}
+LUA
+expect 0 "steps of 0.02 and 0.01; also in double" "$SIM" verify cosmos.lua
+
+# A test that fails is told, and the rest is reported: rounding ahead of this front grows until single precision overflows.
+cat >front.lua <<'LUA'
+return sim.diffusion {
+  grid      = { n = {1024}, size = {100}, boundary = "no_flux" },
+  fields    = { { name = "u", D = 1, initial = function(x) return 0.5 * sim.erfc(x - 10) end } },
+  rates     = function(u) return u * (1 - u) end,
+  integrate = { scheme = "etdrk4", dt = 0.05, t_end = 20 },
+  output    = { tables = "every 0.5" },
+}
+LUA
+expect 0 "no precision test: the field u is not finite" "$SIM" verify front.lua
+awk '$1 == "fields.u_mean" { exit !($2 == "?" && $3 ~ /^<=[1-9]/) }' output || fail "digits without a precision test"
+
 echo 'return sim.nbody {}' >faulty.lua
 expect 65 "bodies" "$SIM" verify faulty.lua

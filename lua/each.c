@@ -73,7 +73,10 @@ static size_t make_columns(lua_State *L, size_t n, each_key keys[EACH_KEYS_MAX])
     bool list = lua_istable(L, -1);
     size_t cols = list ? lua_rawlen(L, -1) : 1;
     const char *name = lua_tostring(L, -2);
-    if (cols == 0 || cols > EACH_LIST_MAX)
+    if (cols == 0)
+      luaL_error(L, "sim.each: f(1).%s is a table without items: expected a number, or a list of 1 to %d numbers", name,
+                 EACH_LIST_MAX);
+    if (cols > EACH_LIST_MAX)
       luaL_error(L, "sim.each: f(1).%s has %d items, expected 1 to %d", name,
                  (int)(cols < INT32_MAX ? cols : INT32_MAX), EACH_LIST_MAX);
     bytes += n * cols * sizeof(double);

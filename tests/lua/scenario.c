@@ -266,7 +266,7 @@ static void test_each(void **state) {
          "s.lua:1: sim.each: f(3) returns more keys than f(1)");
   refuse("sim.each(3, function(i) return { m = i < 2 and 1 or {1} } end)", "f(2).m is a table, but f(1).m is not");
   refuse("sim.each(3, function(i) return { m = {1, 'x'} } end)", "f(1).m[2] is a string, expected a number");
-  refuse("sim.each(3, function(i) return { m = {} } end)", "f(1).m has 0 items");
+  refuse("sim.each(3, function(i) return { m = {} } end)", "f(1).m is a table without items");
   refuse("sim.each(3, function(i) return {} end)", "f(1) returns an empty table");
   refuse("sim.each(3, function(i) return { 1 } end)", "a number as a key, expected names");
   refuse("sim.each(1e7, function(i) return { m = 1 } end)", "are more than 64 MiB");

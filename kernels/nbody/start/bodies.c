@@ -1,5 +1,6 @@
 #include "kernels/nbody/start/bodies.h"
 
+#include "engine/log.h"
 #include "engine/reduce.h"
 #include "engine/run/startup.h"
 #include "kernels/nbody/cpu/evaluator.h"
@@ -197,6 +198,8 @@ static sim_status read_file(const nbody_from_file *file, const nbody_parameters 
   sim_status status = check_read(&read, part, path);
   if (status == SIM_OK) {
     const size_t bytes = (size_t)part->n * sizeof(double);
+    if (p->merge)
+      sim_log(SIM_LOG_WARN, "%s: with merge its bodies have radius 0, as radii are not read from files", path);
     memcpy(part->mass, read.mass, bytes);
     for (int c = 0; c < 3; c++) {
       memcpy(part->position[c], read.position[c], bytes);

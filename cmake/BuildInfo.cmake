@@ -13,5 +13,6 @@ file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "/* Made by cmake/BuildInfo.cmake. */
 #define SIM_VERSION \"${VERSION}\"
 #define SIM_REVISION \"${revision}\"
 #define SIM_COMPILER \"${COMPILER}\"
+#define SIM_CMAKE_NEEDED \"${CMAKE_NEEDED}\"
 #define SIM_BUILD_TYPE \"${BUILD_TYPE}\"
 ")

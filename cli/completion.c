@@ -69,6 +69,7 @@ static void bash(void) {
        "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
        "    case $word in -*) ;; *) command=$word && break ;; esac\n"
        "  done\n"
+       "  case $command in *.lua) command=run ;; esac\n"
        "  case $previous in");
   for (int i = 0; i < CLI_OPTIONS; i++) {
     const cli_option_row *row = &cli_options_known[i];
@@ -147,7 +148,9 @@ static void zsh(void) {
     puts("'");
   }
   puts("  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    _files -g '*.lua'\n    return\n  fi\n"
-       "  local command=${words[2]}\n  shift words\n  ((CURRENT--))\n  case $command in");
+       "  local command=${words[2]}\n  if [[ $command == *.lua ]]; then command=run; else shift words; ((CURRENT--)); "
+       "fi\n"
+       "  case $command in");
   for (int c = 0; c < CLI_COMMAND_ROWS; c++) {
     printf("    %s)\n      _arguments", cli_commands[c].name);
     for (int i = 0; i < CLI_OPTIONS; i++) {
@@ -174,6 +177,8 @@ static void fish_words(const char *complete) {
 }
 
 static void fish(void) {
+  /* sim FILE.lua is sim run FILE.lua. */
+  static const char scenario[] = "; or string match -q -- \"*.lua\" (commandline -opc)[2]";
   puts("complete -c sim -f");
   for (int c = 0; c < CLI_COMMAND_ROWS; c++) {
     const cli_command_row *row = &cli_commands[c];
@@ -189,7 +194,8 @@ static void fish(void) {
       const cli_option_row *option = &cli_options_known[i];
       const cli_option_help *help = help_for(option, row->command);
       if (!help) continue;
-      printf("complete -c sim -n '__fish_seen_subcommand_from %s' -l %s", row->name, option->name + 2);
+      printf("complete -c sim -n '__fish_seen_subcommand_from %s%s' -l %s", row->name,
+             row->command == CLI_RUN ? scenario : "", option->name + 2);
       if (option->letter) printf(" -s %s", option->letter + 1);
       if (option->value == VALUE_NEEDED) printf(" -x");
       fish_words(option->complete);

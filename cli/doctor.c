@@ -46,6 +46,38 @@ static bool find_program(const char *name, char out[4096]) {
   return false;
 }
 
+/* Whether a program answers when it is asked for its version; `answer` has the first line. */
+static bool answers(char *path, char answer[256]) {
+  char option[] = "--version";
+  const bool good = cli_ask((char *const[]){path, option, NULL}, answer, 256);
+  answer[strcspn(answer, "\r\n")] = '\0';
+  return good && *answer;
+}
+
+static bool is_of_slurm(const char *path) {
+  const char *name = strrchr(path, '/') + 1;
+  return strcmp(name, "srun") == 0 || strcmp(name, "sbatch") == 0;
+}
+
+/* Says whether a program that was found works. Commands of Slurm are often installed where no Slurm is set up. */
+static void say_program(const char *subject, char *path, const char *use) {
+  char answer[256];
+  if (answers(path, answer))
+    say(subject, GOOD, "%s%s", path, use);
+  else if (is_of_slurm(path))
+    say(subject, ABSENT, "%s --version does not answer: Slurm is installed, and not set up", path);
+  else
+    say(subject, FAULT, "%s --version does not answer: repair it, or put another one first in PATH", path);
+}
+
+/* Whether the CMake of this answer, "cmake version 3.25.1", is one that the sources take. */
+static bool is_new_enough(const char *answer) {
+  int have[2] = {0}, need[2] = {0};
+  (void)sscanf(answer, "cmake version %d.%d", &have[0], &have[1]);
+  (void)sscanf(SIM_CMAKE_NEEDED, "%d.%d", &need[0], &need[1]);
+  return have[0] > need[0] || (have[0] == need[0] && have[1] >= need[1]);
+}
+
 /* ---- program, build ---- */
 
 static void program(void) {
@@ -61,14 +93,17 @@ static void build(void) {
       {{"cmake"}, "CMake (Debian: cmake)"},
       {{"ninja", "make"}, "Ninja or Make (Debian: ninja-build)"},
   };
-  char path[4096];
+  char path[4096], answer[256];
   for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
     bool found = false;
     for (int k = 0; k < 3 && tools[i].names[k] && !found; k++) found = find_program(tools[i].names[k], path);
-    if (found)
-      say("build", GOOD, "%s", path);
-    else
+    if (!found)
       say("build", ABSENT, "no %s in PATH: only a build from the sources needs it", tools[i].what);
+    else if (strcmp(tools[i].names[0], "cmake") == 0 && answers(path, answer) && !is_new_enough(answer))
+      say("build", FAULT, "%s is '%s': a build from the sources needs CMake " SIM_CMAKE_NEEDED " or later", path,
+          answer);
+    else
+      say_program("build", path, "");
   }
 }
 
@@ -116,11 +151,11 @@ static void gpu(void) {
         reason);
   else
     say("gpu", ABSENT, "%s; no NVIDIA GPU was found in this machine: runs use the CPU", reason);
-  const char *const usual = "/usr/local/cuda/bin/nvcc";
+  char usual[] = "/usr/local/cuda/bin/nvcc";
   if (find_program("nvcc", path))
-    say("gpu", GOOD, "%s: ./dev build makes GPU code", path);
+    say_program("gpu", path, ": ./dev build makes GPU code");
   else if (access(usual, X_OK) == 0)
-    say("gpu", GOOD, "%s: ./dev build makes GPU code", usual);
+    say_program("gpu", usual, ": ./dev build makes GPU code");
   else
     say("gpu", ABSENT, "no nvcc (CUDA toolkit): only a build with GPU code needs it");
 }
@@ -152,8 +187,11 @@ static void mpi(void) {
       plugin->library(library, sizeof library);
       say("mpi", GOOD, "plugin %s: %s", found[i].name, library);
     } else {
-      say("mpi", ABSENT, "the plugin %s does not load, as its MPI is not installed: %s", found[i].name,
-          sim_error_last()->message);
+      const char *message = sim_error_last()->message;
+      if (strstr(message, "No such file"))
+        say("mpi", ABSENT, "the plugin %s does not load, as its MPI is not installed: %s", found[i].name, message);
+      else
+        say("mpi", FAULT, "the plugin %s does not load: %s", found[i].name, message);
       sim_error_clear();
     }
   }
@@ -162,7 +200,7 @@ static void mpi(void) {
   for (size_t i = 0; i < sizeof starters / sizeof *starters; i++) {
     if (!find_program(starters[i], path)) continue;
     any = true;
-    say("mpi", GOOD, "%s", path);
+    say_program("mpi", path, "");
   }
   if (!any)
     say("mpi", ABSENT, "no mpirun, mpiexec or srun in PATH: --ranks N starts N processes on this host without them");
@@ -175,10 +213,10 @@ static void mpi(void) {
 static void slurm(void) {
   const cli_scheduler scheduler = cli_scheduler_find();
   char path[4096], how[128], text[32];
-  const bool slurm_found = find_program("sbatch", path);
-  if (slurm_found || find_program("qsub", path))
-    say("slurm", GOOD, "%s: sim batch writes job scripts for %s", path,
-        slurm_found ? "Slurm" : "PBS (--scheduler pbs)");
+  if (find_program("sbatch", path))
+    say_program("slurm", path, ": sim batch writes job scripts for Slurm");
+  else if (find_program("qsub", path))
+    say("slurm", GOOD, "%s: sim batch writes job scripts for PBS (--scheduler pbs)", path);
   else
     say("slurm", ABSENT, "no sbatch or qsub in PATH: only job scripts (sim batch) need one");
   if (!scheduler.name) return;
@@ -194,18 +232,27 @@ static void slurm(void) {
 /* ---- Python ---- */
 
 static void python(void) {
-  /* Prints the version, and the names of modules that are missing; of those, numpy and h5py read files alone. */
-  static char script[] = "import importlib.util as u, sys\n"
+  /* Prints the version, and the names of modules that cannot be imported, or are older than viz/pyproject.toml needs;
+   * of those, numpy and h5py read files alone. A folder of such a name beside the user is no module of Python's: it has
+   * no version. */
+  static char script[] = "import sys\n"
+                         "sys.path[:] = [p for p in sys.path if p]\n"
                          "print(sys.version.split()[0])\n"
-                         "print(*[m for m in ('numpy', 'h5py', 'pandas', 'xarray', 'matplotlib', 'PIL', 'simview') if "
-                         "not u.find_spec(m)])";
+                         "def numbers(text): return [int(n) if n.isdigit() else 0 for n in text.split('.')[:2]]\n"
+                         "def lacks(name, least):\n"
+                         "  try: return numbers(__import__(name).__version__) < numbers(least)\n"
+                         "  except BaseException: return True\n"
+                         "needed = dict(numpy='1.24', h5py='3.8', pandas='2.0', xarray='2023.1', matplotlib='3.8', "
+                         "PIL='9.4', simview='0.0')\n"
+                         "print(*[f'{m}>={v}' if v != '0.0' else m for m, v in needed.items() if lacks(m, v)])";
   char path[4096], answer[512], option[] = "-c";
   if (!find_program("python3", path)) {
     say("python", ABSENT, "no python3 in PATH: only plots and readers need it (Debian: python3 python3-venv)");
     return;
   }
   if (!cli_ask((char *const[]){path, option, script, NULL}, answer, sizeof answer)) {
-    say("python", FAULT, "%s does not run: repair it, or put another python3 first in PATH", path);
+    say("python", FAULT,
+        "%s does not run, or takes too long to import packages: repair it, or put another python3 first in PATH", path);
     return;
   }
   char *missing = strchr(answer, '\n');
@@ -218,7 +265,7 @@ static void python(void) {
     say("python", ABSENT, "%s is version %s: simview needs 3.10 or later", path, answer);
   if (missing && *missing)
     say("python", ABSENT,
-        "not installed: %s; ./dev plot brings them into a folder of its own, or: pip install simview "
+        "cannot be imported: %s; ./dev plot brings them into a folder of its own, or: pip install simview "
         "(viz/, or the wheel of ./dev package)",
         missing);
   else
@@ -230,7 +277,9 @@ static void python(void) {
 static void files(void) {
   struct statvfs info;
   char text[32];
-  if (access(".", W_OK) != 0) {
+  char probe[] = ".sim-doctor.XXXXXX"; /* permission alone does not tell: /proc, a full quota */
+  const int file = mkstemp(probe);
+  if (file < 0 || unlink(probe) != 0 || close(file) != 0) {
     say("files", FAULT, "the current folder cannot be written (%s): runs need -o DIR elsewhere", strerror(errno));
     return;
   }

@@ -1,6 +1,8 @@
 /* The man page sim(1), and completions for shells, from the table of options. */
 #include "cli/option_table.h"
 
+#include "build_info.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +61,7 @@ static void man_command(const cli_command_row *row) {
 }
 
 void cli_manual(void) {
-  printf(".TH SIM 1 \"\" \"sim %s\" \"User Commands\"\n", cli_version_text);
+  printf(".TH SIM 1 \"%s\" \"sim %s\" \"User Commands\"\n", SIM_DATE, cli_version_text);
   puts(".SH NAME\nsim \\- simulations of particles, grids and random paths, from a Lua scenario\n.SH SYNOPSIS\n.nf");
   for (int c = 0; c < CLI_COMMAND_ROWS; c++) {
     printf("\\fBsim %s\\fR%s", cli_commands[c].name, *cli_commands[c].usage ? " " : "");

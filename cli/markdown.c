@@ -15,6 +15,22 @@ static void cell(const char *text) {
   }
 }
 
+/* Prints code in a cell. A bar ends the cell even there, and readers disagree on how a backslash before it looks. */
+static void code(const char *text, const char *more) {
+  if (!strchr(text, '|') && !strchr(more, '|')) {
+    printf("`%s%s`", text, more);
+    return;
+  }
+  printf("<code>");
+  for (const char *part = text; part; part = part == text ? more : NULL)
+    for (const char *at = part; *at; at++)
+      if (strchr("|<>&", *at))
+        printf("&#%d;", *at);
+      else
+        putchar(*at);
+  printf("</code>");
+}
+
 static void row_end(void) { puts(" |"); }
 
 /* Level of the pages' own heading: 1 where the page is printed alone, 2 in the whole reference. */
@@ -31,9 +47,9 @@ static void cell_next(const char *text) {
 /* ---- commands ---- */
 
 static void print_option(const cli_option_row *row, const cli_option_help *help) {
-  printf("| `");
-  if (row->letter) printf("%s`, `", row->letter);
-  printf("%s%s`", row->name, help->form);
+  printf("| ");
+  if (row->letter) printf("`%s`, ", row->letter);
+  code(row->name, help->form);
   cell_next(help->text);
   row_end();
 }

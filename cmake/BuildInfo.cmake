@@ -9,9 +9,13 @@ else()
     string(APPEND revision "-dirty")
   endif()
 endif()
+execute_process(COMMAND git -C ${SOURCE} log -1 --format=%cs OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE
+  ERROR_QUIET)
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "/* Made by cmake/BuildInfo.cmake. */
 #define SIM_VERSION \"${VERSION}\"
 #define SIM_REVISION \"${revision}\"
+#define SIM_DATE \"${date}\" /* of the revision */
 #define SIM_COMPILER \"${COMPILER}\"
+#define SIM_CMAKE_NEEDED \"${CMAKE_NEEDED}\"
 #define SIM_BUILD_TYPE \"${BUILD_TYPE}\"
 ")

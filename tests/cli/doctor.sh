@@ -39,7 +39,7 @@ ask() {
 python 'printf "3.11.2\nnumpy simview\n"'
 ask
 has python ok "$PWD/bin/python3, version 3.11.2"
-has python none 'not installed: numpy simview'
+has python none 'cannot be imported: numpy simview'
 python 'printf "3.11.2\n\n"'
 ask
 has python ok 'simview and all packages'
@@ -52,6 +52,46 @@ has python FAULT 'does not run'
 [ "$code" = 83 ] || fail "exit $code, not 83, for a Python that does not run"
 tail -n 1 output | grep -qE '^sim: .*faults?: see' || fail "the fault is not told at the end"
 rm bin/python3
+
+# A real Python: a folder of a package's name is no package, wherever the program is started.
+if command -v python3 >/dev/null; then
+  mkdir -p packages/simview packages/xarray
+  (cd packages && PYTHONPATH='' "$SIM" doctor >../with 2>&1) || true
+  (mkdir -p plain && cd plain && PYTHONPATH='' "$SIM" doctor >../without 2>&1) || true
+  cmp <(grep '^python' with) <(grep '^python' without) || fail "folders are taken for packages"
+fi
+
+# A tool must answer, and CMake be new enough.
+tool() { printf '#!/bin/sh\n%s\n' "$2" >"bin/$1" && chmod +x "bin/$1"; }
+for name in cc ninja mpirun sbatch; do tool "$name" 'exit 1'; done
+tool cmake 'echo cmake version 3.5.1'
+ask
+[ "$code" = 83 ] || fail "exit $code, not 83, for tools that do not run"
+for name in cc ninja; do has build FAULT "bin/$name --version does not answer"; done
+has build FAULT 'cmake version 3.5.1.*CMake 3[.0-9]* or later'
+has mpi FAULT 'bin/mpirun --version does not answer'
+has slurm none 'bin/sbatch --version does not answer: Slurm is installed, and not set up'
+tool cmake 'echo cmake version 4.0.2'
+ask
+has build ok "bin/cmake"
+rm bin/cc bin/ninja bin/mpirun bin/sbatch bin/cmake
+
+# A plugin whose MPI is there and broken.
+if [ -e "$(dirname -- "$SIM")/libsim_mpi_openmpi.so" ]; then
+  mkdir lonely && cp "$SIM" "$(dirname -- "$SIM")/libsim_mpi_openmpi.so" lonely/
+  echo broken >lonely/libmpi.so.40
+  code=0
+  LD_LIBRARY_PATH=$PWD/lonely lonely/sim doctor >output 2>&1 || code=$?
+  has mpi FAULT 'the plugin openmpi does not load: .*libmpi.so.40'
+  [ "$code" = 83 ] || fail "exit $code, not 83, for a broken MPI"
+  rm -r lonely
+fi
+
+# A folder in which nobody can write, not even root.
+code=0
+(cd /proc && "$SIM" doctor) >output 2>&1 || code=$?
+has files FAULT 'cannot be written'
+[ "$code" = 83 ] || fail "exit $code, not 83, in /proc"
 
 # A job without the commands of its scheduler, and a launcher without a plugin.
 code=0

@@ -12,6 +12,13 @@ sed -n '/^exit codes/,$p' help | awk 'NR > 1 { print $1 }' >codes
 
 expect 0 "# Reference of sim" "$SIM" describe --markdown
 cp output all.md
+# even FILE: every row of a table has as many cells as its head; a bar in code would make another.
+even() {
+  awk -F'|' '/^\|---/ { cells = NF; next } /^\|/ && cells { line = $0; gsub(/\\\|/, "", line)
+      if (split(line, parts, "|") != cells) { print; bad = 1 } } !/^\|/ { cells = 0 } END { exit bad }' "$1"
+}
+even all.md || fail "a row of the reference has another number of cells than its head"
+grep -qF '<code>--wall TIME&#124;auto</code>' all.md || fail "no row for --wall TIME|auto"
 expect 0 "## Exit codes" "$SIM" help --markdown
 sed -n '/^## Commands/,/^## sim\./p' all.md | sed '/^## sim\./d; s/^##/#/' | diff -B - output >/dev/null ||
   fail "the commands of describe --markdown are others"
@@ -27,10 +34,7 @@ while read -r model; do
   while read -r key; do
     grep -qE "[\`.]$key\`" output || fail "the reference of $model lacks $key"
   done <keys
-  # Every row of a table has as many cells as its head.
-  awk -F'|' '/^\|---/ { cells = NF; next } /^\|/ && cells { line = $0; gsub(/\\\|/, "", line)
-      if (split(line, parts, "|") != cells) { print; bad = 1 } } !/^\|/ { cells = 0 } END { exit bad }' output ||
-    fail "a row of the reference of $model has another number of cells than its head"
+  even output || fail "a row of the reference of $model has another number of cells than its head"
 done <models
 expect 64 "nearest is nbody" "$SIM" describe nbodi --markdown
 expect 64 "does not take --markdown" "$SIM" run x.lua --markdown
@@ -44,6 +48,7 @@ cp output sim.1
 sed 's/\\-/-/g' sim.1 >plain.1
 while read -r option; do grep -qF -- "$option" plain.1 || fail "the man page lacks $option"; done <options
 while read -r code; do grep -qx ".B $code" sim.1 || fail "the man page lacks the exit code $code"; done <codes
+grep -qE '^\.TH SIM 1 "([0-9]{4}-[0-9]{2}-[0-9]{2})?" "sim ' sim.1 || fail "no heading of the man page: $(head -n 1 sim.1)"
 if command -v groff >/dev/null; then
   groff -man -Tutf8 -wall -z sim.1 2>warnings || fail "groff does not read the man page"
   [ ! -s warnings ] || fail "groff warns of the man page: $(head -n 3 warnings)"
@@ -83,6 +88,8 @@ offers nbody sim describe n || fail "no model is offered"
 offers --device sim run galaxy.lua --de || fail "no option is offered"
 ! offers --jobs sim run galaxy.lua --jo || fail "an option of another command is offered"
 offers cuda sim run galaxy.lua --device c || fail "no device is offered"
+offers --device sim galaxy.lua --de || fail "no option is offered after a scenario without a command"
+offers cuda sim galaxy.lua --device c || fail "no device is offered after a scenario without a command"
 offers cuda sim run galaxy.lua --device = c || fail "no device is offered after ="
 offers cpu sim run galaxy.lua --device = || fail "no device is offered after = alone"
 ! offers galaxy.lua sim run --seed g || fail "a scenario is offered in place of a seed"
@@ -90,6 +97,8 @@ offers galaxy.lua sim g || fail "no scenario is offered without a command"
 if command -v fish >/dev/null; then
   HOME=$PWD fish --no-config -c 'source sim.fish; complete -C "sim run galaxy.lua --device c"' >offered 2>&1
   grep -q '^cuda' offered || fail "fish offers no device: $(head -n 3 offered)"
+  HOME=$PWD fish --no-config -c 'source sim.fish; complete -C "sim galaxy.lua --device c"' >offered 2>&1
+  grep -q '^cuda' offered || fail "fish offers no device after a scenario: $(head -n 3 offered)"
 fi
 
 # Words that are offered for a value are values: the parser takes them.

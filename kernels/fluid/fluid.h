@@ -80,6 +80,11 @@ sim_status fluid_validate(void *parameters, sim_faults *faults); /* sim_model.va
 const sim_table *const *fluid_tables_of(const void *parameters); /* sim_model.tables_of */
 extern const sim_table *const fluid_described[];                 /* sim_model.described */
 grid_shape fluid_grid_of(const fluid_parameters *p);
+/* Whether eddies below a cell are damped enough for a flow without a viscosity to be stable: with a constant C the cell
+ * Reynolds number of a shear from cell to cell is at most 1/C^2. */
+static inline bool fluid_damps_eddies(const fluid_parameters *p) {
+  return p->turbulence.given && p->turbulence.smagorinsky >= 0.05;
+}
 static inline bool fluid_single(const fluid_parameters *p) { return p->common.precision == SIM_SINGLE; }
 static inline const fluid_body *fluid_body_of(const fluid_parameters *p, int body) {
   return p->bodies.items[body].data;

@@ -90,11 +90,11 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
       sim_log(SIM_LOG_INFO,
               "eddies below a cell: Smagorinsky's eddy viscosity, C = %.4g, of a filter as wide as a cell",
               p->turbulence.smagorinsky);
-    else if (k.cell_reynolds > 20)
+    if (!fluid_damps_eddies(p) && k.cell_reynolds > 20)
       sim_log(
           SIM_LOG_WARN,
           "the cell Reynolds number is %.3g: eddies below a cell are not modelled, and the run may be unstable above "
-          "20: expected about %.0f cells along x, or `turbulence`",
+          "20: expected about %.0f cells along x, or `turbulence` with smagorinsky of at least 0.05",
           k.cell_reynolds, (double)grid.n[0] * k.cell_reynolds / 20);
     if (counted(&grid)) SIM_TRY(fluid_start_check(p, &k, setup));
   }
@@ -244,13 +244,13 @@ static sim_status fail_unstable(const fluid_run *run, const fluid_worst *cell, c
   if (cell->dense)
     snprintf(what, sizeof what, "the density is %.3g times that at rest", 1 + cell->rho1);
   else
-    snprintf(what, sizeof what, "the speed is %.3g, Mach number %.3g,", cell->speed * k->dx / k->dt, mach);
+    snprintf(what, sizeof what, "the speed is %.3g, Mach number %.4g,", cell->speed * k->dx / k->dt, mach);
   return sim_fail(
       SIM_ERR_DIVERGED,
       "%s %s: the flow is unstable or faster than `speed` (relaxation time %.6g, cell Reynolds number %.3g, "
-      "Mach number of `speed` %.3g): take more cells, a higher viscosity, `turbulence`, or a higher `speed` "
+      "Mach number of `speed` %.3g): take more cells, a higher viscosity%s, or a higher `speed` "
       "if the flow is that fast%s",
-      what, where, k->tau, k->cell_reynolds, k->mach, leak);
+      what, where, k->tau, k->cell_reynolds, k->mach, run->p->turbulence.given ? "" : ", `turbulence`", leak);
 }
 
 /* Looks at a state of which a step has told: ends the run where a density has left (1/2, 3/2), which at low Mach

@@ -192,12 +192,13 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.dt",
                    "speed = %.6g has the Mach number %.3g with dt = %.6g: expected at most 0.3, so dt of at most %.3g",
                    p->speed, k.mach, k.dt, k.dt * 0.3 / k.mach);
-  if (k.tau - 0.5 < 1.0 / SHORTEST && !p->turbulence.given) {
+  if (k.tau - 0.5 < 1.0 / SHORTEST && !fluid_damps_eddies(p)) {
     /* At a given Mach number tau - 1/2 = sqrt(3) mach / cell_reynolds. */
     const double cells = (double)grid.n[0] / (SHORTEST * (k.tau - 0.5));
     sim_faults_add(faults, 0, "viscosity",
                    "the relaxation time %.6g is too near to 1/2 (cell Reynolds number %.3g), and the run would be "
-                   "unstable: expected at least %.0f cells along x, a viscosity of at least %.3g, or `turbulence`",
+                   "unstable: expected at least %.0f cells along x, a viscosity of at least %.3g, or `turbulence` "
+                   "with smagorinsky of at least 0.05",
                    k.tau, k.cell_reynolds, ceil(cells), p->viscosity / (SHORTEST * (k.tau - 0.5)));
   }
   if (k.tau > 3)

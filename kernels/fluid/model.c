@@ -244,7 +244,7 @@ static sim_status fail_unstable(const fluid_run *run, const fluid_worst *cell, c
   if (cell->dense)
     snprintf(what, sizeof what, "the density is %.3g times that at rest", 1 + cell->rho1);
   else
-    snprintf(what, sizeof what, "the speed is %.3g, Mach number %.4g,", cell->speed * k->dx / k->dt, mach);
+    snprintf(what, sizeof what, "the speed is %.3g, Mach number %.3g,", cell->speed * k->dx / k->dt, mach);
   return sim_fail(
       SIM_ERR_DIVERGED,
       "%s %s: the flow is unstable or faster than `speed` (relaxation time %.6g, cell Reynolds number %.3g, "

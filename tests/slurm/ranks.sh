@@ -9,7 +9,7 @@ start_slurm 2
 trap 'stop_slurm; cleanup' EXIT
 [[ $(srun --mpi=list 2>&1) == *pmi2* ]] || skip "this Slurm has no --mpi=pmi2"
 cat >s.lua <<'LUA'
-local paths = sim.param("paths", 200 * 2^20, "paths")
+local paths = sim.param("paths", 800 * 2^20, "paths")
 return sim.option {
   assets   = { { spot = 100, vol = 0.2 } }, rate = 0.05, maturity = 1, steps = 8,
   payoffs  = { sim.european { strike = 100 } },

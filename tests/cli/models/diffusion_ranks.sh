@@ -3,7 +3,8 @@
 # scheme, boundary, precision and kind of grid, and over restarts with other numbers. `long`: all shipped scenarios and more
 # combinations too.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
-: "${COMPARE:?the program crash_compare}" "${ROOT:?the source tree}"
+. "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
+: "${ROOT:?the source tree}"
 export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
 
 cat >fields.lua <<'LUA'
@@ -65,26 +66,6 @@ end
 return sim.diffusion(model)
 LUA
 run=("$SIM" run fields.lua --threads 1 --force)
-
-equal() { # equal DIR DIR WHAT: digest and all files
-  local file
-  same "$1" "$2" "$3"
-  [ "$(cd "$1" && find . -name '*.h5' | sort)" = "$(cd "$2" && find . -name '*.h5' | sort)" ] || fail "$3: other files"
-  while read -r file; do
-    "$COMPARE" "$1/$file" "$2/$file" >output 2>&1 || fail "$3: $file differs"
-  done < <(cd "$1" && find . -name '*.h5')
-}
-divided() { # divided RANKS SET...: a run of one rank, in ./one, and the same run on each of RANKS
-  local ranks number=$1
-  shift
-  rm -rf one
-  expect 0 "" "${run[@]}" -o one "${@/#/--set=}"
-  for ranks in $number; do
-    rm -rf many
-    expect 0 "" "${run[@]}" -o many --ranks "$ranks" "${@/#/--set=}"
-    equal one many "$* with $ranks ranks"
-  done
-}
 
 # ---- every number of ranks ----
 

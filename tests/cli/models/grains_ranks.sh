@@ -3,7 +3,8 @@
 # friction, walls, meshes, inlets, outlets, gates, sheared boxes and functions of the scenario; over restarts with other
 # numbers, with delays, and after a rank was killed. `long`: more cases, and the shipped scenarios.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
-: "${COMPARE:?the program crash_compare}" "${ROOT:?the source tree}"
+. "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
+: "${ROOT:?the source tree}"
 export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
 long=${1:-}
 
@@ -111,28 +112,6 @@ elseif case == "laws" then -- functions of the scenario
 end
 LUA
 run=("$SIM" run grains.lua --threads 1 --force)
-
-files=*.h5
-equal() { # equal DIR DIR WHAT: digest and all files
-  local file
-  same "$1" "$2" "$3"
-  [ "$(cd "$1" && find . -name "$files" | sort)" = "$(cd "$2" && find . -name "$files" | sort)" ] || fail "$3: other files"
-  while read -r file; do
-    "$COMPARE" "$1/$file" "$2/$file" >output 2>&1 || fail "$3: $file differs"
-  done < <(cd "$1" && find . -name "$files")
-}
-
-divided() { # divided RANKS SET...: a run of one rank, in ./one, and the same run on each of RANKS
-  local ranks number=$1
-  shift
-  rm -rf one
-  expect 0 "" "${run[@]}" -o one "${@/#/--set=}"
-  for ranks in $number; do
-    rm -rf many
-    expect 0 "" "${run[@]}" -o many --ranks "$ranks" "${@/#/--set=}"
-    equal one many "$* with $ranks ranks"
-  done
-}
 
 # ---- every number of ranks ----
 

@@ -2,7 +2,7 @@
 # N-body on ranks: digest, tables, snapshots and checkpoints are the same for every number of ranks, with each integrator,
 # precision, law and box, with individual and adaptive steps, and over restarts with other numbers.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
-: "${COMPARE:?the program crash_compare}"
+. "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
 export CUDA_VISIBLE_DEVICES= OMP_WAIT_POLICY=passive
 
 cat >bodies.lua <<'LUA'
@@ -39,28 +39,8 @@ return sim.nbody(scenario)
 LUA
 run=("$SIM" run bodies.lua --threads 1 --force)
 
-equal() { # equal DIR DIR WHAT: digest and all files
-  local file
-  same "$1" "$2" "$3"
-  [ "$(cd "$1" && find . -name '*.h5' | sort)" = "$(cd "$2" && find . -name '*.h5' | sort)" ] || fail "$3: other files"
-  while read -r file; do
-    "$COMPARE" "$1/$file" "$2/$file" >output 2>&1 || fail "$3: $file differs"
-  done < <(cd "$1" && find . -name '*.h5')
-}
-
 # ---- every number of ranks ----
 
-divided() { # divided RANKS SET...: a run of one rank, in ./one, and the same run on each of RANKS
-  local ranks number=$1
-  shift
-  rm -rf one
-  expect 0 "" "${run[@]}" -o one "${@/#/--set=}"
-  for ranks in $number; do
-    rm -rf many
-    expect 0 "" "${run[@]}" -o many --ranks "$ranks" "${@/#/--set=}"
-    equal one many "$* with $ranks ranks"
-  done
-}
 all="2 3 4 7"
 for kind in double mixed single; do
   divided "$all" kind=$kind

@@ -141,9 +141,12 @@ sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind ki
 typedef struct nbody_fmm_estimate {
   double far, near; /* M2L, and ordered pairs, a body */
   double seconds;   /* of a force by multipoles */
+  double undivided; /* of these, those of keys, sort, tree and moments */
   double direct;    /* seconds of direct sums */
 } nbody_fmm_estimate;
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n);
+/* Pairs of a near list that take as long as one M2L, by these estimates. */
+double nbody_fmm_pairs_of_m2l(const nbody_options *options, sim_backend_kind kind);
 /* SIM_ERR_SCENARIO where multipoles serve on no device: custom laws, and the jerk. */
 sim_status nbody_fmm_serves(const nbody_options *options) SIM_MUST_CHECK;
 /* Whether the solvers of this kind of device have individual steps, in open space or in a periodic box. */

@@ -70,10 +70,19 @@ static const periodic_rates *periodic_rates_of(const nbody_options *options, sim
   return kind == SIM_BACKEND_CPU ? &periodic_on_cpu[options->isa] : &periodic_on_cuda;
 }
 
+static const rates *rates_of(const nbody_options *options, sim_backend_kind kind) {
+  return kind == SIM_BACKEND_CPU ? &on_cpu[options->isa][options->single_pairs] : &on_cuda[options->single_pairs];
+}
+
+double nbody_fmm_pairs_of_m2l(const nbody_options *options, sim_backend_kind kind) {
+  const rates *r = rates_of(options, kind);
+  return r->far[options->fmm.order] / r->near;
+}
+
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n) {
   const nbody_fmm_settings *settings = &options->fmm;
   const bool cpu = kind == SIM_BACKEND_CPU, single = options->single_pairs, periodic = options->box > 0;
-  const rates *r = cpu ? &on_cpu[options->isa][single] : &on_cuda[single];
+  const rates *r = rates_of(options, kind);
   const double open = 0.8 / settings->theta, size = settings->leaf / 64.0, threads = cpu ? options->threads : 1;
   nbody_fmm_estimate out;
   /* Fits to a Plummer sphere, in a periodic box to a uniform one; with few bodies all are near, and all their images.
@@ -84,6 +93,7 @@ nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_back
   out.far = 33 / size * open * open / (1 + 15000 * pow(open, 3) / n);
   out.seconds =
       r->start + n * ((cpu ? alone : 0) + (r->body + out.far * r->far[settings->order] + out.near * r->near) / threads);
+  out.undivided = r->start + n * r->body;
   const periodic_rates *images = periodic_rates_of(options, kind);
   if (periodic) out.seconds += images->outer_start + n * images->outer_body / threads;
   out.direct = n * n * (periodic ? images->pair[single] : r->pair) / threads;

@@ -186,6 +186,48 @@ void sim_listing_gather_words(sim_listing *x, void *array) {
   sim_peers_pull(&few, array);
 }
 
+void sim_listing_meet(sim_listing *x) { sim_peers_meet(sim_exchange_peers(x->exchange)); }
+
+/* ---- windows ---- */
+
+/* What a rank tells the others of its window. */
+typedef struct offer {
+  cudaIpcMemHandle_t handle;
+  int valid;
+} offer;
+
+/* Whether this rank sees the memory of all. */
+static bool map_windows(const sim_comm *comm, const offer *offers, void **memory) {
+  bool all = true;
+  for (int r = 0; r < comm->size; r++) {
+    if (r == comm->rank) continue;
+    if (!offers[r].valid ||
+        cudaIpcOpenMemHandle(&memory[r], offers[r].handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess)
+      all = false;
+  }
+  (void)cudaGetLastError();
+  return all;
+}
+
+sim_status sim_listing_window(sim_listing *x, size_t bytes, void **memory) {
+  const sim_comm *comm = x->comm;
+  const size_t page = (size_t)1 << 21; /* smaller blocks share one mapping of the driver with others */
+  uint64_t without = 0;
+  for (int r = 0; r < comm->size; r++) memory[r] = NULL;
+  if (sim_exchange_peers(x->exchange) == NULL) return SIM_OK;
+  offer *offers = (offer *)calloc((size_t)comm->size + 1, sizeof *offers), *own = offers + comm->size;
+  if (offers == NULL) return sim_no_memory("the exchange");
+  sim_status status = sim_backend_cuda.alloc((bytes + page - 1) / page * page, &memory[comm->rank]);
+  if (status == SIM_OK) {
+    own->valid = cudaIpcGetMemHandle(&own->handle, memory[comm->rank]) == cudaSuccess;
+    status = comm->ops->gather(comm, own, sizeof *own, offers);
+  }
+  if (status == SIM_OK) status = sim_comm_agree(comm, !map_windows(comm, offers, memory), &without);
+  for (int r = 0; r < comm->size && without != 0; r++) memory[r] = NULL;
+  free(offers);
+  return status;
+}
+
 /* ---- life ---- */
 
 static sim_status begin_staged(sim_listing *x) {

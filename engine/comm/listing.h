@@ -1,6 +1,6 @@
-/* Exchange of columns that each rank lists itself, between the ranks of a run on GPUs: arrays are [rows][n] of 8-byte
- * values in device memory, the ranges of the ranks are there too and may change from call to call. By the ways of
- * exchange.h: a graph may contain it where they are peers. */
+/* Exchange of columns that the ranks list themselves, between the ranks of a run on GPUs: arrays are [rows][n] of
+ * 8-byte values in device memory, the ranges of the ranks are there too and may change from call to call. By the ways
+ * of exchange.h: a graph may contain it where they are peers. */
 #ifndef SIM_ENGINE_LISTING_H
 #define SIM_ENGINE_LISTING_H
 
@@ -26,14 +26,20 @@ double sim_listing_bytes(const sim_comm *comm, int rows, size_t n, size_t words)
  */
 sim_status sim_listing_create(const sim_comm *comm, int rows, size_t n, size_t words, sim_listing **out) SIM_MUST_CHECK;
 void sim_listing_destroy(sim_listing **listing);
+/* Device memory of `bytes` bytes on each rank, into which kernels of all ranks may store: memory[ranks], as this rank
+ * sees it; all NULL where the ranks are no peers. All ranks call it. It stays until the process ends, as others may be
+ * storing. SIM_ERR_NO_MEMORY. */
+sim_status sim_listing_window(sim_listing *listing, size_t bytes, void **memory) SIM_MUST_CHECK;
 
-/* Both are called by all ranks in the same order; failures are kept by the queue.
+/* All are called by all ranks in the same order; failures are kept by the queue.
  * array[rows][n]: this rank's columns are there; afterwards all, on every rank. Those that are not needed are
  * undefined.
  */
 void sim_listing_gather(sim_listing *listing, void *array, int rows, const sim_listed *which);
 /* array[ranks][words]: this rank's words are there; afterwards all, on every rank. */
 void sim_listing_gather_words(sim_listing *listing, void *array);
+/* Ranks that are peers: what all have stored before can be read after. */
+void sim_listing_meet(sim_listing *listing);
 
 #ifdef __cplusplus
 }

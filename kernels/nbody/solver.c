@@ -66,7 +66,7 @@ static void take_faster(const nbody_options *options, sim_backend_kind kind, nbo
   }
 }
 
-static sim_status choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
+sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   *out = (nbody_choice){0};
   if (options->individual && !nbody_individual_on(kind, options->box > 0))
     return sim_fail(SIM_ERR_SCENARIO,
@@ -92,13 +92,4 @@ static sim_status choose(const nbody_options *options, sim_backend_kind kind, nb
     take_fmm(options, kind, out);
   sim_error_clear();
   return SIM_OK;
-}
-
-/* The method does not depend on the number of ranks: where it does not divide, several are refused. */
-sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
-  SIM_TRY(choose(options, kind, out));
-  if (options->comm->size == 1 || out->solver->ranks) return SIM_OK;
-  return sim_fail(SIM_ERR_SCENARIO,
-                  "--ranks %d: %s run on one rank only: leave out --ranks, or take gravity.solver = \"direct\"",
-                  options->comm->size, out->solver->name);
 }

@@ -69,7 +69,6 @@ typedef struct nbody_solver_work nbody_solver_work;
 /* One method on one kind of device. */
 typedef struct nbody_solver {
   const char *name; /* "direct sum" */
-  bool ranks;       /* divides its work among the ranks of a run; else nbody_solver_choose refuses several */
   /* SIM_ERR_SCENARIO, with the reason, where the method does not support these options. */
   sim_status (*supports)(const nbody_options *options);
   /* Memory in bytes that create will allocate on the host and on the device (0 on the CPU); options->spread may be

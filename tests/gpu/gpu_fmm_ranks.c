@@ -100,10 +100,12 @@ static void add(uint64_t *digest, double value) {
   *digest ^= *digest >> 29;
 }
 
-/* Of accelerations, of targets alone where there are some; that of the others is undefined. */
-static int digest_of(bodies *b, const nbody_targets *targets, uint64_t *out) {
+/* Of accelerations, of targets alone where there are some; that of the others is undefined. Leaves them in the state.
+ */
+static int digest_of(bodies *b, const double *from, const nbody_targets *targets, uint64_t *out) {
   const size_t n = (size_t)b->device.n;
-  TRY(sim_backend_cuda.copy(b->acceleration, b->device.acceleration, 3 * n * sizeof(double)));
+  TRY(sim_backend_cuda.copy(b->acceleration, from, 3 * n * sizeof(double)));
+  TRY(sim_backend_cuda.copy(b->device.acceleration, b->acceleration, 3 * n * sizeof(double)));
   *out = 1;
   for (size_t k = 0; k < 3 * n; k++)
     if (targets == NULL || b->level[k % n] >= targets->least) add(out, b->acceleration[k]);
@@ -127,18 +129,18 @@ static int compute(const system_of *of, const nbody_options *options, bodies *b,
     for (int k = 1; k < 5 && of->box == 0; k++) {
       const nbody_targets targets = {.level = b->device_level, .least = 2 - k % 3};
       solver->accelerate_some(work, &targets);
-      if (digest_of(b, &targets, results + k) != 0) return BROKEN;
+      if (digest_of(b, b->device.acceleration, &targets, results + k) != 0) return BROKEN;
       move(of, b);
       TRY(upload(b, b->device.position, b->position, vectors));
     }
     solver->accelerate(work, false, &raw);
-    if (digest_of(b, NULL, results) != 0) return BROKEN;
+    if (digest_of(b, raw.acceleration, NULL, results) != 0) return BROKEN;
     results[5] = results[6] = 1;
     add(&results[5], raw.unit);
     add(&results[6], solver->potential(work));
     TRY(solver->check(work));
     solver->accelerate(work, false, &raw);
-    if (digest_of(b, NULL, results + 7) != 0) return BROKEN;
+    if (digest_of(b, raw.acceleration, NULL, results + 7) != 0) return BROKEN;
     TRY(solver->sample(work, numbers, count, sampled, sampled + 3 * count, sampled + 6 * count));
     for (int k = 0; k < 9 * count; k++) add(&results[5], sampled[k]);
     TRY(solver->check(work));

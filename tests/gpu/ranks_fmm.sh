@@ -43,12 +43,12 @@ several 2 peer --profile
 # ---- restart with another number of ranks ----
 
 for form in gravity individual; do
-  run=(bodies.lua --set solver=fmm --set n=20000 --set form=$form --set steps=40 --set every=10)
+  run=(bodies.lua --set solver=fmm --set n=20000 --set form="$form" --set steps=40 --set every=10)
   one
   expect 0 "" "$SIM" run "${run[@]}" -o chain --force --gpus 3 --oversubscribe
   for ranks in 2 1; do
     rm -f chain/ckpt/ck_000000000040.h5 chain/ckpt/ck_000000000030.h5
-    expect 0 "continues from checkpoint ck_000000000020.h5" "$SIM" resume chain --gpus $ranks --oversubscribe
+    expect 0 "continues from checkpoint ck_000000000020.h5" "$SIM" resume chain --gpus "$ranks" --oversubscribe
     same one chain "$form: 3 ranks, then $ranks"
   done
 done

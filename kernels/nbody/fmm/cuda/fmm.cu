@@ -413,9 +413,11 @@ static void queue_accelerations_in(nbody_solver_work *w, const nbody_targets *ta
   const nbody_fmm_stages<real> stages = stages_of<real>(w->options.fmm.order);
   nbody_fmm_tree<real> t;
   queue_fields(w, &w->options, layout_of<real>(&w->options, w->room), stages, false, targets, refit, &t);
-  stages.near(&t, w->state.acceleration);
-  if (w->options.box > 0) nbody_fmm_add_outer(&t, &w->outer, w->state.acceleration);
-  nbody_fmm_gather_forces(&w->ranks, &t, w->state.acceleration);
+  double *acceleration = w->state.acceleration;
+  if (targets == NULL) acceleration = nbody_fmm_take_window(&w->ranks, &t, acceleration);
+  stages.near(&t, acceleration);
+  if (w->options.box > 0) nbody_fmm_add_outer(&t, &w->outer, acceleration);
+  nbody_fmm_gather_forces(&w->ranks, &t, acceleration);
 }
 
 /* targets NULL: of all bodies. */
@@ -438,16 +440,17 @@ static void queue_all(nbody_solver_work *w) {
 }
 
 /* Where no force can begin. */
-static void set_nan(nbody_solver_work *w) {
+static void set_nan(nbody_solver_work *w, double *acceleration) {
   const size_t size = 3 * (size_t)w->state.n * sizeof(double);
   keep_failure(w, sim_no_memory("the lists of fast multipoles"));
-  sim_cuda_failed(cudaMemsetAsync(w->state.acceleration, 0xff, size, (cudaStream_t)sim_cuda_stream()),
-                  "cudaMemsetAsync", "the acceleration");
+  sim_cuda_failed(cudaMemsetAsync(acceleration, 0xff, size, (cudaStream_t)sim_cuda_stream()), "cudaMemsetAsync",
+                  "the acceleration");
 }
 
 static void accelerate(nbody_solver_work *w, bool, nbody_raw_force *out) {
+  double *const acceleration = w->ranks.window != NULL ? w->ranks.window : w->state.acceleration;
   w->refits = 0;
-  if (!can_begin(w)) set_nan(w);
+  if (!can_begin(w)) set_nan(w, acceleration);
   for (bool again = can_begin(w); again; again = settle(w, false)) {
     w->forces++;
     queue_all(w);
@@ -455,7 +458,7 @@ static void accelerate(nbody_solver_work *w, bool, nbody_raw_force *out) {
   *out = {};
   out->kind = NBODY_FORCE_PARTS;
   out->parts = 1;
-  out->acceleration = w->state.acceleration;
+  out->acceleration = acceleration;
   out->unit = w->options.G * w->mass_unit;
 }
 
@@ -463,7 +466,7 @@ static void accelerate(nbody_solver_work *w, bool, nbody_raw_force *out) {
 static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) {
   const int refits = w->refits;
   w->refits = 0; /* until all has gone well */
-  if (!can_begin(w)) set_nan(w);
+  if (!can_begin(w)) set_nan(w, w->state.acceleration);
   for (bool again = can_begin(w); again; again = settle(w, false)) {
     w->forces++;
     queue_accelerations(w, targets, refits > 0);
@@ -592,7 +595,6 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
 
 const nbody_solver nbody_fmm_cuda = {
     .name = "fast multipoles",
-    .ranks = true,
     .supports = supports,
     .bytes = bytes,
     .estimate = estimate,

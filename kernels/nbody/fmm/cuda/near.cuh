@@ -261,8 +261,11 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
         *place = (double)sum;
       else if constexpr (SUMS == 1)
         of_cell += (double)room.target[lane].w * (double)sum;
-      else
-        *place = (double)sum * (per_edge_box * per_edge_box) * t.unit;
+      else {
+        const double value = (double)sum * (per_edge_box * per_edge_box) * t.unit;
+        *place = value;
+        for (int k = 0; k < t.other_count; k++) t.others[k][place - out] = value;
+      }
     }
     if (!ends) fmm_set_stage(t.done, me.x + skipped, share.end);
   }

@@ -160,6 +160,7 @@ static __global__ void __launch_bounds__(BODY_THREADS)
   after_previous();
   const int body = blockIdx.x * BODY_THREADS + threadIdx.x;
   if (body >= t.n) return;
+  if (t.own != nullptr && ((unsigned)body < t.own[0] || (unsigned)body >= t.own[1])) return;
   const int cube = cube_of(o.first, body);
   const double *const field = o.fields + (size_t)cube * COUNT;
   double power[3][P + 1], sum[3] = {0, 0, 0};

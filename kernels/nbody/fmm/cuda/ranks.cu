@@ -17,25 +17,47 @@ enum {
 int nbody_fmm_rank_kinds(const nbody_options *options) { return (options->individual ? options->levels + 1 : 1) + 1; }
 
 typedef struct rank_layout {
-  size_t words, work, cut, total;
+  size_t words, work, others, cut, total;
 } rank_layout;
 
 static rank_layout layout_of(const nbody_options *options) {
   const size_t ranks = (size_t)options->comm->size, word = sizeof(unsigned long long);
   rank_layout l = {};
   l.work = ranks * WORDS * word;
-  l.cut = l.work + (size_t)nbody_fmm_rank_kinds(options) * (BINS + 1) * word;
+  l.others = l.work + (size_t)nbody_fmm_rank_kinds(options) * (BINS + 1) * word;
+  l.cut = l.others + ranks * sizeof(double *);
   l.total = l.cut + (ranks + 1) * sizeof(unsigned);
   return l;
 }
 
+/* In a periodic box forces of outer images are added to what the near stage has given. With more ranks each stores
+ * more, in less time. */
+static size_t window_bytes(const nbody_options *options) {
+  enum { MOST_RANKS = 3 };
+  if (options->box > 0 || options->comm->size > MOST_RANKS) return 0;
+  return 3 * (size_t)options->n * sizeof(double);
+}
+
 double nbody_fmm_ranks_bytes(const nbody_options *options) {
   if (options->comm->size == 1) return 0;
-  return sim_listing_bytes(options->comm, 3, (size_t)options->n, WORDS) + (double)layout_of(options).total;
+  return sim_listing_bytes(options->comm, 3, (size_t)options->n, WORDS) +
+         (double)(window_bytes(options) + layout_of(options).total);
 }
 
 double nbody_fmm_words_received(const sim_comm *comm) {
   return (double)((size_t)(comm->size - 1) * WORDS * sizeof(unsigned long long));
+}
+
+static sim_status take_window(const nbody_options *options, nbody_fmm_ranks *r, double **others) {
+  const sim_comm *comm = options->comm;
+  void *window[SIM_RANKS_MAX];
+  if (window_bytes(options) == 0) return SIM_OK;
+  SIM_TRY(sim_listing_window(r->listing, window_bytes(options), window));
+  if (window[comm->rank] == NULL) return SIM_OK;
+  r->window = (double *)window[comm->rank];
+  r->others = others;
+  for (int k = comm->rank + 1; k < comm->size; k++) window[k - 1] = window[k];
+  return sim_backend_cuda.copy(others, window, (size_t)(comm->size - 1) * sizeof *others);
 }
 
 sim_status nbody_fmm_ranks_create(const nbody_options *options, nbody_fmm_ranks *out) {
@@ -51,7 +73,7 @@ sim_status nbody_fmm_ranks_create(const nbody_options *options, nbody_fmm_ranks 
   out->cut = (unsigned *)(at + l.cut);
   sim_cuda_failed(cudaMemsetAsync(out->memory, 0, l.total, (cudaStream_t)sim_cuda_stream()), "cudaMemsetAsync",
                   "shares of the ranks");
-  return SIM_OK;
+  return take_window(options, out, (double **)(at + l.others));
 }
 
 void nbody_fmm_ranks_destroy(nbody_fmm_ranks *r) {
@@ -204,9 +226,21 @@ template <typename real> void nbody_fmm_agree(const nbody_fmm_ranks *r, int kind
 /* ---- results ---- */
 
 template <typename real>
+double *nbody_fmm_take_window(const nbody_fmm_ranks *r, nbody_fmm_tree<real> *t, double *acceleration) {
+  if (r->window == NULL) return acceleration;
+  t->others = r->others;
+  t->other_count = r->comm->size - 1;
+  return r->window;
+}
+
+template <typename real>
 void nbody_fmm_gather_forces(const nbody_fmm_ranks *r, const nbody_fmm_tree<real> *t, double *acceleration) {
   const sim_listed which = {t->id, r->cut + 1, t->target_level, t->least};
-  if (r->listing != NULL) sim_listing_gather(r->listing, acceleration, 3, &which);
+  if (r->listing == NULL) return;
+  if (acceleration == r->window)
+    sim_listing_meet(r->listing);
+  else
+    sim_listing_gather(r->listing, acceleration, 3, &which);
 }
 
 /* Between of_cell and the place of a leaf's first body. `back`: of the leaves of other ranks, to of_cell. */
@@ -236,6 +270,7 @@ void nbody_fmm_gather_potentials(const nbody_fmm_ranks *r, const nbody_fmm_tree<
 #define RANKS_OF(real)                                                                                                 \
   template void nbody_fmm_cut<real>(const nbody_fmm_ranks *, const nbody_options *, int, nbody_fmm_tree<real> *);      \
   template void nbody_fmm_agree<real>(const nbody_fmm_ranks *, int, const nbody_fmm_tree<real> *);                     \
+  template double *nbody_fmm_take_window<real>(const nbody_fmm_ranks *, nbody_fmm_tree<real> *, double *);             \
   template void nbody_fmm_gather_forces<real>(const nbody_fmm_ranks *, const nbody_fmm_tree<real> *, double *);
 RANKS_OF(float)
 RANKS_OF(double)

@@ -3,7 +3,10 @@
  * cut at leaves, and walks the cells that have some of them. No sum depends on where it is cut. The cuts follow the
  * work that was counted in the last force of the same kind.
  *
- *   cut (after the tree) -> far -> agree -> down, near -> gather */
+ *   cut (after the tree) -> far -> agree -> down, near -> gather
+ *
+ * Two or three ranks that are peers store each acceleration into the memory of all as soon as it is there, beside the
+ * arithmetic: nothing is left to be gathered. */
 #ifndef NBODY_FMM_CUDA_RANKS_CUH
 #define NBODY_FMM_CUDA_RANKS_CUH
 
@@ -21,6 +24,8 @@ typedef struct nbody_fmm_ranks {
   void *memory;              /* of what follows, on the device */
   unsigned *cut;             /* [ranks + 1]: first body of each rank, in the order of keys */
   unsigned long long *words; /* [ranks][NBODY_FMM_WORDS] */
+  double *window;            /* [3][n]: accelerations that all ranks store here; NULL: there is none */
+  double **others;           /* [ranks - 1], on the device: the windows of the other ranks */
   unsigned long long *work;  /* [kinds of forces][NBODY_FMM_BINS + 1]; the last: whether it was counted */
 } nbody_fmm_ranks;
 
@@ -41,7 +46,10 @@ void nbody_fmm_cut(const nbody_fmm_ranks *ranks, const nbody_options *options, i
 /* After the lists are made: counts their work, and tells all of it. A force that has failed on one rank has failed on
  * all. */
 template <typename real> void nbody_fmm_agree(const nbody_fmm_ranks *ranks, int kind, const nbody_fmm_tree<real> *t);
-/* acceleration[3][n], in the state's order; of the targets alone where there are some. */
+/* Where the near stage puts accelerations of all bodies: the window, of which t is told, or `acceleration`. */
+template <typename real>
+double *nbody_fmm_take_window(const nbody_fmm_ranks *ranks, nbody_fmm_tree<real> *t, double *acceleration);
+/* acceleration[3][n], in the state's order; of the targets alone where there are some. Of a window: waits for all. */
 template <typename real>
 void nbody_fmm_gather_forces(const nbody_fmm_ranks *ranks, const nbody_fmm_tree<real> *t, double *acceleration);
 /* of_cell[cells], zeros where a cell is another rank's or has none. `place` [n], free memory. */

@@ -58,6 +58,9 @@ template <typename real> struct nbody_fmm_tree {
   unsigned long long *work;
   int bin_shift;
   unsigned m2l_work; /* of one M2L */
+  /* Where accelerations are stored too, at the same places: memory of other ranks. */
+  double *const *others; /* [other_count], on the device */
+  int other_count;
 };
 
 /* A run of 1 to 8 cells in one word; cells are fewer than 2^29. */

@@ -1,6 +1,7 @@
-/* gpu_fmm_ranks PATH: forces, potentials and samples of multipoles on the GPUs of several ranks (on one GPU, where
- * there is one) have the bits of one rank, by this path of SIM_COMM_PATH: in all precisions, for collapsed bodies, with
- * fewer bodies than ranks, on some bodies, where cuts follow the work, where lists grow, and with random delays. */
+/* gpu_fmm_ranks PATH [MOST]: forces, potentials and samples of multipoles on the GPUs of several ranks (on one GPU,
+ * where there is one), 2 to MOST of them, have the bits of one rank, by this path of SIM_COMM_PATH: in all precisions,
+ * for collapsed bodies, with fewer bodies than ranks, on some bodies, where cuts follow the work, where lists grow, and
+ * with random delays. */
 #include "engine/comm/forked.h"
 #include "kernels/nbody/fmm/cuda/fmm.h"
 #include "tests/gpu/gpu.h"
@@ -251,7 +252,8 @@ int main(int argc, char **argv) {
   all_results *const results =
       mmap(NULL, (RANKS + 1) * sizeof *results, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (results == MAP_FAILED || !run(1, results)) return 1;
-  for (int size = 2; size <= RANKS; size++)
+  const int most = argc > 2 ? atoi(argv[2]) : RANKS;
+  for (int size = 2; size <= most && size <= RANKS; size++)
     for (int delayed = 0; delayed < (size == 3 ? 2 : 1); delayed++) {
       setenv("SIM_COMM_DELAY", delayed ? "2000" : "0", 1);
       memset(results + 1, 0, (size_t)size * sizeof *results);

@@ -47,10 +47,6 @@ static const char *obstacle(const nbody_options *options, sim_backend_kind kind)
   return fmm[kind] == NULL ? "multipoles have no GPU code" : "multipoles do not take so many bodies";
 }
 
-bool nbody_individual_on(sim_backend_kind kind, bool periodic) {
-  return direct[kind][periodic]->accelerate_some != NULL && fmm[kind]->accelerate_some != NULL;
-}
-
 /* Of both methods the faster one on one thread. By how much is not told: the estimates are those of another machine,
  * and with few bodies off by several times. */
 static void take_faster(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
@@ -68,11 +64,6 @@ static void take_faster(const nbody_options *options, sim_backend_kind kind, nbo
 
 static sim_status choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   *out = (nbody_choice){0};
-  if (options->individual && !nbody_individual_on(kind, options->box > 0))
-    return sim_fail(SIM_ERR_SCENARIO,
-                    "integrate.steps = \"individual\" has no GPU code%s: take device cpu, or integrate.steps = "
-                    "\"shared\"",
-                    options->box > 0 ? " for periodic boxes" : "");
   if (options->begun) snprintf(out->why, sizeof out->why, "; as the run has begun");
   if (options->method == NBODY_FMM) {
     if (fmm[kind] == NULL)

@@ -89,8 +89,8 @@ typedef struct nbody_solver {
   void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
   /* Acceleration of some bodies by all bodies, final in the state's array (on the GPU enqueued); that of the others is
    * undefined afterwards. A solver may keep its tree from call to call. The next `accelerate` ends that, so that a run
-   * which is continued from there has the same bits. NULL: the solver has no individual steps (nbody_individual_on: nor
-   * has the other one of its kind of device and space). */
+   * which is continued from there has the same bits. NULL: the solver has no individual steps, as that of schemes for
+   * few bodies. */
   void (*accelerate_some)(nbody_solver_work *work, const nbody_targets *targets);
   /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
    * cannot fail. SIM_ERR_NO_MEMORY where lists that have outgrown their memory find no more; SIM_ERR_DIVERGED. */
@@ -102,8 +102,8 @@ typedef struct nbody_solver {
   sim_status (*sample)(nbody_solver_work *work, const int64_t *numbers, int count, double *position, double *got,
                        double *exact);
   /* Of bodies numbers[count], count <= NBODY_SAMPLES, mass times potential: got[count], by the last call of
-   * `potential`; exact[count], by the direct sum over all bodies in fp64; all on the host. NULL: not known.
-   * SIM_ERR_DEVICE. */
+   * `potential`, since which no force was computed; exact[count], by the direct sum over all bodies in fp64; all on the
+   * host. NULL: not known. SIM_ERR_DEVICE. */
   sim_status (*sample_potential)(nbody_solver_work *work, const int64_t *numbers, int count, double *got,
                                  double *exact);
   /* Potential energy of all pairs, in fp64 for all precisions; NaN where it is unknown. Waits for the device. */
@@ -146,8 +146,6 @@ typedef struct nbody_fmm_estimate {
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n);
 /* SIM_ERR_SCENARIO where multipoles serve on no device: custom laws, and the jerk. */
 sim_status nbody_fmm_serves(const nbody_options *options) SIM_MUST_CHECK;
-/* Whether the solvers of this kind of device have individual steps, in open space or in a periodic box. */
-bool nbody_individual_on(sim_backend_kind kind, bool periodic);
 
 #ifdef __cplusplus
 }

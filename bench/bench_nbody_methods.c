@@ -2,11 +2,11 @@
  * force by each, and that of the method taken over that of the faster one.
  *
  *   bench_nbody_methods [--device cpu|cuda] [--precision single|double] [--threads T] [--isa plain|avx2|avx512]
- *                       [--error E] [--n N]... [--limit SECONDS]
+ *                       [--error E] [--n N]... [--limit SECONDS] [--bodies plummer|uniform|box]
  *
- * Bodies are a Plummer sphere. A method that is estimated to take longer than --limit for one force is not measured,
- * and the other one counts as the faster. On the CPU a time is processor time over the number of threads, which other
- * programs disturb less than the clock on the wall. */
+ * Bodies are a Plummer sphere, a uniform cube, or that in a periodic box. A method that is estimated to take longer
+ * than --limit for one force is not measured, and the other one counts as the faster. On the CPU a time is processor
+ * time over the number of threads, which other programs disturb less than the clock on the wall. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench/arguments.h"
 #include "engine/wall_clock.h"
@@ -16,9 +16,11 @@
 #include <omp.h>
 #include <time.h>
 
+enum { PLUMMER, UNIFORM, BOX };
+
 typedef struct settings {
   const sim_backend *backend;
-  int precision, threads;
+  int precision, threads, bodies;
   sim_isa isa;
   double error, limit;
 } settings;
@@ -66,10 +68,13 @@ static nbody_state make_bodies(const settings *of, int64_t n) {
        "memory");
   for (int64_t i = 0; i < n; i++) {
     double r;
+    x[3][i] = 1.0 / (double)n;
+    for (int c = 0; c < 3 && of->bodies != PLUMMER; c++) x[c][i] = draw();
+    if (of->bodies != PLUMMER) continue;
     do r = 1 / sqrt(pow(draw(), -2.0 / 3) - 1);
     while (r > 20);
     const double z = 2 * draw() - 1, angle = 6.283185307179586 * draw(), across = r * sqrt(1 - z * z);
-    x[0][i] = across * cos(angle), x[1][i] = across * sin(angle), x[2][i] = r * z, x[3][i] = 1.0 / (double)n;
+    x[0][i] = across * cos(angle), x[1][i] = across * sin(angle), x[2][i] = r * z;
   }
   for (int c = 0; c < 3; c++) store(of, s.dtype, x[c], n, c, s.position);
   store(of, s.dtype, x[3], n, 0, s.mass);
@@ -127,6 +132,7 @@ static void compare(const settings *of, int64_t n) {
                            .comm = &sim_comm_alone,
                            .G = 1,
                            .softening = 0.01,
+                           .box = of->bodies == BOX ? 1 : 0,
                            .fmm = nbody_fmm_settings_for(of->error, NAN, (double)n)};
   nbody_choice chosen, choice;
   double seconds[2];
@@ -150,6 +156,7 @@ static void compare(const settings *of, int64_t n) {
 int main(int count, char **arguments) {
   static const char *const precisions[] = {"single", "double", NULL};
   static const char *const isas[] = {"plain", "avx2", "avx512", NULL}, *const devices[] = {"cpu", "cuda", NULL};
+  static const char *const bodies[] = {"plummer", "uniform", "box", NULL};
   int isa = (int)sim_isa_best(), device = 0;
   double threads = omp_get_num_procs();
   settings of = {.precision = 1, .error = NBODY_ERROR, .limit = 20};
@@ -160,6 +167,7 @@ int main(int count, char **arguments) {
                                   {"--isa", BENCH_INDEX, &isa, 0, isas},
                                   {"--error", BENCH_NUMBER, &of.error, 1e-6, NULL},
                                   {"--limit", BENCH_NUMBER, &of.limit, 0, NULL},
+                                  {"--bodies", BENCH_INDEX, &of.bodies, 0, bodies},
                                   {"--n", BENCH_LIST, &sizes, 0, NULL},
                                   {NULL, BENCH_END, NULL, 0, NULL}};
   bench_arguments(count, arguments, known);

@@ -295,16 +295,15 @@ __device__ __forceinline__ void fmm_write_nan(const nbody_fmm_tree<real> &t, uns
     for (int s = 0; s < 3; s++) *fmm_unfinished<3>(t, out, me.x + i, s) = NAN;
 }
 
-/* Blocks on a multiprocessor, by the registers of a thread: 80 or 72, which is faster with the larger leaves of high
- * orders, and 128 in fp64. */
-template <typename real, int P> constexpr int fmm_near_blocks() {
-  return sizeof(real) == sizeof(double) ? 4 : P < 5 ? 6 : 7;
+/* Blocks on a multiprocessor, by the registers of a thread: 80, or 72 where that is faster, and 128 in fp64. */
+template <typename real, int P, bool SOME> constexpr int fmm_near_blocks() {
+  return sizeof(real) == sizeof(double) ? 4 : P == 5 && !SOME ? 7 : 6;
 }
 
 /* First all leaves, up to t.pieces of their lists, for which nobody waits; then the tasks, of which each waits for
  * one before it. SOME: some bodies are targets. */
 template <int SUMS, bool PERIODIC, bool SOME, typename real, int P>
-static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<real, P>())
+static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<real, P, SOME>())
     fmm_near(const nbody_fmm_tree<real> t, double *out) {
   extern __shared__ __align__(16) char shared[];
   __shared__ unsigned long long block_run;

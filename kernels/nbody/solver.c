@@ -47,19 +47,25 @@ static const char *obstacle(const nbody_options *options, sim_backend_kind kind)
   return fmm[kind] == NULL ? "multipoles have no GPU code" : "multipoles do not take so many bodies";
 }
 
-/* Of both methods the faster one on one thread. By how much is not told: the estimates are those of another machine,
- * and with few bodies off by several times. */
+/* Estimates without counts of lists are off by up to this factor; more bodies than these are not counted. */
+static const double most_doubt = 10;
+enum { most_counted = 1 << 18 };
+
+/* Of both methods the faster one on one thread. By how much is not told: the estimates are those of another machine. */
 static void take_faster(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   nbody_options one = *options;
   one.threads = 1;
   const nbody_fmm_estimate cost = nbody_fmm_estimate_for(&one, kind, (double)options->n);
-  if (cost.seconds < cost.direct) {
+  const double ratio = cost.seconds / cost.direct;
+  const bool counted = options->near > 0, multipoles = ratio < 1;
+  if (multipoles)
     take_fmm(options, kind, out);
-    snprintf(out->why, sizeof out->why, "; auto: faster than direct sums by estimate");
-  } else {
+  else
     take_direct(options, kind, out);
-    snprintf(out->why, sizeof out->why, "; auto: faster than multipoles by estimate");
-  }
+  snprintf(out->why, sizeof out->why, "; auto: faster than %s by %s", multipoles ? "direct sums" : "multipoles",
+           counted ? "lists counted" : "estimate");
+  if (!counted && options->n <= most_counted && ratio > 1 / most_doubt && ratio < most_doubt)
+    out->other = multipoles ? direct_for(options, kind) : fmm[kind];
 }
 
 static sim_status choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {

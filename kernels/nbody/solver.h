@@ -40,6 +40,7 @@ typedef struct nbody_options {
   bool begun;                      /* the run is resumed: its method stays */
   nbody_fmm_settings fmm;          /* of the fast multipole method */
   const sim_function_map *observe; /* functions of NBODY_BODY_INPUTS with one result each; NULL: none */
+  double far, near;                /* what nbody_fmm_count has found for the bodies at the start; near 0: not counted */
 } nbody_options;
 
 /* Most bodies on which a run measures the error of its forces. */
@@ -124,8 +125,10 @@ typedef struct nbody_forces {
 typedef struct nbody_choice {
   const nbody_solver *solver;
   nbody_method method; /* NBODY_DIRECT or NBODY_FMM */
-  char name[48];       /* of the method and its settings: "fast multipoles of order 5, angle 0.8" */
-  char why[96]; /* "; auto: faster than direct sums by estimate", or nothing where the scenario names the method */
+  /* NBODY_AUTO, and options without counts of lists: the other method, which may be the faster one; NULL: it is not */
+  const nbody_solver *other;
+  char name[48]; /* of the method and its settings: "fast multipoles of order 5, angle 0.8" */
+  char why[96];  /* "; auto: faster than direct sums by estimate", or nothing where the scenario names the method */
 } nbody_choice;
 
 #ifdef __cplusplus
@@ -133,7 +136,8 @@ extern "C" {
 #endif
 
 /* The method that options->method asks for; of NBODY_AUTO the faster one of those that serve here, by the estimates of
- * fmm/settings.c for one thread: the choice, and with it the result, is the same for any number of threads and ranks.
+ * fmm/settings.c for one thread: the choice, and with it the result, is the same for any number of threads and ranks,
+ * and knows no clock. With counts of lists it holds for any positions of the bodies, else for a Plummer sphere.
  * SIM_ERR_SCENARIO where none serves. */
 sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) SIM_MUST_CHECK;
 

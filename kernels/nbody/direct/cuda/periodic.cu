@@ -201,7 +201,7 @@ static void launch_blocks(nbody_solver_work *w, const pair_real *table, const in
   const double per_size = 1 / w->options.box, softening = w->options.softening * per_size;
   const int n = (int)w->options.n;
   const periodic_pairs<pair_real> pairs = {table, (pair_real)(softening * softening)};
-  device_launch(&kernel, (double)n * blocks * THREADS * (NBODY_TABLE_ROW * sizeof(pair_real)),
+  device_launch(&kernel, (double)n * blocks * (double)THREADS * (NBODY_TABLE_ROW * sizeof(pair_real)),
                 dim3(blocks, (unsigned)splits), THREADS, periodic_sum<POTENTIAL, real, pair_real>, n,
                 (const real *)w->state.mass, (const real *)w->state.position, per_size, 1 / w->mass_unit, pairs, target,
                 count, (n + splits - 1) / splits, target == nullptr ? w->share.first : 0, w->blocks, out);

@@ -139,6 +139,8 @@ static int compute(const system_of *of, const nbody_options *options, bodies *b,
     results[5] = results[6] = 1;
     add(&results[5], raw.unit);
     add(&results[6], solver->potential(work));
+    TRY(solver->sample_potential(work, numbers, count, sampled, sampled + count));
+    for (int k = 0; k < 2 * count; k++) add(&results[6], sampled[k]);
     TRY(solver->check(work));
     solver->accelerate(work, false, &raw);
     if (digest_of(b, raw.acceleration, NULL, results + 7) != 0) return BROKEN;

@@ -260,6 +260,7 @@ void nbody_fmm_gather_potentials(const nbody_fmm_ranks *r, const nbody_fmm_tree<
   static const sim_kernel kernel = {"nbody_fmm_potentials", "exchange", SIM_LIMIT_BYTES};
   const sim_listed which = {NULL, r->cut + 1, NULL, 0};
   if (r->listing == NULL) return;
+  sim_listing_gather(r->listing, t->key, 1, &which); /* of each body */
   for (int back = 0; back < 2; back++) {
     if (back) sim_listing_gather(r->listing, place, 1, &which);
     device_launch(&kernel, 0, 8 * (unsigned)sim_cuda_multiprocessors(), THREADS, move_potentials, *t, place, of_cell,

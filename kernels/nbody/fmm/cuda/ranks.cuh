@@ -52,7 +52,8 @@ double *nbody_fmm_take_window(const nbody_fmm_ranks *ranks, nbody_fmm_tree<real>
 /* acceleration[3][n], in the state's order; of the targets alone where there are some. Of a window: waits for all. */
 template <typename real>
 void nbody_fmm_gather_forces(const nbody_fmm_ranks *ranks, const nbody_fmm_tree<real> *t, double *acceleration);
-/* of_cell[cells], zeros where a cell is another rank's or has none. `place` [n], free memory. */
+/* of_cell[cells], zeros where a cell is another rank's or has none, and the potentials of bodies in the places of their
+ * keys. `place` [n], free memory. */
 void nbody_fmm_gather_potentials(const nbody_fmm_ranks *ranks, const nbody_fmm_tree<double> *t, double *place,
                                  double *of_cell);
 

@@ -224,8 +224,8 @@ bool cli_gpu(int number, char name[CLI_GPU_NAME]) {
   return true;
 }
 
-/* Processes of a batch job that see the same GPUs of a host take different ones, whose name is written into `name`; else
- * returns `device`. */
+/* Processes of a batch job that see the same GPUs of a host take different ones, whose name is written into `name`;
+ * else returns `device`. */
 static const char *share_out(const cli_scheduler *scheduler, const char *device, char name[CLI_GPU_NAME]) {
   if (!scheduler->name || scheduler->local < 0) return device; /* a job that is not a run's has no scheduler */
   if (strcmp(device, "auto") != 0 && strcmp(device, "cuda") != 0) return device;

@@ -1,41 +1,20 @@
-#include "engine/comm/exchange_parts.h"
+#include "engine/comm/exchange.cuh"
 
 #include "engine/device/cuda.h"
 
 #include <cuda/atomic>
-#include <cuda/std/chrono>
 #include <cuda_runtime.h>
 
-typedef unsigned long long value;
+typedef exchange_value value;
 typedef cuda::atomic_ref<value, cuda::thread_scope_system> flag;
 
 enum { THREADS = 256, LOOK = 256 /* polls between looks at the host's words */ };
-
-__device__ inline value now() { /* nanoseconds */
-  using namespace cuda::std::chrono;
-  return (value)duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 __device__ inline size_t first_of(const sim_columns &c, int rank) {
   const size_t first = c.share * (size_t)rank;
   return first < c.n ? first : c.n;
 }
 __device__ inline size_t count_of(const sim_columns &c, int rank) { return first_of(c, rank + 1) - first_of(c, rank); }
-
-/* Area of a rank for meeting number `meeting`. */
-__device__ inline value *area_of(const sim_peers &p, int rank, value meeting) {
-  return (value *)(p.memory[rank] + p.flags + meeting % 2 * p.area);
-}
-
-/* For tests: a random time. */
-__device__ inline void wait_a_little(const sim_peers &p) {
-  if (p.delay == 0) return;
-  if (threadIdx.x == 0) {
-    const value begin = now(), random = (begin / 32 + blockIdx.x) * 0x9E3779B97F4A7C15ull;
-    while (now() - begin < (random >> 32) % p.delay * 1000) {}
-  }
-  __syncthreads();
-}
 
 /* All threads of all blocks: tells the other ranks that what the kernel has stored is there. The last block does. */
 __device__ inline void raise_flags(const sim_peers &p, value meeting) {
@@ -65,11 +44,11 @@ __device__ inline void await_flags(const sim_peers &p, value meeting) {
   const int other = threadIdx.x;
   if (other < p.ranks && other != p.rank) {
     flag own(*(value *)(p.memory[p.rank] + other * SIM_FLAG_STRIDE));
-    const value begin = now();
+    const value begin = exchange_now();
     for (unsigned polls = 1; own.load(cuda::memory_order_acquire) < meeting; polls++) {
       if (polls % LOOK != 0) continue;
       if (p.words->abandoned) break;
-      if (now() - begin > p.words->patience) {
+      if (exchange_now() - begin > p.words->patience) {
         p.words->late = 1;
         break;
       }
@@ -83,13 +62,13 @@ __device__ inline void await_flags(const sim_peers &p, value meeting) {
   for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < (count); i += (size_t)gridDim.x * THREADS)
 
 static __global__ void push(const sim_peers p, const value *array) {
-  wait_a_little(p);
+  exchange_wait_a_little(p);
   const sim_columns &c = p.columns;
   const size_t row = blockIdx.y * c.n + first_of(c, p.rank), count = count_of(c, p.rank);
   const value meeting = p.meetings[0];
   EACH_COLUMN(i, count) {
     const value here = array[row + i];
-    for (int k = 1; k < p.ranks; k++) area_of(p, (p.rank + k) % p.ranks, meeting)[row + i] = here;
+    for (int k = 1; k < p.ranks; k++) exchange_area(p, (p.rank + k) % p.ranks, meeting)[row + i] = here;
   }
   raise_flags(p, meeting + 1);
 }
@@ -99,7 +78,7 @@ static __global__ void pull(const sim_peers p, value *array) {
   const size_t row = blockIdx.y * c.n, first = first_of(c, p.rank), count = count_of(c, p.rank);
   const value meeting = p.meetings[0];
   await_flags(p, meeting);
-  const value *area = area_of(p, p.rank, meeting - 1);
+  const value *area = exchange_area(p, p.rank, meeting - 1);
   EACH_COLUMN(i, c.n - count) {
     const size_t at = row + (i < first ? i : i + count);
     array[at] = area[at];
@@ -107,13 +86,13 @@ static __global__ void pull(const sim_peers p, value *array) {
 }
 
 static __global__ void push_parts(const sim_peers p, const value *array) {
-  wait_a_little(p);
+  exchange_wait_a_little(p);
   const sim_columns &c = p.columns;
   const value meeting = p.meetings[0];
   for (int k = 1; k < p.ranks; k++) {
     const int to = (p.rank + k) % p.ranks;
     const value *row = array + blockIdx.y * c.n + first_of(c, to);
-    value *slot = area_of(p, to, meeting) + ((size_t)p.rank * c.rows + blockIdx.y) * c.share;
+    value *slot = exchange_area(p, to, meeting) + ((size_t)p.rank * c.rows + blockIdx.y) * c.share;
     EACH_COLUMN(i, count_of(c, to)) slot[i] = row[i];
   }
   raise_flags(p, meeting + 1);
@@ -126,16 +105,16 @@ __device__ inline value sum_of(const sim_columns &c, int rank, int ranks, const 
 }
 
 static __global__ void add_push(const sim_peers p, value *array) {
-  wait_a_little(p);
+  exchange_wait_a_little(p);
   const sim_columns &c = p.columns;
   const size_t row = blockIdx.y * c.n + first_of(c, p.rank), count = count_of(c, p.rank);
   const value meeting = p.meetings[0];
   await_flags(p, meeting);
-  const value *parts = area_of(p, p.rank, meeting - 1);
+  const value *parts = exchange_area(p, p.rank, meeting - 1);
   EACH_COLUMN(i, count) {
     const value sum = sum_of(c, p.rank, p.ranks, parts, array[row + i], i);
     array[row + i] = sum;
-    for (int k = 1; k < p.ranks; k++) area_of(p, (p.rank + k) % p.ranks, meeting)[row + i] = sum;
+    for (int k = 1; k < p.ranks; k++) exchange_area(p, (p.rank + k) % p.ranks, meeting)[row + i] = sum;
   }
   raise_flags(p, meeting + 1);
 }
@@ -143,6 +122,12 @@ static __global__ void add_push(const sim_peers p, value *array) {
 static __global__ void add(const sim_columns c, int rank, int ranks, const value *parts, value *array) {
   const size_t row = blockIdx.y * c.n + first_of(c, rank);
   EACH_COLUMN(i, count_of(c, rank)) array[row + i] = sum_of(c, rank, ranks, parts, array[row + i], i);
+}
+
+static __global__ void meet(const sim_peers p) {
+  const value meeting = p.meetings[0] + 1;
+  raise_flags(p, meeting);
+  await_flags(p, meeting);
 }
 
 /* ---- launches ---- */
@@ -180,6 +165,11 @@ void sim_peers_add_push(const sim_peers *p, void *array) {
   static const sim_kernel kernel = {"exchange_add_push", "exchange", SIM_LIMIT_BYTES};
   const sim_columns *c = &p->columns;
   launch(&kernel, 2 * bytes_of(c, c->share) * p->ranks, c, c->share, add_push, *p, (value *)array);
+}
+void sim_peers_meet(const sim_peers *p) {
+  static const sim_kernel kernel = {"exchange_meet", "exchange", SIM_LIMIT_BYTES};
+  const sim_columns none = {1, 0, 0};
+  launch(&kernel, 8.0 * p->ranks, &none, 0, meet, *p);
 }
 void sim_parts_add(const sim_columns *c, int rank, int ranks, const void *parts, void *array) {
   static const sim_kernel kernel = {"exchange_add", "exchange", SIM_LIMIT_BYTES};

@@ -1,5 +1,5 @@
 /* Kernels of the exchange between GPUs. By peer pointers the order is push, pull; or push_parts, add_push, pull: what
- * pushes tells the other ranks at its end, and what follows waits for them at its begin. */
+ * pushes tells the other ranks at its end, which is a meeting, and what follows waits for them at its begin. */
 #ifndef SIM_ENGINE_EXCHANGE_PARTS_H
 #define SIM_ENGINE_EXCHANGE_PARTS_H
 
@@ -42,6 +42,9 @@ void sim_peers_pull(const sim_peers *peers, void *array);
 void sim_peers_push_parts(const sim_peers *peers, const void *array);
 /* Adds the others' values to this rank's columns of `array`, int64, and stores these as push does. */
 void sim_peers_add_push(const sim_peers *peers, void *array);
+
+/* A meeting of its own, after other kernels have stored: all are told, and wait for all. */
+void sim_peers_meet(const sim_peers *peers);
 
 /* Adds parts[ranks][rows][share] of the other ranks to the columns of `rank` in `array`, int64. */
 void sim_parts_add(const sim_columns *columns, int rank, int ranks, const void *parts, void *array);

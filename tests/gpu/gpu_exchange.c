@@ -34,12 +34,11 @@ static uint64_t value(uint64_t turn, uint64_t rank, uint64_t place) {
 
 /* The faulty order: all are told before the data are stored, into the areas of the meeting before. */
 static void gather_early(const sim_exchange *x, void *array) {
-  sim_peers nothing = *sim_exchange_peers(x), late = nothing;
-  nothing.columns = (sim_columns){1, 0, 0};
+  sim_peers late = *sim_exchange_peers(x);
   late.flags += late.area;
   late.area = (size_t)0 - late.area;
   late.silent = true;
-  sim_peers_push(&nothing, array);
+  sim_peers_meet(sim_exchange_peers(x));
   sim_peers_push(&late, array);
   sim_peers_pull(sim_exchange_peers(x), array);
 }

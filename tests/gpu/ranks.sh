@@ -2,31 +2,9 @@
 # Runs of several ranks on GPUs: digests, tables, snapshots and checkpoints have the bytes of one GPU, by peer pointers, by
 # NCCL and through the host; restarts with another number of ranks; what is refused.
 . "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
-: "${COMPARE:?the program crash_compare}"
+gpus=$("$SIM" info | grep -c '^cuda .* GiB free' || true)
 
 option_scenario prices.lua
-
-equal() { # equal DIR DIR WHAT: digest, tables, snapshots, checkpoints
-  local file
-  same "$1" "$2" "$3"
-  "$COMPARE" "$1/tables.h5" "$2/tables.h5" >output 2>&1 || fail "$3: tables differ"
-  [ "$(files "$1")" = "$(files "$2")" ] || fail "$3: other files"
-  for file in $(files "$1"); do
-    "$COMPARE" "$1/$file" "$2/$file" >output 2>&1 || fail "$3: $file differs"
-  done
-}
-files() { (cd -- "$1" && find . -name '*.h5' ! -name tables.h5 | sort); }
-
-# several RANKS PATH OPTION...: the run that `one` has made, by ranks.
-several() {
-  local ranks=$1 path=$2
-  shift 2
-  SIM_COMM_PATH=$path expect 0 "" "$SIM" run "${run[@]}" -o many --force --gpus "$ranks" --oversubscribe "$@"
-  cp output said
-  grep -qF "$ranks ranks, each " said || fail "the header does not name $ranks ranks"
-  equal one many "${run[*]} $* with $ranks ranks, $path"
-}
-one() { expect 0 "(GPU 0)" "$SIM" run "${run[@]}" -o one --force --device cuda; }
 
 # ---- options ----
 
@@ -96,11 +74,12 @@ done
 
 run=(bodies.lua --set n=6000)
 one
-SIM_COMM_HOSTS=2 several 2 ""
 why="exchange through host memory: the ranks are on several hosts; not by NCCL: "
-grep -qF "$why" said || fail "two hosts: what is said"
-SIM_COMM_HOSTS=2 SIM_NCCL=/nothing several 2 ""
-grep -qF "$why/nothing is not found (rank 0)" said || fail "two hosts without NCCL: what is said"
+two=("$SIM" run "${run[@]}" -o many --force --gpus 2 --oversubscribe)
+SIM_COMM_HOSTS=2 expect 0 "$why" "${two[@]}"
+equal one many "two hosts"
+SIM_COMM_HOSTS=2 SIM_NCCL=/nothing expect 0 "$why/nothing is not found (rank 0)" "${two[@]}"
+equal one many "two hosts without NCCL"
 
 # ---- measured ----
 

@@ -5,6 +5,9 @@
 # sequence of kills.
 . "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
 : "${FAULTS:?the library that is preloaded}"
+gpus=$("$SIM" info | grep -c '^cuda .* GiB free' || true)
+paths=(peer staged)
+((gpus < 2)) || paths+=(nccl) # which takes no GPU twice
 count=${1:-6}
 seed=${SEED:-$(date +%s)}
 RANDOM=$((seed % 32768))

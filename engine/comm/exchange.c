@@ -36,14 +36,20 @@ static void *watch(void *context) {
   return NULL;
 }
 
-sim_status sim_exchange_watch(sim_exchange *x) {
+sim_status sim_exchange_thread(pthread_t *thread, void *(*work)(void *), void *context) {
   sigset_t all, before;
-  if (x->watched) return SIM_OK;
   sigfillset(&all); /* signals are handled by the thread of the time loop */
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  x->watched = pthread_create(&x->watch, NULL, watch, x) == 0;
+  const int error = pthread_create(thread, NULL, work, context);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return x->watched ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "a thread that watches the ranks cannot be started");
+  return error == 0 ? SIM_OK : sim_fail(SIM_ERR_NO_MEMORY, "a thread that watches the ranks cannot be started");
+}
+
+sim_status sim_exchange_watch(sim_exchange *x) {
+  if (x->watched) return SIM_OK;
+  SIM_TRY(sim_exchange_thread(&x->watch, watch, x));
+  x->watched = true;
+  return SIM_OK;
 }
 
 static void end_watch(sim_exchange *x) {

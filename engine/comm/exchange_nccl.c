@@ -83,7 +83,9 @@ static uint64_t *row_of(const sim_columns *c, void *array, int row, int rank) {
   return (uint64_t *)array + (size_t)row * c->n + sim_first_column(c, rank);
 }
 
-static void gather(sim_exchange *x, const sim_columns *c, void *array) {
+/* Own columns to all and theirs into `array`; `parts`: theirs to each, and what they have of the own ones into
+ * x->parts, [ranks][rows][share]. */
+static void move(sim_exchange *x, const sim_columns *c, void *array, bool parts) {
   const int own = x->comm->rank, ranks = x->comm->size;
   wait_a_little(x);
   if (!begin_calls()) return;
@@ -92,35 +94,23 @@ static void gather(sim_exchange *x, const sim_columns *c, void *array) {
   for (int k = 1; k < ranks; k++)
     for (int row = 0; row < c->rows; row++) {
       const int to = (own + k) % ranks, from = (own + ranks - k) % ranks;
-      if (error == 0) error = send(row_of(c, array, row, own), sim_column_count(c, own), to);
-      if (error == 0) error = receive(row_of(c, array, row, from), sim_column_count(c, from), from);
+      const int sent = parts ? to : own, received = parts ? own : from;
+      uint64_t *part = x->parts + ((size_t)from * (size_t)c->rows + (size_t)row) * c->share;
+      if (error == 0) error = send(row_of(c, array, row, sent), sim_column_count(c, sent), to);
+      if (error == 0) error = receive(parts ? part : row_of(c, array, row, from), sim_column_count(c, received), from);
     }
   const int last = nccl.ops->GroupEnd();
   sim_cuda_end(&kernel, 8.0 * c->rows * (double)c->n);
   end_calls(error != 0 ? error : last);
 }
 
-/* The others' values of this rank's columns come into own memory as [ranks][rows][share], and a kernel adds them. */
+static void gather(sim_exchange *x, const sim_columns *c, void *array) { move(x, c, array, false); }
+
 static void add(sim_exchange *x, int64_t *array) {
   const sim_columns *c = &x->columns;
-  const int own = x->comm->rank, ranks = x->comm->size;
-  uint64_t *parts = x->parts;
-  wait_a_little(x);
-  if (!begin_calls()) return;
-  sim_cuda_begin(&kernel);
-  int error = nccl.ops->GroupStart();
-  for (int k = 1; k < ranks; k++)
-    for (int row = 0; row < c->rows; row++) {
-      const int to = (own + k) % ranks, from = (own + ranks - k) % ranks;
-      uint64_t *slot = parts + ((size_t)from * (size_t)c->rows + (size_t)row) * c->share;
-      if (error == 0) error = send(row_of(c, array, row, to), sim_column_count(c, to), to);
-      if (error == 0) error = receive(slot, sim_column_count(c, own), from);
-    }
-  const int last = nccl.ops->GroupEnd();
-  sim_cuda_end(&kernel, 8.0 * c->rows * (double)c->n);
-  end_calls(error != 0 ? error : last);
-  sim_parts_add(c, own, ranks, parts, array);
-  gather(x, c, array);
+  move(x, c, array, true);
+  sim_parts_add(c, x->comm->rank, x->comm->size, x->parts, array);
+  move(x, c, array, false);
 }
 
 const sim_exchange_way sim_exchange_nccl_way = {.name = "nccl", .gather = gather, .add = add, .abandon = abandon};
@@ -150,9 +140,10 @@ static sim_status join_ranks(sim_exchange *x, const sim_nccl_id *id, char why[SI
   *j = (joining){.rank = x->comm->rank, .ranks = x->comm->size, .id = *id};
   (void)cudaGetDevice(&j->device);
   const double until = sim_wall_clock() + join_limit;
-  if (pthread_create(&thread, NULL, join, j) != 0) {
+  const sim_status begun = sim_exchange_thread(&thread, join, j);
+  if (begun != SIM_OK) {
     free(j);
-    return sim_no_memory("a thread that joins the ranks");
+    return begun;
   }
   (void)pthread_detach(thread);
   sim_status status = SIM_OK;

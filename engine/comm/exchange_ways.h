@@ -44,6 +44,8 @@ extern const sim_exchange_way sim_exchange_peers_way, sim_exchange_nccl_way, sim
 /* From exchange.c. Whether no rank has a reason against a way; else *why is the reason of the first one. */
 sim_status sim_exchange_unanimous(const sim_comm *comm, const char own[SIM_EXCHANGE_WHY], char why[SIM_EXCHANGE_WHY],
                                   bool *all) SIM_MUST_CHECK;
+/* From exchange.c. Starts a thread that gets no signals, nor do those that it starts. */
+sim_status sim_exchange_thread(pthread_t *thread, void *(*work)(void *context), void *context) SIM_MUST_CHECK;
 /* From exchange.c. Begins to look for failures of other ranks; before the first wait. */
 sim_status sim_exchange_watch(sim_exchange *x) SIM_MUST_CHECK;
 /* From exchange.c. Sends one number to each rank by x->way, and compares what has come; a rank to which nothing comes

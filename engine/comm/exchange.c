@@ -6,13 +6,17 @@
 #include "engine/wall_clock.h"
 
 #include <cuda_runtime_api.h>
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
-static const long look_interval = 50000000; /* ns between looks at the other ranks */
+enum { LOOK_INTERVAL = 50 }; /* milliseconds between looks at the other ranks */
 
 /* ---- the watch ---- */
 
@@ -20,7 +24,8 @@ static const long look_interval = 50000000; /* ns between looks at the other ran
  * recorded first, so that nothing is taken from what they leave. */
 static void *watch(void *context) {
   sim_exchange *x = context;
-  while (!atomic_load(&x->ends)) {
+  struct pollfd over = {.fd = x->over, .events = POLLIN};
+  do {
     const sim_status status = sim_comm_check(x->comm);
     const bool late = x->peers.words != NULL && x->peers.words->late && atomic_load(&x->trusted);
     if (status != SIM_OK)
@@ -31,8 +36,7 @@ static void *watch(void *context) {
       x->way->abandon(x);
       return NULL;
     }
-    (void)nanosleep(&(struct timespec){.tv_nsec = look_interval}, NULL);
-  }
+  } while (poll(&over, 1, LOOK_INTERVAL) <= 0);
   return NULL;
 }
 
@@ -47,16 +51,21 @@ sim_status sim_exchange_thread(pthread_t *thread, void *(*work)(void *), void *c
 
 sim_status sim_exchange_watch(sim_exchange *x) {
   if (x->watched) return SIM_OK;
-  SIM_TRY(sim_exchange_thread(&x->watch, watch, x));
-  x->watched = true;
-  return SIM_OK;
+  x->over = eventfd(0, EFD_CLOEXEC);
+  const sim_status status = x->over < 0
+                                ? sim_fail(SIM_ERR_NO_MEMORY, "the ranks cannot be watched: %s", strerror(errno))
+                                : sim_exchange_thread(&x->watch, watch, x);
+  x->watched = status == SIM_OK;
+  if (!x->watched && x->over >= 0) (void)close(x->over);
+  return status;
 }
 
 static void end_watch(sim_exchange *x) {
-  atomic_store(&x->ends, true);
-  if (x->watched) (void)pthread_join(x->watch, NULL);
+  if (!x->watched) return;
+  (void)!write(x->over, &(uint64_t){1}, sizeof(uint64_t));
+  (void)pthread_join(x->watch, NULL);
+  (void)close(x->over);
   x->watched = false;
-  atomic_store(&x->ends, false);
 }
 
 /* ---- trial ---- */

@@ -1,5 +1,4 @@
-/* Kernels of the exchange between GPUs. By peer pointers the order is push, pull; or push_parts, add_push, pull: what
- * pushes tells the other ranks at its end, which is a meeting, and what follows waits for them at its begin. */
+/* Kernels of the exchange between GPUs by peer pointers. For the exchange, others like it, and tests. */
 #ifndef SIM_ENGINE_EXCHANGE_PARTS_H
 #define SIM_ENGINE_EXCHANGE_PARTS_H
 
@@ -23,28 +22,25 @@ typedef struct sim_peer_words {
  * meeting while another still reads what was stored for the one before. */
 typedef struct sim_peers {
   char *memory[SIM_PEERS_MAX];  /* shared memory of each rank, as this one sees it */
-  unsigned long long *meetings; /* [2] in this rank's device memory: number of meetings so far; blocks of a kernel that
-                                   have stored */
+  unsigned long long *meetings; /* [3] in this rank's device memory: the number of meetings so far, then blocks that
+                                   have come to a meeting */
   sim_peer_words *words;
   size_t flags, area; /* bytes */
   int rank, ranks;
   sim_columns columns;
   unsigned delay; /* microseconds; 0: none */
-  bool silent;    /* for tests: pushes raise no flag */
 } sim_peers;
 
-/* Stores this rank's columns into the area of every other rank: [rows][n]. */
+/* A gather, in one kernel; and the sum of all ranks' arrays, of int64. */
+void sim_peers_gather(const sim_peers *peers, void *array);
+void sim_peers_add(const sim_peers *peers, void *array);
+
+/* The parts of a gather, in their order. Stores this rank's columns into the area of every other rank: [rows][n]. */
 void sim_peers_push(const sim_peers *peers, const void *array);
+/* Tells all ranks that what was queued before is done, and waits until they say so. */
+void sim_peers_meet(const sim_peers *peers);
 /* Copies the others' columns from the area to `array`. */
 void sim_peers_pull(const sim_peers *peers, void *array);
-/* Stores the other ranks' columns of `array` into their owners' areas: [ranks][rows][share], by the rank that stores.
- */
-void sim_peers_push_parts(const sim_peers *peers, const void *array);
-/* Adds the others' values to this rank's columns of `array`, int64, and stores these as push does. */
-void sim_peers_add_push(const sim_peers *peers, void *array);
-
-/* A meeting of its own, after other kernels have stored: all are told, and wait for all. */
-void sim_peers_meet(const sim_peers *peers);
 
 /* Adds parts[ranks][rows][share] of the other ranks to the columns of `rank` in `array`, int64. */
 void sim_parts_add(const sim_columns *columns, int rank, int ranks, const void *parts, void *array);

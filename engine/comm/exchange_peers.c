@@ -55,7 +55,7 @@ static sim_status share(sim_exchange *x, char why[SIM_EXCHANGE_WHY]) {
   offer *offers = calloc((size_t)comm->size + 1, sizeof *offers);
   if (offers == NULL) return sim_no_memory("the exchange");
   sim_status status = sim_backend_cuda.alloc(bytes, &own);
-  if (status == SIM_OK) status = sim_backend_cuda.alloc(2 * sizeof(unsigned long long), &meetings);
+  if (status == SIM_OK) status = sim_backend_cuda.alloc(3 * sizeof(unsigned long long), &meetings);
   if (status == SIM_OK) status = sim_backend_cuda.alloc_host(sizeof(sim_peer_words), &words);
   x->peers.memory[comm->rank] = own;
   x->peers.meetings = meetings;
@@ -74,15 +74,10 @@ static sim_status share(sim_exchange *x, char why[SIM_EXCHANGE_WHY]) {
 static void gather(sim_exchange *x, const sim_columns *columns, void *array) {
   sim_peers peers = x->peers;
   peers.columns = *columns;
-  sim_peers_push(&peers, array);
-  sim_peers_pull(&peers, array);
+  sim_peers_gather(&peers, array);
 }
 
-static void add(sim_exchange *x, int64_t *array) {
-  sim_peers_push_parts(&x->peers, array);
-  sim_peers_add_push(&x->peers, array);
-  sim_peers_pull(&x->peers, array);
-}
+static void add(sim_exchange *x, int64_t *array) { sim_peers_add(&x->peers, array); }
 
 static void abandon(sim_exchange *x) {
   if (x->peers.words != NULL) x->peers.words->abandoned = 1;

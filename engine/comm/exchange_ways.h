@@ -26,7 +26,7 @@ struct sim_exchange {
   uint64_t *parts;             /* "nccl": what comes to be added, [ranks][rows][share] in device memory */
   bool watched;
   atomic_bool trusted; /* the trial has succeeded: a rank that does not answer is a failure */
-  atomic_bool ends;
+  int over;            /* of the watch: an eventfd, readable at its end */
   pthread_t watch;
   int64_t *sent, *received; /* "staged": pinned host memory, [ranks][rows][share] each */
 };

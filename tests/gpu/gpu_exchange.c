@@ -37,7 +37,6 @@ static void gather_early(const sim_exchange *x, void *array) {
   sim_peers late = *sim_exchange_peers(x);
   late.flags += late.area;
   late.area = (size_t)0 - late.area;
-  late.silent = true;
   sim_peers_meet(sim_exchange_peers(x));
   sim_peers_push(&late, array);
   sim_peers_pull(sim_exchange_peers(x), array);

@@ -14,7 +14,9 @@ RANDOM=$((seed % 32768))
 echo "seed $seed"
 host=$(uname -n)
 
-run=(bodies.lua --set n=9000 --set steps=6000 --set every=300)
+# Ranks that share a GPU wait for its turns.
+most=$((gpus < 2 || gpus > 3 ? 3 : gpus))
+run=(bodies.lua --set n=9000 --set steps=$((gpus < 2 ? 600 : 6000)) --set every=$((gpus < 2 ? 30 : 300)))
 rank_of() { # rank_of LAUNCHER N: process of rank N, if it has been started; ranks are started in order
   # shellcheck disable=SC2009 # by parent
   { ps -o pid= --ppid "$1" || true; } | sort -n | sed -n "$(($2 + 1))p" | tr -d ' '
@@ -26,12 +28,12 @@ seconds() { date +%s.%N; }
 within() { # within SECONDS BEGIN WHAT
   awk -v most="$1" -v from="$2" -v to="$(seconds)" 'BEGIN { exit !(to - from <= most) }' || fail "$3: took longer than $1 s"
 }
-ranks_by() { if [ "$1" = nccl ]; then echo 2; else echo 3; fi; }
 
+whole=()
 for path in "${paths[@]}"; do
   begin=$(seconds)
-  SIM_COMM_PATH=$path expect 0 "" "$SIM" run "${run[@]}" -o "calm_$path" --gpus "$(ranks_by "$path")" --oversubscribe
-  whole[${#whole[@]}]=$(awk -v from="$begin" -v to="$(seconds)" 'BEGIN { print to - from }')
+  SIM_COMM_PATH=$path expect 0 "" "$SIM" run "${run[@]}" -o "calm_$path" --gpus "$most" --oversubscribe
+  whole+=("$(awk -v from="$begin" -v to="$(seconds)" 'BEGIN { print to - from }')")
   same calm_peer "calm_$path" "$path"
 done
 
@@ -41,10 +43,9 @@ lost=0 slowest=0
 for ((i = 0; i < count; i++)); do
   rm -rf run
   path=${paths[$((i % ${#paths[@]}))]}
-  ranks=$(ranks_by "$path")
-  rank=$((RANDOM % ranks))
+  rank=$((RANDOM % most))
   wait=$(awk -v r="$RANDOM" -v whole="${whole[$((i % ${#paths[@]}))]}" 'BEGIN { printf "%.4f", r / 32768 * whole }')
-  SIM_COMM_PATH=$path "$SIM" run "${run[@]}" -o run --gpus "$ranks" --oversubscribe >output 2>&1 &
+  SIM_COMM_PATH=$path "$SIM" run "${run[@]}" -o run --gpus "$most" --oversubscribe >output 2>&1 &
   pid=$!
   sleep "$wait"
   victim=$(rank_of "$pid" $rank)
@@ -52,7 +53,7 @@ for ((i = 0; i < count; i++)); do
   [ -z "$victim" ] || kill -s KILL "$victim" 2>/dev/null || true
   code=0
   wait "$pid" || code=$?
-  what="kill $i of rank $rank of $ranks by $path after $wait s, seed $seed"
+  what="kill $i of rank $rank of $most by $path after $wait s, seed $seed"
   within 35 "$begin" "$what"
   took=$(awk -v from="$begin" -v to="$(seconds)" 'BEGIN { printf "%.2f", to - from }')
   slowest=$(awk -v a="$slowest" -v b="$took" 'BEGIN { print a > b ? a : b }')
@@ -65,7 +66,7 @@ for ((i = 0; i < count; i++)); do
       [ "$path" = peer ] || grep -qF "sim: rank $rank on $host: was killed by signal 9 (Killed)" output ||
         fail "$what: what the line says"
       no_lock run "$what"
-      SIM_COMM_PATH=$path expect 0 "" "$SIM" run "${run[@]}" -o run --gpus "$ranks" --oversubscribe --resume=auto
+      SIM_COMM_PATH=$path expect 0 "" "$SIM" run "${run[@]}" -o run --gpus "$most" --oversubscribe --resume=auto
       ;;
     *) fail "$what: exit $code, not 82" ;;
   esac
@@ -80,7 +81,7 @@ start() { # start DIR [VARIABLE=VALUE...]: in the background, until its first ch
   local folder=$1
   shift
   env SIM_COMM_PATH="$path" "$@" "$SIM" run bodies.lua --set n=9000 --set steps=4000000 --set every=200 -o "$folder" \
-    --gpus "$(ranks_by "$path")" --oversubscribe >output 2>&1 &
+    --gpus "$most" --oversubscribe >output 2>&1 &
   pid=$!
   until_true 60 has_checkpoint "$folder"
 }

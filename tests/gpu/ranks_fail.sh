@@ -4,6 +4,7 @@
 # 35 s with one exit code and one line, leave no lock, and the resumed run has the digest of a calm one. SEED repeats a
 # sequence of kills.
 . "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
+. "${BASH_SOURCE[0]%/*}/../cli/ranks_fail_lib.sh"
 : "${FAULTS:?the library that is preloaded}"
 gpus=$("$SIM" info | grep -c '^cuda .* GiB free' || true)
 paths=(peer staged)
@@ -17,17 +18,6 @@ host=$(uname -n)
 # Ranks that share a GPU wait for its turns.
 most=$((gpus < 2 || gpus > 3 ? 3 : gpus))
 run=(bodies.lua --set n=9000 --set steps=$((gpus < 2 ? 600 : 6000)) --set every=$((gpus < 2 ? 30 : 300)))
-rank_of() { # rank_of LAUNCHER N: process of rank N, if it has been started; ranks are started in order
-  # shellcheck disable=SC2009 # by parent
-  { ps -o pid= --ppid "$1" || true; } | sort -n | sed -n "$(($2 + 1))p" | tr -d ' '
-}
-no_lock() { # no_lock DIR WHAT
-  [ ! -e "$1/.lock" ] || grep -q ", ended " "$1/.lock" || fail "$2: a lock is left: $(cat "$1/.lock")"
-}
-seconds() { date +%s.%N; }
-within() { # within SECONDS BEGIN WHAT
-  awk -v most="$1" -v from="$2" -v to="$(seconds)" 'BEGIN { exit !(to - from <= most) }' || fail "$3: took longer than $1 s"
-}
 
 whole=()
 for path in "${paths[@]}"; do
@@ -62,7 +52,7 @@ for ((i = 0; i < count; i++)); do
     82)
       lost=$((lost + 1))
       # by peers the fault of a GPU may be told, whose memory has gone
-      [ "$(grep -c '^sim: ' output)" = 1 ] || fail "$what: not one line"
+      [ "$(grep -cE '^sim: (rank|GPU) ' output)" = 1 ] || fail "$what: not one line"
       [ "$path" = peer ] || grep -qF "sim: rank $rank on $host: was killed by signal 9 (Killed)" output ||
         fail "$what: what the line says"
       no_lock run "$what"
@@ -84,15 +74,6 @@ start() { # start DIR [VARIABLE=VALUE...]: in the background, until its first ch
     --gpus "$most" --oversubscribe >output 2>&1 &
   pid=$!
   until_true 60 has_checkpoint "$folder"
-}
-has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
-ended() { # ended CODE SECONDS DIR WHAT: of the run in the background
-  local code=0
-  wait "$pid" || code=$?
-  [ "$code" = "$1" ] || fail "$4: exit $code, not $1"
-  within "$2" "$begin" "$4"
-  no_lock "$3" "$4"
-  echo "$4: $(awk -v from="$begin" -v to="$(seconds)" 'BEGIN { printf "%.1f", to - from }') s"
 }
 for path in "${paths[@]}"; do
   start "frozen_$path" SIM_COMM_PATIENCE=3

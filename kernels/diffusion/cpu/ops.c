@@ -29,7 +29,6 @@ struct diffusion_work {
   /* Where columns differ from slabs: those of the mixed fields and derivatives, what one turn sends, and fields of a
    * slab that arrays of columns are turned to. */
   sim_buffer columns, sent, turned;
-  sim_buffer lines; /* several ranks: [1 + ranks][numbers of the longest lines] */
   sim_buffer partial, block;
   diffusion_measured measured;
   diffusion_coupled *coupled; /* cross diffusion: matrices instead of tables; else NULL */
@@ -107,7 +106,7 @@ static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan
   sim_plan_add(out, "rates", diffusion_rates_bytes(p, setup->threads));
   sim_plan_add(out, "statistics", diffusion_measure_bytes(&grid));
   if (setup->comm->size > 1)
-    sim_plan_add(out, "lines of all ranks", diffusion_lines_bytes(&grid, single) * (setup->comm->size + 1));
+    sim_plan_add(out, "lines of all ranks", diffusion_lines_bytes(&grid, single) * setup->comm->size);
   out->checkpoint_bytes = fields * number * diffusion_field_numbers(&grid, single);
   out->work_rate_guess = p->rates ? 5e8 / (method->stages > 0 ? method->stages : 1) : 1e12;
   plan_ranks(p, &slab, setup->comm, out);
@@ -125,7 +124,7 @@ static void destroy(diffusion_work **work) {
   for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
   sim_buffer_destroy(&w->gradients);
   sim_buffer_destroy(&w->real);
-  sim_buffer *const others[] = {&w->columns, &w->sent, &w->turned, &w->lines, &w->partial, &w->block};
+  sim_buffer *const others[] = {&w->columns, &w->sent, &w->turned, &w->partial, &w->block};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) sim_buffer_destroy(others[i]);
   free(w);
   *work = NULL;
@@ -147,10 +146,6 @@ static sim_status create_array(const diffusion_work *w, const sim_setup *setup, 
 
 /* What only several ranks need. */
 static sim_status create_exchange(diffusion_work *w, const sim_setup *setup) {
-  const size_t size = w->single ? sizeof(float) : sizeof(double);
-  if (w->comm->size == 1) return SIM_OK;
-  SIM_TRY(
-      create_array(w, setup, w->comm->size + 1, diffusion_lines_bytes(&w->grid, w->single) / (double)size, &w->lines));
   if (!w->slab.turned) return SIM_OK;
   SIM_TRY(
       create_array(w, setup, inputs_of(w->p), diffusion_column_numbers(&w->grid, w->single, &w->slab), &w->columns));
@@ -311,12 +306,16 @@ static sim_status state_slab(diffusion_work *w, sim_array *out) {
   return SIM_OK;
 }
 
-static sim_status restore_slab(diffusion_work *w, const sim_array *whole) {
+static void whole(const diffusion_work *w, sim_array *out) {
+  out->shape[1] = (int64_t)diffusion_field_numbers(&w->grid, w->single);
+}
+
+static sim_status restore_slab(diffusion_work *w, const sim_array *saved) {
   const sim_buffer *to = state(w);
   const size_t size = sim_dtype_size(to->dtype), bytes = (size_t)to->shape[1] * size;
   const bool turned = w->slab.turned && state_array(w) > 0;
   for (int f = 0; f < w->fields; f++) {
-    const char *from = (const char *)whole->data + (size_t)(f * whole->shape[1]) * size;
+    const char *from = (const char *)saved->data + (size_t)(f * saved->shape[1]) * size;
     if (turned)
       diffusion_take_columns(w->spectral, from, part(to, f));
     else
@@ -401,7 +400,7 @@ static sim_status lines(diffusion_work *w, int field, int axis, int64_t count, v
   const size_t size = w->single ? sizeof(float) : sizeof(double), bytes = (size_t)(count * n[axis]) * size;
   const char *values = part(&w->real, field);
   const int64_t step = diffusion_line_stride(n, axis);
-  char *to = w->comm->size > 1 ? part(&w->lines, 0) : out;
+  char *to = out;
   memset(to, 0, bytes);
   for (int64_t j = 0; j < count; j++) {
     const int64_t begin = diffusion_line_begin(n, axis, count, j);
@@ -410,13 +409,7 @@ static sim_status lines(diffusion_work *w, int field, int axis, int64_t count, v
       if (cell >= w->first && cell < w->end) memcpy(to, values + (size_t)(cell - w->first) * size, size);
     }
   }
-  if (w->comm->size == 1) return SIM_OK;
-  char *all = part(&w->lines, 1);
-  SIM_TRY(w->comm->ops->gather(w->comm, part(&w->lines, 0), bytes, all));
-  memset(out, 0, bytes);
-  for (int r = 0; r < w->comm->size; r++)
-    for (size_t i = 0; i < bytes; i++) ((char *)out)[i] |= all[(size_t)r * bytes + i];
-  return SIM_OK;
+  return diffusion_join_lines(w->comm, bytes, out);
 }
 
 static sim_status use(diffusion_work *w, double h, int slot) {
@@ -447,15 +440,12 @@ static sim_status error(diffusion_work *w, double *errors, double *sizes) {
   return SIM_OK;
 }
 
-/* The first broken field of all ranks, by the largest number of fields from it on. */
 static sim_status broken(diffusion_work *w, int *field) {
   uint64_t from = 0;
   for (int f = w->fields - 1; f >= 0; f--)
     if (!diffusion_finite(w->spectral, w->arrays.array[f][state_array(w)], state_array(w) > 0))
       from = (uint64_t)(w->fields - f);
-  if (w->comm->size > 1) SIM_TRY(sim_comm_agree(w->comm, from, &from));
-  *field = from > 0 ? w->fields - (int)from : -1;
-  return SIM_OK;
+  return diffusion_first_broken(w->comm, w->fields, from, field);
 }
 
 static void accept(diffusion_work *w) {
@@ -490,5 +480,6 @@ const diffusion_ops diffusion_ops_cpu = {.plan = plan,
                                          .use = use,
                                          .error = error,
                                          .accept = accept,
+                                         .whole = whole,
                                          .state_slab = state_slab,
                                          .restore_slab = restore_slab};

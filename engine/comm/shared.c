@@ -1,4 +1,5 @@
-/* Memory that all ranks of one host see: a file without a name, which rank 0 makes and the others open by its number. */
+/* Memory that all ranks of one host see: a file without a name, which rank 0 makes and the others open by its number.
+ */
 #include "engine/comm/comm.h"
 #include "engine/wall_clock.h"
 

@@ -4,8 +4,9 @@
  * state; other schemes keep the coefficients along all axes in array [1], the state, from which array [0] is
  * restored.
  *
- * On several ranks array [0] is the rank's slab, and the other arrays are its columns (slabs.h): each pass over columns
- * turns the fields before and after. */
+ * On several ranks array [0] is the rank's slab, and the other arrays are its columns (slabs.h). Ranks of one host have
+ * array [0] in memory that all of them see: the pass over columns reads and writes it in place, between two exchanges
+ * that wait for all. Otherwise that pass turns the fields before and after. */
 #include "kernels/diffusion/cpu/coupled.h"
 
 #include "engine/reduce.h"
@@ -29,6 +30,10 @@ struct diffusion_work {
   /* Where columns differ from slabs: those of the mixed fields and derivatives, what one turn sends, and fields of a
    * slab that arrays of columns are turned to. */
   sim_buffer columns, sent, turned;
+  /* Of ranks on one host: the mixed fields and derivatives, whole, [inputs][numbers of a field]; array [0] and
+   * `gradients` are this rank's slabs in it. NULL: each rank has its own memory. */
+  char *common;
+  size_t common_bytes;
   sim_buffer partial, block;
   diffusion_measured measured;
   diffusion_coupled *coupled; /* cross diffusion: matrices instead of tables; else NULL */
@@ -49,13 +54,24 @@ static bool turns_arrays(const diffusion_parameters *p) {
   return diffusion_method_of(p)->arrays > 0 || diffusion_fluctuates(p);
 }
 
+/* Whether ranks have their mixed fields in common. */
+static bool in_common(const diffusion_slab *slab, const sim_comm *comm) {
+  return slab->turned && comm->host_size == comm->size;
+}
+
 /* Turns of one field in a step. */
-static double turns_of(const diffusion_parameters *p) {
+static double turns_of(const diffusion_parameters *p, bool common) {
   const diffusion_method *method = diffusion_method_of(p);
   const double back = (double)inputs_of(p) / (double)p->fields.count;
   double turns = diffusion_fluctuates(p) ? 1 : 0;
-  for (int i = 0; i < method->stages; i++) turns += method->stage[i].forward + method->stage[i].inverse * back;
+  for (int i = 0; i < method->stages && !common; i++)
+    turns += method->stage[i].forward + method->stage[i].inverse * back;
   return turns + (diffusion_adaptive(p) ? 3 : 0); /* the norms of two errors and of the state */
+}
+
+/* Passes over columns in a step. */
+static double passes_of(const diffusion_parameters *p) {
+  return diffusion_method_of(p)->stages * (diffusion_crossed(p) ? 2.0 : 1.0);
 }
 
 /* What ranks exchange in a step. A turn brings all of a rank's columns but its own part. */
@@ -71,10 +87,26 @@ static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab
   out->work_rate_guess *= sim_plan_shares(out, comm->size);
   if (comm->size == 1) return;
   if (slab->turned) {
-    out->bytes_received = turns_of(p) * fields * diffusion_turn_received(&grid, single, comm) * number;
-    out->exchanges = turns_of(p) * fields * 2 * diffusion_turn_rounds(&grid, single, comm); /* a swap waits twice */
+    const bool common = in_common(slab, comm);
+    const double turns = turns_of(p, common);
+    out->bytes_received = turns * fields * diffusion_turn_received(&grid, single, comm) * number;
+    out->exchanges = turns * fields * 2 * diffusion_turn_rounds(&grid, single, comm); /* a swap waits twice */
+    if (common) out->exchanges += 2 * passes_of(p);
   }
   out->exchanges += 1 + (diffusion_adaptive(p) ? 3 * fields : 0);
+}
+
+/* Fields of `columns`: none where the pass over columns works in place, but for noise. */
+static int columns_of(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {
+  return !in_common(slab, comm) ? inputs_of(p) : diffusion_fluctuates(p) ? (int)p->fields.count : 0;
+}
+
+/* Whether fields are turned through other memory at all; and whether slabs are put together that are not one array. */
+static bool needs_sent(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {
+  return slab->turned && (!in_common(slab, comm) || turns_arrays(p));
+}
+static bool needs_turned(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {
+  return slab->turned && (turns_arrays(p) || (in_common(slab, comm) && p->fields.count > 1));
 }
 
 static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
@@ -91,9 +123,11 @@ static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan
   sim_plan_add(out, "arrays of the scheme", fields * column * (method->arrays + diffusion_fluctuates(p)));
   if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
   if (slab.turned)
-    sim_plan_add(out, "exchanged fields",
-                 column * inputs_of(p) + number * diffusion_turn_numbers(&grid, single, setup->comm) +
-                     (turns_arrays(p) ? fields * field : 0));
+    sim_plan_add(
+        out, "exchanged fields",
+        column * columns_of(p, &slab, setup->comm) +
+            (needs_sent(p, &slab, setup->comm) ? number * diffusion_turn_numbers(&grid, single, setup->comm) : 0) +
+            (needs_turned(p, &slab, setup->comm) ? fields * field : 0));
   const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   if (diffusion_crossed(p)) {
     sim_plan_add(out, "matrices of the scheme", diffusion_coupled_bytes(p, &slab, slots));
@@ -124,6 +158,7 @@ static void destroy(diffusion_work **work) {
   for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
   sim_buffer_destroy(&w->gradients);
   sim_buffer_destroy(&w->real);
+  sim_comm_unmap(w->common, w->common_bytes);
   sim_buffer *const others[] = {&w->columns, &w->sent, &w->turned, &w->partial, &w->block};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) sim_buffer_destroy(others[i]);
   free(w);
@@ -144,13 +179,46 @@ static sim_status create_array(const diffusion_work *w, const sim_setup *setup, 
   return sim_buffer_create(setup->backend, w->single ? SIM_F32 : SIM_F64, 2, (int64_t[]){count, (int64_t)numbers}, out);
 }
 
+static size_t number_size(const diffusion_work *w) { return w->single ? sizeof(float) : sizeof(double); }
+
+/* Bytes of a whole field before this rank's slab. */
+static size_t begin_bytes(const diffusion_work *w) {
+  return (size_t)diffusion_slab_begin(&w->grid, w->single, &w->slab) * number_size(w);
+}
+
+/* Array [0] and the derivatives, as slabs of whole fields that the ranks of a host have in common. */
+static sim_status create_common(diffusion_work *w) {
+  const int64_t numbers = (int64_t)diffusion_field_numbers(&w->grid, w->single);
+  const int gradients = diffusion_gradients_of(w->p).count;
+  const size_t field = (size_t)numbers * number_size(w);
+  void *memory = NULL;
+  if (!in_common(&w->slab, w->comm)) return SIM_OK;
+  w->common_bytes = (size_t)(w->fields + gradients) * field;
+  SIM_TRY(sim_comm_map(w->comm, w->common_bytes, &memory));
+  w->common = memory;
+  if (!w->common) return SIM_OK;
+  w->arrays.shared = true;
+  w->array[0] = (sim_buffer){.data = w->common + begin_bytes(w),
+                             .dtype = w->single ? SIM_F32 : SIM_F64,
+                             .rank = 2,
+                             .shape = {w->fields, numbers},
+                             .space = SIM_SPACE_HOST};
+  if (gradients == 0) return SIM_OK;
+  w->gradients = w->array[0];
+  w->gradients.data = w->common + (size_t)w->fields * field + begin_bytes(w);
+  w->gradients.shape[0] = gradients;
+  return SIM_OK;
+}
+
 /* What only several ranks need. */
 static sim_status create_exchange(diffusion_work *w, const sim_setup *setup) {
+  const double column = diffusion_column_numbers(&w->grid, w->single, &w->slab);
+  const int columns = w->common ? columns_of(w->p, &w->slab, w->comm) : inputs_of(w->p);
   if (!w->slab.turned) return SIM_OK;
-  SIM_TRY(
-      create_array(w, setup, inputs_of(w->p), diffusion_column_numbers(&w->grid, w->single, &w->slab), &w->columns));
-  SIM_TRY(create_array(w, setup, 1, diffusion_turn_numbers(&w->grid, w->single, w->comm), &w->sent));
-  if (!turns_arrays(w->p)) return SIM_OK;
+  if (columns > 0) SIM_TRY(create_array(w, setup, columns, column, &w->columns));
+  if (!w->common || needs_sent(w->p, &w->slab, w->comm))
+    SIM_TRY(create_array(w, setup, 1, diffusion_turn_numbers(&w->grid, w->single, w->comm), &w->sent));
+  if (!needs_turned(w->p, &w->slab, w->comm)) return SIM_OK;
   return create_array(w, setup, w->fields, diffusion_slab_numbers(&w->grid, w->single, &w->slab), &w->turned);
 }
 
@@ -173,7 +241,8 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
   const int slots = diffusion_adaptive(w->p) ? DIFFUSION_SLOTS : 1;
   const double field = diffusion_slab_numbers(&w->grid, w->single, &w->slab);
   const double column = diffusion_column_numbers(&w->grid, w->single, &w->slab);
-  for (int a = 0; a <= w->method.arrays; a++)
+  SIM_TRY(create_common(w));
+  for (int a = w->common ? 1 : 0; a <= w->method.arrays; a++)
     SIM_TRY(create_array(w, setup, w->fields, a > 0 ? column : field, &w->array[a]));
   if (diffusion_fluctuates(w->p)) SIM_TRY(create_array(w, setup, w->fields, column, &w->array[DIFFUSION_NOISE]));
   if (diffusion_crossed(w->p)) {
@@ -184,10 +253,8 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
     SIM_TRY(create_array(w, setup, w->fields * slots, diffusion_table_numbers(&w->grid, w->single, unfolded, &w->slab),
                          &w->table[t]));
   SIM_TRY(create_array(w, setup, w->fields, (double)(w->end - w->first), &w->real));
-  if (gradients > 0) {
-    SIM_TRY(create_array(w, setup, gradients, field, &w->gradients));
-    for (int g = 0; g < gradients; g++) w->arrays.gradient[g] = part(&w->gradients, g);
-  }
+  if (gradients > 0 && !w->common) SIM_TRY(create_array(w, setup, gradients, field, &w->gradients));
+  for (int g = 0; g < gradients; g++) w->arrays.gradient[g] = part(&w->gradients, g);
   SIM_TRY(create_exchange(w, setup));
   SIM_TRY(create_measured(w, setup));
   w->arrays.complex = unfolded;
@@ -242,10 +309,23 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
 
 /* ---- passes ---- */
 
+/* The pass over columns of whole fields that all ranks see: when all have written theirs, and until all are done. */
+static sim_status columns_in_common(diffusion_work *w, const diffusion_stage *stage, const diffusion_arrays *arrays) {
+  diffusion_arrays of = *arrays;
+  uint64_t most;
+  for (int f = 0; f < w->fields; f++) of.array[f][0] = (char *)arrays->array[f][0] - begin_bytes(w);
+  for (int g = 0; g < diffusion_gradients_of(w->p).count; g++)
+    of.gradient[g] = (char *)arrays->gradient[g] - begin_bytes(w);
+  SIM_TRY(sim_comm_agree(w->comm, 0, &most));
+  diffusion_columns(w->spectral, stage, &of);
+  return sim_comm_agree(w->comm, 0, &most);
+}
+
 /* The pass over columns of arrays whose mixed fields and derivatives are those of slabs. */
 static sim_status columns(diffusion_work *w, const diffusion_stage *stage, const diffusion_arrays *arrays) {
   const diffusion_gradients gradients = diffusion_gradients_of(w->p);
   diffusion_arrays of = *arrays;
+  if (arrays->shared) return columns_in_common(w, stage, arrays);
   if (!w->slab.turned) {
     diffusion_columns(w->spectral, stage, arrays);
     return SIM_OK;
@@ -294,13 +374,14 @@ static const sim_buffer *state(const diffusion_work *w) { return &w->array[state
 
 static sim_status state_slab(diffusion_work *w, sim_array *out) {
   const sim_buffer *slab = state(w);
-  if (w->slab.turned && state_array(w) > 0) {
-    for (int f = 0; f < w->fields; f++)
-      SIM_TRY(diffusion_to_slab(w->spectral, part(slab, f), part(&w->turned, f), w->sent.data));
-    slab = &w->turned;
-  }
-  out->data = slab->data;
-  out->shape[1] = slab->shape[1];
+  const double numbers = diffusion_slab_numbers(&w->grid, w->single, &w->slab);
+  const bool columns = w->slab.turned && state_array(w) > 0, apart = w->common && w->fields > 1 && !columns;
+  for (int f = 0; f < w->fields && columns; f++)
+    SIM_TRY(diffusion_to_slab(w->spectral, part(slab, f), part(&w->turned, f), w->sent.data));
+  for (int f = 0; f < w->fields && apart; f++)
+    memcpy(part(&w->turned, f), part(slab, f), (size_t)numbers * number_size(w));
+  out->data = columns || apart ? w->turned.data : slab->data;
+  out->shape[1] = (int64_t)numbers;
   out->global[1] = (int64_t)diffusion_field_numbers(&w->grid, w->single);
   out->offset[1] = (int64_t)diffusion_slab_begin(&w->grid, w->single, &w->slab);
   return SIM_OK;
@@ -312,7 +393,8 @@ static void whole(const diffusion_work *w, sim_array *out) {
 
 static sim_status restore_slab(diffusion_work *w, const sim_array *saved) {
   const sim_buffer *to = state(w);
-  const size_t size = sim_dtype_size(to->dtype), bytes = (size_t)to->shape[1] * size;
+  const size_t size = sim_dtype_size(to->dtype),
+               bytes = (size_t)diffusion_slab_numbers(&w->grid, w->single, &w->slab) * size;
   const bool turned = w->slab.turned && state_array(w) > 0;
   for (int f = 0; f < w->fields; f++) {
     const char *from = (const char *)saved->data + (size_t)(f * saved->shape[1]) * size;

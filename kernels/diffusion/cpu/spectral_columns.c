@@ -76,8 +76,8 @@ static void one_column(const diffusion_spectral *s, const diffusion_stage *stage
   column.slot = arrays->complex || s->grid.rank == 1 ? s->position : s->slot[s->grid.rank - 2] + s->back_first;
   if (plan && column.factor == DIFFUSION_ALIKE && fft_can_filter(plan) && diffusion_only_scales(stage) &&
       !has_gradients(s, f)) {
-    fft_filter(plan, mixed, stride, mixed, stride, column.table[stage->set[0].term[0].table],
-               column.slot, b->work, next);
+    fft_filter(plan, mixed, stride, mixed, stride, column.table[stage->set[0].term[0].table], column.slot, b->work,
+               next);
     return;
   }
   column.array[0] = b->columns[0];
@@ -137,8 +137,7 @@ void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, cons
           const int64_t low = s->slab.backs * j / count, high = s->slab.backs * (j + 1) / count;
           fft_ahead next = {point(arrays->array[f][0], low * stride + then.middle * s->row_stride + then.first -
                                                            s->slab.origin + origin_of(s, arrays)),
-                            stride * 128, 2 * (int)(then.end - then.first),
-                            i + 1 < end ? (int)(high - low) : 0};
+                            stride * 128, 2 * (int)(then.end - then.first), i + 1 < end ? (int)(high - low) : 0};
           one_column(s, stage, arrays, f, now.middle, now.first + j, &b, plan, &next);
         }
     }

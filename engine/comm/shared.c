@@ -39,7 +39,9 @@ static int open_place(const place *at, size_t bytes) {
 
 static void *map(int descriptor, size_t bytes) {
   void *memory = descriptor < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  return memory == MAP_FAILED ? NULL : memory;
+  if (memory == MAP_FAILED) return NULL;
+  (void)madvise(memory, bytes, MADV_HUGEPAGE); /* where the system has large pages for such files */
+  return memory;
 }
 
 sim_status sim_comm_map(const sim_comm *comm, size_t bytes, void **out) {

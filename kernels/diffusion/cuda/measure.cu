@@ -87,23 +87,26 @@ sim_columns diffusion_cuda_pieces(const grid_shape *grid, const sim_comm *comm) 
 template <typename real>
 static void measure_once(diffusion_work *w, const real *values, const measured &m, const double *sum, double *partial,
                          double *result) {
-  const unsigned pieces = (unsigned)pieces_of((double)m.count);
+  static const sim_kernel first = {"diffusion_measure", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel then = {"diffusion_measure_all", "observe", SIM_LIMIT_BYTES};
+  const unsigned pieces = (unsigned)pieces_of((double)m.count), ways = sum ? 1 : (unsigned)MEASURES;
+  sim_cuda_begin(&first);
   if (pieces > 0) measure_pieces<<<pieces, DIFFUSION_THREADS, 0, stream()>>>(values, m, sum, partial);
+  sim_cuda_end(&first, sizeof(real) * (double)m.count);
   if (w->exchange) sim_exchange_gather(w->exchange, partial);
-  measure_all<<<sum ? 1 : (unsigned)MEASURES, DIFFUSION_THREADS, 0, stream()>>>(partial, m.pieces, result);
+  sim_cuda_begin(&then);
+  measure_all<<<ways, DIFFUSION_THREADS, 0, stream()>>>(partial, m.pieces, result);
+  sim_cuda_end(&then, sizeof(double) * (double)ways * (double)m.pieces);
 }
 
 template <typename real> static void measure_field(diffusion_work *w, int field) {
-  static const sim_kernel kernel = {"diffusion_measure", "observe", SIM_LIMIT_BYTES};
   const long long plane = w->natural.n[0] * w->natural.n[1];
   const measured m = {w->natural.field, w->natural.first * plane / PIECE, pieces_of(grid_cells_wanted(&w->grid)),
                       grid_cells(&w->grid)};
   const real *values = (const real *)w->real.data + field * m.count;
   double *result = w->statistics, *partial = result + MEASURES + 1;
-  sim_cuda_begin(&kernel);
   measure_once(w, values, m, nullptr, partial, result);
   measure_once(w, values, m, result, partial, result + MEASURES);
-  sim_cuda_end(&kernel, 2.0 * sizeof(real) * (double)m.count);
 }
 
 sim_status diffusion_cuda_measure(diffusion_work *w, int field, double cell, diffusion_statistics *out) {

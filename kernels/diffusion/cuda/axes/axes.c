@@ -89,8 +89,8 @@ static void plan(const diffusion_parameters *p, sim_plan *out) { diffusion_produ
 static void slab_bytes(const diffusion_parameters *p, const diffusion_axes_division *d, size_t bytes[AXES_SLABS]) {
   const grid_shape grid = diffusion_grid_of(p);
   const size_t line = (size_t)grid.n[0] * p->fields.count * sizeof(float);
-  bytes[AXES_PLANES] = (size_t)(d->z_end - d->z) * (size_t)grid.n[1] * line;
-  bytes[AXES_ROWS_OF_ALL] = (size_t)grid.n[2] * (size_t)(d->y_end - d->y) * line;
+  bytes[AXES_BY_PLANES] = (size_t)(d->z_end - d->z) * (size_t)grid.n[1] * line;
+  bytes[AXES_BY_ROWS] = (size_t)grid.n[2] * (size_t)(d->y_end - d->y) * line;
 }
 
 static void plan_ranks(const diffusion_parameters *p, const sim_comm *comm, sim_plan *out) {
@@ -104,7 +104,7 @@ static void plan_ranks(const diffusion_parameters *p, const sim_comm *comm, sim_
   out->checkpoint_bytes = field;
   out->work_rate_guess = 1.4e11;
   out->most_ranks = out->parts = (int)(grid.n[1] / 2);
-  out->bytes_received = (double)bytes[AXES_ROWS_OF_ALL] * (1 - (double)most.z_end / (double)grid.n[2]);
+  out->bytes_received = (double)bytes[AXES_BY_ROWS] * (1 - (double)most.z_end / (double)grid.n[2]);
   out->exchanges = 2;
   out->beside = 2.0 / 3; /* two passes of three */
 }
@@ -123,12 +123,12 @@ static sim_status create_slabs(diffusion_work *w) {
   diffusion_axes_work *a = w->own.axes;
   const diffusion_axes_division d = a->own = diffusion_axes_division_of(&w->grid, w->comm, w->comm->rank);
   const int64_t *n = w->grid.n;
-  a->slab[AXES_PLANES] = (diffusion_axes_slab){.cells = (d.z_end - d.z) * n[1] * n[0], .rows = n[1], .z = d.z};
-  a->slab[AXES_ROWS_OF_ALL] =
+  a->slab[AXES_BY_PLANES] = (diffusion_axes_slab){.cells = (d.z_end - d.z) * n[1] * n[0], .rows = n[1], .z = d.z};
+  a->slab[AXES_BY_ROWS] =
       (diffusion_axes_slab){.cells = n[2] * (d.y_end - d.y) * n[0], .rows = d.y_end - d.y, .y = d.y};
   if (w->comm->size == 1) {
     SIM_TRY(diffusion_product_create(w, (int64_t[]){w->fields, n[2], n[1] / 2, 2 * n[0]}));
-    a->slab[AXES_PLANES].field = w->array[0].data;
+    a->slab[AXES_BY_PLANES].field = w->array[0].data;
     return SIM_OK;
   }
   size_t bytes[AXES_SLABS];
@@ -141,7 +141,7 @@ static sim_status create_slabs(diffusion_work *w) {
   w->array[0] = (sim_buffer){.dtype = SIM_F32, .rank = 4, .space = SIM_SPACE_DEVICE};
   w->array[0].shape[0] = w->fields;
   w->array[0].shape[3] = 2 * n[0];
-  diffusion_axes_select(w, AXES_PLANES);
+  diffusion_axes_select(w, AXES_BY_PLANES);
   return SIM_OK;
 }
 
@@ -187,20 +187,20 @@ static sim_status state_slab(diffusion_work *w, sim_array *out) {
                      .shape = {w->fields, a->own.z_end - a->own.z, a->n[1] / 2, 2LL * a->n[0]},
                      .global = {w->fields, a->n[2], a->n[1] / 2, 2LL * a->n[0]},
                      .offset = {0, a->own.z},
-                     .data = a->slab[AXES_PLANES].field,
+                     .data = a->slab[AXES_BY_PLANES].field,
                      .space = SIM_SPACE_DEVICE};
   return SIM_OK;
 }
 
 static sim_status restore_slab(diffusion_work *w, const sim_array *whole) {
   diffusion_axes_work *a = w->own.axes;
-  const diffusion_axes_slab *slab = &a->slab[AXES_PLANES];
+  const diffusion_axes_slab *slab = &a->slab[AXES_BY_PLANES];
   const int64_t plane = (int64_t)a->n[0] * a->n[1];
   for (int f = 0; f < w->fields && slab->cells > 0; f++)
     SIM_TRY(sim_backend_cuda.copy(slab->field + f * slab->cells,
                                   (const float *)whole->data + (f * a->n[2] + a->own.z) * plane,
                                   (size_t)slab->cells * sizeof(float)));
-  diffusion_axes_select(w, AXES_PLANES);
+  diffusion_axes_select(w, AXES_BY_PLANES);
   return SIM_OK;
 }
 

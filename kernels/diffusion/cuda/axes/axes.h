@@ -11,7 +11,7 @@
 #include "kernels/diffusion/cuda/axes/axes.cuh"
 #include "kernels/diffusion/cuda/work.h"
 
-enum { AXES_PLANES, AXES_ROWS_OF_ALL, AXES_SLABS };
+enum { AXES_BY_PLANES, AXES_BY_ROWS, AXES_SLABS };
 
 /* Planes z <= i < z_end, and rows y <= i < y_end of all planes, of a rank. A pair of rows belongs to one rank. */
 typedef struct diffusion_axes_division {
@@ -35,7 +35,7 @@ typedef struct diffusion_axes_work {
 
 /* ---- steps.c ---- */
 sim_status diffusion_axes_load(diffusion_work *work);
-sim_status diffusion_axes_store(diffusion_work *work); /* several ranks: then slab [AXES_PLANES] has the state too */
+sim_status diffusion_axes_store(diffusion_work *work); /* several ranks: then slab [AXES_BY_PLANES] has the state too */
 sim_status diffusion_axes_stage(diffusion_work *work, int index, const diffusion_step_context *context);
 int diffusion_axes_columns_threads(int n);
 size_t diffusion_axes_columns_bytes(int n); /* dynamic shared memory */

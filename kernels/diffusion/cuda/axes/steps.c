@@ -53,7 +53,7 @@ double diffusion_axes_sent_at_once(const grid_shape *grid, const sim_comm *comm,
 
 void diffusion_axes_select(diffusion_work *w, int slab) {
   diffusion_axes_work *a = w->own.axes;
-  const bool planes = slab == AXES_PLANES;
+  const bool planes = slab == AXES_BY_PLANES;
   a->at = slab;
   if (!a->turn) return;
   w->array[0].data = a->slab[slab].field;
@@ -71,7 +71,7 @@ static double amount(const diffusion_work *w, int64_t rows) {
 static sim_status move(diffusion_work *w, void *function) {
   static const sim_kernel kernel = {"diffusion_axes_move", "output", SIM_LIMIT_BYTES};
   enum { THREADS = 256 };
-  diffusion_axes_slab *slab = &w->own.axes->slab[AXES_PLANES];
+  diffusion_axes_slab *slab = &w->own.axes->slab[AXES_BY_PLANES];
   void *arguments[] = {slab, &w->real.data};
   const unsigned grid[] = {(unsigned)((slab->cells + THREADS - 1) / THREADS), (unsigned)w->fields, 1};
   if (slab->cells > 0)
@@ -118,7 +118,7 @@ typedef struct chunk {
 } chunk;
 
 static int64_t planes_of(const diffusion_axes_work *a, int slab) {
-  return slab == AXES_PLANES ? a->own.z_end - a->own.z : a->n[2];
+  return slab == AXES_BY_PLANES ? a->own.z_end - a->own.z : a->n[2];
 }
 
 static chunk whole_slab(const diffusion_axes_work *a, int slab) {
@@ -128,7 +128,7 @@ static chunk whole_slab(const diffusion_axes_work *a, int slab) {
 static chunk chunk_of(const diffusion_work *w, int slab, int i) {
   const diffusion_axes_work *a = w->own.axes;
   const diffusion_axes_division most = diffusion_axes_division_of(&w->grid, w->comm, 0);
-  const bool planes = slab == AXES_PLANES;
+  const bool planes = slab == AXES_BY_PLANES;
   const int64_t all = planes ? planes_of(a, slab) : a->slab[slab].rows, fullest = planes ? most.z_end : most.y_end;
   const int64_t first = chunk_begin(all, fullest, i, a->chunks), end = chunk_begin(all, fullest, i + 1, a->chunks);
   chunk c = whole_slab(a, slab);
@@ -153,7 +153,7 @@ static void send(diffusion_work *w, int slab, const chunk *c, bool all) {
     for (int r = 0; r < w->comm->size; r++) {
       const diffusion_axes_division d = diffusion_axes_division_of(&w->grid, w->comm, r);
       const size_t height = (size_t)(d.y_end - d.y), depth = (size_t)(d.z_end - d.z);
-      boxes[r] = slab == AXES_PLANES
+      boxes[r] = slab == AXES_BY_PLANES
                      ? (sim_box){.from = field + (c->part.z * a->n[1] + d.y) * a->n[0],
                                  .from_pitch = (size_t)a->n[1] * line,
                                  .to = ((size_t)f * (size_t)a->n[2] + (size_t)(a->own.z + c->part.z)) * height * line,
@@ -185,12 +185,12 @@ static void copy_state(diffusion_work *w, int slab) {
 /* ---- operations ---- */
 
 sim_status diffusion_axes_load(diffusion_work *w) {
-  diffusion_axes_select(w, AXES_PLANES);
+  diffusion_axes_select(w, AXES_BY_PLANES);
   return move(w, w->own.axes->load);
 }
 
 sim_status diffusion_axes_store(diffusion_work *w) {
-  if (w->own.axes->at != AXES_PLANES) copy_state(w, w->own.axes->at);
+  if (w->own.axes->at != AXES_BY_PLANES) copy_state(w, w->own.axes->at);
   return move(w, w->own.axes->store);
 }
 
@@ -198,13 +198,13 @@ sim_status diffusion_axes_store(diffusion_work *w) {
 sim_status diffusion_axes_stage(diffusion_work *w, int index, const diffusion_step_context *context) {
   diffusion_axes_work *a = w->own.axes;
   const bool odd = a->rank > 2 && context->step % 2 != 0;
-  const int begin = odd ? AXES_ROWS_OF_ALL : AXES_PLANES, before = odd ? 2 : 1, after = odd ? 1 : 2;
+  const int begin = odd ? AXES_BY_ROWS : AXES_BY_PLANES, before = odd ? 2 : 1, after = odd ? 1 : 2;
   (void)index; /* there is one stage */
   if (!a->turn) {
-    const chunk all = whole_slab(a, AXES_PLANES);
-    pass_rows(w, AXES_PLANES, all.part, all.planes, context);
-    pass_columns(w, AXES_PLANES, all.part, all.planes, before, false);
-    if (a->rank > 2) pass_columns(w, AXES_PLANES, all.part, all.planes, after, false);
+    const chunk all = whole_slab(a, AXES_BY_PLANES);
+    pass_rows(w, AXES_BY_PLANES, all.part, all.planes, context);
+    pass_columns(w, AXES_BY_PLANES, all.part, all.planes, before, false);
+    if (a->rank > 2) pass_columns(w, AXES_BY_PLANES, all.part, all.planes, after, false);
     return sim_queue_cuda.status();
   }
   if (a->at != begin) copy_state(w, a->at); /* after a restart */

@@ -138,21 +138,12 @@ static void copy_box(const sim_box *box, char *to, cudaStream_t stream) {
                   "cudaMemcpy2DAsync");
 }
 
-void *sim_turn_peer(const sim_turn *t, int rank, int array) {
-  return t->peers ? t->mapped[rank * SIM_TURN_ARRAYS + array] : NULL;
-}
-
-void *sim_turn_stream(sim_turn *t) {
-  wait_a_little(t);
-  (void)(checked(cudaEventRecord(t->computed, sim_cuda_stream()), "cudaEventRecord") &&
-         checked(cudaStreamWaitEvent(t->copies, t->computed, 0), "cudaStreamWaitEvent"));
-  return t->copies;
-}
-
 /* Each rank begins with the one behind it, so that not all send to the same one. */
 static void send_peers(sim_turn *t, int array, const sim_box *boxes) {
   const int size = t->comm->size;
-  (void)sim_turn_stream(t);
+  wait_a_little(t);
+  (void)(checked(cudaEventRecord(t->computed, sim_cuda_stream()), "cudaEventRecord") &&
+         checked(cudaStreamWaitEvent(t->copies, t->computed, 0), "cudaStreamWaitEvent"));
   for (int k = 1; k <= size; k++) {
     const int r = (t->comm->rank + k) % size;
     copy_box(&boxes[r], t->mapped[r * SIM_TURN_ARRAYS + array] + boxes[r].to, t->copies);

@@ -31,8 +31,6 @@ sim_status sim_turn_create(const sim_comm *comm, sim_exchange *exchange, int arr
 /* Device memory that others may store into stays until the process ends. */
 void sim_turn_destroy(sim_turn **turn);
 void *sim_turn_array(const sim_turn *turn, int array); /* zeroed at first */
-/* The same of another rank, as this one sees it; NULL where stores do not reach it. */
-void *sim_turn_peer(const sim_turn *turn, int rank, int array);
 /* Bytes that create takes of device memory, and of pinned host memory if staged. */
 double sim_turn_bytes(const sim_comm *comm, int arrays, const size_t *bytes);
 
@@ -44,9 +42,6 @@ double sim_turn_bytes(const sim_comm *comm, int arrays, const size_t *bytes);
 void sim_turn_begin(sim_turn *turn);
 void sim_turn_send(sim_turn *turn, int array, const sim_box *boxes);
 void sim_turn_end(sim_turn *turn);
-/* The cudaStream_t of the copies, by peer pointers: for kernels that store into other ranks' arrays between `begin` and
- * `end`. Its work begins when all that was enqueued in the queue of the steps has run. */
-void *sim_turn_stream(sim_turn *turn);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool serves(int64_t n) { return n == 256 || n == 512 || n == 1024; }
 
@@ -138,8 +137,6 @@ static sim_status create_slabs(diffusion_work *w) {
   a->chunks = diffusion_axes_chunks(&w->grid, w->comm, w->fields);
   SIM_TRY(sim_turn_create(w->comm, w->exchange, AXES_SLABS, bytes, (size_t)at_once, &a->turn));
   for (int i = 0; i < AXES_SLABS; i++) a->slab[i].field = sim_turn_array(a->turn, i);
-  const char *asked = getenv("SIM_TURN");
-  a->direct = asked && strcmp(asked, "direct") == 0 && sim_turn_peer(a->turn, 0, 0) && w->comm->size <= AXES_PEERS;
   w->method = *diffusion_method_of(w->p);
   w->array[0] = (sim_buffer){.dtype = SIM_F32, .rank = 4, .space = SIM_SPACE_DEVICE};
   w->array[0].shape[0] = w->fields;
@@ -216,7 +213,6 @@ static void write(const diffusion_work *w, diffusion_programs *programs) {
   const int n[3] = {(int)grid.n[0], (int)grid.n[1], (int)grid.n[2]};
   const int kind[3] = {(int)grid.boundary[0], (int)grid.boundary[1], (int)grid.boundary[2]};
   const diffusion_axes_division d = diffusion_axes_division_of(&grid, w->comm, w->comm->rank);
-  const diffusion_axes_division most = diffusion_axes_division_of(&grid, w->comm, 0);
   const bool divided = w->comm->size > 1;
   for (int times = 1; times <= (p->integrate.scheme == DIFFUSION_STRANG ? 2 : 1); times++)
     sim_bytes_format(diffusion_programs_add(programs, true),
@@ -232,14 +228,12 @@ static void write(const diffusion_work *w, diffusion_programs *programs) {
                      "%sextern \"C\" __global__ void __launch_bounds__(%d, %d)\n"
                      "    diffusion_columns_%c(const diffusion_axes g, const diffusion_axes_slab s,\n"
                      "                        const diffusion_axes_part part, const diffusion_axes_slab next,\n"
-                     "                        const __grid_constant__ diffusion_axes_targets targets) {\n"
-                     "  axis_columns<%d, %d, %d, %d, %d, %d, %d, %lld>(g, s, part, next, targets);\n"
+                     "                        int first, int end) {\n"
+                     "  axis_columns<%d, %d, %d, %d, %d, %d, %s>(g, s, part, next, first, end);\n"
                      "}\n",
                      include, diffusion_axes_columns_threads(n[a]), 512 / diffusion_axes_columns_threads(n[a]),
-                     "xyz"[a], n[0], n[1], n[2], a == 2 && divided ? (int)(d.y_end - d.y) : n[1], n[a], a, kind[a],
-                     !divided ? 0LL
-                     : a == 1 ? (long long)most.y_end
-                              : (long long)most.z_end);
+                     "xyz"[a], n[0], n[1], a == 2 && divided ? (int)(d.y_end - d.y) : n[1], n[a], a, kind[a],
+                     divided ? "true" : "false");
   sim_bytes *moves = diffusion_programs_add(programs, false);
   sim_bytes_text(moves, include);
   for (int loads = 0; loads < 2; loads++)
@@ -255,8 +249,7 @@ static sim_status find(diffusion_work *w) {
   diffusion_axes_work *a = w->own.axes;
   const sim_module *m = w->module;
   const size_t rows = diffusion_axes_rows_bytes(a->n[0]);
-  const size_t y = a->direct ? diffusion_axes_direct_bytes : diffusion_axes_columns_bytes(a->n[1]);
-  const size_t z = a->direct ? diffusion_axes_direct_bytes : diffusion_axes_columns_bytes(a->n[2]);
+  const size_t y = diffusion_axes_columns_bytes(a->n[1]), z = diffusion_axes_columns_bytes(a->n[2]);
   SIM_TRY(diffusion_programs_find(m, "diffusion_rows_once", rows, 1, &a->once));
   if (w->p->integrate.scheme == DIFFUSION_STRANG)
     SIM_TRY(diffusion_programs_find(m, "diffusion_rows_twice", rows, 1, &a->twice));

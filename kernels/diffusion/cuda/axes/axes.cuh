@@ -23,14 +23,6 @@ typedef struct diffusion_axes_part {
   long long y, z, rows;
 } diffusion_axes_part;
 
-/* Where a pass along an axis stores its points, of several ranks that divide them. `direct`: each in the other slab of
- * the rank that it belongs to. Else points first <= q < end in this rank's other slab, and the others in place. */
-enum { AXES_PEERS = 8 };
-typedef struct diffusion_axes_targets {
-  float *field[AXES_PEERS]; /* the other slab of each rank */
-  int direct, first, end;
-} diffusion_axes_targets;
-
 enum { AXES_ROWS = 128 }; /* threads of a block of rows */
 #define AXES_WIDE(q)                                                                                                   \
   ((q) < 32 ? 16 : 8) /* pairs of lines that a block of the y or z pass takes, of 32 q points each                     \

@@ -30,8 +30,7 @@ typedef struct diffusion_axes_work {
   /* several ranks; NULL: one */
   sim_exchange *exchange;
   sim_turn *turn;
-  bool direct; /* the pass before a turn stores into the other ranks' memory */
-  int chunks;  /* of a slab, which are sent while the next one is computed */
+  int chunks; /* of a slab, which are sent while the next one is computed */
 } diffusion_axes_work;
 
 /* ---- steps.c ---- */
@@ -41,7 +40,6 @@ sim_status diffusion_axes_stage(diffusion_work *work, int index, const diffusion
 int diffusion_axes_columns_threads(int n);
 size_t diffusion_axes_columns_bytes(int n); /* dynamic shared memory */
 size_t diffusion_axes_rows_bytes(int n);
-extern const size_t diffusion_axes_direct_bytes;
 /* Several ranks: makes w->array[0] that of the slab which has the state. */
 void diffusion_axes_select(diffusion_work *work, int slab);
 /* Chunks of a turn, and bytes that a rank sends or receives at a time, at most. */

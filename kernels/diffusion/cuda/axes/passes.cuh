@@ -179,13 +179,14 @@ template <int Q, int KIND> __device__ __forceinline__ int axis_cell(int m, int j
 }
 
 /* The filter along y (AXIS 1) or z (2) for AXES_WIDE pairs of neighbouring lines of a slab, in which these are whole
- * and planes have ROWS rows; blockIdx.y counts planes or rows, blockIdx.z fields. Of several ranks each has SHARE
- * points of the lines in its other slab (the last ones fewer or none); SHARE is 0 with one rank. The stride of lines in
- * shared memory is 2 above a multiple of 16, so that neither 8-byte nor 16-byte accesses conflict. */
-template <int NX, int NY, int NZ, int ROWS, int N, int AXIS, int KIND, int SHARE>
+ * and planes have ROWS rows; blockIdx.y counts planes or rows, blockIdx.z fields. Of several ranks (DIVIDED) one has
+ * the points `first` <= q < `end` of each line in its other slab, `next`: there they are stored, the others in place.
+ * The stride of lines in shared memory is 2 above a multiple of 16, so that neither 8-byte nor 16-byte accesses
+ * conflict. */
+template <int NX, int NY, int ROWS, int N, int AXIS, int KIND, bool DIVIDED>
 __device__ __forceinline__ void axis_columns(const diffusion_axes &g, const diffusion_axes_slab &s,
                                              const diffusion_axes_part &part, const diffusion_axes_slab &next,
-                                             const diffusion_axes_targets &targets) {
+                                             int first, int end) {
   constexpr int Q = N / 32, W = AXES_WIDE(Q);
   constexpr long long STRIDE = AXIS == 2 ? (long long)(NX / 2) * ROWS : NX / 2;
   constexpr long long NEXT = AXIS == 2 ? (long long)(NX / 2) * NY : NX / 2;
@@ -200,27 +201,14 @@ __device__ __forceinline__ void axis_columns(const diffusion_axes &g, const diff
   for (int m = 0; m < 32; m++) v[m] = at[axis_cell<Q, KIND>(m, j) * STRIDE];
   axis_filter<Q, KIND != 0, true>(v, line, (const float4 *)g.turns[AXIS], g.factors[AXIS] + blockIdx.z * g.all_factors,
                                   j);
-  const long long column = blockIdx.x * W + c;
-  if (SHARE > 0 && targets.direct) {
-    constexpr int PART = SHARE > 0 ? SHARE : N;
-#pragma unroll
-    for (int m = 0; m < 32; m++) {
-      const int q = axis_cell<Q, KIND>(m, j), rank = q / PART, at_rank = q - rank * PART;
-      const long long points = N - rank * PART < PART ? N - rank * PART : PART;
-      const long long row = AXIS == 2 ? at_rank * (long long)NY + s.y + other : (s.z + other) * points + at_rank;
-      const long long rows = AXIS == 2 ? points * NY : points * NZ;
-      ((float2 *)targets.field[rank])[(blockIdx.z * rows + row) * (NX / 2) + column] = v[m];
-    }
-    return;
-  }
   float2 *to = at;
-  if (SHARE > 0)
+  if (DIVIDED)
     to = (float2 *)(next.field + blockIdx.z * next.cells) +
-         (AXIS == 2 ? s.y + other : (s.z + other) * next.rows) * (NX / 2) + column - targets.first * NEXT;
+         (AXIS == 2 ? s.y + other : (s.z + other) * next.rows) * (NX / 2) + blockIdx.x * W + c - first * NEXT;
 #pragma unroll
   for (int m = 0; m < 32; m++) {
     const int q = axis_cell<Q, KIND>(m, j);
-    if (SHARE > 0 && q >= targets.first && q < targets.end)
+    if (DIVIDED && q >= first && q < end)
       to[q * NEXT] = v[m];
     else
       at[q * STRIDE] = v[m];

@@ -3,13 +3,7 @@
 
 #include "engine/device/cuda.h"
 
-#include "engine/run/profile.h"
-
-#include <cuda_runtime_api.h>
 #include <math.h>
-
-/* Shared memory of a block that stores into other GPUs: one fits into a multiprocessor, so that rows run beside it. */
-const size_t diffusion_axes_direct_bytes = 120 << 10;
 
 int diffusion_axes_columns_threads(int n) { return n / 32 * AXES_WIDE(n / 32); }
 size_t diffusion_axes_columns_bytes(int n) { return (size_t)(AXES_WIDE(n / 32) * AXES_PITCH(n / 32)) * 8; }
@@ -99,33 +93,20 @@ static void pass_rows(diffusion_work *w, int slab, diffusion_axes_part part, int
                           diffusion_axes_rows_bytes(a->n[0]), arguments);
 }
 
-/* How a pass along an axis stores. */
-typedef enum storing { IN_PLACE, OWN_TURNED, DIRECT } storing;
-
-/* y (axis 1) of `planes` planes of a part, or z (2) of its rows. OWN_TURNED: what belongs to this rank's other slab is
- * stored there. DIRECT: everything is stored in the other slab of the rank to which it belongs, beside later rows. */
-static void pass_columns(diffusion_work *w, int slab, diffusion_axes_part part, int64_t planes, int axis, storing how) {
+/* y (axis 1) of `planes` planes of a part, or z (2) of its rows. `turns`: what belongs to this rank's other slab is
+ * stored there. */
+static void pass_columns(diffusion_work *w, int slab, diffusion_axes_part part, int64_t planes, int axis, bool turns) {
   static const sim_kernel kernel = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
   diffusion_axes_work *a = w->own.axes;
-  const int n = a->n[axis], threads = diffusion_axes_columns_threads(n);
-  diffusion_axes_targets targets = {.direct = how == DIRECT};
-  if (how == OWN_TURNED) {
-    targets.first = (int)(axis == 1 ? a->own.y : a->own.z);
-    targets.end = (int)(axis == 1 ? a->own.y_end : a->own.z_end);
-  }
-  for (int r = 0; r < w->comm->size && how == DIRECT; r++) targets.field[r] = sim_turn_peer(a->turn, r, !slab);
-  void *arguments[] = {&a->given, &a->slab[slab], &part, &a->slab[!slab], &targets};
+  const int n = a->n[axis];
+  int first = (int)(axis == 1 ? a->own.y : a->own.z), end = (int)(axis == 1 ? a->own.y_end : a->own.z_end);
+  if (!turns) end = first;
+  void *arguments[] = {&a->given, &a->slab[slab], &part, &a->slab[!slab], &first, &end};
   const int64_t others = axis == 1 ? planes : part.rows;
   const unsigned grid[] = {(unsigned)(a->n[0] / 2 / AXES_WIDE(n / 32)), (unsigned)others, (unsigned)w->fields};
-  if (others == 0) return;
-  if (how != DIRECT || sim_profile_on()) {
-    diffusion_cuda_launch(&kernel, amount(w, part.rows * planes), a->columns[axis], grid, threads,
-                          diffusion_axes_columns_bytes(n), arguments);
-    return;
-  }
-  sim_cuda_failed(cudaLaunchKernel(a->columns[axis], (dim3){grid[0], grid[1], grid[2]}, (dim3){(unsigned)threads, 1, 1},
-                                   arguments, diffusion_axes_direct_bytes, sim_turn_stream(a->turn)),
-                  "cudaLaunchKernel", kernel.name);
+  if (others > 0)
+    diffusion_cuda_launch(&kernel, amount(w, part.rows * planes), a->columns[axis], grid,
+                          diffusion_axes_columns_threads(n), diffusion_axes_columns_bytes(n), arguments);
 }
 
 /* ---- turns ---- */
@@ -222,8 +203,8 @@ sim_status diffusion_axes_stage(diffusion_work *w, int index, const diffusion_st
   if (!a->turn) {
     const chunk all = whole_slab(a, AXES_BY_PLANES);
     pass_rows(w, AXES_BY_PLANES, all.part, all.planes, context);
-    pass_columns(w, AXES_BY_PLANES, all.part, all.planes, before, IN_PLACE);
-    if (a->rank > 2) pass_columns(w, AXES_BY_PLANES, all.part, all.planes, after, IN_PLACE);
+    pass_columns(w, AXES_BY_PLANES, all.part, all.planes, before, false);
+    if (a->rank > 2) pass_columns(w, AXES_BY_PLANES, all.part, all.planes, after, false);
     return sim_queue_cuda.status();
   }
   if (a->at != begin) copy_state(w, a->at); /* after a restart */
@@ -231,12 +212,12 @@ sim_status diffusion_axes_stage(diffusion_work *w, int index, const diffusion_st
   for (int i = 0; i < a->chunks; i++) {
     const chunk c = chunk_of(w, begin, i);
     pass_rows(w, begin, c.part, c.planes, context);
-    pass_columns(w, begin, c.part, c.planes, before, a->direct ? DIRECT : OWN_TURNED);
-    if (!a->direct) send(w, begin, &c, false);
+    pass_columns(w, begin, c.part, c.planes, before, true);
+    send(w, begin, &c, false);
   }
   sim_turn_end(a->turn);
   diffusion_axes_select(w, !begin);
   const chunk all = whole_slab(a, !begin);
-  pass_columns(w, !begin, all.part, all.planes, after, IN_PLACE);
+  pass_columns(w, !begin, all.part, all.planes, after, false);
   return sim_queue_cuda.status();
 }

@@ -59,7 +59,7 @@ static void check_slices(const cli_job *job) {
 static const double exchange_rates[SIM_BACKEND_KINDS] = {[SIM_BACKEND_CPU] = 4e9, [SIM_BACKEND_CUDA] = 300e9},
                     exchange_times[SIM_BACKEND_KINDS] = {[SIM_BACKEND_CPU] = 2e-5, [SIM_BACKEND_CUDA] = 1e-5};
 
-static const double worth = 1.35; /* times as fast as one rank: what less is not advised */
+static const double worth = 1.33; /* times as fast as one rank: what less is not advised */
 
 /* Speed-up over one rank, of the same number of threads, divided by the number of ranks: a rank computes its share and
  * the undivided part, and then waits for the exchange. NaN: unknown. */

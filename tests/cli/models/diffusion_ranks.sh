@@ -88,6 +88,14 @@ divided "2" members=5 n=24x18 dt=auto
 divided "2" n=100      # one axis: on rank 0
 divided "13" n=16x16x5 # more ranks than planes
 divided "7" n=16x20    # more ranks than strips of rows
+export SIM_COMM_HOSTS=2 # no memory in common: fields are turned through messages
+divided "2 3 7"
+divided "3 4" kind=single n=66x150 scheme=strang
+divided "2" n=66x70 terms=cross "along=fixed no_flux"
+divided "3" n=40x70 terms=derived scheme=etdrk2
+divided "3" terms=noise
+divided "3" dt=auto n=32x40x9
+unset SIM_COMM_HOSTS
 if [ "${1:-short}" = long ]; then
   for kind in single double; do
     for n in 24x20x14 64x40 50 33x64x5 17x9x11 16x16x16; do

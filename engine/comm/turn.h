@@ -31,7 +31,7 @@ sim_status sim_turn_create(const sim_comm *comm, sim_exchange *exchange, int arr
 /* Device memory that others may store into stays until the process ends. */
 void sim_turn_destroy(sim_turn **turn);
 void *sim_turn_array(const sim_turn *turn, int array); /* zeroed at first */
-/* Bytes that create takes of device memory, and of pinned host memory if staged. */
+/* Bytes of device memory that create takes; staged, it takes 2 * most bytes of pinned host memory too. */
 double sim_turn_bytes(const sim_comm *comm, int arrays, const size_t *bytes);
 
 /* All ranks call these in the same order; failures are kept by the queue.

@@ -8,11 +8,11 @@
  * array [0] in memory that all of them see: the pass over columns reads and writes it in place, between two exchanges
  * that wait for all. Otherwise that pass turns the fields before and after. */
 #include "kernels/diffusion/cpu/coupled.h"
+#include "kernels/diffusion/cpu/plan.h"
 
 #include "engine/reduce.h"
 #include "kernels/diffusion/modes.cuh"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,106 +45,6 @@ struct diffusion_work {
   int threads, fields;
   bool single;
 };
-
-/* Fields and derivatives that a turn back exchanges after the inverse transforms of a stage. */
-static int inputs_of(const diffusion_parameters *p) { return (int)p->fields.count + diffusion_gradients_of(p).count; }
-
-/* Whether arrays of columns are turned back to slabs (states and errors), or slabs of noise to columns. */
-static bool turns_arrays(const diffusion_parameters *p) {
-  return diffusion_method_of(p)->arrays > 0 || diffusion_fluctuates(p);
-}
-
-/* Whether ranks have their mixed fields in common. */
-static bool in_common(const diffusion_slab *slab, const sim_comm *comm) {
-  return slab->turned && comm->host_size == comm->size;
-}
-
-/* Turns of one field in a step. */
-static double turns_of(const diffusion_parameters *p, bool common) {
-  const diffusion_method *method = diffusion_method_of(p);
-  const double back = (double)inputs_of(p) / (double)p->fields.count;
-  double turns = diffusion_fluctuates(p) ? 1 : 0;
-  for (int i = 0; i < method->stages && !common; i++)
-    turns += method->stage[i].forward + method->stage[i].inverse * back;
-  return turns + (diffusion_adaptive(p) ? 3 : 0); /* the norms of two errors and of the state */
-}
-
-/* Passes over columns in a step. */
-static double passes_of(const diffusion_parameters *p) {
-  return diffusion_method_of(p)->stages * (diffusion_crossed(p) ? 2.0 : 1.0);
-}
-
-/* What ranks exchange in a step. A turn brings all of a rank's columns but its own part. */
-static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm, sim_plan *out) {
-  const grid_shape grid = diffusion_grid_of(p);
-  const bool single = diffusion_single(p);
-  const double fields = (double)p->fields.count, number = single ? sizeof(float) : sizeof(double);
-  const double strips = grid.rank == 3   ? (double)grid.n[2]
-                        : grid.rank == 2 ? ceil((double)grid.n[1] / (2 * fft_group(single)))
-                                         : 1;
-  out->most_ranks = (int)fmin(strips, SIM_RANKS_MAX);
-  out->parts = (int)fmin(strips, INT_MAX);
-  out->work_rate_guess *= sim_plan_shares(out, comm->size);
-  if (comm->size == 1) return;
-  if (slab->turned) {
-    const bool common = in_common(slab, comm);
-    const double turns = turns_of(p, common);
-    out->bytes_received = turns * fields * diffusion_turn_received(&grid, single, comm) * number;
-    out->exchanges = turns * fields * 2 * diffusion_turn_rounds(&grid, single, comm); /* a swap waits twice */
-    if (common) out->exchanges += 2 * passes_of(p);
-  }
-  out->exchanges += 1 + (diffusion_adaptive(p) ? 3 * fields : 0);
-}
-
-/* Fields of `columns`: none where the pass over columns works in place, but for noise. */
-static int columns_of(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {
-  return !in_common(slab, comm) ? inputs_of(p) : diffusion_fluctuates(p) ? (int)p->fields.count : 0;
-}
-
-/* Whether fields are turned through other memory at all; and whether slabs are put together that are not one array. */
-static bool needs_sent(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {
-  return slab->turned && (!in_common(slab, comm) || turns_arrays(p));
-}
-static bool needs_turned(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {
-  return slab->turned && (turns_arrays(p) || (in_common(slab, comm) && p->fields.count > 1));
-}
-
-static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
-  const grid_shape grid = diffusion_grid_of(p);
-  const diffusion_method *method = diffusion_method_of(p);
-  const bool single = diffusion_single(p);
-  const diffusion_slab slab = diffusion_own_slab(&grid, single, setup->comm);
-  const double fields = (double)p->fields.count, number = single ? sizeof(float) : sizeof(double);
-  const double field = number * diffusion_slab_numbers(&grid, single, &slab);
-  const double column = number * diffusion_column_numbers(&grid, single, &slab);
-  const double table = fields * number * diffusion_table_numbers(&grid, single, diffusion_unfolded(p), &slab);
-  const int gradients = diffusion_gradients_of(p).count;
-  sim_plan_add(out, "transformed fields", fields * field);
-  sim_plan_add(out, "arrays of the scheme", fields * column * (method->arrays + diffusion_fluctuates(p)));
-  if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
-  if (slab.turned)
-    sim_plan_add(
-        out, "exchanged fields",
-        column * columns_of(p, &slab, setup->comm) +
-            (needs_sent(p, &slab, setup->comm) ? number * diffusion_turn_numbers(&grid, single, setup->comm) : 0) +
-            (needs_turned(p, &slab, setup->comm) ? fields * field : 0));
-  const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
-  if (diffusion_crossed(p)) {
-    sim_plan_add(out, "matrices of the scheme", diffusion_coupled_bytes(p, &slab, slots));
-    sim_plan_add(out, "columns", fields * column);
-  } else {
-    sim_plan_add(out, "tables of the scheme", table * diffusion_table_count(p) * slots);
-  }
-  sim_plan_add(out, "transforms",
-               diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, single, setup->threads));
-  sim_plan_add(out, "rates", diffusion_rates_bytes(p, setup->threads));
-  sim_plan_add(out, "statistics", diffusion_measure_bytes(&grid));
-  if (setup->comm->size > 1)
-    sim_plan_add(out, "lines of all ranks", diffusion_lines_bytes(&grid, single) * setup->comm->size);
-  out->checkpoint_bytes = fields * number * diffusion_field_numbers(&grid, single);
-  out->work_rate_guess = p->rates ? 5e8 / (method->stages > 0 ? method->stages : 1) : 1e12;
-  plan_ranks(p, &slab, setup->comm, out);
-}
 
 static void destroy(diffusion_work **work) {
   diffusion_work *w = *work;
@@ -192,7 +92,7 @@ static sim_status create_common(diffusion_work *w) {
   const int gradients = diffusion_gradients_of(w->p).count;
   const size_t field = (size_t)numbers * number_size(w);
   void *memory = NULL;
-  if (!in_common(&w->slab, w->comm)) return SIM_OK;
+  if (!diffusion_in_common(&w->slab, w->comm)) return SIM_OK;
   w->common_bytes = (size_t)(w->fields + gradients) * field;
   SIM_TRY(sim_comm_map(w->comm, w->common_bytes, &memory));
   w->common = memory;
@@ -213,12 +113,12 @@ static sim_status create_common(diffusion_work *w) {
 /* What only several ranks need. */
 static sim_status create_exchange(diffusion_work *w, const sim_setup *setup) {
   const double column = diffusion_column_numbers(&w->grid, w->single, &w->slab);
-  const int columns = w->common ? columns_of(w->p, &w->slab, w->comm) : inputs_of(w->p);
+  const int columns = w->common ? diffusion_columns_of(w->p, &w->slab, w->comm) : diffusion_inputs_of(w->p);
   if (!w->slab.turned) return SIM_OK;
   if (columns > 0) SIM_TRY(create_array(w, setup, columns, column, &w->columns));
-  if (!w->common || needs_sent(w->p, &w->slab, w->comm))
+  if (!w->common || diffusion_needs_sent(w->p, &w->slab, w->comm))
     SIM_TRY(create_array(w, setup, 1, diffusion_turn_numbers(&w->grid, w->single, w->comm), &w->sent));
-  if (!needs_turned(w->p, &w->slab, w->comm)) return SIM_OK;
+  if (!diffusion_needs_turned(w->p, &w->slab, w->comm)) return SIM_OK;
   return create_array(w, setup, w->fields, diffusion_slab_numbers(&w->grid, w->single, &w->slab), &w->turned);
 }
 
@@ -545,7 +445,7 @@ static const char *name(const diffusion_work *w) {
   return "two passes";
 }
 
-const diffusion_ops diffusion_ops_cpu = {.plan = plan,
+const diffusion_ops diffusion_ops_cpu = {.plan = diffusion_cpu_plan,
                                          .create = create,
                                          .destroy = destroy,
                                          .real = real_fields,

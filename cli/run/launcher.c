@@ -2,7 +2,6 @@
 
 #include "engine/comm/nccl.h"
 
-#include <dlfcn.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>

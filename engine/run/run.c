@@ -345,11 +345,11 @@ static sim_status run_steps(loop *l, bool *stopped) {
 /* Seconds that a run waits for checkpoints being written after its writes have failed. */
 static const double settle_most = 10;
 
-/* A GPU may fault because a rank has died, whose memory it used, before word of that comes: waits a moment for it, and
- * then fails with that. */
+/* A GPU may fault, or NCCL fail, because a rank has died, before word of that comes: waits a moment for it, and then
+ * fails with that. */
 static sim_status cause_of(const sim_run *run, sim_status status) {
   const sim_error own = *sim_error_last();
-  if (status != SIM_ERR_DEVICE || !run->comm || run->comm->size == 1) return status;
+  if ((status != SIM_ERR_DEVICE && status != SIM_ERR_RANK) || !run->comm || run->comm->size == 1) return status;
   for (int i = 0; i < 30; i++) {
     const sim_status told = sim_comm_check(run->comm);
     if (told != SIM_OK) return told;

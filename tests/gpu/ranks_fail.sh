@@ -46,7 +46,7 @@ for ((i = 0; i < count; i++)); do
   what="kill $i of rank $rank of $most by $path after $wait s, seed $seed"
   within 35 "$begin" "$what"
   took=$(awk -v from="$begin" -v to="$(seconds)" 'BEGIN { printf "%.2f", to - from }')
-  slowest=$(awk -v a="$slowest" -v b="$took" 'BEGIN { print a > b ? a : b }')
+  slowest=$(awk -v a="$slowest" -v b="$took" 'BEGIN { print (a + 0 > b + 0 ? a : b) }')
   case $code in
     0) ;;
     82)

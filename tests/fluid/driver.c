@@ -42,10 +42,11 @@ static void decode(flow *f, const char *text) {
   f->p = p;
 }
 
-void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_frame *saved) {
+static void begin(flow *f, const char *text, const sim_backend *backend, sim_isa isa, int threads,
+                  const sim_frame *saved) {
   *f = (flow){0};
   decode(f, text);
-  f->setup = (sim_setup){.backend = &sim_backend_cpu,
+  f->setup = (sim_setup){.backend = backend,
                          .comm = &sim_comm_alone,
                          .isa = isa,
                          .threads = threads,
@@ -59,6 +60,13 @@ void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_fr
   }
 }
 
+void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_frame *saved) {
+  begin(f, text, &sim_backend_cpu, isa, threads, saved);
+}
+void flow_open_on(flow *f, const char *text, const sim_backend *backend, const sim_frame *saved) {
+  begin(f, text, backend, sim_isa_best(), 2, saved);
+}
+
 void flow_run(flow *f, const char *format, ...) {
   char text[4096];
   va_list arguments;
@@ -70,8 +78,16 @@ void flow_run(flow *f, const char *format, ...) {
   flow_look(f);
 }
 
+static void free_copies(flow *f) {
+  for (size_t i = 0; i < SIM_ARRAYS_MAX; i++) {
+    free(f->copies[i]);
+    f->copies[i] = NULL;
+  }
+}
+
 void flow_close(flow *f) {
   void *p = f->p;
+  free_copies(f);
   fluid_model.destroy(&f->self);
   sim_model_parameters_free(&fluid_model, &p);
 }
@@ -83,6 +99,16 @@ void flow_steps(flow *f, int64_t steps) {
 void flow_look(flow *f) {
   f->frame = (sim_frame){.clock = f->clock, .arrays = f->arrays, .species = f->species};
   must(fluid_model.view(f->self, f->arrays, f->species, &f->frame), "view");
+  free_copies(f);
+  for (size_t i = 0; i < f->frame.array_count; i++) {
+    sim_array *a = &f->arrays[i];
+    if (a->space == SIM_SPACE_HOST) continue;
+    f->copies[i] = malloc(sim_array_bytes(a));
+    assert_non_null(f->copies[i]);
+    must(f->setup.backend->copy(f->copies[i], a->data, sim_array_bytes(a)), "copy");
+    a->data = f->copies[i];
+    a->space = SIM_SPACE_HOST;
+  }
 }
 
 double flow_field(const flow *f, const char *name, int64_t x, int64_t y, int64_t z) {

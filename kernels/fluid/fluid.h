@@ -231,8 +231,8 @@ sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *num
 sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup,
                       void *const *values) SIM_MUST_CHECK;
 /* Makes the first state from these fields. */
-void fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
-                 void *const *values, const sim_buffer *state);
+void fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers, void *const *values,
+                 const sim_buffer *state);
 
 /* ---- operations of a backend: cpu/ops.c, cuda/ops.c ---- */
 

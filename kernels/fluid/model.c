@@ -274,8 +274,8 @@ static void warn_fast(fluid_run *run, const fluid_seen *seen) {
       speed, mach, where, 100 * mach * mach, FLUID_MACH_FASTEST, 1.1 * speed);
 }
 
-/* Asks the guards of all steps: ends the run where a density has left (1/2, 3/2), which at low Mach numbers no flow has,
- * or a Mach number is above FLUID_MACH_FASTEST; warns once above FLUID_MACH_FAST. */
+/* Asks the guards of all steps: ends the run where a density has left (1/2, 3/2), which at low Mach numbers no flow
+ * has, or a Mach number is above FLUID_MACH_FASTEST; warns once above FLUID_MACH_FAST. */
 static sim_status check_stable(fluid_run *run, const sim_clock *clock) {
   fluid_seen seen[FLUID_WARNINGS];
   if (run->checked == clock->step) return SIM_OK;

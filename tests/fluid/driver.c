@@ -46,12 +46,8 @@ static void begin(flow *f, const char *text, const sim_backend *backend, sim_isa
                   const sim_frame *saved) {
   *f = (flow){0};
   decode(f, text);
-  f->setup = (sim_setup){.backend = backend,
-                         .comm = &sim_comm_alone,
-                         .isa = isa,
-                         .threads = threads,
-                         .folder = "",
-                         .saved = saved};
+  f->setup = (sim_setup){
+      .backend = backend, .comm = &sim_comm_alone, .isa = isa, .threads = threads, .folder = "", .saved = saved};
   must(fluid_model.create(f->p, &f->setup, &f->clock, &f->self), text);
   if (saved) {
     const double t_end = f->clock.t_end;

@@ -29,12 +29,14 @@ static const char *const texts[] = {
     "  viscosity = 0.003, speed = 1, turbulence = { smagorinsky = 0.2 },\n"
     "  initial = function(x, y, z) return 0.7 * math.sin(2*y), 0.5 * math.sin(3*z), 0.3 * math.cos(2*x), 0.1 end,\n"
     "  integrate = { t_end = 100 } }",
-    "return sim.fluid { precision = kind, grid = { n = {40, 24, 20}, size = {4, 2.4, 2}, boundary = 'wall', y = 'slip' },\n"
+    "return sim.fluid { precision = kind, grid = { n = {40, 24, 20}, size = {4, 2.4, 2}, boundary = 'wall', y = 'slip' "
+    "},\n"
     "  viscosity = 0.01, speed = 1, sides = { x_high = { pressure = 0 }, x_low = { profile = function(x, y, z)\n"
     "    return 4 * z * (2 - z) / 4 * 0.8, 0, 0 end } },\n"
     "  bodies = { sim.cylinder { point = {1.5, 1, 1}, axis = {0.2, 1, 0}, radius = 0.42, spin = 0.5 } },\n"
     "  integrate = { t_end = 100 } }",
-    "return sim.fluid { precision = kind, grid = { n = {20, 12, 10}, size = {2, 1.2, 1} }, viscosity = 0.01, speed = 1,\n"
+    "return sim.fluid { precision = kind, grid = { n = {20, 12, 10}, size = {2, 1.2, 1} }, viscosity = 0.01, speed = "
+    "1,\n"
     "  turbulence = { smagorinsky = 0.15 }, acceleration = {0.02, 0, 0.01},\n"
     "  bodies = { sim.ball { point = {1, 0.6, 0.5}, radius = 0.31 } }, integrate = { t_end = 100 } }",
     "return sim.fluid { precision = kind, grid = { n = {185, 95}, size = {3.7, 1.9}, boundary = 'wall', y = 'slip' },\n"
@@ -50,10 +52,10 @@ static void text_of(int i, bool single, char out[1024]) {
   snprintf(out, 1024, "local kind = '%s' %s", single ? "single" : "double", texts[i]);
 }
 
-/* In units of the lattice: a step rounds j, below 0.3, and each S, below 0.1, a few times to eps = 2^-53 or 2^-24 of them;
- * sums of what arrives are of differences, which are smaller. So j is off by less than eps more after each step, and
- * viscosity only spreads what has been there. In single the GPU keeps 5 bits less of each S (6 in 2-D): 64 eps 0.1, of
- * which a step moves the difference between neighbours into j, times 1/3, the sum of the weights: 2 eps. */
+/* In units of the lattice: a step rounds j, below 0.3, and each S, below 0.1, a few times to eps = 2^-53 or 2^-24 of
+ * them; sums of what arrives are of differences, which are smaller. So j is off by less than eps more after each step,
+ * and viscosity only spreads what has been there. In single the GPU keeps 5 bits less of each S (6 in 2-D): 64 eps 0.1,
+ * of which a step moves the difference between neighbours into j, times 1/3, the sum of the weights: 2 eps. */
 static double bound(bool single, int64_t steps) {
   return (double)steps * (single ? 3 * FLT_EPSILON / 2 : DBL_EPSILON / 2);
 }
@@ -218,7 +220,8 @@ static void test_guards(void **state) {
   (void)state;
   static const char *const flows[] = {
       /* a uniform flow that gains speed: rounding decides which cell is the fastest, and no other number */
-      "return sim.fluid { precision = kind, grid = { n = {40, 8, 8}, size = {40, 8, 8} }, viscosity = 0.1, speed = 0.1,\n"
+      "return sim.fluid { precision = kind, grid = { n = {40, 8, 8}, size = {40, 8, 8} }, viscosity = 0.1, speed = "
+      "0.1,\n"
       "  initial = function(x, y, z) return 0.01 * math.sin(2 * math.pi * y / 8), 0, 0 end,\n"
       "  acceleration = {0.001, 0, 0}, integrate = { dt = 1, t_end = 1000 } }",
       "return sim.fluid { precision = kind, grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' },\n"
@@ -265,7 +268,8 @@ static void test_mass(void **state) {
     const double before = flow_value(&f, "flow", "mass");
     flow_steps(&f, LONG);
     const double change = flow_value(&f, "flow", "mass") / before - 1;
-    if (!(fabs(change) <= LONG * eps / 100)) fail_msg("%s: the mass is off by %.3e", single ? "single" : "double", change);
+    if (!(fabs(change) <= LONG * eps / 100))
+      fail_msg("%s: the mass is off by %.3e", single ? "single" : "double", change);
     flow_close(&f);
   }
 }

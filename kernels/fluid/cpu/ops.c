@@ -65,8 +65,7 @@ static const sim_buffer *fields_of(const fluid_work *w) { return &w->fields; }
 /* values[rank] of the velocity, and behind them the pressure. */
 static void values_of(const fluid_work *w, void *values[FIELDS]) {
   const size_t bytes = (size_t)w->fields.shape[1] * sim_dtype_size(w->fields.dtype);
-  for (int i = 0; i < FIELDS; i++)
-    values[i] = i <= w->m->grid.rank ? (char *)w->fields.data + (size_t)i * bytes : NULL;
+  for (int i = 0; i < FIELDS; i++) values[i] = i <= w->m->grid.rank ? (char *)w->fields.data + (size_t)i * bytes : NULL;
 }
 
 static sim_status start(fluid_work *w, const sim_setup *setup) {

@@ -1,4 +1,5 @@
-/* Walls in device memory: masks of cells, links, patches of cells at bodies, links by body, and what lies beside cells. */
+/* Walls in device memory: masks of cells, links, patches of cells at bodies, links by body, and what lies beside cells.
+ */
 #include "kernels/fluid/cuda/work.h"
 
 #include "engine/device/cuda.h"
@@ -67,11 +68,11 @@ static sim_status send_cells(const maker *m) {
   for (int64_t i = 0; edges && i < w->links; i++) {
     const fluid_link *link = &w->link[i];
     if (m->d->single)
-      ((fluid_edge_single *)edges)[i] = (fluid_edge_single){
-          (float)link->weight, (float)link->constant, link->kind, link->arriving, link->second, link->towards};
+      ((fluid_edge_single *)edges)[i] = (fluid_edge_single){(float)link->weight, (float)link->constant, link->kind,
+                                                            link->arriving,      link->second,          link->towards};
     else
-      ((fluid_edge_double *)edges)[i] = (fluid_edge_double){link->weight,   link->constant, link->kind,
-                                                            link->arriving, link->second,   link->towards};
+      ((fluid_edge_double *)edges)[i] =
+          (fluid_edge_double){link->weight, link->constant, link->kind, link->arriving, link->second, link->towards};
   }
   return send_away(edges, links * size, &m->d->edge);
 }
@@ -232,9 +233,21 @@ sim_status fluid_cuda_build(const fluid_machine *machine, const fluid_parameters
 }
 
 void fluid_cuda_free(fluid_device *d) {
-  void *all[] = {d->skip,     (void *)(uintptr_t)d->beside.solid, d->cell, d->edge,       d->edge_body,
-                 d->lost,     d->segment,                         d->member, d->segment_sum, d->pull,
-                 d->pull_block, d->pull_sum, (void *)(uintptr_t)d->beside.cut, d->probe,    d->probed};
+  void *all[] = {d->skip,
+                 (void *)(uintptr_t)d->beside.solid,
+                 d->cell,
+                 d->edge,
+                 d->edge_body,
+                 d->lost,
+                 d->segment,
+                 d->member,
+                 d->segment_sum,
+                 d->pull,
+                 d->pull_block,
+                 d->pull_sum,
+                 (void *)(uintptr_t)d->beside.cut,
+                 d->probe,
+                 d->probed};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) sim_backend_cuda.free(all[i]);
   for (int s = 0; s < FLUID_SIDES; s++) sim_backend_cuda.free((void *)(uintptr_t)d->beside.profile[s]);
 }
@@ -245,7 +258,7 @@ double fluid_cuda_wall_bytes(const fluid_parameters *p) {
   const double cells = grid_cells_wanted(&g), groups = ceil((double)g.n[0] / FLUID_GROUP);
   const double host = fluid_walls_bytes(p);
   if (!(host > 0)) return 0;
-  /* A cell with links takes on the host 64 bytes and 5.5 (3.5) links of 32; here 20, and with a body 8 and 6 cuts of 40;
-   * a link 12 or 24, and one to a body 48. Two masks of bits. */
+  /* A cell with links takes on the host 64 bytes and 5.5 (3.5) links of 32; here 20, and with a body 8 and 6 cuts of
+   * 40; a link 12 or 24, and one to a body 48. Two masks of bits. */
   return 2 * host + 2 * sizeof(uint32_t) * groups * cells / (double)g.n[0];
 }

@@ -6,8 +6,9 @@
  * and momentum change by the rounding of these small sums alone. S of the cell itself is added to the sums by its known
  * moments.
  *
- * Single precision: what rounding takes from J in a step is kept as an integer in units of factors.unit, 10 bits an axis
- * (2-D: 9 bits), in the last bits of S: 5 (6) bits of each. A, and with it the mass, is made from S with these bits. */
+ * Single precision: what rounding takes from J in a step is kept as an integer in units of factors.unit, 10 bits an
+ * axis (2-D: 9 bits), in the last bits of S: 5 (6) bits of each. A, and with it the mass, is made from S with these
+ * bits. */
 #ifndef FLUID_CUDA_CELL_CUH
 #define FLUID_CUDA_CELL_CUH
 
@@ -71,9 +72,7 @@ template <int RANK, typename real> struct fluid_sums {
   real dense, more[RANK], p[RANK == 2 ? 3 : 6]; /* p: xx, yy, (zz,) xy, (xz, yz) */
 };
 
-template <typename real> struct fluid_four {
-  real even, odd, along, across, all;
-};
+template <typename real> struct fluid_four { real even, odd, along, across, all; };
 template <typename real> __device__ __forceinline__ fluid_four<real> sum_four(const real *d) {
   fluid_four<real> f;
   f.even = d[0] + d[1];
@@ -142,7 +141,7 @@ template <int RANK> struct fluid_rests {
   __device__ static __forceinline__ void write(const float *rest, float per_unit, float *s) {
     unsigned w[6], k[3];
 #pragma unroll
-    for (int a = 0; a < RANK; a++) k[a] = bits_of<RANK == 3 ? 10 : 9>(rest[a], per_unit);
+    for (int a = 0; a < RANK; a++) k[a] = bits_of < RANK == 3 ? 10 : 9 > (rest[a], per_unit);
 #pragma unroll
     for (int i = 0; i < RANK * (RANK + 1) / 2; i++) w[i] = __float_as_uint(s[i]);
     if constexpr (RANK == 3) {
@@ -243,8 +242,8 @@ __device__ __forceinline__ real collide(const fluid_factors<real> &k, const flui
 
 /* ---- guards ---- */
 
-static __device__ __noinline__ void tell(fluid_guard *guard, unsigned long long step, unsigned cell, bool dense, bool fastest,
-                                  float rho1, float square) {
+static __device__ __noinline__ void tell(fluid_guard *guard, unsigned long long step, unsigned cell, bool dense,
+                                         bool fastest, float rho1, float square) {
   const int last = dense ? FLUID_TOLD_DENSE : fastest ? FLUID_TOLD_FASTEST : FLUID_TOLD_FAST;
   for (int kind = dense ? FLUID_TOLD_DENSE : FLUID_TOLD_FAST; kind <= last; kind++) {
     if (*(volatile unsigned long long *)&guard->step[kind] < step) continue;

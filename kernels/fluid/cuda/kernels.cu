@@ -78,7 +78,8 @@ int fluid_cuda_chunk(int rank, const int64_t n[3]) {
   int chunk = MOST;
   if (rank != 3 || n[0] < 32 || n[1] < TILE_Y || n[2] < LEAST) return 0;
   if (n[1] / (TILE_Y - 2) >= BLOCKS || n[2] / LEAST >= BLOCKS) return 0;
-  while (chunk > LEAST && columns * ((n[2] + chunk - 1) / chunk) < 4 * TILE_BLOCKS * sim_cuda_multiprocessors()) chunk /= 2;
+  while (chunk > LEAST && columns * ((n[2] + chunk - 1) / chunk) < 4 * TILE_BLOCKS * sim_cuda_multiprocessors())
+    chunk /= 2;
   return chunk < n[2] ? chunk : (int)n[2];
 }
 
@@ -156,8 +157,8 @@ template <int RANK, typename real> static void step(const fluid_device *d) {
   const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
   const real *rest = s.from + d->numbers;
   device_launch(&sum, 8.0 * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, sum_lost, p, d->lost);
-  device_launch(&give, 4.0 * sizeof(real) * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT,
-                give_mass<RANK, real>, s, e, p, rest, s.to + d->numbers);
+  device_launch(&give, 4.0 * sizeof(real) * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, give_mass<RANK, real>,
+                s, e, p, rest, s.to + d->numbers);
 }
 
 /* ---- outputs and the start ---- */

@@ -7,19 +7,15 @@
 #include "kernels/fluid/cuda/step.cuh"
 
 template <typename real> struct fluid_edge_type;
-template <> struct fluid_edge_type<float> {
-  typedef fluid_edge_single type;
-};
-template <> struct fluid_edge_type<double> {
-  typedef fluid_edge_double type;
-};
+template <> struct fluid_edge_type<float> { typedef fluid_edge_single type; };
+template <> struct fluid_edge_type<double> { typedef fluid_edge_double type; };
 template <typename real> using fluid_edge = typename fluid_edge_type<real>::type;
 
 template <typename real> struct fluid_edges {
   const fluid_edge_cell *cell;
   const fluid_edge<real> *edge;
   int cells;
-  double *lost; /* [cells]: mass that links to bodies take; NULL: no body */
+  double *lost;       /* [cells]: mass that links to bodies take; NULL: no body */
   const int8_t *body; /* [edges]: -1: a side of the box; NULL: no body */
 };
 
@@ -143,8 +139,7 @@ struct fluid_patches {
   int segments;
 };
 
-static __global__ void __launch_bounds__(FLUID_SEGMENT)
-    sum_lost(const fluid_patches p, const double *lost) {
+static __global__ void __launch_bounds__(FLUID_SEGMENT) sum_lost(const fluid_patches p, const double *lost) {
   __shared__ double shared[FLUID_SEGMENT / 32];
   after_previous();
   const fluid_segment mine = p.segment[blockIdx.x];

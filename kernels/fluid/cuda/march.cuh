@@ -1,8 +1,8 @@
 /* A step of all cells of a D3Q19 grid that have no links, in one pass over the state.
  *
  * A block has TX x (TY - 2) columns of cells, and the columns around them; it marches along z. For plane z each thread
- * holds the moments of its cell in planes z, z + 1 and, on their way from memory, z + 2. It writes what moves sideways to
- * shared memory:
+ * holds the moments of its cell in planes z, z + 1 and, on their way from memory, z + 2. It writes what moves sideways
+ * to shared memory:
  *
  *                          buffers   read
  *   in the plane z   (8)      2      in this round
@@ -72,11 +72,11 @@ __device__ __forceinline__ void receive(const real *plane, const real *up, const
   if constexpr (C < 19) {
     constexpr fluid_way w = fluid_way_of(3, C);
     const int source = march_slot(C) * sites - w.along(1) * pitch - w.along(0);
-    const real g = C == 5              ? from_below
-                   : C == 6            ? from_above
-                   : w.along(2) == 0   ? plane[source]
-                   : w.along(2) > 0    ? up[source]
-                                       : down[source];
+    const real g = C == 5            ? from_below
+                   : C == 6          ? from_above
+                   : w.along(2) == 0 ? plane[source]
+                   : w.along(2) > 0  ? up[source]
+                                     : down[source];
     d[C] = g - population<3, C>(here);
     receive<C + 1>(plane, up, down, pitch, sites, from_below, from_above, here, d);
   }
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__((march_tile<TX, TY>::threads), BLOCKS) march(c
   const int t = threadIdx.x, extra = t - TX * TY; /* the last threads have the columns at both ends of rows */
   const int ty = extra < 0 ? t / TX : min(extra / 2, TY - 1), tx = extra < 0 ? t % TX + 1 : extra % 2 ? TX + 1 : 0;
   const int x = (int)blockIdx.x * TX + tx - 1, y = (int)blockIdx.y * (TY - 2) + ty - 1;
-  const int role = extra >= 0 ? extra % 2 ? MARCH_EAST : MARCH_WEST
+  const int role = extra >= 0     ? extra % 2 ? MARCH_EAST : MARCH_WEST
                    : ty == 0      ? MARCH_SOUTH
                    : ty == TY - 1 ? MARCH_NORTH
                                   : MARCH_INNER;
@@ -115,7 +115,8 @@ __global__ void __launch_bounds__((march_tile<TX, TY>::threads), BLOCKS) march(c
   const size_t place = fluid_place<3>(s.l, column, (size_t)line);
   const real *from = s.from + place + (size_t)first * plane;
   real *to = s.to + place + (size_t)first * plane;
-  const uint32_t *skip = s.skip ? s.skip + (size_t)first * words + (size_t)line * (size_t)s.l.groups + column / FLUID_GROUP : NULL;
+  const uint32_t *skip =
+      s.skip ? s.skip + (size_t)first * words + (size_t)line * (size_t)s.l.groups + column / FLUID_GROUP : NULL;
   real *const site = (real *)shared_bytes + ty * tile::pitch + tx;
   real *const coming = (real *)shared_bytes + tile::numbers + t;
   const unsigned long long step = *s.step + 1;
@@ -136,7 +137,8 @@ __global__ void __launch_bounds__((march_tile<TX, TY>::threads), BLOCKS) march(c
     next = z + 2 < nz ? next + plane : z + 2 == nz ? next - (size_t)(nz - 1) * plane : next + plane;
     if (z + 1 < end) fetch<threads>(coming, next);
     const unsigned skipped = skip ? *skip >> (column % FLUID_GROUP) & 1 : 0;
-    real *const flat = site + even * 8 * sites, *const up = site + 16 * sites, *const down = site + (28 + even * 4) * sites;
+    real *const flat = site + even * 8 * sites, *const up = site + 16 * sites,
+                *const down = site + (28 + even * 4) * sites;
     emit_all(role, here, above, flat, up + third * 4 * sites, down, sites);
     const real from_above = population<3, 6>(above), own = population<3, 5>(here);
     __syncthreads();

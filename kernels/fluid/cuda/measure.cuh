@@ -106,7 +106,8 @@ template <int RANK, typename real>
 __global__ void __launch_bounds__(256) sum_flow(const fluid_view<real> v, double *sums) {
   __shared__ double shared[8];
   after_previous();
-  const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2], first = (size_t)blockIdx.x * FLUID_SUMMED;
+  const size_t cells = (size_t)v.l.n[0] * (size_t)v.l.n[1] * (size_t)v.l.n[2],
+               first = (size_t)blockIdx.x * FLUID_SUMMED;
   const double speed = v.dx / v.dt;
   double sum[FLUID_SUMS] = {};
   for (size_t i = first + threadIdx.x; i < cells && i < first + FLUID_SUMMED; i += 256) {
@@ -133,8 +134,8 @@ __global__ void __launch_bounds__(256) sum_flow(const fluid_view<real> v, double
   }
 #pragma unroll
   for (int k = 0; k < FLUID_SUMS; k++) {
-    const double all = k == FLUID_SUM_SPEED ? block_reduce<256>(sum[k], greatest(), shared)
-                                            : block_sum<256>(sum[k], shared);
+    const double all =
+        k == FLUID_SUM_SPEED ? block_reduce<256>(sum[k], greatest(), shared) : block_sum<256>(sum[k], shared);
     if (threadIdx.x == 0) sums[(size_t)k * gridDim.x + blockIdx.x] = all;
   }
 }

@@ -17,7 +17,7 @@ struct fluid_work {
   const fluid_numbers *numbers;
   sim_buffer state[2]; /* [rows][moments of a group]: cells, and behind them the rests of members */
   sim_buffer fields;
-  double *sums; /* of a row of a table, in host memory */
+  double *sums;        /* of a row of a table, in host memory */
   sim_graph *graph[2]; /* a step from each state */
   bool fast;           /* FLUID_TOLD_FAST is known */
 };
@@ -115,7 +115,8 @@ static sim_status create(fluid_machine *m, const fluid_parameters *p, const flui
     d->g[a] = m->collision.g[a];
     d->force = d->force || d->g[a] != 0;
   }
-  /* What rounding takes from 3 j of up to 1.5 times `speed` fits: half a unit in its last place is at most 511 units. */
+  /* What rounding takes from 3 j of up to 1.5 times `speed` fits: half a unit in its last place is at most 511 units.
+   */
   d->unit = ldexp(1, (int)ceil(log2(4.5 * k->mach / sqrt(3))) - 34);
   d->fast = fluid_speed_of_mach(FLUID_MACH_FAST);
   d->fastest = fluid_speed_of_mach(FLUID_MACH_FASTEST);

@@ -18,8 +18,7 @@ template <typename real> struct fluid_step {
   unsigned long long *next;       /* that of this one, written by the first thread of the first kernel */
 };
 
-template <int RANK, typename real>
-__device__ __forceinline__ void load_moments(const real *from, real *m) {
+template <int RANK, typename real> __device__ __forceinline__ void load_moments(const real *from, real *m) {
 #pragma unroll
   for (int i = 0; i < fluid_moments(RANK); i++) m[i] = from[i * FLUID_GROUP];
 }

@@ -112,7 +112,7 @@ typedef struct fluid_device {
   int segments;
   fluid_pull *pull;
   fluid_pull_block *pull_block;
-  double *pull_sum; /* [blocks][6] */
+  double *pull_sum;                 /* [blocks][6] */
   int pull_blocks, body_blocks[11]; /* blocks of body b: from body_blocks[b] to body_blocks[b + 1] */
   fluid_beside beside;
   double *sum; /* [FLUID_SUMS][sum_blocks] */
@@ -134,8 +134,8 @@ void fluid_cuda_begin(const fluid_device *d); /* the present state, from the fie
 void fluid_cuda_flow(const fluid_device *d);  /* sums; fields are shown */
 void fluid_cuda_pull(const fluid_device *d);
 void fluid_cuda_probe(const fluid_device *d);
-/* Planes that a block of the marching kernel makes: enough blocks for all multiprocessors. 0: the plain kernel makes the
- * steps. */
+/* Planes that a block of the marching kernel makes: enough blocks for all multiprocessors. 0: the plain kernel makes
+ * the steps. */
 int fluid_cuda_chunk(int rank, const int64_t n[3]);
 
 #ifdef __cplusplus
@@ -151,7 +151,7 @@ fluid_device *fluid_cuda_device(fluid_work *work); /* for tests */
 
 sim_status fluid_cuda_build(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
                             fluid_device *out) SIM_MUST_CHECK;
-void fluid_cuda_free(fluid_device *d);                     /* what build has made */
+void fluid_cuda_free(fluid_device *d);                   /* what build has made */
 double fluid_cuda_wall_bytes(const fluid_parameters *p); /* of it, a bound */
 #endif
 

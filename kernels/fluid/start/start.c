@@ -97,8 +97,8 @@ sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const s
   return p->initial ? grid_over_rows(&m->grid, grid_all_rows(&m->grid), m->threads, fill_rows, &f) : SIM_OK;
 }
 
-void fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
-                 void *const *values, const sim_buffer *state) {
+void fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers, void *const *values,
+                 const sim_buffer *state) {
   const int64_t rows = m->grid.n[1] * m->grid.n[2];
   const void *fields[4] = {values[0], values[1], values[2], values[3]};
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)

@@ -211,6 +211,54 @@ static void test_mach(void **state) {
   }
 }
 
+/* A run that is resumed after its Mach number has passed 0.3 does not warn again, and its remark names the same step
+ * and cell; its digest is that of the uninterrupted run. A checkpoint whose step or cell cannot be is refused. */
+static void test_remark(void **state) {
+  (void)state;
+  static const char text[] =
+      "return sim.fluid { grid = { n = {19, 4}, size = {19, 4} }, viscosity = 0.1, speed = 0.1,\n"
+      "  initial = function(x, y) return 0, 0.01 * math.sin(2 * math.pi * x / 19) end,\n"
+      "  acceleration = {0, 0.001}, integrate = { dt = 1, t_end = 1000 } }";
+  flow f, g;
+  sim_bytes straight = {0}, resumed = {0};
+  char digest[2][33];
+  heard h = {0};
+  flow_open(&f, text, sim_isa_best(), 1, NULL);
+  flow_steps(&f, 200);
+  flow_look(&f);
+  assert_true(sim_log_add(hear, &h));
+  flow_open(&g, text, sim_isa_best(), 1, &f.frame);
+  flow_steps(&g, 20);
+  sim_log_remove(hear, &h);
+  assert_string_equal(h.text, "");
+  flow_digest(&g, digest[1]);
+  fluid_model.remark(g.self, &g.clock, &resumed);
+  flow_close(&g);
+  double first[3];
+  const sim_array *fast = sim_frame_array(&f.frame, "fast");
+  assert_non_null(fast);
+  memcpy(first, fast->data, sizeof first);
+  for (int i = 0; i < 3; i++) {
+    memcpy(fast->data, first, sizeof first);
+    ((double *)fast->data)[i] = i == 1 ? -1 : 1000;
+    sim_setup setup = f.setup;
+    sim_clock clock;
+    void *self;
+    setup.saved = &f.frame;
+    assert_int_equal(fluid_model.create(f.p, &setup, &clock, &self), SIM_ERR_INCOMPATIBLE);
+  }
+  memcpy(fast->data, first, sizeof first);
+  flow_steps(&f, 20);
+  flow_digest(&f, digest[0]);
+  fluid_model.remark(f.self, &f.clock, &straight);
+  flow_close(&f);
+  assert_non_null(strstr(straight.data, "the Mach number was above 0.3"));
+  assert_string_equal(straight.data, resumed.data);
+  assert_string_equal(digest[0], digest[1]);
+  sim_bytes_free(&straight);
+  sim_bytes_free(&resumed);
+}
+
 /* Runs to the end, with a row of `flow` after half of it; resumed there where asked. */
 static void listen(const char *text, bool resume, heard *h) {
   flow f, g;
@@ -283,10 +331,16 @@ static void test_gaps(void **state) {
 }
 
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_threads),        cmocka_unit_test(test_restart),           cmocka_unit_test(test_mass),
-      cmocka_unit_test(test_mass_at_bodies), cmocka_unit_test(test_mass_beside_plate), cmocka_unit_test(test_unstable),
-      cmocka_unit_test(test_mach),           cmocka_unit_test(test_warnings),          cmocka_unit_test(test_gaps)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads),
+                                     cmocka_unit_test(test_restart),
+                                     cmocka_unit_test(test_mass),
+                                     cmocka_unit_test(test_mass_at_bodies),
+                                     cmocka_unit_test(test_mass_beside_plate),
+                                     cmocka_unit_test(test_unstable),
+                                     cmocka_unit_test(test_mach),
+                                     cmocka_unit_test(test_remark),
+                                     cmocka_unit_test(test_warnings),
+                                     cmocka_unit_test(test_gaps)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static double cells_of(const fluid_device *d) { return (double)d->l.n[0] * d->l.
 /* ---- steps ---- */
 
 /* Inner columns and rows of the marching kernel's tiles, two of the rows outer; blocks of a multiprocessor. */
-enum { TILE_X = 64, TILE_Y = 8, TILE_BLOCKS = 2, TILE_Y_DOUBLE = 8 };
+enum { TILE_X = 64, TILE_Y = 8, TILE_BLOCKS = 2, TILE_UNROLL = 2, TILE_Y_DOUBLE = 8 };
 
 int fluid_cuda_chunk(int rank, const int64_t n[3]) {
   enum { LEAST = 8, MOST = 64, BLOCKS = 65535 };
@@ -102,18 +102,20 @@ static void launch_with(const sim_kernel *kernel, dim3 grid, unsigned threads, s
   sim_cuda_end(kernel, 20.0 * sizeof(real) * s.l.n[0] * s.l.n[1] * s.l.n[2]);
 }
 
-template <int TX, int TY, int BLOCKS, bool FORCE, bool EDDY, typename real>
+template <int TX, int TY, int BLOCKS, bool SKIP, bool FORCE, bool EDDY, typename real>
 static void launch_march(const sim_kernel *kernel, fluid_step<real> s) {
   using tile = march_tile<TX, TY>;
   const int shared = tile::all * (int)sizeof(real);
   static int ready = 0; /* the kernel may use so much shared memory */
   if (!ready)
-    ready = !sim_cuda_failed(cudaFuncSetAttribute((const void *)march<TX, TY, BLOCKS, FORCE, EDDY, real>,
-                                                  cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-                             "cudaFuncSetAttribute", kernel->name);
+    ready =
+        !sim_cuda_failed(cudaFuncSetAttribute((const void *)march<TX, TY, BLOCKS, TILE_UNROLL, SKIP, FORCE, EDDY, real>,
+                                              cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
+                         "cudaFuncSetAttribute", kernel->name);
   const dim3 grid((unsigned)((s.l.n[0] + TX - 1) / TX), (unsigned)((s.l.n[1] + TY - 3) / (TY - 2)),
                   (unsigned)((s.l.n[2] + s.chunk - 1) / s.chunk));
-  launch_with(kernel, grid, tile::threads, (size_t)shared, march<TX, TY, BLOCKS, FORCE, EDDY, real>, s);
+  launch_with(kernel, grid, tile::threads, (size_t)shared, march<TX, TY, BLOCKS, TILE_UNROLL, SKIP, FORCE, EDDY, real>,
+              s);
 }
 
 template <int RANK, bool FORCE, bool EDDY, typename real> static void launch_cells(const fluid_device *d) {
@@ -122,10 +124,11 @@ template <int RANK, bool FORCE, bool EDDY, typename real> static void launch_cel
   const fluid_step<real> s = step_of<RANK, real>(d);
   if constexpr (RANK == 3) {
     if (d->march) {
-      if constexpr (sizeof(real) == 4)
-        launch_march<TILE_X, TILE_Y, TILE_BLOCKS, FORCE, EDDY, real>(&marching, s);
+      constexpr int y = sizeof(real) == 4 ? TILE_Y : TILE_Y_DOUBLE, blocks = sizeof(real) == 4 ? TILE_BLOCKS : 1;
+      if (d->skip)
+        launch_march<TILE_X, y, blocks, true, FORCE, EDDY, real>(&marching, s);
       else
-        launch_march<TILE_X, TILE_Y_DOUBLE, 1, FORCE, EDDY, real>(&marching, s);
+        launch_march<TILE_X, y, blocks, false, FORCE, EDDY, real>(&marching, s);
       return;
     }
   }

@@ -94,7 +94,8 @@ template <int THREADS, typename real> __device__ __forceinline__ void take(const
   for (int i = 0; i < 10; i++) m[i] = from[i * THREADS];
 }
 
-template <int TX, int TY, int BLOCKS, bool FORCE, bool EDDY, typename real>
+/* SKIP: there are cells to leave out. */
+template <int TX, int TY, int BLOCKS, int UNROLL, bool SKIP, bool FORCE, bool EDDY, typename real>
 __global__ void __launch_bounds__((march_tile<TX, TY>::threads), BLOCKS) march(const fluid_step<real> s) {
   using tile = march_tile<TX, TY>;
   constexpr int sites = tile::sites, threads = tile::threads;
@@ -111,12 +112,12 @@ __global__ void __launch_bounds__((march_tile<TX, TY>::threads), BLOCKS) march(c
   const int nz = s.l.n[2], first = (int)blockIdx.z * s.chunk, end = min(first + s.chunk, nz);
   /* around the box, also where it is narrower than a tile */
   const int column = (x + s.l.n[0]) % s.l.n[0], line = (y + s.l.n[1]) % s.l.n[1];
-  const size_t words = (size_t)s.l.n[1] * (size_t)s.l.groups, plane = words * (10 * FLUID_GROUP);
+  const size_t words = (size_t)s.l.n[1] * (size_t)s.l.groups, plane = words * (10 * FLUID_GROUP),
+               whole = plane * (size_t)nz;
   const size_t place = fluid_place<3>(s.l, column, (size_t)line);
   const real *from = s.from + place + (size_t)first * plane;
   real *to = s.to + place + (size_t)first * plane;
-  const uint32_t *skip =
-      s.skip ? s.skip + (size_t)first * words + (size_t)line * (size_t)s.l.groups + column / FLUID_GROUP : NULL;
+  const uint32_t *skip = s.skip + (size_t)first * words + (size_t)line * (size_t)s.l.groups + column / FLUID_GROUP;
   real *const site = (real *)shared_bytes + ty * tile::pitch + tx;
   real *const coming = (real *)shared_bytes + tile::numbers + t;
   const unsigned long long step = *s.step + 1;
@@ -128,21 +129,23 @@ __global__ void __launch_bounds__((march_tile<TX, TY>::threads), BLOCKS) march(c
   emit_all(role, here, here, site, site + (16 + 2 * 4) * sites, site + 28 * sites, sites); /* up alone is read */
   from_below = population<3, 5>(here);
   take<threads>(coming, here);
-  const real *next = first + 1 < nz ? from + plane : from - (size_t)first * plane;
+  const real *next = first + 1 < nz ? from + plane : from + plane - whole;
   fetch<threads>(coming, next);
   int even = 0, third = 0;
   __syncthreads(); /* the other buffers, which emit_all has written too */
+#pragma unroll UNROLL
   for (int z = first; z < end; z++) {
     take<threads>(coming, above);
-    next = z + 2 < nz ? next + plane : z + 2 == nz ? next - (size_t)(nz - 1) * plane : next + plane;
+    next += plane;
+    if (z + 2 == nz) next -= whole;
     if (z + 1 < end) fetch<threads>(coming, next);
-    const unsigned skipped = skip ? *skip >> (column % FLUID_GROUP) & 1 : 0;
+    const bool mine = inner && !(SKIP && *skip >> (column % FLUID_GROUP) & 1);
     real *const flat = site + even * 8 * sites, *const up = site + 16 * sites,
                 *const down = site + (28 + even * 4) * sites;
     emit_all(role, here, above, flat, up + third * 4 * sites, down, sites);
     const real from_above = population<3, 6>(above), own = population<3, 5>(here);
     __syncthreads();
-    if (inner && !skipped) {
+    if (mine) {
       real d[19], rho1;
       fluid_sums<3, real> sums;
       receive<1>(flat, up + (third == 0 ? 2 : third - 1) * 4 * sites, down, tile::pitch, sites, from_below, from_above,
@@ -156,7 +159,7 @@ __global__ void __launch_bounds__((march_tile<TX, TY>::threads), BLOCKS) march(c
 #pragma unroll
     for (int i = 0; i < 10; i++) here[i] = above[i];
     to += plane;
-    if (skip) skip += words;
+    if constexpr (SKIP) skip += words;
     even ^= 1;
     third = third == 2 ? 0 : third + 1;
   }

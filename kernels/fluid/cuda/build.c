@@ -258,7 +258,7 @@ double fluid_cuda_wall_bytes(const fluid_parameters *p) {
   const double cells = grid_cells_wanted(&g), groups = ceil((double)g.n[0] / FLUID_GROUP);
   const double host = fluid_walls_bytes(p);
   if (!(host > 0)) return 0;
-  /* A cell with links takes on the host 64 bytes and 5.5 (3.5) links of 32; here 20, and with a body 8 and 6 cuts of
-   * 40; a link 12 or 24, and one to a body 48. Two masks of bits. */
-  return 2 * host + 2 * sizeof(uint32_t) * groups * cells / (double)g.n[0];
+  /* On the host a cell with 5.5 (3.5) links takes 180 bytes and a quarter more for growth. Here it takes 20, a link 24 at
+   * most; with a body 12 and two cuts of 40, and a link 49. Two masks of bits. */
+  return (p->bodies.count > 0 ? 3 : 1) * host + 2 * sizeof(uint32_t) * groups * cells / (double)g.n[0];
 }

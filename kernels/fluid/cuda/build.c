@@ -258,7 +258,7 @@ double fluid_cuda_wall_bytes(const fluid_parameters *p) {
   const double cells = grid_cells_wanted(&g), groups = ceil((double)g.n[0] / FLUID_GROUP);
   const double host = fluid_walls_bytes(p);
   if (!(host > 0)) return 0;
-  /* On the host a cell with 5.5 (3.5) links takes 180 bytes and a quarter more for growth. Here it takes 20, a link 24 at
-   * most; with a body 12 and two cuts of 40, and a link 49. Two masks of bits. */
+  /* On the host a cell with 5.5 (3.5) links takes 180 bytes and a quarter more for growth. Here it takes 20, a link 24
+   * at most; with a body 12 and two cuts of 40, and a link 49. Two masks of bits. */
   return (p->bodies.count > 0 ? 3 : 1) * host + 2 * sizeof(uint32_t) * groups * cells / (double)g.n[0];
 }

@@ -209,8 +209,10 @@ static sim_status guards(fluid_work *w, int64_t number, fluid_seen seen[FLUID_WA
   const fluid_seen dense = seen_of(w, &guard, FLUID_TOLD_DENSE), fastest = seen_of(w, &guard, FLUID_TOLD_FASTEST);
   seen[FLUID_WARN_END] = dense.seen && !(fastest.seen && fastest.step < dense.step) ? dense : fastest;
   seen[FLUID_WARN_FAST] = seen_of(w, &guard, FLUID_TOLD_FAST);
-  if (w->fast) seen[FLUID_WARN_FAST].seen = false;
-  w->fast = w->fast || seen[FLUID_WARN_FAST].seen;
+  const fluid_seen *end = &seen[FLUID_WARN_END];
+  fluid_seen *fast = &seen[FLUID_WARN_FAST];
+  if (w->fast || (end->seen && end->step <= fast->step)) fast->seen = false; /* known, or what ends the run says more */
+  w->fast = w->fast || fast->seen;
   return SIM_OK;
 }
 

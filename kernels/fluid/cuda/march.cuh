@@ -24,7 +24,7 @@ template <int TX, int TY> struct march_tile {
 };
 
 /* Where a thread's column is in its tile: directions that lead to no inner column are not written. */
-enum { MARCH_INNER, MARCH_SOUTH, MARCH_NORTH, MARCH_WEST, MARCH_EAST };
+enum { MARCH_INNER, MARCH_SOUTH, MARCH_NORTH, MARCH_WEST, MARCH_EAST, MARCH_NONE };
 
 /* Slot in shared memory of direction C: 0 to 7 in the plane, and 0 to 3 up or down. */
 __host__ __device__ constexpr int march_slot(int c) {
@@ -61,7 +61,7 @@ __device__ __forceinline__ void emit_all(int role, const real *here, const real 
     emit<MARCH_NORTH, 1>(here, above, flat, up, down, sites);
   else if (role == MARCH_WEST)
     emit<MARCH_WEST, 1>(here, above, flat, up, down, sites);
-  else
+  else if (role == MARCH_EAST)
     emit<MARCH_EAST, 1>(here, above, flat, up, down, sites);
 }
 
@@ -104,10 +104,11 @@ __global__ void __launch_bounds__((march_tile<TX, TY>::threads), BLOCKS) march(c
   const int t = threadIdx.x, extra = t - TX * TY; /* the last threads have the columns at both ends of rows */
   const int ty = extra < 0 ? t / TX : min(extra / 2, TY - 1), tx = extra < 0 ? t % TX + 1 : extra % 2 ? TX + 1 : 0;
   const int x = (int)blockIdx.x * TX + tx - 1, y = (int)blockIdx.y * (TY - 2) + ty - 1;
-  const int role = extra >= 0     ? extra % 2 ? MARCH_EAST : MARCH_WEST
-                   : ty == 0      ? MARCH_SOUTH
-                   : ty == TY - 1 ? MARCH_NORTH
-                                  : MARCH_INNER;
+  const int role = extra >= 2 * TY ? MARCH_NONE
+                   : extra >= 0    ? extra % 2 ? MARCH_EAST : MARCH_WEST
+                   : ty == 0       ? MARCH_SOUTH
+                   : ty == TY - 1  ? MARCH_NORTH
+                                   : MARCH_INNER;
   const bool inner = role == MARCH_INNER && x < s.l.n[0] && y < s.l.n[1];
   const int nz = s.l.n[2], first = (int)blockIdx.z * s.chunk, end = min(first + s.chunk, nz);
   /* around the box, also where it is narrower than a tile */

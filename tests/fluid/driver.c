@@ -132,3 +132,9 @@ void flow_digest(flow *f, char out[33]) {
   must(sim_frame_check_finite(&f->frame), "state");
   sim_frame_digest(&f->frame, out);
 }
+
+void flow_hear(void *context, sim_log_level level, const char *message) {
+  flow_heard *heard = context;
+  const size_t used = strlen(heard->text);
+  if (level == SIM_LOG_WARN) snprintf(heard->text + used, sizeof heard->text - used, "%s\n", message);
+}

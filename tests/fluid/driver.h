@@ -2,6 +2,7 @@
 #ifndef TESTS_FLUID_DRIVER_H
 #define TESTS_FLUID_DRIVER_H
 
+#include "engine/log.h"
 #include "kernels/fluid/fluid.h"
 
 typedef struct flow {
@@ -28,5 +29,11 @@ void flow_look(flow *f);                 /* makes the arrays there */
 double flow_field(const flow *f, const char *name, int64_t x, int64_t y, int64_t z);
 double flow_value(flow *f, const char *table, const char *column);
 void flow_digest(flow *f, char out[33]);
+
+/* Warnings, one a line; flow_hear is a sim_log_writer with this context. */
+typedef struct flow_heard {
+  char text[4096];
+} flow_heard;
+void flow_hear(void *context, sim_log_level level, const char *message);
 
 #endif

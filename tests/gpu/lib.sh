@@ -124,3 +124,17 @@ return sim.collision {
 }
 LUA
 }
+
+# killed FILE OPTION...: killed once it has a checkpoint, the run of FILE on the GPU goes on to the same end.
+killed() {
+  local file=$1
+  shift
+  expect 0 "" "$SIM" run "$file" -o whole.out --device cuda "$@"
+  "$SIM" run "$file" -o cut.out --device cuda "$@" >output 2>&1 &
+  saved() { [ -n "$(checkpoints cut.out)" ]; }
+  until_true 60 saved
+  kill -KILL $! 2>/dev/null || true
+  wait $! 2>/dev/null || true
+  expect 0 "" "$SIM" resume cut.out
+  same whole.out cut.out "killed and resumed"
+}

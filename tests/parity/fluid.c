@@ -206,15 +206,6 @@ static void test_twin(void **state) {
 
 /* ---- guards ---- */
 
-typedef struct heard {
-  char text[4096];
-} heard;
-static void hear(void *context, sim_log_level level, const char *message) {
-  char *text = ((heard *)context)->text;
-  const size_t used = strlen(text);
-  if (level == SIM_LOG_WARN) snprintf(text + used, sizeof((heard *)0)->text - used, "%s\n", message);
-}
-
 /* Warning, failure and remark name the same step, cell and cause as on the CPU, which looks after every step. */
 static void test_guards(void **state) {
   (void)state;
@@ -226,16 +217,16 @@ static void test_guards(void **state) {
       "return sim.fluid { precision = kind, grid = { n = {32, 32}, size = {1, 1}, boundary = 'wall' },\n"
       "  viscosity = 1.3e-5, speed = 0.1, mach = 0.3, acceleration = {2000, 0}, integrate = { t_end = 100 } }"};
   for (int i = 0; i < 2; i++) {
-    heard heards[2] = {0};
+    flow_heard heards[2] = {0};
     char text[1024], message[2][1100];
     snprintf(text, sizeof text, "local kind = 'double' %s", flows[i]);
     for (int k = 0; k < 2; k++) {
       flow f;
       sim_status status = SIM_OK;
       flow_open_on(&f, text, k ? gpu : &sim_backend_cpu, NULL);
-      assert_true(sim_log_add(hear, &heards[k]));
+      assert_true(sim_log_add(flow_hear, &heards[k]));
       while (status == SIM_OK && f.clock.step < 1000) status = fluid_model.step(f.self, &f.clock);
-      sim_log_remove(hear, &heards[k]);
+      sim_log_remove(flow_hear, &heards[k]);
       assert_int_equal(status, SIM_ERR_DIVERGED);
       snprintf(message[k], sizeof message[k], "%s", sim_error_last()->message);
       flow_close(&f);

@@ -70,7 +70,7 @@ static double cells_of(const fluid_device *d) { return (double)d->l.n[0] * d->l.
 /* ---- steps ---- */
 
 /* Inner columns and rows of the marching kernel's tiles, two of the rows outer; blocks of a multiprocessor. */
-enum { TILE_X = 64, TILE_Y = 8, TILE_BLOCKS = 2, TILE_UNROLL = 2, TILE_Y_DOUBLE = 8 };
+enum { TILE_X = 64, TILE_Y = 8, TILE_BLOCKS = 2, TILE_UNROLL = 2, TILE_Y_DOUBLE = 6 };
 
 int fluid_cuda_chunk(int rank, const int64_t n[3]) {
   enum { LEAST = 8, MOST = 64, BLOCKS = 65535 };

@@ -154,19 +154,26 @@ static sim_status send_pulls(const maker *m) {
   return status;
 }
 
-/* Surfaces between cells of the fluid and solid neighbours along axes. */
+static bool touches_body(const fluid_walls *w, const fluid_cell *cell) {
+  bool out = false;
+  for (int i = 0; i < cell->count; i++) out = out || w->link[cell->first + i].body >= 0;
+  return out;
+}
+
+/* Surfaces between cells that touch bodies and their solid neighbours along axes. */
 static sim_status send_cuts(const maker *m) {
   const fluid_machine *machine = m->m;
   const fluid_walls *w = &machine->walls;
   const int64_t *n = machine->grid.n;
+  const int sides = 2 * machine->lattice->rank;
   int64_t cuts = 0;
   if (w->members == 0) return SIM_OK;
-  fluid_cut *cut = malloc((size_t)w->cells * 2 * 3 * sizeof *cut);
+  fluid_cut *cut = malloc((size_t)(w->members * sides) * sizeof *cut);
   if (!cut) return sim_no_memory("the walls");
   for (int64_t i = 0; i < w->cells; i++) {
     const fluid_cell *c = &w->cell[i];
     const int64_t at[3] = {c->x, c->row % n[1], c->row / n[1]};
-    for (int side = 0; side < 2 * machine->lattice->rank; side++) {
+    for (int side = 0; side < sides && touches_body(w, c); side++) {
       const int axis = side / 2, sign = side % 2 ? 1 : -1;
       int64_t to[3] = {at[0], at[1], at[2]};
       to[axis] += sign;

@@ -52,20 +52,6 @@ template <int RANK, int C, typename real> __device__ __forceinline__ real popula
   }
 }
 
-/* What S adds to g of a direction. */
-template <int RANK, int C, typename real> __device__ __forceinline__ real stress(const real *m) {
-  constexpr fluid_way w = fluid_way_of(RANK, C);
-  if constexpr (C == 0) {
-    return 0;
-  } else if constexpr (w.axes == 1) {
-    return m[1 + RANK + w.a];
-  } else {
-    constexpr int cross = 1 + 2 * RANK + w.a + w.b - 1;
-    const real sum = m[1 + RANK + w.a] + m[1 + RANK + w.b];
-    return w.sa == w.sb ? sum + m[cross] : sum - m[cross];
-  }
-}
-
 /* ---- sums of differences d[direction], in units of the weight of a diagonal, 1/36 ---- */
 
 template <int RANK, typename real> struct fluid_sums {
@@ -126,22 +112,23 @@ template <int BITS> __device__ __forceinline__ unsigned bits_of(float rest, floa
 __device__ __forceinline__ unsigned merge(unsigned a, unsigned b, unsigned of_b) { return (a & ~of_b) | (b & of_b); }
 
 template <int RANK> struct fluid_rests {
+  static constexpr int BITS = RANK == 3 ? 10 : 9;
   __device__ static __forceinline__ void read(const float *s, float unit, float *rest) {
     unsigned w[6];
 #pragma unroll
     for (int i = 0; i < RANK * (RANK + 1) / 2; i++) w[i] = __float_as_uint(s[i]);
     if constexpr (RANK == 3) {
 #pragma unroll
-      for (int a = 0; a < 3; a++) rest[a] = rest_of<10>(merge(w[2 * a] << 5, w[2 * a + 1], 31), unit);
+      for (int a = 0; a < 3; a++) rest[a] = rest_of<BITS>(merge(w[2 * a] << 5, w[2 * a + 1], 31), unit);
     } else {
-      rest[0] = rest_of<9>(merge(w[2] << 6, w[0], 63), unit);
-      rest[1] = rest_of<9>(merge((w[2] >> 3) << 6, w[1], 63), unit);
+      rest[0] = rest_of<BITS>(merge(w[2] << 6, w[0], 63), unit);
+      rest[1] = rest_of<BITS>(merge((w[2] >> 3) << 6, w[1], 63), unit);
     }
   }
   __device__ static __forceinline__ void write(const float *rest, float per_unit, float *s) {
     unsigned w[6], k[3];
 #pragma unroll
-    for (int a = 0; a < RANK; a++) k[a] = bits_of < RANK == 3 ? 10 : 9 > (rest[a], per_unit);
+    for (int a = 0; a < RANK; a++) k[a] = bits_of<BITS>(rest[a], per_unit);
 #pragma unroll
     for (int i = 0; i < RANK * (RANK + 1) / 2; i++) w[i] = __float_as_uint(s[i]);
     if constexpr (RANK == 3) {

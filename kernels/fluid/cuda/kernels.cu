@@ -77,7 +77,7 @@ int fluid_cuda_chunk(int rank, const int64_t n[3]) {
   const int64_t columns = (n[0] + TILE_X - 1) / TILE_X * ((n[1] + TILE_Y - 3) / (TILE_Y - 2));
   int chunk = MOST;
   if (rank != 3 || n[0] < 32 || n[1] < TILE_Y || n[2] < LEAST) return 0;
-  if (n[1] / (TILE_Y - 2) >= BLOCKS || n[2] / LEAST >= BLOCKS) return 0;
+  if (n[1] / (TILE_Y_DOUBLE - 2) >= BLOCKS || n[2] / LEAST >= BLOCKS) return 0;
   while (chunk > LEAST && columns * ((n[2] + chunk - 1) / chunk) < 4 * TILE_BLOCKS * sim_cuda_multiprocessors())
     chunk /= 2;
   return chunk < n[2] ? chunk : (int)n[2];

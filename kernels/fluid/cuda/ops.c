@@ -41,7 +41,10 @@ static void plan(const fluid_parameters *p, const sim_setup *setup, sim_plan *ou
   (void)setup;
   sim_plan_add(out, "moments, before and after a step", 2 * state);
   sim_plan_add(out, "velocity and pressure", fields);
-  if (fluid_cuda_wall_bytes(p) > 0) sim_plan_add(out, "links of walls", fluid_cuda_wall_bytes(p));
+  if (fluid_cuda_wall_bytes(p) > 0) {
+    sim_plan_add(out, "links of walls", fluid_cuda_wall_bytes(p));
+    sim_plan_add_host(out, "links of walls on their way", fluid_cuda_wall_bytes(p));
+  }
   sim_plan_add(out, "sums of cells", sums);
   if (p->initial) sim_plan_add_host(out, "velocity and pressure at the start", fields);
   sim_plan_add_host(out, "sums of cells", sums);

@@ -108,7 +108,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
     return sim_fail(SIM_ERR_SCENARIO, "insert: expected fewer than 2^32 - 1 grains at once, got about %.9g", n);
   options.n = (int64_t)fmax(n, 1);
   collision_options_bound(p, setup->saved, &options);
-  SIM_TRY(collision_walls_check_images(&options));
+  SIM_TRY(collision_walls_check_images(&options, p->integrate.t_end));
   const double real = (double)sim_dtype_size(ops->dtype);
   const double shown = n * (2 * sizeof(uint64_t) + 11 * real);
   const double history = (double)collision_contact_room(options.n, options.springs) * (16 + options.springs * real) +

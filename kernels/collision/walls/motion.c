@@ -66,6 +66,7 @@ sim_status collision_motion_step(collision_run *run, double t, double dt) {
         pose->shift[c] += dt / 6 * (values[c][0] + 4 * values[c][1] + values[c][2]);
         pose->velocity[c] = values[c][2];
       }
+      SIM_TRY(collision_wall_check_shift(&run->options, b, pose->shift, t));
     } else {
       memcpy(pose->shift, plain.shift, sizeof pose->shift);
       memcpy(pose->velocity, plain.velocity, sizeof pose->velocity);

@@ -108,14 +108,34 @@ static sim_status name_wall(const collision_options *o, int b) {
   return sim_fail_context("walls[%d]", o->wall[b].number - sides + 1);
 }
 
-sim_status collision_walls_check_images(const collision_options *o) {
+/* A face of a block around the grains. */
+static bool is_paired(const collision_options *o, int b) {
+  return (b > 0 && o->wall[b - 1].number == o->wall[b].number) ||
+         (b + 1 < o->walls && o->wall[b + 1].number == o->wall[b].number);
+}
+
+sim_status collision_walls_check_images(const collision_options *o, double end) {
   const geometry_box box = box_of(o);
   for (int b = 0; b < o->walls; b++) {
     const geometry_wall *w = &o->wall[b];
-    const bool paired =
-        (b > 0 && o->wall[b - 1].number == w->number) ||
-        (b + 1 < o->walls && o->wall[b + 1].number == w->number); /* faces of a block around the grains */
-    if (w->side < 0 && geometry_wall_check_images(w, paired, &box, o->radius_most) != SIM_OK) return name_wall(o, b);
+    if (w->side < 0 && geometry_wall_check_images(w, is_paired(o, b), &box, o->radius_most, end) != SIM_OK)
+      return name_wall(o, b);
+  }
+  return SIM_OK;
+}
+
+sim_status collision_wall_check_shift(const collision_options *o, int b, const double shift[3], double t) {
+  const geometry_box box = box_of(o);
+  for (int c = 0; c < 3; c++) {
+    double room[2];
+    if (shift[c] == 0 || !geometry_wall_room(&o->wall[b], is_paired(o, b), &box, o->radius_most, c, room)) continue;
+    if (shift[c] >= room[0] && shift[c] <= room[1]) continue;
+    (void)sim_fail(
+        SIM_ERR_SCENARIO,
+        "`motion` has moved the wall by %.6g along %c at t = %.9g: the box is periodic there and walls have no "
+        "images: expected %.6g to %.6g",
+        shift[c], "xyz"[c], t, room[0], room[1]);
+    return name_wall(o, b);
   }
   return SIM_OK;
 }

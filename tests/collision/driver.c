@@ -8,7 +8,9 @@
 #include <cmocka.h>
 
 collision_values driver_values(void) {
-  return (collision_values){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+  const collision_turning_values turning = {COLLISION_NO_TURNING, NAN, NAN, NAN};
+  return (collision_values){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, turning, turning,
+                            {COLLISION_NO_COHESION, NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
 }
 
 driver driver_make(sim_precision precision, double dt, double t_end) {

@@ -37,6 +37,7 @@ static collision_law law_of(const collision_values *v, int force, bool limited) 
     else
       law.gh = fabs(-2 * log_e * sqrt(v->stiffness) / root);
   }
+  collision_models_fill(v, &law);
   return law;
 }
 
@@ -84,6 +85,7 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
       if (law->friction > 0 && o->springs == 0) o->springs = 3;
       if (o->custom == NULL && (law->g0 > 0 || law->gh > 0 || law->gm > 0 || law->beta > 0)) o->damped = true;
     }
+  collision_models_choose(&p->contact, o);
   for (int b = 0; b < o->walls; b++) {
     geometry_wall *wall = &o->wall[b];
     wall->first = o->wall_numbers;
@@ -150,12 +152,15 @@ double collision_contact_time(const collision_options *o, int64_t n, const doubl
     for (int64_t i = 0; i < n && o->force == COLLISION_HERTZ; i++) {
       const collision_law *law = &o->law[material[i]][b];
       const double rayleigh = rayleigh_time(law, mass[i], radius[i]);
-      least = fmin(least, 5 * rayleigh);
+      const double partner = grains ? lightest[b] : INFINITY, m = 1 / (1 / mass[i] + 1 / partner);
+      least = fmin(least, fmin(5 * rayleigh, collision_named_time(o, law, m, most)));
       *most = fmin(*most, fmin(0.25 * rayleigh, hertz_most(law, mass[i], radius[i])));
     }
     for (int a = 0; a < o->materials && o->force != COLLISION_HERTZ; a++) {
       const double m = grains ? 1 / (1 / lightest[a] + 1 / lightest[b]) : lightest[a];
-      if (isfinite(lightest[a])) least = fmin(least, linear_time(&o->law[a][b], m, most));
+      if (!isfinite(lightest[a])) continue;
+      least = fmin(least, linear_time(&o->law[a][b], m, most));
+      least = fmin(least, collision_named_time(o, &o->law[a][b], m, most));
     }
   }
   return least;
@@ -194,6 +199,7 @@ void collision_options_bound(const collision_parameters *p, const sim_frame *sav
     collision_radii_bounds(&((const collision_inlet *)p->insert.items[k].data)->size, &least, &most);
     bound(o, least, most);
   }
+  collision_reach_set(o);
 }
 
 static double least_radius(const collision_radii *size) {

@@ -32,6 +32,12 @@ static const sim_field value_fields[] = {
     OPTIONAL(collision_values, surface_energy, SIM_RANGE, INFINITY,
              "cohesion: attraction 4 pi surface_energy R while two grains touch (DMT); none: 0",
              .dimension = {0, 1, -2}),
+    {FIELD(collision_values, rolling), .type = SIM_STRUCT, .table = &collision_rolling_schema,
+     .doc = "friction against rolling by name, instead of rolling_friction"},
+    {FIELD(collision_values, twisting), .type = SIM_STRUCT, .table = &collision_twisting_schema,
+     .doc = "friction against twist by name, instead of twisting_friction"},
+    {FIELD(collision_values, cohesion), .type = SIM_STRUCT, .table = &collision_cohesion_schema,
+     .doc = "attraction by name, instead of surface_energy"},
     {0}};
 static const sim_schema values_schema = {
     SIM_SCHEMA(collision_values, "values", "constants of a pair of materials", value_fields)};
@@ -58,6 +64,10 @@ static const sim_field contact_fields[] = {
     {FIELD(collision_contact, limit_damping), .type = SIM_BOOL, .initial = "false",
      .doc = "limits the dashpot so that a contact never attracts. The effective restitution is then larger than "
             "`restitution`: 0.9 gives 0.902, 0.6 gives 0.632, 0.3 gives 0.397"},
+    {FIELD(collision_contact, tangential), .type = SIM_CHOICE, .initial = "conserving",
+     .choices = collision_tangential_names,
+     .doc = "tangential spring; conserving: gains no energy while its stiffness changes; others: as in LAMMPS, "
+            "linear_history with law = \"linear\", the others with \"hertz\""},
     {FIELD(collision_contact, force), .type = SIM_FUNCTION, .signature = &force_signature,
      .doc = "own: normal force (> 0: repulsive) as a function of overlap, its rate (> 0: approaching), reduced radius "
             "and mass; stiffness or contact_time sets time step and tangential springs"},
@@ -129,15 +139,17 @@ collision_values collision_values_merged(const collision_values *general, const 
   TAKE(poisson);
   TAKE(tangential_stiffness);
   TAKE(friction);
-  TAKE(rolling_friction);
-  TAKE(twisting_friction);
-  TAKE(surface_energy);
+  if (v.rolling.model == COLLISION_NO_TURNING) TAKE(rolling_friction);
+  if (v.twisting.model == COLLISION_NO_TURNING) TAKE(twisting_friction);
+  if (v.cohesion.model == COLLISION_NO_COHESION) TAKE(surface_energy);
 #undef TAKE
+  collision_models_merge(&v, general);
   return v;
 }
 
 static bool rubs(const collision_values *v) {
-  return v->friction > 0 || v->rolling_friction > 0 || v->twisting_friction > 0;
+  return v->friction > 0 || v->rolling_friction > 0 || v->twisting_friction > 0 || v->rolling.coefficient > 0 ||
+         v->twisting.coefficient > 0;
 }
 
 /* `rough`: some pair has friction. */
@@ -180,6 +192,8 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
   for (size_t i = 0; i < p->contact.pairs.count; i++)
     rough = rough || rubs(&((const collision_pair *)p->contact.pairs.items[i].data)->values);
   check_values(&p->contact.values, p->contact.law, rough, 0, "contact", faults);
+  collision_check_models(&p->contact, &p->contact.values, &p->contact.values, 0, "contact", faults);
+  collision_check_named(&p->contact, faults);
   if ((p->contact.law == COLLISION_CUSTOM) != (p->contact.force != NULL))
     sim_faults_add(faults, 0, "contact.force",
                    p->contact.force == NULL ? "missing: law = \"own\" needs it" : "needs law = \"own\"");
@@ -197,6 +211,7 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
     char path[64];
     snprintf(path, sizeof path, "contact.pairs[%zu]", i + 1);
     check_values(&v, p->contact.law, rough, item->line, path, faults);
+    collision_check_models(&p->contact, &pair->values, &v, item->line, path, faults);
     for (size_t k = 0; k < i; k++) {
       const collision_pair *other = p->contact.pairs.items[k].data;
       const bool same = strcmp(pair->a, other->a) == 0 && strcmp(pair->b, other->b) == 0;

@@ -126,10 +126,23 @@ typedef struct collision_box {
   int sides[6]; /* collision_side: x low, x high, y low ...; SAME only before validation */
 } collision_box;
 
+/* Rolling or twisting. NaN: not given. */
+typedef struct collision_turning_values {
+  int model; /* collision_turning; in `pairs` COLLISION_NO_TURNING: that of `contact` */
+  double coefficient, stiffness, damping;
+} collision_turning_values;
+
+typedef struct collision_cohesion_values {
+  int model; /* collision_cohesion; in `pairs` COLLISION_NO_COHESION: that of `contact` */
+  double surface_energy, energy, range, edge, surface_tension, contact_angle, volume;
+} collision_cohesion_values;
+
 /* NaN: not given; in `pairs` the value of `contact` then applies. */
 typedef struct collision_values {
   double stiffness, contact_time, young, poisson, restitution, damping, tangential_stiffness, friction,
       rolling_friction, twisting_friction, surface_energy;
+  collision_turning_values rolling, twisting;
+  collision_cohesion_values cohesion;
 } collision_values;
 
 typedef struct collision_pair {
@@ -143,6 +156,7 @@ typedef struct collision_contact {
   collision_values values;
   int law; /* collision_force */
   bool limit_damping;
+  int tangential; /* collision_tangential */
   sim_expr *force; /* COLLISION_CUSTOM: COLLISION_FORCE_INPUTS -> normal force, > 0: pushes */
   sim_list pairs;
 } collision_contact;

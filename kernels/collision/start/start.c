@@ -78,7 +78,9 @@ static sim_status set_size(void *context, double smallest, double largest) {
       return sim_fail(SIM_ERR_SCENARIO,
                       "box.size: %.9g in %c is periodic and less than 5 times the largest radius of an inlet, %.9g",
                       o->size[c], "xyz"[c], o -> radius_most);
-  return collision_meshes_create(run, o->radius_most);
+  collision_reach_set(o);
+  SIM_TRY(collision_reach_check(o, least));
+  return collision_meshes_create(run, o->radius_most + o->reach);
 }
 
 static sim_status bound_radii(collision_run *run) {

@@ -90,7 +90,7 @@ static sim_status create(const collision_options *options, const collision_state
     largest = fmax(largest, (double)((const real *)state->radius)[i]);
   }
   sim_status status = collision_search_create(options, smallest, largest, &w->search);
-  w->search.cutoff = default_skin(options, smallest);
+  w->search.cutoff = options->reach + default_skin(options, smallest);
   w->box = periodic_box_of(&w->search);
   w->slot = malloc(n * sizeof *w->slot);
   w->square = calloc(n / COLLISION_BLOCK + COLLISION_LEVELS, sizeof *w->square);
@@ -124,10 +124,15 @@ static void add_external(collision_work *w, int64_t first, int64_t end, double t
   }
 }
 
+/* Gap up to which contacts that have begun may act, or have ended in the last step. */
+static real reach_margin(const collision_work *w, real dt) {
+  return w->o.reach > 0 ? (real)w->o.reach + 2 * (real)w->fastest * dt : 0;
+}
+
 /* Acceleration of grain i by contacts and gravity, and what its contacts add to its tally. */
 static void accelerate(collision_work *w, int64_t i, real dt, real edge, bool kick) {
   const grains *g = &w->now;
-  const real margin = edge * (real)w->fastest;
+  const real margin = edge * (real)w->fastest + reach_margin(w, dt);
   contact_sum sum = {0};
   gather_pairs(w, i, dt, edge, margin, &sum, NULL);
   if (w->o.walls > 0) gather_walls(w, i, dt, edge, margin, &sum, NULL);
@@ -257,11 +262,11 @@ static sim_status step(collision_work *w, double t, double dt) {
   const double moved = 2 * w->fastest * dt, edge = w->o.damped ? moved : 0;
   if (!(w->fastest < INFINITY)) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite at t = %.9g", t);
   w->moved += moved * (1 + 1e-6);
-  if (w->moved + edge >= w->search.cutoff * (1 - 1e-3)) {
+  if (w->moved + edge + w->o.reach >= w->search.cutoff * (1 - 1e-3)) {
     /* Grains that are faster than the skin allows get a wider list, at least for this step. Pairs with history stay in
      * it. */
     const double skin = default_skin(&w->o, w->search.smallest), wide = 2 * fmax(edge, w->held + moved);
-    w->search.cutoff = wide >= skin ? wide + skin : skin;
+    w->search.cutoff = w->o.reach + (wide >= skin ? wide + skin : skin);
     SIM_TRY(rebuild_lists(w));
   }
   w->held = 0.5 * edge; /* the margin of `forces` */

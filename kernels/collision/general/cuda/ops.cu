@@ -53,11 +53,12 @@ static sim_status create(const collision_options *options, const collision_state
   w->time = state->time;
   w->shift.offset = w->shift.after = offset_at(w, state->time);
   w->shift.jump = (real)(options->shear * options->size[1]);
-  set_sizes(w, w->largest / w->smallest);
+  set_sizes(w, w->smallest, w->largest);
   general_numbers *b = &w->numbers;
   b->form = options->force;
   b->materials = options->materials;
   b->damped = options->damped;
+  b->models = options->models;
   b->shear = options->shear;
   b->skin = isnan(options->skin) ? default_skin * w->smallest : options->skin;
   general_box<real> *box = &w->arrays.box;

@@ -13,7 +13,7 @@
 #ifndef COLLISION_GENERAL_CUDA_SHARED_CUH
 #define COLLISION_GENERAL_CUDA_SHARED_CUH
 
-#include "kernels/collision/general/physics.inc"
+#include "kernels/collision/general/models.inc"
 #include "kernels/common/geometry/wall_contact.h"
 #include "kernels/common/device.cuh"
 
@@ -75,6 +75,8 @@ struct general_numbers {
   bool periodic[3], damped, worked, external;
   uint32_t blocks; /* of GENERAL_THREADS ids */
   double low[3], size[3], gravity[3], skin, shear;
+  double reach; /* gap up to which contacts may last: lists are as much wider than `skin` */
+  collision_models models;
   general_level level[GENERAL_LEVELS];
 };
 

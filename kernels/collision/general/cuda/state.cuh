@@ -120,7 +120,7 @@ template <typename real> static sim_status update_count(general_work<real> *w) {
 /* Begins lists and predicted velocities for the grains in these sets. */
 template <typename real> static sim_status begin_lists(general_work<real> *w, int order, int home) {
   general_control control[2] = {};
-  for (int k = 0; k < 2; k++) control[k] = {INFINITY, 0, w->numbers.skin, order, home, 0};
+  for (int k = 0; k < 2; k++) control[k] = {INFINITY, 0, w->numbers.reach + w->numbers.skin, order, home, 0};
   const unsigned long long none[4] = {0};
   w->launch = 0;
   w->ended = w->due = 0;

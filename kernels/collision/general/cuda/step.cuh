@@ -128,6 +128,7 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
   step.edge = box.damped ? dt : 0;
   step.margin = step.edge * (real)(dt > 0 ? 0.5 * now.step / (double)dt : 0);
   step.most = (real)(now.step * 1.001);
+  if (Law::named && b.reach > 0) step.margin += (real)b.reach + step.most;
   double square = 0;
   const uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x;
   if (i < b.n) {
@@ -149,7 +150,7 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
       const uint32_t j = ahead;
       const history<SPRINGS, real> past = {list.spring + base + 32 * e, room};
       predicted_grain<real> other = {};
-      real spring[7] = {};
+      real spring[COLLISION_SPRINGS_MAX] = {};
       ahead = after;
       after = e + 2 < count ? __ldg(neighbour + 32 * (e + 2)) : i;
       if (e + 1 < count)

@@ -45,7 +45,8 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
       contact_sum<real> sum = {};
       contact_observables at = {};
       observe_pairs<SPRINGS, Law, FEATURES>(b, a, now, shift, i, &at);
-      gather_walls<SPRINGS, Law, FEATURES, true, real>(b, a, poses, now, i, 0, 0, 0, &sum, &at, wall);
+      gather_walls<SPRINGS, Law, FEATURES, true, real>(b, a, poses, now, i, 0, 0, Law::named ? (real)b.reach : 0, &sum, &at,
+                                                       wall);
       const vec4<real> position = g.position[i], velocity = g.velocity[i], spin = g.spin[i];
       const double m = (double)velocity.w, r = (double)position.w, inertia = 0.4 * m * r * r;
       const double x[3] = {(double)position.x, (double)position.y, (double)position.z};
@@ -84,12 +85,12 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
   }
 }
 
-template <int SPRINGS, int FEATURES, typename real>
+template <int SPRINGS, typename Law, int FEATURES, typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS)
     sum_blocks(general_arrays<real> a, const __grid_constant__ general_poses poses, general_shear<real> shift,
                int forces, double *partial, unsigned long long *deepest, unsigned k) {
   after_previous();
-  sum_grains<SPRINGS, built_in_law<-1>, FEATURES>(a, poses, shift, forces, partial, deepest, k);
+  sum_grains<SPRINGS, Law, FEATURES>(a, poses, shift, forces, partial, deepest, k);
 }
 
 static __global__ void __launch_bounds__(GENERAL_THREADS) sum_all(const double *partial, uint32_t blocks, double *out) {

@@ -22,7 +22,7 @@ grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, cons
   const vec4<real> p = g.position, v = g.velocity;
   const real distance = (real)touch.distance, vi[3] = {v.x, v.y, v.z};
   const contact_law<real> &law = a.law[g.material * COLLISION_MATERIALS_MAX + wall.material];
-  real spring[7] = {}, gone[3];
+  real spring[COLLISION_SPRINGS_MAX] = {}, gone[3];
   if (has_history) past.load(spring);
   const bool clear = all_clear<SPRINGS>(spring);
   contact_state<real> c = {};
@@ -36,10 +36,11 @@ grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, cons
     gone[k] = g.velocity_before[k] - (real)touch.velocity[k];
   }
   const real approach = contact_dot(c.speed, c.normal);
-  if (!(c.overlap > 0 || (edge > 0 && c.overlap > -(real)0.5 * edge * (real)fabs(approach)))) {
+  const bool holds = has_history && holds_on<SPRINGS, Law>(b, law, c, spring);
+  if (!(holds || c.overlap > 0 || (edge > 0 && c.overlap > -(real)0.5 * edge * (real)fabs(approach)))) {
     if (clear || !(dt > 0)) return;
-    sum->dissipated += (double)contact_spring_energy(&law, form, SPRINGS, c.mass, c.radius, spring);
-    const real none[7] = {};
+    sum->dissipated += (double)end_energy<SPRINGS, Law>(b, law, form, c.mass, c.radius, approach, dt, spring);
+    const real none[COLLISION_SPRINGS_MAX] = {};
     if (has_history) past.store(none);
     return;
   }
@@ -50,14 +51,14 @@ grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, cons
   c.halfway = contact_dot(gone, c.normal);
   contact_result<real> r;
   if constexpr (Law::form == COLLISION_CUSTOM) evaluate_custom_law<Law>(&c, approach, LOOK);
-  contact_force(&law, form, SPRINGS, &c, dt, edge, spring, &r);
+  evaluate_contact<SPRINGS, Law>(b, law, form, c, dt, edge, spring, &r);
   if (has_history && dt > 0) past.store(spring);
   add_contact(sum, c, r, SPRINGS, distance, r.dissipated);
   if constexpr (FEATURES >= GENERAL_WORK)
     for (int k = 0; k < 3; k++)
       sum->work +=
           ((double)r.force[k] * touch.velocity[k] + (double)r.couple[k] * (pose.spin * wall.turn[k])) * (double)dt;
-  if (!LOOK || !(c.overlap > 0)) return;
+  if (!LOOK || !(c.overlap > 0 || holds)) return;
   at->elastic += (double)r.elastic;
   at->touching_walls += 1;
   at->overlap = fmax(at->overlap, (double)(c.overlap / p.w));
@@ -108,8 +109,8 @@ grain_mesh_contacts(const general_numbers &b, const general_arrays<real> &a, con
     real spring[SPRINGS + 3];
     past.load(spring);
     if (all_clear<SPRINGS + 3>(spring)) continue;
-    sum->dissipated += (double)contact_spring_energy(&law, Law::form < 0 ? b.form : Law::form, SPRINGS, g.velocity.w,
-                                                     g.position.w, spring);
+    sum->dissipated += (double)end_energy<SPRINGS, Law>(b, law, Law::form < 0 ? b.form : Law::form, g.velocity.w,
+                                                        g.position.w, (real)0, dt, spring);
     const real none[SPRINGS + 3] = {};
     past.store(none);
   }

@@ -187,6 +187,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
 static sim_status step(void *self, sim_clock *clock) {
   collision_run *run = self;
   double after;
+  SIM_TRY(collision_servo_step(run, clock));
   const double dt = sim_clock_step(clock, run->dt, &after);
   clock->t = after;
   if (run->options.walls > 0) SIM_TRY(collision_motion_step(run, clock->t, dt));

@@ -20,6 +20,8 @@ typedef enum collision_array {
   COLLISION_VIRIAL,
   COLLISION_WORK,
   COLLISION_COLLISIONS,
+  COLLISION_TEMPERATURE,
+  COLLISION_WALL_HEAT,
   COLLISION_CONTACT_GRAIN,
   COLLISION_CONTACT_PARTNER,
   COLLISION_CONTACT_SPRING,
@@ -49,6 +51,7 @@ typedef struct collision_state {
   double time;                               /* of this state, at `create` */
   const int64_t *live;       /* present number of grains, with inlets and outlets; n: their number at `create` */
   int64_t *crossed;          /* [gates][n]: passages along the normal less those against it */
+  double *temperature, *wall_heat; /* [n]: of heat; heat from walls since the start; NULL: no heat */
   double *work;              /* [n]: energy from walls, shear and periodic gravity; NULL unless options.worked */
   void *wall_spring;         /* [wall_numbers][n] */
   uint64_t *quanta;          /* [3][n], see fixed_point.h; NULL in solvers that are not exact */

@@ -274,10 +274,137 @@ static void test_bridge(void **state) {
   driver_destroy(&d);
 }
 
+/* ---- heat ---- */
+
+/* Grains at rest in a row along x with overlap d, at places that the test has put them. */
+static collision_grain row[16];
+static driver make_row(int n, double overlap, double conductivity, double capacity, double t_end) {
+  driver d = driver_make(SIM_DOUBLE, NAN, t_end);
+  d.parameters.contact.values.stiffness = 1e-9; /* nothing moves */
+  d.parameters.heat = (collision_heat){conductivity, capacity, NULL};
+  for (int k = 0; k < n; k++) {
+    row[k] = (collision_grain){.radius = r, .position = {k * (2 * r - overlap), 0, 0}, .group.density = density};
+    driver_add(&d, &collision_grain_schema, &row[k]);
+  }
+  return d;
+}
+
+/* Two grains whose disc of contact has radius a = root(r/2 d) differ by exp(-2 h t/(m c)), h = 2 k a; Euler's steps of
+ * rate s: exp(-s) against 1 - s, s^2/2 a step. The heat stays, to rounding. */
+static void test_two_warm(void **state) {
+  (void)state;
+  static const char *const places[] = {"x", "y", "z", NULL};
+  const double overlap = 0.02, k = 40, c = 500, a = sqrt(0.5 * r * overlap), rate = 2 * 2 * k * a / (mass * c);
+  sim_expr *along = driver_function(places, SIM_EXPR_MUL, 0, -1, 300, 1);
+  driver d = make_row(2, overlap, k, c, 1 / rate);
+  d.parameters.heat.temperature = along;
+  d.parameters.integrate.dt = 1e-4 / rate;
+  driver_create(&d);
+  const double before = driver_get(&d, "grain_temperature", 0, 1) - driver_get(&d, "grain_temperature", 0, 0);
+  const double heat = driver_value(&d, "heat", "heat");
+  near_to(before, 300 * (2 * r - overlap), 1e-9, "difference at the start");
+  driver_run(&d);
+  const double after = driver_get(&d, "grain_temperature", 0, 1) - driver_get(&d, "grain_temperature", 0, 0);
+  near_to(after / before, exp(-1), 1e-4, "two grains that become equal");
+  near_to(driver_value(&d, "heat", "heat") / heat, 1, 1e-13, "heat of two grains");
+  driver_destroy(&d);
+  sim_expr_free(&along);
+}
+
+/* A chain between walls at 0 and 1: all contacts of grains conduct h, those with walls, of the whole radius, h root(2) at
+ * the same overlap; the steady fall of each is in inverse proportion. What came in at one end has gone out at the
+ * other, but for what stays, to the rounding of 4e4 steps. */
+static void test_chain(void **state) {
+  (void)state;
+  enum { N = 6 };
+  const double overlap = 0.01, step = 2 * r - overlap;
+  static collision_plane ends[2];
+  driver d = make_row(N, overlap, 1e4, 100, 4e4);
+  for (int k = 0; k < 2; k++) {
+    ends[k] = (collision_plane){.point = {k ? (N - 1) * step + r - overlap : -(r - overlap), 0, 0},
+                                .normal = {k ? -1 : 1, 0, 0},
+                                .temperature = k ? 1 : 1e-300};
+    driver_wall(&d, &collision_plane_schema, &ends[k]);
+  }
+  d.parameters.integrate.dt = 1;
+  driver_create(&d);
+  driver_run(&d);
+  const double wall = 1 / sqrt(2), all = N - 1 + 2 * wall;
+  double stays = 0;
+  for (int k = 0; k < N; k++) {
+    const double t = driver_get(&d, "grain_temperature", 0, k);
+    near_to(t, (wall + k) / all, 1e-6, "steady fall along a chain");
+    stays += mass * 100 * t;
+  }
+  near_to(driver_value(&d, "heat", "heat") / stays, 1, 1e-11, "heat of a chain");
+  near_to(driver_value(&d, "heat", "from_walls") / stays, 1, 1e-11, "heat from walls");
+  driver_destroy(&d);
+}
+
+/* ---- a wall that holds a pressure ---- */
+
+/* Grains between the floor and a plane that comes down until they press on it: then on the floor too, and the plane
+ * rests. What the plane's work put in is in the balance. */
+static void test_servo(void **state) {
+  (void)state;
+  static collision_random_spheres bed;
+  static collision_plane lid, floor;
+  static double low[3] = {0, 0, 0}, high[3] = {6, 6, 6};
+  const double pressure = 2000;
+  driver d = driver_make(SIM_DOUBLE, NAN, 60);
+  driver_box(&d, 6, COLLISION_PERIODIC);
+  d.parameters.box.sides[4] = d.parameters.box.sides[5] = COLLISION_OPEN;
+  bed = (collision_random_spheres){.group.density = 100, .n = 150, .size.radius = 0.5};
+  bed.low = (sim_doubles){low, 3, 1}, bed.high = (sim_doubles){high, 3, 1};
+  d.parameters.contact.values.stiffness = 2e6;
+  d.parameters.contact.values.restitution = 0.3;
+  d.parameters.contact.values.friction = 0.3;
+  driver_add(&d, &collision_random_spheres_schema, &bed);
+  floor = (collision_plane){.normal = {0, 0, 1}};
+  lid = (collision_plane){.point = {0, 0, 6}, .normal = {0, 0, -1}, .servo = {NAN, pressure, 0.2}};
+  driver_wall(&d, &collision_plane_schema, &floor);
+  driver_wall(&d, &collision_plane_schema, &lid);
+  driver_create(&d);
+  driver_run(&d);
+  near_to(driver_value(&d, "walls", "wall2_force_z") / (36 * pressure), 1, 0.01, "pressure on the lid");
+  near_to(driver_value(&d, "walls", "wall1_force_z") / (-36 * pressure), 1, 0.01, "pressure on the floor");
+  assert_true(driver_value(&d, "energy", "work") > 0);
+  const double gap = driver_value(&d, "energy", "total") + driver_value(&d, "energy", "dissipated") -
+                     driver_value(&d, "energy", "work");
+  near_to(gap / driver_value(&d, "energy", "work"), 0, 5e-3, "work of the lid");
+  driver_destroy(&d);
+}
+
+/* A law with a long reach may begin at overlaps of its own. */
+static void test_long_reach(void **state) {
+  (void)state;
+  static const char *const inputs[] = {COLLISION_FORCE_INPUTS, NULL};
+  static collision_grain two[2];
+  sim_expr *force = driver_function(inputs, SIM_EXPR_MUL, 0, -1, 100, 1);
+  driver d = driver_make(SIM_DOUBLE, NAN, 1);
+  d.parameters.contact.law = COLLISION_CUSTOM;
+  d.parameters.contact.force = force;
+  d.parameters.contact.values.stiffness = 100;
+  d.parameters.contact.overlap_limit = 0.5;
+  for (int k = 0; k < 2; k++) {
+    two[k] = (collision_grain){.radius = r, .position = {k * 0.8, 0, 0}, .group.density = 6 / pi};
+    driver_add(&d, &collision_grain_schema, &two[k]);
+  }
+  driver_create(&d);
+  near_to(driver_value(&d, "contacts", "overlap"), 0.4, 1e-12, "overlap at the start");
+  while (driver_value(&d, "contacts", "coordination") > 0) driver_step(&d);
+  /* k/2 d^2 = 2 v^2/2, each of mass 1 */
+  near_to(driver_get(&d, "velocity", 0, 1), sqrt(0.5 * 100 * 0.04), 1e-3, "speed of two that part");
+  driver_destroy(&d);
+  sim_expr_free(&force);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rolls),     cmocka_unit_test(test_viscous),  cmocka_unit_test(test_slope),
       cmocka_unit_test(test_twist),     cmocka_unit_test(test_jkr_force), cmocka_unit_test(test_jkr_loss),
-      cmocka_unit_test(test_well),      cmocka_unit_test(test_bridge)};
+      cmocka_unit_test(test_well),      cmocka_unit_test(test_bridge),
+      cmocka_unit_test(test_two_warm),  cmocka_unit_test(test_chain),
+      cmocka_unit_test(test_servo),     cmocka_unit_test(test_long_reach)};
   return cmocka_run_group_tests_name("models", tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 static const double pi = 3.14159265358979323846;
-static const char *const places[] = {"x", "y", "z", "t", NULL};
+static const char *const places[] = {"x", "y", "z", "t", NULL}, *const warmth[] = {"x", "y", "z", NULL};
 
 static collision_random_spheres spheres;
 static collision_plane slope;
@@ -193,7 +193,7 @@ static void test_shear(void **state) {
     }
 }
 
-/* Laws by name, with every number of values that a history may have, by kernels for walls and for all. */
+/* Laws by name, with every number of values that a history may have, by kernels for walls and for all; some with heat. */
 static void test_models(void **state) {
   (void)state;
   static const struct {
@@ -222,9 +222,15 @@ static void test_models(void **state) {
       if (c->model == COLLISION_SQUARE_WELL) c->energy = 1e-3, c->range = 0.02, c->edge = 0.01;
       if (c->model == COLLISION_BRIDGE) c->surface_tension = 0.2, c->volume = 1e-5, c->contact_angle = 0.4;
       if (runs[k].along) d.parameters.gravity[0] = 6;
+      sim_expr *warm = k % 3 == 0 ? driver_function(warmth, SIM_EXPR_MUL, 0, 2, 0, 1) : NULL;
+      if (warm != NULL) {
+        d.parameters.heat = (collision_heat){.conductivity = 1e-2, .capacity = 1, .temperature = warm};
+        slope.temperature = 7;
+      }
       char what[32];
       snprintf(what, sizeof what, "laws by name, %zu", k);
       collision_compare(d, d, false, what);
+      sim_expr_free(&warm);
     }
 }
 

@@ -228,7 +228,7 @@ void collision_models_choose(const collision_contact *contact, collision_options
   collision_models *m = &o->models;
   *m = (collision_models){contact->tangential, v->rolling.model, v->twisting.model, v->cohesion.model};
   o->named = m->tangential != COLLISION_CONSERVING || m->rolling > COLLISION_SPRING_DASHPOT ||
-             m->twisting > COLLISION_SPRING_DASHPOT || m->cohesion > COLLISION_DMT;
+             m->twisting > COLLISION_SPRING_DASHPOT || m->cohesion > COLLISION_DMT || o->heated;
   if (!o->named) return;
   for (int a = 0; a < o->materials; a++)
     for (int b = 0; b < o->materials; b++) {

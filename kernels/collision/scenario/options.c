@@ -74,10 +74,14 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
     if (a < 0 || b < 0) return sim_fail(SIM_ERR_SCENARIO, "contact.pairs: no such material");
     o->law[a][b] = o->law[b][a] = law_of(&v, p->contact.law, p->contact.limit_damping);
   }
+  o->overlap_limit = p->contact.overlap_limit;
+  o->heated = !isnan(p->heat.capacity);
+  o->conductance = 2 * p->heat.conductivity;
+  o->capacity = p->heat.capacity;
   collision_add_walls(p, names, o);
   o->worked = o->shear != 0;
   for (int c = 0; c < 3; c++) o->worked = o->worked || (o->periodic[c] && o->gravity[c] != 0);
-  for (int b = 0; b < o->walls; b++) o->worked = o->worked || moves(&o->wall[b]);
+  for (int b = 0; b < o->walls; b++) o->worked = o->worked || moves(&o->wall[b]) || !isnan(o->servo_force[b]);
   for (int a = 0; a < o->materials; a++)
     for (int b = 0; b < o->materials; b++) {
       const collision_law *law = &o->law[a][b];

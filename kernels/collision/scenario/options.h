@@ -33,6 +33,13 @@ typedef struct collision_options {
   int springs;  /* values of history a contact: 0, 3 (tangential) or 7 (with rolling and twist); named: 4, 7 or 8 */
   bool named;   /* some law of general/models.inc is asked for */
   collision_models models;
+  bool heated;            /* grains have temperatures */
+  double conductance;     /* heat over time, radius of contact and difference of temperatures */
+  double capacity;        /* heat over mass and temperature */
+  double wall_temperature[COLLISION_WALLS_MAX]; /* NaN: an insulator */
+  int servos;             /* walls that hold a force */
+  double servo_force[COLLISION_WALLS_MAX], servo_speed[COLLISION_WALLS_MAX]; /* NaN: not such a wall */
+  double overlap_limit;   /* over the smaller radius: at the start; later a warning */
   double reach; /* largest gap at which a contact may last; of radii up to radius_most */
   bool damped;  /* some pair has a dashpot */
   bool turning; /* some grain rotates at the start */

@@ -1,6 +1,7 @@
 /* The model's parameters: field tables, and the rules between fields. */
 #include "kernels/collision/scenario/fields.h"
 #include "kernels/collision/scenario/options.h"
+#include "kernels/collision/scenario/sizes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,6 +69,9 @@ static const sim_field contact_fields[] = {
      .choices = collision_tangential_names,
      .doc = "tangential spring; conserving: gains no energy while its stiffness changes; others: as in LAMMPS, "
             "linear_history with law = \"linear\", the others with \"hertz\""},
+    {FIELD(collision_contact, overlap_limit), .type = SIM_REAL, .flags = POSITIVE, .max = 1, .initial = "0.05",
+     .doc = "largest overlap at the start, over the smaller radius, and the one of which a run warns; more than 0.05 "
+            "with law = \"own\" alone, whose step then follows the force up to there"},
     {FIELD(collision_contact, force), .type = SIM_FUNCTION, .signature = &force_signature,
      .doc = "own: normal force (> 0: repulsive) as a function of overlap, its rate (> 0: approaching), reduced radius "
             "and mass; stiffness or contact_time sets time step and tangential springs"},
@@ -91,6 +95,21 @@ static const sim_field integrate_fields[] = {
 static const sim_schema integrate_schema = {
     SIM_SCHEMA(collision_integrate, "integrate", "time stepping", integrate_fields)};
 
+static const sim_signature temperature_signature = {.inputs = (const char *const[]){"x", "y", "z", NULL},
+                                                    .outputs = {1},
+                                                    .returns = "temperature"};
+static const sim_field heat_fields[] = {
+    OPTIONAL(collision_heat, conductivity, POSITIVE, INFINITY,
+             "of the grains: two that touch in a disc of radius a conduct 2 conductivity a times the difference of "
+             "their temperatures",
+             .dimension = {1, 1, -3}),
+    OPTIONAL(collision_heat, capacity, POSITIVE, INFINITY, "heat of a mass over its temperature", .dimension = {2, 0, -2}),
+    {FIELD(collision_heat, temperature), .type = SIM_FUNCTION, .signature = &temperature_signature,
+     .doc = "temperature of a grain at the start by its place; none: 0"},
+    {0}};
+static const sim_schema heat_schema = {
+    SIM_SCHEMA(collision_heat, "heat", "heat that touching grains conduct", heat_fields)};
+
 static const sim_field fields[] = {
     {FIELD(collision_parameters, box), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &collision_box_schema,
      .doc = "the box"},
@@ -104,6 +123,8 @@ static const sim_field fields[] = {
      .dimension = {1, 0, -2}, .doc = "acceleration of all grains"},
     {FIELD(collision_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
      .doc = "external field: acceleration, or potential whose negative gradient is the acceleration"},
+    {FIELD(collision_parameters, heat), .type = SIM_STRUCT, .table = &heat_schema,
+     .doc = "heat that touching grains conduct: temperatures of grains"},
     {FIELD(collision_parameters, insert), .type = SIM_LIST, .variants = collision_inlet_variants,
      .doc = "grains inserted during the run"},
     {FIELD(collision_parameters, remove), .type = SIM_LIST, .variants = collision_region_variants,
@@ -200,6 +221,8 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
   if (p->contact.law == COLLISION_CUSTOM && p->contact.limit_damping)
     sim_faults_add(faults, 0, "contact.limit_damping",
                    "has no effect with law = \"own\": contact.force contains the damping");
+  if (p->contact.law != COLLISION_CUSTOM && p->contact.overlap_limit > 0.05)
+    sim_faults_add(faults, 0, "contact.overlap_limit", "expected at most 0.05 with law = \"linear\" or \"hertz\"");
   if (collision_materials(p, names, &count) != SIM_OK) {
     sim_faults_add(faults, 0, "grains", "expected at most %d materials", COLLISION_MATERIALS_MAX);
     return;
@@ -230,6 +253,17 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
   }
 }
 
+static void check_heat(const collision_parameters *p, sim_faults *faults) {
+  const collision_heat *h = &p->heat;
+  const bool some = !isnan(h->conductivity) || h->temperature != NULL;
+  if (isnan(h->capacity) && some) sim_faults_add(faults, 0, "heat.capacity", "missing: heat needs it");
+  if (isnan(h->capacity)) return;
+  if (isnan(h->conductivity)) sim_faults_add(faults, 0, "heat.conductivity", "missing: heat needs it");
+  if (p->contact.law == COLLISION_CUSTOM)
+    sim_faults_add(faults, 0, "heat", "needs contact.law = \"linear\" or \"hertz\", which have a radius of contact");
+  if (collision_flow_varies(p)) sim_faults_add(faults, 0, "heat", "expected neither insert nor remove nor an outlet");
+}
+
 const sim_table *const *collision_tables_of(const void *parameters) {
   return ((const collision_parameters *)parameters)->tables;
 }
@@ -241,6 +275,7 @@ sim_status collision_validate(void *parameters, sim_faults *faults) {
   collision_check_walls(p, faults);
   collision_check_flow(p, faults);
   check_contact(p, faults);
+  check_heat(p, faults);
   const collision_integrate *integrate = &p->integrate;
   if (integrate->t_end / integrate->dt > 0x1p62)
     sim_faults_add(faults, 0, "integrate.dt", "expected at most 2^62 steps, got t_end/dt = %.9g",

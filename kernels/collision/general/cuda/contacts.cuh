@@ -10,6 +10,7 @@
 template <typename real> struct contact_sum {
   real force[3], torque[3];
   double dissipated, virial, work;
+  double heat, wall_heat; /* over time and conductance: by all contacts, by walls */
   uint32_t begun;
 };
 
@@ -155,6 +156,7 @@ template <typename real> struct pair_result {
   contact_result<real> r;
   real distance, arm, dissipated; /* dissipated, virial, work: half of the contact's */
   real virial;
+  real radius; /* of contact; only with named_law */
   double work; /* only with GENERAL_EXTRAS */
 };
 
@@ -177,16 +179,17 @@ static __device__ __forceinline__ real end_energy(const general_numbers &b, cons
     return contact_spring_energy(&law, form, SPRINGS, mass, radius, spring);
 }
 
-/* The force of a contact by the laws of the run. */
+/* The force of a contact by the laws of the run. Returns its radius, where some of them has a name. */
 template <int SPRINGS, typename Law, typename real>
-static __device__ __forceinline__ void
+static __device__ __forceinline__ real
 evaluate_contact(const general_numbers &b, const contact_law<real> &law, int form, const contact_state<real> &c,
                  real dt, real edge, real *spring, contact_result<real> *r) {
-  real a;
+  real a = 0;
   if constexpr (Law::named)
     contact_force_named(&law, &b.models, form, SPRINGS, &c, dt, edge, spring, r, &a);
   else
     contact_force(&law, form, SPRINGS, &c, dt, edge, spring, r);
+  return a;
 }
 
 /* Whether surfaces that do not touch have a contact all the same. */
@@ -280,7 +283,7 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
     if (may_begin && contact_dot(then, then) >= both * both) what |= PAIR_BEGAN;
   }
   if constexpr (Law::form == COLLISION_CUSTOM) evaluate_custom_law<Law>(&c, approach, energy);
-  evaluate_contact<SPRINGS, Law>(b, law, form, c, step.dt, step.edge, spring, &m->r);
+  m->radius = evaluate_contact<SPRINGS, Law>(b, law, form, c, step.dt, step.edge, spring, &m->r);
   if constexpr (FEATURES >= GENERAL_EXTRAS)
     m->work = 0.5 * (double)(m->r.force[0] * jump * step.dt); /* work of the moving image */
   m->dissipated = (real)0.5 * m->r.dissipated;

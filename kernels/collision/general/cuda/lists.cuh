@@ -15,6 +15,7 @@ static __device__ void move_grain(const general_grains<real> &to, const general_
   to.position[i] = from.position[k];
   to.velocity[i] = from.velocity[k];
   to.spin[i] = from.spin[k];
+  if (to.temperature != nullptr) to.temperature[i] = from.temperature[k];
   if (step) {
     to.v_pred[i] = from.v_pred[k];
     to.w_pred[i] = from.w_pred[k];
@@ -33,6 +34,7 @@ static __device__ void move_kept(const general_numbers &b, const general_records
   to.id[i] = from.id[k];
   to.material[i] = from.material[k];
   if (b.worked) to.work[i] = from.work[k];
+  if (b.heated) to.wall_heat[i] = from.wall_heat[k];
   for (int s = 0; s < b.gates; s++) to.crossed[(size_t)s * b.n + i] = from.crossed[(size_t)s * b.n + k];
   for (int s = 0; s < b.wall_numbers; s++) to.wall_spring[(size_t)s * b.n + i] = from.wall_spring[(size_t)s * b.n + k];
 }

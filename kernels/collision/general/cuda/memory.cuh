@@ -37,6 +37,8 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
     general_grains<real> *g = &a->grains[s];
     vec4<real> **const vectors[] = {&g->position, &g->velocity, &g->spin, &g->v_pred, &g->w_pred};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) reserve_array(w, &at, vectors[k], n);
+    g->temperature = NULL;
+    if (b->heated) reserve_array(w, &at, &g->temperature, n);
     a->grains[1 - s].acceleration = g->v_pred;
     a->grains[1 - s].angular_acceleration = g->w_pred;
     general_records<real> *records = &a->records[s];
@@ -47,6 +49,7 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
     reserve_array(w, &at, &records->material, n);
     reserve_array(w, &at, &records->wall_spring, n * (uint64_t)b->wall_numbers);
     reserve_array(w, &at, &records->work, b->worked ? n : 0);
+    reserve_array(w, &at, &records->wall_heat, b->heated ? n : 0);
     reserve_array(w, &at, &records->crossed, n * (uint64_t)b->gates);
     general_list<real> *l = &a->list[s];
     reserve_array(w, &at, &l->base, (uint64_t)b->slices + 1);
@@ -69,6 +72,7 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
   reserve_array(w, &at, (geometry_wall **)&a->wall, COLLISION_WALLS_MAX);
   reserve_array(w, &at, (collision_gate **)&a->gate, COLLISION_GATES_MAX);
   reserve_array(w, &at, (vec4<real> **)&a->external_acceleration, b->external ? n : 0);
+  reserve_array(w, &at, &a->warmed, b->heated ? n : 0);
   reserve_array(w, &at, &a->near, n * (uint64_t)b->meshes);
   reserve_array(w, &at, &w->sums, SUMS);
   reserve_array(w, &at, &w->partial, (uint64_t)(SUM_WALL + 3 * w->options.forces) * b->blocks);
@@ -90,6 +94,7 @@ template <typename real> static void set_sizes(general_work<real> *w, double sma
   const collision_options *o = &w->options;
   set_grain_count(b, o->n);
   b->worked = o->worked;
+  b->heated = o->heated;
   b->gates = o->gates;
   b->external = o->external != NULL;
   b->springs = o->springs;

@@ -27,6 +27,7 @@ template <typename real> static __global__ void finish_step(general_arrays<real>
     s.x += rest * dw.x, s.y += rest * dw.y, s.z += rest * dw.z;
     g.velocity[i] = g.v_pred[i] = v;
     g.spin[i] = g.w_pred[i] = s;
+    if (b.heated) g.temperature[i] = a.warmed[i];
   }
 }
 

@@ -169,6 +169,8 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
         continue;
       }
       add_contact(&sum, m.c, m.r, SPRINGS, m.arm, m.dissipated);
+      if (Law::named && b.heated && dt > 0)
+        sum.heat += (double)m.radius * (__ldg(g.temperature + j) - __ldg(g.temperature + i));
       sum.virial += (double)m.virial;
       if constexpr (FEATURES >= GENERAL_EXTRAS) sum.work += m.work;
       sum.begun += (what & PAIR_BEGAN) != 0;
@@ -190,6 +192,12 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
       if (sum.begun != 0) records.collisions[i] += sum.begun;
       if constexpr (FEATURES >= GENERAL_WORK)
         if (sum.work != 0) records.work[i] += sum.work;
+    }
+    if (Law::named && b.heated && dt > 0) {
+      const double part = b.conductance * (double)dt;
+      const double now_at = __ldg(g.temperature + i) + part * sum.heat / ((double)m * b.capacity);
+      records.wall_heat[i] += part * sum.wall_heat;
+      (next > 0 ? a.grains[now.order ^ 1].temperature : a.warmed)[i] = now_at;
     }
     if (next > 0) {
       square = advance_any<FEATURES>(b, a, now, a.grains[now.order ^ 1], i, one.position, rest, acceleration,

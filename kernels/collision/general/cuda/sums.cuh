@@ -20,6 +20,8 @@ enum {
   SUM_STRESS = SUM_FLUX + 6,
   SUM_TOUCHING = SUM_STRESS + 6,
   SUM_TOUCHING_WALLS,
+  SUM_HEAT,
+  SUM_WALL_HEAT,
   SUM_WALL,
   SUMS = SUM_WALL + 3 * COLLISION_WALLS_MAX
 };
@@ -71,6 +73,8 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
       part[SUM_VIRIAL] = records.virial[i];
       part[SUM_WORK] = b.worked ? records.work[i] : 0;
       part[SUM_COLLISIONS] = (double)records.collisions[i];
+      part[SUM_HEAT] = b.heated ? m * b.capacity * g.temperature[i] : 0;
+      part[SUM_WALL_HEAT] = b.heated ? records.wall_heat[i] : 0;
       part[SUM_TOUCHING] = at.touching;
       part[SUM_TOUCHING_WALLS] = at.touching_walls;
       if (at.overlap > 0) {

@@ -9,6 +9,7 @@ template <typename real> struct wall_grain {
   vec4<real> position, velocity; /* velocity: predicted, and mass */
   real velocity_before[3], w_pred[3];
   uint32_t material;
+  double temperature; /* with heat */
 };
 
 /* One contact; past: its history, if has_history. Adds the force on the wall to force_on_walls [forces][3]. */
@@ -51,7 +52,15 @@ grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, cons
   c.halfway = contact_dot(gone, c.normal);
   contact_result<real> r;
   if constexpr (Law::form == COLLISION_CUSTOM) evaluate_custom_law<Law>(&c, approach, LOOK);
-  evaluate_contact<SPRINGS, Law>(b, law, form, c, dt, edge, spring, &r);
+  const real radius = evaluate_contact<SPRINGS, Law>(b, law, form, c, dt, edge, spring, &r);
+  if constexpr (Law::named) {
+    const double held = b.wall_temperature[&wall - a.wall];
+    if (b.heated && dt > 0 && !isnan(held)) {
+      const double heat = (double)radius * (held - g.temperature);
+      sum->heat += heat;
+      sum->wall_heat += heat;
+    }
+  }
   if (has_history && dt > 0) past.store(spring);
   add_contact(sum, c, r, SPRINGS, distance, r.dissipated);
   if constexpr (FEATURES >= GENERAL_WORK)
@@ -123,7 +132,8 @@ static __device__ void gather_walls(const general_numbers &b, const general_arra
                                     contact_sum<real> *sum, contact_observables *at, double *force_on_walls) {
   const general_grains<real> &g = a.grains[now.order];
   const general_records<real> &records = a.records[now.home];
-  wall_grain<real> grain = {g.position[i], g.v_pred[i], {}, {}, records.material[i]};
+  wall_grain<real> grain = {g.position[i], g.v_pred[i], {}, {}, records.material[i], 0};
+  if (Law::named && b.heated) grain.temperature = g.temperature[i];
   const double x[3] = {(double)grain.position.x, (double)grain.position.y, (double)grain.position.z};
   copy_xyz(grain.velocity_before, g.velocity[i]);
   copy_xyz(grain.w_pred, g.w_pred[i]);

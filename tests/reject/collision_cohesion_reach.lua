@@ -1,4 +1,4 @@
--- expect: 65 contact.cohesion: expected a reach of at most the smallest radius, 1, got 2.15444
+-- expect: 65 contact.cohesion: expected a reach of at most the smallest radius, 1, got 2.1544
 return sim.collision {
   box       = { size = {10, 10, 10} },
   grains    = { { radius = 1, position = {5, 5, 5} } },

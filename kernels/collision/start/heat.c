@@ -20,8 +20,8 @@ sim_status collision_heat_start(collision_run *run) {
     sim_expr_program_run(program, 1, (const void *const[]){&x[0], &x[1], &x[2]}, (void *const[]){out + i},
                          scratch.memory);
     if (!isfinite(out[i]))
-      status = sim_fail(SIM_ERR_SCENARIO, "heat.temperature is %g at x = %.6g, y = %.6g, z = %.6g", out[i], x[0], x[1],
-                        x[2]);
+      status = sim_fail(SIM_ERR_SCENARIO, "heat.temperature is %s at x = %.6g, y = %.6g, z = %.6g",
+                        isnan(out[i]) ? "nan" : "infinite", x[0], x[1], x[2]);
   }
   laws_scratch_destroy(&scratch);
   sim_expr_program_free(&program);

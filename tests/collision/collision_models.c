@@ -73,7 +73,8 @@ static void test_rolls(void **state) {
       near_to(driver_get(&d, "position", 0, 0), v0 * v0 / (2 * slow), 0.01 * v0 * v0 / (2 * slow), "way of rolling");
       near_to(driver_get(&d, "velocity", 0, 0), 0, 1e-3 * v0, "rest after rolling");
       const double lost = driver_value(&d, "energy", "dissipated");
-      near_to((driver_value(&d, "energy", "total") + lost - start) / (0.7 * mass * v0 * v0), 0, 1e-3, "energy of rolling");
+      near_to((driver_value(&d, "energy", "total") + lost - start) / (0.7 * mass * v0 * v0), 0, 1e-3,
+              "energy of rolling");
       driver_destroy(&d);
     }
 }
@@ -151,8 +152,8 @@ static void test_twist(void **state) {
 /* ---- JKR ---- */
 
 /* The force that parts a sphere from a plane is 1.5 pi W r (Johnson, Kendall and Roberts 1971), W = 2 gamma the work of
- * adhesion. A force that grows this slowly parts them at it: it passes it by 0.5 % while they gather speed, at a tenth of
- * the rate by a sixth of that. */
+ * adhesion. A force that grows this slowly parts them at it: it passes it by 0.5 % while they gather speed, at a tenth
+ * of the rate by a sixth of that. */
 static void test_jkr_force(void **state) {
   (void)state;
   static const char *const places[] = {"x", "y", "z", "t", NULL};
@@ -245,7 +246,8 @@ static void test_bridge(void **state) {
   (void)state;
   const double tension = 70, angle = 0.3, volume = 1e-4, rupture = (1 + angle / 2) * cbrt(volume);
   double work = 0;
-  for (int k = 0; k < 2000; k++) work += bridge_force(tension, angle, volume, (k + 0.5) / 2000 * rupture) * rupture / 2000;
+  for (int k = 0; k < 2000; k++)
+    work += bridge_force(tension, angle, volume, (k + 0.5) / 2000 * rupture) * rupture / 2000;
   driver d = make(SIM_DOUBLE, COLLISION_LINEAR, 0.02, 1);
   collision_cohesion_values *c = &d.parameters.contact.values.cohesion;
   d.parameters.contact.values.restitution = NAN;
@@ -311,8 +313,8 @@ static void test_two_warm(void **state) {
   sim_expr_free(&along);
 }
 
-/* A chain between walls at 0 and 1: all contacts of grains conduct h, those with walls, of the whole radius, h root(2) at
- * the same overlap; the steady fall of each is in inverse proportion. What came in at one end has gone out at the
+/* A chain between walls at 0 and 1: all contacts of grains conduct h, those with walls, of the whole radius, h root(2)
+ * at the same overlap; the steady fall of each is in inverse proportion. What came in at one end has gone out at the
  * other, but for what stays, to the rounding of 4e4 steps. */
 static void test_chain(void **state) {
   (void)state;
@@ -401,10 +403,9 @@ static void test_long_reach(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rolls),     cmocka_unit_test(test_viscous),  cmocka_unit_test(test_slope),
-      cmocka_unit_test(test_twist),     cmocka_unit_test(test_jkr_force), cmocka_unit_test(test_jkr_loss),
-      cmocka_unit_test(test_well),      cmocka_unit_test(test_bridge),
-      cmocka_unit_test(test_two_warm),  cmocka_unit_test(test_chain),
-      cmocka_unit_test(test_servo),     cmocka_unit_test(test_long_reach)};
+      cmocka_unit_test(test_rolls), cmocka_unit_test(test_viscous),   cmocka_unit_test(test_slope),
+      cmocka_unit_test(test_twist), cmocka_unit_test(test_jkr_force), cmocka_unit_test(test_jkr_loss),
+      cmocka_unit_test(test_well),  cmocka_unit_test(test_bridge),    cmocka_unit_test(test_two_warm),
+      cmocka_unit_test(test_chain), cmocka_unit_test(test_servo),     cmocka_unit_test(test_long_reach)};
   return cmocka_run_group_tests_name("models", tests, NULL, NULL);
 }

@@ -9,8 +9,9 @@
 
 collision_values driver_values(void) {
   const collision_turning_values turning = {COLLISION_NO_TURNING, NAN, NAN, NAN};
-  return (collision_values){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, turning, turning,
-                            {COLLISION_NO_COHESION, NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
+  return (collision_values){
+      NAN, NAN, NAN, NAN, NAN,     NAN,     NAN,
+      NAN, NAN, NAN, NAN, turning, turning, {COLLISION_NO_COHESION, NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
 }
 
 driver driver_make(sim_precision precision, double dt, double t_end) {

@@ -193,7 +193,8 @@ static void test_shear(void **state) {
     }
 }
 
-/* Laws by name, with every number of values that a history may have, by kernels for walls and for all; some with heat. */
+/* Laws by name, with every number of values that a history may have, by kernels for walls and for all; some with heat.
+ */
 static void test_models(void **state) {
   (void)state;
   static const struct {
@@ -202,7 +203,8 @@ static void test_models(void **state) {
   } runs[] = {
       {COLLISION_HERTZ, COLLISION_MINDLIN_RESCALE, COLLISION_SDS, COLLISION_NO_TURNING, COLLISION_JKR, false},
       {COLLISION_HERTZ, COLLISION_CONSERVING, COLLISION_NO_TURNING, COLLISION_NO_TURNING, COLLISION_JKR, true},
-      {COLLISION_LINEAR, COLLISION_LINEAR_HISTORY, COLLISION_CONSTANT_TORQUE, COLLISION_VISCOUS, COLLISION_BRIDGE, false},
+      {COLLISION_LINEAR, COLLISION_LINEAR_HISTORY, COLLISION_CONSTANT_TORQUE, COLLISION_VISCOUS, COLLISION_BRIDGE,
+       false},
       {COLLISION_LINEAR, COLLISION_CONSERVING, COLLISION_SDS, COLLISION_SPRING_DASHPOT, COLLISION_SQUARE_WELL, true},
       {COLLISION_HERTZ, COLLISION_MINDLIN_FORCE, COLLISION_VISCOUS, COLLISION_MARSHALL, COLLISION_DMT, true},
       {COLLISION_HERTZ, COLLISION_MINDLIN_RESCALE_FORCE, COLLISION_NO_TURNING, COLLISION_NO_TURNING,

@@ -73,9 +73,8 @@ sim_status collision_fields_check(const collision_options *options, double radiu
   return status;
 }
 
-/* Lowers *least to the duration of the contact of a pair, if shorter. smaller: the smaller radius; deepest: overlap over
- * it. Forces that are
- * not finite are reported by collision_fields_check. */
+/* Lowers *least to the duration of the contact of a pair, if shorter. smaller: the smaller radius; deepest: overlap
+ * over it. Forces that are not finite are reported by collision_fields_check. */
 static void shorten(collision_fields *f, double deepest, double radius, double mass, double smaller,
                     collision_custom_contact *least) {
   enum { DEPTHS = 8 };

@@ -17,12 +17,12 @@ typedef enum collision_tangential {
   COLLISION_MINDLIN_RESCALE_FORCE
 } collision_tangential;
 typedef enum collision_turning { /* rolling and twisting */
-  COLLISION_NO_TURNING,
-  COLLISION_SPRING_DASHPOT,
-  COLLISION_SDS,
-  COLLISION_CONSTANT_TORQUE,
-  COLLISION_VISCOUS,
-  COLLISION_MARSHALL /* twisting alone */
+                                 COLLISION_NO_TURNING,
+                                 COLLISION_SPRING_DASHPOT,
+                                 COLLISION_SDS,
+                                 COLLISION_CONSTANT_TORQUE,
+                                 COLLISION_VISCOUS,
+                                 COLLISION_MARSHALL /* twisting alone */
 } collision_turning;
 typedef enum collision_cohesion {
   COLLISION_NO_COHESION,

@@ -1,5 +1,5 @@
-/* Laws of contacts by name in a scenario (rolling, twisting, cohesion, tangential): field tables, rules, and what solvers
- * get of them. */
+/* Laws of contacts by name in a scenario (rolling, twisting, cohesion, tangential): field tables, rules, and what
+ * solvers get of them. */
 #include "kernels/collision/scenario/fields.h"
 #include "kernels/collision/scenario/options.h"
 
@@ -10,9 +10,8 @@ static const char *const rolling_names[] = {"none", "spring_dashpot", "sds", "co
 static const char *const twisting_names[] = {"none",    "spring_dashpot", "sds", "constant_torque",
                                              "viscous", "marshall",       NULL};
 static const char *const cohesion_names[] = {"none", "dmt", "jkr", "square_well", "liquid_bridge", NULL};
-const char *const collision_tangential_names[] = {"conserving",    "linear_history",  "mindlin",
-                                                  "mindlin/force", "mindlin_rescale", "mindlin_rescale/force",
-                                                  NULL};
+const char *const collision_tangential_names[] = {
+    "conserving", "linear_history", "mindlin", "mindlin/force", "mindlin_rescale", "mindlin_rescale/force", NULL};
 
 #define MODEL(T, list, text)                                                                                           \
   { FIELD(T, model), .type = SIM_CHOICE, .initial = "none", .choices = list, .doc = text }
@@ -22,11 +21,12 @@ const char *const collision_tangential_names[] = {"conserving",    "linear_histo
         "own; constant_torque: against the turning, without a spring; viscous: in proportion to its rate" more),       \
       OPTIONAL(collision_turning_values, coefficient, SIM_RANGE, INFINITY,                                             \
                "largest torque over normal force and reduced radius R; viscous: torque over normal force, R^2 and "    \
-               "rate, in time over length", .dimension = {0}),                                                                           \
+               "rate, in time over length",                                                                            \
+               .dimension = {0}),                                                                                      \
       OPTIONAL(collision_turning_values, stiffness, POSITIVE, INFINITY, "sds: torque over relative angle and R^2",     \
                .dimension = {0, 1, -2}),                                                                               \
-  OPTIONAL(collision_turning_values, damping, SIM_RANGE, INFINITY,                                                     \
-           "sds: torque over relative angular velocity and R^2; none: 0", .dimension = {0, 1, -1})
+      OPTIONAL(collision_turning_values, damping, SIM_RANGE, INFINITY,                                                 \
+               "sds: torque over relative angular velocity and R^2; none: 0", .dimension = {0, 1, -1})
 
 static const sim_field rolling_fields[] = {TURNING(rolling_names, ""), {0}};
 static const sim_field twisting_fields[] = {
@@ -140,15 +140,13 @@ static void check_cohesion(const fault_place *at, const collision_values *v, int
     char key[48];
     const bool fits = keys[k].models >> c->model & 1;
     snprintf(key, sizeof key, "cohesion.%s", keys[k].key);
-    if (!isnan(keys[k].value) && !fits)
-      FAULT(at, key, "has no meaning with model = \"%s\"", cohesion_names[c->model]);
+    if (!isnan(keys[k].value) && !fits) FAULT(at, key, "has no meaning with model = \"%s\"", cohesion_names[c->model]);
     if (isnan(keys[k].value) && fits && keys[k].needed)
       FAULT(at, key, "missing: model = \"%s\" needs it", cohesion_names[c->model]);
   }
   if (c->model != COLLISION_NO_COHESION && !isnan(v->surface_energy))
     FAULT(at, "cohesion", "expected one of surface_energy and cohesion, got both");
-  if (c->model == COLLISION_JKR && law != COLLISION_HERTZ)
-    FAULT(at, "cohesion.model", "\"jkr\" needs law = \"hertz\"");
+  if (c->model == COLLISION_JKR && law != COLLISION_HERTZ) FAULT(at, "cohesion.model", "\"jkr\" needs law = \"hertz\"");
   if (c->model == COLLISION_JKR && limited)
     FAULT(at, "cohesion.model", "\"jkr\" pulls, which limit_damping = true excludes");
   if (c->edge > c->range) FAULT(at, "cohesion.edge", "expected at most range, %.9g, got %.9g", c->range, c->edge);
@@ -235,7 +233,8 @@ void collision_models_choose(const collision_contact *contact, collision_options
       if (m->rolling == COLLISION_NO_TURNING && o->law[a][b].rolling > 0) m->rolling = COLLISION_SPRING_DASHPOT;
       if (m->twisting == COLLISION_NO_TURNING && o->law[a][b].twisting > 0) m->twisting = COLLISION_SPRING_DASHPOT;
     }
-  const bool bond = m->cohesion == COLLISION_JKR || m->cohesion == COLLISION_BRIDGE || m->tangential >= COLLISION_MINDLIN;
+  const bool bond =
+      m->cohesion == COLLISION_JKR || m->cohesion == COLLISION_BRIDGE || m->tangential >= COLLISION_MINDLIN;
   o->springs = !stores(m->rolling) && !stores(m->twisting) ? 4 : bond ? 8 : 7;
 }
 
@@ -254,9 +253,8 @@ void collision_reach_set(collision_options *o) {
 
 sim_status collision_reach_check(const collision_options *o, double smallest) {
   if (!(o->reach > smallest)) return SIM_OK;
-  return sim_fail(SIM_ERR_SCENARIO,
-                  "contact.cohesion: expected a reach of at most the smallest radius, %.9g, got %.9g", smallest,
-                  o->reach);
+  return sim_fail(SIM_ERR_SCENARIO, "contact.cohesion: expected a reach of at most the smallest radius, %.9g, got %.9g",
+                  smallest, o->reach);
 }
 
 double collision_named_time(const collision_options *o, const collision_law *law, double m, double *most) {

@@ -13,8 +13,8 @@ typedef struct collision_law {
   double k0, km, g0, gh, gm, tangential;
   double E, G, beta; /* reduced Young's modulus and shear modulus; damping ratio */
   double friction, rolling, twisting;
-  double pull;    /* attraction in contact, over R */
-  double limited; /* 1: the dashpot never pulls; 0: it may */
+  double pull;                       /* attraction in contact, over R */
+  double limited;                    /* 1: the dashpot never pulls; 0: it may */
   double roll[2], twist[2], bond[3]; /* see contact_law */
 } collision_law;
 
@@ -30,21 +30,21 @@ typedef struct collision_options {
   collision_law law[COLLISION_MATERIALS_MAX][COLLISION_MATERIALS_MAX];
   int walls;
   geometry_wall wall[COLLISION_WALLS_MAX]; /* sides of the box first */
-  int springs;  /* values of history a contact: 0, 3 (tangential) or 7 (with rolling and twist); named: 4, 7 or 8 */
-  bool named;   /* some law of general/models.inc is asked for */
+  int springs; /* values of history a contact: 0, 3 (tangential) or 7 (with rolling and twist); named: 4, 7 or 8 */
+  bool named;  /* some law of general/models.inc is asked for */
   collision_models models;
-  bool heated;            /* grains have temperatures */
-  double conductance;     /* heat over time, radius of contact and difference of temperatures */
-  double capacity;        /* heat over mass and temperature */
+  bool heated;                                  /* grains have temperatures */
+  double conductance;                           /* heat over time, radius of contact and difference of temperatures */
+  double capacity;                              /* heat over mass and temperature */
   double wall_temperature[COLLISION_WALLS_MAX]; /* NaN: an insulator */
-  int servos;             /* walls that hold a force */
+  int servos;                                   /* walls that hold a force */
   double servo_force[COLLISION_WALLS_MAX], servo_speed[COLLISION_WALLS_MAX]; /* NaN: not such a wall */
-  double overlap_limit;   /* over the smaller radius: at the start; later a warning */
-  double reach; /* largest gap at which a contact may last; of radii up to radius_most */
-  bool damped;  /* some pair has a dashpot */
-  bool turning; /* some grain rotates at the start */
-  bool varies;  /* grains come and go */
-  double skin;  /* of the neighbour lists; NaN: automatic */
+  double overlap_limit; /* over the smaller radius: at the start; later a warning */
+  double reach;         /* largest gap at which a contact may last; of radii up to radius_most */
+  bool damped;          /* some pair has a dashpot */
+  bool turning;         /* some grain rotates at the start */
+  bool varies;          /* grains come and go */
+  double skin;          /* of the neighbour lists; NaN: automatic */
   sim_isa isa;
   double dt;                /* of all steps but shortened ones at the end of a run */
   double before;            /* length of the step before the first */

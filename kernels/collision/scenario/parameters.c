@@ -95,15 +95,15 @@ static const sim_field integrate_fields[] = {
 static const sim_schema integrate_schema = {
     SIM_SCHEMA(collision_integrate, "integrate", "time stepping", integrate_fields)};
 
-static const sim_signature temperature_signature = {.inputs = (const char *const[]){"x", "y", "z", NULL},
-                                                    .outputs = {1},
-                                                    .returns = "temperature"};
+static const sim_signature temperature_signature = {
+    .inputs = (const char *const[]){"x", "y", "z", NULL}, .outputs = {1}, .returns = "temperature"};
 static const sim_field heat_fields[] = {
     OPTIONAL(collision_heat, conductivity, POSITIVE, INFINITY,
              "of the grains: two that touch in a disc of radius a conduct 2 conductivity a times the difference of "
              "their temperatures",
              .dimension = {1, 1, -3}),
-    OPTIONAL(collision_heat, capacity, POSITIVE, INFINITY, "heat of a mass over its temperature", .dimension = {2, 0, -2}),
+    OPTIONAL(collision_heat, capacity, POSITIVE, INFINITY, "heat of a mass over its temperature",
+             .dimension = {2, 0, -2}),
     {FIELD(collision_heat, temperature), .type = SIM_FUNCTION, .signature = &temperature_signature,
      .doc = "temperature of a grain at the start by its place; none: 0"},
     {0}};

@@ -65,7 +65,7 @@ extern const sim_schema collision_grain_schema, collision_random_spheres_schema,
   char *material;                                                                                                      \
   double point[3], axis[3]; /* of the turning, and of the shape where it has them */                                   \
   double velocity[3], spin;                                                                                            \
-  double temperature;          /* NaN: an insulator */                                                                   \
+  double temperature;        /* NaN: an insulator */                                                                   \
   sim_expr *motion, *turning /* t -> velocity; t -> spin; NULL: the numbers */
 
 typedef struct collision_moving {

@@ -54,7 +54,8 @@ static const sim_field servo_fields[] = {
     OPTIONAL(collision_servo, force, POSITIVE, INFINITY, "force with which grains are to press on the plane",
              .dimension = {1, 1, -2}),
     OPTIONAL(collision_servo, pressure, POSITIVE, INFINITY,
-             "force over the box's cross-section, instead: of a plane along two axes of the box", .dimension = PRESSURE),
+             "force over the box's cross-section, instead: of a plane along two axes of the box",
+             .dimension = PRESSURE),
     OPTIONAL(collision_servo, speed, POSITIVE, INFINITY,
              "largest speed; the plane moves at speed (1 - F/force) towards the grains, F the force of 20 steps before "
              "at most",

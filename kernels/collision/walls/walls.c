@@ -131,7 +131,8 @@ sim_status collision_walls_check_images(const collision_options *o) {
     const bool paired =
         (b > 0 && o->wall[b - 1].number == w->number) ||
         (b + 1 < o->walls && o->wall[b + 1].number == w->number); /* faces of a block around the grains */
-    if (w->side < 0 && geometry_wall_check_images(w, paired, &box, o->radius_most + o->reach) != SIM_OK) return name_wall(o, b);
+    if (w->side < 0 && geometry_wall_check_images(w, paired, &box, o->radius_most + o->reach) != SIM_OK)
+      return name_wall(o, b);
   }
   return SIM_OK;
 }

@@ -99,8 +99,8 @@ static sim_status create(const collision_options *options, const collision_state
   w->old_first = malloc((n + 1) * sizeof *w->old_first);
   w->near = calloc(n * (size_t)options->meshes + 1, sizeof *w->near);
   w->flow = calloc(options->heated ? n : 1, sizeof *w->flow);
-  if (status == SIM_OK && (!w->slot || !w->flow || !w->square || !w->old_first || !w->near || !create_grains(options, &w->now) ||
-                           !create_grains(options, &w->spare)))
+  if (status == SIM_OK && (!w->slot || !w->flow || !w->square || !w->old_first || !w->near ||
+                           !create_grains(options, &w->now) || !create_grains(options, &w->spare)))
     status = sim_no_memory("%zu grains", n);
   shift_images(w, state->time);
   if (status == SIM_OK) status = collision_domain_create(options->comm, options->n, &w->domain);

@@ -181,9 +181,9 @@ static __device__ __forceinline__ real end_energy(const general_numbers &b, cons
 
 /* The force of a contact by the laws of the run. Returns its radius, where some of them has a name. */
 template <int SPRINGS, typename Law, typename real>
-static __device__ __forceinline__ real
-evaluate_contact(const general_numbers &b, const contact_law<real> &law, int form, const contact_state<real> &c,
-                 real dt, real edge, real *spring, contact_result<real> *r) {
+static __device__ __forceinline__ real evaluate_contact(const general_numbers &b, const contact_law<real> &law,
+                                                        int form, const contact_state<real> &c, real dt, real edge,
+                                                        real *spring, contact_result<real> *r) {
   real a = 0;
   if constexpr (Law::named)
     contact_force_named(&law, &b.models, form, SPRINGS, &c, dt, edge, spring, r, &a);

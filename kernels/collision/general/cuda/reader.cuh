@@ -101,6 +101,6 @@ template <int SPRINGS, typename real> struct reader_choice<false, SPRINGS, real>
   typedef direct_reader<SPRINGS, real> type;
 };
 template <int SPRINGS, typename real>
-using contact_reader = typename reader_choice<sizeof(real) == 4 && SPRINGS < 8, SPRINGS, real>::type;
+using contact_reader = typename reader_choice < sizeof(real) == 4 && SPRINGS<8, SPRINGS, real>::type;
 
 #endif

@@ -47,8 +47,8 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
       contact_sum<real> sum = {};
       contact_observables at = {};
       observe_pairs<SPRINGS, Law, FEATURES>(b, a, now, shift, i, &at);
-      gather_walls<SPRINGS, Law, FEATURES, true, real>(b, a, poses, now, i, 0, 0, Law::named ? (real)b.reach : 0, &sum, &at,
-                                                       wall);
+      gather_walls<SPRINGS, Law, FEATURES, true, real>(b, a, poses, now, i, 0, 0, Law::named ? (real)b.reach : 0, &sum,
+                                                       &at, wall);
       const vec4<real> position = g.position[i], velocity = g.velocity[i], spin = g.spin[i];
       const double m = (double)velocity.w, r = (double)position.w, inertia = 0.4 * m * r * r;
       const double x[3] = {(double)position.x, (double)position.y, (double)position.z};

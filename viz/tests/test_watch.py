@@ -114,6 +114,36 @@ def test_goes_on_breaks_and_goes(clusters, served, tmp_path):
     assert ask("picture?run=0&step=16")[0] == ask("log?run=0")[0] == 404
 
 
+def test_planes(block, clusters, served):
+    """A volume has planes across each axis, wherever the slider stands; other runs have none."""
+    _, ask = served(block, clusters)
+    run = only(ask)
+    assert {axis: [round(at, 12) for at in ends] for axis, ends in run["axes"].items()} == {"x": [0.05, 1.15], "y": [0.05, 0.95], "z": [0.15, 1.95]}
+    assert only(ask, 1)["axes"] == {}
+    found = [ask(f"picture?run=0&step=5&of=a{more}") for more in ("", "&axis=z&share=0", "&axis=z&share=1000", "&axis=x&share=500")]
+    assert all(code == 200 and data[1:4] == b"PNG" for code, data in found) and len({data for _, data in found}) == 4
+    for wrong in ("run=0&step=5&axis=w", "run=0&step=5&axis=x&share=1001", "run=0&step=5&axis=x&share=-1", "run=1&step=0&axis=x"):
+        assert ask(f"picture?{wrong}")[0] == 404
+
+
+def test_ends_with_the_run(clusters, tmp_path):
+    """The page of `sim run --watch` waits for the first files, and ends when its standard input does."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    program = subprocess.Popen([sys.executable, "-m", "simview", "watch", "--until-eof", "--", tmp_path / "s.out"], env=environment,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
+    time.sleep(1)
+    assert program.poll() is None
+    shutil.copytree(clusters, tmp_path / "s.out")
+    line = program.stdout.readline()
+    assert line.startswith("simview: http://127.0.0.1:")
+    program.stdin.close()
+    assert program.wait(240) == 0  # its process has the lowest priority
+    program.stdout.close()
+    nobody = subprocess.run([sys.executable, "-m", "simview", "watch", "--until-eof", tmp_path / "none.out"], env=environment, input="",
+                            capture_output=True, text=True, timeout=240)  # fmt: skip
+    assert (nobody.returncode, nobody.stdout, nobody.stderr) == (0, "", "")  # the run was over before anything was written
+
+
 def test_sweep_side_by_side(sweep, served):
     _, ask = served(sweep)
     code, body = ask("runs")

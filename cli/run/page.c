@@ -40,8 +40,8 @@ static int spawn_page(const char *folder, int input) {
   if (error == 0) error = posix_spawnattr_setsigmask(&attributes, &none);
   if (error == 0) error = posix_spawnattr_setsigdefault(&attributes, &defaults);
   if (error == 0)
-    error = posix_spawnattr_setflags(&attributes,
-                                     POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    error =
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   if (error == 0) error = posix_spawnp(&page, words[0], &actions, &attributes, words, environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
@@ -63,7 +63,8 @@ void cli_page_begin(const char *folder) {
   page = 0;
   close(ends[1]);
   if (error == ENOENT)
-    sim_log(SIM_LOG_WARN, "--watch: no page: there is no program simview in PATH (docs/viewing.md says how to install it)");
+    sim_log(SIM_LOG_WARN,
+            "--watch: no page: there is no program simview in PATH (docs/viewing.md says how to install it)");
   else
     sim_log(SIM_LOG_WARN, "--watch: no page: simview: %s", strerror(error));
 }

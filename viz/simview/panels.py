@@ -232,8 +232,10 @@ def profile(run: Run, axes: Any, table: str) -> None:
         k = "xyz".index(axis)
         at = float(box["origin"][k]) + float(box["size"][k]) * at / len(names)
         label = run.units.label(axis, run.units.text((1,)))
-    held = np.ma.masked_invalid(rows)  # a slice without grains has no velocity
-    mean, stray = held.mean(axis=0).filled(np.nan), held.std(axis=0).filled(np.nan)
+    held = np.isfinite(rows)  # a slice without grains has no velocity
+    count = np.where(held.any(axis=0), held.sum(axis=0), np.nan)
+    mean = np.where(held, rows, 0.0).sum(axis=0) / count
+    stray = np.sqrt((np.where(held, rows - mean, 0.0) ** 2).sum(axis=0) / count)
     axes.fill_between(at, mean - stray, mean + stray, color=COLOURS[4], alpha=0.4, lw=0)
     axes.plot(at, mean, color=COLOURS[0], marker="o", ms=2.5)
     what = table.removeprefix("profile_").replace("_", " ")

@@ -286,6 +286,16 @@ def serve(watch: Watch, port: int = 0) -> tuple[ThreadingHTTPServer, str]:
     return server, f"http://127.0.0.1:{server.server_port}/{token}/"
 
 
+def _wait_for(stream: IO[Any], ended: threading.Event) -> None:
+    stream.read()
+    ended.set()
+
+
+def _shut(ended: threading.Event, server: ThreadingHTTPServer) -> None:
+    ended.wait()
+    server.shutdown()
+
+
 def watch(paths: Sequence[str], port: int = 0, say: Callable[[str], None] = print, until: IO[Any] | None = None) -> None:
     """Shows runs and sweeps on a page until Ctrl-C. The process has the lowest priority.
 
@@ -296,7 +306,7 @@ def watch(paths: Sequence[str], port: int = 0, say: Callable[[str], None] = prin
         os.nice(_NICE)
     ended = threading.Event()
     if until is not None:
-        threading.Thread(target=lambda: (until.read(), ended.set()), daemon=True).start()
+        threading.Thread(target=_wait_for, args=(until, ended), daemon=True).start()
     while True:
         try:
             server, link = serve(Watch(paths), port)
@@ -310,7 +320,7 @@ def watch(paths: Sequence[str], port: int = 0, say: Callable[[str], None] = prin
         server.server_close()
         return
     if until is not None:
-        threading.Thread(target=lambda: (ended.wait(), server.shutdown()), daemon=True).start()
+        threading.Thread(target=_shut, args=(ended, server), daemon=True).start()
         say(f"simview: {link}\n(as long as the run goes on; from another machine first: ssh -N -L "
             f"{server.server_port}:127.0.0.1:{server.server_port} {socket.gethostname()})")  # fmt: skip
         with server:

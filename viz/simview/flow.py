@@ -77,6 +77,9 @@ class Flow(_Plane):
 
     def __init__(self, samples: Sequence[Snapshot], look: Look, vector: str, across: int = 0) -> None:
         super().__init__(samples, look, vector, "speed" if vector == "velocity" else f"|{vector}|", across)
+
+    def span(self, snapshots: Sequence[Snapshot]) -> None:
+        super().span(snapshots)
         self.low = 0.0
 
     def values(self, snapshot: Snapshot) -> tuple[Array, str]:

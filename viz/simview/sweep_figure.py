@@ -178,7 +178,7 @@ def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str]
             axes.set_ylabel(f"{down} = {_text(row[down])}", labelpad=2)
     image = getattr(drawn, "image", None) or getattr(drawn, "colours", None) or getattr(drawn, "artist", None)
     if isinstance(base, Map) and image is not None:
-        label = first.units.label(base.name, first.field(base.name).unit)
+        label = first.units.label(base.name, base.unit(base.geometry(first)))
         figure.colorbar(image, ax=figure.axes, shrink=0.6, pad=0.01, aspect=30).set_label(label)
     when = f", {times.pop()}" if len(times) == 1 else ""
     figure.suptitle(wrap(_heading(sweep, varying) + when, 0.95 * figure.get_figwidth(), 9), fontsize=9)

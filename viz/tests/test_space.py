@@ -107,6 +107,8 @@ def test_flow(tmp_path):
     run = plane(tmp_path, {"x": -y, "y": x}, {"bodies": [{"$type": "cylinder", "point": [1, 1, 0], "radius": 0.25}]})
     flow, turning = pictures(run[:], Look())
     assert isinstance(flow, Flow) and isinstance(turning, Vorticity)
+    flow.span(run[:])  # as a film does
+    assert flow.low == 0 and flow.high == pytest.approx(np.hypot(x, y).max())
     assert np.allclose(flow.values(run[0])[0], np.hypot(x, y)) and np.allclose(turning.values(run[0])[0], 2, atol=1e-12)
     axes = Figure().add_subplot()
     flow.draw(axes)

@@ -151,14 +151,15 @@ def test_sweep_side_by_side(sweep, served):
 
 
 @pytest.mark.long
-def test_browser(clusters, sweep, tmp_path):
-    """A real browser: the slider shows another snapshot and its time, and tables are there; the command ends by Ctrl-C."""
+def test_browser(clusters, sweep, block, tmp_path):
+    """A real browser: the slider shows another snapshot and its time, a volume has planes, and tables are there; the command
+    ends by Ctrl-C."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="no selenium")
     browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not browser or not driver:
         pytest.skip("no chromium with chromedriver")
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    command = [sys.executable, "-m", "simview", "watch", clusters, *sorted(sweep.glob("run_*"))[:1]]
+    command = [sys.executable, "-m", "simview", "watch", clusters, *sorted(sweep.glob("run_*"))[:1], block]
     program = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     options = webdriver.ChromeOptions()
     options.binary_location = browser
@@ -168,7 +169,7 @@ def test_browser(clusters, sweep, tmp_path):
     try:
         page.get(program.stdout.readline().strip())
 
-        def until(what, seconds=60):
+        def until(what, seconds=300):
             end = time.monotonic() + seconds
             while not (found := page.execute_script(f"return {what}")):
                 assert time.monotonic() < end, what
@@ -178,7 +179,7 @@ def test_browser(clusters, sweep, tmp_path):
         first = "document.querySelectorAll('.run')[0]"
         picture = f"{first}.querySelector('.picture')"
         until(f"{first} && {picture}.naturalWidth > 100")
-        assert page.execute_script("return document.querySelectorAll('.run').length") == 2
+        assert page.execute_script("return document.querySelectorAll('.run').length") == 3
         assert "two clusters" in until(f"{first}.querySelector('.title').textContent")
         assert page.execute_script(f"return {first}.querySelector('.state').textContent") == "done"
         assert page.execute_script(f"return {first}.querySelector('.time').textContent") == "t = 0.25 Myr"
@@ -189,12 +190,27 @@ def test_browser(clusters, sweep, tmp_path):
         webdriver.ActionChains(page).move_to_element_with_offset(slider, 2 - slider.size["width"] // 2, 0).click().perform()
         until(f"{first}.querySelector('.time').textContent === 't = 0 Myr' && {picture}.src !== {json.dumps(before)}")
         assert not page.execute_script(f"return {first}.querySelector('.newest').checked")
+        volume = "document.querySelectorAll('.run')[2]"
+        planes = [page.execute_script(f"return document.querySelectorAll('.run')[{k}].querySelector('.planes').hidden") for k in range(3)]
+        assert planes == [True, True, False]
+        image = f"{volume}.querySelector('.picture')"
+        until(f"{image}.naturalWidth > 100", 300)
+        seen = [page.execute_script(f"return {image}.src")]
+        menu = page.find_elements("css selector", ".axis")[2]
+        menu.find_element("css selector", "option[value=z]").click()
+        until(f"{volume}.querySelector('.place').textContent === 'z = 1.05' && {image}.src !== {json.dumps(seen[-1])}", 300)
+        seen.append(page.execute_script(f"return {image}.src"))
+        share = page.find_elements("css selector", ".share")[2]
+        webdriver.ActionChains(page).move_to_element_with_offset(share, share.size["width"] // 2 - 2, 0).click().perform()
+        until(f"{volume}.querySelector('.place').textContent === 'z = 1.95' && {image}.src !== {json.dumps(seen[-1])}", 300)
+        page.execute_script(f"{volume}.scrollIntoView()")
+        page.save_screenshot(os.environ.get("SCREENSHOT", str(tmp_path / "page")) + "_plane.png")
         page.find_elements("css selector", "summary")[0].click()
         until(f"{first}.querySelector('.log').textContent.includes('bodies')")
         page.save_screenshot(os.environ.get("SCREENSHOT", str(tmp_path / "page")) + "_first.png")
         assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
         program.send_signal(2)
-        assert program.wait(20) == 130
+        assert program.wait(240) == 130
         until("!document.getElementById('lost').hidden")
     finally:
         page.quit()

@@ -159,6 +159,12 @@ const cli_option_row cli_options_known[CLI_OPTIONS] = {
          VALUE_NONE,
          {{ON_RUN | ON_RESUME, "",
            "print a table of the time spent in each part, and write trace.json for Perfetto;\nslower on a GPU"}}},
+    [OPTION_WATCH] = {"--watch",
+                      NULL,
+                      VALUE_NONE,
+                      {{ON_RUN | ON_RESUME, "",
+                        "show the run in a browser while it goes on, by `simview watch`, which must be\ninstalled: the "
+                        "link is printed"}}},
     [OPTION_JOBS] = {"--jobs",
                      NULL,
                      VALUE_NEEDED,

@@ -19,6 +19,13 @@ static const nbody_solver *direct_for(const nbody_options *options, sim_backend_
   return direct[kind][options->box > 0];
 }
 
+static const nbody_solver *const within_cutoff[SIM_BACKEND_KINDS] = {
+    [SIM_BACKEND_CPU] = &nbody_short_cpu,
+#ifdef SIM_HAS_CUDA
+    [SIM_BACKEND_CUDA] = &nbody_short_cuda,
+#endif
+};
+
 static const nbody_solver *const fmm[SIM_BACKEND_KINDS] = {
     [SIM_BACKEND_CPU] = &nbody_fmm_cpu,
 #ifdef SIM_HAS_CUDA
@@ -73,6 +80,12 @@ static sim_status choose(const nbody_options *options, sim_backend_kind kind, nb
                     "integrate.steps = \"individual\" has no GPU code%s: take device cpu, or integrate.steps = "
                     "\"shared\"",
                     options->box > 0 ? " for periodic boxes" : "");
+  if (options->cutoff > 0) {
+    out->solver = within_cutoff[kind];
+    out->method = NBODY_DIRECT;
+    snprintf(out->name, sizeof out->name, "%s", out->solver->name);
+    return out->solver->supports(options);
+  }
   if (options->begun) snprintf(out->why, sizeof out->why, "; as the run has begun");
   if (options->method == NBODY_FMM) {
     if (fmm[kind] == NULL)
@@ -98,7 +111,6 @@ static sim_status choose(const nbody_options *options, sim_backend_kind kind, nb
 sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   SIM_TRY(choose(options, kind, out));
   if (options->comm->size == 1 || out->solver->ranks) return SIM_OK;
-  return sim_fail(SIM_ERR_SCENARIO,
-                  "--ranks %d: %s run on one rank only: leave out --ranks, or take gravity.solver = \"direct\"",
-                  options->comm->size, out->solver->name);
+  return sim_fail(SIM_ERR_SCENARIO, "--ranks %d: %s run on one rank only: leave out --ranks%s", options->comm->size,
+                  out->solver->name, options->cutoff > 0 ? "" : ", or take gravity.solver = \"direct\"");
 }

@@ -29,6 +29,9 @@ sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) {
     SIM_TRY(sim_buffer_create(backend, SIM_F64, 1, &numbers, &run->kept));
   }
   if (run->merge) SIM_TRY(sim_buffer_create(backend, SIM_F64, 1, &run->n, &run->radius));
+  if (!run->cut) return SIM_OK;
+  SIM_TRY(sim_buffer_create(backend, SIM_F64, 2, shape, &run->searched));
+  SIM_TRY(sim_buffer_create(backend, SIM_F64, 2, shape, &run->travelled));
   return SIM_OK;
 }
 

@@ -52,8 +52,25 @@ static batch begin(const nbody_short_bodies *bodies, void *scratch) {
 
 /* ---- distances ---- */
 
+/* The columns of a batch that distances are written to. By value: a compiler then keeps them in registers. */
+typedef struct columns {
+  const place *position;
+  real *d[3], *r2;
+  int32_t *j;
+  double box, cutoff2;
+} columns;
+
+static inline columns columns_of(const batch *b) {
+  return (columns){.position = b->bodies->position,
+                   .d = {b->d[0], b->d[1], b->d[2]},
+                   .r2 = b->r2,
+                   .j = b->j,
+                   .box = b->bodies->box,
+                   .cutoff2 = b->bodies->cutoff2};
+}
+
 /* Factor from coordinates to lengths. */
-static inline real unit_of(const nbody_short_bodies *b) { return NBODY_SINGLE ? (real)(b->box * 0x1p-32) : 1; }
+static inline real unit_of(const columns *b) { return NBODY_SINGLE ? (real)(b->box * 0x1p-32) : 1; }
 
 #if NBODY_ISA == 2 && !NBODY_SINGLE
 /* Coordinates of 8 bodies. */
@@ -77,37 +94,36 @@ static inline __m512d nearest8(__m512d d, double box) {
   return _mm512_sub_pd(d, _mm512_mul_pd(_mm512_set1_pd(box), whole));
 }
 
-/* Appends those of a group of 8 that `mask` selects and that are within the cutoff. */
-static inline void add8(batch *b, const int32_t *j, const __m512d at[3], bool image, __mmask8 mask) {
-  const nbody_short_bodies *bodies = b->bodies;
+/* Writes those of a group of 8 that `mask` selects and that are within the cutoff, from entry `to` on; returns the next
+ * free entry. */
+static inline int add8(const columns b, int to, const int32_t *j, const __m512d at[3], bool image, __mmask8 mask) {
   __m512d d[3];
-  load8(bodies->position, j, d);
+  load8(b.position, j, d);
   for (int c = 0; c < 3; c++) {
     d[c] = _mm512_sub_pd(d[c], at[c]);
-    if (image) d[c] = nearest8(d[c], bodies->box);
+    if (image) d[c] = nearest8(d[c], b.box);
   }
   const __m512d r2 = _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(d[0], d[0]), _mm512_mul_pd(d[1], d[1])),
                                    _mm512_mul_pd(d[2], d[2]));
-  const __mmask8 hit = _mm512_mask_cmp_pd_mask(mask, r2, _mm512_set1_pd(bodies->cutoff2), _CMP_LT_OQ);
-  const int to = b->pairs;
-  for (int c = 0; c < 3; c++) _mm512_storeu_pd(b->d[c] + to, _mm512_maskz_compress_pd(hit, d[c]));
-  _mm512_storeu_pd(b->r2 + to, _mm512_maskz_compress_pd(hit, r2));
-  _mm256_storeu_si256((__m256i *)(void *)(b->j + to),
+  const __mmask8 hit = _mm512_mask_cmp_pd_mask(mask, r2, _mm512_set1_pd(b.cutoff2), _CMP_LT_OQ);
+  for (int c = 0; c < 3; c++) _mm512_storeu_pd(b.d[c] + to, _mm512_maskz_compress_pd(hit, d[c]));
+  _mm512_storeu_pd(b.r2 + to, _mm512_maskz_compress_pd(hit, r2));
+  _mm256_storeu_si256((__m256i *)(void *)(b.j + to),
                       _mm256_maskz_compress_epi32(hit, _mm256_loadu_si256((const __m256i *)(const void *)j)));
-  b->pairs += __builtin_popcount(hit);
+  return to + __builtin_popcount(hit);
 }
 
-static inline void add_group(batch *b, int64_t i, const int32_t *j, int count, bool image) {
-  const double *x = (const double *)b->bodies->position + 4 * i;
+static inline int add_group(const columns b, int to, int64_t i, const int32_t *j, int count, bool image) {
+  const double *x = b.position + 4 * i;
   const __m512d at[3] = {_mm512_set1_pd(x[0]), _mm512_set1_pd(x[1]), _mm512_set1_pd(x[2])};
-  add8(b, j, at, image, (__mmask8)(count >= 8 ? 0xff : (1 << count) - 1));
-  if (count > 8) add8(b, j + 8, at, image, (__mmask8)(count >= 16 ? 0xff : (1 << (count - 8)) - 1));
+  to = add8(b, to, j, at, image, (__mmask8)(count >= 8 ? 0xff : (1 << count) - 1));
+  if (count > 8) to = add8(b, to, j + 8, at, image, (__mmask8)(count >= 16 ? 0xff : (1 << (count - 8)) - 1));
+  return to;
 }
 #elif NBODY_ISA == 2
-static inline void add_group(batch *b, int64_t i, const int32_t *j, int count, bool image) {
+static inline int add_group(const columns b, int at, int64_t i, const int32_t *j, int count, bool image) {
   (void)image; /* int32_t coordinates wrap by themselves */
-  const nbody_short_bodies *bodies = b->bodies;
-  const int32_t *x = bodies->position;
+  const int32_t *x = b.position;
   __m512i row[4];
   for (int q = 0; q < 4; q++) {
     row[q] = _mm512_castsi128_si512(_mm_load_si128((const __m128i *)(const void *)(x + 4 * (int64_t)j[q])));
@@ -118,25 +134,23 @@ static inline void add_group(batch *b, int64_t i, const int32_t *j, int count, b
   const __m512i a = _mm512_unpacklo_epi32(row[0], row[1]), c = _mm512_unpacklo_epi32(row[2], row[3]);
   const __m512i e = _mm512_unpackhi_epi32(row[0], row[1]), f = _mm512_unpackhi_epi32(row[2], row[3]);
   const __m512i to[3] = {_mm512_unpacklo_epi64(a, c), _mm512_unpackhi_epi64(a, c), _mm512_unpacklo_epi64(e, f)};
-  const __m512 unit = _mm512_set1_ps(unit_of(bodies));
+  const __m512 unit = _mm512_set1_ps(unit_of(&b));
   __m512 d[3];
   for (int k = 0; k < 3; k++)
     d[k] = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_sub_epi32(to[k], _mm512_set1_epi32(x[4 * i + k]))), unit);
   const __m512 r2 = _mm512_add_ps(_mm512_add_ps(_mm512_mul_ps(d[0], d[0]), _mm512_mul_ps(d[1], d[1])),
                                   _mm512_mul_ps(d[2], d[2]));
   const __mmask16 mask = (__mmask16)(count >= 16 ? 0xffff : (1 << count) - 1);
-  const __mmask16 hit = _mm512_mask_cmp_ps_mask(mask, r2, _mm512_set1_ps((float)bodies->cutoff2), _CMP_LT_OQ);
-  const int at = b->pairs;
-  for (int k = 0; k < 3; k++) _mm512_storeu_ps(b->d[k] + at, _mm512_maskz_compress_ps(hit, d[k]));
-  _mm512_storeu_ps(b->r2 + at, _mm512_maskz_compress_ps(hit, r2));
-  _mm512_storeu_si512(b->j + at, _mm512_maskz_compress_epi32(hit, _mm512_loadu_si512(j)));
-  b->pairs += __builtin_popcount(hit);
+  const __mmask16 hit = _mm512_mask_cmp_ps_mask(mask, r2, _mm512_set1_ps((float)b.cutoff2), _CMP_LT_OQ);
+  for (int k = 0; k < 3; k++) _mm512_storeu_ps(b.d[k] + at, _mm512_maskz_compress_ps(hit, d[k]));
+  _mm512_storeu_ps(b.r2 + at, _mm512_maskz_compress_ps(hit, r2));
+  _mm512_storeu_si512(b.j + at, _mm512_maskz_compress_epi32(hit, _mm512_loadu_si512(j)));
+  return at + __builtin_popcount(hit);
 }
 #else
-static inline void add_group(batch *b, int64_t i, const int32_t *j, int count, bool image) {
-  const nbody_short_bodies *bodies = b->bodies;
-  const place *x = bodies->position, *at = x + 4 * i;
-  const real unit = unit_of(bodies), cutoff2 = (real)bodies->cutoff2;
+static inline int add_group(const columns b, int next, int64_t i, const int32_t *j, int count, bool image) {
+  const place *x = b.position, *at = x + 4 * i;
+  const real unit = unit_of(&b), cutoff2 = (real)b.cutoff2;
   for (int k = 0; k < count; k++) {
     const place *to = x + 4 * (int64_t)j[k];
     real d[3];
@@ -147,15 +161,16 @@ static inline void add_group(batch *b, int64_t i, const int32_t *j, int count, b
 #else
       (void)unit;
       d[c] = to[c] - at[c];
-      if (image) d[c] -= bodies->box * rint(d[c] * (1 / bodies->box));
+      if (image) d[c] -= b.box * rint(d[c] * (1 / b.box));
 #endif
     }
     const real r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-    for (int c = 0; c < 3; c++) b->d[c][b->pairs] = d[c];
-    b->r2[b->pairs] = r2;
-    b->j[b->pairs] = j[k];
-    b->pairs += r2 < cutoff2;
+    for (int c = 0; c < 3; c++) b.d[c][next] = d[c];
+    b.r2[next] = r2;
+    b.j[next] = j[k];
+    next += r2 < cutoff2;
   }
+  return next;
 }
 #endif
 
@@ -163,21 +178,28 @@ typedef void finish_batch(batch *b, void *to);
 
 /* Calls `finish` for batches of all pairs within the cutoff, in the order of the lists. */
 static inline void over_rows(batch *b, const nbody_short_rows *rows, finish_batch *finish, void *to) {
+  const columns into = columns_of(b);
   const int32_t *list = rows->list;
+  int pairs = 0, segments = 0;
   for (int64_t i = rows->first; i < rows->first + rows->count; i++) {
     const int length = (int)rows->length[i];
-    int at = b->pairs;
+    const bool image = rows->image[i] != 0;
+    int at = pairs;
     for (int k = 0; k < length; k += GROUP, list += GROUP) {
-      if (b->pairs + GROUP > BATCH) {
-        if (b->pairs > at) b->segment[b->segments++] = (segment){i, at, b->pairs - at};
+      if (pairs + GROUP > BATCH) {
+        if (pairs > at) b->segment[segments++] = (segment){i, at, pairs - at};
+        b->pairs = pairs;
+        b->segments = segments;
         finish(b, to);
-        at = b->pairs = b->segments = 0;
+        at = pairs = segments = 0;
       }
-      add_group(b, i, list, length - k < GROUP ? length - k : GROUP, rows->image[i] != 0);
+      pairs = add_group(into, pairs, i, list, length - k < GROUP ? length - k : GROUP, image);
     }
-    if (b->pairs > at) b->segment[b->segments++] = (segment){i, at, b->pairs - at};
+    if (pairs > at) b->segment[segments++] = (segment){i, at, pairs - at};
   }
-  if (b->pairs > 0) finish(b, to);
+  b->pairs = pairs;
+  b->segments = segments;
+  if (pairs > 0) finish(b, to);
 }
 
 static inline double tree(const double *lane) {

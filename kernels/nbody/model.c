@@ -267,8 +267,8 @@ static nbody_options options_for(const nbody_parameters *p, const nbody_laws *la
                        .G = p->gravity.G,
                        .softening = p->gravity.softening,
                        .box = box_of(p),
-                       .cutoff = isnan(p->cutoff) ? 0 : p->cutoff,
-                       .shifted = p->shift,
+                       .cutoff = p->cutoff > 0 ? p->cutoff : 0,
+                       .shifted = p->shift == NBODY_SHIFT_POTENTIAL,
                        .listed = setup->saved != NULL,
                        .method = (nbody_method)p->gravity.solver,
                        .fmm = nbody_fmm_settings_for(asked_error(p) / finer, p->gravity.error_tail / finer, (double)n),
@@ -309,7 +309,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   SIM_TRY(status);
   const double real = (double)sim_dtype_size(ops->dtype);
   const nbody_few *few = nbody_few_of(p->integrate.scheme);
-  const double lists = isnan(p->cutoff) ? 0 : 6 * n * sizeof(double);
+  const double lists = !(p->cutoff > 0) ? 0 : 6 * n * sizeof(double);
   const double shown = n * (sizeof(uint64_t) + 7 * real + (p->merge ? sizeof(double) : 0));
   double kept = n * sizeof(double) * (options.jerk ? 6 : 3);
   kept += lists;
@@ -542,7 +542,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->thermostat = p->thermostat;
   run->seed = p->common.seed;
   run->rdf = p->rdf;
-  run->cut = !isnan(p->cutoff);
+  run->cut = p->cutoff > 0;
   run->G = p->gravity.G;
   run->encounters = p->merge || p->escape.given;
   run->escape = p->escape.given ? p->escape.radius : 0;

@@ -140,6 +140,9 @@ typedef struct nbody_integrate {
   double max_energy_error; /* NaN: none */
 } nbody_integrate;
 
+/* What is taken from the pair potential within the cutoff: its value there, or nothing. */
+typedef enum nbody_shift { NBODY_SHIFT_POTENTIAL, NBODY_SHIFT_NONE } nbody_shift;
+
 /* Thermostats: Langevin's equation in the splitting of B. Leimkuhler and C. Matthews, Appl. Math. Res. Express 2013
  * (2013) 34, and a chain of three of Nose and Hoover by G. J. Martyna et al., Mol. Phys. 87 (1996) 1117. */
 typedef enum nbody_thermostat_kind { NBODY_LANGEVIN, NBODY_NOSE_HOOVER } nbody_thermostat_kind;
@@ -171,8 +174,8 @@ typedef struct nbody_parameters {
   nbody_gravity gravity;
   sim_expr *external;          /* x y z vx vy vz t -> potential, or three components of the acceleration */
   sim_expr *pair, *pair_force; /* r2 -> potential, r2 -> force: one of them replaces gravity; G is then NaN */
-  double cutoff;               /* of pair or pair_force; NaN: none */
-  bool shift;                  /* the potential is 0 at the cutoff */
+  double cutoff;               /* of pair or pair_force; NaN or 0: none */
+  int shift;                   /* nbody_shift */
   nbody_thermostat thermostat;
   nbody_rdf rdf;
   sim_function_map observe;

@@ -62,8 +62,8 @@ const sim_schema nbody_lattice_schema = {.name = "lattice",
 static void check_cutoff(const nbody_parameters *p, sim_faults *faults) {
   const bool no_pairs = p->pair != NULL && sim_expr_always_zero(p->pair, 0);
   const bool law = p->pair != NULL || p->pair_force != NULL;
-  if (isnan(p->cutoff)) {
-    if (!p->shift) sim_faults_add(faults, 0, "shift", "has no effect without cutoff");
+  if (!(p->cutoff > 0)) {
+    if (p->shift != NBODY_SHIFT_POTENTIAL) sim_faults_add(faults, 0, "shift", "has no effect without cutoff");
     return;
   }
   if (!law || no_pairs)
@@ -76,7 +76,7 @@ static void check_cutoff(const nbody_parameters *p, sim_faults *faults) {
                    p->cutoff);
   if (p->gravity.solver != NBODY_AUTO)
     sim_faults_add(faults, 0, "gravity.solver", "has no effect with cutoff: pairs within it are found by lists");
-  if (!p->shift && p->pair == NULL && p->pair_force != NULL)
+  if (p->shift != NBODY_SHIFT_POTENTIAL && p->pair == NULL && p->pair_force != NULL)
     sim_faults_add(faults, 0, "shift", "has no effect with pair_force: the potential is unknown");
 }
 

@@ -313,6 +313,8 @@ static const sim_schema expansion_schema = {.name = "expansion",
                                             .fields = expansion_fields,
                                             .size = sizeof(nbody_expansion)};
 
+static const char *const shift_names[] = {"potential", "none", NULL};
+
 static const sim_field fields[] = {
     {SIM_FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = body_variants,
      .doc = "groups of bodies, or single ones as { mass = , position = , velocity = }"},
@@ -333,9 +335,9 @@ static const sim_field fields[] = {
      .initial = "none", .keyword = "none", .dimension = LENGTH,
      .doc = "distance beyond which pair or pair_force is 0, at most half the periodic box: pairs within it are found by "
             "lists, in time in proportion to the number of bodies"},
-    {SIM_FIELD(nbody_parameters, shift), .type = SIM_BOOL, .initial = "true",
-     .doc = "with cutoff: whether the pair potential is less by its value at the cutoff, so that the energy is that "
-            "whose force the bodies feel; false: it jumps there"},
+    {SIM_FIELD(nbody_parameters, shift), .type = SIM_CHOICE, .initial = "potential", .choices = shift_names,
+     .doc = "with cutoff: potential: the pair potential is less by its value at the cutoff, so that the energy is that "
+            "whose force the bodies feel; none: it jumps there"},
     {SIM_FIELD(nbody_parameters, thermostat), .type = SIM_STRUCT, .flags = SIM_OPTIONAL,
      .table = &nbody_thermostat_schema, .doc = "heat bath (leapfrog with steps of one length)"},
     {SIM_FIELD(nbody_parameters, rdf), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &nbody_rdf_schema,
@@ -549,7 +551,7 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   SIM_TRY(status);
   if (p->pair != NULL && !laws.no_pairs && !sim_expr_depends(p->pair, 0, 0))
     sim_faults_add(faults, 0, "pair", "expected a potential that depends on r2, or 0: this one gives no force");
-  if (p->box.given && law && !laws.no_pairs && isnan(p->cutoff))
+  if (p->box.given && law && !laws.no_pairs && !(p->cutoff > 0))
     sim_faults_add(faults, 0, name,
                    "in a periodic box bodies attract by gravity, by a law with a cutoff, or not at all (pair = 0)");
   const double limit = p->integrate.max_energy_error;

@@ -5,7 +5,6 @@
 #include "kernels/nbody/scenario/molecules.h"
 #include "kernels/nbody/scenario/orbits.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -178,7 +177,7 @@ void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
   if (p->spectrum >= NBODY_SPECTRUM_GRID_MIN && p->spectrum <= NBODY_SPECTRUM_GRID_MAX) *table++ = make_spectrum(p);
   if (p->orbits != NULL) *table++ = nbody_make_orbit_table(p);
   if (p->merge || p->escape.given) *table++ = &nbody_events_table;
-  if (!isnan(p->cutoff) || p->thermostat.given) *table++ = &nbody_thermo_table;
+  if (p->cutoff > 0 || p->thermostat.given) *table++ = &nbody_thermo_table;
   if (p->rdf.given && p->rdf.bins >= 1 && p->rdf.bins <= SIM_COLUMNS_MAX) *table++ = nbody_make_rdf_table(p);
   *table = NULL;
   if (p->observe.count > SIM_COLUMNS_MAX)

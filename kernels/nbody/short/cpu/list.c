@@ -236,6 +236,7 @@ static bool search_column(nbody_short_lists *l, int number) {
     l->length[i] = (uint32_t)found;
     l->image[i] = images > 0;
     while (found % NBODY_SHORT_GROUP != 0) list[found++] = (int32_t)i;
+    for (int64_t k = 0; k < found; k++) list[k] *= 4;
     used += (size_t)found;
   }
   return true;

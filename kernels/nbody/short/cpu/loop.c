@@ -77,8 +77,8 @@ static inline real unit_of(const columns *b) { return NBODY_SINGLE ? (real)(b->b
 static inline void load8(const double *x, const int32_t *j, __m512d out[3]) {
   __m512d row[4];
   for (int q = 0; q < 4; q++)
-    row[q] = _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_load_pd(x + 4 * (int64_t)j[q])),
-                                _mm256_load_pd(x + 4 * (int64_t)j[q + 4]), 1);
+    row[q] = _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_load_pd(x + j[q])),
+                                _mm256_load_pd(x + j[q + 4]), 1);
   const __m512d low = _mm512_unpacklo_pd(row[0], row[1]), high = _mm512_unpacklo_pd(row[2], row[3]);
   const __m512d y_low = _mm512_unpackhi_pd(row[0], row[1]), y_high = _mm512_unpackhi_pd(row[2], row[3]);
   const __m512i even = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), odd = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
@@ -126,10 +126,10 @@ static inline int add_group(const columns b, int at, int64_t i, const int32_t *j
   const int32_t *x = b.position;
   __m512i row[4];
   for (int q = 0; q < 4; q++) {
-    row[q] = _mm512_castsi128_si512(_mm_load_si128((const __m128i *)(const void *)(x + 4 * (int64_t)j[q])));
-    row[q] = _mm512_inserti32x4(row[q], _mm_load_si128((const __m128i *)(const void *)(x + 4 * (int64_t)j[q + 4])), 1);
-    row[q] = _mm512_inserti32x4(row[q], _mm_load_si128((const __m128i *)(const void *)(x + 4 * (int64_t)j[q + 8])), 2);
-    row[q] = _mm512_inserti32x4(row[q], _mm_load_si128((const __m128i *)(const void *)(x + 4 * (int64_t)j[q + 12])), 3);
+    row[q] = _mm512_castsi128_si512(_mm_load_si128((const __m128i *)(const void *)(x + j[q])));
+    row[q] = _mm512_inserti32x4(row[q], _mm_load_si128((const __m128i *)(const void *)(x + j[q + 4])), 1);
+    row[q] = _mm512_inserti32x4(row[q], _mm_load_si128((const __m128i *)(const void *)(x + j[q + 8])), 2);
+    row[q] = _mm512_inserti32x4(row[q], _mm_load_si128((const __m128i *)(const void *)(x + j[q + 12])), 3);
   }
   const __m512i a = _mm512_unpacklo_epi32(row[0], row[1]), c = _mm512_unpacklo_epi32(row[2], row[3]);
   const __m512i e = _mm512_unpackhi_epi32(row[0], row[1]), f = _mm512_unpackhi_epi32(row[2], row[3]);
@@ -152,7 +152,7 @@ static inline int add_group(const columns b, int next, int64_t i, const int32_t 
   const place *x = b.position, *at = x + 4 * i;
   const real unit = unit_of(&b), cutoff2 = (real)b.cutoff2;
   for (int k = 0; k < count; k++) {
-    const place *to = x + 4 * (int64_t)j[k];
+    const place *to = x + j[k];
     real d[3];
     for (int c = 0; c < 3; c++) {
 #if NBODY_SINGLE
@@ -209,7 +209,7 @@ static inline double tree(const double *lane) {
 /* Masses of the second bodies of a batch. */
 static void gather_masses(batch *b) {
   const real *mass = b->bodies->mass;
-  for (int k = 0; k < b->pairs; k++) b->mass[k] = mass[b->j[k]];
+  for (int k = 0; k < b->pairs; k++) b->mass[k] = mass[b->j[k] / 4];
 }
 
 /* ---- acceleration ---- */
@@ -226,7 +226,7 @@ static inline void take8(double *sum, const int32_t *j, int count, const __m512d
                           _mm512_permutex2var_pd(xy[0], second, z[0]), _mm512_permutex2var_pd(xy[1], second, z[1])};
 #define TAKE(p, value)                                                                                                 \
   if (count > (p)) {                                                                                                   \
-    double *const to = sum + 4 * (int64_t)j[p];                                                                        \
+    double *const to = sum + j[p];                                                                                      \
     _mm256_store_pd(to, _mm256_sub_pd(_mm256_load_pd(to), value));                                                     \
   }
   TAKE(0, _mm512_castpd512_pd256(two[0]))
@@ -289,7 +289,7 @@ static inline void add_segment(const batch *b, const segment *s, bool masses) {
   double side[3][LANES] = {{0}};
   for (int k = 0; k < s->count; k++) {
     const int at = s->at + k;
-    double *const to = sum + 4 * (int64_t)b->j[at];
+    double *const to = sum + b->j[at];
     for (int c = 0; c < 3; c++) {
       const real term = b->force[at] * b->d[c][at];
       side[c][k % LANES] += (double)(masses ? b->mass[at] * term : term);

@@ -30,7 +30,7 @@ typedef struct nbody_short_rows {
   int64_t first, count;
   const uint32_t *length; /* [n]: pairs of a body */
   const uint8_t *image;   /* [n]: whether a pair of the body is one with an image */
-  const int32_t *list;    /* of all these bodies, one after the other, padded */
+  const int32_t *list;    /* of all these bodies, one after the other, padded; four times the numbers of bodies */
 } nbody_short_rows;
 
 /* Sums over pairs, without a common mass: of potential, of force times r2, and of m m' alone. */

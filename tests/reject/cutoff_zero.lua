@@ -1,4 +1,4 @@
--- expect: 65 cutoff_zero.lua:6: cutoff: expected a number > 0
+-- expect: 65 cutoff_zero.lua:6: cutoff: expected a number above 0, got 0
 return sim.nbody {
   bodies    = { sim.lattice { cells = 3, temperature = 1 } },
   box       = { size = 5 },

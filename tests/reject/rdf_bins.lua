@@ -1,4 +1,4 @@
--- expect: 65 rdf_bins.lua:7: rdf.bins: expected a number
+-- expect: 65 rdf_bins.lua:7: rdf.bins: expected an integer in [1, 64], got 65
 return sim.nbody {
   bodies    = { sim.lattice { cells = 3, temperature = 1 } },
   box       = { size = 5 },

@@ -1,4 +1,4 @@
--- expect: 65 thermostat_cold.lua:7: thermostat.temperature: expected a number > 0
+-- expect: 65 thermostat_cold.lua:7: thermostat.temperature: expected a number above 0, got 0
 return sim.nbody {
   bodies    = { sim.lattice { cells = 3, temperature = 1 } },
   box       = { size = 5 },

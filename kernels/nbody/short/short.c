@@ -62,7 +62,7 @@ sim_status nbody_short_shift(const nbody_options *options, double *out) {
 /* Integrals over r from the cutoff c to infinity, with s = c / r: of r^2 phi, c^3 phi / s^4 over s from 0 to 1; of
  * r^3 phi' = r^4 force, c^5 force / s^6. By Simpson's rule in intervals [2^-(k+1), 2^-k] of s, until one adds nothing:
  * a law that falls as 1/r^p adds 2^(p-3) less in each, and none has a limit whose intervals do not become smaller. */
-enum { PARTS = 40, INTERVALS = 64 };
+enum { PARTS = 40, INTERVALS = 480 };
 
 static sim_status integral(const nbody_laws *laws, double cutoff, int result, int power, double *out) {
   double sum = 0, last = INFINITY;

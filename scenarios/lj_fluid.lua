@@ -1,6 +1,7 @@
 -- A Lennard-Jones fluid: atoms on a lattice melt and become a liquid of one temperature, whose structure, pressure and
 -- diffusion the tables tell. Units: depth of the potential, distance at which it is zero, mass of an atom; k T too is an
--- energy. At T = 1 and density 0.8 the energy of an atom is -5.52 with the tail beyond the cutoff, the pressure 1.0.
+-- energy. At T = 1 and density 0.8 the potential energy of an atom is -5.54 with the tail beyond the cutoff, and
+-- the pressure 1.0.
 
 local cells   = sim.param("cells", 6, "cubic cells of 4 atoms along a side")
 local density = sim.param("density", 0.8, "atoms in a unit of volume")

@@ -331,8 +331,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);
   out->snapshot_bytes = shown;
   out->staged_bytes = shown - n * sizeof(uint64_t);
-  out->checkpoint_bytes =
-      shown + kept + (NBODY_CONTROLS + (p->thermostat.given ? NBODY_BATH : 0)) * sizeof(double);
+  out->checkpoint_bytes = shown + kept + (NBODY_CONTROLS + (p->thermostat.given ? NBODY_BATH : 0)) * sizeof(double);
   return SIM_OK;
 }
 
@@ -348,9 +347,8 @@ static void destroy(void **self) {
   nbody_laws_free(&run->laws);
   nbody_spectrum_destroy(&run->spectrum);
   free(run->staged);
-  sim_buffer *const buffers[] = {&run->id,           &run->mass, &run->position, &run->velocity,
-                                 &run->acceleration, &run->jerk, &run->kept,     &run->radius,
-                                 &run->searched,     &run->travelled};
+  sim_buffer *const buffers[] = {&run->id,   &run->mass, &run->position, &run->velocity, &run->acceleration,
+                                 &run->jerk, &run->kept, &run->radius,   &run->searched, &run->travelled};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) sim_buffer_destroy(buffers[i]);
   free(run);
   *self = NULL;

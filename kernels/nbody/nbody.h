@@ -105,7 +105,8 @@ typedef struct nbody_zeldovich {
 } nbody_zeldovich;
 
 extern const sim_schema nbody_body_schema, nbody_plummer_schema, nbody_hernquist_schema, nbody_uniform_sphere_schema,
-    nbody_exponential_disk_schema, nbody_from_file_schema, nbody_each_schema, nbody_zeldovich_schema, nbody_lattice_schema, nbody_schema;
+    nbody_exponential_disk_schema, nbody_from_file_schema, nbody_each_schema, nbody_zeldovich_schema,
+    nbody_lattice_schema, nbody_schema;
 
 /* How forces between bodies are computed. */
 typedef enum nbody_method { NBODY_AUTO, NBODY_DIRECT, NBODY_FMM } nbody_method;

@@ -92,10 +92,10 @@ typedef struct nbody_run {
   uint64_t seed;
   double bath[NBODY_BATH];
   nbody_rdf rdf;
-  int thermo_table, rdf_table;                /* indices of `thermo` and `rdf`; -1: none */
-  bool cut;                                   /* the pair law has a cutoff */
-  sim_buffer searched, travelled;             /* with a cutoff (nbody_state); else empty */
-  nbody_tail tail;                            /* of the pair law with a cutoff */
+  int thermo_table, rdf_table;    /* indices of `thermo` and `rdf`; -1: none */
+  bool cut;                       /* the pair law has a cutoff */
+  sim_buffer searched, travelled; /* with a cutoff (nbody_state); else empty */
+  nbody_tail tail;                /* of the pair law with a cutoff */
   int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
   sim_buffer kept;             /* schemes for few bodies: their state between steps (few/few.h) */

@@ -33,9 +33,9 @@ typedef struct nbody_options {
   const sim_comm *comm; /* ranks of the run; never NULL */
   double G, softening;
   double box;      /* edge of the periodic box, which has all positions in [0, box); 0: open space */
-  double cutoff; /* of the pair law, in a periodic box; 0: none */
-  bool shifted;  /* the potential of the pair law is less by what it is at the cutoff */
-  bool listed;   /* state.searched has the positions of a search: the run is resumed */
+  double cutoff;   /* of the pair law, in a periodic box; 0: none */
+  bool shifted;    /* the potential of the pair law is less by what it is at the cutoff */
+  bool listed;     /* state.searched has the positions of a search: the run is resumed */
   bool individual; /* steps of each body's own, with levels 0 ... levels */
   int levels;
   double eta;    /* of individual steps */

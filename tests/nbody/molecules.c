@@ -16,17 +16,16 @@
 
 static const double pi = 3.14159265358979323846;
 
-static const char lua[] =
-    "lj     = function(r2) local s = 1 / r2 ^ 3 return 4 * (s ^ 2 - s) end,\n"
-    "soft   = function(r2) return math.exp(-r2) end,\n"
-    "push   = function(r2) return -2 * math.exp(-r2) end,\n"
-    /* 0 with three derivatives at r2 = 4, and beyond */
-    "smooth = function(r2) return sim.where(sim.lt(r2, 4), (4 - r2) ^ 4 / 64, 0) end,\n"
-    "none   = function(r2) return 0 * r2 end,\n"
-    "trap   = function(x, y, z) return 2 * (x ^ 2 + y ^ 2 + z ^ 2) end,\n"
-    "x2     = function(body) return body.x ^ 2 + body.y ^ 2 + body.z ^ 2 end,\n"
-    "v2     = function(body) return body.vx ^ 2 + body.vy ^ 2 + body.vz ^ 2 end,\n"
-    "v4     = function(body) return (body.vx ^ 4 + body.vy ^ 4 + body.vz ^ 4) / 3 end,\n";
+static const char lua[] = "lj     = function(r2) local s = 1 / r2 ^ 3 return 4 * (s ^ 2 - s) end,\n"
+                          "soft   = function(r2) return math.exp(-r2) end,\n"
+                          "push   = function(r2) return -2 * math.exp(-r2) end,\n"
+                          /* 0 with three derivatives at r2 = 4, and beyond */
+                          "smooth = function(r2) return sim.where(sim.lt(r2, 4), (4 - r2) ^ 4 / 64, 0) end,\n"
+                          "none   = function(r2) return 0 * r2 end,\n"
+                          "trap   = function(x, y, z) return 2 * (x ^ 2 + y ^ 2 + z ^ 2) end,\n"
+                          "x2     = function(body) return body.x ^ 2 + body.y ^ 2 + body.z ^ 2 end,\n"
+                          "v2     = function(body) return body.vx ^ 2 + body.vy ^ 2 + body.vz ^ 2 end,\n"
+                          "v4     = function(body) return (body.vx ^ 4 + body.vy ^ 4 + body.vz ^ 4) / 3 end,\n";
 
 static void finish(driver *d) {
   driver_destroy(d);
@@ -105,7 +104,7 @@ static void forces(driver_place place) {
     int64_t n;
     double size, cutoff;
     bool alike;
-  } cases[] = {{1, 5, 1, true},       {2, 3, 1.5, true},   {60, 4, 2, false},    {500, 6, 3, true},
+  } cases[] = {{1, 5, 1, true},      {2, 3, 1.5, true},     {60, 4, 2, false},       {500, 6, 3, true},
                {800, 9, 2.2, false}, {1500, 17, 1.9, true}, {1500, 12.5, 2.5, false}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     const int64_t n = cases[k].n;
@@ -123,7 +122,7 @@ static void forces(driver_place place) {
     const double share = (20 + 2 * size) * unit;
     for (int when = 0; when < 2; when++) {
       double momentum[3] = {0};
-      for (int64_t i = 0; i < n; i += n > 100 ? 13 : 1) {
+      for (int64_t i = 0; i<n; i += n> 100 ? 13 : 1) {
         double a[3], terms;
         if (!direct_force(&d, n, size, cutoff, i, a, &terms) && place.precision != SIM_DOUBLE) continue;
         for (int c = 0; c < 3; c++) {
@@ -135,10 +134,12 @@ static void forces(driver_place place) {
         for (int c = 0; c < 3; c++) momentum[c] += driver_get(&d, "mass", 0, i) * driver_get(&d, "acceleration", c, i);
       const sums expected = direct_sums(&d, n, size, cutoff);
       /* in fp64 always, of positions as they are; 1e-11: Simpson's rule of the tail */
-      const double energy = driver_value(&d, "energy", "potential"), full = driver_value(&d, "thermo", "full_potential");
+      const double energy = driver_value(&d, "energy", "potential"),
+                   full = driver_value(&d, "thermo", "full_potential");
       const double kinetic = driver_value(&d, "energy", "kinetic"), pressure = driver_value(&d, "thermo", "pressure");
       if (!(fabs(energy - expected.potential) <= 1e-13 * expected.full + 1e-300)) fail_msg("energy %.17g", energy);
-      if (!(fabs(full - expected.full) <= 1e-10 * expected.full + 1e-300)) fail_msg("full %.17g, %.17g", full, expected.full);
+      if (!(fabs(full - expected.full) <= 1e-10 * expected.full + 1e-300))
+        fail_msg("full %.17g, %.17g", full, expected.full);
       const double by_sums = (2 * kinetic + expected.virial) / (3 * size * size * size);
       if (!(fabs(pressure - by_sums) <= 1e-13 * by_sums + 1e-300)) fail_msg("pressure %.17g, %.17g", pressure, by_sums);
       for (int c = 0; c < 3 && place.precision == SIM_DOUBLE; c++) assert_true(fabs(momentum[c]) <= 1e-12 * (double)n);
@@ -240,8 +241,8 @@ static double worst_error(driver_place place, double dt, int thermostat) {
   in_box(&d, 8, 2);
   driver_law(&d, "pair", "smooth");
   if (thermostat >= 0)
-    d.parameters.thermostat = (nbody_thermostat){
-        .given = true, .kind = thermostat, .temperature = 0.5, .friction = NAN, .time = 0.3};
+    d.parameters.thermostat =
+        (nbody_thermostat){.given = true, .kind = thermostat, .temperature = 0.5, .friction = NAN, .time = 0.3};
   driver_add(&d, &nbody_lattice_schema, &lattice);
   driver_create(&d);
   double worst = 0;
@@ -308,7 +309,8 @@ static void test_lattice(void **state) {
   driver_everywhere(lattice);
 }
 
-/* Bodies that feel nothing within reach move straight on, around the box and around again: |v t|^2, whatever the box. */
+/* Bodies that feel nothing within reach move straight on, around the box and around again: |v t|^2, whatever the box.
+ */
 static void displacement(driver_place place) {
   nbody_body two[] = {{.group = {.position = {1, 1, 1}, .velocity = {3, 0.5, -2}}, .mass = 1},
                       {.group = {.position = {3, 3, 3}, .velocity = {3, 0.5, -2}}, .mass = 1}};
@@ -365,8 +367,8 @@ static void test_free_bath(void **state) {
   driver_everywhere(free_bath);
 }
 
-/* A harmonic trap, U = 2 m x^2: BAOAB has <x^2> = kT/(4 m) with any step (Leimkuhler and Matthews 2013), here omega dt =
- * 0.8. 1000 bodies at 30 times that are 3 / gamma apart, of which exp(-3) stays: 90000 numbers, standard error of a
+/* A harmonic trap, U = 2 m x^2: BAOAB has <x^2> = kT/(4 m) with any step (Leimkuhler and Matthews 2013), here omega dt
+ * = 0.8. 1000 bodies at 30 times that are 3 / gamma apart, of which exp(-3) stays: 90000 numbers, standard error of a
  * variance sqrt(2/90000), 0.47 %, times 1.05. */
 static void trap(driver_place place) {
   nbody_each each;
@@ -444,9 +446,10 @@ static void fluid(driver_place place, int thermostat, double temperature, double
   finish(&d);
 }
 
-/* NIST's values of U/N and p, by 500 bodies. Steps of 0.004 shift the mean of U by (omega dt)^2/8 of kT or so with omega
- * = 15 at the bottom of the potential, 5e-4, and p by 3 times the density of that; their table has standard deviations
- * of 1e-3 of U and 3e-3 of p and less. The bound is 4 standard errors of the run, and these: 3e-3 and 8e-3. */
+/* NIST's values of U/N and p, by 500 bodies. Steps of 0.004 shift the mean of U by (omega dt)^2/8 of kT or so with
+ * omega = 15 at the bottom of the potential, 5e-4, and p by 3 times the density of that; their table has standard
+ * deviations of 1e-3 of U and 3e-3 of p and less. The bound is 4 standard errors of the run, and these: 3e-3 and 8e-3.
+ */
 static void against_nist(driver_place place, bool all) {
   static const struct {
     double temperature, density, energy, pressure;
@@ -458,7 +461,8 @@ static void against_nist(driver_place place, bool all) {
   for (size_t k = 0; k < (all ? sizeof known / sizeof *known : 1); k++) {
     mean u, p, t;
     double diffusion;
-    fluid(place, known[k].thermostat, known[k].temperature, known[k].density, 5, all ? 200 : 12, &u, &p, &t, &diffusion);
+    fluid(place, known[k].thermostat, known[k].temperature, known[k].density, 5, all ? 200 : 12, &u, &p, &t,
+          &diffusion);
     print_message("    T %g, density %g: U %.4f (%.4f) NIST %.4f, p %.4f (%.4f) NIST %.4f, T %.4f (%.4f), D %.4f\n",
                   known[k].temperature, known[k].density, u.value, u.error, known[k].energy, p.value, p.error,
                   known[k].pressure, t.value, t.error, diffusion);
@@ -483,9 +487,9 @@ static void test_nist_long(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_forces),    cmocka_unit_test(test_force_alone),  cmocka_unit_test(test_two_ways),
-      cmocka_unit_test(test_conserved), cmocka_unit_test(test_lattice),      cmocka_unit_test(test_displacement),
-      cmocka_unit_test(test_free_bath), cmocka_unit_test(test_trap),         cmocka_unit_test(test_nist)};
+      cmocka_unit_test(test_forces),    cmocka_unit_test(test_force_alone), cmocka_unit_test(test_two_ways),
+      cmocka_unit_test(test_conserved), cmocka_unit_test(test_lattice),     cmocka_unit_test(test_displacement),
+      cmocka_unit_test(test_free_bath), cmocka_unit_test(test_trap),        cmocka_unit_test(test_nist)};
   const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_nist_long)};
   functions_load(lua);
   const int failed = argc > 1 && strcmp(argv[1], "long") == 0 ? cmocka_run_group_tests(long_tests, NULL, NULL)

@@ -14,8 +14,8 @@ __device__ static void draw_uniform(unsigned long long seed, unsigned entity, un
   unsigned low = (unsigned)seed, high = (unsigned)(seed >> 32);
 #pragma unroll
   for (int round = 0; round < 10; round++) {
-    c = make_uint4(__umulhi(0xCD9E8D57u, c.z) ^ c.y ^ low, 0xCD9E8D57u * c.z,
-                   __umulhi(0xD2511F53u, c.x) ^ c.w ^ high, 0xD2511F53u * c.x);
+    c = make_uint4(__umulhi(0xCD9E8D57u, c.z) ^ c.y ^ low, 0xCD9E8D57u * c.z, __umulhi(0xD2511F53u, c.x) ^ c.w ^ high,
+                   0xD2511F53u * c.x);
     low += 0x9E3779B9u;
     high += 0xBB67AE85u;
   }

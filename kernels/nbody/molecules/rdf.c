@@ -60,9 +60,11 @@ sim_status nbody_observe_rdf(const nbody_run *run, double *values) {
   const nbody_rdf *rdf = &run->rdf;
   const double n = (double)run->n, radius = radius_of(rdf, run->box), width = radius / (double)rdf->bins;
   int64_t count[SIM_COLUMNS_MAX] = {0};
-  nbody_short_lists lists = {
-      .n = run->n, .box = run->box, .reach = radius, .threads = run->options.threads > 0 ? run->options.threads : 1,
-      .loops = &nbody_short_double_plain};
+  nbody_short_lists lists = {.n = run->n,
+                             .box = run->box,
+                             .reach = radius,
+                             .threads = run->options.threads > 0 ? run->options.threads : 1,
+                             .loops = &nbody_short_double_plain};
   double *positions = NULL;
   sim_status status = fetch_positions(run, &positions);
   if (status == SIM_OK) status = nbody_short_lists_create(&lists);

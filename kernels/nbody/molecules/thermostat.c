@@ -17,10 +17,8 @@ static void langevin(nbody_run *run, const sim_clock *clock, double dt) {
   const nbody_ops *ops = run->ops;
   const nbody_thermostat *t = &run->thermostat;
   const double keep = lane_exp(-t->friction * dt);
-  const nbody_bath bath = {.keep = keep,
-                           .noise = sqrt(t->temperature * (1 - keep * keep)),
-                           .seed = run->seed,
-                           .step = clock->step + 1};
+  const nbody_bath bath = {
+      .keep = keep, .noise = sqrt(t->temperature * (1 - keep * keep)), .seed = run->seed, .step = clock->step + 1};
   ops->kick_drift(run->work, 0.5 * dt, 0.5 * dt);
   run->bath[NBODY_HEAT] += ops->bathe(run->work, &bath);
   ops->drift(run->work, 0.5 * dt);

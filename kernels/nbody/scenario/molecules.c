@@ -28,19 +28,23 @@ static const sim_field thermostat_fields[] = {
 const sim_schema nbody_thermostat_schema = {
     .name = "thermostat", .doc = "heat bath", .fields = thermostat_fields, .size = sizeof(nbody_thermostat)};
 
-static const sim_field rdf_fields[] = {
-    {SIM_FIELD(nbody_rdf, bins), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = SIM_COLUMNS_MAX, .initial = "50",
-     .doc = "shells of equal thickness"},
-    {SIM_FIELD(nbody_rdf, radius), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
-     .initial = "auto", .keyword = "auto", .dimension = LENGTH, .doc = "outer radius of the last shell; auto: box.size/2"},
-    {0}};
+static const sim_field rdf_fields[] = {{SIM_FIELD(nbody_rdf, bins), .type = SIM_INT, .flags = SIM_RANGE, .min = 1,
+                                        .max = SIM_COLUMNS_MAX, .initial = "50", .doc = "shells of equal thickness"},
+                                       {SIM_FIELD(nbody_rdf, radius), .type = SIM_REAL,
+                                        .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY, .initial = "auto",
+                                        .keyword = "auto", .dimension = LENGTH,
+                                        .doc = "outer radius of the last shell; auto: box.size/2"},
+                                       {0}};
 const sim_schema nbody_rdf_schema = {
     .name = "rdf", .doc = "radial distribution function", .fields = rdf_fields, .size = sizeof(nbody_rdf)};
 
 static const char *const lattice_names[] = {"fcc", "bcc", "sc", NULL};
 
 static const sim_field lattice_fields[] = {
-    {.name = "species", .offset = offsetof(nbody_group_fields, species), .type = SIM_STRING, .initial = "atoms",
+    {.name = "species",
+     .offset = offsetof(nbody_group_fields, species),
+     .type = SIM_STRING,
+     .initial = "atoms",
      .doc = "name of the bodies' species in files"},
     {SIM_FIELD(nbody_lattice, kind), .type = SIM_CHOICE, .initial = "fcc", .choices = lattice_names,
      .doc = "fcc: face-centred cubic, 4 bodies a cell; bcc: body-centred, 2; sc: simple cubic, 1"},
@@ -67,8 +71,10 @@ static void check_cutoff(const nbody_parameters *p, sim_faults *faults) {
     return;
   }
   if (!law || no_pairs)
-    sim_faults_add(faults, 0, "cutoff", law ? "has no effect: bodies exert no forces" : "has no effect without pair or "
-                                                                                        "pair_force");
+    sim_faults_add(faults, 0, "cutoff",
+                   law ? "has no effect: bodies exert no forces"
+                       : "has no effect without pair or "
+                         "pair_force");
   else if (!p->box.given)
     sim_faults_add(faults, 0, "cutoff", "expected box = { size } beside it, got no box");
   else if (p->cutoff > 0.5 * p->box.size)
@@ -115,8 +121,9 @@ static void check_lattices(const nbody_parameters *p, sim_faults *faults) {
     if (item->schema == &nbody_lattice_schema && !p->box.given)
       sim_faults_add(faults, item->line, path, "sim.lattice fills a periodic box: expected box = { size }, got no box");
     if (item->schema == &nbody_lattice_schema && p->expansion.given)
-      sim_faults_add(faults, item->line, path, "sim.lattice has no meaning in an expanding universe: expected "
-                                               "sim.zeldovich");
+      sim_faults_add(faults, item->line, path,
+                     "sim.lattice has no meaning in an expanding universe: expected "
+                     "sim.zeldovich");
   }
 }
 
@@ -133,17 +140,19 @@ void nbody_check_molecules(const nbody_parameters *p, sim_faults *faults) {
   { .name = #text, .type = SIM_REAL, __VA_ARGS__ }
 
 static const sim_field thermo_columns[] = {
-    COLUMN(temperature, .dimension = ENERGY,
-           .doc = "k T: twice the kinetic energy over the degrees of freedom, 3 a body, less 3 where the total momentum "
-                  "is kept"),
+    COLUMN(temperature, .display = SIM_DISPLAY_ALONE, .dimension = ENERGY,
+           .doc =
+               "k T: twice the kinetic energy over the degrees of freedom, 3 a body, less 3 where the total momentum "
+               "is kept"),
     COLUMN(pressure, .display = SIM_DISPLAY_ALONE, .dimension = {-1, 1, -2},
            .doc = "(2 kinetic + sum over pairs of r.F) / (3 V) of the pairs within cutoff; NaN without cutoff"),
     COLUMN(conserved, .dimension = ENERGY,
            .doc = "what the equations of motion conserve: total, less the heat from a Langevin thermostat, or with the "
                   "energy of the chain; `error` in the table energy is that of this quantity"),
     COLUMN(full_potential, .dimension = ENERGY,
-           .doc = "potential energy of the law without cutoff and shift, with g(r) = 1 beyond cutoff; NaN where the law "
-                  "falls too slowly, or without cutoff"),
+           .doc =
+               "potential energy of the law without cutoff and shift, with g(r) = 1 beyond cutoff; NaN where the law "
+               "falls too slowly, or without cutoff"),
     COLUMN(full_pressure, .display = SIM_DISPLAY_ALONE, .dimension = {-1, 1, -2},
            .doc = "pressure of the law without cutoff, with g(r) = 1 beyond it"),
     COLUMN(displacement2, .display = SIM_DISPLAY_ALONE, .dimension = {2, 0, 0},
@@ -166,8 +175,8 @@ const sim_table *nbody_make_rdf_table(nbody_parameters *p) {
     snprintf(p->rdf_names[k], sizeof p->rdf_names[k], "g_%lld", (long long)(k + 1));
     snprintf(p->rdf_docs[k], sizeof p->rdf_docs[k], "g(r), r from %.6g to %.6g", (double)k * width,
              (double)(k + 1) * width);
-    p->rdf_columns[k] = (sim_field){
-        .name = p->rdf_names[k], .type = SIM_REAL, .doc = p->rdf_docs[k], .display = SIM_DISPLAY_PROFILE};
+    p->rdf_columns[k] =
+        (sim_field){.name = p->rdf_names[k], .type = SIM_REAL, .doc = p->rdf_docs[k], .display = SIM_DISPLAY_PROFILE};
   }
   p->rdf_columns[p->rdf.bins] = (sim_field){0};
   p->rdf_table = (sim_table){"rdf", "radial distribution function g(r)", p->rdf_columns};

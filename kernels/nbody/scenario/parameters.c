@@ -217,11 +217,16 @@ const sim_schema nbody_zeldovich_schema = {.name = "zeldovich",
                                            .fields = zeldovich_fields,
                                            .size = sizeof(nbody_zeldovich)};
 
-static const sim_schema *const body_variants[] = {
-    &nbody_body_schema,           &nbody_plummer_schema,          &nbody_hernquist_schema,
-    &nbody_uniform_sphere_schema, &nbody_exponential_disk_schema, &nbody_from_file_schema,
-    &nbody_each_schema,           &nbody_zeldovich_schema,        &nbody_lattice_schema,
-    NULL};
+static const sim_schema *const body_variants[] = {&nbody_body_schema,
+                                                  &nbody_plummer_schema,
+                                                  &nbody_hernquist_schema,
+                                                  &nbody_uniform_sphere_schema,
+                                                  &nbody_exponential_disk_schema,
+                                                  &nbody_from_file_schema,
+                                                  &nbody_each_schema,
+                                                  &nbody_zeldovich_schema,
+                                                  &nbody_lattice_schema,
+                                                  NULL};
 
 static const char *const solver_names[] = {"auto", "direct", "fmm", NULL};
 
@@ -333,8 +338,9 @@ static const sim_field fields[] = {
             "potential energy is then unknown"},
     {SIM_FIELD(nbody_parameters, cutoff), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "none", .keyword = "none", .dimension = LENGTH,
-     .doc = "distance beyond which pair or pair_force is 0, at most half the periodic box: pairs within it are found by "
-            "lists, in time in proportion to the number of bodies"},
+     .doc =
+         "distance beyond which pair or pair_force is 0, at most half the periodic box: pairs within it are found by "
+         "lists, in time in proportion to the number of bodies"},
     {SIM_FIELD(nbody_parameters, shift), .type = SIM_CHOICE, .initial = "potential", .choices = shift_names,
      .doc = "with cutoff: potential: the pair potential is less by its value at the cutoff, so that the energy is that "
             "whose force the bodies feel; none: it jumps there"},

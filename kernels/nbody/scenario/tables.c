@@ -16,8 +16,9 @@
 static const sim_field energy_columns[] = {
     COLUMN(kinetic, .dimension = ENERGY, .doc = "kinetic energy; with expansion of the peculiar velocities, a dx/dt"),
     COLUMN(potential, .dimension = ENERGY,
-           .doc = "potential energy of pairs (softened, or shifted at the cutoff) and in the external potential; NaN if "
-                  "unknown; with expansion that of the comoving positions, over a"),
+           .doc =
+               "potential energy of pairs (softened, or shifted at the cutoff) and in the external potential; NaN if "
+               "unknown; with expansion that of the comoving positions, over a"),
     COLUMN(total, .dimension = ENERGY, .doc = "kinetic + potential"),
     COLUMN(
         error, .flags = SIM_HEALTH, .display = SIM_DISPLAY_ERROR,
@@ -97,9 +98,15 @@ static const sim_field event_columns[] = {
     {0}};
 _Static_assert(sizeof event_columns / sizeof *event_columns == NBODY_EVENT_COLUMNS + 1, "as nbody_observe_events");
 const sim_table nbody_events_table = {"events", "bodies that merged or escaped; with merge or escape", event_columns};
-const sim_table *const nbody_described_tables[] = {
-    &nbody_force_error_table, &level_table, &observe_table, &spectrum_table, &nbody_orbits_described,
-    &nbody_events_table,      &nbody_thermo_table, &nbody_rdf_described, NULL};
+const sim_table *const nbody_described_tables[] = {&nbody_force_error_table,
+                                                   &level_table,
+                                                   &observe_table,
+                                                   &spectrum_table,
+                                                   &nbody_orbits_described,
+                                                   &nbody_events_table,
+                                                   &nbody_thermo_table,
+                                                   &nbody_rdf_described,
+                                                   NULL};
 
 #define LEVEL(number)                                                                                                  \
   { .name = "level_" #number, .type = SIM_REAL, .doc = "bodies with steps of dt / 2^" #number }

@@ -50,11 +50,11 @@ sim_status nbody_place_on_orbit(double G, const nbody_groups *groups, const nbod
 /* Random draws of one body, of two numbers each (engine/rng.h): the `draw` of sim_rng_uniform and sim_rng_normal. */
 typedef enum nbody_draw {
   NBODY_DRAW_RADIUS, /* uniform: radius; also the first number of the position's direction, or the angle in the disk */
-  NBODY_DRAW_DIRECTION,  /* uniform: second number of that direction, or height; first of the velocity's */
-  NBODY_DRAW_VELOCITY,   /* uniform: second number of the velocity's direction; or normal: vx, vy */
-  NBODY_DRAW_VELOCITY_Z, /* normal: vz */
-  NBODY_DRAW_WAVE = 0,   /* normal, of a wave instead of a body: both parts of its amplitude */
-  NBODY_DRAW_SPEED = 3,  /* uniform: speed by rejection, this draw and all later ones */
+  NBODY_DRAW_DIRECTION,     /* uniform: second number of that direction, or height; first of the velocity's */
+  NBODY_DRAW_VELOCITY,      /* uniform: second number of the velocity's direction; or normal: vx, vy */
+  NBODY_DRAW_VELOCITY_Z,    /* normal: vz */
+  NBODY_DRAW_WAVE = 0,      /* normal, of a wave instead of a body: both parts of its amplitude */
+  NBODY_DRAW_SPEED = 3,     /* uniform: speed by rejection, this draw and all later ones */
   NBODY_DRAW_BATH = 0x8000, /* normal, of a thermostat in steps from 1 on: x, y */
   NBODY_DRAW_BATH_Z         /* z */
 } nbody_draw;

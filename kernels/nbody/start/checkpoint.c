@@ -57,8 +57,8 @@ static sim_status check_radii(const sim_array *radius, int64_t n) {
 
 /* With a cutoff: positions of a search in the box, and displacements. */
 static sim_status check_lists(const sim_frame *saved, int64_t n, double box) {
-  const sim_array *const searched = sim_frame_array(saved, "searched"),
-                  *const travelled = sim_frame_array(saved, "travelled");
+  const sim_array *const searched = sim_frame_array(saved, "searched"), *const travelled =
+                                                                            sim_frame_array(saved, "travelled");
   if (searched == NULL) return SIM_OK;
   SIM_TRY(check_positions("searched", searched, n, box));
   if (searched->dtype != SIM_F64 || travelled == NULL || travelled->dtype != SIM_F64 || travelled->rank != 2 ||

@@ -150,10 +150,10 @@ static void sort_bodies(nbody_short_lists *l, const double *position) {
 /* Bodies of one column that may be in reach of a body, as it moves up along z: between z - reach and z + reach, and the
  * same a box lower and a box higher. */
 typedef struct window {
-  int64_t first, end;           /* of the column */
-  int64_t low, high;            /* low <= k < high */
+  int64_t first, end;                /* of the column */
+  int64_t low, high;                 /* low <= k < high */
   int64_t wrapped_high, wrapped_low; /* first <= k < wrapped_high; wrapped_low <= k < end */
-  double shift[2];              /* added to x and y of the body */
+  double shift[2];                   /* added to x and y of the body */
 } window;
 
 static window window_of(const nbody_short_lists *l, int x, int y) {
@@ -165,7 +165,12 @@ static window window_of(const nbody_short_lists *l, int x, int y) {
                   .high = first,
                   .wrapped_high = first,
                   .wrapped_low = first,
-                  .shift = {x >= side ? -l->box : x < 0 ? l->box : 0, y >= side ? -l->box : y < 0 ? l->box : 0}};
+                  .shift = {x >= side ? -l->box
+                            : x < 0   ? l->box
+                                      : 0,
+                            y >= side ? -l->box
+                            : y < 0   ? l->box
+                                      : 0}};
 }
 
 static void move_up(const nbody_short_lists *l, window *w, double z) {

@@ -1,8 +1,9 @@
 /* Lists of the pairs within a reach, in a periodic box on the CPU.
  *
  * Columns along z of a square cross-section, at least as wide as the reach. Bodies are in the order of their column, in
- * a column by z. A body's list has the bodies after it in its own column and those in reach in four of the eight columns
- * around it, so that each pair is in one list. Columns of one colour have no body in common that they add to. */
+ * a column by z. A body's list has the bodies after it in its own column and those in reach in four of the eight
+ * columns around it, so that each pair is in one list. Columns of one colour have no body in common that they add to.
+ */
 #ifndef NBODY_SHORT_LIST_H
 #define NBODY_SHORT_LIST_H
 
@@ -23,19 +24,19 @@ enum { NBODY_SHORT_COLOURS = 15 };
 
 typedef struct nbody_short_lists {
   int64_t n;
-  int side;           /* columns along x and along y: 1, or at least 3 */
+  int side; /* columns along x and along y: 1, or at least 3 */
   double box, reach;
   int threads;
-  const nbody_short_loops *loops; /* of fp64 */
-  int64_t *first;                 /* [side^2 + 1]: first body of each column */
-  int32_t *order;                 /* [n]: number in the state of each body */
-  double *x[3];                   /* [n]: positions of the search, in this order */
-  uint32_t *length;               /* [n] */
-  uint8_t *image;                 /* [n] */
-  nbody_short_column *column;     /* [side^2] */
-  int *coloured;                  /* [side^2]: columns by colour */
+  const nbody_short_loops *loops;      /* of fp64 */
+  int64_t *first;                      /* [side^2 + 1]: first body of each column */
+  int32_t *order;                      /* [n]: number in the state of each body */
+  double *x[3];                        /* [n]: positions of the search, in this order */
+  uint32_t *length;                    /* [n] */
+  uint8_t *image;                      /* [n] */
+  nbody_short_column *column;          /* [side^2] */
+  int *coloured;                       /* [side^2]: columns by colour */
   int colour[NBODY_SHORT_COLOURS + 1]; /* first of each colour in `coloured` */
-  void *sorted;                   /* scratch, [n] */
+  void *sorted;                        /* scratch, [n] */
 } nbody_short_lists;
 
 int nbody_short_side(int64_t n, double box, double reach);
@@ -47,7 +48,8 @@ void nbody_short_lists_destroy(nbody_short_lists *lists);
 /* Sorts the bodies at position[3][n], in [0, box)^3, and finds their pairs. SIM_ERR_NO_MEMORY. */
 sim_status nbody_short_lists_search(nbody_short_lists *lists, const double *position) SIM_MUST_CHECK;
 /* Sorts the bodies and calls visit(self, r2, count) with the squared distances of all pairs within the reach and of no
- * others, each pair once, on one thread, in an order that follows from the positions. Makes no lists. SIM_ERR_NO_MEMORY. */
+ * others, each pair once, on one thread, in an order that follows from the positions. Makes no lists.
+ * SIM_ERR_NO_MEMORY. */
 sim_status nbody_short_lists_visit(nbody_short_lists *lists, const double *position,
                                    void (*visit)(void *self, const double *r2, int64_t count),
                                    void *self) SIM_MUST_CHECK;

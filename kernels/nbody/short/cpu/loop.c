@@ -77,8 +77,7 @@ static inline real unit_of(const columns *b) { return NBODY_SINGLE ? (real)(b->b
 static inline void load8(const double *x, const int32_t *j, __m512d out[3]) {
   __m512d row[4];
   for (int q = 0; q < 4; q++)
-    row[q] = _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_load_pd(x + j[q])),
-                                _mm256_load_pd(x + j[q + 4]), 1);
+    row[q] = _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_load_pd(x + j[q])), _mm256_load_pd(x + j[q + 4]), 1);
   const __m512d low = _mm512_unpacklo_pd(row[0], row[1]), high = _mm512_unpacklo_pd(row[2], row[3]);
   const __m512d y_low = _mm512_unpackhi_pd(row[0], row[1]), y_high = _mm512_unpackhi_pd(row[2], row[3]);
   const __m512i even = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), odd = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
@@ -103,8 +102,8 @@ static inline int add8(const columns b, int to, const int32_t *j, const __m512d 
     d[c] = _mm512_sub_pd(d[c], at[c]);
     if (image) d[c] = nearest8(d[c], b.box);
   }
-  const __m512d r2 = _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(d[0], d[0]), _mm512_mul_pd(d[1], d[1])),
-                                   _mm512_mul_pd(d[2], d[2]));
+  const __m512d r2 =
+      _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(d[0], d[0]), _mm512_mul_pd(d[1], d[1])), _mm512_mul_pd(d[2], d[2]));
   const __mmask8 hit = _mm512_mask_cmp_pd_mask(mask, r2, _mm512_set1_pd(b.cutoff2), _CMP_LT_OQ);
   for (int c = 0; c < 3; c++) _mm512_storeu_pd(b.d[c] + to, _mm512_maskz_compress_pd(hit, d[c]));
   _mm512_storeu_pd(b.r2 + to, _mm512_maskz_compress_pd(hit, r2));
@@ -138,8 +137,8 @@ static inline int add_group(const columns b, int at, int64_t i, const int32_t *j
   __m512 d[3];
   for (int k = 0; k < 3; k++)
     d[k] = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_sub_epi32(to[k], _mm512_set1_epi32(x[4 * i + k]))), unit);
-  const __m512 r2 = _mm512_add_ps(_mm512_add_ps(_mm512_mul_ps(d[0], d[0]), _mm512_mul_ps(d[1], d[1])),
-                                  _mm512_mul_ps(d[2], d[2]));
+  const __m512 r2 =
+      _mm512_add_ps(_mm512_add_ps(_mm512_mul_ps(d[0], d[0]), _mm512_mul_ps(d[1], d[1])), _mm512_mul_ps(d[2], d[2]));
   const __mmask16 mask = (__mmask16)(count >= 16 ? 0xffff : (1 << count) - 1);
   const __mmask16 hit = _mm512_mask_cmp_ps_mask(mask, r2, _mm512_set1_ps((float)b.cutoff2), _CMP_LT_OQ);
   for (int k = 0; k < 3; k++) _mm512_storeu_ps(b.d[k] + at, _mm512_maskz_compress_ps(hit, d[k]));
@@ -220,13 +219,14 @@ static inline void take8(double *sum, const int32_t *j, int count, const __m512d
   const __m512d zero = _mm512_setzero_pd();
   const __m512d xy[2] = {_mm512_unpacklo_pd(f[0], f[1]), _mm512_unpackhi_pd(f[0], f[1])};
   const __m512d z[2] = {_mm512_unpacklo_pd(f[2], zero), _mm512_unpackhi_pd(f[2], zero)};
-  const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+  const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
+                second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
   /* of pair p: vector p / 2 + 2 (p % 2 ...): even pairs 0 2 | 4 6, odd pairs 1 3 | 5 7 */
   const __m512d two[4] = {_mm512_permutex2var_pd(xy[0], first, z[0]), _mm512_permutex2var_pd(xy[1], first, z[1]),
                           _mm512_permutex2var_pd(xy[0], second, z[0]), _mm512_permutex2var_pd(xy[1], second, z[1])};
 #define TAKE(p, value)                                                                                                 \
   if (count > (p)) {                                                                                                   \
-    double *const to = sum + j[p];                                                                                      \
+    double *const to = sum + j[p];                                                                                     \
     _mm256_store_pd(to, _mm256_sub_pd(_mm256_load_pd(to), value));                                                     \
   }
   TAKE(0, _mm512_castpd512_pd256(two[0]))
@@ -373,8 +373,8 @@ static int64_t search(const double *const x[3], int64_t first, int64_t end, cons
       d[c] = _mm512_sub_pd(_mm512_maskz_loadu_pd(mask, x[c] + j), p[c]);
       if (box > 0) d[c] = nearest8(d[c], box);
     }
-    const __m512d r2 = _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(d[0], d[0]), _mm512_mul_pd(d[1], d[1])),
-                                     _mm512_mul_pd(d[2], d[2]));
+    const __m512d r2 =
+        _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(d[0], d[0]), _mm512_mul_pd(d[1], d[1])), _mm512_mul_pd(d[2], d[2]));
     const __mmask8 hit = _mm512_mask_cmp_pd_mask(mask, r2, limit, _CMP_LE_OQ);
     const __m256i numbers = _mm256_add_epi32(_mm256_set1_epi32((int)j), steps);
     _mm256_storeu_si256((__m256i *)(void *)(list + found), _mm256_maskz_compress_epi32(hit, numbers));

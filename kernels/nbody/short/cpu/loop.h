@@ -18,11 +18,11 @@ typedef struct nbody_short_bodies {
   /* [n][4]: x y z and a free number. fp64: positions without a jump where a body leaves the box. fp32: int32_t, the
    * box is 2^32 long. */
   const void *position;
-  const void *mass;                     /* [n] of the precision; NULL: all bodies have one mass, left out of all sums */
-  double *sum;                          /* [n][4]: accelerations, the fourth unused */
-  double cutoff2, box;                  /* squared cutoff; edge of the box */
-  const sim_expr_program *force;        /* r2 -> force, in the precision */
-  const sim_expr_program *potential;    /* fp64: r2 -> potential */
+  const void *mass;                  /* [n] of the precision; NULL: all bodies have one mass, left out of all sums */
+  double *sum;                       /* [n][4]: accelerations, the fourth unused */
+  double cutoff2, box;               /* squared cutoff; edge of the box */
+  const sim_expr_program *force;     /* r2 -> force, in the precision */
+  const sim_expr_program *potential; /* fp64: r2 -> potential */
 } nbody_short_bodies;
 
 /* Lists of the bodies first ... first + count - 1. */

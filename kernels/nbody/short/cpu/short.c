@@ -16,7 +16,7 @@ struct nbody_solver_work {
   nbody_options options;
   nbody_state state;
   nbody_short_lists lists;
-  bool listed; /* lists has the pairs of state->searched */
+  bool listed;                                      /* lists has the pairs of state->searched */
   sim_expr_program *force, *wide_force, *potential; /* of the pair terms; of fp64 */
   double shift;                                     /* potential at the cutoff; 0: not shifted */
   double common;                                    /* mass of all bodies; NaN: they differ */
@@ -150,11 +150,8 @@ static sim_status create_arrays(nbody_solver_work *w) {
   w->single_mass = (float *)(void *)(at + l.single_mass);
   w->partial = (double *)(void *)(at + l.partial);
   w->scratch = at + l.scratch;
-  w->lists = (nbody_short_lists){.n = o->n,
-                                 .box = o->box,
-                                 .reach = reach_of(o),
-                                 .threads = o->threads,
-                                 .loops = loops_of(o, false)};
+  w->lists = (nbody_short_lists){
+      .n = o->n, .box = o->box, .reach = reach_of(o), .threads = o->threads, .loops = loops_of(o, false)};
   return nbody_short_lists_create(&w->lists);
 }
 
@@ -255,7 +252,9 @@ static sim_status prepare(nbody_solver_work *w) {
 static nbody_short_bodies bodies_of(const nbody_solver_work *w, bool single) {
   const bool same = !isnan(w->common);
   return (nbody_short_bodies){.position = w->position,
-                              .mass = same ? NULL : single ? (const void *)w->single_mass : w->mass,
+                              .mass = same     ? NULL
+                                      : single ? (const void *)w->single_mass
+                                               : w->mass,
                               .sum = w->sum,
                               .cutoff2 = w->options.cutoff * w->options.cutoff,
                               .box = w->options.box,

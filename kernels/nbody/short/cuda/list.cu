@@ -34,8 +34,10 @@ static __global__ void __launch_bounds__(THREADS)
     for (int c = 0; c < 3; c++) {
       x[c] = position[(size_t)c * n + i];
       const double from = searched[(size_t)c * n + i];
-      if (x[c] - from > 0.5 * box) x[c] -= box;
-      else if (x[c] - from < -0.5 * box) x[c] += box;
+      if (x[c] - from > 0.5 * box)
+        x[c] -= box;
+      else if (x[c] - from < -0.5 * box)
+        x[c] += box;
       square += (x[c] - from) * (x[c] - from);
     }
     if (!(square < INFINITY)) square = INFINITY;
@@ -51,8 +53,8 @@ static void launch_pack(nbody_solver_work *w, const void *position) {
   static const sim_kernel kernel = {"nbody_short_pack", "force", SIM_LIMIT_BYTES};
   const nbody_state *s = &w->state;
   device_launch(&kernel, (double)s->n * (4 * sizeof(real) + 28 + sizeof(type)), grid_of(s->n, THREADS), THREADS,
-                pack<real, real_x, type>, (int)s->n, w->order, (const real *)s->mass, (const real_x *)position, s->searched,
-                w->options.box, (type *)w->places, w->moved);
+                pack<real, real_x, type>, (int)s->n, w->order, (const real *)s->mass, (const real_x *)position,
+                s->searched, w->options.box, (type *)w->places, w->moved);
 }
 
 void nbody_short_pack(nbody_solver_work *w, bool of_search) {
@@ -156,7 +158,8 @@ template <typename pair_real> struct finder {
   __device__ void look(int first, int end) {
     for (int j = first; j < end; j++) {
       const typename of::type q = places[j];
-      const pair_real dx = of::apart(q.x, mine.x, box), dy = of::apart(q.y, mine.y, box), dz = of::apart(q.z, mine.z, box);
+      const pair_real dx = of::apart(q.x, mine.x, box), dy = of::apart(q.y, mine.y, box),
+                      dz = of::apart(q.z, mine.z, box);
       if (!(fused(dz, dz, fused(dy, dy, dx * dx)) <= reach2) || j == i) continue;
       if (count < room) list[(size_t)count * n + i] = j;
       count++;

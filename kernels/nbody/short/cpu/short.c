@@ -203,9 +203,9 @@ static sim_status make_lists(nbody_solver_work *w, bool anew) {
   return SIM_OK;
 }
 
-/* Positions in the order of the lists, as loop.h has them, in fp64 or as int32_t; returns the squared distance of the
- * body that has moved farthest since the search, INFINITY where a position is not finite. */
-static double pack(nbody_solver_work *w, bool single) {
+/* Packs the bodies first ... end - 1 of the lists' order; returns the squared distance of the one that has moved
+ * farthest since the search, INFINITY where a position is not finite. */
+static double pack_range(nbody_solver_work *w, bool single, int64_t first, int64_t end) {
   const nbody_state *s = &w->state;
   const nbody_short_lists *l = &w->lists;
   const int64_t n = s->n;
@@ -213,8 +213,7 @@ static double pack(nbody_solver_work *w, bool single) {
   double *const to = w->position;
   int32_t *const fixed = (int32_t *)(void *)w->position;
   double most = 0;
-#pragma omp parallel for schedule(static) num_threads(w->options.threads) reduction(max : most)
-  for (int64_t k = 0; k < n; k++) {
+  for (int64_t k = first; k < end; k++) {
     const int64_t i = l->order[k];
     double moved = 0;
     for (int c = 0; c < 3; c++) {
@@ -232,6 +231,19 @@ static double pack(nbody_solver_work *w, bool single) {
     }
     most = moved > most ? moved : moved == moved ? most : INFINITY;
   }
+  return most;
+}
+
+/* Positions of all bodies in the order of the lists, as loop.h has them, in fp64 or as int32_t; returns as pack_range.
+ */
+static double pack(nbody_solver_work *w, bool single) {
+  enum { RANGE = SIM_REDUCE_BLOCK };
+  const int64_t n = w->state.n;
+  double most = 0;
+#pragma omp parallel for schedule(static) num_threads(w->options.threads)
+  for (int64_t first = 0; first < n; first += RANGE)
+    w->partial[first / RANGE] = pack_range(w, single, first, first + RANGE < n ? first + RANGE : n);
+  for (int64_t range = 0; range * RANGE < n; range++) most = fmax(most, w->partial[range]);
   return most;
 }
 

@@ -302,6 +302,12 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   sim_status status = nbody_solver_choose(&options, setup->backend->kind, &choice);
   if (status == SIM_OK) {
     choice.solver->bytes(&options, &host, &device);
+    if (choice.other != NULL) {
+      double other_host = 0, other_device = 0;
+      choice.other->bytes(&options, &other_host, &other_device);
+      host = fmax(host, other_host), device = fmax(device, other_device);
+      made = fmax(made, nbody_settle_bytes(n));
+    }
     scratch = ops->bytes(&options);
     status = nbody_estimate(p, &options, choice.solver, setup->backend->kind, n, out);
   }
@@ -500,7 +506,10 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   run->most = run->n;
   run->options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
   run->options.crowd = run->crowd;
+  SIM_TRY(nbody_settle_method(run));
+  const nbody_choice settled = run->choice; /* with its reason */
   SIM_TRY(nbody_create_forces(run));
+  if (settled.solver != NULL) memcpy(run->choice.why, settled.why, sizeof settled.why);
   warn_of_crowd(&run->options, setup->backend->kind, run->choice.method);
   if (setup->saved == NULL || !run->encounters) /* after an event that of the bodies at the start stays */
     keep_method(&run->options, &run->choice, run->controller);
@@ -664,12 +673,8 @@ static const char example[] =
 
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const nbody_parameters *p = parameters;
-  if (nbody_scheme_is_few(p->integrate.scheme) && backend != SIM_BACKEND_CPU) {
-    snprintf(lacks, capacity, "integrate.scheme = \"%s\" is", nbody_scheme_names[p->integrate.scheme]);
-    return false;
-  }
-  if (p->integrate.steps == NBODY_SHARED || nbody_individual_on(backend, p->box.given)) return true;
-  snprintf(lacks, capacity, "individual steps are");
+  if (!nbody_scheme_is_few(p->integrate.scheme) || backend == SIM_BACKEND_CPU) return true;
+  snprintf(lacks, capacity, "integrate.scheme = \"%s\" is", nbody_scheme_names[p->integrate.scheme]);
   return false;
 }
 

@@ -128,6 +128,11 @@ sim_status nbody_saved_check(const nbody_integrate *integrate, double box, const
                              int64_t *n) SIM_MUST_CHECK;
 /* The method and its settings of a checked checkpoint; those of `out` where the checkpoint has none. */
 void nbody_saved_method(const sim_frame *saved, nbody_options *out);
+/* Takes the method of a run that leaves it open, on all ranks the same: counts lists where the estimate may be wrong.
+ * All ranks call it. SIM_ERR_NO_MEMORY; SIM_ERR_SCENARIO as nbody_solver_choose. */
+sim_status nbody_settle_method(nbody_run *run) SIM_MUST_CHECK;
+/* Host memory that counting takes for n bodies, before the solver has its own. */
+double nbody_settle_bytes(double n);
 /* Creates the state's arrays for run->n bodies, zeroed, on the run's device (ids on the host). SIM_ERR_NO_MEMORY. */
 sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 /* Creates and fills the state's arrays with the bodies of `groups`, sorted by species. SIM_ERR_SCENARIO where a value

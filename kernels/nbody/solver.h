@@ -46,6 +46,7 @@ typedef struct nbody_options {
   bool begun;                      /* the run is resumed: its method stays */
   nbody_fmm_settings fmm;          /* of the fast multipole method */
   const sim_function_map *observe; /* functions of NBODY_BODY_INPUTS with one result each; NULL: none */
+  double far, near;                /* what nbody_fmm_count has found for the bodies at the start; near 0: not counted */
 } nbody_options;
 
 /* Most bodies on which a run measures the error of its forces. */
@@ -104,8 +105,8 @@ typedef struct nbody_solver {
   void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
   /* Acceleration of some bodies by all bodies, final in the state's array (on the GPU enqueued); that of the others is
    * undefined afterwards. A solver may keep its tree from call to call. The next `accelerate` ends that, so that a run
-   * which is continued from there has the same bits. NULL: the solver has no individual steps (nbody_individual_on: nor
-   * has the other one of its kind of device and space). */
+   * which is continued from there has the same bits. NULL: the solver has no individual steps, as that of schemes for
+   * few bodies. */
   void (*accelerate_some)(nbody_solver_work *work, const nbody_targets *targets);
   /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
    * cannot fail. SIM_ERR_NO_MEMORY where lists that have outgrown their memory find no more; SIM_ERR_DIVERGED. */
@@ -117,8 +118,8 @@ typedef struct nbody_solver {
   sim_status (*sample)(nbody_solver_work *work, const int64_t *numbers, int count, double *position, double *got,
                        double *exact);
   /* Of bodies numbers[count], count <= NBODY_SAMPLES, mass times potential: got[count], by the last call of
-   * `potential`; exact[count], by the direct sum over all bodies in fp64; all on the host. NULL: not known.
-   * SIM_ERR_DEVICE. */
+   * `potential`, since which no force was computed; exact[count], by the direct sum over all bodies in fp64; all on the
+   * host. NULL: not known. SIM_ERR_DEVICE. */
   sim_status (*sample_potential)(nbody_solver_work *work, const int64_t *numbers, int count, double *got,
                                  double *exact);
   /* Potential energy of all pairs, in fp64 for all precisions; NaN where it is unknown. Waits for the device. */
@@ -141,8 +142,10 @@ typedef struct nbody_forces {
 typedef struct nbody_choice {
   const nbody_solver *solver;
   nbody_method method; /* NBODY_DIRECT or NBODY_FMM */
-  char name[48];       /* of the method and its settings: "fast multipoles of order 5, angle 0.8" */
-  char why[96]; /* "; auto: faster than direct sums by estimate", or nothing where the scenario names the method */
+  /* NBODY_AUTO, and options without counts of lists: the other method, which may be the faster one; NULL: it is not */
+  const nbody_solver *other;
+  char name[48]; /* of the method and its settings: "fast multipoles of order 5, angle 0.8" */
+  char why[96];  /* "; auto: faster than direct sums by estimate", or nothing where the scenario names the method */
 } nbody_choice;
 
 #ifdef __cplusplus
@@ -150,7 +153,8 @@ extern "C" {
 #endif
 
 /* The method that options->method asks for; of NBODY_AUTO the faster one of those that serve here, by the estimates of
- * fmm/settings.c for one thread: the choice, and with it the result, is the same for any number of threads and ranks.
+ * fmm/settings.c for one thread: the choice, and with it the result, is the same for any number of threads and ranks,
+ * and knows no clock. With counts of lists it holds for any positions of the bodies, else for a Plummer sphere.
  * SIM_ERR_SCENARIO where none serves. */
 sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) SIM_MUST_CHECK;
 
@@ -163,8 +167,6 @@ typedef struct nbody_fmm_estimate {
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n);
 /* SIM_ERR_SCENARIO where multipoles serve on no device: custom laws, and the jerk. */
 sim_status nbody_fmm_serves(const nbody_options *options) SIM_MUST_CHECK;
-/* Whether the solvers of this kind of device have individual steps, in open space or in a periodic box. */
-bool nbody_individual_on(sim_backend_kind kind, bool periodic);
 
 #ifdef __cplusplus
 }

@@ -280,7 +280,7 @@ static const sim_field integrate_fields[] = {
             "steps the longest one; with expansion da/a of each step"},
     {SIM_FIELD(nbody_integrate, steps), .type = SIM_CHOICE, .initial = "shared", .choices = steps_names,
      .doc = "shared: one step for all bodies; individual: dt, or dt halved up to `levels` times, for each body by its "
-            "acceleration, from eta (leapfrog with softening > 0; in a periodic box on the CPU)"},
+            "acceleration, from eta (leapfrog with softening > 0)"},
     {SIM_FIELD(nbody_integrate, levels), .type = SIM_INT, .flags = SIM_RANGE, .min = 0, .max = NBODY_LEVELS_MAX,
      .initial = "auto", .keyword = "auto", .doc = "individual steps: most times that dt is halved; auto: 10"},
     {SIM_FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",

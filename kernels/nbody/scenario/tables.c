@@ -74,8 +74,7 @@ static const sim_field force_error_columns[] = {
     COLUMN(tail, .display = SIM_DISPLAY_ERROR, .doc = "the same, of 99.9 % of them"),
     COLUMN(potential, .display = SIM_DISPLAY_ERROR,
            .doc = "|sum of du| / sum of |u| of their potential energies u: about the relative error of `potential` in "
-                  "the table energy, which changes slowly; a change of `error` below it may be that of the multipoles. "
-                  "NaN on the GPU"),
+                  "the table energy, which changes slowly; a change of `error` below it may be that of the multipoles"),
     {0}};
 const sim_table nbody_force_error_table = {"force_error", "error of fast multipoles; unless solver is direct",
                                            force_error_columns};

@@ -32,6 +32,8 @@ sim_status nbody_short_count(const nbody_options *options, double n, nbody_cost 
 
 sim_status nbody_short_supports(const nbody_options *options) {
   const int64_t most = INT64_C(1) << 29; /* lists have four times a number, of 31 bits */
+  if (options->individual)
+    return sim_fail(SIM_ERR_SCENARIO, "integrate.steps: expected \"shared\" with cutoff, got \"individual\"");
   if (options->n <= most) return SIM_OK;
   return sim_fail(SIM_ERR_SCENARIO, "bodies: %.9g are more than the %lld that lists of pairs take", (double)options->n,
                   (long long)most);

@@ -29,9 +29,9 @@ template <typename real, int P> struct fmm_far_room {
   unsigned opened[64], paired[64]; /* waiting entries of two lists */
 };
 
-/* Warps of the one thread block of a multiprocessor, by the registers of a thread: 96, 139, 168, 255. */
+/* Warps of the one thread block of a multiprocessor, in fours, by the registers of a thread: 96, 128, 168, 255. */
 template <typename real, int P> constexpr int fmm_far_warps() {
-  return sizeof(real) == sizeof(double) || P == 6 ? 8 : P == 5 ? 12 : P == 4 ? 14 : 20;
+  return sizeof(real) == sizeof(double) || P == 6 ? 8 : P == 5 ? 12 : P == 4 ? 16 : 20;
 }
 
 /* Whether a source is far enough; reach is strict, so that a cell never accepts itself. */

@@ -50,8 +50,8 @@ struct nbody_solver_work {
 /* Byte offsets of the arrays; pool, next and task within `lists`. `counters` is the same for both types. */
 struct layout {
   unsigned cells, segments;
-  size_t frame, counters, result, key[2], id[2], room, room_bytes, body, cell, level, walked, stage, sphere, moment,
-      field, open, near, status, of_cell, total;
+  size_t frame, counters, result, sample, key[2], id[2], room, room_bytes, body, cell, level, walked, stage, sphere,
+      moment, field, open, near, status, of_cell, total;
   size_t pool, next, task, lists_total;
 };
 
@@ -96,6 +96,7 @@ template <typename real> static layout layout_of(const nbody_options *options, c
   l.frame = take(&l.total, 1, sizeof(nbody_fmm_frame));
   l.counters = take(&l.total, 1, sizeof(nbody_fmm_counters));
   l.result = take(&l.total, 1, sizeof(double));
+  l.sample = take(&l.total, (double)nbody_fmm_sample_bytes(), 1);
   for (int k = 0; k < 2; k++) l.key[k] = take(&l.total, n, sizeof(unsigned long long));
   for (int k = 0; k < 2; k++) l.id[k] = take(&l.total, n, sizeof(unsigned));
   l.room = take(&l.total, (double)l.room_bytes, 1);
@@ -182,16 +183,13 @@ static outer_layout outer_layout_of(const nbody_options *options) {
   return l;
 }
 
-/* Bytes of `memory` and of `lists`, for forces as well as for the potential. `key` is the first array of all that do
- * not keep what they have from force to force. */
+/* Bytes of `memory` and of `lists`, for forces as well as for the potential. */
 static void sizes_of(const nbody_options *options, const fmm_room &room, const fmm_room &potential_room, size_t *memory,
                      size_t *lists) {
   const nbody_options potential = for_potential(options);
   const layout l = options->single_pairs ? layout_of<float>(options, room) : layout_of<double>(options, room);
   const layout p = layout_of<double>(&potential, potential_room);
-  const size_t sample = l.key[0] + nbody_fmm_sample_bytes();
   *memory = l.total > p.total ? l.total : p.total;
-  if (*memory < sample) *memory = sample;
   *lists = l.lists_total > p.lists_total ? l.lists_total : p.lists_total;
 }
 
@@ -374,7 +372,7 @@ static void queue_fields(nbody_solver_work *w, const nbody_options *options, con
     t->walked = (unsigned char *)(at + l.walked);
     t->target_level = targets->level;
     t->least = targets->least;
-    t->unit = w->options.G * w->mass_unit;
+    if (options->box == 0) t->unit = w->options.G * w->mass_unit; /* in a box it follows the outer images */
   }
   const double softening = w->options.softening, mass_scale = 1 / w->mass_unit;
   const bool wide = w->state.dtype == SIM_F64;
@@ -401,7 +399,8 @@ static void queue_accelerations_in(nbody_solver_work *w, const nbody_targets *ta
   nbody_fmm_tree<real> t;
   queue_fields(w, &w->options, layout_of<real>(&w->options, w->room), stages, false, targets, refit, &t);
   stages.near(&t, w->state.acceleration);
-  if (w->options.box > 0) nbody_fmm_add_outer(&t, &w->outer, w->state.acceleration);
+  const double unit = targets != NULL ? w->options.G * w->mass_unit : 1;
+  if (w->options.box > 0) nbody_fmm_add_outer(&t, &w->outer, unit, w->state.acceleration);
 }
 
 /* targets NULL: of all bodies. */
@@ -445,7 +444,7 @@ static void accelerate(nbody_solver_work *w, bool, nbody_raw_force *out) {
   out->unit = w->options.G * w->mass_unit;
 }
 
-/* In open space (nbody_individual_on). */
+/* In a box a body that is wrapped leaves its cell: every tree is a new one. */
 static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) {
   const int refits = w->refits;
   w->refits = 0; /* until all has gone well */
@@ -454,7 +453,7 @@ static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) 
     w->forces++;
     queue_accelerations(w, targets, refits > 0);
   }
-  if (w->failure == SIM_OK) w->refits = refits > 0 ? refits - 1 : NBODY_FMM_REFITS;
+  if (w->failure == SIM_OK && w->options.box == 0) w->refits = refits > 0 ? refits - 1 : NBODY_FMM_REFITS;
 }
 
 static sim_status check(nbody_solver_work *w) {
@@ -508,19 +507,37 @@ static double potential(nbody_solver_work *w) {
   return -0.5 * w->options.G * w->mass_unit * w->mass_unit * sum;
 }
 
-/* In the memory of the tree, which ends it. */
+/* The tree ends, as on the CPU. */
 static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *position, double *got,
                          double *exact) {
   double out[9 * NBODY_SAMPLES];
   if (!has_memory(w)) return sim_no_memory("the lists of fast multipoles");
   w->refits = 0;
-  void *const memory = (char *)w->memory + layout_of<double>(&w->options, w->room).key[0];
+  void *const memory = (char *)w->memory + layout_of<double>(&w->options, w->room).sample;
   SIM_TRY(
       nbody_fmm_sample(&w->state, w->options.softening, w->options.box, w->outer.table, numbers, count, memory, out));
   for (int k = 0; k < 3 * count; k++) {
     got[k] = out[k];
     exact[k] = w->options.G * out[3 * count + k];
     position[k] = out[6 * count + k];
+  }
+  return SIM_OK;
+}
+
+static sim_status sample_potential(nbody_solver_work *w, const int64_t *numbers, int count, double *got,
+                                   double *exact) {
+  double out[2 * NBODY_SAMPLES];
+  if (!has_memory(w)) return sim_no_memory("the lists of fast multipoles");
+  const nbody_options options = for_potential(&w->options);
+  const layout l = layout_of<double>(&options, w->potential_room);
+  const char *const at = (const char *)w->memory;
+  const nbody_fmm_frame *const frame = (const nbody_fmm_frame *)(at + l.frame);
+  SIM_TRY(nbody_fmm_sample_energy(&w->state, w->options.softening, w->options.box, w->outer.table,
+                                  (const unsigned *)(at + l.id[w->swapped]), (const double *)(at + l.key[w->swapped]),
+                                  &frame->per_edge, numbers, count, (char *)w->memory + l.sample, out));
+  for (int k = 0; k < count; k++) {
+    got[k] = -w->options.G * w->mass_unit * w->mass_unit * out[k];
+    exact[k] = -w->options.G * out[count + k];
   }
   return SIM_OK;
 }
@@ -560,5 +577,6 @@ const nbody_solver nbody_fmm_cuda = {
     .accelerate_some = accelerate_some,
     .check = check,
     .sample = sample,
+    .sample_potential = sample_potential,
     .potential = potential,
 };

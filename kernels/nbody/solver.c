@@ -19,6 +19,13 @@ static const nbody_solver *direct_for(const nbody_options *options, sim_backend_
   return direct[kind][options->box > 0];
 }
 
+static const nbody_solver *const within_cutoff[SIM_BACKEND_KINDS] = {
+    [SIM_BACKEND_CPU] = &nbody_short_cpu,
+#ifdef SIM_HAS_CUDA
+    [SIM_BACKEND_CUDA] = &nbody_short_cuda,
+#endif
+};
+
 static const nbody_solver *const fmm[SIM_BACKEND_KINDS] = {
     [SIM_BACKEND_CPU] = &nbody_fmm_cpu,
 #ifdef SIM_HAS_CUDA
@@ -77,6 +84,15 @@ static void take_faster(const nbody_options *options, sim_backend_kind kind, nbo
 
 sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   *out = (nbody_choice){0};
+  if (options->cutoff > 0) {
+    if (options->comm->size > 1)
+      return sim_fail(SIM_ERR_SCENARIO, "--ranks %d: pairs within a cutoff run on one rank only: leave out --ranks",
+                      options->comm->size);
+    out->solver = within_cutoff[kind];
+    out->method = NBODY_DIRECT;
+    snprintf(out->name, sizeof out->name, "%s", out->solver->name);
+    return out->solver->supports(options);
+  }
   if (options->begun) snprintf(out->why, sizeof out->why, "; as the run has begun");
   if (options->method == NBODY_FMM) {
     if (fmm[kind] == NULL)

@@ -17,6 +17,9 @@ typedef struct nbody_state {
   void *mass, *position, *velocity;
   double *acceleration;
   double *jerk; /* Hermite scheme only, else NULL */
+  /* With a cutoff, else NULL: positions of the last search for pairs, and displacements from the start of the run to
+   * there. A solver that makes lists changes them. */
+  double *searched, *travelled;
 } nbody_state;
 
 /* Parameters for creating solvers and operations. Pointers in it must outlive them. */
@@ -30,6 +33,9 @@ typedef struct nbody_options {
   const sim_comm *comm; /* ranks of the run; never NULL */
   double G, softening;
   double box;      /* edge of the periodic box, which has all positions in [0, box); 0: open space */
+  double cutoff;   /* of the pair law, in a periodic box; 0: none */
+  bool shifted;    /* the potential of the pair law is less by what it is at the cutoff */
+  bool listed;     /* state.searched has the positions of a search: the run is resumed */
   bool individual; /* steps of each body's own, with levels 0 ... levels */
   int levels;
   double eta;    /* of individual steps */
@@ -66,6 +72,15 @@ typedef struct nbody_targets {
 
 /* A solver created for one run. Each solver completes this type. */
 typedef struct nbody_solver_work nbody_solver_work;
+
+/* Sums of a pair law with a cutoff, in fp64. */
+typedef struct nbody_pair_sums {
+  double potential;     /* energy of all pairs within the cutoff, shifted as the scenario asks */
+  double shifted_by;    /* what the shift has taken from it */
+  double virial;        /* of forces times distances, r_ij . F_ij */
+  double weight;        /* of the products of masses of these pairs */
+  double displacement2; /* mean over the bodies of the squared displacement since the start */
+} nbody_pair_sums;
 
 /* One method on one kind of device. */
 typedef struct nbody_solver {
@@ -108,6 +123,8 @@ typedef struct nbody_solver {
                                  double *exact);
   /* Potential energy of all pairs, in fp64 for all precisions; NaN where it is unknown. Waits for the device. */
   double (*potential)(nbody_solver_work *work);
+  /* With a cutoff: sums of the pairs within; NaN where they are unknown. Waits for the device. NULL: no cutoff. */
+  void (*pairs)(nbody_solver_work *work, nbody_pair_sums *out);
   /* Shortest time in which the force on a body changes, for the first adaptive step of the Hermite scheme: |a| / |j| of
    * a body, and of a pair the time of its free fall, (s^3 / (G (m_i + m_j)))^(1/2), or with a custom law ((|force| +
    * 2 r2 |rate|) (m_i + m_j))^(-1/2). Needs final values in the state's acceleration and jerk. Waits for the device. */
@@ -165,8 +182,10 @@ extern const nbody_solver nbody_few_cpu;
 extern const nbody_solver nbody_direct_periodic_cpu;
 /* Fast multipole method, for gravity without the jerk. */
 extern const nbody_solver nbody_fmm_cpu;
+/* Pairs within a cutoff in a periodic box, with a custom law. */
+extern const nbody_solver nbody_short_cpu;
 #ifdef SIM_HAS_CUDA
-extern const nbody_solver nbody_direct_cuda, nbody_direct_periodic_cuda, nbody_fmm_cuda;
+extern const nbody_solver nbody_short_cuda, nbody_direct_cuda, nbody_direct_periodic_cuda, nbody_fmm_cuda;
 #endif
 
 #endif

@@ -45,7 +45,9 @@ def table_panels(run: Run) -> dict[str, Panel]:
                 found["estimates"] = partial(options.estimates, run)
                 if len({point.strike for point in smile.points([run])}) > 2:
                     found["smile"] = partial(smile.smile, run)
-        elif "temperature" in frame:
+        elif name == "rdf":
+            found["rdf"] = partial(panels.radial, run)
+        elif "temperature" in frame and name != "thermo":
             found["temperature"] = partial(panels.temperature, run)
         elif name == "fields" and any(column.endswith("_mean") for column in frame.columns):
             found["fields"] = partial(panels.fields, run)
@@ -60,7 +62,7 @@ def table_panels(run: Run) -> dict[str, Panel]:
 
 
 # What a figure shows where nobody chose, the most telling first; other tables come after `observe`.
-_TELLING = ("smile", "flow", "temperature", "profile_velocity_x", "energy", "observe", "radii", "price", "estimates")
+_TELLING = ("smile", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "radii", "price", "estimates")
 _UNASKED = ("virial", "momentum", "walls", "contacts")
 _PANELS = 3
 

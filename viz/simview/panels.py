@@ -242,6 +242,23 @@ def profile(run: Run, axes: Any, table: str) -> None:
     axes.set(xlabel=label, ylabel=run.units.label(what, frame.attrs["units"].get(names[0], "1")))
 
 
+def radial(run: Run, axes: Any) -> None:
+    """The radial distribution function: the mean over the last half of the run, and how far it strays."""
+    frame = run.tables["rdf"]
+    names = [name for name in frame.columns if name.startswith("g_")]
+    rows = frame[names].to_numpy()[len(frame) // 2 :]
+    about, box = run.parameters.get("rdf"), run.parameters.get("box")
+    radius = about.get("radius") if isinstance(about, dict) else None
+    if not isinstance(radius, (int, float)):
+        radius = float(box["size"]) / 2 if isinstance(box, dict) else 1.0
+    at = float(radius) * (np.arange(len(names)) + 0.5) / len(names)
+    mean, stray = rows.mean(axis=0), rows.std(axis=0)
+    axes.axhline(1, color="#888888", lw=0.8, ls="--")
+    axes.fill_between(at, mean - stray, mean + stray, color=COLOURS[4], alpha=0.4, lw=0)
+    axes.plot(at, mean, color=COLOURS[0], lw=1.5)
+    axes.set(xlabel=run.units.label("r", run.units.text((1,))), ylabel="g(r)", xlim=(0, float(radius)), ylim=(0, None))
+
+
 _GATE = re.compile(r"^gate(\d+)_(grains|mass)$")
 
 

@@ -127,7 +127,7 @@ static int compute(const system_of *of, const nbody_options *options, bodies *b,
   nbody_fmm_cuda_share = of->share;
   TRY(solver->create(options, &b->device, &work));
   for (int round = 0; round < ROUNDS; round++, results += 8) {
-    for (int k = 1; k < 5 && of->box == 0; k++) {
+    for (int k = 1; k < 5; k++) {
       const nbody_targets targets = {.level = b->device_level, .least = 2 - k % 3};
       solver->accelerate_some(work, &targets);
       if (digest_of(b, b->device.acceleration, &targets, results + k) != 0) return BROKEN;
@@ -187,8 +187,8 @@ static int play(const sim_comm *comm, uint64_t (*results)[RESULTS]) {
                                    .G = 1,
                                    .softening = 1e-3,
                                    .box = of->box,
-                                   .individual = of->box == 0,
-                                   .levels = of->box == 0 ? 2 : 0,
+                                   .individual = true,
+                                   .levels = 2,
                                    .fmm = {.order = of->order, .theta = 0.8, .weight = 1.5, .leaf = of->leaf}};
     if (compute(of, &options, &b, results[k]) != 0) return BROKEN;
   }

@@ -331,7 +331,7 @@ static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<re
         continue;
       }
       if (failed) fmm_write_nan<SUMS>(t, c, out);
-      if (failed || (SOME && t.walked[c] == 0)) continue;
+      if (failed || !fmm_is_walked(t, c)) continue;
       const uint2 list = t.near[c];
       const unsigned pieces = (list.y + FMM_SEGMENT - 1) / FMM_SEGMENT;
       share = {c, list.x, 0, min(pieces, t.pieces)};

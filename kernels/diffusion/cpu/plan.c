@@ -80,13 +80,11 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
   sim_plan_add(out, "transformed fields", fields * field);
   sim_plan_add(out, "arrays of the scheme", fields * column * (method->arrays + diffusion_fluctuates(p)));
   if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
-  if (slab.turned)
-    sim_plan_add(out, "exchanged fields",
-                 column * diffusion_columns_of(p, &slab, setup->comm) +
-                     (diffusion_needs_sent(p, &slab, setup->comm)
-                          ? number * diffusion_turn_numbers(&grid, single, setup->comm)
-                          : 0) +
-                     (diffusion_needs_turned(p, &slab, setup->comm) ? fields * field : 0));
+  double exchanged = slab.turned ? column * diffusion_columns_of(p, &slab, setup->comm) : 0;
+  if (diffusion_needs_sent(p, &slab, setup->comm))
+    exchanged += number * diffusion_turn_numbers(&grid, single, setup->comm);
+  if (diffusion_needs_turned(p, &slab, setup->comm)) exchanged += fields * field;
+  if (exchanged > 0) sim_plan_add(out, "exchanged fields", exchanged);
   const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   if (diffusion_crossed(p)) {
     sim_plan_add(out, "matrices of the scheme", diffusion_coupled_bytes(p, &slab, slots));

@@ -72,8 +72,20 @@ static double cells_of(const fluid_device *d) { return (double)d->l.n[0] * d->l.
 /* Inner columns and rows of the marching kernel's tiles, two of the rows outer; blocks of a multiprocessor. */
 enum { TILE_X = 64, TILE_Y = 8, TILE_BLOCKS = 2, TILE_UNROLL = 2, TILE_Y_DOUBLE = 6 };
 
-int fluid_cuda_chunk(int rank, const int64_t n[3]) {
+/* Whether a block may have so many bytes of shared memory. */
+static bool has_shared(size_t bytes) {
+  int device = 0, most = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
+    return false;
+  return bytes <= (size_t)most;
+}
+
+int fluid_cuda_chunk(int rank, bool single, const int64_t n[3]) {
   enum { LEAST = 8, MOST = 64, BLOCKS = 65535 };
+  if (!has_shared(single ? march_tile<TILE_X, TILE_Y>::all * sizeof(float)
+                         : march_tile<TILE_X, TILE_Y_DOUBLE>::all * sizeof(double)))
+    return 0;
   const int64_t columns = (n[0] + TILE_X - 1) / TILE_X * ((n[1] + TILE_Y - 3) / (TILE_Y - 2));
   int chunk = MOST;
   if (rank != 3 || n[0] < 32 || n[1] < TILE_Y || n[2] < LEAST) return 0;

@@ -94,9 +94,16 @@ template <int THREADS, typename real> __device__ __forceinline__ void take(const
   for (int i = 0; i < 10; i++) m[i] = from[i * THREADS];
 }
 
+/* Blocks of a multiprocessor; older ones have 1024 threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define MARCH_BLOCKS(wanted) 1
+#else
+#define MARCH_BLOCKS(wanted) wanted
+#endif
+
 /* SKIP: there are cells to leave out. */
 template <int TX, int TY, int BLOCKS, int UNROLL, bool SKIP, bool FORCE, bool EDDY, typename real>
-__global__ void __launch_bounds__((march_tile<TX, TY>::threads), BLOCKS) march(const fluid_step<real> s) {
+__global__ void __launch_bounds__((march_tile<TX, TY>::threads), MARCH_BLOCKS(BLOCKS)) march(const fluid_step<real> s) {
   using tile = march_tile<TX, TY>;
   constexpr int sites = tile::sites, threads = tile::threads;
   extern __shared__ __align__(16) char shared_bytes[];

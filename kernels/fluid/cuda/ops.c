@@ -108,7 +108,7 @@ static sim_status create(fluid_machine *m, const fluid_parameters *p, const flui
   d->l.groups = (int)groups_of(&m->grid);
   d->rank = m->grid.rank;
   d->single = m->single;
-  d->chunk = fluid_cuda_chunk(m->grid.rank, m->grid.n);
+  d->chunk = fluid_cuda_chunk(m->grid.rank, m->single, m->grid.n);
   d->march = d->chunk > 0;
   d->omega = m->collision.omega;
   d->smagorinsky = m->collision.smagorinsky;

@@ -135,8 +135,8 @@ void fluid_cuda_flow(const fluid_device *d);  /* sums; fields are shown */
 void fluid_cuda_pull(const fluid_device *d);
 void fluid_cuda_probe(const fluid_device *d);
 /* Planes that a block of the marching kernel makes: enough blocks for all multiprocessors. 0: the plain kernel makes
- * the steps. */
-int fluid_cuda_chunk(int rank, const int64_t n[3]);
+ * the steps, of narrow grids and where a block has too little shared memory. */
+int fluid_cuda_chunk(int rank, bool single, const int64_t n[3]);
 
 #ifdef __cplusplus
 }

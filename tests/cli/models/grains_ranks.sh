@@ -108,6 +108,7 @@ elseif case == "named" then -- laws by name, heat, and a lid that holds a force
   return all { box = { size = {14, 6, 20}, boundary = "wall", z_high = "open" }, gravity = {0.1, 0, -1},
                grains = { spheres { low = {0, 0, 0}, high = {14, 6, 8} } },
                walls = { sim.plane { point = {0, 0, 8}, normal = {0, 0, -1}, temperature = 9, servo = { force = 50, speed = 1 } } },
+               integrate = { dt = dt / 2, t_end = steps * dt / 2 },
                heat = { conductivity = 0.1, capacity = 1, temperature = function(x) return x end },
                contact = { law = "hertz", young = 800, poisson = 0.3, restitution = 0.5, friction = 0.5,
                            tangential = "mindlin_rescale", cohesion = { model = "jkr", surface_energy = 0.2 },

@@ -31,7 +31,12 @@ typedef struct sim_peers {
   unsigned delay; /* microseconds; 0: none */
 } sim_peers;
 
-/* A gather, in one kernel; and the sum of all ranks' arrays, of int64. */
+/* Stores the other ranks' columns of `array` into their owners' areas: [ranks][rows][share], by the rank that stores.
+ */
+void sim_peers_push_parts(const sim_peers *peers, const void *array);
+/* After push_parts and a meeting: adds the others' values to this rank's columns of `array`, int64. */
+void sim_peers_add_parts(const sim_peers *peers, void *array);
+/* A gather; and the sum of all ranks' arrays, of int64. */
 void sim_peers_gather(const sim_peers *peers, void *array);
 void sim_peers_add(const sim_peers *peers, void *array);
 

@@ -1,6 +1,7 @@
 #include "kernels/nbody/solver.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* [1]: in a periodic box. */
 static const nbody_solver *const direct[SIM_BACKEND_KINDS][2] = {
@@ -82,7 +83,7 @@ static void take_faster(const nbody_options *options, sim_backend_kind kind, nbo
     out->other = multipoles ? direct_for(options, kind) : fmm[kind];
 }
 
-sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
+static sim_status choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   *out = (nbody_choice){0};
   if (options->cutoff > 0) {
     if (options->comm->size > 1)
@@ -112,4 +113,17 @@ sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind ki
     take_fmm(options, kind, out);
   sim_error_clear();
   return SIM_OK;
+}
+
+/* The method does not depend on the number of ranks. Multipoles on several GPUs have been checked by emulation alone:
+ * for tests, SIM_FMM_RANKS=1 lets them run. */
+sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
+  SIM_TRY(choose(options, kind, out));
+  if (kind == SIM_BACKEND_CPU || options->comm->size == 1 || out->method != NBODY_FMM || getenv("SIM_FMM_RANKS"))
+    return SIM_OK;
+  return sim_fail(
+      SIM_ERR_SCENARIO,
+      "--gpus %d: fast multipoles run on one GPU, as on several they are not verified: leave out --gpus, or "
+      "take gravity.solver = \"direct\"",
+      options->comm->size);
 }

@@ -96,7 +96,7 @@ def _telling(sweep: Sweep, results: Sequence[str]) -> list[str]:
     frame = sweep.frame
     numeric = [name for name in results if frame[name].dtype.kind in "if" and frame[name].nunique() > 1]
     kept = [name for name in numeric if not name.endswith(_LAST) and not name.startswith("errors.")] or numeric
-    if "price.price" in kept and "prices.payoff_1" in kept:  # the same
+    if "price.price" in kept and any(name.startswith("prices.") for name in kept):  # the same as the first of these
         kept.remove("price.price")
 
     def rank(name: str) -> int:

@@ -167,7 +167,7 @@ static void report_bias(const option_run *run, sim_bytes *out) {
 }
 
 void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
-  enum { ACROSS = 3, CELL = 24 };
+  enum { ACROSS = 3, NAME = 42, CELL = 24 };
   const option_run *run = self;
   const option_parameters *p = run->parameters;
   const double n = option_samples(run, clock->t);
@@ -182,7 +182,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
       cell_text(option_mean(run, c), option_error(run, n, c), text, sizeof text);
     sim_bytes_format(out, "%-*s %s\n", columns == 1 ? 0 : p->assets.count > 1 ? 16 : 5, name, text);
   }
-  int width = 0;
+  int width = NAME; /* at least */
   for (int row = 0; row < payoffs; row++) {
     row_name(p, row, text, sizeof text);
     if (width < (int)strlen(text)) width = (int)strlen(text);

@@ -2,14 +2,15 @@
  *
  *   bench_nbody_fmm_cuda [--n N]... [--order P] [--theta T] [--weight W] [--leaf L] [--softening H]
  *                        [--distribution plummer|uniform|galaxies] [--precision single|mixed|double] [--phases]
- *                        [--blocks B] [--share S] [--potential] [--once]
+ *                        [--blocks B] [--share S] [--potential] [--once] [--ranks R]
  *
  * A line for each N: milliseconds of a force (median), bodies a second, bytes a body of the solver and with the state,
  * errors |da| / |a| of 1000 bodies against a direct sum in fp64, and a digest of all accelerations.
  * --share: of the planned cells and lists, for which there is memory at first. --phases adds a table of kernels;
  * --potential the time and the error of the potential energy (N up to 2^20). --once: one force without its time, for
- * compute-sanitizer. */
+ * compute-sanitizer. --ranks: as many processes with a GPU each, of which the first one prints. */
 extern "C" {
+#include "engine/comm/forked.h"
 #include "engine/run/profile.h"
 }
 
@@ -22,6 +23,8 @@ extern "C" {
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 enum { SAMPLES = 1000, THREADS = 256 };
@@ -107,7 +110,7 @@ struct error_summary {
   double median, most99, most999;
 };
 
-static error_summary errors_of(const nbody_state *s, double softening, double unit) {
+static error_summary errors_of(const nbody_state *s, const double *acceleration, double softening, double unit) {
   const int n = (int)s->n;
   int sample[SAMPLES];
   for (int k = 0; k < SAMPLES; k++) sample[k] = (int)(hash(1000003 + (uint64_t)k) % (uint64_t)n);
@@ -122,7 +125,7 @@ static error_summary errors_of(const nbody_state *s, double softening, double un
                                                       softening * softening, drawn, exact);
   std::vector<double> a(3 * SAMPLES), all(3 * (size_t)n), error(SAMPLES);
   must(sim_backend_cuda.copy(a.data(), exact, a.size() * sizeof(double)) == SIM_OK, "direct sums");
-  must(sim_backend_cuda.copy(all.data(), s->acceleration, all.size() * sizeof(double)) == SIM_OK, "accelerations");
+  must(sim_backend_cuda.copy(all.data(), acceleration, all.size() * sizeof(double)) == SIM_OK, "accelerations");
   for (int k = 0; k < SAMPLES; k++) {
     double off = 0, size = 0;
     for (int c = 0; c < 3; c++) {
@@ -139,9 +142,9 @@ static error_summary errors_of(const nbody_state *s, double softening, double un
   return {error[SAMPLES / 2], error[SAMPLES * 99 / 100], error[SAMPLES * 999 / 1000]};
 }
 
-static uint64_t digest_of(const nbody_state *s) {
+static uint64_t digest_of(const nbody_state *s, const double *acceleration) {
   std::vector<uint64_t> words(3 * (size_t)s->n);
-  must(sim_backend_cuda.copy(words.data(), s->acceleration, words.size() * 8) == SIM_OK, "accelerations");
+  must(sim_backend_cuda.copy(words.data(), acceleration, words.size() * 8) == SIM_OK, "accelerations");
   uint64_t sum = 0;
   for (size_t k = 0; k < words.size(); k++) sum += hash(words[k] ^ hash(k));
   return sum;
@@ -149,13 +152,13 @@ static uint64_t digest_of(const nbody_state *s) {
 
 /* ---- times ---- */
 
-/* Of forces one after the other, as in a run. */
-static double time_forces(nbody_solver_work *work, int forces) {
+/* Of forces one after the other, as in a run. Ranks make the same number of them. */
+static double time_forces(nbody_solver_work *work, int forces, bool alone) {
   nbody_raw_force raw;
-  return milliseconds([&] {
-           for (int k = 0; k < forces; k++) nbody_fmm_cuda.accelerate(work, false, &raw);
-         }) /
-         forces;
+  const auto queue = [&] {
+    for (int k = 0; k < forces; k++) nbody_fmm_cuda.accelerate(work, false, &raw);
+  };
+  return (alone ? milliseconds(queue) : milliseconds(queue, 20, INFINITY)) / forces;
 }
 
 /* Of a new solver: one that has captured its force replays it as a whole. */
@@ -168,7 +171,7 @@ static void print_phases(const nbody_options *options, const nbody_state *state)
   must(sim_queue_cuda.finish() == SIM_OK, "the device");
   sim_bytes text = {};
   sim_profile_table(&text);
-  printf("%.*s", (int)text.size, text.data);
+  if (options->comm->rank == 0) printf("%.*s", (int)text.size, text.data);
   sim_bytes_free(&text);
   sim_profile_stop();
   nbody_fmm_cuda.destroy(&work);
@@ -176,16 +179,16 @@ static void print_phases(const nbody_options *options, const nbody_state *state)
 
 static void print_potential(const nbody_options *options, const nbody_state *state, nbody_solver_work *work) {
   double energy = nbody_fmm_cuda.potential(work);
-  const double ms = milliseconds([&] { energy = nbody_fmm_cuda.potential(work); });
-  printf("  potential %.17g, %.3f ms", energy, ms);
+  const double ms = milliseconds([&] { energy = nbody_fmm_cuda.potential(work); }, 5, INFINITY);
+  if (options->comm->rank == 0) printf("  potential %.17g, %.3f ms", energy, ms);
   if (options->n <= 1 << 20) {
     nbody_solver_work *exact;
     must(nbody_direct_cuda.create(options, state, &exact) == SIM_OK, "create");
     const double should = nbody_direct_cuda.potential(exact);
-    printf(", relative error %.2e", fabs(energy / should - 1));
+    if (options->comm->rank == 0) printf(", relative error %.2e", fabs(energy / should - 1));
     nbody_direct_cuda.destroy(&exact);
   }
-  printf("\n");
+  if (options->comm->rank == 0) printf("\n");
 }
 
 struct request {
@@ -196,11 +199,11 @@ struct request {
   bool phases, potential, once;
 };
 
-static void bench(int64_t n, const request &r) {
+static void bench(const sim_comm *comm, int64_t n, const request &r) {
   const bool narrow_state = !strcmp(r.precision, "single");
   const size_t real = narrow_state ? sizeof(float) : sizeof(double);
   nbody_options options = {};
-  options.comm = &sim_comm_alone;
+  options.comm = comm;
   options.n = n;
   options.single_pairs = strcmp(r.precision, "double") != 0;
   options.G = 1;
@@ -225,20 +228,21 @@ static void bench(int64_t n, const request &r) {
   nbody_fmm_cuda.accelerate(work, false, &raw);
   nbody_fmm_use use;
   must(nbody_fmm_cuda_use(work, &use) == SIM_OK, "a force");
-  const uint64_t digest = digest_of(&state);
-  const error_summary e = errors_of(&state, r.softening, raw.unit);
-  const double ms = r.once ? NAN : time_forces(work, n < 300000 ? 8 : 1);
+  const uint64_t digest = digest_of(&state, raw.acceleration);
+  const error_summary e = errors_of(&state, raw.acceleration, r.softening, raw.unit);
+  const double ms = r.once ? NAN : time_forces(work, n < 300000 ? 8 : 1, comm->size == 1);
   double host, bytes;
   nbody_fmm_cuda.bytes(&options, &host, &bytes);
   must(nbody_fmm_cuda_use(work, &use) == SIM_OK, "a force");
-  const bool same = digest_of(&state) == digest;
-  printf(
-      "%10lld P %d theta %g w %g leaf %d %9.3f ms %10.3e /s  %5.1f B a body (with state %5.1f)  median %.2e 99%% %.2e "
-      "99.9%% %.2e  digest %016llx%s  cells %u of %u, segments %u of %u, tasks %u, levels %u\n",
-      (long long)n, r.settings.order, r.settings.theta, r.settings.weight, r.settings.leaf, ms, n / ms * 1e3, bytes / n,
-      bytes / n + 7 * (double)real + 24, e.median, e.most99, e.most999, (unsigned long long)digest,
-      same ? "" : " NOT THE SAME AGAIN", use.cells, use.cells_most, use.segments, use.segments_most, use.tasks,
-      use.levels);
+  const bool same = digest_of(&state, raw.acceleration) == digest;
+  if (comm->rank == 0)
+    printf("%10lld P %d theta %g w %g leaf %d %9.3f ms %10.3e /s  %5.1f B a body (with state %5.1f)  median %.2e 99%% "
+           "%.2e "
+           "99.9%% %.2e  digest %016llx%s  cells %u of %u, segments %u of %u, tasks %u, levels %u\n",
+           (long long)n, r.settings.order, r.settings.theta, r.settings.weight, r.settings.leaf, ms, n / ms * 1e3,
+           bytes / n, bytes / n + 7 * (double)real + 24, e.median, e.most99, e.most999, (unsigned long long)digest,
+           same ? "" : " NOT THE SAME AGAIN", use.cells, use.cells_most, use.segments, use.segments_most, use.tasks,
+           use.levels);
   fflush(stdout);
   if (r.phases) print_phases(&options, &state);
   if (r.potential) print_potential(&options, &state, work);
@@ -248,10 +252,48 @@ static void bench(int64_t n, const request &r) {
     sim_backend_cuda.free(array);
 }
 
+/* All sizes, on one rank. */
+static int play(const sim_comm *comm, const std::vector<int64_t> &sizes, const request &r) {
+  const char *reason = sim_backend_cuda.unavailable();
+  int gpus = 0;
+  char which[16] = "";
+  if (reason != nullptr) {
+    if (comm->rank == 0) printf("no GPU: %s\n", reason);
+    return 0;
+  }
+  must(cudaGetDeviceCount(&gpus) == cudaSuccess, "GPUs");
+  snprintf(which, sizeof which, "%d", comm->rank % gpus);
+  must(sim_backend_cuda.open(comm->size > 1 ? which : nullptr) == SIM_OK, "open");
+  for (int64_t n : sizes) bench(comm, n, r);
+  return 0;
+}
+
+/* On as many ranks; the process itself touches no GPU. */
+static int play_on_ranks(int ranks, const std::vector<int64_t> &sizes, const request &r) {
+  sim_forked *forked;
+  bool good = true;
+  must(sim_forked_create(ranks, &forked) == SIM_OK, "ranks");
+  for (int k = 0; k < ranks; k++) {
+    const pid_t rank = fork();
+    must(rank >= 0, "fork");
+    if (rank > 0) continue;
+    sim_comm comm;
+    must(sim_forked_attach(dup(sim_forked_descriptor(forked)), k, &comm) == SIM_OK, "rank");
+    exit(play(&comm, sizes, r));
+  }
+  for (int left = ranks; left > 0; left--) {
+    int how = 0;
+    good = wait(&how) > 0 && how == 0 && good;
+    if (how != 0) sim_forked_fail(forked, 0, SIM_ERR_RANK, "ended");
+  }
+  sim_forked_destroy(&forked);
+  return good ? 0 : 1;
+}
+
 static int usage() {
   fprintf(stderr, "bench_nbody_fmm_cuda [--n N]... [--order P] [--theta T] [--weight W] [--leaf L] [--softening H]\n"
                   "  [--distribution plummer|uniform|galaxies] [--precision single|mixed|double] [--phases]\n"
-                  "  [--blocks B] [--share S] [--potential] [--once]\n");
+                  "  [--blocks B] [--share S] [--potential] [--once] [--ranks R]\n");
   return 64;
 }
 
@@ -259,6 +301,7 @@ int main(int count, char **arguments) {
   static const char *const distributions[] = {"plummer", "uniform", "galaxies"};
   request r = {{5, 0.8, 1.5, 64}, 0, "single", 1e-3, false, false, false};
   std::vector<int64_t> sizes;
+  int ranks = 1;
   for (int k = 1; k < count; k++) {
     const char *const name = arguments[k];
     if (!strcmp(name, "--phases"))
@@ -285,6 +328,8 @@ int main(int count, char **arguments) {
         r.softening = atof(value);
       else if (!strcmp(name, "--precision"))
         r.precision = value;
+      else if (!strcmp(name, "--ranks"))
+        ranks = atoi(value);
       else if (!strcmp(name, "--blocks"))
         nbody_fmm_cuda_blocks = atoi(value);
       else if (!strcmp(name, "--share"))
@@ -299,12 +344,6 @@ int main(int count, char **arguments) {
     }
   }
   if (sizes.empty()) sizes = {100000, 1000000, 10000000};
-  const char *reason = sim_backend_cuda.unavailable();
-  if (reason != nullptr) {
-    printf("no GPU: %s\n", reason);
-    return 0;
-  }
-  must(sim_backend_cuda.open(nullptr) == SIM_OK, "open");
-  for (int64_t n : sizes) bench(n, r);
-  return 0;
+  if (ranks < 1 || ranks > SIM_RANKS_MAX) return usage();
+  return ranks == 1 ? play(&sim_comm_alone, sizes, r) : play_on_ranks(ranks, sizes, r);
 }

@@ -2,11 +2,11 @@
  * force by each, and that of the method taken over that of the faster one.
  *
  *   bench_nbody_methods [--device cpu|cuda] [--precision single|double] [--threads T] [--isa plain|avx2|avx512]
- *                       [--error E] [--n N]... [--limit SECONDS]
+ *                       [--error E] [--n N]... [--limit SECONDS] [--bodies plummer|uniform|box]
  *
- * Bodies are a Plummer sphere. A method that is estimated to take longer than --limit for one force is not measured,
- * and the other one counts as the faster. On the CPU a time is processor time over the number of threads, which other
- * programs disturb less than the clock on the wall. */
+ * Bodies are a Plummer sphere, a uniform cube, or that in a periodic box. A method that is estimated to take longer
+ * than --limit for one force is not measured, and the other one counts as the faster. On the CPU a time is processor
+ * time over the number of threads, which other programs disturb less than the clock on the wall. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench/arguments.h"
 #include "engine/wall_clock.h"
@@ -16,9 +16,11 @@
 #include <omp.h>
 #include <time.h>
 
+enum { PLUMMER, UNIFORM, BOX };
+
 typedef struct settings {
   const sim_backend *backend;
-  int precision, threads;
+  int precision, threads, bodies;
   sim_isa isa;
   double error, limit;
 } settings;
@@ -54,26 +56,28 @@ static void store(const settings *of, sim_dtype dtype, const double *values, int
   free(narrow);
 }
 
-static nbody_state make_bodies(const settings *of, int64_t n) {
+/* host[4][n]: positions and masses. */
+static nbody_state make_bodies(const settings *of, int64_t n, double *host) {
   const sim_backend *backend = of->backend;
   nbody_state s = {.n = n, .dtype = of->precision == 0 ? SIM_F32 : SIM_F64};
   const size_t size = (size_t)n * sim_dtype_size(s.dtype);
-  double *x[4];
-  for (int c = 0; c < 4; c++) must((x[c] = malloc((size_t)n * sizeof *x[c])) != NULL, "memory");
+  double *const x[] = {host, host + n, host + 2 * n, host + 3 * n};
   must(backend->alloc(size, &s.mass) == SIM_OK && backend->alloc(3 * size, &s.position) == SIM_OK &&
            backend->alloc(3 * size, &s.velocity) == SIM_OK &&
            backend->alloc(3 * (size_t)n * sizeof(double), (void **)&s.acceleration) == SIM_OK,
        "memory");
   for (int64_t i = 0; i < n; i++) {
     double r;
+    x[3][i] = 1.0 / (double)n;
+    for (int c = 0; c < 3 && of->bodies != PLUMMER; c++) x[c][i] = draw();
+    if (of->bodies != PLUMMER) continue;
     do r = 1 / sqrt(pow(draw(), -2.0 / 3) - 1);
     while (r > 20);
     const double z = 2 * draw() - 1, angle = 6.283185307179586 * draw(), across = r * sqrt(1 - z * z);
-    x[0][i] = across * cos(angle), x[1][i] = across * sin(angle), x[2][i] = r * z, x[3][i] = 1.0 / (double)n;
+    x[0][i] = across * cos(angle), x[1][i] = across * sin(angle), x[2][i] = r * z;
   }
   for (int c = 0; c < 3; c++) store(of, s.dtype, x[c], n, c, s.position);
   store(of, s.dtype, x[3], n, 0, s.mass);
-  for (int c = 0; c < 4; c++) free(x[c]);
   return s;
 }
 
@@ -119,7 +123,9 @@ static void show(double seconds) {
 
 static void compare(const settings *of, int64_t n) {
   const sim_backend_kind kind = of->backend->kind;
-  nbody_state state = make_bodies(of, n);
+  double *const host = malloc(4 * (size_t)n * sizeof *host);
+  must(host != NULL, "memory");
+  nbody_state state = make_bodies(of, n, host);
   nbody_options options = {.n = n,
                            .single_pairs = of->precision == 0,
                            .isa = of->isa,
@@ -127,10 +133,17 @@ static void compare(const settings *of, int64_t n) {
                            .comm = &sim_comm_alone,
                            .G = 1,
                            .softening = 0.01,
+                           .box = of->bodies == BOX ? 1 : 0,
                            .fmm = nbody_fmm_settings_for(of->error, NAN, (double)n)};
   nbody_choice chosen, choice;
   double seconds[2];
   must(nbody_solver_choose(&options, kind, &chosen) == SIM_OK, "auto");
+  if (chosen.other != NULL) { /* as a run does */
+    const double *const position[] = {host, host + n, host + 2 * n};
+    must(nbody_fmm_count(position, host + 3 * n, n, options.box, &options.fmm, &options.far, &options.near) == SIM_OK,
+         "lists");
+    must(nbody_solver_choose(&options, kind, &chosen) == SIM_OK, "auto");
+  }
   const nbody_fmm_estimate cost = nbody_fmm_estimate_for(&options, kind, (double)n);
   for (int method = 0; method < 2; method++) {
     options.method = method == 0 ? NBODY_DIRECT : NBODY_FMM;
@@ -145,11 +158,13 @@ static void compare(const settings *of, int64_t n) {
   printf("  %-7s  %5.2f\n", chosen.method == NBODY_FMM ? "fmm" : "direct", seconds[chosen.method == NBODY_FMM] / best);
   fflush(stdout);
   free_bodies(of, &state);
+  free(host);
 }
 
 int main(int count, char **arguments) {
   static const char *const precisions[] = {"single", "double", NULL};
   static const char *const isas[] = {"plain", "avx2", "avx512", NULL}, *const devices[] = {"cpu", "cuda", NULL};
+  static const char *const bodies[] = {"plummer", "uniform", "box", NULL};
   int isa = (int)sim_isa_best(), device = 0;
   double threads = omp_get_num_procs();
   settings of = {.precision = 1, .error = NBODY_ERROR, .limit = 20};
@@ -160,6 +175,7 @@ int main(int count, char **arguments) {
                                   {"--isa", BENCH_INDEX, &isa, 0, isas},
                                   {"--error", BENCH_NUMBER, &of.error, 1e-6, NULL},
                                   {"--limit", BENCH_NUMBER, &of.limit, 0, NULL},
+                                  {"--bodies", BENCH_INDEX, &of.bodies, 0, bodies},
                                   {"--n", BENCH_LIST, &sizes, 0, NULL},
                                   {NULL, BENCH_END, NULL, 0, NULL}};
   bench_arguments(count, arguments, known);

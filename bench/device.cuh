@@ -26,16 +26,16 @@ static inline void *allocate(size_t bytes) {
   return data;
 }
 
-/* Median milliseconds of what `queue` queues, over 3 to 1000 calls and at least 0.2 s, after a call that does not
- * count. */
-template <typename F> static double milliseconds(F queue) {
+/* Median milliseconds of what `queue` queues, over 3 to `most` calls and at least `least` ms, after a call that does
+ * not count. */
+template <typename F> static double milliseconds(F queue, size_t most = 1000, double least = 200) {
   cudaEvent_t begin, end;
   cudaEventCreate(&begin);
   cudaEventCreate(&end);
   std::vector<float> times;
   double total = 0;
   queue();
-  while (times.size() < 3 || (total < 200 && times.size() < 1000)) {
+  while (times.size() < 3 || (total < least && times.size() < most)) {
     float ms;
     cudaEventRecord(begin, stream());
     queue();

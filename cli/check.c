@@ -59,13 +59,16 @@ static void check_slices(const cli_job *job) {
 static const double exchange_rates[SIM_BACKEND_KINDS] = {[SIM_BACKEND_CPU] = 4e9, [SIM_BACKEND_CUDA] = 300e9},
                     exchange_times[SIM_BACKEND_KINDS] = {[SIM_BACKEND_CPU] = 2e-5, [SIM_BACKEND_CUDA] = 1e-5};
 
+static const double worth = 1.33; /* times as fast as one rank: what less is not advised */
+
 /* Speed-up over one rank, of the same number of threads, divided by the number of ranks: a rank computes its share and
  * the undivided part, and then waits for the exchange. NaN: unknown. */
 static double efficiency(const sim_plan *plan, sim_backend_kind kind, int ranks) {
   const double shares = sim_plan_shares(plan, ranks);
   const double alone = plan->work_per_step / plan->work_rate_guess * shares; /* the rate is that of all ranks */
-  const double exchange = plan->bytes_received / exchange_rates[kind] + plan->exchanges * exchange_times[kind];
-  return alone / (ranks * (alone * (plan->undivided + (1 - plan->undivided) / shares) + exchange));
+  const double own = alone * (plan->undivided + (1 - plan->undivided) / shares);
+  const double bytes = fmax(plan->bytes_received / exchange_rates[kind] - plan->beside * own, 0);
+  return alone / (ranks * (own + bytes + plan->exchanges * exchange_times[kind]));
 }
 
 static void check_ranks(const sim_plan *plan, sim_backend_kind kind, int ranks) {
@@ -85,9 +88,12 @@ static void check_ranks(const sim_plan *plan, sim_backend_kind kind, int ranks) 
     cli_say("  %-24s %s received by a rank, %.0f times waiting for all", "before the first step", text,
             plan->start_exchanges);
   }
-  if (isfinite(share))
-    cli_say("  %-24s about %.0f %% of %d times one rank of as many threads, at %.0f GB/s and %.0f us an exchange",
-            "efficiency", 100 * share, ranks, 1e-9 * exchange_rates[kind], 1e6 * exchange_times[kind]);
+  if (!isfinite(share)) return;
+  cli_say("  %-24s about %.0f %% of %d times one rank of as many threads, at %.0f GB/s and %.0f us an exchange",
+          "efficiency", 100 * share, ranks, 1e-9 * exchange_rates[kind], 1e6 * exchange_times[kind]);
+  if (share * ranks < worth)
+    cli_say("  %-24s %d ranks make a step about %.1f times as fast as one%s", "not advised", ranks, share * ranks,
+            plan->divided && plan->most_ranks > 1 ? "; they divide its memory" : "");
 }
 
 sim_status cli_check_job(cli_job *job) {

@@ -69,7 +69,7 @@ typedef struct cli_options {
   bool script, yes;                  /* of sweep: script: print the job array; yes: allow many runs */
   double lua_seconds;                /* processor time of the scenario script */
   int verbosity;                     /* -1: quiet, 0, 1: verbose */
-  bool force, log_json, no_progress, profile;
+  bool force, log_json, no_progress, profile, watch;
   bool quick, json, scaling; /* of bench */
   int warm, steps;           /* of bench; -1, 0: automatic */
   bool markdown, man;        /* of describe and help: the form of the text */

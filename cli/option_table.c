@@ -41,9 +41,12 @@ const cli_command_row cli_commands[CLI_COMMAND_ROWS] = {
     {"info", CLI_INFO, false, "", "", "print version, build, devices and libraries", NULL, "sim info\n"},
     {"bench", CLI_BENCH, false, "models", "[MODEL... | SCENARIO.lua] [options]",
      "measure the speed of this machine, and of the models' kernels or of a scenario's steps on it",
-     "Of a scenario: its steps without outputs, and the tables after them.\n",
+     "Of a scenario: its steps without outputs, and the tables after them; with --scaling and --ranks or --gpus the "
+     "rates\n"
+     "on 1, 2, 4, ... ranks.\n",
      "sim bench nbody --quick\n"
-     "sim bench galaxy.lua --set n=10000 --warm 100 --steps 100\n",
+     "sim bench galaxy.lua --set n=10000 --warm 100 --steps 100\n"
+     "sim bench galaxy.lua --scaling --gpus 2\n",
      COMPLETE_MODEL},
     {"verify", CLI_VERIFY, true, "an output folder or a scenario file", "DIR | SCENARIO.lua [options]",
      "tell whether the files of a run are whole, or which digits of a scenario's results to trust",
@@ -156,6 +159,12 @@ const cli_option_row cli_options_known[CLI_OPTIONS] = {
          VALUE_NONE,
          {{ON_RUN | ON_RESUME, "",
            "print a table of the time spent in each part, and write trace.json for Perfetto;\nslower on a GPU"}}},
+    [OPTION_WATCH] = {"--watch",
+                      NULL,
+                      VALUE_NONE,
+                      {{ON_RUN | ON_RESUME, "",
+                        "show the run in a browser while it goes on, by `simview watch`, which must be\ninstalled: the "
+                        "link is printed"}}},
     [OPTION_JOBS] = {"--jobs",
                      NULL,
                      VALUE_NEEDED,

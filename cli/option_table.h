@@ -58,6 +58,7 @@ typedef enum cli_option_id {
   OPTION_ISA,
   OPTION_WALL,
   OPTION_PROFILE,
+  OPTION_WATCH,
   OPTION_JOBS,
   OPTION_ONLY,
   OPTION_YES,

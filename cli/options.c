@@ -157,6 +157,7 @@ static sim_status apply(cli_option_id id, const char *value, cli_options *out) {
   case OPTION_SCHEDULER: out->scheduler = value; break;
   case OPTION_LUA_SECONDS: return parse_seconds("--lua-seconds", value, &out->lua_seconds);
   case OPTION_PROFILE: out->profile = true; break;
+  case OPTION_WATCH: out->watch = true; break;
   case OPTION_VALUE: out->value = value; break;
   case OPTION_QUICK: out->quick = true; break;
   case OPTION_JSON: out->json = true; break;

@@ -210,21 +210,27 @@ sim_status cli_of_scenario(const cli_job *job, sim_status status) {
 /* ---- device, memory ---- */
 
 int cli_gpus(void) {
-  char line[768];
+  char name[CLI_GPU_NAME];
   int count = 0;
-  for (const sim_backend *const *backend = sim_backends; *backend; backend++)
-    if ((*backend)->kind == SIM_BACKEND_CUDA && (*backend)->list && (*backend)->unavailable() == NULL)
-      while ((*backend)->list(count, line, sizeof line)) count++;
+  while (cli_gpu(count, name)) count++;
   return count;
 }
 
-/* Processes of a batch job that see the same GPUs of a host take different ones: "cuda:2" in name[32]; or `device`. */
-static const char *share_out(const cli_scheduler *scheduler, const char *device, char name[32]) {
-  if (scheduler->local < 0 || (strcmp(device, "auto") != 0 && strcmp(device, "cuda") != 0)) return device;
+bool cli_gpu(int number, char name[CLI_GPU_NAME]) {
+  const sim_backend *cuda = &sim_backend_cuda;
+  char uuid[CLI_GPU_NAME - 8];
+  if (cuda->identity == NULL || cuda->unavailable() != NULL || !cuda->identity(number, uuid, sizeof uuid)) return false;
+  snprintf(name, CLI_GPU_NAME, "cuda:%s", uuid);
+  return true;
+}
+
+/* Processes of a batch job that see the same GPUs of a host take different ones, whose name is written into `name`;
+ * else returns `device`. */
+static const char *share_out(const cli_scheduler *scheduler, const char *device, char name[CLI_GPU_NAME]) {
+  if (!scheduler->name || scheduler->local < 0) return device; /* a job that is not a run's has no scheduler */
+  if (strcmp(device, "auto") != 0 && strcmp(device, "cuda") != 0) return device;
   const int count = cli_gpus();
-  if (count < 2) return device;
-  snprintf(name, 32, "cuda:%d", scheduler->local % count);
-  return name;
+  return count > 1 && cli_gpu(scheduler->local % count, name) ? name : device;
 }
 
 /* Whether "auto" looks for a GPU: the model runs there and supports everything in the scenario. Logs a line if only
@@ -241,19 +247,10 @@ static bool gpu_able(const cli_job *job) {
   return false;
 }
 
-/* Number of GPUs that a rank may use; makes no context on them. */
-static int usable_gpus(void) {
-  char name[64];
-  int count = 0;
-  const sim_backend *cuda = &sim_backend_cuda;
-  while (cuda->identity != NULL && cuda->unavailable() == NULL && cuda->identity(count, name, sizeof name)) count++;
-  return count;
-}
-
 /* Whether the ranks use GPUs where nothing names a device: where every rank of every host has one. */
 static sim_status gpus_suffice(const cli_job *job, bool *out) {
   const sim_comm *comm = job->setup.comm;
-  const int count = gpu_able(job) ? usable_gpus() : 0;
+  const int count = gpu_able(job) ? cli_gpus() : 0;
   uint64_t lacks = count < comm->host_size;
   if (job->options->command != CLI_CHECK) SIM_TRY(sim_comm_agree(comm, lacks, &lacks));
   *out = lacks == 0;
@@ -265,13 +262,12 @@ static sim_status gpus_suffice(const cli_job *job, bool *out) {
 /* Opens the GPU of this rank: by its number on the host among the GPUs that it sees, whose UUIDs tell whether two ranks
  * have the same one. Nothing has used a GPU before: a context on another one would hold memory there. */
 static sim_status open_gpu_of_rank(cli_job *job) {
-  enum { LENGTH = 64 };
   const sim_comm *comm = job->setup.comm;
-  static char names[SIM_RANKS_MAX][LENGTH];
-  char own[LENGTH] = "", device[LENGTH + 8];
-  const int count = usable_gpus();
+  static char names[SIM_RANKS_MAX][CLI_GPU_NAME];
+  char own[CLI_GPU_NAME] = "";
+  const int count = cli_gpus();
   bool shared = false;
-  if (count > 0) (void)sim_backend_cuda.identity(comm->host_rank % count, own, sizeof own);
+  if (count > 0) (void)cli_gpu(comm->host_rank % count, own);
   if (job->options->command != CLI_CHECK) {
     SIM_TRY(comm->ops->gather(comm, own, sizeof own, names));
     for (int r = 0; r < comm->size; r++)
@@ -282,8 +278,7 @@ static sim_status open_gpu_of_rank(cli_job *job) {
                     "%d ranks on this host and %d GPU%s: each rank needs one of its own; --oversubscribe "
                     "lets them share, slowly",
                     comm->host_size, count, count == 1 ? "" : "s");
-  snprintf(device, sizeof device, *own ? "cuda:%s" : "cuda", own);
-  return sim_backend_select(device, &job->setup.backend);
+  return sim_backend_select(*own ? own : "cuda", &job->setup.backend);
 }
 
 /* All ranks run on the same kind of device. */
@@ -322,7 +317,7 @@ static sim_status choose_backend(cli_job *job) {
   const char *device = job->options->device;
   const cli_scheduler *scheduler = &job->scheduler;
   const sim_backend **backend = &job->setup.backend;
-  char name[32];
+  char name[CLI_GPU_NAME];
   if (job->setup.comm->size > 1) return choose_for_ranks(job);
   bool automatic = strcmp(device, "auto") == 0;
   if (automatic && job->has_saved) {

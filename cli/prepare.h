@@ -46,8 +46,11 @@ void cli_prepare_free(cli_job *job);
 void cli_prepare_again(cli_job *job);
 /* Sets job->output: --output, or the scenario's name with this suffix. */
 sim_status cli_prepare_output(cli_job *job, const char *suffix) SIM_MUST_CHECK;
-/* Number of GPUs visible to this process. */
+/* Number of GPUs that this process sees and may use; makes no context on them. */
 int cli_gpus(void);
+/* Name of one of them for --device: "cuda:GPU-" and its UUID. False: there are not so many. */
+enum { CLI_GPU_NAME = 64 };
+bool cli_gpu(int number, char name[CLI_GPU_NAME]);
 
 /* functions.c: logs the formula of each function for -v, "fields[1] u.drift: result = ..."; prints values and
  * derivatives for --at. SIM_ERR_USAGE if a name in it is no input of any function. */

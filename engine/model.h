@@ -114,6 +114,7 @@ typedef struct sim_plan {
   double exchanges;      /* calls of gather, swap and agree: each waits for all ranks */
   /* The same before the first step. */
   double start_received, start_exchanges;
+  double beside;    /* share, 0 to 1, of a rank's own step during which the bytes of a step arrive */
   double undivided; /* share, 0 to 1, of one rank's step that every rank computes itself, whatever their number */
   double steps;     /* NaN with adaptive steps */
   double t_end;

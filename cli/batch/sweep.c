@@ -200,7 +200,7 @@ static void arguments(const sweep *s, size_t run, char *const texts[4], const ch
   }
   cli_sweep_folder(s, run, texts[0]);
   snprintf(texts[1], 64, "%d", s->threads);
-  snprintf(texts[2], 64, "cuda:%d", s->gpus > 0 ? (int)slot % s->gpus : 0);
+  const bool named = s->gpus > 1 && cli_gpu((int)slot % s->gpus, texts[2]);
   snprintf(texts[3], 64, "%g", o->lua_seconds);
   argv[n++] = "-o";
   argv[n++] = texts[0];
@@ -211,7 +211,7 @@ static void arguments(const sweep *s, size_t run, char *const texts[4], const ch
   argv[n++] = "--lua-seconds";
   argv[n++] = texts[3];
   argv[n++] = "--device";
-  argv[n++] = s->gpus > 1 ? texts[2] : o->device;
+  argv[n++] = named ? texts[2] : o->device;
   if (o->precision) argv[n++] = "--precision", argv[n++] = o->precision;
   if (o->isa_given) argv[n++] = "--isa", argv[n++] = sim_isa_name(o->isa);
   if (o->wall_text) argv[n++] = "--wall", argv[n++] = o->wall_text;
@@ -219,7 +219,7 @@ static void arguments(const sweep *s, size_t run, char *const texts[4], const ch
 }
 
 static sim_status start(const sweep *s, size_t run, size_t slot, pid_t *child) {
-  static char sets[AXES_MAX][4224], folder[4200], threads[64], device[64], lua[64];
+  static char sets[AXES_MAX][4224], folder[4200], threads[64], device[CLI_GPU_NAME], lua[64];
   char *const texts[4] = {folder, threads, device, lua};
   const char *argv[ARGUMENTS_MAX];
   int log;

@@ -47,11 +47,12 @@ static bool wanted(const cli_options *o, const char *model) {
 }
 
 /* Whether the target is a scenario's file: names of models have no such characters. */
-static bool is_scenario(const cli_options *o) { return o->target_count == 1 && strpbrk(o->target, "./"); }
+bool cli_bench_is_scenario(const cli_options *o) { return o->target_count == 1 && strpbrk(o->target, "./"); }
 
 static sim_status check_scenario(const cli_options *o) {
-  if (o->quick || o->scaling || o->json)
-    return sim_fail(SIM_ERR_USAGE, "--quick, --scaling and --json are for rows of models, not for a scenario");
+  if (o->quick || o->json || (o->scaling && o->ranks == 0))
+    return sim_fail(SIM_ERR_USAGE, "--quick, --json, and --scaling without --ranks or --gpus, are for rows of models, "
+                                   "not for a scenario");
   if ((o->warm < 0) != (o->steps == 0))
     return sim_fail(SIM_ERR_USAGE, "--warm and --steps: expected both of them or none");
   return SIM_OK;
@@ -76,6 +77,10 @@ static sim_status check_models(const cli_options *o) {
                     nearest ? ", nearest is " : "", nearest ? nearest : "", all);
   }
   return SIM_OK;
+}
+
+sim_status cli_bench_check(const cli_options *options) {
+  return cli_bench_is_scenario(options) ? check_scenario(options) : check_models(options);
 }
 
 static void place_text(const place *p, char *out, size_t capacity) {
@@ -351,12 +356,11 @@ sim_status cli_bench(const cli_options *options) {
   b = (bench){.options = options, .json = options->json, .pace = {.2, 10, .2, 5, false, 0}};
   if (options->scaling) b.pace = (bench_pace){0, 10, .1, 3, true, 0};
   if (options->quick) b.pace = (bench_pace){.04, .3, .04, 3, options->scaling, 0};
-  if (is_scenario(options)) {
-    SIM_TRY(check_scenario(options));
+  SIM_TRY(cli_bench_check(options));
+  if (cli_bench_is_scenario(options)) {
     if (options->steps) b.pace = (bench_pace){.repeats = 1, .batch = options->steps};
-    return cli_bench_scenario(options, &b.pace);
+    return cli_bench_scenario(options, &b.pace, NULL);
   }
-  SIM_TRY(check_models(options));
   SIM_TRY(find_places(&b));
   for (size_t i = 0; i < b.place_count && !options->scaling; i++) SIM_TRY(measure_ceilings(&b, &b.places[i]));
   if (!b.json) print_ceilings(&b);

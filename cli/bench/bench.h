@@ -40,8 +40,13 @@ sim_status cli_bench_time(const sim_model *model, const sim_bench *row, const cl
 /* Plans the row at size n, and sets *work to the work of a step. */
 sim_status cli_bench_work(const sim_bench *row, const cli_options *options, const char *device, int threads, int n,
                           double *work) SIM_MUST_CHECK;
-/* Times the steps of the scenario options->target without outputs, and prints their rate and the tables after them. */
-sim_status cli_bench_scenario(const cli_options *options, const bench_pace *pace) SIM_MUST_CHECK;
+/* Whether the target is the file of a scenario. */
+bool cli_bench_is_scenario(const cli_options *options);
+/* Times the steps of the scenario options->target without outputs. Without `out` prints their rate and the tables after
+ * them; else sets *out, but its row. */
+sim_status cli_bench_scenario(const cli_options *options, const bench_pace *pace, bench_result *out) SIM_MUST_CHECK;
+/* Refuses options that rows of models do not have, and options for them with a scenario. */
+sim_status cli_bench_check(const cli_options *options) SIM_MUST_CHECK;
 /* 5 n log2 n flop a second of the program's complex fp32 transforms of 1024 points, in the caches. */
 sim_status cli_bench_fft(sim_isa isa, int threads, double seconds, double *out) SIM_MUST_CHECK;
 

@@ -1,6 +1,7 @@
 /* sim bench --scaling --ranks N, or --gpus N: each row on 1, 2, 4, ... N ranks, strong (the same size) and weak (a size
- * whose work is as many times that of one rank). The process that was started launches each number of ranks in turn;
- * their rank 0 prints, and keeps the rates of one rank in memory that the next ones inherit. */
+ * whose work is as many times that of one rank); or the steps of a scenario, strong. The process that was started
+ * launches each number of ranks in turn; their rank 0 prints, and keeps the rates of one rank in memory that the next
+ * ones inherit. */
 #include "cli/bench/bench.h"
 #include "cli/run/ranks.h"
 
@@ -43,22 +44,29 @@ static sim_status average(const sim_comm *comm, double value, double *mean) {
 
 static const char *device_of(const scaling *s) { return s->kind == SIM_BACKEND_CUDA ? "cuda" : "cpu"; }
 
-/* Times a row at size n. With one rank its rate becomes the base; else it is compared with the base. */
-static sim_status one(scaling *s, const sim_model *model, const sim_bench *row, const char *kind, int n) {
-  bench_result r;
+/* With one rank its rate becomes the base; else it is compared with the base. */
+static sim_status compare(scaling *s, const char *kind, const char *size, const bench_result *r) {
   double waited, *base = &s->rates[s->count];
   if (s->count == RATES_MAX) return sim_fail(SIM_ERR_INTERNAL, "more than %d rows", RATES_MAX);
   s->count++;
-  SIM_TRY(cli_bench_time(model, row, s->options, device_of(s), s->threads, n, &s->pace, &r));
-  SIM_TRY(average(s->comm, r.waited, &waited));
+  SIM_TRY(average(s->comm, r->waited, &waited));
   if (s->comm->rank > 0) return SIM_OK;
-  if (s->comm->size == 1) *base = r.median;
-  const double gain = r.median / *base;
-  printf("  %-6s %9d %-12s %4d rank%s x %d  %11.4g/s %11.4g ms %7.2f x %5.0f %%   waited %3.0f %%\n", kind, n,
-         row->size, s->comm->size, s->comm->size == 1 ? " " : "s", r.threads, r.median, 1e3 * r.step, gain,
+  if (s->comm->size == 1) *base = r->median;
+  const double gain = r->median / *base;
+  printf("  %-6s %-22s %4d rank%s x %d  %11.4g/s %11.4g ms %7.3f x %5.1f %%   waited %3.0f %%\n", kind, size,
+         s->comm->size, s->comm->size == 1 ? " " : "s", r->threads, r->median, 1e3 * r->step, gain,
          100 * gain / s->comm->size, 100 * waited);
   fflush(stdout);
   return SIM_OK;
+}
+
+/* Times a row at size n. */
+static sim_status one(scaling *s, const sim_model *model, const sim_bench *row, const char *kind, int n) {
+  bench_result r;
+  char size[64];
+  snprintf(size, sizeof size, "%9d %s", n, row->size);
+  SIM_TRY(cli_bench_time(model, row, s->options, device_of(s), s->threads, n, &s->pace, &r));
+  return compare(s, kind, size, &r);
 }
 
 /* Size whose step has `times` the work of a step at n; 0 where the work does not grow with the size. */
@@ -104,6 +112,16 @@ static sim_status time_or_skip(scaling *s, const sim_model *model, const sim_ben
   return SIM_OK;
 }
 
+static sim_status time_scenario(scaling *s) {
+  cli_options options = *s->options;
+  bench_result r;
+  options.device = device_of(s);
+  if (options.steps) s->pace = (bench_pace){.repeats = 1, .batch = options.steps};
+  SIM_TRY(cli_bench_scenario(&options, &s->pace, &r));
+  const char *slash = strrchr(options.target, '/');
+  return compare(s, "strong", slash ? slash + 1 : options.target, &r);
+}
+
 /* On each rank: all rows, in the same order. */
 static sim_status time_rows(const cli_options *options, int descriptor) {
   scaling s = {.options = options, .comm = cli_comm(), .threads = options->threads};
@@ -111,6 +129,7 @@ static sim_status time_rows(const cli_options *options, int descriptor) {
   s.pace = options->quick ? (bench_pace){.04, .3, .04, 3, false, 0} : (bench_pace){.2, 10, .2, 5, false, 0};
   s.rates = mmap(NULL, RATES_MAX * sizeof *s.rates, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (s.rates == MAP_FAILED) return sim_fail(SIM_ERR_USAGE, BASE_VARIABLE " is set by sim bench: unset it");
+  if (cli_bench_is_scenario(options)) return time_scenario(&s);
   for (const sim_model *const *model = sim_models; *model; model++)
     for (const sim_bench *row = (*model)->bench; row && row->title; row++)
       if ((*model)->ranks && wanted(options, (*model)->name)) SIM_TRY(time_or_skip(&s, *model, row));
@@ -125,9 +144,9 @@ sim_status cli_bench_rank(const cli_options *options) {
 
 static sim_status check(const cli_options *o) {
   if (!o->scaling || o->json) return sim_fail(SIM_ERR_USAGE, "sim bench --ranks needs --scaling, and prints no JSON");
-  for (int i = 0; i < o->target_count; i++) {
+  SIM_TRY(cli_bench_check(o));
+  for (int i = 0; i < o->target_count && !cli_bench_is_scenario(o); i++) {
     const sim_model *model = sim_model_find(o->targets[i]);
-    if (!model) return sim_fail(SIM_ERR_USAGE, "no rows of a model '%s'", o->targets[i]);
     if (!model->ranks)
       return sim_fail(SIM_ERR_USAGE, "--ranks %d: sim.%s runs on one rank only", o->ranks, model->name);
   }

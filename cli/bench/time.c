@@ -199,21 +199,25 @@ static sim_status print_tables(const cli_job *job, const stepper *s) {
   return SIM_OK;
 }
 
-sim_status cli_bench_scenario(const cli_options *options, const bench_pace *pace) {
+static sim_status print_scenario(const cli_job *job, const stepper *s, const bench_result *r) {
+  printf("%s, %s, %d thread%s: %.4g %s/s (-%.1f +%.1f %%), %.4g ms a step, %ld steps after %ld\n", job->options->target,
+         r->device == SIM_BACKEND_CPU ? "cpu" : "gpu", r->threads, r->threads == 1 ? "" : "s", r->median,
+         r->model->work_unit, 100 * (1 - r->least / r->median), 100 * (r->most / r->median - 1), 1e3 * r->step,
+         r->steps, r->warm);
+  return print_tables(job, s);
+}
+
+sim_status cli_bench_scenario(const cli_options *options, const bench_pace *pace, bench_result *out) {
   const sim_bench row = {.warm_steps = options->steps ? options->warm : 1500};
   cli_job job = {.options = options};
   stepper s = {0};
   bench_result r = {.row = &row};
   sim_status status = time_job(&job, pace, &s, &r);
-  if (status == SIM_OK) {
-    printf("%s, %s, %d thread%s: %.4g %s/s (-%.1f +%.1f %%), %.4g ms a step, %ld steps after %ld\n", options->target,
-           r.device == SIM_BACKEND_CPU ? "cpu" : "gpu", r.threads, r.threads == 1 ? "" : "s", r.median,
-           r.model->work_unit, 100 * (1 - r.least / r.median), 100 * (r.most / r.median - 1), 1e3 * r.step, r.steps,
-           r.warm);
-    status = print_tables(&job, &s);
-  }
+  if (status == SIM_OK && !out) status = print_scenario(&job, &s, &r);
   if (s.self) job.model->destroy(&s.self);
   cli_prepare_free(&job);
+  r.row = NULL;
+  if (out) *out = r;
   return status;
 }
 

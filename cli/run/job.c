@@ -1,4 +1,5 @@
 /* One run, from a command to its last output: folder, files, sinks, loop, summary. */
+#include "cli/run/page.h"
 #include "cli/run/ranks.h"
 #include "cli/run/status.h"
 #include "cli/run/watch.h"
@@ -410,6 +411,7 @@ static void close_session(session *s) {
     if (s->sinks[i].destroy) s->sinks[i].destroy(&s->sinks[i].self);
   if (s->run.self) s->job->model->destroy(&s->run.self);
   sim_bytes_free(&s->remark);
+  cli_page_end();
   cli_terminal_stop();
   if (s->begun) {
     io_folder_close(&s->folder);
@@ -464,6 +466,7 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
   gethostname(s->host, sizeof s->host - 1);
   s->run.checkpoint_step = -1;
   s->run.last.eta = NAN;
+  if (s->job->options->watch) cli_page_begin(io_folder_path(s->folder));
   SIM_TRY(create_model(s, mode));
   s->begun = true;
   cli_terminal_files(io_folder_append(s->folder, "run.log"), io_folder_append(s->folder, "run.jsonl"));

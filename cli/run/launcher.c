@@ -1,6 +1,7 @@
 #include "cli/run/launcher.h"
 
-#include <dlfcn.h>
+#include "engine/comm/nccl.h"
+
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,22 +193,13 @@ sim_status cli_mpi_join(const cli_launcher *launcher, sim_mpi_on_lost *lost, sim
 
 /* ---- sim info ---- */
 
-/* Version of NCCL as its own function tells it: 21805 is 2.18.5. */
-static void nccl_text(char *out, size_t capacity) {
-  void *library = dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL);
-  int version = 0;
-  if (!library) {
-    snprintf(out, capacity, "not found (libnccl.so.2)");
-    return;
-  }
-  int (*get)(int *) = NULL;
-  void *symbol = dlsym(library, "ncclGetVersion");
-  memcpy(&get, &symbol, sizeof get);
-  if (get && get(&version) == 0)
-    snprintf(out, capacity, "libnccl.so.2, version %d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+static void print_nccl(void) {
+  const sim_nccl *nccl;
+  if (sim_nccl_load(&nccl) == SIM_OK)
+    printf("nccl       version %d.%d.%d\n", nccl->version / 10000, nccl->version / 100 % 100, nccl->version % 100);
   else
-    snprintf(out, capacity, "libnccl.so.2, of unknown version");
-  (void)dlclose(library);
+    printf("nccl       %s\n", sim_error_last()->message);
+  sim_error_clear();
 }
 
 void cli_mpi_info(void) {
@@ -229,8 +221,7 @@ void cli_mpi_info(void) {
     printf("mpi        %s: %s, %s\n", found[i].name, library, plugin->cuda_aware() ? "CUDA-aware" : "not CUDA-aware");
   }
   if (count > 0) printf("           for another MPI: %s\n", text);
-  nccl_text(text, sizeof text);
-  printf("nccl       %s\n", text);
+  print_nccl();
   if (launcher.size <= 1) {
     puts("ranks      one process here: --ranks N starts N on this host, by shared memory");
   } else if (cli_mpi_choose(&launcher, &chosen) == SIM_OK) {

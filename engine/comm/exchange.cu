@@ -1,20 +1,14 @@
-#include "engine/comm/exchange_parts.h"
+#include "engine/comm/exchange.cuh"
 
 #include "engine/device/cuda.h"
 
 #include <cuda/atomic>
-#include <cuda/std/chrono>
 #include <cuda_runtime.h>
 
-typedef unsigned long long value;
+typedef exchange_value value;
 typedef cuda::atomic_ref<value, cuda::thread_scope_system> flag;
 
 enum { THREADS = 256, LOOK = 256 /* polls between looks at the host's words */ };
-
-__device__ inline value now() { /* nanoseconds */
-  using namespace cuda::std::chrono;
-  return (value)duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 __device__ inline size_t first_of(const sim_columns &c, int rank) {
   const size_t first = c.share * (size_t)rank;
@@ -22,37 +16,22 @@ __device__ inline size_t first_of(const sim_columns &c, int rank) {
 }
 __device__ inline size_t count_of(const sim_columns &c, int rank) { return first_of(c, rank + 1) - first_of(c, rank); }
 
-/* Area of a rank for meeting number `meeting`. */
-__device__ inline value *area_of(const sim_peers &p, int rank, value meeting) {
-  return (value *)(p.memory[rank] + p.flags + meeting % 2 * p.area);
-}
-
-/* For tests: a random time. */
-__device__ inline void wait_a_little(const sim_peers &p) {
-  if (p.delay == 0) return;
-  if (threadIdx.x == 0) {
-    const value begin = now(), random = (begin / 32 + blockIdx.x) * 0x9E3779B97F4A7C15ull;
-    while (now() - begin < (random >> 32) % p.delay * 1000) {}
-  }
-  __syncthreads();
-}
-
 static __global__ void push(const sim_peers p, const value *array) {
-  wait_a_little(p);
+  exchange_wait_a_little(p);
   const sim_columns &c = p.columns;
   const size_t first = first_of(c, p.rank), count = count_of(c, p.rank);
   const value meeting = *p.meetings;
   for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < c.rows * count; i += (size_t)gridDim.x * THREADS) {
     const size_t at = i / count * c.n + first + i % count;
     const value here = array[at];
-    for (int k = 1; k < p.ranks; k++) area_of(p, (p.rank + k) % p.ranks, meeting)[at] = here;
+    for (int k = 1; k < p.ranks; k++) exchange_area(p, (p.rank + k) % p.ranks, meeting)[at] = here;
   }
 }
 
 static __global__ void pull(const sim_peers p, value *array) {
   const sim_columns &c = p.columns;
   const size_t first = first_of(c, p.rank), count = count_of(c, p.rank), others = c.n - count;
-  const value *area = area_of(p, p.rank, *p.meetings - 1);
+  const value *area = exchange_area(p, p.rank, *p.meetings - 1);
   for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < c.rows * others; i += (size_t)gridDim.x * THREADS) {
     const size_t column = i % others, at = i / others * c.n + (column < first ? column : column + count);
     array[at] = area[at];
@@ -60,13 +39,13 @@ static __global__ void pull(const sim_peers p, value *array) {
 }
 
 static __global__ void push_parts(const sim_peers p, const value *array) {
-  wait_a_little(p);
+  exchange_wait_a_little(p);
   const sim_columns &c = p.columns;
   const value meeting = *p.meetings;
   for (int k = 1; k < p.ranks; k++) {
     const int to = (p.rank + k) % p.ranks;
     const size_t first = first_of(c, to), count = count_of(c, to);
-    value *slot = area_of(p, to, meeting) + (size_t)p.rank * c.rows * c.share;
+    value *slot = exchange_area(p, to, meeting) + (size_t)p.rank * c.rows * c.share;
     for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < c.rows * count; i += (size_t)gridDim.x * THREADS)
       slot[i / count * c.share + i % count] = array[i / count * c.n + first + i % count];
   }
@@ -75,7 +54,7 @@ static __global__ void push_parts(const sim_peers p, const value *array) {
 static __global__ void add_parts(const sim_peers p, value *array) {
   const sim_columns &c = p.columns;
   const size_t first = first_of(c, p.rank), count = count_of(c, p.rank);
-  const value *area = area_of(p, p.rank, *p.meetings - 1);
+  const value *area = exchange_area(p, p.rank, *p.meetings - 1);
   for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < c.rows * count; i += (size_t)gridDim.x * THREADS) {
     value sum = array[i / count * c.n + first + i % count]; /* modulo 2^64, as int64 */
     for (int k = 1; k < p.ranks; k++)
@@ -92,11 +71,11 @@ static __global__ void meet(const sim_peers p) {
     __threadfence_system(); /* what kernels before have stored is seen by whoever sees the flag */
     flag(*(value *)(p.memory[other] + p.rank * SIM_FLAG_STRIDE)).store(meeting, cuda::memory_order_release);
     flag own(*(value *)(p.memory[p.rank] + other * SIM_FLAG_STRIDE));
-    const value begin = now();
+    const value begin = exchange_now();
     for (unsigned polls = 1; own.load(cuda::memory_order_acquire) < meeting; polls++) {
       if (polls % LOOK != 0) continue;
       if (p.words->abandoned) break;
-      if (now() - begin > p.words->patience) {
+      if (exchange_now() - begin > p.words->patience) {
         p.words->late = 1;
         break;
       }
@@ -145,4 +124,32 @@ void sim_peers_add_parts(const sim_peers *p, void *array) {
   static const sim_kernel kernel = {"exchange_add_parts", "exchange", SIM_LIMIT_BYTES};
   const size_t own = (size_t)p->columns.rows * p->columns.share;
   launch(&kernel, 8.0 * (double)own * (p->ranks + 1), grid_of(own), THREADS, add_parts, *p, (value *)array);
+}
+
+/* Adds parts that have come by other ways. */
+static __global__ void add(const sim_columns c, int rank, int ranks, const value *parts, value *array) {
+  const size_t first = first_of(c, rank), count = count_of(c, rank);
+  for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < c.rows * count; i += (size_t)gridDim.x * THREADS) {
+    value sum = array[i / count * c.n + first + i % count]; /* modulo 2^64, as int64 */
+    for (int k = 1; k < ranks; k++)
+      sum += parts[(size_t)((rank + k) % ranks) * c.rows * c.share + i / count * c.share + i % count];
+    array[i / count * c.n + first + i % count] = sum;
+  }
+}
+void sim_parts_add(const sim_columns *c, int rank, int ranks, const void *parts, void *array) {
+  static const sim_kernel kernel = {"exchange_add", "exchange", SIM_LIMIT_BYTES};
+  const size_t own = (size_t)c->rows * c->share;
+  launch(&kernel, 8.0 * (double)own * (ranks + 1), grid_of(own), THREADS, add, *c, rank, ranks, (const value *)parts,
+         (value *)array);
+}
+void sim_peers_gather(const sim_peers *p, void *array) {
+  sim_peers_push(p, array);
+  sim_peers_meet(p);
+  sim_peers_pull(p, array);
+}
+void sim_peers_add(const sim_peers *p, void *array) {
+  sim_peers_push_parts(p, array);
+  sim_peers_meet(p);
+  sim_peers_add_parts(p, array);
+  sim_peers_gather(p, array);
 }

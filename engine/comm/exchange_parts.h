@@ -1,4 +1,4 @@
-/* Kernels of the exchange between GPUs by peer pointers: the order is push, meet, pull. For exchange.c and tests. */
+/* Kernels of the exchange between GPUs by peer pointers. For the exchange, others like it, and tests. */
 #ifndef SIM_ENGINE_EXCHANGE_PARTS_H
 #define SIM_ENGINE_EXCHANGE_PARTS_H
 
@@ -22,7 +22,8 @@ typedef struct sim_peer_words {
  * meeting while another still reads what was stored for the one before. */
 typedef struct sim_peers {
   char *memory[SIM_PEERS_MAX];  /* shared memory of each rank, as this one sees it */
-  unsigned long long *meetings; /* number of meetings so far, in this rank's device memory */
+  unsigned long long *meetings; /* [3] in this rank's device memory: the number of meetings so far, then blocks that
+                                   have come to a meeting */
   sim_peer_words *words;
   size_t flags, area; /* bytes */
   int rank, ranks;
@@ -30,17 +31,24 @@ typedef struct sim_peers {
   unsigned delay; /* microseconds; 0: none */
 } sim_peers;
 
-/* Stores this rank's columns into the area of every other rank: [rows][n]. */
-void sim_peers_push(const sim_peers *peers, const void *array);
 /* Stores the other ranks' columns of `array` into their owners' areas: [ranks][rows][share], by the rank that stores.
  */
 void sim_peers_push_parts(const sim_peers *peers, const void *array);
-/* Tells all ranks that what was queued before is done, and waits until they say so. */
-void sim_peers_meet(const sim_peers *peers);
-/* After a push and a meeting: copies the others' columns from the area to `array`. */
-void sim_peers_pull(const sim_peers *peers, void *array);
 /* After push_parts and a meeting: adds the others' values to this rank's columns of `array`, int64. */
 void sim_peers_add_parts(const sim_peers *peers, void *array);
+/* A gather; and the sum of all ranks' arrays, of int64. */
+void sim_peers_gather(const sim_peers *peers, void *array);
+void sim_peers_add(const sim_peers *peers, void *array);
+
+/* The parts of a gather, in their order. Stores this rank's columns into the area of every other rank: [rows][n]. */
+void sim_peers_push(const sim_peers *peers, const void *array);
+/* Tells all ranks that what was queued before is done, and waits until they say so. */
+void sim_peers_meet(const sim_peers *peers);
+/* Copies the others' columns from the area to `array`. */
+void sim_peers_pull(const sim_peers *peers, void *array);
+
+/* Adds parts[ranks][rows][share] of the other ranks to the columns of `rank` in `array`, int64. */
+void sim_parts_add(const sim_columns *columns, int rank, int ranks, const void *parts, void *array);
 
 /* For tests: the arguments with which `exchange` calls these; NULL: it is staged. */
 const sim_peers *sim_exchange_peers(const sim_exchange *exchange);

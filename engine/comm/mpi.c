@@ -524,6 +524,19 @@ static sim_status drain_beats(void) {
   return error == 0 ? wait_for(&all.beat_send, "end") : mpi_error(error, "end");
 }
 
+/* Every rank exchanges with every other one, twice: what a library's connections still have under way, such as the
+ * answer to their first message, is then done. MPI_Finalize of MPICH 4.0 over UCX closes a rank's connections, which
+ * may wait for the other end, and then stops answering. */
+static sim_status settle(const sim_comm *comm) {
+  char in = 0, out[SIM_RANKS_MAX];
+  sim_piece pieces[SIM_RANKS_MAX];
+  size_t count = 0;
+  for (int r = 0; r < comm->size; r++)
+    if (r != comm->rank) pieces[count++] = (sim_piece){.rank = r, .in = &in, .out = &out[r], 1, 1};
+  for (int k = 0; k < 2; k++) SIM_TRY(swap(comm, pieces, count));
+  return SIM_OK;
+}
+
 sim_status sim_mpi_detach(sim_comm *comm) {
   uint64_t most;
   if (all.size > 1 && all.size <= SIM_RANKS_MAX) {
@@ -532,6 +545,7 @@ sim_status sim_mpi_detach(sim_comm *comm) {
     SIM_TRY(drain_beats());
     SIM_TRY(sim_comm_agree(comm, 0, &most));
     (void)all.mpi->cancel(&all.failure_receive);
+    SIM_TRY(settle(comm));
   }
   (void)all.mpi->end();
   (void)alarm(0);

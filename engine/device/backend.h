@@ -85,6 +85,8 @@ sim_status sim_backend_select(const char *device, const sim_backend **out) SIM_M
 /* Instruction sets of the CPU; sim_isa_best: the widest that processor and system support. */
 typedef enum sim_isa { SIM_ISA_PLAIN, SIM_ISA_AVX2, SIM_ISA_AVX512, SIM_ISA_COUNT } sim_isa;
 sim_isa sim_isa_best(void);
+/* Whether the processor is one of Intel, whose roots and divisions take longer beside multiply-adds than AMD's. */
+bool sim_cpu_is_intel(void);
 const char *sim_isa_name(sim_isa isa); /* "plain", "avx2", "avx512" */
 
 #ifdef __cplusplus

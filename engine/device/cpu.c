@@ -23,6 +23,15 @@ sim_isa sim_isa_best(void) {
   return SIM_ISA_PLAIN;
 }
 
+bool sim_cpu_is_intel(void) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  return __builtin_cpu_is("intel") != 0;
+#else
+  return false;
+#endif
+}
+
 const char *sim_isa_name(sim_isa isa) {
   static const char *const names[SIM_ISA_COUNT] = {"plain", "avx2", "avx512"};
   return names[isa];

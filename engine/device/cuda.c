@@ -82,6 +82,13 @@ static sim_status cuda_open(const char *which) {
                   cudaGetErrorName(first));
 }
 
+/* Looking at a device makes it that of the thread. */
+static bool cuda_list(int device, char *out, size_t capacity) {
+  const bool found = sim_cuda_list(device, out, capacity);
+  if (cuda.open) (void)cudaSetDevice(cuda.device);
+  return found;
+}
+
 static void cuda_describe(char *out, size_t capacity) { sim_cuda_about(cuda.device, out, capacity); }
 
 void *sim_cuda_stream(void) { return cuda.steps; }
@@ -325,7 +332,7 @@ const sim_backend sim_backend_cuda = {
     .space = SIM_SPACE_DEVICE,
     .queue = &sim_queue_cuda,
     .unavailable = sim_cuda_unavailable,
-    .list = sim_cuda_list,
+    .list = cuda_list,
     .identity = sim_cuda_identity,
     .open = cuda_open,
     .describe = cuda_describe,

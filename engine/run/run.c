@@ -345,6 +345,19 @@ static sim_status run_steps(loop *l, bool *stopped) {
 /* Seconds that a run waits for checkpoints being written after its writes have failed. */
 static const double settle_most = 10;
 
+/* A GPU may fault, or NCCL fail, because a rank has died, before word of that comes: waits a moment for it, and then
+ * fails with that. */
+static sim_status cause_of(const sim_run *run, sim_status status) {
+  const sim_error own = *sim_error_last();
+  if ((status != SIM_ERR_DEVICE && status != SIM_ERR_RANK) || !run->comm || run->comm->size == 1) return status;
+  for (int i = 0; i < 30; i++) {
+    const sim_status told = sim_comm_check(run->comm);
+    if (told != SIM_OK) return told;
+    (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+  }
+  return sim_fail_at(own.status, own.file, own.line, "%s", own.message);
+}
+
 sim_status sim_run_loop(sim_run *run) {
   loop l = {.run = run, .first_step = run->clock.step, .first_t = run->clock.t};
   run->last = (sim_progress){.clock = run->clock, .first_step = run->clock.step, .health = NAN, .eta = NAN};
@@ -360,7 +373,7 @@ sim_status sim_run_loop(sim_run *run) {
     l.any_wall |= run->sinks[i].cadence.kind == SIM_EVERY_WALL;
   }
   bool stopped = false;
-  sim_status status = run_steps(&l, &stopped);
+  sim_status status = cause_of(run, run_steps(&l, &stopped));
   progress(&l, sim_wall_clock());
   if (status == SIM_OK) status = finish(&l, stopped);
   if (status != SIM_OK && status != SIM_ERR_STOPPED && status != SIM_ERR_IO && status != SIM_ERR_CANT_CREATE)

@@ -7,8 +7,10 @@ enum { ALIGNMENT = 64 };
 
 static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-static bool is_staged(const sim_array *array) {
-  return array->space == SIM_SPACE_DEVICE && array->field->flags & SIM_IN_SNAPSHOT;
+/* Whether an array is copied within the device first, so that the steps go on. What ranks divide is not: rank 0 would
+ * need memory for all of it. */
+static bool is_staged(const sim_frame *view, const sim_array *array) {
+  return !view->divided && array->space == SIM_SPACE_DEVICE && array->field->flags & SIM_IN_SNAPSHOT;
 }
 
 int sim_stage_count(double snapshot_bytes, bool snapshots) {
@@ -25,7 +27,7 @@ void sim_stage_plan(const sim_backend *backend, const sim_comm *comm, bool snaps
   double first = snapshots ? plan->snapshot_bytes : 0;
   if (checkpoints || device || plan->divided) /* a whole state */
     first = plan->checkpoint_bytes + plan->unsaved_bytes;
-  if (device) sim_plan_add(plan, "staged for output", plan->staged_bytes * (1 + more));
+  if (device && !plan->divided) sim_plan_add(plan, "staged for output", plan->staged_bytes * (1 + more));
   if (first + more * plan->snapshot_bytes > 0)
     sim_plan_add_host(plan, device ? "pinned for output" : "staged for output", first + more * plan->snapshot_bytes);
   if (plan->divided) plan->first_bytes += (first + more * plan->snapshot_bytes) * (1 - 1.0 / comm->size);
@@ -47,7 +49,7 @@ static void count_bytes(const sim_comm *comm, const sim_frame *view, bool whole,
     const sim_array *array = &view->arrays[i], here = staged_array(comm, view, array);
     const size_t now = sim_array_bytes(&here), bytes = aligned(array->room > now ? array->room : now);
     if (whole || array->field->flags & SIM_IN_SNAPSHOT) *host += bytes;
-    if (is_staged(array)) *device += bytes;
+    if (is_staged(view, array)) *device += bytes;
   }
 }
 
@@ -77,6 +79,14 @@ static void copy_bytes(char *to, const char *from, size_t bytes) {
 
 /* ---- states that ranks divide ---- */
 
+/* Copies bytes of an array to the host. */
+static sim_status take_bytes(const sim_backend *backend, const sim_array *array, size_t first, char *to, size_t bytes) {
+  const char *from = (const char *)array->data + first;
+  if (array->space == SIM_SPACE_DEVICE) return bytes > 0 ? backend->copy(to, from, bytes) : SIM_OK;
+  copy_bytes(to, from, bytes);
+  return SIM_OK;
+}
+
 /* Part of an array, in the arrays of the ranks. */
 typedef struct extent {
   int64_t shape[SIM_RANK_MAX], offset[SIM_RANK_MAX];
@@ -91,27 +101,26 @@ static int divided_axis(const sim_array *array, const extent *parts, int ranks) 
 }
 
 /* Copies the parts of an array in host memory to whole[global shape] on rank 0, for each index before the divided axis
- * (all fields of a model, say); on the others the part to whole[shape]. */
-static sim_status gather_array(const sim_comm *comm, const sim_array *part, char *whole) {
+ * (all fields of a model, say); on the others the part to whole[shape]. The part may be on the device. */
+static sim_status gather_array(const sim_backend *backend, const sim_comm *comm, const sim_array *part, char *whole) {
   extent own, parts[SIM_RANKS_MAX];
   sim_piece pieces[SIM_RANKS_MAX];
   memcpy(own.shape, part->shape, sizeof own.shape);
   memcpy(own.offset, part->offset, sizeof own.offset);
   SIM_TRY(comm->ops->gather(comm, &own, sizeof own, parts));
   const int axis = divided_axis(part, parts, comm->size);
-  if (comm->rank > 0 || axis < 0) copy_bytes(whole, part->data, sim_array_bytes(part));
+  if (comm->rank > 0 || axis < 0) SIM_TRY(take_bytes(backend, part, 0, whole, sim_array_bytes(part)));
   if (axis < 0) return SIM_OK;
   size_t outer = 1, inner = sim_dtype_size(part->dtype);
   for (int i = 0; i < axis; i++) outer *= (size_t)part->global[i];
   for (int i = axis + 1; i < part->rank; i++) inner *= (size_t)part->global[i];
   const size_t row = (size_t)part->global[axis] * inner, bytes = (size_t)part->shape[axis] * inner;
   for (size_t o = 0; o < outer; o++) {
-    const char *from = (const char *)part->data + o * bytes;
     size_t count = 0;
     if (comm->rank > 0)
-      pieces[count++] = (sim_piece){.rank = 0, .in = from, .in_bytes = bytes};
+      pieces[count++] = (sim_piece){.rank = 0, .in = whole + o * bytes, .in_bytes = bytes};
     else
-      copy_bytes(whole + o * row + (size_t)part->offset[axis] * inner, from, bytes);
+      SIM_TRY(take_bytes(backend, part, o * bytes, whole + o * row + (size_t)part->offset[axis] * inner, bytes));
     for (int r = 1; r < comm->size && comm->rank == 0; r++)
       pieces[count++] = (sim_piece){.rank = r,
                                     .out = whole + o * row + (size_t)parts[r].offset[axis] * inner,
@@ -133,8 +142,8 @@ static sim_status take_array(sim_stage *stage, const sim_frame *view, const sim_
   to->data = host;
   to->space = SIM_SPACE_HOST;
   *mirrored += size;
-  if (is_staged(from)) *staged += size;
-  if (view->divided) return gather_array(stage->comm, from, host);
+  if (is_staged(view, from)) *staged += size;
+  if (view->divided) return gather_array(backend, stage->comm, from, host);
   if (from->space == SIM_SPACE_HOST) {
     copy_bytes(host, from->data, bytes);
     return SIM_OK;

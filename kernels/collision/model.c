@@ -108,7 +108,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
     return sim_fail(SIM_ERR_SCENARIO, "insert: expected fewer than 2^32 - 1 grains at once, got about %.9g", n);
   options.n = (int64_t)fmax(n, 1);
   collision_options_bound(p, setup->saved, &options);
-  SIM_TRY(collision_walls_check_images(&options));
+  SIM_TRY(collision_walls_check_images(&options, p->integrate.t_end));
   const double real = (double)sim_dtype_size(ops->dtype);
   const double shown = n * (2 * sizeof(uint64_t) + 11 * real);
   const double history = (double)collision_contact_room(options.n, options.springs) * (16 + options.springs * real) +
@@ -187,6 +187,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
 static sim_status step(void *self, sim_clock *clock) {
   collision_run *run = self;
   double after;
+  SIM_TRY(collision_servo_step(run, clock));
   const double dt = sim_clock_step(clock, run->dt, &after);
   clock->t = after;
   if (run->options.walls > 0) SIM_TRY(collision_motion_step(run, clock->t, dt));
@@ -230,6 +231,12 @@ static const char *const references[] = {
     "M. Antypov and J. A. Elliott, EPL 94 (2011) 50004: a dashpot for Hertz's law with a given restitution",
     "S. Luding, Granular Matter 10 (2008) 235: rolling and twisting springs",
     "T. Schwager and T. Poeschel, Granular Matter 9 (2007) 465: dashpots that never pull",
+    "J. Ai, J.-F. Chen, J. M. Rotter and J. Y. Ooi, Powder Technol. 206 (2011) 269: models of rolling resistance",
+    "J. S. Marshall, J. Comput. Phys. 228 (2009) 1541: twisting resistance of a disc of contact",
+    "K. L. Johnson, K. Kendall and A. D. Roberts, Proc. R. Soc. A 324 (1971) 301: adhesive contact",
+    "C. D. Willett, M. J. Adams, S. A. Johnson and J. P. K. Seville, Langmuir 16 (2000) 9396: force of a liquid bridge",
+    "G. Lian, C. Thornton and M. J. Adams, J. Colloid Interface Sci. 161 (1993) 138: rupture of a liquid bridge",
+    "G. K. Batchelor and R. W. O'Brien, Proc. R. Soc. A 355 (1977) 313: heat through a contact of spheres",
     "B. V. Derjaguin, V. M. Muller and Yu. P. Toporov, J. Colloid Interface Sci. 53 (1975) 314: cohesion",
     NULL};
 

@@ -71,6 +71,13 @@ const sim_field collision_momentum_columns[] = {
     C(angular_momentum_z, .dimension = {2, 1, -1}, .doc = "the same, z"),
     {0}};
 
+enum { HEAT, MEAN_TEMPERATURE, WALL_HEAT };
+const sim_field collision_heat_columns[] = {
+    C(heat, .dimension = ENERGY, .doc = "heat of all grains: mass, capacity and temperature"),
+    C(mean, .doc = "its mean temperature: heat over mass and capacity"),
+    C(from_walls, .dimension = ENERGY, .doc = "heat that came from walls since the start"),
+    {0}};
+
 sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const collision_sums **out) {
   if (run->sums_step != clock->step) {
     run->sums = (collision_sums){0};
@@ -149,7 +156,7 @@ static void observe_contacts(collision_run *run, const collision_sums *s, const 
   values[COORDINATION] = s->touching / n;
   values[WALL_CONTACTS] = s->touching_walls;
   values[OVERLAP] = s->overlap;
-  if (s->overlap > 0.05 && !run->warned) {
+  if (s->overlap > run->options.overlap_limit && !run->warned) {
     run->warned = true;
     sim_log(SIM_LOG_WARN,
             "grain %" PRIu64 " overlaps another grain or a wall by %.2g of the smaller radius at t = %.9g: contacts "
@@ -164,6 +171,12 @@ static sim_status observe_more(collision_run *run, const collision_sums *s, cons
   const collision_parameters *p = run->parameters;
   if (table == &p->wall_table) {
     for (int k = 0; k < 3 * run->options.forces; k++) values[k] = s->wall[k / 3][k % 3];
+    return SIM_OK;
+  }
+  if (table->columns == collision_heat_columns) {
+    values[HEAT] = s->heat;
+    values[MEAN_TEMPERATURE] = s->heat / (s->mass * p->heat.capacity);
+    values[WALL_HEAT] = s->wall_heat;
     return SIM_OK;
   }
   if (run->n > 0) SIM_TRY(run->ops->store(run->work));

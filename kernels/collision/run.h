@@ -28,8 +28,9 @@ enum {
 
 enum {
   COLLISION_FLOW_STEPS = 100,
+  COLLISION_SERVO_STEPS = 20,
   COLLISION_PROFILES = 5
-}; /* steps between two events (insertion and removal); profiles */
+}; /* steps between two insertions and removals, and two measurements of the force on a wall; profiles */
 
 typedef struct collision_run {
   const collision_ops *ops;
@@ -59,7 +60,7 @@ typedef struct collision_run {
 } collision_run;
 
 extern const sim_field collision_energy_columns[], collision_gas_columns[], collision_contact_columns[],
-    collision_momentum_columns[];
+    collision_momentum_columns[], collision_heat_columns[];
 extern const sim_table *const collision_tables[]; /* of every run; ends with NULL */
 
 /* ---- state.c ---- */
@@ -90,6 +91,11 @@ sim_status collision_create_work(collision_run *run, double t) SIM_MUST_CHECK;
 sim_status collision_start(collision_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 double collision_step_count(double t_end, double dt);
 
+/* Temperatures of the grains, from the scenario's function of their positions. SIM_ERR_SCENARIO. */
+sim_status collision_heat_start(collision_run *run) SIM_MUST_CHECK;
+/* SIM_ERR_SCENARIO where the step is too long for the exchange of heat. */
+sim_status collision_heat_check(const collision_run *run) SIM_MUST_CHECK;
+
 /* ---- walls/motion.c ---- */
 
 /* Creates the meshes of the walls from the array "meshes", for grains of radii up to `largest`. */
@@ -98,6 +104,8 @@ sim_status collision_meshes_create(collision_run *run, double largest) SIM_MUST_
 sim_status collision_motion_create(collision_run *run) SIM_MUST_CHECK;
 /* Frees the programs and the meshes. */
 void collision_motion_destroy(collision_run *run);
+/* Sets the speeds of walls that hold a force, in a step in COLLISION_SERVO_STEPS, from the forces at `clock`. */
+sim_status collision_servo_step(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 /* Moves the walls' poses from t - dt to t. SIM_ERR_DIVERGED. */
 sim_status collision_motion_step(collision_run *run, double t, double dt) SIM_MUST_CHECK;
 

@@ -63,6 +63,14 @@ const sim_field collision_state_fields[] = {
                               .type = SIM_INT,
                               .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT,
                               .doc = "collisions: contacts with grains that began since the start"},
+    [COLLISION_TEMPERATURE] = {.name = "grain_temperature",
+                               .type = SIM_REAL,
+                               .flags = SIM_IN_SNAPSHOT,
+                               .doc = "temperature of the grain, with heat"},
+    [COLLISION_WALL_HEAT] = {.name = "wall_heat",
+                             .type = SIM_REAL,
+                             .dimension = {2, 1, -2},
+                             .doc = "heat that the grain got from walls since the start"},
     [COLLISION_CONTACT_GRAIN] = INTEGER("contact_grain", "index of the first grain of a contact; 2^64 - 1: no contact"),
     [COLLISION_CONTACT_PARTNER] = INTEGER("contact_partner", "index of its second grain"),
     /* renamed when their meaning changes, so that older checkpoints are refused */
@@ -121,6 +129,8 @@ static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int 
   case COLLISION_COLLISIONS: *dtype = SIM_U64; return true;
   case COLLISION_DISSIPATED:
   case COLLISION_VIRIAL: *dtype = SIM_F64; return true;
+  case COLLISION_TEMPERATURE:
+  case COLLISION_WALL_HEAT: *dtype = SIM_F64; return run->options.heated;
   case COLLISION_WORK: *dtype = SIM_F64; return run->options.worked;
   case COLLISION_CONTACT_GRAIN:
   case COLLISION_CONTACT_PARTNER:

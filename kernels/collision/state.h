@@ -20,6 +20,8 @@ typedef enum collision_array {
   COLLISION_VIRIAL,
   COLLISION_WORK,
   COLLISION_COLLISIONS,
+  COLLISION_TEMPERATURE,
+  COLLISION_WALL_HEAT,
   COLLISION_CONTACT_GRAIN,
   COLLISION_CONTACT_PARTNER,
   COLLISION_CONTACT_SPRING,
@@ -47,12 +49,13 @@ typedef struct collision_state {
   uint64_t *contact_grain, *contact_partner; /* [room]: indices; UINT64_MAX: empty */
   void *contact_spring;                      /* [springs][room] */
   double time;                               /* of this state, at `create` */
-  const int64_t *live;       /* present number of grains, with inlets and outlets; n: their number at `create` */
-  int64_t *crossed;          /* [gates][n]: passages along the normal less those against it */
-  double *work;              /* [n]: energy from walls, shear and periodic gravity; NULL unless options.worked */
-  void *wall_spring;         /* [wall_numbers][n] */
-  uint64_t *quanta;          /* [3][n], see fixed_point.h; NULL in solvers that are not exact */
-  const geometry_pose *pose; /* [walls], at the time of the step */
+  const int64_t *live;             /* present number of grains, with inlets and outlets; n: their number at `create` */
+  int64_t *crossed;                /* [gates][n]: passages along the normal less those against it */
+  double *temperature, *wall_heat; /* [n]: of heat; heat from walls since the start; NULL: no heat */
+  double *work;                    /* [n]: energy from walls, shear and periodic gravity; NULL unless options.worked */
+  void *wall_spring;               /* [wall_numbers][n] */
+  uint64_t *quanta;                /* [3][n], see fixed_point.h; NULL in solvers that are not exact */
+  const geometry_pose *pose;       /* [walls], at the time of the step */
 } collision_state;
 
 /* Increasing indices of grains. */

@@ -3,12 +3,14 @@
 #include "kernels/collision/scenario/fields.h"
 #include "kernels/collision/scenario/sizes.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static const sim_table energy_table = {"energy", "energies and their balance", collision_energy_columns};
 static const sim_table gas_table = {"gas", "temperature and stress", collision_gas_columns};
 static const sim_table contact_table = {"contacts", "collisions, contacts and overlap", collision_contact_columns};
 static const sim_table momentum_table = {"momentum", "momentum and angular momentum", collision_momentum_columns};
+static const sim_table heat_table = {"heat", "heat of the grains", collision_heat_columns};
 const sim_table *const collision_tables[] = {&energy_table, &gas_table, &contact_table, &momentum_table, NULL};
 
 static const sim_field wall_columns[] = {
@@ -40,8 +42,9 @@ static const sim_table described[] = {
     {"profile_KIND",
      "profiles across the box: density (volume fraction of grains), velocity_x, velocity_y, velocity_z (V, "
      "mass-weighted) and temperature (mean of m (v - V)^2/3); with profile",
-     profile_columns}};
-const sim_table *const collision_described[] = {&described[0], &described[1], &described[2], NULL};
+     profile_columns},
+    {"heat", "heat of the grains; with heat", collision_heat_columns}};
+const sim_table *const collision_described[] = {&described[0], &described[1], &described[2], &described[3], NULL};
 
 static const sim_table *make_flow(collision_parameters *p) {
   sim_field *column = p->flow_columns;
@@ -108,6 +111,7 @@ void collision_make_tables(collision_parameters *p) {
   p->wall_table = (sim_table){"walls", "forces on walls", p->wall_columns};
   if (columns > 0) *table++ = &p->wall_table;
   if (p->gates.count > 0 || collision_flow_varies(p)) *table++ = make_flow(p);
+  if (!isnan(p->heat.capacity)) *table++ = &heat_table;
   if (p->profile.bins > 0) table = make_profiles(p, table);
   *table = NULL;
 }

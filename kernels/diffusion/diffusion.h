@@ -34,8 +34,11 @@ typedef enum diffusion_scheme {
   DIFFUSION_SCHEMES
 } diffusion_scheme;
 
+/* How a GPU makes steps: as it is fastest, or by a pass over memory for each axis. */
+typedef enum diffusion_way_asked { DIFFUSION_FASTEST, DIFFUSION_AXES } diffusion_way_asked;
+
 typedef struct diffusion_integrate {
-  int scheme;
+  int scheme, method;                /* method: diffusion_way_asked */
   double dt, t_end;                  /* dt NaN: t_end/100 without rates, adaptive with rates */
   double rtol, atol, dt_max, dt_min; /* dt_max NaN: t_end/64 */
   double dealias;                    /* NaN: true; see diffusion_dealias */
@@ -300,9 +303,12 @@ struct diffusion_ops {
    * new state. */
   sim_status (*error)(diffusion_work *work, double *errors, double *sizes);
   void (*accept)(diffusion_work *work); /* makes the new state the current one */
-  /* Several ranks; NULL: not supported. Then `real` is this rank's slab (cpu/slabs.h), [fields][cells of the slab], and
+  /* Whether this backend has what the run asks for, on these ranks; SIM_ERR_SCENARIO, SIM_ERR_USAGE. NULL: it has. */
+  sim_status (*check)(const diffusion_parameters *p, const sim_setup *setup);
+  /* Several ranks. Then `real` is this rank's slab (cpu/slabs.h), [fields][cells of the slab], and
    * all ranks call all operations. The slab of the state as a part of the whole: data, shape and offset of *out, whose
-   * global shape is that of `state` on one rank; and the state from the whole one. */
+   * global shape is that of `state` on one rank; and the state from the whole one, whose shape `whole` sets. */
+  void (*whole)(const diffusion_work *work, sim_array *out);
   sim_status (*state_slab)(diffusion_work *work, sim_array *out);
   sim_status (*restore_slab)(diffusion_work *work, const sim_array *whole);
 };

@@ -80,10 +80,9 @@ static void say_steps(const diffusion_integrate *left, double t_end, double begi
             from, t_end, (long long)diffusion_steps(left), h);
 }
 
-static sim_status check_ranks(const sim_setup *setup) {
-  if (setup->comm->size == 1 || ops_of(setup)->state_slab) return SIM_OK;
-  return sim_fail(SIM_ERR_USAGE, "--ranks %d: sim.diffusion runs on several ranks on the CPU only: give --device cpu",
-                  setup->comm->size);
+static sim_status check_device(const diffusion_parameters *p, const sim_setup *setup) {
+  const diffusion_ops *ops = ops_of(setup);
+  return ops->check ? ops->check(p, setup) : SIM_OK;
 }
 
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
@@ -97,7 +96,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
               (long long)grid.n[axis]);
   if (!setup->saved && !diffusion_adaptive(p)) say_steps(&p->integrate, p->integrate.t_end, 0);
   if (!setup->saved) SIM_TRY(diffusion_read_files(p, setup, NULL));
-  SIM_TRY(check_ranks(setup));
+  SIM_TRY(check_device(p, setup));
   ops_of(setup)->plan(p, setup, out);
   if (!setup->saved && diffusion_has_files(p)) sim_plan_add_host(out, "values of a file", sizeof(double) * cells);
   if (!setup->saved && diffusion_dealias(&p->integrate) > 0)
@@ -108,7 +107,8 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   sim_plan_add(out, "fields for outputs", fields * number * (whole ? cells : slab_cells));
   if (diffusion_resolution_bytes(p) > 0)
     sim_plan_add_host(out, "lines of cells for the resolution", diffusion_resolution_bytes(p));
-  if (out->space != SIM_SPACE_HOST) sim_plan_add_host(out, "fields at the start", fields * number * cells);
+  if (out->space != SIM_SPACE_HOST)
+    sim_plan_add_host(out, "fields at the start", fields * number * (whole ? cells : slab_cells));
   if (diffusion_observer_bytes(p, setup->threads) > 0)
     sim_plan_add_host(out, "observed fields",
                       diffusion_observer_bytes(p, setup->threads) +
@@ -156,7 +156,7 @@ static sim_status restore_state(diffusion_run *run, const sim_setup *setup) {
   sim_array_of(&state_fields[0], run->ops->state(run->work), &own);
   if (run->comm->size == 1) return sim_frame_restore(setup->saved, setup->backend, &own);
   const sim_array *saved;
-  own.shape[1] = (int64_t)diffusion_field_numbers(&run->grid, diffusion_single(run->p));
+  run->ops->whole(run->work, &own);
   SIM_TRY(sim_frame_find(setup->saved, &own, &saved));
   return run->ops->restore_slab(run->work, saved);
 }
@@ -238,7 +238,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   extent(p, &whole);
   run->mesh = whole.mesh;
   clock->t_end = p->integrate.t_end;
-  sim_status status = check_ranks(setup);
+  sim_status status = check_device(p, setup);
   if (status == SIM_OK) status = read_begin(run, setup->saved);
   if (status != SIM_OK) {
     destroy(self);
@@ -333,8 +333,8 @@ static sim_status copy_fields(diffusion_run *run) {
   const size_t row = (size_t)run->grid.n[0] * sim_dtype_size(real->dtype);
   const grid_range rows = diffusion_own_rows(&run->grid, single, run->comm);
   for (int f = 0; f < run->fields; f++) {
-    char *whole = part(&run->host, f);
-    memcpy(whole + (size_t)rows.first * row, part(real, f), (size_t)(rows.end - rows.first) * row);
+    char *whole = part(&run->host, f), *own = whole + (size_t)rows.first * row;
+    SIM_TRY(run->backend->copy(own, part(real, f), (size_t)(rows.end - rows.first) * row));
     SIM_TRY(diffusion_gather_rows(&run->grid, single, run->comm, row, whole));
   }
   return SIM_OK;

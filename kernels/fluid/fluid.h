@@ -172,6 +172,8 @@ typedef struct fluid_machine {
   bool single;
   int threads;
 } fluid_machine;
+/* Without walls. (model.c) */
+fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup);
 const fluid_kernels *fluid_kernels_of(bool single, sim_isa isa);
 /* Makes a step from one state to another. Returns whether some density may have left (1/2, 3/2), or a speed may be
  * above collision.fastest: see fluid_find_worst. */
@@ -195,6 +197,15 @@ void fluid_show(const fluid_machine *m, const fluid_parameters *p, const fluid_n
 /* Derivatives [of u_a][along axis b] of fields[rank][cells], by differences of neighbours and walls. */
 void fluid_gradient(const fluid_machine *m, const fluid_parameters *p, double dx, const void *const *fields,
                     const int64_t at[3], double out[3][3]);
+/* The surface of a body that cuts the link of a cell to its neighbour along an axis, whose cell is solid: how far it
+ * is, in cells, and its velocity. */
+void fluid_find_cut(const fluid_machine *m, const fluid_parameters *p, const int64_t at[3], int axis, int sign,
+                    double *far, double velocity[3]);
+/* The columns of `flow` from sums over cells: of density - 1, kinetic energy, enstrophy, the greatest squared speed,
+ * momentum, with the density at rest and cells for units. */
+enum { FLUID_FLOW_SUMS = FLUID_MOMENTUM + 3 };
+void fluid_flow_row(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
+                    const double sums[FLUID_FLOW_SUMS], double *values);
 /* A row of `flow`; partial[rows]. */
 void fluid_measure(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
                    const sim_buffer *state, const void *const *fields, double *partial, double *values);
@@ -215,9 +226,53 @@ sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *wall
  * a state. Tells of walls and bodies. */
 sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers,
                              const sim_setup *setup) SIM_MUST_CHECK;
-/* Makes the first state; values as of fluid_show, which it fills. SIM_ERR_SCENARIO where `initial` is not finite or
+/* Fills the fields of the start, as of fluid_show, where there is `initial`. SIM_ERR_SCENARIO where it is not finite or
  * faster than `speed`. */
-sim_status fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
-                       const sim_setup *setup, void *const *values, const sim_buffer *state) SIM_MUST_CHECK;
+sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup,
+                      void *const *values) SIM_MUST_CHECK;
+/* Makes the first state from these fields. */
+void fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers, void *const *values,
+                 const sim_buffer *state);
+
+/* ---- operations of a backend: cpu/ops.c, cuda/ops.c ---- */
+
+/* Mach numbers of the flow: a run warns above FAST and ends above FASTEST, where compression changes it by a quarter.
+ */
+#define FLUID_MACH_FAST 0.3
+#define FLUID_MACH_FASTEST 0.5
+double fluid_speed_of_mach(double mach); /* cells per step */
+
+/* What the guards of all steps have seen first: a Mach number above FAST, and what ends the run. */
+typedef enum fluid_warning { FLUID_WARN_FAST, FLUID_WARN_END, FLUID_WARNINGS } fluid_warning;
+typedef struct fluid_seen {
+  bool seen;
+  int64_t step; /* after which the cell was so */
+  fluid_worst cell;
+} fluid_seen;
+
+/* A run's state in the memory of a backend. */
+typedef struct fluid_work fluid_work;
+typedef struct fluid_ops {
+  void (*plan)(const fluid_parameters *p, const sim_setup *setup, sim_plan *out);
+  /* `m`, with the walls, p and k live as long as *out; release with `destroy`, also after a failure. */
+  sim_status (*create)(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, const sim_setup *setup,
+                       fluid_work **out);
+  void (*destroy)(fluid_work **work);
+  const sim_buffer *(*state)(const fluid_work *work);  /* the present one */
+  const sim_buffer *(*fields)(const fluid_work *work); /* [rank + 1][cells], filled by `show` */
+  sim_status (*start)(fluid_work *work, const sim_setup *setup);
+  /* After the state of a step has been restored; fast: the Mach number had passed FAST. */
+  sim_status (*resume)(fluid_work *work, int64_t step, bool fast);
+  sim_status (*step)(fluid_work *work, int64_t step); /* makes step number `step` */
+  /* What the guards have seen in all steps up to this one; on a GPU it waits for them. */
+  sim_status (*guards)(fluid_work *work, int64_t step, fluid_seen seen[FLUID_WARNINGS]);
+  sim_status (*show)(fluid_work *work);
+  sim_status (*flow)(fluid_work *work, double *values);   /* a row of `flow`, of fields that are shown */
+  sim_status (*bodies)(fluid_work *work, double *values); /* of `bodies` */
+  sim_status (*probes)(fluid_work *work, double *values); /* of `probes`, of fields that are shown */
+  /* Sum over the fluid of the density above that at rest, in units of the lattice; for warnings alone. */
+  sim_status (*excess)(fluid_work *work, double *out);
+} fluid_ops;
+extern const fluid_ops fluid_ops_cpu, fluid_ops_cuda;
 
 #endif

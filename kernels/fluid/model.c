@@ -9,28 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 4 }; /* velocity and pressure */
-/* Mach numbers of the flow: a run warns above FAST and ends above FASTEST, where compression changes it by a quarter.
- */
-static const double FAST = 0.3, FASTEST = 0.5;
-static double speed_of_mach(double mach) { return mach / sqrt(3); } /* cells per step */
+double fluid_speed_of_mach(double mach) { return mach / sqrt(3); }
 
 typedef struct fluid_run {
   const fluid_parameters *p;
+  const sim_backend *backend;
+  const fluid_ops *ops;
+  fluid_work *work;
   fluid_numbers numbers;
   fluid_machine machine;
-  sim_buffer state[2]; /* [0] is the present one */
-  sim_buffer fields;   /* [rank + 1][cells]: as shown */
-  double *partial;
   sim_mesh mesh;
-  int64_t shown;   /* step whose fields are shown; -1: none */
-  bool fast;       /* the Mach number has passed FAST */
-  char first[256]; /* where and when it did */
-  double excess;   /* density above that at rest of all cells at the start, or where this run resumed with a pressure */
+  int64_t shown, checked; /* steps whose fields are shown, whose guards are known; -1: none */
+  bool fast;              /* the Mach number has passed FLUID_MACH_FAST */
+  double first[3];        /* where it did so first, as stored in checkpoints: step, row, x */
+  double excess; /* density above that at rest of all cells at the start, or where this run resumed with a pressure */
   bool told_mass, told_speed;
 } fluid_run;
 
-enum { STATE_MOMENTS, STATE_VELOCITY, STATE_PRESSURE = STATE_VELOCITY + 3, STATE_COUNT };
+enum { STATE_MOMENTS, STATE_VELOCITY, STATE_PRESSURE = STATE_VELOCITY + 3, STATE_FAST };
 #define VELOCITY(letter)                                                                                               \
   {                                                                                                                    \
     .name = "velocity/" letter, .type = SIM_REAL, .doc = "velocity along " letter, .dimension = {1, 0, -1},            \
@@ -40,7 +36,7 @@ static const sim_field state_fields[] = {
     [STATE_MOMENTS] = {.name = "moments",
                        .type = SIM_REAL,
                        .doc = "moments of the populations after collision, in units of the lattice, and in single what "
-                              "rounding took from them: kernels/fluid/cpu/kernels.h"},
+                              "rounding took from them: kernels/fluid/cpu/kernels.h, cuda/cell.cuh"},
     [STATE_VELOCITY] = VELOCITY("x"),
     VELOCITY("y"),
     VELOCITY("z"),
@@ -49,9 +45,22 @@ static const sim_field state_fields[] = {
                         .doc = "pressure above that at rest",
                         .dimension = {-1, 1, -2},
                         .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT},
+    [STATE_FAST] = {.name = "fast",
+                    .type = SIM_REAL,
+                    .doc = "where the Mach number was above 0.3 first, if it was: step, row and column of the cell"},
     {.name = NULL}};
 
 static const sim_table *const no_tables[] = {NULL};
+
+static const fluid_ops *ops_of(const sim_setup *setup) {
+  static const fluid_ops *const ops[SIM_BACKEND_KINDS] = {
+      [SIM_BACKEND_CPU] = &fluid_ops_cpu,
+#ifdef SIM_HAS_CUDA
+      [SIM_BACKEND_CUDA] = &fluid_ops_cuda,
+#endif
+  };
+  return ops[setup->backend->kind];
+}
 
 static void extent(const void *parameters, sim_extent *out) {
   const grid_shape grid = fluid_grid_of(parameters);
@@ -72,7 +81,6 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const grid_shape grid = fluid_grid_of(p);
   const fluid_numbers k = fluid_numbers_of(p, setup->saved ? setup->saved->clock.dt : 0);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&grid);
-  const double state = fluid_state_numbers(&grid, fluid_single(p)) * number, fields = (grid.rank + 1) * cells * number;
   if (!setup->saved) {
     sim_log(SIM_LOG_INFO, "dt = %.6g (%s), relaxation time %.6g steps, Mach number %.3g", k.dt,
             !isnan(p->integrate.dt) ? "as given"
@@ -98,14 +106,10 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
           k.cell_reynolds, (double)grid.n[0] * k.cell_reynolds / 20);
     if (counted(&grid)) SIM_TRY(fluid_start_check(p, &k, setup));
   }
-  sim_plan_add(out, "moments, before and after a step", 2 * state);
-  sim_plan_add(out, "velocity and pressure", fields);
-  if (fluid_walls_bytes(p) > 0) sim_plan_add(out, "links of walls", fluid_walls_bytes(p));
-  sim_plan_add(out, "sums of rows", (FLUID_MOMENTUM + 3) * sizeof(double) * (double)grid.n[1] * (double)grid.n[2]);
-  out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = fields;
-  out->checkpoint_bytes = state;
+  ops_of(setup)->plan(p, setup, out);
+  if (fluid_walls_bytes(p) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p));
+  out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = (grid.rank + 1) * cells * number;
   out->work_per_step = cells;
-  out->work_rate_guess = 1e8 * setup->threads * (grid.rank == 2 ? 2 : 1) * (fluid_single(p) ? 1 : 0.5);
   out->t_end = p->integrate.t_end;
   out->steps = ceil(p->integrate.t_end / k.dt * (1 - 1e-12));
   return SIM_OK;
@@ -114,70 +118,58 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
 static void destroy(void **self) {
   fluid_run *run = *self;
   if (!run) return;
-  for (int i = 0; i < 2; i++) sim_buffer_destroy(&run->state[i]);
-  sim_buffer_destroy(&run->fields);
+  if (run->work) run->ops->destroy(&run->work);
   fluid_walls_destroy(&run->machine.walls);
-  free(run->partial);
   free(run);
   *self = NULL;
 }
 
-/* fields[rank] of the velocity, and behind them the pressure. */
-static void fields_of(const fluid_run *run, void *values[FIELDS]) {
-  const size_t bytes = (size_t)run->fields.shape[1] * sim_dtype_size(run->fields.dtype);
-  for (int i = 0; i < FIELDS; i++)
-    values[i] = i <= run->machine.grid.rank ? (char *)run->fields.data + (size_t)i * bytes : NULL;
+/* Field f of those that are shown: velocity, and behind it the pressure. */
+static void *field_of(const fluid_run *run, int f) {
+  const sim_buffer *fields = run->ops->fields(run->work);
+  return (char *)fields->data + (size_t)f * (size_t)fields->shape[1] * sim_dtype_size(fields->dtype);
 }
 
 /* The whole buffer, with the numbers around its rows. */
 static sim_array moments_of(const fluid_run *run) {
   sim_array out;
-  sim_array_of(&state_fields[STATE_MOMENTS], &run->state[0], &out);
+  sim_array_of(&state_fields[STATE_MOMENTS], run->ops->state(run->work), &out);
   return out;
 }
 
-static sim_status allocate(fluid_run *run, const sim_setup *setup) {
-  const grid_shape *g = &run->machine.grid;
-  const double numbers = fluid_state_numbers(g, run->machine.single);
-  const sim_dtype type = run->machine.single ? SIM_F32 : SIM_F64;
-  if (!(numbers < 0x1p58)) return sim_no_memory("the fluid");
-  for (int i = 0; i < 2; i++)
-    SIM_TRY(sim_buffer_create(setup->backend, type, 1, (int64_t[]){(int64_t)numbers}, &run->state[i]));
-  SIM_TRY(sim_buffer_create(setup->backend, type, 2, (int64_t[]){g->rank + 1, grid_cells(g)}, &run->fields));
-  run->partial = calloc((size_t)(g->n[1] * g->n[2]) * (FLUID_MOMENTUM + 3), sizeof *run->partial);
-  return run->partial ? SIM_OK : sim_no_memory("sums of rows");
+static sim_array first_of(fluid_run *run) {
+  return (sim_array){.field = &state_fields[STATE_FAST],
+                     .dtype = SIM_F64,
+                     .rank = 1,
+                     .shape = {3},
+                     .global = {3},
+                     .data = run->first,
+                     .space = SIM_SPACE_HOST};
 }
 
-/* Sum over the fluid of the density above that at rest, in units of the lattice; for warnings alone. */
-static double excess_of(const fluid_run *run) {
-  const fluid_machine *m = &run->machine;
-  double sum = 0;
-  for (int64_t row = 0; row < m->grid.n[1] * m->grid.n[2]; row++)
-    for (int64_t x = 0; x < m->grid.n[0]; x++) {
-      double u[3];
-      if (!m->walls.solid || !m->walls.solid[row * m->grid.n[0] + x])
-        sum += fluid_cell_velocity(m, &run->state[0], row, x, u);
-    }
-  return sum;
-}
-
-/* A closed box keeps its mass, but for rounding. `excess` as of excess_of. */
+/* A closed box keeps its mass, but for rounding. `excess` as of fluid_ops.excess. */
 static double mass_change(const fluid_run *run, double excess) {
   return has_open_side(run->p) ? 0 : (excess - run->excess) / ((double)run->machine.walls.fluid + run->excess);
 }
 static const double mass_limit = 1e-3;
 
+/* Restores the moments, whose order, and the rank of their array, depend on the operations. */
+static sim_status restore(fluid_run *run, const sim_setup *setup) {
+  const sim_array moments = moments_of(run), first = first_of(run);
+  const int64_t *n = run->machine.grid.n;
+  if (sim_frame_restore(setup->saved, setup->backend, &moments) != SIM_OK)
+    return sim_fail_context("moments on %s", setup->backend->name);
+  run->fast = sim_frame_array(setup->saved, state_fields[STATE_FAST].name) != NULL;
+  if (run->fast) SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &first));
+  if (run->fast && !(run->first[0] >= 0 && run->first[0] <= (double)setup->saved->clock.step && run->first[1] >= 0 &&
+                     run->first[1] < (double)(n[1] * n[2]) && run->first[2] >= 0 && run->first[2] < (double)n[0]))
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's `fast` is no step and cell before it");
+  return run->ops->resume(run->work, setup->saved->clock.step, run->fast);
+}
+
 static sim_status begin(fluid_run *run, const sim_setup *setup) {
   SIM_TRY(fluid_check_probes(run->p, &run->machine.walls));
-  void *values[FIELDS];
-  fields_of(run, values);
-  if (setup->saved) {
-    const sim_array moments = moments_of(run);
-    SIM_TRY(sim_frame_restore(setup->saved, setup->backend, &moments));
-    fluid_finish_rows(&run->machine, &run->state[0]);
-    return SIM_OK;
-  }
-  return fluid_start(&run->machine, run->p, &run->numbers, setup, values, &run->state[0]);
+  return setup->saved ? restore(run, setup) : run->ops->start(run->work, setup);
 }
 
 /* Fewer than asked for where a step of one thread takes no longer than to wake the others: some microseconds. */
@@ -187,58 +179,72 @@ static int threads_for(const grid_shape *grid, int threads) {
   return useful < 1 ? 1 : useful < threads ? (int)useful : threads;
 }
 
+fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup) {
+  const grid_shape grid = fluid_grid_of(p);
+  fluid_machine out = {.grid = grid,
+                       .rows = fluid_rows_of(&grid, fluid_single(p)),
+                       .lattice = fluid_lattice_of(grid.rank),
+                       .kernels = fluid_kernels_of(fluid_single(p), setup->isa),
+                       .collision = {.omega = 1 / numbers->tau,
+                                     .smagorinsky = p->turbulence.given ? p->turbulence.smagorinsky : 0,
+                                     .fastest = fluid_speed_of_mach(FLUID_MACH_FAST)},
+                       .single = fluid_single(p),
+                       .threads = threads_for(&grid, setup->threads)};
+  fluid_force_of(p, numbers, out.collision.g);
+  return out;
+}
+
 static sim_status create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
   const fluid_parameters *p = parameters;
   fluid_run *run = calloc(1, sizeof *run);
   *self = run;
   if (!run) return sim_no_memory("the model");
   run->p = p;
+  run->ops = ops_of(setup);
+  run->backend = setup->backend;
   if (setup->saved && !(setup->saved->clock.dt > 0)) {
     destroy(self);
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's step is not above 0");
   }
   run->numbers = fluid_numbers_of(p, setup->saved ? setup->saved->clock.dt : 0);
   const grid_shape grid = fluid_grid_of(p);
-  run->machine = (fluid_machine){.grid = grid,
-                                 .rows = fluid_rows_of(&grid, fluid_single(p)),
-                                 .lattice = fluid_lattice_of(grid.rank),
-                                 .kernels = fluid_kernels_of(fluid_single(p), setup->isa),
-                                 .collision = {.omega = 1 / run->numbers.tau,
-                                               .smagorinsky = p->turbulence.given ? p->turbulence.smagorinsky : 0,
-                                               .fastest = speed_of_mach(FAST)},
-                                 .single = fluid_single(p),
-                                 .threads = threads_for(&grid, setup->threads)};
-  fluid_force_of(p, &run->numbers, run->machine.collision.g);
-  run->shown = -1;
+  run->machine = fluid_machine_of(p, &run->numbers, setup);
+  run->shown = run->checked = -1;
   sim_extent whole;
   extent(p, &whole);
   run->mesh = whole.mesh;
   clock->t_end = p->integrate.t_end;
   if (!setup->saved) clock->dt = run->numbers.dt;
   sim_startup("finding walls and bodies", 0, 0);
-  sim_status status = allocate(run, setup);
-  if (status == SIM_OK) status = fluid_walls_create(p, &run->numbers, setup->threads, &run->machine.walls);
+  sim_status status = fluid_walls_create(p, &run->numbers, setup->threads, &run->machine.walls);
   if (status == SIM_OK && !setup->saved && !counted(&grid)) fluid_tell_walls(p, &run->numbers, &run->machine.walls);
+  if (status == SIM_OK) status = run->ops->create(&run->machine, p, &run->numbers, setup, &run->work);
   sim_startup("making the initial state", 0, 0);
   if (status == SIM_OK) status = begin(run, setup);
-  if (status == SIM_OK && p->initial && sim_expr_output_count(p->initial) > grid.rank) run->excess = excess_of(run);
+  if (status == SIM_OK && p->initial && sim_expr_output_count(p->initial) > grid.rank)
+    status = run->ops->excess(run->work, &run->excess);
   if (status != SIM_OK) destroy(self);
   return status;
 }
 
 /* A cell and a time, for messages. */
-static void place(const fluid_run *run, const fluid_worst *cell, const sim_clock *clock, char out[256]) {
+static void place(const fluid_run *run, const fluid_worst *cell, int64_t step, char out[256]) {
   const grid_shape *g = &run->machine.grid;
   const int64_t at[3] = {cell->x, cell->row % g->n[1], cell->row / g->n[1]};
   snprintf(out, 256, "in cell {%lld, %lld, %lld}, at x = %.6g, y = %.6g, z = %.6g, step %lld, t = %.9g",
            (long long)at[0], (long long)at[1], (long long)at[2], grid_centre(g, 0, at[0]), grid_centre(g, 1, at[1]),
-           grid_centre(g, 2, at[2]), (long long)clock->step, clock->t);
+           grid_centre(g, 2, at[2]), (long long)step, (double)step * run->numbers.dt);
 }
 
-static sim_status fail_unstable(const fluid_run *run, const fluid_worst *cell, const char *where) {
+static sim_status fail_unstable(fluid_run *run, const fluid_seen *seen) {
   const fluid_numbers *k = &run->numbers;
-  const double change = mass_change(run, excess_of(run)), mach = sqrt(3) * cell->speed;
-  char leak[96] = "", what[96];
+  const fluid_worst *cell = &seen->cell;
+  double excess;
+  SIM_TRY(run->ops->excess(run->work, &excess));
+  run->shown = -1; /* it may have changed the fields */
+  const double change = mass_change(run, excess), mach = sqrt(3) * cell->speed;
+  char leak[96] = "", what[96], where[256];
+  place(run, cell, seen->step, where);
   if (fabs(change) > mass_limit && isfinite(change))
     snprintf(leak, sizeof leak, "; the mass has changed by %.3g %% since the start", 100 * change);
   if (cell->dense)
@@ -253,82 +259,49 @@ static sim_status fail_unstable(const fluid_run *run, const fluid_worst *cell, c
       what, where, k->tau, k->cell_reynolds, k->mach, run->p->turbulence.given ? "" : ", `turbulence`", leak);
 }
 
-/* Looks at a state of which a step has told: ends the run where a density has left (1/2, 3/2), which at low Mach
- * numbers no flow has, or a Mach number is above FASTEST; warns once above FAST. */
-static sim_status check_stable(fluid_run *run, const sim_clock *clock) {
-  const fluid_worst cell = fluid_find_worst(&run->machine, &run->state[0], run->partial);
+static void warn_fast(fluid_run *run, const fluid_seen *seen) {
+  const double mach = sqrt(3) * seen->cell.speed, speed = seen->cell.speed * run->numbers.dx / run->numbers.dt;
   char where[256];
-  place(run, &cell, clock, where);
-  if (cell.dense || cell.speed > speed_of_mach(FASTEST)) return fail_unstable(run, &cell, where);
-  if (run->fast || !(cell.speed > speed_of_mach(FAST))) return SIM_OK;
-  const double mach = sqrt(3) * cell.speed, speed = cell.speed * run->numbers.dx / run->numbers.dt;
+  place(run, &seen->cell, seen->step, where);
   run->fast = true;
-  run->machine.collision.fastest = speed_of_mach(FASTEST);
-  snprintf(run->first, sizeof run->first, "%s", where);
+  run->first[0] = (double)seen->step;
+  run->first[1] = (double)seen->cell.row;
+  run->first[2] = (double)seen->cell.x;
   sim_log(
       SIM_LOG_WARN,
       "the flow has the speed %.3g, Mach number %.3g, %s: compressibility errors of order mach^2, %.2g %%, and above "
       "Mach number %g the run ends: set speed = %.2g",
-      speed, mach, where, 100 * mach * mach, FASTEST, 1.1 * speed);
-  return SIM_OK;
+      speed, mach, where, 100 * mach * mach, FLUID_MACH_FASTEST, 1.1 * speed);
+}
+
+/* Asks the guards of all steps: ends the run where a density has left (1/2, 3/2), which at low Mach numbers no flow
+ * has, or a Mach number is above FLUID_MACH_FASTEST; warns once above FLUID_MACH_FAST. */
+static sim_status check_stable(fluid_run *run, const sim_clock *clock) {
+  fluid_seen seen[FLUID_WARNINGS];
+  if (run->checked == clock->step) return SIM_OK;
+  SIM_TRY(run->ops->guards(run->work, clock->step, seen));
+  run->checked = clock->step;
+  if (seen[FLUID_WARN_FAST].seen && !run->fast) warn_fast(run, &seen[FLUID_WARN_FAST]);
+  return seen[FLUID_WARN_END].seen ? fail_unstable(run, &seen[FLUID_WARN_END]) : SIM_OK;
 }
 
 static sim_status step(void *self, sim_clock *clock) {
+  enum { CHECK_EVERY = 64 }; /* steps between checks, where a check waits for the device */
   fluid_run *run = self;
-  const bool wrong = fluid_sweep(&run->machine, &run->state[0], &run->state[1]);
-  const sim_buffer old = run->state[0];
-  run->state[0] = run->state[1];
-  run->state[1] = old;
+  SIM_TRY(run->ops->step(run->work, clock->step + 1));
   clock->step++;
   clock->t = (double)clock->step * run->numbers.dt;
   if (fabs(clock->t - clock->t_end) <= 1e-12 * clock->t_end) clock->t = clock->t_end;
   clock->dt = run->numbers.dt;
-  return wrong ? check_stable(run, clock) : SIM_OK;
+  if (run->backend->queue && clock->step % CHECK_EVERY != 0 && clock->t < clock->t_end) return SIM_OK;
+  return check_stable(run, clock);
 }
 
-static void show(fluid_run *run, int64_t step) {
-  void *values[FIELDS];
-  if (run->shown == step) return;
-  fields_of(run, values);
-  fluid_show(&run->machine, run->p, &run->numbers, &run->state[0], values);
-  run->shown = step;
-}
-
-/* Force and torque of the momentum that passes in the step that begins now. */
-static void measure_bodies(const fluid_run *run, double *values) {
-  const fluid_machine *m = &run->machine;
-  const fluid_numbers *k = &run->numbers;
-  const int rank = m->lattice->rank, columns = rank == 2 ? 3 : 6;
-  const double force = run->p->density * pow(k->dx, rank + 1) / (k->dt * k->dt);
-  const fluid_links links = {m->walls.cell, m->walls.link};
-  for (int i = 0; i < columns * (int)run->p->bodies.count; i++) values[i] = 0;
-  for (int64_t i = 0; i < m->walls.cells; i++) {
-    const fluid_cell *cell = &m->walls.cell[i];
-    const double x[3] = {grid_centre(&m->grid, 0, cell->x), grid_centre(&m->grid, 1, cell->row % m->grid.n[1]),
-                         grid_centre(&m->grid, 2, cell->row / m->grid.n[1])};
-    for (int j = 0; j < cell->count; j++) {
-      const int body = m->walls.link[cell->first + j].body;
-      double centre[3], momentum[3] = {0}, torque[3] = {0};
-      if (body < 0) continue;
-      fluid_body_centre(run->p, body, x, centre);
-      for (int a = 0; a < 3; a++) centre[a] /= k->dx;
-      m->kernels->force(m->lattice, &m->collision, &m->rows, &links, i, j, fluid_first(&run->state[0]), centre,
-                        momentum, torque);
-      double *to = values + columns * body;
-      for (int a = 0; a < rank; a++) to[a] += force * momentum[a];
-      for (int a = rank == 2 ? 2 : 0; a < 3; a++) to[rank == 2 ? rank : rank + a] += force * k->dx * torque[a];
-    }
-  }
-}
-
-static void measure_probes(const fluid_run *run, double *values) {
-  const grid_shape *g = &run->machine.grid;
-  void *fields[FIELDS];
-  fields_of(run, fields);
-  for (size_t i = 0; i < run->p->probes.rows; i++) {
-    const int64_t cell = fluid_probe_cell(run->p, i);
-    for (int f = 0; f <= g->rank; f++) *values++ = grid_number(fields[f], run->machine.single, cell);
-  }
+static sim_status show(fluid_run *run, const sim_clock *clock) {
+  if (run->shown == clock->step) return SIM_OK;
+  SIM_TRY(check_stable(run, clock));
+  run->shown = clock->step;
+  return run->ops->show(run->work);
 }
 
 /* Warns once, of a row of `flow`, of a mass that makes its numbers wrong, and of speeds far from `speed`. */
@@ -354,36 +327,28 @@ static void warn_of_flow(fluid_run *run, const sim_clock *clock, const double *v
 
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   fluid_run *run = self;
-  void *shown[FIELDS];
-  if (run->p->kinds[table] == FLUID_BODIES_TABLE) {
-    measure_bodies(run, values);
-    return SIM_OK;
-  }
-  show(run, clock->step);
-  fields_of(run, shown);
-  if (run->p->kinds[table] == FLUID_PROBES_TABLE) {
-    measure_probes(run, values);
-  } else {
-    fluid_measure(&run->machine, run->p, &run->numbers, &run->state[0], (const void *[]){shown[0], shown[1], shown[2]},
-                  run->partial, values);
-    warn_of_flow(run, clock, values);
-  }
+  SIM_TRY(check_stable(run, clock));
+  if (run->p->kinds[table] == FLUID_BODIES_TABLE) return run->ops->bodies(run->work, values);
+  SIM_TRY(show(run, clock));
+  if (run->p->kinds[table] == FLUID_PROBES_TABLE) return run->ops->probes(run->work, values);
+  SIM_TRY(run->ops->flow(run->work, values));
+  warn_of_flow(run, clock, values);
   return SIM_OK;
 }
 
 static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
   fluid_run *run = self;
   const int rank = run->machine.grid.rank;
-  void *values[FIELDS];
   (void)species;
-  show(run, frame->clock.step);
-  fields_of(run, values);
+  SIM_TRY(show(run, &frame->clock));
+  const sim_buffer *fields = run->ops->fields(run->work);
   arrays[0] = moments_of(run);
   for (int f = 0; f <= rank; f++)
     arrays[1 + f] = grid_view(&run->machine.grid, &run->mesh,
-                              &state_fields[f < rank ? (int)STATE_VELOCITY + f : (int)STATE_PRESSURE],
-                              run->fields.dtype, values[f], SIM_SPACE_HOST);
+                              &state_fields[f < rank ? (int)STATE_VELOCITY + f : (int)STATE_PRESSURE], fields->dtype,
+                              field_of(run, f), fields->space);
   frame->array_count = (size_t)rank + 2;
+  if (run->fast) arrays[frame->array_count++] = first_of(run);
   frame->species_count = 0;
   return SIM_OK;
 }
@@ -403,10 +368,12 @@ static void describe(const void *self, char *out, size_t capacity) {
 /* A flow that was too fast for its step, even if the warning has scrolled away. */
 static void remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   const fluid_run *run = self;
+  char where[256];
   (void)clock;
-  if (run->fast)
-    sim_bytes_format(out, "the Mach number was above %g, first %s: compression changed the flow by %.0f %% or more",
-                     FAST, run->first, 100 * FAST * FAST);
+  if (!run->fast) return;
+  place(run, &(fluid_worst){.row = (int64_t)run->first[1], .x = (int64_t)run->first[2]}, (int64_t)run->first[0], where);
+  sim_bytes_format(out, "the Mach number was above %g, first %s: compression changed the flow by %.0f %% or more",
+                   FLUID_MACH_FAST, where, 100 * FLUID_MACH_FAST * FLUID_MACH_FAST);
 }
 
 static const char *const references[] = {
@@ -439,8 +406,7 @@ const sim_model fluid_model = {
     .tables_of = fluid_tables_of,
     .state = state_fields,
     .work_unit = "cells",
-    .backends = {[SIM_BACKEND_CPU] = {.runs = true},
-                 [SIM_BACKEND_CUDA] = {.reason = "its steps are written for the CPU alone"}},
+    .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
     .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
     .bench = fluid_bench,
     .validate = fluid_validate,

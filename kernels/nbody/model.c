@@ -2,6 +2,7 @@
 #include "kernels/nbody/cosmos/power.h"
 #include "kernels/nbody/few/encounters.h"
 #include "kernels/nbody/few/few.h"
+#include "kernels/nbody/scenario/molecules.h"
 #include "kernels/nbody/scenario/tables.h"
 
 #include "engine/log.h"
@@ -15,7 +16,22 @@
 
 /* ---- state arrays ---- */
 
-enum { ID, MASS, POSITION, VELOCITY, ACCELERATION, JERK, CONTROLLER, INTEGRATOR, RADIUS, EVENTS, ARRAYS };
+enum {
+  ID,
+  MASS,
+  POSITION,
+  VELOCITY,
+  ACCELERATION,
+  JERK,
+  CONTROLLER,
+  INTEGRATOR,
+  RADIUS,
+  EVENTS,
+  SEARCHED,
+  TRAVELLED,
+  BATH,
+  ARRAYS
+};
 
 static const char *const control_names[] = {"energy at the start",
                                             "next adaptive step",
@@ -33,6 +49,8 @@ static const char *const control_names[] = {"energy at the start",
 static const char *const event_names[] = {
     "mergers",   "escapers",          "time of the last",    "its body", "its other body",
     "its speed", "energy taken away", "bodies at the start", NULL};
+static const char *const bath_names[] = {"heat",       "chain 1",    "chain 2",    "chain 3",
+                                         "velocity 1", "velocity 2", "velocity 3", NULL};
 static const sim_field state_fields[] = {
     [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT, .doc = "id of the body, from 0"},
     [MASS] = {.name = "mass", .type = SIM_REAL, .flags = SIM_IN_SNAPSHOT, .dimension = {0, 1, 0}, .doc = "mass"},
@@ -83,6 +101,22 @@ static const sim_field state_fields[] = {
                 .choices = event_names,
                 .doc = "mergers and escapers so far, the last one, and the energy that they took away; with merge or "
                        "escape"},
+    [SEARCHED] = {.name = "searched",
+                  .type = SIM_REAL,
+                  .components = 3,
+                  .dimension = {1, 0, 0},
+                  .doc = "position at the last search for pairs; with cutoff"},
+    [TRAVELLED] = {.name = "travelled",
+                   .type = SIM_REAL,
+                   .components = 3,
+                   .dimension = {1, 0, 0},
+                   .doc = "displacement from the start of the run to the last search for pairs; with cutoff"},
+    [BATH] = {.name = "bath",
+              .type = SIM_REAL,
+              .components = NBODY_BATH,
+              .choices = bath_names,
+              .doc = "thermostat: heat that langevin has given to the bodies; positions and velocities of the chain of "
+                     "nose_hoover"},
     [ARRAYS] = {0}};
 
 /* ---- observables ---- */
@@ -120,7 +154,8 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
     /* In a box the zero of the potential is arbitrary, and that of the total too. Events may take nearly all energy. */
     const double at_start = initial + run->events[NBODY_EVENT_ENERGY];
     const double scale = run->box > 0 ? kinetic + fabs(potential) : fabs(at_start);
-    values[NBODY_COLUMN_ERROR] = run->laws.time_dependent ? NAN : (total - initial) / (scale > 0 ? scale : 1);
+    const double change = total + nbody_bath_energy(run) - initial;
+    values[NBODY_COLUMN_ERROR] = run->laws.time_dependent ? NAN : change / (scale > 0 ? scale : 1);
   }
   values[NBODY_COLUMN_VIRIAL_RATIO] = potential != 0 && run->box == 0 ? 2 * kinetic / fabs(potential) : NAN;
   for (int c = 0; c < 3; c++) {
@@ -162,6 +197,12 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   if (run->tables[table] == &nbody_events_table) {
     nbody_observe_events(run, values);
     return SIM_OK;
+  }
+  if (table == run->rdf_table) return nbody_observe_rdf(run, values);
+  if (table == run->thermo_table) {
+    const nbody_sums *sums = sums_at(run, clock);
+    SIM_TRY(nbody_observe_thermo(run, sums, values));
+    return nbody_check_solver(run, clock->step);
   }
   if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
   if (table == NBODY_TABLE_LAGRANGIAN)
@@ -226,6 +267,9 @@ static nbody_options options_for(const nbody_parameters *p, const nbody_laws *la
                        .G = p->gravity.G,
                        .softening = p->gravity.softening,
                        .box = box_of(p),
+                       .cutoff = p->cutoff > 0 ? p->cutoff : 0,
+                       .shifted = p->shift == NBODY_SHIFT_POTENTIAL,
+                       .listed = setup->saved != NULL,
                        .method = (nbody_method)p->gravity.solver,
                        .fmm = nbody_fmm_settings_for(asked_error(p) / finer, p->gravity.error_tail / finer, (double)n),
                        .spread = spread,
@@ -258,6 +302,12 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   sim_status status = nbody_solver_choose(&options, setup->backend->kind, &choice);
   if (status == SIM_OK) {
     choice.solver->bytes(&options, &host, &device);
+    if (choice.other != NULL) {
+      double other_host = 0, other_device = 0;
+      choice.other->bytes(&options, &other_host, &other_device);
+      host = fmax(host, other_host), device = fmax(device, other_device);
+      made = fmax(made, nbody_settle_bytes(n));
+    }
     scratch = ops->bytes(&options);
     status = nbody_estimate(p, &options, choice.solver, setup->backend->kind, n, out);
   }
@@ -265,8 +315,10 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   SIM_TRY(status);
   const double real = (double)sim_dtype_size(ops->dtype);
   const nbody_few *few = nbody_few_of(p->integrate.scheme);
+  const double lists = !(p->cutoff > 0) ? 0 : 6 * n * sizeof(double);
   const double shown = n * (sizeof(uint64_t) + 7 * real + (p->merge ? sizeof(double) : 0));
   double kept = n * sizeof(double) * (options.jerk ? 6 : 3);
+  kept += lists;
   if (few != NULL) {
     kept += few->numbers(n) * sizeof(double);
     scratch += few->bytes(n);
@@ -278,12 +330,14 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   if (device > 0) sim_plan_add(out, choice.name, device);
   const double spectrum = nbody_run_spectrum_bytes(p, setup, ops->dtype, n);
   if (spectrum > 0) sim_plan_add_host(out, "spectrum", spectrum);
+  const double rdf = nbody_rdf_bytes(p, setup, ops->dtype, n);
+  if (rdf > 0) sim_plan_add_host(out, "g(r)", rdf);
   /* memory of the generated bodies is freed before integrator and solver allocate theirs */
   made -= host + spectrum + (out->space == SIM_SPACE_HOST ? scratch : 0);
   if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);
   out->snapshot_bytes = shown;
   out->staged_bytes = shown - n * sizeof(uint64_t);
-  out->checkpoint_bytes = shown + kept + NBODY_CONTROLS * sizeof(double);
+  out->checkpoint_bytes = shown + kept + (NBODY_CONTROLS + (p->thermostat.given ? NBODY_BATH : 0)) * sizeof(double);
   return SIM_OK;
 }
 
@@ -299,8 +353,8 @@ static void destroy(void **self) {
   nbody_laws_free(&run->laws);
   nbody_spectrum_destroy(&run->spectrum);
   free(run->staged);
-  sim_buffer *const buffers[] = {&run->id,           &run->mass, &run->position, &run->velocity,
-                                 &run->acceleration, &run->jerk, &run->kept,     &run->radius};
+  sim_buffer *const buffers[] = {&run->id,   &run->mass, &run->position, &run->velocity, &run->acceleration,
+                                 &run->jerk, &run->kept, &run->radius,   &run->searched, &run->travelled};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) sim_buffer_destroy(buffers[i]);
   free(run);
   *self = NULL;
@@ -315,7 +369,9 @@ static bool view_array(nbody_run *run, int which, sim_array *out) {
                                        [ACCELERATION] = &run->acceleration,
                                        [JERK] = &run->jerk,
                                        [INTEGRATOR] = &run->kept,
-                                       [RADIUS] = &run->radius};
+                                       [RADIUS] = &run->radius,
+                                       [SEARCHED] = &run->searched,
+                                       [TRAVELLED] = &run->travelled};
   *out = (sim_array){.field = &state_fields[which]};
   if (which == CONTROLLER) {
     out->dtype = SIM_F64;
@@ -328,6 +384,12 @@ static bool view_array(nbody_run *run, int which, sim_array *out) {
     out->rank = 1;
     out->shape[0] = NBODY_EVENTS;
     out->data = run->events;
+  } else if (which == BATH) {
+    if (!run->thermostat.given) return false;
+    out->dtype = SIM_F64;
+    out->rank = 1;
+    out->shape[0] = NBODY_BATH;
+    out->data = run->bath;
   } else {
     const sim_buffer *buffer = buffers[which];
     if (buffer->data == NULL) return false;
@@ -400,7 +462,9 @@ sim_status nbody_create_forces(nbody_run *run) {
                              .position = run->position.data,
                              .velocity = run->velocity.data,
                              .acceleration = run->acceleration.data,
-                             .jerk = run->jerk.data};
+                             .jerk = run->jerk.data,
+                             .searched = run->searched.data,
+                             .travelled = run->travelled.data};
   run->ops->destroy(&run->work);
   if (run->forces.solver != NULL) run->forces.solver->destroy(&run->forces.work);
   run->options.n = run->n;
@@ -429,6 +493,7 @@ static sim_status check_encounters(const nbody_run *run) {
 
 static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_setup *setup) {
   SIM_TRY(nbody_laws_create(p, &run->laws));
+  if (run->cut) SIM_TRY(nbody_tail_of(&run->laws, p->cutoff, &run->tail));
   if (setup->saved != NULL) {
     SIM_TRY(restore(run, setup));
   } else {
@@ -441,7 +506,10 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   run->most = run->n;
   run->options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
   run->options.crowd = run->crowd;
+  SIM_TRY(nbody_settle_method(run));
+  const nbody_choice settled = run->choice; /* with its reason */
   SIM_TRY(nbody_create_forces(run));
+  if (settled.solver != NULL) memcpy(run->choice.why, settled.why, sizeof settled.why);
   warn_of_crowd(&run->options, setup->backend->kind, run->choice.method);
   if (setup->saved == NULL || !run->encounters) /* after an event that of the bodies at the start stays */
     keep_method(&run->options, &run->choice, run->controller);
@@ -478,6 +546,10 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->integrate = p->integrate;
   run->expansion = p->expansion;
   run->few = nbody_few_of(p->integrate.scheme);
+  run->thermostat = p->thermostat;
+  run->seed = p->common.seed;
+  run->rdf = p->rdf;
+  run->cut = p->cutoff > 0;
   run->G = p->gravity.G;
   run->encounters = p->merge || p->escape.given;
   run->escape = p->escape.given ? p->escape.radius : 0;
@@ -486,6 +558,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->level_table = nbody_table_of(p, &p->level_table);
   run->spectrum_table = nbody_table_of(p, &p->spectrum_table);
   run->orbit_table = nbody_table_of(p, &p->orbit_table);
+  run->thermo_table = nbody_table_of(p, &nbody_thermo_table);
+  run->rdf_table = nbody_table_of(p, &p->rdf_table);
   run->box = box_of(p);
   run->softening = p->gravity.softening;
   run->sums_step = -1;
@@ -521,6 +595,10 @@ static void describe(const void *self, char *out, size_t capacity) {
                              run->integrate.dt, ldexp(run->integrate.dt, -(int)run->integrate.levels));
   if (run->expansion.given)
     used += (size_t)snprintf(out + used, capacity - used, ", expanding from a = %.4g", run->expansion.a_start);
+  if (run->thermostat.given)
+    used += (size_t)snprintf(out + used, capacity - used, ", %s at k T = %.4g",
+                             run->thermostat.kind == NBODY_LANGEVIN ? "langevin" : "nose_hoover",
+                             run->thermostat.temperature);
   if (run->laws.no_pairs)
     snprintf(out + used, capacity - used, ", no forces between bodies");
   else
@@ -573,6 +651,8 @@ static const char *const references[] = {
     "T. Quinn et al. (1997), astro-ph/9710043: leapfrog in comoving coordinates",
     "D. J. Eisenstein and W. Hu, ApJ 496 (1998) 605: transfer function",
     "Ya. B. Zel'dovich, A&A 5 (1970) 84: displacements of linear theory",
+    "B. Leimkuhler and C. Matthews, Appl. Math. Res. Express 2013 (2013) 34: BAOAB, thermostat langevin",
+    "G. J. Martyna, M. E. Tuckerman, D. J. Tobias and M. L. Klein, Mol. Phys. 87 (1996) 1117: thermostat nose_hoover",
     NULL};
 
 static const char example[] =
@@ -593,12 +673,8 @@ static const char example[] =
 
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const nbody_parameters *p = parameters;
-  if (nbody_scheme_is_few(p->integrate.scheme) && backend != SIM_BACKEND_CPU) {
-    snprintf(lacks, capacity, "integrate.scheme = \"%s\" is", nbody_scheme_names[p->integrate.scheme]);
-    return false;
-  }
-  if (p->integrate.steps == NBODY_SHARED || nbody_individual_on(backend, p->box.given)) return true;
-  snprintf(lacks, capacity, "individual steps are");
+  if (!nbody_scheme_is_few(p->integrate.scheme) || backend == SIM_BACKEND_CPU) return true;
+  snprintf(lacks, capacity, "integrate.scheme = \"%s\" is", nbody_scheme_names[p->integrate.scheme]);
   return false;
 }
 
@@ -612,7 +688,7 @@ const sim_model nbody_model = {
     .name = "nbody",
     .doc = "N-body dynamics: point masses under gravity (direct sums or fast multipoles), external fields or a custom "
            "pair "
-           "law",
+           "law, with a cutoff for molecules",
     .example = example,
     .references = references,
     .parameters = &nbody_schema,

@@ -83,6 +83,17 @@ typedef struct nbody_each {
  * and A. Pontzen, MNRAS 462 (2016) L1). */
 typedef enum nbody_amplitudes { NBODY_RANDOM, NBODY_FIXED } nbody_amplitudes;
 
+/* Bodies on a lattice that fills the periodic box, with velocities of a temperature. Only the species of `group`
+ * applies. */
+typedef enum nbody_lattice_kind { NBODY_FCC, NBODY_BCC, NBODY_SC } nbody_lattice_kind;
+typedef struct nbody_lattice {
+  nbody_group_fields group;
+  int kind;      /* nbody_lattice_kind */
+  int64_t cells; /* along a side */
+  double mass;   /* of a body */
+  double temperature;
+} nbody_lattice;
+
 /* A lattice of n^3 bodies in a periodic cube, displaced by waves of a power spectrum. Only the species of `group`
  * applies. NaN: not given. */
 typedef struct nbody_zeldovich {
@@ -94,7 +105,8 @@ typedef struct nbody_zeldovich {
 } nbody_zeldovich;
 
 extern const sim_schema nbody_body_schema, nbody_plummer_schema, nbody_hernquist_schema, nbody_uniform_sphere_schema,
-    nbody_exponential_disk_schema, nbody_from_file_schema, nbody_each_schema, nbody_zeldovich_schema, nbody_schema;
+    nbody_exponential_disk_schema, nbody_from_file_schema, nbody_each_schema, nbody_zeldovich_schema,
+    nbody_lattice_schema, nbody_schema;
 
 /* How forces between bodies are computed. */
 typedef enum nbody_method { NBODY_AUTO, NBODY_DIRECT, NBODY_FMM } nbody_method;
@@ -129,6 +141,27 @@ typedef struct nbody_integrate {
   double max_energy_error; /* NaN: none */
 } nbody_integrate;
 
+/* What is taken from the pair potential within the cutoff: its value there, or nothing. */
+typedef enum nbody_shift { NBODY_SHIFT_POTENTIAL, NBODY_SHIFT_NONE } nbody_shift;
+
+/* Thermostats: Langevin's equation in the splitting of B. Leimkuhler and C. Matthews, Appl. Math. Res. Express 2013
+ * (2013) 34, and a chain of three of Nose and Hoover by G. J. Martyna et al., Mol. Phys. 87 (1996) 1117. */
+typedef enum nbody_thermostat_kind { NBODY_LANGEVIN, NBODY_NOSE_HOOVER } nbody_thermostat_kind;
+typedef struct nbody_thermostat {
+  bool given;
+  int kind;           /* nbody_thermostat_kind */
+  double temperature; /* k T, an energy */
+  double friction;    /* of langevin, a rate; NaN: not given */
+  double time;        /* of nose_hoover; NaN: not given */
+} nbody_thermostat;
+
+/* The table `rdf`: g(r) in `bins` shells of equal thickness up to `radius` (NaN: half the box). */
+typedef struct nbody_rdf {
+  bool given;
+  int64_t bins;
+  double radius;
+} nbody_rdf;
+
 /* Distance from the centre of mass beyond which bodies are taken out. */
 typedef struct nbody_escape {
   bool given;
@@ -142,6 +175,10 @@ typedef struct nbody_parameters {
   nbody_gravity gravity;
   sim_expr *external;          /* x y z vx vy vz t -> potential, or three components of the acceleration */
   sim_expr *pair, *pair_force; /* r2 -> potential, r2 -> force: one of them replaces gravity; G is then NaN */
+  double cutoff;               /* of pair or pair_force; NaN or 0: none */
+  int shift;                   /* nbody_shift */
+  nbody_thermostat thermostat;
+  nbody_rdf rdf;
   sim_function_map observe;
   nbody_expansion expansion;
   int64_t spectrum; /* points along a side of the grid of the table `spectrum`; 0: no table */
@@ -157,8 +194,10 @@ typedef struct nbody_parameters {
   char spectrum_names[SIM_COLUMNS_MAX][24], spectrum_docs[SIM_COLUMNS_MAX][96];
   sim_field orbit_columns[SIM_COLUMNS_MAX + 1];
   char orbit_names[SIM_COLUMNS_MAX][72];
-  sim_table level_table, observe_table, spectrum_table, orbit_table;
-  const sim_table *tables[9];
+  sim_field rdf_columns[SIM_COLUMNS_MAX + 1];
+  char rdf_names[SIM_COLUMNS_MAX][8], rdf_docs[SIM_COLUMNS_MAX][64];
+  sim_table level_table, observe_table, spectrum_table, orbit_table, rdf_table;
+  const sim_table *tables[11];
 } nbody_parameters;
 
 /* sim_model.validate: fills in defaults, and adds the faults of rules between parameters. */

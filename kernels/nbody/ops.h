@@ -22,6 +22,13 @@ typedef struct nbody_histogram {
   int64_t bodies[NBODY_LEVELS_MAX + 2];
 } nbody_histogram;
 
+/* What a thermostat does to all velocities. */
+typedef struct nbody_bath {
+  double keep, noise;
+  uint64_t seed;
+  int64_t step;
+} nbody_bath;
+
 /* Scratch memory of an ops table; each device completes this type for itself. */
 typedef struct nbody_work nbody_work;
 
@@ -53,6 +60,9 @@ typedef struct nbody_ops {
   double (*step_softened)(nbody_work *work, double eta);           /* eta sqrt(eps / |a|) */
   double (*step_aarseth)(nbody_work *work, double eta, double dt); /* after a corrected step of dt */
   double (*kinetic)(nbody_work *work);                             /* sum of m v^2/2, in fp64 */
+  /* v = keep v + noise / sqrt(m) xi, with standard normal numbers xi of the bodies and of bath->step; returns by how
+   * much the kinetic energy has grown, in fp64. Bodies without mass have no noise. */
+  double (*bathe)(nbody_work *work, const nbody_bath *bath);
   /* `potential`: of pairs and external, at time t. On a GPU the host waits once for everything. */
   void (*sums)(nbody_work *work, double t, nbody_sums *out);
   /* values[count]: options.observe over all bodies at time t, in its order. */

@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The targets first <= i < end of this rank; `room`: most targets of a rank, the same for all ranks. */
 typedef struct nbody_share {
   int64_t first, end, room;
@@ -39,5 +43,9 @@ typedef struct nbody_failure {
 sim_status nbody_failure_keep(nbody_failure *failure, sim_status status);
 /* Reports the stored failure, and forgets it. SIM_OK without one. */
 sim_status nbody_failure_report(nbody_failure *failure) SIM_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

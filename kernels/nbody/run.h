@@ -4,6 +4,7 @@
 
 #include "kernels/nbody/cosmos/spectrum.h"
 #include "kernels/nbody/ops.h"
+#include "kernels/nbody/short/short.h"
 #include "kernels/nbody/start/bodies.h"
 
 /* Indices into the state array `controller`: numbers kept from step to step beside the bodies. The method is
@@ -62,6 +63,11 @@ enum {
   NBODY_EVENTS
 };
 
+/* Indices into the state array `thermostat`: energy that the thermostat has given to the bodies (langevin); positions
+ * and velocities of the chain (nose_hoover). */
+enum { NBODY_CHAIN = 3 };
+enum { NBODY_HEAT, NBODY_CHAIN_POSITION, NBODY_CHAIN_VELOCITY = 1 + NBODY_CHAIN, NBODY_BATH = 1 + 2 * NBODY_CHAIN };
+
 struct nbody_few;
 struct nbody_few_work;
 
@@ -82,6 +88,14 @@ typedef struct nbody_run {
   void *staged;                                 /* for the spectrum, on a GPU: masses and positions on the host */
   nbody_step_counts counts;
   bool warned_of_speed;
+  nbody_thermostat thermostat;
+  uint64_t seed;
+  double bath[NBODY_BATH];
+  nbody_rdf rdf;
+  int thermo_table, rdf_table;    /* indices of `thermo` and `rdf`; -1: none */
+  bool cut;                       /* the pair law has a cutoff */
+  sim_buffer searched, travelled; /* with a cutoff (nbody_state); else empty */
+  nbody_tail tail;                /* of the pair law with a cutoff */
   int64_t n;
   sim_buffer id, mass, position, velocity, acceleration, jerk;
   sim_buffer kept;             /* schemes for few bodies: their state between steps (few/few.h) */
@@ -114,6 +128,11 @@ sim_status nbody_saved_check(const nbody_integrate *integrate, double box, const
                              int64_t *n) SIM_MUST_CHECK;
 /* The method and its settings of a checked checkpoint; those of `out` where the checkpoint has none. */
 void nbody_saved_method(const sim_frame *saved, nbody_options *out);
+/* Takes the method of a run that leaves it open, on all ranks the same: counts lists where the estimate may be wrong.
+ * All ranks call it. SIM_ERR_NO_MEMORY; SIM_ERR_SCENARIO as nbody_solver_choose. */
+sim_status nbody_settle_method(nbody_run *run) SIM_MUST_CHECK;
+/* Host memory that counting takes for n bodies, before the solver has its own. */
+double nbody_settle_bytes(double n);
 /* Creates the state's arrays for run->n bodies, zeroed, on the run's device (ids on the host). SIM_ERR_NO_MEMORY. */
 sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 /* Creates and fills the state's arrays with the bodies of `groups`, sorted by species. SIM_ERR_SCENARIO where a value
@@ -174,6 +193,17 @@ sim_status nbody_watch_force_error(nbody_run *run, const sim_clock *clock) SIM_M
 sim_status nbody_check_solver(const nbody_run *run, int64_t step) SIM_MUST_CHECK;
 /* SIM_ERR_DIVERGED, naming the first body whose position is not finite; SIM_OK where there is none. */
 sim_status nbody_name_infinite(const nbody_run *run, int64_t step) SIM_MUST_CHECK;
+/* Degrees of freedom of the velocities: those of the total momentum are none where a thermostat or nothing keeps it. */
+double nbody_freedoms(const nbody_run *run);
+/* What the thermostat conserves, less the energy of the bodies. */
+double nbody_bath_energy(const nbody_run *run);
+/* A step of length dt from `clock` with the thermostat. */
+void nbody_bathed_step(nbody_run *run, const sim_clock *clock, double dt);
+/* A row of the table `thermo`, and of `rdf`. SIM_ERR_NO_MEMORY. */
+sim_status nbody_observe_thermo(nbody_run *run, const nbody_sums *sums, double *values) SIM_MUST_CHECK;
+sim_status nbody_observe_rdf(const nbody_run *run, double *values) SIM_MUST_CHECK;
+/* Memory in bytes that nbody_observe_rdf takes for a while on the host, for n bodies whose state has this type. */
+double nbody_rdf_bytes(const nbody_parameters *p, const sim_setup *setup, sim_dtype dtype, double n);
 /* sim_model.step */
 sim_status nbody_step(void *self, sim_clock *clock);
 

@@ -17,6 +17,9 @@ typedef struct nbody_state {
   void *mass, *position, *velocity;
   double *acceleration;
   double *jerk; /* Hermite scheme only, else NULL */
+  /* With a cutoff, else NULL: positions of the last search for pairs, and displacements from the start of the run to
+   * there. A solver that makes lists changes them. */
+  double *searched, *travelled;
 } nbody_state;
 
 /* Parameters for creating solvers and operations. Pointers in it must outlive them. */
@@ -30,6 +33,9 @@ typedef struct nbody_options {
   const sim_comm *comm; /* ranks of the run; never NULL */
   double G, softening;
   double box;      /* edge of the periodic box, which has all positions in [0, box); 0: open space */
+  double cutoff;   /* of the pair law, in a periodic box; 0: none */
+  bool shifted;    /* the potential of the pair law is less by what it is at the cutoff */
+  bool listed;     /* state.searched has the positions of a search: the run is resumed */
   bool individual; /* steps of each body's own, with levels 0 ... levels */
   int levels;
   double eta;    /* of individual steps */
@@ -40,6 +46,7 @@ typedef struct nbody_options {
   bool begun;                      /* the run is resumed: its method stays */
   nbody_fmm_settings fmm;          /* of the fast multipole method */
   const sim_function_map *observe; /* functions of NBODY_BODY_INPUTS with one result each; NULL: none */
+  double far, near;                /* what nbody_fmm_count has found for the bodies at the start; near 0: not counted */
 } nbody_options;
 
 /* Most bodies on which a run measures the error of its forces. */
@@ -66,10 +73,18 @@ typedef struct nbody_targets {
 /* A solver created for one run. Each solver completes this type. */
 typedef struct nbody_solver_work nbody_solver_work;
 
+/* Sums of a pair law with a cutoff, in fp64. */
+typedef struct nbody_pair_sums {
+  double potential;     /* energy of all pairs within the cutoff, shifted as the scenario asks */
+  double shifted_by;    /* what the shift has taken from it */
+  double virial;        /* of forces times distances, r_ij . F_ij */
+  double weight;        /* of the products of masses of these pairs */
+  double displacement2; /* mean over the bodies of the squared displacement since the start */
+} nbody_pair_sums;
+
 /* One method on one kind of device. */
 typedef struct nbody_solver {
   const char *name; /* "direct sum" */
-  bool ranks;       /* divides its work among the ranks of a run; else nbody_solver_choose refuses several */
   /* SIM_ERR_SCENARIO, with the reason, where the method does not support these options. */
   sim_status (*supports)(const nbody_options *options);
   /* Memory in bytes that create will allocate on the host and on the device (0 on the CPU); options->spread may be
@@ -89,8 +104,8 @@ typedef struct nbody_solver {
   void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
   /* Acceleration of some bodies by all bodies, final in the state's array (on the GPU enqueued); that of the others is
    * undefined afterwards. A solver may keep its tree from call to call. The next `accelerate` ends that, so that a run
-   * which is continued from there has the same bits. NULL: the solver has no individual steps (nbody_individual_on: nor
-   * has the other one of its kind of device and space). */
+   * which is continued from there has the same bits. NULL: the solver has no individual steps, as that of schemes for
+   * few bodies. */
   void (*accelerate_some)(nbody_solver_work *work, const nbody_targets *targets);
   /* The first failure of a force or potential since the last check; such a force or potential is NaN. NULL: forces
    * cannot fail. SIM_ERR_NO_MEMORY where lists that have outgrown their memory find no more; SIM_ERR_DIVERGED. */
@@ -102,12 +117,14 @@ typedef struct nbody_solver {
   sim_status (*sample)(nbody_solver_work *work, const int64_t *numbers, int count, double *position, double *got,
                        double *exact);
   /* Of bodies numbers[count], count <= NBODY_SAMPLES, mass times potential: got[count], by the last call of
-   * `potential`; exact[count], by the direct sum over all bodies in fp64; all on the host. NULL: not known.
-   * SIM_ERR_DEVICE. */
+   * `potential`, since which no force was computed; exact[count], by the direct sum over all bodies in fp64; all on the
+   * host. NULL: not known. SIM_ERR_DEVICE. */
   sim_status (*sample_potential)(nbody_solver_work *work, const int64_t *numbers, int count, double *got,
                                  double *exact);
   /* Potential energy of all pairs, in fp64 for all precisions; NaN where it is unknown. Waits for the device. */
   double (*potential)(nbody_solver_work *work);
+  /* With a cutoff: sums of the pairs within; NaN where they are unknown. Waits for the device. NULL: no cutoff. */
+  void (*pairs)(nbody_solver_work *work, nbody_pair_sums *out);
   /* Shortest time in which the force on a body changes, for the first adaptive step of the Hermite scheme: |a| / |j| of
    * a body, and of a pair the time of its free fall, (s^3 / (G (m_i + m_j)))^(1/2), or with a custom law ((|force| +
    * 2 r2 |rate|) (m_i + m_j))^(-1/2). Needs final values in the state's acceleration and jerk. Waits for the device. */
@@ -124,8 +141,10 @@ typedef struct nbody_forces {
 typedef struct nbody_choice {
   const nbody_solver *solver;
   nbody_method method; /* NBODY_DIRECT or NBODY_FMM */
-  char name[48];       /* of the method and its settings: "fast multipoles of order 5, angle 0.8" */
-  char why[96]; /* "; auto: faster than direct sums by estimate", or nothing where the scenario names the method */
+  /* NBODY_AUTO, and options without counts of lists: the other method, which may be the faster one; NULL: it is not */
+  const nbody_solver *other;
+  char name[48]; /* of the method and its settings: "fast multipoles of order 5, angle 0.8" */
+  char why[96];  /* "; auto: faster than direct sums by estimate", or nothing where the scenario names the method */
 } nbody_choice;
 
 #ifdef __cplusplus
@@ -133,7 +152,8 @@ extern "C" {
 #endif
 
 /* The method that options->method asks for; of NBODY_AUTO the faster one of those that serve here, by the estimates of
- * fmm/settings.c for one thread: the choice, and with it the result, is the same for any number of threads and ranks.
+ * fmm/settings.c for one thread: the choice, and with it the result, is the same for any number of threads and ranks,
+ * and knows no clock. With counts of lists it holds for any positions of the bodies, else for a Plummer sphere.
  * SIM_ERR_SCENARIO where none serves. */
 sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) SIM_MUST_CHECK;
 
@@ -141,13 +161,14 @@ sim_status nbody_solver_choose(const nbody_options *options, sim_backend_kind ki
 typedef struct nbody_fmm_estimate {
   double far, near; /* M2L, and ordered pairs, a body */
   double seconds;   /* of a force by multipoles */
+  double undivided; /* of these, those of keys, sort, tree and moments */
   double direct;    /* seconds of direct sums */
 } nbody_fmm_estimate;
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n);
+/* Pairs of a near list that take as long as one M2L, by these estimates. */
+double nbody_fmm_pairs_of_m2l(const nbody_options *options, sim_backend_kind kind);
 /* SIM_ERR_SCENARIO where multipoles serve on no device: custom laws, and the jerk. */
 sim_status nbody_fmm_serves(const nbody_options *options) SIM_MUST_CHECK;
-/* Whether the solvers of this kind of device have individual steps, in open space or in a periodic box. */
-bool nbody_individual_on(sim_backend_kind kind, bool periodic);
 
 #ifdef __cplusplus
 }
@@ -161,8 +182,10 @@ extern const nbody_solver nbody_few_cpu;
 extern const nbody_solver nbody_direct_periodic_cpu;
 /* Fast multipole method, for gravity without the jerk. */
 extern const nbody_solver nbody_fmm_cpu;
+/* Pairs within a cutoff in a periodic box, with a custom law. */
+extern const nbody_solver nbody_short_cpu;
 #ifdef SIM_HAS_CUDA
-extern const nbody_solver nbody_direct_cuda, nbody_direct_periodic_cuda, nbody_fmm_cuda;
+extern const nbody_solver nbody_short_cuda, nbody_direct_cuda, nbody_direct_periodic_cuda, nbody_fmm_cuda;
 #endif
 
 #endif

@@ -132,6 +132,10 @@ static sim_status run_step(nbody_run *run, const sim_clock *clock, double dt) {
   const sim_backend *backend = run->backend;
   const double t = clock->t;
   if (run->integrate.steps == NBODY_INDIVIDUAL) return individual(run, clock, dt);
+  if (run->thermostat.given) { /* its numbers change from step to step */
+    nbody_bathed_step(run, clock, dt);
+    return SIM_OK;
+  }
   if (backend->queue == NULL || dt != run->integrate.dt || run->laws.time_dependent ||
       run->forces.solver->check != NULL) {
     queue_step(run, t, dt);

@@ -105,7 +105,7 @@ static sim_status check_finite(const option_run *run, const double *mean, const 
 /* Warns once if no path of a payoff has paid after many paths, in a run that only its accuracy ends. */
 static void warn_unpaid(const option_run *run, double before, double t) {
   const double many = 0x1p20;
-  char name[48];
+  char name[OPTION_PAYOFF_NAME];
   if (isnan(run->parameters->sampling.standard_error) || !(before < many && t >= many)) return;
   for (int k = 0; k < option_payoff_count(run->parameters); k++) {
     if (!option_unpaid(run, option_samples(run, t), k)) continue;

@@ -137,6 +137,13 @@ none_left() {
 }
 until_true 20 none_left
 
+# ---- measured ----
+
+expect 0 "2 ranks x 1" "$SIM" bench ./many.lua --scaling --ranks 2 --threads 1 --set "paths=$((2000 * 1048576))" --warm 1 --steps 2
+[ "$(grep -cE '^  strong many.lua +[12] ranks? ' output)" = 2 ] || fail "sim bench of a scenario on ranks: two rows"
+expect 64 "are for a scenario" "$SIM" bench option --scaling --ranks 2 --set steps=4
+expect 64 "--quick" "$SIM" bench ./many.lua --quick --scaling --ranks 2
+
 # ---- refused ----
 
 expect 64 "--ranks 2: sim.fluid runs on one rank only" "$SIM" run "$ROOT/scenarios/cavity.lua" -o refused --ranks 2

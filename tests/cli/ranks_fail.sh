@@ -3,6 +3,7 @@
 # above 8, hangs; a clock that is wrong on one rank; a full disk. All ranks end with one exit code and one line, leave no lock, and the resumed
 # run has the digest of a calm one. SEED repeats a sequence of kills.
 . "${BASH_SOURCE[0]%/*}/lib.sh"
+. "${BASH_SOURCE[0]%/*}/ranks_fail_lib.sh"
 : "${FAULTS:?the library that is preloaded}"
 count=${1:-8}
 seed=${SEED:-$(date +%s)}
@@ -23,18 +24,7 @@ return sim.option {
 }
 LUA
 run=("$SIM" run many.lua --threads 1)
-rank_of() { # rank_of LAUNCHER N: process of rank N, if it has been started; ranks are started in order
-  # shellcheck disable=SC2009 # by parent
-  { ps -o pid= --ppid "$1" || true; } | sort -n | sed -n "$(($2 + 1))p" | tr -d ' '
-}
-no_lock() { # no_lock DIR WHAT
-  [ ! -e "$1/.lock" ] || grep -q ", ended " "$1/.lock" || fail "$2: a lock is left: $(cat "$1/.lock")"
-}
 one_line() { [ "$(grep -c '^sim: rank ' output)" = 1 ] || fail "$1: the rank is not told in one line"; }
-seconds() { date +%s.%N; }
-within() { # within SECONDS BEGIN WHAT
-  awk -v most="$1" -v from="$2" -v to="$(seconds)" 'BEGIN { exit !(to - from <= most) }' || fail "$3: took longer than $1 s"
-}
 
 begin=$(seconds)
 expect 0 "" "${run[@]}" -o calm --ranks 3
@@ -80,14 +70,6 @@ start() { # start DIR [VARIABLE=VALUE...]: in the background, until its first ch
   env "$@" "${run[@]}" --set steps=4000 -o "$folder" --ranks 3 >output 2>&1 &
   pid=$!
   until_true 60 has_checkpoint "$folder"
-}
-has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
-ended() { # ended CODE SECONDS DIR WHAT: of the run in the background
-  local code=0
-  wait "$pid" || code=$?
-  [ "$code" = "$1" ] || fail "$4: exit $code, not $1"
-  within "$2" "$begin" "$4"
-  no_lock "$3" "$4"
 }
 goes_on() { # goes_on DIR WHAT: from its newest checkpoint, with another number of ranks
   expect 75 "continues from checkpoint" "$SIM" resume "$1" --ranks 2 --threads 1 --wall 1

@@ -8,7 +8,10 @@
 #include <cmocka.h>
 
 collision_values driver_values(void) {
-  return (collision_values){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+  const collision_turning_values turning = {COLLISION_NO_TURNING, NAN, NAN, NAN};
+  return (collision_values){
+      NAN, NAN, NAN, NAN, NAN,     NAN,     NAN,
+      NAN, NAN, NAN, NAN, turning, turning, {COLLISION_NO_COHESION, NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
 }
 
 driver driver_make(sim_precision precision, double dt, double t_end) {
@@ -18,6 +21,8 @@ driver driver_make(sim_precision precision, double dt, double t_end) {
   d.parameters.common.seed = 1;
   d.parameters.common.precision = (int)precision;
   d.parameters.contact.values = driver_values();
+  d.parameters.contact.overlap_limit = 0.05;
+  d.parameters.heat = (collision_heat){NAN, NAN, NULL};
   d.parameters.integrate = (collision_integrate){.dt = dt, .steps_per_contact = 50, .skin = NAN, .t_end = t_end};
   driver_box(&d, 100, COLLISION_OPEN);
   for (int c = 0; c < 3; c++) d.parameters.box.origin[c] = -50;
@@ -41,6 +46,8 @@ void driver_wall(driver *d, const sim_schema *schema, void *data) {
   assert_true(d->parameters.walls.count < sizeof d->wall_items / sizeof *d->wall_items);
   collision_plane *wall = data; /* material comes first in all */
   if (wall->material == NULL) wall->material = "wall";
+  if (wall->temperature == 0) wall->temperature = NAN;
+  if (schema == &collision_plane_schema && !(wall->servo.speed > 0)) wall->servo = (collision_servo){NAN, NAN, NAN};
   d->wall_items[d->parameters.walls.count++] = (sim_item){.schema = schema, .data = data};
 }
 

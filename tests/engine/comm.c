@@ -157,6 +157,31 @@ static int swap_some(const sim_comm *comm) {
   return code;
 }
 
+/* Memory that all ranks of a host see: zeroed, and each rank reads what the others wrote before an exchange. On two
+ * hosts there is none. */
+static int map_some(const sim_comm *comm) {
+  const size_t part = 5000, bytes = part * (size_t)comm->size;
+  void *memory, *none;
+  uint64_t most;
+  sim_comm apart = *comm;
+  apart.host_size = comm->size - 1;
+  if (sim_comm_map(&apart, bytes, &none) != SIM_OK || none) return 1;
+  if (sim_comm_map(comm, bytes, &memory) != SIM_OK || (memory == NULL) != (comm->size == 1)) return 2;
+  unsigned char *all = memory;
+  for (size_t i = 0; i < bytes && all; i++)
+    if (all[i] != 0) return 3;
+  for (uint64_t e = 0; e < EXCHANGES && all; e++) { /* each writes the part behind its own */
+    if (sim_comm_agree(comm, 0, &most) != SIM_OK) return 4;
+    const size_t r = ((size_t)comm->rank + e) % (size_t)comm->size;
+    fill(all + r * part, part, e, r);
+    if (sim_comm_agree(comm, 0, &most) != SIM_OK) return 4;
+    for (size_t q = 0; q < (size_t)comm->size; q++)
+      if (!holds(all + q * part, part, e, q)) return 5;
+  }
+  sim_comm_unmap(memory, bytes);
+  return 0;
+}
+
 /* Rounds of words go on beside other exchanges. */
 static int post_some(const sim_comm *comm) {
   uint64_t words[RANKS], most;
@@ -229,7 +254,8 @@ static int exchange_all(const sim_comm *comm) {
   const int parts = gather_parts_some(comm);
   if (parts != 0) return 30 + parts;
   const int swapped = swap_some(comm);
-  return swapped != 0 ? 20 + swapped : post_some(comm);
+  const int mapped = swapped != 0 ? 20 + swapped : map_some(comm);
+  return mapped != 0 ? 30 + mapped : post_some(comm);
 }
 
 static void test_exchange(void **state) {

@@ -42,21 +42,25 @@ static void decode(flow *f, const char *text) {
   f->p = p;
 }
 
-void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_frame *saved) {
+static void begin(flow *f, const char *text, const sim_backend *backend, sim_isa isa, int threads,
+                  const sim_frame *saved) {
   *f = (flow){0};
   decode(f, text);
-  f->setup = (sim_setup){.backend = &sim_backend_cpu,
-                         .comm = &sim_comm_alone,
-                         .isa = isa,
-                         .threads = threads,
-                         .folder = "",
-                         .saved = saved};
+  f->setup = (sim_setup){
+      .backend = backend, .comm = &sim_comm_alone, .isa = isa, .threads = threads, .folder = "", .saved = saved};
   must(fluid_model.create(f->p, &f->setup, &f->clock, &f->self), text);
   if (saved) {
     const double t_end = f->clock.t_end;
     f->clock = saved->clock;
     f->clock.t_end = t_end;
   }
+}
+
+void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_frame *saved) {
+  begin(f, text, &sim_backend_cpu, isa, threads, saved);
+}
+void flow_open_on(flow *f, const char *text, const sim_backend *backend, const sim_frame *saved) {
+  begin(f, text, backend, sim_isa_best(), 2, saved);
 }
 
 void flow_run(flow *f, const char *format, ...) {
@@ -70,8 +74,16 @@ void flow_run(flow *f, const char *format, ...) {
   flow_look(f);
 }
 
+static void free_copies(flow *f) {
+  for (size_t i = 0; i < SIM_ARRAYS_MAX; i++) {
+    free(f->copies[i]);
+    f->copies[i] = NULL;
+  }
+}
+
 void flow_close(flow *f) {
   void *p = f->p;
+  free_copies(f);
   fluid_model.destroy(&f->self);
   sim_model_parameters_free(&fluid_model, &p);
 }
@@ -83,6 +95,16 @@ void flow_steps(flow *f, int64_t steps) {
 void flow_look(flow *f) {
   f->frame = (sim_frame){.clock = f->clock, .arrays = f->arrays, .species = f->species};
   must(fluid_model.view(f->self, f->arrays, f->species, &f->frame), "view");
+  free_copies(f);
+  for (size_t i = 0; i < f->frame.array_count; i++) {
+    sim_array *a = &f->arrays[i];
+    if (a->space == SIM_SPACE_HOST) continue;
+    f->copies[i] = malloc(sim_array_bytes(a));
+    assert_non_null(f->copies[i]);
+    must(f->setup.backend->copy(f->copies[i], a->data, sim_array_bytes(a)), "copy");
+    a->data = f->copies[i];
+    a->space = SIM_SPACE_HOST;
+  }
 }
 
 double flow_field(const flow *f, const char *name, int64_t x, int64_t y, int64_t z) {
@@ -109,4 +131,10 @@ void flow_digest(flow *f, char out[33]) {
   flow_look(f);
   must(sim_frame_check_finite(&f->frame), "state");
   sim_frame_digest(&f->frame, out);
+}
+
+void flow_hear(void *context, sim_log_level level, const char *message) {
+  flow_heard *heard = context;
+  const size_t used = strlen(heard->text);
+  if (level == SIM_LOG_WARN) snprintf(heard->text + used, sizeof heard->text - used, "%s\n", message);
 }

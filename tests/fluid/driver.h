@@ -2,6 +2,7 @@
 #ifndef TESTS_FLUID_DRIVER_H
 #define TESTS_FLUID_DRIVER_H
 
+#include "engine/log.h"
 #include "kernels/fluid/fluid.h"
 
 typedef struct flow {
@@ -12,12 +13,15 @@ typedef struct flow {
   sim_array arrays[SIM_ARRAYS_MAX];
   sim_species species[SIM_SPECIES_MAX];
   sim_frame frame;
+  void *copies[SIM_ARRAYS_MAX]; /* of arrays that are not in host memory */
 } flow;
 
 void must(sim_status status, const char *what);
 /* Begins a run, or goes on from `saved`. */
 void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_frame *saved);
-/* The same on two threads, to its end; the arrays are there. */
+/* The same on another kind of device. */
+void flow_open_on(flow *f, const char *text, const sim_backend *backend, const sim_frame *saved);
+/* On two threads of the CPU, to its end; the arrays are there. */
 void flow_run(flow *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void flow_close(flow *f);
 void flow_steps(flow *f, int64_t steps); /* that many more, or to the end */
@@ -25,5 +29,11 @@ void flow_look(flow *f);                 /* makes the arrays there */
 double flow_field(const flow *f, const char *name, int64_t x, int64_t y, int64_t z);
 double flow_value(flow *f, const char *table, const char *column);
 void flow_digest(flow *f, char out[33]);
+
+/* Warnings, one a line; flow_hear is a sim_log_writer with this context. */
+typedef struct flow_heard {
+  char text[4096];
+} flow_heard;
+void flow_hear(void *context, sim_log_level level, const char *message);
 
 #endif

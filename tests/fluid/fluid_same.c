@@ -158,18 +158,8 @@ static void test_unstable(void **state) {
   flow_close(&f);
 }
 
-typedef struct heard {
-  char text[4096];
-} heard;
-
-static void hear(void *context, sim_log_level level, const char *message) {
-  char *text = ((heard *)context)->text;
-  const size_t used = strlen(text);
-  if (level == SIM_LOG_WARN) snprintf(text + used, sizeof((heard *)0)->text - used, "%s\n", message);
-}
-
 /* How often a text is among the warnings. */
-static int times(const heard *h, const char *text) {
+static int times(const flow_heard *h, const char *text) {
   int count = 0;
   for (const char *at = strstr(h->text, text); at; at = strstr(at + 1, text)) count++;
   return count;
@@ -190,16 +180,16 @@ static void test_mach(void **state) {
              "    size = three and {19, 4, 4} or {19, 4} }, viscosity = 0.1, speed = 0.1,\n"
              "  acceleration = three and {0, 0.001, 0} or {0, 0.001}, integrate = { dt = 1, t_end = 1000 } }",
              i / 2 ? "true" : "false", i % 2 ? "single" : "double");
-    heard h = {0};
+    flow_heard h = {0};
     flow_open(&f, text, i % 2 ? sim_isa_best() : SIM_ISA_PLAIN, 1, NULL);
-    assert_true(sim_log_add(hear, &h));
+    assert_true(sim_log_add(flow_hear, &h));
     while (status == SIM_OK && f.clock.step < 1000) {
       status = fluid_model.step(f.self, &f.clock);
       const double speed = 0.001 * (double)f.clock.step; /* rounding decides the step at which it is passed exactly */
       if (status == SIM_OK) assert_true(sqrt(3) * speed <= 0.5 * (1 + 1e-5));
       assert_int_equal(times(&h, "Mach number 0.3"), sqrt(3) * speed > 0.3 * (1 + 1e-5));
     }
-    sim_log_remove(hear, &h);
+    sim_log_remove(flow_hear, &h);
     assert_int_equal(status, SIM_ERR_DIVERGED);
     assert_int_equal(f.clock.step, 289); /* 0.5/sqrt(3) = 0.28868 */
     assert_non_null(strstr(sim_error_last()->message, "Mach number 0.501, in cell {0, 0, 0}"));
@@ -211,12 +201,60 @@ static void test_mach(void **state) {
   }
 }
 
+/* A run that is resumed after its Mach number has passed 0.3 does not warn again, and its remark names the same step
+ * and cell; its digest is that of the uninterrupted run. A checkpoint whose step or cell cannot be is refused. */
+static void test_remark(void **state) {
+  (void)state;
+  static const char text[] =
+      "return sim.fluid { grid = { n = {19, 4}, size = {19, 4} }, viscosity = 0.1, speed = 0.1,\n"
+      "  initial = function(x, y) return 0, 0.01 * math.sin(2 * math.pi * x / 19) end,\n"
+      "  acceleration = {0, 0.001}, integrate = { dt = 1, t_end = 1000 } }";
+  flow f, g;
+  sim_bytes straight = {0}, resumed = {0};
+  char digest[2][33];
+  flow_heard h = {0};
+  flow_open(&f, text, sim_isa_best(), 1, NULL);
+  flow_steps(&f, 200);
+  flow_look(&f);
+  assert_true(sim_log_add(flow_hear, &h));
+  flow_open(&g, text, sim_isa_best(), 1, &f.frame);
+  flow_steps(&g, 20);
+  sim_log_remove(flow_hear, &h);
+  assert_string_equal(h.text, "");
+  flow_digest(&g, digest[1]);
+  fluid_model.remark(g.self, &g.clock, &resumed);
+  flow_close(&g);
+  double first[3];
+  const sim_array *fast = sim_frame_array(&f.frame, "fast");
+  assert_non_null(fast);
+  memcpy(first, fast->data, sizeof first);
+  for (int i = 0; i < 3; i++) {
+    memcpy(fast->data, first, sizeof first);
+    ((double *)fast->data)[i] = i == 1 ? -1 : 1000;
+    sim_setup setup = f.setup;
+    sim_clock clock;
+    void *self;
+    setup.saved = &f.frame;
+    assert_int_equal(fluid_model.create(f.p, &setup, &clock, &self), SIM_ERR_INCOMPATIBLE);
+  }
+  memcpy(fast->data, first, sizeof first);
+  flow_steps(&f, 20);
+  flow_digest(&f, digest[0]);
+  fluid_model.remark(f.self, &f.clock, &straight);
+  flow_close(&f);
+  assert_non_null(strstr(straight.data, "the Mach number was above 0.3"));
+  assert_string_equal(straight.data, resumed.data);
+  assert_string_equal(digest[0], digest[1]);
+  sim_bytes_free(&straight);
+  sim_bytes_free(&resumed);
+}
+
 /* Runs to the end, with a row of `flow` after half of it; resumed there where asked. */
-static void listen(const char *text, bool resume, heard *h) {
+static void listen(const char *text, bool resume, flow_heard *h) {
   flow f, g;
   sim_plan plan = {0};
-  *h = (heard){0};
-  assert_true(sim_log_add(hear, h));
+  *h = (flow_heard){0};
+  assert_true(sim_log_add(flow_hear, h));
   flow_open(&f, text, sim_isa_best(), 2, NULL);
   must(fluid_model.plan(f.p, &f.setup, &plan), "plan");
   while (f.clock.t < f.clock.t_end / 2) flow_steps(&f, 1);
@@ -232,14 +270,14 @@ static void listen(const char *text, bool resume, heard *h) {
     (void)flow_value(&f, "flow", "mass");
   }
   flow_close(&f);
-  sim_log_remove(hear, h);
+  sim_log_remove(flow_hear, h);
 }
 
 /* A coarse disc in a flow that a force drives above Mach number 0.3 after half of the time: told once, with cell and
  * time, and of a resumed run too; no table is asked for there. */
 static void test_warnings(void **state) {
   (void)state;
-  heard h;
+  flow_heard h;
   for (int resume = 0; resume < 2; resume++) {
     listen("return sim.fluid { grid = { n = {20, 12}, size = {20, 12} }, viscosity = 0.02, speed = 0.1, mach = 0.3,\n"
            "  acceleration = {0.0005, 0.0002}, bodies = { sim.ball { point = {10.2, 6.1, 0}, radius = 3.3 } },\n"
@@ -267,7 +305,7 @@ static void test_gaps(void **state) {
       "return sim.fluid { grid = { n = {64, 40}, size = {64, 40}, y = 'wall' }, viscosity = 0.1, speed = 0.1,\n"
       "  bodies = { sim.ball { point = {20.2, %g, 0}, radius = 8 }, sim.ball { point = {%g, 20, 0}, radius = 8 },\n"
       "             sim.block { low = {50, -1, 0}, high = {58, 9, 0} } }, integrate = { t_end = 1e-9 } }";
-  heard h;
+  flow_heard h;
   char text[1024];
   snprintf(text, sizeof text, format, 20.0, 38.0); /* 1.8 cells between the balls */
   listen(text, false, &h);
@@ -283,10 +321,16 @@ static void test_gaps(void **state) {
 }
 
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_threads),        cmocka_unit_test(test_restart),           cmocka_unit_test(test_mass),
-      cmocka_unit_test(test_mass_at_bodies), cmocka_unit_test(test_mass_beside_plate), cmocka_unit_test(test_unstable),
-      cmocka_unit_test(test_mach),           cmocka_unit_test(test_warnings),          cmocka_unit_test(test_gaps)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads),
+                                     cmocka_unit_test(test_restart),
+                                     cmocka_unit_test(test_mass),
+                                     cmocka_unit_test(test_mass_at_bodies),
+                                     cmocka_unit_test(test_mass_beside_plate),
+                                     cmocka_unit_test(test_unstable),
+                                     cmocka_unit_test(test_mach),
+                                     cmocka_unit_test(test_remark),
+                                     cmocka_unit_test(test_warnings),
+                                     cmocka_unit_test(test_gaps)};
   if (count > 1) cmocka_set_test_filter(words[1]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

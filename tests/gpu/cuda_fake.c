@@ -178,6 +178,7 @@ static void identities(void) {
   CHECK(chosen(line) == SIM_OK && fake.current == 2);
   CHECK(cuda()->list(0, line, sizeof line) && strstr(line, " free, peers 1"));
   CHECK(cuda()->list(2, line, sizeof line) && strstr(line, " free, no peers"));
+  CHECK(fake.current == 2); /* as before */
 }
 static void all_taken(void) {
   devices(2);

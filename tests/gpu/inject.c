@@ -1,4 +1,5 @@
-/* Linked into the program in front of the CUDA runtime: call number SIM_INJECT of those below fails. */
+/* Linked into the program in front of the CUDA runtime: call number SIM_INJECT of those below fails; with
+ * SIM_INJECT_RANK on this rank of sim --ranks alone. */
 #include <cuda_runtime_api.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -10,7 +11,8 @@ static atomic_long left; /* calls until the one that fails; 0 or less: none does
 
 __attribute__((constructor)) static void read_environment(void) {
   const char *text = getenv("SIM_INJECT");
-  left = text ? atol(text) : 0;
+  const char *only = getenv("SIM_INJECT_RANK"), *rank = getenv("SIM_RANK"); /* "1:3": rank 1 */
+  left = text && (!only || (rank && atoi(rank) == atoi(only))) ? atol(text) : 0;
 }
 
 /* The n-th call: fails as a device does that is lost; its name goes into the file `injected`. */

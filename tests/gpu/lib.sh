@@ -34,6 +34,31 @@ return sim.diffusion {
 LUA
 }
 
+# A fluid around a ball that turns, or in 2-D a disc (rank), between walls; parameters n, steps, kind (of precision).
+fluid_scenario() {
+  cat >"$1" <<'LUA'
+local n     = sim.param("n", 36, "cells along x")
+local steps = sim.param("steps", 40, "steps")
+local kind  = sim.param("kind", "double", "precision")
+local rank  = sim.param("rank", 3, "axes")
+local m     = 10
+return sim.fluid {
+  grid       = { n = rank == 3 and {n, m, m} or {n, m}, size = rank == 3 and {n, m, m} or {n, m}, y = "wall" },
+  viscosity  = 0.02,
+  speed      = 0.1,
+  acceleration = rank == 3 and {1e-4, 0, 0} or {1e-4, 0},
+  turbulence = rank == 3 and { smagorinsky = 0.1 } or nil,
+  bodies     = { sim.ball { point = {n / 2, m / 2, rank == 3 and m / 2 or 0}, radius = 2.7, spin = 0.01 } },
+  initial    = rank == 3 and function(x, y) return 0.02 * math.sin(y), 0.01 * math.sin(x), 0 end
+               or function(x, y) return 0.02 * math.sin(y), 0.01 * math.sin(x) end,
+  probes     = { {3, 3, rank == 3 and 3 or 0} },
+  integrate  = { dt = 0.5, t_end = steps * 0.5 },
+  precision  = kind,
+  output     = { snapshots = "ends", tables = "every 10 steps", checkpoint = "every 10 steps" },
+}
+LUA
+}
+
 # Grains; parameters law ("gas": whole numbers; "hertz": a hopper with friction, two materials and a floor that moves;
 # "rain": a law of its own, a mesh, an inlet, an outlet, a gate, an external force), n, steps, every (of checkpoints),
 # skin.
@@ -98,4 +123,18 @@ return sim.collision {
   output    = out,
 }
 LUA
+}
+
+# killed FILE OPTION...: killed once it has a checkpoint, the run of FILE on the GPU goes on to the same end.
+killed() {
+  local file=$1
+  shift
+  expect 0 "" "$SIM" run "$file" -o whole.out --device cuda "$@"
+  "$SIM" run "$file" -o cut.out --device cuda "$@" >output 2>&1 &
+  saved() { [ -n "$(checkpoints cut.out)" ]; }
+  until_true 60 saved
+  kill -KILL $! 2>/dev/null || true
+  wait $! 2>/dev/null || true
+  expect 0 "" "$SIM" resume cut.out
+  same whole.out cut.out "killed and resumed"
 }

@@ -1,64 +1,10 @@
 #!/usr/bin/env bash
-# Runs of several ranks on GPUs (on one, which they share, where there is one): digests, tables, snapshots and checkpoints
-# have the bytes of one GPU, by peer pointers and through the host; restarts with another number of ranks; a rank that is
-# killed ends all; what is refused.
-. "${BASH_SOURCE[0]%/*}/lib.sh"
-: "${COMPARE:?the program crash_compare}"
-need_gpu
-set -m # jobs get their signals undisturbed
-export OMP_WAIT_POLICY=passive
+# Runs of several ranks on GPUs: digests, tables, snapshots and checkpoints have the bytes of one GPU, by peer pointers, by
+# NCCL and through the host; restarts with another number of ranks; what is refused.
+. "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
 gpus=$("$SIM" info | grep -c '^cuda .* GiB free' || true)
 
-cat >bodies.lua <<'LUA'
-local n      = sim.param("n", 3000, "bodies")
-local kind   = sim.param("kind", "mixed", "precision")
-local scheme = sim.param("scheme", "leapfrog", "integrator")
-local form   = sim.param("form", "gravity", "gravity, pair, external, box or adaptive")
-local steps  = sim.param("steps", 12, "steps")
-local every  = sim.param("every", 6, "steps between rows and checkpoints")
-local s = {
-  bodies    = { sim.plummer { n = n, mass = 1, radius = 1 } },
-  gravity   = { G = 1, softening = 0.05, solver = "direct" },
-  integrate = { scheme = scheme, dt = 1/1024, t_end = steps/1024 },
-  precision = kind,
-  output    = { snapshots = "ends", tables = "every " .. every .. " steps", checkpoint = "every " .. every .. " steps" },
-}
-if form == "pair" then
-  s.gravity, s.pair = nil, function(r2) return -1/n * (r2 + 0.01)^-0.5 end
-  s.bodies = { sim.uniform_sphere { n = n, mass = n, radius = 1 } }
-elseif form == "external" then
-  s.external = function(x, y, z, t) return 0.1 * (x^2 + y^2 + 2*z^2) * sim.cos(t) end
-elseif form == "box" then
-  s.bodies = { sim.uniform_sphere { n = n, mass = 1, radius = 1.5, position = {2, 2, 2} } }
-  s.box = { size = 4, boundary = "periodic" }
-elseif form == "adaptive" then
-  s.integrate.dt, s.integrate.t_end = "adaptive", 0.1
-end
-return sim.nbody(s)
-LUA
-
 option_scenario prices.lua
-
-equal() { # equal DIR DIR WHAT: digest, tables, snapshots, checkpoints
-  local file
-  same "$1" "$2" "$3"
-  "$COMPARE" "$1/tables.h5" "$2/tables.h5" >output 2>&1 || fail "$3: tables differ"
-  [ "$(files "$1")" = "$(files "$2")" ] || fail "$3: other files"
-  for file in $(files "$1"); do
-    "$COMPARE" "$1/$file" "$2/$file" >output 2>&1 || fail "$3: $file differs"
-  done
-}
-files() { (cd -- "$1" && find . -name '*.h5' ! -name tables.h5 | sort); }
-
-# several RANKS PATH OPTION...: the run that `one` has made, by ranks.
-several() {
-  local ranks=$1 path=$2
-  shift 2
-  SIM_COMM_PATH=$path expect 0 "" "$SIM" run "${run[@]}" -o many --force --gpus "$ranks" --oversubscribe "$@"
-  grep -qF "$ranks ranks, each " output || fail "the header does not name $ranks ranks"
-  equal one many "${run[*]} $* with $ranks ranks, $path"
-}
-one() { expect 0 "(GPU 0)" "$SIM" run "${run[@]}" -o one --force --device cuda; }
 
 # ---- options ----
 
@@ -87,6 +33,7 @@ while read -r set; do
   number=$((number + 1))
   several $((2 + number % 2)) peer
   several $((3 - number % 2)) staged
+  ((gpus < 2)) || several 2 nccl
 done <<'SETS'
 n=9000
 n=9000 kind=single
@@ -109,6 +56,7 @@ run=(bodies.lua --set n=6000)
 one
 SIM_COMM_DELAY=3000 several 3 peer
 SIM_COMM_DELAY=3000 several 2 staged
+((gpus < 2)) || SIM_COMM_DELAY=3000 several 2 nccl
 several 2 peer --profile
 
 # ---- restart with another number of ranks ----
@@ -122,43 +70,23 @@ for ranks in 2 1; do
   same one chain "3 ranks, then $ranks"
 done
 
-# ---- a rank that is killed, and one that is stopped by a signal ----
+# ---- several hosts, as the ranks say, whose GPU is the same, which NCCL does not take ----
 
-rank_of() { # rank_of LAUNCHER N: process of rank N; ranks are started in order
-  # shellcheck disable=SC2009 # by parent
-  ps -o pid= --ppid "$1" | sort -n | sed -n "$(($2 + 1))p" | tr -d ' '
-}
-begin() { # begin DIR PATH: in the background, until its first checkpoint is there
-  SIM_COMM_PATH=$2 "$SIM" run bodies.lua --set n=9000 --set steps=4000000 --set every=20 -o "$1" --gpus 3 --oversubscribe \
-    >output 2>&1 &
-  pid=$!
-  until_true 60 has_checkpoint "$1"
-}
-has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
-finish() {
-  code=0
-  wait "$pid" || code=$?
-}
-for path in peer staged; do
-  for rank in 2 0; do
-    begin "killed_$path$rank" $path
-    SECONDS=0
-    kill -s KILL "$(rank_of "$pid" $rank)"
-    finish
-    [ "$code" = 82 ] || fail "rank $rank killed, $path: exit $code, not 82"
-    ((SECONDS < 35)) || fail "rank $rank killed, $path: it took $SECONDS s"
-    grep -q ", ended " "killed_$path$rank/.lock" || fail "rank $rank killed, $path: a lock is left"
-    [ $path$rank = peer2 ] || grep -qF "rank $rank on $(uname -n): was killed by signal 9 (Killed)" output ||
-      fail "rank $rank killed, $path: what is said" # by peers the fault of a GPU may be told, whose memory has gone
-    echo "rank $rank killed, $path: all ended after $SECONDS s: $(grep '^sim: ' output | tail -n 1)"
-    expect 75 "continues from checkpoint" "$SIM" resume "killed_$path$rank" --wall 1
-  done
-done
-begin stopped peer
-kill -s TERM "$pid"
-finish
-[ "$code" = 75 ] || fail "SIGTERM: exit $code, not 75"
-[ "$(key state stopped)" = stopped ] || fail "SIGTERM: state $(key state stopped)"
+run=(bodies.lua --set n=6000)
+one
+why="exchange through host memory: the ranks are on several hosts; not by NCCL: "
+two=("$SIM" run "${run[@]}" -o many --force --gpus 2 --oversubscribe)
+SIM_COMM_HOSTS=2 expect 0 "$why" "${two[@]}"
+equal one many "two hosts"
+SIM_COMM_HOSTS=2 SIM_NCCL=/nothing expect 0 "$why/nothing is not found (rank 0)" "${two[@]}"
+equal one many "two hosts without NCCL"
+
+# ---- measured ----
+
+if ((gpus > 1)); then # three sizes and a weak one on one rank; each makes its device's arrays again
+  expect 0 "2 ranks x" "$SIM" bench option --scaling --quick --gpus 2
+  [ "$(grep -c ' x .*waited' output)" -ge 7 ] || fail "sim bench --scaling --gpus 2: rows are missing"
+fi
 
 # ---- refused ----
 
@@ -167,5 +95,7 @@ expect 64 "$((gpus + 1)) ranks on this host and $gpus GPU" "$SIM" run bodies.lua
 expect 64 "each rank has a GPU of its own" "$SIM" run bodies.lua -o refused --ranks 2 --device cuda:0
 expect 64 "--gpus 2 and --device cpu" "$SIM" run bodies.lua -o refused --gpus 2 --device cpu
 expect 64 "--gpus 2 and --ranks 3" "$SIM" run bodies.lua -o refused --gpus 2 --ranks 3
-SIM_COMM_PATH=sideways expect 64 "expected peer or staged" "$SIM" run bodies.lua -o refused --gpus 2 --oversubscribe
+SIM_COMM_PATH=sideways expect 64 "expected peer, nccl or staged" "$SIM" run bodies.lua -o refused --gpus 2 --oversubscribe
+SIM_NCCL=/nothing SIM_COMM_PATH=nccl expect 69 "SIM_COMM_PATH asks for NCCL: /nothing is not found (rank 0)" \
+  "$SIM" run bodies.lua -o refused --gpus 2 --oversubscribe
 expect 0 "2 ranks, each " "$SIM" check bodies.lua --gpus 2

@@ -45,6 +45,12 @@ done
 file=individual_multipoles.lua run individual_double --set steps=1 --set n=600 --set kind=double
 file=d.lua run spectral --set steps=3 --set kind=single
 file=d.lua run jump --set scheme=exact --set steps=3
+fluid_scenario f.lua
+for kind in single double; do
+  file=f.lua run "march_$kind" --set steps=4 --set "kind=$kind"
+  file=f.lua run "flat_$kind" --set steps=4 --set "kind=$kind" --set rank=2
+done
+file=f.lua run narrow --set steps=4 --set n=20
 file=grains.lua run gas --set steps=12 --set n=700
 file=grains.lua run hertz --set steps=3 --set n=300 --set law=hertz --set 'every=every 2 steps'
 file=grains.lua run rain --set steps="$([ "$tool" = memcheck ] && echo 102 || echo 3)" --set n=200 --set law=rain

@@ -249,6 +249,7 @@ static void test_several(void **state) {
     pricing_add(&d, &option_spread_schema, 0, OPTION_CALL)->second = 2;
     pricing_add(&d, &option_best_of_schema, 0, OPTION_CALL);
     pricing_add(&d, &option_basket_schema, 100, OPTION_CALL)->weights = (sim_doubles){(double[]){1, 0}, 2, 1};
+    pricing_add(&d, &option_worst_of_schema, 0, OPTION_CALL);
     d.p.greeks.want[OPTION_DELTA] = d.p.greeks.want[OPTION_VEGA] = true;
     pricing_run(&d);
     const double v = sqrt(0.04 + 0.09 - 2 * 0.5 * 0.06), d1 = log(100.0 / 95) / v + v / 2, d2 = d1 - v;
@@ -256,12 +257,98 @@ static void test_several(void **state) {
     near("exchange", pricing_price(&d, 0), exchange);
     near("best of two", pricing_price(&d, 1), exchange + 95);
     near("basket", pricing_price(&d, 2), 10.450583572185565);
+    near("worst of two", pricing_price(&d, 3), 100 - exchange);
     near("delta of the first", pricing_greek(&d, "delta_1"), below(d1));
     near("delta of the second", pricing_greek(&d, "delta_2"), -below(d2));
     /* dv/dvol = (vol - correlation other) / v */
     const double vega = 100 * exp(-d1 * d1 / 2) / sqrt(2 * 3.14159265358979);
     near("vega of the first", pricing_greek(&d, "vega_1"), vega * (0.2 - 0.15) / v);
     near("vega of the second", pricing_greek(&d, "vega_2"), vega * (0.3 - 0.1) / v);
+    pricing_free(&d);
+  }
+}
+
+/* A knock-out call between two levels, by C. H. Hui's sine series (Applied Financial Economics 6 (1996) 343): the law
+ * of the last logarithm, integrated over the payoff in closed form; and the probability to live. */
+static double sine_series(double spot, double strike, double low, double high, double r, double v, double t,
+                          bool alive) {
+  const double pi = 3.14159265358979323846, b = log(high / low), x = log(spot / low), mu = r - v * v / 2;
+  const double m = mu / (v * v), from = alive ? 0 : fmax(log(strike / low), 0);
+  double sum = 0;
+  for (int n = 1; n <= 200; n++) {
+    const double w = n * pi / b, decay = exp(-(w * w * v * v + mu * mu / (v * v)) * t / 2);
+    double parts[2]; /* integral of exp(c y) sin(w y) from `from` to b, c = m + 1 and m */
+    for (int k = 0; k < 2; k++) {
+      const double c = m + 1 - k, scale = 1 / (c * c + w * w);
+      parts[k] = scale * (exp(c * b) * (c * sin(w * b) - w * cos(w * b)) -
+                          exp(c * from) * (c * sin(w * from) - w * cos(w * from)));
+    }
+    sum += 2 / b * sin(w * x) * decay * (alive ? parts[1] : low * parts[0] - strike * parts[1]);
+  }
+  return exp(-m * x) * sum;
+}
+
+/* Continuous double barriers with a rebate, exact for any number of steps; in + out is the European and the rebate. */
+static void test_double_barrier(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++)
+    for (int steps = 1; steps <= 5; steps += 4) {
+      const double discount = exp(-0.05 * 0.5), strike = 95, rebate = 3;
+      pricing d;
+      pricing_make(&d, precisions[i], 0.25, 0.05, 0.5, steps);
+      for (int knock = 0; knock < 2; knock++) {
+        option_payoff *o = pricing_add(&d, &option_double_barrier_schema, strike, OPTION_CALL);
+        o->low = 80, o->high = 130, o->rebate = rebate, o->knock = knock, o->monitoring = OPTION_CONTINUOUS;
+      }
+      pricing_run(&d);
+      const double lives = sine_series(100, strike, 80, 130, 0.05, 0.25, 0.5, true),
+                   out = sine_series(100, strike, 80, 130, 0.05, 0.25, 0.5, false);
+      const double v = 0.25 * sqrt(0.5), d1 = (log(100 / strike) + 0.025) / v + v / 2;
+      const double european = 100 * below(d1) - strike * discount * below(d1 - v);
+      near("double knock-out", pricing_price(&d, 0), discount * (out + rebate * (1 - lives)));
+      near("double knock-in", pricing_price(&d, 1), european - discount * (out - rebate * lives));
+      pricing_free(&d);
+    }
+}
+
+/* A single barrier's rebate: the probability to live is that of D. Reiner and M. Rubinstein (Risk 4 (8), 1991, 28). */
+static void test_rebate(void **state) {
+  (void)state;
+  const double r = 0.05, v = 0.2, level = 90, x = log(level / 100), mu = r - v * v / 2;
+  const double lives = below((mu - x) / v) - exp(2 * mu * x / (v * v)) * below((mu + x) / v);
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    pricing_make(&d, precisions[i], v, r, 1, 3);
+    for (int k = 0; k < 4; k++) {
+      option_payoff *o = pricing_add(&d, &option_barrier_schema, 1e6, OPTION_CALL); /* never pays but the rebate */
+      o->level = level, o->rebate = 7, o->knock = k % 2, o->monitoring = k < 2 ? OPTION_CONTINUOUS : OPTION_AT_STEPS;
+    }
+    pricing_run(&d);
+    near("rebate of a knock-out", pricing_price(&d, 0), 7 * exp(-r) * (1 - lives));
+    near("rebate of a knock-in", pricing_price(&d, 1), 7 * exp(-r) * lives);
+    /* one of the two is paid on every path; rounding of fp32 paths is 2^-20 */
+    assert_true(fabs(pricing_price(&d, 2).value + pricing_price(&d, 3).value - 7 * exp(-r)) < 7 * 0x1p-20);
+    pricing_free(&d);
+  }
+}
+
+/* M. Rubinstein, Risk 4 (2), 1991, 86: spot times the price of a European option on 1 over the remaining time. Its
+ * delta is the price over the spot, its gamma 0. */
+static void test_forward_start(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    pricing_make(&d, precisions[i], 0.2, 0.05, 1, 4);
+    option_payoff *o = pricing_add(&d, &option_forward_start_schema, 0, OPTION_CALL);
+    o->start = 1, o->moneyness = 1.1;
+    d.p.greeks.want[OPTION_DELTA] = d.p.greeks.want[OPTION_GAMMA] = d.p.greeks.want[OPTION_VEGA] = true;
+    pricing_run(&d);
+    const double v = 0.2 * sqrt(0.75), discount = exp(-0.05 * 0.75), d1 = (log(1 / 1.1) + 0.05 * 0.75) / v + v / 2;
+    const double price = 100 * (below(d1) - 1.1 * discount * below(d1 - v));
+    near("forward start", pricing_price(&d, 0), price);
+    near("its delta", pricing_greek(&d, "delta"), price / 100);
+    near("its gamma", pricing_greek(&d, "gamma"), 0);
+    near("its vega", pricing_greek(&d, "vega"), 100 * sqrt(0.75) * exp(-d1 * d1 / 2) / sqrt(2 * 3.14159265358979));
     pricing_free(&d);
   }
 }
@@ -425,6 +512,9 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_barrier),
                                      cmocka_unit_test(test_lookback),
                                      cmocka_unit_test(test_several),
+                                     cmocka_unit_test(test_double_barrier),
+                                     cmocka_unit_test(test_rebate),
+                                     cmocka_unit_test(test_forward_start),
                                      cmocka_unit_test(test_bias),
                                      cmocka_unit_test(test_coverage),
                                      cmocka_unit_test(test_matching),

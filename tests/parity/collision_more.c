@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 static const double pi = 3.14159265358979323846;
-static const char *const places[] = {"x", "y", "z", "t", NULL};
+static const char *const places[] = {"x", "y", "z", "t", NULL}, *const warmth[] = {"x", "y", "z", NULL};
 
 static collision_random_spheres spheres;
 static collision_plane slope;
@@ -193,11 +193,55 @@ static void test_shear(void **state) {
     }
 }
 
+/* Laws by name, with every number of values that a history may have, by kernels for walls and for all; some with heat.
+ */
+static void test_models(void **state) {
+  (void)state;
+  static const struct {
+    int law, tangential, rolling, twisting, cohesion;
+    bool along; /* gravity along a periodic side: the kernel for all */
+  } runs[] = {
+      {COLLISION_HERTZ, COLLISION_MINDLIN_RESCALE, COLLISION_SDS, COLLISION_NO_TURNING, COLLISION_JKR, false},
+      {COLLISION_HERTZ, COLLISION_CONSERVING, COLLISION_NO_TURNING, COLLISION_NO_TURNING, COLLISION_JKR, true},
+      {COLLISION_LINEAR, COLLISION_LINEAR_HISTORY, COLLISION_CONSTANT_TORQUE, COLLISION_VISCOUS, COLLISION_BRIDGE,
+       false},
+      {COLLISION_LINEAR, COLLISION_CONSERVING, COLLISION_SDS, COLLISION_SPRING_DASHPOT, COLLISION_SQUARE_WELL, true},
+      {COLLISION_HERTZ, COLLISION_MINDLIN_FORCE, COLLISION_VISCOUS, COLLISION_MARSHALL, COLLISION_DMT, true},
+      {COLLISION_HERTZ, COLLISION_MINDLIN_RESCALE_FORCE, COLLISION_NO_TURNING, COLLISION_NO_TURNING,
+       COLLISION_NO_COHESION, false},
+      {COLLISION_HERTZ, COLLISION_MINDLIN, COLLISION_NO_TURNING, COLLISION_CONSTANT_TORQUE, COLLISION_BRIDGE, false}};
+  for (int precision = 0; precision < 2; precision++)
+    for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
+      driver d = fall(precision ? SIM_DOUBLE : SIM_SINGLE, runs[k].law, true);
+      collision_values *v = &d.parameters.contact.values;
+      collision_cohesion_values *c = &v->cohesion;
+      d.parameters.contact.tangential = runs[k].tangential;
+      v->rolling.model = runs[k].rolling, v->twisting.model = runs[k].twisting, c->model = runs[k].cohesion;
+      if (v->rolling.model) v->rolling.coefficient = 0.05;
+      if (v->twisting.model && v->twisting.model != COLLISION_MARSHALL) v->twisting.coefficient = 0.05;
+      if (v->rolling.model == COLLISION_SDS) v->rolling.stiffness = 200, v->rolling.damping = 0.1;
+      if (c->model == COLLISION_DMT || c->model == COLLISION_JKR) c->surface_energy = 0.5;
+      if (c->model == COLLISION_SQUARE_WELL) c->energy = 1e-3, c->range = 0.02, c->edge = 0.01;
+      if (c->model == COLLISION_BRIDGE) c->surface_tension = 0.2, c->volume = 1e-5, c->contact_angle = 0.4;
+      if (runs[k].along) d.parameters.gravity[0] = 6;
+      sim_expr *warm = k % 3 == 0 ? driver_function(warmth, SIM_EXPR_MUL, 0, 2, 0, 1) : NULL;
+      if (warm != NULL) {
+        d.parameters.heat = (collision_heat){.conductivity = 1e-2, .capacity = 1, .temperature = warm};
+        slope.temperature = 7;
+      }
+      char what[32];
+      snprintf(what, sizeof what, "laws by name, %zu", k);
+      collision_compare(d, d, false, what);
+      sim_expr_free(&warm);
+    }
+}
+
 /* One test where it is named. */
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_external), cmocka_unit_test(test_own_law),
                                      cmocka_unit_test(test_mesh),     cmocka_unit_test(test_flow),
-                                     cmocka_unit_test(test_chute),    cmocka_unit_test(test_shear)};
+                                     cmocka_unit_test(test_chute),    cmocka_unit_test(test_shear),
+                                     cmocka_unit_test(test_models)};
   if (argc > 1) cmocka_set_test_filter(argv[1]);
   const int missing = gpu_open();
   return missing != 0 ? missing : cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,21 @@ static void *on_device(const double *data, size_t count, bool single) {
   return out;
 }
 
+/* Energies of some bodies by multipoles and by direct sums. */
+typedef struct energies {
+  int count;
+  double by[2][NBODY_SAMPLES];
+} energies;
+
+static void take_energies(const nbody_solver *solver, nbody_solver_work *work, int n, energies *out) {
+  int64_t numbers[NBODY_SAMPLES];
+  out->count = n < NBODY_SAMPLES ? n : NBODY_SAMPLES;
+  for (int k = 0; k < out->count; k++) numbers[k] = (int64_t)k * n / out->count;
+  must(solver->sample_potential(work, numbers, out->count, out->by[0], out->by[1]));
+}
+
+static energies sampled; /* by the last `compute` with settings */
+
 /* a[3][n]; returns the potential energy. settings NULL: a direct sum in fp64. */
 static double compute(const system_of *s, precision p, const nbody_fmm_settings *settings, double *a) {
   const size_t n = (size_t)s->n;
@@ -110,10 +125,22 @@ static double compute(const system_of *s, precision p, const nbody_fmm_settings 
   const double energy = solver->potential(work);
   must(sim_queue_cuda.finish());
   if (settings != NULL) must(solver->check(work));
+  if (settings != NULL) take_energies(solver, work, s->n, &sampled);
   solver->destroy(&work);
   void *const arrays[] = {state.mass, state.position, state.velocity, acceleration};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sim_backend_cuda.free(arrays[k]);
   return energy;
+}
+
+/* Energies of bodies: in fp64 those by multipoles have terms of the same bits, in other units; direct sums have terms
+ * of one sign, up to 30000, each with a few roundings. */
+static void expect_energies(const energies *gpu, const energies *cpu, const char *what) {
+  for (int which = 0; which < 2; which++)
+    for (int k = 0; k < gpu->count; k++) {
+      const double got = gpu->by[which][k], should = cpu->by[which][k];
+      if (got != should && !(fabs(got - should) <= 1e-13 * fabs(should)))
+        fail_msg("%s: the energy of sample %d is %.17g, on the CPU %.17g", what, k, got, should);
+    }
 }
 
 /* In fp64 the CPU's multipoles have the same bits. The energy is a sum of n terms of one sign in another order: the GPU
@@ -144,6 +171,9 @@ static void expect_cpu(const system_of *s, const nbody_fmm_settings *settings, c
   const double should = nbody_fmm_cpu.potential(work);
   if (!(fabs(energy - should) <= ((double)n / 12 + 128) * 0x1p-53 * fabs(should)))
     fail_msg("%s, order %d: energy %.17g, on the CPU %.17g", what, settings->order, energy, should);
+  energies on_cpu;
+  take_energies(&nbody_fmm_cpu, work, s->n, &on_cpu);
+  expect_energies(&sampled, &on_cpu, what);
   nbody_fmm_cpu.destroy(&work);
   free(a), free(b);
 }

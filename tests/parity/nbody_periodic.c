@@ -89,10 +89,13 @@ static void *put(const sim_backend *backend, const double *data, size_t count, b
   return out;
 }
 
+enum { SAMPLES = 100 };
+
 /* What a device gives: forces by `solver`, final; after a kick and a drift of a third of the box, the positions. */
 typedef struct outcome {
   double *a, *x; /* [3][n] */
   double energy, median;
+  double energies[2][SAMPLES]; /* of some bodies by multipoles, and by direct sums */
 } outcome;
 
 static void discard(outcome *o) { free(o->a), free(o->x); }
@@ -116,17 +119,19 @@ static outcome run(const sim_backend *backend, const nbody_solver *solver, const
   must(solver->supports(&options));
   must(solver->create(&options, &state, &forces.work));
   must(ops->create(&options, &state, forces, &work));
+  int64_t numbers[SAMPLES];
+  for (int k = 0; k < SAMPLES; k++) numbers[k] = k * (s->n / SAMPLES);
   out.energy = solver->potential(forces.work);
+  if (solver->sample_potential != NULL)
+    must(solver->sample_potential(forces.work, numbers, SAMPLES, out.energies[0], out.energies[1]));
   ops->force(work, 0);
   ops->finish(work);
   must(backend->copy(out.a, acceleration, 3 * n * sizeof(double)));
   if (solver->check != NULL) must(solver->check(forces.work));
   if (solver->sample != NULL) { /* measured errors */
-    int64_t numbers[100];
-    double at[300], got[300], exact[300], off = 0, size = 0;
-    for (int k = 0; k < 100; k++) numbers[k] = k * (s->n / 100);
-    must(solver->sample(forces.work, numbers, 100, at, got, exact));
-    for (int k = 0; k < 300; k++) off += pow(got[k] - exact[k], 2), size += pow(exact[k], 2);
+    double at[3 * SAMPLES], got[3 * SAMPLES], exact[3 * SAMPLES], off = 0, size = 0;
+    must(solver->sample(forces.work, numbers, SAMPLES, at, got, exact));
+    for (int k = 0; k < 3 * SAMPLES; k++) off += pow(got[k] - exact[k], 2), size += pow(exact[k], 2);
     out.median = sqrt(off / size);
   }
   ops->kick_drift(work, 0, s->size / 3 / 0.5);
@@ -171,6 +176,21 @@ static void expect_positions(const outcome *gpu, const outcome *cpu, const syste
   for (int k = 0; k < 3 * s->n; k++) assert_true(gpu->x[k] >= 0 && gpu->x[k] < s->size);
 }
 
+/* Energies of bodies. Direct sums of up to 30000 terms in fp64, mostly of one sign, each with a few roundings; in
+ * precision single masses are rounded to 2^-24. Those by multipoles have terms of the same bits in fp64; beside fp32
+ * forces leaves have twice as many bodies. */
+static void expect_energies(const outcome *gpu, const outcome *cpu, precision p) {
+  double size = 0;
+  for (int k = 0; k < SAMPLES; k++) size = fmax(size, fabs(cpu->energies[1][k]));
+  assert_true(size > 0);
+  for (int which = 0; which < 2; which++)
+    for (int k = 0; k < SAMPLES; k++) {
+      const double off = fabs(gpu->energies[which][k] - cpu->energies[which][k]) / size;
+      if (!(off < (p == DOUBLE ? 1e-12 : which == 0 ? 1e-3 : p == MIXED ? 1e-12 : 0x1p-22)))
+        fail_msg("the energy of sample %d %s is %g off", k, which == 1 ? "by direct sums" : "by multipoles", off);
+    }
+}
+
 /* Terms of fp64 differ by a few roundings; fp32: those of coordinates, 2^-25 of 1, over distances of about 0.01. */
 static void test_direct(void **state) {
   (void)state;
@@ -210,6 +230,7 @@ static void test_multipoles(void **state) {
         assert_true(off < 1e-3);
         /* with fp32 forces the potential has leaves of twice as many bodies */
         assert_true(fabs(gpu.energy - cpu.energy) < (p == DOUBLE ? 1e-12 : 1e-3) * fabs(cpu.energy));
+        expect_energies(&gpu, &cpu, p);
         /* measured against direct sums, on both devices */
         if (p == DOUBLE) assert_true(fabs(gpu.median - cpu.median) < 1e-6 + 1e-3 * cpu.median);
         discard(&gpu);
@@ -241,10 +262,93 @@ static void test_blocks(void **state) {
   drop(&s);
 }
 
+/* ---- forces on some bodies ---- */
+
+enum { SUBSTEPS = 4, DEEPEST = 3 };
+
+static uint8_t level_of(int i) { return (uint8_t)(i % 7 == 0 ? 2 + i % 2 : i % 2); }
+
+/* [SUBSTEPS][3][n], 0 for bodies that are no targets: forces on some bodies, which then move by up to 0.1 of the box,
+ * some of them through its faces. `all`: by forces on all bodies. */
+static void compute_some(const sim_backend *backend, const nbody_solver *solver, const nbody_ops *ops,
+                         const system_of *s, precision p, const nbody_fmm_settings *settings, bool all, double *out) {
+  const size_t n = (size_t)s->n;
+  const bool single = p == SINGLE;
+  nbody_options options = options_of(s, p, settings);
+  options.individual = true;
+  options.levels = DEEPEST;
+  uint8_t *level = need(n);
+  void *levels, *a;
+  for (int i = 0; i < s->n; i++) level[i] = level_of(i);
+  nbody_state state = {.n = s->n,
+                       .dtype = single ? SIM_F32 : SIM_F64,
+                       .mass = put(backend, s->mass, n, single),
+                       .position = put(backend, s->position, 3 * n, single),
+                       .velocity = put(backend, s->velocity, 3 * n, single)};
+  must(backend->alloc(n, &levels));
+  must(backend->copy(levels, level, n));
+  must(backend->alloc(3 * n * sizeof(double), &a));
+  state.acceleration = a;
+  nbody_forces forces = {.solver = solver};
+  nbody_work *work;
+  must(solver->create(&options, &state, &forces.work));
+  must(ops->create(&options, &state, forces, &work));
+  for (int substep = 0; substep < SUBSTEPS; substep++) {
+    nbody_targets targets = {.level = levels, .least = substep == 2 ? 0 : 1 + substep % DEEPEST};
+    for (int i = 0; i < s->n; i++) targets.count += level[i] >= targets.least;
+    double *const to = out + 3 * n * (size_t)substep;
+    if (all) {
+      ops->force(work, 0);
+      ops->finish(work);
+    } else
+      solver->accelerate_some(forces.work, &targets);
+    if (solver->check != NULL) must(solver->check(forces.work));
+    must(backend->copy(to, a, 3 * n * sizeof(double)));
+    for (size_t k = 0; k < 3 * n; k++)
+      if (level[k % n] < targets.least) to[k] = 0;
+    ops->drift(work, 0.2 * s->size);
+  }
+  ops->destroy(&work);
+  solver->destroy(&forces.work);
+  void *const arrays[] = {state.mass, state.position, state.velocity, levels, a};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) backend->free(arrays[k]);
+  free(level);
+}
+
+/* Multipoles: those of all bodies, and in fp64 the bits of the CPU. Direct sums: the sums of all in other parts, so
+ * that they differ as test_direct allows. */
+static void test_some(void **state) {
+  (void)state;
+  static const int counts[] = {700, 20000};
+  const nbody_fmm_settings settings = {5, 0.7, 1.5, 32};
+  for (int k = 0; k < 2; k++) {
+    system_of s = lopsided(counts[k], 3, 0.02);
+    const size_t rows = SUBSTEPS * 3 * (size_t)s.n;
+    double *some = need(rows * sizeof *some), *all = need(rows * sizeof *all);
+    for (precision p = SINGLE; p < PRECISIONS; p++) {
+      const nbody_ops *ops = p == SINGLE ? &nbody_ops_cuda_f32 : &nbody_ops_cuda_f64;
+      compute_some(&sim_backend_cuda, &nbody_fmm_cuda, ops, &s, p, &settings, false, some);
+      compute_some(&sim_backend_cuda, &nbody_fmm_cuda, ops, &s, p, &settings, true, all);
+      expect_same(some, all, SUBSTEPS * s.n, "multipoles for some, beside all");
+      if (p == DOUBLE) {
+        compute_some(&sim_backend_cpu, &nbody_fmm_cpu, &nbody_ops_cpu_f64, &s, p, &settings, false, all);
+        expect_same(some, all, SUBSTEPS * s.n, "multipoles for some");
+      }
+      compute_some(&sim_backend_cuda, &nbody_direct_periodic_cuda, ops, &s, p, NULL, false, some);
+      compute_some(&sim_backend_cuda, &nbody_direct_periodic_cuda, ops, &s, p, NULL, true, all);
+      const double off = difference(some, all, SUBSTEPS * s.n);
+      print_message("  %d bodies, precision %d: direct sums for some, beside all %.1e\n", s.n, (int)p, off);
+      assert_true(off < (p == DOUBLE ? 1e-13 : 1e-5));
+    }
+    free(some), free(all);
+    drop(&s);
+  }
+}
+
 int main(void) {
   const int missing = gpu_open();
   if (missing != 0) return missing;
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_direct), cmocka_unit_test(test_multipoles),
-                                     cmocka_unit_test(test_blocks)};
+                                     cmocka_unit_test(test_blocks), cmocka_unit_test(test_some)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,6 +61,17 @@ static void make_barriers(pricing *d) {
   }
 }
 
+static void make_double_barriers(pricing *d) {
+  for (int k = 0; k < 4; k++) {
+    option_payoff *o = pricing_add(d, &option_double_barrier_schema, 95, k % 2 ? OPTION_PUT : OPTION_CALL);
+    o->low = 80, o->high = 130, o->rebate = k;
+    o->knock = k % 2 ? OPTION_OUT : OPTION_IN;
+    o->monitoring = k / 2 ? OPTION_CONTINUOUS : OPTION_AT_STEPS;
+  }
+  option_payoff *start = pricing_add(d, &option_forward_start_schema, 0, OPTION_PUT);
+  start->start = 2, start->moneyness = 1.05;
+}
+
 static void make_lookbacks(pricing *d) {
   for (int k = 0; k < 8; k++) {
     option_payoff *o = pricing_add(d, &option_lookback_schema, k / 4 ? 100 : NAN, k % 2 ? OPTION_PUT : OPTION_CALL);
@@ -74,6 +85,7 @@ static void make_several(pricing *d) {
   d->assets[1].vol = function_of((const char *const[]){"t"}, 1, 0.05, 0.18, false);
   pricing_add(d, &option_spread_schema, 3, OPTION_CALL)->second = 2;
   pricing_add(d, &option_best_of_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_worst_of_schema, 90, OPTION_CALL);
   pricing_add(d, &option_basket_schema, 98, OPTION_PUT);
   pricing_add(d, &option_asian_schema, 95, OPTION_CALL)->asset = 3;
 }
@@ -195,6 +207,7 @@ const option_case option_cases[OPTION_CASES] = {
     {"asian, likelihood", make_asian, 12, OPTION_NO_CONTROL, false, true, OPTION_LIKELIHOOD, 0.2, 1},
     {"barriers", make_barriers, 10, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.3, 1},
     {"barriers' greeks", make_barriers, 5, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.3, 1},
+    {"two barriers", make_double_barriers, 6, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.25, 1},
     {"lookbacks", make_lookbacks, 9, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},
     {"several assets", make_several, 6, OPTION_CONTROL_UNDERLYING, false, true, OPTION_AUTO, 0.2, 1},
     {"twelve assets", make_many_assets, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.2, 1},

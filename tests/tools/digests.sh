@@ -40,11 +40,11 @@ for name; do
   read -r factor rest <<<"$(part "$name")"
   read -r -a set <<<"$rest"
   # options: 2^15 paths
-  sed -E -e "/integrate/s/t_end = ([^,}]*[^,} ])( *[,}])/t_end = (\1) * $factor\2/" -e 's/paths = 2\^[0-9]+/paths = 2^15/' \
+  sed -E -e "/integrate/s/t_end = ([^,}]*[^,} ])( *[,}])/t_end = (\1) * $factor\2/" -e 's/(paths = |"paths", )2\^[0-9]+/\12^15/' \
     -e '/^ *precision *=/d' -e 's/^return sim\.([a-z]+) \{/&\n  precision = sim.param("digest_precision", "double", "of digests.sh"),/' \
     "$name.lua" >"digest_$name.lua"
   if [ "$check" ]; then
-    grep -qE 't_end = \(.*\) \* [0-9.]+|paths = 2\^15' "digest_$name.lua" || { echo "$name: is not shortened" && exit 1; }
+    grep -qE 't_end = \(.*\) \* [0-9.]+|(paths = |"paths", )2\^15' "digest_$name.lua" || { echo "$name: is not shortened" && exit 1; }
     "$sim" check "digest_$name.lua" ${set[@]+"${set[@]}"} --set digest_precision=double >log 2>&1 ||
       { echo "$name: cannot be asked for a precision" && cat log && exit 1; }
     continue

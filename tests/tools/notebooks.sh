@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The worked examples of viz/notebooks, as scripts and as notebooks in a Jupyter kernel: on a small run of the scenario
-# that one is about, and on a small sweep like the other one's.
+# The worked examples of viz/notebooks, one a model, as scripts and as notebooks in a Jupyter kernel: on small runs and sweeps of
+# the scenarios that they are about.
 root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 . "${BASH_SOURCE[0]%/*}/python.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
@@ -25,6 +25,10 @@ return sim.diffusion {
 }
 LUA
 expect 0 "" "$SIM" run "$root/scenarios/galaxy.lua" --set n=60 -o galaxy.out
+expect 0 "" "$SIM" run "$root/scenarios/street.lua" --set n=8 -o street.out
+sed 's/t_end = 0.4/t_end = 0.12/' "$root/scenarios/hopper.lua" >hopper.lua
+expect 0 "" "$SIM" run hopper.lua --set filled=150 -o hopper.out
+expect 0 "" "$SIM" sweep "$root/scenarios/heston_barrier.lua" --set paths=16384 --set strike=80,100,120 --set maturity=0.5,2 -o heston_smile.out
 expect 0 "" "$SIM" sweep spot.lua --set F=0.03,0.05 --set k=0.045,0.06,0.075 -o gray_scott.sweep
 
 # script NAME FOLDER TEXT, notebook NAME TEXT: what it says, and its picture.
@@ -42,12 +46,16 @@ PY
 }
 for way in script notebook; do
   rm -f ./*.png
-  if [ "$way" = script ]; then
-    script galaxy_collision galaxy.out "first encounter at t ="
-    script gray_scott_sweep gray_scott.sweep "4 of 6 live"
-  else
-    notebook galaxy_collision "first encounter at t ="
-    notebook gray_scott_sweep "4 of 6 live"
-  fi
-  [ -s galaxy_encounter.png ] && [ -s gray_scott_sweep.png ] || fail "a worked example leaves no picture: $way"
+  while read -r -u 3 name folder said; do
+    if [ "$way" = script ]; then script "$name" "$folder" "$said"; else notebook "$name" "$said"; fi
+  done 3<<'TEXT'
+galaxy_collision galaxy.out first encounter at t =
+gray_scott_sweep gray_scott.sweep 4 of 6 live
+hopper_flow hopper.out Beverloo's law says
+eddy_street street.out Strouhal's number 0.
+heston_smile heston_smile.out the skew fades with maturity: True
+TEXT
+  for picture in galaxy_encounter gray_scott_sweep hopper_flow eddy_street heston_smile; do
+    [ -s "$picture.png" ] || fail "a worked example leaves no picture $picture.png: $way"
+  done
 done

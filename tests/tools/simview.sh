@@ -6,7 +6,7 @@ root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 . "${BASH_SOURCE[0]%/*}/python.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 kind=${1:-quick}
-modules=numpy,h5py,pandas,xarray,matplotlib,PIL,xxhash,pytest
+modules=numpy,h5py,pandas,xarray,matplotlib,PIL,xxhash,imageio_ffmpeg,pytest
 packages=(-r "$root/viz/requirements.txt" pytest==8.4.2)
 if [ "$kind" = long ]; then
   modules+=,mypy,openpmd_viewer,openpmd_api,openpmd_validator,tables,pyvista,yt,selenium

@@ -199,6 +199,16 @@ M.twins = {
       if k.stiffness then k.stiffness = k.stiffness * m / t ^ 2 end
       if k.young then k.young = k.young * m / L / t ^ 2 end
       if k.surface_energy then k.surface_energy = k.surface_energy * m / t ^ 2 end
+      for _, turn in ipairs { "rolling", "twisting" } do
+        local v = k[turn]
+        if v and v.model == "viscous" then v.coefficient = v.coefficient * t / L end
+        if v and v.stiffness then v.stiffness = v.stiffness * m / t ^ 2 end
+        if v and v.damping then v.damping = v.damping * m / t end
+      end
+      local v = k.cohesion or {}
+      for key, by in pairs { surface_energy = m / t ^ 2, surface_tension = m / t ^ 2, volume = L ^ 3, energy = m * L ^ 2 / t ^ 2, range = L } do
+        if v[key] then v[key] = v[key] * by end
+      end
       c.keys.integrate.t_end = s.keys.integrate.t_end * t
       if c.keys.integrate.dt then c.keys.integrate.dt = c.keys.integrate.dt * t end
       local r, q = T:ask(s), T:ask(c)
@@ -376,7 +386,7 @@ M.twins = {
     end },
 
   { name = "law as a function", weight = 2,
-    applies = function(s) local k = s.keys.contact return k.law == "linear" and k.stiffness and not k.surface_energy and not k.pairs and not k.friction end,
+    applies = function(s) local k = s.keys.contact return k.law == "linear" and k.stiffness and not k.surface_energy and not k.cohesion and not k.rolling and not k.twisting and not k.pairs and not k.friction end,
     check = function(T, s)
       local c, k = copy(s), s.keys.contact
       if not k.stiffness or k.friction or k.pairs then error({ refused = "not plain" }) end

@@ -4,6 +4,32 @@ local call = scenario.call
 local M = {}
 local axes = { "x", "y", "z" }
 
+-- Laws by name, in place of those by a number.
+local function named(R, c)
+  if not ask.knows("collision", "cohesion") or R.chance(0.6) then return end
+  if R.chance(0.5) then
+    c.rolling_friction = nil
+    c.rolling = { model = R.pick("spring_dashpot", "sds", "constant_torque", "viscous"), coefficient = R.uniform(0.02, 0.2) }
+    if c.rolling.model == "sds" then c.rolling.stiffness, c.rolling.damping = R.uniform(1, 5), R.chance(0.5) and R.log(1e-4, 1e-3) or nil end
+  end
+  if R.chance(0.4) then
+    c.twisting_friction = nil
+    c.twisting = { model = R.pick("spring_dashpot", "constant_torque", "viscous", c.friction and "marshall" or "viscous") }
+    if c.twisting.model ~= "marshall" then c.twisting.coefficient = R.uniform(0.02, 0.2) end
+  end
+  if R.chance(0.6) then
+    c.surface_energy = nil
+    local model = R.pick("dmt", "square_well", "liquid_bridge", c.law == "hertz" and not c.limit_damping and "jkr" or "dmt")
+    c.cohesion = { model = model }
+    if model == "dmt" or model == "jkr" then c.cohesion.surface_energy = R.log(1e-4, 1e-2)
+    elseif model == "square_well" then c.cohesion.energy, c.cohesion.range = R.log(1e-6, 1e-5), R.uniform(0.005, 0.02)
+    else c.cohesion.surface_tension, c.cohesion.volume, c.cohesion.contact_angle = R.log(1e-4, 1e-2), R.log(1e-8, 1e-6), R.uniform(0, 1) end
+  end
+  if R.chance(0.3) then
+    c.tangential = c.law == "linear" and "linear_history" or R.pick("mindlin", "mindlin/force", "mindlin_rescale", "mindlin_rescale/force")
+  end
+end
+
 local function contact(R, fixed_point)
   local c = { law = not fixed_point and R.chance(0.4) and "hertz" or "linear" }
   if c.law == "hertz" then
@@ -19,6 +45,7 @@ local function contact(R, fixed_point)
     if c.friction and R.chance(0.25) then c.rolling_friction = R.uniform(0.02, 0.2) end
     if c.friction and R.chance(0.25) then c.twisting_friction = R.uniform(0.02, 0.2) end
     if R.chance(0.15) then c.surface_energy = R.log(1e-4, 1e-2) end
+    named(R, c)
   end
   return c
 end

@@ -477,6 +477,14 @@ M.twins = {
   ask.ranks_twin(),
   ask.resumed_twin(function(R) return R.int(1, 3) end, { snapshots = "every 2 steps", tables = "every 1 steps" }),
 
+  -- How a GPU makes steps is nothing to the CPU.
+  { name = "method", weight = 1, applies = function(_, options) return options.device ~= "cuda" end,
+    check = function(T, s)
+      local c = copy(s)
+      c.keys.integrate.method = "axes"
+      T:same("digests with a method for GPUs", T:ask(s).digest, T:ask(c).digest)
+    end },
+
   { name = "device", weight = 14, applies = function(_, options) return options.device == "cuda" end,
     check = function(T, s)
       local r, q = T:ask(s), T:ask(s, { device = "cpu" })

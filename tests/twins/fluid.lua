@@ -410,6 +410,14 @@ M.twins = {
 
   ask.threads_twin(function() return true end),
   ask.resumed_twin(function(R) return R.int(1, 4) end, { snapshots = "every 2 steps", tables = "every 1 steps" }),
+
+  -- In single the GPU keeps 5 bits less of stresses below 0.1: 2^-19 0.1, less than the bound of one step.
+  { name = "device", weight = 16, applies = function(_, options) return options.device == "cuda" end,
+    check = function(T, s)
+      local r, q = T:ask(s), T:ask(s, { device = "cpu" })
+      same_flow(T, "on GPU and CPU", s, r, s, q, identity)
+      same_loads(T, "on GPU and CPU", s, r, q, ones, ones)
+    end },
 }
 
 return M

@@ -78,9 +78,10 @@ function F.merton(jumps, maturity, forward, variance, price)
   return sum
 end
 
--- P and value of a call or put that lives while low < S < high (either may be absent); constant volatility and rates.
--- The law of the last logarithm under two barriers is a series of images; the payoff is integrated over it.
-function F.knock_out(put, spot, strike, rate, dividend, vol, maturity, low, high)
+-- Mean of payoff(last price) on the paths with low < S < high (either may be absent); constant volatility and rates.
+-- The law of the last logarithm under two barriers is a series of images; the payoff is integrated over it. kink: a price
+-- where the payoff bends, or nil.
+local function surviving(payoff, kink, spot, rate, dividend, vol, maturity, low, high)
   if low and spot <= low or high and spot >= high then return 0 end
   local mu, v = rate - dividend - vol * vol / 2, vol * vol * maturity
   local s = math.sqrt(v)
@@ -107,10 +108,16 @@ function F.knock_out(put, spot, strike, rate, dividend, vol, maturity, low, high
   if a then from = math.max(from, a) end
   if b then to = math.min(to, b) end
   if from >= to then return 0 end
-  local kink = strike > 0 and math.log(strike / spot) or from
-  return math.exp(-rate * maturity) * F.integral(function(x)
-    return math.max((put and -1 or 1) * (spot * math.exp(x) - strike), 0) * density(x)
-  end, from, to, { kink })
+  return F.integral(function(x) return payoff(spot * math.exp(x)) * density(x) end, from, to, { kink and math.log(kink / spot) })
+end
+-- Price of a call or put that lives while low < S < high.
+function F.knock_out(put, spot, strike, rate, dividend, vol, maturity, low, high)
+  return math.exp(-rate * maturity) * surviving(function(S) return math.max((put and -1 or 1) * (S - strike), 0) end,
+    strike > 0 and strike or nil, spot, rate, dividend, vol, maturity, low, high)
+end
+-- Probability that low < S < high until maturity.
+function F.alive(spot, rate, dividend, vol, maturity, low, high)
+  return surviving(function() return 1 end, nil, spot, rate, dividend, vol, maturity, low, high)
 end
 
 -- P(highest logarithm of the path until maturity <= x), x >= 0.

@@ -176,6 +176,29 @@ M.twins = {
       end
     end },
 
+  { name = "a law that ends, and a cutoff", weight = 2, -- in open space, and in a box whose faces are far away
+    applies = function(s) return fixed(s) and s.keys.integrate.scheme ~= "hermite4" and not s.keys.external end,
+    prepare = function(_, R) return { reach = R.uniform(0.5, 2), depth = R.uniform(-2, 2), force = R.chance(0.3), at = R.chance(0.5) and 0 or 32 } end,
+    check = function(T, s, a)
+      local c, c2 = copy(s), a.reach ^ 2
+      c.keys.gravity = nil
+      -- depth (c2 - r2)^2 has the force -4 depth (c2 - r2); at 0 all bodies cross faces of the box
+      if a.force then c.keys.pair_force = fn("function(r2) return sim.where(sim.lt(r2, %g), %g * (%g - r2), 0) end", c2, -4 * a.depth, c2)
+      else c.keys.pair = fn("function(r2) return sim.where(sim.lt(r2, %g), %g * (%g - r2)^2, 0) end", c2, a.depth, c2) end
+      local d = copy(c)
+      d.keys.box, d.keys.cutoff = { size = 64 }, math.sqrt(c2)
+      for _, b in ipairs(d.keys.bodies) do
+        for i = 1, 3 do b.position[i] = b.position[i] + a.at end
+      end
+      local r, q = T:ask(c), T:ask(d)
+      same_bodies(T, "a law that ends and a cutoff", q, r, function(v, x, y, z)
+        if v == "velocity" then return x, y, z end
+        local function back(p) p = p - a.at return p > 32 and p - 64 or p end
+        return back(x), back(y), back(z)
+      end, bound(s, 64)) -- coordinates of up to 64
+      if not a.force then T:near("potential energy", r:last("energy", "potential"), q:last("energy", "potential"), bound(s, 64)) end
+    end },
+
   { name = "direct sums and multipoles", weight = 3,
     applies = function(s) return s.keys.integrate.scheme ~= "hermite4" end,
     prepare = function(_, R) return { n = R.int(200, 1500), error = R.pick(1e-3, 1e-4, 1e-5), kind = R.pick("plummer", "hernquist", "uniform_sphere") } end,

@@ -6,16 +6,20 @@ local asset, control = draw.asset, draw.control
 local constant, discount, forward, exact, named_as_text = E.constant, E.discount, E.forward, E.exact, E.named_as_text
 local M = { name = "option", draw = draw.draw }
 
+local of_all = { basket = true, best_of = true, worst_of = true } -- payoffs of all assets
+
 -- ---- helpers ------------------------------------------------------------------------------------------------------
 
--- Of a list of named columns payoff_1, payoff_2, ...
-local function prices(r)
+-- Of the columns payoff_1, payoff_2, ... or of the payoffs' own names, in the order of the scenario.
+local function prices(r, s)
   local table_of, errors = r.tables.prices, r.tables.errors
   if not table_of then return { r:last("price", "price") }, { r:last("price", "standard_error") } end
-  local p, e = {}, {}
-  while table_of["payoff_" .. #p + 1] do
-    local name = "payoff_" .. #p + 1
-    p[#p + 1], e[#e + 1] = table_of[name][#table_of[name]], errors[name][#errors[name]]
+  local p, e, own, columns = {}, {}, s.keys.payoffs or {}, -2 -- without step and time
+  for _ in pairs(errors) do columns = columns + 1 end
+  for k = 1, columns do
+    local payoff = own[k - (columns - #own)]
+    local name = payoff and payoff.keys.name or "payoff_" .. k
+    p[k], e[k] = table_of[name][#table_of[name]], errors[name][#errors[name]]
   end
   return p, e
 end
@@ -31,7 +35,7 @@ local function priced(T, s, way, how)
   table.insert(how.words, "--seed")
   table.insert(how.words, tostring((asked.keys.seed or 1) + 1000003 * (way + 10 * T.stage)))
   local r = T:ask(asked, how)
-  local p, e = prices(r)
+  local p, e = prices(r, asked)
   return p, e, r
 end
 
@@ -77,8 +81,8 @@ local function free_of_steps(s)
     if (words:find("high") or words:find("low")) and not bridges then return false end
   end
   return not any_payoff(s, function(p, name)
-    if name == "asian" or name == "american" or name == "autocallable" then return true end
-    if name == "barrier" or name == "lookback" then return p.monitoring ~= "continuous" or not bridges end
+    if name == "asian" or name == "american" or name == "autocallable" or name == "forward_start" then return true end
+    if name == "barrier" or name == "double_barrier" or name == "lookback" then return p.monitoring ~= "continuous" or not bridges end
     return false
   end)
 end
@@ -238,7 +242,7 @@ M.twins = {
 
   { name = "bias of the steps", weight = 2,
     applies = function(s) return ask.knows("option", "bias") and not all_assets(s, function(a) return a.vol ~= nil end) and not s.keys.payoff and
-      not any_payoff(s, function(p, name) return name ~= "european" and name ~= "basket" and name ~= "spread" and name ~= "best_of" end) end,
+      not any_payoff(s, function(p, name) return name ~= "european" and name ~= "basket" and name ~= "spread" and name ~= "best_of" and name ~= "worst_of" end) end,
     check = function(T, s)
       local c = plain(s)
       c.keys.steps = 8 * (s.keys.steps or 8)
@@ -280,23 +284,25 @@ M.twins = {
     end },
 
   { name = "in and out",
-    applies = function(s) return any_payoff(s, function(_, name) return name == "barrier" end) end,
+    applies = function(s) return any_payoff(s, function(_, name) return name == "barrier" or name == "double_barrier" end) end,
     check = function(T, s)
       local c = plain(s)
       c.keys.payoff, c.keys.payoffs = nil, {}
+      local rebate
       for _, p in ipairs(s.keys.payoffs) do
-        if p.name == "barrier" then
+        if p.name == "barrier" or p.name == "double_barrier" then
           local k = copy(p.keys)
-          k.knock = "out"
-          c.keys.payoffs[1] = call("barrier", k)
+          k.knock, k.name = "out", nil
+          c.keys.payoffs[1] = call(p.name, k)
           k = copy(k)
           k.knock = "in"
-          c.keys.payoffs[2] = call("barrier", k)
+          c.keys.payoffs[2] = call(p.name, k)
+          rebate = k.rebate or 0
           c.keys.payoffs[3] = call("european", { strike = k.strike, type = k.type, asset = k.asset })
         end
       end
       local p = priced(T, c, 1)
-      T:near("knock-in and knock-out and the European", p[1] + p[2], p[3], rounding(c))
+      T:near("knock-in and knock-out and the European and one rebate", p[1] + p[2], p[3] + rebate * discount(s), rounding(c))
     end },
 
   { name = "split book", weight = 2,
@@ -314,6 +320,19 @@ M.twins = {
       T:near("its standard error", e[first + a.one], f[1], bound)
     end },
 
+  { name = "names",
+    applies = function(s) return #s.keys.payoffs > 0 end,
+    check = function(T, s)
+      local c = copy(s)
+      for k, p in ipairs(c.keys.payoffs) do p.keys.name = p.keys.name and "n" .. p.keys.name or "contract_" .. k end
+      local p, e = priced(T, s, 1)
+      local q, f = priced(T, c, 1)
+      for k = 1, #p do
+        T:same("a price under another name", p[k], q[k])
+        T:same("its standard error under another name", e[k], f[k])
+      end
+    end },
+
   { name = "bystander", weight = 2,
     prepare = function(s, R)
       local other = asset(R, s.keys.maturity)
@@ -321,7 +340,7 @@ M.twins = {
       if R.chance(0.5) then other.jumps = { rate = 1, mean = -0.2, deviation = 0.1 } end
       return { other = other, control = R.chance(0.5) }
     end,
-    applies = function(s) return not any_payoff(s, function(_, name) return name == "basket" or name == "best_of" end) end,
+    applies = function(s) return not any_payoff(s, function(_, name) return of_all[name] end) end,
     check = function(T, s, a)
       local c = copy(s)
       if a.control then s = with_sampling(s, function(x) x.control = "underlying" end); c = copy(s) end
@@ -345,7 +364,7 @@ M.twins = {
       c.keys.correlation = { { 1, 1 }, { 1, 1 } }
       if c.keys.assets[1].heston or c.keys.assets[1].jumps then error({ refused = "words of their own" }) end
       for _, p in ipairs(c.keys.payoffs) do
-        if p.name ~= "basket" and p.name ~= "best_of" then p.keys.asset = 2 end
+        if not of_all[p.name] then p.keys.asset = 2 end
       end
       local p, e = priced(T, s, 1)
       local q, f = priced(T, c, 2)
@@ -361,7 +380,7 @@ M.twins = {
         for i = 1, n do for j = 1, n do c.keys.correlation[i][j] = s.keys.correlation[n + 1 - i][n + 1 - j] end end
       end
       for _, p in ipairs(c.keys.payoffs) do
-        if p.name ~= "basket" and p.name ~= "best_of" then p.keys.asset = n + 1 - (p.keys.asset or 1) end
+        if not of_all[p.name] then p.keys.asset = n + 1 - (p.keys.asset or 1) end
         if p.name == "spread" then p.keys.second = n + 1 - (p.keys.second or 2) end
       end
       local p, e = priced(T, s, 1)
@@ -378,7 +397,7 @@ M.twins = {
         if a.vol_grid then for i, x in ipairs(a.vol_grid.spots) do a.vol_grid.spots[i] = x * by end end
       end
       for _, p in ipairs(c.keys.payoffs) do
-        for _, k in ipairs { "level", "protection", "strike" } do
+        for _, k in ipairs { "level", "low", "high", "rebate", "protection", "strike" } do
           if type(p.keys[k]) == "number" then p.keys[k] = p.keys[k] * by end
         end
         if p.name == "digital" then p.keys.cash = (p.keys.cash or 1) * by end
@@ -500,10 +519,10 @@ M.twins = {
       c.keys.sampling.paths = 2 ^ 21
       c.keys.output = { snapshots = "never", tables = "every 1 steps", checkpoint = "every 1 steps" }
       local r = T:ask(c, { fresh = "resume" })
-      local digest, p, e = r.digest, prices(r)
+      local digest, p, e = r.digest, prices(r, c)
       local again = T:again(r, 2)
       T:same("digests of a run and one that went on", digest, again.digest)
-      T:near("prices", p, (prices(again)), 0)
+      T:near("prices", p, (prices(again, c)), 0)
     end },
 
   { name = "device",

@@ -60,7 +60,7 @@ local function payoff(R, s)
   local a = keys.assets[i]
   local K, kind = strike(R, a.spot), R.chance(0.5) and "put" or nil
   local bridged = not a.jumps and R.chance(0.5) and "continuous" or nil
-  local which = R.int(1, 12)
+  local which = R.int(1, 15)
   if which <= 3 then return call("european", { strike = K, type = kind, asset = i }) end
   if which == 4 and R.chance(0.5) and type(a.vol) == "number" and type(keys.rate) == "number" and type(a.dividend or 0) == "number" then
     -- A strike at which every set of evenly spread points may count the same.
@@ -72,7 +72,8 @@ local function payoff(R, s)
   if which <= 7 then
     local down = R.chance(0.5)
     return call("barrier", { strike = K, type = kind, asset = i, level = a.spot * (down and R.uniform(0.6, 0.97) or R.uniform(1.03, 1.6)),
-      direction = down and "down" or "up", knock = R.pick("out", "in"), monitoring = bridged })
+      direction = down and "down" or "up", knock = R.pick("out", "in"), monitoring = bridged,
+      rebate = R.chance(0.3) and R.uniform(1, 20) or nil })
   end
   if which == 8 then
     return call("lookback", { strike = R.chance(0.5) and K or nil, type = kind, asset = i, monitoring = bridged })
@@ -86,6 +87,18 @@ local function payoff(R, s)
     local top = 0
     for k = 1, #keys.assets do top = math.max(top, keys.assets[k].spot) end
     return call("best_of", { strike = strike(R, top), type = kind })
+  end
+  if which == 12 then
+    return call("double_barrier", { strike = K, type = kind, asset = i, low = a.spot * R.uniform(0.6, 0.9), high = a.spot * R.uniform(1.1, 1.6),
+      knock = R.pick("out", "in"), monitoring = bridged, rebate = R.chance(0.4) and R.uniform(1, 20) or nil })
+  end
+  if which == 13 and keys.steps > 1 then
+    return call("forward_start", { type = kind, asset = i, start = R.int(1, keys.steps - 1), moneyness = R.chance(0.7) and R.log(0.8, 1.2) or nil })
+  end
+  if which == 14 then
+    local bottom = math.huge
+    for k = 1, #keys.assets do bottom = math.min(bottom, keys.assets[k].spot) end
+    return call("worst_of", { strike = strike(R, bottom), type = kind })
   end
   if which == 11 and #keys.assets > 1 then
     local j = i % #keys.assets + 1
@@ -148,7 +161,10 @@ function M.draw(R)
   end
   keys.steps = R.pick(1, 2, 3, 4, 6, 8, 12)
   for _, a in ipairs(keys.assets) do if not a.vol then keys.steps = R.pick(8, 12, 16) end end
-  for k = 1, R.pick(1, 1, 2, 3) do keys.payoffs[k] = payoff(R, s) end
+  for k = 1, R.pick(1, 1, 2, 3) do
+    keys.payoffs[k] = payoff(R, s)
+    if R.chance(0.3) then keys.payoffs[k].keys.name = "own_" .. k end
+  end
   if R.chance(0.25) then
     keys.payoff = own(R, s)
     if R.chance(0.5) then keys.payoffs = {} end

@@ -39,8 +39,12 @@ local function exact(s, p)
       before = v
     end
     return F.black(put, math.exp(mean + variance / 2), variance, k.strike, D)
-  elseif p.name == "basket" and #s.keys.assets == 1 and not k.weights or p.name == "best_of" and #s.keys.assets == 1 then
+  elseif #s.keys.assets == 1 and (p.name == "basket" and not k.weights or p.name == "best_of" or p.name == "worst_of") then
     return jumping(function(f, v) return F.black(put, f, v, k.strike, D) end)
+  elseif p.name == "forward_start" and not a.jumps then
+    -- The price at the start is independent of what the price grows by from then on (Rubinstein 1991).
+    local t = T * k.start / s.keys.steps
+    return forward(s, a, t) * F.black(put, fwd / forward(s, a, t), var - integral_of(a.vol, t, 2), k.moneyness or 1, D)
   elseif p.name == "spread" and k.strike == 0 then
     local b = s.keys.assets[k.second or 2]
     if not b or not b.vol or a.jumps or b.jumps then return nil end
@@ -55,9 +59,13 @@ local function exact(s, p)
   end
   if not constant(a) or type(s.keys.rate or 0) ~= "number" or type(a.dividend or 0) ~= "number" then return nil end
   local r, q = s.keys.rate or 0, a.dividend or 0
-  if p.name == "barrier" and k.monitoring == "continuous" then
-    local out = F.knock_out(put, a.spot, k.strike, r, q, a.vol, T, k.direction ~= "up" and k.level or nil, k.direction == "up" and k.level or nil)
-    return k.knock == "in" and F.black(put, fwd, var, k.strike, D) - out or out
+  if (p.name == "barrier" or p.name == "double_barrier") and k.monitoring == "continuous" then
+    local low, high = k.low, k.high
+    if p.name == "barrier" then low, high = k.direction ~= "up" and k.level or nil, k.direction == "up" and k.level or nil end
+    local out = F.knock_out(put, a.spot, k.strike, r, q, a.vol, T, low, high)
+    local alive = F.alive(a.spot, r, q, a.vol, T, low, high)
+    local rebate = D * (k.rebate or 0)
+    return k.knock == "in" and F.black(put, fwd, var, k.strike, D) - out + rebate * alive or out + rebate * (1 - alive)
   elseif p.name == "lookback" and k.monitoring == "continuous" and type(k.strike) ~= "number" then
     local high, low = F.extremes(a.spot, r, q, a.vol, T)
     return D * (put and high - fwd or fwd - low)
@@ -73,17 +81,19 @@ local function named_as_text(s, p)
   if p.name == "european" then return vanilla(last, g(k.strike)) end
   if p.name == "digital" then return ("sim.where(sim.%s(%s, %s), %s, 0)"):format(put and "lt" or "gt", last, g(k.strike), g(k.cash or 1)) end
   if p.name == "asian" then return vanilla(("path.%s[%d]"):format(k.average == "geometric" and "geometric" or "mean", i), g(k.strike)) end
-  if p.name == "barrier" and k.monitoring ~= "continuous" then
-    local up = k.direction == "up"
-    local lives = ("sim.%s(path.%s[%d], %s)"):format(up and "lt" or "gt", up and "max" or "min", i, g(k.level))
-    local pay = vanilla(last, g(k.strike))
-    return k.knock == "in" and ("sim.where(%s, 0, %s)"):format(lives, pay) or ("sim.where(%s, %s, 0)"):format(lives, pay)
+  if p.name == "barrier" or p.name == "double_barrier" then
+    local bridged = k.monitoring == "continuous"
+    local low = ("sim.gt(path.%s[%d], %s)"):format(bridged and "low" or "min", i, g(k.low or k.level))
+    local high = ("sim.lt(path.%s[%d], %s)"):format(bridged and "high" or "max", i, g(k.high or k.level))
+    local lives = p.name == "double_barrier" and ("sim.all(%s, %s)"):format(low, high) or k.direction == "up" and high or low
+    local pay, rebate = vanilla(last, g(k.strike)), g(k.rebate or 0)
+    -- A continuous single barrier is a probability, where the function sees a path's own maximum or minimum.
+    return ("sim.where(%s, %s, %s)"):format(lives, k.knock == "in" and rebate or pay, k.knock == "in" and pay or rebate),
+      bridged and p.name == "barrier"
   end
-  if p.name == "barrier" then
-    local up = k.direction == "up"
-    local lives = ("sim.%s(path.%s[%d], %s)"):format(up and "lt" or "gt", up and "high" or "low", i, g(k.level))
-    local pay = vanilla(last, g(k.strike))
-    return k.knock == "in" and ("sim.where(%s, 0, %s)"):format(lives, pay) or ("sim.where(%s, %s, 0)"):format(lives, pay), true
+  if p.name == "forward_start" then
+    local strike = ("%s * path.fixing[%d][%d]"):format(g(k.moneyness or 1), i, k.start)
+    return put and ("sim.max(%s - %s, 0)"):format(strike, last) or ("sim.max(%s - %s, 0)"):format(last, strike)
   end
   if p.name == "lookback" then
     local bridged = k.monitoring == "continuous"
@@ -98,10 +108,12 @@ local function named_as_text(s, p)
     for j = 1, #s.keys.assets do sum[j] = ("path.last[%d]"):format(j) end
     return vanilla(("(%s)/%d"):format(table.concat(sum, " + "), #sum), g(k.strike))
   end
-  if p.name == "best_of" then
-    local top = "path.last[1]"
-    for j = 2, #s.keys.assets do top = ("sim.max(%s, path.last[%d])"):format(top, j) end
-    return vanilla(top, g(k.strike))
+  if p.name == "best_of" or p.name == "worst_of" then
+    local picked = "path.last[1]"
+    for j = 2, #s.keys.assets do
+      picked = ("sim.%s(%s, path.last[%d])"):format(p.name == "best_of" and "max" or "min", picked, j)
+    end
+    return vanilla(picked, g(k.strike))
   end
   if p.name == "spread" then return vanilla(("(%s - path.last[%d])"):format(last, k.second or 2), g(k.strike)) end
   if p.name == "autocallable" and type(s.keys.rate or 0) == "number" then

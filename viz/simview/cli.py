@@ -58,6 +58,14 @@ def _dots(text: str) -> float:
     return _number(text, "a number from 10 to 2400", lambda value: 10 <= value <= 2400)
 
 
+def _view(text: str) -> tuple[float, float]:
+    azimuth, comma, elevation = text.partition(",")
+    if not comma:
+        raise argparse.ArgumentTypeError(f"wanted two angles in degrees, such as 30,20, not '{text}'")
+    return (_number(azimuth, "an azimuth from -360 to 360", lambda value: abs(value) <= 360),
+            _number(elevation, "an elevation from -90 to 90", lambda value: abs(value) <= 90))  # fmt: skip
+
+
 def _integer(text: str, least: int, most: int) -> int:
     span = f"{least} or more" if most == sys.maxsize else f"an integer from {least} to {most}"
     return int(_number(text, span, lambda value: value == int(value) and least <= value <= most))
@@ -79,6 +87,9 @@ def _look_options(parser: argparse.ArgumentParser, pixels: int) -> None:
     parser.add_argument("--species", type=_names, metavar="A,B", help="particles of these alone")
     parser.add_argument("--field", type=_names, metavar="U,V", help="these fields alone")
     parser.add_argument("--axes", help="two of x, y, z: what lies to the right and up (xy; xz where something pulls along z); of fields on three axes: the plane")
+    parser.add_argument("--most", type=_count, metavar="N", help="of more particles draw one of n, the same ones every time")
+    parser.add_argument("--at", type=_when, metavar="X", help="where the plane cuts fields on three axes, along the third one (the middle)")
+    parser.add_argument("--view", type=_view, metavar="A,E", help="where the eye stands in pictures in space: azimuth and elevation in degrees (-66,18); a minus wants --view=-30,20")
     parser.add_argument("--size", type=_size, help="half the side of the picture, in the scenario's unit")
     parser.add_argument("--pixels", type=_pixels, help=f"pixels along a side of a density ({pixels})")
     parser.add_argument("--map", choices=MAPS, help="colour map (cividis)")
@@ -97,11 +108,12 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--time", type=_when, help="the snapshot nearest to this time")
     plot.add_argument("--width", choices=list(WIDTHS), default="page", help="as wide as a column (86 mm) or a page")
     plot.add_argument("--dpi", type=_dots, default=200, help="pixels an inch (200)")
+    plot.add_argument("--small", action="store_true", help="a .png of at most 256 colours, for pages of the web")
     _look_options(plot, _PIXELS["plot"])
 
     movie = commands.add_parser("movie", help="make a film of a run", epilog=_CODES)
     movie.add_argument("path", help="an output folder, or one of its slices")
-    movie.add_argument("-o", "--output", type=Path, help="film to write: .mp4 or .gif (NAME.mp4 where ffmpeg is)")
+    movie.add_argument("-o", "--output", type=Path, help="film to write: .mp4, .webm or .gif (NAME.mp4 and NAME.webm)")
     movie.add_argument("--fps", type=_positive, default=24, help="frames a second (24)")
     movie.add_argument("--every", type=_count, default=1, metavar="N", help="take each N-th snapshot (1)")
     movie.add_argument("--dpi", type=_dots, default=150, help="pixels an inch of 6 by 5 inches (150)")
@@ -112,6 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     summary.add_argument("--verify", action="store_true", help="read all files whole and hold them against their digests")
     watch = commands.add_parser("watch", help="show runs in a browser while they go on", epilog=_CODES)
     watch.add_argument("path", nargs="+", help="output folders, or those of sweeps; nothing in them is changed")
+    watch.add_argument("--until-eof", action="store_true", help="until standard input ends: so does `sim run --watch` begin it")
     watch.add_argument("--port", type=_port, default=0, help="port on 127.0.0.1 (any that is free)")
     return parser
 
@@ -121,7 +134,7 @@ def _look(options: argparse.Namespace) -> Look:
 
     given = [name for name in OPTIONS if getattr(options, name, None) is not None]
     pixels = options.pixels or _PIXELS[options.command]
-    return Look(options.species, options.axes, options.size, pixels, options.map or MAPS[0], options.field, given)
+    return Look(options.species, options.axes, options.size, pixels, options.map, options.field, options.most, options.at, options.view, given)
 
 
 def _plot(options: argparse.Namespace) -> None:
@@ -135,9 +148,9 @@ def _plot(options: argparse.Namespace) -> None:
         output = options.output or Path(f"{sweep.name}.png")
 
         def make_sheet() -> None:
-            save(draw_sweep(sweep, only=options.only, look=look, width=options.width), output, options.dpi)
+            save(draw_sweep(sweep, only=options.only, look=look, width=options.width), output, options.dpi, options.small)
 
-        _despite_damage(sweep, make_sheet, output)
+        _despite_damage(sweep, make_sheet, [output])
         return
     run = open_run(options.path)
     output = options.output or Path(f"{run.name}.png")
@@ -148,17 +161,17 @@ def _plot(options: argparse.Namespace) -> None:
             snapshot = run.at_step(options.step)
         elif options.time is not None:
             snapshot = run.at_time(options.time)
-        save(draw(run, snapshot=snapshot, only=options.only, look=look, width=options.width), output, options.dpi)
+        save(draw(run, snapshot=snapshot, only=options.only, look=look, width=options.width), output, options.dpi, options.small)
 
-    _despite_damage(run, make, output)
+    _despite_damage(run, make, [output])
 
 
 def _movie(options: argparse.Namespace) -> None:
-    from simview.movie import default_suffix, movie, progress_bar
+    from simview.movie import default_suffixes, movie, progress_bar
 
     run = open_run(options.path)
     look = _look(options)
-    output = options.output or Path(f"{run.name}{default_suffix()}")
+    output = [options.output] if options.output else [Path(f"{run.name}{suffix}") for suffix in default_suffixes()]
 
     def make() -> None:
         movie(run, output, fps=options.fps, look=look, every=options.every, dpi=int(options.dpi), progress=progress_bar())
@@ -169,10 +182,10 @@ def _movie(options: argparse.Namespace) -> None:
 def _watch(options: argparse.Namespace) -> None:
     from simview.watch import watch
 
-    watch(options.path, options.port, lambda text: print(text, flush=True))
+    watch(options.path, options.port, lambda text: print(text, flush=True), sys.stdin.buffer if options.until_eof else None)
 
 
-def _despite_damage(run: Run | Sweep, make: Callable[[], None], output: Path) -> None:
+def _despite_damage(run: Run | Sweep, make: Callable[[], None], output: Sequence[Path]) -> None:
     """Makes a picture or film; where that meets a damaged file, once more without all that are damaged."""
     try:
         make()
@@ -184,10 +197,10 @@ def _despite_damage(run: Run | Sweep, make: Callable[[], None], output: Path) ->
             make()
         except NotFoundError:  # nothing of what was asked for is left
             raise error from None
-        print(output)
+        print(*output, sep="\n")
         more = f" (and {len(faults) - 1} more: simview summary names them)" if len(faults) > 1 else ""
-        raise DamagedError(f"left out of {output}: {faults[0]}{more}") from None
-    print(output)
+        raise DamagedError(f"left out of {output[0]}: {faults[0]}{more}") from None
+    print(*output, sep="\n")
 
 
 def _summary(options: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simview import options, panels
+from simview import options, panels, smile
 from simview.errors import CannotWriteError, NotFoundError, UsageError, file_of, finite_number, instance_of, names_of, one_of
 from simview.pictures import FEW, Bodies, Look, Map, Picture, across, pictures, refuse_unused, stages
 from simview.runs import Run
@@ -43,7 +43,11 @@ def table_panels(run: Run) -> dict[str, Panel]:
                 found["price"] = partial(options.price, run)
                 found["convergence"] = partial(options.convergence, run)
                 found["estimates"] = partial(options.estimates, run)
-        elif "temperature" in frame:
+                if len({point.strike for point in smile.points([run])}) > 2:
+                    found["smile"] = partial(smile.smile, run)
+        elif name == "rdf":
+            found["rdf"] = partial(panels.radial, run)
+        elif "temperature" in frame and name != "thermo":
             found["temperature"] = partial(panels.temperature, run)
         elif name == "fields" and any(column.endswith("_mean") for column in frame.columns):
             found["fields"] = partial(panels.fields, run)
@@ -58,7 +62,7 @@ def table_panels(run: Run) -> dict[str, Panel]:
 
 
 # What a figure shows where nobody chose, the most telling first; other tables come after `observe`.
-_TELLING = ("flow", "temperature", "profile_velocity_x", "energy", "observe", "radii", "price", "estimates")
+_TELLING = ("smile", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "radii", "price", "estimates")
 _UNASKED = ("virial", "momentum", "walls", "contacts")
 _PANELS = 3
 
@@ -162,7 +166,7 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
     if snapshot is not None and (only is None or "picture" in only):
         shown = pictures([snapshot], look, run[:] if len(run) <= 5000 else run[:: len(run) // 2500], over_time)
         moments = [snapshot] * len(shown)
-        maps = [picture for picture in shown if isinstance(picture, Map)]
+        maps = [picture for picture in shown if type(picture) is Map]
         if over_time and width == "page" and len(maps) == len(shown) <= 2:  # a row of moments for each field
             row = stages(run)
             cut = across(row, look, [picture.name for picture in maps])
@@ -212,18 +216,18 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
     return figure
 
 
-def _across(pictures_count: int) -> int:
-    """How many pictures stand beside each other."""
-    return 3 if pictures_count % 3 == 0 else 2
+def _across(pictures_count: int, shape: float) -> int:
+    """How many pictures stand beside each other; long ones stand one below the other."""
+    return 1 if shape < 0.5 and pictures_count == 2 else 3 if pictures_count % 3 == 0 else 2
 
 
 def _rows(pictures_count: int, panels_count: int, shape: float) -> tuple[list[int], list[float]]:
     """Of a page with several pictures or none: how many axes are in each row, and the heights of the rows in inches."""
     rows, heights = [], []
-    across = _across(pictures_count)
+    across = _across(pictures_count, shape)
     for left in range(pictures_count, 0, -across):
         rows.append(min(across, left))
-        heights.append(0.6 + (WIDTHS["page"] / across - (0.9 if across == 2 else 0.55)) * min(max(shape, 0.2), 1.6))
+        heights.append(0.6 + (WIDTHS["page"] / across - (0.55 if across == 3 else 0.9)) * min(max(shape, 0.2), 1.6))
     lines = -(-panels_count // 3) if pictures_count else (panels_count + 1) // 2
     for line in range(lines):
         rows.append(panels_count // lines + (line < panels_count % lines))
@@ -260,18 +264,29 @@ def _places(figure: Any, pictures_count: int, panels_count: int, width: str, sha
     return [figure.add_subplot(part) for line, count in enumerate(rows) for part in lines[line].subgridspec(1, count)]
 
 
-def save(figure: Figure, path: str | os.PathLike[str], dpi: float = 200) -> None:
-    """Writes a figure; the suffix chooses the format. The date is left out, so that equal figures are equal files."""
+def save(figure: Figure, path: str | os.PathLike[str], dpi: float = 200, small: bool = False) -> None:
+    """Writes a figure; the suffix chooses the format. The date is left out, so that equal figures are equal files.
+
+    `small`: a PNG of at most 256 colours, a third or less of the size.
+    """
     import matplotlib
 
     path, dpi = file_of(path), finite_number(dpi, "dpi", *DOTS)
     kind = path.suffix.lower().lstrip(".")
     if kind not in FORMATS:
         raise UsageError(f"{path}: no picture format '{kind}': {', '.join(FORMATS)}")
+    if small and kind != "png":
+        raise UsageError(f"{path}: only a .png is made small")
     metadata: dict[str, Any] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
     try:
         with matplotlib.rc_context(SETTINGS):
             figure.savefig(path, dpi=dpi, metadata=metadata or None)
+        if small:
+            from PIL import Image
+
+            with Image.open(path) as whole:
+                fewer = whole.convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+            fewer.save(path, "PNG", optimize=True)
     except OSError as error:
         raise CannotWriteError(f"{path}: {error.strerror or error}") from None
 

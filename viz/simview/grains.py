@@ -11,7 +11,7 @@ import numpy as np
 from simview.hdf5 import Array
 from simview.pictures import SEEN, Look, _colour_bar, _Particles, _title
 from simview.snapshot import Snapshot
-from simview.style import set_title
+from simview.style import MAPS, set_title
 
 MOST = 1200  # disks in a picture
 
@@ -93,7 +93,7 @@ class Grains(_Particles):
         from matplotlib.colors import Normalize
 
         self.axes, self.artist = axes, None
-        self.colours = ScalarMappable(Normalize(0, self.fastest or 1.0), self.look.map)
+        self.colours = ScalarMappable(Normalize(0, self.fastest or 1.0), self.look.map or MAPS[0])
         unit = self.first.units.text((1, 0, -1))
         _colour_bar(axes, self.colours, self.first.units.label("speed", unit), bar, extend="max")
         self.frame(axes)

@@ -1,4 +1,5 @@
-"""Films: one frame a snapshot, drawn by several processes, written by ffmpeg or, as a GIF, by Pillow."""
+"""Films: one frame a snapshot, drawn by several processes, written by ffmpeg (that of the machine, else that of the package
+imageio-ffmpeg) or, as a GIF, by Pillow."""
 
 from __future__ import annotations
 
@@ -37,7 +38,11 @@ from simview.style import SETTINGS, wrap
 
 Frame = NDArray[np.uint8]
 # A GIF holds pauses of up to 65535 hundredths of a second; browsers show none below two.
-FPS = {".gif": (0.002, 50.0), ".mp4": (0.001, 1000.0)}
+FPS = {".gif": (0.002, 50.0), ".mp4": (0.001, 1000.0), ".webm": (0.001, 1000.0)}
+_CODECS = {
+    ".mp4": ["-c:v", "libx264", "-crf", "18", "-movflags", "+faststart", "-f", "mp4"],
+    ".webm": ["-c:v", "libvpx-vp9", "-crf", "24", "-b:v", "0", "-deadline", "good", "-cpu-used", "4", "-threads", "1", "-f", "webm"],
+}
 FRAMES = 8  # of a process at least: as many as it draws while another one starts
 
 
@@ -158,14 +163,29 @@ def progress_bar(stream: IO[str] | None = None) -> Callable[[int, int], None]:
     return show
 
 
-class _Mp4:
+def encoder() -> str | None:
+    """The program ffmpeg; None where there is none."""
+    found = shutil.which("ffmpeg")
+    if found:
+        return found
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        return str(get_ffmpeg_exe())
+    except (ImportError, RuntimeError):  # RuntimeError: the package brings none for this machine
+        return None
+
+
+class _Coded:
+    """A film by ffmpeg; the same file for the same frames and the same program."""
+
     def __init__(self, path: Path, fps: float, first: Frame) -> None:
         height, width = first.shape[:2]
-        command = ["ffmpeg", "-loglevel", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"]
-        command += ["-r", f"{fps:g}", "-i", "-", "-an", "-c:v", "libx264", "-crf", "18", "-pix_fmt", "yuv420p"]
+        command = [encoder() or "ffmpeg", "-loglevel", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"]
+        command += ["-r", f"{fps:g}", "-i", "-", "-an", "-pix_fmt", "yuv420p", "-map_metadata", "-1", "-fflags", "+bitexact", "-flags:v", "+bitexact"]
         self.path = path
         self.log = tempfile.TemporaryFile()
-        command += ["-movflags", "+faststart", "-f", "mp4", str(path)]
+        command += [*_CODECS[path.suffix.lower()], str(path)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=self.log)
 
     def add(self, frame: Frame) -> None:
@@ -206,7 +226,7 @@ class _Gif:
             raise CannotWriteError(f"{self.path}: {error.strerror or error}") from None
 
 
-def movie(run: Run, path: str | os.PathLike[str], *, fps: float = 24, look: Look | None = None, every: int = 1, dpi: int = 150,
+def movie(run: Run, path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, fps: float = 24, look: Look | None = None, every: int = 1, dpi: int = 150,
           workers: int | None = None, progress: Callable[[int, int], None] | None = None) -> int:  # fmt: skip
     """Makes a film of a run's snapshots. Limits and colours are the same in all frames.
 
@@ -215,9 +235,10 @@ def movie(run: Run, path: str | os.PathLike[str], *, fps: float = 24, look: Look
     run
         The run.
     path
-        Ends in ``.mp4`` (needs ffmpeg) or ``.gif``.
+        Ends in ``.mp4`` or ``.webm`` (need ffmpeg, or the package imageio-ffmpeg) or ``.gif``. Of several paths each gets
+        the same frames.
     fps
-        Frames a second: 0.002 to 50 in a GIF, 0.001 to 1000 in an MP4.
+        Frames a second: 0.002 to 50 in a GIF, 0.001 to 1000 in the others.
     look
         Species, limits and colours.
     every
@@ -232,7 +253,7 @@ def movie(run: Run, path: str | os.PathLike[str], *, fps: float = 24, look: Look
     int
         How many frames it has.
     """
-    path = file_of(path)
+    paths = [file_of(one) for one in ([path] if isinstance(path, (str, bytes, os.PathLike)) or not isinstance(path, Sequence) else path)]
     instance_of(run, "what to film", Run)
     if look is not None:
         instance_of(look, "look", Look)
@@ -242,14 +263,17 @@ def movie(run: Run, path: str | os.PathLike[str], *, fps: float = 24, look: Look
         workers = whole_number(workers, "workers", 1)
     if progress is not None and not callable(progress):
         raise UsageError("progress: wanted a function of the frames done and the frames in all")
-    kind = path.suffix.lower()
-    if kind not in (".mp4", ".gif"):
-        raise UsageError(f"{path}: a film ends in .mp4 or .gif")
-    low, high = FPS[kind]
-    if not low <= fps <= high:
-        raise UsageError(f"{path}: fps: a {kind} film holds {low:g} to {high:g} frames a second, not {fps:g}")
-    if kind == ".mp4" and not shutil.which("ffmpeg"):
-        raise MissingToolError(f"{path}: no ffmpeg here; install it, or name a .gif")
+    if not paths:
+        raise UsageError("no film named")
+    for name in paths:
+        kind = name.suffix.lower()
+        if kind not in FPS:
+            raise UsageError(f"{name}: a film ends in .mp4, .webm or .gif")
+        low, high = FPS[kind]
+        if not low <= fps <= high:
+            raise UsageError(f"{name}: fps: a {kind} film holds {low:g} to {high:g} frames a second, not {fps:g}")
+        if kind != ".gif" and not encoder():
+            raise MissingToolError(f"{name}: no ffmpeg here; install it, or imageio-ffmpeg (pip), or name a .gif")
     snapshots = run[::every]
     if not snapshots:
         raise NotFoundError(f"{run.path}: no snapshot yet{run._why_none()}")
@@ -259,25 +283,27 @@ def movie(run: Run, path: str | os.PathLike[str], *, fps: float = 24, look: Look
             picture.span(snapshots)
     refuse_unused(look or Look(), shown)
     workers = min(workers or cores(), -(-len(snapshots) // FRAMES))
-    film: _Mp4 | _Gif | None = None
+    films: list[_Coded | _Gif] = []
     count = 0
     frames = _frames((shown, heading(run), dpi, snapshots[-1]), snapshots, workers)
     try:
         for done, frame in enumerate(frames, 1):
             if frame is not None:
-                if film is None:
-                    film = _Mp4(path, fps, frame) if kind == ".mp4" else _Gif(path, fps, frame)
-                film.add(frame)
+                for name in paths if not films else ():
+                    films.append(_Gif(name, fps, frame) if name.suffix.lower() == ".gif" else _Coded(name, fps, frame))
+                for film in films:
+                    film.add(frame)
                 count += 1
             if progress:
                 progress(done, len(snapshots))
     finally:
         frames.close()
-        if film:
-            film.close()
+        with contextlib.ExitStack() as ends:  # all of them, also where one fails
+            for film in films:
+                ends.callback(film.close)
     return count
 
 
-def default_suffix() -> str:
-    """What this machine can write: '.mp4' where ffmpeg is, else '.gif'."""
-    return ".mp4" if shutil.which("ffmpeg") else ".gif"
+def default_suffixes() -> list[str]:
+    """What a film is written as where nobody chose: MP4 and WebM where ffmpeg is, else a GIF."""
+    return [".mp4", ".webm"] if encoder() else [".gif"]

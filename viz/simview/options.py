@@ -133,7 +133,9 @@ def convergence(run: Run, axes: Any) -> None:
 
 
 def _name(payoff: dict[str, Any], number_of: int) -> str:
-    """Such as 'American put 40'."""
+    """The name that the scenario gives, or such as 'American put 40'."""
+    if isinstance(own := payoff.get("name"), str):
+        return own
     kind = str(payoff.get("$type", f"payoff {number_of}")).replace("_", "-")
     bermudan = kind == "american" and int(payoff.get("every", 1)) > 1
     kind = "bermudan" if bermudan else kind
@@ -168,20 +170,24 @@ def swept(runs: Sequence[Run], column: str) -> tuple[str, list[float]]:
     """Of a column of a sweep's table ('price.price', 'prices.payoff_2', 'price.delta', 'vegas.payoff_1_2'): what it is, such
     as 'price of the European call', without what differs from run to run; and its exact value in each run, NaN where there is none."""
     table, _, name = column.partition(".")
-    place, _, asset = name.removeprefix("payoff_").partition("_") if name.startswith("payoff_") else ("1", "", "")
+    columns = _payoff_columns(runs[0]) if runs else []
+    of, asset = name, ""
+    if name not in columns and name.rpartition("_")[0] in columns:
+        of, _, asset = name.rpartition("_")
+    place = columns.index(of) + 1 if of in columns else 1
     greek = name if table == "price" and name != "price" else "" if table in ("price", "prices") else f"{table.removesuffix('s')}_{asset}".strip("_")
-    if not place.isdigit() or not runs:
-        return column, [np.nan] * len(runs)
-    count = len(_payoff_columns(runs[0]))
+    if not runs:
+        return column, []
+    count = len(columns)
     held = [payoffs if isinstance(payoffs := run.parameters.get("payoffs"), list) else [] for run in runs]
-    which = int(place) - 1 - max(0, count - len(held[0]))
+    which = place - 1 - max(0, count - len(held[0]))
     exact = [reference(run.parameters, which, greek) for run in runs]
-    told = _function_name(int(place), count - len(held[0]))
+    told = _function_name(place, count - len(held[0]))
     if 0 <= which < len(held[0]):
         payoff = {key: value for key, value in held[0][which].items() if all(p[which].get(key) == value for p in held if which < len(p))}
-        told = _name(payoff, int(place)).replace("\n", " ")
-    of = greek.replace("_", ", asset ") or "price"
-    return f"{of} of {'' if told.startswith('result') else 'the '}{told}", [np.nan if value is None else value for value in exact]
+        told = _name(payoff, place).replace("\n", " ")
+    what = greek.replace("_", ", asset ") or "price"
+    return f"{what} of {'' if told.startswith('result') else 'the '}{told}", [np.nan if value is None else value for value in exact]
 
 
 def _names(run: Run) -> list[str]:
@@ -194,7 +200,7 @@ def _names(run: Run) -> list[str]:
 
 def _payoff_columns(run: Run) -> list[str]:
     several = {"prices", "errors"} <= set(run.tables)
-    return [name for name in run.tables["prices"].columns if name.startswith("payoff_")] if several else ["price"]
+    return [name for name in run.tables["prices"].columns if name not in ("step", "time")] if several else ["price"]
 
 
 def _last(run: Run, table: str, column: str) -> float:

@@ -232,12 +232,31 @@ def profile(run: Run, axes: Any, table: str) -> None:
         k = "xyz".index(axis)
         at = float(box["origin"][k]) + float(box["size"][k]) * at / len(names)
         label = run.units.label(axis, run.units.text((1,)))
-    held = np.ma.masked_invalid(rows)  # a slice without grains has no velocity
-    mean, stray = held.mean(axis=0).filled(np.nan), held.std(axis=0).filled(np.nan)
+    held = np.isfinite(rows)  # a slice without grains has no velocity
+    count = np.where(held.any(axis=0), held.sum(axis=0), np.nan)
+    mean = np.where(held, rows, 0.0).sum(axis=0) / count
+    stray = np.sqrt((np.where(held, rows - mean, 0.0) ** 2).sum(axis=0) / count)
     axes.fill_between(at, mean - stray, mean + stray, color=COLOURS[4], alpha=0.4, lw=0)
     axes.plot(at, mean, color=COLOURS[0], marker="o", ms=2.5)
     what = table.removeprefix("profile_").replace("_", " ")
     axes.set(xlabel=label, ylabel=run.units.label(what, frame.attrs["units"].get(names[0], "1")))
+
+
+def radial(run: Run, axes: Any) -> None:
+    """The radial distribution function: the mean over the last half of the run, and how far it strays."""
+    frame = run.tables["rdf"]
+    names = [name for name in frame.columns if name.startswith("g_")]
+    rows = frame[names].to_numpy()[len(frame) // 2 :]
+    about, box = run.parameters.get("rdf"), run.parameters.get("box")
+    radius = about.get("radius") if isinstance(about, dict) else None
+    if not isinstance(radius, (int, float)):
+        radius = float(box["size"]) / 2 if isinstance(box, dict) else 1.0
+    at = float(radius) * (np.arange(len(names)) + 0.5) / len(names)
+    mean, stray = rows.mean(axis=0), rows.std(axis=0)
+    axes.axhline(1, color="#888888", lw=0.8, ls="--")
+    axes.fill_between(at, mean - stray, mean + stray, color=COLOURS[4], alpha=0.4, lw=0)
+    axes.plot(at, mean, color=COLOURS[0], lw=1.5)
+    axes.set(xlabel=run.units.label("r", run.units.text((1,))), ylabel="g(r)", xlim=(0, float(radius)), ylim=(0, None))
 
 
 _GATE = re.compile(r"^gate(\d+)_(grains|mass)$")
@@ -265,12 +284,27 @@ def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
         axes.plot(frame["time"], values, color=COLOURS[i], ls=DASHES[i], marker=_marker(frame), ms=3,
                   **({"lw": 3.5, "alpha": 0.45} if covered else {}), label=_GATE.sub(r"through gate \1", name))  # fmt: skip
     axes.ticklabel_format(axis="y", useOffset=False)
+    beyond = "" if logarithmic else _limit(axes, np.concatenate([values.to_numpy(float) for values in drawn.values()]))
     if logarithmic and any((values > 0).any() for values in drawn.values()):
         _log(axes)
     alone = kept[0] if len(kept) == 1 else table
-    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, kept[0], f"|{alone}|" if display == "error" else alone))
+    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, kept[0], f"|{alone}|" if display == "error" else alone) + beyond)
     if len(kept) > 1:
         legend(axes)
+
+
+def _limit(axes: Any, values: Array) -> str:
+    """Leaves few values far out, such as a blow at the start, beyond the limits; returns what the label says of them."""
+    values = values[np.isfinite(values)]
+    if values.size < 100:
+        return ""
+    low, high = (float(v) for v in np.percentile(values, (1, 99)))
+    margin = 0.15 * (high - low)
+    outside = int(((values < low - margin) | (values > high + margin)).sum())
+    if not high > low or float(np.ptp(values)) < 4 * (high - low) or not outside:
+        return ""
+    axes.set_ylim(low - margin, high + margin)
+    return f"\n({outside} of {values.size} values beyond)"
 
 
 def groups(run: Run, table: str) -> dict[str, list[str]]:

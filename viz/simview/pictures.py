@@ -17,11 +17,13 @@ from simview.snapshot import Field, Snapshot
 from simview.style import COLOURS, DIVERGING, MAPS, legend, set_title
 
 FEW, SOME = 16, 2000  # bodies that are drawn with their tracks; as points
+DENSITY = "magma"  # colours of a density: dark where nothing is
 SEEN = 3000  # grains that are drawn one before the other; of more a cut through the middle is shown
+CONTOURS, CROWD = 10, 25  # of a map (an even number: none at zero), and how many a row of cells may cross
 STRIP = 13  # snapshots from which on a field along a line is a map of line and time
 SIZES = 1e-30, 1e30  # half the side of a picture; matplotlib's own arithmetic is good for these
 PIXELS = 16, 4096
-OPTIONS = ("time", "step", "species", "field", "axes", "size", "pixels", "map")  # of the command
+OPTIONS = ("time", "step", "species", "field", "axes", "at", "view", "size", "pixels", "map", "most")  # of the command
 _BARS = {"right": "vertical", "bottom": "horizontal"}
 
 
@@ -33,8 +35,11 @@ class Look:
     axes: str | None = None
     size: float | None = None
     pixels: int = 800  # along a side of a density
-    map: str = "cividis"
+    map: str | None = None
     fields: Sequence[str] | None = None
+    most: int | None = None  # particles that are drawn; of more one of n
+    at: float | None = None  # where a plane cuts fields on three axes
+    view: tuple[float, float] | None = None  # azimuth and elevation of the eye in degrees, of pictures in space
     given: Sequence[str] = ()  # options of the command that are refused where they change nothing
 
     def __post_init__(self) -> None:
@@ -45,7 +50,15 @@ class Look:
         if self.size is not None:
             self.size = finite_number(self.size, "size", *SIZES)
         self.pixels = whole_number(self.pixels, "pixels", PIXELS[0], PIXELS[1])
-        self.map = one_of(self.map, "map", MAPS)
+        if self.map is not None:
+            self.map = one_of(self.map, "map", MAPS)
+        if self.most is not None:
+            self.most = whole_number(self.most, "most", 1)
+        if self.at is not None:
+            self.at = finite_number(self.at, "at")
+        if self.view is not None:
+            azimuth, elevation = self.view
+            self.view = finite_number(azimuth, "view", -360, 360), finite_number(elevation, "view", -90, 90)
 
 
 class Picture(Protocol):
@@ -116,6 +129,11 @@ class _Particles:
 
     options: tuple[str, ...] = ("species", "axes", "size")
 
+    def every(self, snapshot: Snapshot) -> int:
+        """Of how many particles one is drawn: 1 but where there are more than `look.most`."""
+        known = [name for name in self.species if name in snapshot.species]
+        return 1 if self.look.most is None else max(1, -(-sum(snapshot.count(name) for name in known) // self.look.most))
+
     def __init__(self, samples: Sequence[Snapshot], look: Look) -> None:
         self.first = samples[-1]
         self.plane = look.axes or upright(self.first)
@@ -123,7 +141,7 @@ class _Particles:
         self.species = chosen_species(self.first, look)
         positions: list[tuple[Array, Array]] = []
         for snapshot in samples:
-            held = list(snapshot.particles(self.species).each(*self.plane))
+            held = list(snapshot.particles(self.species).each(*self.plane, every=self.every(snapshot)))
             positions.append((np.concatenate([a[0] for _, a in held]), np.concatenate([a[1] for _, a in held])))
         count = len(positions[0][0])
         self.centre, self.half = limits(positions, 98.0 if count > SOME else 100.0)
@@ -141,7 +159,8 @@ class _Particles:
         count = sum(snapshot.count(name) for name in self.species)
         total = sum(snapshot.count(name) for name in snapshot.species)
         words = f"{count} of {total} {what[1]}" if count < total else f"{count} {what[count != 1]}"
-        return words + (" (halos not drawn)" if count < total and not self.look.species else "")
+        every = self.every(snapshot)
+        return words + (" (halos not drawn)" if count < total and not self.look.species else "") + (f", one of {every} drawn" if every > 1 else "")
 
     def frame(self, axes: Any) -> None:
         (cx, cy), half = self.centre, self.half
@@ -165,7 +184,7 @@ def bright_range(image: Image) -> tuple[float, float]:
 class Density(_Particles):
     """Mass in a column, on a logarithmic scale."""
 
-    options = (*_Particles.options, "map", "pixels")
+    options = (*_Particles.options, "map", "pixels", "most")
 
     def __init__(self, samples: Sequence[Snapshot], look: Look) -> None:
         super().__init__(samples, look)
@@ -188,14 +207,15 @@ class Density(_Particles):
         counts, mass = np.zeros(shape), np.zeros(shape)
         particles = snapshot.particles(self.species)
         names = [*self.plane, "mass"] if "mass" in particles else [*self.plane]
-        for _, (x, y, *weights) in particles.each(*names):
+        every = self.every(snapshot)
+        for _, (x, y, *weights) in particles.each(*names, every=every):
             weight = weights[0] if weights else np.broadcast_to(1.0, x.shape)
             number = project(x, y, None, self.centre, self.half, pixels)
             counts += number
             constant = len(weight) > 0 and weight.strides == (0,)
             mass += number * float(weight[0]) if constant else project(x, y, weight, self.centre, self.half, pixels)
-        self.inside = round(float(counts.sum()))
-        surface: Image = smooth(counts, mass) / np.float64(2 * self.half / pixels) ** 2  # in double: single ends at 3e38
+        self.inside = every * round(float(counts.sum()))
+        surface: Image = every * smooth(counts, mass) / np.float64(2 * self.half / pixels) ** 2  # in double: single ends at 3e38
         return surface
 
     def draw(self, axes: Any, bar: str | None = "right") -> None:
@@ -207,7 +227,7 @@ class Density(_Particles):
         norm = LogNorm(self.low, self.high, clip=True)
         bounds = (cx - half, cx + half, cy - half, cy + half)
         self.artist = axes.imshow(
-            blank, origin="lower", norm=norm, cmap=self.look.map, extent=bounds, interpolation="nearest"
+            blank, origin="lower", norm=norm, cmap=self.look.map or DENSITY, extent=bounds, interpolation="nearest"
         )
         unit = self.first.units.text((-2, 1))
         label = self.first.units.label("surface density", unit)
@@ -216,7 +236,7 @@ class Density(_Particles):
 
     def show(self, snapshot: Snapshot) -> None:
         self.artist.set_data(self.image(snapshot))
-        outside = snapshot.particles(self.species).count - self.inside
+        outside = 0 if self.every(snapshot) > 1 else snapshot.particles(self.species).count - self.inside
         set_title(self.axes, _title(snapshot, self.numbers(snapshot) + _outside(outside)))
 
 
@@ -356,38 +376,61 @@ def tracks(snapshots: Sequence[Snapshot], species: Sequence[str], axes: str) -> 
 
 
 class Map:
-    """A field on a plane, or along a line where there is one axis only."""
+    """A field on a plane, or along a line where there is one axis only. Contours are drawn where they do not crowd."""
 
     def __init__(self, samples: Sequence[Snapshot], look: Look, name: str, across: int = 0) -> None:
         self.name, self.look, self.first, self.across = name, look, samples[-1], across
+        self.drawn: list[Any] = []
         self.span(samples)
 
+    def geometry(self, snapshot: Snapshot) -> Field:
+        """A field on the grid that is shown."""
+        return snapshot.field(self.name)
+
+    def unit(self, field: Field) -> str:
+        """The unit of the values."""
+        return field.unit
+
+    def values(self, snapshot: Snapshot) -> tuple[Array, str]:
+        """What is shown of a snapshot, and of three axes which plane it is."""
+        return self.slice(self.geometry(snapshot))
+
     def span(self, snapshots: Sequence[Snapshot]) -> None:
-        """Sets the limits to the least and the greatest value in these snapshots; one that the run has taken away is skipped."""
-        lows, highs = [], []
+        """Sets the limits to the least and the greatest value in these snapshots; one that the run has taken away is skipped.
+
+        Where few values lie far out, as at the corner of a lid, the limits leave out a thousandth at either end.
+        """
+        lows, highs, inner = [], [], []
         for snapshot in snapshots:
             with suppress(NotFoundError):
-                values = self.slice(snapshot.field(self.name))[0]
+                values = self.values(snapshot)[0]
                 finite = values[np.isfinite(values)]
                 if finite.size:
                     lows.append(float(finite.min()))
                     highs.append(float(finite.max()))
+                    inner.append(np.percentile(finite, (0.1, 99.9)))
         self.low, self.high = (min(lows), max(highs)) if lows else (0.0, 1.0)
+        self.beyond = False
+        if inner and len(self.geometry(self.first).shape) > 1:
+            ends = float(min(pair[0] for pair in inner)), float(max(pair[1] for pair in inner))
+            if 0 < 2 * (ends[1] - ends[0]) < self.high - self.low:
+                (self.low, self.high), self.beyond = ends, True
         # A field of both signs is shown about zero.
         self.signed = self.low < 0 < self.high and min(-self.low, self.high) > 0.1 * max(-self.low, self.high)
         if self.signed:
             self.high = max(-self.low, self.high)
             self.low = -self.high
+        self.levels = np.linspace(self.low, self.high, CONTOURS + 2)[1:-1]
 
     @property
     def options(self) -> tuple[str, ...]:
-        rank = len(self.first.field(self.name).shape)
-        return ("field", *(("axes",) if rank == 3 else ()), *(("map",) if rank > 1 and not self.signed else ()))
+        rank = len(self.geometry(self.first).shape)
+        return ("field", *(("axes", "at") if rank == 3 else ()), *(("map",) if rank > 1 and not self.signed else ()))
 
     @property
     def shape(self) -> float:
         """Height over width of what is shown; 1 for a line."""
-        field = self.first.field(self.name)
+        field = self.geometry(self.first)
         spans = [field.bounds[dim][1] - field.bounds[dim][0] for dim in self.dims(field)]
         return spans[0] / spans[1] if len(spans) == 2 else 1.0
 
@@ -395,18 +438,28 @@ class Map:
         """The axes that are shown, in the order of the array."""
         return [dim for i, dim in enumerate(field.dims) if len(field.dims) < 3 or i != self.across]
 
+    def index(self, field: Field) -> int:
+        """Which of the planes across three axes is shown: the middle one, or the one nearest to where the user wants it."""
+        dim = field.dims[self.across]
+        if self.look.at is None:
+            return field.shape[self.across] // 2
+        low, high = field.bounds[dim]
+        if not low <= self.look.at <= high:
+            raise UsageError(f"at: {self.look.at:g} is outside the grid, {low:g} to {high:g} along {dim}")
+        return int(np.abs(np.asarray(field.coords[dim]) - self.look.at).argmin())
+
     def slice(self, field: Field) -> tuple[Array, str]:
-        """The values, and of three axes which plane it is: the middle one across one of them."""
+        """The values, and of three axes which plane it is."""
         unit = _length(field.snapshot)
         if len(field.shape) < 3:
             return field[...], ", ".join(f"{axis} = {at:.4g}{unit}" for axis, at in sorted(field.cut.items()))
-        dim, middle = field.dims[self.across], field.shape[self.across] // 2
-        return field[(slice(None),) * self.across + (middle,)], f"{dim} = {field.coords[dim][middle]:.4g}{unit}"
+        dim, place = field.dims[self.across], self.index(field)
+        return field[(slice(None),) * self.across + (place,)], f"{dim} = {field.coords[dim][place]:.4g}{unit}"
 
     def draw(self, axes: Any, bar: str | None = "right") -> None:
-        field = self.first.field(self.name)
+        field = self.geometry(self.first)
         self.axes = axes
-        label = self.first.units.label(self.name, field.unit)
+        label = self.first.units.label(self.name, self.unit(field))
         dims = self.dims(field)
         if len(field.shape) == 1:
             (self.line,) = axes.plot(field.coords[dims[0]], np.zeros(field.shape))
@@ -415,19 +468,39 @@ class Map:
             return
         bounds = [*field.bounds[dims[1]], *field.bounds[dims[0]]]
         self.image = axes.imshow(
-            np.zeros(self.slice(field)[0].shape), origin="lower", extent=bounds, vmin=self.low, vmax=self.high,
-            cmap=DIVERGING if self.signed else self.look.map, interpolation="nearest",
+            np.zeros(self.values(self.first)[0].shape), origin="lower", extent=bounds, vmin=self.low, vmax=self.high,
+            cmap=DIVERGING if self.signed else self.look.map or MAPS[0], interpolation="nearest",
         )  # fmt: skip
-        _colour_bar(axes, self.image, label, bar)
+        _colour_bar(axes, self.image, label, bar, **({"extend": "both"} if self.beyond else {}))
         axes.set(xlabel=_label(self.first, dims[1]), ylabel=_label(self.first, dims[0]))
 
     def show(self, snapshot: Snapshot) -> None:
-        values, where = self.slice(snapshot.field(self.name))
+        values, where = self.values(snapshot)
         if values.ndim == 1:
             self.line.set_ydata(values)
         else:
             self.image.set_data(values)
+            for artist in self.drawn:
+                artist.remove()
+            self.drawn = []
+            self.lines(snapshot, values)
         set_title(self.axes, _title(snapshot, where))
+
+    def lines(self, snapshot: Snapshot, values: Array) -> None:
+        """Contours, so that steps can be counted; `drawn` takes what is to go before the next snapshot."""
+        if not self.low < self.high or min(values.shape) < 8 or not np.isfinite(values).all():
+            return
+        between = np.digitize(values, self.levels)
+        steps = [np.abs(np.diff(between, axis=axis)) for axis in (0, 1)]
+        crossed = max(float((step > 0).mean()) for step in steps)
+        most = max(float((step > 0).sum(axis=axis).mean()) for axis, step in enumerate(steps))  # lines that a row or column meets
+        jumps = float(sum(step.sum() for step in steps)) > 2 * sum(int((step > 0).sum()) for step in steps)  # lines on each other
+        if 0 < crossed < 0.25 and most <= CROWD and not jumps:
+            field = self.geometry(snapshot)
+            up, right = self.dims(field)
+            levels = self.levels[(values.min() < self.levels) & (self.levels < values.max())]
+            self.drawn = [self.axes.contour(field.coords[right], field.coords[up], values, levels, linewidths=0.45,
+                                            colors=[(0, 0, 0, 0.55) if self.signed else (1, 1, 1, 0.6)], linestyles="solid")]  # fmt: skip
 
 
 def across(samples: Sequence[Snapshot], look: Look, names: Sequence[str]) -> int:
@@ -478,7 +551,7 @@ class Strip:
         if len(self.series) < STRIP:
             import matplotlib
 
-            shades = matplotlib.colormaps[image.look.map](np.linspace(0.9, 0, len(times)))
+            shades = matplotlib.colormaps[image.look.map or MAPS[0]](np.linspace(0.9, 0, len(times)))
             for line, at, shade in zip(values, times, shades):
                 axes.plot(field.coords[field.dims[0]], line, color=shade, label=f"{at:.4g}")
             axes.set(xlabel=_label(first, field.dims[0]), ylabel=label)
@@ -490,7 +563,7 @@ class Strip:
         walls = np.linspace(*field.bounds[field.dims[0]], field.shape[0] + 1)
         shown = axes.pcolormesh(
             walls, ends, np.stack(values), vmin=image.low, vmax=image.high, rasterized=True,
-            cmap=DIVERGING if image.signed else image.look.map,
+            cmap=DIVERGING if image.signed else image.look.map or MAPS[0],
         )  # fmt: skip
         _colour_bar(axes, shown, label, bar)
         where = [image.slice(field)[1]] if field.cut else []
@@ -506,6 +579,34 @@ def stages(series: Sequence[Snapshot]) -> list[Snapshot]:
     return [series[i] for i in sorted({0, round(last**0.5), last})]
 
 
+def _of_fields(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot]) -> list[Picture]:
+    """Maps and surfaces of fields, and of vectors how they flow; along a line and over a series, strips."""
+    from simview.flow import Flow, Vorticity, vectors
+    from simview.volume import Volume
+
+    last = samples[-1]
+    flows = vectors(last)
+    names = list(look.fields or [])
+    if not names:  # of a vector what it does, and nothing that follows from it
+        names = [*flows[:1], *(["vorticity"] if "velocity" in flows[:1] else [])] or list(last.fields)
+    shown: list[Picture] = []
+    for name in names:
+        known = f"{flows[0]}/{'x' if f'{flows[0]}/x' in last.fields else 'y'}" if name in (*flows, "vorticity") and flows else name
+        cut = across(samples, look, [known])
+        if name in flows:
+            shown.append(Flow(samples, look, name, cut))
+        elif name == "vorticity" and "velocity" in flows and name not in last.fields:
+            shown.append(Vorticity(samples, look, "velocity", cut))
+        elif series and len(last.field(name).shape) == 1:
+            shown.append(Strip(series, look, name))
+        else:
+            if len(last.field(name).shape) == 3 and not look.axes and look.at is None and min(last.field(name).shape) > 7:
+                shown.append(Volume(samples, look, name))
+            if look.view is None:
+                shown.append(Map(samples, look, name, across(samples, look, [one for one in names if one in last.fields])))
+    return shown
+
+
 def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot] = (),
              strips: bool = False) -> list[Picture]:  # fmt: skip
     """The pictures that suit what the snapshots hold; limits and colours are those of the samples.
@@ -513,21 +614,16 @@ def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot]
     With `strips` a field along a line is shown over all of the series.
     """
     last = samples[-1]
-    fields = list(look.fields or last.fields)
-    if fields and not (look.species and not look.fields):
-        over_time = strips and len(series) > 1
-        cut = across(samples, look, fields)
-        return [
-            Strip(series, look, name) if over_time and len(last.field(name).shape) == 1 else Map(samples, look, name, cut)
-            for name in fields
-        ]
+    if (last.fields or look.fields) and not (look.species and not look.fields):
+        return _of_fields(samples, look, series if strips and len(series) > 1 else ())
     if not last.species and not look.species:
         raise NotFoundError(f"{last.path}: neither particles nor fields in it")
     particles = last.particles(chosen_species(last, look))
     if "radius" in particles:
         from simview.grains import Grains
+        from simview.solids import Solids
 
-        return [Grains(samples, look)]
+        return [Grains(samples, look) if look.axes else Solids(samples, look)]
     if particles.count > SOME:
         return [Density(samples, look)]
     bodies = Bodies(samples, look, series)

@@ -263,6 +263,18 @@ class Snapshot:
         return grid, found
 
 
+def thinned(count: int, every: int) -> Array:
+    """One of each `every` numbers that follow each other from 0 to `count`, chosen by a hash (the finalizer of splitmix64)."""
+    begin = np.arange(0, count, every, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        mixed = begin + np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        mixed ^= mixed >> np.uint64(31)
+    room = np.minimum(np.uint64(every), np.uint64(count) - begin)  # the last group may be smaller
+    return np.asarray((begin + mixed % room).astype(np.intp))
+
+
 class Particles(Mapping[str, Array]):
     """Particles of one or more species, as arrays by name: 'id', 'mass', 'x', 'vx', 'position', 'velocity/x' ...
 
@@ -359,12 +371,32 @@ class Particles(Mapping[str, Array]):
         at = self.snapshot
         return xr.Dataset(variables, coords, {"step": at.step, "time": at.time, "time_units": at.time_unit})
 
-    def each(self, *names: str) -> Iterator[tuple[str, list[Array]]]:
-        """For each species its name and the arrays of these names; a constant takes no memory."""
+    def each(self, *names: str, every: int = 1) -> Iterator[tuple[str, list[Array]]]:
+        """For each species its name and the arrays of these names; a constant takes no memory.
+
+        `every`: of each n that follow each other in the file one, which a hash of their place chooses, so that nothing that
+        repeats in the file is favoured; always the same ones. No more than the chosen ones stay in memory.
+        """
         with reading(self.snapshot.path) as file:
             for species, records in self._members:
                 keys = [self._key(one_name(name, "record")) for name in names]
-                yield species, [self._read(file, species, records, key) for key in keys]
+                if every == 1:
+                    yield species, [self._read(file, species, records, key) for key in keys]
+                else:
+                    yield species, [self._thin(file, species, records, key, every) for key in keys]
+
+    def _thin(self, file: Any, species: str, records: Mapping[str, Record], key: str, every: int) -> Array:
+        values = records[key].values
+        chosen = thinned(values.shape[0], every)
+        if values.constant is not None:
+            return np.broadcast_to(np.asarray(values.constant), chosen.shape)
+        item = file[f"data/{self.snapshot.step}/particles/{species}/{key}"]
+        out = np.empty(len(chosen), values.dtype)
+        piece = every * max(1, (1 << 20) // every)  # so many values in memory at a time
+        for begin in range(0, values.shape[0], piece):
+            first, last = begin // every, min(begin // every + piece // every, len(chosen))
+            out[first:last] = item[begin : min(begin + piece, values.shape[0])][chosen[first:last] - begin]
+        return out
 
     def __getitem__(self, name: str) -> Array:
         key = self._key(one_name(name, "record"))

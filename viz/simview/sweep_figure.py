@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simview import smile
 from simview.errors import NotFoundError, SimviewError, UsageError
 from simview.figure import checked
 from simview.options import swept
@@ -59,14 +60,26 @@ def draw_sweep(sweep: Sweep, *, only: Sequence[str] | None = None, look: Look | 
                 return _sheet(sweep, last, varying, look, width)
             if only:
                 raise NotFoundError(f"{sweep.path}: no snapshots in its runs")
+        found = _smiles(sweep)
         for name in only or ():
-            if name not in results:
-                raise NotFoundError(f"{sweep.path}: no column '{name}'; there are: pictures, {', '.join(results)}")
-        chosen = list(only) if only else _telling(sweep, results)
+            if name not in (*results, *found):
+                raise NotFoundError(f"{sweep.path}: no column '{name}'; there are: {', '.join(['pictures', *found, *results])}")
+        chosen = list(only) if only else [*found, *_telling(sweep, results)[: 4 - len(found)]]
         if not chosen:
             raise NotFoundError(f"{sweep.path}: nothing to draw: no run has written a table yet")
         refuse_unused(look, [])
         return _curves(sweep, chosen, varying, width)
+
+
+def _smiles(sweep: Sweep) -> dict[str, list[smile.Point]]:
+    """Implied volatilities, where European options of three or more strikes were priced: `smile`, of as many maturities `surface`."""
+    runs = [sweep[str(row)] for row in sweep.frame.index if sweep._written(str(row)) and str(row) not in sweep._damaged]
+    runs = [run for run in runs if "price" in run.tables and len(run.tables["price"])]
+    points = smile.points(runs)
+    strikes, maturities = ({point[k] for point in points} for k in (0, 1))
+    if len(strikes) < 3 or len(points) != len({point[:2] for point in points}):  # another parameter varies too
+        return {}
+    return {"smile": points, **({"surface": points} if len(maturities) > 2 else {})}
 
 
 def _last(sweep: Sweep, name: str) -> Snapshot | None:
@@ -83,7 +96,7 @@ def _telling(sweep: Sweep, results: Sequence[str]) -> list[str]:
     frame = sweep.frame
     numeric = [name for name in results if frame[name].dtype.kind in "if" and frame[name].nunique() > 1]
     kept = [name for name in numeric if not name.endswith(_LAST) and not name.startswith("errors.")] or numeric
-    if "price.price" in kept and "prices.payoff_1" in kept:  # the same
+    if "price.price" in kept and any(name.startswith("prices.") for name in kept):  # the same as the first of these
         kept.remove("price.price")
 
     def rank(name: str) -> int:
@@ -165,7 +178,7 @@ def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str]
             axes.set_ylabel(f"{down} = {_text(row[down])}", labelpad=2)
     image = getattr(drawn, "image", None) or getattr(drawn, "colours", None) or getattr(drawn, "artist", None)
     if isinstance(base, Map) and image is not None:
-        label = first.units.label(base.name, first.field(base.name).unit)
+        label = first.units.label(base.name, base.unit(base.geometry(first)))
         figure.colorbar(image, ax=figure.axes, shrink=0.6, pad=0.01, aspect=30).set_label(label)
     when = f", {times.pop()}" if len(times) == 1 else ""
     figure.suptitle(wrap(_heading(sweep, varying) + when, 0.95 * figure.get_figwidth(), 9), fontsize=9)
@@ -188,6 +201,9 @@ def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: 
     grid = figure.add_gridspec(lines, columns)
     for i, name in enumerate(chosen):
         axes = figure.add_subplot(grid[i // columns, i % columns])
+        if name in ("smile", "surface"):
+            {"smile": smile.lines, "surface": smile.surface}[name](axes, _smiles(sweep)[name])
+            continue
         groups = list(frame.groupby(parts, sort=True)) if parts else [((), frame)]
         for k, (values, group) in enumerate(groups[:14]):
             values = values if isinstance(values, tuple) else (values,)
@@ -212,8 +228,8 @@ def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: 
             shown = f"{about}\n± one standard error"
             if along and not parts and np.isfinite(exact).any():
                 axes.plot(frame.loc[written, along], exact, color=COLOURS[1], ls="--", lw=1, label="Black and Scholes", zorder=3)
-        axes.set(xlabel=along or "run", ylabel=shown)
-        if i == 0:
+        axes.set(xlabel=along or "run", ylabel=wrap(shown, axes.get_position().height * figure.get_figheight(), 8))
+        if i == 0 or chosen[i - 1] in ("smile", "surface"):
             legend(axes)
     figure.suptitle(wrap(_heading(sweep, varying), 0.95 * figure.get_figwidth(), 9), fontsize=9)
     return figure

@@ -28,7 +28,8 @@ async function draw(card, image, address) {
 }
 
 async function show(card) {
-  const wanted = `${card.steps[card.slider.value]}&of=${card.of}`;
+  const plane = card.axis.value ? `&axis=${card.axis.value}&share=${card.share.value}` : "";
+  const wanted = `${card.steps[card.slider.value]}&of=${card.of}${plane}`;
   if (card.busy || wanted === card.shown || !card.steps.length) return;
   card.busy = true;
   try {
@@ -48,14 +49,24 @@ function move(card) {
   show(card);
 }
 
+function cut(card) {
+  const ends = card.axes[card.axis.value];
+  card.share.hidden = !ends;
+  const at = ends ? ends[0] + card.share.value / 1000 * (ends[1] - ends[0]) : 0;
+  text(card, ".place", ends ? `${card.axis.value} = ${Number(at.toPrecision(4))}` : "");
+  show(card);
+}
+
 function make(index) {
   const root = document.getElementById("run").content.cloneNode(true).firstElementChild;
   document.getElementById("runs").append(root);
   const find = (name) => root.querySelector(name);
   const card = { root, index, steps: [], times: [], shown: "", busy: false, panels: new Map(),
-                 slider: find(".slider"), image: find(".picture"), newest: find(".newest") };
+                 slider: find(".slider"), image: find(".picture"), newest: find(".newest"), axis: find(".axis"), share: find(".share"), axes: {} };
   card.slider.addEventListener("input", () => { card.newest.checked = false; move(card); });
   card.newest.addEventListener("change", () => { if (card.newest.checked) { card.slider.value = card.slider.max; move(card); } });
+  card.axis.addEventListener("change", () => cut(card));
+  card.share.addEventListener("input", () => cut(card));
   find("details").addEventListener("toggle", () => log(card));
   return card;
 }
@@ -93,6 +104,8 @@ function update(card, run) {
   if (run.fault) fault(card, run.fault);
   const step = card.steps[card.slider.value];
   card.steps = run.steps; card.times = run.times; card.unit = run.unit; card.of = run.of;
+  card.axes = run.axes;
+  card.root.querySelector(".planes").hidden = !Object.keys(run.axes).length;
   card.root.querySelector(".snapshots").hidden = !run.steps.length;
   card.slider.max = Math.max(run.steps.length - 1, 0);
   const kept = run.steps.indexOf(step);

@@ -16,7 +16,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -33,6 +33,8 @@ from simview.sweeps import is_sweep
 
 _KEPT = 64 << 20  # bytes of pictures that are kept
 _LOG = 1 << 16  # bytes of the log's end
+_MOST = 4_000_000  # particles that a picture reads; of more one of n
+_SCREENS = 4  # figures of a run that are kept
 _NICE = 19  # the run goes before the pictures
 _PAGE = {"": ("watch.html", "text/html"), "watch.js": ("watch.js", "text/javascript"), "watch.css": ("watch.css", "text/css")}
 
@@ -57,7 +59,7 @@ class _Watched:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._run: Run | None = None
-        self._screen: tuple[str, Screen] | None = None
+        self._screens: OrderedDict[str, Screen] = OrderedDict()
 
     def run(self) -> Run:
         folder_of(self.path)
@@ -68,7 +70,7 @@ class _Watched:
     def about(self) -> dict[str, Any]:
         """What the page shows but for pictures; a fault becomes a line of it."""
         told: dict[str, Any] = {"title": self.path.name, "state": "gone", "about": "", "fraction": 0, "steps": [], "times": [],
-                                "unit": "", "of": "", "panels": [], "tables": "", "fault": "", "eta": 0}  # fmt: skip
+                                "unit": "", "of": "", "axes": {}, "panels": [], "tables": "", "fault": "", "eta": 0}  # fmt: skip
         try:
             run = self.run()
             status = run.status
@@ -83,6 +85,7 @@ class _Watched:
             told["times"] = [None if math.isnan(at) else float(at) for at in run.times]
             told["unit"] = f" {run.units.text((0, 0, 1))}" if run.units.names else ""
             told["of"] = self._limits(run)
+            told["axes"] = self._axes(run)
             told["panels"] = list(table_panels(run))
             with suppress(OSError):
                 about = (run.path / "tables.h5").stat()
@@ -90,7 +93,8 @@ class _Watched:
         except SimviewError as error:
             told["fault"] = str(error)
             if not self.path.is_dir():
-                told["state"], self._run, self._screen = "gone", None, None
+                told["state"], self._run = "gone", None
+                self._screens.clear()
         return told
 
     @staticmethod
@@ -99,14 +103,35 @@ class _Watched:
         last = int(run.steps[-1]) if _state(run.status) != "running" and len(run) else 0
         return f"{len(run).bit_length()}.{last}"
 
-    def picture(self, step: int) -> bytes:
-        """A snapshot, with the limits and colours of all of the run, as a frame of a film has them."""
+    @staticmethod
+    def _axes(run: Run) -> dict[str, list[float]]:
+        """Of fields on three axes the middles of the outermost cells along each; else nothing."""
+        try:
+            fields = [run[-1].field(name) for name in run[-1].fields[:1]] if len(run) else []
+        except SimviewError:  # half written, or gone
+            return {}
+        return {dim: [float(at) for at in field.coords[dim][[0, -1]]] for field in fields if len(field.shape) == 3 for dim in field.dims}
+
+    def picture(self, step: int, axis: str = "", share: float = 0.5) -> bytes:
+        """A snapshot, with the limits and colours of all of the run, as a frame of a film has them.
+
+        `axis`: of fields on three axes the plane across this one, at this share of the way along it.
+        """
         run = self.run()
-        snapshot, key = run.at_step(step), self._limits(run)
-        if self._screen is None or self._screen[0] != key:
-            shown = pictures(spread(run, 5), Look(pixels=500), run[:] if len(run) <= 2000 else ())
-            self._screen = key, Screen(shown, heading(run), 120, run[-1])
-        frame = self._screen[1].frame(snapshot)
+        snapshot, key = run.at_step(step), f"{self._limits(run)}/{axis}/{share}"
+        if key not in self._screens:
+            look = Look(pixels=500, most=_MOST)
+            if axis:
+                ends = self._axes(run).get(axis)
+                if ends is None or not 0 <= share <= 1:
+                    raise NotFoundError("no such plane")
+                look = Look(axes="xyz".replace(axis, ""), at=ends[0] + share * (ends[1] - ends[0]))
+            shown = pictures(spread(run, 5), look, run[:] if len(run) <= 2000 else ())
+            self._screens[key] = Screen(shown, heading(run), 120, run[-1])
+            while len(self._screens) > _SCREENS:
+                self._screens.popitem(last=False)
+        self._screens.move_to_end(key)
+        frame = self._screens[key].frame(snapshot)
         if frame is None:
             raise NotFoundError(f"{snapshot.path}: the run has taken it away")
         return _png(frame)
@@ -188,7 +213,11 @@ class Watch:
             if name == "panel":
                 make = partial(watched.panel, query.get("name", ""))
             elif step.isdecimal():
-                make = partial(watched.picture, int(step))
+                axis, share = query.get("axis", ""), query.get("share", "500")
+                if axis not in ("", "x", "y", "z") or not share.isdecimal() or int(share) > 1000:
+                    raise NotFoundError("no such page")
+                step += f"/{axis}/{share}" if axis else ""
+                make = partial(watched.picture, int(query["step"]), axis, int(share) / 1000)
             else:
                 raise NotFoundError("no such page")
             return "image/png", self._keep(f"{name}/{number}/{step}/{query.get('name')}/{query.get('of')}", make)
@@ -257,11 +286,46 @@ def serve(watch: Watch, port: int = 0) -> tuple[ThreadingHTTPServer, str]:
     return server, f"http://127.0.0.1:{server.server_port}/{token}/"
 
 
-def watch(paths: Sequence[str], port: int = 0, say: Callable[[str], None] = print) -> None:
-    """Shows runs and sweeps on a page until Ctrl-C. The process has the lowest priority."""
-    server, link = serve(Watch(paths), port)
+def _wait_for(stream: IO[Any], ended: threading.Event) -> None:
+    stream.read()
+    ended.set()
+
+
+def _shut(ended: threading.Event, server: ThreadingHTTPServer) -> None:
+    ended.wait()
+    server.shutdown()
+
+
+def watch(paths: Sequence[str], port: int = 0, say: Callable[[str], None] = print, until: IO[Any] | None = None) -> None:
+    """Shows runs and sweeps on a page until Ctrl-C. The process has the lowest priority.
+
+    With `until` the page belongs to a run that has just begun: it waits for the first files, and ends with this stream, which
+    the run's process holds open.
+    """
     with suppress(OSError, AttributeError):
         os.nice(_NICE)
+    ended = threading.Event()
+    if until is not None:
+        threading.Thread(target=_wait_for, args=(until, ended), daemon=True).start()
+    while True:
+        try:
+            server, link = serve(Watch(paths), port)
+            break
+        except NotFoundError:
+            if until is None:
+                raise
+            if ended.wait(0.2):
+                return
+    if ended.is_set():  # the run is over before the page could be shown
+        server.server_close()
+        return
+    if until is not None:
+        threading.Thread(target=_shut, args=(ended, server), daemon=True).start()
+        say(f"simview: {link}\n(as long as the run goes on; from another machine first: ssh -N -L "
+            f"{server.server_port}:127.0.0.1:{server.server_port} {socket.gethostname()})")  # fmt: skip
+        with server:
+            server.serve_forever()
+        return
     say(f"{link}\n(Ctrl-C ends; from another machine first: ssh -N -L {server.server_port}:127.0.0.1:{server.server_port} {socket.gethostname()})")
     with server:
         server.serve_forever()

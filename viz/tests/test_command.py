@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from simview.movie import encoder
 
 
 def test_plot(clusters, pair, simview, tmp_path):
@@ -47,9 +50,41 @@ def test_movie(clusters, pair, simview, tmp_path, monkeypatch):
         movie(open_run(pair), tmp_path / f"{workers}.gif", dpi=60, workers=workers)
     assert (tmp_path / "1.gif").read_bytes() == (tmp_path / "3.gif").read_bytes()
     assert seen == []
-    if shutil.which("ffmpeg"):
-        assert simview("movie", clusters, "--dpi", "60", "--pixels", "100") == (0, "s.mp4\n", "")
-        assert (tmp_path / "s.mp4").read_bytes()[4:8] == b"ftyp"
+
+
+@pytest.mark.skipif(encoder() is None, reason="neither ffmpeg nor imageio-ffmpeg is installed")
+def test_films(clusters, simview, tmp_path):
+    """Nobody names a film: MP4 and WebM of the same frames, which a decoder gives back; the same files every time."""
+    from simview.movie import Screen
+    from simview.figure import heading, spread
+    from simview.pictures import Look, pictures
+    from simview.runs import open as open_run
+
+    assert simview("movie", clusters, "--dpi", "60", "--pixels", "100") == (0, "s.mp4\ns.webm\n", "")
+    first = {kind: (tmp_path / f"s.{kind}").read_bytes() for kind in ("mp4", "webm")}
+    assert first["mp4"][4:8] == b"ftyp" and first["webm"][:4] == b"\x1aE\xdf\xa3"
+    assert simview("movie", clusters, "--dpi", "60", "--pixels", "100", "-o", "t.webm") == (0, "t.webm\n", "")
+    assert simview("movie", clusters, "--dpi", "60", "--pixels", "100", "-o", "t.mp4") == (0, "t.mp4\n", "")
+    run = open_run(clusters)
+    screen = Screen(pictures(spread(run, 5), Look(pixels=100), run[:]), heading(run), 60, run[-1])
+    drawn = np.stack([screen.frame(snapshot) for snapshot in run])
+    for kind, data in first.items():
+        assert (tmp_path / f"t.{kind}").read_bytes() == data
+        raw = subprocess.run([encoder(), "-loglevel", "error", "-i", f"s.{kind}", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], check=True,
+                             capture_output=True).stdout  # fmt: skip
+        decoded = np.frombuffer(raw, np.uint8).reshape(drawn.shape)  # as many frames of this size
+        # The mean over a frame: colours are kept at half the resolution, and quality 18 or 24 costs a few steps of 256.
+        assert np.abs(decoded.astype(float) - drawn).mean() < 6
+        apart = [np.abs(decoded[i].astype(float) - drawn[k]).mean() for i in range(5) for k in range(5) if k != i]
+        assert min(apart) > max(np.abs(decoded[i].astype(float) - drawn[i]).mean() for i in range(5))  # and in this order
+
+
+def test_no_encoder(clusters, simview, monkeypatch):
+    """Without one a film is a GIF, and any other is refused."""
+    monkeypatch.setattr("simview.movie.encoder", lambda: None)
+    assert simview("movie", clusters, "--dpi", "50", "--pixels", "50") == (0, "s.gif\n", "")
+    code, _, fault = simview("movie", clusters, "-o", "s.webm")
+    assert code == 69 and "install it, or imageio-ffmpeg (pip), or name a .gif" in fault
 
 
 def test_movie_that_breaks(pair, simview, tmp_path, monkeypatch):
@@ -149,7 +184,7 @@ def test_usage(clusters, simview):
         ("plot", clusters, "--axes", "xx"): (64, "wanted two of x, y and z"),
         ("plot", clusters, "-o", "a.bmp"): (64, "no picture format 'bmp'"),
         ("plot", clusters, "-o", "no/such/a.png"): (73, "no/such/a.png"),
-        ("movie", clusters, "-o", "a.avi"): (64, ".mp4 or .gif"),
+        ("movie", clusters, "-o", "a.avi"): (64, ".mp4, .webm or .gif"),
         ("plot",): (64, "required"),
         ("plot", clusters, "--size", "-1"): (64, "--size: wanted a number above 0 (1e-30 to 1e30), not '-1'"),
         ("plot", clusters, "--time", "nan"): (64, "--time: wanted a number, not 'nan'"),
@@ -173,7 +208,8 @@ def test_options_without_meaning(clusters, pair, plate, grains, sweep, simview):
         ("plot", plate, "--field", "v", "--map", "magma"), ("plot", plate, "--only", "fields", "--field", "u"),
         ("plot", plate, "--only", "fields", "--time", "1"), ("plot", plate, "--only", "fields", "--step", "0"),
         ("plot", pair, "--map", "magma"), ("plot", pair, "--pixels", "100"), ("plot", pair, "--only", "energy", "--species", "stars"),
-        ("plot", grains, "--pixels", "100"), ("movie", plate, "-o", "a.gif", "--axes", "xz"),
+        ("plot", grains, "--axes", "xz", "--pixels", "100"), ("plot", grains, "--at", "0.1"), ("plot", plate, "--at", "0.1"),
+        ("plot", clusters, "--view", "30,20"), ("movie", plate, "-o", "a.gif", "--axes", "xz"),
     ]  # fmt: skip
     for arguments in refused:
         code, said, fault = simview(*arguments)
@@ -182,7 +218,7 @@ def test_options_without_meaning(clusters, pair, plate, grains, sweep, simview):
     taken = [
         ("plot", sweep, "--field", "u", "--map", "magma"), ("plot", plate, "--field", "u", "--map", "magma", "--time", "0.5"),
         ("plot", plate, "--only", "spectrum", "--field", "u", "--step", "0"), ("plot", pair, "--axes", "xz", "--size", "1"),
-        ("plot", grains, "--map", "magma", "--axes", "xz"), ("plot", clusters, "--pixels", "100", "--map", "magma", "--step", "4"),
+        ("plot", grains, "--map", "magma", "--axes", "xz"), ("plot", grains, "--view=-30,40", "--pixels", "100", "--size", "0.05"), ("plot", clusters, "--pixels", "100", "--map", "magma", "--step", "4"),
     ]  # fmt: skip
     for arguments in taken:
         code, said, fault = simview(*arguments, "-o", "a.png", "--dpi", "50")

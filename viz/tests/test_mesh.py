@@ -106,12 +106,19 @@ def test_cut_with_contrast(tmp_path):
         write.mesh(group, "v", 1.0 * (z > 3), (1.0,) * 3)
         write.mesh(group, "w", x + y + z, (1.0,) * 3)
     run = simview.open(tmp_path)
-    maps, _ = _drawn(draw(run, look=Look(fields=["u", "v"]), only=["picture"]))
+    shown, _ = _drawn(draw(run, look=Look(fields=["u", "v"]), only=["picture"]))
+    assert ["surface" in axes.get_title() for axes in shown] == [True, False] * 2
+    maps = shown[1::2]
     assert all("y = 4.5" in axes.get_title() and axes.get_ylabel() == "z" for axes in maps) and len(maps) == 2
     assert np.array_equal(maps[1].images[0].get_array(), np.asarray(run[0].field("v"))[:, 4, :])
     for look, title in ((Look(fields=["w"]), "z = 4.5"), (Look(axes="yz"), "x = 4.5"), (Look(axes="xy"), "z = 4.5")):
         maps, _ = _drawn(draw(run, look=look, only=["picture"]))
-        assert maps and all(title in axes.get_title() for axes in maps)
+        assert maps and all(title in axes.get_title() or "surface" in axes.get_title() for axes in maps)
+        assert any(title in axes.get_title() for axes in maps)
+    maps, _ = _drawn(draw(run, look=Look(fields=["v"], axes="xy", at=1.4), only=["picture"]))
+    assert [axes.get_title() for axes in maps] == ["t = 0, z = 1.5"]
+    with pytest.raises(simview.UsageError, match="at: 9 is outside the grid, 0 to 8 along z"):
+        draw(run, look=Look(fields=["v"], axes="xy", at=9))
     with pytest.raises(simview.UsageError, match="axes 'xx'"):
         draw(run, look=Look(axes="xx"))
 

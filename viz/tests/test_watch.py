@@ -114,6 +114,36 @@ def test_goes_on_breaks_and_goes(clusters, served, tmp_path):
     assert ask("picture?run=0&step=16")[0] == ask("log?run=0")[0] == 404
 
 
+def test_planes(block, clusters, served):
+    """A volume has planes across each axis, wherever the slider stands; other runs have none."""
+    _, ask = served(block, clusters)
+    run = only(ask)
+    assert {axis: [round(at, 12) for at in ends] for axis, ends in run["axes"].items()} == {"x": [0.05, 1.15], "y": [0.05, 0.95], "z": [0.15, 1.95]}
+    assert only(ask, 1)["axes"] == {}
+    found = [ask(f"picture?run=0&step=5&of=a{more}") for more in ("", "&axis=z&share=0", "&axis=z&share=1000", "&axis=x&share=500")]
+    assert all(code == 200 and data[1:4] == b"PNG" for code, data in found) and len({data for _, data in found}) == 4
+    for wrong in ("run=0&step=5&axis=w", "run=0&step=5&axis=x&share=1001", "run=0&step=5&axis=x&share=-1", "run=1&step=0&axis=x"):
+        assert ask(f"picture?{wrong}")[0] == 404
+
+
+def test_ends_with_the_run(clusters, tmp_path):
+    """The page of `sim run --watch` waits for the first files, and ends when its standard input does."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    program = subprocess.Popen([sys.executable, "-m", "simview", "watch", "--until-eof", "--", tmp_path / "s.out"], env=environment,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
+    time.sleep(1)
+    assert program.poll() is None
+    shutil.copytree(clusters, tmp_path / "s.out")
+    line = program.stdout.readline()
+    assert line.startswith("simview: http://127.0.0.1:")
+    program.stdin.close()
+    assert program.wait(240) == 0  # its process has the lowest priority
+    program.stdout.close()
+    nobody = subprocess.run([sys.executable, "-m", "simview", "watch", "--until-eof", tmp_path / "none.out"], env=environment, input="",
+                            capture_output=True, text=True, timeout=240)  # fmt: skip
+    assert (nobody.returncode, nobody.stdout, nobody.stderr) == (0, "", "")  # the run was over before anything was written
+
+
 def test_sweep_side_by_side(sweep, served):
     _, ask = served(sweep)
     code, body = ask("runs")
@@ -121,14 +151,15 @@ def test_sweep_side_by_side(sweep, served):
 
 
 @pytest.mark.long
-def test_browser(clusters, sweep, tmp_path):
-    """A real browser: the slider shows another snapshot and its time, and tables are there; the command ends by Ctrl-C."""
+def test_browser(clusters, sweep, block, tmp_path):
+    """A real browser: the slider shows another snapshot and its time, a volume has planes, and tables are there; the command
+    ends by Ctrl-C."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="no selenium")
     browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not browser or not driver:
         pytest.skip("no chromium with chromedriver")
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    command = [sys.executable, "-m", "simview", "watch", clusters, *sorted(sweep.glob("run_*"))[:1]]
+    command = [sys.executable, "-m", "simview", "watch", clusters, *sorted(sweep.glob("run_*"))[:1], block]
     program = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     options = webdriver.ChromeOptions()
     options.binary_location = browser
@@ -138,7 +169,7 @@ def test_browser(clusters, sweep, tmp_path):
     try:
         page.get(program.stdout.readline().strip())
 
-        def until(what, seconds=60):
+        def until(what, seconds=300):
             end = time.monotonic() + seconds
             while not (found := page.execute_script(f"return {what}")):
                 assert time.monotonic() < end, what
@@ -148,7 +179,7 @@ def test_browser(clusters, sweep, tmp_path):
         first = "document.querySelectorAll('.run')[0]"
         picture = f"{first}.querySelector('.picture')"
         until(f"{first} && {picture}.naturalWidth > 100")
-        assert page.execute_script("return document.querySelectorAll('.run').length") == 2
+        assert page.execute_script("return document.querySelectorAll('.run').length") == 3
         assert "two clusters" in until(f"{first}.querySelector('.title').textContent")
         assert page.execute_script(f"return {first}.querySelector('.state').textContent") == "done"
         assert page.execute_script(f"return {first}.querySelector('.time').textContent") == "t = 0.25 Myr"
@@ -159,12 +190,27 @@ def test_browser(clusters, sweep, tmp_path):
         webdriver.ActionChains(page).move_to_element_with_offset(slider, 2 - slider.size["width"] // 2, 0).click().perform()
         until(f"{first}.querySelector('.time').textContent === 't = 0 Myr' && {picture}.src !== {json.dumps(before)}")
         assert not page.execute_script(f"return {first}.querySelector('.newest').checked")
+        volume = "document.querySelectorAll('.run')[2]"
+        planes = [page.execute_script(f"return document.querySelectorAll('.run')[{k}].querySelector('.planes').hidden") for k in range(3)]
+        assert planes == [True, True, False]
+        image = f"{volume}.querySelector('.picture')"
+        until(f"{image}.naturalWidth > 100", 300)
+        seen = [page.execute_script(f"return {image}.src")]
+        menu = page.find_elements("css selector", ".axis")[2]
+        menu.find_element("css selector", "option[value=z]").click()
+        until(f"{volume}.querySelector('.place').textContent === 'z = 1.05' && {image}.src !== {json.dumps(seen[-1])}", 300)
+        seen.append(page.execute_script(f"return {image}.src"))
+        share = page.find_elements("css selector", ".share")[2]
+        webdriver.ActionChains(page).move_to_element_with_offset(share, share.size["width"] // 2 - 2, 0).click().perform()
+        until(f"{volume}.querySelector('.place').textContent === 'z = 1.95' && {image}.src !== {json.dumps(seen[-1])}", 300)
+        page.execute_script(f"{volume}.scrollIntoView()")
+        page.save_screenshot(os.environ.get("SCREENSHOT", str(tmp_path / "page")) + "_plane.png")
         page.find_elements("css selector", "summary")[0].click()
         until(f"{first}.querySelector('.log').textContent.includes('bodies')")
         page.save_screenshot(os.environ.get("SCREENSHOT", str(tmp_path / "page")) + "_first.png")
         assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
         program.send_signal(2)
-        assert program.wait(20) == 130
+        assert program.wait(240) == 130
         until("!document.getElementById('lost').hidden")
     finally:
         page.quit()

@@ -9,6 +9,7 @@ enum { RADII_MOST = 4 }; /* largest over smallest radius: all grains share one g
 const char *collision_fixed_point_excludes(const collision_options *o, int64_t n, const float *mass,
                                            const float *radius, fixed_point_system *out) {
   if (o->force != COLLISION_LINEAR) return "Hertz contacts";
+  if (o->named) return "laws by name";
   if (o->springs > 0 || o->turning) return "friction or rotation";
   if (o->walls > 0) return "walls";
   if (!o->periodic[0] || !o->periodic[1] || !o->periodic[2]) return "a box that is not periodic";

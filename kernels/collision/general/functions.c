@@ -57,7 +57,7 @@ void collision_fields_destroy(collision_fields **fields) {
 }
 
 sim_status collision_fields_check(const collision_options *options, double radius, double mass, double time) {
-  static const double share[4] = {1e-6, 1e-3, 0.01, 0.05};
+  const double most = options->overlap_limit, share[4] = {1e-6, 1e-3, 0.2 * most, most};
   collision_fields *f;
   sim_status status = collision_fields_create(options, &f);
   for (int k = 0; k < 12 && status == SIM_OK; k++) {
@@ -73,13 +73,14 @@ sim_status collision_fields_check(const collision_options *options, double radiu
   return status;
 }
 
-/* Lowers *least to the duration of the contact of a pair, if shorter. smaller: the smaller radius. Forces that are
- * not finite are reported by collision_fields_check. */
-static void shorten(collision_fields *f, double radius, double mass, double smaller, collision_custom_contact *least) {
+/* Lowers *least to the duration of the contact of a pair, if shorter. smaller: the smaller radius; deepest: overlap
+ * over it. Forces that are not finite are reported by collision_fields_check. */
+static void shorten(collision_fields *f, double deepest, double radius, double mass, double smaller,
+                    collision_custom_contact *least) {
   enum { DEPTHS = 8 };
   double before = 0, shallow = 0;
   for (int k = 0; k <= DEPTHS; k++) {
-    const double overlap = 0.05 * smaller * (k > 0 ? (double)k / DEPTHS : 1e-6);
+    const double overlap = deepest * smaller * (k > 0 ? (double)k / DEPTHS : 1e-6);
     double force, still;
     collision_fields_law(f, overlap, 0, radius, mass, &force, &still, NULL);
     const double w = k > 0 ? sqrt(fabs(still - before) / ((overlap - shallow) * mass)) : 0, speed = overlap * w;
@@ -110,10 +111,10 @@ sim_status collision_fields_shortest(const collision_options *options, int64_t n
   sim_status status = collision_fields_create(options, &f);
   for (int k = 0; k < 4 && status == SIM_OK; k++) {
     const double r = radius[of[k]], m = mass[of[k]];
-    shorten(f, r, m, r, out);
+    shorten(f, options->overlap_limit, r, m, r, out);
     for (int l = k; l < 4; l++) {
       const double r2 = radius[of[l]], m2 = mass[of[l]];
-      shorten(f, r * r2 / (r + r2), m * m2 / (m + m2), fmin(r, r2), out);
+      shorten(f, options->overlap_limit, r * r2 / (r + r2), m * m2 / (m + m2), fmin(r, r2), out);
     }
   }
   collision_fields_destroy(&f);

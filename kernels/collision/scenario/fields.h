@@ -51,7 +51,8 @@ extern const sim_schema *const collision_grain_variants[], *const collision_wall
 extern const sim_schema *const collision_inlet_variants[], *const collision_region_variants[],
                                                                *const collision_gate_variants[];
 extern const sim_schema collision_box_schema, collision_group_schema, collision_profile_schema;
-extern const char *const collision_distribution_names[];
+extern const sim_schema collision_rolling_schema, collision_twisting_schema, collision_cohesion_schema;
+extern const char *const collision_distribution_names[], *const collision_tangential_names[];
 
 void collision_check_box(collision_box *box, sim_faults *faults);
 void collision_check_grains(const collision_parameters *p, sim_faults *faults);
@@ -65,5 +66,15 @@ void collision_check_sizes(const collision_parameters *p, sim_faults *faults);
 void collision_make_tables(collision_parameters *p);
 /* Values of a pair of materials: `own`, completed by those of `contact`. */
 collision_values collision_values_merged(const collision_values *general, const collision_values *own);
+
+/* ---- model_fields.c ---- */
+
+/* Completes the laws by name of `own` by those of `general`. */
+void collision_models_merge(collision_values *own, const collision_values *general);
+/* Checks the laws by name of `contact`, or of a pair: `own`; v: its completed values. */
+void collision_check_models(const collision_contact *contact, const collision_values *own, const collision_values *v,
+                            int line, const char *path, sim_faults *faults);
+/* Checks them against the law of the contact. */
+void collision_check_named(const collision_contact *contact, sim_faults *faults);
 
 #endif

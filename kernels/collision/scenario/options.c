@@ -37,6 +37,7 @@ static collision_law law_of(const collision_values *v, int force, bool limited) 
     else
       law.gh = fabs(-2 * log_e * sqrt(v->stiffness) / root);
   }
+  collision_models_fill(v, &law);
   return law;
 }
 
@@ -73,10 +74,14 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
     if (a < 0 || b < 0) return sim_fail(SIM_ERR_SCENARIO, "contact.pairs: no such material");
     o->law[a][b] = o->law[b][a] = law_of(&v, p->contact.law, p->contact.limit_damping);
   }
+  o->overlap_limit = p->contact.overlap_limit;
+  o->heated = !isnan(p->heat.capacity);
+  o->conductance = 2 * p->heat.conductivity;
+  o->capacity = p->heat.capacity;
   collision_add_walls(p, names, o);
   o->worked = o->shear != 0;
   for (int c = 0; c < 3; c++) o->worked = o->worked || (o->periodic[c] && o->gravity[c] != 0);
-  for (int b = 0; b < o->walls; b++) o->worked = o->worked || moves(&o->wall[b]);
+  for (int b = 0; b < o->walls; b++) o->worked = o->worked || moves(&o->wall[b]) || !isnan(o->servo_force[b]);
   for (int a = 0; a < o->materials; a++)
     for (int b = 0; b < o->materials; b++) {
       const collision_law *law = &o->law[a][b];
@@ -84,6 +89,7 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
       if (law->friction > 0 && o->springs == 0) o->springs = 3;
       if (o->custom == NULL && (law->g0 > 0 || law->gh > 0 || law->gm > 0 || law->beta > 0)) o->damped = true;
     }
+  collision_models_choose(&p->contact, o);
   for (int b = 0; b < o->walls; b++) {
     geometry_wall *wall = &o->wall[b];
     wall->first = o->wall_numbers;
@@ -150,12 +156,15 @@ double collision_contact_time(const collision_options *o, int64_t n, const doubl
     for (int64_t i = 0; i < n && o->force == COLLISION_HERTZ; i++) {
       const collision_law *law = &o->law[material[i]][b];
       const double rayleigh = rayleigh_time(law, mass[i], radius[i]);
-      least = fmin(least, 5 * rayleigh);
+      const double partner = grains ? lightest[b] : INFINITY, m = 1 / (1 / mass[i] + 1 / partner);
+      least = fmin(least, fmin(5 * rayleigh, collision_named_time(o, law, m, most)));
       *most = fmin(*most, fmin(0.25 * rayleigh, hertz_most(law, mass[i], radius[i])));
     }
     for (int a = 0; a < o->materials && o->force != COLLISION_HERTZ; a++) {
       const double m = grains ? 1 / (1 / lightest[a] + 1 / lightest[b]) : lightest[a];
-      if (isfinite(lightest[a])) least = fmin(least, linear_time(&o->law[a][b], m, most));
+      if (!isfinite(lightest[a])) continue;
+      least = fmin(least, linear_time(&o->law[a][b], m, most));
+      least = fmin(least, collision_named_time(o, &o->law[a][b], m, most));
     }
   }
   return least;
@@ -194,6 +203,7 @@ void collision_options_bound(const collision_parameters *p, const sim_frame *sav
     collision_radii_bounds(&((const collision_inlet *)p->insert.items[k].data)->size, &least, &most);
     bound(o, least, most);
   }
+  collision_reach_set(o);
 }
 
 static double least_radius(const collision_radii *size) {

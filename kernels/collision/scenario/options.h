@@ -13,8 +13,9 @@ typedef struct collision_law {
   double k0, km, g0, gh, gm, tangential;
   double E, G, beta; /* reduced Young's modulus and shear modulus; damping ratio */
   double friction, rolling, twisting;
-  double pull;    /* attraction in contact, over R */
-  double limited; /* 1: the dashpot never pulls; 0: it may */
+  double pull;                       /* attraction in contact, over R */
+  double limited;                    /* 1: the dashpot never pulls; 0: it may */
+  double roll[2], twist[2], bond[3]; /* see contact_law */
 } collision_law;
 
 typedef struct collision_options {
@@ -29,11 +30,21 @@ typedef struct collision_options {
   collision_law law[COLLISION_MATERIALS_MAX][COLLISION_MATERIALS_MAX];
   int walls;
   geometry_wall wall[COLLISION_WALLS_MAX]; /* sides of the box first */
-  int springs;  /* values of history a contact: 0, 3 (tangential) or 7 (with rolling and twist) */
-  bool damped;  /* some pair has a dashpot */
-  bool turning; /* some grain rotates at the start */
-  bool varies;  /* grains come and go */
-  double skin;  /* of the neighbour lists; NaN: automatic */
+  int springs; /* values of history a contact: 0, 3 (tangential) or 7 (with rolling and twist); named: 4, 7 or 8 */
+  bool named;  /* some law of general/models.inc is asked for */
+  collision_models models;
+  bool heated;                                  /* grains have temperatures */
+  double conductance;                           /* heat over time, radius of contact and difference of temperatures */
+  double capacity;                              /* heat over mass and temperature */
+  double wall_temperature[COLLISION_WALLS_MAX]; /* NaN: an insulator */
+  int servos;                                   /* walls that hold a force */
+  double servo_force[COLLISION_WALLS_MAX], servo_speed[COLLISION_WALLS_MAX]; /* NaN: not such a wall */
+  double overlap_limit; /* over the smaller radius: at the start; later a warning */
+  double reach;         /* largest gap at which a contact may last; of radii up to radius_most */
+  bool damped;          /* some pair has a dashpot */
+  bool turning;         /* some grain rotates at the start */
+  bool varies;          /* grains come and go */
+  double skin;          /* of the neighbour lists; NaN: automatic */
   sim_isa isa;
   double dt;                /* of all steps but shortened ones at the end of a run */
   double before;            /* length of the step before the first */
@@ -70,6 +81,16 @@ double collision_contact_time(const collision_options *o, int64_t n, const doubl
 /* Returns the automatic step for the smallest grains of all groups and inlets, before grains exist; NaN: a file
  * holds the radii. *limit: longest stable step, whatever radii are drawn. */
 double collision_step_guess(const collision_parameters *p, const collision_options *o, double *limit);
+/* Laws by name: numbers of a pair whose other numbers are there; then, with all pairs, what a run needs for them. */
+void collision_models_fill(const collision_values *v, collision_law *law);
+void collision_models_choose(const collision_contact *contact, collision_options *o);
+/* Sets `reach`, from radius_most. */
+void collision_reach_set(collision_options *o);
+/* SIM_ERR_SCENARIO where contacts reach farther than the smallest radius. */
+sim_status collision_reach_check(const collision_options *o, double smallest) SIM_MUST_CHECK;
+/* Duration of the fastest spring of these laws for a reduced mass m; *most is lowered to the longest stable step. */
+double collision_named_time(const collision_options *o, const collision_law *law, double m, double *most);
+
 /* Checks that a step is stable. SIM_ERR_SCENARIO. */
 sim_status collision_step_check(double dt, double most) SIM_MUST_CHECK;
 

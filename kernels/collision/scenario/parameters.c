@@ -1,6 +1,7 @@
 /* The model's parameters: field tables, and the rules between fields. */
 #include "kernels/collision/scenario/fields.h"
 #include "kernels/collision/scenario/options.h"
+#include "kernels/collision/scenario/sizes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,6 +33,12 @@ static const sim_field value_fields[] = {
     OPTIONAL(collision_values, surface_energy, SIM_RANGE, INFINITY,
              "cohesion: attraction 4 pi surface_energy R while two grains touch (DMT); none: 0",
              .dimension = {0, 1, -2}),
+    {FIELD(collision_values, rolling), .type = SIM_STRUCT, .table = &collision_rolling_schema,
+     .doc = "friction against rolling by name, instead of rolling_friction"},
+    {FIELD(collision_values, twisting), .type = SIM_STRUCT, .table = &collision_twisting_schema,
+     .doc = "friction against twist by name, instead of twisting_friction"},
+    {FIELD(collision_values, cohesion), .type = SIM_STRUCT, .table = &collision_cohesion_schema,
+     .doc = "attraction by name, instead of surface_energy"},
     {0}};
 static const sim_schema values_schema = {
     SIM_SCHEMA(collision_values, "values", "constants of a pair of materials", value_fields)};
@@ -58,6 +65,13 @@ static const sim_field contact_fields[] = {
     {FIELD(collision_contact, limit_damping), .type = SIM_BOOL, .initial = "false",
      .doc = "limits the dashpot so that a contact never attracts. The effective restitution is then larger than "
             "`restitution`: 0.9 gives 0.902, 0.6 gives 0.632, 0.3 gives 0.397"},
+    {FIELD(collision_contact, tangential), .type = SIM_CHOICE, .initial = "conserving",
+     .choices = collision_tangential_names,
+     .doc = "tangential spring; conserving: gains no energy while its stiffness changes; others: as in LAMMPS, "
+            "linear_history with law = \"linear\", the others with \"hertz\""},
+    {FIELD(collision_contact, overlap_limit), .type = SIM_REAL, .flags = POSITIVE, .max = 1, .initial = "0.05",
+     .doc = "largest overlap at the start, over the smaller radius, and the one of which a run warns; more than 0.05 "
+            "with law = \"own\" alone, whose step then follows the force up to there"},
     {FIELD(collision_contact, force), .type = SIM_FUNCTION, .signature = &force_signature,
      .doc = "own: normal force (> 0: repulsive) as a function of overlap, its rate (> 0: approaching), reduced radius "
             "and mass; stiffness or contact_time sets time step and tangential springs"},
@@ -81,6 +95,21 @@ static const sim_field integrate_fields[] = {
 static const sim_schema integrate_schema = {
     SIM_SCHEMA(collision_integrate, "integrate", "time stepping", integrate_fields)};
 
+static const sim_signature temperature_signature = {
+    .inputs = (const char *const[]){"x", "y", "z", NULL}, .outputs = {1}, .returns = "temperature"};
+static const sim_field heat_fields[] = {
+    OPTIONAL(collision_heat, conductivity, POSITIVE, INFINITY,
+             "of the grains: two that touch in a disc of radius a conduct 2 conductivity a times the difference of "
+             "their temperatures",
+             .dimension = {1, 1, -3}),
+    OPTIONAL(collision_heat, capacity, POSITIVE, INFINITY, "heat of a mass over its temperature",
+             .dimension = {2, 0, -2}),
+    {FIELD(collision_heat, temperature), .type = SIM_FUNCTION, .signature = &temperature_signature,
+     .doc = "temperature of a grain at the start by its place; none: 0"},
+    {0}};
+static const sim_schema heat_schema = {
+    SIM_SCHEMA(collision_heat, "heat", "heat that touching grains conduct", heat_fields)};
+
 static const sim_field fields[] = {
     {FIELD(collision_parameters, box), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &collision_box_schema,
      .doc = "the box"},
@@ -94,6 +123,8 @@ static const sim_field fields[] = {
      .dimension = {1, 0, -2}, .doc = "acceleration of all grains"},
     {FIELD(collision_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
      .doc = "external field: acceleration, or potential whose negative gradient is the acceleration"},
+    {FIELD(collision_parameters, heat), .type = SIM_STRUCT, .table = &heat_schema,
+     .doc = "heat that touching grains conduct: temperatures of grains"},
     {FIELD(collision_parameters, insert), .type = SIM_LIST, .variants = collision_inlet_variants,
      .doc = "grains inserted during the run"},
     {FIELD(collision_parameters, remove), .type = SIM_LIST, .variants = collision_region_variants,
@@ -129,15 +160,17 @@ collision_values collision_values_merged(const collision_values *general, const 
   TAKE(poisson);
   TAKE(tangential_stiffness);
   TAKE(friction);
-  TAKE(rolling_friction);
-  TAKE(twisting_friction);
-  TAKE(surface_energy);
+  if (v.rolling.model == COLLISION_NO_TURNING) TAKE(rolling_friction);
+  if (v.twisting.model == COLLISION_NO_TURNING) TAKE(twisting_friction);
+  if (v.cohesion.model == COLLISION_NO_COHESION) TAKE(surface_energy);
 #undef TAKE
+  collision_models_merge(&v, general);
   return v;
 }
 
 static bool rubs(const collision_values *v) {
-  return v->friction > 0 || v->rolling_friction > 0 || v->twisting_friction > 0;
+  return v->friction > 0 || v->rolling_friction > 0 || v->twisting_friction > 0 || v->rolling.coefficient > 0 ||
+         v->twisting.coefficient > 0;
 }
 
 /* `rough`: some pair has friction. */
@@ -180,12 +213,16 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
   for (size_t i = 0; i < p->contact.pairs.count; i++)
     rough = rough || rubs(&((const collision_pair *)p->contact.pairs.items[i].data)->values);
   check_values(&p->contact.values, p->contact.law, rough, 0, "contact", faults);
+  collision_check_models(&p->contact, &p->contact.values, &p->contact.values, 0, "contact", faults);
+  collision_check_named(&p->contact, faults);
   if ((p->contact.law == COLLISION_CUSTOM) != (p->contact.force != NULL))
     sim_faults_add(faults, 0, "contact.force",
                    p->contact.force == NULL ? "missing: law = \"own\" needs it" : "needs law = \"own\"");
   if (p->contact.law == COLLISION_CUSTOM && p->contact.limit_damping)
     sim_faults_add(faults, 0, "contact.limit_damping",
                    "has no effect with law = \"own\": contact.force contains the damping");
+  if (p->contact.law != COLLISION_CUSTOM && p->contact.overlap_limit > 0.05)
+    sim_faults_add(faults, 0, "contact.overlap_limit", "expected at most 0.05 with law = \"linear\" or \"hertz\"");
   if (collision_materials(p, names, &count) != SIM_OK) {
     sim_faults_add(faults, 0, "grains", "expected at most %d materials", COLLISION_MATERIALS_MAX);
     return;
@@ -197,6 +234,7 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
     char path[64];
     snprintf(path, sizeof path, "contact.pairs[%zu]", i + 1);
     check_values(&v, p->contact.law, rough, item->line, path, faults);
+    collision_check_models(&p->contact, &pair->values, &v, item->line, path, faults);
     for (size_t k = 0; k < i; k++) {
       const collision_pair *other = p->contact.pairs.items[k].data;
       const bool same = strcmp(pair->a, other->a) == 0 && strcmp(pair->b, other->b) == 0;
@@ -215,6 +253,17 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
   }
 }
 
+static void check_heat(const collision_parameters *p, sim_faults *faults) {
+  const collision_heat *h = &p->heat;
+  const bool some = !isnan(h->conductivity) || h->temperature != NULL;
+  if (isnan(h->capacity) && some) sim_faults_add(faults, 0, "heat.capacity", "missing: heat needs it");
+  if (isnan(h->capacity)) return;
+  if (isnan(h->conductivity)) sim_faults_add(faults, 0, "heat.conductivity", "missing: heat needs it");
+  if (p->contact.law == COLLISION_CUSTOM)
+    sim_faults_add(faults, 0, "heat", "needs contact.law = \"linear\" or \"hertz\", which have a radius of contact");
+  if (collision_flow_varies(p)) sim_faults_add(faults, 0, "heat", "expected neither insert nor remove nor an outlet");
+}
+
 const sim_table *const *collision_tables_of(const void *parameters) {
   return ((const collision_parameters *)parameters)->tables;
 }
@@ -226,6 +275,7 @@ sim_status collision_validate(void *parameters, sim_faults *faults) {
   collision_check_walls(p, faults);
   collision_check_flow(p, faults);
   check_contact(p, faults);
+  check_heat(p, faults);
   const collision_integrate *integrate = &p->integrate;
   if (integrate->t_end / integrate->dt > 0x1p62)
     sim_faults_add(faults, 0, "integrate.dt", "expected at most 2^62 steps, got t_end/dt = %.9g",

@@ -65,15 +65,22 @@ extern const sim_schema collision_grain_schema, collision_random_spheres_schema,
   char *material;                                                                                                      \
   double point[3], axis[3]; /* of the turning, and of the shape where it has them */                                   \
   double velocity[3], spin;                                                                                            \
+  double temperature;        /* NaN: an insulator */                                                                   \
   sim_expr *motion, *turning /* t -> velocity; t -> spin; NULL: the numbers */
 
 typedef struct collision_moving {
   COLLISION_MOVING;
 } collision_moving;
 
+/* A plane that moves until grains press on it with a force, or a pressure. NaN: not given. */
+typedef struct collision_servo {
+  double force, pressure, speed;
+} collision_servo;
+
 typedef struct collision_plane {
   COLLISION_MOVING;
   double normal[3];
+  collision_servo servo;
 } collision_plane;
 
 typedef struct collision_cylinder {
@@ -126,10 +133,23 @@ typedef struct collision_box {
   int sides[6]; /* collision_side: x low, x high, y low ...; SAME only before validation */
 } collision_box;
 
+/* Rolling or twisting. NaN: not given. */
+typedef struct collision_turning_values {
+  int model; /* collision_turning; in `pairs` COLLISION_NO_TURNING: that of `contact` */
+  double coefficient, stiffness, damping;
+} collision_turning_values;
+
+typedef struct collision_cohesion_values {
+  int model; /* collision_cohesion; in `pairs` COLLISION_NO_COHESION: that of `contact` */
+  double surface_energy, energy, range, edge, surface_tension, contact_angle, volume;
+} collision_cohesion_values;
+
 /* NaN: not given; in `pairs` the value of `contact` then applies. */
 typedef struct collision_values {
   double stiffness, contact_time, young, poisson, restitution, damping, tangential_stiffness, friction,
       rolling_friction, twisting_friction, surface_energy;
+  collision_turning_values rolling, twisting;
+  collision_cohesion_values cohesion;
 } collision_values;
 
 typedef struct collision_pair {
@@ -143,6 +163,8 @@ typedef struct collision_contact {
   collision_values values;
   int law; /* collision_force */
   bool limit_damping;
+  int tangential; /* collision_tangential */
+  double overlap_limit;
   sim_expr *force; /* COLLISION_CUSTOM: COLLISION_FORCE_INPUTS -> normal force, > 0: pushes */
   sim_list pairs;
 } collision_contact;
@@ -159,12 +181,18 @@ typedef struct collision_region {
   double low[3], high[3];
 } collision_region;
 
-enum { COLLISION_BINS_MAX = 64, COLLISION_INLETS_MAX = 16, COLLISION_TABLES = 14 };
+enum { COLLISION_BINS_MAX = 64, COLLISION_INLETS_MAX = 16, COLLISION_TABLES = 15 };
 
 typedef struct collision_profile {
   int axis;
   int64_t bins; /* 0: none */
 } collision_profile;
+
+/* Heat that touching grains conduct. */
+typedef struct collision_heat {
+  double conductivity, capacity; /* NaN: there is no heat */
+  sim_expr *temperature;         /* x y z -> of grains at the start; NULL: 0 */
+} collision_heat;
 
 typedef struct collision_integrate {
   double dt; /* NaN: auto */
@@ -181,6 +209,7 @@ typedef struct collision_parameters {
   collision_profile profile;
   double gravity[3];
   sim_expr *external;
+  collision_heat heat;
   collision_integrate integrate;
   /* Filled by validation. */
   char wall_names[3 * COLLISION_WALLS_MAX][24];

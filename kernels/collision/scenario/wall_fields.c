@@ -20,6 +20,8 @@ static const sim_field moving_fields[] = {
      .doc = "angular velocity about `axis` through `point`, which move with the wall; in radians per unit of time"},
     {FIELD(collision_moving, turning), .type = SIM_FUNCTION, .signature = &turning_signature,
      .doc = "angular velocity as a function of time, instead of `spin`"},
+    {FIELD(collision_moving, temperature), .type = SIM_REAL, .initial = "none", .keyword = "none",
+     .doc = "temperature at which the wall is held, with `heat`; none: it conducts none"},
     {0}};
 static const sim_schema moving_schema = {
     SIM_SCHEMA(collision_moving, "wall", "common fields of all walls", moving_fields)};
@@ -48,10 +50,26 @@ static const sim_schema moving_schema = {
   const sim_schema collision_##word##_schema = {                                                                       \
       .name = #word, .doc = text, .fields = word##_fields, .base = &moving_schema, .size = sizeof(collision_##word)}
 
+static const sim_field servo_fields[] = {
+    OPTIONAL(collision_servo, force, POSITIVE, INFINITY, "force with which grains are to press on the plane",
+             .dimension = {1, 1, -2}),
+    OPTIONAL(collision_servo, pressure, POSITIVE, INFINITY,
+             "force over the box's cross-section, instead: of a plane along two axes of the box",
+             .dimension = PRESSURE),
+    OPTIONAL(collision_servo, speed, POSITIVE, INFINITY,
+             "largest speed; the plane moves at speed (1 - F/force) towards the grains, F the force of 20 steps before "
+             "at most",
+             .dimension = SPEED),
+    {0}};
+static const sim_schema servo_schema = {
+    SIM_SCHEMA(collision_servo, "servo", "a plane that holds a force", servo_fields)};
+
 static const sim_field plane_fields[] = {POINT(collision_plane, "a point of the plane, at time 0"),
                                          {FIELD(collision_plane, normal), .type = SIM_REAL, .components = 3,
                                           .flags = SIM_REQUIRED, .doc = "normal, towards the side of the grains"},
                                          TURN_AXIS(collision_plane),
+                                         {FIELD(collision_plane, servo), .type = SIM_STRUCT, .table = &servo_schema,
+                                          .doc = "moves the plane until grains press on it as wanted"},
                                          {0}};
 SCHEMA(plane, "an infinite plane");
 
@@ -116,7 +134,7 @@ int collision_wall_planes(const sim_item *item) {
   return item->schema == &collision_block_schema && ((const collision_block *)item->data)->inside ? 6 : 1;
 }
 
-static void check_wall(const sim_item *item, const char *path, sim_faults *faults) {
+static void check_wall(const sim_item *item, bool heated, const char *path, sim_faults *faults) {
   const collision_moving *wall = item->data;
   char at[96];
 #define FAULT(key, ...)                                                                                                \
@@ -126,11 +144,25 @@ static void check_wall(const sim_item *item, const char *path, sim_faults *fault
   } while (0)
   if (item->schema == &collision_plane_schema && is_zero(((const collision_plane *)item->data)->normal))
     FAULT("normal", "expected a direction, got {0, 0, 0}");
+  if (item->schema == &collision_plane_schema) {
+    const collision_plane *plane = item->data;
+    const collision_servo *s = &plane->servo;
+    const bool some = !isnan(s->force) || !isnan(s->pressure);
+    int along = 0;
+    for (int c = 0; c < 3; c++) along += plane->normal[c] != 0;
+    if (!isnan(s->force) && !isnan(s->pressure)) FAULT("servo", "expected one of force and pressure, got both");
+    if (some && isnan(s->speed)) FAULT("servo.speed", "missing: the plane needs it");
+    if (!some && !isnan(s->speed)) FAULT("servo.force", "missing: a servo needs force or pressure");
+    if (!isnan(s->pressure) && along != 1) FAULT("servo.pressure", "needs a normal along an axis: give force");
+    if (some && (!is_zero(plane->velocity) || plane->motion != NULL || plane->turning != NULL || plane->spin != 0))
+      FAULT("servo", "moves the plane: expected neither velocity, motion, spin nor turning");
+  }
   const bool turns = item->schema == &collision_cylinder_schema || item->schema == &collision_cone_schema;
   if ((turns || wall->spin != 0 || wall->turning != NULL) && is_zero(wall->axis))
     FAULT("axis", "expected a direction, got {0, 0, 0}");
   if (wall->motion != NULL && !is_zero(wall->velocity))
     FAULT("motion", "expected one of velocity and motion, got both");
+  if (!isnan(wall->temperature) && !heated) FAULT("temperature", "has an effect with `heat` alone");
   if (wall->turning != NULL && wall->spin != 0) FAULT("turning", "expected one of spin and turning, got both");
   if (item->schema == &collision_cone_schema) {
     const collision_cone *cone = item->data;
@@ -152,7 +184,7 @@ void collision_check_walls(const collision_parameters *p, sim_faults *faults) {
   for (size_t i = 0; i < p->walls.count; i++) {
     char path[64];
     snprintf(path, sizeof path, "walls[%zu]", i + 1);
-    check_wall(&p->walls.items[i], path, faults);
+    check_wall(&p->walls.items[i], !isnan(p->heat.capacity), path, faults);
     count += (size_t)collision_wall_planes(&p->walls.items[i]);
   }
   if (count > COLLISION_WALLS_MAX)

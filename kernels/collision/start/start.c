@@ -78,7 +78,9 @@ static sim_status set_size(void *context, double smallest, double largest) {
       return sim_fail(SIM_ERR_SCENARIO,
                       "box.size: %.9g in %c is periodic and less than 5 times the largest radius of an inlet, %.9g",
                       o->size[c], "xyz"[c], o -> radius_most);
-  return collision_meshes_create(run, o->radius_most);
+  collision_reach_set(o);
+  SIM_TRY(collision_reach_check(o, least));
+  return collision_meshes_create(run, o->radius_most + o->reach);
 }
 
 static sim_status bound_radii(collision_run *run) {
@@ -131,6 +133,7 @@ static sim_status make(collision_run *run, const sim_setup *setup) {
     status = collision_grains_create(run->parameters, setup, &parts, &run->options, set_size, run, &grains);
   if (status == SIM_OK) status = check_inside(run, &grains);
   if (status == SIM_OK) status = put_grains(run, &parts, &grains);
+  if (status == SIM_OK) status = collision_heat_start(run);
   collision_grains_free(&grains);
   collision_parts_free(&parts);
   return status;
@@ -192,9 +195,9 @@ static sim_status choose_step(collision_run *run, bool saved) {
     return sim_fail(SIM_ERR_SCENARIO, "integrate.dt: no step follows from contacts that last %.9g", shortest);
   if (by_force && run->dt > most * (1 + 1e-6))
     return sim_fail(SIM_ERR_SCENARIO,
-                    "integrate.dt: expected at most %.9g, got %.9g: contact.force, up to an overlap of 5 %% of the "
+                    "integrate.dt: expected at most %.9g, got %.9g: contact.force, up to an overlap of %.3g %% of the "
                     "smaller radius, would be unstable at a reduced mass of %.6g and radius of %.6g",
-                    most, run->dt, own.mass, own.radius);
+                    most, run->dt, 100 * run->options.overlap_limit, own.mass, own.radius);
   SIM_TRY(collision_step_check(run->dt, most));
   const double steps = collision_step_count(integrate->t_end, run->dt);
   if (!(steps <= 0x1p62))
@@ -204,12 +207,13 @@ static sim_status choose_step(collision_run *run, bool saved) {
 
 static sim_status check_start(collision_run *run, const collision_sums **sums) {
   SIM_TRY(collision_sums_at(run, &(sim_clock){0}, sums));
-  if ((*sums)->overlap > 0.05)
+  if ((*sums)->overlap > run->options.overlap_limit)
     return sim_fail(SIM_ERR_SCENARIO,
                     "grains: %" PRIu64
                     " (id, from 0) overlaps another grain or a wall by %.3g of the smaller radius at the "
-                    "start; at most 0.05 is possible",
-                    ((const uint64_t *)run->array[COLLISION_ID].data)[(*sums)->overlap_grain], (*sums)->overlap);
+                    "start; at most %.3g is possible",
+                    ((const uint64_t *)run->array[COLLISION_ID].data)[(*sums)->overlap_grain], (*sums)->overlap,
+                    run->options.overlap_limit);
   return SIM_OK;
 }
 
@@ -295,6 +299,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   sim_buffer *a = run->array;
   sim_startup("choosing the step", 0, 0);
   SIM_TRY(choose_step(run, setup->saved != NULL));
+  SIM_TRY(collision_heat_check(run));
   /* contact of two grains like the first one, in ten steps */
   if (run->options.custom != NULL && setup->saved == NULL && run->n > 0)
     SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),

@@ -50,9 +50,23 @@ static void set_shape(const sim_item *item, int plane, geometry_wall *wall) {
   }
 }
 
+/* Of the next wall. */
+static void set_servo(const sim_item *item, collision_options *o) {
+  const int b = o->walls;
+  o->servo_force[b] = o->servo_speed[b] = NAN;
+  if (item->schema != &collision_plane_schema) return;
+  const collision_plane *plane = item->data;
+  double area = 1;
+  for (int c = 0; c < 3; c++) area *= plane->normal[c] == 0 ? o->size[c] : 1;
+  o->servo_force[b] = isnan(plane->servo.force) ? plane->servo.pressure * area : plane->servo.force;
+  o->servo_speed[b] = plane->servo.speed;
+  o->servos += !isnan(o->servo_force[b]);
+}
+
 void collision_add_walls(const collision_parameters *p, const char *const *names, collision_options *o) {
   for (int s = 0; s < 6; s++) {
     if (p->box.sides[s] != COLLISION_WALL) continue;
+    o->wall_temperature[o->walls] = o->servo_force[o->walls] = o->servo_speed[o->walls] = NAN;
     geometry_wall *wall = &o->wall[o->walls++];
     *wall = (geometry_wall){.shape = GEOMETRY_PLANE,
                             .side = s,
@@ -68,6 +82,8 @@ void collision_add_walls(const collision_parameters *p, const char *const *names
     const collision_moving *moving = item->data;
     const int planes = collision_wall_planes(item);
     for (int k = 0; k < planes && o->walls < COLLISION_WALLS_MAX; k++) {
+      o->wall_temperature[o->walls] = moving->temperature;
+      set_servo(item, o);
       geometry_wall *wall = &o->wall[o->walls++];
       *wall = (geometry_wall){.side = -1,
                               .number = o->forces,
@@ -108,14 +124,35 @@ static sim_status name_wall(const collision_options *o, int b) {
   return sim_fail_context("walls[%d]", o->wall[b].number - sides + 1);
 }
 
-sim_status collision_walls_check_images(const collision_options *o) {
+/* A face of a block around the grains. */
+static bool is_paired(const collision_options *o, int b) {
+  return (b > 0 && o->wall[b - 1].number == o->wall[b].number) ||
+         (b + 1 < o->walls && o->wall[b + 1].number == o->wall[b].number);
+}
+
+sim_status collision_walls_check_images(const collision_options *o, double end) {
   const geometry_box box = box_of(o);
   for (int b = 0; b < o->walls; b++) {
     const geometry_wall *w = &o->wall[b];
-    const bool paired =
-        (b > 0 && o->wall[b - 1].number == w->number) ||
-        (b + 1 < o->walls && o->wall[b + 1].number == w->number); /* faces of a block around the grains */
-    if (w->side < 0 && geometry_wall_check_images(w, paired, &box, o->radius_most) != SIM_OK) return name_wall(o, b);
+    if (w->side < 0 && geometry_wall_check_images(w, is_paired(o, b), &box, o->radius_most + o->reach, end) != SIM_OK)
+      return name_wall(o, b);
+  }
+  return SIM_OK;
+}
+
+sim_status collision_wall_check_shift(const collision_options *o, int b, const double shift[3], double t) {
+  const geometry_box box = box_of(o);
+  for (int c = 0; c < 3; c++) {
+    double room[2];
+    if (shift[c] == 0 || !geometry_wall_room(&o->wall[b], is_paired(o, b), &box, o->radius_most + o->reach, c, room))
+      continue;
+    if (shift[c] >= room[0] && shift[c] <= room[1]) continue;
+    (void)sim_fail(
+        SIM_ERR_SCENARIO,
+        "`motion` has moved the wall by %.6g along %c at t = %.9g: the box is periodic there and walls have no "
+        "images: expected %.6g to %.6g",
+        shift[c], "xyz"[c], t, room[0], room[1]);
+    return name_wall(o, b);
   }
   return SIM_OK;
 }

@@ -9,8 +9,11 @@
 void collision_add_walls(const collision_parameters *p, const char *const *names, collision_options *o);
 /* Number of history values of one contact with a wall; for a mesh, its normal included. */
 int collision_wall_history(const geometry_wall *wall, int springs);
-/* SIM_ERR_SCENARIO where a wall would need a periodic image that it does not have. */
-sim_status collision_walls_check_images(const collision_options *o) SIM_MUST_CHECK;
+/* SIM_ERR_SCENARIO where a wall would need a periodic image that it does not have up to the time `end`, as far as it
+ * moves by its velocity; or once it has been displaced, in a run. */
+sim_status collision_walls_check_images(const collision_options *o, double end) SIM_MUST_CHECK;
+sim_status collision_wall_check_shift(const collision_options *o, int wall, const double shift[3],
+                                      double t) SIM_MUST_CHECK;
 
 /* Reads the meshes of the scenario into out[walls.count]. Free with collision_meshes_free, after failures too. */
 sim_status collision_meshes_read(const collision_parameters *p, const sim_setup *setup, geometry_triangles *out,

@@ -38,11 +38,16 @@ void geometry_mesh_destroy(geometry_mesh **mesh);
 /* Bytes of a mesh, with the scratch of its creation. */
 double geometry_mesh_bytes(int64_t triangles);
 
-/* Checks that a wall needs no images in a periodic box, which walls other than meshes lack: along each periodic axis it
- * is the same everywhere, as long as the box, or too far from the sides for spheres of radii up to `largest` to touch
- * it through one. `paired`: the plane is a face of a block that is open inside. SIM_ERR_SCENARIO. */
-sim_status geometry_wall_check_images(const geometry_wall *wall, bool paired, const geometry_box *box,
-                                      double largest) SIM_MUST_CHECK;
+/* How far a wall may be displaced along a periodic axis, room[0] <= 0 <= room[1], so that it needs no images there,
+ * which walls other than meshes lack: it is at least as long as the box, or too far from the sides for spheres of radii
+ * up to `largest` to touch it through one. `paired`: the plane is a face of a block that is open inside. False: it is
+ * the same everywhere along the axis. */
+bool geometry_wall_room(const geometry_wall *wall, bool paired, const geometry_box *box, double largest, int axis,
+                        double room[2]);
+/* Checks that a wall has such room along all periodic axes from time 0 to `end`, as far as it moves by its velocity.
+ * SIM_ERR_SCENARIO. */
+sim_status geometry_wall_check_images(const geometry_wall *wall, bool paired, const geometry_box *box, double largest,
+                                      double end) SIM_MUST_CHECK;
 /* Pose at time t of a wall that no function of time moves. */
 geometry_pose geometry_wall_pose(const geometry_wall *wall, double t);
 /* Finds the contacts of a sphere of radius `reach` at x with a wall of any shape, the nearest first; returns their

@@ -35,21 +35,37 @@ static bool wall_extent(const geometry_wall *w, int c, double *low, double *high
   return true;
 }
 
-sim_status geometry_wall_check_images(const geometry_wall *w, bool paired, const geometry_box *box, double largest) {
+bool geometry_wall_room(const geometry_wall *w, bool paired, const geometry_box *box, double largest, int c,
+                        double room[2]) {
+  double low, high;
+  if (!box->periodic[c] || !wall_extent(w, c, &low, &high)) return false;
+  const bool around = w->shape == GEOMETRY_PLANE ? paired : w->shape != GEOMETRY_BLOCK && !w->outside;
+  const double margin = around && w->shape != GEOMETRY_CONE ? 0 : largest;
+  const double first = box->low[c], last = first + box->size[c];
+  const bool straight = w->shape == GEOMETRY_BLOCK || (fabs(w->axis[c]) > 1 - 1e-12 && w->radius == w->end_radius);
+  const bool spans = straight && low <= first && high >= last && isfinite(high) && w->shape != GEOMETRY_PLANE;
+  if (w->shape == GEOMETRY_PLANE && !paired) low = -INFINITY;
+  room[0] = spans ? last - high : first + margin - low;
+  room[1] = spans ? first - low : last - margin - high;
+  return true;
+}
+
+sim_status geometry_wall_check_images(const geometry_wall *w, bool paired, const geometry_box *box, double largest,
+                                      double end) {
   for (int c = 0; c < 3; c++) {
-    double low, high;
-    if (!box->periodic[c] || !wall_extent(w, c, &low, &high)) continue;
-    const bool around = w->shape == GEOMETRY_PLANE ? paired : w->shape != GEOMETRY_BLOCK && !w->outside;
-    const double margin = around && w->shape != GEOMETRY_CONE ? 0 : largest;
-    const double first = box->low[c], last = first + box->size[c];
-    const bool straight = w->shape == GEOMETRY_BLOCK || (fabs(w->axis[c]) > 1 - 1e-12 && w->radius == w->end_radius);
-    const bool spans = straight && low <= first && high >= last && isfinite(high) && w->shape != GEOMETRY_PLANE;
-    if (w->shape == GEOMETRY_PLANE && !paired) low = -INFINITY;
-    if (spans || (low >= first + margin && high <= last - margin && w->velocity[c] == 0)) continue;
-    return sim_fail(SIM_ERR_SCENARIO,
-                    "the box is periodic in %c, where walls have no images: expected one that is the same all along "
-                    "%c, or that stays more than a grain's radius inside the box there",
-                    "xyz"[c], "xyz"[c]);
+    double room[2];
+    if (!geometry_wall_room(w, paired, box, largest, c, room)) continue;
+    if (!(room[0] <= 0 && room[1] >= 0))
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "the box is periodic in %c, where walls have no images: expected one that is the same all along "
+                      "%c, or that stays more than a grain's radius inside the box there",
+                      "xyz"[c], "xyz"[c]);
+    const double v = w->velocity[c], leaves = v > 0 ? room[1] / v : v < 0 ? room[0] / v : INFINITY;
+    if (leaves < end)
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "the box is periodic in %c, where walls have no images, and the wall leaves its room there at "
+                      "t = %.6g: expected t_end up to that",
+                      "xyz"[c], leaves);
   }
   return SIM_OK;
 }

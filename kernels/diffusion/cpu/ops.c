@@ -4,14 +4,15 @@
  * state; other schemes keep the coefficients along all axes in array [1], the state, from which array [0] is
  * restored.
  *
- * On several ranks array [0] is the rank's slab, and the other arrays are its columns (slabs.h): each pass over columns
- * turns the fields before and after. */
+ * On several ranks array [0] is the rank's slab, and the other arrays are its columns (slabs.h). Ranks of one host have
+ * array [0] in memory that all of them see: the pass over columns reads and writes it in place, between two exchanges
+ * that wait for all. Otherwise that pass turns the fields before and after. */
 #include "kernels/diffusion/cpu/coupled.h"
+#include "kernels/diffusion/cpu/plan.h"
 
 #include "engine/reduce.h"
 #include "kernels/diffusion/modes.cuh"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,10 @@ struct diffusion_work {
   /* Where columns differ from slabs: those of the mixed fields and derivatives, what one turn sends, and fields of a
    * slab that arrays of columns are turned to. */
   sim_buffer columns, sent, turned;
-  sim_buffer lines; /* several ranks: [1 + ranks][numbers of the longest lines] */
+  /* Of ranks on one host: the mixed fields and derivatives, whole, [inputs][numbers of a field]; array [0] and
+   * `gradients` are this rank's slabs in it. NULL: each rank has its own memory. */
+  char *common;
+  size_t common_bytes;
   sim_buffer partial, block;
   diffusion_measured measured;
   diffusion_coupled *coupled; /* cross diffusion: matrices instead of tables; else NULL */
@@ -41,77 +45,6 @@ struct diffusion_work {
   int threads, fields;
   bool single;
 };
-
-/* Fields and derivatives that a turn back exchanges after the inverse transforms of a stage. */
-static int inputs_of(const diffusion_parameters *p) { return (int)p->fields.count + diffusion_gradients_of(p).count; }
-
-/* Whether arrays of columns are turned back to slabs (states and errors), or slabs of noise to columns. */
-static bool turns_arrays(const diffusion_parameters *p) {
-  return diffusion_method_of(p)->arrays > 0 || diffusion_fluctuates(p);
-}
-
-/* Turns of one field in a step. */
-static double turns_of(const diffusion_parameters *p) {
-  const diffusion_method *method = diffusion_method_of(p);
-  const double back = (double)inputs_of(p) / (double)p->fields.count;
-  double turns = diffusion_fluctuates(p) ? 1 : 0;
-  for (int i = 0; i < method->stages; i++) turns += method->stage[i].forward + method->stage[i].inverse * back;
-  return turns + (diffusion_adaptive(p) ? 3 : 0); /* the norms of two errors and of the state */
-}
-
-/* What ranks exchange in a step. A turn brings all of a rank's columns but its own part. */
-static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm, sim_plan *out) {
-  const grid_shape grid = diffusion_grid_of(p);
-  const bool single = diffusion_single(p);
-  const double fields = (double)p->fields.count, number = single ? sizeof(float) : sizeof(double);
-  const double strips = grid.rank == 3   ? (double)grid.n[2]
-                        : grid.rank == 2 ? ceil((double)grid.n[1] / (2 * fft_group(single)))
-                                         : 1;
-  out->most_ranks = (int)fmin(strips, SIM_RANKS_MAX);
-  out->parts = (int)fmin(strips, INT_MAX);
-  out->work_rate_guess *= sim_plan_shares(out, comm->size);
-  if (comm->size == 1) return;
-  if (slab->turned) {
-    out->bytes_received = turns_of(p) * fields * diffusion_turn_received(&grid, single, comm) * number;
-    out->exchanges = turns_of(p) * fields * 2 * diffusion_turn_rounds(&grid, single, comm); /* a swap waits twice */
-  }
-  out->exchanges += 1 + (diffusion_adaptive(p) ? 3 * fields : 0);
-}
-
-static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
-  const grid_shape grid = diffusion_grid_of(p);
-  const diffusion_method *method = diffusion_method_of(p);
-  const bool single = diffusion_single(p);
-  const diffusion_slab slab = diffusion_own_slab(&grid, single, setup->comm);
-  const double fields = (double)p->fields.count, number = single ? sizeof(float) : sizeof(double);
-  const double field = number * diffusion_slab_numbers(&grid, single, &slab);
-  const double column = number * diffusion_column_numbers(&grid, single, &slab);
-  const double table = fields * number * diffusion_table_numbers(&grid, single, diffusion_unfolded(p), &slab);
-  const int gradients = diffusion_gradients_of(p).count;
-  sim_plan_add(out, "transformed fields", fields * field);
-  sim_plan_add(out, "arrays of the scheme", fields * column * (method->arrays + diffusion_fluctuates(p)));
-  if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
-  if (slab.turned)
-    sim_plan_add(out, "exchanged fields",
-                 column * inputs_of(p) + number * diffusion_turn_numbers(&grid, single, setup->comm) +
-                     (turns_arrays(p) ? fields * field : 0));
-  const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
-  if (diffusion_crossed(p)) {
-    sim_plan_add(out, "matrices of the scheme", diffusion_coupled_bytes(p, &slab, slots));
-    sim_plan_add(out, "columns", fields * column);
-  } else {
-    sim_plan_add(out, "tables of the scheme", table * diffusion_table_count(p) * slots);
-  }
-  sim_plan_add(out, "transforms",
-               diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, single, setup->threads));
-  sim_plan_add(out, "rates", diffusion_rates_bytes(p, setup->threads));
-  sim_plan_add(out, "statistics", diffusion_measure_bytes(&grid));
-  if (setup->comm->size > 1)
-    sim_plan_add(out, "lines of all ranks", diffusion_lines_bytes(&grid, single) * (setup->comm->size + 1));
-  out->checkpoint_bytes = fields * number * diffusion_field_numbers(&grid, single);
-  out->work_rate_guess = p->rates ? 5e8 / (method->stages > 0 ? method->stages : 1) : 1e12;
-  plan_ranks(p, &slab, setup->comm, out);
-}
 
 static void destroy(diffusion_work **work) {
   diffusion_work *w = *work;
@@ -125,7 +58,8 @@ static void destroy(diffusion_work **work) {
   for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
   sim_buffer_destroy(&w->gradients);
   sim_buffer_destroy(&w->real);
-  sim_buffer *const others[] = {&w->columns, &w->sent, &w->turned, &w->lines, &w->partial, &w->block};
+  sim_comm_unmap(w->common, w->common_bytes);
+  sim_buffer *const others[] = {&w->columns, &w->sent, &w->turned, &w->partial, &w->block};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) sim_buffer_destroy(others[i]);
   free(w);
   *work = NULL;
@@ -145,17 +79,46 @@ static sim_status create_array(const diffusion_work *w, const sim_setup *setup, 
   return sim_buffer_create(setup->backend, w->single ? SIM_F32 : SIM_F64, 2, (int64_t[]){count, (int64_t)numbers}, out);
 }
 
+static size_t number_size(const diffusion_work *w) { return w->single ? sizeof(float) : sizeof(double); }
+
+/* Bytes of a whole field before this rank's slab. */
+static size_t begin_bytes(const diffusion_work *w) {
+  return (size_t)diffusion_slab_begin(&w->grid, w->single, &w->slab) * number_size(w);
+}
+
+/* Array [0] and the derivatives, as slabs of whole fields that the ranks of a host have in common. */
+static sim_status create_common(diffusion_work *w) {
+  const int64_t numbers = (int64_t)diffusion_field_numbers(&w->grid, w->single);
+  const int gradients = diffusion_gradients_of(w->p).count;
+  const size_t field = (size_t)numbers * number_size(w);
+  void *memory = NULL;
+  if (!diffusion_in_common(&w->slab, w->comm)) return SIM_OK;
+  w->common_bytes = (size_t)(w->fields + gradients) * field;
+  SIM_TRY(sim_comm_map(w->comm, w->common_bytes, &memory));
+  w->common = memory;
+  if (!w->common) return SIM_OK;
+  w->arrays.shared = true;
+  w->array[0] = (sim_buffer){.data = w->common + begin_bytes(w),
+                             .dtype = w->single ? SIM_F32 : SIM_F64,
+                             .rank = 2,
+                             .shape = {w->fields, numbers},
+                             .space = SIM_SPACE_HOST};
+  if (gradients == 0) return SIM_OK;
+  w->gradients = w->array[0];
+  w->gradients.data = w->common + (size_t)w->fields * field + begin_bytes(w);
+  w->gradients.shape[0] = gradients;
+  return SIM_OK;
+}
+
 /* What only several ranks need. */
 static sim_status create_exchange(diffusion_work *w, const sim_setup *setup) {
-  const size_t size = w->single ? sizeof(float) : sizeof(double);
-  if (w->comm->size == 1) return SIM_OK;
-  SIM_TRY(
-      create_array(w, setup, w->comm->size + 1, diffusion_lines_bytes(&w->grid, w->single) / (double)size, &w->lines));
+  const double column = diffusion_column_numbers(&w->grid, w->single, &w->slab);
+  const int columns = w->common ? diffusion_columns_of(w->p, &w->slab, w->comm) : diffusion_inputs_of(w->p);
   if (!w->slab.turned) return SIM_OK;
-  SIM_TRY(
-      create_array(w, setup, inputs_of(w->p), diffusion_column_numbers(&w->grid, w->single, &w->slab), &w->columns));
-  SIM_TRY(create_array(w, setup, 1, diffusion_turn_numbers(&w->grid, w->single, w->comm), &w->sent));
-  if (!turns_arrays(w->p)) return SIM_OK;
+  if (columns > 0) SIM_TRY(create_array(w, setup, columns, column, &w->columns));
+  if (!w->common || diffusion_needs_sent(w->p, &w->slab, w->comm))
+    SIM_TRY(create_array(w, setup, 1, diffusion_turn_numbers(&w->grid, w->single, w->comm), &w->sent));
+  if (!diffusion_needs_turned(w->p, &w->slab, w->comm)) return SIM_OK;
   return create_array(w, setup, w->fields, diffusion_slab_numbers(&w->grid, w->single, &w->slab), &w->turned);
 }
 
@@ -178,7 +141,8 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
   const int slots = diffusion_adaptive(w->p) ? DIFFUSION_SLOTS : 1;
   const double field = diffusion_slab_numbers(&w->grid, w->single, &w->slab);
   const double column = diffusion_column_numbers(&w->grid, w->single, &w->slab);
-  for (int a = 0; a <= w->method.arrays; a++)
+  SIM_TRY(create_common(w));
+  for (int a = w->common ? 1 : 0; a <= w->method.arrays; a++)
     SIM_TRY(create_array(w, setup, w->fields, a > 0 ? column : field, &w->array[a]));
   if (diffusion_fluctuates(w->p)) SIM_TRY(create_array(w, setup, w->fields, column, &w->array[DIFFUSION_NOISE]));
   if (diffusion_crossed(w->p)) {
@@ -189,10 +153,8 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
     SIM_TRY(create_array(w, setup, w->fields * slots, diffusion_table_numbers(&w->grid, w->single, unfolded, &w->slab),
                          &w->table[t]));
   SIM_TRY(create_array(w, setup, w->fields, (double)(w->end - w->first), &w->real));
-  if (gradients > 0) {
-    SIM_TRY(create_array(w, setup, gradients, field, &w->gradients));
-    for (int g = 0; g < gradients; g++) w->arrays.gradient[g] = part(&w->gradients, g);
-  }
+  if (gradients > 0 && !w->common) SIM_TRY(create_array(w, setup, gradients, field, &w->gradients));
+  for (int g = 0; g < gradients; g++) w->arrays.gradient[g] = part(&w->gradients, g);
   SIM_TRY(create_exchange(w, setup));
   SIM_TRY(create_measured(w, setup));
   w->arrays.complex = unfolded;
@@ -247,10 +209,23 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
 
 /* ---- passes ---- */
 
+/* The pass over columns of whole fields that all ranks see: when all have written theirs, and until all are done. */
+static sim_status columns_in_common(diffusion_work *w, const diffusion_stage *stage, const diffusion_arrays *arrays) {
+  diffusion_arrays of = *arrays;
+  uint64_t most;
+  for (int f = 0; f < w->fields; f++) of.array[f][0] = (char *)arrays->array[f][0] - begin_bytes(w);
+  for (int g = 0; g < diffusion_gradients_of(w->p).count; g++)
+    of.gradient[g] = (char *)arrays->gradient[g] - begin_bytes(w);
+  SIM_TRY(sim_comm_agree(w->comm, 0, &most));
+  diffusion_columns(w->spectral, stage, &of);
+  return sim_comm_agree(w->comm, 0, &most);
+}
+
 /* The pass over columns of arrays whose mixed fields and derivatives are those of slabs. */
 static sim_status columns(diffusion_work *w, const diffusion_stage *stage, const diffusion_arrays *arrays) {
   const diffusion_gradients gradients = diffusion_gradients_of(w->p);
   diffusion_arrays of = *arrays;
+  if (arrays->shared) return columns_in_common(w, stage, arrays);
   if (!w->slab.turned) {
     diffusion_columns(w->spectral, stage, arrays);
     return SIM_OK;
@@ -299,24 +274,30 @@ static const sim_buffer *state(const diffusion_work *w) { return &w->array[state
 
 static sim_status state_slab(diffusion_work *w, sim_array *out) {
   const sim_buffer *slab = state(w);
-  if (w->slab.turned && state_array(w) > 0) {
-    for (int f = 0; f < w->fields; f++)
-      SIM_TRY(diffusion_to_slab(w->spectral, part(slab, f), part(&w->turned, f), w->sent.data));
-    slab = &w->turned;
-  }
-  out->data = slab->data;
-  out->shape[1] = slab->shape[1];
+  const double numbers = diffusion_slab_numbers(&w->grid, w->single, &w->slab);
+  const bool columns = w->slab.turned && state_array(w) > 0, apart = w->common && w->fields > 1 && !columns;
+  for (int f = 0; f < w->fields && columns; f++)
+    SIM_TRY(diffusion_to_slab(w->spectral, part(slab, f), part(&w->turned, f), w->sent.data));
+  for (int f = 0; f < w->fields && apart; f++)
+    memcpy(part(&w->turned, f), part(slab, f), (size_t)numbers * number_size(w));
+  out->data = columns || apart ? w->turned.data : slab->data;
+  out->shape[1] = (int64_t)numbers;
   out->global[1] = (int64_t)diffusion_field_numbers(&w->grid, w->single);
   out->offset[1] = (int64_t)diffusion_slab_begin(&w->grid, w->single, &w->slab);
   return SIM_OK;
 }
 
-static sim_status restore_slab(diffusion_work *w, const sim_array *whole) {
+static void whole(const diffusion_work *w, sim_array *out) {
+  out->shape[1] = (int64_t)diffusion_field_numbers(&w->grid, w->single);
+}
+
+static sim_status restore_slab(diffusion_work *w, const sim_array *saved) {
   const sim_buffer *to = state(w);
-  const size_t size = sim_dtype_size(to->dtype), bytes = (size_t)to->shape[1] * size;
+  const size_t size = sim_dtype_size(to->dtype),
+               bytes = (size_t)diffusion_slab_numbers(&w->grid, w->single, &w->slab) * size;
   const bool turned = w->slab.turned && state_array(w) > 0;
   for (int f = 0; f < w->fields; f++) {
-    const char *from = (const char *)whole->data + (size_t)(f * whole->shape[1]) * size;
+    const char *from = (const char *)saved->data + (size_t)(f * saved->shape[1]) * size;
     if (turned)
       diffusion_take_columns(w->spectral, from, part(to, f));
     else
@@ -401,7 +382,7 @@ static sim_status lines(diffusion_work *w, int field, int axis, int64_t count, v
   const size_t size = w->single ? sizeof(float) : sizeof(double), bytes = (size_t)(count * n[axis]) * size;
   const char *values = part(&w->real, field);
   const int64_t step = diffusion_line_stride(n, axis);
-  char *to = w->comm->size > 1 ? part(&w->lines, 0) : out;
+  char *to = out;
   memset(to, 0, bytes);
   for (int64_t j = 0; j < count; j++) {
     const int64_t begin = diffusion_line_begin(n, axis, count, j);
@@ -410,13 +391,7 @@ static sim_status lines(diffusion_work *w, int field, int axis, int64_t count, v
       if (cell >= w->first && cell < w->end) memcpy(to, values + (size_t)(cell - w->first) * size, size);
     }
   }
-  if (w->comm->size == 1) return SIM_OK;
-  char *all = part(&w->lines, 1);
-  SIM_TRY(w->comm->ops->gather(w->comm, part(&w->lines, 0), bytes, all));
-  memset(out, 0, bytes);
-  for (int r = 0; r < w->comm->size; r++)
-    for (size_t i = 0; i < bytes; i++) ((char *)out)[i] |= all[(size_t)r * bytes + i];
-  return SIM_OK;
+  return diffusion_join_lines(w->comm, bytes, out);
 }
 
 static sim_status use(diffusion_work *w, double h, int slot) {
@@ -447,15 +422,12 @@ static sim_status error(diffusion_work *w, double *errors, double *sizes) {
   return SIM_OK;
 }
 
-/* The first broken field of all ranks, by the largest number of fields from it on. */
 static sim_status broken(diffusion_work *w, int *field) {
   uint64_t from = 0;
   for (int f = w->fields - 1; f >= 0; f--)
     if (!diffusion_finite(w->spectral, w->arrays.array[f][state_array(w)], state_array(w) > 0))
       from = (uint64_t)(w->fields - f);
-  if (w->comm->size > 1) SIM_TRY(sim_comm_agree(w->comm, from, &from));
-  *field = from > 0 ? w->fields - (int)from : -1;
-  return SIM_OK;
+  return diffusion_first_broken(w->comm, w->fields, from, field);
 }
 
 static void accept(diffusion_work *w) {
@@ -473,7 +445,7 @@ static const char *name(const diffusion_work *w) {
   return "two passes";
 }
 
-const diffusion_ops diffusion_ops_cpu = {.plan = plan,
+const diffusion_ops diffusion_ops_cpu = {.plan = diffusion_cpu_plan,
                                          .create = create,
                                          .destroy = destroy,
                                          .real = real_fields,
@@ -490,5 +462,6 @@ const diffusion_ops diffusion_ops_cpu = {.plan = plan,
                                          .use = use,
                                          .error = error,
                                          .accept = accept,
+                                         .whole = whole,
                                          .state_slab = state_slab,
                                          .restore_slab = restore_slab};

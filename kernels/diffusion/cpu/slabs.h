@@ -14,6 +14,10 @@
 #include "engine/comm/comm.h"
 #include "kernels/common/grid/grid.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct diffusion_slab {
   bool turned;        /* columns and slab differ */
   int64_t first, end; /* planes, or rows */
@@ -40,6 +44,12 @@ grid_range diffusion_own_rows(const grid_shape *grid, bool single, const sim_com
 sim_status diffusion_gather_rows(const grid_shape *grid, bool single, const sim_comm *comm, size_t bytes,
                                  void *rows) SIM_MUST_CHECK;
 
+/* Joins lines of cells of which each rank has some, and zeros elsewhere: then all ranks have all. */
+sim_status diffusion_join_lines(const sim_comm *comm, size_t bytes, void *lines) SIM_MUST_CHECK;
+/* *field: the first of `fields` fields that is broken on some rank, or -1. `from`: number of fields from the first one
+ * on that is broken on this rank; 0: none. */
+sim_status diffusion_first_broken(const sim_comm *comm, int fields, uint64_t from, int *field) SIM_MUST_CHECK;
+
 /* Numbers that a field takes: whole, in a slab, and in columns. The last slab includes what a field has behind its last
  * plane. */
 double diffusion_field_numbers(const grid_shape *grid, bool single);
@@ -51,5 +61,9 @@ double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex
 int64_t diffusion_plane_stride(const grid_shape *grid, bool single);
 /* Numbers of the whole field before the slab. */
 double diffusion_slab_begin(const grid_shape *grid, bool single, const diffusion_slab *slab);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

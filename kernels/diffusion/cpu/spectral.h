@@ -70,6 +70,9 @@ typedef struct diffusion_arrays {
   void *gradient[3 * DIFFUSION_FIELDS]; /* mixed; written where a stage transforms back */
   void *table[DIFFUSION_FIELDS][DIFFUSION_TABLES];
   bool complex;
+  /* Several ranks: [0] and the derivatives are whole fields in memory that all ranks see, of which the pass reads and
+   * writes the rank's columns in place. */
+  bool shared;
 } diffusion_arrays;
 void diffusion_columns(diffusion_spectral *spectral, const diffusion_stage *stage, const diffusion_arrays *arrays);
 

@@ -50,10 +50,19 @@ static bool has_gradients(const diffusion_spectral *s, int f) {
   return false;
 }
 
+/* Points from plane to plane of mixed fields, and of the first column from the beginning. */
+static int64_t stride_of(const diffusion_spectral *s, const diffusion_arrays *arrays) {
+  return arrays->shared ? s->plane_stride : s->slab.stride;
+}
+static int64_t origin_of(const diffusion_spectral *s, const diffusion_arrays *arrays) {
+  return arrays->shared ? s->slab.origin : 0;
+}
+
 static void one_column(const diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays, int f,
                        int64_t middle, int64_t group, const bench *b, const fft_plan *plan, fft_ahead *next) {
   const int64_t offset = middle * s->row_stride + group - s->slab.origin, backs = s->slab.backs;
-  char *mixed = point(arrays->array[f][0], offset);
+  const int64_t mixed_offset = offset + origin_of(s, arrays), stride = stride_of(s, arrays);
+  char *mixed = point(arrays->array[f][0], mixed_offset);
   diffusion_column column = {.n = backs, .stride = s->slab.stride};
   const int64_t slots = arrays->complex ? backs : s->slots[s->grid.rank > 1 ? s->grid.rank - 1 : Y];
   const int64_t row = table_row(s, middle, group, arrays->complex);
@@ -67,8 +76,8 @@ static void one_column(const diffusion_spectral *s, const diffusion_stage *stage
   column.slot = arrays->complex || s->grid.rank == 1 ? s->position : s->slot[s->grid.rank - 2] + s->back_first;
   if (plan && column.factor == DIFFUSION_ALIKE && fft_can_filter(plan) && diffusion_only_scales(stage) &&
       !has_gradients(s, f)) {
-    fft_filter(plan, mixed, s->slab.stride, mixed, s->slab.stride, column.table[stage->set[0].term[0].table],
-               column.slot, b->work, next);
+    fft_filter(plan, mixed, stride, mixed, stride, column.table[stage->set[0].term[0].table], column.slot, b->work,
+               next);
     return;
   }
   column.array[0] = b->columns[0];
@@ -76,25 +85,25 @@ static void one_column(const diffusion_spectral *s, const diffusion_stage *stage
     if (arrays->array[f][a]) column.array[a] = point(arrays->array[f][a], offset);
   if (stage->forward) {
     if (plan)
-      fft_forward(plan, mixed, s->slab.stride, column.array[0], 1, b->work, next);
+      fft_forward(plan, mixed, stride, column.array[0], 1, b->work, next);
     else
-      copy_points(backs, mixed, s->slab.stride, column.array[0], 1);
+      copy_points(backs, mixed, stride, column.array[0], 1);
   }
   s->combine(stage, &column);
   if (!stage->inverse) return;
   for (int g = 0; g < s->gradients.count; g++) {
     if (s->gradients.of[g].field != f) continue;
-    char *to = point(arrays->gradient[g], offset);
+    char *to = point(arrays->gradient[g], mixed_offset);
     derive(s, s->gradients.of[g].axis, middle, group, column.array[0], b->spare[0]);
     if (plan)
-      fft_inverse(plan, b->spare[0], 1, to, s->slab.stride, b->work, NULL);
+      fft_inverse(plan, b->spare[0], 1, to, stride, b->work, NULL);
     else
-      copy_points(backs, b->spare[0], 1, to, s->slab.stride);
+      copy_points(backs, b->spare[0], 1, to, stride);
   }
   if (plan)
-    fft_inverse(plan, column.array[0], 1, mixed, s->slab.stride, b->work, next);
+    fft_inverse(plan, column.array[0], 1, mixed, stride, b->work, next);
   else
-    copy_points(backs, column.array[0], 1, mixed, s->slab.stride);
+    copy_points(backs, column.array[0], 1, mixed, stride);
 }
 
 /* Piece i of the rows, which are cut into `pieces`. */
@@ -114,6 +123,7 @@ void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, cons
   const int64_t pieces = (groups + beside - 1) / beside, all = middles * pieces;
   if (s->slab.backs == 0) return;
   const runs given = runs_of(all, threads);
+  const int64_t stride = stride_of(s, arrays);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
   for (int64_t r = 0; r < given.count; r++) {
     const bench b = bench_of(s, omp_get_thread_num());
@@ -125,10 +135,9 @@ void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, cons
       for (int64_t j = 0; j < count; j++)
         for (int f = 0; f < s->fields; f++) {
           const int64_t low = s->slab.backs * j / count, high = s->slab.backs * (j + 1) / count;
-          fft_ahead next = {point(arrays->array[f][0],
-                                  low * s->slab.stride + then.middle * s->row_stride + then.first - s->slab.origin),
-                            s->slab.stride * 128, 2 * (int)(then.end - then.first),
-                            i + 1 < end ? (int)(high - low) : 0};
+          fft_ahead next = {point(arrays->array[f][0], low * stride + then.middle * s->row_stride + then.first -
+                                                           s->slab.origin + origin_of(s, arrays)),
+                            stride * 128, 2 * (int)(then.end - then.first), i + 1 < end ? (int)(high - low) : 0};
           one_column(s, stage, arrays, f, now.middle, now.first + j, &b, plan, &next);
         }
     }

@@ -26,18 +26,24 @@ diffusion_layout diffusion_cuda_layout(const grid_shape *grid) {
     layout.size[i] = layout.axis[i] < grid->rank ? grid->size[layout.axis[i]] : 0;
     if (grid_is_member_axis(grid, layout.axis[i])) layout.member_axis = i;
   }
+  layout.all = layout.n[2];
   layout.row = 2 * (layout.n[0] / 2 + 1);
   layout.field = layout.row * layout.n[1] * layout.n[2];
   return layout;
 }
 
-diffusion_layout diffusion_cuda_natural(const grid_shape *grid) {
-  diffusion_layout layout = {.row = grid->n[0], .field = grid->n[0] * grid->n[1] * grid->n[2]};
+diffusion_layout diffusion_cuda_natural(const grid_shape *grid, const diffusion_slab *slab) {
+  diffusion_layout layout = {.row = grid->n[0], .all = grid->n[2]};
   for (int i = 0; i < 3; i++) {
     layout.n[i] = grid->n[i];
     layout.axis[i] = i;
     layout.size[i] = i < grid->rank ? grid->size[i] : 0;
   }
+  if (slab->end - slab->first < grid->n[2] && grid->rank == 3) {
+    layout.first = slab->first;
+    layout.n[2] = slab->end - slab->first;
+  }
+  layout.field = layout.n[0] * layout.n[1] * layout.n[2];
   return layout;
 }
 

@@ -15,6 +15,7 @@ typedef struct diffusion_layout {
   int axis[3], kind[3]; /* axis: 0, 1, 2 for x, y, z; kind: grid_boundary, 0 also where there is one cell */
   int member_axis;      /* which of the three is the axis of members, along which nothing is transformed; 0: none */
   double size[3];       /* of the box; 0 beyond the rank */
+  long long first, all; /* of a rank's part of the slow axis: its first cell, and those of all ranks */
 } diffusion_layout;
 
 #ifdef __CUDACC__

@@ -35,12 +35,17 @@ __device__ static double over_block(int way, double value) {
   return value;
 }
 
-/* partial[way][piece]; with `mean` only the sum of squared differences from it. */
+/* A field of which a rank has values[count]: the first of its pieces, and the pieces and cells of all ranks. */
+struct measured {
+  long long count, first, pieces, cells;
+};
+
+/* partial[way][pieces]; with `sum` only the sum of squared differences from the mean. */
 template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    measure_pieces(const real *values, long long count, const double *sum, double *partial) {
-  const long long first = (long long)blockIdx.x * PIECE, end = first + PIECE < count ? first + PIECE : count;
-  const double mean = sum ? *sum / (double)count : 0;
+    measure_pieces(const real *values, const measured m, const double *sum, double *partial) {
+  const long long first = (long long)blockIdx.x * PIECE, end = first + PIECE < m.count ? first + PIECE : m.count;
+  const double mean = sum ? *sum / (double)m.cells : 0;
   double sums = 0, least = INFINITY, greatest = -INFINITY;
   for (long long i = first + threadIdx.x; i < end; i += DIFFUSION_THREADS) {
     const double value = (double)values[i] - mean;
@@ -51,7 +56,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
   const double results[MEASURES] = {over_block(SUM, sums), sum ? 0 : over_block(LEAST, least),
                                     sum ? 0 : over_block(GREATEST, greatest)};
   for (int way = 0; threadIdx.x == 0 && way < (sum ? 1 : (int)MEASURES); way++)
-    partial[(long long)way * gridDim.x + blockIdx.x] = results[way];
+    partial[way * m.pieces + m.first + blockIdx.x] = results[way];
 }
 
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
@@ -71,17 +76,37 @@ double diffusion_cuda_measure_bytes(double cells) {
          (MEASURES + 1 + (int)MEASURES * (double)pieces_of(cells)); /* at least 7, of which mark_not_finite uses 4 */
 }
 
+/* Several ranks have whole planes, and planes are whole pieces: every grid that they divide has planes of 65536 cells
+ * or a multiple. */
+sim_columns diffusion_cuda_pieces(const grid_shape *grid, const sim_comm *comm) {
+  const size_t plane = (size_t)(grid->n[0] * grid->n[1] / PIECE);
+  return {MEASURES, (size_t)pieces_of(grid_cells_wanted(grid)), sim_comm_share(comm, (size_t)grid->n[2]) * plane};
+}
+
+/* Sums over the pieces of this rank, and then over all. */
+template <typename real>
+static void measure_once(diffusion_work *w, const real *values, const measured &m, const double *sum, double *partial,
+                         double *result) {
+  static const sim_kernel first = {"diffusion_measure", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel then = {"diffusion_measure_all", "observe", SIM_LIMIT_BYTES};
+  const unsigned pieces = (unsigned)pieces_of((double)m.count), ways = sum ? 1 : (unsigned)MEASURES;
+  sim_cuda_begin(&first);
+  if (pieces > 0) measure_pieces<<<pieces, DIFFUSION_THREADS, 0, stream()>>>(values, m, sum, partial);
+  sim_cuda_end(&first, sizeof(real) * (double)m.count);
+  if (w->exchange) sim_exchange_gather(w->exchange, partial);
+  sim_cuda_begin(&then);
+  measure_all<<<ways, DIFFUSION_THREADS, 0, stream()>>>(partial, m.pieces, result);
+  sim_cuda_end(&then, sizeof(double) * (double)ways * (double)m.pieces);
+}
+
 template <typename real> static void measure_field(diffusion_work *w, int field) {
-  static const sim_kernel kernel = {"diffusion_measure", "observe", SIM_LIMIT_BYTES};
-  const long long count = w->natural.field, pieces = pieces_of((double)count);
-  const real *values = (const real *)w->real.data + field * count;
+  const long long plane = w->natural.n[0] * w->natural.n[1];
+  const measured m = {w->natural.field, w->natural.first * plane / PIECE, pieces_of(grid_cells_wanted(&w->grid)),
+                      grid_cells(&w->grid)};
+  const real *values = (const real *)w->real.data + field * m.count;
   double *result = w->statistics, *partial = result + MEASURES + 1;
-  sim_cuda_begin(&kernel);
-  measure_pieces<<<(unsigned)pieces, DIFFUSION_THREADS, 0, stream()>>>(values, count, (const double *)nullptr, partial);
-  measure_all<<<MEASURES, DIFFUSION_THREADS, 0, stream()>>>(partial, pieces, result);
-  measure_pieces<<<(unsigned)pieces, DIFFUSION_THREADS, 0, stream()>>>(values, count, (const double *)result, partial);
-  measure_all<<<1, DIFFUSION_THREADS, 0, stream()>>>(partial, pieces, result + MEASURES);
-  sim_cuda_end(&kernel, 2.0 * sizeof(real) * (double)count);
+  measure_once(w, values, m, nullptr, partial, result);
+  measure_once(w, values, m, result, partial, result + MEASURES);
 }
 
 sim_status diffusion_cuda_measure(diffusion_work *w, int field, double cell, diffusion_statistics *out) {
@@ -91,7 +116,7 @@ sim_status diffusion_cuda_measure(diffusion_work *w, int field, double cell, dif
   else
     measure_field<double>(w, field);
   SIM_TRY(sim_backend_cuda.copy(results, w->statistics, sizeof results));
-  const double count = (double)w->natural.field;
+  const double count = (double)grid_cells(&w->grid);
   *out = (diffusion_statistics){.mean = results[SUM] / count,
                                 .variance = results[MEASURES] / count,
                                 .least = results[LEAST],
@@ -103,7 +128,7 @@ sim_status diffusion_cuda_measure(diffusion_work *w, int field, double cell, dif
 /* ---- lines of cells ---- */
 
 struct line_shape {
-  long long n[3], count;
+  long long n[3], count, first, cells; /* this rank has cells first <= i < first + cells */
   int axis;
 };
 
@@ -112,12 +137,18 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
     take_lines(const real *values, const line_shape s, real *lines) {
   const long long i = blockIdx.x * (long long)DIFFUSION_THREADS + threadIdx.x, n = s.n[s.axis], j = i / n;
   if (j >= s.count) return;
-  lines[i] = values[diffusion_line_begin(s.n, s.axis, s.count, j) + i % n * diffusion_line_stride(s.n, s.axis)];
+  const long long cell =
+      diffusion_line_begin(s.n, s.axis, s.count, j) + i % n * diffusion_line_stride(s.n, s.axis) - s.first;
+  lines[i] = cell >= 0 && cell < s.cells ? values[cell] : 0;
 }
 
 sim_status diffusion_cuda_lines(diffusion_work *w, int field, int axis, int64_t count, void *out) {
   static const sim_kernel kernel = {"diffusion_lines", "observe", SIM_LIMIT_BYTES};
-  const line_shape s = {{w->grid.n[0], w->grid.n[1], w->grid.n[2]}, count, axis};
+  const line_shape s = {{w->grid.n[0], w->grid.n[1], w->grid.n[2]},
+                        count,
+                        w->natural.first * w->natural.n[0] * w->natural.n[1],
+                        w->natural.field,
+                        axis};
   const long long numbers = count * s.n[axis], first = field * w->natural.field;
   const unsigned blocks = (unsigned)((numbers + DIFFUSION_THREADS - 1) / DIFFUSION_THREADS);
   const double bytes = diffusion_cuda_number_size(w->p) * (double)numbers;
@@ -127,7 +158,8 @@ sim_status diffusion_cuda_lines(diffusion_work *w, int field, int axis, int64_t 
   else
     take_lines<<<blocks, DIFFUSION_THREADS, 0, stream()>>>((const double *)w->real.data + first, s, (double *)w->lines);
   sim_cuda_end(&kernel, 2 * bytes);
-  return sim_backend_cuda.copy(out, w->lines, (size_t)bytes);
+  SIM_TRY(sim_backend_cuda.copy(out, w->lines, (size_t)bytes));
+  return diffusion_join_lines(w->comm, (size_t)bytes, out);
 }
 
 /* ---- search for values that are not finite ---- */
@@ -148,18 +180,18 @@ sim_status diffusion_cuda_broken(diffusion_work *w, const sim_buffer *state, int
   const long long pieces = pieces_of((double)numbers), most = 8LL * sim_cuda_multiprocessors();
   const dim3 grid((unsigned)(pieces < most ? pieces : most), (unsigned)w->fields);
   int *there = (int *)w->statistics, broken[DIFFUSION_FIELDS];
+  uint64_t from = 0;
   sim_cuda_begin(&kernel);
   sim_cuda_failed(cudaMemsetAsync(there, 0, sizeof broken, stream()), "cudaMemsetAsync", "fields that are not finite");
-  if (w->single)
+  if (w->single && pieces > 0)
     mark_not_finite<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const float *)state->data, numbers, there);
-  else
+  else if (pieces > 0)
     mark_not_finite<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const double *)state->data, numbers, there);
   sim_cuda_end(&kernel, diffusion_cuda_number_size(w->p) * w->fields * (double)numbers);
   SIM_TRY(sim_backend_cuda.copy(broken, there, sizeof broken));
-  *field = -1;
   for (int f = w->fields - 1; f >= 0; f--)
-    if (broken[f]) *field = f;
-  return SIM_OK;
+    if (broken[f]) from = (uint64_t)(w->fields - f);
+  return diffusion_first_broken(w->comm, w->fields, from, field);
 }
 
 /* ---- root mean squares ---- */

@@ -4,6 +4,7 @@
 #include "engine/device/cuda.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The last way supports every run. */
 static const diffusion_way *const ways[] = {&diffusion_way_flat, &diffusion_way_fused, &diffusion_way_axes,
@@ -11,14 +12,57 @@ static const diffusion_way *const ways[] = {&diffusion_way_flat, &diffusion_way_
 
 static const diffusion_way *way_of(const diffusion_parameters *p) {
   int i = 0;
+  if (p->integrate.method == DIFFUSION_AXES) return &diffusion_way_axes;
   while (!ways[i]->supports(p)) i++;
   return ways[i];
 }
 
+/* What a pass for each axis lacks, for messages; NULL: nothing. */
+static const char *axes_lack(const diffusion_parameters *p) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const int scheme = p->integrate.scheme;
+  if (scheme != DIFFUSION_LIE && scheme != DIFFUSION_STRANG) return "scheme = \"lie\" or \"strang\"";
+  if (!diffusion_single(p)) return "precision = \"single\"";
+  if (p->fields.count > 2) return "one or two fields";
+  if (p->members > 1) return "one member";
+  for (int a = 0; a < grid.rank; a++)
+    if (grid.rank < 2 || (grid.n[a] != 256 && grid.n[a] != 512 && grid.n[a] != 1024))
+      return "two or three axes of 256, 512 or 1024 cells";
+  if (diffusion_fluctuates(p)) return "fields without fluctuation";
+  if (diffusion_gradients_of(p).count > 0) return "rates without derivatives";
+  if (!diffusion_way_axes.supports(p))
+    return "an L of one term for each axis (no drift, tensor, cross, hyper or linear), and a GPU of compute capability "
+           "9.0";
+  return NULL;
+}
+
+static sim_status check(const diffusion_parameters *p, const sim_setup *setup) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const bool asked = p->integrate.method == DIFFUSION_AXES;
+  const char *lack = axes_lack(p);
+  if (asked && lack) return sim_fail(SIM_ERR_SCENARIO, "integrate.method = \"axes\" on a GPU needs %s", lack);
+  if (setup->comm->size == 1) return SIM_OK;
+  if (!lack && grid.rank < 3) lack = "three axes";
+  if (lack)
+    return sim_fail(SIM_ERR_USAGE, "%d ranks: sim.diffusion on several GPUs needs %s; give one GPU, or --device cpu",
+                    setup->comm->size, lack);
+  if (way_of(p) != &diffusion_way_axes)
+    return sim_fail(SIM_ERR_USAGE,
+                    "%d ranks: this grid runs on several GPUs with integrate.method = \"axes\" in the scenario, which "
+                    "one GPU then takes too, with the same bits",
+                    setup->comm->size);
+  return SIM_OK;
+}
+
 static void plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
   const grid_shape grid = diffusion_grid_of(p);
-  (void)setup;
-  way_of(p)->plan(p, out);
+  if (setup->comm->size > 1) {
+    const sim_columns columns = diffusion_cuda_pieces(&grid, setup->comm);
+    way_of(p)->plan_ranks(p, setup->comm, out);
+    sim_plan_add(out, "exchange of statistics", sim_exchange_bytes(setup->comm, &columns));
+  } else {
+    way_of(p)->plan(p, out);
+  }
   sim_plan_add(out, "statistics",
                diffusion_cuda_measure_bytes(grid_cells_wanted(&grid)) +
                    diffusion_lines_bytes(&grid, diffusion_single(p)));
@@ -36,6 +80,7 @@ static void destroy(diffusion_work **work) {
   sim_backend_cuda.free(w->statistics);
   sim_backend_cuda.free(w->lines);
   sim_backend_cuda.free(w->norms);
+  sim_exchange_destroy(&w->exchange);
   free(w);
   *work = NULL;
 }
@@ -46,7 +91,7 @@ static sim_status create_outputs(diffusion_work *w) {
   void *statistics = NULL;
   SIM_TRY(sim_buffer_create(&sim_backend_cuda, w->single ? SIM_F32 : SIM_F64, 2,
                             (int64_t[]){w->fields, w->natural.field}, &w->real));
-  SIM_TRY(sim_backend_cuda.alloc((size_t)diffusion_cuda_measure_bytes((double)w->natural.field), &statistics));
+  SIM_TRY(sim_backend_cuda.alloc((size_t)diffusion_cuda_measure_bytes(grid_cells_wanted(&w->grid)), &statistics));
   w->statistics = statistics;
   return sim_backend_cuda.alloc((size_t)diffusion_lines_bytes(&w->grid, w->single), &w->lines);
 }
@@ -59,14 +104,17 @@ static sim_status begin_kernels(diffusion_work *w) {
   return sim_module_begin(sources, w->programs.count, &w->module);
 }
 
-sim_status diffusion_cuda_create(const diffusion_parameters *p, const diffusion_way *way, diffusion_work **out) {
+sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *comm, const diffusion_way *way,
+                                 diffusion_work **out) {
   diffusion_work *w = *out = calloc(1, sizeof *w);
   if (!w) return sim_no_memory("the model");
   w->p = p;
   w->way = way ? way : way_of(p);
   w->grid = diffusion_grid_of(p);
   w->layout = diffusion_cuda_layout(&w->grid);
-  w->natural = diffusion_cuda_natural(&w->grid);
+  w->comm = comm;
+  const diffusion_slab slab = diffusion_own_slab(&w->grid, diffusion_single(p), comm);
+  w->natural = diffusion_cuda_natural(&w->grid, &slab);
   w->slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   w->fields = (int)p->fields.count;
   w->members = (int)grid_members(&w->grid);
@@ -77,7 +125,9 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const diffusion_
     w->lift[f] = diffusion_lift_of(p, f);
     if (diffusion_field_of(p, f)->fluctuation > 0) w->fluctuating |= 1u << f;
   }
-  sim_status status = create_outputs(w);
+  const sim_columns pieces = diffusion_cuda_pieces(&w->grid, comm);
+  sim_status status = comm->size > 1 ? sim_exchange_create(comm, &pieces, &w->exchange) : SIM_OK;
+  if (status == SIM_OK) status = create_outputs(w);
   if (status == SIM_OK) status = w->way->create(w);
   if (status == SIM_OK && w->slots > 1) status = diffusion_cuda_norms_create(w);
   if (status == SIM_OK) status = begin_kernels(w);
@@ -86,8 +136,7 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const diffusion_
 }
 
 static sim_status create(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
-  (void)setup;
-  return diffusion_cuda_create(p, NULL, out);
+  return diffusion_cuda_create(p, setup->comm, NULL, out);
 }
 
 /* Waits for the kernels before the first launch. */
@@ -146,6 +195,14 @@ static sim_status use(diffusion_work *w, double h, int slot) {
   return sim_queue_cuda.status();
 }
 
+static void whole(const diffusion_work *w, sim_array *out) {
+  if (w->comm->size > 1) (void)w->way->state_slab((diffusion_work *)(uintptr_t)w, out);
+  memcpy(out->shape, out->global, sizeof out->shape);
+}
+
+static sim_status state_slab(diffusion_work *w, sim_array *out) { return w->way->state_slab(w, out); }
+static sim_status restore_slab(diffusion_work *w, const sim_array *from) { return w->way->restore_slab(w, from); }
+
 static void accept(diffusion_work *w) {
   const sim_buffer old = w->array[1];
   w->array[1] = w->array[DIFFUSION_NEXT];
@@ -168,4 +225,8 @@ const diffusion_ops diffusion_ops_cuda = {.plan = plan,
                                           .broken = broken,
                                           .use = use,
                                           .error = diffusion_cuda_error,
-                                          .accept = accept};
+                                          .accept = accept,
+                                          .check = check,
+                                          .whole = whole,
+                                          .state_slab = state_slab,
+                                          .restore_slab = restore_slab};

@@ -74,10 +74,9 @@ void diffusion_product_plan(const diffusion_parameters *p, double tables, sim_pl
   out->work_rate_guess = 1.4e11;
 }
 
-sim_status diffusion_product_create(diffusion_work *w) {
-  const int64_t *n = w->grid.n;
+sim_status diffusion_product_create(diffusion_work *w, const int64_t shape[4]) {
   w->method = *diffusion_method_of(w->p);
-  return sim_buffer_create(&sim_backend_cuda, SIM_F32, 4, (int64_t[]){w->fields, n[2], n[1], n[0]}, &w->array[0]);
+  return sim_buffer_create(&sim_backend_cuda, SIM_F32, 4, shape, &w->array[0]);
 }
 
 void diffusion_turn(float *at, int64_t index, int64_t n) {

@@ -15,7 +15,8 @@ sim_status diffusion_product_begin(const diffusion_parameters *p, int field, dou
 bool diffusion_product_supports(const diffusion_parameters *p);
 /* sim_model.plan of a way that stores the fields alone; `tables`: bytes of its tables. */
 void diffusion_product_plan(const diffusion_parameters *p, double tables, sim_plan *out);
-sim_status diffusion_product_create(diffusion_work *work) SIM_MUST_CHECK; /* fills the method, and creates array [0] */
+/* Fills the method, and creates array [0]. */
+sim_status diffusion_product_create(diffusion_work *work, const int64_t shape[4]) SIM_MUST_CHECK;
 /* Multiplier of mode 0, with the transforms' scale; the other factors along an axis are relative to it. */
 double diffusion_product_whole(const diffusion_filling *filling);
 double diffusion_product_factor(const diffusion_filling *filling, int axis, int64_t mode);

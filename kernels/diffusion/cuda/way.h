@@ -25,6 +25,10 @@ typedef struct diffusion_way {
   /* DIFFUSION_EXACT: computes array [0] with the tables for time t; may be NULL */
   sim_status (*jump)(diffusion_work *work);
   sim_status (*store)(diffusion_work *work); /* computes the real fields from array [0]; the state is unchanged */
+  /* Several ranks; NULL: not supported. As `plan`, and as diffusion_ops. */
+  void (*plan_ranks)(const diffusion_parameters *p, const sim_comm *comm, sim_plan *out);
+  sim_status (*state_slab)(diffusion_work *work, sim_array *out);
+  sim_status (*restore_slab)(diffusion_work *work, const sim_array *whole);
 } diffusion_way;
 
 extern const diffusion_way diffusion_way_flat, diffusion_way_fused, diffusion_way_axes, diffusion_way_general;

@@ -2,6 +2,7 @@
 #ifndef DIFFUSION_CUDA_WORK_H
 #define DIFFUSION_CUDA_WORK_H
 
+#include "engine/comm/exchange.h"
 #include "engine/device/compile.h"
 #include "kernels/diffusion/cuda/factors.cuh"
 #include "kernels/diffusion/cuda/general/sums.cuh"
@@ -33,6 +34,8 @@ struct diffusion_work {
     struct diffusion_fused_work *fused;
     struct diffusion_axes_work *axes;
   } own; /* private data of the way */
+  const sim_comm *comm;
+  sim_exchange *exchange; /* several ranks: of sums over pieces of the fields; else NULL */
   grid_shape grid;
   diffusion_layout layout, natural; /* layout of transforms, and of outputs */
   diffusion_spectrum spectrum;
@@ -57,12 +60,13 @@ struct diffusion_work {
 /* ---- ops.c ---- */
 
 /* The operation `create`, by a given way that supports the run, or NULL for the default. For tests and benchmarks. */
-sim_status diffusion_cuda_create(const diffusion_parameters *p, const diffusion_way *way,
+sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *comm, const diffusion_way *way,
                                  diffusion_work **out) SIM_MUST_CHECK;
 
 /* ---- layout.c ---- */
 diffusion_layout diffusion_cuda_layout(const grid_shape *grid);
-diffusion_layout diffusion_cuda_natural(const grid_shape *grid);
+/* Layout of the fields for outputs, of this rank's slab of the grid. */
+diffusion_layout diffusion_cuda_natural(const grid_shape *grid, const diffusion_slab *slab);
 diffusion_spectrum diffusion_cuda_spectrum(const diffusion_layout *layout, bool complex);
 double diffusion_cuda_scale(const grid_shape *grid); /* scale of transforms that leave out the axis of members */
 /* Allocates method.tables tables in every slot. */
@@ -106,6 +110,7 @@ void diffusion_cuda_lift(diffusion_work *work, double sign); /* adds `sign` time
 /* ---- measure.cu ---- */
 sim_status diffusion_cuda_measure(diffusion_work *work, int field, double cell, diffusion_statistics *out);
 double diffusion_cuda_measure_bytes(double cells);
+sim_columns diffusion_cuda_pieces(const grid_shape *grid, const sim_comm *comm); /* that ranks exchange to measure */
 sim_status diffusion_cuda_lines(diffusion_work *work, int field, int axis, int64_t count, void *out) SIM_MUST_CHECK;
 /* *field: the first field whose state is not finite, or -1. */
 sim_status diffusion_cuda_broken(diffusion_work *work, const sim_buffer *state, int *field) SIM_MUST_CHECK;

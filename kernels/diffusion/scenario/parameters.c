@@ -47,6 +47,8 @@ const sim_schema diffusion_field_schema = {SIM_SCHEMA(diffusion_field, "", "one 
 
 static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4", NULL};
 
+static const char *const methods[] = {"auto", "axes", NULL};
+
 static const sim_field integrate_fields[] = {
     {SIM_FIELD(diffusion_integrate, scheme), .type = SIM_CHOICE, .initial = "exact", .choices = schemes,
      .doc = "exact: without rates; lie, etd1: order 1; strang (1 with dealias), etdrk2: order 2; etdrk4: order 4"},
@@ -73,6 +75,10 @@ static const sim_field integrate_fields[] = {
      .initial = "false",
      .doc = "fraction of the highest wavenumber along each axis below which wavenumbers are kept; true: 2/3, for "
             "products of two fields; use 1/2 for products of three, 2/(p + 1) for p; false or 0: all are kept"},
+    {SIM_FIELD(diffusion_integrate, method), .type = SIM_CHOICE, .initial = "auto", .choices = methods,
+     .doc =
+         "on GPUs, auto: the fastest passes for one GPU; axes: a pass over memory for each axis, with which grids of "
+         "256 and 512 cells an axis run on several GPUs too. Results differ by rounding; the CPU has one method"},
     {0}};
 static const sim_schema integrate_schema = {
     .doc = "time stepping", .fields = integrate_fields, .size = sizeof(diffusion_integrate)};

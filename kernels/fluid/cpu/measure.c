@@ -77,9 +77,8 @@ fluid_worst fluid_find_worst(const fluid_machine *m, const sim_buffer *state, do
 
 /* ---- derivatives ---- */
 
-/* Velocity u_a of the body that cuts the link of a cell from a neighbour, and how far the cut is, in cells. */
-static double body_velocity(const fluid_machine *m, const fluid_parameters *p, const int64_t at[3], int a, int axis,
-                            int sign, double *far) {
+void fluid_find_cut(const fluid_machine *m, const fluid_parameters *p, const int64_t at[3], int axis, int sign,
+                    double *far, double velocity[3]) {
   int8_t c[3] = {0};
   int arriving = 0;
   c[axis] = (int8_t)-sign;
@@ -87,14 +86,14 @@ static double body_velocity(const fluid_machine *m, const fluid_parameters *p, c
     if (memcmp(m->lattice->c[d], c, sizeof c) == 0) arriving = d;
   const fluid_link *link = fluid_link_of(&m->walls, at[2] * m->grid.n[1] + at[1], at[0], arriving);
   *far = 0.5;
-  if (!link || link->body < 0) return 0;
+  for (int a = 0; a < 3; a++) velocity[a] = 0;
+  if (!link || link->body < 0) return;
   *far = fmax(link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2, 0);
-  double x[3], velocity[3];
+  double x[3];
   for (int b = 0; b < 3; b++) x[b] = grid_centre(&m->grid, b, at[b]);
   x[axis] += sign * *far * m->grid.size[axis] / (double)m->grid.n[axis];
   const geometry_wall shape = fluid_body_shape(p, link->body);
   (void)fluid_body_distance(&m->grid, &shape, x, velocity);
-  return velocity[a];
 }
 
 /* The value of u_a at the next point along an axis, and how far that is, in cells: the next cell; a wall at the half
@@ -109,7 +108,10 @@ static double next(const fluid_machine *m, const fluid_parameters *p, const void
   to[axis] = (to[axis] + n[axis]) % n[axis];
   const int64_t here = (at[2] * n[1] + at[1]) * n[0] + at[0], there = (to[2] * n[1] + to[1]) * n[0] + to[0];
   if (!beyond || grid_is_periodic(&m->grid, axis)) {
-    return is_solid(m, there) ? body_velocity(m, p, at, a, axis, sign, far) : grid_number(fields[a], m->single, there);
+    double velocity[3];
+    if (!is_solid(m, there)) return grid_number(fields[a], m->single, there);
+    fluid_find_cut(m, p, at, axis, sign, far, velocity);
+    return velocity[a];
   }
   const fluid_side *side = &p->sides[2 * axis + (sign > 0)];
   *far = 0.5;
@@ -134,14 +136,12 @@ void fluid_gradient(const fluid_machine *m, const fluid_parameters *p, double dx
 
 /* ---- the table flow ---- */
 
-enum { SUMS = FLUID_MOMENTUM + 3 };
-
 /* Sums of a row, and its greatest squared speed in place of FLUID_SPEED; NaN stays. */
 static void measure_row(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
-                        const sim_buffer *state, const void *const *fields, int64_t row, double sums[SUMS]) {
+                        const sim_buffer *state, const void *const *fields, int64_t row, double sums[FLUID_FLOW_SUMS]) {
   const int64_t nx = m->grid.n[0];
   const double speed = k->dx / k->dt;
-  for (int i = 0; i < SUMS; i++) sums[i] = 0;
+  for (int i = 0; i < FLUID_FLOW_SUMS; i++) sums[i] = 0;
   for (int64_t x = 0; x < nx; x++) {
     double u[3], grad[3][3], square = 0;
     if (is_solid(m, row * nx + x)) continue;
@@ -160,25 +160,31 @@ static void measure_row(const fluid_machine *m, const fluid_parameters *p, const
   }
 }
 
+void fluid_flow_row(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                    const double sums[FLUID_FLOW_SUMS], double *values) {
+  const double volume = pow(k->dx, m->lattice->rank), mass = p->density * volume;
+  values[FLUID_MASS] = mass * ((double)m->walls.fluid + sums[FLUID_MASS]);
+  values[FLUID_KINETIC] = mass * sums[FLUID_KINETIC];
+  values[FLUID_ENSTROPHY] = volume * sums[FLUID_ENSTROPHY];
+  values[FLUID_SPEED] = sqrt(sums[FLUID_SPEED]);
+  values[FLUID_MACH] = sqrt(3 * sums[FLUID_SPEED]) * k->dt / k->dx;
+  for (int a = 0; a < m->lattice->rank; a++) values[FLUID_MOMENTUM + a] = mass * sums[FLUID_MOMENTUM + a];
+}
+
 void fluid_measure(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, const sim_buffer *state,
                    const void *const *fields, double *partial, double *values) {
   const int64_t rows = m->grid.n[1] * m->grid.n[2];
-  const double volume = pow(k->dx, m->lattice->rank), mass = p->density * volume;
-  double total[SUMS];
+  double total[FLUID_FLOW_SUMS];
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t row = 0; row < rows; row++) {
-    double sums[SUMS];
+    double sums[FLUID_FLOW_SUMS];
     measure_row(m, p, k, state, fields, row, sums);
-    for (int i = 0; i < SUMS; i++) partial[i * rows + row] = sums[i];
+    for (int i = 0; i < FLUID_FLOW_SUMS; i++) partial[i * rows + row] = sums[i];
   }
   double most = 0;
   for (int64_t row = 0; row < rows; row++)
     if (!(partial[FLUID_SPEED * rows + row] <= most)) most = partial[FLUID_SPEED * rows + row];
-  for (int i = 0; i < SUMS; i++) total[i] = sim_reduce_tree(partial + i * rows, (size_t)rows);
-  values[FLUID_MASS] = mass * ((double)m->walls.fluid + total[FLUID_MASS]);
-  values[FLUID_KINETIC] = mass * total[FLUID_KINETIC];
-  values[FLUID_ENSTROPHY] = volume * total[FLUID_ENSTROPHY];
-  values[FLUID_SPEED] = sqrt(most);
-  values[FLUID_MACH] = sqrt(3 * most) * k->dt / k->dx;
-  for (int a = 0; a < m->lattice->rank; a++) values[FLUID_MOMENTUM + a] = mass * total[FLUID_MOMENTUM + a];
+  for (int i = 0; i < FLUID_FLOW_SUMS; i++) total[i] = sim_reduce_tree(partial + i * rows, (size_t)rows);
+  total[FLUID_SPEED] = most;
+  fluid_flow_row(m, p, k, total, values);
 }

@@ -92,18 +92,20 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
   for (int64_t i = m->lattice->moments; i < m->rows.numbers; i++) grid_set_number(out, m->single, first + i * pitch, 0);
 }
 
-sim_status fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
-                       const sim_setup *setup, void *const *values, const sim_buffer *state) {
+sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup, void *const *values) {
+  filling f = {m, p, setup->isa, values};
+  return p->initial ? grid_over_rows(&m->grid, grid_all_rows(&m->grid), m->threads, fill_rows, &f) : SIM_OK;
+}
+
+void fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers, void *const *values,
+                 const sim_buffer *state) {
   const int64_t rows = m->grid.n[1] * m->grid.n[2];
   const void *fields[4] = {values[0], values[1], values[2], values[3]};
-  filling f = {m, p, setup->isa, values};
-  if (p->initial) SIM_TRY(grid_over_rows(&m->grid, grid_all_rows(&m->grid), m->threads, fill_rows, &f));
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t row = 0; row < rows; row++)
     for (int64_t x = 0; x < m->grid.n[0]; x++)
       set_cell(m, p, numbers, fields, (int64_t[]){x, row % m->grid.n[1], row / m->grid.n[1]}, state);
   fluid_finish_rows(m, state);
-  return SIM_OK;
 }
 
 int64_t fluid_probe_cell(const fluid_parameters *p, size_t probe) {

@@ -5,6 +5,7 @@
 #include "engine/reduce.h"
 #include "kernels/nbody/cpu/distances.h"
 #include "kernels/nbody/cpu/functions.h"
+#include "kernels/nbody/cpu/normals.h"
 #include "kernels/nbody/cpu/real.h"
 #include "kernels/nbody/physics.h"
 
@@ -273,6 +274,30 @@ static double kinetic(nbody_work *w) {
   return total(w);
 }
 
+static double bathe(nbody_work *w, const nbody_bath *bath) {
+  const int64_t n = w->state.n;
+  const real *m = w->state.mass;
+  real *v = w->state.velocity;
+  double *term = w->terms;
+#pragma omp parallel for schedule(static) num_threads(w->options.threads)
+  for (int64_t first = 0; first < n; first += NBODY_NORMALS) {
+    const int64_t count = n - first < NBODY_NORMALS ? n - first : NBODY_NORMALS;
+    double xi[3][NBODY_NORMALS];
+    if (bath->noise > 0) nbody_draw_normals(bath->seed, bath->step, first, count, xi);
+    for (int64_t i = first; i < first + count; i++) {
+      const double each = bath->noise > 0 && m[i] > 0 ? bath->noise / sqrt((double)m[i]) : 0;
+      double growth = 0;
+      for (int c = 0; c < 3; c++) {
+        const double old = v[c * n + i], now = bath->keep * old + (each > 0 ? each * xi[c][i - first] : 0);
+        v[c * n + i] = (real)now;
+        growth += (double)v[c * n + i] * v[c * n + i] - old * old;
+      }
+      term[i] = 0.5 * m[i] * growth;
+    }
+  }
+  return total(w);
+}
+
 static sim_status observe(nbody_work *w, double t, double *values) {
   nbody_functions_observe(w->functions, t, values);
   return SIM_OK;
@@ -343,6 +368,7 @@ const nbody_ops NBODY_OPS = {
     .step_softened = step_softened,
     .step_aarseth = step_aarseth,
     .kinetic = kinetic,
+    .bathe = bathe,
     .sums = sums,
     .observe = observe,
 };

@@ -1,4 +1,5 @@
 /* The tables of operations on an NVIDIA GPU. */
+#include "kernels/nbody/cuda/bath.cuh"
 #include "kernels/nbody/cuda/functions.cuh"
 #include "kernels/nbody/cuda/levels.cuh"
 #include "kernels/nbody/cuda/observe.cuh"
@@ -139,6 +140,7 @@ template <typename real> static constexpr nbody_ops table_of(sim_dtype dtype) {
       .step_softened = nbody_cuda_step_softened,
       .step_aarseth = nbody_cuda_step_aarseth,
       .kinetic = nbody_cuda_kinetic<real>,
+      .bathe = nbody_cuda_bathe<real>,
       .sums = nbody_cuda_sums<real>,
       .observe = observe,
   };

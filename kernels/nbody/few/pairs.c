@@ -113,7 +113,6 @@ static double start_time(nbody_solver_work *w) {
 
 const nbody_solver nbody_few_cpu = {
     .name = "direct sum",
-    .ranks = true,
     .supports = supports,
     .bytes = bytes,
     .estimate = estimate,

@@ -30,20 +30,29 @@ nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, doubl
   return out;
 }
 
-/* Seconds, measured for Plummer spheres. CPU: one thread, 10^4 to 10^5 bodies; CUDA: an H200, 10^4 to
- * 3 10^6 bodies. bench_nbody_methods compares the estimates with what a machine does. */
+/* Seconds, measured for Plummer spheres. CPU: one thread, 10^3 to 10^5 bodies, of an AMD EPYC and of an Intel Xeon
+ * (that of the direct sum is the EPYC's for both: the ratios count); CUDA: an H200, 10^4 to 3 10^6 bodies.
+ * bench_nbody_methods compares the estimates with what a machine does. */
 typedef struct rates {
   double far[NBODY_FMM_ORDER_MAX + 1]; /* of one M2L, by order */
   double near, pair;                   /* of a pair in a near list, of an interaction of direct sums */
   double body, start;                  /* of all else: a body; a force */
 } rates;
-static const rates on_cpu[SIM_ISA_COUNT][2] = {
+static const rates on_amd[SIM_ISA_COUNT][2] = {
     [SIM_ISA_PLAIN] = {{{0, 0, 0, 60e-9, 130e-9, 270e-9, 600e-9}, 7.8e-9, 7.19e-9, 2.4e-6, 0},
                        {{0, 0, 0, 16e-9, 35e-9, 75e-9, 175e-9}, 1.7e-9, 1.67e-9, 1.1e-6, 0}},
     [SIM_ISA_AVX2] = {{{0, 0, 0, 6e-9, 13e-9, 27e-9, 61e-9}, 0.84e-9, 0.5e-9, 0.5e-6, 0},
                       {{0, 0, 0, 2.7e-9, 5.8e-9, 12.5e-9, 29e-9}, 0.29e-9, 0.159e-9, 0.33e-6, 0}},
     [SIM_ISA_AVX512] = {{{0, 0, 0, 3.5e-9, 7.5e-9, 16e-9, 36e-9}, 0.48e-9, 0.221e-9, 0.29e-6, 0},
                         {{0, 0, 0, 1.6e-9, 3.5e-9, 7.5e-9, 17.5e-9}, 0.165e-9, 0.0735e-9, 0.19e-6, 0}},
+};
+static const rates on_intel[SIM_ISA_COUNT][2] = {
+    [SIM_ISA_PLAIN] = {{{0, 0, 0, 65e-9, 140e-9, 290e-9, 650e-9}, 8.3e-9, 7.19e-9, 2.4e-6, 0},
+                       {{0, 0, 0, 26e-9, 56e-9, 121e-9, 282e-9}, 1.7e-9, 1.67e-9, 1e-6, 0}},
+    [SIM_ISA_AVX2] = {{{0, 0, 0, 7.2e-9, 15.6e-9, 32e-9, 73e-9}, 1.33e-9, 0.5e-9, 0.35e-6, 0},
+                      {{0, 0, 0, 2.6e-9, 5.6e-9, 12e-9, 28e-9}, 0.19e-9, 0.159e-9, 0.28e-6, 0}},
+    [SIM_ISA_AVX512] = {{{0, 0, 0, 4.4e-9, 9.4e-9, 20e-9, 45e-9}, 1.14e-9, 0.221e-9, 0.37e-6, 0},
+                        {{0, 0, 0, 1.9e-9, 4.2e-9, 9e-9, 21e-9}, 0.1e-9, 0.0735e-9, 0.26e-6, 0}},
 };
 static const rates on_cuda[2] = {{{0, 0, 0, 15e-12, 24e-12, 41e-12, 74e-12}, 3.7e-12, 1.1e-12, 0.13e-9, 1.8e-3},
                                  {{0, 0, 0, 12e-12, 19e-12, 33e-12, 59e-12}, 0.93e-12, 0.33e-12, 0.2e-9, 0.72e-3}};
@@ -70,10 +79,21 @@ static const periodic_rates *periodic_rates_of(const nbody_options *options, sim
   return kind == SIM_BACKEND_CPU ? &periodic_on_cpu[options->isa] : &periodic_on_cuda;
 }
 
+static const rates *rates_of(const nbody_options *options, sim_backend_kind kind) {
+  const bool single = options->single_pairs;
+  if (kind != SIM_BACKEND_CPU) return &on_cuda[single];
+  return sim_cpu_is_intel() ? &on_intel[options->isa][single] : &on_amd[options->isa][single];
+}
+
+double nbody_fmm_pairs_of_m2l(const nbody_options *options, sim_backend_kind kind) {
+  const rates *r = rates_of(options, kind);
+  return r->far[options->fmm.order] / r->near;
+}
+
 nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_backend_kind kind, double n) {
   const nbody_fmm_settings *settings = &options->fmm;
   const bool cpu = kind == SIM_BACKEND_CPU, single = options->single_pairs, periodic = options->box > 0;
-  const rates *r = cpu ? &on_cpu[options->isa][single] : &on_cuda[single];
+  const rates *r = rates_of(options, kind);
   const double open = 0.8 / settings->theta, size = settings->leaf / 64.0, threads = cpu ? options->threads : 1;
   nbody_fmm_estimate out;
   /* Fits to a Plummer sphere, in a periodic box to a uniform one; with few bodies all are near, and all their images.
@@ -82,8 +102,10 @@ nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_back
   const double most = 1400 * size * pow(open, 3.6) * (periodic ? 1 : 1 + pow(9000 / n, 0.7));
   out.near = all / (1 + all / most) + options->crowd * options->crowd / n;
   out.far = 33 / size * open * open / (1 + 15000 * pow(open, 3) / n);
+  if (options->near > 0) out.far = options->far, out.near = options->near;
   out.seconds =
       r->start + n * ((cpu ? alone : 0) + (r->body + out.far * r->far[settings->order] + out.near * r->near) / threads);
+  out.undivided = r->start + n * r->body;
   const periodic_rates *images = periodic_rates_of(options, kind);
   if (periodic) out.seconds += images->outer_start + n * images->outer_body / threads;
   out.direct = n * n * (periodic ? images->pair[single] : r->pair) / threads;

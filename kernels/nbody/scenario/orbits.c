@@ -23,7 +23,8 @@ const sim_schema nbody_orbit_schema = {
     .name = "orbit", .doc = "orbit of the body or group", .fields = orbit_fields, .size = sizeof(nbody_orbit)};
 
 nbody_group_fields *nbody_group_with_orbit(const sim_item *item) {
-  const bool without = item->schema == &nbody_each_schema || item->schema == &nbody_zeldovich_schema;
+  const bool without = item->schema == &nbody_each_schema || item->schema == &nbody_zeldovich_schema ||
+                       item->schema == &nbody_lattice_schema;
   return without ? NULL : item->data;
 }
 

@@ -3,6 +3,7 @@
 #include "kernels/nbody/scenario/cosmos.h"
 #include "kernels/nbody/scenario/few.h"
 #include "kernels/nbody/scenario/laws.h"
+#include "kernels/nbody/scenario/molecules.h"
 #include "kernels/nbody/scenario/orbits.h"
 #include "kernels/nbody/scenario/tables.h"
 
@@ -216,10 +217,16 @@ const sim_schema nbody_zeldovich_schema = {.name = "zeldovich",
                                            .fields = zeldovich_fields,
                                            .size = sizeof(nbody_zeldovich)};
 
-static const sim_schema *const body_variants[] = {
-    &nbody_body_schema,           &nbody_plummer_schema,          &nbody_hernquist_schema,
-    &nbody_uniform_sphere_schema, &nbody_exponential_disk_schema, &nbody_from_file_schema,
-    &nbody_each_schema,           &nbody_zeldovich_schema,        NULL};
+static const sim_schema *const body_variants[] = {&nbody_body_schema,
+                                                  &nbody_plummer_schema,
+                                                  &nbody_hernquist_schema,
+                                                  &nbody_uniform_sphere_schema,
+                                                  &nbody_exponential_disk_schema,
+                                                  &nbody_from_file_schema,
+                                                  &nbody_each_schema,
+                                                  &nbody_zeldovich_schema,
+                                                  &nbody_lattice_schema,
+                                                  NULL};
 
 static const char *const solver_names[] = {"auto", "direct", "fmm", NULL};
 
@@ -273,7 +280,7 @@ static const sim_field integrate_fields[] = {
             "steps the longest one; with expansion da/a of each step"},
     {SIM_FIELD(nbody_integrate, steps), .type = SIM_CHOICE, .initial = "shared", .choices = steps_names,
      .doc = "shared: one step for all bodies; individual: dt, or dt halved up to `levels` times, for each body by its "
-            "acceleration, from eta (leapfrog with softening > 0; in a periodic box on the CPU)"},
+            "acceleration, from eta (leapfrog with softening > 0)"},
     {SIM_FIELD(nbody_integrate, levels), .type = SIM_INT, .flags = SIM_RANGE, .min = 0, .max = NBODY_LEVELS_MAX,
      .initial = "auto", .keyword = "auto", .doc = "individual steps: most times that dt is halved; auto: 10"},
     {SIM_FIELD(nbody_integrate, eta), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 1, .initial = "auto",
@@ -311,6 +318,8 @@ static const sim_schema expansion_schema = {.name = "expansion",
                                             .fields = expansion_fields,
                                             .size = sizeof(nbody_expansion)};
 
+static const char *const shift_names[] = {"potential", "none", NULL};
+
 static const sim_field fields[] = {
     {SIM_FIELD(nbody_parameters, bodies), .type = SIM_LIST, .flags = SIM_REQUIRED, .variants = body_variants,
      .doc = "groups of bodies, or single ones as { mass = , position = , velocity = }"},
@@ -327,6 +336,18 @@ static const sim_field fields[] = {
      .flags = SIM_OR_NUMBER,
      .doc = "pair force f, instead of gravity: a mass m at x' accelerates a body at x by m f(r2) (x' - x); the "
             "potential energy is then unknown"},
+    {SIM_FIELD(nbody_parameters, cutoff), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "none", .keyword = "none", .dimension = LENGTH,
+     .doc =
+         "distance beyond which pair or pair_force is 0, at most half the periodic box: pairs within it are found by "
+         "lists, in time in proportion to the number of bodies"},
+    {SIM_FIELD(nbody_parameters, shift), .type = SIM_CHOICE, .initial = "potential", .choices = shift_names,
+     .doc = "with cutoff: potential: the pair potential is less by its value at the cutoff, so that the energy is that "
+            "whose force the bodies feel; none: it jumps there"},
+    {SIM_FIELD(nbody_parameters, thermostat), .type = SIM_STRUCT, .flags = SIM_OPTIONAL,
+     .table = &nbody_thermostat_schema, .doc = "heat bath (leapfrog with steps of one length)"},
+    {SIM_FIELD(nbody_parameters, rdf), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &nbody_rdf_schema,
+     .doc = "the table `rdf`: radial distribution function of the bodies in a periodic box"},
     {SIM_FIELD(nbody_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
      .doc = "columns of the table `observe`: functions of a body, reduced over all bodies by reduce = \"sum\", "
             "\"mean\", \"min\" or \"max\""},
@@ -391,7 +412,9 @@ static void check_bodies(const sim_list *bodies, sim_faults *faults) {
     if (item->schema == &nbody_plummer_schema || item->schema == &nbody_hernquist_schema)
       mass += ((const nbody_sphere *)item->data)->mass;
     if (item->schema == &nbody_uniform_sphere_schema) mass += ((const nbody_uniform_sphere *)item->data)->mass;
-    if (item->schema == &nbody_from_file_schema || item->schema == &nbody_zeldovich_schema) mass = NAN;
+    if (item->schema == &nbody_from_file_schema || item->schema == &nbody_zeldovich_schema ||
+        item->schema == &nbody_lattice_schema)
+      mass = NAN;
     if (item->schema == &nbody_exponential_disk_schema) {
       const nbody_exponential_disk *disk = item->data;
       mass += disk->mass + disk->halo.mass;
@@ -534,8 +557,9 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   SIM_TRY(status);
   if (p->pair != NULL && !laws.no_pairs && !sim_expr_depends(p->pair, 0, 0))
     sim_faults_add(faults, 0, "pair", "expected a potential that depends on r2, or 0: this one gives no force");
-  if (p->box.given && law && !laws.no_pairs)
-    sim_faults_add(faults, 0, name, "in a periodic box bodies attract by gravity, or not at all (pair = 0)");
+  if (p->box.given && law && !laws.no_pairs && !(p->cutoff > 0))
+    sim_faults_add(faults, 0, name,
+                   "in a periodic box bodies attract by gravity, by a law with a cutoff, or not at all (pair = 0)");
   const double limit = p->integrate.max_energy_error;
   if (!isnan(limit) && !laws.potential_known)
     sim_faults_add(faults, 0, "integrate.max_energy_error", "needs potentials: the energy of a force alone is unknown");
@@ -581,6 +605,7 @@ sim_status nbody_validate(void *parameters, sim_faults *faults) {
   check_bodies(&p->bodies, faults);
   nbody_check_orbits(p, faults);
   nbody_check_encounters(p, faults);
+  nbody_check_molecules(p, faults);
   check_box(p, faults);
   nbody_check_expansion(p, faults);
   if (!p->expansion.given) check_time(&p->integrate, p->gravity.softening, law, faults);

@@ -2,6 +2,7 @@
 
 #include "kernels/nbody/cosmos/spectrum.h"
 #include "kernels/nbody/ops.h"
+#include "kernels/nbody/scenario/molecules.h"
 #include "kernels/nbody/scenario/orbits.h"
 
 #include <stdio.h>
@@ -15,15 +16,17 @@
 static const sim_field energy_columns[] = {
     COLUMN(kinetic, .dimension = ENERGY, .doc = "kinetic energy; with expansion of the peculiar velocities, a dx/dt"),
     COLUMN(potential, .dimension = ENERGY,
-           .doc = "potential energy of pairs (softened) and in the external potential; NaN if unknown; with expansion "
-                  "that of the comoving positions, over a"),
+           .doc =
+               "potential energy of pairs (softened, or shifted at the cutoff) and in the external potential; NaN if "
+               "unknown; with expansion that of the comoving positions, over a"),
     COLUMN(total, .dimension = ENERGY, .doc = "kinetic + potential"),
     COLUMN(
         error, .flags = SIM_HEALTH, .display = SIM_DISPLAY_ERROR,
         .doc =
             "relative energy error: (total - total at the start)/|total at the start|, in a periodic box, where the "
             "zero of "
-            "the potential is arbitrary, over kinetic + |potential|; NaN if external depends on t; "
+            "the potential is arbitrary, over kinetic + |potential|; with a thermostat of what it conserves; NaN if "
+            "external depends on t; "
             "with expansion the change of a total + I since the start, over a kinetic + I, where I is the integral of "
             "kinetic over a (Layzer and Irvine)"),
     COLUMN(virial_ratio, .display = SIM_DISPLAY_RATIO,
@@ -71,8 +74,7 @@ static const sim_field force_error_columns[] = {
     COLUMN(tail, .display = SIM_DISPLAY_ERROR, .doc = "the same, of 99.9 % of them"),
     COLUMN(potential, .display = SIM_DISPLAY_ERROR,
            .doc = "|sum of du| / sum of |u| of their potential energies u: about the relative error of `potential` in "
-                  "the table energy, which changes slowly; a change of `error` below it may be that of the multipoles. "
-                  "NaN on the GPU"),
+                  "the table energy, which changes slowly; a change of `error` below it may be that of the multipoles"),
     {0}};
 const sim_table nbody_force_error_table = {"force_error", "error of fast multipoles; unless solver is direct",
                                            force_error_columns};
@@ -95,9 +97,15 @@ static const sim_field event_columns[] = {
     {0}};
 _Static_assert(sizeof event_columns / sizeof *event_columns == NBODY_EVENT_COLUMNS + 1, "as nbody_observe_events");
 const sim_table nbody_events_table = {"events", "bodies that merged or escaped; with merge or escape", event_columns};
-const sim_table *const nbody_described_tables[] = {
-    &nbody_force_error_table, &level_table, &observe_table, &spectrum_table, &nbody_orbits_described,
-    &nbody_events_table,      NULL};
+const sim_table *const nbody_described_tables[] = {&nbody_force_error_table,
+                                                   &level_table,
+                                                   &observe_table,
+                                                   &spectrum_table,
+                                                   &nbody_orbits_described,
+                                                   &nbody_events_table,
+                                                   &nbody_thermo_table,
+                                                   &nbody_rdf_described,
+                                                   NULL};
 
 #define LEVEL(number)                                                                                                  \
   { .name = "level_" #number, .type = SIM_REAL, .doc = "bodies with steps of dt / 2^" #number }
@@ -175,6 +183,8 @@ void nbody_make_tables(nbody_parameters *p, sim_faults *faults) {
   if (p->spectrum >= NBODY_SPECTRUM_GRID_MIN && p->spectrum <= NBODY_SPECTRUM_GRID_MAX) *table++ = make_spectrum(p);
   if (p->orbits != NULL) *table++ = nbody_make_orbit_table(p);
   if (p->merge || p->escape.given) *table++ = &nbody_events_table;
+  if (p->cutoff > 0 || p->thermostat.given) *table++ = &nbody_thermo_table;
+  if (p->rdf.given && p->rdf.bins >= 1 && p->rdf.bins <= SIM_COLUMNS_MAX) *table++ = nbody_make_rdf_table(p);
   *table = NULL;
   if (p->observe.count > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);

@@ -29,6 +29,9 @@ sim_status nbody_create_arrays(nbody_run *run, const sim_setup *setup) {
     SIM_TRY(sim_buffer_create(backend, SIM_F64, 1, &numbers, &run->kept));
   }
   if (run->merge) SIM_TRY(sim_buffer_create(backend, SIM_F64, 1, &run->n, &run->radius));
+  if (!run->cut) return SIM_OK;
+  SIM_TRY(sim_buffer_create(backend, SIM_F64, 2, shape, &run->searched));
+  SIM_TRY(sim_buffer_create(backend, SIM_F64, 2, shape, &run->travelled));
   return SIM_OK;
 }
 
@@ -270,7 +273,8 @@ static bool fits_single(double value) {
   return value == 0 || (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX) || !isfinite(value);
 }
 
-/* Samples squared distances of bodies whose ids differ by powers of two: r2[], returns their number. */
+/* Samples squared distances of bodies whose ids differ by powers of two, with a cutoff those of nearest images within:
+ * r2[], returns their number. */
 static int64_t sample_distances(const nbody_run *run, const void *positions, double r2[NBODY_EVALUATOR_BLOCK]) {
   int64_t count = 0;
   for (int64_t apart = 1; apart < run->n; apart *= 2)
@@ -278,10 +282,11 @@ static int64_t sample_distances(const nbody_run *run, const void *positions, dou
       const int64_t i = k * (run->n - apart) / 8;
       r2[count] = 0;
       for (int c = 0; c < 3; c++) {
-        const double d = position_at(run, positions, c, i + apart) - position_at(run, positions, c, i);
+        double d = position_at(run, positions, c, i + apart) - position_at(run, positions, c, i);
+        if (run->cut) d -= run->box * rint(d / run->box);
         r2[count] += d * d;
       }
-      count++;
+      if (!run->cut || r2[count] < run->options.cutoff * run->options.cutoff) count++;
     }
   return count;
 }

@@ -23,7 +23,9 @@ static sim_status count_item(const sim_item *item, const sim_setup *setup, int64
   else if (schema == &nbody_zeldovich_schema) {
     const int64_t side = ((const nbody_zeldovich *)item->data)->n;
     *n = side * side * side;
-  } else if (schema == &nbody_each_schema)
+  } else if (schema == &nbody_lattice_schema)
+    *n = nbody_lattice_count(item->data);
+  else if (schema == &nbody_each_schema)
     *n = (int64_t)((const nbody_each *)item->data)->mass.rows;
   else if (schema == &nbody_from_file_schema) {
     const nbody_from_file *file = item->data;
@@ -240,6 +242,10 @@ static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, c
   }
   if (schema == &nbody_zeldovich_schema)
     return nbody_make_zeldovich(&maker, data, &p->expansion, nbody_box_side(p), part);
+  if (schema == &nbody_lattice_schema) {
+    nbody_make_lattice(&maker, data, nbody_box_side(p), scratch, part);
+    return SIM_OK;
+  }
   bool made = true;
   if (schema == &nbody_body_schema) {
     part->mass[0] = ((const nbody_body *)data)->mass;

@@ -50,11 +50,13 @@ sim_status nbody_place_on_orbit(double G, const nbody_groups *groups, const nbod
 /* Random draws of one body, of two numbers each (engine/rng.h): the `draw` of sim_rng_uniform and sim_rng_normal. */
 typedef enum nbody_draw {
   NBODY_DRAW_RADIUS, /* uniform: radius; also the first number of the position's direction, or the angle in the disk */
-  NBODY_DRAW_DIRECTION,  /* uniform: second number of that direction, or height; first of the velocity's */
-  NBODY_DRAW_VELOCITY,   /* uniform: second number of the velocity's direction; or normal: vx, vy */
-  NBODY_DRAW_VELOCITY_Z, /* normal: vz */
-  NBODY_DRAW_WAVE = 0,   /* normal, of a wave instead of a body: both parts of its amplitude */
-  NBODY_DRAW_SPEED = 3   /* uniform: speed by rejection, this draw and all later ones */
+  NBODY_DRAW_DIRECTION,     /* uniform: second number of that direction, or height; first of the velocity's */
+  NBODY_DRAW_VELOCITY,      /* uniform: second number of the velocity's direction; or normal: vx, vy */
+  NBODY_DRAW_VELOCITY_Z,    /* normal: vz */
+  NBODY_DRAW_WAVE = 0,      /* normal, of a wave instead of a body: both parts of its amplitude */
+  NBODY_DRAW_SPEED = 3,     /* uniform: speed by rejection, this draw and all later ones */
+  NBODY_DRAW_BATH = 0x8000, /* normal, of a thermostat in steps from 1 on: x, y */
+  NBODY_DRAW_BATH_Z         /* z */
 } nbody_draw;
 
 /* Generators: fill `part` around the origin, at rest as a whole except for sampling noise. Radii are stratified:
@@ -79,6 +81,11 @@ sim_status nbody_make_halo(const nbody_maker *maker, const nbody_exponential_dis
  * may lie outside of the box by a displacement. `velocity` is the momentum a^2 dx/dt. SIM_ERR_NO_MEMORY. */
 sim_status nbody_make_zeldovich(const nbody_maker *maker, const nbody_zeldovich *z, const nbody_expansion *e,
                                 double size, nbody_bodies *part) SIM_MUST_CHECK;
+int64_t nbody_lattice_count(const nbody_lattice *lattice);
+/* Fills `part` with a lattice in [0, size)^3, with Maxwell's velocities without total momentum. scratch: [n +
+ * sim_reduce_blocks(n)]. */
+void nbody_make_lattice(const nbody_maker *maker, const nbody_lattice *lattice, double size, double *scratch,
+                        nbody_bodies *part);
 double nbody_zeldovich_bytes(const nbody_zeldovich *z, int threads); /* memory that it takes for a while */
 
 /* Radius, in scale lengths, that contains the fraction (0, 1] of the mass of a Plummer sphere; 2^26 where the

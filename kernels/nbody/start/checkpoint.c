@@ -21,14 +21,14 @@ static sim_status check_masses(const sim_array *mass, int64_t n) {
   return sum > 0 ? SIM_OK : sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's masses are all 0");
 }
 
-static sim_status check_positions(const sim_array *position, int64_t n, double box) {
+static sim_status check_positions(const char *name, const sim_array *position, int64_t n, double box) {
   const bool real = position != NULL && (position->dtype == SIM_F32 || position->dtype == SIM_F64);
   if (!real || position->rank != 2 || position->shape[0] != 3 || position->shape[1] != n)
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's position is missing or has another type or shape");
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's %s is missing or has another type or shape", name);
   for (int64_t i = 0; i < 3 * n; i++) {
     const double x =
         position->dtype == SIM_F32 ? (double)((const float *)position->data)[i] : ((const double *)position->data)[i];
-    if (!(x >= 0 && x < box)) return refuse("position", i, "is outside the box");
+    if (!(x >= 0 && x < box)) return refuse(name, i, "is outside the box");
   }
   return SIM_OK;
 }
@@ -52,6 +52,18 @@ static sim_status check_radii(const sim_array *radius, int64_t n) {
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's radius has another type or shape");
   for (int64_t i = 0; i < n; i++)
     if (!(((const double *)radius->data)[i] >= 0)) return refuse("radius", i, "is negative");
+  return SIM_OK;
+}
+
+/* With a cutoff: positions of a search in the box, and displacements. */
+static sim_status check_lists(const sim_frame *saved, int64_t n, double box) {
+  const sim_array *const searched = sim_frame_array(saved, "searched"), *const travelled =
+                                                                            sim_frame_array(saved, "travelled");
+  if (searched == NULL) return SIM_OK;
+  SIM_TRY(check_positions("searched", searched, n, box));
+  if (searched->dtype != SIM_F64 || travelled == NULL || travelled->dtype != SIM_F64 || travelled->rank != 2 ||
+      travelled->shape[0] != 3 || travelled->shape[1] != n)
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's travelled is missing or has another type or shape");
   return SIM_OK;
 }
 
@@ -91,7 +103,8 @@ sim_status nbody_saved_check(const nbody_integrate *integrate, double box, const
     if (id[i] >= bodies) return refuse("id", i, "is not below the number of bodies");
   SIM_TRY(check_radii(sim_frame_array(saved, "radius"), *n));
   SIM_TRY(check_masses(sim_frame_array(saved, "mass"), *n));
-  if (box > 0) SIM_TRY(check_positions(sim_frame_array(saved, "position"), *n, box));
+  if (box > 0) SIM_TRY(check_positions("position", sim_frame_array(saved, "position"), *n, box));
+  if (box > 0) SIM_TRY(check_lists(saved, *n, box));
   const sim_array *controller = sim_frame_array(saved, "controller");
   if (controller == NULL || controller->dtype != SIM_F64 || controller->rank != 1 ||
       (controller->shape[0] != NBODY_CONTROLS && controller->shape[0] != NBODY_CONTROLS_EARLIER))

@@ -108,7 +108,7 @@ static void describe_features(const chunk_paths *at, int variant, int i, char *o
   int shown = 0;
   *out = '\0';
   for (int f = 0; f < g->features && shown < 3 && used < capacity; f++) {
-    char name[48];
+    char name[OPTION_PAYOFF_NAME];
     if (g->feature[f].tangent > 0 || !option_feature_text(&g->feature[f], name, sizeof name)) continue;
     used += (size_t)snprintf(out + used, capacity - used, "%s%s = %.6g", shown == 0 ? ", where " : ", ", name,
                              number(at->s, at->s->workspaces[0].features[variant * g->features + f], i));
@@ -118,7 +118,7 @@ static void describe_features(const chunk_paths *at, int variant, int i, char *o
 
 static sim_status diagnose_payoffs(const chunk_paths *at) {
   const option_graph *g = &at->s->estimate.graph;
-  char name[48], where[160];
+  char name[OPTION_PAYOFF_NAME], where[160];
   for (int o = 0; o < g->outputs; o++)
     for (int v = 0; v < at->s->paths.variants; v++)
       for (int i = 0; i < at->count; i++) {
@@ -160,7 +160,7 @@ sim_status option_diagnose(const option_parameters *p, int64_t first, int64_t co
   const sim_setup setup = {
       .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 1, .folder = ""};
   option_sampler *sampler;
-  char name[48], greek[32] = "";
+  char name[OPTION_PAYOFF_NAME], greek[32] = "";
   if (option_ops_cpu.create(p, &setup, &sampler) == SIM_OK) {
     const sim_status status = search(p, sampler, first, count);
     option_ops_cpu.destroy(&sampler);

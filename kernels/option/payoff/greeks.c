@@ -29,11 +29,12 @@ static void choose(const option_builder *m, const option_parameters *p, const si
   /* Extremes within the first step depend on the spot directly, not through the fixings alone. */
   for (int f = 0; f < g->features && item == NULL; f++)
     continuous |= g->feature[f].kind == OPTION_HIGH || g->feature[f].kind == OPTION_LOW;
-  const bool jumps = item != NULL && (item->schema == &option_digital_schema || (barrier && !continuous));
+  const bool two = item != NULL && item->schema == &option_double_barrier_schema;
+  const bool jumps = item != NULL && (item->schema == &option_digital_schema || ((barrier || two) && !continuous));
   const bool late =
       item != NULL && (item->schema == &option_american_schema || item->schema == &option_autocallable_schema);
   *delta = *gamma = BY_BUMP;
-  if (p->greeks.method == OPTION_BUMP || (barrier && continuous) || local) return;
+  if (p->greeks.method == OPTION_BUMP || ((barrier || two) && continuous) || local) return;
   if (p->greeks.method == OPTION_AUTO && (item == NULL || late)) return;
   const bool score =
       one && !continuous && (p->greeks.method == OPTION_LIKELIHOOD || (p->greeks.method == OPTION_AUTO && jumps));

@@ -21,9 +21,17 @@ bool option_payoff_sees(const option_parameters *p, int payoff, int asset) {
   return sees;
 }
 
+const char *option_own_name(const option_parameters *p, int payoff) {
+  const int named = payoff - (option_payoff_count(p) - (int)p->payoffs.count);
+  return named >= 0 ? ((const option_payoff *)p->payoffs.items[named].data)->name : NULL;
+}
+
 void option_payoff_name(const option_parameters *p, int payoff, char *out, size_t capacity) {
   const int functions = option_payoff_count(p) - (int)p->payoffs.count;
-  if (payoff >= functions)
+  const char *own = option_own_name(p, payoff);
+  if (own != NULL)
+    snprintf(out, capacity, "payoffs[%d] (%s)", payoff - functions + 1, own);
+  else if (payoff >= functions)
     snprintf(out, capacity, "payoffs[%d]", payoff - functions + 1);
   else if (functions > 1)
     snprintf(out, capacity, "result %d of payoff", payoff + 1);

@@ -7,7 +7,10 @@
 
 /* Number of payoffs: results of the scenario's function, then the named payoffs. */
 int option_payoff_count(const option_parameters *p);
-/* Writes the key of a payoff: "payoffs[2]", "payoff", "result 2 of payoff". */
+/* The name that the scenario gives a payoff; NULL: none. */
+const char *option_own_name(const option_parameters *p, int payoff);
+/* Writes the key of a payoff: "payoffs[2]", "payoffs[2] (NAME)", "payoff", "result 2 of payoff". */
+enum { OPTION_PAYOFF_NAME = OPTION_NAME_MAX + 24 }; /* capacity that is always enough */
 void option_payoff_name(const option_parameters *p, int payoff, char *out, size_t capacity);
 /* Whether a payoff depends on an asset; all results of a function count as depending on the same assets. */
 bool option_payoff_sees(const option_parameters *p, int payoff, int asset);

@@ -33,6 +33,16 @@ static sim_expr_ref plain(option_builder *m, sim_expr_ref price, double strike, 
   return positive(m, type == OPTION_CALL ? sub(m, price, k) : sub(m, k, price));
 }
 
+/* The European payoff where `alive` is 1 (knock out) or 0 (knock in), and the rebate elsewhere. alive may be a
+ * probability. */
+static sim_expr_ref knocked(option_builder *m, const option_payoff *o, int asset, sim_expr_ref alive) {
+  sim_expr_ref one = option_builder_number(m, 1), pays = o->knock == OPTION_IN ? sub(m, one, alive) : alive;
+  sim_expr_ref out = mul(m, plain(m, feature_of(m, OPTION_LAST, asset), o->strike, o->type), pays);
+  if (o->rebate == 0) return out;
+  sim_expr_ref rebate = mul(m, option_builder_number(m, o->rebate), sub(m, one, pays));
+  return option_builder_call(m, SIM_EXPR_ADD, out, rebate, 0);
+}
+
 static sim_expr_ref barrier(option_builder *m, const option_payoff *o, int asset) {
   const bool up = o->direction == OPTION_UP;
   sim_expr_ref alive, level = option_builder_number(m, o->level);
@@ -42,8 +52,23 @@ static sim_expr_ref barrier(option_builder *m, const option_payoff *o, int asset
     alive = below(m, feature_of(m, OPTION_MAX, asset), level);
   else
     alive = below(m, level, feature_of(m, OPTION_MIN, asset));
-  if (o->knock == OPTION_IN) alive = sub(m, option_builder_number(m, 1), alive);
-  return mul(m, plain(m, feature_of(m, OPTION_LAST, asset), o->strike, o->type), alive);
+  return knocked(m, o, asset, alive);
+}
+
+/* Between the steps from the joint law of maximum and minimum. */
+static sim_expr_ref double_barrier(option_builder *m, const option_payoff *o, int asset) {
+  const bool continuous = o->monitoring == OPTION_CONTINUOUS;
+  sim_expr_ref low = feature_of(m, continuous ? OPTION_LOW : OPTION_MIN, asset),
+               high = feature_of(m, continuous ? OPTION_HIGH : OPTION_MAX, asset);
+  return knocked(
+      m, o, asset,
+      mul(m, below(m, option_builder_number(m, o->low), low), below(m, high, option_builder_number(m, o->high))));
+}
+
+static sim_expr_ref forward_start(option_builder *m, const option_payoff *o, int asset) {
+  sim_expr_ref start = option_builder_feature(m, (option_feature){OPTION_FIXING, asset, (int)o->start, 0, 0});
+  sim_expr_ref strike = mul(m, option_builder_number(m, o->moneyness), start), last = feature_of(m, OPTION_LAST, asset);
+  return positive(m, o->type == OPTION_CALL ? sub(m, last, strike) : sub(m, strike, last));
 }
 
 static sim_expr_ref lookback(option_builder *m, const option_payoff *o, int asset) {
@@ -65,11 +90,12 @@ static sim_expr_ref basket(option_builder *m, const option_payoff *o) {
   return plain(m, sum, o->strike, o->type);
 }
 
-static sim_expr_ref best(option_builder *m, const option_payoff *o) {
-  sim_expr_ref most = feature_of(m, OPTION_LAST, 0);
+/* `pick`: SIM_EXPR_MAX for the best of all assets, SIM_EXPR_MIN for the worst. */
+static sim_expr_ref one_of_all(option_builder *m, const option_payoff *o, sim_expr_op pick) {
+  sim_expr_ref picked = feature_of(m, OPTION_LAST, 0);
   for (int a = 1; a < m->market->assets; a++)
-    most = option_builder_call(m, SIM_EXPR_MAX, most, feature_of(m, OPTION_LAST, a), 0);
-  return plain(m, most, o->strike, o->type);
+    picked = option_builder_call(m, pick, picked, feature_of(m, OPTION_LAST, a), 0);
+  return plain(m, picked, o->strike, o->type);
 }
 
 /* Cash and coupons at the first date whose price is at least the level, carried to maturity. */
@@ -118,9 +144,12 @@ static sim_expr_ref named(option_builder *m, const sim_item *item, int number, i
     return plain(m, feature_of(m, o->average == OPTION_ARITHMETIC ? OPTION_MEAN : OPTION_GEOMETRIC, asset), o->strike,
                  o->type);
   if (item->schema == &option_barrier_schema) return barrier(m, o, asset);
+  if (item->schema == &option_double_barrier_schema) return double_barrier(m, o, asset);
   if (item->schema == &option_lookback_schema) return lookback(m, o, asset);
+  if (item->schema == &option_forward_start_schema) return forward_start(m, o, asset);
   if (item->schema == &option_basket_schema) return basket(m, o);
-  if (item->schema == &option_best_of_schema) return best(m, o);
+  if (item->schema == &option_best_of_schema) return one_of_all(m, o, SIM_EXPR_MAX);
+  if (item->schema == &option_worst_of_schema) return one_of_all(m, o, SIM_EXPR_MIN);
   return plain(m, sub(m, feature_of(m, OPTION_LAST, asset), feature_of(m, OPTION_LAST, (int)o->second - 1)), o->strike,
                o->type);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- means and errors ---- */
 
@@ -112,13 +113,25 @@ static void row_name(const option_parameters *p, int payoff, char *out, size_t c
   }
   const sim_item *item = &p->payoffs.items[payoff - functions];
   const option_payoff *o = item->data;
+  if (o->name != NULL) {
+    snprintf(out, capacity, "%d %s", payoff + 1, o->name);
+    return;
+  }
   const bool note = item->schema == &option_autocallable_schema, barrier = item->schema == &option_barrier_schema;
+  const bool two = item->schema == &option_double_barrier_schema,
+             forward = item->schema == &option_forward_start_schema;
   const bool bermudan = item->schema == &option_american_schema && o->every > 1;
-  char kind[24], strike[24] = "", level[24] = "", asset[16] = "";
+  char kind[32], strike[24] = "", level[48] = "", asset[16] = "";
   snprintf(kind, sizeof kind, "%s", bermudan ? "bermudan" : item->schema->name);
   if (barrier) snprintf(kind, sizeof kind, "%s-%s", ways[o->direction], knocks[o->knock]);
-  if (!note && !isnan(o->strike)) snprintf(strike, sizeof strike, " %.6g", o->strike);
+  if (two) snprintf(kind, sizeof kind, "double-%s", knocks[o->knock]);
+  if (forward) {
+    snprintf(kind, sizeof kind, "forward-start");
+    snprintf(level, sizeof level, ", %.6g from step %lld", o->moneyness, (long long)o->start);
+  }
+  if (!note && !forward && !isnan(o->strike)) snprintf(strike, sizeof strike, " %.6g", o->strike);
   if (o->level > 0) snprintf(level, sizeof level, " at %.6g", o->level);
+  if (two) snprintf(level, sizeof level, " at %.6g, %.6g", o->low, o->high);
   if (p->assets.count > 1 && o->asset > 0) snprintf(asset, sizeof asset, " of %d", (int)o->asset);
   snprintf(out, capacity, "%d %s%s%s%s%s%s", payoff + 1, kind, note ? "" : types[o->type], strike, asset, level,
            o->monitoring == OPTION_CONTINUOUS ? ", continuous" : "");
@@ -169,6 +182,11 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
       cell_text(option_mean(run, c), option_error(run, n, c), text, sizeof text);
     sim_bytes_format(out, "%-*s %s\n", columns == 1 ? 0 : p->assets.count > 1 ? 16 : 5, name, text);
   }
+  int width = NAME; /* at least */
+  for (int row = 0; row < payoffs; row++) {
+    row_name(p, row, text, sizeof text);
+    if (width < (int)strlen(text)) width = (int)strlen(text);
+  }
   for (int from = 0; from < columns && payoffs > 1; from += ACROSS) {
     const int to = from + ACROSS < columns ? from + ACROSS : columns;
     for (int row = -1; row < payoffs; row++) {
@@ -176,7 +194,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
         row_name(p, row, text, sizeof text);
       else
         snprintf(text, sizeof text, "payoff");
-      sim_bytes_format(out, "%-*s", NAME, text);
+      sim_bytes_format(out, "%-*s", width, text);
       for (int c = from; c < to; c++) {
         const int q = place_of(payoffs, columns, row < 0 ? 0 : row, c);
         if (row < 0)
@@ -195,7 +213,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
 
 static void remark_unpaid(const option_run *run, double n, sim_bytes *out) {
   int first = -1, count = 0;
-  char name[48];
+  char name[OPTION_PAYOFF_NAME];
   for (int k = 0; k < option_payoff_count(run->parameters); k++) {
     if (!option_unpaid(run, n, k)) continue;
     if (first < 0) first = k;
@@ -220,7 +238,7 @@ static void remark_bias(const option_run *run, double n, sim_bytes *out) {
     worst = k;
   }
   if (worst < 0) return;
-  char name[48], shift[64];
+  char name[OPTION_PAYOFF_NAME], shift[64];
   option_payoff_name(run->parameters, worst, name, sizeof name);
   cell_text(option_shift(run, worst), option_shift_error(run, worst), shift, sizeof shift);
   sim_bytes_format(out,

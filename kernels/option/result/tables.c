@@ -29,7 +29,8 @@ static const sim_field bias_columns[] = {
     {.name = "bias_error", .type = SIM_REAL, .doc = "its standard error"},
     {0}};
 static const sim_field payoff_columns[] = {
-    {.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "price of payoff NUMBER; functions come first"}, {0}};
+    {.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "price of payoff NUMBER, or its name; functions come first"},
+    {0}};
 static const sim_field greeks_columns[] = {{.name = "payoff_NUMBER",
                                             .type = SIM_REAL,
                                             .doc = "GREEK of payoff NUMBER; payoff_NUMBER_ASSET with several assets"},
@@ -45,6 +46,17 @@ static const sim_table described[] = {
     {"GREEK_errors", "their standard errors", greeks_columns}};
 const sim_table *const option_described[] = {&described[0], &described[1], &described[2], &described[3], &described[4],
                                              &described[5], &described[6], &described[7], NULL};
+
+/* Name of the column of a payoff, from 0, or with asset > 0 of a Greek by this asset. */
+static void column_of(const option_parameters *p, int payoff, int asset, char out[OPTION_NAME_MAX + 8]) {
+  const char *own = option_own_name(p, payoff);
+  char number[8] = "";
+  if (asset > 0) snprintf(number, sizeof number, "_%hd", (short)asset);
+  if (own != NULL)
+    snprintf(out, OPTION_NAME_MAX + 8, "%.40s%s", own, number);
+  else
+    snprintf(out, OPTION_NAME_MAX + 8, "payoff_%hd%s", (short)(payoff + 1), number);
+}
 
 /* Adds a table of each Greek and one of its errors to p->tables, from index `tables` on, as far as one table and all
  * tables have room. `used`: columns so far; `names`: the first free name. */
@@ -64,11 +76,7 @@ static void add_greek_tables(option_parameters *p, const option_quantity *quanti
     for (int q = 0; q < quantities; q++) {
       if (quantity[q].greek != g) continue;
       char *name = p->names[names++];
-      if (p->assets.count > 1 && g <= OPTION_VEGA)
-        snprintf(name, sizeof p->names[0], "payoff_%hd_%hd", (short)(quantity[q].payoff + 1),
-                 (short)(quantity[q].asset + 1));
-      else
-        snprintf(name, sizeof p->names[0], "payoff_%hd", (short)(quantity[q].payoff + 1));
+      column_of(p, quantity[q].payoff, p->assets.count > 1 && g <= OPTION_VEGA ? quantity[q].asset + 1 : 0, name);
       *column++ = (sim_field){.name = name, .type = SIM_REAL, .doc = "Greek of this payoff, by this asset"};
     }
     *column = (sim_field){0};
@@ -121,7 +129,7 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
   if (payoffs < 2) return;
   for (int k = 0; k < payoffs; k++) {
     char *name = p->names[names++];
-    snprintf(name, sizeof p->names[0], "payoff_%d", k + 1);
+    column_of(p, k, 0, name);
     p->prices_columns[k] = (sim_field){.name = name, .type = SIM_REAL, .doc = "price of this payoff"};
     p->errors_columns[k] = (sim_field){.name = name, .type = SIM_REAL, .doc = "standard error of its price"};
   }

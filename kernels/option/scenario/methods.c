@@ -28,6 +28,7 @@ static const char *against_path(const option_parameters *p, const sim_item *item
                                         : NULL;
   const bool continuous = ((const option_payoff *)item->data)->monitoring == OPTION_CONTINUOUS;
   if (item->schema == &option_digital_schema) return "a digital jumps, which a path's slope misses";
+  if (item->schema == &option_double_barrier_schema) return "a double barrier jumps, which a path's slope misses";
   if (item->schema == &option_barrier_schema)
     return continuous ? "a continuous barrier's probability has no slope here"
                       : "a barrier at the steps jumps, which a path's slope misses";

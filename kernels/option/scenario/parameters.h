@@ -33,16 +33,22 @@ typedef enum option_type { OPTION_CALL, OPTION_PUT } option_type;
 
 /* A named payoff; the schema of each kind has the members that the kind uses. */
 typedef struct option_payoff {
-  int type; /* option_type */
+  char *name; /* of its columns; NULL: payoff_NUMBER */
+  int type;   /* option_type */
   int64_t asset, second;
-  double strike, cash, level;
+  double strike, cash, level, rebate;
+  double low, high; /* double_barrier */
+  int64_t start;    /* forward_start: step */
+  double moneyness; /* forward_start */
   int average, direction, knock, monitoring;
   int64_t every, degree, fit_paths; /* american */
   double coupon, protection;        /* autocallable */
   sim_doubles weights;
 } option_payoff;
+enum { OPTION_NAME_MAX = 40 }; /* characters of a payoff's name */
 extern const sim_schema option_european_schema, option_digital_schema, option_asian_schema, option_barrier_schema,
-    option_lookback_schema, option_basket_schema, option_best_of_schema, option_spread_schema, option_american_schema,
+    option_double_barrier_schema, option_lookback_schema, option_forward_start_schema, option_basket_schema,
+    option_best_of_schema, option_worst_of_schema, option_spread_schema, option_american_schema,
     option_autocallable_schema;
 enum { OPTION_ARITHMETIC, OPTION_GEOMETRIC_AVERAGE };
 enum { OPTION_DOWN, OPTION_UP };
@@ -106,7 +112,7 @@ typedef struct option_parameters {
   sim_field price_columns[SIM_COLUMNS_MAX + 1], prices_columns[OPTION_PAYOFFS_MAX + 1],
       errors_columns[OPTION_PAYOFFS_MAX + 1];
   sim_field greek_columns[OPTION_GREEKS][SIM_COLUMNS_MAX + 1];
-  char names[2 * OPTION_PAYOFFS_MAX + 3 * OPTION_GREEKS * OPTION_ASSETS_MAX][24];
+  char names[2 * OPTION_PAYOFFS_MAX + 3 * OPTION_GREEKS * OPTION_ASSETS_MAX][OPTION_NAME_MAX + 8];
 } option_parameters;
 extern const sim_signature option_term_signature; /* a function of t with one result */
 extern const sim_schema option_schema, option_asset_schema;

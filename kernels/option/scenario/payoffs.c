@@ -7,6 +7,11 @@ static const char *const directions[] = {"down", "up", NULL};
 static const char *const knocks[] = {"out", "in", NULL};
 static const char *const monitorings[] = {"steps", "continuous", NULL};
 
+#define NAME                                                                                                           \
+  {                                                                                                                    \
+    SIM_FIELD(option_payoff, name), .type = SIM_STRING,                                                                \
+                                    .doc = "of its columns and lines; none: payoff_1, payoff_2, ..."                   \
+  }
 #define TYPE                                                                                                           \
   {                                                                                                                    \
     SIM_FIELD(option_payoff, type), .type = SIM_CHOICE, .doc = "call: pays above the strike, put: below",              \
@@ -28,10 +33,20 @@ static const char *const monitorings[] = {"steps", "continuous", NULL};
         .type = SIM_CHOICE, .choices = monitorings, .initial = "steps",                                                \
         .doc = "prices at the steps, or continuously (Brownian bridges between steps)"                                 \
   }
+#define KNOCK                                                                                                          \
+  {                                                                                                                    \
+    SIM_FIELD(option_payoff, knock), .type = SIM_CHOICE, .choices = knocks, .initial = "out",                          \
+                                     .doc = "pays if the level is not reached, or if it is"                            \
+  }
+#define REBATE                                                                                                         \
+  {                                                                                                                    \
+    SIM_FIELD(option_payoff, rebate), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",           \
+                                      .doc = "amount paid at maturity where the barrier leaves no European payoff"     \
+  }
 #define PAYOFF(word, text, ...)                                                                                        \
   const sim_schema option_##word##_schema = {.name = #word,                                                            \
                                              .doc = text,                                                              \
-                                             .fields = (const sim_field[]){TYPE, __VA_ARGS__, {0}},                    \
+                                             .fields = (const sim_field[]){NAME, TYPE, __VA_ARGS__, {0}},              \
                                              .size = sizeof(option_payoff)}
 
 PAYOFF(european, "pays max(last - strike, 0), or max(strike - last, 0)", STRIKE, ASSET);
@@ -45,18 +60,29 @@ PAYOFF(barrier, "European payoff if a level is not reached (out), or is reached 
         .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
        {SIM_FIELD(option_payoff, direction), .type = SIM_CHOICE, .doc = "the level is reached from above or from below",
         .choices = directions, .initial = "down"},
-       {SIM_FIELD(option_payoff, knock), .type = SIM_CHOICE, .doc = "pays if the level is not reached, or if it is",
-        .choices = knocks, .initial = "out"},
-       MONITORING);
+       KNOCK, REBATE, MONITORING);
+PAYOFF(double_barrier, "European payoff if neither of two levels is reached (out), or one of them is (in)", STRIKE,
+       ASSET,
+       {SIM_FIELD(option_payoff, low), .type = SIM_REAL, .doc = "the lower barrier, below the spot",
+        .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
+       {SIM_FIELD(option_payoff, high), .type = SIM_REAL, .doc = "the upper barrier, above the spot",
+        .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
+       KNOCK, REBATE, MONITORING);
 PAYOFF(lookback, "pays on the highest or lowest price", ASSET,
        {SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "floating",
         .keyword = "floating",
         .doc = "call: highest - strike; floating: last - lowest (put: strike - lowest, highest - last)"},
        MONITORING);
+PAYOFF(forward_start, "European payoff whose strike is a share of the price at an earlier step", ASSET,
+       {SIM_FIELD(option_payoff, start), .type = SIM_INT, .doc = "step at which the strike is set, before the last one",
+        .flags = SIM_REQUIRED | SIM_RANGE, .min = 1, .max = OPTION_STEPS_MAX},
+       {SIM_FIELD(option_payoff, moneyness), .type = SIM_REAL, .doc = "strike / price at `start`", .flags = SIM_RANGE,
+        .max = INFINITY, .initial = "1"});
 PAYOFF(basket, "pays on a weighted sum of the last prices", STRIKE,
        {SIM_FIELD(option_payoff, weights), .type = SIM_NUMBERS,
         .doc = "weight of each asset; none: 1 / number of assets"});
 PAYOFF(best_of, "pays on the highest of the last prices of all assets", STRIKE);
+PAYOFF(worst_of, "pays on the lowest of the last prices of all assets", STRIKE);
 PAYOFF(spread, "pays on the difference of two last prices", STRIKE, ASSET,
        {SIM_FIELD(option_payoff, second), .type = SIM_INT, .doc = "the asset that is subtracted", .flags = SIM_RANGE,
         .min = 1, .max = OPTION_ASSETS_MAX, .initial = "2"});
@@ -73,6 +99,7 @@ PAYOFF(american, "European payoff that may be exercised at any of the dates, by 
         .initial = "65536"});
 
 static const sim_field autocallable_fields[] = {
+    NAME,
     ASSET,
     {SIM_FIELD(option_payoff, level), .type = SIM_REAL,
      .doc = "called at the first date with a price of at least this level",

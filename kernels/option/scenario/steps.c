@@ -26,10 +26,13 @@ static const char *asset_needs(const option_asset *a, const char **what) {
 
 static const char *payoff_needs(const option_parameters *p, const sim_item *item) {
   const option_payoff *o = item->data;
-  if (item->schema == &option_american_schema || item->schema == &option_autocallable_schema)
+  if (item->schema == &option_american_schema || item->schema == &option_autocallable_schema ||
+      item->schema == &option_forward_start_schema)
     return "has its dates at steps";
   if (item->schema == &option_asian_schema) return at_steps;
-  if (item->schema != &option_barrier_schema && item->schema != &option_lookback_schema) return NULL;
+  if (item->schema != &option_barrier_schema && item->schema != &option_double_barrier_schema &&
+      item->schema != &option_lookback_schema)
+    return NULL;
   if (o->monitoring != OPTION_CONTINUOUS) return at_steps;
   return o->asset >= 1 && o->asset <= (int64_t)p->assets.count && !is_even(p, (int)o->asset - 1) ? within : NULL;
 }

@@ -16,6 +16,33 @@ static void check_level(const option_parameters *p, const option_payoff *o, int 
                    up ? "above" : "below", spot, o->level);
 }
 
+/* Whether a scenario's function can read a column of this name. */
+static bool is_column(const char *name) {
+  static const char digits[] = "0123456789", word[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+  const size_t length = strlen(name);
+  return length > 0 && length <= OPTION_NAME_MAX && strspn(name, word) == length && strspn(name, digits) == 0;
+}
+
+/* The name of a payoff's columns: no other payoff has it, nor is it one of payoff_1, payoff_2, ... */
+static void check_name(const option_parameters *p, size_t i, sim_faults *faults) {
+  const char *name = ((const option_payoff *)p->payoffs.items[i].data)->name;
+  const int line = p->payoffs.items[i].line;
+  char path[64];
+  if (name == NULL) return;
+  snprintf(path, sizeof path, "payoffs[%zu].name", i + 1);
+  if (!is_column(name))
+    sim_faults_add(faults, line, path, "expected at most %d letters, digits and _, no digit first, got \"%.60s\"",
+                   OPTION_NAME_MAX, name);
+  if (strncmp(name, "payoff_", strlen("payoff_")) == 0)
+    sim_faults_add(faults, line, path,
+                   "expected a name that does not begin with payoff_, which payoffs without one have");
+  for (size_t k = 0; k < i; k++) {
+    const char *other = ((const option_payoff *)p->payoffs.items[k].data)->name;
+    if (other != NULL && strcmp(name, other) == 0)
+      sim_faults_add(faults, line, path, "expected a name of its own, got that of payoffs[%zu]", k + 1);
+  }
+}
+
 static void check_payoff(const option_parameters *p, size_t i, sim_faults *faults) {
   const sim_item *item = &p->payoffs.items[i];
   const option_payoff *o = item->data;
@@ -27,6 +54,16 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
                    (long long)(o->asset > assets ? o->asset : o->second));
   else if (item->schema == &option_barrier_schema)
     check_level(p, o, item->line, path, faults);
+  else if (item->schema == &option_double_barrier_schema) {
+    const double spot = option_asset_at(p, (int)o->asset - 1)->spot;
+    if (!(o->low < spot && spot < o->high))
+      sim_faults_add(faults, item->line, path, "expected low < spot < high, got low = %.9g, spot = %.9g, high = %.9g",
+                     o->low, spot, o->high);
+  }
+  if (item->schema == &option_forward_start_schema && o->start >= p->steps)
+    sim_faults_add(faults, item->line, path, "start: expected a step before the last one, %lld, got %lld",
+                   (long long)p->steps, (long long)o->start);
+  check_name(p, i, faults);
   if (o->asset >= 1 && o->asset <= assets && o->monitoring == OPTION_CONTINUOUS &&
       option_asset_at(p, (int)o->asset - 1)->jumps.given)
     sim_faults_add(faults, item->line, path, "expected monitoring = \"steps\": a Brownian bridge does not jump");

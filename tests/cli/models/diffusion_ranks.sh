@@ -88,6 +88,14 @@ divided "2" members=5 n=24x18 dt=auto
 divided "2" n=100      # one axis: on rank 0
 divided "13" n=16x16x5 # more ranks than planes
 divided "7" n=16x20    # more ranks than strips of rows
+export SIM_COMM_HOSTS=2 # no memory in common: fields are turned through messages
+divided "2 3 7"
+divided "3 4" kind=single n=66x150 scheme=strang
+divided "2" n=66x70 terms=cross "along=fixed no_flux"
+divided "3" n=40x70 terms=derived scheme=etdrk2
+divided "3" terms=noise
+divided "3" dt=auto n=32x40x9
+unset SIM_COMM_HOSTS
 if [ "${1:-short}" = long ]; then
   for kind in single double; do
     for n in 24x20x14 64x40 50 33x64x5 17x9x11 16x16x16; do
@@ -172,8 +180,12 @@ expect 75 "continues from checkpoint" "$SIM" resume killed --ranks 2 --threads 1
 # ---- check, profile ----
 
 expect 0 "ranks       4; more than 14 would not be faster" "$SIM" check fields.lua --ranks 4
-grep -q "communication  *[0-9.]* KiB received by a rank in a step" output || fail "check does not say what ranks exchange"
+grep -q "communication  *0 B received by a rank in a step, 9 times waiting for all" output ||
+  fail "check does not say what ranks exchange"
 expect 0 "more than 1 would not be faster" "$SIM" check fields.lua --ranks 2 --set n=100
+grep -q "not advised  *2 ranks make a step about [01]\.[0-9] times as fast as one$" output || fail "check advises ranks for one axis"
+expect 0 "" "$SIM" check fields.lua --ranks 2 --set n=128x128x128
+! grep -q "not advised" output || fail "check does not advise 2 ranks for 128^3"
 expect 0 "rank" "${run[@]}" -o many --ranks 2 --profile
 
 # ---- the shipped scenarios: their first part, of single and double precision ----

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Grains on ranks: digest, tables, snapshots and checkpoints are the same for every number of ranks, with both solvers,
-# friction, walls, meshes, inlets, outlets, gates, sheared boxes and functions of the scenario; over restarts with other
+# friction, walls, meshes, laws by name, inlets, outlets, gates, sheared boxes and functions of the scenario; over restarts with other
 # numbers, with delays, and after a rank was killed. `long`: more cases, and the shipped scenarios.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
 . "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
@@ -104,6 +104,15 @@ elseif case == "mesh" then -- a mesh that turns, and a plane that moves
                walls = { sim.stl { path = "funnel.stl", spin = 0.5, axis = {0, 0, 1} },
                          sim.plane { point = {0, 0, 7}, normal = {0, 0, -1},
                                      motion = function(t) return 0, 0, -0.5 * math.cos(t) end } } }
+elseif case == "named" then -- laws by name, heat, and a lid that holds a force
+  return all { box = { size = {14, 6, 20}, boundary = "wall", z_high = "open" }, gravity = {0.1, 0, -1},
+               grains = { spheres { low = {0, 0, 0}, high = {14, 6, 8} } },
+               walls = { sim.plane { point = {0, 0, 8}, normal = {0, 0, -1}, temperature = 9, servo = { force = 50, speed = 1 } } },
+               integrate = { dt = dt / 2, t_end = steps * dt / 2 },
+               heat = { conductivity = 0.1, capacity = 1, temperature = function(x) return x end },
+               contact = { law = "hertz", young = 800, poisson = 0.3, restitution = 0.5, friction = 0.5,
+                           tangential = "mindlin_rescale", cohesion = { model = "jkr", surface_energy = 0.2 },
+                           rolling = { model = "sds", coefficient = 0.1, stiffness = 20 } } }
 elseif case == "laws" then -- functions of the scenario
   return all { box = { size = {9, 7, 7}, boundary = "periodic" }, grains = { spheres() },
                external = function(x, y, z, t) return 0.1 * (x - 4)^2 * (1 + 0.5 * math.sin(t)) end,
@@ -126,6 +135,7 @@ divided "2 3 4" case=gas n=20 length=5 # of three slabs, which two ranks cannot 
 divided "4" case=gas n=50 length=12    # of eight: a step a sweep
 divided "2 3 4 7" case=bed kind=double
 divided "${all:-4}" case=bed hot=4
+divided "${all:-3}" case=named
 divided "${all:-3}" case=sizes
 divided "${all:-3 7}" case=shear
 divided "${all:-3}" case=flow steps=240
@@ -134,7 +144,7 @@ divided "${all:-4}" case=laws kind=double
 divided "7" case=gas n=1
 divided "7" case=mesh n=6
 if [ -n "$long" ]; then
-  for case in gas mixed cloud bed sizes shear mesh laws; do
+  for case in gas mixed cloud bed named sizes shear mesh laws; do
     for kind in single double; do divided "2 3 4 7 13" case=$case kind=$kind steps=300 n=200; done
   done
   divided "2 3 4 7" case=flow kind=single steps=900
@@ -200,6 +210,7 @@ if [ -n "$long" ]; then
   shipped "2 3 4 7" million_spheres n=3000 time=0.4
   shipped "3" shear n=300
   shipped "2 7" hopper filled=200 rate=300
+  shipped "3" moist_column n=150
   shipped "2 3 4 7" drum n=300 turns=0.02
   run=("$SIM" run grains.lua --threads 1 --force)
 fi

@@ -1,8 +1,10 @@
 # Sourced by the tests of models on ranks, after lib.sh: runs of `run` (with --force) on one rank and on several. `files`
-# are those compared.
+# are those compared; `alone` and `by`: options of one rank and, before a number, of several.
 # shellcheck shell=bash disable=SC2154
 : "${COMPARE:?the program crash_compare}"
 files=*.h5
+alone=()
+by=(--ranks)
 
 equal() { # equal DIR DIR WHAT: digest and all files
   local file
@@ -16,10 +18,10 @@ divided() { # divided RANKS SET...: a run of one rank, in ./one, and the same ru
   local ranks number=$1
   shift
   rm -rf one
-  expect 0 "" "${run[@]}" -o one "${@/#/--set=}"
+  expect 0 "" "${run[@]}" "${alone[@]}" -o one "${@/#/--set=}"
   for ranks in $number; do
     rm -rf many
-    expect 0 "" "${run[@]}" -o many --ranks "$ranks" "${@/#/--set=}"
+    expect 0 "" "${run[@]}" -o many "${by[@]}" "$ranks" "${@/#/--set=}"
     equal one many "$* with $ranks ranks"
   done
 }

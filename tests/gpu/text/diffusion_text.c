@@ -85,7 +85,8 @@ static void test_schemes(void **state) {
         i < DIFFUSION_SCHEMES ? i : i - DIFFUSION_SCHEMES + DIFFUSION_ETDRK2; /* then with steps that adapt */
     diffusion_parameters p = {.fields = {items, 2}, .integrate = {.scheme = scheme}};
     if (scheme != i) p.integrate.dt = NAN;
-    diffusion_work work = {.p = &p, .way = &diffusion_way_general, .fields = 2, .single = scheme % 2 == 1};
+    diffusion_work work = {
+        .p = &p, .comm = &sim_comm_alone, .way = &diffusion_way_general, .fields = 2, .single = scheme % 2 == 1};
     species[1].fluctuation = scheme == i && scheme != DIFFUSION_EXACT && scheme != DIFFUSION_ETDRK2;
     if (scheme != DIFFUSION_EXACT) p.rates = rates_of();
     work.method = diffusion_method_with(&p, 0);
@@ -108,7 +109,12 @@ static void test_crossed(void **state) {
         .fields = {items, 2}, .rates = rates_of(), .integrate = {.scheme = DIFFUSION_ETDRK2 + i % 2}};
     if (i == 2) p.integrate.dt = NAN;
     species[0].fluctuation = i < 2;
-    diffusion_work work = {.p = &p, .way = &diffusion_way_general, .fields = 2, .single = i == 1, .crossed = true};
+    diffusion_work work = {.p = &p,
+                           .comm = &sim_comm_alone,
+                           .way = &diffusion_way_general,
+                           .fields = 2,
+                           .single = i == 1,
+                           .crossed = true};
     work.method = diffusion_method_with(&p, 0);
     work.spectrum.factor = (diffusion_factor)i;
     compile(&work);
@@ -128,14 +134,15 @@ static void test_two_passes(void **state) {
     p.grid = (grid_parameters){
         .n = {sizes[i], 3, 1}, .size = {side, 3, 1}, .along = {GRID_AS_OTHERS, GRID_AS_OTHERS, GRID_AS_OTHERS}};
     p.integrate.scheme = i % 2 ? DIFFUSION_STRANG : DIFFUSION_LIE;
-    diffusion_work work = {.p = &p, .fields = 1, .single = true, .way = &diffusion_way_fused};
+    diffusion_work work = {.p = &p, .comm = &sim_comm_alone, .fields = 1, .single = true, .way = &diffusion_way_fused};
     compile(&work);
     sim_expr_free(&p.rates);
   }
 }
 
-/* One pass an axis: lines of each length, with and without walls. */
+/* One pass an axis: lines of each length, with and without walls, on one rank and on several. */
 static void test_axes(void **state) {
+  const sim_comm last = {.rank = 2, .size = 3};
   (void)state;
   diffusion_field species = {.name = (char[]){"u"}, .D = 1, .axes = {1, 1, 1}};
   sim_item item = {.schema = &diffusion_field_schema, .data = &species};
@@ -148,7 +155,8 @@ static void test_axes(void **state) {
     p.grid = (grid_parameters){
         .n = {sizes[i], rank, 1}, .size = {side, rank, 1}, .along = {along[i][0], along[i][1], along[i][2]}};
     p.integrate.scheme = i % 2 ? DIFFUSION_STRANG : DIFFUSION_LIE;
-    diffusion_work work = {.p = &p, .fields = 1, .single = true, .way = &diffusion_way_axes};
+    diffusion_work work = {
+        .p = &p, .comm = i == 1 ? &last : &sim_comm_alone, .fields = 1, .single = true, .way = &diffusion_way_axes};
     compile(&work);
     sim_expr_free(&p.rates);
   }
@@ -168,7 +176,7 @@ static void test_flat(void **state) {
         .n = {sizes[i], 2, 1}, .size = {side, 2, 1}, .along = {GRID_AS_OTHERS, GRID_AS_OTHERS, GRID_AS_OTHERS}};
     p.integrate.scheme = schemes[i];
     p.integrate.dt = i == 2 ? NAN : 1;
-    diffusion_work work = {.p = &p, .fields = 1, .single = true, .way = &diffusion_way_flat};
+    diffusion_work work = {.p = &p, .comm = &sim_comm_alone, .fields = 1, .single = true, .way = &diffusion_way_flat};
     compile(&work);
     sim_expr_free(&p.rates);
   }

@@ -19,7 +19,7 @@ static double halo_grains(const collision_options *o) { return fmin((double)o->n
 static double bytes(const collision_options *o) {
   const double n = (double)o->n;
   const double grain = sizeof(position_radius) + sizeof(velocity_mass) + 5 * sizeof(vec3) + sizeof(tally) + 8 +
-                       (double)wall_numbers(o) * sizeof(real) + 4.0 * o->gates;
+                       (double)wall_numbers(o) * sizeof(real) + 4.0 * o->gates + (o->heated ? 1.5 : 0) * sizeof(warmth);
   double more = 0; /* of several ranks: rows of the sums; contacts with history, 3 a grain, for outputs */
   if (o->comm->size > 1)
     more = fmin(n, 16.0 * SIM_REDUCE_BLOCK) * ((OBSERVED + 3.0 * o->walls) * sizeof(double) + 4) +
@@ -32,6 +32,7 @@ static double bytes(const collision_options *o) {
 static void free_grains(grains *g) {
   free(g->position), free(g->v_pred), free(g->w_pred), free(g->velocity), free(g->spin), free(g->acceleration);
   free(g->angular_acceleration), free(g->tally), free(g->id), free(g->material), free(g->wall_spring), free(g->crossed);
+  free(g->warmth);
   *g = (grains){0};
 }
 
@@ -48,9 +49,10 @@ static bool create_grains(const collision_options *o, grains *g) {
                 .id = calloc(n, sizeof *g->id),
                 .material = calloc(n, sizeof *g->material),
                 .wall_spring = calloc(n * wall_numbers(o) + 1, sizeof *g->wall_spring),
-                .crossed = calloc(n * (size_t)o->gates + 1, sizeof *g->crossed)};
+                .crossed = calloc(n * (size_t)o->gates + 1, sizeof *g->crossed),
+                .warmth = calloc(o->heated ? n : 1, sizeof *g->warmth)};
   return g->position && g->v_pred && g->w_pred && g->velocity && g->spin && g->acceleration &&
-         g->angular_acceleration && g->tally && g->id && g->material && g->wall_spring && g->crossed;
+         g->angular_acceleration && g->tally && g->id && g->material && g->wall_spring && g->crossed && g->warmth;
 }
 
 static void destroy(collision_work **work) {
@@ -62,7 +64,7 @@ static void destroy(collision_work **work) {
   collision_domain_destroy(&w->domain);
   collision_fields_destroy(&w->fields);
   free(w->slot), free(w->old_neighbour), free(w->old_first), free(w->spring), free(w->old_spring), free(w->square),
-      free(w->near);
+      free(w->near), free(w->flow);
   free(w);
   *work = NULL;
 }
@@ -90,14 +92,15 @@ static sim_status create(const collision_options *options, const collision_state
     largest = fmax(largest, (double)((const real *)state->radius)[i]);
   }
   sim_status status = collision_search_create(options, smallest, largest, &w->search);
-  w->search.cutoff = default_skin(options, smallest);
+  w->search.cutoff = options->reach + default_skin(options, smallest);
   w->box = periodic_box_of(&w->search);
   w->slot = malloc(n * sizeof *w->slot);
   w->square = calloc(n / COLLISION_BLOCK + COLLISION_LEVELS, sizeof *w->square);
   w->old_first = malloc((n + 1) * sizeof *w->old_first);
   w->near = calloc(n * (size_t)options->meshes + 1, sizeof *w->near);
-  if (status == SIM_OK && (!w->slot || !w->square || !w->old_first || !w->near || !create_grains(options, &w->now) ||
-                           !create_grains(options, &w->spare)))
+  w->flow = calloc(options->heated ? n : 1, sizeof *w->flow);
+  if (status == SIM_OK && (!w->slot || !w->flow || !w->square || !w->old_first || !w->near ||
+                           !create_grains(options, &w->now) || !create_grains(options, &w->spare)))
     status = sim_no_memory("%zu grains", n);
   shift_images(w, state->time);
   if (status == SIM_OK) status = collision_domain_create(options->comm, options->n, &w->domain);
@@ -124,10 +127,15 @@ static void add_external(collision_work *w, int64_t first, int64_t end, double t
   }
 }
 
+/* Gap up to which contacts that have begun may act, or have ended in the last step. */
+static real reach_margin(const collision_work *w, real dt) {
+  return w->o.reach > 0 ? (real)w->o.reach + 2 * (real)w->fastest * dt : 0;
+}
+
 /* Acceleration of grain i by contacts and gravity, and what its contacts add to its tally. */
 static void accelerate(collision_work *w, int64_t i, real dt, real edge, bool kick) {
   const grains *g = &w->now;
-  const real margin = edge * (real)w->fastest;
+  const real margin = edge * (real)w->fastest + reach_margin(w, dt);
   contact_sum sum = {0};
   gather_pairs(w, i, dt, edge, margin, &sum, NULL);
   if (w->o.walls > 0) gather_walls(w, i, dt, edge, margin, &sum, NULL);
@@ -137,10 +145,18 @@ static void accelerate(collision_work *w, int64_t i, real dt, real edge, bool ki
     g->angular_acceleration[i].v[k] = sum.torque[k] * inverse;
   }
   if (!kick) return;
+  if (w->o.heated) w->flow[i] = sum.heat;
   g->tally[i].dissipated += sum.dissipated;
   g->tally[i].virial += sum.virial;
   g->tally[i].work += sum.work;
   g->tally[i].collisions += sum.begun;
+}
+
+/* Gives grain i the heat of a step. */
+static void warm(collision_work *w, int64_t i, real dt) {
+  const double m = (double)w->now.v_pred[i].m, part = w->o.conductance * (double)dt;
+  w->now.warmth[i].temperature += part * w->flow[i].temperature / (m * w->o.capacity);
+  w->now.warmth[i].from_walls += part * w->flow[i].from_walls;
 }
 
 /* Accelerations of this rank's grains at time t; kick: then the second half of the velocities' step. */
@@ -158,6 +174,7 @@ static void forces(collision_work *w, double t, real dt, bool kick) {
 #pragma omp for schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
       if (w->o.external != NULL) add_external(w, block[b].first, block[b].end, t);
+      for (int64_t i = block[b].first; i < block[b].end && kick && w->o.heated; i++) warm(w, i, dt);
       for (int64_t i = block[b].first; i < block[b].end && kick; i++)
         for (int k = 0; k < 3; k++) {
           g->velocity[i].v[k] += half * g->acceleration[i].v[k];
@@ -257,11 +274,11 @@ static sim_status step(collision_work *w, double t, double dt) {
   const double moved = 2 * w->fastest * dt, edge = w->o.damped ? moved : 0;
   if (!(w->fastest < INFINITY)) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite at t = %.9g", t);
   w->moved += moved * (1 + 1e-6);
-  if (w->moved + edge >= w->search.cutoff * (1 - 1e-3)) {
+  if (w->moved + edge + w->o.reach >= w->search.cutoff * (1 - 1e-3)) {
     /* Grains that are faster than the skin allows get a wider list, at least for this step. Pairs with history stay in
      * it. */
     const double skin = default_skin(&w->o, w->search.smallest), wide = 2 * fmax(edge, w->held + moved);
-    w->search.cutoff = wide >= skin ? wide + skin : skin;
+    w->search.cutoff = w->o.reach + (wide >= skin ? wide + skin : skin);
     SIM_TRY(rebuild_lists(w));
   }
   w->held = 0.5 * edge; /* the margin of `forces` */

@@ -10,6 +10,7 @@
 template <typename real> struct contact_sum {
   real force[3], torque[3];
   double dissipated, virial, work;
+  double heat, wall_heat; /* over time and conductance: by all contacts, by walls */
   uint32_t begun;
 };
 
@@ -115,10 +116,20 @@ template <typename real> struct step_context { real dt, edge, margin, most; };
 
 /* The force law that a kernel has code for: its collision_force, or -1 for the run's own choice, general_numbers.form.
  * A custom law (see laws.c) has form COLLISION_CUSTOM and a function that returns the normal force. */
-template <int FORM> struct built_in_law { static constexpr int form = FORM; };
+template <int FORM> struct built_in_law {
+  static constexpr int form = FORM;
+  static constexpr bool named = false;
+};
+/* With the laws of models.inc: general_numbers.models. */
+struct named_law {
+  static constexpr int form = -1;
+  static constexpr bool named = true;
+};
 
 /* The law of contacts with walls: only a custom law is fixed at compile time. */
-template <typename Law, bool CUSTOM = Law::form == COLLISION_CUSTOM> struct wall_law { typedef built_in_law<-1> type; };
+template <typename Law, bool OWN = Law::form == COLLISION_CUSTOM || Law::named> struct wall_law {
+  typedef built_in_law<-1> type;
+};
 template <typename Law> struct wall_law<Law, true> { typedef Law type; };
 
 /* Evaluates a custom law for a contact. `energy`: also its elastic energy, the work of the force at rest from no
@@ -137,7 +148,7 @@ static __device__ __forceinline__ void evaluate_custom_law(contact_state<real> *
   c->custom_energy = (real)work;
 }
 
-enum { PAIR_SEPARATE = 0, PAIR_ENDED = 1, PAIR_TOUCHES = 2, PAIR_BEGAN = 4 };
+enum { PAIR_SEPARATE = 0, PAIR_ENDED = 1, PAIR_TOUCHES = 2, PAIR_BEGAN = 4, PAIR_COUNTS = 8 };
 
 /* Contact of two grains, as the first one sees it. */
 template <typename real> struct pair_result {
@@ -145,6 +156,7 @@ template <typename real> struct pair_result {
   contact_result<real> r;
   real distance, arm, dissipated; /* dissipated, virial, work: half of the contact's */
   real virial;
+  real radius; /* of contact; only with named_law */
   double work; /* only with GENERAL_EXTRAS */
 };
 
@@ -157,13 +169,44 @@ static __device__ __forceinline__ contact_law<real> pair_law(const general_array
   return a.typical.law;
 }
 
+/* Energy that a contact dissipates when it ends. parting: speed in the last step. */
+template <int SPRINGS, typename Law, typename real>
+static __device__ __forceinline__ real end_energy(const general_numbers &b, const contact_law<real> &law, int form,
+                                                  real mass, real radius, real parting, real dt, const real *spring) {
+  if constexpr (Law::named)
+    return contact_named_end(&law, &b.models, form, SPRINGS, mass, radius, parting, dt, spring);
+  else
+    return contact_spring_energy(&law, form, SPRINGS, mass, radius, spring);
+}
+
+/* The force of a contact by the laws of the run. Returns its radius, where some of them has a name. */
+template <int SPRINGS, typename Law, typename real>
+static __device__ __forceinline__ real evaluate_contact(const general_numbers &b, const contact_law<real> &law,
+                                                        int form, const contact_state<real> &c, real dt, real edge,
+                                                        real *spring, contact_result<real> *r) {
+  real a = 0;
+  if constexpr (Law::named)
+    contact_force_named(&law, &b.models, form, SPRINGS, &c, dt, edge, spring, r, &a);
+  else
+    contact_force(&law, form, SPRINGS, &c, dt, edge, spring, r);
+  return a;
+}
+
+/* Whether surfaces that do not touch have a contact all the same. */
+template <int SPRINGS, typename Law, typename real>
+static __device__ __forceinline__ bool holds_on(const general_numbers &b, const contact_law<real> &law,
+                                                const contact_state<real> &c, const real *spring) {
+  if constexpr (Law::named) return contact_holds(&law, &b.models, SPRINGS, c.radius, c.overlap, spring);
+  return false;
+}
+
 /* Ends a contact of which there is history; returns PAIR_ENDED or PAIR_SEPARATE. */
-template <int SPRINGS, typename real>
-static __device__ __forceinline__ int end_contact(const contact_law<real> &law, int form,
-                                                  const step_context<real> &step, real mass, real radius, real *spring,
-                                                  pair_result<real> *m) {
+template <int SPRINGS, typename Law, typename real>
+static __device__ __forceinline__ int end_contact(const general_numbers &b, const contact_law<real> &law, int form,
+                                                  const step_context<real> &step, real mass, real radius, real parting,
+                                                  real *spring, pair_result<real> *m) {
   if (!(step.dt > 0) || !any_of<SPRINGS>(spring)) return PAIR_SEPARATE;
-  m->dissipated = (real)0.5 * contact_spring_energy(&law, form, SPRINGS, mass, radius, spring);
+  m->dissipated = (real)0.5 * end_energy<SPRINGS, Law>(b, law, form, mass, radius, parting, step.dt, spring);
   for (int s = 0; s < SPRINGS; s++) spring[s] = 0;
   return PAIR_ENDED;
 }
@@ -198,7 +241,7 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
     c.root_mass = (real)sqrt(c.mass);
     c.radius = p.w * q.w / both;
   }
-  if (!near) return end_contact<SPRINGS>(law, form, step, c.mass, c.radius, spring, m);
+  if (!near) return end_contact<SPRINGS, Law>(b, law, form, step, c.mass, c.radius, (real)0, spring, m);
   real part, inverse;
   if (alike && mid_range(square)) {
     m->distance = root_of(square);
@@ -215,8 +258,9 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
   c.speed[0] = vi.x - vj.x, c.speed[1] = vi.y - vj.y, c.speed[2] = vi.z - vj.z;
   if constexpr (FEATURES >= GENERAL_EXTRAS) c.speed[0] -= jump;
   const real approach = contact_dot(c.speed, c.normal);
-  if (!(c.overlap > 0 || (step.edge > 0 && c.overlap > -(real)0.5 * step.edge * (real)fabs(approach))))
-    return end_contact<SPRINGS>(law, form, step, c.mass, c.radius, spring, m);
+  const bool holds = holds_on<SPRINGS, Law>(b, law, c, spring);
+  if (!(holds || c.overlap > 0 || (step.edge > 0 && c.overlap > -(real)0.5 * step.edge * (real)fabs(approach))))
+    return end_contact<SPRINGS, Law>(b, law, form, step, c.mass, c.radius, approach, spring, m);
   if (SPRINGS > 0) {
     real wi[3], wj[3];
     copy_xyz(wi, one.spin);
@@ -229,8 +273,8 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
   /* Velocity that moved the positions in this step. Hertz's law needs it only where the contact may have begun in the
    * step. */
   const bool may_begin = step.dt > 0 && approach < 0 && c.overlap > 0 && c.overlap <= step.most;
-  int what = PAIR_TOUCHES;
-  if (may_begin || form != COLLISION_HERTZ) {
+  int what = c.overlap > 0 || holds ? PAIR_TOUCHES | PAIR_COUNTS : PAIR_TOUCHES;
+  if (may_begin || Law::named || form != COLLISION_HERTZ) {
     const vec4<real> ui = load_constant(g.velocity + i), uj = load_constant(g.velocity + j);
     real gone[3] = {ui.x - uj.x, ui.y - uj.y, ui.z - uj.z}, then[3];
     if constexpr (FEATURES >= GENERAL_EXTRAS) gone[0] -= jump;
@@ -239,7 +283,7 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
     if (may_begin && contact_dot(then, then) >= both * both) what |= PAIR_BEGAN;
   }
   if constexpr (Law::form == COLLISION_CUSTOM) evaluate_custom_law<Law>(&c, approach, energy);
-  contact_force(&law, form, SPRINGS, &c, step.dt, step.edge, spring, &m->r);
+  m->radius = evaluate_contact<SPRINGS, Law>(b, law, form, c, step.dt, step.edge, spring, &m->r);
   if constexpr (FEATURES >= GENERAL_EXTRAS)
     m->work = 0.5 * (double)(m->r.force[0] * jump * step.dt); /* work of the moving image */
   m->dissipated = (real)0.5 * m->r.dissipated;
@@ -256,18 +300,19 @@ static __device__ void observe_pairs(const general_numbers &b, const general_arr
   const general_list<real> &list = a.list[now.home];
   const uint32_t *const material = a.records[now.home].material;
   const predicted_grain<real> one = predicted_at<SPRINGS>(g, i);
-  const step_context<real> step = {};
+  step_context<real> step = {};
+  if (Law::named) step.margin = (real)b.reach;
   const uint32_t base = list.base[i / 32] + i % 32;
 #pragma unroll 1
   for (uint32_t k = 0; k < list.count[i]; k++) {
     const uint32_t e = base + 32 * k, j = list.neighbour[e];
     const predicted_grain<real> other = predicted_at<SPRINGS>(g, j);
-    real spring[7] = {};
+    real spring[COLLISION_SPRINGS_MAX] = {};
     history<SPRINGS, real>{list.spring + e, b.room}.load(spring);
     pair_result<real> m;
     const int what =
         pair_force<SPRINGS, Law, FEATURES>(b, a, g, material, step, shift, i, j, one, other, true, spring, &m);
-    if ((what & PAIR_TOUCHES) && m.c.overlap > 0)
+    if (what & PAIR_COUNTS)
       observe_contact(at, m.c, m.r, m.distance,
                       (double)(one.position.w < other.position.w ? one.position.w : other.position.w));
   }

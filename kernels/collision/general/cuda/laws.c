@@ -83,7 +83,7 @@ sim_status collision_cuda_write_law(const collision_options *options, bool singl
       "#include \"kernels/collision/general/cuda/sums.cuh\"\n"
       "typedef %s real;\n"
       "struct custom_law {\n"
-      "  enum { form = COLLISION_CUSTOM };\n"
+      "  enum { form = COLLISION_CUSTOM, named = 0 };\n"
       "  __device__ static double force(double overlap, double rate, double radius, double mass) {\n"
       "    double out;\n"
       "    custom_force(overlap, rate, radius, mass, &out);\n"

@@ -15,6 +15,7 @@ static __device__ void move_grain(const general_grains<real> &to, const general_
   to.position[i] = from.position[k];
   to.velocity[i] = from.velocity[k];
   to.spin[i] = from.spin[k];
+  if (to.temperature != nullptr) to.temperature[i] = from.temperature[k];
   if (step) {
     to.v_pred[i] = from.v_pred[k];
     to.w_pred[i] = from.w_pred[k];
@@ -33,6 +34,7 @@ static __device__ void move_kept(const general_numbers &b, const general_records
   to.id[i] = from.id[k];
   to.material[i] = from.material[k];
   if (b.worked) to.work[i] = from.work[k];
+  if (b.heated) to.wall_heat[i] = from.wall_heat[k];
   for (int s = 0; s < b.gates; s++) to.crossed[(size_t)s * b.n + i] = from.crossed[(size_t)s * b.n + k];
   for (int s = 0; s < b.wall_numbers; s++) to.wall_spring[(size_t)s * b.n + i] = from.wall_spring[(size_t)s * b.n + k];
 }
@@ -94,11 +96,11 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
   const bool wild = !(fastest < (double)FLT_MAX);
   now.moved += step * (1 + 1e-6);
   now.step = step;
-  const bool rebuild = !wild && *a.fault == 0 && !(now.moved + edge < now.cutoff * (1 - 1e-3));
+  const bool rebuild = !wild && *a.fault == 0 && !(now.moved + edge + b.reach < now.cutoff * (1 - 1e-3));
   general_control next = now;
   if (rebuild) {
     /* Grains that are faster than the skin allows get a wider list, at least for this step. */
-    next.cutoff = edge * 2 >= b.skin ? edge * 2 + b.skin : b.skin;
+    next.cutoff = b.reach + (edge * 2 >= b.skin ? edge * 2 + b.skin : b.skin);
     next.moved = 0;
     next.order = now.order ^ 1;
     next.home = now.home ^ 1;
@@ -132,7 +134,7 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
   for (uint32_t i = first; i < b.n && !(dt > 0); i += all) set_predicted(to, i);
   /* Where grains are so dense that the list has no room for the usual reach, the reach is halved; the list is rebuilt
    * sooner. */
-  const double least = edge * 2 >= b.skin / 64 ? edge * 2 : b.skin / 64;
+  const double least = b.reach + (edge * 2 >= b.skin / 64 ? edge * 2 : b.skin / 64);
   for (;;) {
     for (uint32_t i = first; i < 32 * b.slices; i += all) {
       uint32_t count = 0;

@@ -20,9 +20,11 @@ static void reserve_array(const general_work<real> *w, size_t *at, T **out, uint
   *out = (T *)reserve(w, at, (size_t)count * sizeof(T));
 }
 
-/* Returns the entries that a list has room for: a slice is as long as its longest row, and radii make rows uneven. */
-static inline uint64_t list_room(uint64_t n, double ratio) {
-  return (ratio < 1.3 ? 11 : ratio < 2.5 ? 20 : 40) * (n + 32) + 4096;
+/* Returns the entries that a list has room for: a slice is as long as its longest row, and radii make rows uneven.
+ * wider: reach of contacts that do not touch, over the smallest radius. */
+static inline uint64_t list_room(uint64_t n, double ratio, double wider) {
+  const uint64_t room = (ratio < 1.3 ? 11 : ratio < 2.5 ? 20 : 40) * (n + 32) + 4096;
+  return wider > 0 ? (uint64_t)((double)room * pow(1 + wider, 3)) : room;
 }
 
 /* Lays out all arrays in w->memory; with no memory yet, only counts. Returns the bytes. */
@@ -35,6 +37,8 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
     general_grains<real> *g = &a->grains[s];
     vec4<real> **const vectors[] = {&g->position, &g->velocity, &g->spin, &g->v_pred, &g->w_pred};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) reserve_array(w, &at, vectors[k], n);
+    g->temperature = NULL;
+    if (b->heated) reserve_array(w, &at, &g->temperature, n);
     a->grains[1 - s].acceleration = g->v_pred;
     a->grains[1 - s].angular_acceleration = g->w_pred;
     general_records<real> *records = &a->records[s];
@@ -45,6 +49,7 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
     reserve_array(w, &at, &records->material, n);
     reserve_array(w, &at, &records->wall_spring, n * (uint64_t)b->wall_numbers);
     reserve_array(w, &at, &records->work, b->worked ? n : 0);
+    reserve_array(w, &at, &records->wall_heat, b->heated ? n : 0);
     reserve_array(w, &at, &records->crossed, n * (uint64_t)b->gates);
     general_list<real> *l = &a->list[s];
     reserve_array(w, &at, &l->base, (uint64_t)b->slices + 1);
@@ -67,6 +72,7 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
   reserve_array(w, &at, (geometry_wall **)&a->wall, COLLISION_WALLS_MAX);
   reserve_array(w, &at, (collision_gate **)&a->gate, COLLISION_GATES_MAX);
   reserve_array(w, &at, (vec4<real> **)&a->external_acceleration, b->external ? n : 0);
+  reserve_array(w, &at, &a->warmed, b->heated ? n : 0);
   reserve_array(w, &at, &a->near, n * (uint64_t)b->meshes);
   reserve_array(w, &at, &w->sums, SUMS);
   reserve_array(w, &at, &w->partial, (uint64_t)(SUM_WALL + 3 * w->options.forces) * b->blocks);
@@ -83,25 +89,27 @@ static inline void set_grain_count(general_numbers *b, int64_t n) {
   b->blocks = (b->n + GENERAL_THREADS - 1) / GENERAL_THREADS;
 }
 
-template <typename real> static void set_sizes(general_work<real> *w, double ratio) {
+template <typename real> static void set_sizes(general_work<real> *w, double smallest, double largest) {
   general_numbers *b = &w->numbers;
   const collision_options *o = &w->options;
   set_grain_count(b, o->n);
   b->worked = o->worked;
+  b->heated = o->heated;
   b->gates = o->gates;
   b->external = o->external != NULL;
   b->springs = o->springs;
   b->walls = o->walls;
   b->meshes = o->meshes;
   b->wall_numbers = o->wall_numbers;
-  b->room = (uint32_t)list_room(b->n, ratio);
+  b->reach = o->reach;
+  b->room = (uint32_t)list_room(b->n, largest / smallest, o->reach / smallest);
 }
 
 template <typename real> static double bytes(const collision_options *options) {
   general_work<real> w = {};
   w.options = *options;
-  set_sizes(&w,
-            options->radius_most > 0 && options->radius_least > 0 ? options->radius_most / options->radius_least : 1);
+  const bool known = options->radius_most > 0 && options->radius_least > 0;
+  set_sizes(&w, known ? options->radius_least : 1, known ? options->radius_most : 1);
   w.numbers.cells = 2 * w.numbers.n + 4096;
   return (double)lay_out(&w);
 }
@@ -121,7 +129,7 @@ template <typename real> static void lay_cells(general_work<real> *w) {
   for (int l = 0; l < b->levels; l++) {
     general_level *level = &b->level[l];
     const double most = fmax(64, 2.0 * b->n / b->levels);
-    double side = 2 * level->radius + b->skin, total;
+    double side = 2 * level->radius + b->reach + b->skin, total;
     do {
       total = 1;
       for (int c = 0; c < 3; c++) {

@@ -27,6 +27,7 @@ template <typename real> static __global__ void finish_step(general_arrays<real>
     s.x += rest * dw.x, s.y += rest * dw.y, s.z += rest * dw.z;
     g.velocity[i] = g.v_pred[i] = v;
     g.spin[i] = g.w_pred[i] = s;
+    if (b.heated) g.temperature[i] = a.warmed[i];
   }
 }
 
@@ -108,7 +109,7 @@ template <typename real> static __global__ void unpack_history(general_arrays<re
           if (list.neighbour[base + 32 * e] != side[1 - t]) continue;
           for (int s = 0; s < b.springs; s++) {
             const real value = from.spring[(size_t)s * b.room + at];
-            list.spring[(size_t)s * b.room + base + 32 * e] = t == 0 || s == 6 ? value : -value;
+            list.spring[(size_t)s * b.room + base + 32 * e] = t == 0 || contact_even(b.springs, s) ? value : -value;
           }
         }
       }

@@ -53,11 +53,15 @@ static sim_status create(const collision_options *options, const collision_state
   w->time = state->time;
   w->shift.offset = w->shift.after = offset_at(w, state->time);
   w->shift.jump = (real)(options->shear * options->size[1]);
-  set_sizes(w, w->largest / w->smallest);
+  set_sizes(w, w->smallest, w->largest);
   general_numbers *b = &w->numbers;
   b->form = options->force;
   b->materials = options->materials;
   b->damped = options->damped;
+  b->models = options->models;
+  b->conductance = options->conductance;
+  b->capacity = options->capacity;
+  memcpy(b->wall_temperature, options->wall_temperature, sizeof b->wall_temperature);
   b->shear = options->shear;
   b->skin = isnan(options->skin) ? default_skin * w->smallest : options->skin;
   general_box<real> *box = &w->arrays.box;
@@ -152,6 +156,8 @@ template <typename real> static sim_status sums(general_work<real> *w, double t,
   out->dissipated = all[SUM_DISSIPATED];
   out->virial = all[SUM_VIRIAL];
   out->collisions = all[SUM_COLLISIONS];
+  out->heat = all[SUM_HEAT];
+  out->wall_heat = all[SUM_WALL_HEAT];
   out->touching = all[SUM_TOUCHING];
   out->touching_walls = all[SUM_TOUCHING_WALLS];
   memcpy(out->momentum, all + SUM_MOMENTUM, sizeof out->momentum);

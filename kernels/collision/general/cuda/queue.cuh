@@ -73,9 +73,17 @@ template <typename real, int SPRINGS, int FORM> static contacts_kernel<real> *co
   return of[features];
 }
 
+template <typename real, int SPRINGS> static contacts_kernel<real> *named_with(bool all) {
+  return all ? contacts<SPRINGS, named_law, GENERAL_MESHES, real> : contacts<SPRINGS, named_law, GENERAL_WALLS, real>;
+}
+
 template <typename real> static contacts_kernel<real> *contacts_of(const general_work<real> *w) {
   const int s = w->options.springs, features = features_of(&w->options);
   if (w->laws.contacts != NULL) return (contacts_kernel<real> *)w->laws.contacts;
+  if (w->options.named) {
+    const bool all = features > GENERAL_WALLS;
+    return s == 4 ? named_with<real, 4>(all) : s == 7 ? named_with<real, 7>(all) : named_with<real, 8>(all);
+  }
   return s == 0                                ? contacts_with<real, 0, -1>(features)
          : s == 7                              ? contacts_with<real, 7, -1>(features)
          : w->options.force == COLLISION_HERTZ ? contacts_with<real, 3, COLLISION_HERTZ>(features)
@@ -83,11 +91,17 @@ template <typename real> static contacts_kernel<real> *contacts_of(const general
 }
 
 template <typename real> static sums_kernel<real> *sums_of(const general_work<real> *w) {
-  static sums_kernel<real> *const of[][2] = {{sum_blocks<0, GENERAL_WORK, real>, sum_blocks<0, GENERAL_MESHES, real>},
-                                             {sum_blocks<3, GENERAL_WORK, real>, sum_blocks<3, GENERAL_MESHES, real>},
-                                             {sum_blocks<7, GENERAL_WORK, real>, sum_blocks<7, GENERAL_MESHES, real>}};
+  typedef built_in_law<-1> any;
+  static sums_kernel<real> *const of[][2] = {
+      {sum_blocks<0, any, GENERAL_WORK, real>, sum_blocks<0, any, GENERAL_MESHES, real>},
+      {sum_blocks<3, any, GENERAL_WORK, real>, sum_blocks<3, any, GENERAL_MESHES, real>},
+      {sum_blocks<7, any, GENERAL_WORK, real>, sum_blocks<7, any, GENERAL_MESHES, real>}};
   const int s = w->options.springs;
   if (w->laws.sums != NULL) return (sums_kernel<real> *)w->laws.sums;
+  if (w->options.named)
+    return s == 4   ? sum_blocks<4, named_law, GENERAL_MESHES, real>
+           : s == 7 ? sum_blocks<7, named_law, GENERAL_MESHES, real>
+                    : sum_blocks<8, named_law, GENERAL_MESHES, real>;
   return of[s == 0 ? 0 : s == 3 ? 1 : 2][features_of(&w->options) >= GENERAL_EXTRAS];
 }
 

@@ -36,7 +36,7 @@ template <int SPRINGS, typename real> struct direct_reader {
 /* Each thread has a column of its own, which no other thread reads. Entry e of a row, and what follows the last entry,
  * are requested when entry e - 1 is about to be read. */
 template <int SPRINGS, typename real> struct prefetching_reader {
-  static constexpr bool turns = SPRINGS == 3; /* shared memory does not suffice with seven springs */
+  static constexpr bool turns = SPRINGS == 3 || SPRINGS == 4; /* shared memory does not suffice with more springs */
   vec4<real> position[GENERAL_THREADS], v_pred[GENERAL_THREADS], w_pred[turns ? GENERAL_THREADS : 1];
   struct {
     vec4<real> position[GENERAL_THREADS], v_pred[GENERAL_THREADS], w_pred[GENERAL_THREADS];
@@ -101,6 +101,6 @@ template <int SPRINGS, typename real> struct reader_choice<false, SPRINGS, real>
   typedef direct_reader<SPRINGS, real> type;
 };
 template <int SPRINGS, typename real>
-using contact_reader = typename reader_choice<sizeof(real) == 4, SPRINGS, real>::type;
+using contact_reader = typename reader_choice < sizeof(real) == 4 && SPRINGS<8, SPRINGS, real>::type;
 
 #endif

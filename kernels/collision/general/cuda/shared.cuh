@@ -13,7 +13,7 @@
 #ifndef COLLISION_GENERAL_CUDA_SHARED_CUH
 #define COLLISION_GENERAL_CUDA_SHARED_CUH
 
-#include "kernels/collision/general/physics.inc"
+#include "kernels/collision/general/models.inc"
 #include "kernels/common/geometry/wall_contact.h"
 #include "kernels/common/device.cuh"
 
@@ -33,6 +33,7 @@ template <typename real> struct general_grains {
   vec4<real> *position; /* x, y, z, radius */
   vec4<real> *velocity; /* x, y, z, mass */
   vec4<real> *spin, *acceleration, *angular_acceleration;
+  double *temperature;         /* NULL: no heat */
   vec4<real> *v_pred, *w_pred; /* predicted velocity (and mass) and predicted spin, which contacts use */
 };
 
@@ -40,6 +41,7 @@ template <typename real> struct general_grains {
  * to one general_list. */
 template <typename real> struct general_records {
   double *dissipated, *virial, *work; /* energies; work: NULL unless numbers.worked */
+  double *wall_heat;                  /* NULL: no heat */
   uint32_t *collisions, *id, *material;
   real *wall_spring; /* [wall_numbers][n] */
   int32_t *crossed;  /* [gates][n] */
@@ -75,6 +77,10 @@ struct general_numbers {
   bool periodic[3], damped, worked, external;
   uint32_t blocks; /* of GENERAL_THREADS ids */
   double low[3], size[3], gravity[3], skin, shear;
+  double reach; /* gap up to which contacts may last: lists are as much wider than `skin` */
+  collision_models models;
+  bool heated;
+  double conductance, capacity, wall_temperature[COLLISION_WALLS_MAX];
   general_level level[GENERAL_LEVELS];
 };
 
@@ -110,6 +116,7 @@ template <typename real> struct general_arrays {
   const contact_law<real> *law; /* [COLLISION_MATERIALS_MAX][COLLISION_MATERIALS_MAX] */
   const geometry_wall *wall;
   const collision_gate *gate;
+  double *warmed;                          /* [n]: temperatures after the contacts of a step that moves no grain */
   const vec4<real> *external_acceleration; /* [n]: of the scenario's function */
   geometry_mesh_cache *near;               /* [n][meshes], in the order of ids */
 };

@@ -120,7 +120,7 @@ template <typename real> static sim_status update_count(general_work<real> *w) {
 /* Begins lists and predicted velocities for the grains in these sets. */
 template <typename real> static sim_status begin_lists(general_work<real> *w, int order, int home) {
   general_control control[2] = {};
-  for (int k = 0; k < 2; k++) control[k] = {INFINITY, 0, w->numbers.skin, order, home, 0};
+  for (int k = 0; k < 2; k++) control[k] = {INFINITY, 0, w->numbers.reach + w->numbers.skin, order, home, 0};
   const unsigned long long none[4] = {0};
   w->launch = 0;
   w->ended = w->due = 0;
@@ -158,6 +158,10 @@ template <typename real> static sim_status load(general_work<real> *w) {
     SIM_TRY(sim_backend_cuda.copy(records->wall_spring, s->wall_spring,
                                   (size_t)w->numbers.wall_numbers * (size_t)n * sizeof(real)));
   if (s->work != NULL) SIM_TRY(sim_backend_cuda.copy(records->work, s->work, (size_t)n * sizeof(double)));
+  if (s->temperature != NULL) {
+    SIM_TRY(sim_backend_cuda.copy(g->temperature, s->temperature, (size_t)n * sizeof(double)));
+    SIM_TRY(sim_backend_cuda.copy(records->wall_heat, s->wall_heat, (size_t)n * sizeof(double)));
+  }
   if (w->numbers.gates > 0) SIM_TRY(copy_crossed(w, records, false));
   SIM_TRY(begin_lists(w, 0, 0));
   return w->options.springs > 0 ? load_history(w) : SIM_OK;
@@ -215,6 +219,10 @@ template <typename real> static sim_status store_grains(general_work<real> *w) {
   SIM_TRY(sim_backend_cuda.copy(s->virial, records->virial, (size_t)n * sizeof(double)));
   SIM_TRY(download_integers(records->collisions, s->collisions, n));
   if (s->work != NULL) SIM_TRY(sim_backend_cuda.copy(s->work, records->work, (size_t)n * sizeof(double)));
+  if (s->temperature != NULL) {
+    SIM_TRY(sim_backend_cuda.copy(s->temperature, g->temperature, (size_t)n * sizeof(double)));
+    SIM_TRY(sim_backend_cuda.copy(s->wall_heat, records->wall_heat, (size_t)n * sizeof(double)));
+  }
   if (w->numbers.gates > 0) SIM_TRY(copy_crossed(w, records, true));
   return w->numbers.wall_numbers > 0 ? sim_backend_cuda.copy(s->wall_spring, records->wall_spring,
                                                              (size_t)w->numbers.wall_numbers * (size_t)n * sizeof(real))

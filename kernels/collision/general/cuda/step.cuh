@@ -128,6 +128,7 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
   step.edge = box.damped ? dt : 0;
   step.margin = step.edge * (real)(dt > 0 ? 0.5 * now.step / (double)dt : 0);
   step.most = (real)(now.step * 1.001);
+  if (Law::named && b.reach > 0) step.margin += (real)b.reach + step.most;
   double square = 0;
   const uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x;
   if (i < b.n) {
@@ -149,7 +150,7 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
       const uint32_t j = ahead;
       const history<SPRINGS, real> past = {list.spring + base + 32 * e, room};
       predicted_grain<real> other = {};
-      real spring[7] = {};
+      real spring[COLLISION_SPRINGS_MAX] = {};
       ahead = after;
       after = e + 2 < count ? __ldg(neighbour + 32 * (e + 2)) : i;
       if (e + 1 < count)
@@ -168,6 +169,8 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
         continue;
       }
       add_contact(&sum, m.c, m.r, SPRINGS, m.arm, m.dissipated);
+      if (Law::named && b.heated && dt > 0)
+        sum.heat += (double)m.radius * (__ldg(g.temperature + j) - __ldg(g.temperature + i));
       sum.virial += (double)m.virial;
       if constexpr (FEATURES >= GENERAL_EXTRAS) sum.work += m.work;
       sum.begun += (what & PAIR_BEGAN) != 0;
@@ -189,6 +192,12 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
       if (sum.begun != 0) records.collisions[i] += sum.begun;
       if constexpr (FEATURES >= GENERAL_WORK)
         if (sum.work != 0) records.work[i] += sum.work;
+    }
+    if (Law::named && b.heated && dt > 0) {
+      const double part = b.conductance * (double)dt;
+      const double now_at = __ldg(g.temperature + i) + part * sum.heat / ((double)m * b.capacity);
+      records.wall_heat[i] += part * sum.wall_heat;
+      (next > 0 ? a.grains[now.order ^ 1].temperature : a.warmed)[i] = now_at;
     }
     if (next > 0) {
       square = advance_any<FEATURES>(b, a, now, a.grains[now.order ^ 1], i, one.position, rest, acceleration,

@@ -20,6 +20,8 @@ enum {
   SUM_STRESS = SUM_FLUX + 6,
   SUM_TOUCHING = SUM_STRESS + 6,
   SUM_TOUCHING_WALLS,
+  SUM_HEAT,
+  SUM_WALL_HEAT,
   SUM_WALL,
   SUMS = SUM_WALL + 3 * COLLISION_WALLS_MAX
 };
@@ -45,7 +47,8 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
       contact_sum<real> sum = {};
       contact_observables at = {};
       observe_pairs<SPRINGS, Law, FEATURES>(b, a, now, shift, i, &at);
-      gather_walls<SPRINGS, Law, FEATURES, true, real>(b, a, poses, now, i, 0, 0, 0, &sum, &at, wall);
+      gather_walls<SPRINGS, Law, FEATURES, true, real>(b, a, poses, now, i, 0, 0, Law::named ? (real)b.reach : 0, &sum,
+                                                       &at, wall);
       const vec4<real> position = g.position[i], velocity = g.velocity[i], spin = g.spin[i];
       const double m = (double)velocity.w, r = (double)position.w, inertia = 0.4 * m * r * r;
       const double x[3] = {(double)position.x, (double)position.y, (double)position.z};
@@ -70,6 +73,8 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
       part[SUM_VIRIAL] = records.virial[i];
       part[SUM_WORK] = b.worked ? records.work[i] : 0;
       part[SUM_COLLISIONS] = (double)records.collisions[i];
+      part[SUM_HEAT] = b.heated ? m * b.capacity * g.temperature[i] : 0;
+      part[SUM_WALL_HEAT] = b.heated ? records.wall_heat[i] : 0;
       part[SUM_TOUCHING] = at.touching;
       part[SUM_TOUCHING_WALLS] = at.touching_walls;
       if (at.overlap > 0) {
@@ -84,12 +89,12 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
   }
 }
 
-template <int SPRINGS, int FEATURES, typename real>
+template <int SPRINGS, typename Law, int FEATURES, typename real>
 static __global__ void __launch_bounds__(GENERAL_THREADS)
     sum_blocks(general_arrays<real> a, const __grid_constant__ general_poses poses, general_shear<real> shift,
                int forces, double *partial, unsigned long long *deepest, unsigned k) {
   after_previous();
-  sum_grains<SPRINGS, built_in_law<-1>, FEATURES>(a, poses, shift, forces, partial, deepest, k);
+  sum_grains<SPRINGS, Law, FEATURES>(a, poses, shift, forces, partial, deepest, k);
 }
 
 static __global__ void __launch_bounds__(GENERAL_THREADS) sum_all(const double *partial, uint32_t blocks, double *out) {

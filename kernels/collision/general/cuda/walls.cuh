@@ -9,6 +9,7 @@ template <typename real> struct wall_grain {
   vec4<real> position, velocity; /* velocity: predicted, and mass */
   real velocity_before[3], w_pred[3];
   uint32_t material;
+  double temperature; /* with heat */
 };
 
 /* One contact; past: its history, if has_history. Adds the force on the wall to force_on_walls [forces][3]. */
@@ -22,7 +23,7 @@ grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, cons
   const vec4<real> p = g.position, v = g.velocity;
   const real distance = (real)touch.distance, vi[3] = {v.x, v.y, v.z};
   const contact_law<real> &law = a.law[g.material * COLLISION_MATERIALS_MAX + wall.material];
-  real spring[7] = {}, gone[3];
+  real spring[COLLISION_SPRINGS_MAX] = {}, gone[3];
   if (has_history) past.load(spring);
   const bool clear = all_clear<SPRINGS>(spring);
   contact_state<real> c = {};
@@ -36,10 +37,11 @@ grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, cons
     gone[k] = g.velocity_before[k] - (real)touch.velocity[k];
   }
   const real approach = contact_dot(c.speed, c.normal);
-  if (!(c.overlap > 0 || (edge > 0 && c.overlap > -(real)0.5 * edge * (real)fabs(approach)))) {
+  const bool holds = has_history && holds_on<SPRINGS, Law>(b, law, c, spring);
+  if (!(holds || c.overlap > 0 || (edge > 0 && c.overlap > -(real)0.5 * edge * (real)fabs(approach)))) {
     if (clear || !(dt > 0)) return;
-    sum->dissipated += (double)contact_spring_energy(&law, form, SPRINGS, c.mass, c.radius, spring);
-    const real none[7] = {};
+    sum->dissipated += (double)end_energy<SPRINGS, Law>(b, law, form, c.mass, c.radius, approach, dt, spring);
+    const real none[COLLISION_SPRINGS_MAX] = {};
     if (has_history) past.store(none);
     return;
   }
@@ -50,14 +52,22 @@ grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, cons
   c.halfway = contact_dot(gone, c.normal);
   contact_result<real> r;
   if constexpr (Law::form == COLLISION_CUSTOM) evaluate_custom_law<Law>(&c, approach, LOOK);
-  contact_force(&law, form, SPRINGS, &c, dt, edge, spring, &r);
+  const real radius = evaluate_contact<SPRINGS, Law>(b, law, form, c, dt, edge, spring, &r);
+  if constexpr (Law::named) {
+    const double held = b.wall_temperature[&wall - a.wall];
+    if (b.heated && dt > 0 && !isnan(held)) {
+      const double heat = (double)radius * (held - g.temperature);
+      sum->heat += heat;
+      sum->wall_heat += heat;
+    }
+  }
   if (has_history && dt > 0) past.store(spring);
   add_contact(sum, c, r, SPRINGS, distance, r.dissipated);
   if constexpr (FEATURES >= GENERAL_WORK)
     for (int k = 0; k < 3; k++)
       sum->work +=
           ((double)r.force[k] * touch.velocity[k] + (double)r.couple[k] * (pose.spin * wall.turn[k])) * (double)dt;
-  if (!LOOK || !(c.overlap > 0)) return;
+  if (!LOOK || !(c.overlap > 0 || holds)) return;
   at->elastic += (double)r.elastic;
   at->touching_walls += 1;
   at->overlap = fmax(at->overlap, (double)(c.overlap / p.w));
@@ -108,8 +118,8 @@ grain_mesh_contacts(const general_numbers &b, const general_arrays<real> &a, con
     real spring[SPRINGS + 3];
     past.load(spring);
     if (all_clear<SPRINGS + 3>(spring)) continue;
-    sum->dissipated += (double)contact_spring_energy(&law, Law::form < 0 ? b.form : Law::form, SPRINGS, g.velocity.w,
-                                                     g.position.w, spring);
+    sum->dissipated += (double)end_energy<SPRINGS, Law>(b, law, Law::form < 0 ? b.form : Law::form, g.velocity.w,
+                                                        g.position.w, (real)0, dt, spring);
     const real none[SPRINGS + 3] = {};
     past.store(none);
   }
@@ -122,7 +132,8 @@ static __device__ void gather_walls(const general_numbers &b, const general_arra
                                     contact_sum<real> *sum, contact_observables *at, double *force_on_walls) {
   const general_grains<real> &g = a.grains[now.order];
   const general_records<real> &records = a.records[now.home];
-  wall_grain<real> grain = {g.position[i], g.v_pred[i], {}, {}, records.material[i]};
+  wall_grain<real> grain = {g.position[i], g.v_pred[i], {}, {}, records.material[i], 0};
+  if (Law::named && b.heated) grain.temperature = g.temperature[i];
   const double x[3] = {(double)grain.position.x, (double)grain.position.y, (double)grain.position.z};
   copy_xyz(grain.velocity_before, g.velocity[i]);
   copy_xyz(grain.w_pred, g.w_pred[i]);

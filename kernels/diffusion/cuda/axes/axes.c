@@ -1,19 +1,13 @@
 /* The way `axes`: one pass over memory for each axis of a step. Supports one or two fields on two or three axes of
  * 256, 512 or 1024 cells each, any boundaries, single precision, a split scheme, and a multiplier that is a product
  * of one factor an axis. Between steps array [0] holds the fields in the order of axes/passes.cuh. */
+#include "kernels/diffusion/cuda/axes/axes.h"
+
 #include "engine/device/cuda.h"
-#include "kernels/diffusion/cuda/axes/axes.cuh"
 #include "kernels/diffusion/cuda/product.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-typedef struct diffusion_axes_work {
-  diffusion_axes given;
-  int n[3], rank;
-  void *once, *twice, *columns[3], *load, *store; /* cudaKernel_t; columns[0] is unused */
-  void *tables;
-} diffusion_axes_work;
 
 static bool serves(int64_t n) { return n == 256 || n == 512 || n == 1024; }
 
@@ -91,6 +85,30 @@ static sim_status fill(const diffusion_parameters *p, double dt, float *host) {
 
 static void plan(const diffusion_parameters *p, sim_plan *out) { diffusion_product_plan(p, table_bytes(p), out); }
 
+/* Bytes of both slabs of a rank. */
+static void slab_bytes(const diffusion_parameters *p, const diffusion_axes_division *d, size_t bytes[AXES_SLABS]) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const size_t line = (size_t)grid.n[0] * p->fields.count * sizeof(float);
+  bytes[AXES_BY_PLANES] = (size_t)(d->z_end - d->z) * (size_t)grid.n[1] * line;
+  bytes[AXES_BY_ROWS] = (size_t)grid.n[2] * (size_t)(d->y_end - d->y) * line;
+}
+
+static void plan_ranks(const diffusion_parameters *p, const sim_comm *comm, sim_plan *out) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const diffusion_axes_division most = diffusion_axes_division_of(&grid, comm, 0);
+  const double field = (double)p->fields.count * grid_cells_wanted(&grid) * sizeof(float);
+  size_t bytes[AXES_SLABS];
+  slab_bytes(p, &most, bytes);
+  sim_plan_add(out, "transformed fields", sim_turn_bytes(comm, AXES_SLABS, bytes));
+  sim_plan_add(out, "tables of the scheme", table_bytes(p));
+  out->checkpoint_bytes = field;
+  out->work_rate_guess = 1.4e11;
+  out->most_ranks = out->parts = (int)(grid.n[1] / 2);
+  out->bytes_received = (double)bytes[AXES_BY_ROWS] * (1 - (double)most.z_end / (double)grid.n[2]);
+  out->exchanges = 2;
+  out->beside = 0.45; /* two passes of three, which the copies slow down; from one profile of two H100 */
+}
+
 static sim_status make_tables(diffusion_axes_work *a, const diffusion_parameters *p) {
   const size_t count = (size_t)table_bytes(p) / sizeof(float);
   float *host = calloc(count, sizeof *host);
@@ -100,20 +118,48 @@ static sim_status make_tables(diffusion_axes_work *a, const diffusion_parameters
   return status;
 }
 
+/* Memory of both slabs, and the exchange between the ranks. */
+static sim_status create_slabs(diffusion_work *w) {
+  diffusion_axes_work *a = w->own.axes;
+  const diffusion_axes_division d = a->own = diffusion_axes_division_of(&w->grid, w->comm, w->comm->rank);
+  const int64_t *n = w->grid.n;
+  a->slab[AXES_BY_PLANES] = (diffusion_axes_slab){.cells = (d.z_end - d.z) * n[1] * n[0], .rows = n[1], .z = d.z};
+  a->slab[AXES_BY_ROWS] =
+      (diffusion_axes_slab){.cells = n[2] * (d.y_end - d.y) * n[0], .rows = d.y_end - d.y, .y = d.y};
+  if (w->comm->size == 1) {
+    SIM_TRY(diffusion_product_create(w, (int64_t[]){w->fields, n[2], n[1] / 2, 2 * n[0]}));
+    a->slab[AXES_BY_PLANES].field = w->array[0].data;
+    return SIM_OK;
+  }
+  size_t bytes[AXES_SLABS];
+  slab_bytes(w->p, &d, bytes);
+  const double at_once = diffusion_axes_sent_at_once(&w->grid, w->comm, w->fields);
+  a->chunks = diffusion_axes_chunks(&w->grid, w->comm, w->fields);
+  SIM_TRY(sim_turn_create(w->comm, w->exchange, AXES_SLABS, bytes, (size_t)at_once, &a->turn));
+  for (int i = 0; i < AXES_SLABS; i++) a->slab[i].field = sim_turn_array(a->turn, i);
+  w->method = *diffusion_method_of(w->p);
+  w->array[0] = (sim_buffer){.dtype = SIM_F32, .rank = 4, .space = SIM_SPACE_DEVICE};
+  w->array[0].shape[0] = w->fields;
+  w->array[0].shape[3] = 2 * n[0];
+  diffusion_axes_select(w, AXES_BY_PLANES);
+  return SIM_OK;
+}
+
 static sim_status create(diffusion_work *w) {
   const grid_shape *grid = &w->grid;
   diffusion_axes_work *axes = w->own.axes = calloc(1, sizeof *axes);
   if (!axes) return sim_no_memory("the scheme's tables");
-  SIM_TRY(diffusion_product_create(w));
-  SIM_TRY(make_tables(axes, w->p));
   axes->rank = grid->rank;
   diffusion_axes *g = &axes->given;
-  *g = (diffusion_axes){.field = w->array[0].data, .real = w->real.data, .cells = w->natural.field};
-  const float *turns = axes->tables, *factors = turns + all_turns(grid);
   for (int a = 0; a < 3; a++) {
     axes->n[a] = (int)grid->n[a];
     g->n[a] = grid->n[a];
     g->size[a] = a < grid->rank ? grid->size[a] : 0;
+  }
+  SIM_TRY(create_slabs(w));
+  SIM_TRY(make_tables(axes, w->p));
+  const float *turns = axes->tables, *factors = turns + all_turns(grid);
+  for (int a = 0; a < 3; a++) {
     g->turns[a] = turns;
     g->factors[a] = factors;
     if (a < grid->rank) turns += 2 * grid->n[a];
@@ -124,18 +170,41 @@ static sim_status create(diffusion_work *w) {
 }
 
 static void destroy(diffusion_work *w) {
-  if (!w->own.axes) return;
-  sim_backend_cuda.free(w->own.axes->tables);
-  free(w->own.axes);
+  diffusion_axes_work *a = w->own.axes;
+  if (!a) return;
+  sim_backend_cuda.free(a->tables);
+  sim_turn_destroy(&a->turn);
+  free(a);
+}
+
+/* ---- several ranks: the state as planes of the whole ---- */
+
+static sim_status state_slab(diffusion_work *w, sim_array *out) {
+  const diffusion_axes_work *a = w->own.axes;
+  *out = (sim_array){.field = out->field,
+                     .dtype = SIM_F32,
+                     .rank = 4,
+                     .shape = {w->fields, a->own.z_end - a->own.z, a->n[1] / 2, 2LL * a->n[0]},
+                     .global = {w->fields, a->n[2], a->n[1] / 2, 2LL * a->n[0]},
+                     .offset = {0, a->own.z},
+                     .data = a->slab[AXES_BY_PLANES].field,
+                     .space = SIM_SPACE_DEVICE};
+  return SIM_OK;
+}
+
+static sim_status restore_slab(diffusion_work *w, const sim_array *whole) {
+  diffusion_axes_work *a = w->own.axes;
+  const diffusion_axes_slab *slab = &a->slab[AXES_BY_PLANES];
+  const int64_t plane = (int64_t)a->n[0] * a->n[1];
+  for (int f = 0; f < w->fields && slab->cells > 0; f++)
+    SIM_TRY(sim_backend_cuda.copy(slab->field + f * slab->cells,
+                                  (const float *)whole->data + (f * a->n[2] + a->own.z) * plane,
+                                  (size_t)slab->cells * sizeof(float)));
+  diffusion_axes_select(w, AXES_BY_PLANES);
+  return SIM_OK;
 }
 
 /* ---- kernels ---- */
-
-static int columns_threads(int n) { return n / 32 * AXES_WIDE(n / 32); }
-static size_t columns_bytes(int n) { return (size_t)(AXES_WIDE(n / 32) * AXES_PITCH(n / 32)) * 8; }
-static size_t rows_bytes(int n) {
-  return (size_t)AXES_ROWS / ((size_t)n / 32) * (size_t)(n + 64 + (n == 256 ? 8 : 0)) * 8; /* line_pitch() */
-}
 
 static void write(const diffusion_work *w, diffusion_programs *programs) {
   const diffusion_parameters *p = w->p;
@@ -143,29 +212,35 @@ static void write(const diffusion_work *w, diffusion_programs *programs) {
   const grid_shape grid = diffusion_grid_of(p);
   const int n[3] = {(int)grid.n[0], (int)grid.n[1], (int)grid.n[2]};
   const int kind[3] = {(int)grid.boundary[0], (int)grid.boundary[1], (int)grid.boundary[2]};
+  const diffusion_axes_division d = diffusion_axes_division_of(&grid, w->comm, w->comm->rank);
+  const bool divided = w->comm->size > 1;
   for (int times = 1; times <= (p->integrate.scheme == DIFFUSION_STRANG ? 2 : 1); times++)
     sim_bytes_format(diffusion_programs_add(programs, true),
                      "%sextern \"C\" __global__ void __launch_bounds__(AXES_ROWS, %d)\n"
-                     "    diffusion_rows_%s(const diffusion_axes g, double t, double h) {\n"
-                     "  axis_rows<scenario_rates, %d, %d, %d, %d, %d>(g, t, h);\n"
+                     "    diffusion_rows_%s(const diffusion_axes g, const diffusion_axes_slab s,\n"
+                     "                      const diffusion_axes_part part, double t, double h) {\n"
+                     "  axis_rows<scenario_rates, %d, %d, %d, %d, %d>(g, s, part, t, h);\n"
                      "}\n",
                      include, p->fields.count > 1 ? 2 : 4, times == 1 ? "once" : "twice", n[0], kind[0], kind[1],
                      kind[2], times);
   for (int a = 1; a < grid.rank; a++)
     sim_bytes_format(diffusion_programs_add(programs, false),
                      "%sextern \"C\" __global__ void __launch_bounds__(%d, %d)\n"
-                     "    diffusion_columns_%c(const diffusion_axes g) {\n"
-                     "  axis_columns<%d, %d, %d, %d, %d>(g);\n"
+                     "    diffusion_columns_%c(const diffusion_axes g, const diffusion_axes_slab s,\n"
+                     "                        const diffusion_axes_part part, const diffusion_axes_slab next,\n"
+                     "                        int first, int end) {\n"
+                     "  axis_columns<%d, %d, %d, %d, %d, %d, %s>(g, s, part, next, first, end);\n"
                      "}\n",
-                     include, columns_threads(n[a]), 512 / columns_threads(n[a]), "xyz"[a], n[0], n[1], n[a], a,
-                     kind[a]);
+                     include, diffusion_axes_columns_threads(n[a]), 512 / diffusion_axes_columns_threads(n[a]),
+                     "xyz"[a], n[0], n[1], a == 2 && divided ? (int)(d.y_end - d.y) : n[1], n[a], a, kind[a],
+                     divided ? "true" : "false");
   sim_bytes *moves = diffusion_programs_add(programs, false);
   sim_bytes_text(moves, include);
   for (int loads = 0; loads < 2; loads++)
     sim_bytes_format(moves,
                      "extern \"C\" __global__ void __launch_bounds__(DIFFUSION_THREADS)\n"
-                     "    diffusion_axes_%s(const diffusion_axes g) {\n"
-                     "  axis_move<%d, %d, %d, %d, %s>(g);\n"
+                     "    diffusion_axes_%s(const diffusion_axes_slab s, float *real) {\n"
+                     "  axis_move<%d, %d, %d, %d, %s>(s, real);\n"
                      "}\n",
                      loads ? "load" : "store", n[0], kind[0], kind[1], kind[2], loads ? "true" : "false");
 }
@@ -173,7 +248,8 @@ static void write(const diffusion_work *w, diffusion_programs *programs) {
 static sim_status find(diffusion_work *w) {
   diffusion_axes_work *a = w->own.axes;
   const sim_module *m = w->module;
-  const size_t rows = rows_bytes(a->n[0]), y = columns_bytes(a->n[1]), z = columns_bytes(a->n[2]);
+  const size_t rows = diffusion_axes_rows_bytes(a->n[0]);
+  const size_t y = diffusion_axes_columns_bytes(a->n[1]), z = diffusion_axes_columns_bytes(a->n[2]);
   SIM_TRY(diffusion_programs_find(m, "diffusion_rows_once", rows, 1, &a->once));
   if (w->p->integrate.scheme == DIFFUSION_STRANG)
     SIM_TRY(diffusion_programs_find(m, "diffusion_rows_twice", rows, 1, &a->twice));
@@ -181,41 +257,6 @@ static sim_status find(diffusion_work *w) {
   if (a->rank > 2) SIM_TRY(diffusion_programs_find(m, "diffusion_columns_z", z, 1, &a->columns[2]));
   SIM_TRY(sim_module_kernel(m, "diffusion_axes_load", &a->load));
   return sim_module_kernel(m, "diffusion_axes_store", &a->store);
-}
-
-/* ---- launches ---- */
-
-static double amount(const diffusion_work *w) { return 8 * w->fields * (double)w->natural.field; }
-
-static sim_status move(diffusion_work *w, void *function) {
-  static const sim_kernel kernel = {"diffusion_axes_move", "output", SIM_LIMIT_BYTES};
-  enum { THREADS = 256 };
-  void *arguments[] = {&w->own.axes->given};
-  const unsigned grid[] = {(unsigned)((w->natural.field + THREADS - 1) / THREADS), (unsigned)w->fields, 1};
-  diffusion_cuda_launch(&kernel, amount(w), function, grid, THREADS, 0, arguments);
-  return sim_queue_cuda.status();
-}
-
-static sim_status load(diffusion_work *w) { return move(w, w->own.axes->load); }
-static sim_status store(diffusion_work *w) { return move(w, w->own.axes->store); }
-
-static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
-  static const sim_kernel rows = {"diffusion_rows", "rows", SIM_LIMIT_BYTES};
-  static const sim_kernel columns = {"diffusion_columns", "columns", SIM_LIMIT_BYTES};
-  diffusion_axes_work *axes = w->own.axes;
-  const int *n = axes->n;
-  diffusion_step_context m = *context;
-  void *arguments[] = {&axes->given, &m.t, &m.h};
-  (void)index; /* there is one stage */
-  const unsigned blocks[] = {(unsigned)(w->natural.field / n[0] / 2 / (AXES_ROWS / (n[0] / 32))), 1, 1};
-  diffusion_cuda_launch(&rows, amount(w), m.substeps == 2 ? axes->twice : axes->once, blocks, AXES_ROWS,
-                        rows_bytes(n[0]), arguments);
-  for (int a = 1; a < axes->rank; a++) {
-    const unsigned grid[] = {(unsigned)(n[0] / 2 / AXES_WIDE(n[a] / 32)), (unsigned)n[3 - a], (unsigned)w->fields};
-    diffusion_cuda_launch(&columns, amount(w), axes->columns[a], grid, columns_threads(n[a]), columns_bytes(n[a]),
-                          arguments);
-  }
-  return sim_queue_cuda.status();
 }
 
 const diffusion_way diffusion_way_axes = {.name = "one pass an axis",
@@ -226,6 +267,9 @@ const diffusion_way diffusion_way_axes = {.name = "one pass an axis",
                                           .destroy = destroy,
                                           .write = write,
                                           .find = find,
-                                          .load = load,
-                                          .stage = stage,
-                                          .store = store};
+                                          .load = diffusion_axes_load,
+                                          .stage = diffusion_axes_stage,
+                                          .store = diffusion_axes_store,
+                                          .plan_ranks = plan_ranks,
+                                          .state_slab = state_slab,
+                                          .restore_slab = restore_slab};

@@ -3,13 +3,25 @@
 #define DIFFUSION_CUDA_AXES_CUH
 
 typedef struct diffusion_axes {
-  float *field, *real;     /* device memory, [fields][nz][ny][nx]: in the order of axes/passes.cuh, and for outputs */
-  long long cells, n[3];   /* n: x, y, z */
-  const void *turns[3];    /* twiddle factors, float4 [16][n/32] of each axis (dft.cuh) */
+  long long n[3];          /* cells of the whole grid along x, y, z */
+  const float *turns[3];   /* twiddle factors, float4 [16][n/32] of each axis (dft.cuh) */
   const float *factors[3]; /* e_k; for an axis with walls {s_k, re c_k, im c_k, 0} */
   long long all_factors;   /* stride of the fields in `factors` */
   double size[3];
 } diffusion_axes;
+
+/* Fields of a part of the grid, [planes][rows][nx] each in device memory; x in the order of axes/passes.cuh. */
+typedef struct diffusion_axes_slab {
+  float *field;
+  long long cells; /* stride of fields */
+  long long rows;  /* rows of a plane */
+  long long y, z;  /* of the first row in the whole grid */
+} diffusion_axes_slab;
+
+/* Rows of a slab over which a kernel passes: `rows` rows, from row y on, of the planes from z on. */
+typedef struct diffusion_axes_part {
+  long long y, z, rows;
+} diffusion_axes_part;
 
 enum { AXES_ROWS = 128 }; /* threads of a block of rows */
 #define AXES_WIDE(q)                                                                                                   \

@@ -1,15 +1,15 @@
-/* One pass over memory for each axis: rates and x, then y, then z. A multiplier that is a product of one factor an
+/* One pass over memory for each axis: rates and x, then y and z. A multiplier that is a product of one factor an
  * axis is a filter along each axis: lines are transformed, multiplied and transformed back in place, and between the
  * passes a field is real. Two neighbouring lines are transformed as one complex line. fp32, axes of N = 32 Q cells.
  *
- * Along axes with walls cells are ordered as in layout.cuh. With V_k the Fourier transform in that order and e_k the
- * factors of the cosine coefficients, the filter is
+ * Along axes with walls the points of a line are ordered as in layout.cuh. With V_k the Fourier transform in that order
+ * and e_k the factors of the cosine coefficients, the filter is
  *   V'_k = s_k V_k + c_k V_N-k,  s_k = (e_k + e_N-k) / 2,  c_k = exp(i pi k / N) (e_k - e_N-k) / 2,
  * which is Makhoul's cosine transform (IEEE Trans. ASSP 28, 1980), the factors and its inverse combined; sine
  * transforms use the factors of N - k.
  *
  * In a row, point p = j + Q m is stored at 4 (j + Q (m / 4)) + m % 4: a thread has one j and reads four numbers at
- * once. */
+ * once. Rows and planes are stored in the order of cells, so that every part of a grid is a part of each array. */
 #ifndef DIFFUSION_CUDA_FUSED_AXES_CUH
 #define DIFFUSION_CUDA_FUSED_AXES_CUH
 
@@ -113,27 +113,28 @@ __device__ __forceinline__ void axis_filter(float2 *v, float2 *line, const float
 
 /* Rates, and the filter along x: Q neighbouring threads hold a pair of rows. */
 template <typename Rates, int N, int KX, int KY, int KZ, int TIMES>
-__device__ __forceinline__ void axis_rows(const diffusion_axes &g, double t, double h) {
+__device__ __forceinline__ void axis_rows(const diffusion_axes &g, const diffusion_axes_slab &s,
+                                          const diffusion_axes_part &part, double t, double h) {
   constexpr int Q = N / 32, FIELDS = Rates::FIELDS;
   extern __shared__ float4 shared[];
   const int j = threadIdx.x % Q, own = threadIdx.x / Q;
   float2 *line = (float2 *)shared + own * line_pitch<Q>();
   const long long first = 2 * ((long long)blockIdx.x * (AXES_ROWS / Q) + own);
-  float *rows = g.field + first * N + 4 * j;
+  const long long plane = part.z + first / part.rows, row = part.y + first % part.rows;
+  float *rows = s.field + (plane * s.rows + row) * N + 4 * j;
   float2 v[FIELDS][32];
 #pragma unroll
   for (int f = 0; f < FIELDS; f++)
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-      const float4 a = *(const float4 *)(rows + f * g.cells + 4 * Q * i);
-      const float4 b = *(const float4 *)(rows + f * g.cells + 4 * Q * i + N);
+      const float4 a = *(const float4 *)(rows + f * s.cells + 4 * Q * i);
+      const float4 b = *(const float4 *)(rows + f * s.cells + 4 * Q * i + N);
       v[f][4 * i] = float2{a.x, b.x};
       v[f][4 * i + 1] = float2{a.y, b.y};
       v[f][4 * i + 2] = float2{a.z, b.z};
       v[f][4 * i + 3] = float2{a.w, b.w};
     }
-  const long long z = layout_cell(KZ, g.n[2], first / g.n[1]);
-  const long long y = layout_cell(KY, g.n[1], first % g.n[1]), w = layout_cell(KY, g.n[1], first % g.n[1] + 1);
+  const long long z = s.z + plane, y = s.y + row, w = y + 1;
   const float cy = (float)(((double)y + 0.5) * g.size[1] / (double)g.n[1]);
   const float cw = (float)(((double)w + 0.5) * g.size[1] / (double)g.n[1]);
   const float cz = (float)(((double)z + 0.5) * g.size[2] / (double)g.n[2]);
@@ -165,45 +166,65 @@ __device__ __forceinline__ void axis_rows(const diffusion_axes &g, double t, dou
 #pragma unroll
     for (int i = 0; i < 8; i++) {
       const float2 *u = v[f] + 4 * i;
-      *(float4 *)(rows + f * g.cells + 4 * Q * i) = float4{u[0].x, u[1].x, u[2].x, u[3].x};
-      *(float4 *)(rows + f * g.cells + 4 * Q * i + N) = float4{u[0].y, u[1].y, u[2].y, u[3].y};
+      *(float4 *)(rows + f * s.cells + 4 * Q * i) = float4{u[0].x, u[1].x, u[2].x, u[3].x};
+      *(float4 *)(rows + f * s.cells + 4 * Q * i + N) = float4{u[0].y, u[1].y, u[2].y, u[3].y};
     }
   }
 }
 
-/* The filter along y (AXIS 1) or z (2) for AXES_WIDE pairs of neighbouring lines; blockIdx.y is z or y, blockIdx.z
- * the field. The stride of lines in shared memory is 2 above a multiple of 16, so that neither 8-byte nor 16-byte
- * accesses conflict. */
-template <int NX, int NY, int N, int AXIS, int KIND>
-__device__ __forceinline__ void axis_columns(const diffusion_axes &g) {
+/* Cell of point j + Q m of a line. */
+template <int Q, int KIND> __device__ __forceinline__ int axis_cell(int m, int j) {
+  const int p = j + Q * m;
+  return KIND == 0 ? p : m < 16 ? 2 * p : 2 * (32 * Q - 1 - p) + 1;
+}
+
+/* The filter along y (AXIS 1) or z (2) for AXES_WIDE pairs of neighbouring lines of a slab, in which these are whole
+ * and planes have ROWS rows; blockIdx.y counts planes or rows, blockIdx.z fields. Of several ranks (DIVIDED) one has
+ * the points `first` <= q < `end` of each line in its other slab, `next`: there they are stored, the others in place.
+ * The stride of lines in shared memory is 2 above a multiple of 16, so that neither 8-byte nor 16-byte accesses
+ * conflict. */
+template <int NX, int NY, int ROWS, int N, int AXIS, int KIND, bool DIVIDED>
+__device__ __forceinline__ void axis_columns(const diffusion_axes &g, const diffusion_axes_slab &s,
+                                             const diffusion_axes_part &part, const diffusion_axes_slab &next,
+                                             int first, int end) {
   constexpr int Q = N / 32, W = AXES_WIDE(Q);
-  constexpr long long STRIDE = AXIS == 2 ? (long long)(NX / 2) * NY : NX / 2;
+  constexpr long long STRIDE = AXIS == 2 ? (long long)(NX / 2) * ROWS : NX / 2;
+  constexpr long long NEXT = AXIS == 2 ? (long long)(NX / 2) * NY : NX / 2;
   extern __shared__ float4 shared[];
   const int tid = threadIdx.x, c = tid % 8 + 8 * (tid / 16 % (W / 8)), j = tid / 8 % 2 + 2 * (tid / (2 * W));
   float2 *line = (float2 *)shared + c * AXES_PITCH(Q);
-  float2 *at = (float2 *)(g.field + blockIdx.z * g.cells) +
-               (long long)blockIdx.y * (AXIS == 2 ? NX / 2 : (long long)(NX / 2) * NY) + blockIdx.x * W + c +
-               j * STRIDE;
+  const long long other = blockIdx.y + (AXIS == 2 ? part.y : part.z);
+  float2 *at = (float2 *)(s.field + blockIdx.z * s.cells) + other * (AXIS == 2 ? NX / 2 : (long long)(NX / 2) * ROWS) +
+               blockIdx.x * W + c;
   float2 v[32];
 #pragma unroll
-  for (int m = 0; m < 32; m++) v[m] = at[m * Q * STRIDE];
+  for (int m = 0; m < 32; m++) v[m] = at[axis_cell<Q, KIND>(m, j) * STRIDE];
   axis_filter<Q, KIND != 0, true>(v, line, (const float4 *)g.turns[AXIS], g.factors[AXIS] + blockIdx.z * g.all_factors,
                                   j);
+  float2 *to = at;
+  if (DIVIDED)
+    to = (float2 *)(next.field + blockIdx.z * next.cells) +
+         (AXIS == 2 ? s.y + other : (s.z + other) * next.rows) * (NX / 2) + blockIdx.x * W + c - first * NEXT;
 #pragma unroll
-  for (int m = 0; m < 32; m++) at[m * Q * STRIDE] = v[m];
+  for (int m = 0; m < 32; m++) {
+    const int q = axis_cell<Q, KIND>(m, j);
+    if (DIVIDED && q >= first && q < end)
+      to[q * NEXT] = v[m];
+    else
+      at[q * STRIDE] = v[m];
+  }
 }
 
-/* Copies between the fields for outputs and this order, one number a thread. */
+/* Copies between the fields for outputs, real[fields][cells of the slab], and this order, one number a thread. */
 template <int N, int KX, int KY, int KZ, bool LOADS>
-__device__ __forceinline__ void axis_move(const diffusion_axes &g) {
+__device__ __forceinline__ void axis_move(const diffusion_axes_slab &s, float *real) {
   const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, row = i / N;
-  if (i >= g.cells) return;
-  const long long x = i % N, y = row % g.n[1], z = row / g.n[1];
+  if (i >= s.cells) return;
+  const long long x = i % N, y = s.y + row % s.rows, z = s.z + row / s.rows;
   const int p = (int)layout_position(KX, N, x), q = N / 32, j = p % q, m = p / q;
-  const long long to =
-      (layout_position(KZ, g.n[2], z) * g.n[1] + layout_position(KY, g.n[1], y)) * N + 4 * (j + q * (m / 4)) + m % 4;
+  const long long to = row * N + 4 * (j + q * (m / 4)) + m % 4;
   const bool negated = layout_negated(KX, x) ^ layout_negated(KY, y) ^ layout_negated(KZ, z);
-  float *stored = g.field + blockIdx.y * g.cells + to, *shown = g.real + blockIdx.y * g.cells + i;
+  float *stored = s.field + blockIdx.y * s.cells + to, *shown = real + blockIdx.y * s.cells + i;
   if (LOADS)
     *stored = negated ? -*shown : *shown;
   else

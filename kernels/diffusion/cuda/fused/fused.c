@@ -154,7 +154,7 @@ static sim_status create(diffusion_work *w) {
   if (posix_memalign((void **)&f, 64, sizeof *f) != 0) return sim_no_memory("the scheme's tables");
   w->own.fused = f;
   *f = (diffusion_fused_work){.fields = w->fields};
-  SIM_TRY(diffusion_product_create(w));
+  SIM_TRY(diffusion_product_create(w, (int64_t[]){w->fields, w->grid.n[2], w->grid.n[1], w->grid.n[0]}));
   for (int a = 0; a < 3; a++) f->n[a] = (int)w->grid.n[a];
   f->cluster = cluster_of(f->n);
   SIM_TRY(make_tables(f, w->p, diffusion_dt(&w->p->integrate)));

@@ -49,6 +49,7 @@ void diffusion_cuda_rates(diffusion_work *w, void *fields, void *derivatives, co
   diffusion_step_context m = *context;
   diffusion_layout p = *layout;
   const long long rows = p.n[1] * p.n[2];
+  if (rows == 0) return;
   void *arguments[] = {&fields, &derivatives, &p, &m.t, &m.h, &m.substeps};
   launch(&kernel, (2 * w->fields + w->gradients.count) * diffusion_cuda_number_size(w->p) * (double)(p.n[0] * rows),
          shape_of(p.n[0], rows, 1), w->rates, arguments);
@@ -309,31 +310,31 @@ void diffusion_general_fold(diffusion_work *w, void *spectrum, int fields, bool 
 /* Adds low + slope * position along an axis to a field for outputs. */
 template <typename real>
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    lift(real *natural, long long nx, long long ny, long long nz, int axis, double low, double slope) {
+    lift(real *natural, long long nx, long long ny, long long nz, long long first, int axis, double low, double slope) {
   for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < ny * nz;
        row += (long long)gridDim.x * blockDim.y)
     for (long long x = blockIdx.y * (long long)blockDim.x + threadIdx.x; x < nx;
          x += (long long)gridDim.y * blockDim.x) {
-      const long long cell = axis == 0 ? x : axis == 1 ? row % ny : row / ny;
+      const long long cell = axis == 0 ? x : axis == 1 ? row % ny : first + row / ny;
       natural[row * nx + x] += (real)(low + slope * ((double)cell + 0.5));
     }
 }
 
 void diffusion_cuda_lift(diffusion_work *w, double sign) {
   static const sim_kernel kernel = {"diffusion_lift", "output", SIM_LIMIT_BYTES};
-  const int64_t *n = w->grid.n;
+  const long long *n = w->natural.n, first = w->natural.first;
   const shape s = shape_of(n[0], n[1] * n[2], 1);
-  for (int f = 0; f < w->fields; f++) {
+  for (int f = 0; f < w->fields && w->natural.field > 0; f++) {
     const diffusion_lift l = w->lift[f];
     if (l.axis < 0) continue;
-    const double low = sign * l.low, slope = sign * l.slope * w->grid.size[l.axis] / (double)n[l.axis];
+    const double low = sign * l.low, slope = sign * l.slope * w->grid.size[l.axis] / (double)w->grid.n[l.axis];
     void *values =
         (char *)w->real.data + (size_t)f * (size_t)w->natural.field * (size_t)diffusion_cuda_number_size(w->p);
     sim_cuda_begin(&kernel);
     if (w->single)
-      lift<float><<<s.grid, s.block, 0, stream()>>>((float *)values, n[0], n[1], n[2], l.axis, low, slope);
+      lift<float><<<s.grid, s.block, 0, stream()>>>((float *)values, n[0], n[1], n[2], first, l.axis, low, slope);
     else
-      lift<double><<<s.grid, s.block, 0, stream()>>>((double *)values, n[0], n[1], n[2], l.axis, low, slope);
+      lift<double><<<s.grid, s.block, 0, stream()>>>((double *)values, n[0], n[1], n[2], first, l.axis, low, slope);
     sim_cuda_end(&kernel, 2.0 * diffusion_cuda_number_size(w->p) * (double)w->natural.field);
   }
 }

@@ -15,7 +15,7 @@ struct no_rates {
 };
 
 __device__ inline double layout_centre(const diffusion_layout &p, int i, long long cell) {
-  return ((double)cell + 0.5) * p.size[i] / (double)p.n[i];
+  return ((double)cell + 0.5) * p.size[i] / (double)(i == 2 ? p.all : p.n[i]);
 }
 
 /* Thread blocks are (threads of a row) x (rows), with a grid-stride loop over both. With few fields a thread has
@@ -29,7 +29,7 @@ __device__ __forceinline__ void rates_of(real *fields, const real *derivatives, 
        row += (long long)gridDim.x * blockDim.y) {
     const long long b = layout_cell(p.kind[1], p.n[1], row % p.n[1]), c = layout_cell(p.kind[2], p.n[2], row / p.n[1]);
     const bool turned = layout_negated(p.kind[1], b) != layout_negated(p.kind[2], c);
-    const double cy = layout_centre(p, 1, b), cz = layout_centre(p, 2, c);
+    const double cy = layout_centre(p, 1, b), cz = layout_centre(p, 2, p.first + c);
     real *from = fields + row * p.row;
     const real *slopes = derivatives + row * p.row;
     for (long long first = blockIdx.y * (long long)blockDim.x + threadIdx.x; first < p.n[0]; first += FLIGHT * step) {

@@ -265,7 +265,6 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
 
 const nbody_solver nbody_direct_periodic_cpu = {
     .name = "direct sum",
-    .ranks = true,
     .supports = supports,
     .bytes = bytes,
     .estimate = estimate,

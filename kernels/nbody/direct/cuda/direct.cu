@@ -336,7 +336,6 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
 
 const nbody_solver nbody_direct_cuda = {
     .name = "direct sum",
-    .ranks = true,
     .supports = nbody_direct_fits_gpu,
     .bytes = bytes,
     .estimate = estimate,

@@ -3,6 +3,7 @@
  * does not matter. */
 #include "kernels/nbody/direct/cuda/bodies.cuh"
 #include "kernels/common/launch.cuh"
+#include "kernels/nbody/cuda/targets.cuh"
 #include "kernels/nbody/direct/cuda/tile.cuh"
 
 /* The plan of a sum for `count` bodies; it depends on them and on all bodies alone. */
@@ -26,14 +27,6 @@ static some_plan plan_of(int64_t n, int64_t count) {
 int64_t nbody_cuda_some_parts(int64_t n) {
   const int64_t most = (int64_t)SOME_BLOCKS * TILE_THREADS * 4;
   return SOME_SPLITS * n < most ? SOME_SPLITS * n : most > n ? most : n;
-}
-
-static __global__ void __launch_bounds__(TILE_THREADS)
-    list_targets(int n, const uint8_t *level, int least, int *target, unsigned *count) {
-  after_previous();
-  for (long long i = (long long)blockIdx.x * TILE_THREADS + threadIdx.x; i < n;
-       i += (long long)gridDim.x * TILE_THREADS)
-    if (level[i] >= least) target[warp_append(count)] = (int)i;
 }
 
 /* `self`: numbers in the tile of the bodies that the thread holds. SELF: one of them may be there. */
@@ -95,39 +88,19 @@ static __global__ void __launch_bounds__(TILE_THREADS)
         parts[((size_t)blockIdx.y * 3 + c) * (size_t)count + place[k]] = total[k][c] + mine.sum[k][c];
 }
 
-static __global__ void __launch_bounds__(TILE_THREADS)
-    add_parts(int n, const int *target, int count, const double *parts, int splits, double unit, double *acceleration) {
-  after_previous();
-  const int place = blockIdx.x * TILE_THREADS + threadIdx.x;
-  if (place >= count) return;
-  for (int c = 0; c < 3; c++) {
-    double sum = 0;
-    for (int s = 0; s < splits; s++) sum += parts[((size_t)s * 3 + c) * (size_t)count + place];
-    acceleration[(size_t)c * n + target[place]] = sum * unit;
-  }
-}
-
 template <typename real, typename pair_real>
 void nbody_cuda_some(nbody_solver_work *w, const nbody_targets *targets, double unit) {
-  static const sim_kernel listing = {"nbody_list_targets", "force", SIM_LIMIT_BYTES};
   static const sim_kernel summing = {"nbody_some_tile", "force",
                                      sizeof(pair_real) == sizeof(float) ? SIM_LIMIT_FP32 : SIM_LIMIT_FP64};
-  static const sim_kernel adding = {"nbody_add_parts", "force", SIM_LIMIT_BYTES};
   const int n = (int)w->state.n, count = (int)targets->count;
   const some_plan p = plan_of(n, count);
   const double eps = w->options.softening * w->scaling.position, pairs = (double)n * count;
-  const unsigned all = (unsigned)((n + TILE_THREADS - 1) / TILE_THREADS),
-                 most = 8 * (unsigned)sim_cuda_multiprocessors();
-  sim_cuda_failed(cudaMemsetAsync(w->target_count, 0, sizeof *w->target_count, (cudaStream_t)sim_cuda_stream()),
-                  "cudaMemsetAsync", "the targets");
-  device_launch(&listing, n, all < most ? all : most, TILE_THREADS, list_targets, n, targets->level, targets->least,
-                w->target, w->target_count);
+  nbody_cuda_list_targets(n, targets, w->target, w->target_count);
   device_launch(&summing, (sizeof(pair_real) == sizeof(float) ? 13 : 16) * pairs,
                 dim3((unsigned)p.blocks, (unsigned)p.splits), TILE_THREADS,
                 p.bodies == 1 ? some_tile<real, pair_real, 1> : some_tile<real, pair_real, 4>, bodies_of<real>(w),
                 gravity<pair_real>{(pair_real)(eps * eps)}, w->target, count, p.per_split, w->some_parts);
-  device_launch(&adding, 24.0 * (p.splits + 1) * count, (unsigned)((count + TILE_THREADS - 1) / TILE_THREADS),
-                TILE_THREADS, add_parts, n, w->target, count, w->some_parts, p.splits, unit, w->state.acceleration);
+  nbody_cuda_add_target_parts(n, w->target, count, w->some_parts, p.splits, unit, w->state.acceleration);
 }
 template void nbody_cuda_some<float, float>(nbody_solver_work *, const nbody_targets *, double);
 template void nbody_cuda_some<double, float>(nbody_solver_work *, const nbody_targets *, double);

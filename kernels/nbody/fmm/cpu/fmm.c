@@ -346,7 +346,6 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
 
 const nbody_solver nbody_fmm_cpu = {
     .name = "fast multipoles",
-    .ranks = true,
     .supports = supports,
     .bytes = nbody_fmm_work_bytes,
     .estimate = estimate,

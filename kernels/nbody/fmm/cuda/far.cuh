@@ -27,11 +27,12 @@ template <typename real, int P> struct fmm_far_room {
   typename nbody_fmm_tree<real>::body_type sphere[32]; /* of the next candidates, and their cells */
   uint4 cell[32];
   unsigned opened[64], paired[64]; /* waiting entries of two lists */
+  unsigned accepted;               /* so far, for the count of work */
 };
 
-/* Warps of the one thread block of a multiprocessor, by the registers of a thread: 96, 139, 168, 255. */
+/* Warps of the one thread block of a multiprocessor, in fours, by the registers of a thread: 96, 128, 168, 255. */
 template <typename real, int P> constexpr int fmm_far_warps() {
-  return sizeof(real) == sizeof(double) || P == 6 ? 8 : P == 5 ? 12 : P == 4 ? 14 : 20;
+  return sizeof(real) == sizeof(double) || P == 6 ? 8 : P == 5 ? 12 : P == 4 ? 16 : 20;
 }
 
 /* Whether a source is far enough; reach is strict, so that a cell never accepts itself. */
@@ -197,6 +198,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
     real term[FIELDS];
 #pragma unroll
     for (int k = 0; k < FIELDS; k++) term[k] = 0;
+    if (lane == 0) room.accepted = 0;
     fmm_writer opened = fmm_empty_list(), paired = fmm_empty_list(target);
     unsigned at = 0, listed = 0; /* candidates that are tested, and known */
     unsigned queued = 0, coming = 0, turn = 0;
@@ -270,6 +272,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
         published = true;
       }
       const unsigned take = min(queued, 32u);
+      if (lane == 0) room.accepted += take;
       const real next_d[3] = {room.d[0][lane], room.d[1][lane], room.d[2][lane]};
       const unsigned next_source = lane < take ? room.source[lane] : 0;
       const int next_coarser = lane < take ? level - t.level[next_source] : 0;
@@ -316,6 +319,8 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
     }
     walk.finish(paired, room.paired);
     if (lane == 0) t.near[target] = make_uint2(paired.head, paired.stored);
+    if (lane == 0 && t.work != nullptr)
+      fmm_count_work(t, t.cell[target].x, (unsigned long long)t.m2l_work * room.accepted);
     real sum[(FIELDS + 31) / 32];
     fmm_over_lanes(term, sum);
     real *const field = t.field + (size_t)target * fmm_row<real, P>::field_stride;

@@ -9,6 +9,7 @@ extern "C" {
 #include "kernels/nbody/cuda/partials.cuh"
 #include "kernels/nbody/cuda/range.h"
 #include "kernels/nbody/fmm/cuda/outer.cuh"
+#include "kernels/nbody/fmm/cuda/ranks.cuh"
 #include "kernels/nbody/fmm/cuda/sample.h"
 #include "kernels/nbody/periodic/lattice.h"
 
@@ -36,6 +37,7 @@ struct nbody_solver_work {
   void *lists;  /* one piece; NULL: there is none, and all forces fail */
   void *images; /* in a periodic box, one piece for the arrays of `outer` */
   nbody_fmm_cuda_outer outer;
+  nbody_fmm_ranks ranks;
   unsigned long long *told; /* on the host, written by the device: nbody_fmm_tree.told */
   unsigned forces;          /* that were queued, with potentials, since `memory` was taken */
   sim_graph *graph;         /* a force on all bodies; NULL: not captured yet */
@@ -50,8 +52,8 @@ struct nbody_solver_work {
 /* Byte offsets of the arrays; pool, next and task within `lists`. `counters` is the same for both types. */
 struct layout {
   unsigned cells, segments;
-  size_t frame, counters, result, key[2], id[2], room, room_bytes, body, cell, level, walked, stage, sphere, moment,
-      field, open, near, status, of_cell, total;
+  size_t frame, counters, result, sample, key[2], id[2], room, room_bytes, body, cell, level, walked, stage, sphere,
+      moment, field, open, near, status, of_cell, total;
   size_t pool, next, task, lists_total;
 };
 
@@ -96,6 +98,7 @@ template <typename real> static layout layout_of(const nbody_options *options, c
   l.frame = take(&l.total, 1, sizeof(nbody_fmm_frame));
   l.counters = take(&l.total, 1, sizeof(nbody_fmm_counters));
   l.result = take(&l.total, 1, sizeof(double));
+  l.sample = take(&l.total, (double)nbody_fmm_sample_bytes(), 1);
   for (int k = 0; k < 2; k++) l.key[k] = take(&l.total, n, sizeof(unsigned long long));
   for (int k = 0; k < 2; k++) l.id[k] = take(&l.total, n, sizeof(unsigned));
   l.room = take(&l.total, (double)l.room_bytes, 1);
@@ -182,16 +185,13 @@ static outer_layout outer_layout_of(const nbody_options *options) {
   return l;
 }
 
-/* Bytes of `memory` and of `lists`, for forces as well as for the potential. `key` is the first array of all that do
- * not keep what they have from force to force. */
+/* Bytes of `memory` and of `lists`, for forces as well as for the potential. */
 static void sizes_of(const nbody_options *options, const fmm_room &room, const fmm_room &potential_room, size_t *memory,
                      size_t *lists) {
   const nbody_options potential = for_potential(options);
   const layout l = options->single_pairs ? layout_of<float>(options, room) : layout_of<double>(options, room);
   const layout p = layout_of<double>(&potential, potential_room);
-  const size_t sample = l.key[0] + nbody_fmm_sample_bytes();
   *memory = l.total > p.total ? l.total : p.total;
-  if (*memory < sample) *memory = sample;
   *lists = l.lists_total > p.lists_total ? l.lists_total : p.lists_total;
 }
 
@@ -199,8 +199,9 @@ static void bytes(const nbody_options *options, double *host, double *device) {
   const nbody_options potential = for_potential(options);
   size_t memory, lists;
   sizes_of(options, planned_room(options), planned_room(&potential), &memory, &lists);
-  *host = sizeof(unsigned long long);
-  *device = (double)memory + (double)lists + (double)outer_layout_of(options).total;
+  const double shared = nbody_fmm_ranks_bytes(options);
+  *host = sizeof(unsigned long long) + shared;
+  *device = shared + (double)memory + (double)lists + (double)outer_layout_of(options).total;
 }
 
 static sim_status create_outer(nbody_solver_work *w) {
@@ -228,6 +229,7 @@ static sim_status create_outer(nbody_solver_work *w) {
 static void destroy(nbody_solver_work **work) {
   if (*work == NULL) return;
   sim_queue_cuda.graph_destroy(&(*work)->graph);
+  nbody_fmm_ranks_destroy(&(*work)->ranks);
   sim_backend_cuda.free((*work)->memory);
   sim_backend_cuda.free((*work)->lists);
   sim_backend_cuda.free((*work)->images);
@@ -274,6 +276,7 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
   void *told = NULL;
   sim_status status = sim_backend_cuda.alloc_host(sizeof *w->told, &told);
   w->told = (unsigned long long *)told;
+  if (status == SIM_OK) status = nbody_fmm_ranks_create(options, &w->ranks);
   if (status == SIM_OK) status = take_memory(w, share_of(planned_room(options)), share_of(planned_room(&potential)));
   if (status == SIM_OK) status = nbody_cuda_range(state->mass, state->dtype, 0, (size_t)state->n, &mass);
   if (status == SIM_OK && options->box > 0) status = create_outer(w);
@@ -327,6 +330,11 @@ static sim_status grow(nbody_solver_work *w, bool potential, unsigned failed) {
 
 static bool has_memory(const nbody_solver_work *w) { return w->memory != NULL && w->lists != NULL; }
 
+/* Whether a force can begin. After a failure other ranks may be elsewhere. */
+static bool can_begin(const nbody_solver_work *w) {
+  return has_memory(w) && (w->options.comm->size == 1 || w->failure == SIM_OK);
+}
+
 /* Waits until the lists of the last force or potential are made, while the device goes on with it. Returns whether it
  * is to be repeated: its lists had no room, and now there is more. */
 static bool settle(nbody_solver_work *w, bool potential) {
@@ -374,7 +382,7 @@ static void queue_fields(nbody_solver_work *w, const nbody_options *options, con
     t->walked = (unsigned char *)(at + l.walked);
     t->target_level = targets->level;
     t->least = targets->least;
-    t->unit = w->options.G * w->mass_unit;
+    if (options->box == 0) t->unit = w->options.G * w->mass_unit; /* in a box it follows the outer images */
   }
   const double softening = w->options.softening, mass_scale = 1 / w->mass_unit;
   const bool wide = w->state.dtype == SIM_F64;
@@ -390,8 +398,11 @@ static void queue_fields(nbody_solver_work *w, const nbody_options *options, con
     if (options->box > 0) nbody_fmm_queue_outer(t, &w->outer);
     nbody_fmm_plant(t);
   }
+  const int kind = with_potential ? nbody_fmm_rank_kinds(&w->options) - 1 : targets != NULL ? targets->least : 0;
+  nbody_fmm_cut(&w->ranks, options, kind, t);
   stages.up(t);
   stages.far(t, with_potential);
+  nbody_fmm_agree(&w->ranks, kind, t);
   stages.down(t);
 }
 
@@ -400,8 +411,12 @@ static void queue_accelerations_in(nbody_solver_work *w, const nbody_targets *ta
   const nbody_fmm_stages<real> stages = stages_of<real>(w->options.fmm.order);
   nbody_fmm_tree<real> t;
   queue_fields(w, &w->options, layout_of<real>(&w->options, w->room), stages, false, targets, refit, &t);
-  stages.near(&t, w->state.acceleration);
-  if (w->options.box > 0) nbody_fmm_add_outer(&t, &w->outer, w->state.acceleration);
+  double *acceleration = w->state.acceleration;
+  if (targets == NULL) acceleration = nbody_fmm_take_window(&w->ranks, &t, acceleration);
+  stages.near(&t, acceleration);
+  const double unit = targets != NULL ? w->options.G * w->mass_unit : 1;
+  if (w->options.box > 0) nbody_fmm_add_outer(&t, &w->outer, unit, acceleration);
+  nbody_fmm_gather_forces(&w->ranks, &t, acceleration);
 }
 
 /* targets NULL: of all bodies. */
@@ -423,38 +438,39 @@ static void queue_all(nbody_solver_work *w) {
   (void)queue->graph_launch(w->graph);
 }
 
-/* Where no memory could be taken before. */
-static void set_nan(nbody_solver_work *w) {
+/* Where no force can begin. */
+static void set_nan(nbody_solver_work *w, double *acceleration) {
   const size_t size = 3 * (size_t)w->state.n * sizeof(double);
   keep_failure(w, sim_no_memory("the lists of fast multipoles"));
-  sim_cuda_failed(cudaMemsetAsync(w->state.acceleration, 0xff, size, (cudaStream_t)sim_cuda_stream()),
-                  "cudaMemsetAsync", "the acceleration");
+  sim_cuda_failed(cudaMemsetAsync(acceleration, 0xff, size, (cudaStream_t)sim_cuda_stream()), "cudaMemsetAsync",
+                  "the acceleration");
 }
 
 static void accelerate(nbody_solver_work *w, bool, nbody_raw_force *out) {
+  double *const acceleration = w->ranks.window != NULL ? w->ranks.window : w->state.acceleration;
   w->refits = 0;
-  if (!has_memory(w)) set_nan(w);
-  for (bool again = has_memory(w); again; again = settle(w, false)) {
+  if (!can_begin(w)) set_nan(w, acceleration);
+  for (bool again = can_begin(w); again; again = settle(w, false)) {
     w->forces++;
     queue_all(w);
   }
   *out = {};
   out->kind = NBODY_FORCE_PARTS;
   out->parts = 1;
-  out->acceleration = w->state.acceleration;
+  out->acceleration = acceleration;
   out->unit = w->options.G * w->mass_unit;
 }
 
-/* In open space (nbody_individual_on). */
+/* In a box a body that is wrapped leaves its cell: every tree is a new one. */
 static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) {
   const int refits = w->refits;
   w->refits = 0; /* until all has gone well */
-  if (!has_memory(w)) set_nan(w);
-  for (bool again = has_memory(w); again; again = settle(w, false)) {
+  if (!can_begin(w)) set_nan(w, w->state.acceleration);
+  for (bool again = can_begin(w); again; again = settle(w, false)) {
     w->forces++;
     queue_accelerations(w, targets, refits > 0);
   }
-  if (w->failure == SIM_OK) w->refits = refits > 0 ? refits - 1 : NBODY_FMM_REFITS;
+  if (w->failure == SIM_OK && w->options.box == 0) w->refits = refits > 0 ? refits - 1 : NBODY_FMM_REFITS;
 }
 
 static sim_status check(nbody_solver_work *w) {
@@ -485,7 +501,7 @@ static double potential(nbody_solver_work *w) {
   nbody_fmm_tree<double> t;
   double *result = NULL;
   w->refits = 0; /* the memory of the tree is taken */
-  for (bool again = has_memory(w); again; again = settle(w, true)) {
+  for (bool again = can_begin(w); again; again = settle(w, true)) {
     const layout l = layout_of<double>(&options, w->potential_room);
     double *const of_cell = (double *)((char *)w->memory + l.of_cell);
     result = (double *)((char *)w->memory + l.result);
@@ -494,11 +510,12 @@ static double potential(nbody_solver_work *w) {
     sim_cuda_failed(cudaMemsetAsync(of_cell, 0, l.cells * sizeof(double), (cudaStream_t)sim_cuda_stream()),
                     "cudaMemsetAsync", "the potential");
     stages.potential(&t, of_cell);
+    nbody_fmm_gather_potentials(&w->ranks, &t, (double *)((char *)w->memory + l.key[!w->swapped]), of_cell);
     nbody_reduce_partials<reduce_sum>(of_cell, 1, (int)l.cells, result);
   }
   if (!has_memory(w)) keep_failure(w, sim_no_memory("the lists of fast multipoles"));
   double sum = 0;
-  if (!has_memory(w) || sim_backend_cuda.copy(&sum, result, sizeof sum) != SIM_OK) return NAN;
+  if (result == NULL || sim_backend_cuda.copy(&sum, result, sizeof sum) != SIM_OK) return NAN;
   if (options.box > 0) {
     double outer = 0, *const at = w->outer.partial + nbody_partials(options.n);
     nbody_fmm_sum_outer(&t, &w->outer, at);
@@ -508,19 +525,50 @@ static double potential(nbody_solver_work *w) {
   return -0.5 * w->options.G * w->mass_unit * w->mass_unit * sum;
 }
 
-/* In the memory of the tree, which ends it. */
+/* The tree ends, as on the CPU. Each rank takes a share of the bodies. */
 static sim_status sample(nbody_solver_work *w, const int64_t *numbers, int count, double *position, double *got,
                          double *exact) {
-  double out[9 * NBODY_SAMPLES];
-  if (!has_memory(w)) return sim_no_memory("the lists of fast multipoles");
+  const sim_comm *comm = w->options.comm;
+  size_t end;
+  const int share = (int)sim_comm_share(comm, (size_t)count), first = (int)sim_comm_first(comm, (size_t)count, &end);
+  const int own = (int)end > first ? (int)end - first : 0;
+  if (!can_begin(w)) return sim_no_memory("the lists of fast multipoles");
   w->refits = 0;
-  void *const memory = (char *)w->memory + layout_of<double>(&w->options, w->room).key[0];
-  SIM_TRY(
-      nbody_fmm_sample(&w->state, w->options.softening, w->options.box, w->outer.table, numbers, count, memory, out));
-  for (int k = 0; k < 3 * count; k++) {
-    got[k] = out[k];
-    exact[k] = w->options.G * out[3 * count + k];
-    position[k] = out[6 * count + k];
+  void *const memory = (char *)w->memory + layout_of<double>(&w->options, w->room).sample;
+  double *const all = (double *)malloc((size_t)share * 9 * (size_t)(comm->size + 1) * sizeof *all);
+  double *const out = all + (size_t)share * 9 * (size_t)comm->size;
+  sim_status status = all == NULL ? sim_no_memory("the force error of %d bodies", count) : SIM_OK;
+  if (status == SIM_OK && own > 0)
+    status = nbody_fmm_sample(&w->state, w->options.softening, w->options.box, w->outer.table, numbers + first, own,
+                              memory, out);
+  if (status == SIM_OK) status = comm->ops->gather(comm, out, (size_t)share * 9 * sizeof *out, all);
+  for (int k = 0; k < count && status == SIM_OK; k++) {
+    const int rank = k / share, here = k % share, of_rank = count - rank * share < share ? count - rank * share : share;
+    const double *const from = all + (size_t)rank * 9 * (size_t)share + here;
+    for (int c = 0; c < 3; c++) {
+      got[c * count + k] = from[c * of_rank];
+      exact[c * count + k] = w->options.G * from[(3 + c) * of_rank];
+      position[c * count + k] = from[(6 + c) * of_rank];
+    }
+  }
+  free(all);
+  return status;
+}
+
+static sim_status sample_potential(nbody_solver_work *w, const int64_t *numbers, int count, double *got,
+                                   double *exact) {
+  double out[2 * NBODY_SAMPLES];
+  if (!has_memory(w)) return sim_no_memory("the lists of fast multipoles");
+  const nbody_options options = for_potential(&w->options);
+  const layout l = layout_of<double>(&options, w->potential_room);
+  const char *const at = (const char *)w->memory;
+  const nbody_fmm_frame *const frame = (const nbody_fmm_frame *)(at + l.frame);
+  SIM_TRY(nbody_fmm_sample_energy(&w->state, w->options.softening, w->options.box, w->outer.table,
+                                  (const unsigned *)(at + l.id[w->swapped]), (const double *)(at + l.key[w->swapped]),
+                                  &frame->per_edge, numbers, count, (char *)w->memory + l.sample, out));
+  for (int k = 0; k < count; k++) {
+    got[k] = -w->options.G * w->mass_unit * w->mass_unit * out[k];
+    exact[k] = -w->options.G * out[count + k];
   }
   return SIM_OK;
 }
@@ -540,11 +588,25 @@ static sim_status supports(const nbody_options *options) {
   return SIM_OK;
 }
 
+/* Every rank sorts all bodies and makes the tree. More are of no use where a share takes less than the exchange, as
+ * `sim check` assumes it, or has no leaf. */
+static void add_exchange(const nbody_options *options, double n, const nbody_fmm_estimate *force, nbody_cost *out) {
+  const double ranks = options->comm->size, exchange_seconds = 1e-5, exchange_rate = 300e9;
+  if (ranks == 1) return;
+  out->undivided = fmin(1, force->undivided / force->seconds);
+  out->bytes_received = 3 * n * sizeof(double) * (ranks - 1) / ranks + nbody_fmm_words_received(options->comm);
+  out->exchanges = 2;
+  const double exchange = out->exchanges * exchange_seconds + out->bytes_received / exchange_rate;
+  const double most = fmin((1 - out->undivided) * force->seconds / exchange, n / options->fmm.leaf);
+  out->most_ranks = (int)fmax(1, fmin(most, SIM_RANKS_MAX));
+}
+
 static sim_status estimate(const nbody_options *options, double n, nbody_cost *out) {
   const nbody_fmm_estimate cost = nbody_fmm_estimate_for(options, SIM_BACKEND_CUDA, n);
   *out = {};
   out->interactions = n * (cost.far + cost.near);
   out->rate = out->interactions / cost.seconds;
+  add_exchange(options, n, &cost, out);
   return SIM_OK;
 }
 
@@ -560,5 +622,6 @@ const nbody_solver nbody_fmm_cuda = {
     .accelerate_some = accelerate_some,
     .check = check,
     .sample = sample,
+    .sample_potential = sample_potential,
     .potential = potential,
 };

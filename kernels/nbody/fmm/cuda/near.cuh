@@ -22,7 +22,7 @@ enum {
 template <typename real, int P> struct fmm_near_room {
   typename nbody_fmm_tree<real>::body_type tile[2][FMM_TILE];
   typename nbody_fmm_tree<real>::body_type target[FMM_TARGETS];
-  unsigned place[FMM_TARGETS]; /* of the targets in their leaf, ascending */
+  unsigned place[FMM_TARGETS]; /* SOME: of the targets in their leaf, ascending */
   real sum[3][FMM_TARGETS];
   alignas(16) real field[fmm_row<real, P>::field_stride];
 };
@@ -76,16 +76,19 @@ template <typename real, int SUMS> struct fmm_targets {
   real x[FMM_ROWS], y[FMM_ROWS], z[FMM_ROWS], sum[FMM_ROWS][SUMS];
 };
 
-/* The first ROWS targets of each lane. SELF: bodies of the tile may be the targets; `own` is the place of the leaf's
- * first body in the tile, and place[FMM_TARGETS] those of the targets in the leaf. */
-template <int ROWS, bool SELF, typename real, int SUMS, typename body_type>
+/* The first ROWS targets of each lane. SELF: bodies of the tile may be the targets; `own` is the place in the tile of
+ * the first target or, SOME, of the leaf's first body, and place[FMM_TARGETS] are those of the targets in the leaf. */
+template <int ROWS, bool SELF, bool SOME, typename real, int SUMS, typename body_type>
 __device__ __forceinline__ void fmm_pairs_of(fmm_targets<real, SUMS> &mine, const body_type *tile, unsigned count,
                                              real softening2, int own, const unsigned *place) {
   const int strand = (int)fmm_lane() % NBODY_FMM_P2P_STRANDS, slot = (int)fmm_lane() / NBODY_FMM_P2P_STRANDS;
   const int steps = (int)(count + NBODY_FMM_P2P_STRANDS - 1) / NBODY_FMM_P2P_STRANDS;
   int self[ROWS];
 #pragma unroll
-  for (int k = 0; k < ROWS; k++) self[k] = SELF ? own + (int)place[slot + FMM_SLOTS * k] : 0;
+  for (int k = 0; k < ROWS; k++) {
+    const int target = slot + FMM_SLOTS * k;
+    self[k] = SELF ? own + (SOME ? (int)place[target] : target) : 0;
+  }
 #pragma unroll(SELF || sizeof(real) == 8 ? 1 : ROWS > 2 ? 2 : 4)
   for (int step = 0; step < steps; step++) {
     const int j = NBODY_FMM_P2P_STRANDS * step + strand;
@@ -111,15 +114,15 @@ __device__ __forceinline__ void fmm_pairs_of(fmm_targets<real, SUMS> &mine, cons
 }
 
 /* `rows`: 1 to FMM_ROWS. */
-template <bool SELF, typename real, int SUMS, typename body_type>
+template <bool SELF, bool SOME, typename real, int SUMS, typename body_type>
 __device__ __forceinline__ void fmm_pairs(int rows, fmm_targets<real, SUMS> &mine, const body_type *tile,
                                           unsigned count, real softening2, int own, const unsigned *place) {
   static_assert(FMM_ROWS == 4, "a case each");
   switch (rows) {
-  case 1: fmm_pairs_of<1, SELF>(mine, tile, count, softening2, own, place); break;
-  case 2: fmm_pairs_of<2, SELF>(mine, tile, count, softening2, own, place); break;
-  case 3: fmm_pairs_of<3, SELF>(mine, tile, count, softening2, own, place); break;
-  default: fmm_pairs_of<4, SELF>(mine, tile, count, softening2, own, place);
+  case 1: fmm_pairs_of<1, SELF, SOME>(mine, tile, count, softening2, own, place); break;
+  case 2: fmm_pairs_of<2, SELF, SOME>(mine, tile, count, softening2, own, place); break;
+  case 3: fmm_pairs_of<3, SELF, SOME>(mine, tile, count, softening2, own, place); break;
+  default: fmm_pairs_of<4, SELF, SOME>(mine, tile, count, softening2, own, place);
   }
 }
 
@@ -128,11 +131,12 @@ struct fmm_share {
   unsigned cell, segment, first, end;
 };
 
-/* Adds to room.sum what a piece, `entries` cells of a segment, gives to room.target: `count` bodies of leaf `c`. */
-template <int SUMS, bool PERIODIC, typename real, int P>
+/* Adds to room.sum what a piece, `entries` cells of a segment, gives to room.target: `count` bodies of leaf `c`, those
+ * after the first `skipped` or, SOME, at room.place. */
+template <int SUMS, bool PERIODIC, bool SOME, typename real, int P>
 __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm_near_room<real, P> &room, unsigned c,
-                                              unsigned segment, unsigned entries, unsigned count, real softening2,
-                                              fmm_targets<real, SUMS> &mine) {
+                                              unsigned segment, unsigned entries, unsigned skipped, unsigned count,
+                                              real softening2, fmm_targets<real, SUMS> &mine) {
   const unsigned lane = fmm_lane(), slot = lane / NBODY_FMM_P2P_STRANDS;
   const int rows = (int)(count + FMM_SLOTS - 1) / FMM_SLOTS;
   fmm_piece piece = {0, 0, 0, 0, 0};
@@ -146,7 +150,7 @@ __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm
   piece.offset = fmm_scan(piece.count, &piece.total);
   const unsigned self = warp_ballot(source == c);
   unsigned own = warp_read(piece.offset, self != 0 ? __ffs((int)self) - 1 : 0); /* of the leaf's first body */
-  if (self == 0) own = ~0u / 2;                                                 /* in no tile */
+  own = self != 0 ? own + (SOME ? 0 : skipped) : ~0u / 2;                       /* of the first target; in no tile */
 #pragma unroll
   for (int k = 0; k < FMM_ROWS; k++)
 #pragma unroll
@@ -161,10 +165,11 @@ __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm
       wait_async<0>();
     warp_barrier();
     const unsigned here = min((unsigned)FMM_TILE, piece.total - begin);
-    if (own + room.place[0] < begin + here && begin <= own + room.place[count - 1])
-      fmm_pairs<true>(rows, mine, room.tile[turn], here, softening2, (int)(own - begin), room.place);
+    const unsigned first = SOME ? room.place[0] : 0, last = SOME ? room.place[count - 1] : count - 1;
+    if (own + first < begin + here && begin <= own + last)
+      fmm_pairs<true, SOME>(rows, mine, room.tile[turn], here, softening2, (int)(own - begin), room.place);
     else
-      fmm_pairs<false>(rows, mine, room.tile[turn], here, softening2, 0, room.place);
+      fmm_pairs<false, SOME>(rows, mine, room.tile[turn], here, softening2, 0, room.place);
     begin += FMM_TILE;
     warp_barrier();
   }
@@ -188,8 +193,8 @@ __device__ __forceinline__ double *fmm_unfinished(const nbody_fmm_tree<real> &t,
 }
 
 /* One share: for the targets of the leaf. SUMS 3: out is acceleration[3][n], in the state's order. SUMS 1: out[cell],
- * the sum of m times the potential. */
-template <int SUMS, bool PERIODIC, typename real, int P>
+ * the sum of m times the potential, which of each body stays in the place of its key. */
+template <int SUMS, bool PERIODIC, bool SOME, typename real, int P>
 __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_near_room<real, P> &room,
                                              const fmm_share &share, real softening2, double *out) {
   typedef typename nbody_fmm_tree<real>::body_type body_type;
@@ -205,15 +210,22 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
   const unsigned parts = (me.y + FMM_TARGETS - 1) / FMM_TARGETS;
   const unsigned most = ((me.y + parts - 1) / parts + FMM_SLOTS - 1) / FMM_SLOTS * FMM_SLOTS; /* of a part */
   for (unsigned skipped = 0; skipped < me.y; skipped += most) {
-    const bool wanted = lane < min(me.y - skipped, most) && fmm_is_target(t, me.x + skipped + lane);
-    const unsigned mask = warp_ballot(wanted), count = (unsigned)__popc(mask);
-    if (count == 0) continue;
-    warp_barrier();
-    if (wanted) room.place[__popc(mask & ((1u << lane) - 1))] = skipped + lane;
-    warp_barrier();
+    unsigned count = min(me.y - skipped, most), place = skipped + lane; /* of the lane's target in the leaf */
+    if constexpr (SOME) {
+      const bool wanted = lane < count && fmm_is_target(t, me.x + place);
+      const unsigned mask = warp_ballot(wanted);
+      count = (unsigned)__popc(mask);
+      if (count == 0) continue;
+      warp_barrier();
+      if (wanted) room.place[__popc(mask & ((1u << lane) - 1))] = place;
+      warp_barrier();
+      place = room.place[lane];
+    }
     const bool is = lane < count;
-    if (is) room.target[lane] = t.body[me.x + room.place[lane]];
-    if (!is) room.place[lane] = ~0u / 4; /* in no tile */
+    const unsigned i = me.x + place;
+    warp_barrier();
+    if (is) room.target[lane] = t.body[i];
+    if (SOME && !is) room.place[lane] = ~0u / 4; /* in no tile */
 #pragma unroll
     for (int s = 0; s < SUMS; s++) room.sum[s][lane] = 0;
     if (is && starts) {
@@ -239,7 +251,8 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
     unsigned segment = share.segment;
     for (unsigned piece = share.first; piece < share.end; piece++) {
       const unsigned left = listed - piece * FMM_SEGMENT;
-      fmm_add_piece<SUMS, PERIODIC>(t, room, c, segment, min(left, (unsigned)FMM_SEGMENT), count, softening2, mine);
+      fmm_add_piece<SUMS, PERIODIC, SOME>(t, room, c, segment, min(left, (unsigned)FMM_SEGMENT), skipped, count,
+                                          softening2, mine);
       if (piece + 1 < share.end) segment = t.next[segment];
     }
     warp_barrier();
@@ -249,20 +262,22 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
       while (fmm_stage_of(t.done, me.x + skipped) < share.first) __nanosleep(64);
       __threadfence();
     }
-    const unsigned i = me.x + room.place[lane];
     const double per_edge_box = t.frame->per_edge;
 #pragma unroll
     for (int s = 0; s < SUMS; s++) {
       if (!is) break;
-      double *const place = fmm_unfinished<SUMS>(t, out, i, s);
+      double *const to = fmm_unfinished<SUMS>(t, out, i, s);
       real sum = room.sum[s][lane];
-      if (!starts) sum = (real)__ldcg(place) + sum;
+      if (!starts) sum = (real)__ldcg(to) + sum;
       if (!ends)
-        *place = (double)sum;
+        *to = (double)sum;
       else if constexpr (SUMS == 1)
-        of_cell += (double)room.target[lane].w * (double)sum;
-      else
-        *place = (double)sum * (per_edge_box * per_edge_box) * t.unit;
+        of_cell += *to = (double)room.target[lane].w * (double)sum;
+      else {
+        const double value = (double)sum * (per_edge_box * per_edge_box) * t.unit;
+        *to = value;
+        for (int k = 0; k < t.other_count; k++) t.others[k][to - out] = value;
+      }
     }
     if (!ends) fmm_set_stage(t.done, me.x + skipped, share.end);
   }
@@ -283,13 +298,15 @@ __device__ __forceinline__ void fmm_write_nan(const nbody_fmm_tree<real> &t, uns
     for (int s = 0; s < 3; s++) *fmm_unfinished<3>(t, out, me.x + i, s) = NAN;
 }
 
-/* Blocks on a multiprocessor, by the registers of a thread: 80, and 128 in fp64. */
-template <typename real> constexpr int fmm_near_blocks() { return sizeof(real) == sizeof(double) ? 4 : 6; }
+/* Blocks on a multiprocessor, by the registers of a thread: 80, or 72 where that is faster, and 128 in fp64. */
+template <typename real, int P, bool SOME> constexpr int fmm_near_blocks() {
+  return sizeof(real) == sizeof(double) ? 4 : P == 5 && !SOME ? 7 : 6;
+}
 
 /* First all leaves, up to t.pieces of their lists, for which nobody waits; then the tasks, of which each waits for
- * one before it. */
-template <int SUMS, bool PERIODIC, typename real, int P>
-static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<real>())
+ * one before it. SOME: some bodies are targets. */
+template <int SUMS, bool PERIODIC, bool SOME, typename real, int P>
+static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<real, P, SOME>())
     fmm_near(const nbody_fmm_tree<real> t, double *out) {
   extern __shared__ __align__(16) char shared[];
   __shared__ unsigned long long block_run;
@@ -326,14 +343,19 @@ static __global__ void __launch_bounds__(32 * FMM_NEAR_WARPS, fmm_near_blocks<re
       const uint4 task = t.task[k];
       share = {task.x, task.y, task.z, task.z + 1};
     }
-    fmm_do_share<SUMS, PERIODIC>(t, room, share, softening2, out);
+    fmm_do_share<SUMS, PERIODIC, SOME>(t, room, share, softening2, out);
   }
 }
 
 template <int SUMS, typename real, int P> void nbody_fmm_queue_near(const nbody_fmm_tree<real> *t, double *out) {
   static const sim_kernel kernel = {"nbody_fmm_near", "near", SIM_LIMIT_BYTES};
-  nbody_fmm_launch(&kernel, t->box > 0 ? fmm_near<SUMS, true, real, P> : fmm_near<SUMS, false, real, P>, FMM_NEAR_WARPS,
-                   sizeof(fmm_near_room<real, P>), *t, out);
+  void (*function)(nbody_fmm_tree<real>, double *) =
+      t->box > 0 ? fmm_near<SUMS, true, false, real, P> : fmm_near<SUMS, false, false, real, P>;
+  if constexpr (SUMS == 3) {
+    if (t->walked != nullptr)
+      function = t->box > 0 ? fmm_near<SUMS, true, true, real, P> : fmm_near<SUMS, false, true, real, P>;
+  }
+  nbody_fmm_launch(&kernel, function, FMM_NEAR_WARPS, sizeof(fmm_near_room<real, P>), *t, out);
 }
 
 #endif

@@ -156,10 +156,11 @@ __device__ __forceinline__ void list_powers(const body_type &b, int cube, double
 
 template <typename real>
 static __global__ void __launch_bounds__(BODY_THREADS)
-    add_outer(const nbody_fmm_tree<real> t, const nbody_fmm_cuda_outer o, double *acceleration) {
+    add_outer(const nbody_fmm_tree<real> t, const nbody_fmm_cuda_outer o, double unit, double *acceleration) {
   after_previous();
   const int body = blockIdx.x * BODY_THREADS + threadIdx.x;
-  if (body >= t.n) return;
+  if (body >= t.n || !fmm_is_target(t, (unsigned)body)) return;
+  if (t.own != nullptr && ((unsigned)body < t.own[0] || (unsigned)body >= t.own[1])) return;
   const int cube = cube_of(o.first, body);
   const double *const field = o.fields + (size_t)cube * COUNT;
   double power[3][P + 1], sum[3] = {0, 0, 0};
@@ -180,7 +181,7 @@ static __global__ void __launch_bounds__(BODY_THREADS)
   const double per_edge = t.frame->per_edge;
   for (int c = 0; c < 3; c++) {
     double *const a = acceleration + (size_t)c * (unsigned)t.n + t.id[body];
-    *a = *a + SIDE * sum[c] * (per_edge * per_edge);
+    *a = (*a + SIDE * sum[c] * (per_edge * per_edge)) * unit;
   }
 }
 
@@ -204,6 +205,7 @@ static __global__ void __launch_bounds__(BODY_THREADS)
         for (int l = 0; i + j + l <= P; l++) term += field[nbody_fmm_outer_position(i, j) + l] * (both * power[2][l]);
       }
     term *= t.body[body].w;
+    ((double *)t.key)[body] += term;
   }
   term = over_block<reduce_sum>(term, shared);
   if (threadIdx.x == 0) o.partial[blockIdx.x] = term;
@@ -222,9 +224,10 @@ template <typename real> void nbody_fmm_queue_outer(const nbody_fmm_tree<real> *
 }
 
 template <typename real>
-void nbody_fmm_add_outer(const nbody_fmm_tree<real> *t, const nbody_fmm_cuda_outer *o, double *acceleration) {
+void nbody_fmm_add_outer(const nbody_fmm_tree<real> *t, const nbody_fmm_cuda_outer *o, double unit,
+                         double *acceleration) {
   static const sim_kernel kernel = {"nbody_fmm_add_outer", "outer images", SIM_LIMIT_FP64};
-  device_launch(&kernel, 7.0 * 120 * t->n, (unsigned)nbody_partials(t->n), BODY_THREADS, add_outer<real>, *t, *o,
+  device_launch(&kernel, 7.0 * 120 * t->n, (unsigned)nbody_partials(t->n), BODY_THREADS, add_outer<real>, *t, *o, unit,
                 acceleration);
 }
 
@@ -236,6 +239,6 @@ void nbody_fmm_sum_outer(const nbody_fmm_tree<double> *t, const nbody_fmm_cuda_o
 
 #define OUTER_OF(real)                                                                                                 \
   template void nbody_fmm_queue_outer<real>(const nbody_fmm_tree<real> *, const nbody_fmm_cuda_outer *);               \
-  template void nbody_fmm_add_outer<real>(const nbody_fmm_tree<real> *, const nbody_fmm_cuda_outer *, double *);
+  template void nbody_fmm_add_outer<real>(const nbody_fmm_tree<real> *, const nbody_fmm_cuda_outer *, double, double *);
 OUTER_OF(float)
 OUTER_OF(double)

@@ -21,10 +21,12 @@ inline int64_t nbody_fmm_outer_pieces(int64_t n) { return n / NBODY_FMM_OUTER_PI
 
 /* Fields of all cubes; after the sort of bodies. */
 template <typename real> void nbody_fmm_queue_outer(const nbody_fmm_tree<real> *t, const nbody_fmm_cuda_outer *o);
-/* Adds the outer images to acceleration[3][n] of nbody_fmm_stages.near. */
+/* Adds the outer images to acceleration[3][n] of nbody_fmm_stages.near, then multiplies by `unit`; of the targets. */
 template <typename real>
-void nbody_fmm_add_outer(const nbody_fmm_tree<real> *t, const nbody_fmm_cuda_outer *o, double *acceleration);
-/* *sum, on the device: over all bodies of m times their potential, in units of the box. */
+void nbody_fmm_add_outer(const nbody_fmm_tree<real> *t, const nbody_fmm_cuda_outer *o, double unit,
+                         double *acceleration);
+/* *sum, on the device: over all bodies of m times their potential, in units of the box; it is also added to what each
+ * body has in the place of its key. */
 void nbody_fmm_sum_outer(const nbody_fmm_tree<double> *t, const nbody_fmm_cuda_outer *o, double *sum);
 
 #endif

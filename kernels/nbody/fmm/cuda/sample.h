@@ -4,7 +4,7 @@
 
 #include "kernels/nbody/solver.h"
 
-/* Device memory that nbody_fmm_sample needs. */
+/* Device memory that both functions need. */
 size_t nbody_fmm_sample_bytes();
 
 /* Of bodies numbers[count], count <= NBODY_SAMPLES, on the host: out [9][count], on the host, the acceleration that the
@@ -13,5 +13,11 @@ size_t nbody_fmm_sample_bytes();
  * the device. Waits for the device; SIM_ERR_DEVICE. */
 sim_status nbody_fmm_sample(const nbody_state *state, double softening, double box, const double *table,
                             const int64_t *numbers, int count, void *memory, double *out);
+/* The same bodies: out [2][count], on the host, m times the potential by multipoles over G and the squared unit of
+ * masses, from `of_body` in the order of `id`, both [n] on the device; and the sum of m m' / s over all other bodies.
+ * per_edge: on the device. Waits for the device; SIM_ERR_DEVICE. */
+sim_status nbody_fmm_sample_energy(const nbody_state *state, double softening, double box, const double *table,
+                                   const unsigned *id, const double *of_body, const double *per_edge,
+                                   const int64_t *numbers, int count, void *memory, double *out);
 
 #endif

@@ -52,6 +52,15 @@ template <typename real> struct nbody_fmm_tree {
   const unsigned char *target_level; /* [n], in the state's order */
   int least;
   unsigned char *walked; /* of a cell: whether it has a target */
+  /* On several ranks (ranks.cuh): the first body of this rank, in the order of keys, and of the next; and counted work.
+   * NULL: one rank. */
+  const unsigned *own;
+  unsigned long long *work;
+  int bin_shift;
+  unsigned m2l_work; /* of one M2L */
+  /* Where accelerations are stored too, at the same places: memory of other ranks. */
+  double *const *others; /* [other_count], on the device */
+  int other_count;
 };
 
 /* A run of 1 to 8 cells in one word; cells are fewer than 2^29. */
@@ -82,9 +91,18 @@ template <typename real> __device__ bool fmm_is_target(const nbody_fmm_tree<real
   return t.target_level == nullptr || t.target_level[t.id[i]] >= t.least;
 }
 
-/* Whether a cell has a target. After `up`. */
+/* Whether a cell has a target, and some body of this rank. After `up`. */
 template <typename real> __device__ bool fmm_is_walked(const nbody_fmm_tree<real> &t, unsigned cell) {
-  return t.walked == nullptr || t.walked[cell] != 0;
+  if (t.walked != nullptr && t.walked[cell] == 0) return false;
+  if (t.own == nullptr) return true;
+  const uint4 me = t.cell[cell];
+  return me.x < t.own[1] && me.x + me.y > t.own[0];
+}
+
+/* Adds to the work of a cell whose first body is this one. */
+template <typename real>
+__device__ void fmm_count_work(const nbody_fmm_tree<real> &t, unsigned first, unsigned long long work) {
+  atomicAdd(t.work + (max(first, t.own[0]) >> t.bin_shift), work);
 }
 
 __device__ inline unsigned fmm_lane() { return threadIdx.x % 32; }

@@ -1,0 +1,227 @@
+/* The exchange between GPUs by NCCL, which moves bytes and adds nothing: send and receive alone. One communicator
+ * serves all exchanges of a process, and lives until the process ends. */
+#include "engine/comm/exchange_ways.h"
+#include "engine/comm/nccl.h"
+
+#include "engine/device/cuda.h"
+#include "engine/wall_clock.h"
+
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const double join_limit = 60; /* seconds in which ranks find each other */
+
+static struct {
+  const sim_nccl *ops; /* NULL: not loaded */
+  void *comm;          /* NULL: not joined */
+  double bytes;        /* of device memory that it has taken */
+  atomic_bool ended;   /* by abandon: the communicator is not used any more */
+  atomic_bool calling; /* the thread of the steps is in a call */
+} nccl;
+
+static void pause_for(long ns) { (void)nanosleep(&(struct timespec){.tv_nsec = ns}, NULL); }
+
+void sim_exchange_nccl_text(char *out, size_t capacity) {
+  const int version = nccl.ops->version;
+  snprintf(out, capacity, "NCCL %d.%d.%d, which takes %.0f MB of each", version / 10000, version / 100 % 100,
+           version % 100, 1e-6 * nccl.bytes);
+}
+
+/* ---- failures ---- */
+
+/* A call may itself wait for a rank that has died, which only the end of the communicator ends; else the call is over
+ * in a moment, and after it none begins. */
+static void abandon(sim_exchange *x) {
+  (void)x;
+  if (nccl.comm == NULL || atomic_exchange(&nccl.ended, true)) return;
+  for (int i = 0; i < 1000 && atomic_load(&nccl.calling); i++) pause_for(1000000);
+  (void)nccl.ops->CommAbort(nccl.comm);
+}
+
+static bool begin_calls(void) {
+  atomic_store(&nccl.calling, true);
+  if (!atomic_load(&nccl.ended)) return true;
+  atomic_store(&nccl.calling, false);
+  return false;
+}
+
+static void end_calls(int error) {
+  if (error != 0 && !atomic_load(&nccl.ended)) {
+    char message[256];
+    snprintf(message, sizeof message, "NCCL: %s", nccl.ops->GetErrorString(error));
+    sim_cuda_failed_by(SIM_ERR_RANK, message);
+  }
+  atomic_store(&nccl.calling, false);
+}
+
+/* ---- exchange ---- */
+
+/* For tests: a random time. */
+static void wait_a_little(const sim_exchange *x) {
+  static unsigned random;
+  const char *text = getenv("SIM_COMM_DELAY");
+  const long asked = text ? strtol(text, NULL, 10) : 0, most = asked < 900000 ? asked : 900000; /* microseconds */
+  if (most <= 0) return;
+  random = (random + (unsigned)x->comm->rank + 1) * 1664525u + 1013904223u;
+  pause_for((long)(random >> 8) % most * 1000);
+}
+
+static const sim_kernel kernel = {"exchange_nccl", "exchange", SIM_LIMIT_BYTES};
+
+static int send(const uint64_t *from, size_t count, int rank) {
+  return count > 0 ? nccl.ops->Send(from, count, SIM_NCCL_UINT64, rank, nccl.comm, sim_cuda_stream()) : 0;
+}
+static int receive(uint64_t *to, size_t count, int rank) {
+  return count > 0 ? nccl.ops->Recv(to, count, SIM_NCCL_UINT64, rank, nccl.comm, sim_cuda_stream()) : 0;
+}
+
+/* Rows of a rank's columns in an array. */
+static uint64_t *row_of(const sim_columns *c, void *array, int row, int rank) {
+  return (uint64_t *)array + (size_t)row * c->n + sim_first_column(c, rank);
+}
+
+/* Own columns to all and theirs into `array`; `parts`: theirs to each, and what they have of the own ones into
+ * x->parts, [ranks][rows][share]. */
+static void move(sim_exchange *x, const sim_columns *c, void *array, bool parts) {
+  const int own = x->comm->rank, ranks = x->comm->size;
+  wait_a_little(x);
+  if (!begin_calls()) return;
+  sim_cuda_begin(&kernel);
+  int error = nccl.ops->GroupStart();
+  for (int k = 1; k < ranks; k++)
+    for (int row = 0; row < c->rows; row++) {
+      const int to = (own + k) % ranks, from = (own + ranks - k) % ranks;
+      const int sent = parts ? to : own, received = parts ? own : from;
+      uint64_t *part = x->parts + ((size_t)from * (size_t)c->rows + (size_t)row) * c->share;
+      if (error == 0) error = send(row_of(c, array, row, sent), sim_column_count(c, sent), to);
+      if (error == 0) error = receive(parts ? part : row_of(c, array, row, from), sim_column_count(c, received), from);
+    }
+  const int last = nccl.ops->GroupEnd();
+  sim_cuda_end(&kernel, 8.0 * c->rows * (double)c->n);
+  end_calls(error != 0 ? error : last);
+}
+
+static void gather(sim_exchange *x, const sim_columns *c, void *array) { move(x, c, array, false); }
+
+static void add(sim_exchange *x, int64_t *array) {
+  const sim_columns *c = &x->columns;
+  move(x, c, array, true);
+  sim_parts_add(c, x->comm->rank, x->comm->size, x->parts, array);
+  move(x, c, array, false);
+}
+
+const sim_exchange_way sim_exchange_nccl_way = {.name = "nccl", .gather = gather, .add = add, .abandon = abandon};
+
+/* ---- start ---- */
+
+/* A rank joins in a thread of its own, which stays where the ranks do not find each other. */
+typedef struct joining {
+  int device, rank, ranks, error;
+  sim_nccl_id id;
+  void *comm;
+  atomic_bool over;
+} joining;
+
+static void *join(void *opaque) {
+  joining *j = opaque;
+  j->error = cudaSetDevice(j->device) == cudaSuccess ? nccl.ops->CommInitRank(&j->comm, j->ranks, j->id, j->rank) : -1;
+  atomic_store(&j->over, true);
+  return NULL;
+}
+
+/* Sets nccl.comm, or writes why not. */
+static sim_status join_ranks(sim_exchange *x, const sim_nccl_id *id, char why[SIM_EXCHANGE_WHY]) {
+  pthread_t thread;
+  joining *j = calloc(1, sizeof *j); /* the thread may outlive this call */
+  if (j == NULL) return sim_no_memory("the exchange");
+  *j = (joining){.rank = x->comm->rank, .ranks = x->comm->size, .id = *id};
+  (void)cudaGetDevice(&j->device);
+  const double until = sim_wall_clock() + join_limit;
+  const sim_status begun = sim_exchange_thread(&thread, join, j);
+  if (begun != SIM_OK) {
+    free(j);
+    return begun;
+  }
+  (void)pthread_detach(thread);
+  sim_status status = SIM_OK;
+  while (!atomic_load(&j->over) && status == SIM_OK && sim_wall_clock() < until) {
+    pause_for(1000000);
+    status = sim_comm_check(x->comm);
+  }
+  if (status != SIM_OK) return status;
+  if (!atomic_load(&j->over)) {
+    snprintf(why, SIM_EXCHANGE_WHY, "rank %d found no other rank in %.0f s", x->comm->rank, join_limit);
+    return SIM_OK;
+  }
+  if (j->error != 0)
+    snprintf(why, SIM_EXCHANGE_WHY, "rank %d: %.180s", x->comm->rank,
+             j->error < 0 ? "its GPU cannot be used" : nccl.ops->GetErrorString(j->error));
+  else
+    nccl.comm = j->comm;
+  free(j);
+  return SIM_OK;
+}
+
+/* What a rank tells the others. */
+typedef struct greeting {
+  sim_nccl_id id; /* of rank 0 */
+  int version;    /* 0: it has none */
+  char why[SIM_EXCHANGE_WHY];
+} greeting;
+
+/* Loads the library on all ranks, and sets *id. */
+static sim_status greet(sim_exchange *x, sim_nccl_id *id, char why[SIM_EXCHANGE_WHY]) {
+  const int ranks = x->comm->size;
+  greeting *all = calloc((size_t)ranks + 1, sizeof *all), *own = &all[ranks];
+  if (all == NULL) return sim_no_memory("the exchange");
+  if (sim_nccl_load(&nccl.ops) != SIM_OK) {
+    snprintf(own->why, sizeof own->why, "%.200s (rank %d)", sim_error_last()->message, x->comm->rank);
+    sim_error_clear();
+  } else {
+    own->version = nccl.ops->version;
+    const int error = x->comm->rank == 0 ? nccl.ops->GetUniqueId(&own->id) : 0;
+    if (error != 0) snprintf(own->why, sizeof own->why, "%.200s", nccl.ops->GetErrorString(error));
+  }
+  const sim_status status = x->comm->ops->gather(x->comm, own, sizeof *own, all);
+  for (int r = 0; r < ranks && status == SIM_OK && !*why; r++) {
+    if (*all[r].why)
+      memcpy(why, all[r].why, SIM_EXCHANGE_WHY);
+    else if (all[r].version != all[0].version)
+      snprintf(why, SIM_EXCHANGE_WHY, "rank %d has version %d of NCCL, rank 0 version %d", r, all[r].version,
+               all[0].version);
+  }
+  *id = all[0].id;
+  free(all);
+  return status;
+}
+
+static sim_status begin_memory(sim_exchange *x) {
+  void *parts = NULL;
+  const sim_status status = sim_backend_cuda.alloc(sim_all_bytes(x->comm, &x->columns), &parts);
+  x->parts = parts;
+  return status;
+}
+
+sim_status sim_exchange_nccl_begin(sim_exchange *x, char *why) {
+  char own[SIM_EXCHANGE_WHY] = "";
+  const bool first = nccl.comm == NULL;
+  bool all;
+  sim_nccl_id id;
+  x->way = &sim_exchange_nccl_way;
+  SIM_TRY(sim_exchange_watch(x));
+  const double before = (double)sim_backend_cuda.memory_free();
+  if (first) {
+    SIM_TRY(greet(x, &id, why));
+    if (*why) return SIM_OK;
+    SIM_TRY(join_ranks(x, &id, own));
+    SIM_TRY(sim_exchange_unanimous(x->comm, own, why, &all));
+    if (!all) return SIM_OK;
+  }
+  SIM_TRY(begin_memory(x));
+  SIM_TRY(sim_exchange_try(x, own));
+  if (first) nccl.bytes = before - (double)sim_backend_cuda.memory_free();
+  return sim_exchange_unanimous(x->comm, own, why, &all);
+}

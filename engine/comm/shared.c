@@ -1,0 +1,84 @@
+/* Memory that all ranks of one host see: a file without a name, which rank 0 makes and the others open by its number.
+ */
+#include "engine/comm/comm.h"
+#include "engine/wall_clock.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where rank 0 has the file. `mark` stands at its beginning until all have looked: with another view of the processes a
+ * rank might open another file. */
+typedef struct place {
+  long process;
+  int descriptor; /* -1: none */
+  unsigned char mark[16];
+} place;
+
+static void make_mark(unsigned char mark[16]) {
+  const double now = sim_wall_clock();
+  const long process = (long)getpid();
+  memcpy(mark, &now, sizeof now);
+  memcpy(mark + 8, &process, sizeof process);
+}
+
+static int open_place(const place *at, size_t bytes) {
+  struct stat info;
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%ld/fd/%d", at->process, at->descriptor);
+  const int descriptor = at->descriptor < 0 ? -1 : open(path, O_RDWR | O_CLOEXEC);
+  if (descriptor >= 0 && fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == (off_t)bytes)
+    return descriptor;
+  if (descriptor >= 0) (void)close(descriptor);
+  return -1;
+}
+
+static void *map(int descriptor, size_t bytes) {
+  void *memory = descriptor < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (memory == MAP_FAILED) return NULL;
+  (void)madvise(memory, bytes, MADV_HUGEPAGE); /* where the system has large pages for such files */
+  return memory;
+}
+
+sim_status sim_comm_map(const sim_comm *comm, size_t bytes, void **out) {
+  place own = {.descriptor = -1}, *places;
+  uint64_t missing;
+  *out = NULL;
+  if (comm->size == 1 || comm->host_size < comm->size || bytes < sizeof own.mark) return SIM_OK;
+  if (comm->rank == 0) {
+    own.process = (long)getpid();
+    own.descriptor = memfd_create("sim-fields", MFD_CLOEXEC);
+    if (own.descriptor >= 0 && ftruncate(own.descriptor, (off_t)bytes) != 0) {
+      (void)close(own.descriptor);
+      own.descriptor = -1;
+    }
+    make_mark(own.mark);
+  }
+  char *memory = map(own.descriptor, bytes);
+  if (memory) memcpy(memory, own.mark, sizeof own.mark);
+  places = calloc((size_t)comm->size, sizeof *places);
+  sim_status status = places ? comm->ops->gather(comm, &own, sizeof own, places) : sim_no_memory("the ranks");
+  if (status == SIM_OK && comm->rank > 0) {
+    own.descriptor = open_place(&places[0], bytes);
+    memory = map(own.descriptor, bytes);
+  }
+  const bool good = memory && status == SIM_OK && memcmp(memory, places[0].mark, sizeof own.mark) == 0;
+  if (status == SIM_OK) status = sim_comm_agree(comm, !good, &missing);
+  if (status == SIM_OK && !missing && comm->rank == 0) memset(memory, 0, sizeof own.mark);
+  if (status == SIM_OK && !missing) status = sim_comm_agree(comm, 0, &missing); /* zeroed before a rank writes */
+  if (own.descriptor >= 0) (void)close(own.descriptor);
+  free(places);
+  if (status == SIM_OK && !missing)
+    *out = memory;
+  else
+    sim_comm_unmap(memory, bytes);
+  return status;
+}
+
+void sim_comm_unmap(void *memory, size_t bytes) {
+  if (memory) (void)munmap(memory, bytes);
+}

@@ -1,0 +1,104 @@
+/* Memory, work and exchanges of a run on the CPU. */
+#include "kernels/diffusion/cpu/plan.h"
+
+#include "kernels/diffusion/cpu/coupled.h"
+
+#include <limits.h>
+#include <math.h>
+
+int diffusion_inputs_of(const diffusion_parameters *p) {
+  return (int)p->fields.count + diffusion_gradients_of(p).count;
+}
+
+/* Whether arrays of columns are turned back to slabs (states and errors), or slabs of noise to columns. */
+static bool turns_arrays(const diffusion_parameters *p) {
+  return diffusion_method_of(p)->arrays > 0 || diffusion_fluctuates(p);
+}
+
+bool diffusion_in_common(const diffusion_slab *slab, const sim_comm *comm) {
+  return slab->turned && comm->host_size == comm->size;
+}
+
+/* Turns of one field in a step. */
+static double turns_of(const diffusion_parameters *p, bool common) {
+  const diffusion_method *method = diffusion_method_of(p);
+  const double back = (double)diffusion_inputs_of(p) / (double)p->fields.count;
+  double turns = diffusion_fluctuates(p) ? 1 : 0;
+  for (int i = 0; i < method->stages && !common; i++)
+    turns += method->stage[i].forward + method->stage[i].inverse * back;
+  return turns + (diffusion_adaptive(p) ? 3 : 0); /* the norms of two errors and of the state */
+}
+
+/* Passes over columns in a step. */
+static double passes_of(const diffusion_parameters *p) {
+  return diffusion_method_of(p)->stages * (diffusion_crossed(p) ? 2.0 : 1.0);
+}
+
+/* What ranks exchange in a step. A turn brings all of a rank's columns but its own part. */
+static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm, sim_plan *out) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const bool single = diffusion_single(p);
+  const double fields = (double)p->fields.count, number = single ? sizeof(float) : sizeof(double);
+  const double strips = grid.rank == 3   ? (double)grid.n[2]
+                        : grid.rank == 2 ? ceil((double)grid.n[1] / (2 * fft_group(single)))
+                                         : 1;
+  out->most_ranks = (int)fmin(strips, SIM_RANKS_MAX);
+  out->parts = (int)fmin(strips, INT_MAX);
+  out->work_rate_guess *= sim_plan_shares(out, comm->size);
+  if (comm->size == 1) return;
+  if (slab->turned) {
+    const bool common = diffusion_in_common(slab, comm);
+    const double turns = turns_of(p, common);
+    out->bytes_received = turns * fields * diffusion_turn_received(&grid, single, comm) * number;
+    out->exchanges = turns * fields * 2 * diffusion_turn_rounds(&grid, single, comm); /* a swap waits twice */
+    if (common) out->exchanges += 2 * passes_of(p);
+  }
+  out->exchanges += 1 + (diffusion_adaptive(p) ? 3 * fields : 0);
+}
+
+int diffusion_columns_of(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {
+  return !diffusion_in_common(slab, comm) ? diffusion_inputs_of(p) : diffusion_fluctuates(p) ? (int)p->fields.count : 0;
+}
+
+bool diffusion_needs_sent(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {
+  return slab->turned && (!diffusion_in_common(slab, comm) || turns_arrays(p));
+}
+bool diffusion_needs_turned(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {
+  return slab->turned && (turns_arrays(p) || (diffusion_in_common(slab, comm) && p->fields.count > 1));
+}
+
+void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const diffusion_method *method = diffusion_method_of(p);
+  const bool single = diffusion_single(p);
+  const diffusion_slab slab = diffusion_own_slab(&grid, single, setup->comm);
+  const double fields = (double)p->fields.count, number = single ? sizeof(float) : sizeof(double);
+  const double field = number * diffusion_slab_numbers(&grid, single, &slab);
+  const double column = number * diffusion_column_numbers(&grid, single, &slab);
+  const double table = fields * number * diffusion_table_numbers(&grid, single, diffusion_unfolded(p), &slab);
+  const int gradients = diffusion_gradients_of(p).count;
+  sim_plan_add(out, "transformed fields", fields * field);
+  sim_plan_add(out, "arrays of the scheme", fields * column * (method->arrays + diffusion_fluctuates(p)));
+  if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
+  double exchanged = slab.turned ? column * diffusion_columns_of(p, &slab, setup->comm) : 0;
+  if (diffusion_needs_sent(p, &slab, setup->comm))
+    exchanged += number * diffusion_turn_numbers(&grid, single, setup->comm);
+  if (diffusion_needs_turned(p, &slab, setup->comm)) exchanged += fields * field;
+  if (exchanged > 0) sim_plan_add(out, "exchanged fields", exchanged);
+  const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
+  if (diffusion_crossed(p)) {
+    sim_plan_add(out, "matrices of the scheme", diffusion_coupled_bytes(p, &slab, slots));
+    sim_plan_add(out, "columns", fields * column);
+  } else {
+    sim_plan_add(out, "tables of the scheme", table * diffusion_table_count(p) * slots);
+  }
+  sim_plan_add(out, "transforms",
+               diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, single, setup->threads));
+  sim_plan_add(out, "rates", diffusion_rates_bytes(p, setup->threads));
+  sim_plan_add(out, "statistics", diffusion_measure_bytes(&grid));
+  if (setup->comm->size > 1)
+    sim_plan_add(out, "lines of all ranks", diffusion_lines_bytes(&grid, single) * setup->comm->size);
+  out->checkpoint_bytes = fields * number * diffusion_field_numbers(&grid, single);
+  out->work_rate_guess = p->rates ? 5e8 / (method->stages > 0 ? method->stages : 1) : 1e12;
+  plan_ranks(p, &slab, setup->comm, out);
+}

@@ -1,0 +1,18 @@
+/* What a run on the CPU needs, and what of it is for several ranks. */
+#ifndef DIFFUSION_PLAN_H
+#define DIFFUSION_PLAN_H
+
+#include "kernels/diffusion/diffusion.h"
+
+void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out); /* diffusion_ops.plan */
+/* Fields and derivatives that the columns of a stage write. */
+int diffusion_inputs_of(const diffusion_parameters *p);
+/* Whether ranks should have their mixed fields in common: they divide columns, and are on one host. */
+bool diffusion_in_common(const diffusion_slab *slab, const sim_comm *comm);
+/* Where they do: fields that are turned to columns all the same (noise), whether a turn needs scratch, and whether
+ * slabs are put together for outputs, which are not one array. */
+int diffusion_columns_of(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm);
+bool diffusion_needs_sent(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm);
+bool diffusion_needs_turned(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm);
+
+#endif

@@ -1,0 +1,49 @@
+/* The way `axes` between its files: steps.c makes steps, axes.c all else.
+ *
+ * Several ranks divide planes, or the rows of all planes. A step passes over x and one of y and z in the slab in which
+ * that axis is whole, a turn brings the other slab, and the third axis is passed over there: the next step begins in
+ * that slab. So the fields are exchanged once a step, and steps of even and of odd numbers have another order of axes,
+ * on one rank too. */
+#ifndef DIFFUSION_CUDA_AXES_H
+#define DIFFUSION_CUDA_AXES_H
+
+#include "engine/comm/turn.h"
+#include "kernels/diffusion/cuda/axes/axes.cuh"
+#include "kernels/diffusion/cuda/work.h"
+
+enum { AXES_BY_PLANES, AXES_BY_ROWS, AXES_SLABS };
+
+/* Planes z <= i < z_end, and rows y <= i < y_end of all planes, of a rank. A pair of rows belongs to one rank. */
+typedef struct diffusion_axes_division {
+  int64_t z, z_end, y, y_end;
+} diffusion_axes_division;
+diffusion_axes_division diffusion_axes_division_of(const grid_shape *grid, const sim_comm *comm, int rank);
+
+typedef struct diffusion_axes_work {
+  diffusion_axes given;
+  int n[3], rank;
+  void *once, *twice, *columns[3], *load, *store; /* cudaKernel_t; columns[0] is unused */
+  void *tables;
+  diffusion_axes_slab slab[AXES_SLABS]; /* one rank: the first is the whole grid */
+  int at;                               /* which slab has the state */
+  diffusion_axes_division own;
+  /* several ranks; NULL: one */
+  sim_exchange *exchange;
+  sim_turn *turn;
+  int chunks; /* of a slab, which are sent while the next one is computed */
+} diffusion_axes_work;
+
+/* ---- steps.c ---- */
+sim_status diffusion_axes_load(diffusion_work *work);
+sim_status diffusion_axes_store(diffusion_work *work); /* several ranks: then slab [AXES_BY_PLANES] has the state too */
+sim_status diffusion_axes_stage(diffusion_work *work, int index, const diffusion_step_context *context);
+int diffusion_axes_columns_threads(int n);
+size_t diffusion_axes_columns_bytes(int n); /* dynamic shared memory */
+size_t diffusion_axes_rows_bytes(int n);
+/* Several ranks: makes w->array[0] that of the slab which has the state. */
+void diffusion_axes_select(diffusion_work *work, int slab);
+/* Chunks of a turn, and bytes that a rank sends or receives at a time, at most. */
+int diffusion_axes_chunks(const grid_shape *grid, const sim_comm *comm, int fields);
+double diffusion_axes_sent_at_once(const grid_shape *grid, const sim_comm *comm, int fields);
+
+#endif

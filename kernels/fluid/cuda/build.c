@@ -1,0 +1,271 @@
+/* Walls in device memory: masks of cells, links, patches of cells at bodies, links by body, and what lies beside cells.
+ */
+#include "kernels/fluid/cuda/work.h"
+
+#include "engine/device/cuda.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct maker {
+  const fluid_machine *m;
+  const fluid_parameters *p;
+  const fluid_numbers *k;
+  fluid_device *d;
+} maker;
+
+/* *out: a copy in device memory; NULL for no bytes. */
+static sim_status send(const void *data, size_t bytes, void **out) {
+  *out = NULL;
+  if (bytes == 0) return SIM_OK;
+  SIM_TRY(sim_backend_cuda.alloc(bytes, out));
+  return data ? sim_backend_cuda.copy(*out, data, bytes) : SIM_OK;
+}
+/* The same of host memory that is freed. */
+static sim_status send_away(void *data, size_t bytes, void **out) {
+  const sim_status status = data || bytes == 0 ? send(data, bytes, out) : sim_no_memory("the walls");
+  free(data);
+  return status;
+}
+
+static void set_bit(const fluid_layout *l, uint32_t *mask, int64_t row, int64_t x) {
+  mask[row * l->groups + x / FLUID_GROUP] |= (uint32_t)1 << (x % FLUID_GROUP);
+}
+
+static sim_status send_masks(const maker *m) {
+  const fluid_walls *w = &m->m->walls;
+  const fluid_layout *l = &m->d->l;
+  const size_t words = (size_t)l->n[1] * (size_t)l->n[2] * (size_t)l->groups;
+  if (w->spans == 0 && w->cells == 0) return SIM_OK;
+  uint32_t *mask = calloc(words, sizeof *mask);
+  if (!mask) return sim_no_memory("the walls");
+  for (int64_t i = 0; i < w->spans; i++)
+    for (int64_t j = 0; j < w->span[i].count; j++) set_bit(l, mask, w->span[i].row, w->span[i].x + j);
+  void *solid = NULL;
+  sim_status status = w->spans > 0 ? send(mask, words * sizeof *mask, &solid) : SIM_OK;
+  m->d->beside.solid = solid;
+  for (int64_t i = 0; i < w->cells; i++) set_bit(l, mask, w->cell[i].row, w->cell[i].x);
+  if (status == SIM_OK) status = send(mask, words * sizeof *mask, (void **)&m->d->skip);
+  free(mask);
+  return status;
+}
+
+static sim_status send_cells(const maker *m) {
+  const fluid_walls *w = &m->m->walls;
+  const size_t cells = (size_t)w->cells, links = (size_t)w->links;
+  if (w->cells == 0) return SIM_OK;
+  m->d->cells = (int)w->cells;
+  fluid_edge_cell *cell = malloc(cells * sizeof *cell);
+  for (int64_t i = 0; cell && i < w->cells; i++) {
+    const fluid_cell *c = &w->cell[i];
+    cell[i] = (fluid_edge_cell){
+        {c->x, (int32_t)(c->row % m->m->grid.n[1]), (int32_t)(c->row / m->m->grid.n[1])}, c->first, c->count};
+  }
+  SIM_TRY(send_away(cell, cells * sizeof *cell, (void **)&m->d->cell));
+  const size_t size = m->d->single ? sizeof(fluid_edge_single) : sizeof(fluid_edge_double);
+  void *edges = calloc(links, size);
+  for (int64_t i = 0; edges && i < w->links; i++) {
+    const fluid_link *link = &w->link[i];
+    if (m->d->single)
+      ((fluid_edge_single *)edges)[i] = (fluid_edge_single){(float)link->weight, (float)link->constant, link->kind,
+                                                            link->arriving,      link->second,          link->towards};
+    else
+      ((fluid_edge_double *)edges)[i] =
+          (fluid_edge_double){link->weight, link->constant, link->kind, link->arriving, link->second, link->towards};
+  }
+  return send_away(edges, links * size, &m->d->edge);
+}
+
+/* Patches, and for which links the cells count what they lose. */
+static sim_status send_patches(const maker *m) {
+  const fluid_walls *w = &m->m->walls;
+  int segments = 0, next = 0;
+  if (w->members == 0) return SIM_OK;
+  for (int64_t i = 0; i < w->patches; i++)
+    segments += (w->patch[i + 1] - w->patch[i] + FLUID_SEGMENT - 1) / FLUID_SEGMENT;
+  fluid_segment *segment = malloc((size_t)segments * sizeof *segment);
+  if (!segment) return sim_no_memory("the walls");
+  for (int64_t i = 0; i < w->patches; i++) {
+    const int32_t members = w->patch[i + 1] - w->patch[i], first = next;
+    const int32_t count = (members + FLUID_SEGMENT - 1) / FLUID_SEGMENT;
+    for (int32_t j = 0; j < members; j += FLUID_SEGMENT)
+      segment[next++] = (fluid_segment){w->patch[i] + j, members - j < FLUID_SEGMENT ? members - j : FLUID_SEGMENT,
+                                        first, count, members};
+  }
+  m->d->segments = segments;
+  SIM_TRY(send_away(segment, (size_t)segments * sizeof *segment, (void **)&m->d->segment));
+  SIM_TRY(send(w->member, (size_t)w->members * sizeof *w->member, (void **)&m->d->member));
+  SIM_TRY(send(NULL, (size_t)segments * sizeof(double), (void **)&m->d->segment_sum));
+  SIM_TRY(send(NULL, (size_t)w->cells * sizeof(double), (void **)&m->d->lost));
+  int8_t *body = malloc((size_t)w->links);
+  for (int64_t i = 0; body && i < w->links; i++) body[i] = (int8_t)w->link[i].body;
+  return send_away(body, (size_t)w->links, (void **)&m->d->edge_body);
+}
+
+static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
+  const fluid_machine *machine = m->m;
+  const fluid_link *link = &machine->walls.link[edge];
+  const fluid_cell *c = &machine->walls.cell[cell];
+  const int64_t at[3] = {c->x, c->row % machine->grid.n[1], c->row / machine->grid.n[1]};
+  const int8_t *v = machine->lattice->c[link->arriving];
+  fluid_pull out = {.cell = (int32_t)cell, .edge = (int32_t)edge};
+  double x[3], centre[3];
+  for (int a = 0; a < 3; a++) x[a] = grid_centre(&machine->grid, a, at[a]);
+  fluid_body_centre(m->p, link->body, x, centre);
+  out.q = link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
+  for (int a = 0; a < machine->lattice->rank; a++) {
+    const bool mirror = link->mirror & 1 << a;
+    const double y = (double)at[a] + 0.5 - out.q * v[a];
+    const double inside = !mirror ? y : y < 0 ? -y : fmin(y, 2 * (double)machine->grid.n[a] - y);
+    out.mirror[a] = mirror;
+    out.arm[a] = inside - centre[a] / m->k->dx;
+  }
+  return out;
+}
+
+/* Links to bodies: by body, cell and direction. */
+static sim_status send_pulls(const maker *m) {
+  const fluid_walls *w = &m->m->walls;
+  int64_t links = 0, next = 0;
+  int blocks = 0;
+  for (int64_t i = 0; i < w->links; i++) links += w->link[i].body >= 0;
+  if (links == 0) return SIM_OK;
+  fluid_pull *pull = malloc((size_t)links * sizeof *pull);
+  fluid_pull_block *block = malloc(((size_t)links / FLUID_SEGMENT + FLUID_BODIES) * sizeof *block);
+  m->d->body_blocks[0] = 0;
+  for (int body = 0; pull && block && body < (int)m->p->bodies.count; body++) {
+    const int64_t first = next;
+    for (int64_t i = 0; i < w->cells; i++)
+      for (int64_t j = w->cell[i].first; j < w->cell[i].first + w->cell[i].count; j++)
+        if (w->link[j].body == body) pull[next++] = pull_of(m, i, j);
+    for (int64_t i = first; i < next; i += FLUID_SEGMENT)
+      block[blocks++] = (fluid_pull_block){(int32_t)i, (int32_t)(next - i < FLUID_SEGMENT ? next - i : FLUID_SEGMENT)};
+    m->d->body_blocks[body + 1] = blocks;
+  }
+  m->d->pull_blocks = blocks;
+  sim_status status = send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&m->d->pull_block);
+  if (status == SIM_OK) {
+    status = send_away(pull, (size_t)links * sizeof *pull, (void **)&m->d->pull);
+    pull = NULL;
+  }
+  free(pull);
+  if (status == SIM_OK) status = send(NULL, (size_t)blocks * 6 * sizeof(double), (void **)&m->d->pull_sum);
+  return status;
+}
+
+static bool touches_body(const fluid_walls *w, const fluid_cell *cell) {
+  bool out = false;
+  for (int i = 0; i < cell->count; i++) out = out || w->link[cell->first + i].body >= 0;
+  return out;
+}
+
+/* Surfaces between cells that touch bodies and their solid neighbours along axes. */
+static sim_status send_cuts(const maker *m) {
+  const fluid_machine *machine = m->m;
+  const fluid_walls *w = &machine->walls;
+  const int64_t *n = machine->grid.n;
+  const int sides = 2 * machine->lattice->rank;
+  int64_t cuts = 0;
+  if (w->members == 0) return SIM_OK;
+  fluid_cut *cut = malloc((size_t)(w->members * sides) * sizeof *cut);
+  if (!cut) return sim_no_memory("the walls");
+  for (int64_t i = 0; i < w->cells; i++) {
+    const fluid_cell *c = &w->cell[i];
+    const int64_t at[3] = {c->x, c->row % n[1], c->row / n[1]};
+    for (int side = 0; side < sides && touches_body(w, c); side++) {
+      const int axis = side / 2, sign = side % 2 ? 1 : -1;
+      int64_t to[3] = {at[0], at[1], at[2]};
+      to[axis] += sign;
+      if ((to[axis] < 0 || to[axis] >= n[axis]) && !grid_is_periodic(&machine->grid, axis)) continue;
+      to[axis] = (to[axis] + n[axis]) % n[axis];
+      if (!w->solid[(to[2] * n[1] + to[1]) * n[0] + to[0]]) continue;
+      cut[cuts].key = 6 * (unsigned long long)(c->row * n[0] + c->x) + (unsigned long long)side;
+      fluid_find_cut(machine, m->p, at, axis, sign, &cut[cuts].far, cut[cuts].velocity);
+      cuts++;
+    }
+  }
+  m->d->beside.cuts = (int)cuts;
+  void *there = NULL;
+  const sim_status status = send_away(cut, (size_t)cuts * sizeof *cut, &there);
+  m->d->beside.cut = there;
+  return status;
+}
+
+static sim_status send_sides(const maker *m) {
+  const grid_shape *g = &m->m->grid;
+  fluid_beside *b = &m->d->beside;
+  for (int s = 0; s < 2 * g->rank; s++) {
+    const fluid_side *side = &m->p->sides[s];
+    const double *profile = m->m->walls.profile[s];
+    if (g->boundary[s / 2] == GRID_NO_FLUX)
+      b->side[s] = FLUID_BESIDE_MIRROR;
+    else if (grid_is_periodic(g, s / 2))
+      b->side[s] = FLUID_BESIDE_CELL;
+    else if (profile)
+      b->side[s] = FLUID_BESIDE_PROFILE;
+    else if (side->given && side->velocity.rows == 0)
+      b->side[s] = FLUID_BESIDE_OPEN;
+    else
+      b->side[s] = FLUID_BESIDE_VELOCITY;
+    for (size_t a = 0; b->side[s] == FLUID_BESIDE_VELOCITY && side->given && a < side->velocity.rows; a++)
+      b->velocity[s][a] = side->velocity.data[a];
+    if (!profile) continue;
+    void *there = NULL;
+    const int64_t cells = grid_cells(g) / g->n[s / 2];
+    SIM_TRY(send(profile, (size_t)cells * 3 * sizeof *profile, &there));
+    b->profile[s] = there;
+  }
+  return SIM_OK;
+}
+
+static sim_status send_probes(const maker *m) {
+  long long cell[FLUID_PROBES];
+  m->d->probes = (int)m->p->probes.rows;
+  for (int i = 0; i < m->d->probes; i++) cell[i] = fluid_probe_cell(m->p, (size_t)i);
+  SIM_TRY(send(cell, (size_t)m->d->probes * sizeof *cell, (void **)&m->d->probe));
+  return send(NULL, (size_t)(m->d->probes * (m->d->rank + 1)) * sizeof(double), (void **)&m->d->probed);
+}
+
+sim_status fluid_cuda_build(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
+                            fluid_device *out) {
+  const maker m = {machine, p, k, out};
+  SIM_TRY(send_sides(&m));
+  SIM_TRY(send_masks(&m));
+  SIM_TRY(send_cells(&m));
+  SIM_TRY(send_patches(&m));
+  SIM_TRY(send_pulls(&m));
+  SIM_TRY(send_cuts(&m));
+  return send_probes(&m);
+}
+
+void fluid_cuda_free(fluid_device *d) {
+  void *all[] = {d->skip,
+                 (void *)(uintptr_t)d->beside.solid,
+                 d->cell,
+                 d->edge,
+                 d->edge_body,
+                 d->lost,
+                 d->segment,
+                 d->member,
+                 d->segment_sum,
+                 d->pull,
+                 d->pull_block,
+                 d->pull_sum,
+                 (void *)(uintptr_t)d->beside.cut,
+                 d->probe,
+                 d->probed};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) sim_backend_cuda.free(all[i]);
+  for (int s = 0; s < FLUID_SIDES; s++) sim_backend_cuda.free((void *)(uintptr_t)d->beside.profile[s]);
+}
+
+/* Counted as fluid_walls_bytes counts, with its bounds. */
+double fluid_cuda_wall_bytes(const fluid_parameters *p) {
+  const grid_shape g = fluid_grid_of(p);
+  const double cells = grid_cells_wanted(&g), groups = ceil((double)g.n[0] / FLUID_GROUP);
+  const double host = fluid_walls_bytes(p);
+  if (!(host > 0)) return 0;
+  /* On the host a cell with 5.5 (3.5) links takes 180 bytes and a quarter more for growth. Here it takes 20, a link 24
+   * at most; with a body 12 and two cuts of 40, and a link 49. Two masks of bits. */
+  return (p->bodies.count > 0 ? 3 : 1) * host + 2 * sizeof(uint32_t) * groups * cells / (double)g.n[0];
+}

@@ -1,0 +1,32 @@
+/* The lattices for device code, and where the moments of a cell are in memory. Twin: lattice.h, whose order of
+ * directions this is. */
+#ifndef FLUID_CUDA_LATTICE_CUH
+#define FLUID_CUDA_LATTICE_CUH
+
+#include "kernels/fluid/cuda/work.h"
+
+__host__ __device__ constexpr int fluid_directions(int rank) { return rank == 2 ? 9 : 19; }
+__host__ __device__ constexpr int fluid_moments(int rank) { return rank == 2 ? 6 : 10; }
+
+/* Direction `c`: how many axes it moves along, which (a < b), and where to. */
+struct fluid_way {
+  int axes, a, sa, b, sb;
+  __host__ __device__ constexpr int along(int axis) const {
+    return axes > 0 && a == axis ? sa : axes > 1 && b == axis ? sb : 0;
+  }
+};
+__host__ __device__ constexpr fluid_way fluid_way_of(int rank, int c) {
+  if (c == 0) return {0, 0, 0, 0, 0};
+  const int sign = c % 2 ? 1 : -1;
+  if (c <= 2 * rank) return {1, (c - 1) / 2, sign, 0, 0};
+  const int plane = (c - 2 * rank - 1) / 4, which = (c - 2 * rank - 1) % 4; /* xy, xz, yz; ++, --, +-, -+ */
+  return {2, plane == 2 ? 1 : 0, sign, plane == 0 ? 1 : 2, which < 2 ? sign : -sign};
+}
+__host__ __device__ constexpr int fluid_opposite_of(int c) { return c ? ((c - 1) ^ 1) + 1 : 0; }
+
+template <int RANK> __host__ __device__ inline size_t fluid_place(const fluid_layout &l, int x, size_t row) {
+  return (row * (size_t)l.groups + (size_t)(x / FLUID_GROUP)) * (fluid_moments(RANK) * FLUID_GROUP) +
+         (size_t)(x % FLUID_GROUP);
+}
+
+#endif

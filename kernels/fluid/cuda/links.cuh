@@ -1,0 +1,210 @@
+/* A step of the cells with links, the mass that interpolation takes at bodies, and forces. Twin: `cells`, `lost` and
+ * `force` of cpu/kernels.c. */
+#ifndef FLUID_CUDA_LINKS_CUH
+#define FLUID_CUDA_LINKS_CUH
+
+#include "kernels/fluid/cpu/kernels.h"
+#include "kernels/fluid/cuda/step.cuh"
+
+template <typename real> struct fluid_edge_type;
+template <> struct fluid_edge_type<float> { typedef fluid_edge_single type; };
+template <> struct fluid_edge_type<double> { typedef fluid_edge_double type; };
+template <typename real> using fluid_edge = typename fluid_edge_type<real>::type;
+
+template <typename real> struct fluid_edges {
+  const fluid_edge_cell *cell;
+  const fluid_edge<real> *edge;
+  int cells;
+  double *lost;       /* [cells]: mass that links to bodies take; NULL: no body */
+  const int8_t *body; /* [edges]: -1: a side of the box; NULL: no body */
+};
+
+/* population<RANK, c>, with the same bits; moments: of the cell, in memory. */
+template <int RANK, typename real, typename stored>
+__device__ __forceinline__ real population_of(int c, const stored *moments) {
+  const real A = (real)moments[0];
+  if (c == 0) return A;
+  const int positive = c & 1;
+  if (c <= 2 * RANK) {
+    const int a = (c - 1) / 2;
+    const real even = A + (real)moments[(1 + RANK + a) * FLUID_GROUP], odd = (real)moments[(1 + a) * FLUID_GROUP];
+    return positive ? even + odd : even - odd;
+  }
+  const int plane = (c - 2 * RANK - 1) / 4, equal = (c - 2 * RANK - 1) % 4 < 2, a = plane == 2, b = plane == 0 ? 1 : 2;
+  const real sum = A + ((real)moments[(1 + RANK + a) * FLUID_GROUP] + (real)moments[(1 + RANK + b) * FLUID_GROUP]);
+  const real cross = (real)moments[(1 + 2 * RANK + a + b - 1) * FLUID_GROUP];
+  const real ja = (real)moments[(1 + a) * FLUID_GROUP], jb = (real)moments[(1 + b) * FLUID_GROUP];
+  const real even = equal ? sum + cross : sum - cross, odd = equal ? ja + jb : ja - jb;
+  return positive ? even + odd : even - odd;
+}
+
+/* Component of a direction along an axis. */
+template <int RANK> __device__ __forceinline__ int component(int c, int axis) {
+  const int sign = c & 1 ? 1 : -1;
+  if (c == 0) return 0;
+  if (c <= 2 * RANK) return (c - 1) / 2 == axis ? sign : 0;
+  const int plane = (c - 2 * RANK - 1) / 4, equal = (c - 2 * RANK - 1) % 4 < 2, a = plane == 2, b = plane == 0 ? 1 : 2;
+  return axis == a ? sign : axis == b ? (equal ? sign : -sign) : 0;
+}
+
+template <int RANK> __device__ __forceinline__ size_t place_of(const fluid_layout &l, const fluid_edge_cell &at) {
+  return fluid_place<RANK>(l, at.at[0], (size_t)at.at[2] * (size_t)l.n[1] + (size_t)at.at[1]);
+}
+template <int RANK> __device__ __forceinline__ size_t beside(const fluid_layout &l, const fluid_edge_cell &at, int c) {
+  const int x = around(at.at[0] + component<RANK>(c, 0), l.n[0]), y = around(at.at[1] + component<RANK>(c, 1), l.n[1]),
+            z = around(at.at[2] + component<RANK>(c, 2), l.n[2]);
+  return fluid_place<RANK>(l, x, (size_t)z * (size_t)l.n[1] + (size_t)y);
+}
+
+/* g that arrives by a link. */
+template <int RANK, typename real, typename stored>
+__device__ __noinline__ real arrive(const fluid_layout &l, const stored *from, const fluid_edge_cell &at,
+                                    const fluid_edge<stored> &e) {
+  const stored *here = from + place_of<RANK>(l, at);
+  const real weight = (real)e.weight, constant = (real)e.constant;
+  const int c = e.arriving, d = fluid_opposite_of(c);
+  switch (e.kind) {
+  case FLUID_NEAR:
+    return weight * population_of<RANK, real>(d, here) +
+           (1 - weight) * population_of<RANK, real>(e.second, from + beside<RANK>(l, at, e.towards)) + constant;
+  case FLUID_FAR:
+    return weight * population_of<RANK, real>(d, here) + (1 - weight) * population_of<RANK, real>(c, here) + constant;
+  case FLUID_MIRROR: return population_of<RANK, real>(e.second, from + beside<RANK>(l, at, e.towards));
+  case FLUID_OPEN: {
+    real rho = 1 + (real)here[0], along = 0, square = 0;
+#pragma unroll
+    for (int a = 0; a < RANK; a++) rho += (real)here[(1 + RANK + a) * FLUID_GROUP] * (real)(1.0 / 3);
+#pragma unroll
+    for (int a = 0; a < RANK; a++) {
+      const real u = (real)here[(1 + a) * FLUID_GROUP] / (3 * rho);
+      along += (real)component<RANK>(c, a) * u;
+      square += u * u;
+    }
+    return constant - population_of<RANK, real>(d, here) +
+           (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
+  }
+  default: return population_of<RANK, real>(d, here) + constant;
+  }
+}
+
+/* d of directions C and after of a cell, whose next link is *edge; adds to *lost. */
+template <int RANK, int C, typename real>
+__device__ __forceinline__ void gather_links(const fluid_step<real> &s, const fluid_edges<real> &links,
+                                             const fluid_edge_cell &at, int edge, const real *here, real *d,
+                                             double *lost) {
+  if constexpr (C < fluid_directions(RANK)) {
+    const real own = population<RANK, C>(here);
+    if (edge < at.first + at.count && links.edge[edge].arriving == C) {
+      const real g = arrive<RANK, real>(s.l, s.from, at, links.edge[edge]);
+      d[C] = g - own;
+      if (links.lost && links.body[edge] >= 0)
+        *lost += (C <= 2 * RANK ? RANK == 2 ? 4.0 : 2.0 : 1.0) / 36 *
+                 ((double)population<RANK, fluid_opposite_of(C)>(here) - (double)g);
+      edge++;
+    } else {
+      d[C] = population_of<RANK, real>(C, s.from + beside<RANK>(s.l, at, fluid_opposite_of(C))) - own;
+    }
+    gather_links<RANK, C + 1>(s, links, at, edge, here, d, lost);
+  }
+}
+
+template <int RANK, bool EDDY, typename real>
+__global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, const fluid_edges<real> links) {
+  after_previous();
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= links.cells) return;
+  const fluid_edge_cell at = links.cell[i];
+  const size_t place = place_of<RANK>(s.l, at);
+  real m[fluid_moments(RANK)], d[fluid_directions(RANK)], rho1;
+  double lost = 0;
+  fluid_sums<RANK, real> sums;
+  load_moments<RANK>(s.from + place, m);
+  gather_links<RANK, 1>(s, links, at, at.first, m, d, &lost);
+  sum_directions<RANK>(d, &sums);
+  const real square = collide<RANK, true, EDDY>(s.k, sums, m, &rho1);
+  store_moments<RANK>(s.to + place, m);
+  if (links.lost) links.lost[i] = lost;
+  look(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], rho1, square);
+}
+
+/* ---- mass ---- */
+
+/* Interpolation takes mass from a patch of cells, which get it back in equal parts. A part is often less than half a
+ * unit in the last place of the moment A: what rounding keeps of it is stored behind the state, one number a cell. A
+ * patch is divided into segments, one for a block. */
+struct fluid_patches {
+  const fluid_segment *segment;
+  const int32_t *member; /* numbers of cells with links */
+  double *sums;          /* [segments] */
+  int segments;
+};
+
+static __global__ void __launch_bounds__(FLUID_SEGMENT) sum_lost(const fluid_patches p, const double *lost) {
+  __shared__ double shared[FLUID_SEGMENT / 32];
+  after_previous();
+  const fluid_segment mine = p.segment[blockIdx.x];
+  const int i = (int)threadIdx.x;
+  const double sum = block_sum<FLUID_SEGMENT>(i < mine.count ? lost[p.member[mine.first + i]] : 0, shared);
+  if (i == 0) p.sums[blockIdx.x] = sum;
+}
+
+/* from_rest, to_rest [members]: see above. */
+template <int RANK, typename real>
+__global__ void __launch_bounds__(FLUID_SEGMENT)
+    give_mass(const fluid_step<real> s, const fluid_edges<real> links, const fluid_patches p, const real *from_rest,
+              real *to_rest) {
+  __shared__ double shared[FLUID_SEGMENT / 32], part;
+  after_previous();
+  const fluid_segment mine = p.segment[blockIdx.x];
+  const int i = (int)threadIdx.x;
+  double sum = 0;
+  for (int k = i; k < mine.patch_segments; k += FLUID_SEGMENT) sum += p.sums[mine.patch_first + k];
+  sum = block_sum<FLUID_SEGMENT>(sum, shared);
+  if (i == 0) part = sum / mine.patch_members;
+  __syncthreads();
+  if (i >= mine.count) return;
+  const fluid_edge_cell at = links.cell[p.member[mine.first + i]];
+  real *to = s.to + place_of<RANK>(s.l, at);
+  const double add = part + (double)from_rest[mine.first + i];
+  const real old = *to, now = (real)((double)old + add);
+  *to = now;
+  to_rest[mine.first + i] = (real)(add - ((double)now - (double)old));
+}
+
+/* ---- forces ---- */
+
+/* sums[blocks][6]: momentum and torque that the fluid gives by the links of a block, in units of the lattice. */
+template <int RANK, typename real>
+__global__ void __launch_bounds__(FLUID_SEGMENT)
+    pull(const fluid_layout l, const real *from, const fluid_edges<real> links, const fluid_pull *pulls,
+         const fluid_pull_block *blocks, double g0, double g1, double g2, double *sums) {
+  __shared__ double shared[FLUID_SEGMENT / 32];
+  after_previous();
+  const fluid_pull_block mine = blocks[blockIdx.x];
+  double out[6] = {0, 0, 0, 0, 0, 0};
+  const double g[3] = {g0, g1, g2};
+  if ((int)threadIdx.x < mine.count) {
+    const fluid_pull p = pulls[mine.first + (int)threadIdx.x];
+    const fluid_edge_cell at = links.cell[p.cell];
+    const fluid_edge<real> e = links.edge[p.edge];
+    const real *here = from + place_of<RANK>(l, at);
+    const int c = e.arriving;
+    const double both = population_of<RANK, double>(fluid_opposite_of(c), here) + arrive<RANK, double>(l, from, at, e);
+    const double weight = (c <= 2 * RANK ? RANK == 2 ? 4.0 : 2.0 : 1.0) / 36;
+#pragma unroll
+    for (int a = 0; a < 3; a++) {
+      const double push = component<RANK>(c, a) * weight * both;
+      out[a] = (p.mirror[a] ? push : -push) + g[a] * (p.q - 0.5) / (0.5 * (fluid_directions(RANK) - 1));
+    }
+#pragma unroll
+    for (int a = 0; a < 3; a++)
+      out[3 + a] = p.arm[(a + 1) % 3] * out[(a + 2) % 3] - p.arm[(a + 2) % 3] * out[(a + 1) % 3];
+  }
+#pragma unroll
+  for (int k = 0; k < 6; k++) {
+    const double sum = block_sum<FLUID_SEGMENT>(out[k], shared);
+    if (threadIdx.x == 0) sums[6 * blockIdx.x + k] = sum;
+  }
+}
+
+#endif

@@ -1,0 +1,176 @@
+/* A step of all cells of a D3Q19 grid that have no links, in one pass over the state.
+ *
+ * A block has TX x (TY - 2) columns of cells, and the columns around them; it marches along z. For plane z each thread
+ * holds the moments of its cell in planes z, z + 1 and, on their way from memory, z + 2. It writes what moves sideways
+ * to shared memory:
+ *
+ *                          buffers   read
+ *   in the plane z   (8)      2      in this round
+ *   up from z        (4)      3      in the next round
+ *   down from z + 1  (4)      2      in this round
+ *
+ * After one barrier each inner thread reads what arrives at its cell in plane z, collides, and stores. What moves
+ * straight up or down stays in its thread. The inner columns begin at multiples of 32 cells. Plain twin: step_cells in
+ * plain.cuh, with the same bits. */
+#ifndef FLUID_CUDA_MARCH_CUH
+#define FLUID_CUDA_MARCH_CUH
+
+#include "kernels/fluid/cuda/step.cuh"
+
+template <int TX, int TY> struct march_tile {
+  static constexpr int pitch = TX + 2, sites = pitch * TY, threads = (TX * TY + 2 * TY + 31) / 32 * 32;
+  static constexpr int numbers = sites * (2 * 8 + 3 * 4 + 2 * 4);
+  static constexpr int all = numbers + 10 * threads; /* in shared memory, with the moments on their way */
+};
+
+/* Where a thread's column is in its tile: directions that lead to no inner column are not written. */
+enum { MARCH_INNER, MARCH_SOUTH, MARCH_NORTH, MARCH_WEST, MARCH_EAST, MARCH_NONE };
+
+/* Slot in shared memory of direction C: 0 to 7 in the plane, and 0 to 3 up or down. */
+__host__ __device__ constexpr int march_slot(int c) {
+  return c < 5 ? c - 1 : c < 11 ? c - 3 : c == 11 || c == 13 ? 0 : c == 14 || c == 12 ? 1 : c == 15 || c == 17 ? 2 : 3;
+}
+
+/* Writes directions C and after: of those that move sideways what stays in the plane to flat[], and up to up[], both
+ * from `here`, and down to down[] from `above`. */
+template <int ROLE, int C, typename real>
+__device__ __forceinline__ void emit(const real *here, const real *above, real *flat, real *up, real *down, int sites) {
+  if constexpr (C < 19) {
+    constexpr fluid_way w = fluid_way_of(3, C);
+    constexpr bool sideways = w.along(0) != 0 || w.along(1) != 0;
+    constexpr bool inwards = ROLE == MARCH_SOUTH   ? w.along(1) > 0
+                             : ROLE == MARCH_NORTH ? w.along(1) < 0
+                             : ROLE == MARCH_WEST  ? w.along(0) > 0
+                             : ROLE == MARCH_EAST  ? w.along(0) < 0
+                                                   : true;
+    constexpr int slot = march_slot(C);
+    if constexpr (sideways && inwards && w.along(2) == 0) flat[slot * sites] = population<3, C>(here);
+    if constexpr (sideways && inwards && w.along(2) > 0) up[slot * sites] = population<3, C>(here);
+    if constexpr (sideways && inwards && w.along(2) < 0) down[slot * sites] = population<3, C>(above);
+    emit<ROLE, C + 1>(here, above, flat, up, down, sites);
+  }
+}
+template <typename real>
+__device__ __forceinline__ void emit_all(int role, const real *here, const real *above, real *flat, real *up,
+                                         real *down, int sites) {
+  if (role == MARCH_INNER)
+    emit<MARCH_INNER, 1>(here, above, flat, up, down, sites);
+  else if (role == MARCH_SOUTH)
+    emit<MARCH_SOUTH, 1>(here, above, flat, up, down, sites);
+  else if (role == MARCH_NORTH)
+    emit<MARCH_NORTH, 1>(here, above, flat, up, down, sites);
+  else if (role == MARCH_WEST)
+    emit<MARCH_WEST, 1>(here, above, flat, up, down, sites);
+  else if (role == MARCH_EAST)
+    emit<MARCH_EAST, 1>(here, above, flat, up, down, sites);
+}
+
+/* d of directions C and after. plane, up, down: buffers at this thread's site; own: what moves straight up and down. */
+template <int C, typename real>
+__device__ __forceinline__ void receive(const real *plane, const real *up, const real *down, int pitch, int sites,
+                                        real from_below, real from_above, const real *here, real *d) {
+  if constexpr (C < 19) {
+    constexpr fluid_way w = fluid_way_of(3, C);
+    const int source = march_slot(C) * sites - w.along(1) * pitch - w.along(0);
+    const real g = C == 5            ? from_below
+                   : C == 6          ? from_above
+                   : w.along(2) == 0 ? plane[source]
+                   : w.along(2) > 0  ? up[source]
+                                     : down[source];
+    d[C] = g - population<3, C>(here);
+    receive<C + 1>(plane, up, down, pitch, sites, from_below, from_above, here, d);
+  }
+}
+
+/* Begins to copy the moments of a cell to shared memory. */
+template <int THREADS, typename real> __device__ __forceinline__ void fetch(real *to, const real *from) {
+#pragma unroll
+  for (int i = 0; i < 10; i++) copy_async(to + i * THREADS, from + i * FLUID_GROUP);
+  commit_async();
+}
+template <int THREADS, typename real> __device__ __forceinline__ void take(const real *from, real *m) {
+  wait_async<0>();
+#pragma unroll
+  for (int i = 0; i < 10; i++) m[i] = from[i * THREADS];
+}
+
+/* Blocks of a multiprocessor; older ones have 1024 threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define MARCH_BLOCKS(wanted) 1
+#else
+#define MARCH_BLOCKS(wanted) wanted
+#endif
+
+/* SKIP: there are cells to leave out. */
+template <int TX, int TY, int BLOCKS, int UNROLL, bool SKIP, bool FORCE, bool EDDY, typename real>
+__global__ void __launch_bounds__((march_tile<TX, TY>::threads), MARCH_BLOCKS(BLOCKS)) march(const fluid_step<real> s) {
+  using tile = march_tile<TX, TY>;
+  constexpr int sites = tile::sites, threads = tile::threads;
+  extern __shared__ __align__(16) char shared_bytes[];
+  after_previous();
+  const int t = threadIdx.x, extra = t - TX * TY; /* the last threads have the columns at both ends of rows */
+  const int ty = extra < 0 ? t / TX : min(extra / 2, TY - 1), tx = extra < 0 ? t % TX + 1 : extra % 2 ? TX + 1 : 0;
+  const int x = (int)blockIdx.x * TX + tx - 1, y = (int)blockIdx.y * (TY - 2) + ty - 1;
+  const int role = extra >= 2 * TY ? MARCH_NONE
+                   : extra >= 0    ? extra % 2 ? MARCH_EAST : MARCH_WEST
+                   : ty == 0       ? MARCH_SOUTH
+                   : ty == TY - 1  ? MARCH_NORTH
+                                   : MARCH_INNER;
+  const bool inner = role == MARCH_INNER && x < s.l.n[0] && y < s.l.n[1];
+  const int nz = s.l.n[2], first = (int)blockIdx.z * s.chunk, end = min(first + s.chunk, nz);
+  /* around the box, also where it is narrower than a tile */
+  const int column = (x + s.l.n[0]) % s.l.n[0], line = (y + s.l.n[1]) % s.l.n[1];
+  const size_t words = (size_t)s.l.n[1] * (size_t)s.l.groups, plane = words * (10 * FLUID_GROUP),
+               whole = plane * (size_t)nz;
+  const size_t place = fluid_place<3>(s.l, column, (size_t)line);
+  const real *from = s.from + place + (size_t)first * plane;
+  real *to = s.to + place + (size_t)first * plane;
+  const uint32_t *skip = s.skip + (size_t)first * words + (size_t)line * (size_t)s.l.groups + column / FLUID_GROUP;
+  real *const site = (real *)shared_bytes + ty * tile::pitch + tx;
+  real *const coming = (real *)shared_bytes + tile::numbers + t;
+  const unsigned long long step = *s.step + 1;
+  if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && t == 0) *s.next = step;
+  real here[10], above[10], from_below;
+  fetch<threads>(coming, from + ((ptrdiff_t)around(first - 1, nz) - first) * (ptrdiff_t)plane);
+  take<threads>(coming, here);
+  fetch<threads>(coming, from);
+  emit_all(role, here, here, site, site + (16 + 2 * 4) * sites, site + 28 * sites, sites); /* up alone is read */
+  from_below = population<3, 5>(here);
+  take<threads>(coming, here);
+  const real *next = first + 1 < nz ? from + plane : from + plane - whole;
+  fetch<threads>(coming, next);
+  int even = 0, third = 0;
+  __syncthreads(); /* the other buffers, which emit_all has written too */
+#pragma unroll UNROLL
+  for (int z = first; z < end; z++) {
+    take<threads>(coming, above);
+    next += plane;
+    if (z + 2 == nz) next -= whole;
+    if (z + 1 < end) fetch<threads>(coming, next);
+    const bool mine = inner && !(SKIP && *skip >> (column % FLUID_GROUP) & 1);
+    real *const flat = site + even * 8 * sites, *const up = site + 16 * sites,
+                *const down = site + (28 + even * 4) * sites;
+    emit_all(role, here, above, flat, up + third * 4 * sites, down, sites);
+    const real from_above = population<3, 6>(above), own = population<3, 5>(here);
+    __syncthreads();
+    if (mine) {
+      real d[19], rho1;
+      fluid_sums<3, real> sums;
+      receive<1>(flat, up + (third == 0 ? 2 : third - 1) * 4 * sites, down, tile::pitch, sites, from_below, from_above,
+                 here, d);
+      sum_directions<3>(d, &sums);
+      const real square = collide<3, FORCE, EDDY>(s.k, sums, here, &rho1);
+      store_moments<3>(to, here);
+      look(s, step, x, (size_t)z * (size_t)s.l.n[1] + (size_t)y, rho1, square);
+    }
+    from_below = own;
+#pragma unroll
+    for (int i = 0; i < 10; i++) here[i] = above[i];
+    to += plane;
+    if constexpr (SKIP) skip += words;
+    even ^= 1;
+    third = third == 2 ? 0 : third + 1;
+  }
+}
+
+#endif

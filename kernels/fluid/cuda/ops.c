@@ -1,0 +1,296 @@
+/* The operations on an NVIDIA GPU: memory, the graph of a step, and what is read back. Twin: cpu/ops.c. */
+#include "kernels/fluid/cuda/work.h"
+
+#include "engine/device/cuda.h"
+#include "engine/reduce.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIELDS = 4 };
+
+struct fluid_work {
+  fluid_device d;
+  const fluid_machine *m;
+  const fluid_parameters *p;
+  const fluid_numbers *numbers;
+  sim_buffer state[2]; /* [rows][moments of a group]: cells, and behind them the rests of members */
+  sim_buffer fields;
+  double *sums;        /* of a row of a table, in host memory */
+  sim_graph *graph[2]; /* a step from each state */
+  bool fast;           /* FLUID_TOLD_FAST is known */
+};
+
+static double groups_of(const grid_shape *g) { return ceil((double)g->n[0] / FLUID_GROUP); }
+
+/* Rows of a state, the last ones with the rests of `members` cells. */
+static double state_rows(const grid_shape *g, double members) {
+  const double row = FLUID_GROUP * fluid_lattice_of(g->rank)->moments;
+  return (double)g->n[1] * (double)g->n[2] * groups_of(g) + ceil(members / row);
+}
+
+static double sum_blocks(const grid_shape *g) { return ceil(grid_cells_wanted(g) / FLUID_SUMMED); }
+
+static void plan(const fluid_parameters *p, const sim_setup *setup, sim_plan *out) {
+  const grid_shape g = fluid_grid_of(p);
+  const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&g);
+  const double row = number * FLUID_GROUP * fluid_lattice_of(g.rank)->moments;
+  const double state = state_rows(&g, 0) * row, fields = (g.rank + 1) * cells * number;
+  const double sums = FLUID_SUMS * sizeof(double) * sum_blocks(&g);
+  (void)setup;
+  sim_plan_add(out, "moments, before and after a step", 2 * state);
+  sim_plan_add(out, "velocity and pressure", fields);
+  if (fluid_cuda_wall_bytes(p) > 0) {
+    sim_plan_add(out, "links of walls", fluid_cuda_wall_bytes(p));
+    sim_plan_add_host(out, "links of walls on their way", fluid_cuda_wall_bytes(p));
+  }
+  sim_plan_add(out, "sums of cells", sums);
+  if (p->initial) sim_plan_add_host(out, "velocity and pressure at the start", fields);
+  sim_plan_add_host(out, "sums of cells", sums);
+  out->checkpoint_bytes = state;
+  out->work_rate_guess = (fluid_single(p) ? 4e10 : 2e10) * (g.rank == 2 ? 1.2 : 1);
+}
+
+static void destroy(fluid_work **work) {
+  fluid_work *w = *work;
+  if (!w) return;
+  for (int i = 0; i < 2; i++) {
+    sim_queue_cuda.graph_destroy(&w->graph[i]);
+    sim_buffer_destroy(&w->state[i]);
+  }
+  sim_buffer_destroy(&w->fields);
+  fluid_cuda_free(&w->d);
+  sim_backend_cuda.free(w->d.guard);
+  sim_backend_cuda.free(w->d.step);
+  sim_backend_cuda.free(w->d.sum);
+  free(w->sums);
+  free(w);
+  *work = NULL;
+}
+
+static sim_status allocate(fluid_work *w) {
+  const grid_shape *g = &w->m->grid;
+  fluid_device *d = &w->d;
+  void *made = NULL;
+  const int row = FLUID_GROUP * w->m->lattice->moments;
+  const double rows = state_rows(g, (double)w->m->walls.members);
+  const sim_dtype type = d->single ? SIM_F32 : SIM_F64;
+  if (!(rows * row < 0x1p58)) return sim_no_memory("the fluid");
+  for (int i = 0; i < 2; i++) {
+    SIM_TRY(sim_buffer_create(&sim_backend_cuda, type, 2, (int64_t[]){(int64_t)rows, row}, &w->state[i]));
+    d->state[i] = w->state[i].data;
+  }
+  d->numbers = (size_t)state_rows(g, 0) * (size_t)row;
+  SIM_TRY(sim_buffer_create(&sim_backend_cuda, type, 2, (int64_t[]){g->rank + 1, grid_cells(g)}, &w->fields));
+  d->fields = w->fields.data;
+  d->sum_blocks = (int)sum_blocks(g);
+  SIM_TRY(sim_backend_cuda.alloc(FLUID_SUMS * (size_t)d->sum_blocks * sizeof(double), &made));
+  d->sum = made;
+  SIM_TRY(sim_backend_cuda.alloc(sizeof *d->guard, &made));
+  d->guard = made;
+  SIM_TRY(sim_backend_cuda.alloc(2 * sizeof *d->step, &made));
+  d->step = made;
+  return SIM_OK;
+}
+
+static sim_status create(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, const sim_setup *setup,
+                         fluid_work **out) {
+  fluid_work *w = *out = calloc(1, sizeof *w);
+  (void)setup;
+  if (!w) return sim_no_memory("the model");
+  if (grid_cells(&m->grid) > UINT32_MAX)
+    return sim_fail(SIM_ERR_SCENARIO, "grid.n: a GPU makes at most %lld cells", (long long)UINT32_MAX);
+  w->m = m;
+  w->p = p;
+  w->numbers = k;
+  fluid_device *d = &w->d;
+  d->l.groups = (int)groups_of(&m->grid);
+  d->rank = m->grid.rank;
+  d->single = m->single;
+  d->chunk = fluid_cuda_chunk(m->grid.rank, m->single, m->grid.n);
+  d->march = d->chunk > 0;
+  d->omega = m->collision.omega;
+  d->smagorinsky = m->collision.smagorinsky;
+  d->eddies = d->smagorinsky > 0;
+  for (int a = 0; a < 3; a++) {
+    d->l.n[a] = (int)m->grid.n[a];
+    d->g[a] = m->collision.g[a];
+    d->force = d->force || d->g[a] != 0;
+  }
+  /* What rounding takes from 3 j of up to 1.5 times `speed` fits: half a unit in its last place is at most 511 units.
+   */
+  d->unit = ldexp(1, (int)ceil(log2(4.5 * k->mach / sqrt(3))) - 34);
+  d->fast = fluid_speed_of_mach(FLUID_MACH_FAST);
+  d->fastest = fluid_speed_of_mach(FLUID_MACH_FASTEST);
+  d->dx = k->dx;
+  d->dt = k->dt;
+  d->density = p->density;
+  d->tau = k->tau;
+  SIM_TRY(allocate(w));
+  SIM_TRY(fluid_cuda_build(m, p, k, d));
+  const int most = FLUID_SUMS * d->sum_blocks > 6 * d->pull_blocks ? FLUID_SUMS * d->sum_blocks : 6 * d->pull_blocks;
+  w->sums = malloc(((size_t)most + FLUID_PROBES * FIELDS) * sizeof *w->sums);
+  return w->sums ? SIM_OK : sim_no_memory("sums of cells");
+}
+
+static const sim_buffer *state_of(const fluid_work *w) { return &w->state[w->d.now]; }
+static const sim_buffer *fields_of(const fluid_work *w) { return &w->fields; }
+
+fluid_device *fluid_cuda_device(fluid_work *work) { return &work->d; }
+
+/* Tells the device the number of the present step. */
+static sim_status set_step(fluid_work *w, int64_t step, bool fast) {
+  const unsigned long long now[2] = {(unsigned long long)step, (unsigned long long)step}, none = ~0ull;
+  const fluid_guard guard = {{fast ? 0 : none, none, none}, {0}};
+  w->fast = fast;
+  SIM_TRY(sim_backend_cuda.copy(w->d.step, now, sizeof now));
+  return sim_backend_cuda.copy(w->d.guard, &guard, sizeof guard);
+}
+
+/* Copies the fields of the start to the device. */
+static sim_status fill_fields(fluid_work *w, const sim_setup *setup) {
+  void *values[FIELDS] = {NULL};
+  sim_buffer host;
+  SIM_TRY(sim_buffer_create(&sim_backend_cpu, w->fields.dtype, 2, w->fields.shape, &host));
+  for (int i = 0; i <= w->d.rank; i++)
+    values[i] = (char *)host.data + (size_t)i * (size_t)host.shape[1] * sim_dtype_size(host.dtype);
+  sim_status status = fluid_fill(w->m, w->p, setup, values);
+  if (status == SIM_OK) status = sim_backend_cuda.copy(w->fields.data, host.data, sim_buffer_bytes(&host));
+  sim_buffer_destroy(&host);
+  return status;
+}
+
+static sim_status start(fluid_work *w, const sim_setup *setup) {
+  if (w->p->initial) SIM_TRY(fill_fields(w, setup));
+  SIM_TRY(set_step(w, 0, false));
+  fluid_cuda_begin(&w->d);
+  return sim_queue_cuda.status();
+}
+
+static sim_status resume(fluid_work *w, int64_t step, bool fast) { return set_step(w, step, fast); }
+
+static sim_status step(fluid_work *w, int64_t number) {
+  sim_graph **graph = &w->graph[w->d.now];
+  (void)number;
+  if (!*graph) {
+    SIM_TRY(sim_queue_cuda.graph_begin());
+    fluid_cuda_step(&w->d);
+    SIM_TRY(sim_queue_cuda.graph_end(graph)); /* NULL: the step has run */
+  }
+  if (*graph) SIM_TRY(sim_queue_cuda.graph_launch(*graph));
+  w->d.now = 1 - w->d.now;
+  return sim_queue_cuda.status();
+}
+
+static float float_of(unsigned long long bits) {
+  const uint32_t low = (uint32_t)bits;
+  float out;
+  memcpy(&out, &low, sizeof out);
+  return out;
+}
+
+/* What one guard has seen. */
+static fluid_seen seen_of(const fluid_work *w, const fluid_guard *guard, int kind) {
+  const bool dense = kind == FLUID_TOLD_DENSE;
+  const unsigned long long key = guard->key[kind], nx = (unsigned long long)w->d.l.n[0];
+  const unsigned long long cell = (uint32_t) ~(dense ? key >> 32 : key);
+  const float value = float_of(dense ? key : key >> 32);
+  return (fluid_seen){.seen = guard->step[kind] != ~0ull,
+                      .step = (int64_t)guard->step[kind],
+                      .cell = {.row = (int64_t)(cell / nx),
+                               .x = (int64_t)(cell % nx),
+                               .dense = dense,
+                               .rho1 = dense ? value : 0,
+                               .speed = dense ? 0 : sqrt(value)}};
+}
+
+static sim_status guards(fluid_work *w, int64_t number, fluid_seen seen[FLUID_WARNINGS]) {
+  fluid_guard guard;
+  (void)number;
+  SIM_TRY(sim_backend_cuda.copy(&guard, w->d.guard, sizeof guard));
+  const fluid_seen dense = seen_of(w, &guard, FLUID_TOLD_DENSE), fastest = seen_of(w, &guard, FLUID_TOLD_FASTEST);
+  seen[FLUID_WARN_END] = dense.seen && !(fastest.seen && fastest.step < dense.step) ? dense : fastest;
+  seen[FLUID_WARN_FAST] = seen_of(w, &guard, FLUID_TOLD_FAST);
+  const fluid_seen *end = &seen[FLUID_WARN_END];
+  fluid_seen *fast = &seen[FLUID_WARN_FAST];
+  if (w->fast || (end->seen && end->step <= fast->step)) fast->seen = false; /* known, or what ends the run says more */
+  w->fast = w->fast || fast->seen;
+  return SIM_OK;
+}
+
+static sim_status show(fluid_work *w) {
+  fluid_cuda_show(&w->d);
+  return sim_queue_cuda.status();
+}
+
+/* Sums of all cells, with fluid_flow_row's units. */
+static sim_status sum_cells(fluid_work *w, double sums[FLUID_FLOW_SUMS]) {
+  const size_t blocks = (size_t)w->d.sum_blocks;
+  static const int columns[FLUID_SUMS] = {FLUID_MASS,     FLUID_KINETIC,      FLUID_ENSTROPHY,   FLUID_SPEED,
+                                          FLUID_MOMENTUM, FLUID_MOMENTUM + 1, FLUID_MOMENTUM + 2};
+  double most = 0;
+  fluid_cuda_flow(&w->d);
+  SIM_TRY(sim_backend_cuda.copy(w->sums, w->d.sum, FLUID_SUMS * blocks * sizeof(double)));
+  const double *speed = w->sums + FLUID_SUM_SPEED * blocks;
+  for (size_t i = 0; i < blocks; i++)
+    if (!(speed[i] <= most)) most = speed[i];
+  for (int i = 0; i < FLUID_FLOW_SUMS; i++) sums[i] = 0;
+  for (int i = 0; i < FLUID_SUMS; i++)
+    sums[columns[i]] = i == FLUID_SUM_SPEED ? most : sim_reduce_tree(w->sums + (size_t)i * blocks, blocks);
+  return SIM_OK;
+}
+
+static sim_status flow(fluid_work *w, double *values) {
+  double sums[FLUID_FLOW_SUMS];
+  SIM_TRY(sum_cells(w, sums));
+  fluid_flow_row(w->m, w->p, w->numbers, sums, values);
+  return SIM_OK;
+}
+
+static sim_status excess(fluid_work *w, double *out) {
+  double sums[FLUID_FLOW_SUMS];
+  SIM_TRY(show(w));
+  SIM_TRY(sum_cells(w, sums));
+  *out = sums[FLUID_MASS];
+  return SIM_OK;
+}
+
+static sim_status bodies(fluid_work *w, double *values) {
+  const int rank = w->d.rank, columns = rank == 2 ? 3 : 6, blocks = w->d.pull_blocks;
+  const double dx = w->d.dx, force = w->d.density * pow(dx, rank + 1) / (w->d.dt * w->d.dt);
+  fluid_cuda_pull(&w->d);
+  SIM_TRY(sim_backend_cuda.copy(w->sums, w->d.pull_sum, 6 * (size_t)blocks * sizeof(double)));
+  double *part = malloc((size_t)(blocks + 1) * sizeof *part);
+  if (!part) return sim_no_memory("forces");
+  for (int body = 0; body < (int)w->p->bodies.count; body++)
+    for (int i = 0; i < columns; i++) {
+      const int first = w->d.body_blocks[body], count = w->d.body_blocks[body + 1] - first;
+      const bool torque = i >= rank;
+      const int which = !torque ? i : rank == 2 ? 5 : 3 + i - rank;
+      for (int b = 0; b < count; b++) part[b] = w->sums[6 * (first + b) + which];
+      *values++ = (torque ? force * dx : force) * sim_reduce_tree(part, (size_t)count);
+    }
+  free(part);
+  return SIM_OK;
+}
+
+static sim_status probes(fluid_work *w, double *values) {
+  fluid_cuda_probe(&w->d);
+  return sim_backend_cuda.copy(values, w->d.probed, (size_t)(w->d.probes * (w->d.rank + 1)) * sizeof *values);
+}
+
+const fluid_ops fluid_ops_cuda = {.plan = plan,
+                                  .create = create,
+                                  .destroy = destroy,
+                                  .state = state_of,
+                                  .fields = fields_of,
+                                  .start = start,
+                                  .resume = resume,
+                                  .step = step,
+                                  .guards = guards,
+                                  .show = show,
+                                  .flow = flow,
+                                  .bodies = bodies,
+                                  .probes = probes,
+                                  .excess = excess};

@@ -1,0 +1,31 @@
+/* A step of all cells without links, each from the moments of its neighbours in memory: for grids that the marching
+ * kernel does not make (D2Q9, and those narrower than its tiles), and its plain twin. */
+#ifndef FLUID_CUDA_PLAIN_CUH
+#define FLUID_CUDA_PLAIN_CUH
+
+#include "kernels/fluid/cuda/step.cuh"
+
+constexpr int FLUID_PLAIN_ROWS = 8; /* a block is 32 cells x as many rows */
+
+template <int RANK, bool FORCE, bool EDDY, typename real>
+__global__ void __launch_bounds__(32 * FLUID_PLAIN_ROWS) step_cells(const fluid_step<real> s) {
+  after_previous();
+  const unsigned group = blockIdx.x % (unsigned)s.l.groups;
+  const int x = (int)(group * FLUID_GROUP + threadIdx.x % FLUID_GROUP);
+  const unsigned long long step = *s.step + 1;
+  if (blockIdx.x == 0 && threadIdx.x == 0) *s.next = step;
+  const size_t row = (size_t)(blockIdx.x / (unsigned)s.l.groups) * FLUID_PLAIN_ROWS + threadIdx.x / FLUID_GROUP;
+  if (x >= s.l.n[0] || row >= (size_t)s.l.n[1] * (size_t)s.l.n[2] || is_skipped(s, x, row)) return;
+  const int y = (int)(row % (size_t)s.l.n[1]), z = (int)(row / (size_t)s.l.n[1]);
+  const size_t place = fluid_place<RANK>(s.l, x, row);
+  real m[fluid_moments(RANK)], d[fluid_directions(RANK)], rho1;
+  fluid_sums<RANK, real> sums;
+  load_moments<RANK>(s.from + place, m);
+  gather<RANK, 1>(s.l, s.from, x, y, z, m, d);
+  sum_directions<RANK>(d, &sums);
+  const real square = collide<RANK, FORCE, EDDY>(s.k, sums, m, &rho1);
+  store_moments<RANK>(s.to + place, m);
+  look(s, step, x, row, rho1, square);
+}
+
+#endif

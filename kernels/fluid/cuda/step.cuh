@@ -1,0 +1,66 @@
+/* What the kernels of a step share. */
+#ifndef FLUID_CUDA_STEP_CUH
+#define FLUID_CUDA_STEP_CUH
+
+#include "kernels/common/device.cuh"
+#include "kernels/fluid/cuda/cell.cuh"
+
+/* A step from one state to another. */
+template <typename real> struct fluid_step {
+  fluid_layout l;
+  int chunk; /* planes that a block of the marching kernel makes */
+  const real *from;
+  real *to;
+  const uint32_t *skip; /* [rows][groups]: cells that are solid or have links; NULL: none */
+  fluid_factors<real> k;
+  fluid_guard *guard;
+  const unsigned long long *step; /* number of the last step */
+  unsigned long long *next;       /* that of this one, written by the first thread of the first kernel */
+};
+
+template <int RANK, typename real> __device__ __forceinline__ void load_moments(const real *from, real *m) {
+#pragma unroll
+  for (int i = 0; i < fluid_moments(RANK); i++) m[i] = from[i * FLUID_GROUP];
+}
+template <int RANK, typename real> __device__ __forceinline__ void store_moments(real *to, const real *m) {
+#pragma unroll
+  for (int i = 0; i < fluid_moments(RANK); i++) to[i * FLUID_GROUP] = m[i];
+}
+
+/* A coordinate from -n to 2 n - 1, around the box. */
+__device__ __forceinline__ int around(int i, int n) { return i < 0 ? i + n : i >= n ? i - n : i; }
+
+/* The place of the cell from which direction C arrives at the cell (x, y, z). */
+template <int RANK, int C> __device__ __forceinline__ size_t source_place(const fluid_layout &l, int x, int y, int z) {
+  constexpr fluid_way w = fluid_way_of(RANK, C);
+  const size_t row = (size_t)around(z - w.along(2), l.n[2]) * (size_t)l.n[1] + (size_t)around(y - w.along(1), l.n[1]);
+  return fluid_place<RANK>(l, around(x - w.along(0), l.n[0]), row);
+}
+
+/* d[C - 1] for C and all directions after it, of a cell without links, from the moments of its neighbours. */
+template <int RANK, int C, typename real>
+__device__ __forceinline__ void gather(const fluid_layout &l, const real *from, int x, int y, int z, const real *here,
+                                       real *d) {
+  if constexpr (C < fluid_directions(RANK)) {
+    real m[fluid_moments(RANK)];
+    load_moments<RANK>(from + source_place<RANK, C>(l, x, y, z), m); /* the compiler leaves out what C does not need */
+    d[C] = population<RANK, C>(m) - population<RANK, C>(here);
+    gather<RANK, C + 1>(l, from, x, y, z, here, d);
+  }
+}
+
+template <typename real> __device__ __forceinline__ bool is_skipped(const fluid_step<real> &s, int x, size_t row) {
+  return s.skip && (s.skip[row * (size_t)s.l.groups + (size_t)(x / FLUID_GROUP)] >> (x % FLUID_GROUP) & 1);
+}
+
+/* Tells the guards of a cell after a step. */
+template <typename real>
+__device__ __forceinline__ void look(const fluid_step<real> &s, unsigned long long step, int x, size_t row, real rho1,
+                                     real square) {
+  if (fabs(rho1) < (real)0.5 && square <= s.k.fast) return;
+  const bool dense = !(fabs(rho1) < (real)0.5) || isnan(square);
+  tell(s.guard, step, (unsigned)(row * (size_t)s.l.n[0] + (size_t)x), dense, square > s.k.fastest, (float)rho1,
+       (float)square);
+}
+
+#endif

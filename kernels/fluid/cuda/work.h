@@ -1,0 +1,158 @@
+/* Shared by the files of the GPU's operations: build.c (what the walls are in device memory), ops.c (the operations),
+ * kernels.cu (launches). Pointers are to device memory where nothing else is said. */
+#ifndef FLUID_CUDA_WORK_H
+#define FLUID_CUDA_WORK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A state: [nz][ny][groups][moments][32]: the cells of a row in groups of 32, the last one filled up. */
+enum { FLUID_GROUP = 32 };
+typedef struct fluid_layout {
+  int n[3], groups;
+} fluid_layout;
+
+/* ---- guards ---- */
+
+/* What the guards have seen first, and in which step; of the cells of that step the one with the greatest key. */
+enum { FLUID_TOLD_FAST, FLUID_TOLD_FASTEST, FLUID_TOLD_DENSE, FLUID_TOLD };
+typedef struct fluid_guard {
+  unsigned long long step[FLUID_TOLD]; /* UINT64_MAX: none */
+  unsigned long long key[FLUID_TOLD];  /* squared speed as a float's bits, ~cell; DENSE: ~cell, bits of density - 1 */
+} fluid_guard;
+
+/* ---- links ---- */
+
+/* fluid_link, in both precisions */
+typedef struct fluid_edge_single {
+  float weight, constant;
+  int8_t kind, arriving, second, towards;
+} fluid_edge_single;
+typedef struct fluid_edge_double {
+  double weight, constant;
+  int8_t kind, arriving, second, towards;
+} fluid_edge_double;
+/* fluid_cell */
+typedef struct fluid_edge_cell {
+  int32_t at[3], first, count;
+} fluid_edge_cell;
+
+/* FLUID_SEGMENT members of a patch at most, for one block. */
+enum { FLUID_SEGMENT = 256 };
+typedef struct fluid_segment {
+  int32_t first, count;                /* members of this segment */
+  int32_t patch_first, patch_segments; /* the segments of its patch */
+  int32_t patch_members;
+} fluid_segment;
+
+/* A link to a body; arms from the body's point to the surface, in cells. */
+typedef struct fluid_pull {
+  double arm[3], q;
+  int32_t cell, edge;
+  int8_t mirror[3]; /* not 0: the link is mirrored at a slip side of this axis */
+} fluid_pull;
+/* Links of one body, FLUID_SEGMENT at most. */
+typedef struct fluid_pull_block {
+  int32_t first, count;
+} fluid_pull_block;
+
+/* ---- derivatives ---- */
+
+/* What lies beside cells: sides of the box and surfaces of bodies. */
+enum { FLUID_BESIDE_CELL, FLUID_BESIDE_VELOCITY, FLUID_BESIDE_PROFILE, FLUID_BESIDE_OPEN, FLUID_BESIDE_MIRROR };
+typedef struct fluid_cut {
+  unsigned long long key; /* 6 cell + 2 axis + (sign > 0), rising */
+  double far, velocity[3];
+} fluid_cut;
+typedef struct fluid_beside {
+  int side[6];
+  double velocity[6][3];
+  const double *profile[6]; /* [cells of the side][3] */
+  const uint32_t *solid;    /* [rows][groups]: bits of solid cells; NULL: none */
+  const fluid_cut *cut;
+  int cuts;
+} fluid_beside;
+
+/* Cells that a block of sum_flow adds, and its sums: mass above that at rest, kinetic energy, enstrophy, greatest
+ * squared speed, momentum. */
+enum { FLUID_SUMMED = 4096, FLUID_SUMS = 7, FLUID_SUM_SPEED = 3 };
+
+#ifndef __cplusplus
+#include "kernels/fluid/fluid.h"
+#else
+struct fluid_work;
+typedef struct fluid_work fluid_work;
+#endif
+
+/* What the kernels need of a run. */
+typedef struct fluid_device {
+  fluid_layout l;
+  int rank;
+  bool single, march, force, eddies;
+  void *state[2]; /* and behind the cells one number for each member, what rounding keeps of its mass */
+  void *fields;   /* [rank + 1][cells] */
+  size_t numbers; /* of the cells of a state */
+  int now;        /* the present state */
+  int chunk;      /* planes that a block of the marching kernel makes */
+  /* of the collision: fluid_collision; and the unit of what rounding takes from J */
+  double omega, g[3], smagorinsky, unit, fast, fastest;
+  double dx, dt, density, tau;
+  fluid_guard *guard;
+  unsigned long long *step; /* [2]: number of the last step, by its state */
+  uint32_t *skip;           /* [rows][groups]: bits of cells that are solid or have links; NULL: none */
+  fluid_edge_cell *cell;
+  void *edge;
+  int8_t *edge_body; /* -1: a side of the box */
+  double *lost;
+  int cells;
+  fluid_segment *segment;
+  int32_t *member;
+  double *segment_sum;
+  int segments;
+  fluid_pull *pull;
+  fluid_pull_block *pull_block;
+  double *pull_sum;                 /* [blocks][6] */
+  int pull_blocks, body_blocks[11]; /* blocks of body b: from body_blocks[b] to body_blocks[b + 1] */
+  fluid_beside beside;
+  double *sum; /* [FLUID_SUMS][sum_blocks] */
+  int sum_blocks;
+  long long *probe; /* cells */
+  double *probed;
+  int probes;
+} fluid_device;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- kernels.cu: each enqueues work ---- */
+
+void fluid_cuda_step(const fluid_device *d);  /* from the present state to the other one */
+void fluid_cuda_show(const fluid_device *d);  /* fields */
+void fluid_cuda_begin(const fluid_device *d); /* the present state, from the fields */
+void fluid_cuda_flow(const fluid_device *d);  /* sums; fields are shown */
+void fluid_cuda_pull(const fluid_device *d);
+void fluid_cuda_probe(const fluid_device *d);
+/* Planes that a block of the marching kernel makes: enough blocks for all multiprocessors. 0: the plain kernel makes
+ * the steps, of narrow grids and where a block has too little shared memory. */
+int fluid_cuda_chunk(int rank, bool single, const int64_t n[3]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#ifndef __cplusplus
+/* ---- ops.c ---- */
+
+fluid_device *fluid_cuda_device(fluid_work *work); /* for tests */
+
+/* ---- build.c ---- */
+
+sim_status fluid_cuda_build(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                            fluid_device *out) SIM_MUST_CHECK;
+void fluid_cuda_free(fluid_device *d);                   /* what build has made */
+double fluid_cuda_wall_bytes(const fluid_parameters *p); /* of it, a bound */
+#endif
+
+#endif

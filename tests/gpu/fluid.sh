@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Fluids on a GPU: taken by itself, the same bits twice, after a kill and in a resumed run; a state of the CPU is refused.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+need_gpu
+fluid_scenario f.lua
+for rank in 2 3; do
+  for kind in single double; do
+    options=(--set "rank=$rank" --set "kind=$kind")
+    expect 0 "(GPU 0)" "$SIM" run f.lua -o one.out "${options[@]}"
+    expect 0 "(GPU 0)" "$SIM" run f.lua -o two.out --device cuda "${options[@]}"
+    same one.out two.out "$rank axes, $kind, twice"
+    rm -rf one.out two.out
+  done
+done
+
+killed f.lua --set steps=20000 --set kind=single
+
+# The order of the moments is each device's own.
+"$SIM" run f.lua -o cpu.out --device cpu --set steps=1e6 >output 2>&1 &
+saved() { [ -n "$(checkpoints cpu.out)" ]; }
+until_true 60 saved
+kill -KILL $! 2>/dev/null || true
+wait $! 2>/dev/null || true
+expect 78 "moments on cuda" "$SIM" resume cpu.out --device cuda

@@ -1,0 +1,135 @@
+"""Pictures of flows: speed with stream lines, or arrows, and vorticity; the bodies in them are grey."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from simview.hdf5 import Array
+from simview.pictures import Look, Map
+from simview.snapshot import Field, Snapshot
+
+_LINES = 38  # stream lines across the longer side of a plane, about
+_BODY: dict[str, Any] = {"facecolor": "#8c8c8c", "edgecolor": "#333333", "linewidth": 0.6, "zorder": 4}
+
+
+def vectors(snapshot: Snapshot) -> list[str]:
+    """The names of vectors that have components along two axes of their grid."""
+    found = []
+    for name in dict.fromkeys(field.split("/")[0] for field in snapshot.fields if "/" in field):
+        dims = [dim for dim in "xyz" if f"{name}/{dim}" in snapshot.fields]
+        if len(dims) > 1 and len(snapshot.field(f"{name}/{dims[0]}").shape) > 1:
+            found.append(name)
+    return found
+
+
+class _Plane(Map):
+    """What is made of the components of a vector in a plane."""
+
+    def __init__(self, samples: Sequence[Snapshot], look: Look, vector: str, name: str, across: int = 0) -> None:
+        self.vector = vector
+        super().__init__(samples, look, name, across)
+
+    def geometry(self, snapshot: Snapshot) -> Field:
+        return snapshot.field(f"{self.vector}/x" if f"{self.vector}/x" in snapshot.fields else f"{self.vector}/y")
+
+    def part(self, snapshot: Snapshot, axis: str) -> Array:
+        """The component along an axis in the plane; 0 where there is none."""
+        name = f"{self.vector}/{axis}"
+        if name not in snapshot.fields:
+            return np.zeros_like(self.slice(self.geometry(snapshot))[0])
+        return np.asarray(self.slice(snapshot.field(name))[0], float)
+
+    def draw(self, axes: Any, bar: str | None = "right") -> None:
+        super().draw(axes, bar)
+        for shape in self.bodies():
+            axes.add_patch(shape)
+
+    def bodies(self) -> list[Any]:
+        """The bodies in the flow, where they are cut as circles or rectangles."""
+        from matplotlib.patches import Circle, Rectangle
+
+        bodies = self.first.parameters.get("bodies")
+        field = self.geometry(self.first)
+        up, right = self.dims(field)
+        shapes: list[Any] = []
+        for body in bodies if isinstance(bodies, list) else []:
+            kind = body.get("$type")
+            if kind == "block":
+                low, high = (dict(zip("xyz", body[end])) for end in ("low", "high"))
+                shapes.append(Rectangle((low[right], low[up]), high[right] - low[right], high[up] - low[up], **_BODY))
+            elif kind in ("cylinder", "ball", "sphere") and isinstance(body.get("point"), list):
+                at, radius = dict(zip("xyz", body["point"])), float(body["radius"])
+                axis = dict(zip("xyz", body.get("axis") or (0, 0, 1)))
+                if kind == "cylinder" and (axis[right] or axis[up]):
+                    continue
+                if kind != "cylinder" and len(field.shape) == 3:
+                    dim = field.dims[self.across]
+                    radius = max(0.0, radius**2 - (field.coords[dim][self.index(field)] - at[dim]) ** 2) ** 0.5
+                shapes.append(Circle((at[right], at[up]), radius, **_BODY))
+        return shapes
+
+
+class Flow(_Plane):
+    """The size of a vector as colours, and lines along it in the plane."""
+
+    def __init__(self, samples: Sequence[Snapshot], look: Look, vector: str, across: int = 0) -> None:
+        super().__init__(samples, look, vector, "speed" if vector == "velocity" else f"|{vector}|", across)
+
+    def span(self, snapshots: Sequence[Snapshot]) -> None:
+        super().span(snapshots)
+        self.low = 0.0
+
+    def values(self, snapshot: Snapshot) -> tuple[Array, str]:
+        parts = [self.part(snapshot, axis) for axis in "xyz" if f"{self.vector}/{axis}" in snapshot.fields]
+        return np.sqrt(sum(part**2 for part in parts)), self.slice(self.geometry(snapshot))[1]
+
+    def lines(self, snapshot: Snapshot, values: Array) -> None:
+        """Stream lines with arrows; where the flow is at rest there are none."""
+        field = self.geometry(snapshot)
+        up, right = self.dims(field)
+        x, y = (np.asarray(field.coords[dim], float) for dim in (right, up))
+        u, v = self.part(snapshot, right), self.part(snapshot, up)
+        if min(u.shape) < 4 or not np.isfinite(u).all() or not np.isfinite(v).all() or not float(np.hypot(u, v).max()) > 0:
+            return
+        # matplotlib wants evenly spaced places to the last bit.
+        x, y = np.linspace(x[0], x[-1], len(x)), np.linspace(y[0], y[-1], len(y))
+        tall = (y[-1] - y[0]) / (x[-1] - x[0])
+        density = _LINES / 30 * min(1.0, 1 / tall), _LINES / 30 * min(1.0, tall)
+        before = len(self.axes.patches)
+        bounds = field.bounds
+        drawn = self.axes.streamplot(x, y, u, v, density=(max(density[0], 0.2), max(density[1], 0.2)), color=(1, 1, 1, 0.8), linewidth=0.6, arrowsize=0.6,
+                                     minlength=0.05, broken_streamlines=True)  # fmt: skip
+        self.axes.set(xlim=bounds[right], ylim=bounds[up])
+        self.drawn = [drawn.lines, *self.axes.patches[before:]]
+
+
+class Vorticity(_Plane):
+    """How fast the flow turns about the normal of the plane, positive against the clock."""
+
+    def __init__(self, samples: Sequence[Snapshot], look: Look, vector: str, across: int = 0) -> None:
+        super().__init__(samples, look, vector, "vorticity", across)
+
+    def span(self, snapshots: Sequence[Snapshot]) -> None:
+        """Walls and corners would outshine what is amid the flow: a fiftieth of the values at either end lies beyond the limits."""
+        super().span(snapshots)
+        values = [self.values(snapshot)[0] for snapshot in snapshots]
+        most = max((float(np.nanpercentile(np.abs(part), 96)) for part in values if np.isfinite(part).any()), default=0.0)
+        if most > 0:
+            self.low, self.high, self.signed, self.beyond = -most, most, True, True
+
+    def lines(self, snapshot: Snapshot, values: Array) -> None:
+        """None: they would crowd at walls."""
+
+    def unit(self, field: Field) -> str:
+        return self.first.units.text((0, 0, -1))
+
+    def values(self, snapshot: Snapshot) -> tuple[Array, str]:
+        """By central differences, one-sided at the rims; from speed over length to an inverse time in the scenario's units."""
+        field = self.geometry(snapshot)
+        up, right = self.dims(field)
+        step = dict(zip(field.dims, field.grid.spacing))
+        turn = np.gradient(self.part(snapshot, up), step[right], axis=1) - np.gradient(self.part(snapshot, right), step[up], axis=0)
+        return np.asarray(turn), self.slice(field)[1]

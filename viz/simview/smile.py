@@ -1,0 +1,114 @@
+"""Implied volatilities of European payoffs: smiles over strikes, and surfaces over strikes and maturities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, log, pi, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simview.options import _black_scholes, columns, number
+from simview.runs import Run
+from simview.style import COLOURS, DASHES, legend
+
+
+class Point(NamedTuple):
+    """One price as a volatility: what Black and Scholes' formula wants for it, and one standard error of that."""
+
+    strike: float
+    maturity: float
+    volatility: float
+    error: float
+
+
+def volatility(price: float, sign: float, market: Sequence[float]) -> float | None:
+    """The volatility at which the formula gives a price; None where none does.
+
+    Parameters
+    ----------
+    sign
+        1 of a call, -1 of a put.
+    market
+        Spot, strike, dividend, rate and maturity.
+    """
+    spot, strike, dividend, rate, maturity = market
+
+    def value(vol: float) -> float:
+        return _black_scholes(sign, (spot, strike, vol, dividend, rate, maturity))
+
+    low, high = 1e-6 / sqrt(maturity), 20.0 / sqrt(maturity)
+    if not value(low) < price < value(high):
+        return None
+    for _ in range(200):
+        middle = (low + high) / 2
+        if value(middle) < price:
+            low = middle
+        else:
+            high = middle
+        if high - low <= 1e-14 * high:
+            break
+    return (low + high) / 2
+
+
+def _vega(vol: float, market: Sequence[float]) -> float:
+    spot, strike, dividend, rate, maturity = market
+    deviation = vol * sqrt(maturity)
+    d1 = (log(spot / strike) + (rate - dividend) * maturity) / deviation + deviation / 2
+    return spot * exp(-dividend * maturity) * exp(-d1 * d1 / 2) / sqrt(2 * pi) * sqrt(maturity)
+
+
+def points(runs: Sequence[Run]) -> list[Point]:
+    """All European payoffs on the first asset whose market is constant, by strike; of more payoffs than a figure of
+    estimates holds the first ones. A price outside the formula's range, or one without a standard error, is left out."""
+    found = []
+    for run in runs:
+        payoffs, assets = run.parameters.get("payoffs"), run.parameters.get("assets")
+        if not isinstance(payoffs, list) or not isinstance(assets, list) or not assets:
+            continue
+        prices = columns(run)[0]
+        functions = max(0, len(prices.values) - len(payoffs))
+        for i, payoff in enumerate(payoffs):
+            place = i + functions
+            if payoff.get("$type") != "european" or int(payoff.get("asset", 1)) != 1 or place >= len(prices.values):
+                continue
+            held = [number(v) for v in (assets[0].get("spot"), payoff.get("strike"), assets[0].get("dividend", 0.0),
+                                        run.parameters.get("rate"), run.parameters.get("maturity"))]  # fmt: skip
+            market = [value for value in held if value is not None]
+            price, error = float(prices.values[place]), float(prices.errors[place])
+            if len(market) < 5 or min(market[0], market[1], market[4]) <= 0 or not np.isfinite(error):
+                continue
+            vol = volatility(price, -1.0 if payoff.get("type") == "put" else 1.0, market)
+            if vol is not None and _vega(vol, market) > 0:
+                found.append(Point(market[1], market[4], vol, error / _vega(vol, market)))
+    return sorted(found)
+
+
+def lines(axes: Any, found: Sequence[Point]) -> None:
+    """A line over the strikes for each maturity, with bars of one standard error."""
+    maturities = sorted({point.maturity for point in found})
+    for k, maturity in enumerate(maturities):
+        part = [point for point in found if point.maturity == maturity]
+        axes.errorbar([p.strike for p in part], [p.volatility for p in part], [p.error for p in part], color=COLOURS[k % 7], ls=DASHES[k % 7],
+                      marker="o", ms=2.5, lw=0.9, capsize=2, label=f"maturity {maturity:g}")  # fmt: skip
+    axes.set(xlabel="strike", ylabel="implied volatility\n± one standard error")
+    if len(maturities) > 1:
+        legend(axes)
+
+
+def smile(run: Run, axes: Any) -> None:
+    """The smile of one run."""
+    lines(axes, points([run]))
+
+
+def surface(axes: Any, found: Sequence[Point]) -> None:
+    """Volatilities over strikes and maturities, with contours."""
+    strikes, maturities = (np.array(sorted({point[k] for point in found})) for k in (0, 1))
+    values = np.full((len(maturities), len(strikes)), np.nan)
+    for point in found:
+        values[np.searchsorted(maturities, point.maturity), np.searchsorted(strikes, point.strike)] = point.volatility
+    drawn = axes.pcolormesh(strikes, maturities, values, shading="nearest", cmap="viridis")
+    if np.isfinite(values).all() and np.ptp(values) > 0:
+        axes.clabel(axes.contour(strikes, maturities, values, 7, colors="white", linewidths=0.6), fontsize=6)
+    axes.figure.colorbar(drawn, ax=axes, pad=0.02).set_label(f"implied volatility\n± at most {max(p.error for p in found):.1g} (one standard error)")
+    axes.set(xlabel="strike", ylabel="maturity")

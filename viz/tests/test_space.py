@@ -1,0 +1,301 @@
+"""Pictures in space, flows and smiles, against geometry and formulas."""
+
+import subprocess
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import write
+from matplotlib.figure import Figure
+
+import simview
+from simview import smile
+from simview.figure import draw, save
+from simview.flow import Flow, Vorticity
+from simview.pictures import Look, Map, pictures
+from simview.render import Scene, view
+from simview.snapshot import thinned
+from simview.solids import Solids
+from simview.volume import Volume, march
+from simview.walls import shapes
+
+RED, BLUE = np.array([[1.0, 0, 0]]), np.array([[0, 0, 1.0]])
+
+
+def test_view():
+    """Right-handed, of length one, z up in the picture; from above x lies to the right for an eye at azimuth -90."""
+    turn = view(-66, 18)
+    assert np.allclose(turn @ turn.T, np.eye(3), atol=1e-15) and np.isclose(np.linalg.det(turn), 1)
+    assert turn[0, 2] == 0 and turn[1, 2] > 0
+    assert np.allclose(view(-90, 90), [[1, 0, 0], [0, 1, 0], [0, 0, 1]], atol=1e-15)
+
+
+def test_spheres():
+    """A sphere covers pi r^2, the nearer one hides the farther one, and the file is the same every time."""
+    images = []
+    for _ in range(2):
+        scene = Scene([-2, -1], [2, 1], 400)
+        scene.spheres(np.array([[0.0, 0, 0]]), np.array([0.5]), RED)
+        scene.spheres(np.array([[0.3, 0, 1.0]]), np.array([0.25]), BLUE)
+        images.append(scene.image())
+    assert images[0].shape == (200, 400, 4) and np.array_equal(*images)
+    alpha = images[0][..., 3] / 255
+    # The small disk reaches from 0.05 to 0.55: what it adds to the large one is a lens beyond it.
+    a, b, d = 0.5, 0.25, 0.3
+    x = (d * d + a * a - b * b) / (2 * d)
+    shared = a * a * np.arccos(x / a) + b * b * np.arccos((d - x) / b) - d * np.sqrt(a * a - x * x)
+    area = np.pi * (a * a + b * b) - shared
+    # A pixel is 0.01, drawn by four points: each point of the rim's length (4.1) is off by less than half a step of 0.005.
+    assert abs(alpha.sum() * 1e-4 - area) < 4.1 * 0.0025
+    assert images[0][100, 230, 2] > images[0][100, 230, 0] and images[0][100, 170, 0] > images[0][100, 170, 2]
+    assert scene.depth[200, 400] == pytest.approx(0.5 * 200, abs=0.01)  # 200 drawn pixels a unit; half a pixel off the middle
+
+
+def test_sphere_behind():
+    scene = Scene([-1, -1], [1, 1], 100)
+    scene.spheres(np.array([[0.0, 0, 1.0]]), np.array([0.25]), BLUE)
+    scene.spheres(np.array([[0.0, 0, 0]]), np.array([0.5]), RED)  # later, but farther
+    assert scene.image()[50, 50, 2] > scene.image()[50, 50, 0] and scene.image()[50, 65, 0] > scene.image()[50, 65, 2]
+
+
+def test_glass():
+    """A wall before a sphere is seen through; the same wall where nothing stands behind it is a backdrop."""
+    wall = np.array([[[-1, -1, 1.0], [1, -1, 1], [1, 1, 1]], [[-1, -1, 1], [1, 1, 1], [-1, 1, 1]]])
+    scene = Scene([-1, -1], [1, 1], 100)
+    scene.spheres(np.zeros((1, 3)), np.array([0.5]), RED)
+    scene.shell(wall, (1, 1, 1))
+    image = scene.image()
+    assert image[50, 50, 0] > 1.5 * image[50, 50, 2] and len(set(image[5, 5, :3])) == 1 and image[5, 5, 3] == 255
+
+
+def test_march():
+    """The surface of equal distance from the middle is a sphere of that radius, with its normals."""
+    n, radius = 48, 0.3
+    x, y, z = np.meshgrid(*((np.arange(n) + 0.5) / n - 0.5,) * 3, indexing="ij")
+    scene = Scene([-0.5, -0.5], [0.5, 0.5], 50)
+    turn = view(-66, 18)
+    depth, normal, above = march(np.sqrt(x**2 + y**2 + z**2).astype(np.float32), np.full(3, 1 / n), np.full(3, -0.5), radius, turn, scene)
+    held = np.isfinite(depth)
+    u, v = np.meshgrid(*((np.arange(100) + 0.5) / 100 - 0.5,) * 2)
+    # Between values linear along an axis a sphere of radius R lies off by up to 3 h^2/(8 R) = 5.4e-4; 4e-3 of steep rays.
+    inner = u**2 + v**2 < (0.9 * radius) ** 2
+    exact = np.sqrt(np.maximum(radius**2 - u**2 - v**2, 0))
+    assert held[inner].all() and np.abs(depth[inner] / scene.scale - exact[inner]).max() < 5.4e-4 / np.sqrt(1 - 0.81) + 1e-4
+    assert abs(held.sum() * 1e-4 - np.pi * radius**2) < 2 * np.pi * radius * 0.005
+    away = np.stack([u, v, exact], axis=-1)[inner] / radius
+    assert (normal[inner] * away).sum(axis=1).min() > 0.999 and not above[inner].any()  # beyond it values are smaller
+
+
+def plane(tmp_path, values, parameters=None):
+    """A run of one snapshot with a velocity on a grid of 24 x 16 cells of side 1/8."""
+    (tmp_path / "snap").mkdir()
+    file, group = write.begin(tmp_path / "snap" / "snap_00000000.h5", 0, 0, meshes=True)
+    with file:
+        write.mesh(group, "velocity", values, (1 / 8, 1 / 8), powers=(1, 0, -1))
+        write.mesh(group, "pressure", np.zeros((16, 24)), (1 / 8, 1 / 8))
+        if parameters:
+            import json
+
+            del file["provenance/parameters"]
+            file["provenance/parameters"] = write.text(json.dumps(parameters))
+    return simview.open(tmp_path)
+
+
+def test_flow(tmp_path):
+    """A vector is drawn as speed with stream lines, and as vorticity: 2 everywhere in a rigid rotation; bodies are drawn."""
+    y, x = np.meshgrid((np.arange(16) + 0.5) / 8, (np.arange(24) + 0.5) / 8, indexing="ij")
+    run = plane(tmp_path, {"x": -y, "y": x}, {"bodies": [{"$type": "cylinder", "point": [1, 1, 0], "radius": 0.25}]})
+    flow, turning = pictures(run[:], Look())
+    assert isinstance(flow, Flow) and isinstance(turning, Vorticity)
+    flow.span(run[:])  # as a film does
+    assert flow.low == 0 and flow.high == pytest.approx(np.hypot(x, y).max())
+    assert np.allclose(flow.values(run[0])[0], np.hypot(x, y)) and np.allclose(turning.values(run[0])[0], 2, atol=1e-12)
+    axes = Figure().add_subplot()
+    flow.draw(axes)
+    flow.show(run[0])
+    (circle,) = [patch for patch in axes.patches if hasattr(patch, "radius")]
+    assert circle.center == (1, 1) and circle.radius == 0.25
+    lines = axes.collections[0].get_segments()
+    assert len(lines) > 30
+    for part in lines:  # along circles about the origin: a part of a line keeps its distance
+        assert abs(np.hypot(*part[0]) - np.hypot(*part[-1])) < 0.02
+    before = len(axes.get_children())
+    flow.show(run[0])
+    assert len(axes.get_children()) == before  # a film draws over it
+    one, two = (picture for picture in pictures(run[:], Look(fields=["pressure", "velocity"])))
+    assert type(one) is Map and isinstance(two, Flow)
+    assert {axes.get_title() for axes in draw(run, only="picture").axes} >= {"t = 0"}
+
+
+def test_outliers(tmp_path):
+    """Few values far out do not set the colours; a map that has none keeps its least and greatest value."""
+    y, x = np.meshgrid(np.arange(64.0), np.arange(64.0), indexing="ij")
+    for name, corner, limits in (("a", 1e6, (0, 126)), ("b", 126, (0, 126))):
+        folder = tmp_path / name
+        (folder / "snap").mkdir(parents=True)
+        values = x + y
+        values[63, 63] = corner
+        file, group = write.begin(folder / "snap" / "snap_00000000.h5", 0, 0, meshes=True)
+        with file:
+            write.mesh(group, "u", values, (1.0, 1.0))
+        (picture,) = pictures(simview.open(folder)[:], Look())
+        assert picture.beyond == (corner > 126) and picture.low >= limits[0] and picture.high <= limits[1]
+        assert picture.beyond or (picture.low, picture.high) == limits
+
+
+def test_contours(tmp_path):
+    """A smooth field has contours, which stand for its values; noise has none."""
+    for name, smooth in (("a", True), ("b", False)):
+        folder = tmp_path / name
+        (folder / "snap").mkdir(parents=True)
+        y, x = np.meshgrid((np.arange(64) + 0.5) / 64, (np.arange(64) + 0.5) / 64, indexing="ij")
+        values = x if smooth else np.random.default_rng(3).random((64, 64))
+        file, group = write.begin(folder / "snap" / "snap_00000000.h5", 0, 0, meshes=True)
+        with file:
+            write.mesh(group, "u", values, (1 / 64, 1 / 64))
+        run = simview.open(folder)
+        (picture,) = pictures(run[:], Look())
+        axes = Figure().add_subplot()
+        picture.draw(axes)
+        picture.show(run[0])
+        assert bool(picture.drawn) == smooth
+        if smooth:
+            for level, path in zip(picture.drawn[0].levels, picture.drawn[0].get_paths()):
+                assert np.allclose(path.vertices[:, 0], level, atol=1e-12)  # u = x
+            assert len(picture.drawn[0].levels) == 10
+
+
+def test_volume(tmp_path):
+    """A field on three axes has a surface of equal value and a plane; --at moves the plane, --view the eye."""
+    (tmp_path / "snap").mkdir()
+    z, y, x = np.meshgrid(*(np.arange(12.0),) * 3, indexing="ij")
+    file, group = write.begin(tmp_path / "snap" / "snap_00000000.h5", 0, 0, meshes=True)
+    with file:
+        write.mesh(group, "u", np.exp(-((x - 6) ** 2 + (y - 6) ** 2 + (z - 6) ** 2) / 8), (1.0,) * 3)
+    run = simview.open(tmp_path)
+    assert [type(picture) for picture in pictures(run[:], Look())] == [Volume, Map]
+    assert [type(picture) for picture in pictures(run[:], Look(at=2))] == [Map]
+    (surface,) = pictures(run[:], Look(view=(0, 90)))
+    assert isinstance(surface, Volume)
+    paths = [tmp_path / f"{i}.png" for i in range(2)]
+    for path in paths:
+        save(draw(run), path, 50, small=True)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    with pytest.raises(simview.UsageError, match="only a .png"):
+        save(draw(run), tmp_path / "a.pdf", 50, small=True)
+
+
+def test_solids(grains, passing, tmp_path):
+    """Grains are drawn in space, whole and from afar; empty boxes too; flat from the side where axes are named."""
+    run = simview.open(grains)
+    (picture,) = pictures(run[:], Look(pixels=200))
+    assert isinstance(picture, Solids)
+    at, radius, _ = picture.arrays(run[0])
+    seen = at @ picture.turn.T
+    assert len(radius) == 60 and (seen[:, :2] - 0.002 > picture.frame_low).all() and (seen[:, :2] + 0.002 < picture.frame_high).all()
+    axes = Figure().add_subplot()
+    picture.draw(axes)
+    picture.show(run[0])
+    first = np.array(axes.images[0].get_array())
+    picture.show(run[-1])
+    assert (first[..., 3] > 0).any() and not np.array_equal(first, axes.images[0].get_array())
+    assert axes.get_title() == f"t = {run[-1].time:.6g}, {run[-1].count('grains')} grains"
+    for snapshot in simview.open(passing):
+        empty = pictures([snapshot], Look(pixels=50))[0]
+        empty.draw(axes)
+        empty.show(snapshot)
+
+
+def test_walls(tmp_path):
+    """Each kind of wall is where its equation says, endless ones as far as the grains, moving ones where they have gone."""
+    low, high = np.full(3, -1.0), np.full(3, 2.0)
+    axis = np.array([1.0, 2, 2]) / 3
+
+    def corners(wall, time=0.0):
+        at = SimpleNamespace(parameters={"walls": [wall]}, time=time, path=tmp_path / "snap" / "snap_0.h5")
+        return [triangles.reshape(-1, 3) for triangles, _ in shapes(at, low, high)]
+
+    point = np.array([0.5, 0.25, 0])
+    (tube,) = corners({"$type": "cylinder", "point": point.tolist(), "axis": [1, 2, 2], "radius": 0.5})
+    along = (tube - point) @ axis
+    assert np.allclose(np.linalg.norm(tube - point - along[:, None] * axis, axis=1), 0.5) and np.ptp(along) > 3
+    (cone,) = corners({"$type": "cone", "point": [0, 0, 0], "axis": [0, 0, 2], "length": 2, "radius": 1, "end_radius": 3})
+    assert np.allclose(np.hypot(cone[:, 0], cone[:, 1]), 1 + cone[:, 2]) and cone[:, 2].max() == 2
+    (ball,) = corners({"$type": "ball", "point": [1, 1, 1], "radius": 0.5, "velocity": [1, 0, 0]}, time=2)
+    assert np.allclose(np.linalg.norm(ball - [3, 1, 1], axis=1), 0.5)
+    (floor,) = corners({"$type": "plane", "point": [0, 0, -0.5], "normal": [0, 0, 1]})
+    assert np.allclose(floor[:, 2], -0.5) and np.allclose([floor.min(axis=0)[:2], floor.max(axis=0)[:2]], [low[:2], high[:2]])
+    (box,) = corners({"$type": "block", "low": [0, 0, 0], "high": [1, 2, 3]})
+    assert len(box) == 36 and np.array_equal(np.unique(box, axis=0), np.unique([[i, 2 * j, 3 * k] for i in (0, 1) for j in (0, 1) for k in (0, 1)], axis=0))
+    assert corners({"$type": "ball", "point": [0, 0, 0], "radius": 1, "motion": "result = 1"}) == []
+    triangle = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], float)
+    (tmp_path / "text.stl").write_text("solid a\nfacet normal 0 0 1\nouter loop\n" + "".join(f"vertex {x:g} {y:g} {z:g}\n" for x, y, z in triangle) + "endloop\nendfacet\nendsolid a\n")
+    record = np.zeros(1, [("normal", "<f4", 3), ("at", "<f4", (3, 3)), ("more", "<u2")])
+    record["at"] = triangle
+    (tmp_path / "binary.stl").write_bytes(bytes(80) + np.uint32(1).tobytes() + record.tobytes())
+    for name in ("text.stl", "binary.stl"):
+        (mesh,) = corners({"$type": "stl", "path": str(tmp_path / name), "scale": 2, "shift": [0, 0, 1]})
+        assert np.allclose(mesh, 2 * triangle + [0, 0, 1])
+    assert corners({"$type": "stl", "path": "absent.stl"}) == []
+
+
+def test_volatility():
+    """A widely published price (spot = strike = 100, rate 5 %, one year, 20 %) gives its volatility back; none outside the bounds."""
+    market = 100, 100, 0, 0.05, 1
+    assert smile.volatility(10.450583572185565, 1, market) == pytest.approx(0.2, abs=1e-13)
+    assert smile.volatility(10.450583572185565 - 100 + 100 * np.exp(-0.05), -1, market) == pytest.approx(0.2, abs=1e-13)  # parity
+    assert smile.volatility(100 - 100 * np.exp(-0.05) - 1e-3, 1, market) is None and smile.volatility(100, 1, market) is None
+
+
+SMILE = """
+return sim.option {
+  title = "five strikes", rate = 0.02, maturity = 0.5,
+  assets = { { spot = 100, vol = 0.3, dividend = 0.01 } },
+  payoffs = { sim.european { strike = 80, type = "put" }, sim.european { strike = 90, type = "put" }, sim.european { strike = 100 },
+              sim.european { strike = 110 }, sim.european { strike = 120 } },
+  sampling = { paths = 2^16 },
+}
+"""
+
+
+def test_smile(tmp_path, monkeypatch):
+    """Prices of a market of one volatility give that one back, within five of the bars, at every strike."""
+    import os
+
+    (tmp_path / "s.lua").write_text(SMILE)
+    subprocess.run([os.environ["SIM"], "run", "s.lua", "--quiet"], cwd=tmp_path, check=True, capture_output=True)
+    run = simview.open(tmp_path / "s.out")
+    found = smile.points([run])
+    assert [point.strike for point in found] == [80, 90, 100, 110, 120]
+    # Five standard errors: 6e-7 a strike; the seed is fixed.
+    assert all(abs(point.volatility - 0.3) < 5 * point.error < 0.02 for point in found)
+    labels = [axes.get_ylabel() for axes in draw(run).axes]
+    assert any("implied volatility" in label and "standard error" in label for label in labels)
+
+
+def test_thinned():
+    """One of each n neighbours, always the same ones, without a favourite among them."""
+    chosen = thinned(100_001, 7)
+    assert len(chosen) == 14_286 and np.array_equal(chosen // 7, np.arange(14_286)) and chosen[-1] <= 100_000
+    assert np.array_equal(chosen, thinned(100_001, 7)) and np.array_equal(thinned(5, 1), np.arange(5))
+    # Counts of 14285 draws of one in seven: 2041 +- 42; five times that.
+    assert (np.abs(np.bincount(chosen[:-1] % 7, minlength=7) - 14_285 / 7) < 5 * 42).all()
+
+
+def test_few_of_many(tmp_path):
+    """A picture of some of the particles: which ones, the whole mass, and what the title says."""
+    rng = np.random.default_rng(5)
+    (tmp_path / "snap").mkdir()
+    file, group = write.begin(tmp_path / "snap" / "snap_00000000.h5", 0, 0, particles=True)
+    with file:
+        write.species(group, "stars", rng.normal(size=(3, 50_001)), mass=0.5, velocity=rng.normal(size=(3, 50_001)))
+    run = simview.open(tmp_path)
+    ((_, (x, vy, mass)),) = run[0].particles("stars").each("x", "vy", "mass", every=9)
+    stars, chosen = run[0].particles("stars"), thinned(50_001, 9)
+    assert np.array_equal(x, stars.x[chosen]) and np.array_equal(vy, stars["vy"][chosen]) and (mass == 0.5).all() and len(mass) == len(chosen)
+    (whole,), (some,) = pictures(run[:], Look(size=6.0, pixels=64)), pictures(run[:], Look(size=6.0, pixels=64, most=6000))
+    pixel = (12 / 64) ** 2
+    # One of 9: all but the last group of 6 stand for 9 each. The blur takes less than a percent over the rim.
+    assert some.image(run[0]).sum() * pixel == pytest.approx(9 * 0.5 * len(chosen), rel=0.01)
+    assert whole.image(run[0]).sum() * pixel == pytest.approx(0.5 * 50_001, rel=0.01)
+    assert "50001 bodies, one of 9 drawn" == some.numbers(run[0]) and whole.numbers(run[0]) == "50001 bodies"

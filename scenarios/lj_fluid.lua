@@ -19,7 +19,7 @@ return sim.nbody {
   end,
   cutoff     = 2.5,
   thermostat = { kind = "nose_hoover", temperature = T, time = 0.5 },
-  rdf        = { bins = 60, radius = 4 },
+  rdf        = { bins = 60, radius = math.min(4, 0.5 * (n / density)^(1/3)) },
   integrate  = { scheme = "leapfrog", dt = 0.005, t_end = 6 },
   output     = { snapshots = "every 1", tables = "every 50 steps" },
 }

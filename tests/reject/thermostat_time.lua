@@ -1,9 +1,6 @@
--- expect: 65 thermostat_time.lua:7: thermostat.time: expected a number with nose_hoover
+-- expect: 65 thermostat.time: expected at least 10 steps of integrate.dt = 0.005, got 0.001
 return sim.nbody {
-  bodies    = { sim.lattice { cells = 3, temperature = 1 } },
-  box       = { size = 5 },
-  pair      = function(r2) return sim.exp(-r2) end,
-  cutoff    = 2,
-  thermostat = { kind = "nose_hoover", temperature = 1 },
-  integrate = { dt = 1/64, t_end = 1 },
+  bodies = { sim.lattice { cells = 4, temperature = 1 } }, box = { size = 6 }, cutoff = 2.5,
+  pair = function(r2) return 4 * (1 / r2^6 - 1 / r2^3) end,
+  thermostat = { kind = "nose_hoover", temperature = 1, time = 0.001 }, integrate = { dt = 0.005, t_end = 1 },
 }

@@ -79,6 +79,8 @@ def _default(run: Run, names: Sequence[str], bodies: int) -> list[str]:
         alone = "prices" not in run.tables and not any(name.endswith("_error") for name in price.columns[6:])
         left_out.update(name for name in run.tables if name not in ("price", "observe"))  # `estimates` has them
         left_out.update(("price", "convergence") if price["price"].notna().sum() < 3 else ("estimates",) if alone else ("convergence",))
+    if "smile" in names:  # a figure of its own, by --only: its parts need a whole row
+        left_out.add("estimates")
     if "walls" in run.tables:  # no gas
         left_out.add("temperature")
     box = run.parameters.get("box")

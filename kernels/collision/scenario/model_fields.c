@@ -159,6 +159,14 @@ void collision_check_models(const collision_contact *contact, const collision_va
   check_turning(&at, &v->rolling, "rolling", v->rolling_friction, v->friction);
   check_turning(&at, &v->twisting, "twisting", v->twisting_friction, v->friction);
   check_cohesion(&at, v, contact->law, contact->limit_damping);
+  if (own != general) { /* of a pair: nothing is switched off by name, or asked for in two ways */
+    if (!isnan(own->rolling_friction) && general->rolling.model)
+      FAULT(&at, "rolling_friction", "contact.rolling has a model: expected rolling = { coefficient = ... }");
+    if (!isnan(own->twisting_friction) && general->twisting.model)
+      FAULT(&at, "twisting_friction", "contact.twisting has a model: expected twisting = { coefficient = ... }");
+    if (!isnan(own->surface_energy) && general->cohesion.model)
+      FAULT(&at, "surface_energy", "contact.cohesion has a model: expected the numbers of cohesion = { ... }");
+  }
   const int models[3][2] = {{own->rolling.model, general->rolling.model},
                             {own->twisting.model, general->twisting.model},
                             {own->cohesion.model, general->cohesion.model}};

@@ -11,6 +11,36 @@ double nbody_freedoms(const nbody_run *run) {
   return kept && run->n > 1 ? all - 3 : all;
 }
 
+sim_status nbody_bath_check(const nbody_parameters *p, const nbody_bodies *bodies) {
+  double mass = 0, twice = 0, momentum[3] = {0};
+  if (!p->thermostat.given) return SIM_OK;
+  for (int64_t i = 0; i < bodies->n; i++) {
+    if (!(bodies->mass[i] > 0))
+      return sim_fail(SIM_ERR_SCENARIO, "thermostat: expected masses above 0, got %.9g of body %lld", bodies->mass[i],
+                      (long long)i);
+    mass += bodies->mass[i];
+    for (int c = 0; c < 3; c++) {
+      const double v = bodies->velocity[c][i];
+      twice += bodies->mass[i] * v * v;
+      momentum[c] += bodies->mass[i] * v;
+    }
+  }
+  if (p->thermostat.kind != NBODY_NOSE_HOOVER) return SIM_OK;
+  if (!(twice > 0))
+    return sim_fail(
+        SIM_ERR_SCENARIO,
+        "thermostat: nose_hoover scales velocities, and all are 0: expected a temperature of the start, such "
+        "as sim.lattice { temperature = ... }");
+  double drift = 0; /* twice the kinetic energy of the centre of mass */
+  for (int c = 0; c < 3; c++) drift += momentum[c] * momentum[c] / mass;
+  if (p->external != NULL || bodies->n < 2 || drift <= 1e-6 * twice) return SIM_OK;
+  return sim_fail(
+      SIM_ERR_SCENARIO,
+      "thermostat: nose_hoover would count the motion of the centre of mass, %.3g of the kinetic energy, as "
+      "heat: expected bodies without total momentum, or kind = \"langevin\"",
+      drift / twice);
+}
+
 /* ---- Langevin: half a kick, half a drift, friction and noise, half a drift, half a kick ---- */
 
 static void langevin(nbody_run *run, const sim_clock *clock, double dt) {

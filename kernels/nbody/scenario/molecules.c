@@ -95,6 +95,9 @@ static void check_thermostat(const nbody_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "thermostat.time", "has no effect with langevin: expected nose_hoover");
   if (t->kind == NBODY_NOSE_HOOVER && isnan(t->time))
     sim_faults_add(faults, 0, "thermostat.time", "expected a number with nose_hoover");
+  if (t->kind == NBODY_NOSE_HOOVER && t->time < 10 * p->integrate.dt)
+    sim_faults_add(faults, 0, "thermostat.time", "expected at least 10 steps of integrate.dt = %.9g, got %.9g",
+                   p->integrate.dt, t->time);
   if (t->kind == NBODY_NOSE_HOOVER && !isnan(t->friction))
     sim_faults_add(faults, 0, "thermostat.friction", "has no effect with nose_hoover: expected langevin");
   if (p->integrate.scheme != NBODY_LEAPFROG || p->integrate.steps != NBODY_SHARED)
@@ -143,7 +146,7 @@ static const sim_field thermo_columns[] = {
     COLUMN(temperature, .display = SIM_DISPLAY_ALONE, .dimension = ENERGY,
            .doc =
                "k T: twice the kinetic energy over the degrees of freedom, 3 a body, less 3 where the total momentum "
-               "is kept"),
+               "is kept; a motion of the centre of mass counts as heat"),
     COLUMN(pressure, .display = SIM_DISPLAY_ALONE, .dimension = {-1, 1, -2},
            .doc = "(2 kinetic + sum over pairs of r.F) / (3 V) of the pairs within cutoff; NaN without cutoff"),
     COLUMN(conserved, .dimension = ENERGY,

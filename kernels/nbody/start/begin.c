@@ -180,6 +180,7 @@ sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setu
   run->events[NBODY_EVENT_BODIES] = (double)run->n;
   SIM_TRY(nbody_bodies_create(p, setup, groups, &bodies));
   sim_status status = nbody_bodies_check_mass(&bodies, run->ops->dtype == SIM_F32);
+  if (status == SIM_OK) status = nbody_bath_check(p, &bodies);
   if (status == SIM_OK && p->box.given) wrap_positions(run, p->box.size, &bodies);
   sim_startup("comparing places", 0, 0);
   if (status == SIM_OK) status = nbody_check_density(p, &bodies);

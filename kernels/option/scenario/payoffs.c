@@ -9,8 +9,8 @@ static const char *const monitorings[] = {"steps", "continuous", NULL};
 
 #define NAME                                                                                                           \
   {                                                                                                                    \
-    SIM_FIELD(option_payoff, name), .type = SIM_STRING,                                                                \
-                                    .doc = "of its columns and lines; none: payoff_1, payoff_2, ..."                   \
+    SIM_FIELD(option_payoff, name),                                                                                    \
+        .type = SIM_STRING, .doc = "of its columns and lines: at most 40 letters, digits and _; none: payoff_1, ..."   \
   }
 #define TYPE                                                                                                           \
   {                                                                                                                    \

@@ -28,11 +28,17 @@ static void check_name(const option_parameters *p, size_t i, sim_faults *faults)
   const char *name = ((const option_payoff *)p->payoffs.items[i].data)->name;
   const int line = p->payoffs.items[i].line;
   char path[64];
+  static const char *const taken[] = {"step",           "time", "paths",      "price", "standard_error",
+                                      "relative_error", "bias", "bias_error", "delta", "gamma",
+                                      "vega",           "rho",  "theta"};
   if (name == NULL) return;
   snprintf(path, sizeof path, "payoffs[%zu].name", i + 1);
   if (!is_column(name))
     sim_faults_add(faults, line, path, "expected at most %d letters, digits and _, no digit first, got \"%.60s\"",
                    OPTION_NAME_MAX, name);
+  for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
+    if (strcmp(name, taken[k]) == 0)
+      sim_faults_add(faults, line, path, "expected another name: \"%s\" is a column of every run", name);
   if (strncmp(name, "payoff_", strlen("payoff_")) == 0)
     sim_faults_add(faults, line, path,
                    "expected a name that does not begin with payoff_, which payoffs without one have");

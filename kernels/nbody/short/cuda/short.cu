@@ -158,6 +158,7 @@ static sim_status prepare(nbody_solver_work *w, bool force) {
   const double half_skin = 0.5 * nbody_short_skin(&w->options) * (1 - 1e-5);
   unsigned long long bits;
   double moved;
+  if (w->listed && w->list == NULL) return sim_no_memory("the lists of neighbours"); /* as the search before */
   if (!w->listed) SIM_TRY(make_lists(w, !w->options.listed));
   nbody_short_pack(w, false);
   if (force) enqueue_force(w);

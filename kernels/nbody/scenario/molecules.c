@@ -95,8 +95,9 @@ static void check_thermostat(const nbody_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "thermostat.time", "has no effect with langevin: expected nose_hoover");
   if (t->kind == NBODY_NOSE_HOOVER && isnan(t->time))
     sim_faults_add(faults, 0, "thermostat.time", "expected a number with nose_hoover");
-  if (t->kind == NBODY_NOSE_HOOVER && t->time < 10 * p->integrate.dt)
-    sim_faults_add(faults, 0, "thermostat.time", "expected at least 10 steps of integrate.dt = %.9g, got %.9g",
+  if (t->kind == NBODY_NOSE_HOOVER && t->time < 5 * p->integrate.dt)
+    sim_faults_add(faults, 0, "thermostat.time",
+                   "expected at least 5 steps of integrate.dt = %.9g (100 and more are smooth), got %.9g",
                    p->integrate.dt, t->time);
   if (t->kind == NBODY_NOSE_HOOVER && !isnan(t->friction))
     sim_faults_add(faults, 0, "thermostat.friction", "has no effect with nose_hoover: expected langevin");

@@ -23,6 +23,13 @@ static bool is_column(const char *name) {
   return length > 0 && length <= OPTION_NAME_MAX && strspn(name, word) == length && strspn(name, digits) == 0;
 }
 
+/* Whether `name` is `of`, _ and digits: the column of a Greek by an asset. */
+static bool is_asset_of(const char *name, const char *of) {
+  const size_t length = strlen(of);
+  if (strncmp(name, of, length) != 0 || name[length] != '_' || name[length + 1] == '\0') return false;
+  return strspn(name + length + 1, "0123456789") == strlen(name + length + 1);
+}
+
 /* The name of a payoff's columns: no other payoff has it, nor is it one of payoff_1, payoff_2, ... */
 static void check_name(const option_parameters *p, size_t i, sim_faults *faults) {
   const char *name = ((const option_payoff *)p->payoffs.items[i].data)->name;
@@ -46,6 +53,9 @@ static void check_name(const option_parameters *p, size_t i, sim_faults *faults)
     const char *other = ((const option_payoff *)p->payoffs.items[k].data)->name;
     if (other != NULL && strcmp(name, other) == 0)
       sim_faults_add(faults, line, path, "expected a name of its own, got that of payoffs[%zu]", k + 1);
+    else if (other != NULL && p->assets.count > 1 && (is_asset_of(name, other) || is_asset_of(other, name)))
+      sim_faults_add(faults, line, path,
+                     "expected another name: with that of payoffs[%zu] it is the name of a Greek by an asset", k + 1);
   }
 }
 

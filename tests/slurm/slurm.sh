@@ -8,7 +8,7 @@ scenario s.lua
 form=${1:-short}
 # Work for four jobs or more, on a machine of any speed: a job of the short form steps for 3 s, one of the long form for 45 s.
 # By processor time, which other programs hardly change.
-if [ "$form" = short ]; then seconds=10; else seconds=220; fi
+if [ "$form" = short ]; then seconds=16; else seconds=240; fi
 TIMEFORMAT=%U
 { time "$SIM" run s.lua --set n=700 --set steps=3000 -o probe --threads 1 >/dev/null 2>&1; } 2>probe.time
 steps=$(awk -v seconds="$seconds" '{ printf "%d", 3000 * seconds / $1 }' probe.time)

@@ -27,8 +27,8 @@ static void *watch(void *context) {
   struct pollfd over = {.fd = x->over, .events = POLLIN};
   do {
     const sim_status status = sim_comm_check(x->comm);
-    const bool late = x->way == &sim_exchange_peers_way && x->peers.words != NULL && x->peers.words->late &&
-                      atomic_load(&x->trusted);
+    const bool late =
+        x->way == &sim_exchange_peers_way && x->peers.words != NULL && x->peers.words->late && atomic_load(&x->trusted);
     if (status != SIM_OK)
       sim_cuda_failed_by(status, sim_error_last()->message);
     else if (late)

@@ -193,8 +193,8 @@ sim_status nbody_watch_force_error(nbody_run *run, const sim_clock *clock) SIM_M
 sim_status nbody_check_solver(const nbody_run *run, int64_t step) SIM_MUST_CHECK;
 /* SIM_ERR_DIVERGED, naming the first body whose position is not finite; SIM_OK where there is none. */
 sim_status nbody_name_infinite(const nbody_run *run, int64_t step) SIM_MUST_CHECK;
-/* What a thermostat asks of the bodies at the start: masses above 0 and, for nose_hoover, some heat and no total momentum.
- * SIM_ERR_SCENARIO. */
+/* What a thermostat asks of the bodies at the start: masses above 0 and, for nose_hoover, some heat and no total
+ * momentum. SIM_ERR_SCENARIO. */
 sim_status nbody_bath_check(const nbody_parameters *p, const nbody_bodies *bodies) SIM_MUST_CHECK;
 /* Degrees of freedom of the velocities: those of the total momentum are none where a thermostat or nothing keeps it. */
 double nbody_freedoms(const nbody_run *run);

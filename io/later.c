@@ -42,10 +42,10 @@ static size_t most_files(void) {
   return quarter < 1 ? 1 : quarter > FILES_MAX ? FILES_MAX : quarter;
 }
 
-static void fail(entry *e, const char *why, bool last) {
+static void fail(entry *e, const char *why, bool last, bool say) {
   e->placed = false;
   e->result->failures++;
-  if (e->what) sim_log(SIM_LOG_WARN, "%s not written: %s; the run continues and tries again", e->what, why);
+  if (e->what && say) sim_log(SIM_LOG_WARN, "%s not written: %s; the run continues and tries again", e->what, why);
   if (!last) return;
   snprintf(e->result->why, sizeof e->result->why, "%.511s", why);
   e->result->failed = true;
@@ -54,21 +54,29 @@ static void fail(entry *e, const char *why, bool last) {
 static void place(entry *e, bool last) {
   e->placed = io_file_place(&e->file) == SIM_OK;
   if (!e->placed)
-    fail(e, sim_error_last()->message, last);
+    fail(e, sim_error_last()->message, last, true);
   else if (last)
     e->result->failed = false;
 }
 
-/* Syncs the folders of the renamed files, each once; of `checkpoints`, or of the other files. */
+/* Syncs the folders of the renamed files, each once; of `checkpoints`, or of the other files. A folder's failure is
+ * told once to each owner of files in it. */
 static void settle(entry *const *group, size_t count, bool checkpoints) {
   for (size_t i = 0; i < count; i++) {
     bool done = !group[i]->placed || (group[i]->keep > 0) != checkpoints;
     for (size_t k = 0; k < i && !done; k++)
       done = group[k]->placed && (group[k]->keep > 0) == checkpoints && group[k]->file.folder == group[i]->file.folder;
     if (done || io_file_settle(&group[i]->file) == SIM_OK) continue;
-    for (size_t k = count; k-- > i;)
-      if (group[k]->placed && (group[k]->keep > 0) == checkpoints && group[k]->file.folder == group[i]->file.folder)
-        fail(group[k], sim_error_last()->message, true);
+    const io_later_result *told[GROUP_MAX];
+    size_t owners = 0;
+    for (size_t k = count; k-- > i;) {
+      if (!group[k]->placed || (group[k]->keep > 0) != checkpoints || group[k]->file.folder != group[i]->file.folder)
+        continue;
+      size_t known = 0;
+      while (known < owners && told[known] != group[k]->result) known++;
+      fail(group[k], sim_error_last()->message, true, known == owners);
+      if (known == owners) told[owners++] = group[k]->result;
+    }
   }
 }
 

@@ -32,11 +32,11 @@ void sim_listing_destroy(sim_listing **listing);
 sim_status sim_listing_window(sim_listing *listing, size_t bytes, void **memory) SIM_MUST_CHECK;
 
 /* All are called by all ranks in the same order; failures are kept by the queue.
- * array[rows][n]: this rank's columns are there; afterwards all, on every rank. Those that are not needed are
- * undefined.
+ * Gathers the listed columns of array[rows][n] in device memory: each rank fills in its own columns before the call and
+ * has the columns of all ranks after it. Columns that are not listed are undefined.
  */
 void sim_listing_gather(sim_listing *listing, void *array, int rows, const sim_listed *which);
-/* array[ranks][words]: this rank's words are there; afterwards all, on every rank. */
+/* Gathers array[ranks][words] in device memory: each rank fills in its own words before the call, and has all after. */
 void sim_listing_gather_words(sim_listing *listing, void *array);
 /* Ranks that are peers: what all have stored before can be read after. */
 void sim_listing_meet(sim_listing *listing);

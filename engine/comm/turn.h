@@ -35,10 +35,10 @@ void *sim_turn_array(const sim_turn *turn, int array); /* zeroed at first */
 double sim_turn_bytes(const sim_comm *comm, int arrays, const size_t *bytes);
 
 /* All ranks call these in the same order; failures are kept by the queue.
- * begin: from here on other ranks may store into this rank's arrays, when all that was enqueued before has run.
- * send: copies boxes[size], one for each rank, itself included, when all that was enqueued before has run. What is sent
- * must stay until `end`.
- * end: work enqueued later finds in this rank's arrays what all ranks have sent since `begin`. */
+ * begin: lets other ranks store into this rank's arrays after all work enqueued so far.
+ * send: copies boxes[size], one box for each rank including this rank, after all work enqueued so far. The source of a
+ * box must stay unchanged until `end`.
+ * end: work enqueued later finds in this rank's arrays the boxes of all ranks since `begin`. */
 void sim_turn_begin(sim_turn *turn);
 void sim_turn_send(sim_turn *turn, int array, const sim_box *boxes);
 void sim_turn_end(sim_turn *turn);

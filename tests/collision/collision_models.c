@@ -346,7 +346,7 @@ static void test_chain(void **state) {
 /* ---- a wall that holds a pressure ---- */
 
 /* Grains between the floor and a plane that comes down until they press on it: then on the floor too, and the plane
- * rests. What the plane's work put in is in the balance. */
+ * rests. The energy balance includes the work of the plane. */
 static void test_servo(void **state) {
   (void)state;
   static collision_random_spheres bed;

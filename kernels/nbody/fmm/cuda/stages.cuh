@@ -38,8 +38,8 @@ template <typename real> struct nbody_fmm_stages {
   void (*down)(const nbody_fmm_tree<real> *t);                     /* fields of parents, by L2L */
   /* acceleration[3][n] in the state's order and in lengths of the state, but for G and the unit of masses. */
   void (*near)(const nbody_fmm_tree<real> *t, double *acceleration);
-  /* Sum over the bodies of each cell of m times the potential, likewise; cells that are not there: unchanged. That of a
-   * body, in units of the box, is in the place of its key. */
+  /* of_cell: for each cell, the sum over its bodies of mass times potential; entries without a cell stay unchanged. The
+   * product of each body, in units of the box, replaces the body's key. */
   void (*potential)(const nbody_fmm_tree<real> *t, double *of_cell);
 };
 template <typename real, int P> nbody_fmm_stages<real> nbody_fmm_stages_of();

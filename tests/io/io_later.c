@@ -90,7 +90,8 @@ static void test_order(void **state) {
   }
 }
 
-/* Each call fails, once: a checkpoint that is not the newest of a group is made durable where a newer one was not. */
+/* Each call fails, once: a checkpoint that is not the newest of a group is made durable where a newer one was not. A
+ * call fails for one file, or for one folder and so for all files of a group in it: one warning tells of it. */
 static void test_failures(void **state) {
   disk d;
   ticket tickets[FILES];
@@ -111,7 +112,7 @@ static void test_failures(void **state) {
       }
     }
     assert_int_equal(failed, d.checkpoints.failures);
-    assert_int_equal(log.warnings, failed + d.snapshots.failures);
+    assert_int_equal(log.warnings, failed + d.snapshots.failures > 0);
     reached = log.warnings > 0;
     assert_true(durable >= KEEP);
     assert_int_equal(d.newest, newest);

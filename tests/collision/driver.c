@@ -8,10 +8,10 @@
 #include <cmocka.h>
 
 collision_values driver_values(void) {
-  const collision_turning_values turning = {COLLISION_NO_TURNING, NAN, NAN, NAN};
+  const collision_turning_values turning = {false, COLLISION_NO_TURNING, NAN, NAN, NAN};
   return (collision_values){
       NAN, NAN, NAN, NAN, NAN,     NAN,     NAN,
-      NAN, NAN, NAN, NAN, turning, turning, {COLLISION_NO_COHESION, NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
+      NAN, NAN, NAN, NAN, turning, turning, {false, COLLISION_NO_COHESION, NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
 }
 
 driver driver_make(sim_precision precision, double dt, double t_end) {
@@ -22,7 +22,7 @@ driver driver_make(sim_precision precision, double dt, double t_end) {
   d.parameters.common.precision = (int)precision;
   d.parameters.contact.values = driver_values();
   d.parameters.contact.overlap_limit = 0.05;
-  d.parameters.heat = (collision_heat){NAN, NAN, NULL};
+  d.parameters.heat = (collision_heat){false, NAN, NAN, NULL};
   d.parameters.integrate = (collision_integrate){.dt = dt, .steps_per_contact = 50, .skin = NAN, .t_end = t_end};
   driver_box(&d, 100, COLLISION_OPEN);
   for (int c = 0; c < 3; c++) d.parameters.box.origin[c] = -50;
@@ -47,7 +47,8 @@ void driver_wall(driver *d, const sim_schema *schema, void *data) {
   collision_plane *wall = data; /* material comes first in all */
   if (wall->material == NULL) wall->material = "wall";
   if (wall->temperature == 0) wall->temperature = NAN;
-  if (schema == &collision_plane_schema && !(wall->servo.speed > 0)) wall->servo = (collision_servo){NAN, NAN, NAN};
+  if (schema == &collision_plane_schema && !(wall->servo.speed > 0))
+    wall->servo = (collision_servo){false, NAN, NAN, NAN};
   d->wall_items[d->parameters.walls.count++] = (sim_item){.schema = schema, .data = data};
 }
 

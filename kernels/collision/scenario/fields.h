@@ -69,6 +69,8 @@ collision_values collision_values_merged(const collision_values *general, const 
 
 /* ---- model_fields.c ---- */
 
+/* Numbers of laws by name that are not in the scenario become NaN. */
+void collision_models_clear(collision_values *v);
 /* Completes the laws by name of `own` by those of `general`. */
 void collision_models_merge(collision_values *own, const collision_values *general);
 /* Checks the laws by name of `contact`, or of a pair: `own`; v: its completed values. */

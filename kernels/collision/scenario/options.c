@@ -144,11 +144,14 @@ static double hertz_most(const collision_law *law, double mass, double radius) {
 
 double collision_contact_time(const collision_options *o, int64_t n, const double *mass, const double *radius,
                               const uint64_t *material, double *most) {
-  double least = INFINITY, lightest[COLLISION_MATERIALS_MAX];
+  double least = INFINITY, lightest[COLLISION_MATERIALS_MAX], small[COLLISION_MATERIALS_MAX]; /* radii */
   bool walls[COLLISION_MATERIALS_MAX] = {false};
   *most = INFINITY;
-  for (int a = 0; a < o->materials; a++) lightest[a] = INFINITY;
-  for (int64_t i = 0; i < n; i++) lightest[material[i]] = fmin(lightest[material[i]], mass[i]);
+  for (int a = 0; a < o->materials; a++) lightest[a] = small[a] = INFINITY;
+  for (int64_t i = 0; i < n; i++) {
+    lightest[material[i]] = fmin(lightest[material[i]], mass[i]);
+    small[material[i]] = fmin(small[material[i]], radius[i]);
+  }
   for (int b = 0; b < o->walls; b++) walls[o->wall[b].material] = true;
   for (int b = 0; b < o->materials; b++) { /* partners */
     const bool grains = isfinite(lightest[b]);
@@ -157,14 +160,15 @@ double collision_contact_time(const collision_options *o, int64_t n, const doubl
       const collision_law *law = &o->law[material[i]][b];
       const double rayleigh = rayleigh_time(law, mass[i], radius[i]);
       const double partner = grains ? lightest[b] : INFINITY, m = 1 / (1 / mass[i] + 1 / partner);
-      least = fmin(least, fmin(5 * rayleigh, collision_named_time(o, law, m, most)));
+      const double r = 1 / (1 / radius[i] + 1 / (grains ? small[b] : INFINITY));
+      least = fmin(least, fmin(5 * rayleigh, collision_named_time(o, law, m, r, most)));
       *most = fmin(*most, fmin(0.25 * rayleigh, hertz_most(law, mass[i], radius[i])));
     }
     for (int a = 0; a < o->materials && o->force != COLLISION_HERTZ; a++) {
       const double m = grains ? 1 / (1 / lightest[a] + 1 / lightest[b]) : lightest[a];
       if (!isfinite(lightest[a])) continue;
       least = fmin(least, linear_time(&o->law[a][b], m, most));
-      least = fmin(least, collision_named_time(o, &o->law[a][b], m, most));
+      least = fmin(least, collision_named_time(o, &o->law[a][b], m, small[a], most));
     }
   }
   return least;

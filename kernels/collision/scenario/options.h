@@ -88,8 +88,10 @@ void collision_models_choose(const collision_contact *contact, collision_options
 void collision_reach_set(collision_options *o);
 /* SIM_ERR_SCENARIO where contacts reach farther than the smallest radius. */
 sim_status collision_reach_check(const collision_options *o, double smallest) SIM_MUST_CHECK;
-/* Duration of the fastest spring of these laws for a reduced mass m; *most is lowered to the longest stable step. */
-double collision_named_time(const collision_options *o, const collision_law *law, double m, double *most);
+/* Duration of the fastest spring or neck of these laws for a reduced mass m and radius; *most is lowered to the longest
+ * stable step. */
+double collision_named_time(const collision_options *o, const collision_law *law, double m, double radius,
+                            double *most);
 
 /* Checks that a step is stable. SIM_ERR_SCENARIO. */
 sim_status collision_step_check(double dt, double most) SIM_MUST_CHECK;

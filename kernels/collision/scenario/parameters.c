@@ -33,11 +33,11 @@ static const sim_field value_fields[] = {
     OPTIONAL(collision_values, surface_energy, SIM_RANGE, INFINITY,
              "cohesion: attraction 4 pi surface_energy R while two grains touch (DMT); none: 0",
              .dimension = {0, 1, -2}),
-    {FIELD(collision_values, rolling), .type = SIM_STRUCT, .table = &collision_rolling_schema,
+    {FIELD(collision_values, rolling), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &collision_rolling_schema,
      .doc = "friction against rolling by name, instead of rolling_friction"},
-    {FIELD(collision_values, twisting), .type = SIM_STRUCT, .table = &collision_twisting_schema,
+    {FIELD(collision_values, twisting), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &collision_twisting_schema,
      .doc = "friction against twist by name, instead of twisting_friction"},
-    {FIELD(collision_values, cohesion), .type = SIM_STRUCT, .table = &collision_cohesion_schema,
+    {FIELD(collision_values, cohesion), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &collision_cohesion_schema,
      .doc = "attraction by name, instead of surface_energy"},
     {0}};
 static const sim_schema values_schema = {
@@ -123,7 +123,7 @@ static const sim_field fields[] = {
      .dimension = {1, 0, -2}, .doc = "acceleration of all grains"},
     {FIELD(collision_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
      .doc = "external field: acceleration, or potential whose negative gradient is the acceleration"},
-    {FIELD(collision_parameters, heat), .type = SIM_STRUCT, .table = &heat_schema,
+    {FIELD(collision_parameters, heat), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &heat_schema,
      .doc = "heat that touching grains conduct: temperatures of grains"},
     {FIELD(collision_parameters, insert), .type = SIM_LIST, .variants = collision_inlet_variants,
      .doc = "grains inserted during the run"},
@@ -255,8 +255,7 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
 
 static void check_heat(const collision_parameters *p, sim_faults *faults) {
   const collision_heat *h = &p->heat;
-  const bool some = !isnan(h->conductivity) || h->temperature != NULL;
-  if (isnan(h->capacity) && some) sim_faults_add(faults, 0, "heat.capacity", "missing: heat needs it");
+  if (isnan(h->capacity) && h->given) sim_faults_add(faults, 0, "heat.capacity", "missing: heat needs it");
   if (isnan(h->capacity)) return;
   if (isnan(h->conductivity)) sim_faults_add(faults, 0, "heat.conductivity", "missing: heat needs it");
   if (p->contact.law == COLLISION_CUSTOM)
@@ -268,8 +267,22 @@ const sim_table *const *collision_tables_of(const void *parameters) {
   return ((const collision_parameters *)parameters)->tables;
 }
 
+/* Tables that the scenario does not have are zero so far: without numbers. */
+static void clear_absent(collision_parameters *p) {
+  collision_models_clear(&p->contact.values);
+  for (size_t i = 0; i < p->contact.pairs.count; i++)
+    collision_models_clear(&((collision_pair *)p->contact.pairs.items[i].data)->values);
+  if (!p->heat.given && !(p->heat.capacity > 0)) p->heat.capacity = p->heat.conductivity = NAN;
+  for (size_t i = 0; i < p->walls.count; i++) {
+    collision_plane *plane = p->walls.items[i].data;
+    if (p->walls.items[i].schema != &collision_plane_schema || plane->servo.given || plane->servo.speed > 0) continue;
+    plane->servo.force = plane->servo.pressure = plane->servo.speed = NAN;
+  }
+}
+
 sim_status collision_validate(void *parameters, sim_faults *faults) {
   collision_parameters *p = parameters;
+  clear_absent(p);
   collision_check_box(&p->box, faults);
   collision_check_grains(p, faults);
   collision_check_walls(p, faults);

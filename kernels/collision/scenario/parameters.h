@@ -74,6 +74,7 @@ typedef struct collision_moving {
 
 /* A plane that moves until grains press on it with a force, or a pressure. NaN: not given. */
 typedef struct collision_servo {
+  bool given;
   double force, pressure, speed;
 } collision_servo;
 
@@ -135,11 +136,13 @@ typedef struct collision_box {
 
 /* Rolling or twisting. NaN: not given. */
 typedef struct collision_turning_values {
+  bool given;
   int model; /* collision_turning; in `pairs` COLLISION_NO_TURNING: that of `contact` */
   double coefficient, stiffness, damping;
 } collision_turning_values;
 
 typedef struct collision_cohesion_values {
+  bool given;
   int model; /* collision_cohesion; in `pairs` COLLISION_NO_COHESION: that of `contact` */
   double surface_energy, energy, range, edge, surface_tension, contact_angle, volume;
 } collision_cohesion_values;
@@ -190,6 +193,7 @@ typedef struct collision_profile {
 
 /* Heat that touching grains conduct. */
 typedef struct collision_heat {
+  bool given;
   double conductivity, capacity; /* NaN: there is no heat */
   sim_expr *temperature;         /* x y z -> of grains at the start; NULL: 0 */
 } collision_heat;

@@ -68,7 +68,8 @@ static const sim_field plane_fields[] = {POINT(collision_plane, "a point of the 
                                          {FIELD(collision_plane, normal), .type = SIM_REAL, .components = 3,
                                           .flags = SIM_REQUIRED, .doc = "normal, towards the side of the grains"},
                                          TURN_AXIS(collision_plane),
-                                         {FIELD(collision_plane, servo), .type = SIM_STRUCT, .table = &servo_schema,
+                                         {FIELD(collision_plane, servo), .type = SIM_STRUCT, .flags = SIM_OPTIONAL,
+                                          .table = &servo_schema,
                                           .doc = "moves the plane until grains press on it as wanted"},
                                          {0}};
 SCHEMA(plane, "an infinite plane");
@@ -151,6 +152,7 @@ static void check_wall(const sim_item *item, bool heated, const char *path, sim_
     int along = 0;
     for (int c = 0; c < 3; c++) along += plane->normal[c] != 0;
     if (!isnan(s->force) && !isnan(s->pressure)) FAULT("servo", "expected one of force and pressure, got both");
+    if (s->given && !some && isnan(s->speed)) FAULT("servo", "is empty: expected force or pressure, and speed");
     if (some && isnan(s->speed)) FAULT("servo.speed", "missing: the plane needs it");
     if (!some && !isnan(s->speed)) FAULT("servo.force", "missing: a servo needs force or pressure");
     if (!isnan(s->pressure) && along != 1) FAULT("servo.pressure", "needs a normal along an axis: give force");

@@ -28,12 +28,36 @@ sim_status collision_heat_start(collision_run *run) {
   return status;
 }
 
-/* A grain touches at most 12 like it, in discs whose radius at an overlap of 5 % is r root(0.025). */
+/* Largest sum of the radii of the discs in which a grain of radius r touches others, of radii from `least` to `most`.
+ * One of radius b takes the part (1 - cos)/2 of its surroundings, sin = b/(r + b), in a disc of radius root(0.05 R
+ * min(r, b)) at an overlap of 5 %, and by JKR up to (R^2 c)^(1/3) more; so the sum is below the largest of disc over
+ * part. With equal grains this counts 15 of them (12 are possible). */
+static double discs(double r, double least, double most, double neck) {
+  double sum = 0;
+  for (int k = 0; k < 2; k++) {
+    const double b = k ? most : least, R = r * b / (r + b), sine = b / (r + b);
+    const double part = 0.5 * sine * sine / (1 + sqrt(1 - sine * sine));
+    sum = fmax(sum, (sqrt(0.05 * R * fmin(r, b)) + neck * cbrt(R * R)) / part);
+  }
+  return sum;
+}
+
+/* Temperatures follow C T' = sum h (T_j - T), whose rates are below 2 sum h/C (Gershgorin): steps up to C/(2 sum h)
+ * never pass the mean of those that touch. */
 sim_status collision_heat_check(const collision_run *run) {
   const collision_options *o = &run->options;
+  double least = INFINITY, most = 0, neck = 0, walls = 0;
+  for (int64_t i = 0; i < run->n && o->heated; i++) {
+    least = fmin(least, collision_get(run, COLLISION_RADIUS, 0, i));
+    most = fmax(most, collision_get(run, COLLISION_RADIUS, 0, i));
+  }
+  for (int a = 0; a < o->materials && o->models.cohesion == COLLISION_JKR; a++)
+    for (int b = 0; b < o->materials; b++) neck = fmax(neck, o->law[a][b].bond[1]);
+  for (int b = 0; b < o->walls && o->heated; b++) walls += isnan(o->wall_temperature[b]) ? 0 : 1;
   for (int64_t i = 0; i < run->n && o->heated; i++) {
     const double r = collision_get(run, COLLISION_RADIUS, 0, i), m = collision_get(run, COLLISION_MASS, 0, i);
-    const double longest = m * o->capacity / (2 * 12 * o->conductance * r * sqrt(0.025));
+    const double sum = discs(r, least, most, neck) + walls * (sqrt(0.05) * r + neck * cbrt(r * r));
+    const double longest = m * o->capacity / (2 * o->conductance * sum);
     if (run->dt > longest)
       return sim_fail(SIM_ERR_SCENARIO,
                       "heat.conductivity: grains would give away their heat within a step: integrate.dt of at most "

@@ -54,23 +54,6 @@ static void evaluate(const collision_run *run, const sim_expr_program *program, 
                        run->motion_scratch.memory);
 }
 
-/* The speed that a wall gets for the force on it, along its normal. */
-sim_status collision_servo_step(collision_run *run, const sim_clock *clock) {
-  geometry_pose *pose = run->array[COLLISION_POSES].data;
-  const collision_sums *sums;
-  if (run->options.servos == 0 || clock->step % COLLISION_SERVO_STEPS != 0) return SIM_OK;
-  SIM_TRY(collision_sums_at(run, clock, &sums));
-  for (int b = 0; b < run->options.walls; b++) {
-    const geometry_wall *wall = &run->options.wall[b];
-    const double wanted = run->options.servo_force[b], *on = sums->wall[wall->number];
-    if (isnan(wanted)) continue;
-    const double force = -(on[0] * wall->axis[0] + on[1] * wall->axis[1] + on[2] * wall->axis[2]);
-    const double part = fmax(-1, fmin(1, 1 - force / wanted));
-    for (int c = 0; c < 3; c++) pose[b].velocity[c] = run->options.servo_speed[b] * part * wall->axis[c];
-  }
-  return SIM_OK;
-}
-
 /* Functions of time are integrated by Simpson's rule. */
 sim_status collision_motion_step(collision_run *run, double t, double dt) {
   geometry_pose *pose = run->array[COLLISION_POSES].data;

@@ -117,11 +117,15 @@ static geometry_box box_of(const collision_options *o) {
   return box;
 }
 
-/* Names wall b, an item of `walls`, in front of the last error's message. */
-static sim_status name_wall(const collision_options *o, int b) {
+int collision_wall_item(const collision_options *o, int b) {
   int sides = 0;
   while (sides < o->walls && o->wall[sides].side >= 0) sides++;
-  return sim_fail_context("walls[%d]", o->wall[b].number - sides + 1);
+  return o->wall[b].number - sides + 1;
+}
+
+/* Names wall b, an item of `walls`, in front of the last error's message. */
+static sim_status name_wall(const collision_options *o, int b) {
+  return sim_fail_context("walls[%d]", collision_wall_item(o, b));
 }
 
 /* A face of a block around the grains. */

@@ -15,6 +15,18 @@ sim_status collision_walls_check_images(const collision_options *o, double end) 
 sim_status collision_wall_check_shift(const collision_options *o, int wall, const double shift[3],
                                       double t) SIM_MUST_CHECK;
 
+/* The number of wall b, which is not a side of the box, in the list `walls`, from 1. */
+int collision_wall_item(const collision_options *o, int b);
+
+/* Steps between two measurements of the force on a wall that holds one. */
+enum { COLLISION_SERVO_STEPS = 20 };
+/* Estimate of the speed of a wall that holds a force, above which that force swings without end: for a layer of grains
+ * like this one on it, of n at most. */
+double collision_servo_limit(const collision_options *o, int wall, double n, double mass, double radius, int material,
+                             double dt);
+/* Warns of such walls whose speed is above the limit, as far as the radii of the n grains are known. */
+void collision_servo_check(const collision_parameters *p, const collision_options *o, double n, double dt);
+
 /* Reads the meshes of the scenario into out[walls.count]. Free with collision_meshes_free, after failures too. */
 sim_status collision_meshes_read(const collision_parameters *p, const sim_setup *setup, geometry_triangles *out,
                                  size_t *count) SIM_MUST_CHECK;

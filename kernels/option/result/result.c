@@ -103,6 +103,16 @@ static void cell_text(double value, double error, char *out, size_t capacity) {
     snprintf(out, capacity, "%.*f +- %.*f", digits, value, digits, error);
 }
 
+/* The cell of a quantity: "0" where value and error are rounding alone, as a Greek by an asset that a payoff does not
+ * see. */
+static void quantity_text(const option_run *run, double n, int q, char *out, size_t capacity) {
+  const double value = option_mean(run, q), error = option_error(run, n, q), least = rounding(run, q);
+  if (fabs(value) <= least && error <= least)
+    snprintf(out, capacity, "0");
+  else
+    cell_text(value, error, out, capacity);
+}
+
 /* "2 down-out put 100 at 80, continuous" */
 static void row_name(const option_parameters *p, int payoff, char *out, size_t capacity) {
   static const char *const types[] = {" call", " put"}, *const ways[] = {"down", "up"}, *const knocks[] = {"out", "in"};
@@ -179,7 +189,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
     if (columns == 1 && !isnan(option_error(run, n, c)))
       snprintf(text, sizeof text, "%.8g +- %.2g", option_mean(run, c), option_error(run, n, c));
     else
-      cell_text(option_mean(run, c), option_error(run, n, c), text, sizeof text);
+      quantity_text(run, n, c, text, sizeof text);
     sim_bytes_format(out, "%-*s %s\n", columns == 1 ? 0 : p->assets.count > 1 ? 16 : 5, name, text);
   }
   int width = NAME; /* at least */
@@ -200,7 +210,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
         if (row < 0)
           column_name(p, &run->quantity[q], text, sizeof text);
         else
-          cell_text(option_mean(run, q), option_error(run, n, q), text, sizeof text);
+          quantity_text(run, n, q, text, sizeof text);
         sim_bytes_format(out, c + 1 < to ? " %-*s" : " %*s", c + 1 < to ? CELL : 0, text);
       }
       sim_bytes_text(out, "\n");

@@ -71,7 +71,7 @@ expect 65 'more than 256 inputs' "$SIM" s.lua --force --device cpu
 # A payoff does not depend on the other asset: that is sure. A digital that no path of the difference met is not.
 price 'assets = { { spot = 100, vol = 0.2 }, { spot = 90, vol = 0.2 } }, payoffs = { sim.european { strike = 100 } }' 'paths = 2^12' \
   'greeks = { delta = true }'
-grep -q '^  delta of asset 2 *0.0* +- 0.0*[1-9]' output || grep -q '^  delta of asset 2 *0 +- [0-9]' output || fail "no error of a delta that is 0"
+grep -q '^  delta of asset 2 *0$' output || fail "noise of a delta that is 0"
 has_not ' +- ?'
 price 'payoffs = { sim.digital { strike = 150 } }' 'paths = 64' 'greeks = { delta = true, method = "bump" }'
 has ' +- ?'
@@ -242,3 +242,20 @@ done
 price "$call" 'paths = 2^16, generator = "mrg32k3a"'
 grep -Eq '^  price 10\.(3|4|5)[0-9]* \+- 0\.05' output || fail "no price with mrg32k3a"
 expect 0 "cuRAND" "$SIM" info
+
+# The time of a plan: a joint law between the steps of three markets is 93 of plain paths and more (measured: 90).
+rate() { sed -n 's/^steps .* at \(.*\) path-steps.*/\1/p' output; }
+market='assets = { { spot = 100, vol = 0.2 } }, rate = 0.05, maturity = 1, steps = 252, sampling = { paths = 2^15 }'
+joint='sim.double_barrier { strike = 100, low = 80, high = 130, monitoring = "continuous" }'
+echo "return sim.option { $market, payoffs = { sim.asian { strike = 100 } } }" >s.lua
+expect 0 'no faults' "$SIM" check s.lua --device cpu --threads 1
+plain=$(rate)
+echo "return sim.option { $market, payoffs = { $joint }, greeks = { delta = true } }" >s.lua
+expect 0 'no faults' "$SIM" check s.lua --device cpu --threads 1
+awk -v a="$plain" -v b="$(rate)" 'BEGIN { exit !(a > 50 * b && a < 200 * b) }' || fail "rates $plain and $(rate) in plans"
+
+# A Greek by an asset that the payoff does not see has no noise.
+echo 'return sim.option { assets = { { spot = 100, vol = 0.2 }, { spot = 90, vol = 0.3 } }, rate = 0.05, maturity = 1,
+  payoffs = { sim.european { strike = 100 }, sim.worst_of { strike = 90 } }, sampling = { paths = 2^12 }, greeks = { vega = true } }' >s.lua
+expect 0 'vega of asset 2' "$SIM" s.lua --force --device cpu
+grep -Eq '^  1 european call 100 of 1 .* \+- [0-9.]+ +0$' output || fail "a vega that is 0 has noise: $(cat output)"

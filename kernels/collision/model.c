@@ -1,6 +1,7 @@
 /* The model's descriptor: parameters, state, creation, steps. */
 #include "kernels/collision/collision.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
+#include "kernels/collision/gravity/gravity.h"
 #include "kernels/collision/run.h"
 #include "kernels/collision/scenario/sizes.h"
 #include "kernels/collision/start/grains.h"
@@ -52,6 +53,17 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
 }
 
 /* ---- supported scenarios, memory and work ---- */
+
+static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
+  const collision_parameters *p = parameters;
+  const char *what = p->contact.restitution_law != NULL ? "contact.restitution_law is"
+                     : !isnan(p->self_gravity.G)        ? "self_gravity is"
+                     : !isnan(p->hill.omega)            ? "hill is"
+                                                        : NULL;
+  if (backend == SIM_BACKEND_CPU || what == NULL) return true;
+  snprintf(lacks, capacity, "%s", what);
+  return false;
+}
 
 static const collision_ops *choose_ops(const collision_parameters *p, const sim_setup *setup) {
   const collision_ops_pair *pair = collision_ops_of(setup->backend->kind);
@@ -117,13 +129,14 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
                                        : options.worked ? 4
                                                         : 3) *
                                           sizeof(double)) +
-                      history + COLLISION_CONTROLS * sizeof(double);
+                      (options.attracted ? 4.0 * n * sizeof(double) : 0) + history + COLLISION_CONTROLS * sizeof(double);
   sim_plan_add_host(out, "grains", shown + kept);
   if (triangles > 0) {
     sim_plan_add_host(out, "meshes", geometry_mesh_bytes(triangles) + 80.0 * (double)triangles);
     if (setup->backend->space == SIM_SPACE_DEVICE) sim_plan_add(out, "meshes there", geometry_mesh_bytes(triangles));
   }
   sim_plan_add(out, "neighbours and forces", ops->bytes(&options));
+  if (options.attracted) sim_plan_add_host(out, "self-gravity", collision_gravity_bytes(n));
   if (made > ops->bytes(&options)) sim_plan_add_host(out, "grains while they are made", made - ops->bytes(&options));
   out->snapshot_bytes = shown;
   out->checkpoint_bytes = shown + kept;
@@ -160,6 +173,7 @@ static void destroy(void **self) {
   run->ops->destroy(&run->work);
   collision_flow_destroy(run);
   collision_motion_destroy(run);
+  collision_gravity_destroy(run);
   collision_options_free(&run->options);
   for (int which = 0; which < COLLISION_ARRAYS; which++) sim_buffer_destroy(&run->array[which]);
   free(run);
@@ -188,6 +202,7 @@ static sim_status step(void *self, sim_clock *clock) {
   collision_run *run = self;
   double after;
   SIM_TRY(collision_servo_step(run, clock));
+  if (run->gravity != NULL) SIM_TRY(collision_gravity_step(run, clock));
   const double dt = sim_clock_step(clock, run->dt, &after);
   clock->t = after;
   if (run->options.walls > 0) SIM_TRY(collision_motion_step(run, clock->t, dt));
@@ -266,6 +281,7 @@ const sim_model collision_model = {
     .ranks = true,
     .bench = collision_bench,
     .validate = collision_validate,
+    .supports = supports,
     .tables_of = collision_tables_of,
     .plan = plan,
     .create = create,

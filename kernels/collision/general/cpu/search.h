@@ -38,8 +38,8 @@ typedef struct collision_search {
   uint32_t *neighbour;
   int64_t room; /* of neighbour */
   double low[3], size[3], smallest, largest;
-  bool periodic[3], sheared;
-  double offset; /* of the image above in y of a sheared box, along x, at present */
+  bool periodic[3], sheared, turned; /* turned: sheared across x along y, not across y along x */
+  double offset;                     /* of the image above in a sheared box, at present */
   double cutoff; /* gap up to which two grains are neighbours */
 } collision_search;
 

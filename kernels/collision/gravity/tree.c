@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* LEAF: most grains of a leaf, and of a group whose attraction is computed at once. */
 enum { LEAF = 8, DEPTH = 48, CHUNK = 64 };
+/* Radius over opening and side of the box, below which a cell at the edge of what counts is taken as one. */
+#define BLUR 0.0625
 
 typedef struct cell {
   double centre[3], mass, radius; /* centre of mass; greatest distance of a grain from it */
@@ -163,94 +166,194 @@ sim_status collision_tree_build(collision_tree *t, const double *position, const
 
 /* ---- attraction ---- */
 
-static inline double nearest(double d, double size) {
-  return isinf(size) ? d : d - size * rint(d / size);
+/* The images, ready for use: sizes and their inverses are 0 where there are none. */
+typedef struct lattice {
+  double size[2], inverse[2], half[2], offset;
+  int rings;
+} lattice;
+
+static lattice lattice_of(const collision_images *im) {
+  lattice l = {.half = {INFINITY, INFINITY}};
+  if (isinf(im->size[0])) return l;
+  for (int c = 0; c < 2; c++) {
+    l.size[c] = im->size[c];
+    l.inverse[c] = 1 / im->size[c];
+    l.half[c] = 0.5 * im->size[c];
+  }
+  l.offset = im->offset;
+  l.rings = im->rings;
+  return l;
 }
 
-/* Of one column of images: vectors from a target to a source at x, y from it in the box. */
-typedef struct column {
-  double x, y;
-  int number; /* of the image along x */
-} column;
+/* The nearest integer, of up to 2^51. */
+static inline double integer_near(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
 
-static inline column column_of(const collision_images *im, double dx, double dy, int n) {
-  column c = {.number = n};
-  if (isinf(im->size[0])) return (column){dx, dy, 0};
-  c.number -= (int)rint(dx / im->size[0]);
-  c.x = dx + im->size[0] * c.number;
-  c.y = nearest(dy + im->offset * c.number, im->size[1]);
-  return c;
+/* An image: the vector from a target to it along x and y, and its number along x. */
+typedef struct image {
+  double x, y, number;
+} image;
+
+/* Image (n, m) from the nearest one, of a source at (dx, dy) in the box; at `number` along x. */
+static inline image image_at(const lattice *l, double dx, double dy, double number, double m) {
+  image to = {dx + l->size[0] * number, dy + l->offset * number, number};
+  to.y += l->size[1] * (m - integer_near(to.y * l->inverse[1]));
+  return to;
 }
 
-static inline void add_point(double m, double dx, double dy, double dz, double softening2, int number,
-                             collision_attraction *out) {
-  const double y = 1 / sqrt(dx * dx + dy * dy + dz * dz + softening2), g = m * y * y * y, along = g * dy;
-  out->a[0] += g * dx;
-  out->a[1] += along;
-  out->a[2] += g * dz;
-  out->potential += m * y;
-  out->swept += number * along;
+static inline image image_of(const lattice *l, double dx, double dy, double n, double m) {
+  return image_at(l, dx, dy, n - integer_near(dx * l->inverse[0]), m);
 }
 
-static inline void add_cell(const cell *c, double dx, double dy, double dz, double softening2, int number,
-                            collision_attraction *out) {
-  const double *s = c->second;
-  const double y2 = 1 / (dx * dx + dy * dy + dz * dz + softening2), y = sqrt(y2), y3 = y * y2, y5 = y3 * y2;
-  const double sx = s[0] * dx + s[3] * dy + s[5] * dz, sy = s[3] * dx + s[1] * dy + s[4] * dz,
-               sz = s[5] * dx + s[4] * dy + s[2] * dz, q = sx * dx + sy * dy + sz * dz;
-  const double g = c->mass * y3 + (7.5 * q * y2 - 1.5 * c->trace) * y5, h = -3 * y5, along = g * dy + h * sy;
-  out->a[0] += g * dx + h * sx;
-  out->a[1] += along;
-  out->a[2] += g * dz + h * sz;
-  out->potential += c->mass * y + 0.5 * (3 * q * y5 - c->trace * y3);
-  out->swept += number * along;
+/* The same of a grain near another source, whose image is `near`: as near to it, or where that is outside of what
+ * counts the image on the other side. */
+static inline image image_within(const lattice *l, const image *near, double dx, double dy, double m) {
+  const double all = 2 * l->rings + 1;
+  image to = {dx + l->size[0] * near->number, near->y, near->number};
+  if (l->size[0] == 0) return (image){dx, dy, 0};
+  if (fabs(to.x) > all * l->half[0]) return image_at(l, dx, dy, near->number - all * copysign(1, to.x), m);
+  to.y = dy + l->offset * near->number;
+  to.y += l->size[1] * integer_near((near->y - to.y) * l->inverse[1]);
+  if (fabs(to.y) > all * l->half[1]) to.y -= all * l->size[1] * copysign(1, to.y);
+  return to;
 }
 
-/* Adds column n of the images, counted from the nearest one, of all grains to what point p feels. */
-static void add_column(const collision_tree *t, const collision_images *im, double softening2, double opening2,
-                       const point *p, int n, collision_attraction *out) {
-  const int rows = isinf(im->size[1]) ? 0 : im->rings;
-  const double half[2] = {0.5 * im->size[0], 0.5 * im->size[1]};
+/* Grains of a leaf, up to LEAF at once: places from a centre, and what they feel. */
+typedef struct group {
+  double centre[3], radius; /* greatest distance of a grain from the centre */
+  int64_t first, count;
+  double x[LEAF], y[LEAF], z[LEAF];
+  double ax[LEAF], ay[LEAF], az[LEAF], potential[LEAF], swept[LEAF];
+} group;
+
+static group group_of(const collision_tree *t, const cell *leaf, int64_t first) {
+  const int64_t rest = leaf->first + leaf->count - first;
+  group g = {.centre = {leaf->centre[0], leaf->centre[1], leaf->centre[2]},
+             .radius = leaf->radius,
+             .first = first,
+             .count = rest < LEAF ? rest : LEAF};
+  for (int64_t i = 0; i < LEAF; i++) { /* those beyond the count are the last one again */
+    const point *p = &t->at[first + (i < g.count ? i : g.count - 1)];
+    g.x[i] = p->x[0] - leaf->centre[0];
+    g.y[i] = p->x[1] - leaf->centre[1];
+    g.z[i] = p->x[2] - leaf->centre[2];
+  }
+  return g;
+}
+
+/* Adds a mass at (x, y, z) from the group's centre, an image of this number, to what all of the group feel. */
+static void add_point(group *g, double m, double x, double y, double z, double softening2, double number) {
+  for (int i = 0; i < LEAF; i++) {
+    const double dx = x - g->x[i], dy = y - g->y[i], dz = z - g->z[i];
+    const double y1 = 1 / sqrt(dx * dx + dy * dy + dz * dz + softening2), f = m * y1 * y1 * y1, along = f * dy;
+    g->ax[i] += f * dx;
+    g->ay[i] += along;
+    g->az[i] += f * dz;
+    g->potential[i] += m * y1;
+    g->swept[i] += number * along;
+  }
+}
+
+/* The same for grain i of the group alone; (dx, dy, dz) from it. */
+static void add_to_one(group *g, int64_t i, double m, double dx, double dy, double dz, double softening2,
+                       double number) {
+  const double y1 = 1 / sqrt(dx * dx + dy * dy + dz * dz + softening2), f = m * y1 * y1 * y1, along = f * dy;
+  g->ax[i] += f * dx;
+  g->ay[i] += along;
+  g->az[i] += f * dz;
+  g->potential[i] += m * y1;
+  g->swept[i] += number * along;
+}
+
+static void add_cell(group *g, const cell *c, double x, double y, double z, double softening2, double number) {
+  const double *s = c->second, mass = c->mass, trace = c->trace;
+  for (int i = 0; i < LEAF; i++) {
+    const double dx = x - g->x[i], dy = y - g->y[i], dz = z - g->z[i];
+    const double y2 = 1 / (dx * dx + dy * dy + dz * dz + softening2), y1 = sqrt(y2), y3 = y1 * y2, y5 = y3 * y2;
+    const double sx = s[0] * dx + s[3] * dy + s[5] * dz, sy = s[3] * dx + s[1] * dy + s[4] * dz,
+                 sz = s[5] * dx + s[4] * dy + s[2] * dz, q = sx * dx + sy * dy + sz * dz;
+    const double f = mass * y3 + (7.5 * q * y2 - 1.5 * trace) * y5, h = -3 * y5, along = f * dy + h * sy;
+    g->ax[i] += f * dx + h * sx;
+    g->ay[i] += along;
+    g->az[i] += f * dz + h * sz;
+    g->potential[i] += mass * y1 + 0.5 * (3 * q * y5 - trace * y3);
+    g->swept[i] += number * along;
+  }
+}
+
+/* Adds image (n, m) of the grains of a leaf, whose centre's is `to`; cut: others may be the images that count for some
+ * of them. */
+static void add_leaf(const collision_tree *t, const lattice *l, double softening2, group *g, const cell *c, image to,
+                     bool cut, int n, int m) {
+  for (int64_t j = c->first; j < c->first + c->count; j++) {
+    const point *q = &t->at[j];
+    const double z = q->x[2] - g->centre[2];
+    const bool own = n == 0 && m == 0 && j >= g->first && j < g->first + g->count;
+    if (!cut && !own) {
+      add_point(g, q->m, to.x + (q->x[0] - c->centre[0]), to.y + (q->x[1] - c->centre[1]), z, softening2, to.number);
+      continue;
+    }
+    for (int64_t i = 0; i < g->count; i++) {
+      const point *p = &t->at[g->first + i];
+      const double dx = q->x[0] - p->x[0], dy = q->x[1] - p->x[1];
+      const image near = {to.x, to.y + (q->x[1] - c->centre[1]) - g->y[i], to.number};
+      const image at = image_within(l, &near, dx, dy, m);
+      if (q != p || n != 0 || m != 0) add_to_one(g, i, q->m, at.x, at.y, q->x[2] - p->x[2], softening2, at.number);
+    }
+  }
+}
+
+/* Adds image (n, m), counted from the nearest one, of all grains to what a group feels. */
+static void add_image(const collision_tree *t, const lattice *l, double softening2, double opening, group *g, int n,
+                      int m) {
+  const double edge[2] = {(l->rings + 0.5) * l->size[0], (l->rings + 0.5) * l->size[1]};
+  const double blur = BLUR * opening * l->size[0];
   for (int64_t k = 0; k < t->cells;) {
     const cell *c = &t->cell[k];
-    const double dz = c->centre[2] - p->x[2];
-    const column to = column_of(im, c->centre[0] - p->x[0], c->centre[1] - p->x[1], n);
-    const double x0 = isinf(im->size[0]) ? 0 : to.x - n * im->size[0];
-    const bool whole = fabs(x0) + c->radius < half[0] && fabs(to.y) + c->radius < half[1];
-    if (whole && c->radius * c->radius < opening2 * (to.x * to.x + to.y * to.y + dz * dz)) {
-      for (int m = -rows; m <= rows; m++)
-        add_cell(c, to.x, rows > 0 ? to.y + m * im->size[1] : to.y, dz, softening2, to.number, out);
+    const double z = c->centre[2] - g->centre[2], reach = c->radius + g->radius, far = g->radius + c->radius / opening;
+    const image to = image_of(l, c->centre[0] - g->centre[0], c->centre[1] - g->centre[1], n, m);
+    const bool cut = edge[0] > 0 && (fabs(to.x) + reach > edge[0] || fabs(to.y) + reach > edge[1]);
+    if (opening > 0 && (!cut || c->radius < blur) && far * far < to.x * to.x + to.y * to.y + z * z) {
+      add_cell(g, c, to.x, to.y, z, softening2, to.number);
       k = c->next;
       continue;
     }
-    for (int64_t j = c->first; c->leaf && j < c->first + c->count; j++) {
-      const point *q = &t->at[j];
-      const column at = column_of(im, q->x[0] - p->x[0], q->x[1] - p->x[1], n);
-      for (int m = -rows; m <= rows; m++)
-        if (q != p || n != 0 || m != 0)
-          add_point(q->m, at.x, rows > 0 ? at.y + m * im->size[1] : at.y, q->x[2] - p->x[2], softening2, at.number,
-                    out);
-    }
+    if (c->leaf) add_leaf(t, l, softening2, g, c, to, cut, n, m);
     k = c->leaf ? c->next : k + 1;
   }
 }
 
-static collision_attraction attract(const collision_tree *t, const collision_images *im, double softening,
-                                    double opening, const point *p) {
-  collision_attraction out = {{0}, 0, 0};
-  const int columns = isinf(im->size[0]) ? 0 : im->rings;
-  for (int n = -columns; n <= columns; n++)
-    add_column(t, im, softening * softening, opening * opening, p, n, &out);
-  return out;
+static void attract(const collision_tree *t, const lattice *l, double softening, double opening, group *g) {
+  for (int n = -l->rings; n <= l->rings; n++)
+    for (int m = -l->rings; m <= l->rings; m++) add_image(t, l, softening * softening, opening, g, n, m);
+}
+
+static collision_attraction attraction_of(const group *g, int64_t i) {
+  return (collision_attraction){{g->ax[i], g->ay[i], g->az[i]}, g->potential[i], g->swept[i]};
 }
 
 void collision_tree_attract(const collision_tree *t, const collision_images *images, double softening, double opening,
                             collision_attraction *out) {
+  const lattice l = lattice_of(images);
 #pragma omp parallel for schedule(dynamic, CHUNK) num_threads(t->threads) if (t->n > 512)
-  for (int64_t k = 0; k < t->n; k++) out[t->at[k].index] = attract(t, images, softening, opening, &t->at[k]);
+  for (int64_t k = 0; k < t->cells; k++) {
+    const cell *leaf = &t->cell[k];
+    for (int64_t first = leaf->first; leaf->leaf && first < leaf->first + leaf->count; first += LEAF) {
+      group g = group_of(t, leaf, first);
+      attract(t, &l, softening, opening, &g);
+      for (int64_t i = 0; i < g.count; i++) out[t->at[first + i].index] = attraction_of(&g, i);
+    }
+  }
 }
 
 collision_attraction collision_tree_attract_one(const collision_tree *t, const collision_images *images,
                                                 double softening, double opening, int64_t i) {
-  return attract(t, images, softening, opening, &t->at[t->place[i]]);
+  const lattice l = lattice_of(images);
+  const int64_t at = t->place[i];
+  int64_t k = 0;
+  while (!t->cell[k].leaf || at >= t->cell[k].first + t->cell[k].count)
+    k = at < t->cell[k].first + t->cell[k].count ? k + 1 : t->cell[k].next;
+  const int64_t first = t->cell[k].first + (at - t->cell[k].first) / LEAF * LEAF;
+  group g = group_of(t, &t->cell[k], first);
+  attract(t, &l, softening, opening, &g);
+  return attraction_of(&g, at - first);
 }

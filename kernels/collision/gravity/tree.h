@@ -4,7 +4,8 @@
  * Each grain is attracted by the image of another one that is nearest to it along x and y, and by the `rings` next ones
  * on each side: by all that is within rings + 1/2 sides of the box from it (H. Salo, Icarus 117 (1995) 287, with rings
  * = 0). A pair's forces are thus opposite, and no place of the box differs from another. An image above in x is moved
- * along y by `offset`. A cell is taken as one only where all its grains have the same image. */
+ * along y by `offset`. A cell counts by the image of its
+ * centre, and is opened where the outermost images of its grains may be others, unless it is small. */
 #ifndef COLLISION_GRAVITY_TREE_H
 #define COLLISION_GRAVITY_TREE_H
 
@@ -32,8 +33,8 @@ typedef struct collision_attraction {
   double swept;           /* sum over images of their number along x times their part of a[1] */
 } collision_attraction;
 
-/* Attraction of each grain: out [n]. A cell of radius r at a distance d is taken as one where r < opening d; opening 0:
- * the sum over all grains. */
+/* Attraction of each grain: out [n]. A cell of radius r at a distance d from all grains of a leaf is taken as one
+ * where r < opening d; opening 0: the sum over all grains. */
 void collision_tree_attract(const collision_tree *tree, const collision_images *images, double softening,
                             double opening, collision_attraction *out);
 /* The same of one grain. */

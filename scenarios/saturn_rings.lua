@@ -6,7 +6,7 @@
 local n       = sim.param("n", 4000, "particles")
 local tau     = sim.param("tau", 0.75, "optical depth")
 local wakes   = sim.param("gravity", 1, "0: without self-gravity")
-local orbits  = sim.param("orbits", 3.0, "revolutions about Saturn")
+local orbits  = sim.param("orbits", 2.0, "revolutions about Saturn")
 local r       = sim.param("radius", 1.0, "radius of a particle, m")
 local density = sim.param("density", 900.0, "of a particle: solid ice, kg/m^3")
 local omega   = sim.param("omega", 1.95e-4, "angular frequency of the orbit, at 100 000 km from Saturn, 1/s")
@@ -22,7 +22,7 @@ return sim.collision {
   self_gravity = wakes > 0 and { G = 6.674e-11, error = sim.param("error", 1e-2, "error of self-gravity") } or nil,
   grains    = { sim.random_spheres { n = n, radius = r, density = density, low = {-side / 2, -side / 2, -4 * r},
                                      high = {side / 2, side / 2, 4 * r}, temperature = 4 / 3 * math.pi * r^3 * density * (r * omega)^2 } },
-  contact   = { contact_time = orbit / 250,
+  contact   = { contact_time = orbit / 400,
                 restitution_law = function(speed) return sim.min(0.34 * (speed / 0.01)^-0.234, 1) end },
   integrate = { steps_per_contact = 20, t_end = orbits * orbit },
   output    = { snapshots = ("every %g"):format(orbit / 4), tables = ("every %g"):format(orbit / 20) },

@@ -1,12 +1,12 @@
-/* Hill's equations: motion near a circular orbit in the frame that turns with it, x outwards, y along the orbit, z along
- * its axis, x and z from the middle of the box. With the frequencies omega of the orbit, kappa of an epicycle and nu of
- * the vertical motion, and A = omega - kappa^2/(4 omega):
+/* Hill's equations: motion near a circular orbit in the frame that turns with it, x outwards, y along the orbit, z
+ * along its axis, x and z from the middle of the box. With the frequencies omega of the orbit, kappa of an epicycle and
+ * nu of the vertical motion, and A = omega - kappa^2/(4 omega):
  *
  *   x'' = 2 omega y' + 4 omega A x,   y'' = -2 omega x',   z'' = -nu^2 z
  *
  * (G. W. Hill, Am. J. Math. 1 (1878) 5; W. H. Julian and A. Toomre, ApJ 146 (1966) 810). The motion without other
- * forces is solved exactly: an epicycle about a centre that drifts along y by -2 A x. Steps that alternate it with other
- * forces' changes of the velocities are symplectic (H. Rein and S. Tremaine, MNRAS 415 (2011) 3168); as there,
+ * forces is solved exactly: an epicycle about a centre that drifts along y by -2 A x. Steps that alternate it with
+ * other forces' changes of the velocities are symplectic (H. Rein and S. Tremaine, MNRAS 415 (2011) 3168); as there,
  * rotations are three shears, whose rounding does not grow. */
 #ifndef COLLISION_HILL_H
 #define COLLISION_HILL_H
@@ -18,11 +18,11 @@
 /* The motion over a time dt. */
 typedef struct hill_flow {
   double omega, kappa, nu, dt;
-  double centre;                   /* of the epicycle over y' + 2 omega x */
-  double wide;                     /* y of the epicycle over its x' */
-  double drift;                    /* along y over the centre's x */
+  double centre;                     /* of the epicycle over y' + 2 omega x */
+  double wide;                       /* y of the epicycle over its x' */
+  double drift;                      /* along y over the centre's x */
   double sine, half, sine_z, half_z; /* sine of the angle of a step, and tangent of its half */
-  double middle[2];                /* x and z of the box */
+  double middle[2];                  /* x and z of the box */
 } hill_flow;
 
 static inline hill_flow hill_flow_of(const collision_options *o, double dt) {

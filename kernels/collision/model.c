@@ -129,7 +129,8 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
                                        : options.worked ? 4
                                                         : 3) *
                                           sizeof(double)) +
-                      (options.attracted ? 4.0 * n * sizeof(double) : 0) + history + COLLISION_CONTROLS * sizeof(double);
+                      (options.attracted ? 4.0 * n * sizeof(double) : 0) + history +
+                      COLLISION_CONTROLS * sizeof(double);
   sim_plan_add_host(out, "grains", shown + kept);
   if (triangles > 0) {
     sim_plan_add_host(out, "meshes", geometry_mesh_bytes(triangles) + 80.0 * (double)triangles);
@@ -222,19 +223,24 @@ static void describe(const void *self, char *out, size_t capacity) {
   const collision_run *run = self;
   fixed_point_system system;
   const char *excluded = NULL;
+  char attraction[64] = "";
+  if (run->gravity != NULL)
+    snprintf(attraction, sizeof attraction, ", self-gravity every %" PRId64 " steps",
+             collision_gravity_every(run->parameters, run->dt));
   if (!run->ops->exact && run->ops->dtype == SIM_F32) {
     excluded = run->varies ? "inlets and outlets"
                            : collision_fixed_point_excludes(&run->options, run->n, run->array[COLLISION_MASS].data,
                                                             run->array[COLLISION_RADIUS].data, &system);
     if (excluded == NULL) excluded = "grains as fast as these";
   }
-  snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s%s", run->n,
+  snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s%s%s", run->n,
            run->n == 1 ? "grain" : "grains",
            run->options.force == COLLISION_HERTZ    ? "Hertz"
            : run->options.force == COLLISION_CUSTOM ? "custom"
                                                     : "linear",
-           run->options.springs > 0 ? " with friction" : "", run->options.walls,
-           run->options.walls == 1 ? "wall" : "walls", run->dt, run->ops->exact ? ", fixed-point solver" : "",
+           run->options.law_springs > 0 ? " with friction" : "", run->options.walls,
+           run->options.walls == 1 ? "wall" : "walls", run->dt, attraction,
+           run->ops->exact ? ", fixed-point solver" : "",
            excluded != NULL ? ", general solver (fixed point excludes " : "", excluded != NULL ? excluded : "",
            excluded != NULL ? ")" : "");
 }
@@ -249,6 +255,10 @@ static const char *const references[] = {
     "J. Ai, J.-F. Chen, J. M. Rotter and J. Y. Ooi, Powder Technol. 206 (2011) 269: models of rolling resistance",
     "J. S. Marshall, J. Comput. Phys. 228 (2009) 1541: twisting resistance of a disc of contact",
     "K. L. Johnson, K. Kendall and A. D. Roberts, Proc. R. Soc. A 324 (1971) 301: adhesive contact",
+    "G. W. Hill, Am. J. Math. 1 (1878) 5: motion near a circular orbit",
+    "H. Rein and S. Tremaine, MNRAS 415 (2011) 3168: symplectic steps of Hill's equations",
+    "J. Barnes and P. Hut, Nature 324 (1986) 446: attraction by a tree of cells",
+    "H. Salo, Icarus 117 (1995) 287: self-gravity of a sheared patch with images",
     "C. D. Willett, M. J. Adams, S. A. Johnson and J. P. K. Seville, Langmuir 16 (2000) 9396: force of a liquid bridge",
     "G. Lian, C. Thornton and M. J. Adams, J. Colloid Interface Sci. 161 (1993) 138: rupture of a liquid bridge",
     "G. K. Batchelor and R. W. O'Brien, Proc. R. Soc. A 355 (1977) 313: heat through a contact of spheres",

@@ -21,8 +21,9 @@ const sim_field collision_energy_columns[] = {
     C(elastic, .dimension = ENERGY,
       .doc = "elastic energy of contacts: normal, tangential, rolling and twisting springs"),
     C(potential, .dimension = ENERGY,
-      .doc = "potential energy in gravity, the external potential, Hill's tide and vertical force, and self-gravity; NaN "
-             "if only the acceleration of `external` is given"),
+      .doc =
+          "potential energy in gravity, the external potential, Hill's tide and vertical force, and self-gravity; NaN "
+          "if only the acceleration of `external` is given"),
     C(dissipated, .dimension = ENERGY, .doc = "energy dissipated by dashpots and sliding since the start"),
     C(total, .dimension = ENERGY, .doc = "kinetic + rotational + elastic + potential"),
     C(work, .dimension = ENERGY,

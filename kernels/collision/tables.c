@@ -50,8 +50,8 @@ static const sim_table described[] = {
     {"heat", "heat of the grains; with heat", collision_heat_columns},
     {"rings", "velocity dispersion, thickness and viscosity; with hill", collision_ring_columns},
     {"self_gravity", "energy and errors of self-gravity; with self_gravity", collision_attraction_columns}};
-const sim_table *const collision_described[] = {&described[0], &described[1], &described[2],
-                                                   &described[3], &described[4], &described[5], NULL};
+const sim_table *const collision_described[] = {&described[0], &described[1], &described[2], &described[3],
+                                                &described[4], &described[5], NULL};
 
 static const sim_table *make_flow(collision_parameters *p) {
   sim_field *column = p->flow_columns;

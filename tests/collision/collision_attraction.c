@@ -82,8 +82,8 @@ static void sums_of_images(void **state) {
   static points p;
   static collision_attraction got[N], cells[N];
   const double size[2] = {20, 30};
-  const collision_images images[] = {{{20, 30}, 0, 0}, {{20, 30}, 7.3, 1}, {{20, 30}, -13, 2},
-                                     {{INFINITY, INFINITY}, 0, 1}};
+  const collision_images images[] = {
+      {{20, 30}, 0, 0}, {{20, 30}, 7.3, 1}, {{20, 30}, -13, 2}, {{INFINITY, INFINITY}, 0, 1}};
   collision_tree *tree = plant(&p, size);
   for (int k = 0; k < 4; k++) {
     double greatest = 0, worst = 0, momentum = 0, exact = 0;
@@ -120,9 +120,9 @@ static void sums_of_images(void **state) {
 
 /* ---- runs ---- */
 
-/* Two grains on a circle about each other for 10 revolutions, against Kepler's law. A leapfrog of `steps` in a revolution
- * errs in the angle by less than half of (2 pi/steps)^2 of it, and in distance and energy by less than half of (2
- * pi/steps)^2 without a trend. Returns the error of the angle. */
+/* Two grains on a circle about each other for 10 revolutions, against Kepler's law. A leapfrog of `steps` in a
+ * revolution errs in the angle by less than half of (2 pi/steps)^2 of it, and in distance and energy by less than half
+ * of (2 pi/steps)^2 without a trend. Returns the error of the angle. */
 static double orbit(double steps) {
   const double m1 = 2, m2 = 1, distance = 3, G = 0.5, w = sqrt(G * (m1 + m2) / pow(distance, 3)), period = 2 * pi / w;
   const double order = 0.5 * pow(2 * pi / steps, 2);

@@ -29,7 +29,8 @@ static driver patch(double dt, double t_end, double lx, double ly, collision_hil
   return d;
 }
 
-/* The solution of Hill's equations, from the roots of their characteristic equation: not by steps. v is in the frame. */
+/* The solution of Hill's equations, from the roots of their characteristic equation: not by steps. v is in the frame.
+ */
 static void solution(const collision_hill *h, const double x0[3], const double v0[3], double t, double x[3],
                      double v[3]) {
   const double w = h->omega, k = h->kappa, nu = h->vertical, A = w - k * k / (4 * w);
@@ -58,8 +59,8 @@ static double apart(double a, double b, double size) {
 }
 
 /* A grain on an epicycle, in ten revolutions and over both pairs of sides. 1e-11: rounding of 2^-53 times places of 10
- * and 6 operations in each of 6283 steps, which at worst add up (4e-11 along the shear, where an error of the epicycle's
- * centre drifts; random: below 1e-12). */
+ * and 6 operations in each of 6283 steps, which at worst add up (4e-11 along the shear, where an error of the
+ * epicycle's centre drifts; random: below 1e-12). */
 static void follows(collision_hill hill, const double x0[3], const double v0[3], double sides) {
   const double A = hill.omega - hill.kappa * hill.kappa / (4 * hill.omega), end = 20 * pi / hill.kappa;
   driver d = patch(0.01, end, sides, 1.3 * sides, hill);
@@ -307,8 +308,8 @@ static void same_bits(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(epicycle), cmocka_unit_test(crossing),
-                                     cmocka_unit_test(periods),  cmocka_unit_test(restitution),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(epicycle),    cmocka_unit_test(crossing),
+                                     cmocka_unit_test(periods),     cmocka_unit_test(restitution),
                                      cmocka_unit_test(homogeneous), cmocka_unit_test(balance),
                                      cmocka_unit_test(same_bits)};
   return cmocka_run_group_tests(tests, NULL, NULL);

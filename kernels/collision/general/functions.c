@@ -205,9 +205,9 @@ sim_status collision_fields_check_restitution(const collision_options *options, 
   for (int k = 0; k <= SPEEDS && status == SIM_OK; k++) {
     const double speed = k == 0 ? 0 : most * pow(10, 12.0 * (k - SPEEDS) / SPEEDS), e = restitution_at(f, speed);
     if (!(e > 0 && e <= 1))
-      status = sim_fail(SIM_ERR_SCENARIO,
-                        "contact.restitution_law: expected a coefficient above 0 and at most 1, got %.6g for speed = %.6g",
-                        e, speed);
+      status = sim_fail(
+          SIM_ERR_SCENARIO,
+          "contact.restitution_law: expected a coefficient above 0 and at most 1, got %.6g for speed = %.6g", e, speed);
   }
   collision_fields_destroy(&f);
   return status;

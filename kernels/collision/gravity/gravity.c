@@ -52,9 +52,8 @@ double collision_gravity_bytes(double n) {
 static collision_images images_at(const collision_run *run, double t) {
   const collision_options *o = &run->options;
   if (!o->hill) return (collision_images){{INFINITY, INFINITY}, 0, 0};
-  return (collision_images){{o->size[0], o->size[1]},
-                            fmod(o->shear * o->size[0] * t, o->size[1]),
-                            (int)run->parameters->self_gravity.images};
+  return (collision_images){
+      {o->size[0], o->size[1]}, fmod(o->shear * o->size[0] * t, o->size[1]), (int)run->parameters->self_gravity.images};
 }
 
 /* Builds the tree for the grains as they will be after a time `ahead`, without other forces. */

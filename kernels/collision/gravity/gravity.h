@@ -1,6 +1,6 @@
-/* Self-gravity of the grains during a run. Its accelerations are computed once in `every` steps, for the places at which
- * the grains will be in the middle of these steps without other forces, and kept for all of them: without other forces a
- * leapfrog of this length, which is of second order. They are in the state, so that a restart has them. */
+/* Self-gravity of the grains during a run. Its accelerations are computed once in `every` steps, for the places at
+ * which the grains will be in the middle of these steps without other forces, and kept for all of them: without other
+ * forces a leapfrog of this length, which is of second order. They are in the state, so that a restart has them. */
 #ifndef COLLISION_GRAVITY_GRAVITY_H
 #define COLLISION_GRAVITY_GRAVITY_H
 

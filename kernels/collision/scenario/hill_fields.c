@@ -30,8 +30,8 @@ static const sim_field self_gravity_fields[] = {
      .doc = "time for which accelerations are kept, rounded down to steps; auto: 0.01 / omega with `hill`, else one "
             "step"},
     {0}};
-const sim_schema collision_self_gravity_schema = {SIM_SCHEMA(
-    collision_self_gravity, "self_gravity", "attraction of the grains by each other", self_gravity_fields)};
+const sim_schema collision_self_gravity_schema = {
+    SIM_SCHEMA(collision_self_gravity, "self_gravity", "attraction of the grains by each other", self_gravity_fields)};
 
 void collision_check_hill(collision_parameters *p, sim_faults *faults) {
   const collision_hill *h = &p->hill;
@@ -47,8 +47,7 @@ void collision_check_hill(collision_parameters *p, sim_faults *faults) {
     if (p->box.shear_rate != 0)
       sim_faults_add(faults, 0, "box.shear_rate", "leave it out: hill gives the shear of the box");
     if (p->walls.count > 0) sim_faults_add(faults, 0, "walls", "not possible with hill, but for sides of the box");
-    if (collision_flow_varies(p))
-      sim_faults_add(faults, 0, "hill", "expected neither insert nor remove nor an outlet");
+    if (collision_flow_varies(p)) sim_faults_add(faults, 0, "hill", "expected neither insert nor remove nor an outlet");
   }
   const bool asked = g->softening > 0 || g->error != 1e-3 || g->images != 1 || !isnan(g->step);
   if (isnan(g->G) && asked) sim_faults_add(faults, 0, "self_gravity.G", "missing: self_gravity needs it");
@@ -64,8 +63,8 @@ void collision_check_hill(collision_parameters *p, sim_faults *faults) {
 }
 
 int64_t collision_gravity_every(const collision_parameters *p, double dt) {
-  const double step = isnan(p->self_gravity.step) ? (isnan(p->hill.omega) ? dt : 0.01 / p->hill.omega)
-                                                  : p->self_gravity.step;
+  const double step =
+      isnan(p->self_gravity.step) ? (isnan(p->hill.omega) ? dt : 0.01 / p->hill.omega) : p->self_gravity.step;
   return (int64_t)fmax(1, fmin(floor(step / dt * (1 + 1e-9)), 1e9));
 }
 

@@ -72,8 +72,7 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
     o->gravity[c] = p->gravity[c];
   }
   for (int a = 0; a < o->materials; a++)
-    for (int b = 0; b < o->materials; b++)
-      o->law[a][b] = law_of(&p->contact.values, &p->contact);
+    for (int b = 0; b < o->materials; b++) o->law[a][b] = law_of(&p->contact.values, &p->contact);
   for (size_t i = 0; i < p->contact.pairs.count; i++) {
     const collision_pair *pair = p->contact.pairs.items[i].data;
     const collision_values v = collision_values_merged(&p->contact.values, &pair->values);

@@ -229,8 +229,7 @@ static void check_restitution_law(const collision_contact *contact, sim_faults *
   if (number) sim_faults_add(faults, 0, path, "expected no restitution and no damping beside it");
   if (contact->limit_damping)
     sim_faults_add(faults, 0, path, "expected limit_damping = false, with which restitution would be another one");
-  if (o.named)
-    sim_faults_add(faults, 0, path, "not possible with rolling, twisting, cohesion or tangential by name");
+  if (o.named) sim_faults_add(faults, 0, path, "not possible with rolling, twisting, cohesion or tangential by name");
 }
 
 static void check_contact(const collision_parameters *p, sim_faults *faults) {

@@ -167,7 +167,7 @@ typedef struct collision_contact {
   int tangential; /* collision_tangential */
   double overlap_limit;
   sim_expr *restitution_law; /* COLLISION_SPEED_INPUTS -> restitution; NULL: the number */
-  sim_expr *force; /* COLLISION_CUSTOM: COLLISION_FORCE_INPUTS -> normal force, > 0: pushes */
+  sim_expr *force;           /* COLLISION_CUSTOM: COLLISION_FORCE_INPUTS -> normal force, > 0: pushes */
   sim_list pairs;
 } collision_contact;
 

@@ -123,7 +123,8 @@ static double flow_at(const collision_run *run, int64_t i) {
 static void add_flow(collision_run *run) {
   const int along = run->options.along;
   for (int64_t i = 0; i < run->n && run->options.shear != 0; i++)
-    collision_put(run, COLLISION_VELOCITY, along, i, collision_get(run, COLLISION_VELOCITY, along, i) + flow_at(run, i));
+    collision_put(run, COLLISION_VELOCITY, along, i,
+                  collision_get(run, COLLISION_VELOCITY, along, i) + flow_at(run, i));
 }
 
 static sim_status make(collision_run *run, const sim_setup *setup) {
@@ -307,9 +308,10 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   if (run->options.custom != NULL && setup->saved == NULL && run->n > 0)
     SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),
                                    0.5 * collision_get(run, COLLISION_MASS, 0, 0), 10 * run->dt));
-  /* faster grains pass others without a contact */
+  /* faster grains would overlap by their radius */
   if (setup->saved == NULL && run->n > 0)
-    SIM_TRY(collision_fields_check_restitution(&run->options, collision_get(run, COLLISION_RADIUS, 0, 0) / run->dt));
+    SIM_TRY(
+        collision_fields_check_restitution(&run->options, 0.1 * collision_get(run, COLLISION_RADIUS, 0, 0) / run->dt));
   if (setup->saved != NULL) SIM_TRY(bound_radii(run));
   SIM_TRY(collision_motion_create(run));
   SIM_TRY(collision_flow_create(run));

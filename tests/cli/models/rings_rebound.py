@@ -84,7 +84,7 @@ def dispersion():
       integrate = {{ steps_per_contact = 20, t_end = {(settle + count) * orbit:.17g} }}, output = {{ tables = "every 0.5" }} }}""")
     with h5py.File("dispersion.out/tables.h5") as f:
         rows = f["rings"][:]
-    rows = rows[rows["t"] > settle * orbit]
+    rows = rows[rows["time"] > settle * orbit]
     own = [math.sqrt(np.mean(rows[f"dispersion_{c}"] ** 2)) for c in "xyz"]
     peer = patch(side, 5e-3, 1)
     peer.collision = "direct"

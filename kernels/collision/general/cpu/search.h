@@ -40,7 +40,7 @@ typedef struct collision_search {
   double low[3], size[3], smallest, largest;
   bool periodic[3], sheared, turned; /* turned: sheared across x along y, not across y along x */
   double offset;                     /* of the image above in a sheared box, at present */
-  double cutoff; /* gap up to which two grains are neighbours */
+  double cutoff;                     /* gap up to which two grains are neighbours */
 } collision_search;
 
 /* Allocates a search over o->n grains with radii from smallest to largest; collision_search_destroy frees it.

@@ -7,8 +7,6 @@
 
 /* LEAF: most grains of a leaf, and of a group whose attraction is computed at once. */
 enum { LEAF = 8, DEPTH = 48, CHUNK = 64 };
-/* Radius over opening and side of the box, below which a cell at the edge of what counts is taken as one. */
-#define BLUR 0.0625
 
 typedef struct cell {
   double centre[3], mass, radius; /* centre of mass; greatest distance of a grain from it */
@@ -166,55 +164,19 @@ sim_status collision_tree_build(collision_tree *t, const double *position, const
 
 /* ---- attraction ---- */
 
-/* The images, ready for use: sizes and their inverses are 0 where there are none. */
-typedef struct lattice {
-  double size[2], inverse[2], half[2], offset;
-  int rings;
-} lattice;
-
-static lattice lattice_of(const collision_images *im) {
-  lattice l = {.half = {INFINITY, INFINITY}};
-  if (isinf(im->size[0])) return l;
-  for (int c = 0; c < 2; c++) {
-    l.size[c] = im->size[c];
-    l.inverse[c] = 1 / im->size[c];
-    l.half[c] = 0.5 * im->size[c];
-  }
-  l.offset = im->offset;
-  l.rings = im->rings;
-  return l;
-}
-
-/* The nearest integer, of up to 2^51. */
-static inline double integer_near(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
-
-/* An image: the vector from a target to it along x and y, and its number along x. */
+/* Image (number, row) of the box: by what its grains are moved, and what counts of them: places up to `edge` from a
+ * target along x and y. */
 typedef struct image {
-  double x, y, number;
+  double x, y, number, edge[2];
 } image;
 
-/* Image (n, m) from the nearest one, of a source at (dx, dy) in the box; at `number` along x. */
-static inline image image_at(const lattice *l, double dx, double dy, double number, double m) {
-  image to = {dx + l->size[0] * number, dy + l->offset * number, number};
-  to.y += l->size[1] * (m - integer_near(to.y * l->inverse[1]));
-  return to;
-}
-
-static inline image image_of(const lattice *l, double dx, double dy, double n, double m) {
-  return image_at(l, dx, dy, n - integer_near(dx * l->inverse[0]), m);
-}
-
-/* The same of a grain near another source, whose image is `near`: as near to it, or where that is outside of what
- * counts the image on the other side. */
-static inline image image_within(const lattice *l, const image *near, double dx, double dy, double m) {
-  const double all = 2 * l->rings + 1;
-  image to = {dx + l->size[0] * near->number, near->y, near->number};
-  if (l->size[0] == 0) return (image){dx, dy, 0};
-  if (fabs(to.x) > all * l->half[0]) return image_at(l, dx, dy, near->number - all * copysign(1, to.x), m);
-  to.y = dy + l->offset * near->number;
-  to.y += l->size[1] * integer_near((near->y - to.y) * l->inverse[1]);
-  if (fabs(to.y) > all * l->half[1]) to.y -= all * l->size[1] * copysign(1, to.y);
-  return to;
+static image image_at(const collision_images *im, int n, int m) {
+  if (isinf(im->size[0])) return (image){.edge = {INFINITY, INFINITY}};
+  const double ahead = n * im->offset, most = im->rings + 0.5;
+  return (image){n * im->size[0],
+                 ahead - im->size[1] * rint(ahead / im->size[1]) + m * im->size[1],
+                 n,
+                 {most * im->size[0], most * im->size[1]}};
 }
 
 /* Grains of a leaf, up to LEAF at once: places from a centre, and what they feel. */
@@ -280,51 +242,55 @@ static void add_cell(group *g, const cell *c, double x, double y, double z, doub
   }
 }
 
-/* Adds image (n, m) of the grains of a leaf, whose centre's is `to`; cut: others may be the images that count for some
- * of them. */
-static void add_leaf(const collision_tree *t, const lattice *l, double softening2, group *g, const cell *c, image to,
-                     bool cut, int n, int m) {
+/* Adds an image of the grains of a leaf; cut: not all of it counts for all of the group. */
+static void add_leaf(const collision_tree *t, const image *im, double softening2, group *g, const cell *c, bool cut) {
+  const bool box = im->number == 0 && im->x == 0 && im->y == 0;
   for (int64_t j = c->first; j < c->first + c->count; j++) {
     const point *q = &t->at[j];
     const double z = q->x[2] - g->centre[2];
-    const bool own = n == 0 && m == 0 && j >= g->first && j < g->first + g->count;
-    if (!cut && !own) {
-      add_point(g, q->m, to.x + (q->x[0] - c->centre[0]), to.y + (q->x[1] - c->centre[1]), z, softening2, to.number);
+    if (!cut && !(box && j >= g->first && j < g->first + g->count)) {
+      add_point(g, q->m, q->x[0] - g->centre[0] + im->x, q->x[1] - g->centre[1] + im->y, z, softening2, im->number);
       continue;
     }
     for (int64_t i = 0; i < g->count; i++) {
       const point *p = &t->at[g->first + i];
-      const double dx = q->x[0] - p->x[0], dy = q->x[1] - p->x[1];
-      const image near = {to.x, to.y + (q->x[1] - c->centre[1]) - g->y[i], to.number};
-      const image at = image_within(l, &near, dx, dy, m);
-      if (q != p || n != 0 || m != 0) add_to_one(g, i, q->m, at.x, at.y, q->x[2] - p->x[2], softening2, at.number);
+      const double dx = q->x[0] - p->x[0] + im->x, dy = q->x[1] - p->x[1] + im->y;
+      if (fabs(dx) <= im->edge[0] && fabs(dy) <= im->edge[1] && !(box && q == p))
+        add_to_one(g, i, q->m, dx, dy, q->x[2] - p->x[2], softening2, im->number);
     }
   }
 }
 
-/* Adds image (n, m), counted from the nearest one, of all grains to what a group feels. */
-static void add_image(const collision_tree *t, const lattice *l, double softening2, double opening, group *g, int n,
-                      int m) {
-  const double edge[2] = {(l->rings + 0.5) * l->size[0], (l->rings + 0.5) * l->size[1]};
-  const double blur = BLUR * opening * l->size[0];
+/* Adds an image of all grains to what a group feels. */
+static void add_image(const collision_tree *t, const image *im, double softening2, double opening, group *g) {
   for (int64_t k = 0; k < t->cells;) {
     const cell *c = &t->cell[k];
-    const double z = c->centre[2] - g->centre[2], reach = c->radius + g->radius, far = g->radius + c->radius / opening;
-    const image to = image_of(l, c->centre[0] - g->centre[0], c->centre[1] - g->centre[1], n, m);
-    const bool cut = edge[0] > 0 && (fabs(to.x) + reach > edge[0] || fabs(to.y) + reach > edge[1]);
-    if (opening > 0 && (!cut || c->radius < blur) && far * far < to.x * to.x + to.y * to.y + z * z) {
-      add_cell(g, c, to.x, to.y, z, softening2, to.number);
+    const double x = c->centre[0] - g->centre[0] + im->x, y = c->centre[1] - g->centre[1] + im->y,
+                 z = c->centre[2] - g->centre[2];
+    const double reach = c->radius + g->radius, far = g->radius + c->radius / opening;
+    const double beyond = fmax(fabs(x) - im->edge[0], fabs(y) - im->edge[1]);
+    const bool cut = beyond > -reach;
+    if (beyond > reach) {
       k = c->next;
-      continue;
+    } else if (opening > 0 && !cut && far * far < x * x + y * y + z * z) {
+      add_cell(g, c, x, y, z, softening2, im->number);
+      k = c->next;
+    } else {
+      if (c->leaf) add_leaf(t, im, softening2, g, c, cut);
+      k = c->leaf ? c->next : k + 1;
     }
-    if (c->leaf) add_leaf(t, l, softening2, g, c, to, cut, n, m);
-    k = c->leaf ? c->next : k + 1;
   }
 }
 
-static void attract(const collision_tree *t, const lattice *l, double softening, double opening, group *g) {
-  for (int n = -l->rings; n <= l->rings; n++)
-    for (int m = -l->rings; m <= l->rings; m++) add_image(t, l, softening * softening, opening, g, n, m);
+/* Images that are in part within rings + 1/2 sides of a grain of the box. */
+static void attract(const collision_tree *t, const collision_images *images, double softening, double opening,
+                    group *g) {
+  const int more = isinf(images->size[0]) ? 0 : images->rings + 1;
+  for (int n = -more; n <= more; n++)
+    for (int m = -more - (more > 0); m <= more + (more > 0); m++) {
+      const image im = image_at(images, n, m);
+      add_image(t, &im, softening * softening, opening, g);
+    }
 }
 
 static collision_attraction attraction_of(const group *g, int64_t i) {
@@ -333,13 +299,12 @@ static collision_attraction attraction_of(const group *g, int64_t i) {
 
 void collision_tree_attract(const collision_tree *t, const collision_images *images, double softening, double opening,
                             collision_attraction *out) {
-  const lattice l = lattice_of(images);
 #pragma omp parallel for schedule(dynamic, CHUNK) num_threads(t->threads) if (t->n > 512)
   for (int64_t k = 0; k < t->cells; k++) {
     const cell *leaf = &t->cell[k];
     for (int64_t first = leaf->first; leaf->leaf && first < leaf->first + leaf->count; first += LEAF) {
       group g = group_of(t, leaf, first);
-      attract(t, &l, softening, opening, &g);
+      attract(t, images, softening, opening, &g);
       for (int64_t i = 0; i < g.count; i++) out[t->at[first + i].index] = attraction_of(&g, i);
     }
   }
@@ -347,13 +312,12 @@ void collision_tree_attract(const collision_tree *t, const collision_images *ima
 
 collision_attraction collision_tree_attract_one(const collision_tree *t, const collision_images *images,
                                                 double softening, double opening, int64_t i) {
-  const lattice l = lattice_of(images);
   const int64_t at = t->place[i];
   int64_t k = 0;
   while (!t->cell[k].leaf || at >= t->cell[k].first + t->cell[k].count)
     k = at < t->cell[k].first + t->cell[k].count ? k + 1 : t->cell[k].next;
   const int64_t first = t->cell[k].first + (at - t->cell[k].first) / LEAF * LEAF;
   group g = group_of(t, &t->cell[k], first);
-  attract(t, &l, softening, opening, &g);
+  attract(t, images, softening, opening, &g);
   return attraction_of(&g, at - first);
 }

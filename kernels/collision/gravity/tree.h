@@ -4,8 +4,8 @@
  * Each grain is attracted by the image of another one that is nearest to it along x and y, and by the `rings` next ones
  * on each side: by all that is within rings + 1/2 sides of the box from it (H. Salo, Icarus 117 (1995) 287, with rings
  * = 0). A pair's forces are thus opposite, and no place of the box differs from another. An image above in x is moved
- * along y by `offset`. A cell counts by the image of its
- * centre, and is opened where the outermost images of its grains may be others, unless it is small. */
+ * along y by `offset`. A cell is
+ * opened where not all of it counts. */
 #ifndef COLLISION_GRAVITY_TREE_H
 #define COLLISION_GRAVITY_TREE_H
 

@@ -68,8 +68,8 @@ int64_t collision_gravity_every(const collision_parameters *p, double dt) {
   return (int64_t)fmax(1, fmin(floor(step / dt * (1 + 1e-9)), 1e9));
 }
 
-/* Median errors of flat patches of 1000 to 20000 grains are 0.34 opening^4 within a factor of two. */
-double collision_gravity_opening(double error) { return 1.3 * pow(error, 0.25); }
+/* Median errors of a flat patch of 1000 grains are 0.002, 3e-4 and 4e-5 at openings of 0.41, 0.23 and 0.13. */
+double collision_gravity_opening(double error) { return 1.8 * pow(error, 0.25); }
 
 void collision_hill_fill(const collision_parameters *p, collision_options *o) {
   const collision_hill *h = &p->hill;

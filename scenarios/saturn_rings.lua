@@ -1,7 +1,7 @@
 -- A patch of Saturn's B ring, in which the particles' own gravity makes wakes, clumps and strands that trail the rotation
 -- by some 20 degrees (H. Salo, Nature 359 (1992) 619, Icarus 117 (1995) 287). x points away from Saturn, y along the orbit;
 -- particles lose energy in collisions as ice does in the laboratory (Bridges et al., Nature 309 (1984) 333). Table `rings`
--- has the velocity dispersion and Toomre's Q, which wakes keep near 2. Metres, kilogrammes, seconds.
+-- has the velocity dispersion and Toomre's Q, which wakes raise from 0.2 to between 1 and 2. Metres, kilogrammes, seconds.
 
 local n       = sim.param("n", 4000, "particles")
 local tau     = sim.param("tau", 0.75, "optical depth")
@@ -22,7 +22,7 @@ return sim.collision {
   self_gravity = wakes > 0 and { G = 6.674e-11, error = sim.param("error", 1e-2, "error of self-gravity") } or nil,
   grains    = { sim.random_spheres { n = n, radius = r, density = density, low = {-side / 2, -side / 2, -4 * r},
                                      high = {side / 2, side / 2, 4 * r}, temperature = 4 / 3 * math.pi * r^3 * density * (r * omega)^2 } },
-  contact   = { contact_time = orbit / 400,
+  contact   = { contact_time = orbit / 650,
                 restitution_law = function(speed) return sim.min(0.34 * (speed / 0.01)^-0.234, 1) end },
   integrate = { steps_per_contact = 20, t_end = orbits * orbit },
   output    = { snapshots = ("every %g"):format(orbit / 4), tables = ("every %g"):format(orbit / 20) },

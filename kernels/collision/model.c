@@ -1,6 +1,7 @@
 /* The model's descriptor: parameters, state, creation, steps. */
 #include "kernels/collision/collision.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
+#include "kernels/collision/gravity/gravity.h"
 #include "kernels/collision/run.h"
 #include "kernels/collision/scenario/sizes.h"
 #include "kernels/collision/start/grains.h"
@@ -52,6 +53,17 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
 }
 
 /* ---- supported scenarios, memory and work ---- */
+
+static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
+  const collision_parameters *p = parameters;
+  const char *what = p->contact.restitution_law != NULL ? "contact.restitution_law is"
+                     : !isnan(p->self_gravity.G)        ? "self_gravity is"
+                     : !isnan(p->hill.omega)            ? "hill is"
+                                                        : NULL;
+  if (backend == SIM_BACKEND_CPU || what == NULL) return true;
+  snprintf(lacks, capacity, "%s", what);
+  return false;
+}
 
 static const collision_ops *choose_ops(const collision_parameters *p, const sim_setup *setup) {
   const collision_ops_pair *pair = collision_ops_of(setup->backend->kind);
@@ -117,13 +129,15 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
                                        : options.worked ? 4
                                                         : 3) *
                                           sizeof(double)) +
-                      history + COLLISION_CONTROLS * sizeof(double);
+                      (options.attracted ? 4.0 * n * sizeof(double) : 0) + history +
+                      COLLISION_CONTROLS * sizeof(double);
   sim_plan_add_host(out, "grains", shown + kept);
   if (triangles > 0) {
     sim_plan_add_host(out, "meshes", geometry_mesh_bytes(triangles) + 80.0 * (double)triangles);
     if (setup->backend->space == SIM_SPACE_DEVICE) sim_plan_add(out, "meshes there", geometry_mesh_bytes(triangles));
   }
   sim_plan_add(out, "neighbours and forces", ops->bytes(&options));
+  if (options.attracted) sim_plan_add_host(out, "self-gravity", collision_gravity_bytes(n));
   if (made > ops->bytes(&options)) sim_plan_add_host(out, "grains while they are made", made - ops->bytes(&options));
   out->snapshot_bytes = shown;
   out->checkpoint_bytes = shown + kept;
@@ -161,6 +175,7 @@ static void destroy(void **self) {
   run->ops->destroy(&run->work);
   collision_flow_destroy(run);
   collision_motion_destroy(run);
+  collision_gravity_destroy(run);
   collision_options_free(&run->options);
   for (int which = 0; which < COLLISION_ARRAYS; which++) sim_buffer_destroy(&run->array[which]);
   free(run);
@@ -189,6 +204,7 @@ static sim_status step(void *self, sim_clock *clock) {
   collision_run *run = self;
   double after;
   SIM_TRY(collision_servo_step(run, clock));
+  if (run->gravity != NULL) SIM_TRY(collision_gravity_step(run, clock));
   const double dt = sim_clock_step(clock, run->dt, &after);
   clock->t = after;
   if (run->options.walls > 0) SIM_TRY(collision_motion_step(run, clock->t, dt));
@@ -208,19 +224,24 @@ static void describe(const void *self, char *out, size_t capacity) {
   const collision_run *run = self;
   fixed_point_system system;
   const char *excluded = NULL;
+  char attraction[64] = "";
+  if (run->gravity != NULL)
+    snprintf(attraction, sizeof attraction, ", self-gravity every %" PRId64 " steps",
+             collision_gravity_every(run->parameters, run->dt));
   if (!run->ops->exact && run->ops->dtype == SIM_F32) {
     excluded = run->varies ? "inlets and outlets"
                            : collision_fixed_point_excludes(&run->options, run->n, run->array[COLLISION_MASS].data,
                                                             run->array[COLLISION_RADIUS].data, &system);
     if (excluded == NULL) excluded = "grains as fast as these";
   }
-  snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s%s", run->n,
+  snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s%s%s", run->n,
            run->n == 1 ? "grain" : "grains",
            run->options.force == COLLISION_HERTZ    ? "Hertz"
            : run->options.force == COLLISION_CUSTOM ? "custom"
                                                     : "linear",
-           run->options.springs > 0 ? " with friction" : "", run->options.walls,
-           run->options.walls == 1 ? "wall" : "walls", run->dt, run->ops->exact ? ", fixed-point solver" : "",
+           run->options.law_springs > 0 ? " with friction" : "", run->options.walls,
+           run->options.walls == 1 ? "wall" : "walls", run->dt, attraction,
+           run->ops->exact ? ", fixed-point solver" : "",
            excluded != NULL ? ", general solver (fixed point excludes " : "", excluded != NULL ? excluded : "",
            excluded != NULL ? ")" : "");
 }
@@ -235,6 +256,10 @@ static const char *const references[] = {
     "J. Ai, J.-F. Chen, J. M. Rotter and J. Y. Ooi, Powder Technol. 206 (2011) 269: models of rolling resistance",
     "J. S. Marshall, J. Comput. Phys. 228 (2009) 1541: twisting resistance of a disc of contact",
     "K. L. Johnson, K. Kendall and A. D. Roberts, Proc. R. Soc. A 324 (1971) 301: adhesive contact",
+    "G. W. Hill, Am. J. Math. 1 (1878) 5: motion near a circular orbit",
+    "H. Rein and S. Tremaine, MNRAS 415 (2011) 3168: symplectic steps of Hill's equations",
+    "J. Barnes and P. Hut, Nature 324 (1986) 446: attraction by a tree of cells",
+    "H. Salo, Icarus 117 (1995) 287: self-gravity of a sheared patch with images",
     "C. D. Willett, M. J. Adams, S. A. Johnson and J. P. K. Seville, Langmuir 16 (2000) 9396: force of a liquid bridge",
     "G. Lian, C. Thornton and M. J. Adams, J. Colloid Interface Sci. 161 (1993) 138: rupture of a liquid bridge",
     "G. K. Batchelor and R. W. O'Brien, Proc. R. Soc. A 355 (1977) 313: heat through a contact of spheres",
@@ -267,6 +292,7 @@ const sim_model collision_model = {
     .ranks = true,
     .bench = collision_bench,
     .validate = collision_validate,
+    .supports = supports,
     .tables_of = collision_tables_of,
     .plan = plan,
     .create = create,

@@ -1,4 +1,5 @@
 /* Tables of the model. */
+#include "kernels/collision/gravity/gravity.h"
 #include "kernels/collision/run.h"
 
 #include "engine/log.h"
@@ -20,7 +21,9 @@ const sim_field collision_energy_columns[] = {
     C(elastic, .dimension = ENERGY,
       .doc = "elastic energy of contacts: normal, tangential, rolling and twisting springs"),
     C(potential, .dimension = ENERGY,
-      .doc = "potential energy in gravity and the external potential; NaN if only its acceleration is given"),
+      .doc =
+          "potential energy in gravity, the external potential, Hill's tide and vertical force, and self-gravity; NaN "
+          "if only the acceleration of `external` is given"),
     C(dissipated, .dimension = ENERGY, .doc = "energy dissipated by dashpots and sliding since the start"),
     C(total, .dimension = ENERGY, .doc = "kinetic + rotational + elastic + potential"),
     C(work, .dimension = ENERGY,
@@ -78,10 +81,42 @@ const sim_field collision_heat_columns[] = {
     C(from_walls, .dimension = ENERGY, .doc = "heat that came from walls since the start"),
     {0}};
 
+enum { DISPERSION, THICKNESS = DISPERSION + 3, DEPTH, SURFACE, TOOMRE, VISCOSITY };
+const sim_field collision_ring_columns[] = {
+    C(dispersion_x, .display = SIM_DISPLAY_NUMBER, .dimension = {1, 0, -1},
+      .doc = "root of the mean square of v_x of the grains, v relative to the flow of the shear"),
+    C(dispersion_y, .dimension = {1, 0, -1}, .doc = "the same, y"),
+    C(dispersion_z, .dimension = {1, 0, -1}, .doc = "the same, z"),
+    C(thickness, .dimension = {1, 0, 0}, .doc = "root of the mean square of z from the middle of the box"),
+    C(optical_depth, .doc = "sum of the grains' cross sections over the area of the box"),
+    C(surface_density, .dimension = {-2, 1, 0}, .doc = "mass of the grains over the area of the box"),
+    C(toomre_q, .doc = "dispersion_x kappa / (3.36 G surface_density); NaN without self_gravity"),
+    C(viscosity_time, .dimension = {2, 0, 0},
+      .doc = "time integral of the kinematic viscosity: energy.work over mass and the square of the rate of shear; its "
+             "increase over time is the mean viscosity by motion, contacts and self-gravity"),
+    {0}};
+
+enum { ATTRACTION, ERROR_MEDIAN, ERROR_GREATEST };
+const sim_field collision_attraction_columns[] = {
+    C(energy, .dimension = ENERGY, .doc = "potential energy of all pairs of grains, with the images that count"),
+    C(error_median, .doc = "median error of the accelerations of 64 grains against direct sums with the same images, "
+                           "over the root of the mean square of these"),
+    C(error_greatest, .doc = "the greatest of these errors"),
+    {0}};
+
+/* Adds the energy of self-gravity to the sums of this step. */
+static sim_status add_attraction(collision_run *run, const sim_clock *clock) {
+  if (run->gravity == NULL) return SIM_OK;
+  SIM_TRY(collision_gravity_energy(run, clock, &run->sums.attraction));
+  run->sums.gravity += run->sums.attraction;
+  return SIM_OK;
+}
+
 sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const collision_sums **out) {
   if (run->sums_step != clock->step) {
     run->sums = (collision_sums){0};
     if (run->n > 0) SIM_TRY(run->ops->sums(run->work, clock->t, &run->sums));
+    SIM_TRY(add_attraction(run, clock));
   }
   if (run->sums_step != clock->step && run->varies) {
     const double *controls = run->array[COLLISION_CONTROLLER].data;
@@ -165,6 +200,19 @@ static void observe_contacts(collision_run *run, const collision_sums *s, const 
   }
 }
 
+static void observe_ring(const collision_run *run, const collision_sums *s, double *values) {
+  const collision_options *o = &run->options;
+  const double n = (double)run->n, area = o->size[0] * o->size[1], pi = COLLISION_PI;
+  double section = 0;
+  for (int64_t i = 0; i < run->n; i++) section += pi * pow(collision_get(run, COLLISION_RADIUS, 0, i), 2);
+  for (int c = 0; c < 3; c++) values[DISPERSION + c] = sqrt(s->dispersion[c] / n);
+  values[THICKNESS] = sqrt(s->height / n);
+  values[DEPTH] = section / area;
+  values[SURFACE] = s->mass / area;
+  values[TOOMRE] = values[DISPERSION] * o->kappa / (3.36 * run->parameters->self_gravity.G * values[SURFACE]);
+  values[VISCOSITY] = s->work / (s->mass * o->shear * o->shear);
+}
+
 /* Rows of the tables that a scenario adds. */
 static sim_status observe_more(collision_run *run, const collision_sums *s, const sim_clock *clock,
                                const sim_table *table, double *values) {
@@ -178,6 +226,14 @@ static sim_status observe_more(collision_run *run, const collision_sums *s, cons
     values[MEAN_TEMPERATURE] = s->heat / (s->mass * p->heat.capacity);
     values[WALL_HEAT] = s->wall_heat;
     return SIM_OK;
+  }
+  if (table->columns == collision_ring_columns) {
+    observe_ring(run, s, values);
+    return SIM_OK;
+  }
+  if (table->columns == collision_attraction_columns) {
+    values[ATTRACTION] = s->attraction;
+    return collision_gravity_errors(run, clock, &values[ERROR_MEDIAN], &values[ERROR_GREATEST]);
   }
   if (run->n > 0) SIM_TRY(run->ops->store(run->work));
   if (table == &p->flow_table) {

@@ -46,6 +46,7 @@ typedef struct collision_run {
   int64_t limit;           /* grains that fit; grows with inlets */
   bool varies;             /* grains are inserted or removed during the run */
   struct collision_flow *flow;
+  struct collision_gravity *gravity; /* NULL: none */
   double profile[COLLISION_PROFILES][COLLISION_BINS_MAX];
   int64_t profile_step;
   int64_t triangles;                        /* of all meshes */
@@ -56,7 +57,7 @@ typedef struct collision_run {
 } collision_run;
 
 extern const sim_field collision_energy_columns[], collision_gas_columns[], collision_contact_columns[],
-    collision_momentum_columns[], collision_heat_columns[];
+    collision_momentum_columns[], collision_heat_columns[], collision_ring_columns[], collision_attraction_columns[];
 extern const sim_table *const collision_tables[]; /* of every run; ends with NULL */
 
 /* Numbers that the array "swings" has for each wall. */

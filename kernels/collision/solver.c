@@ -30,6 +30,7 @@ sim_status collision_create_work(collision_run *run, double t) {
                                  .contact_partner = a[COLLISION_CONTACT_PARTNER].data,
                                  .contact_spring = a[COLLISION_CONTACT_SPRING].data,
                                  .work = a[COLLISION_WORK].data,
+                                 .pull = a[COLLISION_PULL].data,
                                  .temperature = a[COLLISION_TEMPERATURE].data,
                                  .wall_heat = a[COLLISION_WALL_HEAT].data,
                                  .wall_spring = a[COLLISION_WALL_SPRING].data,

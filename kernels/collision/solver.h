@@ -8,12 +8,14 @@
 
 /* Sums over all grains, in fp64. */
 typedef struct collision_sums {
-  double external; /* external potential energy; NaN: unknown */
+  double external;   /* external potential energy; NaN: unknown */
+  double attraction; /* energy of self-gravity, which `gravity` has too */
   double mass, kinetic, rotational, elastic, gravity, dissipated, work, virial, collisions;
   double momentum[3], angular[3];
-  double flux[6], stress[6]; /* sums of m v v and of d F over contacts: xx yy zz xy yz zx */
-  double heat, wall_heat;    /* content of the grains, and what came from walls since the start */
-  double touching;           /* contacts of grains, each counted at both */
+  double flux[6], stress[6];    /* sums of m v v and of d F over contacts: xx yy zz xy yz zx */
+  double dispersion[3], height; /* with hill: sums of the squares of v - flow, and of z from the middle */
+  double heat, wall_heat;       /* content of the grains, and what came from walls since the start */
+  double touching;              /* contacts of grains, each counted at both */
   double touching_walls;
   double overlap; /* largest, over the smaller radius */
   uint64_t overlap_grain;

@@ -59,6 +59,9 @@ const sim_field collision_state_fields[] = {
                         .type = SIM_REAL,
                         .dimension = {2, 1, -2},
                         .doc = "work of moving walls, the sheared box and gravity along periodic sides on the grain"},
+    [COLLISION_PULL] = {.name = "self_gravity",
+                        .type = SIM_REAL,
+                        .doc = "acceleration by self-gravity, and power of its images"},
     [COLLISION_COLLISIONS] = {.name = "collisions",
                               .type = SIM_INT,
                               .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT,
@@ -136,6 +139,12 @@ static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int 
   case COLLISION_TEMPERATURE:
   case COLLISION_WALL_HEAT: *dtype = SIM_F64; return run->options.heated;
   case COLLISION_WORK: *dtype = SIM_F64; return run->options.worked;
+  case COLLISION_PULL:
+    *dtype = SIM_F64;
+    *rank = 2;
+    shape[0] = 4;
+    shape[1] = run->n;
+    return run->options.attracted;
   case COLLISION_CONTACT_GRAIN:
   case COLLISION_CONTACT_PARTNER:
     *dtype = SIM_U64;

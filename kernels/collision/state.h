@@ -19,6 +19,7 @@ typedef enum collision_array {
   COLLISION_DISSIPATED,
   COLLISION_VIRIAL,
   COLLISION_WORK,
+  COLLISION_PULL,
   COLLISION_COLLISIONS,
   COLLISION_TEMPERATURE,
   COLLISION_WALL_HEAT,
@@ -54,6 +55,7 @@ typedef struct collision_state {
   int64_t *crossed;                /* [gates][n]: passages along the normal less those against it */
   double *temperature, *wall_heat; /* [n]: of heat; heat from walls since the start; NULL: no heat */
   double *work;                    /* [n]: energy from walls, shear and periodic gravity; NULL unless options.worked */
+  const double *pull;              /* [4][n]: acceleration by self-gravity; power of its images; NULL: none */
   void *wall_spring;               /* [wall_numbers][n] */
   uint64_t *quanta;                /* [3][n], see fixed_point.h; NULL in solvers that are not exact */
   const geometry_pose *pose;       /* [walls], at the time of the step */

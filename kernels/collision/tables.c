@@ -11,6 +11,10 @@ static const sim_table gas_table = {"gas", "temperature and stress", collision_g
 static const sim_table contact_table = {"contacts", "collisions, contacts and overlap", collision_contact_columns};
 static const sim_table momentum_table = {"momentum", "momentum and angular momentum", collision_momentum_columns};
 static const sim_table heat_table = {"heat", "heat of the grains", collision_heat_columns};
+static const sim_table ring_table = {"rings", "velocity dispersion, thickness and viscosity of a patch with hill",
+                                     collision_ring_columns};
+static const sim_table attraction_table = {"self_gravity", "energy and errors of self-gravity",
+                                           collision_attraction_columns};
 const sim_table *const collision_tables[] = {&energy_table, &gas_table, &contact_table, &momentum_table, NULL};
 
 static const sim_field wall_columns[] = {
@@ -43,8 +47,11 @@ static const sim_table described[] = {
      "profiles across the box: density (volume fraction of grains), velocity_x, velocity_y, velocity_z (V, "
      "mass-weighted) and temperature (mean of m (v - V)^2/3); with profile",
      profile_columns},
-    {"heat", "heat of the grains; with heat", collision_heat_columns}};
-const sim_table *const collision_described[] = {&described[0], &described[1], &described[2], &described[3], NULL};
+    {"heat", "heat of the grains; with heat", collision_heat_columns},
+    {"rings", "velocity dispersion, thickness and viscosity; with hill", collision_ring_columns},
+    {"self_gravity", "energy and errors of self-gravity; with self_gravity", collision_attraction_columns}};
+const sim_table *const collision_described[] = {&described[0], &described[1], &described[2], &described[3],
+                                                &described[4], &described[5], NULL};
 
 static const sim_table *make_flow(collision_parameters *p) {
   sim_field *column = p->flow_columns;
@@ -112,6 +119,8 @@ void collision_make_tables(collision_parameters *p) {
   if (columns > 0) *table++ = &p->wall_table;
   if (p->gates.count > 0 || collision_flow_varies(p)) *table++ = make_flow(p);
   if (!isnan(p->heat.capacity)) *table++ = &heat_table;
+  if (!isnan(p->hill.omega)) *table++ = &ring_table;
+  if (!isnan(p->self_gravity.G)) *table++ = &attraction_table;
   if (p->profile.bins > 0) table = make_profiles(p, table);
   *table = NULL;
 }

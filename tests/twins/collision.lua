@@ -464,9 +464,13 @@ M.twins = {
     end },
 
   { name = "restitution", weight = 2,
-    prepare = function(_, R) return { e = R.uniform(0.2, 0.95), v = R.log(0.2, 2), r = { R.uniform(0.05, 0.1), R.uniform(0.05, 0.1) }, law = R.pick("linear", "hertz") } end,
+    prepare = function(_, R) return { e = R.uniform(0.2, 0.95), v = R.log(0.2, 2), r = { R.uniform(0.05, 0.1), R.uniform(0.05, 0.1) }, law = R.pick("linear", "hertz"), by_speed = R.chance(0.5) } end,
     check = function(T, s, a)
       local k = { law = a.law, restitution = a.e }
+      if a.law == "linear" and a.by_speed then
+        k.restitution, k.restitution_law = nil, fn("function(speed) return %.17g * sim.exp(1 - speed / %.17g) end", a.e, a.v)
+        if a.e > 0.36 then k.restitution_law = fn("function(speed) return %.17g * (speed / %.17g)^0.1 end", a.e, a.v) end
+      end
       if a.law == "linear" then k.contact_time = 0.01 else k.young = 1e4 end
       local gap = 0.01
       local c = call("collision", { box = { size = { 2, 2, 2 }, boundary = "open" },
@@ -480,6 +484,52 @@ M.twins = {
       if r:last("contacts", "collisions") ~= 1 then error({ refused = "not one collision" }) end
       -- Hertz's dashpot has its restitution to within a per cent (Antypov and Elliott); the linear one up to the step.
       T:near("restitution of a head-on collision", after / a.v, a.e, a.law == "hertz" and 0.02 or 0.01)
+    end },
+
+  { name = "a patch of a ring", weight = 2,
+    prepare = function(_, R)
+      local omega, list = R.uniform(0.5, 2), {}
+      for k = 1, R.int(3, 9) do
+        list[k] = { radius = R.uniform(0.05, 0.1), density = R.uniform(0.5, 2),
+          position = { ((k - 1) % 3 + R.uniform(0.3, 0.7)) / 3 - 0.5, ((k - 1) // 3 + R.uniform(0.3, 0.7)) / 3 - 0.5, R.uniform(-0.1, 0.1) },
+          velocity = { R.uniform(-0.3, 0.3), R.uniform(-0.3, 0.3), R.uniform(-0.1, 0.1) } }
+      end
+      return { hill = { omega = omega, kappa = R.chance(0.5) and omega * R.uniform(0.5, 2) or nil, vertical = R.chance(0.3) and R.uniform(0, 4) or nil },
+        grains = list, G = R.chance(0.7) and R.uniform(0.1, 2) or nil, images = R.int(0, 2), every = R.int(1, 9), by = { R.uniform(0.1, 0.9), R.uniform(0.1, 0.9) },
+        stop = R.int(31, 170), threads = R.int(1, 3) }
+    end,
+    check = function(T, s, a)
+      local dt, t = 0.001, 0.4
+      local function patch(dx, dy)
+        local list = copy(a.grains)
+        for _, g in ipairs(list) do
+          for i, by in ipairs { dx, dy } do g.position[i] = (g.position[i] + by + 0.5) % 1 - 0.5 end
+        end
+        return call("collision", { box = { size = { 1, 1, 1 }, origin = { -0.5, -0.5, -0.5 }, z_low = "open", z_high = "open" },
+          hill = a.hill, self_gravity = a.G and { G = a.G, error = 0, images = a.images, step = a.every * dt } or nil, grains = list,
+          contact = { contact_time = 0.05, restitution_law = fn("function(speed) return sim.exp(-speed) end") },
+          integrate = { dt = dt, t_end = t }, output = { snapshots = "ends", tables = "every 50 steps", checkpoint = ("every %d steps"):format(a.stop) } })
+      end
+      local c = patch(0, 0)
+      local r, q = T:ask(c), T:ask(patch(a.by[1], a.by[2]))
+      -- All places of a patch are alike: a shift across it adds the flow there to the velocities along it.
+      local omega = a.hill.omega
+      local shear = -2 * omega + (a.hill.kappa or omega) ^ 2 / (2 * omega)
+      local u, v = grains(r), grains(q)
+      local b = 2 ^ -52 * 1e3 * math.sqrt(r.steps) * 8 ^ (2 * r:last("contacts", "collisions") / #a.grains + 2.5)
+      if b > 3e-2 then error({ refused = "too many collisions to compare" }) end
+      for k = 1, #a.grains do
+        local dx = v.position[1][k] - u.position[1][k]
+        local dy = v.position[2][k] - u.position[2][k] - a.by[2] - shear * dx * t
+        T:near(("shifted: x of grain %d"):format(k - 1), dx - a.by[1] - math.floor(dx - a.by[1] + 0.5), 0, b)
+        T:near(("shifted: y of grain %d"):format(k - 1), dy - math.floor(dy + 0.5), 0, b)
+        T:near(("shifted: v_x of grain %d"):format(k - 1), v.velocity[1][k], u.velocity[1][k], b)
+        T:near(("shifted: v_y of grain %d"):format(k - 1), v.velocity[2][k] - shear * dx, u.velocity[2][k], b)
+      end
+      local straight = r.digest
+      local resumed = T:ask(c, { fresh = "resume", threads = a.threads })
+      T:same("digests of 1 and more threads", straight, resumed.digest)
+      T:same("digests of a run and one that went on", straight, T:again(resumed, 2).digest)
     end },
 
   ask.threads_twin(function(s) return s.keys.precision ~= "single" end),

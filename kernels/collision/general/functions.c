@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ACCELERATION, POTENTIAL, LAW, PROGRAMS };
+enum { ACCELERATION, POTENTIAL, LAW, RESTITUTION, PROGRAMS };
 enum { COLUMNS = 9, NODES = 8 };
 
 struct collision_fields {
@@ -33,13 +33,14 @@ static sim_status create_programs(const collision_options *o, collision_fields *
     SIM_TRY(sim_expr_program_create(o->external, &target, &f->program[ACCELERATION]));
   }
   if (o->custom != NULL) SIM_TRY(sim_expr_program_create(o->custom, &plain, &f->program[LAW]));
+  if (o->restitution != NULL) SIM_TRY(sim_expr_program_create(o->restitution, &plain, &f->program[RESTITUTION]));
   const size_t columns = COLUMNS * COLLISION_FIELD_BLOCK * sizeof(double);
   return laws_scratch_create(f->program, PROGRAMS, columns, o->threads, &f->scratch);
 }
 
 sim_status collision_fields_create(const collision_options *options, collision_fields **out) {
   *out = NULL;
-  if (options->external == NULL && options->custom == NULL) return SIM_OK;
+  if (options->external == NULL && options->custom == NULL && options->restitution == NULL) return SIM_OK;
   collision_fields *f = *out = calloc(1, sizeof *f);
   if (f == NULL) return sim_no_memory("functions of grains");
   sim_status status = create_programs(options, f);
@@ -181,4 +182,33 @@ void collision_fields_law(collision_fields *f, double overlap, double rate, doub
   if (energy == NULL) return;
   *energy = 0;
   for (int k = 0; k < NODES; k++) *energy += weight[k] * overlap * out[k + 2];
+}
+
+static double restitution_at(collision_fields *f, double speed) {
+  double e, *columns;
+  sim_expr_program_run(f->program[RESTITUTION], 1, (const void *const[]){&speed}, (void *const[]){&e},
+                       laws_scratch_here(&f->scratch, &columns));
+  return e;
+}
+
+/* Of the linear law: restitution e = exp(-pi zeta / (1 - zeta^2)^(1/2)). */
+double collision_fields_damping(collision_fields *f, double speed) {
+  const double e = restitution_at(f, speed), log_e = log(e), pi = COLLISION_PI;
+  return e > 0 && e <= 1 ? -log_e / sqrt(pi * pi + log_e * log_e) : NAN;
+}
+
+sim_status collision_fields_check_restitution(const collision_options *options, double most) {
+  enum { SPEEDS = 600 };
+  collision_fields *f;
+  if (options->restitution == NULL) return SIM_OK;
+  sim_status status = collision_fields_create(options, &f);
+  for (int k = 0; k <= SPEEDS && status == SIM_OK; k++) {
+    const double speed = k == 0 ? 0 : most * pow(10, 12.0 * (k - SPEEDS) / SPEEDS), e = restitution_at(f, speed);
+    if (!(e > 0 && e <= 1))
+      status = sim_fail(
+          SIM_ERR_SCENARIO,
+          "contact.restitution_law: expected a coefficient above 0 and at most 1, got %.6g for speed = %.6g", e, speed);
+  }
+  collision_fields_destroy(&f);
+  return status;
 }

@@ -25,6 +25,11 @@ typedef struct collision_custom_contact {
  * a dashpot of the same strength allows. mass, radius [n]: host memory. */
 sim_status collision_fields_shortest(const collision_options *options, int64_t n, const double *mass,
                                      const double *radius, collision_custom_contact *out) SIM_MUST_CHECK;
+/* Ratio of damping of the coefficient of restitution at an impact of this speed; NaN where that is not above 0 and at
+ * most 1. */
+double collision_fields_damping(collision_fields *fields, double speed);
+/* SIM_ERR_SCENARIO where the coefficient of restitution is not above 0 and at most 1 at some speed up to `most`. */
+sim_status collision_fields_check_restitution(const collision_options *options, double most) SIM_MUST_CHECK;
 void collision_fields_destroy(collision_fields **fields);
 double collision_fields_bytes(const collision_options *options);
 

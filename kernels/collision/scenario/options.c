@@ -13,7 +13,9 @@ static double or_else(double x, double otherwise) { return isnan(x) ? otherwise 
 
 /* Linear law: m* x'' + g x' + k x = 0 has restitution e = exp(-g/(2 m*) t), t = pi/sqrt(k/m* - g^2/(4 m*^2)). Hertz:
  * Antypov and Elliott, EPL 94 (2011) 50004; two bodies of one material. */
-static collision_law law_of(const collision_values *v, int force, bool limited) {
+static collision_law law_of(const collision_values *v, const collision_contact *contact) {
+  const int force = contact->law;
+  const bool limited = contact->limit_damping;
   const double log_e = log(or_else(v->restitution, 1)), root = sqrt(COLLISION_PI * COLLISION_PI + log_e * log_e);
   collision_law law = {.friction = or_else(v->friction, 0),
                        .rolling = or_else(v->rolling_friction, 0),
@@ -37,6 +39,10 @@ static collision_law law_of(const collision_values *v, int force, bool limited) 
     else
       law.gh = fabs(-2 * log_e * sqrt(v->stiffness) / root);
   }
+  if (contact->restitution_law != NULL) { /* the strongest dashpot, for the step; contacts set their own */
+    law.gh = 2 * sqrt(law.k0);
+    law.gm = 2 * sqrt(law.km);
+  }
   collision_models_fill(v, &law);
   return law;
 }
@@ -53,9 +59,11 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
                            .shear = p->box.shear_rate,
                            .custom = p->contact.law == COLLISION_CUSTOM ? p->contact.force : NULL,
                            .external = p->external,
+                           .restitution = p->contact.restitution_law,
                            .varies = collision_flow_varies(p),
                            .gates = (int)p->gates.count,
                            .gate = p->gate};
+  collision_hill_fill(p, o);
   SIM_TRY(collision_materials(p, names, &o->materials));
   for (int c = 0; c < 3; c++) {
     o->low[c] = p->box.origin[c];
@@ -64,22 +72,21 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
     o->gravity[c] = p->gravity[c];
   }
   for (int a = 0; a < o->materials; a++)
-    for (int b = 0; b < o->materials; b++)
-      o->law[a][b] = law_of(&p->contact.values, p->contact.law, p->contact.limit_damping);
+    for (int b = 0; b < o->materials; b++) o->law[a][b] = law_of(&p->contact.values, &p->contact);
   for (size_t i = 0; i < p->contact.pairs.count; i++) {
     const collision_pair *pair = p->contact.pairs.items[i].data;
     const collision_values v = collision_values_merged(&p->contact.values, &pair->values);
     const int a = collision_material_index(names, o->materials, pair->a);
     const int b = collision_material_index(names, o->materials, pair->b);
     if (a < 0 || b < 0) return sim_fail(SIM_ERR_SCENARIO, "contact.pairs: no such material");
-    o->law[a][b] = o->law[b][a] = law_of(&v, p->contact.law, p->contact.limit_damping);
+    o->law[a][b] = o->law[b][a] = law_of(&v, &p->contact);
   }
   o->overlap_limit = p->contact.overlap_limit;
   o->heated = !isnan(p->heat.capacity);
   o->conductance = 2 * p->heat.conductivity;
   o->capacity = p->heat.capacity;
   collision_add_walls(p, names, o);
-  o->worked = o->shear != 0;
+  o->worked = o->shear != 0 || o->hill;
   for (int c = 0; c < 3; c++) o->worked = o->worked || (o->periodic[c] && o->gravity[c] != 0);
   for (int b = 0; b < o->walls; b++) o->worked = o->worked || moves(&o->wall[b]) || !isnan(o->servo_force[b]);
   for (int a = 0; a < o->materials; a++)
@@ -90,6 +97,8 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
       if (o->custom == NULL && (law->g0 > 0 || law->gh > 0 || law->gm > 0 || law->beta > 0)) o->damped = true;
     }
   collision_models_choose(&p->contact, o);
+  o->law_springs = o->springs;
+  if (o->restitution != NULL) o->springs++;
   for (int b = 0; b < o->walls; b++) {
     geometry_wall *wall = &o->wall[b];
     wall->first = o->wall_numbers;

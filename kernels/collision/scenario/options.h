@@ -30,7 +30,8 @@ typedef struct collision_options {
   collision_law law[COLLISION_MATERIALS_MAX][COLLISION_MATERIALS_MAX];
   int walls;
   geometry_wall wall[COLLISION_WALLS_MAX]; /* sides of the box first */
-  int springs; /* values of history a contact: 0, 3 (tangential) or 7 (with rolling and twist); named: 4, 7 or 8 */
+  int springs; /* values of history a contact: those of the law, 0, 3 (tangential) or 7 (with rolling and twist); named:
+                  4, 7 or 8 */
   bool named;  /* some law of general/models.inc is asked for */
   collision_models models;
   bool heated;                                  /* grains have temperatures */
@@ -46,14 +47,20 @@ typedef struct collision_options {
   bool varies;          /* grains come and go */
   double skin;          /* of the neighbour lists; NaN: automatic */
   sim_isa isa;
-  double dt;                /* of all steps but shortened ones at the end of a run */
-  double before;            /* length of the step before the first */
-  double shear;             /* rate dv_x/dy of a box sheared by Lees and Edwards; 0: none */
-  bool worked;              /* the work of walls, shear or gravity along a periodic axis is counted */
-  const sim_expr *custom;   /* custom law: COLLISION_FORCE_INPUTS -> force; NULL: none */
-  const sim_expr *external; /* x y z t -> potential, or three components of the acceleration; NULL: none */
-  bool timed;               /* `external` depends on t */
-  sim_expr *gradient;       /* of the potential; owned */
+  double dt;         /* of all steps but shortened ones at the end of a run */
+  double before;     /* length of the step before the first */
+  double shear;      /* rate of a box sheared by Lees and Edwards; 0: none */
+  int across, along; /* axes of the shear: velocity along the second one changes across the first */
+  bool hill;         /* Hill's equations, see hill.h, with these frequencies */
+  double omega, kappa, vertical;
+  bool attracted;              /* self-gravity */
+  const sim_expr *restitution; /* COLLISION_SPEED_INPUTS -> coefficient of restitution; NULL: none */
+  int law_springs;             /* values of history that are the law's: all but one with `restitution` */
+  bool worked;                 /* the work of walls, shear or gravity along a periodic axis is counted */
+  const sim_expr *custom;      /* custom law: COLLISION_FORCE_INPUTS -> force; NULL: none */
+  const sim_expr *external;    /* x y z t -> potential, or three components of the acceleration; NULL: none */
+  bool timed;                  /* `external` depends on t */
+  sim_expr *gradient;          /* of the potential; owned */
   int gates;
   const collision_gate *gate; /* [gates], borrowed from the parameters */
   /* radius_least: smallest radius of later grains; radius_most: largest radius of all grains */
@@ -73,6 +80,12 @@ void collision_options_free(collision_options *options);
 /* Sets radius_least and radius_most from the scenario, or from a checkpoint's frame `saved`, as far as they are known
  * before grains are made. */
 void collision_options_bound(const collision_parameters *p, const sim_frame *saved, collision_options *o);
+
+/* Sets Hill's frame, the shear of its box, and whether there is self-gravity. */
+void collision_hill_fill(const collision_parameters *p, collision_options *o);
+/* Steps of length dt for which accelerations of self-gravity are kept; and the opening angle for an error. */
+int64_t collision_gravity_every(const collision_parameters *p, double dt);
+double collision_gravity_opening(double error);
 
 /* Returns the duration of the shortest contact among n grains and with walls; *most: the longest stable step of springs
  * and dashpots. Hertz: 5 times the time of a Rayleigh wave over a grain (C. Thornton and C. W. Randall, 1988). */

@@ -58,6 +58,8 @@ static const sim_signature force_signature = {.inputs = (const char *const[]){CO
 static const sim_signature external_signature = {.inputs = (const char *const[]){"x", "y", "z", "t", NULL},
                                                  .outputs = {1, 3},
                                                  .returns = "potential, or acceleration ax, ay, az"};
+static const sim_signature speed_signature = {
+    .inputs = (const char *const[]){COLLISION_SPEED_INPUTS, NULL}, .outputs = {1}, .returns = "restitution"};
 static const char *const law_names[] = {"linear", "hertz", "own", NULL};
 static const sim_field contact_fields[] = {
     {FIELD(collision_contact, law), .type = SIM_CHOICE, .initial = "linear", .choices = law_names,
@@ -75,6 +77,9 @@ static const sim_field contact_fields[] = {
     {FIELD(collision_contact, force), .type = SIM_FUNCTION, .signature = &force_signature,
      .doc = "own: normal force (> 0: repulsive) as a function of overlap, its rate (> 0: approaching), reduced radius "
             "and mass; stiffness or contact_time sets time step and tangential springs"},
+    {FIELD(collision_contact, restitution_law), .type = SIM_FUNCTION, .signature = &speed_signature,
+     .doc = "linear: coefficient of restitution as a function of the speed of the impact along the normal, instead of "
+            "restitution; above 0 and at most 1"},
     {FIELD(collision_contact, pairs), .type = SIM_LIST, .variants = pair_variants,
      .doc = "pairs of materials with their own constants"},
     {0}};
@@ -123,6 +128,10 @@ static const sim_field fields[] = {
      .dimension = {1, 0, -2}, .doc = "acceleration of all grains"},
     {FIELD(collision_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
      .doc = "external field: acceleration, or potential whose negative gradient is the acceleration"},
+    {FIELD(collision_parameters, hill), .type = SIM_STRUCT, .table = &collision_hill_schema,
+     .doc = "Hill's equations: a patch near a circular orbit, x outwards, y along it, with images that shear"},
+    {FIELD(collision_parameters, self_gravity), .type = SIM_STRUCT, .table = &collision_self_gravity_schema,
+     .doc = "attraction of the grains by each other, and by images of a patch with `hill`"},
     {FIELD(collision_parameters, heat), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &heat_schema,
      .doc = "heat that touching grains conduct: temperatures of grains"},
     {FIELD(collision_parameters, insert), .type = SIM_LIST, .variants = collision_inlet_variants,
@@ -206,6 +215,23 @@ static void check_values(const collision_values *v, int law, bool rough, int lin
 #undef FAULT
 }
 
+/* A restitution by speed takes the place of all dashpots. */
+static void check_restitution_law(const collision_contact *contact, sim_faults *faults) {
+  const char *const path = "contact.restitution_law";
+  collision_options o = {0};
+  collision_models_choose(contact, &o);
+  bool number = !isnan(contact->values.restitution) || !isnan(contact->values.damping);
+  for (size_t i = 0; i < contact->pairs.count; i++) {
+    const collision_values *v = &((const collision_pair *)contact->pairs.items[i].data)->values;
+    number = number || !isnan(v->restitution) || !isnan(v->damping);
+  }
+  if (contact->law != COLLISION_LINEAR) sim_faults_add(faults, 0, path, "needs law = \"linear\"");
+  if (number) sim_faults_add(faults, 0, path, "expected no restitution and no damping beside it");
+  if (contact->limit_damping)
+    sim_faults_add(faults, 0, path, "expected limit_damping = false, with which restitution would be another one");
+  if (o.named) sim_faults_add(faults, 0, path, "not possible with rolling, twisting, cohesion or tangential by name");
+}
+
 static void check_contact(const collision_parameters *p, sim_faults *faults) {
   const char *names[COLLISION_MATERIALS_MAX];
   int count;
@@ -221,6 +247,7 @@ static void check_contact(const collision_parameters *p, sim_faults *faults) {
   if (p->contact.law == COLLISION_CUSTOM && p->contact.limit_damping)
     sim_faults_add(faults, 0, "contact.limit_damping",
                    "has no effect with law = \"own\": contact.force contains the damping");
+  if (p->contact.restitution_law != NULL) check_restitution_law(&p->contact, faults);
   if (p->contact.law != COLLISION_CUSTOM && p->contact.overlap_limit > 0.05)
     sim_faults_add(faults, 0, "contact.overlap_limit", "expected at most 0.05 with law = \"linear\" or \"hertz\"");
   if (collision_materials(p, names, &count) != SIM_OK) {
@@ -289,6 +316,7 @@ sim_status collision_validate(void *parameters, sim_faults *faults) {
   collision_check_flow(p, faults);
   check_contact(p, faults);
   check_heat(p, faults);
+  collision_check_hill(p, faults);
   const collision_integrate *integrate = &p->integrate;
   if (integrate->t_end / integrate->dt > 0x1p62)
     sim_faults_add(faults, 0, "integrate.dt", "expected at most 2^62 steps, got t_end/dt = %.9g",

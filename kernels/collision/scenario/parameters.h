@@ -160,6 +160,7 @@ typedef struct collision_pair {
   char *a, *b;
 } collision_pair;
 
+#define COLLISION_SPEED_INPUTS "speed"
 #define COLLISION_FORCE_INPUTS "overlap", "rate", "radius", "mass"
 
 typedef struct collision_contact {
@@ -168,7 +169,8 @@ typedef struct collision_contact {
   bool limit_damping;
   int tangential; /* collision_tangential */
   double overlap_limit;
-  sim_expr *force; /* COLLISION_CUSTOM: COLLISION_FORCE_INPUTS -> normal force, > 0: pushes */
+  sim_expr *restitution_law; /* COLLISION_SPEED_INPUTS -> restitution; NULL: the number */
+  sim_expr *force;           /* COLLISION_CUSTOM: COLLISION_FORCE_INPUTS -> normal force, > 0: pushes */
   sim_list pairs;
 } collision_contact;
 
@@ -184,12 +186,22 @@ typedef struct collision_region {
   double low[3], high[3];
 } collision_region;
 
-enum { COLLISION_BINS_MAX = 64, COLLISION_INLETS_MAX = 16, COLLISION_TABLES = 15 };
+enum { COLLISION_BINS_MAX = 64, COLLISION_INLETS_MAX = 16, COLLISION_TABLES = 17 };
 
 typedef struct collision_profile {
   int axis;
   int64_t bins; /* 0: none */
 } collision_profile;
+
+/* Frame that turns with a circular orbit, see hill.h; kappa, vertical NaN: omega. */
+typedef struct collision_hill {
+  double omega, kappa, vertical; /* omega NaN: no such frame */
+} collision_hill;
+
+typedef struct collision_self_gravity {
+  double G, softening, error, step; /* G NaN: none; step NaN: automatic */
+  int64_t images;
+} collision_self_gravity;
 
 /* Heat that touching grains conduct. */
 typedef struct collision_heat {
@@ -213,6 +225,8 @@ typedef struct collision_parameters {
   collision_profile profile;
   double gravity[3];
   sim_expr *external;
+  collision_hill hill;
+  collision_self_gravity self_gravity;
   collision_heat heat;
   collision_integrate integrate;
   /* Filled by validation. */

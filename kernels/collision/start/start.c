@@ -1,6 +1,7 @@
 /* Start of a run: grains into the state, length of the step, first forces. */
 #include "kernels/collision/general/functions.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
+#include "kernels/collision/gravity/gravity.h"
 #include "kernels/collision/run.h"
 #include "kernels/collision/scenario/sizes.h"
 #include "kernels/collision/start/grains.h"
@@ -111,14 +112,19 @@ static sim_status make_meshes(collision_run *run, const sim_setup *setup) {
   return status;
 }
 
+/* Velocity of the flow of a sheared box, along its axis `along`, at grain i. */
+static double flow_at(const collision_run *run, int64_t i) {
+  const collision_options *o = &run->options;
+  const double middle = o->low[o->across] + 0.5 * o->size[o->across];
+  return o->shear * (collision_get(run, COLLISION_POSITION, o->across, i) - middle);
+}
+
 /* Adds the flow of a sheared box to the velocities. */
 static void add_flow(collision_run *run) {
-  const collision_options *o = &run->options;
-  const double middle = o->low[1] + 0.5 * o->size[1];
-  for (int64_t i = 0; i < run->n && o->shear != 0; i++) {
-    const double flow = o->shear * (collision_get(run, COLLISION_POSITION, 1, i) - middle);
-    collision_put(run, COLLISION_VELOCITY, 0, i, collision_get(run, COLLISION_VELOCITY, 0, i) + flow);
-  }
+  const int along = run->options.along;
+  for (int64_t i = 0; i < run->n && run->options.shear != 0; i++)
+    collision_put(run, COLLISION_VELOCITY, along, i,
+                  collision_get(run, COLLISION_VELOCITY, along, i) + flow_at(run, i));
 }
 
 static sim_status make(collision_run *run, const sim_setup *setup) {
@@ -220,14 +226,12 @@ static sim_status check_start(collision_run *run, const collision_sums **sums) {
 /* Warns of grains that move farther than their radius in a step (in a sheared box relative to the flow): they may
  * pass through others and walls without a contact. */
 static void warn_of_speed(const collision_run *run) {
-  const collision_options *o = &run->options;
-  const double middle = o->low[1] + 0.5 * o->size[1];
   double most = 0;
   int64_t at = 0;
   for (int64_t i = 0; i < run->n; i++) {
     double square = 0;
     for (int c = 0; c < 3; c++) {
-      const double flow = c == 0 ? o->shear * (collision_get(run, COLLISION_POSITION, 1, i) - middle) : 0;
+      const double flow = c == run->options.along ? flow_at(run, i) : 0;
       square += pow(collision_get(run, COLLISION_VELOCITY, c, i) - flow, 2);
     }
     const double way = sqrt(square) * run->dt / collision_get(run, COLLISION_RADIUS, 0, i);
@@ -304,6 +308,10 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   if (run->options.custom != NULL && setup->saved == NULL && run->n > 0)
     SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),
                                    0.5 * collision_get(run, COLLISION_MASS, 0, 0), 10 * run->dt));
+  /* faster grains would overlap by their radius */
+  if (setup->saved == NULL && run->n > 0)
+    SIM_TRY(
+        collision_fields_check_restitution(&run->options, 0.1 * collision_get(run, COLLISION_RADIUS, 0, 0) / run->dt));
   if (setup->saved != NULL) SIM_TRY(bound_radii(run));
   SIM_TRY(collision_motion_create(run));
   SIM_TRY(collision_flow_create(run));
@@ -322,6 +330,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
     memset(a[COLLISION_CONTACT_PARTNER].data, 0xff, (size_t)run->room * sizeof(uint64_t));
   }
   sim_startup("finding neighbours and first forces", 0, 0);
+  SIM_TRY(collision_gravity_create(run));
   SIM_TRY(collision_create_work(run, setup->saved != NULL ? setup->saved->clock.t : 0));
   if (run->n > 0) SIM_TRY(run->ops->load(run->work));
   if (setup->saved != NULL) return SIM_OK;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Grains on ranks: digest, tables, snapshots and checkpoints are the same for every number of ranks, with both solvers,
-# friction, walls, meshes, laws by name, inlets, outlets, gates, sheared boxes and functions of the scenario; over restarts with other
+# friction, walls, meshes, laws by name, inlets, outlets, gates, sheared boxes, rings and functions of the scenario; over restarts with other
 # numbers, with delays, and after a rank was killed. `long`: more cases, and the shipped scenarios.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
 . "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
@@ -90,6 +90,11 @@ elseif case == "sizes" then -- three classes of radii
 elseif case == "shear" then
   return all { box = { size = {9, 9, 6}, boundary = "periodic", shear_rate = 1 }, grains = { spheres { n = 2 * n } },
                profile = { axis = "y", bins = 5 } }
+elseif case == "ring" then -- Hill's equations, self-gravity, restitution by speed
+  return all { box = { size = {9, 9, 9}, z_low = "open", z_high = "open" }, hill = { omega = 1 }, grains = { spheres { n = 2 * n } },
+               self_gravity = { G = 0.1, error = 1e-2, step = 7 * dt },
+               contact = { law = "linear", contact_time = 1, friction = 0.5,
+                           restitution_law = function(speed) return sim.exp(-0.2 * speed) end } }
 elseif case == "flow" then -- inlets, outlets, a gate, cones, two materials; grains come from 100 steps on
   return all { box = { size = {12, 12, 24}, origin = {-6, -6, -4}, boundary = "open", z_low = "outlet" },
                grains = { spheres { n = n // 4, low = {-2, -2, -2}, high = {2, 2, 3.5}, material = "glass" } },
@@ -138,13 +143,14 @@ divided "${all:-4}" case=bed hot=4
 divided "${all:-3}" case=named
 divided "${all:-3}" case=sizes
 divided "${all:-3 7}" case=shear
+divided "${all:-3}" case=ring
 divided "${all:-3}" case=flow steps=240
 divided "${all:-3}" case=mesh
 divided "${all:-4}" case=laws kind=double
 divided "7" case=gas n=1
 divided "7" case=mesh n=6
 if [ -n "$long" ]; then
-  for case in gas mixed cloud bed named sizes shear mesh laws; do
+  for case in gas mixed cloud bed named sizes shear ring mesh laws; do
     for kind in single double; do divided "2 3 4 7 13" case=$case kind=$kind steps=300 n=200; done
   done
   divided "2 3 4 7" case=flow kind=single steps=900
@@ -166,7 +172,7 @@ same one many "ranks of another instruction set"
 
 # ---- restart with another number of ranks, and after a rank was killed ----
 
-for case in gas bed ${long:+mixed shear mesh laws}; do
+for case in gas bed ${long:+mixed shear ring mesh laws}; do
   expect 0 "" "${run[@]}" -o whole --set steps=90 --set case=$case
   expect 0 "" "${run[@]}" -o chain --set steps=90 --set case=$case --ranks 4
   for ranks in 3 1; do

@@ -12,6 +12,7 @@ typedef REAL real;
 #include "kernels/collision/general/cpu/state.inc"
 #include "kernels/collision/general/cpu/sums.inc"
 #include "kernels/collision/flow/gate.h"
+#include "kernels/collision/hill.h"
 
 /* Estimate of the grains in a rank's halo: two layers of cells of a box that is as long in all directions. */
 static double halo_grains(const collision_options *o) { return fmin((double)o->n, 4 * pow((double)o->n, 2.0 / 3)); }
@@ -69,13 +70,14 @@ static void destroy(collision_work **work) {
   *work = NULL;
 }
 
-/* Moves the image above in y to time t. */
+/* Moves the image above in a sheared box to time t. */
 static void shift_images(collision_work *w, double t) {
   if (w->o.shear == 0) return;
-  const double displacement = fmod(w->o.shear * w->o.size[1] * t, w->o.size[0]);
-  w->search.offset = displacement < 0 ? displacement + w->o.size[0] : displacement;
+  const double across = w->o.size[w->o.across], along = w->o.size[w->o.along];
+  const double displacement = fmod(w->o.shear * across * t, along);
+  w->search.offset = displacement < 0 ? displacement + along : displacement;
   w->box.offset = (real)w->search.offset;
-  w->jump = (real)(w->o.shear * w->o.size[1]);
+  w->jump = (real)(w->o.shear * across);
 }
 
 static sim_status create(const collision_options *options, const collision_state *state, collision_work **out) {
@@ -132,6 +134,12 @@ static real reach_margin(const collision_work *w, real dt) {
   return w->o.reach > 0 ? (real)w->o.reach + 2 * (real)w->fastest * dt : 0;
 }
 
+/* Acceleration of grain i by all but Hill's terms. */
+static inline real acceleration_of(const collision_work *w, int64_t i, int k) {
+  const real a = w->now.acceleration[i].v[k];
+  return w->state.pull == NULL ? a : a + (real)w->state.pull[k * w->o.n + w->now.id[i]];
+}
+
 /* Acceleration of grain i by contacts and gravity, and what its contacts add to its tally. */
 static void accelerate(collision_work *w, int64_t i, real dt, real edge, bool kick) {
   const grains *g = &w->now;
@@ -149,6 +157,7 @@ static void accelerate(collision_work *w, int64_t i, real dt, real edge, bool ki
   g->tally[i].dissipated += sum.dissipated;
   g->tally[i].virial += sum.virial;
   g->tally[i].work += sum.work;
+  if (w->state.pull != NULL) g->tally[i].work += w->state.pull[3 * w->o.n + g->id[i]] * (double)dt;
   g->tally[i].collisions += sum.begun;
 }
 
@@ -177,7 +186,7 @@ static void forces(collision_work *w, double t, real dt, bool kick) {
       for (int64_t i = block[b].first; i < block[b].end && kick && w->o.heated; i++) warm(w, i, dt);
       for (int64_t i = block[b].first; i < block[b].end && kick; i++)
         for (int k = 0; k < 3; k++) {
-          g->velocity[i].v[k] += half * g->acceleration[i].v[k];
+          g->velocity[i].v[k] += half * acceleration_of(w, i, k);
           g->spin[i].v[k] += half * g->angular_acceleration[i].v[k];
         }
     }
@@ -192,19 +201,42 @@ static void count_gates(collision_work *w, int64_t i, const real from[3], const 
     w->now.crossed[i * w->o.gates + k] += gate_passed(&w->o.gate[k], a, b, w->o.size, w->o.periodic);
 }
 
-/* Takes a grain that left a sheared box at the top or bottom to its image, with the image's velocity. */
+/* Takes a grain that left a sheared box across the shear to its image, with the image's velocity. */
 static void cross_shear(collision_work *w, int64_t i, real low, real high) {
-  const real y = w->now.position[i].x[1];
+  const int b = w->o.along;
+  const real y = w->now.position[i].x[w->o.across];
   const real side = y >= high ? -1 : y < low ? 1 : 0;
   if (side == 0) return;
-  real *x = &w->now.position[i].x[0];
+  real *x = &w->now.position[i].x[b];
   *x += side * w->box.offset;
-  const real v = w->now.velocity[i].v[0], gain = side * w->jump;
+  const real v = w->now.velocity[i].v[b], gain = side * w->jump;
   w->now.tally[i].work += (double)w->now.v_pred[i].m * (double)gain * ((double)v + 0.5 * (double)gain);
-  w->now.velocity[i].v[0] += gain;
-  w->now.v_pred[i].v[0] += gain;
-  if (*x < (real)w->o.low[0] - w->box.size[0]) *x += w->box.size[0];
-  if (*x >= (real)w->o.low[0] + 2 * w->box.size[0]) *x -= w->box.size[0];
+  w->now.velocity[i].v[b] += gain;
+  w->now.v_pred[i].v[b] += gain;
+  if (*x < (real)w->o.low[b] - w->box.size[b]) *x += w->box.size[b];
+  if (*x >= (real)w->o.low[b] + 2 * w->box.size[b]) *x -= w->box.size[b];
+}
+
+/* Adds the change of the tide's potential where grain i was taken from x = `from` to its image. */
+static void count_tide(collision_work *w, int64_t i, real from) {
+  const double to = (double)w->now.position[i].x[0], z = (double)w->now.position[i].x[2];
+  if ((double)from != to)
+    w->now.tally[i].work +=
+        (double)w->now.v_pred[i].m * (hill_potential(&w->o, to, z) - hill_potential(&w->o, (double)from, z));
+}
+
+/* Moves grain i along its epicycle. */
+static void follow_epicycle(collision_work *w, int64_t i, const hill_flow *flow) {
+  double x[3], v[3];
+  for (int k = 0; k < 3; k++) {
+    x[k] = (double)w->now.position[i].x[k];
+    v[k] = (double)w->now.velocity[i].v[k];
+  }
+  hill_advance(flow, x, v);
+  for (int k = 0; k < 3; k++) {
+    w->now.position[i].x[k] = (real)x[k];
+    w->now.velocity[i].v[k] = (real)v[k];
+  }
 }
 
 /* Adds the gain of gravity's potential where grain i was taken from `from` to its image. */
@@ -217,8 +249,10 @@ static void count_lift(collision_work *w, int64_t i, const real from[3]) {
 /* First half of the velocities' step, and the positions', of this rank's grains. All ranks. */
 static sim_status drift(collision_work *w, real dt) {
   const grains *g = &w->now;
+  const int across = w->o.across, along = w->o.along;
   const real half = (real)0.5 * dt, shear = (real)w->o.shear;
-  const real middle = (real)(w->o.low[1] + 0.5 * w->o.size[1]);
+  const real middle = (real)(w->o.low[across] + 0.5 * w->o.size[across]);
+  const hill_flow flow = hill_flow_of(&w->o, (double)dt);
   real low[3], high[3];
   for (int c = 0; c < 3; c++) {
     low[c] = w->o.periodic[c] ? (real)w->o.low[c] : (real)-INFINITY;
@@ -231,27 +265,31 @@ static sim_status drift(collision_work *w, real dt) {
       double square = 0;
       const real before[3] = {g->position[i].x[0], g->position[i].x[1], g->position[i].x[2]};
       for (int k = 0; k < 3; k++) {
-        const real v = g->velocity[i].v[k] + half * g->acceleration[i].v[k];
         const real s = g->spin[i].v[k] + half * g->angular_acceleration[i].v[k];
-        g->position[i].x[k] += v * dt;
-        g->velocity[i].v[k] = v;
+        g->velocity[i].v[k] += half * acceleration_of(w, i, k);
         g->spin[i].v[k] = s;
-        g->v_pred[i].v[k] = v + half * g->acceleration[i].v[k];
         g->w_pred[i].v[k] = s + half * g->angular_acceleration[i].v[k];
       }
+      if (w->o.hill)
+        follow_epicycle(w, i, &flow);
+      else
+        for (int k = 0; k < 3; k++) g->position[i].x[k] += g->velocity[i].v[k] * dt;
+      for (int k = 0; k < 3; k++) g->v_pred[i].v[k] = g->velocity[i].v[k] + half * acceleration_of(w, i, k);
       const real from[3] = {g->position[i].x[0], g->position[i].x[1], g->position[i].x[2]};
-      if (w->jump != 0) cross_shear(w, i, low[1], high[1]);
+      if (w->jump != 0) cross_shear(w, i, low[across], high[across]);
       for (int k = 0; k < 3; k++) {
         real *x = &g->position[i].x[k];
         if (*x < low[k]) *x += w->box.size[k];
         if (*x >= high[k]) *x -= w->box.size[k];
       }
       /* The image's shift in a sheared box is no displacement of the grain. */
-      const bool jumps = w->jump != 0 && (from[1] < low[1] || from[1] >= high[1]);
+      const bool jumps = w->jump != 0 && (from[across] < low[across] || from[across] >= high[across]);
       if (w->o.gates > 0) count_gates(w, i, before, jumps ? from : g->position[i].x);
       if (w->o.worked) count_lift(w, i, from);
+      if (w->o.hill) count_tide(w, i, from[0]);
       for (int k = 0; k < 3; k++) {
-        const real flow = k == 0 ? shear * (g->position[i].x[1] - middle) : 0, v = g->velocity[i].v[k] - flow;
+        const real sheared = k == along ? shear * (g->position[i].x[across] - middle) : 0;
+        const real v = g->velocity[i].v[k] - sheared;
         square += (double)(v * v);
       }
       most = square > most || !(square >= 0) ? square : most; /* NaN is kept */

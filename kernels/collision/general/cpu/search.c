@@ -12,7 +12,8 @@ sim_status collision_search_create(const collision_options *o, double smallest, 
                             .smallest = smallest,
                             .largest = largest,
                             .room = ROOM * o->n,
-                            .sheared = o->shear != 0};
+                            .sheared = o->shear != 0,
+                            .turned = o->across == 0};
   memcpy(out->low, o->low, sizeof out->low);
   memcpy(out->size, o->size, sizeof out->size);
   memcpy(out->periodic, o->periodic, sizeof out->periodic);

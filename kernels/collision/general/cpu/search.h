@@ -38,9 +38,9 @@ typedef struct collision_search {
   uint32_t *neighbour;
   int64_t room; /* of neighbour */
   double low[3], size[3], smallest, largest;
-  bool periodic[3], sheared;
-  double offset; /* of the image above in y of a sheared box, along x, at present */
-  double cutoff; /* gap up to which two grains are neighbours */
+  bool periodic[3], sheared, turned; /* turned: sheared across x along y, not across y along x */
+  double offset;                     /* of the image above in a sheared box, at present */
+  double cutoff;                     /* gap up to which two grains are neighbours */
 } collision_search;
 
 /* Allocates a search over o->n grains with radii from smallest to largest; collision_search_destroy frees it.

@@ -1,0 +1,44 @@
+/* Attraction of grains by each other, and by images of the box: a tree of cells with their moments up to the second
+ * (J. Barnes and P. Hut, Nature 324 (1986) 446; L. Hernquist, ApJS 64 (1987) 715). All in fp64 on the host.
+ *
+ * Each grain is attracted by the image of another one that is nearest to it along x and y, and by the `rings` next ones
+ * on each side: by all that is within rings + 1/2 sides of the box from it (H. Salo, Icarus 117 (1995) 287, with rings
+ * = 0). A pair's forces are thus opposite, and no place of the box differs from another. An image above in x is moved
+ * along y by `offset`. A cell is
+ * opened where not all of it counts. */
+#ifndef COLLISION_GRAVITY_TREE_H
+#define COLLISION_GRAVITY_TREE_H
+
+#include "engine/status.h"
+
+#include <stdint.h>
+
+typedef struct collision_images {
+  double size[2], offset; /* of x and y; size INFINITY: no images */
+  int rings;
+} collision_images;
+
+typedef struct collision_tree collision_tree;
+
+/* For n grains; collision_tree_destroy frees it, after failures too. SIM_ERR_NO_MEMORY. */
+sim_status collision_tree_create(int64_t n, int threads, collision_tree **out) SIM_MUST_CHECK;
+void collision_tree_destroy(collision_tree **tree);
+double collision_tree_bytes(double n);
+/* Builds the tree for position [3][n] and mass [n], which are copied. SIM_ERR_NO_MEMORY. */
+sim_status collision_tree_build(collision_tree *tree, const double *position, const double *mass) SIM_MUST_CHECK;
+
+/* What a grain feels, for a constant of gravity of 1. */
+typedef struct collision_attraction {
+  double a[3], potential; /* potential > 0: minus the potential energy of a unit of mass */
+  double swept;           /* sum over images of their number along x times their part of a[1] */
+} collision_attraction;
+
+/* Attraction of each grain: out [n]. A cell of radius r at a distance d from all grains of a leaf is taken as one
+ * where r < opening d; opening 0: the sum over all grains. */
+void collision_tree_attract(const collision_tree *tree, const collision_images *images, double softening,
+                            double opening, collision_attraction *out);
+/* The same of one grain. */
+collision_attraction collision_tree_attract_one(const collision_tree *tree, const collision_images *images,
+                                                double softening, double opening, int64_t i);
+
+#endif

@@ -1,0 +1,316 @@
+/* Hill's equations: the motion of a grain against its closed form, the sheared images, and the restitution by speed. */
+#include "tests/collision/driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const double pi = 3.14159265358979323846;
+
+static void near_to(double got, double expected, double within, const char *what) {
+  if (!(fabs(got - expected) <= within))
+    fail_msg("%s: got %.17g, expected %.17g within %.1e", what, got, expected, within);
+}
+
+/* A box of these sides about the origin, open in z, with Hill's equations. */
+static driver patch(double dt, double t_end, double lx, double ly, collision_hill hill) {
+  driver d = driver_make(SIM_DOUBLE, dt, t_end);
+  d.parameters.box = (collision_box){.size = {lx, ly, 20}, .origin = {-0.5 * lx, -0.5 * ly, -10}, .boundary = 0};
+  d.parameters.box.sides[4] = d.parameters.box.sides[5] = COLLISION_OPEN;
+  d.parameters.hill = hill;
+  d.parameters.contact.values.contact_time = 0.05;
+  d.parameters.contact.values.restitution = 0.5;
+  return d;
+}
+
+/* The solution of Hill's equations, from the roots of their characteristic equation: not by steps. v is in the frame.
+ */
+static void solution(const collision_hill *h, const double x0[3], const double v0[3], double t, double x[3],
+                     double v[3]) {
+  const double w = h->omega, k = h->kappa, nu = h->vertical, A = w - k * k / (4 * w);
+  const double centre = (2 * w * v0[1] + 4 * w * w * x0[0]) / (k * k), a = x0[0] - centre, b = v0[0] / k;
+  x[0] = centre + a * cos(k * t) + b * sin(k * t);
+  v[0] = k * (b * cos(k * t) - a * sin(k * t));
+  v[1] = -2 * A * centre - 2 * w * (x[0] - centre);
+  x[1] = x0[1] - 2 * A * centre * t + 2 * w / k * (b * (cos(k * t) - 1) - a * sin(k * t));
+  x[2] = nu > 0 ? x0[2] * cos(nu * t) + v0[2] / nu * sin(nu * t) : x0[2] + v0[2] * t;
+  v[2] = nu > 0 ? v0[2] * cos(nu * t) - nu * x0[2] * sin(nu * t) : v0[2];
+}
+
+/* Where an unbounded solution is in the box: whole sides less across the shear, with what the image is ahead by. */
+static void fold(const driver *d, double shear, double t, double x[3], double v[3]) {
+  const double *size = d->parameters.box.size;
+  const double n = rint(x[0] / size[0]);
+  x[0] -= n * size[0];
+  x[1] -= n * shear * size[0] * t;
+  v[1] -= n * shear * size[0];
+  x[1] -= size[1] * rint(x[1] / size[1]);
+}
+
+static double apart(double a, double b, double size) {
+  const double d = a - b;
+  return fabs(d - size * rint(d / size));
+}
+
+/* A grain on an epicycle, in ten revolutions and over both pairs of sides. 1e-11: rounding of 2^-53 times places of 10
+ * and 6 operations in each of 6283 steps, which at worst add up (4e-11 along the shear, where an error of the
+ * epicycle's centre drifts; random: below 1e-12). */
+static void follows(collision_hill hill, const double x0[3], const double v0[3], double sides) {
+  const double A = hill.omega - hill.kappa * hill.kappa / (4 * hill.omega), end = 20 * pi / hill.kappa;
+  driver d = patch(0.01, end, sides, 1.3 * sides, hill);
+  collision_grain grain = {.radius = 0.1};
+  double x[3], v[3], energy = NAN, t = 0;
+  d.parameters.contact.values.contact_time = 0.2;
+  memcpy(grain.position, x0, sizeof grain.position);
+  memcpy(grain.group.velocity, v0, sizeof grain.group.velocity);
+  driver_add(&d, &collision_grain_schema, &grain);
+  const double start[3] = {v0[0], v0[1] - 2 * A * x0[0], v0[2]}; /* a grain's velocity is given against the flow */
+  driver_create(&d);
+  for (int k = 1; k <= 40; k++) {
+    driver_until(&d, end * k / 40);
+    t = d.clock.t;
+    solution(&hill, x0, start, t, x, v);
+    fold(&d, -2 * A, t, x, v);
+    near_to(apart(driver_get(&d, "position", 0, 0), x[0], sides), 0, 1e-11, "x");
+    near_to(apart(driver_get(&d, "position", 1, 0), x[1], 1.3 * sides), 0, 1e-10, "y");
+    near_to(driver_get(&d, "position", 2, 0), x[2], 1e-11, "z");
+    near_to(driver_get(&d, "velocity", 0, 0), v[0], 1e-11, "v_x");
+    near_to(driver_get(&d, "velocity", 1, 0), v[1], 1e-10, "v_y");
+    near_to(driver_get(&d, "velocity", 2, 0), v[2], 1e-11, "v_z");
+    const double now = driver_value(&d, "energy", "total") - driver_value(&d, "energy", "work");
+    if (k == 1) energy = now;
+    near_to(now, energy, 1e-11 * (1 + fabs(energy)), "Jacobi's integral, with the work of crossing");
+  }
+  driver_destroy(&d);
+}
+
+static void epicycle(void **state) {
+  (void)state;
+  follows((collision_hill){1, 1, 1}, (double[]){0.5, 0.2, 0.3}, (double[]){0.4, -0.1, 0.2}, 10);
+  follows((collision_hill){1.3, 1.9, 3.6}, (double[]){-0.7, 0.1, 0.3}, (double[]){0.2, 0.3, -0.2}, 10);
+  follows((collision_hill){1, 2, 0}, (double[]){0.5, 0.1, -0.3}, (double[]){0.2, 0.3, 0.01}, 10); /* no shear */
+}
+
+/* An epicycle wider than the distance to a side: it crosses x twice in each revolution. */
+static void crossing(void **state) {
+  (void)state;
+  follows((collision_hill){1, 1, 1}, (double[]){1.9, 0.2, 0}, (double[]){0.7, 0.1, 0}, 4);
+}
+
+/* One revolution of an epicycle takes 2 pi/kappa, and one of the vertical motion 2 pi/vertical, exactly. */
+static void periods(void **state) {
+  (void)state;
+  collision_hill hill = {1, 0.7, 1.4};
+  driver d = patch(0.01, 2 * pi / 0.7, 10, 10, hill);
+  d.parameters.contact.values.contact_time = 0.2;
+  /* velocity against the flow: the centre of the epicycle is at x = 0 with v_y = -2 omega x in the frame */
+  const double A = 1 - 0.49 / 4;
+  collision_grain grain = {.radius = 0.1, .position = {1, 0, 0.5}, .group.velocity = {0.3, -2 + 2 * A, 0.1}};
+  driver_add(&d, &collision_grain_schema, &grain);
+  driver_create(&d);
+  driver_run(&d);
+  for (int c = 0; c < 3; c++) near_to(driver_get(&d, "position", c, 0), grain.position[c], 1e-12, "after a revolution");
+  driver_destroy(&d);
+}
+
+/* ---- restitution by speed ---- */
+
+static double bridges(double speed) { return fmin(1, 0.34 * pow(speed, -0.234)); }
+
+static sim_expr *bridges_law(void) {
+  sim_expr_builder *b;
+  sim_expr_ref speed, power, factor, one, raised, product, least;
+  sim_expr *expr = NULL;
+  assert_int_equal(sim_expr_builder_create(&b), SIM_OK);
+  assert_int_equal(sim_expr_builder_input(b, "speed", &speed), SIM_OK);
+  assert_int_equal(sim_expr_builder_number(b, -0.234, &power), SIM_OK);
+  assert_int_equal(sim_expr_builder_number(b, 0.34, &factor), SIM_OK);
+  assert_int_equal(sim_expr_builder_number(b, 1, &one), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_POW, (sim_expr_ref[]){speed, power}, &raised), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){factor, raised}, &product), SIM_OK);
+  assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_MIN, (sim_expr_ref[]){one, product}, &least), SIM_OK);
+  assert_int_equal(sim_expr_builder_finish(b, (sim_expr_ref[]){least}, (const char *const[]){"r1"}, 1, &expr), SIM_OK);
+  sim_expr_builder_free(&b);
+  return expr;
+}
+
+/* Speed after an impact over that before: of two grains of unlike mass, or of one on a wall. 50 steps in a contact: the
+ * dashpot's error in restitution is (pi/50)^2/6 of the loss at most, 7e-4; a wrong speed of impact, by the change over
+ * half a step, is less than that times 0.234. */
+static void rebounds(double speed, bool wall, double friction, bool time) {
+  driver d = driver_make(SIM_DOUBLE, NAN, 1e9);
+  collision_grain a = {.radius = 0.5, .position = {0.6, 0, 0}}, b = {.radius = 0.8, .position = {-0.75, 0, 0}};
+  collision_plane plane = {.normal = {1, 0, 0}};
+  sim_expr *law = bridges_law();
+  a.group.velocity[0] = -speed;
+  if (time)
+    d.parameters.contact.values.contact_time = 1e-3 / fmax(speed, 0.1);
+  else
+    d.parameters.contact.values.stiffness = 1e6 * fmax(speed, 0.1) * fmax(speed, 0.1);
+  d.parameters.contact.values.friction = friction;
+  d.parameters.contact.restitution_law = law;
+  driver_add(&d, &collision_grain_schema, &a);
+  if (wall)
+    driver_wall(&d, &collision_plane_schema, &plane);
+  else
+    driver_add(&d, &collision_grain_schema, &b);
+  driver_create(&d);
+  int apart_for = 0; /* the last step of a contact's dashpot follows after the spring's */
+  for (int k = 0; k < 100000 && apart_for < 3; k++) {
+    driver_step(&d);
+    if (driver_get(&d, "velocity", 0, 0) - (wall ? 0 : driver_get(&d, "velocity", 0, 1)) > 0 &&
+        driver_value(&d, "contacts", wall ? "wall_contacts" : "coordination") == 0)
+      apart_for++;
+  }
+  const double parting = driver_get(&d, "velocity", 0, 0) - (wall ? 0 : driver_get(&d, "velocity", 0, 1));
+  near_to(parting / speed, bridges(speed), 1e-3, wall ? "restitution on a wall" : "restitution of two grains");
+  driver_destroy(&d);
+  sim_expr_free(&law);
+}
+
+static void restitution(void **state) {
+  (void)state;
+  rebounds(1, false, NAN, true);
+  rebounds(30, false, NAN, false);
+  rebounds(0.005, false, NAN, true); /* e = 1 */
+  rebounds(4, true, NAN, false);
+  rebounds(4, false, 0.3, true);
+}
+
+/* ---- many ---- */
+
+enum { MANY = 60 };
+
+typedef struct patch_of_many {
+  double radius[MANY], position[3 * MANY], velocity[3 * MANY];
+  collision_each each;
+} patch_of_many;
+
+/* Grains of a flat patch, shifted by (dx, dy); their velocities are against the flow. */
+static void add_many(driver *d, patch_of_many *m, double dx, double dy) {
+  const double *size = d->parameters.box.size;
+  for (int i = 0; i < MANY; i++) {
+    const double to[3] = {(i % 6 + 0.5 + 0.2 * sin(7.7 * i)) / 6 - 0.5, (i / 6 + 0.5 + 0.2 * sin(3.1 * i)) / 10 - 0.5,
+                          0.05 * sin(1.3 * i)};
+    m->radius[i] = 0.35 + 0.1 * sin(2.9 * i);
+    const double by[3] = {dx, dy, 0};
+    for (int c = 0; c < 3; c++) {
+      const double x = (c < 2 ? to[c] * size[c] : to[c] * 10) + by[c];
+      m->position[3 * i + c] = c < 2 ? x - size[c] * rint(x / size[c]) : x;
+      m->velocity[3 * i + c] = 0.5 * sin(12.9898 * i + 78.233 * c);
+    }
+  }
+  m->each = (collision_each){.group.density = 0.5,
+                             .radius = {m->radius, MANY, 1},
+                             .position = {m->position, MANY, 3},
+                             .velocity = {m->velocity, MANY, 3}};
+  driver_add(d, &collision_each_schema, &m->each);
+}
+
+static driver many(double t_end, double dt, patch_of_many *m, double dx, double dy, sim_expr *law) {
+  driver d = patch(dt, t_end, 6, 11, (collision_hill){1, 1, 1});
+  if (law != NULL) d.parameters.contact.values.restitution = NAN;
+  d.parameters.contact.restitution_law = law;
+  d.parameters.self_gravity = (collision_self_gravity){.G = 1, .softening = 0.1, .error = 0, .step = NAN, .images = 1};
+  add_many(&d, m, dx, dy);
+  return d;
+}
+
+/* No place of a patch differs from another: grains that begin elsewhere in the box collide, attract and cross its sides
+ * as before. Rounding, 1e-15, grows by the 2 or 3 collisions of a grain, each by its free path over its radius. */
+static void homogeneous(void **state) {
+  (void)state;
+  static patch_of_many a, b;
+  sim_expr *law = bridges_law();
+  const double by[2] = {2.3, -4.1}, end = 3, jump = -1.5;
+  driver d = many(end, NAN, &a, 0, 0, law), e = many(end, NAN, &b, by[0], by[1], law);
+  driver_create(&d);
+  driver_create(&e);
+  driver_run(&d);
+  driver_run(&e);
+  assert_true(driver_value(&d, "contacts", "collisions") > MANY);
+  for (int64_t i = 0; i < MANY; i++) {
+    const double dx = driver_get(&e, "position", 0, i) - driver_get(&d, "position", 0, i) - by[0], n = rint(dx / 6);
+    near_to(dx, 6 * n, 1e-7, "x of a shifted patch");
+    /* a patch that is shifted along x drifts along y, and its images with it */
+    const double dy = driver_get(&e, "position", 1, i) - driver_get(&d, "position", 1, i) - by[1];
+    near_to(apart(dy, (by[0] + 6 * n) * jump * end, 11), 0, 1e-7, "y of a shifted patch");
+    near_to(driver_get(&e, "velocity", 0, i), driver_get(&d, "velocity", 0, i), 1e-7, "v_x of a shifted patch");
+    near_to(driver_get(&e, "velocity", 1, i), driver_get(&d, "velocity", 1, i) + (by[0] + 6 * n) * jump, 1e-7, "v_y");
+  }
+  near_to(driver_value(&e, "rings", "dispersion_y"), driver_value(&d, "rings", "dispersion_y"), 1e-7, "dispersion");
+  near_to(driver_value(&e, "self_gravity", "energy"), driver_value(&d, "self_gravity", "energy"), 1e-7, "energy");
+  driver_destroy(&d);
+  driver_destroy(&e);
+  sim_expr_free(&law);
+}
+
+/* The balance of energy with collisions, self-gravity, images that move and the tide: its error falls as the square of
+ * the step. At 20 and 40 steps a contact, which is when contacts are resolved; exact: 0. */
+static void balance(void **state) {
+  (void)state;
+  static patch_of_many m;
+  double error[2];
+  for (int k = 0; k < 2; k++) {
+    driver d = many(2, 0.0025 / (1 + k), &m, 0, 0, NULL);
+    d.parameters.self_gravity.step = 0.0025 / (1 + k);
+    driver_create(&d);
+    driver_run(&d);
+    error[k] = fabs(driver_value(&d, "energy", "balance"));
+    assert_true(driver_value(&d, "energy", "dissipated") > 1);
+    assert_true(fabs(driver_value(&d, "energy", "work")) > 1);
+    driver_destroy(&d);
+  }
+  if (!(error[0] < 2e-3 && error[1] < 0.5 * error[0])) fail_msg("errors of the balance: %g, %g", error[0], error[1]);
+}
+
+/* The same bits on 1 and 3 threads, and continued from a step within those for which accelerations are kept. */
+static void same_bits(void **state) {
+  (void)state;
+  static patch_of_many m;
+  char digest[33], other[33];
+  sim_expr *law = bridges_law();
+  driver_frame kept;
+  driver d = many(1, NAN, &m, 0, 0, law);
+  d.parameters.self_gravity.error = 1e-3;
+  d.parameters.self_gravity.step = 0.01;
+  driver_create(&d);
+  for (int k = 0; k < 904 && (k < 104 || k % 10 != 4 || driver_value(&d, "contacts", "coordination") == 0); k++)
+    driver_step(&d); /* accelerations are kept for 10 steps of 0.001 */
+  assert_true(driver_value(&d, "contacts", "coordination") > 0);
+  driver_keep(&d, &kept);
+  driver_run(&d);
+  driver_digest(&d, digest);
+  driver_destroy(&d);
+  for (int threads = 1; threads <= 3; threads += 2) {
+    driver e = many(1, NAN, &m, 0, 0, law), f = many(1, NAN, &m, 0, 0, law);
+    e.parameters.self_gravity = f.parameters.self_gravity = d.parameters.self_gravity;
+    e.setup.threads = f.setup.threads = threads;
+    driver_create(&e);
+    driver_run(&e);
+    driver_digest(&e, other);
+    assert_string_equal(digest, other);
+    driver_destroy(&e);
+    driver_restore(&f, &kept.frame);
+    driver_run(&f);
+    driver_digest(&f, other);
+    assert_string_equal(digest, other);
+    driver_destroy(&f);
+  }
+  driver_frame_free(&kept);
+  sim_expr_free(&law);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(epicycle),    cmocka_unit_test(crossing),
+                                     cmocka_unit_test(periods),     cmocka_unit_test(restitution),
+                                     cmocka_unit_test(homogeneous), cmocka_unit_test(balance),
+                                     cmocka_unit_test(same_bits)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

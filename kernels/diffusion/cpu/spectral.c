@@ -86,6 +86,11 @@ double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex
   return numbers * (double)(grid_is_member_axis(grid, last) ? s->backs : slot_count(grid, last, complex));
 }
 
+double diffusion_symbol_numbers(const grid_shape *grid, bool single, bool both, const diffusion_slab *s) {
+  const bool walled = packing_of(grid) == FFT_TWO_REAL;
+  return diffusion_table_numbers(grid, single, !walled, s) * (walled || both ? 1 : 0.5);
+}
+
 double diffusion_slab_begin(const grid_shape *grid, bool single, const diffusion_slab *s) {
   return (double)s->first * (double)diffusion_plane_stride(grid, single) * 2 * fft_group(single);
 }
@@ -112,8 +117,8 @@ static double column_size(const grid_shape *grid) {
 static double plane_size(const grid_shape *grid, bool single) {
   return grid->rank == 3 ? (double)(row_stride(grid, single) * grid->n[Y]) * 128 : 0;
 }
-static double thread_size(const grid_shape *grid, int fields, int inputs, bool single) {
-  return round_up((fields + inputs) * round_up(column_size(grid)) + round_up(work_size(grid)) +
+static double thread_size(const grid_shape *grid, int fields, int inputs, int results, bool single) {
+  return round_up((inputs + results) * round_up(column_size(grid)) + round_up(work_size(grid)) +
                   fields * plane_size(grid, single));
 }
 
@@ -124,8 +129,9 @@ static fft_kind transform_of(const grid_shape *grid, int axis) {
   return kinds[grid->boundary[axis]];
 }
 
-double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, bool single, int threads) {
-  double bytes = threads * thread_size(grid, fields, fields + gradients, single);
+double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes, bool single,
+                                int threads) {
+  double bytes = threads * thread_size(grid, fields, fields + gradients, fields + fluxes, single);
   for (int axis = 0; axis < grid->rank; axis++)
     bytes += fft_plan_bytes(grid->n[axis], transform_of(grid, axis), single) + 12.0 * (double)grid->n[axis];
   return bytes;
@@ -206,6 +212,9 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   s->fields = fields;
   s->gradients = *gradients;
   s->inputs = fields + gradients->count;
+  s->results = fields + gradients->fluxes;
+  s->joined = gradients->fluxes > 0 || gradients->solenoidal;
+  for (int g = 0; g < gradients->count; g++) s->joined = s->joined || gradients->of[g].field >= fields;
   s->threads = threads;
   s->single = single;
   s->group = fft_group(single);
@@ -223,7 +232,7 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   s->column_bytes = (size_t)round_up(column_size(grid));
   s->work_bytes = (size_t)round_up(work_size(grid));
   s->plane_bytes = (size_t)plane_size(grid, single);
-  s->thread_bytes = (size_t)thread_size(grid, fields, s->inputs, single);
+  s->thread_bytes = (size_t)thread_size(grid, fields, s->inputs, s->results, single);
   sim_status status = SIM_OK;
   for (int axis = 0; status == SIM_OK && axis < grid->rank; axis++)
     if (!grid_is_member_axis(grid, axis))

@@ -71,12 +71,14 @@ static int64_t rows_left(const diffusion_spectral *s, const rows_of *strip, int6
 /* Transforms one strip. `more`: the next strip belongs to the same run, and its rows are prefetched. */
 static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, bench *b, void *const *fields,
                       diffusion_pointwise *work, void *context) {
-  char *rows[4 * DIFFUSION_FIELDS];
-  fft_ahead next[4 * DIFFUSION_FIELDS];
+  char *rows[DIFFUSION_COLUMNS];
+  fft_ahead next[DIFFUSION_COLUMNS];
+  char *fluxes[DIFFUSION_FLUXES];
   for (int f = 0; f < s->inputs; f++) {
     rows[f] = point(fields[f], strip_begin(s, &strip));
     middle_transforms(s, true, rows[f], b->work);
   }
+  for (int i = 0; i < s->results - s->fields; i++) fluxes[i] = point(fields[s->inputs + i], strip_begin(s, &strip));
   for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
     const int64_t count = rows_left(s, &strip, at);
     for (int f = 0; f < s->inputs; f++) {
@@ -92,8 +94,14 @@ static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, ben
       fft_forward(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, &next[f]);
       fft_rows_split(s->plan[X], packing(s), b->columns[f], rows[f] + at * s->row_stride * 128, s->row_stride, count);
     }
+    for (int i = s->fields; i < s->results; i++) {
+      fft_forward(s->plan[X], b->spare[i], 1, b->spare[i], 1, b->work, NULL);
+      fft_rows_split(s->plan[X], packing(s), b->spare[i], fluxes[i - s->fields] + at * s->row_stride * 128,
+                     s->row_stride, count);
+    }
   }
   for (int f = 0; f < s->fields; f++) middle_transforms(s, false, rows[f], b->work);
+  for (int i = 0; i < s->results - s->fields; i++) middle_transforms(s, false, fluxes[i], b->work);
 }
 
 void diffusion_planes(diffusion_spectral *s, void *const *fields, diffusion_pointwise *work, void *context) {

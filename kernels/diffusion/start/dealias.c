@@ -22,7 +22,7 @@ double diffusion_cut_bytes(const diffusion_parameters *p, const sim_setup *setup
   if (slab.turned)
     numbers += diffusion_column_numbers(&grid, single, &slab) + diffusion_turn_numbers(&grid, single, setup->comm);
   return (single ? sizeof(float) : sizeof(double)) * numbers +
-         diffusion_spectral_bytes(&grid, 1, 0, single, setup->threads);
+         diffusion_spectral_bytes(&grid, 1, 0, 0, single, setup->threads);
 }
 
 /* Scale of the transforms for wavenumbers that are kept, 0 for the others. */

@@ -85,7 +85,7 @@ static const sim_schema integrate_schema = {
 
 static const sim_signature rates_signature = {.returns = "the rate of each field, in their order"};
 
-static const sim_signature flux_signature = {.returns = "the fluxes of each field along each axis"};
+static const sim_signature flux_signature = {.returns = "the flux of each field along each axis"};
 
 static const sim_signature derived_signature = {.outputs = {1, 2}, .returns = "the field, or its real and imaginary parts"};
 

@@ -315,10 +315,8 @@ static sim_status no_rates(diffusion_parameters *p) {
 
 static sim_status check_flux(diffusion_parameters *p, sim_faults *faults) {
   const int axes = (int)p->grid.n.rows;
-  char returns[96];
-  snprintf(returns, sizeof returns, "the flux along each axis of each field, %d for each", axes);
   const size_t before = faults->count;
-  SIM_TRY(bind(p, &p->flux, axes * (int)p->fields.count, returns, faults, 0, "flux"));
+  SIM_TRY(bind(p, &p->flux, axes * (int)p->fields.count, "the flux of each field along each axis", faults, 0, "flux"));
   const grid_shape grid = diffusion_grid_of(p);
   for (int axis = 0; axis < axes && faults->count == before; axis++)
     if (!grid_is_periodic(&grid, axis))

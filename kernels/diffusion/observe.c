@@ -176,13 +176,36 @@ static void transform(diffusion_observer *o, int field) {
   diffusion_columns(o->spectral, &stage, &arrays);
 }
 
-/* The transformed derivative that is number g of the observed ones. */
-static void *slope_of(const diffusion_observer *o, int g) {
-  for (int i = 0; i < o->along.count; i++)
-    if (o->along.of[i].kind == o->gradients.of[g].kind &&
-        (o->derivation == NULL || o->along.of[i].field == o->gradients.of[g].field))
-      return o->slope[i];
-  return NULL;
+/* The number among `along` of an observed derivative. */
+static int slope_of(const diffusion_observer *o, int g) {
+  int i = 0;
+  while (o->along.of[i].kind != o->gradients.of[g].kind ||
+         (o->derivation != NULL && o->along.of[i].field != o->gradients.of[g].field))
+    i++;
+  return i;
+}
+
+/* Adds the slope of a field's lift to its derivative along the lift's axis. */
+static void add_slope(diffusion_observer *o, int g) {
+  const int field = o->gradients.of[g].field;
+  const diffusion_lift lift = field < o->fields ? diffusion_lift_of(o->p, field) : (diffusion_lift){.axis = -1};
+  for (int64_t i = 0; lift.axis == o->gradients.of[g].kind && i < o->cells; i++)
+    o->real[o->fields + g][i] += lift.slope;
+}
+
+/* Takes their lifts off the fields, whose series have none. Returns whether there are any. */
+static bool drop_lifts(diffusion_observer *o) {
+  bool any = false;
+  for (int f = 0; f < o->fields; f++) {
+    const diffusion_lift lift = diffusion_lift_of(o->p, f);
+    if (lift.axis < 0) continue;
+    any = true;
+    const int64_t n = o->grid.n[lift.axis];
+    const int64_t under = lift.axis == X ? 1 : lift.axis == Y ? o->grid.n[X] : o->grid.n[X] * o->grid.n[Y];
+    for (int64_t i = 0; i < o->cells; i++)
+      o->real[f][i] -= lift.low + lift.slope * grid_centre(&o->grid, lift.axis, i / under % n);
+  }
+  return any;
 }
 
 static void differentiate(diffusion_observer *o) {
@@ -191,14 +214,17 @@ static void differentiate(diffusion_observer *o) {
     const int field = o->derivation ? 0 : o->gradients.of[g].field;
     const void *mixed[DIFFUSION_FIELDS];
     void *real[DIFFUSION_FIELDS];
+    int numbers[DIFFUSION_FIELDS];
     if (ready != field) transform(o, field);
     ready = field;
     for (int f = 0; f < o->together; f++) { /* as many at a time as there are fields */
       const int at = g + f < o->gradients.count ? g + f : g;
-      mixed[f] = slope_of(o, at);
+      numbers[f] = slope_of(o, at);
+      mixed[f] = o->slope[numbers[f]];
       real[f] = o->real[o->fields + at];
     }
-    diffusion_planes_store(o->spectral, mixed, real, NULL, NULL);
+    diffusion_planes_store(o->spectral, mixed, numbers, real, NULL, NULL);
+    for (int f = 0; f < o->together && g + f < o->gradients.count; f++) add_slope(o, g + f);
   }
 }
 
@@ -279,7 +305,9 @@ void diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind table, 
   const diffusion_parameters *p = o->p;
   widen(o, real_fields);
   if (table == DIFFUSION_FUNCTIONS) {
+    const bool lifted = o->gradients.count > 0 && drop_lifts(o);
     differentiate(o);
+    if (lifted) widen(o, real_fields);
     for (size_t i = 0; i < p->observe.count; i++) values[i] = over_grid(o, i, t);
   } else if (table == DIFFUSION_SPECTRA) {
     for (int f = 0; f < o->fields; f++) {

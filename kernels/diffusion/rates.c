@@ -70,6 +70,10 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
   for (int f = 0; f < fields; f++) {
     const diffusion_lift lift = diffusion_lift_of(p, f);
     SIM_TRY(add_lift(b, &lift, &in[fields], &of[f]));
+    if (lift.axis < 0) continue;
+    sim_expr_ref slope, *along = &of[diffusion_input(p, f, lift.axis)];
+    SIM_TRY(sim_expr_builder_number(b, lift.slope, &slope));
+    SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){*along, slope}, along));
   }
   SIM_TRY(sim_expr_builder_insert(b, p->rates, of, rate));
   if (p->flux) SIM_TRY(sim_expr_builder_insert(b, p->flux, of, rate + fields));

@@ -242,6 +242,108 @@ static void test_walls(void **state) {
     }
 }
 
+/* First derivatives between walls turn cosine series into sine series and back: an observed one is exact to rounding, along
+ * each axis of grids of 1 to 3 axes, beside periodic axes and walls. So is a step by Lie's scheme without L, u + dt u_a^2. */
+static void test_wall_derivatives(void **state) {
+  (void)state;
+  for (int c = 0; c < 2 * 2 * 2 * 6; c++) {
+    static const int rank[] = {1, 2, 2, 3, 3, 3}, axis[] = {0, 0, 1, 0, 1, 2};
+    const int r = rank[c % 6], a = axis[c % 6], fixed = c / 6 % 2, walls = c / 12 % 2, single = c / 24;
+    static const char *const n[] = {"10", "10, 9", "10, 9, 6"}, *const size[] = {"1", "1, 1", "1, 1, 1"};
+    const char letter = "xyz"[a];
+    system_run s;
+    double values[1];
+    whole(&s,
+          "return sim.diffusion { precision = '%s', grid = { n = {%s}, size = {%s}, boundary = '%s', %c = '%s' },"
+          "fields = {{ name = 'u', initial = function(%c) return math.%s(2*math.pi*%c) end }},"
+          "rates = function(u_%c) return u_%c^2 end, observe = { gap = { function(u, u_%c, %c)"
+          " return math.abs(u_%c - %s2*math.pi*math.%s(2*math.pi*%c)) end, reduce = 'max' } },"
+          "integrate = { scheme = 'lie', dt = 2^-20, t_end = 2^-20 } }",
+          single ? "single" : "double", n[r - 1], size[r - 1], walls ? "no_flux" : "periodic", letter,
+          fixed ? "fixed" : "no_flux", letter, fixed ? "sin" : "cos", letter, letter, letter, letter, letter, letter,
+          fixed ? "" : "-", fixed ? "cos" : "sin", letter);
+    const grid_shape g = diffusion_grid_of(s.p);
+    for (int64_t i = 0; i < cells(&s); i++) {
+      const int64_t place = a == 0 ? i % g.n[0] : a == 1 ? i / g.n[0] % g.n[1] : i / g.n[0] / g.n[1];
+      const double x = 2 * pi * grid_centre(&g, a, place), slope = 2 * pi * (fixed ? cos(x) : -sin(x));
+      if (fixed) continue; /* u_a^2 is even there: its sine series is not exact */
+      assert_true(fabs(value(&s, 0, i) - cos(x) - slope * slope * 0x1p-20) < (single ? 1e-6 : 1e-13));
+    }
+    row(&s, 1, values); /* after the step, which adds 4 pi^2 2^-20 to the derivative of a function of 4 pi */
+    assert_true(values[0] < 4 * pi * pi * 0x1p-20 * 30);
+    shut(&s);
+    const char *text = strstr(current, "dt = 2^-20");
+    assert_non_null(text);
+    open_with(&s, current, sim_isa_best(), 2, NULL);
+    row(&s, 1, values);
+    assert_true(values[0] < (single ? 3e-5 : 1e-13)); /* rounding of u times the highest wavenumber, 31 */
+    shut(&s);
+  }
+}
+
+/* Convection between free plates at y = 0 and 1. */
+#define CONVECTION                                                                                                     \
+  "derived = { psi = function(kx, ky, w) return -w/(kx^2 + ky^2) end },"                                               \
+  "rates = function(w, T, w_x, w_y, T_x, T_y, psi_x, psi_y)"                                                           \
+  " return psi_y*w_x - psi_x*w_y + Ra*T_x, psi_y*T_x - psi_x*T_y end,"
+
+/* Rolls with k = pi/sqrt(2) neither grow nor decay at Ra = 27 pi^4/4 = 657.511, and near it grow by K/2 (Ra/Ra_c - 1), K =
+ * k^2 + pi^2 (Prandtl number 1): at 1e-6 above, by 7.4e-6 for a unit of time; measured from t = 1 on, when the other
+ * mode has decayed by exp(-2 K). Rolls of 1e-6 change the mean by 1e-12. The bound is 1e-4 of that rate. */
+static void test_critical_rayleigh_number(void **state) {
+  (void)state;
+  system_run s;
+  double t_1 = 0, t_2 = 0;
+  open_with(&s,
+            "local Ra = 27*math.pi^4/4*(1 + 1e-6) local k = math.pi/math.sqrt(2) local K = k^2 + math.pi^2 "
+            "return sim.diffusion { grid = { n = {8, 8}, size = {2*math.pi/k, 1}, y = 'fixed' }, fields = {"
+            "{ name = 'w', D = 1, initial = function(x, y) return -1e-6*K*math.sin(k*x)*math.sin(math.pi*y) end },"
+            "{ name = 'T', D = 1, walls = {1, 0}, initial = function(x, y)"
+            " return 1 - y + 1e-6*k/K*math.cos(k*x)*math.sin(math.pi*y) end }}," CONVECTION
+            "integrate = { scheme = 'etdrk4', dt = 1/64, t_end = 2 } }",
+            sim_isa_best(), 1, NULL);
+  run_to(&s, 64);
+  look(&s);
+  for (int64_t i = 0; i < cells(&s); i++) t_1 += value(&s, 0, i) * value(&s, 0, i);
+  run_to(&s, INT64_MAX);
+  look(&s);
+  for (int64_t i = 0; i < cells(&s); i++) t_2 += value(&s, 0, i) * value(&s, 0, i);
+  assert_true(fabs(log(t_2 / t_1) / 2 - 1e-6 * 0.75 * pi * pi) < 1e-4 * 1e-6 * 0.75 * pi * pi);
+  shut(&s);
+}
+
+/* Convection at Ra = 5000, between walls and in a periodic box of twice the height, where w and T - (1 - y) are odd about the
+ * walls: the same series, so the same fields but for rounding, which the flow stretches. There T' = T - (1 - y), with
+ * the rate psi_x more. */
+static void test_free_plates(void **state) {
+  static const char *const walls = "y = 'fixed'", *const line = "walls = {1, 0},", *const whole_T = "1 - y + ";
+  system_run a, b;
+  (void)state;
+  for (int twice = 0; twice < 2; twice++)
+    whole(twice ? &b : &a,
+          "local Ra = 5000 return sim.diffusion { grid = { n = {24, %d}, size = {2, %d}, %s }, fields = {"
+          "{ name = 'w', D = 1, initial = function(x, y) return 20*math.sin(math.pi*x)*math.sin(math.pi*y) end },"
+          "{ name = 'T', D = 1, %s initial = function(x, y) return %s0.1*math.cos(math.pi*x)*math.sin(math.pi*y) +"
+          " 0.05*math.sin(math.pi*x)*math.sin(2*math.pi*y) end }}, %s"
+          "integrate = { scheme = 'etdrk4', dt = 1/2048, t_end = 0.0625, dealias = true } }",
+          twice ? 32 : 16, 1 + twice, twice ? "" : walls, twice ? "" : line, twice ? "" : whole_T,
+          twice ? "derived = { psi = function(kx, ky, w) return -w/(kx^2 + ky^2) end },"
+                  "rates = function(w, T, w_x, w_y, T_x, T_y, psi_x, psi_y)"
+                  " return psi_y*w_x - psi_x*w_y + Ra*T_x, psi_y*T_x - psi_x*T_y + psi_x end,"
+                : CONVECTION);
+  double most[2] = {0, 0}, moved = 0;
+  for (int64_t i = 0; i < cells(&a); i++) {
+    const double y = ((double)(i / 24) + 0.5) / 16;
+    most[0] = fmax(most[0], fabs(value(&a, 0, i) - value(&b, 0, i)));
+    most[1] = fmax(most[1], fabs(value(&a, 1, i) - (1 - y) - value(&b, 1, i)));
+    moved = fmax(moved, fabs(value(&a, 1, i) - (1 - y)));
+  }
+  assert_true(moved > 0.2); /* a flow that is far from linear */
+  assert_true(most[0] < 1e-10 && most[1] < 1e-12); /* w is of order 100 */
+  shut(&a);
+  shut(&b);
+}
+
 /* ---- invariants ---- */
 
 /* Fluxes keep the mass to rounding, whatever they are; rates add what they are. */
@@ -314,6 +416,7 @@ int main(void) {
       cmocka_unit_test(test_reference),  cmocka_unit_test(test_taylor_green), cmocka_unit_test(test_beltrami),
       cmocka_unit_test(test_derivatives), cmocka_unit_test(test_walls),        cmocka_unit_test(test_conserved),
       cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_projection),
+      cmocka_unit_test(test_wall_derivatives), cmocka_unit_test(test_critical_rayleigh_number), cmocka_unit_test(test_free_plates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -383,7 +383,7 @@ static sim_status show(diffusion_work *w, const diffusion_step_context *half) {
   each_field(w, &w->array[0], mixed);
   each_field(w, &w->real, fields);
   if (half) diffusion_rates_set(w->rates, half);
-  diffusion_planes_store(w->spectral, (const void *const *)mixed, fields, half ? diffusion_rates_apply : NULL,
+  diffusion_planes_store(w->spectral, (const void *const *)mixed, NULL, fields, half ? diffusion_rates_apply : NULL,
                          w->rates);
   lift(w, 1);
   return SIM_OK;

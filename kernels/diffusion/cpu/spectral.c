@@ -133,7 +133,8 @@ double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradient
                                 int threads) {
   double bytes = threads * thread_size(grid, fields, fields + gradients, fields + fluxes, single);
   for (int axis = 0; axis < grid->rank; axis++)
-    bytes += fft_plan_bytes(grid->n[axis], transform_of(grid, axis), single) + 12.0 * (double)grid->n[axis];
+    bytes += (grid_is_periodic(grid, axis) || gradients == 0 ? 1 : 2) *
+             (fft_plan_bytes(grid->n[axis], transform_of(grid, axis), single) + 12.0 * (double)grid->n[axis]);
   return bytes;
 }
 
@@ -148,6 +149,28 @@ static diffusion_combine *combine_for(bool single, sim_isa isa) {
   if (isa > sim_isa_best()) isa = sim_isa_best();
   while (!all[isa][single]) isa--;
   return all[isa][single];
+}
+
+/* The transforms of derivatives along an axis with walls. */
+static sim_status make_turned(diffusion_spectral *s, int axis, bool single, sim_isa isa) {
+  const int64_t n = s->grid.n[axis];
+  const fft_kind kind = s->grid.boundary[axis] == GRID_FIXED ? FFT_COSINE : FFT_SINE;
+  SIM_TRY(fft_plan_create(n, kind, single, isa, &s->turned[axis]));
+  const int32_t *own = fft_order(s->plan[axis]), *other = fft_order(s->turned[axis]);
+  int32_t *at = malloc((size_t)(n + 1) * sizeof(int32_t));
+  s->from[axis] = malloc((size_t)n * sizeof(int32_t));
+  for (int64_t k = 0; at && k <= n; k++) at[k] = -1;
+  for (int64_t p = 0; at && p < n; p++) at[own[p]] = (int32_t)p;
+  for (int64_t p = 0; at && s->from[axis] && p < n; p++) s->from[axis][p] = at[other[p]];
+  const bool good = at && s->from[axis];
+  free(at);
+  return good ? SIM_OK : sim_no_memory("the transforms");
+}
+
+static bool turns(const diffusion_spectral *s, int axis) {
+  bool any = false;
+  for (int g = 0; g < s->gradients.count; g++) any = any || is_turned(s, g, axis);
+  return any;
 }
 
 static bool make_mirror(diffusion_spectral *s) {
@@ -237,6 +260,8 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   for (int axis = 0; status == SIM_OK && axis < grid->rank; axis++)
     if (!grid_is_member_axis(grid, axis))
       status = fft_plan_create(grid->n[axis], transform_of(grid, axis), single, isa, &s->plan[axis]);
+  for (int axis = 0; status == SIM_OK && axis < grid->rank; axis++)
+    if (turns(s, axis)) status = make_turned(s, axis, single, isa);
   if (status == SIM_OK) {
     s->memory = aligned_alloc(64, (size_t)threads * s->thread_bytes);
     if (!s->memory || !make_slots(s) || (s->paired && !make_mirror(s)))
@@ -250,7 +275,11 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
 void diffusion_spectral_destroy(diffusion_spectral **spectral) {
   diffusion_spectral *s = *spectral;
   if (!s) return;
-  for (int axis = 0; axis < 3; axis++) fft_plan_destroy(&s->plan[axis]);
+  for (int axis = 0; axis < 3; axis++) {
+    fft_plan_destroy(&s->plan[axis]);
+    fft_plan_destroy(&s->turned[axis]);
+    free(s->from[axis]);
+  }
   for (int i = 0; i < 2; i++) {
     free(s->slot[i]);
     free(s->entry[i]);

@@ -70,10 +70,11 @@ typedef void diffusion_pointwise(void *context, const diffusion_piece *piece);
 /* The pass over planes. fields[fields + gradients + fluxes] are mixed before and after; the gradients' contents are
  * lost, and fluxes have none before. */
 void diffusion_planes(diffusion_spectral *spectral, void *const *fields, diffusion_pointwise *work, void *context);
-/* Converts real fields [nz][ny][nx] to or from mixed ones; `work` (may be NULL) changes what is stored. */
+/* Converts real fields [nz][ny][nx] to or from mixed ones; `work` (may be NULL) changes what is stored. gradients[fields]:
+ * numbers of the derivatives that are stored; NULL: fields. */
 void diffusion_planes_load(diffusion_spectral *spectral, const void *const *real_fields, void *const *fields);
-void diffusion_planes_store(diffusion_spectral *spectral, const void *const *fields, void *const *real_fields,
-                            diffusion_pointwise *work, void *context);
+void diffusion_planes_store(diffusion_spectral *spectral, const void *const *fields, const int *gradients,
+                            void *const *real_fields, diffusion_pointwise *work, void *context);
 
 /* Exchanges a field between the ranks: from slab[end - first][plane] to columns[back][stride], and back. All ranks call
  * it. scratch: diffusion_turn_numbers numbers. Does nothing where slab and columns are the same. */

@@ -84,8 +84,10 @@ static void write_gradients(const diffusion_spectral *s, const diffusion_arrays 
       value = g;
       continue;
     }
+    const bool other = s->grid.rank > 1 && is_turned(s, g, s->grid.rank - 1);
+    const diffusion_at to = {at->middle, at->group, other ? s->turned[s->grid.rank - 1] : at->plan};
     diffusion_derive(s, (diffusion_kind)s->gradients.of[g].kind, at, column, b->spare[0]);
-    transform_inverse(s, at, b->spare[0], point(arrays->gradient[g], offset), stride_of(s, arrays), b, NULL);
+    transform_inverse(s, &to, b->spare[0], point(arrays->gradient[g], offset), stride_of(s, arrays), b, NULL);
   }
   if (value >= 0)
     transform_inverse(s, at, column, point(arrays->gradient[value], offset), stride_of(s, arrays), b, NULL);

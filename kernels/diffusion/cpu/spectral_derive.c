@@ -33,9 +33,10 @@ static double back_wave(const diffusion_spectral *s, int64_t p, bool odd) {
   return wave(s, axis, mode_of(s, axis, p, true), odd);
 }
 
-/* A derivative is a factor, times i for first ones: the product of `lane` and `back`, or minus their sum. */
+/* A derivative is a factor, times i for first ones along periodic axes: the product of `lane` and `back`, or minus their sum. */
 typedef struct derivative {
   bool first, sum, moves; /* moves: the factor differs along the column */
+  const int32_t *from;    /* along walls: the point of the source for each one of the target, or -1; NULL: the same */
   int powers;             /* of the wavenumber along the column */
   bool odd;
   double lane[LANES];
@@ -58,6 +59,12 @@ static derivative derivative_of(const diffusion_spectral *s, diffusion_kind kind
     return d;
   }
   d.odd = d.first || axes[kind][0] != axes[kind][1];
+  if (d.first && s->grid.boundary[kind] != GRID_PERIODIC) {
+    /* (cos kx)' = -k sin kx, (sin kx)' = k cos kx; both series have the factor 2 for wavenumbers between */
+    d.first = false;
+    for (int l = 0; l < lanes; l++) d.lane[l] = s->grid.boundary[kind] == GRID_FIXED ? 1 : -1;
+    if ((int)kind == back) d.from = s->from[kind];
+  }
   for (int i = 0; i < 2; i++) {
     const int axis = axes[kind][i];
     if (axis < 0) continue;
@@ -89,9 +96,16 @@ static void factors_at(const diffusion_spectral *s, const derivative *d, int64_t
     const bool two = s->packing == FFT_TWO_REAL;                                                                       \
     double k[LANES];                                                                                                   \
     real f[2 * (G)];                                                                                                   \
+    const real *const begin = source;                                                                                  \
     for (int64_t p = 0; p < s->slab.backs; p++, source += 2 * (G), target += 2 * (G)) {                                \
+      const int64_t at = d->from ? d->from[p] : p;                                                                     \
+      if (at < 0) {                                                                                                    \
+        memset(target, 0, 2 * (G) * sizeof *target);                                                                   \
+        continue;                                                                                                      \
+      }                                                                                                                \
+      if (d->from) source = begin + at * 2 * (G);                                                                      \
       if (p == 0 || d->moves) {                                                                                        \
-        factors_at(s, d, p, k);                                                                                        \
+        factors_at(s, d, at, k);                                                                                       \
         for (int l = 0; l < (G); l++) f[l] = (real)k[l], f[(G) + l] = (real)k[two ? (G) + l : l];                      \
       }                                                                                                                \
       if (d->first)                                                                                                    \

@@ -15,6 +15,10 @@ struct diffusion_spectral {
   fft_packing packing;
   bool paired; /* wavenumber n/2 of rows is stored apart: see spectral_pairs.c */
   fft_plan *plan[3];
+  /* For first derivatives along axes with walls, which turn cosine series into sine series and back: the other transform,
+   * and the position of a series' wavenumber at each position of the other one, or -1. */
+  fft_plan *turned[3];
+  int32_t *from[3];
   diffusion_combine *combine;
   int64_t middle, back;                         /* points along the middle axis (y of three) and the column axis */
   int64_t row_points, row_stride, plane_stride; /* in points */
@@ -61,6 +65,11 @@ void diffusion_project(const diffusion_spectral *s, const diffusion_at *at, void
 /* target[p] = source[p] (strides in points) minus the derivative along `axis` of from[p] (stride `from_stride`). */
 void diffusion_subtract(const diffusion_spectral *s, int axis, const diffusion_at *at, const void *from,
                         int64_t from_stride, void *target);
+
+/* Whether an input of the pointwise work is a derivative along this axis, which has walls. */
+static inline bool is_turned(const diffusion_spectral *s, int gradient, int axis) {
+  return gradient >= 0 && s->gradients.of[gradient].kind == axis && s->grid.boundary[axis] != GRID_PERIODIC;
+}
 
 static inline char *point(const void *field, int64_t offset) { return (char *)(uintptr_t)field + offset * 128; }
 

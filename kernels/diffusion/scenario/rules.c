@@ -282,8 +282,8 @@ static void check_gradients(const diffusion_parameters *p, const diffusion_gradi
     for (int k = 0; k < 2 && kind < DIFFUSION_LAPLACIAN; k++) {
       const int axis = axes[kind][k];
       const bool there = axis < grid.rank && !grid_is_member_axis(&grid, axis);
-      const bool even = kind >= DIFFUSION_XX && kind <= DIFFUSION_ZZ; /* a series of the same kind */
-      if (grid_is_periodic(&grid, axis) || (even && there)) continue;
+      const bool one = kind < DIFFUSION_XY; /* between walls: a series of the other kind, or of the same */
+      if (grid_is_periodic(&grid, axis) || (one && there)) continue;
       sim_faults_add(faults, 0, path, "%s %s, and %c %s", takes, name, "xyz"[axis], not_periodic(&grid, axis));
       break;
     }

@@ -64,7 +64,7 @@ static sim_status cut(const diffusion_parameters *p, const sim_setup *setup, con
   SIM_TRY(diffusion_to_columns(c->spectral, c->mixed, c->columns, c->sent));
   diffusion_columns(c->spectral, &stage, &arrays);
   SIM_TRY(diffusion_to_slab(c->spectral, c->columns, c->mixed, c->sent));
-  diffusion_planes_store(c->spectral, (const void *const[]){c->mixed}, (void *const[]){real_field}, NULL, NULL);
+  diffusion_planes_store(c->spectral, (const void *const[]){c->mixed}, NULL, (void *const[]){real_field}, NULL, NULL);
   diffusion_add_lift(p, field, 1, first, end, real_field, setup->threads);
   return SIM_OK;
 }

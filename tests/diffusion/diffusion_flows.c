@@ -254,12 +254,12 @@ static void test_wall_derivatives(void **state) {
     system_run s;
     double values[1];
     whole(&s,
-          "return sim.diffusion { precision = '%s', grid = { n = {%s}, size = {%s}, boundary = '%s', %c = '%s' },"
+          "return sim.diffusion { precision = '%s', grid = { n = {%s}, size = {%s}, %s %c = '%s' },"
           "fields = {{ name = 'u', initial = function(%c) return math.%s(2*math.pi*%c) end }},"
           "rates = function(u_%c) return u_%c^2 end, observe = { gap = { function(u, u_%c, %c)"
           " return math.abs(u_%c - %s2*math.pi*math.%s(2*math.pi*%c)) end, reduce = 'max' } },"
           "integrate = { scheme = 'lie', dt = 2^-20, t_end = 2^-20 } }",
-          single ? "single" : "double", n[r - 1], size[r - 1], walls ? "no_flux" : "periodic", letter,
+          single ? "single" : "double", n[r - 1], size[r - 1], walls && r > 1 ? "boundary = 'no_flux'," : "", letter,
           fixed ? "fixed" : "no_flux", letter, fixed ? "sin" : "cos", letter, letter, letter, letter, letter, letter,
           fixed ? "" : "-", fixed ? "cos" : "sin", letter);
     const grid_shape g = diffusion_grid_of(s.p);
@@ -272,9 +272,9 @@ static void test_wall_derivatives(void **state) {
     row(&s, 1, values); /* after the step, which adds 4 pi^2 2^-20 to the derivative of a function of 4 pi */
     assert_true(values[0] < 4 * pi * pi * 0x1p-20 * 30);
     shut(&s);
-    const char *text = strstr(current, "dt = 2^-20");
-    assert_non_null(text);
-    open_with(&s, current, sim_isa_best(), 2, NULL);
+    char text[sizeof current];
+    memcpy(text, current, sizeof text);
+    open_with(&s, text, sim_isa_best(), 2, NULL);
     row(&s, 1, values);
     assert_true(values[0] < (single ? 3e-5 : 1e-13)); /* rounding of u times the highest wavenumber, 31 */
     shut(&s);
@@ -325,7 +325,7 @@ static void test_free_plates(void **state) {
           "{ name = 'w', D = 1, initial = function(x, y) return 20*math.sin(math.pi*x)*math.sin(math.pi*y) end },"
           "{ name = 'T', D = 1, %s initial = function(x, y) return %s0.1*math.cos(math.pi*x)*math.sin(math.pi*y) +"
           " 0.05*math.sin(math.pi*x)*math.sin(2*math.pi*y) end }}, %s"
-          "integrate = { scheme = 'etdrk4', dt = 1/2048, t_end = 0.0625, dealias = true } }",
+          "integrate = { scheme = 'etdrk4', dt = 1/2048, t_end = 0.125, dealias = true } }",
           twice ? 32 : 16, 1 + twice, twice ? "" : walls, twice ? "" : line, twice ? "" : whole_T,
           twice ? "derived = { psi = function(kx, ky, w) return -w/(kx^2 + ky^2) end },"
                   "rates = function(w, T, w_x, w_y, T_x, T_y, psi_x, psi_y)"

@@ -433,8 +433,8 @@ static bool supports(const void *parameters, sim_backend_kind backend, char *lac
   const diffusion_gradients g = diffusion_gradients_of(p);
   const char *alone = p->flux ? "flux is" : g.solenoidal ? "solenoidal is" : NULL;
   for (int i = 0; i < g.count && !alone; i++)
-    alone = g.of[i].field >= (int)p->fields.count ? "derived fields in rates are"
-            : g.of[i].kind > DIFFUSION_Z          ? "second derivatives in rates are"
+    alone = g.of[i].field >= (int)p->fields.count   ? "derived fields in rates are"
+            : g.of[i].kind > DIFFUSION_Z            ? "second derivatives in rates are"
             : grid_is_periodic(&grid, g.of[i].kind) ? NULL
                                                     : "derivatives between walls in rates are";
   if (!alone || backend == SIM_BACKEND_CPU) return true;

@@ -57,10 +57,10 @@ static const char convective[] =
 #define CURL                                                                                                           \
   "derived = { a = function(ky, kz, v, w) return 0, ky*w - kz*v end,"                                                  \
   " b = function(kx, kz, u, w) return 0, kz*u - kx*w end, c = function(kx, ky, u, v) return 0, kx*v - ky*u end },"
-static const char rotational[] = NAVIER_STOKES_START CURL
-    "rates = function(u, v, w, a, b, c) return v*c - w*b, w*a - u*c, u*b - v*a end,";
-static const char by_flux[] = NAVIER_STOKES_START
-    "flux = function(u, v, w) return u*u, u*v, u*w, v*u, v*v, v*w, w*u, w*v, w*w end,";
+static const char rotational[] =
+    NAVIER_STOKES_START CURL "rates = function(u, v, w, a, b, c) return v*c - w*b, w*a - u*c, u*b - v*a end,";
+static const char by_flux[] =
+    NAVIER_STOKES_START "flux = function(u, v, w) return u*u, u*v, u*w, v*u, v*v, v*w, w*u, w*v, w*w end,";
 static const char porous[] =
     "grid = { n = {12, 12}, size = {2*math.pi, 2*math.pi} },"
     "fields = {{ name = 'u', D = 0.02, initial = function(x, y) return 1 + 0.5*math.sin(x)*math.cos(y + 1) end }},"
@@ -105,8 +105,8 @@ static void test_reference(void **state) {
 
 /* ---- exact solutions ---- */
 
-/* Taylor and Green's vortices decay without change of form: the advection of the vorticity is 0, and that of the velocity
- * is a gradient, which the projection removes. Rounding of some 100 steps of transforms: below 1e-12. */
+/* Taylor and Green's vortices decay without change of form: the advection of the vorticity is 0, and that of the
+ * velocity is a gradient, which the projection removes. Rounding of some 100 steps of transforms: below 1e-12. */
 static void test_taylor_green(void **state) {
   static const char *const schemes[] = {"lie", "etd1", "etdrk2", "etdrk4"};
   const double want = exp(-2 * 0.1 * 1.0);
@@ -125,13 +125,14 @@ static void test_taylor_green(void **state) {
       assert_true(fabs(value(&s, 0, i) - 2 * want * sin(x) * sin(y)) < 1e-12);
     }
     shut(&s);
-    whole(&s,
-          "return sim.diffusion { grid = { n = {20, 18}, size = {2*math.pi, 2*math.pi} }, solenoidal = 'u, v', fields = {"
-          "{ name = 'u', D = 0.1, initial = function(x, y) return math.sin(x)*math.cos(y) end },"
-          "{ name = 'v', D = 0.1, initial = function(x, y) return -math.cos(x)*math.sin(y) end }},"
-          "rates = function(u, v, u_x, u_y, v_x, v_y) return -u*u_x - v*u_y, -u*v_x - v*v_y end,"
-          "integrate = { scheme = '%s', dt = 0.01, t_end = 1 } }",
-          schemes[scheme]);
+    whole(
+        &s,
+        "return sim.diffusion { grid = { n = {20, 18}, size = {2*math.pi, 2*math.pi} }, solenoidal = 'u, v', fields = {"
+        "{ name = 'u', D = 0.1, initial = function(x, y) return math.sin(x)*math.cos(y) end },"
+        "{ name = 'v', D = 0.1, initial = function(x, y) return -math.cos(x)*math.sin(y) end }},"
+        "rates = function(u, v, u_x, u_y, v_x, v_y) return -u*u_x - v*u_y, -u*v_x - v*v_y end,"
+        "integrate = { scheme = '%s', dt = 0.01, t_end = 1 } }",
+        schemes[scheme]);
     for (int64_t i = 0; i < cells(&s); i++) {
       const double x = ((double)(i % 20) + 0.5) * pi / 10, y = ((double)(i / 20) + 0.5) * pi / 9;
       assert_true(fabs(value(&s, 0, i) - want * sin(x) * cos(y)) < 1e-12);
@@ -175,11 +176,11 @@ static void test_beltrami(void **state) {
   }
 }
 
-/* Each kind of derivative of a plane wave, and of a potential -u/k^2, in observed functions at the start: its factor times
- * the wave, but for rounding times k^2 <= 281 of the highest mode (single: the fields themselves are rounded to 6e-8).
- * And through the steps, where u_t = u_xx and so on multiplies the wave by exp(factor t). ETDRK4 with rates h of 6/64: an
- * error of 0.1^5/120 in each of 4 steps. Modes with kx ky < 0 grow by exp(60/16) = 43 where u_t = u_xy: rounding stays
- * below 1e-5 in single precision. */
+/* Each kind of derivative of a plane wave, and of a potential -u/k^2, in observed functions at the start: its factor
+ * times the wave, but for rounding times k^2 <= 281 of the highest mode (single: the fields themselves are rounded to
+ * 6e-8). And through the steps, where u_t = u_xx and so on multiplies the wave by exp(factor t). ETDRK4 with rates h of
+ * 6/64: an error of 0.1^5/120 in each of 4 steps. Modes with kx ky < 0 grow by exp(60/16) = 43 where u_t = u_xy:
+ * rounding stays below 1e-5 in single precision. */
 static void test_derivatives(void **state) {
   static const char *const kinds[] = {"u_xx", "u_yy", "u_zz", "u_xy", "u_xz", "u_yz", "lap_u", "p", "p_xx", "lap_p"};
   static const double factors[] = {-1, -4, -1, -2, 1, 2, -6, -1.0 / 6, 1.0 / 6, 1};
@@ -189,14 +190,15 @@ static void test_derivatives(void **state) {
       system_run s;
       char text[1024];
       double values[1];
-      snprintf(text, sizeof text,
-            "return sim.diffusion { precision = '%s', grid = { n = {%s, 9, 6}, size = {2*math.pi, 2*math.pi,"
-            " 2*math.pi} }, fields = {{ name = 'u', initial = function(x, y, z) return math.sin(x + 2*y - z) end }},"
-            "derived = { p = function(kx, ky, kz, u) return -u/(kx^2 + ky^2 + kz^2) end },"
-            "rates = function(%s) return %s end, observe = { gap = { function(u, %s) return math.abs(%s - (%.17g)*u) end,"
-            " reduce = 'max' } }, integrate = { scheme = 'etdrk4', dt = 1/64, t_end = 1/16 } }",
-            single ? "single" : "double", kind % 2 ? "32" : "7", kinds[kind], kinds[kind], kinds[kind], kinds[kind],
-            factors[kind]);
+      snprintf(
+          text, sizeof text,
+          "return sim.diffusion { precision = '%s', grid = { n = {%s, 9, 6}, size = {2*math.pi, 2*math.pi,"
+          " 2*math.pi} }, fields = {{ name = 'u', initial = function(x, y, z) return math.sin(x + 2*y - z) end }},"
+          "derived = { p = function(kx, ky, kz, u) return -u/(kx^2 + ky^2 + kz^2) end },"
+          "rates = function(%s) return %s end, observe = { gap = { function(u, %s) return math.abs(%s - (%.17g)*u) end,"
+          " reduce = 'max' } }, integrate = { scheme = 'etdrk4', dt = 1/64, t_end = 1/16 } }",
+          single ? "single" : "double", kind % 2 ? "32" : "7", kinds[kind], kinds[kind], kinds[kind], kinds[kind],
+          factors[kind]);
       open_with(&s, text, sim_isa_best(), 2, NULL);
       row(&s, 1, values);
       assert_true(values[0] < (single ? 6e-8 * 281 : 1e-12));
@@ -233,7 +235,8 @@ static void test_walls(void **state) {
             periodic ? 4 : 3, k2 - 4 * pi * pi, k2);
       const double by = exp(0.25 * (-0.01 * k2 - 1 / k2 - 0.04 * pi * pi));
       for (int64_t i = 0; i < cells(&s); i++) {
-        const double x = 2 * pi * ((double)(i % 20) + 0.5) / 20, y = (periodic ? 4 : 3) * pi * ((double)(i / 20) + 0.5) / 18;
+        const double x = 2 * pi * ((double)(i % 20) + 0.5) / 20,
+                     y = (periodic ? 4 : 3) * pi * ((double)(i / 20) + 0.5) / 18;
         assert_true(fabs(value(&s, 0, i) - by * (kind ? sin(x) * sin(y) : cos(x) * cos(y))) < 1e-8);
       }
       row(&s, 1, values);
@@ -242,8 +245,9 @@ static void test_walls(void **state) {
     }
 }
 
-/* First derivatives between walls turn cosine series into sine series and back: an observed one is exact to rounding, along
- * each axis of grids of 1 to 3 axes, beside periodic axes and walls. So is a step by Lie's scheme without L, u + dt u_a^2. */
+/* First derivatives between walls turn cosine series into sine series and back: an observed one is exact to rounding,
+ * along each axis of grids of 1 to 3 axes, beside periodic axes and walls. So is a step by Lie's scheme without L, u +
+ * dt u_a^2. */
 static void test_wall_derivatives(void **state) {
   (void)state;
   for (int c = 0; c < 2 * 2 * 2 * 6; c++) {
@@ -287,9 +291,9 @@ static void test_wall_derivatives(void **state) {
   "rates = function(w, T, w_x, w_y, T_x, T_y, psi_x, psi_y)"                                                           \
   " return psi_y*w_x - psi_x*w_y + Ra*T_x, psi_y*T_x - psi_x*T_y end,"
 
-/* Rolls with k = pi/sqrt(2) neither grow nor decay at Ra = 27 pi^4/4 = 657.511, and near it grow by K/2 (Ra/Ra_c - 1), K =
- * k^2 + pi^2 (Prandtl number 1): at 1e-6 above, by 7.4e-6 for a unit of time; measured from t = 1 on, when the other
- * mode has decayed by exp(-2 K). Rolls of 1e-6 change the mean by 1e-12. The bound is 1e-4 of that rate. */
+/* Rolls with k = pi/sqrt(2) neither grow nor decay at Ra = 27 pi^4/4 = 657.511, and near it grow by K/2 (Ra/Ra_c - 1),
+ * K = k^2 + pi^2 (Prandtl number 1): at 1e-6 above, by 7.4e-6 for a unit of time; measured from t = 1 on, when the
+ * other mode has decayed by exp(-2 K). Rolls of 1e-6 change the mean by 1e-12. The bound is 1e-4 of that rate. */
 static void test_critical_rayleigh_number(void **state) {
   (void)state;
   system_run s;
@@ -312,9 +316,9 @@ static void test_critical_rayleigh_number(void **state) {
   shut(&s);
 }
 
-/* Convection at Ra = 5000, between walls and in a periodic box of twice the height, where w and T - (1 - y) are odd about the
- * walls: the same series, so the same fields but for rounding, which the flow stretches. There T' = T - (1 - y), with
- * the rate psi_x more. */
+/* Convection at Ra = 5000, between walls and in a periodic box of twice the height, where w and T - (1 - y) are odd
+ * about the walls: the same series, so the same fields but for rounding, which the flow stretches. There T' = T - (1 -
+ * y), with the rate psi_x more. */
 static void test_free_plates(void **state) {
   static const char *const walls = "y = 'fixed'", *const line = "walls = {1, 0},", *const whole_T = "1 - y + ";
   system_run a, b;
@@ -338,7 +342,7 @@ static void test_free_plates(void **state) {
     most[1] = fmax(most[1], fabs(value(&a, 1, i) - (1 - y) - value(&b, 1, i)));
     moved = fmax(moved, fabs(value(&a, 1, i) - (1 - y)));
   }
-  assert_true(moved > 0.2); /* a flow that is far from linear */
+  assert_true(moved > 0.2);                        /* a flow that is far from linear */
   assert_true(most[0] < 1e-10 && most[1] < 1e-12); /* w is of order 100 */
   shut(&a);
   shut(&b);
@@ -355,7 +359,8 @@ static void test_conserved(void **state) {
             "return sim.diffusion { grid = { n = {24, 20}, size = {1, 2} }, fields = { { name = 'u', D = 0.01,"
             " initial = function(x, y) return 1 + 0.3*math.sin(2*math.pi*x)*math.cos(math.pi*y) end },"
             "{ name = 'v', D = 0.01, initial = function(x) return math.cos(2*math.pi*x) end } },"
-            "flux = function(u, v, u_x, u_y, x) return -0.01*u*u_x + 0.1*u*v, -0.01*u^2*u_y, 0.1*v^2*math.exp(u), v*u + x end,"
+            "flux = function(u, v, u_x, u_y, x) return -0.01*u*u_x + 0.1*u*v, -0.01*u^2*u_y, 0.1*v^2*math.exp(u), v*u "
+            "+ x end,"
             "rates = function(v) return 0, 0.3 + 0*v end, integrate = { scheme = 'etdrk4', dt = 1/256, t_end = 1 } }",
             sim_isa_best(), 2, NULL);
   row(&s, 0, before);
@@ -413,10 +418,17 @@ static void test_projection(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reference),  cmocka_unit_test(test_taylor_green), cmocka_unit_test(test_beltrami),
-      cmocka_unit_test(test_derivatives), cmocka_unit_test(test_walls),        cmocka_unit_test(test_conserved),
-      cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_projection),
-      cmocka_unit_test(test_wall_derivatives), cmocka_unit_test(test_critical_rayleigh_number), cmocka_unit_test(test_free_plates),
+      cmocka_unit_test(test_reference),
+      cmocka_unit_test(test_taylor_green),
+      cmocka_unit_test(test_beltrami),
+      cmocka_unit_test(test_derivatives),
+      cmocka_unit_test(test_walls),
+      cmocka_unit_test(test_conserved),
+      cmocka_unit_test(test_same_bits),
+      cmocka_unit_test(test_projection),
+      cmocka_unit_test(test_wall_derivatives),
+      cmocka_unit_test(test_critical_rayleigh_number),
+      cmocka_unit_test(test_free_plates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,7 +161,8 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
                          &w->table[t]));
   SIM_TRY(create_array(w, setup, w->fields, (double)(w->end - w->first), &w->real));
   if (gradients > 0 && !w->common) SIM_TRY(create_array(w, setup, gradients, field, &w->gradients));
-  for (int g = 0; g < gradients; g++) *(g < w->read.count ? &w->arrays.gradient[g] : &w->flux[g - w->read.count]) = part(&w->gradients, g);
+  for (int g = 0; g < gradients; g++)
+    *(g < w->read.count ? &w->arrays.gradient[g] : &w->flux[g - w->read.count]) = part(&w->gradients, g);
   SIM_TRY(diffusion_derivation_create(w->p, &w->read, w->spectral, &w->derivation));
   w->arrays.symbols = diffusion_derivation_symbols(w->derivation);
   SIM_TRY(create_exchange(w, setup));

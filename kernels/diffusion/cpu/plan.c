@@ -61,7 +61,9 @@ static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab
 }
 
 int diffusion_columns_of(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {
-  return !diffusion_in_common(slab, comm) ? diffusion_inputs_of(p) + fluxes_of(p) : diffusion_fluctuates(p) ? (int)p->fields.count : 0;
+  return !diffusion_in_common(slab, comm) ? diffusion_inputs_of(p) + fluxes_of(p)
+         : diffusion_fluctuates(p)        ? (int)p->fields.count
+                                          : 0;
 }
 
 bool diffusion_needs_sent(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {

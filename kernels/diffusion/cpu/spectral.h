@@ -59,8 +59,8 @@ double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradient
                                 int threads);
 
 /* Pointwise work on a piece of a plane: columns[fields + gradients] of count numbers each, [nx][2G rows]. Fields are
- * changed in place, or swapped with spare[fields + fluxes] of the same size; fluxes are left in spare[fields + i]. `rows` rows belong to the grid, the first being
- * row `row` of plane z; the rest of the piece repeats the first row. */
+ * changed in place, or swapped with spare[fields + fluxes] of the same size; fluxes are left in spare[fields + i].
+ * `rows` rows belong to the grid, the first being row `row` of plane z; the rest of the piece repeats the first row. */
 typedef struct diffusion_piece {
   void **columns, **spare;
   int64_t count, row, rows, z;
@@ -70,8 +70,8 @@ typedef void diffusion_pointwise(void *context, const diffusion_piece *piece);
 /* The pass over planes. fields[fields + gradients + fluxes] are mixed before and after; the gradients' contents are
  * lost, and fluxes have none before. */
 void diffusion_planes(diffusion_spectral *spectral, void *const *fields, diffusion_pointwise *work, void *context);
-/* Converts real fields [nz][ny][nx] to or from mixed ones; `work` (may be NULL) changes what is stored. gradients[fields]:
- * numbers of the derivatives that are stored; NULL: fields. */
+/* Converts real fields [nz][ny][nx] to or from mixed ones; `work` (may be NULL) changes what is stored.
+ * gradients[fields]: numbers of the derivatives that are stored; NULL: fields. */
 void diffusion_planes_load(diffusion_spectral *spectral, const void *const *real_fields, void *const *fields);
 void diffusion_planes_store(diffusion_spectral *spectral, const void *const *fields, const int *gradients,
                             void *const *real_fields, diffusion_pointwise *work, void *context);
@@ -90,12 +90,7 @@ double diffusion_turn_received(const grid_shape *grid, bool single, const sim_co
 void diffusion_take_columns(const diffusion_spectral *spectral, const void *field, void *columns);
 
 /* Coefficients of derived fields: the one of field f in field d at each wavenumber, for the rank's columns. */
-typedef enum diffusion_parts {
-  DIFFUSION_ABSENT,
-  DIFFUSION_REAL,
-  DIFFUSION_IMAGINARY,
-  DIFFUSION_BOTH
-} diffusion_parts;
+typedef enum diffusion_parts { DIFFUSION_ABSENT, DIFFUSION_REAL, DIFFUSION_IMAGINARY, DIFFUSION_BOTH } diffusion_parts;
 typedef struct diffusion_symbols {
   void *table[DIFFUSION_DERIVED][DIFFUSION_FIELDS];
   diffusion_parts parts[DIFFUSION_DERIVED][DIFFUSION_FIELDS];
@@ -105,8 +100,8 @@ typedef struct diffusion_symbols {
  * transform; tables[field][table]. */
 typedef struct diffusion_arrays {
   void *array[DIFFUSION_FIELDS][DIFFUSION_ARRAYS];
-  void *gradient[DIFFUSION_READ]; /* mixed; written where a stage transforms back */
-  void *flux[DIFFUSION_FLUXES];   /* [fields][axes], mixed; read where a stage transforms forward. NULL: none */
+  void *gradient[DIFFUSION_READ];   /* mixed; written where a stage transforms back */
+  void *flux[DIFFUSION_FLUXES];     /* [fields][axes], mixed; read where a stage transforms forward. NULL: none */
   const diffusion_symbols *symbols; /* of derived fields; NULL: none */
   void *table[DIFFUSION_FIELDS][DIFFUSION_TABLES];
   bool complex;

@@ -33,7 +33,8 @@ static double back_wave(const diffusion_spectral *s, int64_t p, bool odd) {
   return wave(s, axis, mode_of(s, axis, p, true), odd);
 }
 
-/* A derivative is a factor, times i for first ones along periodic axes: the product of `lane` and `back`, or minus their sum. */
+/* A derivative is a factor, times i for first ones along periodic axes: the product of `lane` and `back`, or minus
+ * their sum. */
 typedef struct derivative {
   bool first, sum, moves; /* moves: the factor differs along the column */
   const int32_t *from;    /* along walls: the point of the source for each one of the target, or -1; NULL: the same */

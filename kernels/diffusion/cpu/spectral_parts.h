@@ -15,8 +15,8 @@ struct diffusion_spectral {
   fft_packing packing;
   bool paired; /* wavenumber n/2 of rows is stored apart: see spectral_pairs.c */
   fft_plan *plan[3];
-  /* For first derivatives along axes with walls, which turn cosine series into sine series and back: the other transform,
-   * and the position of a series' wavenumber at each position of the other one, or -1. */
+  /* For first derivatives along axes with walls, which turn cosine series into sine series and back: the other
+   * transform, and the position of a series' wavenumber at each position of the other one, or -1. */
   fft_plan *turned[3];
   int32_t *from[3];
   diffusion_combine *combine;

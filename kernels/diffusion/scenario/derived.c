@@ -45,7 +45,9 @@ bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *
   fields[field] = 1;
   out[0] = out[1] = 0;
   for (int a = 0; a < grid.rank; a++)
-    if (grid_is_periodic(&grid, a) && !grid_is_member_axis(&grid, a) && 2 * (mode[a] < 0 ? -mode[a] : mode[a]) == grid.n[a]) own |= 1 << a;
+    if (grid_is_periodic(&grid, a) && !grid_is_member_axis(&grid, a) &&
+        2 * (mode[a] < 0 ? -mode[a] : mode[a]) == grid.n[a])
+      own |= 1 << a;
   int count = 0;
   for (int signs = 0; signs < 8; signs++) {
     double here[3], c[2];
@@ -112,17 +114,19 @@ static void check_values(const diffusion_parameters *p, const grid_shape *grid, 
       sum[0] += u[f] * here[0];
       sum[1] += u[f] * here[1];
       if (!isfinite(here[0]) || !isfinite(here[1])) {
-        sim_faults_add(faults, line, path,
-                       "the coefficient of %s is not finite at k = {%.6g, %.6g, %.6g}: where that is so at k = 0 alone it "
-                       "is 0 there; elsewhere sim.where gives a value",
-                       diffusion_field_of(p, f)->name, k[0], k[1], k[2]);
+        sim_faults_add(
+            faults, line, path,
+            "the coefficient of %s is not finite at k = {%.6g, %.6g, %.6g}: where that is so at k = 0 alone it "
+            "is 0 there; elsewhere sim.where gives a value",
+            diffusion_field_of(p, f)->name, k[0], k[1], k[2]);
         return;
       }
       there[1] = -there[1];
       if (!near(here, there)) {
-        sim_faults_add(faults, line, path,
-                       "expected a first result that is the same at k and -k, and a second one that changes its sign, as "
-                       "a real field has");
+        sim_faults_add(
+            faults, line, path,
+            "expected a first result that is the same at k and -k, and a second one that changes its sign, as "
+            "a real field has");
         return;
       }
       for (int a = 0; a < grid->rank; a++) {

@@ -87,7 +87,8 @@ static const sim_signature rates_signature = {.returns = "the rate of each field
 
 static const sim_signature flux_signature = {.returns = "the flux of each field along each axis"};
 
-static const sim_signature derived_signature = {.outputs = {1, 2}, .returns = "the field, or its real and imaginary parts"};
+static const sim_signature derived_signature = {.outputs = {1, 2},
+                                                .returns = "the field, or its real and imaginary parts"};
 
 static const sim_signature observe_signature = {.returns = "value reduced over the grid"};
 
@@ -101,8 +102,8 @@ static const sim_field parameter_fields[] = {
     {SIM_FIELD(diffusion_parameters, fields), .type = SIM_LIST, .flags = SIM_REQUIRED,
      .variants = (const sim_schema *const[]){&diffusion_field_schema, NULL}, .doc = "1 to 8 fields"},
     {SIM_FIELD(diffusion_parameters, rates), .type = SIM_FUNCTION, .signature = &rates_signature,
-     .doc = "nonlinear terms: a function of the fields, x, y, z, t, derivatives u_x, u_y, u_z of a field u along "
-            "periodic axes, second ones u_xx, u_xy, ..., lap_u, and derived fields"},
+     .doc = "nonlinear terms: a function of the fields, x, y, z, t, derivatives u_x, u_y, u_z of a field u, "
+            "second ones u_xx, u_xy, ..., lap_u, and derived fields"},
     {SIM_FIELD(diffusion_parameters, flux), .type = SIM_FUNCTION, .signature = &flux_signature,
      .doc = "fluxes, in conservation form u_t = L u + N - div flux, along periodic axes: a function as rates, with a "
             "result for each axis of the first field, then of the second one, ...; mass is then conserved to rounding. "

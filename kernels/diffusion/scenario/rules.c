@@ -210,10 +210,11 @@ static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
     const sim_named_function *item = &p->derived.items[d];
     snprintf(path, sizeof path, "derived.%s", item->name);
     if (!good_name(item->name))
-      sim_faults_add(faults, item->line, path,
-                     "expected a name of at most %d characters, other than x, y, z, t, h, coefficients, level, begin and "
-                     "member",
-                     NAME_LONGEST);
+      sim_faults_add(
+          faults, item->line, path,
+          "expected a name of at most %d characters, other than x, y, z, t, h, coefficients, level, begin and "
+          "member",
+          NAME_LONGEST);
   }
   if (faults->count == before && p->derived.count <= DIFFUSION_DERIVED) check_derivative_names(p, faults);
   return faults->count == before;
@@ -248,7 +249,8 @@ static void check_species(const diffusion_parameters *p, sim_faults *faults) {
 }
 
 /* Binds a function of the fields, x, y, z, t, derivatives, the member and derived fields: inputs.c. */
-static sim_status bind(const diffusion_parameters *p, sim_expr **expr, int outputs, const char *returns, sim_faults *faults, int line, const char *path) {
+static sim_status bind(const diffusion_parameters *p, sim_expr **expr, int outputs, const char *returns,
+                       sim_faults *faults, int line, const char *path) {
   const char *inputs[DIFFUSION_INPUTS + 1];
   char names[DIFFUSION_INPUTS][SIM_EXPR_NAME_MAX];
   const int fields = (int)p->fields.count, sources = fields + (int)p->derived.count;
@@ -273,7 +275,8 @@ static sim_status bind(const diffusion_parameters *p, sim_expr **expr, int outpu
 /* Adds a fault for each derivative along an axis that has none of it. */
 static void check_gradients(const diffusion_parameters *p, const diffusion_gradients *g, const char *path,
                             const char *takes, sim_faults *faults) {
-  static const int axes[DIFFUSION_LAPLACIAN][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+  static const int axes[DIFFUSION_LAPLACIAN][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 0}, {1, 1},
+                                                   {2, 2}, {0, 1}, {0, 2}, {1, 2}};
   const grid_shape grid = diffusion_grid_of(p);
   for (int i = 0; i < g->count; i++) {
     const int kind = g->of[i].kind;
@@ -345,8 +348,7 @@ static sim_status check_rates(diffusion_parameters *p, sim_faults *faults) {
   diffusion_find_gradients(p, p->flux, &g);
   if (g.count <= DIFFUSION_READ) check_gradients(p, &g, "flux", "takes", faults);
   if ((diffusion_gradients_of(p).count > 0 || p->flux) && p->integrate.scheme == DIFFUSION_STRANG)
-    sim_faults_add(faults, 0, "integrate.scheme",
-                   "expected lie, etd1, etdrk2 or etdrk4, because %s, got strang",
+    sim_faults_add(faults, 0, "integrate.scheme", "expected lie, etd1, etdrk2 or etdrk4, because %s, got strang",
                    p->flux ? "there are fluxes" : "rates have derivatives");
   return SIM_OK;
 }

@@ -31,11 +31,11 @@ static sim_status check(const diffusion_parameters *p, sim_isa isa, int threads,
   const int fields = (int)p->fields.count, axes = (int)p->grid.n.rows;
   for (int i = 0; status == SIM_OK && i < (int)p->observe.count; i++)
     if (!isfinite(sums[i]))
-      status = i < fields ? sim_fail(SIM_ERR_SCENARIO, "rates: the rate of %s is %g somewhere at the start",
-                                     diffusion_field_of(p, i)->name, sums[i])
-                          : sim_fail(SIM_ERR_SCENARIO, "flux: the flux of %s along %c is %g somewhere at the start",
-                                     diffusion_field_of(p, (i - fields) / axes)->name, "xyz"[(i - fields) % axes],
-                                     sums[i]);
+      status = i < fields
+                   ? sim_fail(SIM_ERR_SCENARIO, "rates: the rate of %s is %g somewhere at the start",
+                              diffusion_field_of(p, i)->name, sums[i])
+                   : sim_fail(SIM_ERR_SCENARIO, "flux: the flux of %s along %c is %g somewhere at the start",
+                              diffusion_field_of(p, (i - fields) / axes)->name, "xyz"[(i - fields) % axes], sums[i]);
   diffusion_observer_destroy(&observer);
   return status;
 }
@@ -63,7 +63,8 @@ sim_status diffusion_check_derived(const diffusion_parameters *p, const sim_setu
   diffusion_parameters rates = *p;
   sim_status status = SIM_OK;
   const int fields = (int)p->fields.count, fluxes = diffusion_gradients_of(p).fluxes;
-  if ((diffusion_gradients_of(p).count == 0 && fluxes == 0) || p->members > 1 || grid_cells_wanted(&grid) > most) return SIM_OK;
+  if ((diffusion_gradients_of(p).count == 0 && fluxes == 0) || p->members > 1 || grid_cells_wanted(&grid) > most)
+    return SIM_OK;
   rates.observe = (sim_function_map){items, (size_t)(fields + fluxes)};
   rates.spectrum = 0;
   rates.probes.rows = 0;

@@ -57,6 +57,8 @@ elseif terms == "flows" then
   model.derived = { p = function(k2, u) return -u / k2 end, q = function(kx, u, v) return 0.1 * v, kx * u end }
   model.rates = function(u, v, p_x, q, lap_v, u_xx) return -u * p_x + 0.01 * v * u_xx, 0.1 * q * v + 0.001 * lap_v end
   model.observe.slope = function(u, p, q_x) return u * p * q_x end
+elseif terms == "walls" then
+  model.rates = #cells == 3 and function(u, v, u_y, v_z) return u_y^2, v_z * u end or function(u, u_x, v_y) return u_x^2, v_y * u end
 elseif terms == "flux" then
   local d = #cells
   model.rates, u.linear, v.D = nil, nil, 0.01
@@ -91,6 +93,8 @@ divided "3" n=40x70 terms=derived scheme=etdrk2
 divided "3" terms=noise
 divided "3" terms=flows n=32x12x9
 divided "2" terms=flows n=66x70 scheme=lie kind=single
+divided "3" terms=walls "along=no_flux fixed no_flux"
+divided "3" terms=walls n=24x70 "along=no_flux fixed"
 divided "3" terms=flux
 divided "3" terms=flux n=24x70 scheme=etdrk2
 divided "3" dt=auto n=32x40x9
@@ -115,7 +119,7 @@ unset SIM_COMM_HOSTS
 if [ "${1:-short}" = long ]; then
   for kind in single double; do
     for n in 24x20x14 64x40 50 33x64x5 17x9x11 16x16x16; do
-      for terms in plain complex cross "cross complex" derived flows flux noise lift cut stop; do
+      for terms in plain complex cross "cross complex" derived flows walls flux noise lift cut stop; do
         for along in periodic "periodic fixed no_flux" "no_flux fixed periodic" "fixed no_flux no_flux" \
           "periodic periodic fixed"; do
           scheme=etdrk4

@@ -58,7 +58,8 @@ elseif terms == "flows" then
   model.rates = function(u, v, p_x, q, lap_v, u_xx) return -u * p_x + 0.01 * v * u_xx, 0.1 * q * v + 0.001 * lap_v end
   model.observe.slope = function(u, p, q_x) return u * p * q_x end
 elseif terms == "walls" then
-  model.rates = #cells == 3 and function(u, v, u_y, v_z) return u_y^2, v_z * u end or function(u, u_x, v_y) return u_x^2, v_y * u end
+  model.rates = #cells == 3 and function(u, v, u_y, v_z) return 1e-4 * u_y^2, 0.01 * v_z * u end
+    or function(u, u_x, v_y) return 1e-4 * u_x^2, 0.01 * v_y * u end
 elseif terms == "flux" then
   local d = #cells
   model.rates, u.linear, v.D = nil, nil, 0.01

@@ -56,6 +56,10 @@ typedef struct diffusion_parameters {
    * NULL. */
   sim_expr *rates;
   diffusion_integrate integrate;
+  /* Function with the inputs of rates -> the flux of each field along each axis: u_t = L u + N - div flux; or NULL. */
+  sim_expr *flux;
+  sim_function_map derived; /* of kx, ky, kz, k2, member and the fields, in which it is linear -> re, or re and im */
+  char *solenoidal;         /* names of the fields that are a vector without divergence; "": none */
   sim_function_map observe; /* inputs as of rates, one result each */
   sim_doubles probes;       /* [count][rank] */
   int64_t spectrum;         /* number of bins of |k| */
@@ -84,8 +88,36 @@ typedef struct diffusion_lift {
   double low, slope;
 } diffusion_lift;
 diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field);
-/* Derivatives that the rates read. */
+
+/* ---- scenario/inputs.c: inputs of rates, fluxes and observed functions ---- */
+
+enum { DIFFUSION_INPUTS = 11 * (int)DIFFUSION_FIELDS + 5 + (int)DIFFUSION_KINDS * (int)DIFFUSION_DERIVED };
+/* Number of the input that is a derivative of a source: of a field, or of a derived field, which follow the fields. */
+int diffusion_input(const diffusion_parameters *p, int source, int kind);
+int diffusion_input_count(const diffusion_parameters *p);
+bool diffusion_has_kind(const diffusion_parameters *p, int source, int kind); /* whether there is this input */
+const char *diffusion_source_name(const diffusion_parameters *p, int source);
+void diffusion_input_name(const diffusion_parameters *p, int source, int kind, char out[SIM_EXPR_NAME_MAX]);
+/* Adds what a function (may be NULL) reads; out->count may become larger than DIFFUSION_READ, which is a fault. */
+void diffusion_find_gradients(const diffusion_parameters *p, const sim_expr *expr, diffusion_gradients *out);
+void diffusion_sort_gradients(diffusion_gradients *gradients);
+/* What the rates and fluxes read, and how fields are joined. */
 diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p);
+/* Number of names in `solenoidal`, and the first three fields; -1: no field. */
+int diffusion_vector_of(const diffusion_parameters *p, int vector[3]);
+
+/* ---- scenario/derived.c ---- */
+
+/* Adds faults of derived fields, and binds their functions. */
+sim_status diffusion_check_derived_fields(diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
+sim_status diffusion_symbol_program(const diffusion_parameters *p, int derived, sim_expr_program **out) SIM_MUST_CHECK;
+/* Which parts the coefficient of a field has. */
+diffusion_parts diffusion_symbol_parts(const sim_expr *expr, int field);
+/* Coefficient of a field in a derived field, re and im; 0 at k = 0 where it is not finite there. Returns false where it
+ * is not finite elsewhere. Where a mode is its own mirror image along an axis, the mean of both signs. */
+bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *program, int field, const double k[3],
+                         const int64_t mode[3], double out[2]);
+
 /* Fraction of the highest wavenumber along each axis below which wavenumbers are kept; 0: all are kept. */
 double diffusion_dealias(const diffusion_integrate *integrate);
 bool diffusion_single(const diffusion_parameters *p);

@@ -1,5 +1,7 @@
 #include "kernels/diffusion/observe.h"
 
+#include "kernels/diffusion/cpu/derivation.h"
+
 #include "engine/reduce.h"
 #include "kernels/common/laws/scratch.h"
 
@@ -7,17 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { X, Y, Z, COORDINATES = 4, INPUTS = 4 * DIFFUSION_FIELDS + COORDINATES + 1 };
+enum { X, Y, Z, COORDINATES = 4, KEPT = DIFFUSION_FIELDS + DIFFUSION_READ };
 
 struct diffusion_observer {
   const diffusion_parameters *p;
   grid_shape grid;
   diffusion_gradients gradients; /* derivatives that the functions read */
-  diffusion_spectral *spectral;  /* of one field with its x, y, z derivatives; NULL: not needed */
-  int fields, threads;
+  diffusion_gradients along;     /* those that one transform gives: see `slopes` */
+  diffusion_spectral *spectral;  /* of one field, or of all, with derivatives; NULL: not needed */
+  diffusion_derivation *derivation;
+  int fields, together, threads; /* together: fields in one transform */
   int64_t cells, rows;
-  double *real[4 * DIFFUSION_FIELDS]; /* [cells]: fields in double, and derivatives */
-  void *mixed, *coefficients, *slope[3];
+  double *real[KEPT]; /* [cells]: fields in double, and derivatives */
+  void *mixed[DIFFUSION_FIELDS], *coefficients[DIFFUSION_FIELDS], *slope[DIFFUSION_READ];
   sim_expr_program **functions; /* [observe.count] */
   laws_scratch scratch;         /* columns: x and results of a row */
   double *partial;              /* [rows] */
@@ -25,25 +29,29 @@ struct diffusion_observer {
 
 diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p) {
   diffusion_gradients g = {0};
-  const int fields = (int)p->fields.count;
-  for (int i = 0; i < 3 * fields; i++) {
-    bool taken = false;
-    for (size_t k = 0; k < p->observe.count && !taken; k++)
-      taken = p->observe.items[k].expr && sim_expr_input_count(p->observe.items[k].expr) > fields + COORDINATES + i &&
-              sim_expr_depends(p->observe.items[k].expr, 0, fields + COORDINATES + i);
-    if (!taken) continue;
-    g.of[g.count].field = i / 3;
-    g.of[g.count++].axis = i % 3;
-  }
+  for (size_t k = 0; k < p->observe.count; k++) diffusion_find_gradients(p, p->observe.items[k].expr, &g);
+  if (g.count > DIFFUSION_READ) g.count = DIFFUSION_READ; /* a fault */
+  diffusion_sort_gradients(&g);
   return g;
 }
 
-static diffusion_gradients slopes(const grid_shape *grid, bool any) {
+static bool reads_derived(const diffusion_parameters *p, const diffusion_gradients *g) {
+  return g->count > 0 && g->of[g->count - 1].field >= (int)p->fields.count;
+}
+
+/* Fields that are transformed together: one, or all where a derived field is read. */
+static int fields_together(const diffusion_parameters *p, const diffusion_gradients *g) {
+  return reads_derived(p, g) ? (int)p->fields.count : 1;
+}
+
+/* Derivatives of those fields, each kind that some of them has; of single fields they are taken in turn. */
+static diffusion_gradients slopes(const diffusion_parameters *p, const diffusion_gradients *observed) {
   diffusion_gradients g = {0};
-  for (int axis = 0; any && axis < grid->rank; axis++) {
-    if (grid->boundary[axis] != GRID_PERIODIC) continue;
-    g.of[g.count].field = 0;
-    g.of[g.count++].axis = axis;
+  if (reads_derived(p, observed)) return *observed;
+  for (int kind = 0; kind < DIFFUSION_VALUE; kind++) {
+    bool any = false;
+    for (int i = 0; i < observed->count; i++) any = any || observed->of[i].kind == kind;
+    if (any) g.of[g.count++].kind = kind;
   }
   return g;
 }
@@ -61,9 +69,12 @@ double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
   if (!is_needed(p)) return 0;
   double bytes = sizeof(double) * cells * ((double)p->fields.count + g.count);
   if (g.count > 0 || p->spectrum > 0) {
-    const int along = slopes(&grid, g.count > 0).count;
-    bytes += sizeof(double) * diffusion_field_numbers(&grid, false) * (2 + along);
-    bytes += diffusion_spectral_bytes(&grid, 1, along, false, threads);
+    const diffusion_gradients along = slopes(p, &g);
+    const diffusion_slab whole = diffusion_own_slab(&grid, false, &sim_comm_alone);
+    const int together = fields_together(p, &g);
+    bytes += sizeof(double) * diffusion_field_numbers(&grid, false) * (2 * together + along.count);
+    bytes += diffusion_spectral_bytes(&grid, together, along.count, 0, false, threads);
+    bytes += diffusion_derivation_bytes(p, &along, false, &whole);
   }
   return bytes + 2.0 * threads * (double)row_bytes(grid.n[X]);
 }
@@ -73,19 +84,20 @@ static double *allocate(double numbers) {
 }
 
 static sim_status create_spectral(diffusion_observer *o, sim_isa isa) {
-  const diffusion_gradients along = slopes(&o->grid, o->gradients.count > 0);
   const double numbers = diffusion_field_numbers(&o->grid, false);
   if (o->gradients.count == 0 && o->p->spectrum == 0) return SIM_OK;
-  SIM_TRY(diffusion_spectral_create(&o->grid, &sim_comm_alone, 1, &along, false, isa, o->threads, &o->spectral));
-  o->mixed = allocate(numbers);
-  o->coefficients = allocate(numbers);
-  bool good = o->mixed && o->coefficients;
-  for (int i = 0; i < along.count; i++) good = (o->slope[along.of[i].axis] = allocate(numbers)) && good;
+  SIM_TRY(diffusion_spectral_create(&o->grid, &sim_comm_alone, o->together, &o->along, false, isa, o->threads,
+                                    &o->spectral));
+  SIM_TRY(diffusion_derivation_create(o->p, &o->along, o->spectral, &o->derivation));
+  bool good = true;
+  for (int f = 0; f < o->together; f++)
+    good = (o->mixed[f] = allocate(numbers)) && (o->coefficients[f] = allocate(numbers)) && good;
+  for (int i = 0; i < o->along.count; i++) good = (o->slope[i] = allocate(numbers)) && good;
   return good ? SIM_OK : sim_no_memory("what is observed");
 }
 
 static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
-  bool uniform[INPUTS] = {false};
+  bool uniform[DIFFUSION_INPUTS] = {false};
   for (int i = Y; i < COORDINATES; i++) uniform[o->fields + i] = true;
   uniform[diffusion_member_input(o->fields)] = true;
   o->functions = calloc(o->p->observe.count + 1, sizeof(sim_expr_program *));
@@ -110,6 +122,8 @@ sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa,
   o->p = p;
   o->grid = diffusion_grid_of(p);
   o->gradients = diffusion_observed_gradients(p);
+  o->along = slopes(p, &o->gradients);
+  o->together = fields_together(p, &o->gradients);
   o->fields = (int)p->fields.count;
   o->threads = threads;
   o->rows = o->grid.n[Y] * o->grid.n[Z];
@@ -125,11 +139,14 @@ void diffusion_observer_destroy(diffusion_observer **observer) {
   if (!o) return;
   diffusion_spectral_destroy(&o->spectral);
   for (size_t i = 0; o->functions && i < o->p->observe.count; i++) sim_expr_program_free(&o->functions[i]);
-  for (int i = 0; i < 4 * DIFFUSION_FIELDS; i++) free(o->real[i]);
-  for (int axis = 0; axis < 3; axis++) free(o->slope[axis]);
+  diffusion_derivation_destroy(&o->derivation);
+  for (int i = 0; i < KEPT; i++) free(o->real[i]);
+  for (int i = 0; i < DIFFUSION_READ; i++) free(o->slope[i]);
+  for (int f = 0; f < DIFFUSION_FIELDS; f++) {
+    free(o->mixed[f]);
+    free(o->coefficients[f]);
+  }
   free(o->functions);
-  free(o->mixed);
-  free(o->coefficients);
   laws_scratch_destroy(&o->scratch);
   free(o->partial);
   free(o);
@@ -144,26 +161,70 @@ static void widen(diffusion_observer *o, const void *const *real_fields) {
   }
 }
 
-/* Coefficients of one field, and its derivatives. */
+/* Coefficients of the fields from `field` on that are transformed together, and their derivatives. */
 static void transform(diffusion_observer *o, int field) {
   const diffusion_stage stage = {1, 1, 2, {{1, 1, {{diffusion_scale(&o->grid), -1, 0}}}, {0, 1, {{1, -1, 1}}}}};
-  const diffusion_gradients along = slopes(&o->grid, o->gradients.count > 0);
-  diffusion_arrays arrays = {.array = {{o->mixed, o->coefficients}}};
-  for (int i = 0; i < along.count; i++) arrays.gradient[i] = o->slope[along.of[i].axis];
-  diffusion_planes_load(o->spectral, (const void *const[]){o->real[field]}, (void *const[]){o->mixed});
+  diffusion_arrays arrays = {.symbols = diffusion_derivation_symbols(o->derivation)};
+  const void *real[DIFFUSION_FIELDS];
+  for (int f = 0; f < o->together; f++) {
+    real[f] = o->real[field + f];
+    arrays.array[f][0] = o->mixed[f];
+    arrays.array[f][1] = o->coefficients[f];
+  }
+  for (int i = 0; i < o->along.count; i++) arrays.gradient[i] = o->slope[i];
+  diffusion_planes_load(o->spectral, real, o->mixed);
   diffusion_columns(o->spectral, &stage, &arrays);
 }
 
-static void differentiate(diffusion_observer *o) {
+/* The number among `along` of an observed derivative. */
+static int slope_of(const diffusion_observer *o, int g) {
+  int i = 0;
+  while (o->along.of[i].kind != o->gradients.of[g].kind ||
+         (o->derivation != NULL && o->along.of[i].field != o->gradients.of[g].field))
+    i++;
+  return i;
+}
+
+/* Adds the slope of a field's lift to its derivative along the lift's axis. */
+static void add_slope(diffusion_observer *o, int g) {
+  const int field = o->gradients.of[g].field;
+  const diffusion_lift lift = field < o->fields ? diffusion_lift_of(o->p, field) : (diffusion_lift){.axis = -1};
+  for (int64_t i = 0; lift.axis == o->gradients.of[g].kind && i < o->cells; i++)
+    o->real[o->fields + g][i] += lift.slope;
+}
+
+/* Takes their lifts off the fields, whose series have none. Returns whether there are any. */
+static bool drop_lifts(diffusion_observer *o) {
+  bool any = false;
   for (int f = 0; f < o->fields; f++) {
-    bool ready = false;
-    for (int g = 0; g < o->gradients.count; g++) {
-      if (o->gradients.of[g].field != f) continue;
-      if (!ready) transform(o, f);
-      ready = true;
-      diffusion_planes_store(o->spectral, (const void *const[]){o->slope[o->gradients.of[g].axis]},
-                             (void *const[]){o->real[o->fields + g]}, NULL, NULL);
+    const diffusion_lift lift = diffusion_lift_of(o->p, f);
+    if (lift.axis < 0) continue;
+    any = true;
+    const int64_t n = o->grid.n[lift.axis];
+    const int64_t under = lift.axis == X ? 1 : lift.axis == Y ? o->grid.n[X] : o->grid.n[X] * o->grid.n[Y];
+    for (int64_t i = 0; i < o->cells; i++)
+      o->real[f][i] -= lift.low + lift.slope * grid_centre(&o->grid, lift.axis, i / under % n);
+  }
+  return any;
+}
+
+static void differentiate(diffusion_observer *o) {
+  int ready = -1;
+  for (int g = 0; g < o->gradients.count; g += o->together) { /* sorted by field */
+    const int field = o->derivation ? 0 : o->gradients.of[g].field;
+    const void *mixed[DIFFUSION_FIELDS];
+    void *real[DIFFUSION_FIELDS];
+    int numbers[DIFFUSION_FIELDS];
+    if (ready != field) transform(o, field);
+    ready = field;
+    for (int f = 0; f < o->together; f++) { /* as many at a time as there are fields */
+      const int at = g + f < o->gradients.count ? g + f : g;
+      numbers[f] = slope_of(o, at);
+      mixed[f] = o->slope[numbers[f]];
+      real[f] = o->real[o->fields + at];
     }
+    diffusion_planes_store(o->spectral, mixed, numbers, real, NULL, NULL);
+    for (int f = 0; f < o->together && g + f < o->gradients.count; f++) add_slope(o, g + f);
   }
 }
 
@@ -175,7 +236,7 @@ static double over_row(const diffusion_observer *o, size_t function, int64_t row
   double *x;
   void *scratch = laws_scratch_here(&o->scratch, &x);
   double *out = x + row_bytes(n) / sizeof *x;
-  const void *in[INPUTS] = {NULL};
+  const void *in[DIFFUSION_INPUTS] = {NULL};
   for (int f = 0; f < o->fields; f++) in[f] = o->real[f] + row * n;
   in[o->fields] = x;
   in[o->fields + 1] = &y;
@@ -183,8 +244,7 @@ static double over_row(const diffusion_observer *o, size_t function, int64_t row
   in[o->fields + 3] = &t;
   in[diffusion_member_input(o->fields)] = &member;
   for (int g = 0; g < o->gradients.count; g++)
-    in[o->fields + COORDINATES + 3 * o->gradients.of[g].field + o->gradients.of[g].axis] =
-        o->real[o->fields + g] + row * n;
+    in[diffusion_input(o->p, o->gradients.of[g].field, o->gradients.of[g].kind)] = o->real[o->fields + g] + row * n;
   for (int64_t i = 0; i < n; i++) x[i] = grid_centre(&o->grid, X, i);
   sim_expr_program_run(o->functions[function], (size_t)n, in, (void *const[]){out}, scratch);
   const int reduce = o->p->observe.items[function].reduce;
@@ -245,12 +305,14 @@ void diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind table, 
   const diffusion_parameters *p = o->p;
   widen(o, real_fields);
   if (table == DIFFUSION_FUNCTIONS) {
+    const bool lifted = o->gradients.count > 0 && drop_lifts(o);
     differentiate(o);
+    if (lifted) widen(o, real_fields);
     for (size_t i = 0; i < p->observe.count; i++) values[i] = over_grid(o, i, t);
   } else if (table == DIFFUSION_SPECTRA) {
     for (int f = 0; f < o->fields; f++) {
-      transform(o, f);
-      diffusion_power(o->spectral, o->coefficients, (int)p->spectrum, values + f * p->spectrum);
+      if (f % o->together == 0) transform(o, f);
+      diffusion_power(o->spectral, o->coefficients[f % o->together], (int)p->spectrum, values + f * p->spectrum);
     }
   } else if (table == DIFFUSION_ENSEMBLE) {
     for (int f = 0; f < o->fields; f++) over_members(o, f, values + f * DIFFUSION_OVER_MEMBERS);

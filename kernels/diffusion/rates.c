@@ -6,12 +6,13 @@
 #include <string.h>
 
 enum { X, Y, Z, T, COORDINATES };
-enum { INPUTS = 4 * DIFFUSION_FIELDS + COORDINATES + 1 }; /* the last one is h, or the member in the rates themselves */
+/* of the graph: the fields, x, y, z, t, h, and what the rates read */
+enum { INPUTS = DIFFUSION_FIELDS + COORDINATES + 1 + DIFFUSION_READ };
 
 struct diffusion_rates {
   sim_expr_program *program;
   bool single, uses_y;
-  int fields, gradients;
+  int fields, gradients, results;
   int64_t count; /* numbers of a piece */
   grid_shape grid;
   diffusion_step_context context;
@@ -42,8 +43,8 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
   static const char *const coordinates[] = {"x", "y", "z", "t"};
   const int fields = (int)p->fields.count;
   const diffusion_gradients gradients = diffusion_gradients_of(p);
-  sim_expr_ref in[INPUTS], of[INPUTS], rate[DIFFUSION_FIELDS], half, t = 0;
-  const char *names[DIFFUSION_FIELDS];
+  sim_expr_ref in[INPUTS], of[DIFFUSION_INPUTS], rate[DIFFUSION_FIELDS + DIFFUSION_FLUXES], half, t = 0;
+  const char *names[DIFFUSION_FIELDS + DIFFUSION_FLUXES];
   for (int f = 0; f < fields; f++) {
     names[f] = diffusion_field_of(p, f)->name;
     SIM_TRY(sim_expr_builder_input(b, names[f], &in[f]));
@@ -53,11 +54,10 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
   const sim_expr_ref h = in[fields + COORDINATES];
   for (int g = 0; g < gradients.count; g++) {
     char name[SIM_EXPR_NAME_MAX];
-    snprintf(name, sizeof name, "%s_%c", names[gradients.of[g].field], "xyz"[gradients.of[g].axis]);
+    diffusion_input_name(p, gradients.of[g].field, gradients.of[g].kind, name);
     SIM_TRY(sim_expr_builder_input(b, name, &in[fields + COORDINATES + 1 + g]));
   }
-  /* inputs of the rates: the fields, x, y, z, t, all derivatives */
-  for (int i = 0; i < INPUTS; i++) of[i] = i < fields + COORDINATES ? in[i] : h;
+  for (int i = 0; i < DIFFUSION_INPUTS; i++) of[i] = i < fields + COORDINATES ? in[i] : h;
   const int member_axis = diffusion_grid_of(p).member_axis; /* member m is at position m - 1/2 */
   sim_expr_ref *member = &of[diffusion_member_input(fields)];
   SIM_TRY(sim_expr_builder_number(b, member_axis ? 0.5 : 1, member));
@@ -66,14 +66,19 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
     SIM_TRY(sim_expr_builder_number(b, 0, &of[fields + member_axis]));
   }
   for (int g = 0; g < gradients.count; g++)
-    of[fields + COORDINATES + 3 * gradients.of[g].field + gradients.of[g].axis] = in[fields + COORDINATES + 1 + g];
+    of[diffusion_input(p, gradients.of[g].field, gradients.of[g].kind)] = in[fields + COORDINATES + 1 + g];
   for (int f = 0; f < fields; f++) {
     const diffusion_lift lift = diffusion_lift_of(p, f);
     SIM_TRY(add_lift(b, &lift, &in[fields], &of[f]));
+    if (lift.axis < 0) continue;
+    sim_expr_ref slope, *along = &of[diffusion_input(p, f, lift.axis)];
+    SIM_TRY(sim_expr_builder_number(b, lift.slope, &slope));
+    SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){*along, slope}, along));
   }
   SIM_TRY(sim_expr_builder_insert(b, p->rates, of, rate));
+  if (p->flux) SIM_TRY(sim_expr_builder_insert(b, p->flux, of, rate + fields));
   if (form == DIFFUSION_MIDPOINT) {
-    sim_expr_ref middle[INPUTS], two;
+    sim_expr_ref middle[DIFFUSION_INPUTS], two;
     SIM_TRY(sim_expr_builder_number(b, 0.5, &two));
     SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){h, two}, &half));
     memcpy(middle, of, sizeof middle);
@@ -83,7 +88,11 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
     SIM_TRY(sim_expr_builder_insert(b, p->rates, middle, rate));
   }
   for (int f = 0; f < fields && form != DIFFUSION_RATE; f++) SIM_TRY(add_scaled(b, in[f], h, rate[f], &rate[f]));
-  return sim_expr_builder_finish(b, rate, names, fields, out);
+  for (int i = fields; i < fields + gradients.fluxes; i++) {
+    names[i] = "flux";
+    if (form != DIFFUSION_RATE) SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){h, rate[i]}, &rate[i]));
+  }
+  return sim_expr_builder_finish(b, rate, names, fields + gradients.fluxes, out);
 }
 
 diffusion_form diffusion_form_of(diffusion_scheme scheme) {
@@ -114,6 +123,7 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
   r->single = diffusion_single(p);
   r->grid = diffusion_grid_of(p);
   r->gradients = diffusion_gradients_of(p).count;
+  r->results = r->fields + diffusion_gradients_of(p).fluxes;
   const size_t number = r->single ? sizeof(float) : sizeof(double), bytes = 128 * (size_t)r->grid.n[0];
   r->count = (int64_t)(bytes / number);
   sim_status status = diffusion_rates_graph(p, form, &expr);
@@ -122,7 +132,7 @@ sim_status diffusion_rates_create(const diffusion_parameters *p, diffusion_form 
   if (status == SIM_OK)
     status = sim_expr_program_create(expr, &(sim_expr_target){.single = r->single, .isa = isa, .uniform = uniform},
                                      &r->program);
-  for (int f = 0; status == SIM_OK && f < r->fields; f++)
+  for (int f = 0; status == SIM_OK && f < r->results; f++)
     r->uses_y = r->uses_y || sim_expr_depends(expr, f, r->fields + Y);
   sim_expr_free(&expr);
   if (status == SIM_OK) {

@@ -68,7 +68,7 @@ double diffusion_resolution_bytes(const diffusion_parameters *p) {
   for (int axis = 0; axis < grid.rank; axis++) {
     const grid_shape lines = lines_of(&grid, axis);
     if (!grid_is_member_axis(&grid, axis))
-      bytes += coefficient_bytes(&lines, single) + diffusion_spectral_bytes(&lines, 1, 0, single, 1);
+      bytes += coefficient_bytes(&lines, single) + diffusion_spectral_bytes(&lines, 1, 0, 0, single, 1);
   }
   return bytes;
 }

@@ -100,10 +100,10 @@ static void step(fixture *f, sim_isa isa, int threads, void *out) {
   diffusion_planes_load(s, (const void *const[]){out}, arrays.array[0]);
   diffusion_columns(s, &stage, &arrays);
   for (int a = 0; a < 3; a++) {
-    diffusion_planes_store(s, (const void *const[]){arrays.gradient[a]}, (void *const[]){out}, NULL, NULL);
+    diffusion_planes_store(s, (const void *const[]){arrays.gradient[a]}, NULL, (void *const[]){out}, NULL, NULL);
     check(f, out, a, 8 * bound);
   }
-  diffusion_planes_store(s, (const void *const[]){arrays.array[0][0]}, (void *const[]){out}, NULL, NULL);
+  diffusion_planes_store(s, (const void *const[]){arrays.array[0][0]}, NULL, (void *const[]){out}, NULL, NULL);
   check(f, out, -1, bound);
 
   /* Parseval, and each wave in its bin of |k| */
@@ -145,7 +145,7 @@ static void step(fixture *f, sim_isa isa, int threads, void *out) {
   diffusion_planes(s, arrays.array[0], NULL, NULL);
   const diffusion_stage back = {1, 1, 1, {{0, 1, {{diffusion_scale(&f->grid), -1, 0}}}}};
   diffusion_columns(s, &back, &arrays);
-  diffusion_planes_store(s, (const void *const[]){arrays.array[0][0]}, (void *const[]){out}, NULL, NULL);
+  diffusion_planes_store(s, (const void *const[]){arrays.array[0][0]}, NULL, (void *const[]){out}, NULL, NULL);
   check(f, out, -1, 2 * bound);
   for (int a = 0; a < 2; a++) free(arrays.array[0][a]);
   for (int a = 0; a < 3; a++) free(arrays.gradient[a]);

@@ -26,6 +26,7 @@ part() {
     plummer | cold_collapse) printf '0.03 --set n=1000' ;;
     restricted_three_body | gray_scott | cahn_hilliard | scroll_ring) printf 0.01 ;;
     heat) printf 1 ;;
+    convection) printf 0.02 ;;
     lennard_jones | shear | solar_system | ring | ginzburg_landau) printf 0.05 ;;
     pythagorean) printf 0.02 ;;
     *) printf 0.1 ;;

@@ -355,6 +355,41 @@ M.twins = {
       same_fields(T, "D, hyper and decay as a function of k2", r, s, q, c, identity, bound(s, r))
     end },
 
+  { name = "derived fields and fluxes", weight = 2,
+    applies = function(s)
+      for _, f in ipairs(s.keys.fields) do if f.walls or f.fluctuation then return false end end
+      return still(s) and fixed_step(s) and s.keys.rates and s.keys.integrate.scheme ~= "strang" and ask.knows("diffusion", "derived")
+    end,
+    -- A Laplacian and a drift, small beside 1/dt at the highest wavenumber: as derivatives, as derived fields, and the
+    -- drift as a flux.
+    check = function(T, s)
+      local periodic, k2 = true, 0
+      for i = 1, #s.keys.grid.n do
+        periodic = periodic and kind_of(s, i) == "periodic"
+        k2 = k2 + (math.pi * s.keys.grid.n[i] / s.keys.grid.size[i]) ^ 2
+      end
+      local drift = kind_of(s, 1) == "periodic"
+      local a, c = scenario.number(0.2 / k2), scenario.number(0.2 / math.sqrt(k2))
+      local function with(term, extra)
+        local q, names = copy(s), table.move(s.keys.rates.inputs, 1, #s.keys.rates.inputs, 1, {})
+        for _, name in ipairs(extra) do if not has(s.keys.rates, name) then names[#names + 1] = name end end
+        local two = #s.keys.fields == 2
+        q.keys.rates = text(("function(%s) local a, b = (%s)(%s) return a + %s%s end"):format(table.concat(names, ", "),
+          s.keys.rates.words, table.concat(s.keys.rates.inputs, ", "), term, two and ", b" or ""))
+        return q
+      end
+      local one = with(("%s*lap_u%s"):format(a, drift and (" - %s*u_x"):format(c) or ""), drift and { "lap_u", "u_x" } or { "lap_u" })
+      local two = with(drift and "p - q" or "p", drift and { "p", "q" } or { "p" })
+      two.keys.derived = { p = text(("function(k2, u) return -%s*k2*u end"):format(a)), q = drift and text(("function(kx, u) return 0, %s*kx*u end"):format(c)) or nil }
+      local r, q = T:ask(one), T:ask(two)
+      same_fields(T, "derivatives and derived fields", r, s, q, two, identity, 10 * bound(s, r))
+      if not periodic then return end
+      local three, d, fluxes = with(("%s*lap_u"):format(a), { "lap_u" }), #s.keys.grid.n, {}
+      for i = 1, d * #s.keys.fields do fluxes[i] = i == 1 and ("%s*u"):format(c) or "0" end
+      three.keys.flux = text(("function(u) return %s end"):format(table.concat(fluxes, ", ")))
+      same_fields(T, "derivatives and fluxes", r, s, T:ask(three), three, identity, 10 * bound(s, r))
+    end },
+
   { name = "precision", applies = function(s) return still(s) and fixed_step(s) end,
     check = function(T, s)
       local c, d = copy(s), copy(s)

@@ -8,6 +8,7 @@
  * array [0] in memory that all of them see: the pass over columns reads and writes it in place, between two exchanges
  * that wait for all. Otherwise that pass turns the fields before and after. */
 #include "kernels/diffusion/cpu/coupled.h"
+#include "kernels/diffusion/cpu/derivation.h"
 #include "kernels/diffusion/cpu/plan.h"
 
 #include "engine/reduce.h"
@@ -24,7 +25,11 @@ struct diffusion_work {
   diffusion_rates *rates;
   diffusion_method method;
   diffusion_arrays arrays;
-  sim_buffer array[DIFFUSION_ARRAYS], gradients, table[DIFFUSION_TABLES], real;
+  diffusion_gradients read;
+  sim_buffer array[DIFFUSION_ARRAYS], table[DIFFUSION_TABLES], real;
+  sim_buffer gradients; /* what the rates read beside the fields, and fluxes */
+  void *flux[DIFFUSION_FLUXES];
+  diffusion_derivation *derivation; /* coefficients of derived fields; NULL: none */
   const sim_comm *comm;
   diffusion_slab slab;
   /* Where columns differ from slabs: those of the mixed fields and derivatives, what one turn sends, and fields of a
@@ -53,6 +58,7 @@ static void destroy(diffusion_work **work) {
   diffusion_rates_destroy(&w->rates);
   diffusion_norm_destroy(&w->norm);
   diffusion_coupled_destroy(&w->coupled);
+  diffusion_derivation_destroy(&w->derivation);
   sim_buffer_destroy(&w->column);
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) sim_buffer_destroy(&w->array[a]);
   for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
@@ -89,7 +95,7 @@ static size_t begin_bytes(const diffusion_work *w) {
 /* Array [0] and the derivatives, as slabs of whole fields that the ranks of a host have in common. */
 static sim_status create_common(diffusion_work *w) {
   const int64_t numbers = (int64_t)diffusion_field_numbers(&w->grid, w->single);
-  const int gradients = diffusion_gradients_of(w->p).count;
+  const int gradients = w->read.count + w->read.fluxes;
   const size_t field = (size_t)numbers * number_size(w);
   void *memory = NULL;
   if (!diffusion_in_common(&w->slab, w->comm)) return SIM_OK;
@@ -113,7 +119,8 @@ static sim_status create_common(diffusion_work *w) {
 /* What only several ranks need. */
 static sim_status create_exchange(diffusion_work *w, const sim_setup *setup) {
   const double column = diffusion_column_numbers(&w->grid, w->single, &w->slab);
-  const int columns = w->common ? diffusion_columns_of(w->p, &w->slab, w->comm) : diffusion_inputs_of(w->p);
+  const int columns =
+      w->common ? diffusion_columns_of(w->p, &w->slab, w->comm) : diffusion_inputs_of(w->p) + w->read.fluxes;
   if (!w->slab.turned) return SIM_OK;
   if (columns > 0) SIM_TRY(create_array(w, setup, columns, column, &w->columns));
   if (!w->common || diffusion_needs_sent(w->p, &w->slab, w->comm))
@@ -136,7 +143,7 @@ static sim_status create_measured(diffusion_work *w, const sim_setup *setup) {
 }
 
 static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
-  const int gradients = diffusion_gradients_of(w->p).count;
+  const int gradients = w->read.count + w->read.fluxes;
   const bool unfolded = diffusion_unfolded(w->p);
   const int slots = diffusion_adaptive(w->p) ? DIFFUSION_SLOTS : 1;
   const double field = diffusion_slab_numbers(&w->grid, w->single, &w->slab);
@@ -154,7 +161,10 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
                          &w->table[t]));
   SIM_TRY(create_array(w, setup, w->fields, (double)(w->end - w->first), &w->real));
   if (gradients > 0 && !w->common) SIM_TRY(create_array(w, setup, gradients, field, &w->gradients));
-  for (int g = 0; g < gradients; g++) w->arrays.gradient[g] = part(&w->gradients, g);
+  for (int g = 0; g < gradients; g++)
+    *(g < w->read.count ? &w->arrays.gradient[g] : &w->flux[g - w->read.count]) = part(&w->gradients, g);
+  SIM_TRY(diffusion_derivation_create(w->p, &w->read, w->spectral, &w->derivation));
+  w->arrays.symbols = diffusion_derivation_symbols(w->derivation);
   SIM_TRY(create_exchange(w, setup));
   SIM_TRY(create_measured(w, setup));
   w->arrays.complex = unfolded;
@@ -196,8 +206,8 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   w->first = w->slab.first * diffusion_plane_cells(&w->grid);
   w->end = w->slab.end * diffusion_plane_cells(&w->grid);
   w->method = diffusion_method_with(p, diffusion_scale(&w->grid));
-  const diffusion_gradients gradients = diffusion_gradients_of(p);
-  sim_status status = diffusion_spectral_create(&w->grid, w->comm, w->fields, &gradients, w->single, setup->isa,
+  w->read = diffusion_gradients_of(p);
+  sim_status status = diffusion_spectral_create(&w->grid, w->comm, w->fields, &w->read, w->single, setup->isa,
                                                 w->threads, &w->spectral);
   if (status == SIM_OK) status = create_arrays(w, setup);
   if (status == SIM_OK) status = create_rates(w, setup);
@@ -214,8 +224,8 @@ static sim_status columns_in_common(diffusion_work *w, const diffusion_stage *st
   diffusion_arrays of = *arrays;
   uint64_t most;
   for (int f = 0; f < w->fields; f++) of.array[f][0] = (char *)arrays->array[f][0] - begin_bytes(w);
-  for (int g = 0; g < diffusion_gradients_of(w->p).count; g++)
-    of.gradient[g] = (char *)arrays->gradient[g] - begin_bytes(w);
+  for (int g = 0; g < w->read.count; g++) of.gradient[g] = (char *)arrays->gradient[g] - begin_bytes(w);
+  for (int i = 0; i < w->read.fluxes && arrays->flux[i]; i++) of.flux[i] = (char *)arrays->flux[i] - begin_bytes(w);
   SIM_TRY(sim_comm_agree(w->comm, 0, &most));
   diffusion_columns(w->spectral, stage, &of);
   return sim_comm_agree(w->comm, 0, &most);
@@ -223,7 +233,6 @@ static sim_status columns_in_common(diffusion_work *w, const diffusion_stage *st
 
 /* The pass over columns of arrays whose mixed fields and derivatives are those of slabs. */
 static sim_status columns(diffusion_work *w, const diffusion_stage *stage, const diffusion_arrays *arrays) {
-  const diffusion_gradients gradients = diffusion_gradients_of(w->p);
   diffusion_arrays of = *arrays;
   if (arrays->shared) return columns_in_common(w, stage, arrays);
   if (!w->slab.turned) {
@@ -234,11 +243,15 @@ static sim_status columns(diffusion_work *w, const diffusion_stage *stage, const
     of.array[f][0] = part(&w->columns, f);
     if (stage->forward) SIM_TRY(diffusion_to_columns(w->spectral, arrays->array[f][0], of.array[f][0], w->sent.data));
   }
-  for (int g = 0; g < gradients.count; g++) of.gradient[g] = part(&w->columns, w->fields + g);
+  for (int g = 0; g < w->read.count; g++) of.gradient[g] = part(&w->columns, w->fields + g);
+  for (int i = 0; i < w->read.fluxes && arrays->flux[i]; i++) {
+    of.flux[i] = part(&w->columns, w->fields + w->read.count + i);
+    SIM_TRY(diffusion_to_columns(w->spectral, arrays->flux[i], of.flux[i], w->sent.data));
+  }
   diffusion_columns(w->spectral, stage, &of);
   for (int f = 0; f < w->fields && stage->inverse; f++)
     SIM_TRY(diffusion_to_slab(w->spectral, of.array[f][0], arrays->array[f][0], w->sent.data));
-  for (int g = 0; g < gradients.count && stage->inverse; g++)
+  for (int g = 0; g < w->read.count && stage->inverse; g++)
     SIM_TRY(diffusion_to_slab(w->spectral, of.gradient[g], arrays->gradient[g], w->sent.data));
   return SIM_OK;
 }
@@ -344,14 +357,20 @@ static sim_status make_noise(diffusion_work *w, int64_t step) {
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
-  void *mixed[4 * DIFFUSION_FIELDS];
+  void *mixed[DIFFUSION_COLUMNS];
+  const bool flows = w->method.stage[index].forward && w->read.fluxes > 0;
   each_field(w, &w->array[0], mixed);
   memcpy(mixed + w->fields, w->arrays.gradient, sizeof w->arrays.gradient);
+  memcpy(mixed + w->fields + w->read.count, w->flux, sizeof w->flux);
   if (index == w->method.stages - 1 && w->array[DIFFUSION_NOISE].data && !w->norm)
     SIM_TRY(make_noise(w, context->step));
   diffusion_rates_set(w->rates, context);
   if (w->method.stage[index].forward) diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
-  return w->coupled ? sum_coupled(w, &w->method.stage[index]) : columns(w, &w->method.stage[index], &w->arrays);
+  if (flows) memcpy(w->arrays.flux, w->flux, sizeof w->flux);
+  const sim_status status =
+      w->coupled ? sum_coupled(w, &w->method.stage[index]) : columns(w, &w->method.stage[index], &w->arrays);
+  memset(w->arrays.flux, 0, sizeof w->arrays.flux);
+  return status;
 }
 
 static sim_status jump(diffusion_work *w, double t) {
@@ -365,7 +384,7 @@ static sim_status show(diffusion_work *w, const diffusion_step_context *half) {
   each_field(w, &w->array[0], mixed);
   each_field(w, &w->real, fields);
   if (half) diffusion_rates_set(w->rates, half);
-  diffusion_planes_store(w->spectral, (const void *const *)mixed, fields, half ? diffusion_rates_apply : NULL,
+  diffusion_planes_store(w->spectral, (const void *const *)mixed, NULL, fields, half ? diffusion_rates_apply : NULL,
                          w->rates);
   lift(w, 1);
   return SIM_OK;

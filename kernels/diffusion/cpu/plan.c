@@ -2,6 +2,7 @@
 #include "kernels/diffusion/cpu/plan.h"
 
 #include "kernels/diffusion/cpu/coupled.h"
+#include "kernels/diffusion/cpu/derivation.h"
 
 #include <limits.h>
 #include <math.h>
@@ -9,6 +10,8 @@
 int diffusion_inputs_of(const diffusion_parameters *p) {
   return (int)p->fields.count + diffusion_gradients_of(p).count;
 }
+
+static int fluxes_of(const diffusion_parameters *p) { return diffusion_gradients_of(p).fluxes; }
 
 /* Whether arrays of columns are turned back to slabs (states and errors), or slabs of noise to columns. */
 static bool turns_arrays(const diffusion_parameters *p) {
@@ -25,7 +28,8 @@ static double turns_of(const diffusion_parameters *p, bool common) {
   const double back = (double)diffusion_inputs_of(p) / (double)p->fields.count;
   double turns = diffusion_fluctuates(p) ? 1 : 0;
   for (int i = 0; i < method->stages && !common; i++)
-    turns += method->stage[i].forward + method->stage[i].inverse * back;
+    turns += method->stage[i].forward * (1 + (double)fluxes_of(p) / (double)p->fields.count) +
+             method->stage[i].inverse * back;
   return turns + (diffusion_adaptive(p) ? 3 : 0); /* the norms of two errors and of the state */
 }
 
@@ -57,7 +61,9 @@ static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab
 }
 
 int diffusion_columns_of(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {
-  return !diffusion_in_common(slab, comm) ? diffusion_inputs_of(p) : diffusion_fluctuates(p) ? (int)p->fields.count : 0;
+  return !diffusion_in_common(slab, comm) ? diffusion_inputs_of(p) + fluxes_of(p)
+         : diffusion_fluctuates(p)        ? (int)p->fields.count
+                                          : 0;
 }
 
 bool diffusion_needs_sent(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {
@@ -76,10 +82,14 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
   const double field = number * diffusion_slab_numbers(&grid, single, &slab);
   const double column = number * diffusion_column_numbers(&grid, single, &slab);
   const double table = fields * number * diffusion_table_numbers(&grid, single, diffusion_unfolded(p), &slab);
-  const int gradients = diffusion_gradients_of(p).count;
+  const diffusion_gradients read = diffusion_gradients_of(p);
+  const int gradients = read.count;
   sim_plan_add(out, "transformed fields", fields * field);
   sim_plan_add(out, "arrays of the scheme", fields * column * (method->arrays + diffusion_fluctuates(p)));
   if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
+  if (read.fluxes > 0) sim_plan_add(out, "fluxes", field * read.fluxes);
+  if (p->derived.count > 0)
+    sim_plan_add(out, "coefficients of derived fields", diffusion_derivation_bytes(p, &read, single, &slab));
   double exchanged = slab.turned ? column * diffusion_columns_of(p, &slab, setup->comm) : 0;
   if (diffusion_needs_sent(p, &slab, setup->comm))
     exchanged += number * diffusion_turn_numbers(&grid, single, setup->comm);
@@ -93,7 +103,7 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
     sim_plan_add(out, "tables of the scheme", table * diffusion_table_count(p) * slots);
   }
   sim_plan_add(out, "transforms",
-               diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, single, setup->threads));
+               diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, read.fluxes, single, setup->threads));
   sim_plan_add(out, "rates", diffusion_rates_bytes(p, setup->threads));
   sim_plan_add(out, "statistics", diffusion_measure_bytes(&grid));
   if (setup->comm->size > 1)

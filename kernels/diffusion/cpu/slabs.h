@@ -57,6 +57,8 @@ double diffusion_slab_numbers(const grid_shape *grid, bool single, const diffusi
 double diffusion_column_numbers(const grid_shape *grid, bool single, const diffusion_slab *slab);
 /* Numbers of one table for the columns. Real tables have one entry for k and -k, `complex` tables one for each. */
 double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex, const diffusion_slab *slab);
+/* Numbers of one table of a derived field, whose coefficients are real, or imaginary, or both. */
+double diffusion_symbol_numbers(const grid_shape *grid, bool single, bool both, const diffusion_slab *slab);
 /* Points from plane to plane of a field, or from row to row with two axes. */
 int64_t diffusion_plane_stride(const grid_shape *grid, bool single);
 /* Numbers of the whole field before the slab. */

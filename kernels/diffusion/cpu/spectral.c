@@ -86,6 +86,11 @@ double diffusion_table_numbers(const grid_shape *grid, bool single, bool complex
   return numbers * (double)(grid_is_member_axis(grid, last) ? s->backs : slot_count(grid, last, complex));
 }
 
+double diffusion_symbol_numbers(const grid_shape *grid, bool single, bool both, const diffusion_slab *s) {
+  const bool walled = packing_of(grid) == FFT_TWO_REAL;
+  return diffusion_table_numbers(grid, single, !walled, s) * (walled || both ? 1 : 0.5);
+}
+
 double diffusion_slab_begin(const grid_shape *grid, bool single, const diffusion_slab *s) {
   return (double)s->first * (double)diffusion_plane_stride(grid, single) * 2 * fft_group(single);
 }
@@ -112,8 +117,8 @@ static double column_size(const grid_shape *grid) {
 static double plane_size(const grid_shape *grid, bool single) {
   return grid->rank == 3 ? (double)(row_stride(grid, single) * grid->n[Y]) * 128 : 0;
 }
-static double thread_size(const grid_shape *grid, int fields, int inputs, bool single) {
-  return round_up((fields + inputs) * round_up(column_size(grid)) + round_up(work_size(grid)) +
+static double thread_size(const grid_shape *grid, int fields, int inputs, int results, bool single) {
+  return round_up((inputs + results) * round_up(column_size(grid)) + round_up(work_size(grid)) +
                   fields * plane_size(grid, single));
 }
 
@@ -124,10 +129,12 @@ static fft_kind transform_of(const grid_shape *grid, int axis) {
   return kinds[grid->boundary[axis]];
 }
 
-double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, bool single, int threads) {
-  double bytes = threads * thread_size(grid, fields, fields + gradients, single);
+double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes, bool single,
+                                int threads) {
+  double bytes = threads * thread_size(grid, fields, fields + gradients, fields + fluxes, single);
   for (int axis = 0; axis < grid->rank; axis++)
-    bytes += fft_plan_bytes(grid->n[axis], transform_of(grid, axis), single) + 12.0 * (double)grid->n[axis];
+    bytes += (grid_is_periodic(grid, axis) || gradients == 0 ? 1 : 2) *
+             (fft_plan_bytes(grid->n[axis], transform_of(grid, axis), single) + 12.0 * (double)grid->n[axis]);
   return bytes;
 }
 
@@ -142,6 +149,28 @@ static diffusion_combine *combine_for(bool single, sim_isa isa) {
   if (isa > sim_isa_best()) isa = sim_isa_best();
   while (!all[isa][single]) isa--;
   return all[isa][single];
+}
+
+/* The transforms of derivatives along an axis with walls. */
+static sim_status make_turned(diffusion_spectral *s, int axis, bool single, sim_isa isa) {
+  const int64_t n = s->grid.n[axis];
+  const fft_kind kind = s->grid.boundary[axis] == GRID_FIXED ? FFT_COSINE : FFT_SINE;
+  SIM_TRY(fft_plan_create(n, kind, single, isa, &s->turned[axis]));
+  const int32_t *own = fft_order(s->plan[axis]), *other = fft_order(s->turned[axis]);
+  int32_t *at = malloc((size_t)(n + 1) * sizeof(int32_t));
+  s->from[axis] = malloc((size_t)n * sizeof(int32_t));
+  for (int64_t k = 0; at && k <= n; k++) at[k] = -1;
+  for (int64_t p = 0; at && p < n; p++) at[own[p]] = (int32_t)p;
+  for (int64_t p = 0; at && s->from[axis] && p < n; p++) s->from[axis][p] = at[other[p]];
+  const bool good = at && s->from[axis];
+  free(at);
+  return good ? SIM_OK : sim_no_memory("the transforms");
+}
+
+static bool turns(const diffusion_spectral *s, int axis) {
+  bool any = false;
+  for (int g = 0; g < s->gradients.count; g++) any = any || is_turned(s, g, axis);
+  return any;
 }
 
 static bool make_mirror(diffusion_spectral *s) {
@@ -206,6 +235,9 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   s->fields = fields;
   s->gradients = *gradients;
   s->inputs = fields + gradients->count;
+  s->results = fields + gradients->fluxes;
+  s->joined = gradients->fluxes > 0 || gradients->solenoidal;
+  for (int g = 0; g < gradients->count; g++) s->joined = s->joined || gradients->of[g].field >= fields;
   s->threads = threads;
   s->single = single;
   s->group = fft_group(single);
@@ -223,11 +255,13 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   s->column_bytes = (size_t)round_up(column_size(grid));
   s->work_bytes = (size_t)round_up(work_size(grid));
   s->plane_bytes = (size_t)plane_size(grid, single);
-  s->thread_bytes = (size_t)thread_size(grid, fields, s->inputs, single);
+  s->thread_bytes = (size_t)thread_size(grid, fields, s->inputs, s->results, single);
   sim_status status = SIM_OK;
   for (int axis = 0; status == SIM_OK && axis < grid->rank; axis++)
     if (!grid_is_member_axis(grid, axis))
       status = fft_plan_create(grid->n[axis], transform_of(grid, axis), single, isa, &s->plan[axis]);
+  for (int axis = 0; status == SIM_OK && axis < grid->rank; axis++)
+    if (turns(s, axis)) status = make_turned(s, axis, single, isa);
   if (status == SIM_OK) {
     s->memory = aligned_alloc(64, (size_t)threads * s->thread_bytes);
     if (!s->memory || !make_slots(s) || (s->paired && !make_mirror(s)))
@@ -241,7 +275,11 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
 void diffusion_spectral_destroy(diffusion_spectral **spectral) {
   diffusion_spectral *s = *spectral;
   if (!s) return;
-  for (int axis = 0; axis < 3; axis++) fft_plan_destroy(&s->plan[axis]);
+  for (int axis = 0; axis < 3; axis++) {
+    fft_plan_destroy(&s->plan[axis]);
+    fft_plan_destroy(&s->turned[axis]);
+    free(s->from[axis]);
+  }
   for (int i = 0; i < 2; i++) {
     free(s->slot[i]);
     free(s->entry[i]);

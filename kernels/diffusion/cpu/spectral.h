@@ -16,14 +16,37 @@
 #include "kernels/diffusion/cpu/combine.h"
 #include "kernels/diffusion/cpu/slabs.h"
 
-enum { DIFFUSION_FIELDS = 8 };
+enum { DIFFUSION_FIELDS = 8, DIFFUSION_DERIVED = 8 };
+enum { DIFFUSION_READ = 40, DIFFUSION_FLUXES = 3 * DIFFUSION_FIELDS };
+enum { DIFFUSION_COLUMNS = (int)DIFFUSION_FIELDS + (int)DIFFUSION_READ + (int)DIFFUSION_FLUXES };
 
-/* Derivatives of fields along periodic axes, passed to the pointwise work beside the fields. */
+/* Derivatives by x, y, z: first ones, second ones, the Laplacian, and none. */
+typedef enum diffusion_kind {
+  DIFFUSION_X,
+  DIFFUSION_Y,
+  DIFFUSION_Z,
+  DIFFUSION_XX,
+  DIFFUSION_YY,
+  DIFFUSION_ZZ,
+  DIFFUSION_XY,
+  DIFFUSION_XZ,
+  DIFFUSION_YZ,
+  DIFFUSION_LAPLACIAN,
+  DIFFUSION_VALUE,
+  DIFFUSION_KINDS
+} diffusion_kind;
+
+/* What the pointwise work reads beside the fields: derivatives of fields, and derived fields (their numbers follow
+ * those of the fields) with their derivatives. Then what it adds to their rates, and what joins the fields at a
+ * wavenumber. */
 typedef struct diffusion_gradients {
   int count;
   struct {
-    int field, axis;
-  } of[3 * DIFFUSION_FIELDS];
+    int field, kind;
+  } of[DIFFUSION_READ];
+  int fluxes;      /* fields times axes, or 0: the work also writes fluxes, whose divergence is taken from the rates */
+  bool solenoidal; /* the part of fields vector[axis] that has a divergence is removed from what is transformed */
+  int vector[3];
 } diffusion_gradients;
 
 typedef struct diffusion_spectral diffusion_spectral;
@@ -32,23 +55,26 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
                                      const diffusion_gradients *gradients, bool single, sim_isa isa, int threads,
                                      diffusion_spectral **out) SIM_MUST_CHECK;
 void diffusion_spectral_destroy(diffusion_spectral **spectral);
-double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, bool single, int threads);
+double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes, bool single,
+                                int threads);
 
 /* Pointwise work on a piece of a plane: columns[fields + gradients] of count numbers each, [nx][2G rows]. Fields are
- * changed in place, or swapped with spare[fields] of the same size. `rows` rows belong to the grid, the first being
- * row `row` of plane z; the rest of the piece repeats the first row. */
+ * changed in place, or swapped with spare[fields + fluxes] of the same size; fluxes are left in spare[fields + i].
+ * `rows` rows belong to the grid, the first being row `row` of plane z; the rest of the piece repeats the first row. */
 typedef struct diffusion_piece {
   void **columns, **spare;
   int64_t count, row, rows, z;
 } diffusion_piece;
 typedef void diffusion_pointwise(void *context, const diffusion_piece *piece);
 
-/* The pass over planes. fields[fields + gradients] are mixed before and after; the gradients' contents are lost. */
+/* The pass over planes. fields[fields + gradients + fluxes] are mixed before and after; the gradients' contents are
+ * lost, and fluxes have none before. */
 void diffusion_planes(diffusion_spectral *spectral, void *const *fields, diffusion_pointwise *work, void *context);
-/* Converts real fields [nz][ny][nx] to or from mixed ones; `work` (may be NULL) changes what is stored. */
+/* Converts real fields [nz][ny][nx] to or from mixed ones; `work` (may be NULL) changes what is stored.
+ * gradients[fields]: numbers of the derivatives that are stored; NULL: fields. */
 void diffusion_planes_load(diffusion_spectral *spectral, const void *const *real_fields, void *const *fields);
-void diffusion_planes_store(diffusion_spectral *spectral, const void *const *fields, void *const *real_fields,
-                            diffusion_pointwise *work, void *context);
+void diffusion_planes_store(diffusion_spectral *spectral, const void *const *fields, const int *gradients,
+                            void *const *real_fields, diffusion_pointwise *work, void *context);
 
 /* Exchanges a field between the ranks: from slab[end - first][plane] to columns[back][stride], and back. All ranks call
  * it. scratch: diffusion_turn_numbers numbers. Does nothing where slab and columns are the same. */
@@ -63,11 +89,20 @@ double diffusion_turn_received(const grid_shape *grid, bool single, const sim_co
 /* Copies the rank's columns of a whole field, which are coefficients. */
 void diffusion_take_columns(const diffusion_spectral *spectral, const void *field, void *columns);
 
+/* Coefficients of derived fields: the one of field f in field d at each wavenumber, for the rank's columns. */
+typedef enum diffusion_parts { DIFFUSION_ABSENT, DIFFUSION_REAL, DIFFUSION_IMAGINARY, DIFFUSION_BOTH } diffusion_parts;
+typedef struct diffusion_symbols {
+  void *table[DIFFUSION_DERIVED][DIFFUSION_FIELDS];
+  diffusion_parts parts[DIFFUSION_DERIVED][DIFFUSION_FIELDS];
+} diffusion_symbols;
+
 /* The pass over columns. arrays[field][array]: [0] is mixed, or holds coefficients where the stage does not
  * transform; tables[field][table]. */
 typedef struct diffusion_arrays {
   void *array[DIFFUSION_FIELDS][DIFFUSION_ARRAYS];
-  void *gradient[3 * DIFFUSION_FIELDS]; /* mixed; written where a stage transforms back */
+  void *gradient[DIFFUSION_READ];   /* mixed; written where a stage transforms back */
+  void *flux[DIFFUSION_FLUXES];     /* [fields][axes], mixed; read where a stage transforms forward. NULL: none */
+  const diffusion_symbols *symbols; /* of derived fields; NULL: none */
   void *table[DIFFUSION_FIELDS][DIFFUSION_TABLES];
   bool complex;
   /* Several ranks: [0] and the derivatives are whole fields in memory that all ranks see, of which the pass reads and
@@ -81,6 +116,10 @@ void diffusion_columns(diffusion_spectral *spectral, const diffusion_stage *stag
 typedef void diffusion_fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]);
 void diffusion_tables(diffusion_spectral *spectral, int tables, void *const *table, bool complex, diffusion_fill *fill,
                       void *context);
+/* One table of symbols, with an entry for each of k and -k unless no axis is periodic; values[0][0] is stored, and with
+ * DIFFUSION_BOTH values[0][1] too. */
+void diffusion_symbol_table(diffusion_spectral *spectral, diffusion_parts parts, void *table, diffusion_fill *fill,
+                            void *context);
 /* Power spectrum of a field: power[b] sums wavenumbers with |k| in [b - 1/2, b + 1/2) times the smallest wavenumber
  * of the longest axis; the last bin takes all above. The bins add up to the mean of the field's square (Parseval). */
 void diffusion_power(const diffusion_spectral *spectral, const void *coefficients, int bins, double *power);

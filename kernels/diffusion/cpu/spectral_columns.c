@@ -11,33 +11,6 @@ typedef struct columns_of {
   int64_t middle, first, end;
 } columns_of;
 
-/* Coefficients of a derivative: i k times those of a column; 0 where k is its own mirror image. */
-static void derive(const diffusion_spectral *s, int axis, int64_t middle, int64_t group, const void *source,
-                   void *target) {
-  const int64_t G = s->group, n = s->grid.n[axis];
-  const bool back = axis > X && axis == s->grid.rank - 1;
-  double k[16];
-  for (int64_t p = 0; p < s->slab.backs; p++) {
-    for (int64_t lane = 0; lane < G && (p == 0 || back); lane++) {
-      const int64_t along_y = is_last(s, group) && middle + lane < s->middle ? middle + lane : middle;
-      const int64_t mode = axis != X           ? mode_of(s, axis, back ? p : along_y, true)
-                           : is_last(s, group) ? n / 2
-                                               : group * G + lane;
-      k[lane] = 2 * mode == n ? 0 : wavenumber(&s->grid, axis, mode);
-    }
-    for (int64_t lane = 0; lane < G; lane++) {
-      const int64_t re = p * 2 * G + lane, im = re + G;
-      if (s->single) {
-        ((float *)target)[re] = -(float)k[lane] * ((const float *)source)[im];
-        ((float *)target)[im] = (float)k[lane] * ((const float *)source)[re];
-      } else {
-        ((double *)target)[re] = -k[lane] * ((const double *)source)[im];
-        ((double *)target)[im] = k[lane] * ((const double *)source)[re];
-      }
-    }
-  }
-}
-
 /* Copies the points of a column that is not transformed. */
 static void copy_points(int64_t count, const void *source, int64_t source_stride, void *target, int64_t target_stride) {
   for (int64_t p = 0; p < count; p++)
@@ -58,52 +31,125 @@ static int64_t origin_of(const diffusion_spectral *s, const diffusion_arrays *ar
   return arrays->shared ? s->slab.origin : 0;
 }
 
-static void one_column(const diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays, int f,
-                       int64_t middle, int64_t group, const bench *b, const fft_plan *plan, fft_ahead *next) {
-  const int64_t offset = middle * s->row_stride + group - s->slab.origin, backs = s->slab.backs;
-  const int64_t mixed_offset = offset + origin_of(s, arrays), stride = stride_of(s, arrays);
-  char *mixed = point(arrays->array[f][0], mixed_offset);
-  diffusion_column column = {.n = backs, .stride = s->slab.stride};
+/* A column of one field: its mixed points, and where its arrays and tables begin. */
+typedef struct column_at {
+  char *mixed;
+  int64_t stride; /* of the mixed points */
+  diffusion_column column;
+} column_at;
+
+static column_at column_of(const diffusion_spectral *s, const diffusion_arrays *arrays, int f, const diffusion_at *at) {
+  const int64_t offset = at->middle * s->row_stride + at->group - s->slab.origin, backs = s->slab.backs;
+  column_at c = {.mixed = point(arrays->array[f][0], offset + origin_of(s, arrays)),
+                 .stride = stride_of(s, arrays),
+                 .column = {.n = backs, .stride = s->slab.stride}};
   const int64_t slots = arrays->complex ? backs : s->slots[s->grid.rank > 1 ? s->grid.rank - 1 : Y];
-  const int64_t row = table_row(s, middle, group, arrays->complex);
+  const int64_t row = table_row(s, at->middle, at->group, arrays->complex);
   const int64_t groups = s->slab.group_end - s->slab.group_first;
-  column.factor = arrays->complex ? DIFFUSION_COMPLEX : s->packing == FFT_TWO_REAL ? DIFFUSION_EACH : DIFFUSION_ALIKE;
-  const size_t entry = column.factor == DIFFUSION_ALIKE ? 64 : 128;
+  c.column.factor = arrays->complex ? DIFFUSION_COMPLEX : s->packing == FFT_TWO_REAL ? DIFFUSION_EACH : DIFFUSION_ALIKE;
+  const size_t entry = c.column.factor == DIFFUSION_ALIKE ? 64 : 128;
   for (int t = 0; t < DIFFUSION_TABLES; t++)
     if (arrays->table[f][t])
-      column.table[t] =
-          (char *)arrays->table[f][t] + (size_t)((row * groups + group - s->slab.group_first) * slots) * entry;
-  column.slot = arrays->complex || s->grid.rank == 1 ? s->position : s->slot[s->grid.rank - 2] + s->back_first;
-  if (plan && column.factor == DIFFUSION_ALIKE && fft_can_filter(plan) && diffusion_only_scales(stage) &&
+      c.column.table[t] =
+          (char *)arrays->table[f][t] + (size_t)((row * groups + at->group - s->slab.group_first) * slots) * entry;
+  c.column.slot = arrays->complex || s->grid.rank == 1 ? s->position : s->slot[s->grid.rank - 2] + s->back_first;
+  for (int a = 1; a < DIFFUSION_ARRAYS; a++)
+    if (arrays->array[f][a]) c.column.array[a] = point(arrays->array[f][a], offset);
+  return c;
+}
+
+static void transform_forward(const diffusion_spectral *s, const diffusion_at *at, const void *source, int64_t stride,
+                              void *target, const bench *b, fft_ahead *next) {
+  if (at->plan)
+    fft_forward(at->plan, source, stride, target, 1, b->work, next);
+  else
+    copy_points(s->slab.backs, source, stride, target, 1);
+}
+static void transform_inverse(const diffusion_spectral *s, const diffusion_at *at, void *source, void *target,
+                              int64_t stride, const bench *b, fft_ahead *next) {
+  if (at->plan)
+    fft_inverse(at->plan, source, 1, target, stride, b->work, next);
+  else
+    copy_points(s->slab.backs, source, 1, target, stride);
+}
+
+/* Derivatives of the field, or derived field, with this number, from its column. */
+static void write_gradients(const diffusion_spectral *s, const diffusion_arrays *arrays, int field, void *column,
+                            const diffusion_at *at, const bench *b) {
+  const int64_t offset = at->middle * s->row_stride + at->group - s->slab.origin + origin_of(s, arrays);
+  int value = -1; /* the inverse transform overwrites the column: last */
+  for (int g = 0; g < s->gradients.count; g++) {
+    if (s->gradients.of[g].field != field) continue;
+    if (s->gradients.of[g].kind == DIFFUSION_VALUE) {
+      value = g;
+      continue;
+    }
+    const bool other = s->grid.rank > 1 && is_turned(s, g, s->grid.rank - 1);
+    const diffusion_at to = {at->middle, at->group, other ? s->turned[s->grid.rank - 1] : at->plan};
+    diffusion_derive(s, (diffusion_kind)s->gradients.of[g].kind, at, column, b->spare[0]);
+    transform_inverse(s, &to, b->spare[0], point(arrays->gradient[g], offset), stride_of(s, arrays), b, NULL);
+  }
+  if (value >= 0)
+    transform_inverse(s, at, column, point(arrays->gradient[value], offset), stride_of(s, arrays), b, NULL);
+}
+
+static void one_column(const diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays, int f,
+                       const diffusion_at *at, const bench *b, fft_ahead *next) {
+  column_at c = column_of(s, arrays, f, at);
+  if (at->plan && c.column.factor == DIFFUSION_ALIKE && fft_can_filter(at->plan) && diffusion_only_scales(stage) &&
       !has_gradients(s, f)) {
-    fft_filter(plan, mixed, stride, mixed, stride, column.table[stage->set[0].term[0].table], column.slot, b->work,
-               next);
+    fft_filter(at->plan, c.mixed, c.stride, c.mixed, c.stride, c.column.table[stage->set[0].term[0].table],
+               c.column.slot, b->work, next);
     return;
   }
-  column.array[0] = b->columns[0];
-  for (int a = 1; a < DIFFUSION_ARRAYS; a++)
-    if (arrays->array[f][a]) column.array[a] = point(arrays->array[f][a], offset);
-  if (stage->forward) {
-    if (plan)
-      fft_forward(plan, mixed, stride, column.array[0], 1, b->work, next);
-    else
-      copy_points(backs, mixed, stride, column.array[0], 1);
-  }
-  s->combine(stage, &column);
+  c.column.array[0] = b->columns[0];
+  if (stage->forward) transform_forward(s, at, c.mixed, c.stride, c.column.array[0], b, next);
+  s->combine(stage, &c.column);
   if (!stage->inverse) return;
-  for (int g = 0; g < s->gradients.count; g++) {
-    if (s->gradients.of[g].field != f) continue;
-    char *to = point(arrays->gradient[g], mixed_offset);
-    derive(s, s->gradients.of[g].axis, middle, group, column.array[0], b->spare[0]);
-    if (plan)
-      fft_inverse(plan, b->spare[0], 1, to, stride, b->work, NULL);
+  write_gradients(s, arrays, f, c.column.array[0], at, b);
+  transform_inverse(s, at, c.column.array[0], c.mixed, c.stride, b, next);
+}
+
+/* Takes the divergence of a field's fluxes from its column, which is mixed before and transformed after. */
+static void transform_fluxes(const diffusion_spectral *s, const diffusion_arrays *arrays, int f, const diffusion_at *at,
+                             const column_at *c, void *column, const bench *b) {
+  const int axes = s->gradients.fluxes / s->fields, back = s->grid.rank > 1 ? s->grid.rank - 1 : -1;
+  const int64_t offset = at->middle * s->row_stride + at->group - s->slab.origin + origin_of(s, arrays);
+  copy_points(s->slab.backs, c->mixed, c->stride, column, 1);
+  for (int a = 0; a < axes; a++)
+    if (a != back) diffusion_subtract(s, a, at, point(arrays->flux[f * axes + a], offset), c->stride, column);
+  transform_forward(s, at, column, 1, column, b, NULL);
+  if (back < 0 || back >= axes) return;
+  transform_forward(s, at, point(arrays->flux[f * axes + back], offset), c->stride, b->spare[0], b, NULL);
+  diffusion_subtract(s, back, at, b->spare[0], 1, column);
+}
+
+/* A column of all fields, which fluxes, projections and derived fields join. */
+static void joined_column(const diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays,
+                          const diffusion_at *at, const bench *b) {
+  column_at c[DIFFUSION_FIELDS];
+  int derived = -1;
+  for (int f = 0; f < s->fields; f++) {
+    c[f] = column_of(s, arrays, f, at);
+    c[f].column.array[0] = b->columns[f];
+    if (!stage->forward) continue;
+    if (arrays->flux[0])
+      transform_fluxes(s, arrays, f, at, &c[f], b->columns[f], b);
     else
-      copy_points(backs, b->spare[0], 1, to, stride);
+      transform_forward(s, at, c[f].mixed, c[f].stride, b->columns[f], b, NULL);
   }
-  if (plan)
-    fft_inverse(plan, column.array[0], 1, mixed, stride, b->work, next);
-  else
-    copy_points(backs, column.array[0], 1, mixed, stride);
+  if (stage->forward && s->gradients.solenoidal) diffusion_project(s, at, b->columns);
+  for (int f = 0; f < s->fields; f++) s->combine(stage, &c[f].column);
+  for (int g = 0; g < s->gradients.count && stage->inverse; g++) { /* sorted by field */
+    if (s->gradients.of[g].field < s->fields || s->gradients.of[g].field == derived) continue;
+    derived = s->gradients.of[g].field;
+    diffusion_derived(s, arrays->symbols, derived - s->fields, at, b->columns, b->columns[s->fields]);
+    write_gradients(s, arrays, derived, b->columns[s->fields], at, b);
+  }
+  for (int f = 0; f < s->fields && stage->inverse; f++) {
+    write_gradients(s, arrays, f, b->columns[f], at, b);
+    transform_inverse(s, at, b->columns[f], c[f].mixed, c[f].stride, b, NULL);
+  }
 }
 
 /* Piece i of the rows, which are cut into `pieces`. */
@@ -132,14 +178,17 @@ void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, cons
     for (int64_t i = first; i < end; i++) {
       const columns_of now = piece_at(s, i, pieces), then = piece_at(s, i + 1 < end ? i + 1 : i, pieces);
       const int64_t count = now.end - now.first;
-      for (int64_t j = 0; j < count; j++)
-        for (int f = 0; f < s->fields; f++) {
+      for (int64_t j = 0; j < count; j++) {
+        const diffusion_at at = {now.middle, now.first + j, plan};
+        if (s->joined) joined_column(s, stage, arrays, &at, &b);
+        for (int f = 0; f < s->fields && !s->joined; f++) {
           const int64_t low = s->slab.backs * j / count, high = s->slab.backs * (j + 1) / count;
           fft_ahead next = {point(arrays->array[f][0], low * stride + then.middle * s->row_stride + then.first -
                                                            s->slab.origin + origin_of(s, arrays)),
                             stride * 128, 2 * (int)(then.end - then.first), i + 1 < end ? (int)(high - low) : 0};
-          one_column(s, stage, arrays, f, now.middle, now.first + j, &b, plan, &next);
+          one_column(s, stage, arrays, f, &at, &b, &next);
         }
+      }
     }
   }
 }

@@ -9,11 +9,16 @@ enum { X, Y, Z };
 struct diffusion_spectral {
   grid_shape grid;
   diffusion_gradients gradients;
-  int fields, inputs, threads, group; /* inputs: fields and gradients */
+  int fields, inputs, results, threads, group; /* inputs: fields and gradients; results: fields and fluxes */
+  bool joined;                                 /* columns of all fields are transformed together */
   bool single;
   fft_packing packing;
   bool paired; /* wavenumber n/2 of rows is stored apart: see spectral_pairs.c */
   fft_plan *plan[3];
+  /* For first derivatives along axes with walls, which turn cosine series into sine series and back: the other
+   * transform, and the position of a series' wavenumber at each position of the other one, or -1. */
+  fft_plan *turned[3];
+  int32_t *from[3];
   diffusion_combine *combine;
   int64_t middle, back;                         /* points along the middle axis (y of three) and the column axis */
   int64_t row_points, row_stride, plane_stride; /* in points */
@@ -31,7 +36,7 @@ struct diffusion_spectral {
 
 /* One thread's part of that memory. */
 typedef struct bench {
-  void *columns[4 * DIFFUSION_FIELDS], *spare[DIFFUSION_FIELDS], *work;
+  void *columns[DIFFUSION_COLUMNS], *spare[DIFFUSION_FIELDS + DIFFUSION_FLUXES], *work;
   char *planes; /* [fields], for output */
 } bench;
 
@@ -39,10 +44,31 @@ static inline bench bench_of(const diffusion_spectral *s, int thread) {
   bench b = {0};
   char *at = (char *)s->memory + (size_t)thread * s->thread_bytes;
   for (int i = 0; i < s->inputs; i++, at += s->column_bytes) b.columns[i] = at;
-  for (int f = 0; f < s->fields; f++, at += s->column_bytes) b.spare[f] = at;
+  for (int f = 0; f < s->results; f++, at += s->column_bytes) b.spare[f] = at;
   b.work = at;
   b.planes = at + s->work_bytes;
   return b;
+}
+
+/* One column of a field, or of all fields, in the pass over columns. */
+typedef struct diffusion_at {
+  int64_t middle, group;
+  const fft_plan *plan; /* along the columns; NULL: they are not transformed */
+} diffusion_at;
+/* derive.c: a derivative of a column of coefficients, in target, which is not the source; coefficients of a derived
+ * field; removal of the part of a vector with a divergence; and target -= that derivative. */
+void diffusion_derive(const diffusion_spectral *s, diffusion_kind kind, const diffusion_at *at, const void *source,
+                      void *target);
+void diffusion_derived(const diffusion_spectral *s, const diffusion_symbols *symbols, int derived,
+                       const diffusion_at *at, void *const *columns, void *target);
+void diffusion_project(const diffusion_spectral *s, const diffusion_at *at, void *const *columns);
+/* target[p] = source[p] (strides in points) minus the derivative along `axis` of from[p] (stride `from_stride`). */
+void diffusion_subtract(const diffusion_spectral *s, int axis, const diffusion_at *at, const void *from,
+                        int64_t from_stride, void *target);
+
+/* Whether an input of the pointwise work is a derivative along this axis, which has walls. */
+static inline bool is_turned(const diffusion_spectral *s, int gradient, int axis) {
+  return gradient >= 0 && s->gradients.of[gradient].kind == axis && s->grid.boundary[axis] != GRID_PERIODIC;
 }
 
 static inline char *point(const void *field, int64_t offset) { return (char *)(uintptr_t)field + offset * 128; }

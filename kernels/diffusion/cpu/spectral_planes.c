@@ -26,6 +26,25 @@ static int64_t strip_begin(const diffusion_spectral *s, const rows_of *strip) {
   return (strip->first - s->slab.first) * s->row_stride;
 }
 
+/* Coefficients of a derivative between walls, from the positions of the field's series to those of its own. */
+static void copy_turned(const diffusion_spectral *s, int axis, const char *source, int64_t stride, char *target) {
+  for (int64_t p = 0; p < s->grid.n[axis]; p++) {
+    const int64_t from = s->from[axis][p];
+    if (from < 0)
+      memset(target + p * 128, 0, 128);
+    else
+      memcpy(target + p * 128, source + from * stride * 128, 128);
+  }
+}
+
+/* The inverse transform along y of a derivative along y between walls. `column`: scratch of a column. */
+static void turned_transforms(const diffusion_spectral *s, char *plane, char *column, void *work) {
+  for (int64_t g = 0; g < s->row_points; g++) {
+    copy_turned(s, Y, plane + g * 128, s->row_stride, column);
+    fft_inverse(s->turned[Y], column, 1, plane + g * 128, s->row_stride, work, NULL);
+  }
+}
+
 static void middle_transforms(const diffusion_spectral *s, bool inverse, char *plane, void *work) {
   if (s->grid.rank < 3) return;
   if (s->paired && inverse) diffusion_pair(s, plane);
@@ -39,6 +58,24 @@ static void middle_transforms(const diffusion_spectral *s, bool inverse, char *p
 }
 
 static fft_packing packing(const diffusion_spectral *s) { return s->paired ? FFT_HALF_PAIRED : s->packing; }
+
+/* The inverse transforms of an array: of a field (gradient < 0), or of a derivative. */
+static void inverse_middle(const diffusion_spectral *s, int gradient, char *plane, const bench *b) {
+  if (s->grid.rank == 3 && is_turned(s, gradient, Y))
+    turned_transforms(s, plane, b->spare[0], b->work);
+  else
+    middle_transforms(s, true, plane, b->work);
+}
+static void inverse_rows(const diffusion_spectral *s, int gradient, const char *rows, int64_t count, void *column,
+                         const bench *b, fft_ahead *next) {
+  fft_rows_join(s->plan[X], packing(s), rows, s->row_stride, count, column);
+  if (is_turned(s, gradient, X)) {
+    copy_turned(s, X, column, 1, b->spare[0]);
+    fft_inverse(s->turned[X], b->spare[0], 1, column, 1, b->work, next);
+  } else {
+    fft_inverse(s->plan[X], column, 1, column, 1, b->work, next);
+  }
+}
 
 /* Lanes without a row repeat the first row: the pointwise work must not meet invalid numbers there. */
 static void fill_lanes(const diffusion_spectral *s, int64_t rows, void *column) {
@@ -71,12 +108,14 @@ static int64_t rows_left(const diffusion_spectral *s, const rows_of *strip, int6
 /* Transforms one strip. `more`: the next strip belongs to the same run, and its rows are prefetched. */
 static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, bench *b, void *const *fields,
                       diffusion_pointwise *work, void *context) {
-  char *rows[4 * DIFFUSION_FIELDS];
-  fft_ahead next[4 * DIFFUSION_FIELDS];
+  char *rows[DIFFUSION_COLUMNS];
+  fft_ahead next[DIFFUSION_COLUMNS];
+  char *fluxes[DIFFUSION_FLUXES];
   for (int f = 0; f < s->inputs; f++) {
     rows[f] = point(fields[f], strip_begin(s, &strip));
-    middle_transforms(s, true, rows[f], b->work);
+    inverse_middle(s, f - s->fields, rows[f], b);
   }
+  for (int i = 0; i < s->results - s->fields; i++) fluxes[i] = point(fields[s->inputs + i], strip_begin(s, &strip));
   for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
     const int64_t count = rows_left(s, &strip, at);
     for (int f = 0; f < s->inputs; f++) {
@@ -84,16 +123,21 @@ static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, ben
                             .step = s->row_stride * 64,
                             .lines = (int)s->row_stride,
                             .left = more ? 2 * (int)count : 0};
-      fft_rows_join(s->plan[X], packing(s), rows[f] + at * s->row_stride * 128, s->row_stride, count, b->columns[f]);
-      fft_inverse(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, &next[f]);
+      inverse_rows(s, f - s->fields, rows[f] + at * s->row_stride * 128, count, b->columns[f], b, &next[f]);
     }
     each_piece(s, &strip, at, b, work, context, count);
     for (int f = 0; f < s->fields; f++) {
       fft_forward(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, &next[f]);
       fft_rows_split(s->plan[X], packing(s), b->columns[f], rows[f] + at * s->row_stride * 128, s->row_stride, count);
     }
+    for (int i = s->fields; i < s->results; i++) {
+      fft_forward(s->plan[X], b->spare[i], 1, b->spare[i], 1, b->work, NULL);
+      fft_rows_split(s->plan[X], packing(s), b->spare[i], fluxes[i - s->fields] + at * s->row_stride * 128,
+                     s->row_stride, count);
+    }
   }
   for (int f = 0; f < s->fields; f++) middle_transforms(s, false, rows[f], b->work);
+  for (int i = 0; i < s->results - s->fields; i++) middle_transforms(s, false, fluxes[i], b->work);
 }
 
 void diffusion_planes(diffusion_spectral *s, void *const *fields, diffusion_pointwise *work, void *context) {
@@ -141,21 +185,20 @@ void diffusion_planes_load(diffusion_spectral *s, const void *const *real_fields
 }
 
 static void store_strip(const diffusion_spectral *s, rows_of strip, bench *b, const void *const *fields,
-                        void *const *real_fields, diffusion_pointwise *work, void *context) {
+                        const int *gradients, void *const *real_fields, diffusion_pointwise *work, void *context) {
   const char *rows[DIFFUSION_FIELDS];
   for (int f = 0; f < s->fields; f++) {
     rows[f] = point(fields[f], strip_begin(s, &strip));
     if (s->grid.rank < 3) continue;
     char *plane = b->planes + (size_t)f * s->plane_bytes;
     memcpy(plane, rows[f], s->plane_bytes);
-    middle_transforms(s, true, plane, b->work);
+    inverse_middle(s, gradients ? gradients[f] : -1, plane, b);
     rows[f] = plane;
   }
   for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
     const int64_t count = rows_left(s, &strip, at);
     for (int f = 0; f < s->fields; f++) {
-      fft_rows_join(s->plan[X], packing(s), rows[f] + at * s->row_stride * 128, s->row_stride, count, b->columns[f]);
-      fft_inverse(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, NULL);
+      inverse_rows(s, gradients ? gradients[f] : -1, rows[f] + at * s->row_stride * 128, count, b->columns[f], b, NULL);
     }
     each_piece(s, &strip, at, b, work, context, count);
     for (int f = 0; f < s->fields; f++)
@@ -163,14 +206,14 @@ static void store_strip(const diffusion_spectral *s, rows_of strip, bench *b, co
   }
 }
 
-void diffusion_planes_store(diffusion_spectral *s, const void *const *fields, void *const *real_fields,
-                            diffusion_pointwise *work, void *context) {
+void diffusion_planes_store(diffusion_spectral *s, const void *const *fields, const int *gradients,
+                            void *const *real_fields, diffusion_pointwise *work, void *context) {
   const int64_t strips = strip_count(s);
   const int threads = team(s, strips);
 #pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
   for (int t = 0; t < threads; t++) {
     bench b = bench_of(s, t);
     for (int64_t i = strips * t / threads; i < strips * (t + 1) / threads; i++)
-      store_strip(s, strip_at(s, i), &b, fields, real_fields, work, context);
+      store_strip(s, strip_at(s, i), &b, fields, gradients, real_fields, work, context);
   }
 }

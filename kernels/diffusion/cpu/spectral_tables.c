@@ -3,39 +3,51 @@
 
 #include <math.h>
 
-void diffusion_tables(diffusion_spectral *s, int tables, void *const *table, bool complex, diffusion_fill *fill,
-                      void *context) {
+/* each_mode: an entry for each of k and -k; pair: entries are complex. */
+static void make_tables(diffusion_spectral *s, int tables, void *const *table, bool each_mode, bool pair,
+                        diffusion_fill *fill, void *context) {
   const int64_t n = s->grid.n[X], lanes = s->packing == FFT_TWO_REAL ? 2 * s->group : s->group;
   const int64_t stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
-  const bool each = s->packing == FFT_TWO_REAL || complex;
+  const bool each = s->packing == FFT_TWO_REAL || pair;
   const int back_axis = s->grid.rank > 1 ? s->grid.rank - 1 : Y;
-  const int64_t slots = complex ? s->slab.backs : s->slots[back_axis];
+  const int64_t slots = each_mode ? s->slab.backs : s->slots[back_axis];
   const int64_t middles = s->slab.middle_end - s->slab.middle_first, before = s->slab.group_first;
   const int64_t groups = s->slab.group_end - before;
-  const int64_t rows = s->grid.rank < 3 ? 1 : complex ? middles : s->slots[Y];
+  const int64_t rows = s->grid.rank < 3 ? 1 : each_mode ? middles : s->slots[Y];
 #pragma omp parallel for schedule(static) num_threads(s->threads) if (s->threads > 1)
   for (int64_t row = 0; row < rows; row++)
     for (int64_t i = before * lanes; i < (before + groups) * lanes; i++)
       for (int64_t slot = 0; slot < slots; slot++) {
         double values[DIFFUSION_TABLES][2] = {{0}}, k[3] = {0};
         int64_t mode[3] = {s->grid.boundary[X] == GRID_FIXED ? n - i : i, 0, 0};
-        if (s->grid.rank == 3) mode[Y] = table_mode(s, Y, row, complex);
+        if (s->grid.rank == 3) mode[Y] = table_mode(s, Y, row, each_mode);
         const bool last = is_last(s, i / lanes); /* then the row is a group of positions along y */
         const int64_t position = last_positions(s, row) + i % lanes;
         if (last && position < s->middle) {
           mode[X] = n / 2;
           mode[Y] = mode_of(s, Y, position, true);
-          if (!complex && mode[Y] < 0) mode[Y] = -mode[Y];
+          if (!each_mode && mode[Y] < 0) mode[Y] = -mode[Y];
         }
-        if (s->grid.rank > 1) mode[back_axis] = table_mode(s, back_axis, slot, complex);
+        if (s->grid.rank > 1) mode[back_axis] = table_mode(s, back_axis, slot, each_mode);
         for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wavenumber(&s->grid, axis, mode[axis]);
         if (last ? position < s->middle : i < stored) fill(context, k, mode, values);
         const int64_t at = ((row * groups + i / lanes - before) * slots + slot) * (each ? 2 * s->group : s->group);
         for (int t = 0; t < tables; t++) {
           grid_set_number(table[t], s->single, at + i % lanes, values[t][0]);
-          if (complex) grid_set_number(table[t], s->single, at + s->group + i % lanes, values[t][1]);
+          if (pair) grid_set_number(table[t], s->single, at + s->group + i % lanes, values[t][1]);
         }
       }
+}
+
+void diffusion_tables(diffusion_spectral *s, int tables, void *const *table, bool complex, diffusion_fill *fill,
+                      void *context) {
+  make_tables(s, tables, table, complex, complex, fill, context);
+}
+
+void diffusion_symbol_table(diffusion_spectral *s, diffusion_parts parts, void *table, diffusion_fill *fill,
+                            void *context) {
+  const bool walled = s->packing == FFT_TWO_REAL;
+  make_tables(s, 1, &table, !walled, !walled && parts == DIFFUSION_BOTH, fill, context);
 }
 
 void diffusion_power(const diffusion_spectral *s, const void *coefficients, int bins, double *power) {

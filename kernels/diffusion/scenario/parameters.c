@@ -85,6 +85,11 @@ static const sim_schema integrate_schema = {
 
 static const sim_signature rates_signature = {.returns = "the rate of each field, in their order"};
 
+static const sim_signature flux_signature = {.returns = "the flux of each field along each axis"};
+
+static const sim_signature derived_signature = {.outputs = {1, 2},
+                                                .returns = "the field, or its real and imaginary parts"};
+
 static const sim_signature observe_signature = {.returns = "value reduced over the grid"};
 
 static const sim_field parameter_fields[] = {
@@ -97,8 +102,20 @@ static const sim_field parameter_fields[] = {
     {SIM_FIELD(diffusion_parameters, fields), .type = SIM_LIST, .flags = SIM_REQUIRED,
      .variants = (const sim_schema *const[]){&diffusion_field_schema, NULL}, .doc = "1 to 8 fields"},
     {SIM_FIELD(diffusion_parameters, rates), .type = SIM_FUNCTION, .signature = &rates_signature,
-     .doc = "nonlinear terms: a function of the fields, x, y, z, t, and derivatives u_x, u_y, u_z of a field u along "
-            "periodic axes"},
+     .doc = "nonlinear terms: a function of the fields, x, y, z, t, derivatives u_x, u_y, u_z of a field u, "
+            "second ones u_xx, u_xy, ..., lap_u, and derived fields"},
+    {SIM_FIELD(diffusion_parameters, flux), .type = SIM_FUNCTION, .signature = &flux_signature,
+     .doc = "fluxes, in conservation form u_t = L u + N - div flux, along periodic axes: a function as rates, with a "
+            "result for each axis of the first field, then of the second one, ...; mass is then conserved to rounding. "
+            "On the CPU"},
+    {SIM_FIELD(diffusion_parameters, derived), .type = SIM_FUNCTION_MAP, .signature = &derived_signature,
+     .doc = "fields that are linear in the fields at each wavenumber: functions of kx, ky, kz, k2 and the fields, such "
+            "as psi = function(kx, ky, w) return -w/(kx^2 + ky^2) end; a second result is multiplied by i. Rates, flux "
+            "and observe may take psi and its derivatives. Where a coefficient is not finite at k = 0 it is 0. On the "
+            "CPU"},
+    {SIM_FIELD(diffusion_parameters, solenoidal), .type = SIM_STRING, .initial = "",
+     .doc = "names of the fields that are the components of a velocity without divergence, \"u, v\" or \"u, v, w\": "
+            "the part with a divergence is removed from the start and from the rates. On the CPU"},
     {SIM_FIELD(diffusion_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
      .doc = "columns of the table `observe`: functions with the inputs of rates, reduced over the grid by reduce = "
             "\"sum\" (the integral), \"mean\", \"min\" or \"max\""},
@@ -148,17 +165,6 @@ bool diffusion_unfolded(const diffusion_parameters *p) {
         return true;
   }
   return false;
-}
-
-diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p) {
-  diffusion_gradients g = {0};
-  const int fields = (int)p->fields.count;
-  for (int i = 0; p->rates && i < 3 * fields; i++) {
-    if (!diffusion_takes(p->rates, fields + 4 + i)) continue;
-    g.of[g.count].field = i / 3;
-    g.of[g.count++].axis = i % 3;
-  }
-  return g;
 }
 
 double diffusion_dealias(const diffusion_integrate *integrate) {

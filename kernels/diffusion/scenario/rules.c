@@ -157,6 +157,34 @@ static void check_cross(const diffusion_parameters *p, const grid_shape *grid, s
   }
 }
 
+static void name_path(const diffusion_parameters *p, int source, char *out, size_t capacity) {
+  const int fields = (int)p->fields.count;
+  if (source < fields)
+    snprintf(out, capacity, "fields[%d].name", source + 1);
+  else
+    snprintf(out, capacity, "derived.%s", p->derived.items[source - fields].name);
+}
+
+/* Adds faults for names of fields and derived fields that are derivatives of others, or of a field. */
+static void check_derivative_names(const diffusion_parameters *p, sim_faults *faults) {
+  const int fields = (int)p->fields.count, sources = fields + (int)p->derived.count;
+  for (int source = 0; source < sources; source++) {
+    const char *name = diffusion_source_name(p, source);
+    const int line = source < fields ? p->fields.items[source].line : p->derived.items[source - fields].line;
+    char path[SIM_EXPR_NAME_MAX + 16], other_name[SIM_EXPR_NAME_MAX];
+    name_path(p, source, path, sizeof path);
+    for (int other = 0; other < sources; other++)
+      for (int kind = 0; kind < DIFFUSION_KINDS; kind++) {
+        diffusion_input_name(p, other, kind, other_name);
+        if (other == source || strcmp(name, other_name) != 0) continue;
+        if (kind != DIFFUSION_VALUE)
+          sim_faults_add(faults, line, path, "%s is the derivative of %s", name, diffusion_source_name(p, other));
+        else if (other < fields && source >= fields)
+          sim_faults_add(faults, line, path, "%s is a field", name);
+      }
+  }
+}
+
 static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
   const size_t before = faults->count;
   char path[64];
@@ -177,14 +205,18 @@ static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
     for (int other = 0; other < f; other++)
       if (s->name && diffusion_field_of(p, other)->name && !strcmp(s->name, diffusion_field_of(p, other)->name))
         sim_faults_add(faults, line, path, "expected a name of its own, got that of fields[%d]", other + 1);
-    for (int other = 0; s->name && other < (int)p->fields.count; other++) {
-      const char *name = diffusion_field_of(p, other)->name;
-      const size_t length = name ? strlen(name) : 0;
-      if (length > 0 && !strncmp(s->name, name, length) && s->name[length] == '_' && s->name[length + 1] &&
-          strchr("xyz", s->name[length + 1]) && !s->name[length + 2])
-        sim_faults_add(faults, line, path, "%s is the derivative of %s", s->name, name);
-    }
   }
+  for (int d = 0; d < (int)p->derived.count; d++) {
+    const sim_named_function *item = &p->derived.items[d];
+    snprintf(path, sizeof path, "derived.%s", item->name);
+    if (!good_name(item->name))
+      sim_faults_add(
+          faults, item->line, path,
+          "expected a name of at most %d characters, other than x, y, z, t, h, coefficients, level, begin and "
+          "member",
+          NAME_LONGEST);
+  }
+  if (faults->count == before && p->derived.count <= DIFFUSION_DERIVED) check_derivative_names(p, faults);
   return faults->count == before;
 }
 
@@ -216,40 +248,163 @@ static void check_species(const diffusion_parameters *p, sim_faults *faults) {
   }
 }
 
-/* Binds a function of the fields, x, y, z, t and, where allowed, derivatives and the member, in this order. */
-static sim_status bind(const diffusion_parameters *p, sim_expr **expr, bool derivatives, int outputs,
-                       const char *returns, sim_faults *faults, int line, const char *path) {
-  const char *inputs[4 * DIFFUSION_FIELDS + 6];
-  char names[3 * DIFFUSION_FIELDS][SIM_EXPR_NAME_MAX];
-  const int fields = (int)p->fields.count;
-  int count = 0;
-  for (; count < fields; count++) inputs[count] = diffusion_field_of(p, count)->name;
-  for (int i = 0; i < 4; i++) inputs[count++] = taken[i];
-  for (int i = 0; derivatives && i < 3 * fields; i++) {
-    snprintf(names[i], sizeof names[i], "%.*s_%c", SIM_EXPR_NAME_MAX - 3, inputs[i / 3], "xyz"[i % 3]);
-    inputs[count++] = names[i];
-  }
-  inputs[count] = "member";
-  inputs[count + 1] = NULL;
+/* Binds a function of the fields, x, y, z, t, derivatives, the member and derived fields: inputs.c. */
+static sim_status bind(const diffusion_parameters *p, sim_expr **expr, int outputs, const char *returns,
+                       sim_faults *faults, int line, const char *path) {
+  const char *inputs[DIFFUSION_INPUTS + 1];
+  char names[DIFFUSION_INPUTS][SIM_EXPR_NAME_MAX];
+  const int fields = (int)p->fields.count, sources = fields + (int)p->derived.count;
+  int count = diffusion_member_input(fields) + 1;
+  for (int f = 0; f < fields; f++) inputs[f] = diffusion_field_of(p, f)->name;
+  for (int i = 0; i < 4; i++) inputs[fields + i] = taken[i];
+  inputs[diffusion_member_input(fields)] = "member";
+  for (int source = 0; source < sources; source++)
+    for (int kind = 0; kind < DIFFUSION_KINDS; kind++) {
+      if (!diffusion_has_kind(p, source, kind)) continue;
+      const int input = diffusion_input(p, source, kind);
+      diffusion_input_name(p, source, kind, names[input]);
+      inputs[input] = names[input];
+      /* functions without second derivatives and derived fields keep the short list */
+      if (sim_expr_input_find(*expr, names[input]) >= 0 && input >= count) count = diffusion_input_count(p);
+    }
+  inputs[count] = NULL;
   const sim_signature signature = {.inputs = inputs, .outputs = {outputs}, .returns = returns};
   return sim_function_bind(expr, &signature, faults, line, path);
 }
 
+/* Adds a fault for each derivative along an axis that has none of it. */
+static void check_gradients(const diffusion_parameters *p, const diffusion_gradients *g, const char *path,
+                            const char *takes, sim_faults *faults) {
+  static const int axes[DIFFUSION_LAPLACIAN][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 0}, {1, 1},
+                                                   {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+  const grid_shape grid = diffusion_grid_of(p);
+  for (int i = 0; i < g->count; i++) {
+    const int kind = g->of[i].kind;
+    char name[SIM_EXPR_NAME_MAX];
+    diffusion_input_name(p, g->of[i].field, kind, name);
+    for (int k = 0; k < 2 && kind < DIFFUSION_LAPLACIAN; k++) {
+      const int axis = axes[kind][k];
+      const bool there = axis < grid.rank && !grid_is_member_axis(&grid, axis);
+      const bool one = kind < DIFFUSION_XY; /* between walls: a series of the other kind, or of the same */
+      if (grid_is_periodic(&grid, axis) || (one && there)) continue;
+      sim_faults_add(faults, 0, path, "%s %s, and %c %s", takes, name, "xyz"[axis], not_periodic(&grid, axis));
+      break;
+    }
+  }
+}
+
+/* Adds a fault where functions read more than there is memory for. */
+static void check_count(const diffusion_gradients *g, const char *path, sim_faults *faults) {
+  if (g->count > DIFFUSION_READ)
+    sim_faults_add(faults, 0, path, "expected at most %d derivatives and derived fields, got %d", DIFFUSION_READ,
+                   g->count);
+}
+
+/* Rates that are 0, for a scenario that has fluxes alone. */
+static sim_status no_rates(diffusion_parameters *p) {
+  sim_expr_builder *b;
+  sim_expr_ref zero[DIFFUSION_FIELDS];
+  const char *names[DIFFUSION_FIELDS];
+  SIM_TRY(sim_expr_builder_create(&b));
+  sim_status status = SIM_OK;
+  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) {
+    names[f] = diffusion_field_of(p, f)->name;
+    status = sim_expr_builder_number(b, 0, &zero[f]);
+  }
+  if (status == SIM_OK) status = sim_expr_builder_finish(b, zero, names, (int)p->fields.count, &p->rates);
+  sim_expr_builder_free(&b);
+  return status;
+}
+
+static sim_status check_flux(diffusion_parameters *p, sim_faults *faults) {
+  const int axes = (int)p->grid.n.rows;
+  const size_t before = faults->count;
+  SIM_TRY(bind(p, &p->flux, axes * (int)p->fields.count, "the flux of each field along each axis", faults, 0, "flux"));
+  const grid_shape grid = diffusion_grid_of(p);
+  for (int axis = 0; axis < axes && faults->count == before; axis++)
+    if (!grid_is_periodic(&grid, axis))
+      sim_faults_add(faults, 0, "flux", "expected periodic axes, and %c %s", "xyz"[axis], not_periodic(&grid, axis));
+  for (int f = 0; f < (int)p->fields.count; f++)
+    if (diffusion_field_of(p, f)->conserved)
+      sim_faults_add(faults, p->fields.items[f].line, "flux",
+                     "expected no flux beside conserved fields: lap N is minus the divergence of -grad N");
+  return SIM_OK;
+}
+
 static sim_status check_rates(diffusion_parameters *p, sim_faults *faults) {
   const size_t before = faults->count;
-  if (!p->rates) return SIM_OK;
-  SIM_TRY(bind(p, &p->rates, true, (int)p->fields.count, "the rate of each field, in their order", faults, 0, "rates"));
-  if (faults->count > before) return SIM_OK;
-  const grid_shape grid = diffusion_grid_of(p);
-  const diffusion_gradients g = diffusion_gradients_of(p);
-  for (int i = 0; i < g.count; i++)
-    if (!grid_is_periodic(&grid, g.of[i].axis))
-      sim_faults_add(faults, 0, "rates", "take %s_%c, and %c %s", diffusion_field_of(p, g.of[i].field)->name,
-                     "xyz"[g.of[i].axis], "xyz"[g.of[i].axis], not_periodic(&grid, g.of[i].axis));
-  if (g.count > 0 && p->integrate.scheme == DIFFUSION_STRANG)
-    sim_faults_add(faults, 0, "integrate.scheme",
-                   "expected lie, etd1, etdrk2 or etdrk4, because rates have derivatives, got strang");
+  if (p->rates)
+    SIM_TRY(bind(p, &p->rates, (int)p->fields.count, "the rate of each field, in their order", faults, 0, "rates"));
+  if (p->flux) SIM_TRY(check_flux(p, faults));
+  if (faults->count > before || !p->rates) return SIM_OK;
+  diffusion_gradients g = {0};
+  diffusion_find_gradients(p, p->rates, &g);
+  diffusion_find_gradients(p, p->flux, &g);
+  check_count(&g, p->flux ? "rates and flux" : "rates", faults);
+  g = (diffusion_gradients){0};
+  diffusion_find_gradients(p, p->rates, &g);
+  if (g.count <= DIFFUSION_READ) check_gradients(p, &g, "rates", "take", faults);
+  g = (diffusion_gradients){0};
+  diffusion_find_gradients(p, p->flux, &g);
+  if (g.count <= DIFFUSION_READ) check_gradients(p, &g, "flux", "takes", faults);
+  if ((diffusion_gradients_of(p).count > 0 || p->flux) && p->integrate.scheme == DIFFUSION_STRANG)
+    sim_faults_add(faults, 0, "integrate.scheme", "expected lie, etd1, etdrk2 or etdrk4, because %s, got strang",
+                   p->flux ? "there are fluxes" : "rates have derivatives");
   return SIM_OK;
+}
+
+/* Whether two fields have the same L. */
+static bool same_linear(const diffusion_field *a, const diffusion_field *b) {
+  sim_bytes x = {0}, y = {0};
+  bool same = a->D == b->D && a->hyper == b->hyper && a->decay == b->decay && a->conserved == b->conserved &&
+              !a->linear == !b->linear && a->walls[0] == b->walls[0] && a->walls[1] == b->walls[1];
+  for (int i = 0; i < 3; i++)
+    same = same && a->axes[i] == b->axes[i] && a->tensor[i] == b->tensor[i] && a->drift[i] == b->drift[i];
+  if (same && a->linear)
+    same = sim_expr_write(a->linear, &x) == SIM_OK && sim_expr_write(b->linear, &y) == SIM_OK && x.size == y.size &&
+           memcmp(x.data, y.data, x.size) == 0;
+  sim_bytes_free(&x);
+  sim_bytes_free(&y);
+  return same;
+}
+
+static void check_solenoidal(const diffusion_parameters *p, sim_faults *faults) {
+  static const char *const path = "solenoidal";
+  const grid_shape grid = diffusion_grid_of(p);
+  const int axes = (int)p->grid.n.rows;
+  int vector[3];
+  const int count = diffusion_vector_of(p, vector);
+  if (count == 0) return;
+  if (axes < 2 || count != axes) {
+    sim_faults_add(faults, 0, path, "expected a field for each of two or three axes, got %d for %d", count, axes);
+    return;
+  }
+  for (int a = 0; a < axes; a++) {
+    if (vector[a] < 0) {
+      sim_faults_add(faults, 0, path, "expected names of fields, got \"%.60s\"", p->solenoidal);
+      return;
+    }
+    for (int b = 0; b < a; b++)
+      if (vector[a] == vector[b]) {
+        sim_faults_add(faults, 0, path, "expected names of fields that differ, got \"%.60s\"", p->solenoidal);
+        return;
+      }
+    if (!grid_is_periodic(&grid, a))
+      sim_faults_add(faults, 0, path, "expected periodic axes, and %c %s", "xyz"[a], not_periodic(&grid, a));
+    const diffusion_field *s = diffusion_field_of(p, vector[a]), *first = diffusion_field_of(p, vector[0]);
+    if (!same_linear(s, first))
+      sim_faults_add(faults, p->fields.items[vector[a]].line, path,
+                     "expected the same linear terms of %s and %s, which keep the vector without divergence",
+                     first->name, s->name);
+    for (size_t j = 0; j < s->cross.rows; j++)
+      if (s->cross.data[j] != 0) {
+        sim_faults_add(faults, p->fields.items[vector[a]].line, path, "expected %s without cross diffusion", s->name);
+        break;
+      }
+  }
+  if (p->integrate.scheme == DIFFUSION_STRANG)
+    sim_faults_add(faults, 0, "integrate.scheme",
+                   "expected lie, etd1, etdrk2 or etdrk4, because there is a solenoidal vector, got strang");
 }
 
 static sim_status check_observed(diffusion_parameters *p, sim_faults *faults) {
@@ -261,15 +416,17 @@ static sim_status check_observed(diffusion_parameters *p, sim_faults *faults) {
     snprintf(path, sizeof path, "observe.%s", item->name);
     if (strcmp(item->name, "step") == 0 || strcmp(item->name, "time") == 0)
       sim_faults_add(faults, item->line, path, "this name is taken: every table has a column %s", item->name);
-    SIM_TRY(bind(p, &item->expr, true, 1, "value reduced over the grid", faults, item->line, path));
+    SIM_TRY(bind(p, &item->expr, 1, "value reduced over the grid", faults, item->line, path));
   }
   if (p->observe.count > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);
   const diffusion_gradients g = faults->count == before ? diffusion_observed_gradients(p) : (diffusion_gradients){0};
-  for (int i = 0; i < g.count; i++)
-    if (!grid_is_periodic(&grid, g.of[i].axis))
-      sim_faults_add(faults, 0, "observe", "takes %s_%c, and %c %s", diffusion_field_of(p, g.of[i].field)->name,
-                     "xyz"[g.of[i].axis], "xyz"[g.of[i].axis], not_periodic(&grid, g.of[i].axis));
+  check_gradients(p, &g, "observe", "takes", faults);
+  if (faults->count == before) {
+    diffusion_gradients all = {0};
+    for (size_t i = 0; i < p->observe.count; i++) diffusion_find_gradients(p, p->observe.items[i].expr, &all);
+    check_count(&all, "observe", faults);
+  }
   if (p->probes.rows * p->fields.count > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "probes", "expected at most %d values in a row, got %zu points of %zu fields",
                    SIM_COLUMNS_MAX, p->probes.rows, p->fields.count);
@@ -363,11 +520,15 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
     shaped = false;
   }
   if (!shaped) return SIM_OK;
+  if (p->flux && !p->rates && named) SIM_TRY(no_rates(p));
   check_species(p, faults);
   const grid_shape grid = diffusion_grid_of(p);
   check_cross(p, &grid, faults);
   check_steps(p, faults);
   if (faults->count == 0) SIM_TRY(diffusion_check_linear(p, faults));
+  if (named) SIM_TRY(diffusion_check_derived_fields(p, faults));
+  if (named && p->derived.count > DIFFUSION_DERIVED) return SIM_OK;
+  if (named) check_solenoidal(p, faults);
   if (named) SIM_TRY(check_rates(p, faults));
   if (named) SIM_TRY(check_observed(p, faults));
   if (faults->count == 0) diffusion_name_tables(p);

@@ -17,7 +17,7 @@ typedef struct start {
   double *sums; /* [rows] */
 } start;
 
-enum { COORDINATES = 4, RATES_IN = 4 * DIFFUSION_FIELDS + COORDINATES + 1 };
+enum { COORDINATES = 4, RATES_IN = DIFFUSION_INPUTS };
 
 static sim_status rates_begin(const start *c, int results, grid_rows *r) {
   const int fields = (int)c->p->fields.count;
@@ -84,7 +84,7 @@ static start start_of(const diffusion_parameters *p, const sim_setup *setup, con
 sim_status diffusion_check_rates(const diffusion_parameters *p, const sim_setup *setup,
                                  const void *const *real_fields) {
   start c = start_of(p, setup, real_fields, p->rates);
-  if (diffusion_gradients_of(p).count > 0) return SIM_OK; /* derivatives are not computed yet */
+  if (diffusion_gradients_of(p).count > 0 || p->flux) return SIM_OK; /* derivatives are not computed yet */
   return grid_over_rows(&c.grid, c.rows, setup->threads, check_rows, &c);
 }
 
@@ -104,7 +104,7 @@ static sim_status sum_rows(void *context, int64_t first, int64_t end) {
 /* Builds the trace of the Jacobian: the sum of each rate's derivative by its own field. */
 static sim_status trace_graph(const diffusion_parameters *p, sim_expr **out) {
   sim_expr_builder *b;
-  sim_expr_ref in[4 * DIFFUSION_FIELDS + 5], results[DIFFUSION_FIELDS], sum = 0;
+  sim_expr_ref in[DIFFUSION_INPUTS], results[DIFFUSION_FIELDS], sum = 0;
   const int inputs = sim_expr_input_count(p->rates);
   *out = NULL;
   SIM_TRY(sim_expr_builder_create(&b));
@@ -144,7 +144,7 @@ sim_status diffusion_check_step(const diffusion_parameters *p, const sim_setup *
     const diffusion_field *s = diffusion_field_of(p, f);
     if (s->decay > 0 || s->linear || s->conserved) return SIM_OK;
   }
-  if (diffusion_gradients_of(p).count > 0 || diffusion_adaptive(p)) return SIM_OK;
+  if (diffusion_gradients_of(p).count > 0 || p->flux || diffusion_adaptive(p)) return SIM_OK;
   sim_expr *trace;
   if (trace_graph(p, &trace) != SIM_OK) return SIM_OK; /* expression too large */
   start c = start_of(p, setup, real_fields, trace);

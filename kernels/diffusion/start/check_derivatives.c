@@ -6,32 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INPUTS = 4 * DIFFUSION_FIELDS + 5 };
+enum { RESULTS = DIFFUSION_FIELDS + DIFFUSION_FLUXES };
 
-/* The rate of one field alone. */
-static sim_status rate_of(const sim_expr *rates, int field, sim_expr **out) {
+/* One result of rates or fluxes alone. */
+static sim_status result_of(const sim_expr *rates, int result, sim_expr **out) {
   sim_expr_builder *b;
-  sim_expr_ref in[INPUTS], results[DIFFUSION_FIELDS];
+  sim_expr_ref in[DIFFUSION_INPUTS], results[RESULTS];
   *out = NULL;
   SIM_TRY(sim_expr_builder_create(&b));
   sim_status status = SIM_OK;
   for (int i = 0; status == SIM_OK && i < sim_expr_input_count(rates); i++)
     status = sim_expr_builder_input(b, sim_expr_input_name(rates, i), &in[i]);
   if (status == SIM_OK) status = sim_expr_builder_insert(b, rates, in, results);
-  if (status == SIM_OK) status = sim_expr_builder_finish(b, &results[field], (const char *const[]){"rate"}, 1, out);
+  if (status == SIM_OK) status = sim_expr_builder_finish(b, &results[result], (const char *const[]){"rate"}, 1, out);
   sim_expr_builder_free(&b);
   return status;
 }
 
 static sim_status check(const diffusion_parameters *p, sim_isa isa, int threads, const void *const *real_fields) {
   diffusion_observer *observer;
-  double sums[DIFFUSION_FIELDS];
+  double sums[RESULTS];
   sim_status status = diffusion_observer_create(p, isa, threads, &observer);
   if (status == SIM_OK) diffusion_observer_row(observer, DIFFUSION_FUNCTIONS, real_fields, 0, sums);
-  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++)
-    if (!isfinite(sums[f]))
-      status = sim_fail(SIM_ERR_SCENARIO, "rates: the rate of %s is %g somewhere at the start",
-                        diffusion_field_of(p, f)->name, sums[f]);
+  const int fields = (int)p->fields.count, axes = (int)p->grid.n.rows;
+  for (int i = 0; status == SIM_OK && i < (int)p->observe.count; i++)
+    if (!isfinite(sums[i]))
+      status = i < fields
+                   ? sim_fail(SIM_ERR_SCENARIO, "rates: the rate of %s is %g somewhere at the start",
+                              diffusion_field_of(p, i)->name, sums[i])
+                   : sim_fail(SIM_ERR_SCENARIO, "flux: the flux of %s along %c is %g somewhere at the start",
+                              diffusion_field_of(p, (i - fields) / axes)->name, "xyz"[(i - fields) % axes], sums[i]);
   diffusion_observer_destroy(&observer);
   return status;
 }
@@ -55,20 +59,23 @@ sim_status diffusion_check_derived(const diffusion_parameters *p, const sim_setu
                                    const void *const *real_fields) {
   const double most = 1 << 22; /* cells: beyond that the check would need memory that the run does not */
   const grid_shape grid = diffusion_grid_of(p);
-  sim_named_function items[DIFFUSION_FIELDS] = {{0}};
+  sim_named_function items[RESULTS] = {{0}};
   diffusion_parameters rates = *p;
   sim_status status = SIM_OK;
-  if (diffusion_gradients_of(p).count == 0 || p->members > 1 || grid_cells_wanted(&grid) > most) return SIM_OK;
-  rates.observe = (sim_function_map){items, p->fields.count};
+  const int fields = (int)p->fields.count, fluxes = diffusion_gradients_of(p).fluxes;
+  if ((diffusion_gradients_of(p).count == 0 && fluxes == 0) || p->members > 1 || grid_cells_wanted(&grid) > most)
+    return SIM_OK;
+  rates.observe = (sim_function_map){items, (size_t)(fields + fluxes)};
   rates.spectrum = 0;
   rates.probes.rows = 0;
-  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) status = rate_of(p->rates, f, &items[f].expr);
+  for (int i = 0; status == SIM_OK && i < fields + fluxes; i++)
+    status = result_of(i < fields ? p->rates : p->flux, i < fields ? i : i - fields, &items[i].expr);
   void *whole[DIFFUSION_FIELDS] = {NULL};
   const bool divided = setup->comm->size > 1;
   if (status == SIM_OK && divided) status = gather(p, setup, real_fields, whole);
   if (status == SIM_OK)
     status = check(&rates, setup->isa, setup->threads, divided ? (const void *const *)whole : real_fields);
   for (int f = 0; f < DIFFUSION_FIELDS; f++) free(whole[f]);
-  for (int f = 0; f < (int)p->fields.count; f++) sim_expr_free(&items[f].expr);
+  for (int i = 0; i < RESULTS; i++) sim_expr_free(&items[i].expr);
   return status;
 }

@@ -22,7 +22,7 @@ double diffusion_cut_bytes(const diffusion_parameters *p, const sim_setup *setup
   if (slab.turned)
     numbers += diffusion_column_numbers(&grid, single, &slab) + diffusion_turn_numbers(&grid, single, setup->comm);
   return (single ? sizeof(float) : sizeof(double)) * numbers +
-         diffusion_spectral_bytes(&grid, 1, 0, single, setup->threads);
+         diffusion_spectral_bytes(&grid, 1, 0, 0, single, setup->threads);
 }
 
 /* Scale of the transforms for wavenumbers that are kept, 0 for the others. */
@@ -64,7 +64,7 @@ static sim_status cut(const diffusion_parameters *p, const sim_setup *setup, con
   SIM_TRY(diffusion_to_columns(c->spectral, c->mixed, c->columns, c->sent));
   diffusion_columns(c->spectral, &stage, &arrays);
   SIM_TRY(diffusion_to_slab(c->spectral, c->columns, c->mixed, c->sent));
-  diffusion_planes_store(c->spectral, (const void *const[]){c->mixed}, (void *const[]){real_field}, NULL, NULL);
+  diffusion_planes_store(c->spectral, (const void *const[]){c->mixed}, NULL, (void *const[]){real_field}, NULL, NULL);
   diffusion_add_lift(p, field, 1, first, end, real_field, setup->threads);
   return SIM_OK;
 }

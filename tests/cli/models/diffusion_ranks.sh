@@ -53,6 +53,19 @@ elseif terms == "cross" or terms == "cross complex" then
 elseif terms == "derived" then
   model.rates = function(u, v, u_x, v_x) return -u * u_x, 0.1 * v_x end
   model.observe.slope = function(u, u_x) return u_x^2 end
+elseif terms == "flows" then
+  model.derived = { p = function(k2, u) return -u / k2 end, q = function(kx, u, v) return 0.1 * v, kx * u end }
+  model.rates = function(u, v, p_x, q, lap_v, u_xx) return -u * p_x + 0.01 * v * u_xx, 0.1 * q * v + 0.001 * lap_v end
+  model.observe.slope = function(u, p, q_x) return u * p * q_x end
+elseif terms == "walls" then
+  model.rates = #cells == 3 and function(u, v, u_y, v_z) return 1e-4 * u_y^2, 0.01 * v_z * u end
+    or function(u, u_x, v_y) return 1e-4 * u_x^2, 0.01 * v_y * u end
+elseif terms == "flux" then
+  local d = #cells
+  model.rates, u.linear, v.D = nil, nil, 0.01
+  model.flux = d == 3 and function(u, v, u_x, x, y) return -0.01 * u * u_x, 0.1 * v, u, v, 0.1 * u * y, u - v end
+    or function(u, v, u_x, x, y) return -0.01 * u * u_x, 0.1 * v, v, 0.1 * u * y end
+  model.solenoidal = d == 2 and "u, v" or nil
 elseif terms == "noise" then
   u.fluctuation, v.fluctuation, v.conserved = 0.01, 1e-5, scheme:find("etd") ~= nil
   model.rates = function(u, v) return -0.1 * u, -1e-3 * v^2 end
@@ -79,6 +92,12 @@ divided "7" kind=single along="no_flux fixed no_flux" scheme=lie
 divided "2" along="periodic no_flux fixed" scheme=etd1 terms=lift
 divided "3" n=40x70 terms=derived scheme=etdrk2
 divided "3" terms=noise
+divided "3" terms=flows n=32x12x9
+divided "2" terms=flows n=66x70 scheme=lie kind=single
+divided "3" terms=walls "along=no_flux fixed no_flux"
+divided "3" terms=walls n=24x70 "along=no_flux fixed"
+divided "3" terms=flux
+divided "3" terms=flux n=24x70 scheme=etdrk2
 divided "3" dt=auto n=32x40x9
 divided "2" scheme=exact n=30x18x5
 divided "3" terms=cut n=60x50
@@ -94,12 +113,14 @@ divided "3 4" kind=single n=66x150 scheme=strang
 divided "2" n=66x70 terms=cross "along=fixed no_flux"
 divided "3" n=40x70 terms=derived scheme=etdrk2
 divided "3" terms=noise
+divided "3" terms=flows n=32x12x9
+divided "3" terms=flux n=24x70 scheme=etdrk2
 divided "3" dt=auto n=32x40x9
 unset SIM_COMM_HOSTS
 if [ "${1:-short}" = long ]; then
   for kind in single double; do
     for n in 24x20x14 64x40 50 33x64x5 17x9x11 16x16x16; do
-      for terms in plain complex cross "cross complex" derived noise lift cut stop; do
+      for terms in plain complex cross "cross complex" derived flows walls flux noise lift cut stop; do
         for along in periodic "periodic fixed no_flux" "no_flux fixed periodic" "fixed no_flux no_flux" \
           "periodic periodic fixed"; do
           scheme=etdrk4

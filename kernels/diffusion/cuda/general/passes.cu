@@ -126,7 +126,7 @@ template <typename real> static void derive_fields(diffusion_work *w) {
   const diffusion_layout *p = &w->layout;
   const shape s = shape_of(p->row / 2, p->n[1] * p->n[2], 1);
   for (int g = 0; g < w->gradients.count; g++) {
-    const int axis = w->gradients.of[g].axis, along = p->axis[0] == axis ? 0 : p->axis[1] == axis ? 1 : 2;
+    const int axis = w->gradients.of[g].kind, along = p->axis[0] == axis ? 0 : p->axis[1] == axis ? 1 : 2;
     const real *from = (const real *)w->array[0].data + w->gradients.of[g].field * p->field;
     real *to = (real *)w->own.general->derivatives.data + g * p->field;
     sim_cuda_begin(&kernel);

@@ -1,0 +1,201 @@
+/* Derived fields: functions that are linear in the fields, at each wavenumber. */
+#include "kernels/diffusion/diffusion.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KX, KY, KZ, K2, MEMBER, WAVES };
+
+/* Inputs: the fields, kx, ky, kz, k2, member. */
+static void evaluate(const diffusion_parameters *p, const sim_expr_program *program, const double *fields,
+                     const double k[3], double member, double out[2]) {
+  _Alignas(64) char scratch[DIFFUSION_SCRATCH];
+  const int count = (int)p->fields.count;
+  const double k2 = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
+  const void *in[DIFFUSION_FIELDS + WAVES];
+  for (int f = 0; f < count; f++) in[f] = &fields[f];
+  for (int a = 0; a < 3; a++) in[count + a] = &k[a];
+  in[count + K2] = &k2;
+  in[count + MEMBER] = &member;
+  out[0] = out[1] = 0;
+  sim_expr_program_run(program, 1, in, (void *const[]){&out[0], &out[1]}, scratch);
+}
+
+sim_status diffusion_symbol_program(const diffusion_parameters *p, int derived, sim_expr_program **out) {
+  bool uniform[DIFFUSION_FIELDS + WAVES];
+  for (int i = 0; i < DIFFUSION_FIELDS + WAVES; i++) uniform[i] = true;
+  return sim_expr_program_create(p->derived.items[derived].expr, &(sim_expr_target){.uniform = uniform, .block = 1},
+                                 out);
+}
+
+diffusion_parts diffusion_symbol_parts(const sim_expr *expr, int field) {
+  int parts = DIFFUSION_ABSENT;
+  for (int i = 0; i < sim_expr_output_count(expr); i++)
+    if (sim_expr_depends(expr, i, field)) parts |= i == 0 ? DIFFUSION_REAL : DIFFUSION_IMAGINARY;
+  return (diffusion_parts)parts;
+}
+
+bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *program, int field, const double k[3],
+                         const int64_t mode[3], double out[2]) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const double member = grid.member_axis ? (double)mode[grid.member_axis] + 1 : 1;
+  double fields[DIFFUSION_FIELDS] = {0};
+  int own = 0; /* axes along which the mode is its own mirror image */
+  fields[field] = 1;
+  out[0] = out[1] = 0;
+  for (int a = 0; a < grid.rank; a++)
+    if (grid_is_periodic(&grid, a) && !grid_is_member_axis(&grid, a) &&
+        2 * (mode[a] < 0 ? -mode[a] : mode[a]) == grid.n[a])
+      own |= 1 << a;
+  int count = 0;
+  for (int signs = 0; signs < 8; signs++) {
+    double here[3], c[2];
+    if (signs & ~own) continue;
+    for (int a = 0; a < 3; a++) here[a] = signs >> a & 1 ? -k[a] : k[a];
+    evaluate(p, program, fields, here, member, c);
+    out[0] += c[0];
+    out[1] += c[1];
+    count++;
+  }
+  out[0] /= count;
+  out[1] /= count;
+  if (isfinite(out[0]) && isfinite(out[1])) return true;
+  out[0] = out[1] = 0;
+  return k[0] == 0 && k[1] == 0 && k[2] == 0;
+}
+
+/* Whether the derivatives by the fields do not depend on the fields. */
+static bool is_linear(const diffusion_parameters *p, const sim_expr *expr) {
+  const int fields = (int)p->fields.count;
+  bool linear = true;
+  for (int f = 0; f < fields && linear; f++) {
+    sim_expr *derivative;
+    if (sim_expr_derivative(expr, f, &derivative) != SIM_OK) return false;
+    for (int i = 0; i < sim_expr_output_count(derivative); i++)
+      for (int g = 0; g < fields; g++) linear = linear && !sim_expr_depends(derivative, i, g);
+    sim_expr_free(&derivative);
+  }
+  return linear;
+}
+
+static bool near(const double a[2], const double b[2]) {
+  const double most = fmax(hypot(a[0], a[1]), hypot(b[0], b[1]));
+  return hypot(a[0] - b[0], a[1] - b[1]) <= 1e-12 * most || most == 0;
+}
+
+/* Wavenumbers that are tested: along each axis alone, and in all directions. */
+static void sample(const grid_shape *grid, int i, double k[3]) {
+  const double pi = 3.14159265358979323846;
+  for (int a = 0; a < 3; a++) {
+    const bool there = a < grid->rank && !grid_is_member_axis(grid, a);
+    const double unit = there ? (grid->boundary[a] == GRID_PERIODIC ? 2 * pi : pi) / grid->size[a] : 0;
+    k[a] = (i < 3 && i != a ? 0 : 1 + (i + 2 * a) % 5) * unit;
+    if (i > 4 && (i - 4) >> a & 1) k[a] = -k[a];
+  }
+}
+
+/* Adds a fault where the function is not linear, or its result not that of a real field. */
+static void check_values(const diffusion_parameters *p, const grid_shape *grid, const sim_expr_program *program,
+                         sim_faults *faults, int line, const char *path) {
+  const int fields = (int)p->fields.count;
+  for (int i = 0; i < 12; i++) {
+    double k[3], back[3], none[2], all[2], sum[2] = {0, 0}, u[DIFFUSION_FIELDS] = {0};
+    sample(grid, i, k);
+    if (k[0] == 0 && k[1] == 0 && k[2] == 0) continue;
+    for (int a = 0; a < 3; a++) back[a] = -k[a];
+    evaluate(p, program, u, k, 1, none);
+    for (int f = 0; f < fields; f++) {
+      double one[DIFFUSION_FIELDS] = {0}, here[2], there[2];
+      one[f] = 1;
+      u[f] = 0.7 + 0.4 * f;
+      evaluate(p, program, one, k, 1, here);
+      evaluate(p, program, one, back, 1, there);
+      sum[0] += u[f] * here[0];
+      sum[1] += u[f] * here[1];
+      if (!isfinite(here[0]) || !isfinite(here[1])) {
+        sim_faults_add(
+            faults, line, path,
+            "the coefficient of %s is not finite at k = {%.6g, %.6g, %.6g}: where that is so at k = 0 alone it "
+            "is 0 there; elsewhere sim.where gives a value",
+            diffusion_field_of(p, f)->name, k[0], k[1], k[2]);
+        return;
+      }
+      there[1] = -there[1];
+      if (!near(here, there)) {
+        sim_faults_add(
+            faults, line, path,
+            "expected a first result that is the same at k and -k, and a second one that changes its sign, as "
+            "a real field has");
+        return;
+      }
+      for (int a = 0; a < grid->rank; a++) {
+        if (grid_is_periodic(grid, a) || grid_is_member_axis(grid, a)) continue;
+        memcpy(back, k, sizeof back);
+        back[a] = -k[a];
+        evaluate(p, program, one, back, 1, there);
+        if (near(here, there)) continue;
+        sim_faults_add(faults, line, path, "expected a function that is even in k%c, because %c is not a periodic axis",
+                       "xyz"[a], "xyz"[a]);
+        return;
+      }
+    }
+    evaluate(p, program, u, k, 1, all);
+    if (none[0] != 0 || none[1] != 0 || !near(all, sum)) {
+      sim_faults_add(faults, line, path, "expected a function that is linear in the fields");
+      return;
+    }
+  }
+}
+
+static sim_status check_one(diffusion_parameters *p, int derived, sim_faults *faults) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const size_t before = faults->count;
+  sim_named_function *item = &p->derived.items[derived];
+  const char *inputs[DIFFUSION_FIELDS + WAVES + 1];
+  char path[SIM_EXPR_NAME_MAX + 16];
+  int count = 0;
+  snprintf(path, sizeof path, "derived.%s", item->name);
+  for (; count < (int)p->fields.count; count++) inputs[count] = diffusion_field_of(p, count)->name;
+  static const char *const waves[WAVES + 1] = {"kx", "ky", "kz", "k2", "member", NULL};
+  memcpy(inputs + count, waves, sizeof waves);
+  const sim_signature signature = {
+      .inputs = inputs, .outputs = {1, 2}, .returns = "the field, or its real and imaginary parts"};
+  if (item->reduce != SIM_SUM) sim_faults_add(faults, item->line, path, "reduce has no effect: it is a field");
+  SIM_TRY(sim_function_bind(&item->expr, &signature, faults, item->line, path));
+  if (faults->count > before) return SIM_OK;
+  if (!is_linear(p, item->expr)) {
+    sim_faults_add(faults, item->line, path, "expected a function that is linear in the fields");
+    return SIM_OK;
+  }
+  int used = 0;
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    used |= diffusion_symbol_parts(item->expr, f);
+    if (diffusion_symbol_parts(item->expr, f) && diffusion_lift_of(p, f).axis >= 0)
+      sim_faults_add(faults, item->line, path, "depends on %s, whose walls are not {0, 0}",
+                     diffusion_field_of(p, f)->name);
+  }
+  if (!used) sim_faults_add(faults, item->line, path, "depends on no field");
+  bool periodic = false;
+  for (int a = 0; a < grid.rank; a++) periodic = periodic || grid_is_periodic(&grid, a);
+  if ((used & DIFFUSION_IMAGINARY) && !periodic)
+    sim_faults_add(faults, item->line, path, "has an imaginary part, and no axis is periodic");
+  if (faults->count > before) return SIM_OK;
+  sim_expr_program *program;
+  SIM_TRY(diffusion_symbol_program(p, derived, &program));
+  if (sim_expr_program_scratch(program) > DIFFUSION_SCRATCH)
+    sim_faults_add(faults, item->line, path, "is too long");
+  else
+    check_values(p, &grid, program, faults, item->line, path);
+  sim_expr_program_free(&program);
+  return SIM_OK;
+}
+
+sim_status diffusion_check_derived_fields(diffusion_parameters *p, sim_faults *faults) {
+  if (p->derived.count > DIFFUSION_DERIVED) {
+    sim_faults_add(faults, 0, "derived", "expected at most %d functions, got %zu", DIFFUSION_DERIVED, p->derived.count);
+    return SIM_OK;
+  }
+  for (int d = 0; d < (int)p->derived.count; d++) SIM_TRY(check_one(p, d, faults));
+  return SIM_OK;
+}

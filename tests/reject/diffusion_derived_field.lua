@@ -1,0 +1,8 @@
+-- expect: 65 derived.u: u is a field
+return sim.diffusion {
+  grid      = { n = {16, 16}, size = {1, 1} },
+  fields    = { { name = "u", D = 0.01, initial = 1 } },
+  derived   = { p = function(u) return u end, u = function(u) return u end },
+  rates     = function(u, p) return -u * p end,
+  integrate = { scheme = "etdrk4", dt = 0.01, t_end = 1 },
+}

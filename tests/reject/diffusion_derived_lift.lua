@@ -1,0 +1,8 @@
+-- expect: 65 derived.p: depends on u, whose walls are not {0, 0}
+return sim.diffusion {
+  grid      = { n = {16}, size = {1}, boundary = "fixed" },
+  fields    = { { name = "u", D = 0.01, walls = {0, 1} } },
+  derived   = { p = function(k2, u) return u / k2 end },
+  rates     = function(u, p) return -u * p end,
+  integrate = { scheme = "etdrk4", dt = 0.01, t_end = 1 },
+}

@@ -1,0 +1,7 @@
+-- expect: 65 integrate.scheme: expected lie, strang, etd1, etdrk2 or etdrk4, because there are rates
+return sim.diffusion {
+  grid      = { n = {16, 16}, size = {1, 1} },
+  fields    = { { name = "u", D = 0.01, initial = 1 } },
+  flux      = function(u) return u, u end,
+  integrate = { scheme = "exact", dt = 0.01, t_end = 1 },
+}

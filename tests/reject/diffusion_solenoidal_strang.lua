@@ -1,0 +1,8 @@
+-- expect: 65 integrate.scheme: expected lie, etd1, etdrk2 or etdrk4, because there is a solenoidal vector
+return sim.diffusion {
+  grid       = { n = {16, 16}, size = {1, 1} },
+  fields     = { { name = "u", D = 0.01 }, { name = "v", D = 0.01 } },
+  solenoidal = "u, v",
+  rates      = function(u, v) return -u, -v end,
+  integrate  = { scheme = "strang", dt = 0.01, t_end = 1 },
+}

@@ -23,6 +23,7 @@ typedef struct fluid_side {
   sim_doubles velocity; /* [rank] or none: of the wall, or of the fluid that comes in */
   sim_expr *profile;    /* x, y, z -> the same at a point of the side; NULL: none */
   double pressure;      /* NaN: none */
+  double sponge;        /* width of the layer that absorbs sound; NaN: none */
 } fluid_side;
 
 enum { FLUID_SIDES = 6, FLUID_PROBES = 16, FLUID_BODIES = 10 };
@@ -153,7 +154,38 @@ double fluid_body_distance(const grid_shape *grid, const geometry_wall *shape, c
 /* The body's point, in the image that is nearest to x: centre of a ball or a block, a point of the axis. */
 void fluid_body_centre(const fluid_parameters *p, int body, const double x[3], double out[3]);
 
-/* ---- cpu/sweep.c, cpu/measure.c ---- */
+/* ---- start/sponge.c ---- */
+
+/* An absorbing layer before a side: planes of cells. In a step the density of each cell approaches its running mean by a
+ * share of the difference, and the mean flow through each plane its own by the same share. So the layer has the
+ * impedance of the fluid for plane waves and reflects none, and what passes it twice is damped by exp(-2
+ * FLUID_SPONGE_DEPTH). The running means are those of selective frequency damping (Akervik et al., Phys. Fluids 18
+ * (2006) 068102): a steady flow is not changed. */
+typedef struct fluid_layer {
+  int side;
+  int64_t planes, cells; /* cells: of a plane */
+  int64_t first;         /* of its means */
+  double follow;         /* share of the difference that means take up in a step */
+  double *share;         /* [planes], from the side on */
+} fluid_layer;
+typedef struct fluid_sponge {
+  int layers;
+  fluid_layer layer[FLUID_SIDES];
+  int64_t means;
+  double *mean; /* a layer: [planes] momentum through a plane, by cell; [planes][cells] density - 1; in units of the
+                   lattice, after collision */
+} fluid_sponge;
+#define FLUID_SPONGE_DEPTH 3.5  /* damping of one passage, a power of e */
+#define FLUID_SPONGE_MEMORY 30.0 /* time of the running mean: passages of sound through the layer */
+enum { FLUID_SPONGE_LEAST = 8 }; /* cells */
+bool fluid_has_sponge(const fluid_parameters *p);
+/* Without layers where no side has a sponge; the means are not set. Destroy with fluid_sponge_destroy, also after a
+ * failure. */
+sim_status fluid_sponge_create(const fluid_parameters *p, fluid_sponge *out) SIM_MUST_CHECK;
+void fluid_sponge_destroy(fluid_sponge *sponge);
+double fluid_sponge_bytes(const fluid_parameters *p);
+
+/* ---- cpu/sweep.c, cpu/sponge.c, cpu/measure.c ---- */
 
 /* Room for a state: two of them make a step. [nz][ny][numbers][pitch] behind FLUID_PAD numbers. */
 fluid_rows fluid_rows_of(const grid_shape *grid, bool single);
@@ -169,6 +201,7 @@ typedef struct fluid_machine {
   const fluid_kernels *kernels;
   fluid_collision collision;
   fluid_walls walls;
+  fluid_sponge sponge;
   bool single;
   int threads;
 } fluid_machine;
@@ -180,6 +213,10 @@ const fluid_kernels *fluid_kernels_of(bool single, sim_isa isa);
 bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to);
 /* Copies the ends of rows beyond them along a periodic x, and clears solid cells. */
 void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state);
+/* Sets the means of a sponge to a state. */
+void fluid_sponge_start(const fluid_machine *m, const sim_buffer *state);
+/* Damps a state that a step has made. */
+void fluid_sponge_damp(const fluid_machine *m, const sim_buffer *state);
 
 /* Density - 1 and velocity of a cell in units of the lattice. */
 double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]);

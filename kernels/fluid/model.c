@@ -26,7 +26,7 @@ typedef struct fluid_run {
   bool told_mass, told_speed;
 } fluid_run;
 
-enum { STATE_MOMENTS, STATE_VELOCITY, STATE_PRESSURE = STATE_VELOCITY + 3, STATE_FAST };
+enum { STATE_MOMENTS, STATE_VELOCITY, STATE_PRESSURE = STATE_VELOCITY + 3, STATE_SPONGE, STATE_FAST };
 #define VELOCITY(letter)                                                                                               \
   {                                                                                                                    \
     .name = "velocity/" letter, .type = SIM_REAL, .doc = "velocity along " letter, .dimension = {1, 0, -1},            \
@@ -45,6 +45,9 @@ static const sim_field state_fields[] = {
                         .doc = "pressure above that at rest",
                         .dimension = {-1, 1, -2},
                         .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT},
+    [STATE_SPONGE] = {.name = "sponge",
+                      .type = SIM_REAL,
+                      .doc = "running means in sponges, in units of the lattice: kernels/fluid/fluid.h"},
     [STATE_FAST] = {.name = "fast",
                     .type = SIM_REAL,
                     .doc = "where the Mach number was above 0.3 first, if it was: step, row and column of the cell"},
@@ -108,6 +111,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   }
   ops_of(setup)->plan(p, setup, out);
   if (fluid_walls_bytes(p) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p));
+  if (fluid_has_sponge(p)) sim_plan_add_host(out, "sponges", fluid_sponge_bytes(p));
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = (grid.rank + 1) * cells * number;
   out->work_per_step = cells;
   out->t_end = p->integrate.t_end;
@@ -120,6 +124,7 @@ static void destroy(void **self) {
   if (!run) return;
   if (run->work) run->ops->destroy(&run->work);
   fluid_walls_destroy(&run->machine.walls);
+  fluid_sponge_destroy(&run->machine.sponge);
   free(run);
   *self = NULL;
 }
@@ -135,6 +140,17 @@ static sim_array moments_of(const fluid_run *run) {
   sim_array out;
   sim_array_of(&state_fields[STATE_MOMENTS], run->ops->state(run->work), &out);
   return out;
+}
+
+static sim_array sponge_of(const fluid_run *run) {
+  const fluid_sponge *sponge = &run->machine.sponge;
+  return (sim_array){.field = &state_fields[STATE_SPONGE],
+                     .dtype = SIM_F64,
+                     .rank = 1,
+                     .shape = {sponge->means},
+                     .global = {sponge->means},
+                     .data = sponge->mean,
+                     .space = SIM_SPACE_HOST};
 }
 
 static sim_array first_of(fluid_run *run) {
@@ -159,6 +175,10 @@ static sim_status restore(fluid_run *run, const sim_setup *setup) {
   const int64_t *n = run->machine.grid.n;
   if (sim_frame_restore(setup->saved, setup->backend, &moments) != SIM_OK)
     return sim_fail_context("moments on %s", setup->backend->name);
+  if (run->machine.sponge.means > 0) {
+    const sim_array sponge = sponge_of(run);
+    SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &sponge));
+  }
   run->fast = sim_frame_array(setup->saved, state_fields[STATE_FAST].name) != NULL;
   if (run->fast) SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &first));
   if (run->fast && !(run->first[0] >= 0 && run->first[0] <= (double)setup->saved->clock.step && run->first[1] >= 0 &&
@@ -218,6 +238,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   sim_startup("finding walls and bodies", 0, 0);
   sim_status status = fluid_walls_create(p, &run->numbers, setup->threads, &run->machine.walls);
   if (status == SIM_OK && !setup->saved && !counted(&grid)) fluid_tell_walls(p, &run->numbers, &run->machine.walls);
+  if (status == SIM_OK) status = fluid_sponge_create(p, &run->machine.sponge);
   if (status == SIM_OK) status = run->ops->create(&run->machine, p, &run->numbers, setup, &run->work);
   sim_startup("making the initial state", 0, 0);
   if (status == SIM_OK) status = begin(run, setup);
@@ -348,6 +369,7 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
                               &state_fields[f < rank ? (int)STATE_VELOCITY + f : (int)STATE_PRESSURE], fields->dtype,
                               field_of(run, f), fields->space);
   frame->array_count = (size_t)rank + 2;
+  if (run->machine.sponge.means > 0) arrays[frame->array_count++] = sponge_of(run);
   if (run->fast) arrays[frame->array_count++] = first_of(run);
   frame->species_count = 0;
   return SIM_OK;
@@ -374,6 +396,15 @@ static void remark(const void *self, const sim_clock *clock, sim_bytes *out) {
   place(run, &(fluid_worst){.row = (int64_t)run->first[1], .x = (int64_t)run->first[2]}, (int64_t)run->first[0], where);
   sim_bytes_format(out, "the Mach number was above %g, first %s: compression changed the flow by %.0f %% or more",
                    FLUID_MACH_FAST, where, 100 * FLUID_MACH_FAST * FLUID_MACH_FAST);
+}
+
+/* What runs on the CPU alone. */
+static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
+  const fluid_parameters *p = parameters;
+  const char *what = fluid_has_sponge(p) ? "a side with a `sponge` is" : NULL;
+  if (backend == SIM_BACKEND_CPU || !what) return true;
+  snprintf(lacks, capacity, "%s", what);
+  return false;
 }
 
 static const char *const references[] = {
@@ -410,6 +441,7 @@ const sim_model fluid_model = {
     .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
     .bench = fluid_bench,
     .validate = fluid_validate,
+    .supports = supports,
     .extent = extent,
     .plan = plan,
     .create = create,

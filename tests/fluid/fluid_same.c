@@ -21,7 +21,8 @@ static const char *const texts[] = {
     "  bodies = { sim.ball { point = {0.1, 0.5, 0.6}, radius = 0.3, spin = 1 },\n"
     "             sim.block { low = {1, 0.2, 0.3}, high = {1.3, 0.5, 0.6} } }, integrate = { t_end = 100 } }",
     "return sim.fluid { precision = kind, grid = { n = {185, 95}, size = {3.7, 1.9}, boundary = 'wall', y = 'slip' },\n"
-    "  viscosity = 0.005, speed = 1, sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0.1 } },\n"
+    "  viscosity = 0.005, speed = 1, sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0.1,\n"
+    "    sponge = 0.6 } },\n"
     "  bodies = { sim.cylinder { point = {1, 1, 0}, radius = 0.33, spin = -1 } }, integrate = { t_end = 100 } }"};
 enum { TEXTS = sizeof texts / sizeof *texts };
 

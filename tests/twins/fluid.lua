@@ -180,7 +180,7 @@ M.twins = {
           for old = 1, d do
             local which = name:match("^" .. axes[old] .. "(_%a+)$")
             if which then
-              c.keys.sides[axes[to[old]] .. which] = { velocity = side.velocity and vector(side.velocity), pressure = side.pressure }
+              c.keys.sides[axes[to[old]] .. which] = { velocity = side.velocity and vector(side.velocity), pressure = side.pressure, sponge = side.sponge }
             end
           end
         end
@@ -277,7 +277,10 @@ M.twins = {
       c.keys.density = (s.keys.density or 1) * a.density
       scale(c.keys.acceleration, U / a.time)
       c.keys.integrate.dt, c.keys.integrate.t_end = s.keys.integrate.dt * a.time, s.keys.integrate.t_end * a.time
-      for _, side in pairs(c.keys.sides or {}) do scale(side.velocity, U) end
+      for _, side in pairs(c.keys.sides or {}) do
+        scale(side.velocity, U)
+        if side.sponge then side.sponge = side.sponge * L end
+      end
       for _, b in ipairs(c.keys.bodies or {}) do
         local k = b.keys
         scale(k.low, L) scale(k.high, L) scale(k.point, L)

@@ -67,6 +67,9 @@ local function sides(R, keys, a)
     for b = 1, d do u[b] = b == a and (high > low and -1 or 1) * R.uniform(0.1, 0.5) * keys.speed or 0 end
     u[a] = low:match("low") and math.abs(u[a]) or -math.abs(u[a])
     keys.sides[low], keys.sides[high] = { velocity = u }, { pressure = 0 }
+    for _, side in ipairs { low, high } do
+      if R.chance(0.3) and keys.grid.n[a] >= 16 then keys.sides[side].sponge = 8 * keys.grid.size[a] / keys.grid.n[a] * (1 + 1e-9) end
+    end
     return
   end
   if R.chance(0.5) then keys.sides[low] = along() end

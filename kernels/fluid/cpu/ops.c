@@ -73,6 +73,7 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   values_of(w, values);
   SIM_TRY(fluid_fill(w->m, w->p, setup, values));
   fluid_start(w->m, w->p, w->numbers, values, &w->state[0]);
+  fluid_sponge_start(w->m, &w->state[0]);
   return SIM_OK;
 }
 
@@ -90,6 +91,7 @@ static sim_status resume(fluid_work *w, int64_t step, bool fast) {
 static sim_status step(fluid_work *w, int64_t number) {
   (void)number;
   w->wrong = fluid_sweep(w->m, &w->state[0], &w->state[1]);
+  fluid_sponge_damp(w->m, &w->state[1]);
   const sim_buffer old = w->state[0];
   w->state[0] = w->state[1];
   w->state[1] = old;

@@ -45,6 +45,10 @@ static const sim_field side_fields[] = {
      .doc = "the velocity as a function of the point, in place of `velocity`"},
     {SIM_FIELD(fluid_side, pressure), .type = SIM_REAL, .initial = "none", .keyword = "none", .dimension = {-1, 1, -2},
      .doc = "of the fluid at an open side, above that at rest"},
+    {SIM_FIELD(fluid_side, sponge), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "none", .keyword = "none", .dimension = LENGTH,
+     .doc = "width of a layer before a side that the fluid passes, which absorbs sound; none: the side reflects "
+            "it"},
     {0}};
 static const sim_schema side_schema = {.doc = "a side of the box", .fields = side_fields, .size = sizeof(fluid_side)};
 

@@ -69,6 +69,26 @@ static void check_side(const fluid_parameters *p, const grid_shape *grid, int s,
                    sim_expr_output_count(side->profile));
 }
 
+/* A sponge stands before a side that the fluid may pass, and sponges at both ends of an axis do not meet. */
+static void check_sponge(const fluid_parameters *p, const grid_shape *grid, int s, sim_faults *faults) {
+  const fluid_side *side = &p->sides[s], *other = &p->sides[s ^ 1];
+  const double dx = grid->size[0] / (double)grid->n[0], size = grid->size[s / 2];
+  const bool along = side->velocity.rows == (size_t)grid->rank && side->velocity.data[s / 2] == 0;
+  char path[64];
+  if (!side->given || s / 2 >= grid->rank || isnan(side->sponge)) return;
+  snprintf(path, sizeof path, "sides.%s.sponge", fluid_side_names[s]);
+  if (isnan(side->pressure) && !side->profile && along)
+    sim_faults_add(faults, 0, path, "expected a side that the fluid passes: a pressure, a profile, or a velocity "
+                                    "through the side");
+  if (side->sponge < FLUID_SPONGE_LEAST * dx * (1 - 1e-9))
+    sim_faults_add(faults, 0, path, "is %.3g cells wide: expected at least %d, %.6g", side->sponge / dx,
+                   FLUID_SPONGE_LEAST, FLUID_SPONGE_LEAST * dx);
+  const double both = side->sponge + (other->given && !isnan(other->sponge) ? other->sponge : 0);
+  if (both > size * (1 + 1e-9) && (s % 2 == 0 || both == side->sponge))
+    sim_faults_add(faults, 0, path, "sponges along %c are %.6g wide, expected at most the box, %.6g", "xyz"[s / 2],
+                   both, size);
+}
+
 /* What comes in has to go out. */
 static void check_flow_through(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
   bool open = false;
@@ -326,7 +346,10 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
     sim_faults_add(faults, 0, "initial",
                    "expected %d numbers, the velocity, or %d, with the pressure behind it, got %d", grid.rank,
                    grid.rank + 1, sim_expr_output_count(p->initial));
-  for (int s = 0; s < FLUID_SIDES; s++) check_side(p, &grid, s, faults);
+  for (int s = 0; s < FLUID_SIDES; s++) {
+    check_side(p, &grid, s, faults);
+    check_sponge(p, &grid, s, faults);
+  }
   check_flow_through(p, &grid, faults);
   if (p->bodies.count > FLUID_BODIES)
     sim_faults_add(faults, 0, "bodies", "expected at most %d, got %zu", FLUID_BODIES, p->bodies.count);

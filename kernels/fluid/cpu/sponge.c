@@ -63,15 +63,6 @@ void fluid_sponge_start(const fluid_machine *m, const sim_buffer *state) {
   }
 }
 
-/* Sets a moment of a cell and its copies beyond the ends of the row. Returns what rounding left of it. */
-static double set(const fluid_machine *m, void *first, int64_t at, int64_t x, double value) {
-  const int64_t nx = m->grid.n[0];
-  grid_set_number(first, m->single, at, value);
-  if (x == 0) grid_set_number(first, m->single, at + nx, value);
-  if (x == nx - 1) grid_set_number(first, m->single, at - nx, value);
-  return value - grid_number(first, m->single, at);
-}
-
 /* Changes density and momentum of a cell; S follows as that of the equilibrium does, by the change of j j/rho. */
 static void change(const fluid_machine *m, void *first, int64_t cell, const moments *old, int axis, double dense,
                    double push) {
@@ -82,16 +73,16 @@ static void change(const fluid_machine *m, void *first, int64_t cell, const mome
   new.rho1 += dense;
   new.j[axis] += push;
   const int64_t rest = old->at + (m->lattice->moments + axis) * pitch;
-  const double left = set(m, first, old->at + (1 + axis) * pitch, x, 3 * new.j[axis]);
+  const double left = fluid_set_moment(m, first, old->at + (1 + axis) * pitch, x, 3 * new.j[axis]);
   if (m->single) grid_set_number(first, true, rest, grid_number(first, true, rest) + left);
   for (int a = 0; a < rank; a++)
     for (int b = a; b < rank; b++) {
       const int64_t at = old->at + (a == b ? 1 + rank + a : 1 + 2 * rank + a + b - 1) * pitch;
       const double more = new.j[a] * new.j[b] / (1 + new.rho1) - old->j[a] * old->j[b] / (1 + old->rho1);
-      (void)set(m, first, at, x, grid_number(first, m->single, at) + (a == b ? 4.5 : 9) * more);
+      (void)fluid_set_moment(m, first, at, x, grid_number(first, m->single, at) + (a == b ? 4.5 : 9) * more);
       if (a == b) trace += grid_number(first, m->single, at);
     }
-  (void)set(m, first, old->at, x, new.rho1 - trace / 3);
+  (void)fluid_set_moment(m, first, old->at, x, new.rho1 - trace / 3);
 }
 
 static void damp_plane(const fluid_machine *m, void *first, const fluid_layer *layer, int64_t plane) {

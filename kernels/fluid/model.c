@@ -448,6 +448,8 @@ static const char *const references[] = {
     "Kao and Yang, J. Comput. Phys. 227 (2008) 5671: interpolated bounce-back loses mass, which is given back here",
     "Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427: sides of given pressure",
     "Ladd, J. Fluid Mech. 271 (1994) 285: moving walls, forces by momentum exchange",
+    "Wen, Zhang, Tu, Wang and Fang, J. Comput. Phys. 266 (2014) 161: forces on bodies that move",
+    "Akervik et al., Phys. Fluids 18 (2006) 068102: running means, by which sponges damp",
     NULL,
 };
 

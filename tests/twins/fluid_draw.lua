@@ -41,6 +41,10 @@ local function body(R, keys, dx, name)
     end
   else
     b.point, b.radius = centre, radius * dx
+    if R.chance(0.25) then -- carried along periodic axes
+      b.velocity = { 0, 0, 0 }
+      for a = 1, d do if keys.grid[axes[a]] == "periodic" then b.velocity[a] = R.uniform(-0.3, 0.3) * keys.speed end end
+    end
     if R.chance(0.5) then b.spin = R.uniform(-0.5, 0.5) * keys.speed / b.radius end
     local along = d == 2 and 3 or R.int(1, 3)
     if d == 3 then b.axis = { 0, 0, 0 } b.axis[along] = 1 end

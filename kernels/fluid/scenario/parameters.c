@@ -74,7 +74,7 @@ static const sim_signature turning_signature = {.inputs = (const char *const[]){
 static const sim_field body_fields[] = {
     {SIM_FIELD(fluid_body, name), .type = SIM_STRING, .doc = "in the columns of the table `bodies`; none: body1, ..."},
     {SIM_FIELD(fluid_body, velocity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}", .dimension = SPEED,
-     .doc = "velocity"},
+     .doc = "of the body; 0 along z on a grid of two axes"},
     {SIM_FIELD(fluid_body, motion), .type = SIM_FUNCTION, .signature = &motion_signature, .dimension = SPEED,
      .doc = "velocity as a function of time, instead of `velocity`"},
     {SIM_FIELD(fluid_body, spin), .type = SIM_REAL, .initial = "0", .dimension = {0, 0, -1},

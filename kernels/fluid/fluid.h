@@ -23,16 +23,19 @@ typedef struct fluid_side {
   sim_doubles velocity; /* [rank] or none: of the wall, or of the fluid that comes in */
   sim_expr *profile;    /* x, y, z -> the same at a point of the side; NULL: none */
   double pressure;      /* NaN: none */
+  double sponge;        /* width of the layer that absorbs sound; NaN: none */
 } fluid_side;
 
 enum { FLUID_SIDES = 6, FLUID_PROBES = 16, FLUID_BODIES = 10 };
 extern const char *const fluid_side_names[FLUID_SIDES]; /* x_low, x_high, y_low, ... */
 
-/* A body at rest, whose surface may turn; which shape it is says the schema of its item. */
+/* A body, as it stands at time 0; which shape it is says the schema of its item. */
 typedef struct fluid_body {
   char *name;
-  double point[3], axis[3], radius, low[3], high[3], spin;
-  bool inside; /* the fluid is in it */
+  double point[3], axis[3], radius, low[3], high[3], velocity[3], spin;
+  sim_expr *motion, *turning; /* t -> velocity, spin; NULL: the numbers above */
+  sim_doubles pivot;          /* [3] or none: a point of the axis about which a block turns */
+  bool inside;                /* the fluid is in it */
 } fluid_body;
 extern const sim_schema fluid_ball_schema, fluid_cylinder_schema, fluid_block_schema;
 
@@ -90,6 +93,10 @@ static inline const fluid_body *fluid_body_of(const fluid_parameters *p, int bod
   return p->bodies.items[body].data;
 }
 
+/* Whether the walls of a body change during a run: all that is more than a constant spin of a round body. */
+bool fluid_body_moves(const fluid_parameters *p, int body);
+bool fluid_moves(const fluid_parameters *p); /* whether one of them does */
+
 /* Numbers of the lattice that follow from the parameters and a step. */
 typedef struct fluid_numbers {
   double dx, dt;
@@ -122,11 +129,14 @@ typedef struct fluid_walls {
   double *lost; /* [members]: scratch of fluid_sweep */
   int64_t patches, members;
   double *profile[FLUID_SIDES]; /* [cells of the side][3]: velocity of a side with a profile; NULL: it has none */
+  geometry_pose pose[FLUID_BODIES];
+  double (*speed)[3];          /* [links]: velocity of the surface, in units of the lattice; NULL: no body moves */
+  struct fluid_moving *moving; /* NULL: no body moves */
 } fluid_walls;
-/* Releases with fluid_walls_destroy, also after a failure. SIM_ERR_SCENARIO: a profile is wrong, a body has no cell, or
- * no cell is fluid. */
+/* Releases with fluid_walls_destroy, also after a failure. pose[bodies]: NULL: those of the start. SIM_ERR_SCENARIO: a
+ * profile is wrong, a body has no cell, or no cell is fluid. */
 sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
-                              fluid_walls *out) SIM_MUST_CHECK;
+                              const geometry_pose *pose, fluid_walls *out) SIM_MUST_CHECK;
 void fluid_walls_destroy(fluid_walls *walls);
 /* Number of the cell `at` of a grid among the cells of the side at which it lies. */
 static inline int64_t fluid_side_cell(const grid_shape *grid, int side, const int64_t at[3]) {
@@ -139,21 +149,94 @@ double fluid_walls_bytes(const fluid_parameters *p);
 
 /* Finds the patches. Called by fluid_walls_create when the links are there. */
 sim_status fluid_patches_create(const grid_shape *grid, fluid_walls *walls) SIM_MUST_CHECK;
+/* The number of the cell with links at (row, x); -1: none. */
+int64_t fluid_cell_of(const fluid_walls *walls, int64_t row, int64_t x);
 /* The link by which a direction arrives at a cell; NULL: none. */
 const fluid_link *fluid_link_of(const fluid_walls *walls, int64_t row, int64_t x, int arriving);
 
+/* ---- start/moving.c: walls that move ---- */
+
+/* Moves the bodies to poses[bodies]: the solid cells, links and patches. `old` is where cells were solid before, until
+ * the next call. SIM_ERR_NO_MEMORY, SIM_ERR_SCENARIO: no cell is fluid. */
+sim_status fluid_walls_move(fluid_walls *walls, const geometry_pose *pose, const bool **old) SIM_MUST_CHECK;
+/* Called by fluid_walls_create where bodies move. */
+sim_status fluid_moving_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
+                               fluid_walls *walls) SIM_MUST_CHECK;
+void fluid_moving_destroy(struct fluid_moving **moving);
+
+/* ---- start/motion.c: where bodies are ---- */
+
+/* Poses of the bodies of a run, half a step ahead of the clock: in the middle of the step that comes next. Velocities
+ * that are functions of time are integrated by Simpson's rule. */
+typedef struct fluid_motion {
+  const fluid_parameters *p;
+  double dt;
+  geometry_pose pose[FLUID_BODIES];
+  sim_expr_program *program[FLUID_BODIES][2]; /* motion, turning */
+  void *scratch;
+} fluid_motion;
+/* With the poses of the start. Destroy with fluid_motion_destroy, also after a failure. */
+sim_status fluid_motion_create(const fluid_parameters *p, const fluid_numbers *numbers,
+                               fluid_motion *out) SIM_MUST_CHECK;
+void fluid_motion_destroy(fluid_motion *motion);
+/* Moves the poses over the step that ends half a step after the clock's step `step`. SIM_ERR_SCENARIO: a body leaves
+ * the box, is faster than `speed`, or its velocity is not finite. */
+sim_status fluid_motion_step(fluid_motion *motion, int64_t step) SIM_MUST_CHECK;
+/* The same of the steps of a whole run, or of its first 10^6; tells of the bodies that move. */
+sim_status fluid_motion_check(const fluid_parameters *p, const fluid_numbers *numbers) SIM_MUST_CHECK;
+
 /* ---- start/bodies.c ---- */
 
-geometry_wall fluid_body_shape(const fluid_parameters *p, int body);
+typedef struct fluid_shape {
+  geometry_wall wall;
+  geometry_pose pose;
+  double centre[3]; /* where the wall's point is now: centre of a ball or a block, a point of the axis */
+} fluid_shape;
+/* pose NULL: at time 0. */
+fluid_shape fluid_body_shape(const fluid_parameters *p, int body, const geometry_pose *pose);
 /* A cylinder that is parallel to no axis. */
-bool fluid_body_tilted(const geometry_wall *shape);
+bool fluid_body_tilted(const geometry_wall *wall);
+/* Extent of a body; infinite along the axis of a cylinder. */
+void fluid_body_extent(const fluid_shape *shape, double low[3], double high[3]);
 /* Distance of x to a body and its images, negative where no fluid is, and the velocity of the surface next to x; NULL:
  * not wanted. */
-double fluid_body_distance(const grid_shape *grid, const geometry_wall *shape, const double x[3], double velocity[3]);
-/* The body's point, in the image that is nearest to x: centre of a ball or a block, a point of the axis. */
-void fluid_body_centre(const fluid_parameters *p, int body, const double x[3], double out[3]);
+double fluid_body_distance(const grid_shape *grid, const fluid_shape *shape, const double x[3], double velocity[3]);
+/* Its centre, in the image that is nearest to x. */
+void fluid_body_centre(const fluid_parameters *p, int body, const geometry_pose *pose, const double x[3],
+                       double out[3]);
 
-/* ---- cpu/sweep.c, cpu/measure.c ---- */
+/* ---- start/sponge.c ---- */
+
+/* An absorbing layer before a side: planes of cells. In a step the density of each cell approaches its running mean by
+ * a share of the difference, and the mean flow through each plane its own by the same share. So the layer has the
+ * impedance of the fluid for plane waves and reflects none, and what passes it twice is damped by exp(-2
+ * FLUID_SPONGE_DEPTH). The running means are those of selective frequency damping (Akervik et al., Phys. Fluids 18
+ * (2006) 068102): a steady flow is not changed. */
+typedef struct fluid_layer {
+  int side;
+  int64_t planes, cells; /* cells: of a plane */
+  int64_t first;         /* of its means */
+  double follow;         /* share of the difference that means take up in a step */
+  double *share;         /* [planes], from the side on */
+} fluid_layer;
+typedef struct fluid_sponge {
+  int layers;
+  fluid_layer layer[FLUID_SIDES];
+  int64_t means;
+  double *mean; /* a layer: [planes] momentum through a plane, by cell; [planes][cells] density - 1; in units of the
+                   lattice, after collision */
+} fluid_sponge;
+#define FLUID_SPONGE_DEPTH 3.5   /* damping of one passage, a power of e */
+#define FLUID_SPONGE_MEMORY 30.0 /* time of the running mean: passages of sound through the layer */
+enum { FLUID_SPONGE_LEAST = 8 }; /* cells */
+bool fluid_has_sponge(const fluid_parameters *p);
+/* Without layers where no side has a sponge; the means are not set. Destroy with fluid_sponge_destroy, also after a
+ * failure. */
+sim_status fluid_sponge_create(const fluid_parameters *p, fluid_sponge *out) SIM_MUST_CHECK;
+void fluid_sponge_destroy(fluid_sponge *sponge);
+double fluid_sponge_bytes(const fluid_parameters *p);
+
+/* ---- cpu/sweep.c, cpu/sponge.c, cpu/measure.c ---- */
 
 /* Room for a state: two of them make a step. [nz][ny][numbers][pitch] behind FLUID_PAD numbers. */
 fluid_rows fluid_rows_of(const grid_shape *grid, bool single);
@@ -169,6 +252,8 @@ typedef struct fluid_machine {
   const fluid_kernels *kernels;
   fluid_collision collision;
   fluid_walls walls;
+  fluid_sponge sponge;
+  fluid_motion *motion; /* NULL: no body moves */
   bool single;
   int threads;
 } fluid_machine;
@@ -180,6 +265,21 @@ const fluid_kernels *fluid_kernels_of(bool single, sim_isa isa);
 bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to);
 /* Copies the ends of rows beyond them along a periodic x, and clears solid cells. */
 void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state);
+/* Moves the bodies after step number `step` has made a state: clears cells that they cover now, fills those that they
+ * have left, with the velocity of their surface, and keeps the mass above that at rest. (cpu/cover.c) */
+sim_status fluid_move_bodies(fluid_machine *m, int64_t step, const sim_buffer *state) SIM_MUST_CHECK;
+/* Gives walls.lost[members] back to the cells of each patch, in equal parts; what rounding keeps from a cell goes to
+ * the next one. */
+void fluid_return_mass(const fluid_machine *m, const sim_buffer *state);
+/* Sets moment `at` of the cell at x and its copies beyond the ends of the row. Returns what rounding left of it. */
+double fluid_set_moment(const fluid_machine *m, void *first, int64_t at, int64_t x, double value);
+/* Clears solid cells: they are at rest. */
+void fluid_clear_solid(const fluid_machine *m, const sim_buffer *state);
+
+/* Sets the means of a sponge to a state. */
+void fluid_sponge_start(const fluid_machine *m, const sim_buffer *state);
+/* Damps a state that a step has made. */
+void fluid_sponge_damp(const fluid_machine *m, const sim_buffer *state);
 
 /* Density - 1 and velocity of a cell in units of the lattice. */
 double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]);

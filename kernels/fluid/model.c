@@ -18,6 +18,7 @@ typedef struct fluid_run {
   fluid_work *work;
   fluid_numbers numbers;
   fluid_machine machine;
+  fluid_motion motion;
   sim_mesh mesh;
   int64_t shown, checked; /* steps whose fields are shown, whose guards are known; -1: none */
   bool fast;              /* the Mach number has passed FLUID_MACH_FAST */
@@ -26,7 +27,7 @@ typedef struct fluid_run {
   bool told_mass, told_speed;
 } fluid_run;
 
-enum { STATE_MOMENTS, STATE_VELOCITY, STATE_PRESSURE = STATE_VELOCITY + 3, STATE_FAST };
+enum { STATE_MOMENTS, STATE_VELOCITY, STATE_PRESSURE = STATE_VELOCITY + 3, STATE_SPONGE, STATE_POSES, STATE_FAST };
 #define VELOCITY(letter)                                                                                               \
   {                                                                                                                    \
     .name = "velocity/" letter, .type = SIM_REAL, .doc = "velocity along " letter, .dimension = {1, 0, -1},            \
@@ -45,6 +46,12 @@ static const sim_field state_fields[] = {
                         .doc = "pressure above that at rest",
                         .dimension = {-1, 1, -2},
                         .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT},
+    [STATE_SPONGE] = {.name = "sponge",
+                      .type = SIM_REAL,
+                      .doc = "running means in sponges, in units of the lattice: kernels/fluid/fluid.h"},
+    [STATE_POSES] = {.name = "poses",
+                     .type = SIM_REAL,
+                     .doc = "bodies that move, half a step ahead: displacement, angle, velocity and spin of all"},
     [STATE_FAST] = {.name = "fast",
                     .type = SIM_REAL,
                     .doc = "where the Mach number was above 0.3 first, if it was: step, row and column of the cell"},
@@ -104,10 +111,12 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
           "the cell Reynolds number is %.3g: eddies below a cell are not modelled, and the run may be unstable above "
           "20: expected about %.0f cells along x, or `turbulence` with smagorinsky of at least 0.05",
           k.cell_reynolds, (double)grid.n[0] * k.cell_reynolds / 20);
+    if (fluid_moves(p)) SIM_TRY(fluid_motion_check(p, &k));
     if (counted(&grid)) SIM_TRY(fluid_start_check(p, &k, setup));
   }
   ops_of(setup)->plan(p, setup, out);
   if (fluid_walls_bytes(p) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p));
+  if (fluid_has_sponge(p)) sim_plan_add_host(out, "sponges", fluid_sponge_bytes(p));
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = (grid.rank + 1) * cells * number;
   out->work_per_step = cells;
   out->t_end = p->integrate.t_end;
@@ -120,6 +129,8 @@ static void destroy(void **self) {
   if (!run) return;
   if (run->work) run->ops->destroy(&run->work);
   fluid_walls_destroy(&run->machine.walls);
+  fluid_sponge_destroy(&run->machine.sponge);
+  fluid_motion_destroy(&run->motion);
   free(run);
   *self = NULL;
 }
@@ -137,6 +148,29 @@ static sim_array moments_of(const fluid_run *run) {
   return out;
 }
 
+static sim_array sponge_of(const fluid_run *run) {
+  const fluid_sponge *sponge = &run->machine.sponge;
+  return (sim_array){.field = &state_fields[STATE_SPONGE],
+                     .dtype = SIM_F64,
+                     .rank = 1,
+                     .shape = {sponge->means},
+                     .global = {sponge->means},
+                     .data = sponge->mean,
+                     .space = SIM_SPACE_HOST};
+}
+
+static sim_array poses_of(fluid_run *run) {
+  enum { NUMBERS = sizeof(geometry_pose) / sizeof(double) };
+  const int64_t bodies = (int64_t)run->p->bodies.count;
+  return (sim_array){.field = &state_fields[STATE_POSES],
+                     .dtype = SIM_F64,
+                     .rank = 2,
+                     .shape = {bodies, NUMBERS},
+                     .global = {bodies, NUMBERS},
+                     .data = run->motion.pose,
+                     .space = SIM_SPACE_HOST};
+}
+
 static sim_array first_of(fluid_run *run) {
   return (sim_array){.field = &state_fields[STATE_FAST],
                      .dtype = SIM_F64,
@@ -147,9 +181,11 @@ static sim_array first_of(fluid_run *run) {
                      .space = SIM_SPACE_HOST};
 }
 
-/* A closed box keeps its mass, but for rounding. `excess` as of fluid_ops.excess. */
+/* A closed box keeps its mass, but for rounding and for bodies that move in it. `excess` as of fluid_ops.excess. */
 static double mass_change(const fluid_run *run, double excess) {
-  return has_open_side(run->p) ? 0 : (excess - run->excess) / ((double)run->machine.walls.fluid + run->excess);
+  return has_open_side(run->p) || run->machine.motion
+             ? 0
+             : (excess - run->excess) / ((double)run->machine.walls.fluid + run->excess);
 }
 static const double mass_limit = 1e-3;
 
@@ -159,6 +195,10 @@ static sim_status restore(fluid_run *run, const sim_setup *setup) {
   const int64_t *n = run->machine.grid.n;
   if (sim_frame_restore(setup->saved, setup->backend, &moments) != SIM_OK)
     return sim_fail_context("moments on %s", setup->backend->name);
+  if (run->machine.sponge.means > 0) {
+    const sim_array sponge = sponge_of(run);
+    SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &sponge));
+  }
   run->fast = sim_frame_array(setup->saved, state_fields[STATE_FAST].name) != NULL;
   if (run->fast) SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &first));
   if (run->fast && !(run->first[0] >= 0 && run->first[0] <= (double)setup->saved->clock.step && run->first[1] >= 0 &&
@@ -194,6 +234,14 @@ fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *n
   return out;
 }
 
+/* The poses of bodies that move: of the start, or of the checkpoint. */
+static sim_status place_bodies(fluid_run *run, const sim_setup *setup) {
+  SIM_TRY(fluid_motion_create(run->p, &run->numbers, &run->motion));
+  run->machine.motion = &run->motion;
+  const sim_array poses = poses_of(run);
+  return setup->saved ? sim_frame_restore(setup->saved, &sim_backend_cpu, &poses) : SIM_OK;
+}
+
 static sim_status create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self) {
   const fluid_parameters *p = parameters;
   fluid_run *run = calloc(1, sizeof *run);
@@ -216,8 +264,12 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   clock->t_end = p->integrate.t_end;
   if (!setup->saved) clock->dt = run->numbers.dt;
   sim_startup("finding walls and bodies", 0, 0);
-  sim_status status = fluid_walls_create(p, &run->numbers, setup->threads, &run->machine.walls);
+  sim_status status = fluid_moves(p) ? place_bodies(run, setup) : SIM_OK;
+  if (status == SIM_OK)
+    status = fluid_walls_create(p, &run->numbers, setup->threads, fluid_moves(p) ? run->motion.pose : NULL,
+                                &run->machine.walls);
   if (status == SIM_OK && !setup->saved && !counted(&grid)) fluid_tell_walls(p, &run->numbers, &run->machine.walls);
+  if (status == SIM_OK) status = fluid_sponge_create(p, &run->machine.sponge);
   if (status == SIM_OK) status = run->ops->create(&run->machine, p, &run->numbers, setup, &run->work);
   sim_startup("making the initial state", 0, 0);
   if (status == SIM_OK) status = begin(run, setup);
@@ -348,6 +400,8 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
                               &state_fields[f < rank ? (int)STATE_VELOCITY + f : (int)STATE_PRESSURE], fields->dtype,
                               field_of(run, f), fields->space);
   frame->array_count = (size_t)rank + 2;
+  if (run->machine.sponge.means > 0) arrays[frame->array_count++] = sponge_of(run);
+  if (run->machine.motion) arrays[frame->array_count++] = poses_of(run);
   if (run->fast) arrays[frame->array_count++] = first_of(run);
   frame->species_count = 0;
   return SIM_OK;
@@ -376,6 +430,15 @@ static void remark(const void *self, const sim_clock *clock, sim_bytes *out) {
                    FLUID_MACH_FAST, where, 100 * FLUID_MACH_FAST * FLUID_MACH_FAST);
 }
 
+/* What runs on the CPU alone. */
+static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
+  const fluid_parameters *p = parameters;
+  const char *what = fluid_has_sponge(p) ? "a side with a `sponge` is" : fluid_moves(p) ? "a body that moves is" : NULL;
+  if (backend == SIM_BACKEND_CPU || !what) return true;
+  snprintf(lacks, capacity, "%s", what);
+  return false;
+}
+
 static const char *const references[] = {
     "Qian, d'Humieres and Lallemand, Europhys. Lett. 17 (1992) 479: the lattices",
     "Latt and Chopard, Math. Comput. Simul. 72 (2006) 165: regularised collision",
@@ -385,6 +448,8 @@ static const char *const references[] = {
     "Kao and Yang, J. Comput. Phys. 227 (2008) 5671: interpolated bounce-back loses mass, which is given back here",
     "Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427: sides of given pressure",
     "Ladd, J. Fluid Mech. 271 (1994) 285: moving walls, forces by momentum exchange",
+    "Wen, Zhang, Tu, Wang and Fang, J. Comput. Phys. 266 (2014) 161: forces on bodies that move",
+    "Akervik et al., Phys. Fluids 18 (2006) 068102: running means, by which sponges damp",
     NULL,
 };
 
@@ -410,6 +475,7 @@ const sim_model fluid_model = {
     .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
     .bench = fluid_bench,
     .validate = fluid_validate,
+    .supports = supports,
     .extent = extent,
     .plan = plan,
     .create = create,

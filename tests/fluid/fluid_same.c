@@ -15,13 +15,21 @@
 /* All that a run may have: walls that move, slip, sides with a flow and a pressure, a body across a periodic side, a
  * force. 3-D and 2-D, of more than 7 * 2048 cells, so that 7 threads are used. `kind` is the precision. */
 static const char *const texts[] = {
+    "return sim.fluid { precision = kind, grid = { n = {40, 22, 24}, size = {4, 2.2, 2.4}, z = 'wall' },\n"
+    "  viscosity = 0.03, speed = 1, acceleration = {0.1, 0, 0}, bodies = {\n"
+    "    sim.ball { point = {0.3, 0.5, 1.2}, radius = 0.4, motion = function(t)\n"
+    "      return -0.6, 0.3 * math.sin(20*t), 0.1 end },\n"
+    "    sim.block { low = {2, 0.6, 0.3}, high = {2.7, 1.4, 0.6}, axis = {1, 1, 3}, pivot = {2.2, 0.9, 0.8},\n"
+    "      turning = function(t) return sim.min(9*t, 1) end }, sim.ball { point = {3.4, 1, 1}, radius = 0.3 } },\n"
+    "  integrate = { t_end = 100 } }",
     "return sim.fluid { precision = kind, grid = { n = {42, 20, 26}, size = {2.1, 1, 1.3}, z = 'wall' },\n"
     "  viscosity = 0.02, speed = 1, acceleration = {0.1, 0.05, 0}, sides = { z_high = { velocity = {0.5, 0.2, 0} } },\n"
     "  initial = function(x, y, z) return 0.2 * math.sin(3*x), 0, 0.1 * math.cos(5*y) end,\n"
     "  bodies = { sim.ball { point = {0.1, 0.5, 0.6}, radius = 0.3, spin = 1 },\n"
     "             sim.block { low = {1, 0.2, 0.3}, high = {1.3, 0.5, 0.6} } }, integrate = { t_end = 100 } }",
     "return sim.fluid { precision = kind, grid = { n = {185, 95}, size = {3.7, 1.9}, boundary = 'wall', y = 'slip' },\n"
-    "  viscosity = 0.005, speed = 1, sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0.1 } },\n"
+    "  viscosity = 0.005, speed = 1, sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0.1,\n"
+    "    sponge = 0.6 } },\n"
     "  bodies = { sim.cylinder { point = {1, 1, 0}, radius = 0.33, spin = -1 } }, integrate = { t_end = 100 } }"};
 enum { TEXTS = sizeof texts / sizeof *texts };
 

@@ -167,7 +167,7 @@ static void *state_after(const flow *f, bool march, int chunk, size_t *bytes) {
   const fluid_numbers k = fluid_numbers_of(f->p, 0);
   fluid_machine m = fluid_machine_of(f->p, &k, &f->setup);
   fluid_work *work;
-  must(fluid_walls_create(f->p, &k, 1, &m.walls), "walls");
+  must(fluid_walls_create(f->p, &k, 1, NULL, &m.walls), "walls");
   must(fluid_ops_cuda.create(&m, f->p, &k, &f->setup, &work), "create");
   fluid_device *d = fluid_cuda_device(work);
   d->march = d->march && march; /* a device with little shared memory has the plain kernel alone */

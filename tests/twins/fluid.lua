@@ -98,12 +98,16 @@ local function mirrored(s, axis)
       k.low[axis], k.high[axis] = L - k.high[axis], L - k.low[axis]
     else
       k.point[axis] = L - k.point[axis]
+      if k.velocity then k.velocity[axis] = -k.velocity[axis] end
       if k.spin and (k.axis or { 0, 0, 1 })[axis] == 0 then k.spin = -k.spin end
     end
   end
   return c
 end
 
+local function moves(s)
+  for _, b in ipairs(s.keys.bodies or {}) do if b.keys.velocity then return true end end
+end
 local function has_bodies(s) return s.keys.bodies ~= nil end
 local function overlap(s) -- boxes around bodies that meet, or that reach a side
   local function range(b, a)
@@ -180,14 +184,14 @@ M.twins = {
           for old = 1, d do
             local which = name:match("^" .. axes[old] .. "(_%a+)$")
             if which then
-              c.keys.sides[axes[to[old]] .. which] = { velocity = side.velocity and vector(side.velocity), pressure = side.pressure }
+              c.keys.sides[axes[to[old]] .. which] = { velocity = side.velocity and vector(side.velocity), pressure = side.pressure, sponge = side.sponge }
             end
           end
         end
       end
       for i, b in ipairs(c.keys.bodies or {}) do
         local k, from = b.keys, s.keys.bodies[i].keys
-        for _, key in ipairs { "low", "high", "point", "axis" } do if from[key] then k[key] = vector(from[key]) end end
+        for _, key in ipairs { "low", "high", "point", "axis", "velocity" } do if from[key] then k[key] = vector(from[key]) end end
         if k.spin then k.spin = sign * k.spin end
       end
       local r, q = T:ask(s), T:ask(c)
@@ -277,11 +281,15 @@ M.twins = {
       c.keys.density = (s.keys.density or 1) * a.density
       scale(c.keys.acceleration, U / a.time)
       c.keys.integrate.dt, c.keys.integrate.t_end = s.keys.integrate.dt * a.time, s.keys.integrate.t_end * a.time
-      for _, side in pairs(c.keys.sides or {}) do scale(side.velocity, U) end
+      for _, side in pairs(c.keys.sides or {}) do
+        scale(side.velocity, U)
+        if side.sponge then side.sponge = side.sponge * L end
+      end
       for _, b in ipairs(c.keys.bodies or {}) do
         local k = b.keys
         scale(k.low, L) scale(k.high, L) scale(k.point, L)
         if k.radius then k.radius = k.radius * L end
+        scale(k.velocity, U)
         if k.spin then k.spin = k.spin / a.time end
       end
       local by, u = number(1 / L), number(U)
@@ -323,9 +331,25 @@ M.twins = {
       same_loads(T, "bodies in another order", s, r, q, ones, ones)
     end },
 
+  -- Ways are sums over steps, or products: they differ by the rounding of a way of some cells.
+  { name = "velocity and motion", weight = 2, applies = moves,
+    check = function(T, s)
+      local c = copy(s)
+      for _, b in ipairs(c.keys.bodies) do
+        if b.keys.velocity then
+          local words = {}
+          for a = 1, rank(s) do words[a] = number(b.keys.velocity[a]) end
+          b.keys.motion, b.keys.velocity = text(("function(t) return %s end"):format(table.concat(words, ", "))), nil
+        end
+      end
+      local r, q = T:ask(s), T:ask(c)
+      same_flow(T, "velocity and motion", s, r, c, q, identity)
+      same_loads(T, "velocity and motion", s, r, q, ones, ones)
+    end },
+
   -- The momentum that the fluid loses in a step is what bodies take in it, by the table.
   { name = "momentum and forces", weight = 3,
-    applies = has_bodies,
+    applies = function(s) return has_bodies(s) and not moves(s) end, -- what a body covers takes momentum with it
     check = function(T, s)
       local c, d = copy(s), rank(s)
       c.keys.sides, c.keys.acceleration = nil, nil

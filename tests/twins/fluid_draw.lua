@@ -41,6 +41,10 @@ local function body(R, keys, dx, name)
     end
   else
     b.point, b.radius = centre, radius * dx
+    if R.chance(0.25) then -- carried along periodic axes
+      b.velocity = { 0, 0, 0 }
+      for a = 1, d do if keys.grid[axes[a]] == "periodic" then b.velocity[a] = R.uniform(-0.3, 0.3) * keys.speed end end
+    end
     if R.chance(0.5) then b.spin = R.uniform(-0.5, 0.5) * keys.speed / b.radius end
     local along = d == 2 and 3 or R.int(1, 3)
     if d == 3 then b.axis = { 0, 0, 0 } b.axis[along] = 1 end
@@ -67,6 +71,9 @@ local function sides(R, keys, a)
     for b = 1, d do u[b] = b == a and (high > low and -1 or 1) * R.uniform(0.1, 0.5) * keys.speed or 0 end
     u[a] = low:match("low") and math.abs(u[a]) or -math.abs(u[a])
     keys.sides[low], keys.sides[high] = { velocity = u }, { pressure = 0 }
+    for _, side in ipairs { low, high } do
+      if R.chance(0.3) and keys.grid.n[a] >= 16 then keys.sides[side].sponge = 8 * keys.grid.size[a] / keys.grid.n[a] * (1 + 1e-9) end
+    end
     return
   end
   if R.chance(0.5) then keys.sides[low] = along() end

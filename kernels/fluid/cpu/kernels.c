@@ -225,7 +225,7 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
 
 static void force(const fluid_lattice *l, const fluid_collision *collision, const fluid_rows *rows,
                   const fluid_links *links, int64_t number, int which, const void *from, const double centre[3],
-                  double momentum[3], double torque[3]) {
+                  const double speed[3], double momentum[3], double torque[3]) {
   const fluid_cell *cell = &links->cell[number];
   const fluid_link *link = links->link + cell->first + which;
   const real *here = (const real *)from + cell->row * rows->numbers * rows->pitch + cell->x;
@@ -241,6 +241,7 @@ static void force(const fluid_lattice *l, const fluid_collision *collision, cons
     const double push = c[a] * fluid_weight(l, link->arriving) * (sent + got), x = (double)at[a] + 0.5 - q * c[a];
     const double inside = !mirror ? x : x < 0 ? -x : fmin(x, 2 * (double)rows->n[a] - x);
     momentum[a] = (mirror ? push : -push) + collision->g[a] * (q - 0.5) / (0.5 * (l->directions - 1));
+    if (speed) momentum[a] -= speed[a] * fluid_weight(l, link->arriving) * (sent - got);
     arm[a] = a < l->rank ? inside - centre[a] : 0;
   }
   for (int a = 0; a < 3; a++) {

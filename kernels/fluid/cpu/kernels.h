@@ -95,10 +95,11 @@ typedef struct fluid_kernels {
   /* What the fluid gives to a body by link `link` of a cell in a step: momentum[3], and torque[3] about `centre` (in
    * cells), in units of the lattice and without the pressure at rest (Ladd, J. Fluid Mech. 271 (1994) 285). Populations
    * turn at the half of links, and the surface is at q: for the fluid between, q - 1/2 cells of each pair of
-   * directions, g is added. */
+   * directions, g is added. speed[3]: of a surface that moves, in whose frame momentum is exchanged (Wen, Zhang, Tu,
+   * Wang and Fang, J. Comput. Phys. 266 (2014) 161); NULL: none does. */
   void (*force)(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_rows *rows,
                 const fluid_links *links, int64_t cell, int link, const void *from, const double centre[3],
-                double momentum[3], double torque[3]);
+                const double speed[3], double momentum[3], double torque[3]);
   /* Mass, in units of the lattice, that the links of a cell to bodies take from the fluid in a step. */
   double (*lost)(const fluid_lattice *lattice, const fluid_rows *rows, const fluid_links *links, int64_t cell,
                  const void *from);

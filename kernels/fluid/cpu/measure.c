@@ -92,7 +92,7 @@ void fluid_find_cut(const fluid_machine *m, const fluid_parameters *p, const int
   double x[3];
   for (int b = 0; b < 3; b++) x[b] = grid_centre(&m->grid, b, at[b]);
   x[axis] += sign * *far * m->grid.size[axis] / (double)m->grid.n[axis];
-  const geometry_wall shape = fluid_body_shape(p, link->body);
+  const fluid_shape shape = fluid_body_shape(p, link->body, &m->walls.pose[link->body]);
   (void)fluid_body_distance(&m->grid, &shape, x, velocity);
 }
 

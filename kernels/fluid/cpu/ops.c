@@ -73,6 +73,7 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   values_of(w, values);
   SIM_TRY(fluid_fill(w->m, w->p, setup, values));
   fluid_start(w->m, w->p, w->numbers, values, &w->state[0]);
+  fluid_sponge_start(w->m, &w->state[0]);
   return SIM_OK;
 }
 
@@ -88,8 +89,9 @@ static sim_status resume(fluid_work *w, int64_t step, bool fast) {
 }
 
 static sim_status step(fluid_work *w, int64_t number) {
-  (void)number;
   w->wrong = fluid_sweep(w->m, &w->state[0], &w->state[1]);
+  if (w->m->motion) SIM_TRY(fluid_move_bodies(w->m, number, &w->state[1]));
+  fluid_sponge_damp(w->m, &w->state[1]);
   const sim_buffer old = w->state[0];
   w->state[0] = w->state[1];
   w->state[1] = old;
@@ -139,10 +141,10 @@ static sim_status bodies(fluid_work *w, double *values) {
       const int body = m->walls.link[cell->first + j].body;
       double centre[3], momentum[3] = {0}, torque[3] = {0};
       if (body < 0) continue;
-      fluid_body_centre(w->p, body, x, centre);
+      fluid_body_centre(w->p, body, &m->walls.pose[body], x, centre);
       for (int a = 0; a < 3; a++) centre[a] /= k->dx;
-      m->kernels->force(m->lattice, &m->collision, &m->rows, &links, i, j, fluid_first(&w->state[0]), centre, momentum,
-                        torque);
+      m->kernels->force(m->lattice, &m->collision, &m->rows, &links, i, j, fluid_first(&w->state[0]), centre,
+                        m->walls.speed ? m->walls.speed[cell->first + j] : NULL, momentum, torque);
       double *to = values + columns * body;
       for (int a = 0; a < rank; a++) to[a] += force * momentum[a];
       for (int a = rank == 2 ? 2 : 0; a < 3; a++) to[rank == 2 ? rank : rank + a] += force * k->dx * torque[a];

@@ -71,7 +71,7 @@ static bool sweep_part(const fluid_machine *m, const sim_buffer *from, const sim
 }
 
 /* Solid cells are at rest. (Rows are apart: no two spans write one number.) */
-static void clear_solid(const fluid_machine *m, const sim_buffer *state) {
+void fluid_clear_solid(const fluid_machine *m, const sim_buffer *state) {
   const size_t size = sim_dtype_size(state->dtype);
   const int64_t nx = m->grid.n[0];
   char *first = fluid_first(state);
@@ -89,7 +89,7 @@ static void clear_solid(const fluid_machine *m, const sim_buffer *state) {
 
 void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state) {
   const size_t size = sim_dtype_size(state->dtype), row = (size_t)(m->rows.numbers * m->rows.pitch) * size;
-  clear_solid(m, state);
+  fluid_clear_solid(m, state);
   for (int64_t i = 0; i < m->grid.n[1] * m->grid.n[2]; i++)
     copy_ends(m, (char *)fluid_first(state) + (size_t)i * row, size);
 }
@@ -100,26 +100,48 @@ static void set_flag(int *flag) {
   *flag = 1;
 }
 
-/* Adds to moment A, which is mass alone, of a cell of a state. Returns what has been added, after rounding. */
-static double add_mass(const fluid_machine *m, const fluid_cell *cell, const sim_buffer *state, double mass) {
-  const int64_t at = cell->row * m->rows.numbers * m->rows.pitch + cell->x, nx = m->grid.n[0];
-  void *first = fluid_first(state);
-  const double old = grid_number(first, m->single, at);
-  grid_set_number(first, m->single, at, old + mass);
-  const double new = grid_number(first, m->single, at);
-  if (cell->x == 0) grid_set_number(first, m->single, at + nx, new); /* the copies beyond the ends of the row */
-  if (cell->x == nx - 1) grid_set_number(first, m->single, at - nx, new);
-  return new - old;
+double fluid_set_moment(const fluid_machine *m, void *first, int64_t at, int64_t x, double value) {
+  const int64_t nx = m->grid.n[0];
+  grid_set_number(first, m->single, at, value);
+  const double stored = grid_number(first, m->single, at);
+  if (x == 0) grid_set_number(first, m->single, at + nx, stored);
+  if (x == nx - 1) grid_set_number(first, m->single, at - nx, stored);
+  return value - stored;
 }
 
-/* Gives the mass that interpolation at bodies takes from a patch of cells back to these cells, in equal parts. What
- * rounding keeps from a cell goes to the next one. */
-static void return_mass(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to) {
+/* Adds to moment A, which is mass alone, of a cell of a state. Returns what has been added, after rounding. */
+static double add_mass(const fluid_machine *m, const fluid_cell *cell, const sim_buffer *state, double mass) {
+  const int64_t at = cell->row * m->rows.numbers * m->rows.pitch + cell->x;
+  void *first = fluid_first(state);
+  const double old = grid_number(first, m->single, at);
+  (void)fluid_set_moment(m, first, at, cell->x, old + mass);
+  return grid_number(first, m->single, at) - old;
+}
+
+/* Mass that walls which move push into a cell in a step: of the fluid at rest. */
+static double pushed(const fluid_machine *m, const fluid_cell *cell) {
+  double out = 0;
+  for (int i = cell->first; m->walls.speed && i < cell->first + cell->count; i++) {
+    const int8_t *c = m->lattice->c[m->walls.link[i].arriving];
+    double along = 0;
+    for (int a = 0; a < 3; a++) along += (m->walls.link[i].mirror & 1 << a ? -c[a] : c[a]) * m->walls.speed[i][a];
+    out += 6 * fluid_weight(m->lattice, m->walls.link[i].arriving) * along;
+  }
+  return out;
+}
+
+/* Mass that interpolation at bodies takes from cells. */
+static void find_lost(const fluid_machine *m, const sim_buffer *from) {
   const fluid_walls *w = &m->walls;
   const fluid_links links = {w->cell, w->link};
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t i = 0; i < w->members; i++)
-    w->lost[i] = m->kernels->lost(m->lattice, &m->rows, &links, w->member[i], fluid_first(from));
+    w->lost[i] = m->kernels->lost(m->lattice, &m->rows, &links, w->member[i], fluid_first(from)) +
+                 pushed(m, &w->cell[w->member[i]]);
+}
+
+void fluid_return_mass(const fluid_machine *m, const sim_buffer *to) {
+  const fluid_walls *w = &m->walls;
   for (int64_t patch = 0; patch < w->patches; patch++) {
     const int64_t first = w->patch[patch], count = w->patch[patch + 1] - first;
     const double part = sim_reduce_tree(w->lost + first, (size_t)count) / (double)count;
@@ -143,13 +165,14 @@ bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffe
     const bool left = planes ? sweep_part(m, from, to, part, all) : sweep_part(m, from, to, all, part);
     if (left) set_flag(&wrong);
   }
-  clear_solid(m, to);
+  fluid_clear_solid(m, to);
   const fluid_links links = {m->walls.cell, m->walls.link};
 #pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
   for (int t = 0; t < threads; t++)
     if (m->kernels->cells(m->lattice, &m->collision, &m->rows, &links, m->walls.cells * t / threads,
                           m->walls.cells * (t + 1) / threads, fluid_first(from), fluid_first(to)))
       set_flag(&wrong);
-  return_mass(m, from, to);
+  find_lost(m, from);
+  fluid_return_mass(m, to);
   return wrong != 0;
 }

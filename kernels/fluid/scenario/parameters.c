@@ -45,6 +45,10 @@ static const sim_field side_fields[] = {
      .doc = "the velocity as a function of the point, in place of `velocity`"},
     {SIM_FIELD(fluid_side, pressure), .type = SIM_REAL, .initial = "none", .keyword = "none", .dimension = {-1, 1, -2},
      .doc = "of the fluid at an open side, above that at rest"},
+    {SIM_FIELD(fluid_side, sponge), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "none", .keyword = "none", .dimension = LENGTH,
+     .doc = "width of a layer before a side that the fluid passes, which absorbs sound; none: the side reflects "
+            "it"},
     {0}};
 static const sim_schema side_schema = {.doc = "a side of the box", .fields = side_fields, .size = sizeof(fluid_side)};
 
@@ -63,12 +67,23 @@ static const sim_schema sides_schema = {
 
 /* ---- bodies ---- */
 
-#define NAMED                                                                                                          \
-  {SIM_FIELD(fluid_body, name), .type = SIM_STRING, .doc = "in the columns of the table `bodies`; none: body1, ..."},  \
-  {                                                                                                                    \
-    SIM_FIELD(fluid_body, spin), .type = SIM_REAL, .initial = "0", .dimension = {0, 0, -1},                            \
-                                 .doc = "how fast its surface turns about `axis`; radians a time"                      \
-  }
+static const sim_signature motion_signature = {.inputs = (const char *const[]){"t", NULL},
+                                               .outputs = {2, 3},
+                                               .returns = "the velocity: a number for each axis of the grid"};
+static const sim_signature turning_signature = {.inputs = (const char *const[]){"t", NULL}, .outputs = {1}};
+static const sim_field body_fields[] = {
+    {SIM_FIELD(fluid_body, name), .type = SIM_STRING, .doc = "in the columns of the table `bodies`; none: body1, ..."},
+    {SIM_FIELD(fluid_body, velocity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}", .dimension = SPEED,
+     .doc = "of the body; 0 along z on a grid of two axes"},
+    {SIM_FIELD(fluid_body, motion), .type = SIM_FUNCTION, .signature = &motion_signature, .dimension = SPEED,
+     .doc = "velocity as a function of time, instead of `velocity`"},
+    {SIM_FIELD(fluid_body, spin), .type = SIM_REAL, .initial = "0", .dimension = {0, 0, -1},
+     .doc = "how fast it turns about `axis`; radians a time"},
+    {SIM_FIELD(fluid_body, turning), .type = SIM_FUNCTION, .signature = &turning_signature, .dimension = {0, 0, -1},
+     .doc = "the same as a function of time, instead of `spin`"},
+    {0}};
+static const sim_schema body_schema = {
+    .name = "body", .doc = "common fields of bodies", .fields = body_fields, .size = sizeof(fluid_body)};
 #define POINT(text)                                                                                                    \
   {                                                                                                                    \
     SIM_FIELD(fluid_body, point), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,       \
@@ -84,22 +99,30 @@ static const sim_schema sides_schema = {
 #define INSIDE                                                                                                         \
   { SIM_FIELD(fluid_body, inside), .type = SIM_BOOL, .initial = "false", .doc = "the fluid is in it, not around it" }
 
-static const sim_field ball_fields[] = {NAMED, POINT("its centre"), AXIS("about which it turns"), RADIUS, INSIDE, {0}};
-const sim_schema fluid_ball_schema = {
-    .name = "ball", .doc = "a sphere; a disc on a grid of two axes", .fields = ball_fields, .size = sizeof(fluid_body)};
+static const sim_field ball_fields[] = {POINT("its centre"), AXIS("about which it turns"), RADIUS, INSIDE, {0}};
+const sim_schema fluid_ball_schema = {.name = "ball",
+                                      .doc = "a sphere; a disc on a grid of two axes",
+                                      .base = &body_schema,
+                                      .fields = ball_fields,
+                                      .size = sizeof(fluid_body)};
 static const sim_field cylinder_fields[] = {
-    NAMED, POINT("a point of its axis"), AXIS("direction of its axis"), RADIUS, INSIDE, {0}};
-const sim_schema fluid_cylinder_schema = {
-    .name = "cylinder", .doc = "an endless cylinder", .fields = cylinder_fields, .size = sizeof(fluid_body)};
+    POINT("a point of its axis"), AXIS("direction of its axis"), RADIUS, INSIDE, {0}};
+const sim_schema fluid_cylinder_schema = {.name = "cylinder",
+                                          .doc = "an endless cylinder",
+                                          .base = &body_schema,
+                                          .fields = cylinder_fields,
+                                          .size = sizeof(fluid_body)};
 static const sim_field block_fields[] = {
-    {SIM_FIELD(fluid_body, name), .type = SIM_STRING, .doc = "in the columns of the table `bodies`; none: body1, ..."},
     {SIM_FIELD(fluid_body, low), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
      .doc = "its lower corner"},
     {SIM_FIELD(fluid_body, high), .type = SIM_REAL, .components = 3, .flags = SIM_REQUIRED, .dimension = LENGTH,
      .doc = "its upper corner"},
+    AXIS("about which it turns"),
+    {SIM_FIELD(fluid_body, pivot), .type = SIM_NUMBERS, .dimension = LENGTH,
+     .doc = "a point {x, y, z} of the axis about which it turns, which moves with it; none: its centre"},
     {0}};
 const sim_schema fluid_block_schema = {
-    .name = "block", .doc = "a box", .fields = block_fields, .size = sizeof(fluid_body)};
+    .name = "block", .doc = "a box", .base = &body_schema, .fields = block_fields, .size = sizeof(fluid_body)};
 
 /* ---- the scenario ---- */
 
@@ -163,6 +186,18 @@ const sim_schema fluid_schema = {.name = "fluid",
                                  .size = sizeof(fluid_parameters)};
 
 /* ---- what follows from them ---- */
+
+bool fluid_body_moves(const fluid_parameters *p, int body) {
+  const fluid_body *b = fluid_body_of(p, body);
+  const bool turns = b->spin != 0 && p->bodies.items[body].schema == &fluid_block_schema;
+  return b->motion || b->turning || turns || b->velocity[0] != 0 || b->velocity[1] != 0 || b->velocity[2] != 0;
+}
+
+bool fluid_moves(const fluid_parameters *p) {
+  bool out = false;
+  for (int b = 0; b < (int)p->bodies.count; b++) out = out || fluid_body_moves(p, b);
+  return out;
+}
 
 grid_shape fluid_grid_of(const fluid_parameters *p) { return grid_shape_of(&p->grid, 1); }
 

@@ -69,6 +69,27 @@ static void check_side(const fluid_parameters *p, const grid_shape *grid, int s,
                    sim_expr_output_count(side->profile));
 }
 
+/* A sponge stands before a side that the fluid may pass, and sponges at both ends of an axis do not meet. */
+static void check_sponge(const fluid_parameters *p, const grid_shape *grid, int s, sim_faults *faults) {
+  const fluid_side *side = &p->sides[s], *other = &p->sides[s ^ 1];
+  const double dx = grid->size[0] / (double)grid->n[0], size = grid->size[s / 2];
+  const bool along = side->velocity.rows == (size_t)grid->rank && side->velocity.data[s / 2] == 0;
+  char path[64];
+  if (!side->given || s / 2 >= grid->rank || isnan(side->sponge)) return;
+  snprintf(path, sizeof path, "sides.%s.sponge", fluid_side_names[s]);
+  if (isnan(side->pressure) && !side->profile && along)
+    sim_faults_add(faults, 0, path,
+                   "expected a side that the fluid passes: a pressure, a profile, or a velocity "
+                   "through the side");
+  if (side->sponge < FLUID_SPONGE_LEAST * dx * (1 - 1e-9))
+    sim_faults_add(faults, 0, path, "is %.3g cells wide: expected at least %d, %.6g", side->sponge / dx,
+                   FLUID_SPONGE_LEAST, FLUID_SPONGE_LEAST * dx);
+  const double both = side->sponge + (other->given && !isnan(other->sponge) ? other->sponge : 0);
+  if (both > size * (1 + 1e-9) && (s % 2 == 0 || both == side->sponge))
+    sim_faults_add(faults, 0, path, "sponges along %c are %.6g wide, expected at most the box, %.6g", "xyz"[s / 2],
+                   both, size);
+}
+
 /* What comes in has to go out. */
 static void check_flow_through(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
   bool open = false;
@@ -110,7 +131,7 @@ static void check_third_axis(const fluid_body *body, bool block, int rank, const
 }
 
 static void check_tilt(const fluid_parameters *p, const grid_shape *grid, int b, sim_faults *faults) {
-  const geometry_wall w = fluid_body_shape(p, b);
+  const geometry_wall w = fluid_body_shape(p, b, NULL).wall;
   char path[64];
   bool closes = true, periodic = false;
   double length = 0;
@@ -126,6 +147,36 @@ static void check_tilt(const fluid_parameters *p, const grid_shape *grid, int b,
     sim_faults_add(faults, p->bodies.items[b].line, path,
                    "the tilted cylinder does not meet its images across periodic sides: expected a direction along an "
                    "axis or a diagonal of the periodic box, or a boundary that is not periodic");
+}
+
+/* One way to give each velocity, and no motion out of the plane of a grid of two axes. */
+static void check_motion(const fluid_body *body, bool block, int rank, int b, int line, sim_faults *faults) {
+  const double *u = body->velocity;
+  char path[64];
+  snprintf(path, sizeof path, "bodies[%d].velocity", b + 1);
+  if (rank == 2 && u[2] != 0) sim_faults_add(faults, line, path, "expected 0 along z on a grid of two axes");
+  snprintf(path, sizeof path, "bodies[%d].motion", b + 1);
+  if (body->motion && (u[0] != 0 || u[1] != 0 || u[2] != 0))
+    sim_faults_add(faults, line, path, "expected one of velocity and motion, got both");
+  if (body->motion && sim_expr_output_count(body->motion) != rank)
+    sim_faults_add(faults, line, path, "expected %d numbers, one for each axis of the grid, got %d", rank,
+                   sim_expr_output_count(body->motion));
+  snprintf(path, sizeof path, "bodies[%d].turning", b + 1);
+  if (body->turning && body->spin != 0)
+    sim_faults_add(faults, line, path, "expected one of spin and turning, got both");
+  snprintf(path, sizeof path, "bodies[%d].pivot", b + 1);
+  if (body->pivot.rows != 0 && body->pivot.rows != 3)
+    sim_faults_add(faults, line, path, "expected a point {x, y, z}, got %zu numbers", body->pivot.rows);
+  if (body->pivot.rows == 3 && body->spin == 0 && !body->turning)
+    sim_faults_add(faults, line, path, "has an effect with spin or turning alone");
+  if (rank == 2 && block && (body->axis[0] != 0 || body->axis[1] != 0 || !(body->axis[2] > 0))) {
+    snprintf(path, sizeof path, "bodies[%d].axis", b + 1);
+    sim_faults_add(faults, line, path, "expected {0, 0, 1} on a grid of two axes");
+  } else if (block &&
+             !(body->axis[0] * body->axis[0] + body->axis[1] * body->axis[1] + body->axis[2] * body->axis[2] > 0)) {
+    snprintf(path, sizeof path, "bodies[%d].axis", b + 1);
+    sim_faults_add(faults, line, path, "expected a direction, got {0, 0, 0}");
+  }
 }
 
 static void check_body(const fluid_parameters *p, const grid_shape *grid, int b, sim_faults *faults) {
@@ -144,6 +195,7 @@ static void check_body(const fluid_parameters *p, const grid_shape *grid, int b,
     if (strcmp(own, taken) == 0)
       sim_faults_add(faults, line, path, "expected a name of its own, got that of bodies[%d]", other + 1);
   }
+  check_motion(body, shape == &fluid_block_schema, grid->rank, b, line, faults);
   snprintf(path, sizeof path, "bodies[%d]", b + 1);
   check_third_axis(body, shape == &fluid_block_schema, grid->rank, path, line, faults);
   if (shape == &fluid_block_schema) {
@@ -326,7 +378,10 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
     sim_faults_add(faults, 0, "initial",
                    "expected %d numbers, the velocity, or %d, with the pressure behind it, got %d", grid.rank,
                    grid.rank + 1, sim_expr_output_count(p->initial));
-  for (int s = 0; s < FLUID_SIDES; s++) check_side(p, &grid, s, faults);
+  for (int s = 0; s < FLUID_SIDES; s++) {
+    check_side(p, &grid, s, faults);
+    check_sponge(p, &grid, s, faults);
+  }
   check_flow_through(p, &grid, faults);
   if (p->bodies.count > FLUID_BODIES)
     sim_faults_add(faults, 0, "bodies", "expected at most %d, got %zu", FLUID_BODIES, p->bodies.count);

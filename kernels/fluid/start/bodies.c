@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-geometry_wall fluid_body_shape(const fluid_parameters *p, int body) {
+static geometry_wall wall_of(const fluid_parameters *p, int body) {
   const sim_item *item = &p->bodies.items[body];
   const fluid_body *b = item->data;
   const int rank = fluid_grid_of(p).rank;
@@ -20,12 +20,58 @@ geometry_wall fluid_body_shape(const fluid_parameters *p, int body) {
     }
   } else {
     w.shape = item->schema == &fluid_ball_schema ? GEOMETRY_BALL : GEOMETRY_CYLINDER;
-    for (int a = 0; a < 3; a++) length += b->axis[a] * b->axis[a];
-    for (int a = 0; a < 3; a++) w.axis[a] = w.turn[a] = b->axis[a] / sqrt(length);
-    w.spin = b->spin;
   }
+  for (int a = 0; a < 3; a++) length += b->axis[a] * b->axis[a];
+  for (int a = 0; a < 3; a++) w.axis[a] = w.turn[a] = length > 0 ? b->axis[a] / sqrt(length) : 0;
+  w.spin = b->spin;
+  memcpy(w.velocity, b->velocity, sizeof w.velocity);
   memcpy(w.pivot, w.point, sizeof w.pivot);
+  if (b->pivot.rows == 3) memcpy(w.pivot, b->pivot.data, sizeof w.pivot);
   return w;
+}
+
+/* Turns v by `angle` about the unit vector `axis` (Rodrigues). */
+static void turn(const double axis[3], double angle, double v[3]) {
+  const double c = cos(angle), s = sin(angle), along = axis[0] * v[0] + axis[1] * v[1] + axis[2] * v[2];
+  const double cross[3] = {axis[1] * v[2] - axis[2] * v[1], axis[2] * v[0] - axis[0] * v[2],
+                           axis[0] * v[1] - axis[1] * v[0]};
+  for (int a = 0; a < 3; a++) v[a] = c * v[a] + s * cross[a] + (1 - c) * along * axis[a];
+}
+
+fluid_shape fluid_body_shape(const fluid_parameters *p, int body, const geometry_pose *pose) {
+  fluid_shape out = {.wall = wall_of(p, body)};
+  const geometry_wall *w = &out.wall;
+  out.pose = pose ? *pose : (geometry_pose){.spin = w->spin};
+  double arm[3] = {0};
+  for (int a = 0; a < 3; a++) arm[a] = w->point[a] - w->pivot[a];
+  if (out.pose.angle != 0) turn(w->turn, out.pose.angle, arm);
+  for (int a = 0; a < 3; a++) out.centre[a] = w->pivot[a] + arm[a] + out.pose.shift[a];
+  if (!pose || memcmp(w->point, w->pivot, sizeof w->point) == 0)
+    for (int a = 0; a < 3; a++) out.centre[a] = w->point[a] + out.pose.shift[a];
+  return out;
+}
+
+void fluid_body_extent(const fluid_shape *s, double low[3], double high[3]) {
+  double reach[3] = {s->wall.radius, s->wall.radius, s->wall.radius};
+  for (int a = 0; a < 3 && s->wall.shape == GEOMETRY_CYLINDER; a++)
+    if (fabs(s->wall.axis[a]) > 1e-12) reach[a] = INFINITY;
+  if (s->wall.shape == GEOMETRY_BLOCK) {
+    memset(reach, 0, sizeof reach);
+    for (int e = 0; e < 3; e++) {
+      double edge[3] = {0};
+      if (isinf(s->wall.half[e])) {
+        reach[e] = INFINITY;
+        continue;
+      }
+      edge[e] = s->wall.half[e];
+      turn(s->wall.turn, s->pose.angle, edge);
+      for (int a = 0; a < 3; a++) reach[a] += fabs(edge[a]);
+    }
+  }
+  for (int a = 0; a < 3; a++) {
+    low[a] = s->centre[a] - reach[a];
+    high[a] = s->centre[a] + reach[a];
+  }
 }
 
 /* The image of x that is next to a body's point in a periodic box. */
@@ -42,19 +88,19 @@ bool fluid_body_tilted(const geometry_wall *w) {
   return w->shape == GEOMETRY_CYLINDER && axes > 1;
 }
 
-static double touch(const geometry_wall *w, const double x[3], double velocity[3]) {
-  const geometry_pose pose = {.spin = w->spin};
+static double touch(const fluid_shape *s, const double x[3], double velocity[3]) {
   geometry_contact contact[GEOMETRY_CONTACTS_MAX];
-  (void)geometry_wall_contacts(w, &pose, x, INFINITY, contact);
+  (void)geometry_wall_contacts(&s->wall, &s->pose, x, INFINITY, contact);
   if (velocity) memcpy(velocity, contact[0].velocity, sizeof contact[0].velocity);
   return contact[0].distance;
 }
 
 /* The image of x that is nearest to the body. A tilted cylinder has images beside that of its point. */
-static void nearest(const grid_shape *grid, const geometry_wall *w, const double x[3], double out[3]) {
+static void nearest(const grid_shape *grid, const fluid_shape *s, const double x[3], double out[3]) {
+  const geometry_wall *w = &s->wall;
   double first[3], least = INFINITY;
   int reach[3] = {0};
-  image(grid, w->point, x, first);
+  image(grid, s->centre, x, first);
   for (int a = 0; a < grid->rank; a++) reach[a] = fluid_body_tilted(w) && grid_is_periodic(grid, a);
   if (reach[0] + reach[1] + reach[2] == 0) {
     memcpy(out, first, sizeof first);
@@ -64,23 +110,24 @@ static void nearest(const grid_shape *grid, const geometry_wall *w, const double
     for (int j = -reach[1]; j <= reach[1]; j++)
       for (int k = -reach[2]; k <= reach[2]; k++) {
         const double y[3] = {first[0] + i * grid->size[0], first[1] + j * grid->size[1], first[2] + k * grid->size[2]};
-        const double far = w->outside ? touch(w, y, NULL) : -touch(w, y, NULL);
+        const double far = w->outside ? touch(s, y, NULL) : -touch(s, y, NULL);
         if (far >= least) continue;
         least = far;
         memcpy(out, y, sizeof y);
       }
 }
 
-double fluid_body_distance(const grid_shape *grid, const geometry_wall *w, const double x[3], double velocity[3]) {
+double fluid_body_distance(const grid_shape *grid, const fluid_shape *s, const double x[3], double velocity[3]) {
   double near[3];
-  nearest(grid, w, x, near);
-  return touch(w, near, velocity);
+  nearest(grid, s, x, near);
+  return touch(s, near, velocity);
 }
 
-void fluid_body_centre(const fluid_parameters *p, int body, const double x[3], double out[3]) {
+void fluid_body_centre(const fluid_parameters *p, int body, const geometry_pose *pose, const double x[3],
+                       double out[3]) {
   const grid_shape grid = fluid_grid_of(p);
-  const geometry_wall w = fluid_body_shape(p, body);
+  const fluid_shape s = fluid_body_shape(p, body, pose);
   double near[3];
-  nearest(&grid, &w, x, near);
-  for (int a = 0; a < 3; a++) out[a] = w.point[a] + x[a] - near[a];
+  nearest(&grid, &s, x, near);
+  for (int a = 0; a < 3; a++) out[a] = s.centre[a] + x[a] - near[a];
 }

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* The number of the cell with links at (row, x); -1: none. Cells lie in the order of rows, and of x. */
-static int64_t find_cell(const fluid_walls *w, int64_t row, int64_t x) {
+/* Cells lie in the order of rows, and of x. */
+int64_t fluid_cell_of(const fluid_walls *w, int64_t row, int64_t x) {
   int64_t low = 0, high = w->cells;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -18,7 +18,7 @@ static int64_t find_cell(const fluid_walls *w, int64_t row, int64_t x) {
 }
 
 const fluid_link *fluid_link_of(const fluid_walls *walls, int64_t row, int64_t x, int arriving) {
-  const int64_t number = find_cell(walls, row, x);
+  const int64_t number = fluid_cell_of(walls, row, x);
   for (int i = 0; number >= 0 && i < walls->cell[number].count; i++)
     if (walls->link[walls->cell[number].first + i].arriving == arriving)
       return &walls->link[walls->cell[number].first + i];
@@ -41,7 +41,7 @@ static int64_t neighbour(const grid_shape *g, const fluid_walls *w, const int32_
     if ((at[a] < 0 || at[a] >= g->n[a]) && !grid_is_periodic(g, a)) return -1;
     at[a] = (at[a] + g->n[a]) % g->n[a];
   }
-  const int64_t out = find_cell(w, at[2] * g->n[1] + at[1], at[0]);
+  const int64_t out = fluid_cell_of(w, at[2] * g->n[1] + at[1], at[0]);
   return out >= 0 && root[out] >= 0 ? out : -1;
 }
 

@@ -132,11 +132,14 @@ sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *wall
 sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup) {
   fluid_machine m = {.grid = fluid_grid_of(p), .single = fluid_single(p)};
   filling f = {&m, p, setup->isa, NULL};
-  sim_status status = fluid_walls_create(p, numbers, setup->threads, &m.walls);
+  fluid_motion motion;
+  sim_status status = fluid_motion_create(p, numbers, &motion);
+  if (status == SIM_OK) status = fluid_walls_create(p, numbers, setup->threads, motion.pose, &m.walls);
   if (status == SIM_OK) status = fluid_check_probes(p, &m.walls);
   if (status == SIM_OK) fluid_tell_walls(p, numbers, &m.walls);
   if (status == SIM_OK && p->initial)
     status = grid_over_rows(&m.grid, grid_all_rows(&m.grid), setup->threads, fill_rows, &f);
   fluid_walls_destroy(&m.walls);
+  fluid_motion_destroy(&motion);
   return status;
 }

@@ -19,8 +19,8 @@ typedef struct surfaces {
 static void find_overlaps(const fluid_parameters *p, const fluid_walls *w, surfaces *out) {
   const grid_shape grid = fluid_grid_of(p);
   const int bodies = (int)p->bodies.count;
-  geometry_wall shape[FLUID_BODIES];
-  for (int b = 0; b < bodies; b++) shape[b] = fluid_body_shape(p, b);
+  fluid_shape shape[FLUID_BODIES];
+  for (int b = 0; b < bodies; b++) shape[b] = fluid_body_shape(p, b, &w->pose[b]);
   for (int64_t i = 0; i < w->spans; i++)
     for (int32_t j = 0; j < w->span[i].count; j++) {
       const int64_t row = w->span[i].row, at[3] = {w->span[i].x + j, row % grid.n[1], row / grid.n[1]};

@@ -1,0 +1,169 @@
+/* Cells that bodies cover and leave as they move. */
+#include "kernels/fluid/fluid.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct cell_state {
+  double rho1, j[3], s[6]; /* S_ab in the order xx, yy, zz, xy, xz, yz */
+} cell_state;
+
+static int64_t moment_of(const fluid_machine *m, int64_t cell) {
+  return cell / m->grid.n[0] * m->rows.numbers * m->rows.pitch + cell % m->grid.n[0];
+}
+
+static int place_of(int rank, int a, int b) { return a == b ? 1 + rank + a : 1 + 2 * rank + a + b - 1; }
+
+static cell_state load(const fluid_machine *m, const void *first, int64_t cell) {
+  const int rank = m->lattice->rank;
+  const int64_t at = moment_of(m, cell), pitch = m->rows.pitch;
+  cell_state out = {.rho1 = grid_number(first, m->single, at)};
+  for (int a = 0; a < rank; a++) {
+    out.j[a] = grid_number(first, m->single, at + (1 + a) * pitch) / 3;
+    for (int b = a; b < rank; b++) {
+      const double s = grid_number(first, m->single, at + place_of(rank, a, b) * pitch);
+      out.s[a == b ? a : 3 + a + b - 1] = s / (a == b ? 4.5 : 9);
+      if (a == b) out.rho1 += s / 3;
+    }
+  }
+  return out;
+}
+
+static void store(const fluid_machine *m, void *first, int64_t cell, const cell_state *c) {
+  const int rank = m->lattice->rank;
+  const int64_t at = moment_of(m, cell), x = cell % m->grid.n[0], pitch = m->rows.pitch;
+  double trace = 0;
+  for (int a = 0; a < rank; a++) {
+    (void)fluid_set_moment(m, first, at + (1 + a) * pitch, x, 3 * c->j[a]);
+    for (int b = a; b < rank; b++) {
+      const double s = c->s[a == b ? a : 3 + a + b - 1] * (a == b ? 4.5 : 9);
+      (void)fluid_set_moment(m, first, at + place_of(rank, a, b) * pitch, x, s);
+      if (a == b) trace += s;
+    }
+  }
+  (void)fluid_set_moment(m, first, at, x, c->rho1 - trace / 3);
+  for (int64_t i = m->lattice->moments; i < m->rows.numbers; i++) grid_set_number(first, m->single, at + i * pitch, 0);
+}
+
+/* S of a fluid with the velocity u that its stresses do not change: rho (u u + (u g + g u)/2). */
+static double carried(const fluid_machine *m, double rho1, const double u[3], int a, int b) {
+  const double *g = m->collision.g;
+  return (1 + rho1) * (u[a] * u[b] + (u[a] * g[b] + u[b] * g[a]) / 2);
+}
+
+/* The neighbour of a cell in a direction; -1: outside of the box. */
+static int64_t neighbour(const grid_shape *g, int64_t cell, const int8_t c[3]) {
+  int64_t at[3] = {cell % g->n[0], cell / g->n[0] % g->n[1], cell / g->n[0] / g->n[1]};
+  for (int a = 0; a < 3; a++) {
+    at[a] += c[a];
+    if ((at[a] < 0 || at[a] >= g->n[a]) && !grid_is_periodic(g, a)) return -1;
+    at[a] = (at[a] + g->n[a]) % g->n[a];
+  }
+  return (at[2] * g->n[1] + at[1]) * g->n[0] + at[0];
+}
+
+/* Velocity, in units of the lattice, of the surface that a cell has come out of: of the body that is nearest. */
+static void surface_velocity(const fluid_machine *m, int64_t cell, double out[3]) {
+  const fluid_parameters *p = m->motion->p;
+  const grid_shape *g = &m->grid;
+  const double dx = g->size[0] / (double)g->n[0];
+  const double x[3] = {grid_centre(g, 0, cell % g->n[0]), grid_centre(g, 1, cell / g->n[0] % g->n[1]),
+                       grid_centre(g, 2, cell / g->n[0] / g->n[1])};
+  double least = INFINITY;
+  for (int b = 0; b < (int)p->bodies.count; b++) {
+    double velocity[3];
+    const fluid_shape shape = fluid_body_shape(p, b, &m->walls.pose[b]);
+    if (!fluid_body_moves(p, b)) continue;
+    const double far = fluid_body_distance(g, &shape, x, velocity);
+    if (!(far < least)) continue;
+    least = far;
+    for (int a = 0; a < 3; a++) out[a] = a < g->rank ? velocity[a] * m->motion->dt / dx : 0;
+  }
+}
+
+/* Density and stresses are the means of the neighbours that were and are fluid; the velocity is that of the surface.
+ * Returns the density above that at rest. */
+static double fill(const fluid_machine *m, const bool *old, void *first, int64_t cell) {
+  const int rank = m->lattice->rank;
+  cell_state out = {0};
+  double u[3] = {0}, count = 0;
+  for (int c = 1; c < m->lattice->directions; c++) {
+    const int64_t from = neighbour(&m->grid, cell, m->lattice->c[c]);
+    if (from < 0 || old[from] || m->walls.solid[from]) continue;
+    const cell_state s = load(m, first, from);
+    double v[3];
+    for (int a = 0; a < rank; a++) v[a] = s.j[a] / (1 + s.rho1) - m->collision.g[a] / 2;
+    for (int a = 0; a < rank; a++)
+      for (int b = a; b < rank; b++)
+        out.s[a == b ? a : 3 + a + b - 1] += s.s[a == b ? a : 3 + a + b - 1] - carried(m, s.rho1, v, a, b);
+    out.rho1 += s.rho1;
+    count++;
+  }
+  surface_velocity(m, cell, u);
+  if (count > 0) out.rho1 /= count;
+  for (int a = 0; a < rank; a++) {
+    out.j[a] = (1 + out.rho1) * (u[a] + m->collision.g[a] / 2);
+    for (int b = a; b < rank; b++) {
+      double *s = &out.s[a == b ? a : 3 + a + b - 1];
+      *s = (count > 0 ? *s / count : 0) + carried(m, out.rho1, u, a, b);
+    }
+  }
+  store(m, first, cell, &out);
+  return out.rho1;
+}
+
+/* Adds to what a cell, or for a solid one its first neighbour that touches a body, is to get back. */
+static void give(const fluid_machine *m, const int32_t *member, int64_t cell, double mass) {
+  for (int c = 0; c < m->lattice->directions; c++) {
+    const int64_t at = neighbour(&m->grid, cell, m->lattice->c[c]), nx = m->grid.n[0];
+    const int64_t number = at < 0 ? -1 : fluid_cell_of(&m->walls, at / nx, at % nx);
+    if (number < 0 || member[number] < 0) continue;
+    m->walls.lost[member[number]] += mass;
+    return;
+  }
+}
+
+/* The cells whose walls have changed; returns their number. */
+static int64_t find_changed(const fluid_machine *m, const bool *old, int64_t *out) {
+  const int64_t nx = m->grid.n[0];
+  int64_t count = 0;
+  for (int64_t row = 0; row < m->grid.n[1] * m->grid.n[2]; row++) {
+    if (memcmp(old + row * nx, m->walls.solid + row * nx, (size_t)nx) == 0) continue;
+    for (int64_t cell = row * nx; cell < (row + 1) * nx; cell++) {
+      if (old[cell] == m->walls.solid[cell]) continue;
+      if (out) out[count] = cell;
+      count++;
+    }
+  }
+  return count;
+}
+
+sim_status fluid_move_bodies(fluid_machine *m, int64_t step, const sim_buffer *state) {
+  const bool *old;
+  void *first = fluid_first(state);
+  SIM_TRY(fluid_motion_step(m->motion, step));
+  SIM_TRY(fluid_walls_move(&m->walls, m->motion->pose, &old));
+  const fluid_walls *w = &m->walls;
+  const int64_t count = find_changed(m, old, NULL);
+  if (count == 0) return SIM_OK;
+  int64_t *changed = malloc((size_t)count * sizeof *changed);
+  int32_t *member = malloc((size_t)(w->cells + 1) * sizeof *member);
+  if (changed && member) {
+    (void)find_changed(m, old, changed);
+    for (int64_t i = 0; i < w->cells; i++) member[i] = -1;
+    for (int64_t i = 0; i < w->members; i++) {
+      member[w->member[i]] = (int32_t)i;
+      w->lost[i] = 0;
+    }
+    for (int64_t i = 0; i < count; i++) {
+      const bool covered = w->solid[changed[i]];
+      give(m, member, changed[i], covered ? load(m, first, changed[i]).rho1 : -fill(m, old, first, changed[i]));
+    }
+    fluid_clear_solid(m, state);
+    fluid_return_mass(m, state);
+  }
+  free(changed);
+  free(member);
+  return changed && member ? SIM_OK : sim_no_memory("cells that bodies leave");
+}

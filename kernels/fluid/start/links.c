@@ -1,0 +1,233 @@
+/* Links of the cells beside sides of the box and bodies. */
+#include "kernels/fluid/start/maker.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double fluid_maker_distance(const fluid_maker *m, int body, const double x[3], double velocity[3]) {
+  return fluid_body_distance(&m->grid, &m->shape[body], x, velocity);
+}
+
+static void centre(const grid_shape *g, const int64_t at[3], double x[3]) {
+  for (int a = 0; a < 3; a++) x[a] = grid_centre(g, a, at[a]);
+}
+
+/* Moves a cell by a direction, around periodic axes. Sets beyond[axis] where it leaves the box; true: it is inside. */
+static bool move(const fluid_maker *m, const int64_t at[3], const int8_t c[3], int sign, int64_t out[3],
+                 bool beyond[3]) {
+  bool inside = true;
+  for (int a = 0; a < 3; a++) {
+    const int64_t n = m->grid.n[a];
+    beyond[a] = false;
+    out[a] = at[a] + sign * c[a];
+    if (out[a] >= 0 && out[a] < n) continue;
+    beyond[a] = !grid_is_periodic(&m->grid, a);
+    inside = inside && !beyond[a];
+    out[a] = (out[a] + n) % n;
+  }
+  return inside;
+}
+
+static bool is_solid(const fluid_maker *m, const int64_t at[3]) {
+  return m->out->solid && m->out->solid[(at[2] * m->grid.n[1] + at[1]) * m->grid.n[0] + at[0]];
+}
+
+sim_status fluid_side_velocity(const fluid_maker *m, int s, const double x[3], double u[3]) {
+  const fluid_side *side = &m->p->sides[s];
+  double square = 0;
+  memset(u, 0, 3 * sizeof *u);
+  if (!side->given) return SIM_OK;
+  for (size_t a = 0; a < side->velocity.rows; a++) u[a] = side->velocity.data[a];
+  if (m->profile[s])
+    sim_expr_program_run(m->profile[s], 1, (const void *const[]){&x[0], &x[1], &x[2]},
+                         (void *const[]){&u[0], &u[1], &u[2]}, m->scratch);
+  for (int a = 0; a < m->grid.rank; a++) square += u[a] * u[a];
+  if (!(sqrt(square) <= 1.01 * m->p->speed))
+    return sim_fail(
+        SIM_ERR_SCENARIO,
+        "sides.%s.profile: the speed is %.6g at x = %.6g, y = %.6g, z = %.6g: expected at most speed = %.6g",
+        fluid_side_names[s], sqrt(square), x[0], x[1], x[2], m->p->speed);
+  bool open = false;
+  for (int other = 0; other < FLUID_SIDES; other++)
+    open = open || (m->p->sides[other].given && !isnan(m->p->sides[other].pressure));
+  if (u[s / 2] != 0 && !open)
+    return sim_fail(SIM_ERR_SCENARIO,
+                    "sides.%s.profile: the fluid passes this side, and no side has a pressure at which it can leave or "
+                    "enter: expected pressure = 0 at another side",
+                    fluid_side_names[s]);
+  return SIM_OK;
+}
+
+static bool is_open(const fluid_maker *m, int s) { return m->p->sides[s].given && !isnan(m->p->sides[s].pressure); }
+
+/* The point of a link at a part s of it, and its mirror image inside slip sides, whose axes are bits of `mirror`. */
+static void point_of(const fluid_maker *m, const int64_t at[3], const int8_t v[3], int mirror, double s, double x[3]) {
+  centre(&m->grid, at, x);
+  for (int a = 0; a < 3; a++) {
+    x[a] -= s * v[a] * m->numbers->dx;
+    if (mirror & 1 << a) x[a] = x[a] < 0 ? -x[a] : fmin(x[a], 2 * m->grid.size[a] - x[a]);
+  }
+}
+
+static int8_t direction_of(const fluid_maker *m, const int8_t c[3]) {
+  int8_t out = 0;
+  for (int d = 0; d < m->lattice->directions; d++)
+    if (memcmp(m->lattice->c[d], c, 3) == 0) out = (int8_t)d;
+  return out;
+}
+
+/* The cell behind a cell, as seen from a body, and the population there that moves to the body; both are mirrored at
+ * slip sides. False: no fluid is there. */
+static bool find_behind(const fluid_maker *m, const int64_t at[3], const int8_t v[3], fluid_link *out) {
+  int8_t c[3], d[3];
+  int64_t cell[3];
+  bool beyond[3];
+  (void)move(m, at, v, 1, cell, beyond);
+  for (int a = 0; a < 3; a++) {
+    if (beyond[a] && m->grid.boundary[a] != GRID_NO_FLUX) return false;
+    if (beyond[a]) cell[a] = at[a];
+    c[a] = (int8_t)(beyond[a] ? 0 : v[a]);
+    d[a] = (int8_t)(beyond[a] ? v[a] : -v[a]);
+  }
+  out->towards = direction_of(m, c);
+  out->second = direction_of(m, d);
+  return !is_solid(m, cell);
+}
+
+/* A link from the body that comes first along it up to a part `end`, and of bodies that begin at one point the first in
+ * the list; its cut by bisection, to the last bit. False: no body is there. */
+static bool body_link(fluid_maker *m, const int64_t at[3], int c, int mirror, double end, fluid_link *out) {
+  const int8_t *v = m->lattice->c[c];
+  double y[3], u[3], q = INFINITY;
+  int first = -1;
+  for (int body = 0; body < m->bodies; body++) {
+    double low = 0, high = end;
+    if (m->without[body]) continue;
+    point_of(m, at, v, mirror, end, y);
+    if (fluid_maker_distance(m, body, y, NULL) > 1e-9 * m->numbers->dx)
+      continue; /* the cell there may be solid by a last bit */
+    for (int k = 0; k < 53; k++) {
+      const double middle = (low + high) / 2;
+      point_of(m, at, v, mirror, middle, y);
+      *(fluid_maker_distance(m, body, y, NULL) > 0 ? &low : &high) = middle;
+    }
+    if (high >= q) continue;
+    q = high;
+    first = body;
+  }
+  if (first < 0) return false;
+  q = fmax(q, 1e-6);
+  if (q <= 0.5) mirror = 0; /* the body comes before the side */
+  point_of(m, at, v, mirror, q, y);
+  (void)fluid_maker_distance(m, first, y, u);
+  for (int a = 0; a < 3; a++) m->surface[a] = u[a] * m->numbers->dt / m->numbers->dx;
+  *out = (fluid_link){
+      .kind = FLUID_BOUNCE, .arriving = (int8_t)c, .mirror = (int8_t)mirror, .body = (int16_t)first, .weight = 2 * q};
+  for (int a = 0; a < m->lattice->rank; a++)
+    out->constant += 6 * v[a] * (mirror & 1 << a ? -u[a] : u[a]) * m->numbers->dt / m->numbers->dx;
+  if (q >= 0.5) {
+    out->kind = FLUID_FAR;
+    out->weight = 0.5 / q;
+    out->constant *= out->weight;
+  } else if (find_behind(m, at, v, out)) {
+    out->kind = FLUID_NEAR;
+  }
+  /* What the force of a step adds to populations is not interpolated: the fluid at rest under it stays at rest. */
+  for (int a = 0; a < m->lattice->rank && out->kind != FLUID_BOUNCE; a++)
+    out->constant -= 3 * (1 - out->weight) * v[a] * m->g[a];
+  return true;
+}
+
+/* A link that leaves the box: the fluid sticks to a wall if one of the sides is one; it slips if all do. A body between
+ * the cell and the side comes first. At an edge of walls what passes a side does so there too, and what moves along
+ * them is the mean of their velocities. */
+static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyond[3], int c, bool near_body,
+                            fluid_link *out) {
+  const int8_t *v = m->lattice->c[c];
+  double along[3] = {0}, through[3] = {0}, x[3], unit = m->numbers->dx / m->numbers->dt;
+  int walls = 0, open = -1, mirror = 0;
+  int8_t mirrored[3], towards[3];
+  centre(&m->grid, at, x);
+  for (int a = 0; a < 3; a++)
+    if (beyond[a]) x[a] = v[a] > 0 ? 0 : m->grid.size[a];
+  for (int a = 0; a < 3; a++) {
+    const int s = 2 * a + (v[a] < 0);
+    double u[3];
+    mirrored[a] = (int8_t)(beyond[a] ? -v[a] : v[a]);
+    towards[a] = (int8_t)(beyond[a] ? 0 : -v[a]);
+    if (beyond[a]) mirror |= 1 << a;
+    if (!beyond[a] || m->grid.boundary[a] != GRID_FIXED) continue;
+    if (is_open(m, s)) {
+      open = s;
+      continue;
+    }
+    SIM_TRY(fluid_side_velocity(m, s, x, u));
+    for (int k = 0; k < 3; k++) along[k] += u[k] / unit;
+    through[a] = u[a] / unit;
+    walls++;
+  }
+  const bool slips = walls == 0 && open < 0;
+  if (near_body && body_link(m, at, c, slips ? mirror : 0, slips ? 1 : 0.5, out)) return SIM_OK;
+  *out = (fluid_link){.kind = FLUID_BOUNCE, .arriving = (int8_t)c, .body = -1, .weight = 1};
+  for (int a = 0; a < 3 && walls > 0; a++)
+    out->constant += 6 * v[a] * (through[a] != 0 ? through[a] : along[a] / walls);
+  if (walls > 0) return SIM_OK;
+  if (open >= 0) {
+    out->kind = FLUID_OPEN;
+    out->constant = 2 * 3 * m->p->sides[open].pressure / (m->p->density * unit * unit);
+    return SIM_OK;
+  }
+  out->kind = FLUID_MIRROR;
+  out->second = direction_of(m, mirrored);
+  out->towards = direction_of(m, towards);
+  return SIM_OK;
+}
+
+bool fluid_maker_reserve(void *array, int64_t *room, int64_t count, int64_t more, size_t size) {
+  void **items = array;
+  if (count + more <= *room) return true;
+  const int64_t next = *room + *room / 4 + 4096;
+  void *grown = realloc(*items, (size_t)next * size);
+  if (!grown) return false;
+  *items = grown;
+  *room = next;
+  return true;
+}
+
+/* Stores the velocity of the surface of the last link. */
+static sim_status store_speed(fluid_maker *m) {
+  fluid_walls *w = m->out;
+  if (!m->speeds) return SIM_OK;
+  if (!fluid_maker_reserve(&w->speed, &m->speed_room, w->links - 1, 1, sizeof *w->speed))
+    return sim_no_memory("links of walls");
+  memcpy(w->speed[w->links - 1], m->surface, sizeof m->surface);
+  return SIM_OK;
+}
+
+sim_status fluid_link_cell(fluid_maker *m, const int64_t at[3], bool near_body) {
+  fluid_walls *w = m->out;
+  const fluid_lattice *l = m->lattice;
+  const int64_t first = w->links;
+  if (!fluid_maker_reserve(&w->link, &m->link_room, w->links, l->directions, sizeof *w->link) ||
+      !fluid_maker_reserve(&w->cell, &m->cell_room, w->cells, 1, sizeof *w->cell))
+    return sim_no_memory("links of walls");
+  for (int c = 1; c < l->directions; c++) {
+    int64_t source[3];
+    bool beyond[3];
+    memset(m->surface, 0, sizeof m->surface);
+    if (!move(m, at, l->c[c], -1, source, beyond))
+      SIM_TRY(side_link(m, at, beyond, c, near_body, &w->link[w->links]));
+    else if (!near_body || !is_solid(m, source) || !body_link(m, at, c, 0, 1, &w->link[w->links]))
+      continue;
+    w->links++;
+    SIM_TRY(store_speed(m));
+  }
+  if (w->links == first) return SIM_OK;
+  if (w->links > INT32_MAX) return sim_fail(SIM_ERR_SCENARIO, "bodies: the walls have more than %d links", INT32_MAX);
+  w->cell[w->cells++] = (fluid_cell){.row = at[2] * m->grid.n[1] + at[1],
+                                     .x = (int32_t)at[0],
+                                     .first = (int32_t)first,
+                                     .count = (int32_t)(w->links - first)};
+  return SIM_OK;
+}

@@ -1,0 +1,43 @@
+/* What makes solid cells and links: for walls.c, links.c and moving.c alone. */
+#ifndef FLUID_MAKER_H
+#define FLUID_MAKER_H
+
+#include "kernels/fluid/fluid.h"
+
+typedef struct fluid_maker {
+  const fluid_parameters *p;
+  const fluid_numbers *numbers;
+  const fluid_lattice *lattice;
+  grid_shape grid;
+  sim_expr_program *profile[FLUID_SIDES];
+  void *scratch;
+  fluid_shape shape[FLUID_BODIES];
+  bool without[FLUID_BODIES]; /* bodies that are left out */
+  int bodies;
+  bool speeds;       /* stores the velocity of each link */
+  double g[3];       /* acceleration, in units of the lattice */
+  double surface[3]; /* velocity of the surface of the last link to a body, in units of the lattice */
+  fluid_walls *out;
+  int64_t cell_room, link_room, span_room, speed_room;
+} fluid_maker;
+
+/* Compiles and stores the profiles of the sides, and sets the bodies to out->pose. Free with fluid_maker_end, also
+ * after a failure. */
+sim_status fluid_maker_begin(fluid_maker *m, const fluid_parameters *p, const fluid_numbers *numbers,
+                             fluid_walls *out) SIM_MUST_CHECK;
+void fluid_maker_end(fluid_maker *m);
+/* Velocity at which a body moves at x, and the distance, negative in it. */
+double fluid_maker_distance(const fluid_maker *m, int body, const double x[3], double velocity[3]);
+/* Walls of the bodies that do not move, at out->pose. Releases as fluid_walls_create. */
+sim_status fluid_walls_build(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
+                             fluid_walls *out) SIM_MUST_CHECK;
+/* Velocity of a side at x. */
+sim_status fluid_side_velocity(const fluid_maker *m, int side, const double x[3], double u[3]) SIM_MUST_CHECK;
+/* Room for `more` items of `size` bytes behind `count`; `array` is the address of the pointer. */
+bool fluid_maker_reserve(void *array, int64_t *room, int64_t count, int64_t more, size_t size);
+/* Adds a cell with its links, if it has some; near_body: a body may be beside it. */
+sim_status fluid_link_cell(fluid_maker *m, const int64_t at[3], bool near_body) SIM_MUST_CHECK;
+/* Adds the spans of solid cells of a row. */
+sim_status fluid_add_spans(fluid_maker *m, int64_t row, bool *any) SIM_MUST_CHECK;
+
+#endif

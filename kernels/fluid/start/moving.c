@@ -1,0 +1,178 @@
+/* Walls that move: in every step the cells beside bodies that move are linked again, all others are copied. */
+#include "kernels/fluid/start/maker.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct fluid_moving fluid_moving;
+struct fluid_moving {
+  fluid_maker maker;
+  fluid_walls still;    /* of sides and bodies that do not move */
+  bool *before, *moved; /* [cells]: solid before the last move; in a body that moves */
+  bool *row_moved;      /* [rows]: some cell of it is in one */
+  bool *near;           /* [n[0]]: of one row, cells beside one */
+  bool *within[3];      /* [n[axis]]: of one body */
+  int threads;
+};
+
+/* Cells along an axis that a body may reach. */
+static void find_range(const fluid_maker *m, int body, int axis, bool *out) {
+  const fluid_shape *s = &m->shape[body];
+  const double size = m->grid.size[axis], dx = m->numbers->dx;
+  double low[3], high[3];
+  fluid_body_extent(s, low, high);
+  const double half = (high[axis] - low[axis]) / 2 + dx, middle = isinf(half) ? 0 : (low[axis] + high[axis]) / 2;
+  for (int64_t i = 0; i < m->grid.n[axis]; i++) {
+    double far = grid_centre(&m->grid, axis, i) - middle;
+    if (grid_is_periodic(&m->grid, axis)) far -= size * nearbyint(far / size);
+    out[i] = !s->wall.outside || axis >= m->grid.rank || !(fabs(far) > half);
+  }
+}
+
+static void mark_moved(fluid_moving *v, int body) {
+  const fluid_maker *m = &v->maker;
+  const int64_t *n = m->grid.n;
+  for (int a = 0; a < 3; a++) find_range(m, body, a, v->within[a]);
+#pragma omp parallel for schedule(dynamic, 4) num_threads(v->threads) if (v->threads > 1)
+  for (int64_t row = 0; row < n[1] * n[2]; row++) {
+    if (!v->within[1][row % n[1]] || !v->within[2][row / n[1]]) continue;
+    for (int64_t i = 0; i < n[0]; i++) {
+      if (!v->within[0][i]) continue;
+      const double x[3] = {grid_centre(&m->grid, 0, i), grid_centre(&m->grid, 1, row % n[1]),
+                           grid_centre(&m->grid, 2, row / n[1])};
+      if (fluid_maker_distance(m, body, x, NULL) > 0) continue;
+      v->moved[row * n[0] + i] = v->row_moved[row] = true;
+    }
+  }
+}
+
+static void mark_solid(fluid_moving *v) {
+  const fluid_maker *m = &v->maker;
+  const int64_t cells = grid_cells(&m->grid);
+  memset(v->moved, 0, (size_t)cells);
+  memset(v->row_moved, 0, (size_t)(m->grid.n[1] * m->grid.n[2]));
+  for (int b = 0; b < m->bodies; b++)
+    if (fluid_body_moves(m->p, b)) mark_moved(v, b);
+  for (int64_t i = 0; i < cells; i++) m->out->solid[i] = v->moved[i] || (v->still.solid && v->still.solid[i]);
+}
+
+/* Finds the cells of a row that have one of a moving body beside them; false: none has. */
+static bool find_near(fluid_moving *v, const int64_t at[3]) {
+  const int64_t *n = v->maker.grid.n;
+  bool any = false;
+  memset(v->near, 0, (size_t)n[0]);
+  for (int64_t dz = -1; dz <= 1; dz++)
+    for (int64_t dy = -1; dy <= 1; dy++) {
+      const int64_t row = (at[2] + dz + n[2]) % n[2] * n[1] + (at[1] + dy + n[1]) % n[1];
+      if (!v->row_moved[row]) continue;
+      any = true;
+      const bool *moved = v->moved + row * n[0];
+      for (int64_t x = 0; x < n[0]; x++)
+        v->near[x] = v->near[x] || moved[x] || moved[(x + 1) % n[0]] || moved[(x + n[0] - 1) % n[0]];
+    }
+  return any;
+}
+
+/* Copies a cell of the walls that do not move. */
+static sim_status copy_cell(fluid_moving *v, const fluid_cell *cell) {
+  fluid_maker *m = &v->maker;
+  fluid_walls *w = m->out;
+  if (!fluid_maker_reserve(&w->link, &m->link_room, w->links, cell->count, sizeof *w->link) ||
+      !fluid_maker_reserve(&w->cell, &m->cell_room, w->cells, 1, sizeof *w->cell) ||
+      !fluid_maker_reserve(&w->speed, &m->speed_room, w->links, cell->count, sizeof *w->speed))
+    return sim_no_memory("links of walls");
+  memcpy(w->link + w->links, v->still.link + cell->first, (size_t)cell->count * sizeof *w->link);
+  memset(w->speed + w->links, 0, (size_t)cell->count * sizeof *w->speed);
+  w->cell[w->cells] = *cell;
+  w->cell[w->cells++].first = (int32_t)w->links;
+  w->links += cell->count;
+  return SIM_OK;
+}
+
+static sim_status link_rows(fluid_moving *v) {
+  fluid_maker *m = &v->maker;
+  fluid_walls *w = m->out;
+  const int64_t *n = m->grid.n;
+  int64_t next = 0; /* of the cells that do not move */
+  bool any;
+  w->cells = w->links = w->spans = 0;
+  w->fluid = grid_cells(&m->grid);
+  for (int64_t row = 0; row < n[1] * n[2]; row++) SIM_TRY(fluid_add_spans(m, row, &any));
+  if (w->fluid == 0) return sim_fail(SIM_ERR_SCENARIO, "bodies: no cell is fluid");
+  for (int64_t row = 0; row < n[1] * n[2]; row++) {
+    int64_t at[3] = {0, row % n[1], row / n[1]};
+    const bool near = find_near(v, at);
+    for (; near && at[0] < n[0]; at[0]++) {
+      const fluid_cell *still = next < v->still.cells ? &v->still.cell[next] : NULL;
+      const bool here = still && still->row == row && still->x == at[0];
+      if (v->near[at[0]] && !w->solid[row * n[0] + at[0]]) SIM_TRY(fluid_link_cell(m, at, true));
+      if (!v->near[at[0]] && here) SIM_TRY(copy_cell(v, still));
+      next += here;
+    }
+    for (; !near && next < v->still.cells && v->still.cell[next].row == row; next++)
+      SIM_TRY(copy_cell(v, &v->still.cell[next]));
+  }
+  return SIM_OK;
+}
+
+sim_status fluid_walls_move(fluid_walls *w, const geometry_pose *pose, const bool **old) {
+  fluid_moving *v = w->moving;
+  fluid_maker *m = &v->maker;
+  bool *solid = v->before;
+  v->before = w->solid;
+  w->solid = solid;
+  if (old) *old = v->before;
+  for (int b = 0; b < m->bodies; b++) {
+    w->pose[b] = pose[b];
+    m->shape[b] = fluid_body_shape(m->p, b, &pose[b]);
+  }
+  mark_solid(v);
+  SIM_TRY(link_rows(v));
+  free(w->patch);
+  free(w->member);
+  free(w->lost);
+  w->patch = w->member = NULL;
+  w->lost = NULL;
+  w->patches = w->members = 0;
+  return fluid_patches_create(&m->grid, w);
+}
+
+sim_status fluid_moving_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads, fluid_walls *w) {
+  const grid_shape g = fluid_grid_of(p);
+  const size_t cells = (size_t)grid_cells(&g);
+  geometry_pose pose[FLUID_BODIES];
+  fluid_moving *v = w->moving = calloc(1, sizeof *v);
+  if (!v) return sim_no_memory("bodies");
+  memcpy(pose, w->pose, sizeof pose);
+  memcpy(v->still.pose, w->pose, sizeof pose);
+  v->threads = threads;
+  SIM_TRY(fluid_maker_begin(&v->maker, p, numbers, w));
+  v->maker.speeds = true;
+  SIM_TRY(fluid_walls_build(p, numbers, threads, &v->still));
+  w->solid = calloc(cells, sizeof(bool));
+  v->before = calloc(cells, sizeof(bool));
+  v->moved = calloc(cells, sizeof(bool));
+  v->row_moved = calloc((size_t)(g.n[1] * g.n[2]), sizeof(bool));
+  v->near = calloc((size_t)g.n[0], sizeof(bool));
+  bool room = w->solid && v->before && v->moved && v->row_moved && v->near;
+  for (int a = 0; a < 3; a++) {
+    v->within[a] = calloc((size_t)g.n[a], sizeof(bool));
+    room = room && v->within[a];
+  }
+  return room ? fluid_walls_move(w, pose, NULL) : sim_no_memory("solid cells");
+}
+
+void fluid_moving_destroy(fluid_moving **moving) {
+  fluid_moving *v = *moving;
+  if (!v) return;
+  fluid_maker_end(&v->maker);
+  fluid_walls_destroy(&v->still);
+  free(v->before);
+  free(v->moved);
+  free(v->row_moved);
+  free(v->near);
+  for (int a = 0; a < 3; a++) free(v->within[a]);
+  free(v);
+  *moving = NULL;
+}

@@ -1,0 +1,94 @@
+/* Sides that absorb sound. */
+#include "tests/fluid/driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { LENGTH = 240, SPONGE = 40 };
+
+/* A pulse of sound exp(-(x - 120)^2/(2 s^2)) moves towards an open side in a flow of Mach number 0.05. Greatest
+ * pressure, in parts of that of the pulse, when it is back in the middle. */
+static double reflected(const char *side, double s, bool sponge, const char *precision) {
+  flow f;
+  double most = 0;
+  flow_run(
+      &f,
+      "local low, U, c, A, sponge = '%s' == 'low', 0.03, 1 / math.sqrt(3), 1e-3, %s\n"
+      "local inlet, outlet = { velocity = {U, 0} }, { pressure = 0 }\n"
+      "if low then inlet.sponge = sponge else outlet.sponge = sponge end\n"
+      "return sim.fluid { precision = '%s', grid = { n = {%d, 4}, size = {%d, 4}, x = 'wall' }, viscosity = 0.01,\n"
+      "  speed = 0.05, sides = { x_low = inlet, x_high = outlet },\n"
+      "  initial = function(x, y)\n"
+      "    local p = A * math.exp(-((x - %d / 2) / %g)^2 / 2)\n"
+      "    return U + (low and -1 or 1) * p / c, 0, p end,\n"
+      "  integrate = { dt = 1, t_end = %d } }",
+      side, sponge ? "40" : "nil", precision, LENGTH, LENGTH, LENGTH, s, (int)(LENGTH * sqrt(3)));
+  for (int x = 0; x < LENGTH; x++) most = fmax(most, fabs(flow_field(&f, "pressure", x, 1, 0)));
+  flow_close(&f);
+  return most / 1e-3;
+}
+
+/* Half of its height the pulse is 2.35 s = 23.5 cells wide, of 40 of the sponge. What passes the layer twice keeps
+ * exp(-7) = 1e-3; what the running mean takes up of a pulse of one sign, sqrt(2 pi) s/(30 40) = 2 % in the time of its
+ * passage, leaves again slowly, over the 2 * 240 cells of the two waves that it sends and 30 times the sponge: below
+ * 1 %. Without a sponge most of it comes back (the rest, damped by viscosity, has become wider). */
+static void test_pulse(void **state) {
+  (void)state;
+  static const char *const sides[] = {"high", "low"};
+  for (int i = 0; i < 4; i++) {
+    const char *side = sides[i / 2], *precision = i % 2 ? "single" : "double";
+    const double with = reflected(side, 10, true, precision), without = reflected(side, 10, false, precision);
+    if (!(with < 0.01)) fail_msg("x_%s, %s: %.4f of the pulse comes back", side, precision, with);
+    if (!(without > 0.6)) fail_msg("x_%s, %s: %.4f comes back without a sponge", side, precision, without);
+  }
+}
+
+static const char *const channel =
+    "local function profile(x, y) return 4 * y * (1 - y), 0 end\n"
+    "return sim.fluid { precision = 'double', grid = { n = {20, 10}, size = {2, 1}, boundary = 'wall' },\n"
+    "  viscosity = 0.1, speed = 1, mach = 0.05, sides = { x_low = { profile = profile },\n"
+    "    x_high = { pressure = 0, sponge = %s } }, initial = profile, integrate = { t_end = 150 } }";
+
+/* A steady flow is the same with a sponge: the means are its own. What is left of the start decays with the time of the
+ * means, 30 * 8 cells/c = 1.2, of viscosity, 1/(pi^2 0.1) = 1, and without a sponge of sound, whose mode of
+ * a quarter wave viscosity damps in 2/(0.1 (pi/4)^2) = 32 at most and the walls faster: below exp(-150/8) of 1. */
+static void test_steady(void **state) {
+  (void)state;
+  flow with, without;
+  flow_run(&with, channel, "0.8");
+  flow_run(&without, channel, "'none'");
+  for (int y = 0; y < 10; y++)
+    for (int x = 0; x < 20; x++) {
+      const double u = flow_field(&with, "velocity/x", x, y, 0) - flow_field(&without, "velocity/x", x, y, 0);
+      const double p = flow_field(&with, "pressure", x, y, 0) - flow_field(&without, "pressure", x, y, 0);
+      if (!(fabs(u) < 1e-8 && fabs(p) < 1e-8)) fail_msg("cell {%d, %d} is off by %.2e, %.2e", x, y, u, p);
+    }
+  flow_close(&with);
+  flow_close(&without);
+}
+
+/* No other device has it. */
+static void test_devices(void **state) {
+  (void)state;
+  char lacks[256] = "";
+  flow f;
+  flow_run(&f, "return sim.fluid { grid = { n = {20, 4}, size = {20, 4}, x = 'wall' }, viscosity = 0.1, speed = 1,\n"
+               "  sides = { x_high = { pressure = 0, sponge = 8 } }, integrate = { t_end = 0.1 } }");
+  assert_true(fluid_model.supports(f.p, SIM_BACKEND_CPU, lacks, sizeof lacks));
+  assert_false(fluid_model.supports(f.p, SIM_BACKEND_CUDA, lacks, sizeof lacks));
+  assert_string_equal(lacks, "a side with a `sponge` is");
+  flow_close(&f);
+}
+
+int main(int count, char **words) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pulse), cmocka_unit_test(test_steady),
+                                     cmocka_unit_test(test_devices)};
+  if (count > 1) cmocka_set_test_filter(words[1]);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

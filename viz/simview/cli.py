@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from simview.errors import DamagedError, NotFoundError, SimviewError, UsageError
-from simview.runs import Run
-from simview.runs import open as open_run
+from simview.runs import Run, open as open_run
 from simview.style import MAPS, WIDTHS
 from simview.sweeps import Sweep, is_sweep, open_sweep
 
 if TYPE_CHECKING:
-    from simview.pictures import Look
+    from simview.look import Look
 
 _PIXELS = {"plot": 800, "movie": 500}
 _CODES = "Exit codes: 64 usage, 65 damaged file, 66 no such run or snapshot, 69 program missing, 73 cannot write."
@@ -130,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _look(options: argparse.Namespace) -> Look:
-    from simview.pictures import OPTIONS, Look
+    from simview.look import OPTIONS, Look
 
     given = [name for name in OPTIONS if getattr(options, name, None) is not None]
     pixels = options.pixels or _PIXELS[options.command]

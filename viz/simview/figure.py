@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simview import options, panels, smile
+from simview.bodies import FEW, Bodies
 from simview.errors import CannotWriteError, NotFoundError, UsageError, file_of, finite_number, instance_of, names_of, one_of
-from simview.pictures import FEW, Bodies, Look, Map, Picture, across, pictures, refuse_unused, stages
+from simview.look import Look, Picture
+from simview.maps import Map, across, stages
+from simview.pictures import pictures, refuse_unused
 from simview.runs import Run
 from simview.snapshot import Snapshot
 from simview.style import SETTINGS, WIDTHS, wrap

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from simview.bodies import Particles
 from simview.errors import UsageError
 from simview.hdf5 import Array
-from simview.pictures import Look, _colour_bar, _Particles, _title, chosen_species
+from simview.look import Look, chosen_species, colour_bar, title
 from simview.render import Scene, view
 from simview.snapshot import Snapshot
 from simview.style import set_title
@@ -50,7 +51,7 @@ def bare(axes: Any, low: Sequence[float], high: Sequence[float]) -> None:
         side.set_visible(False)
 
 
-class Solids(_Particles):
+class Solids(Particles):
     """All grains as lit spheres in parallel projection, from above and from the side."""
 
     options = ("species", "axes", "size", "map", "pixels", "view", "most")
@@ -105,7 +106,7 @@ class Solids(_Particles):
 
         self.axes = axes
         self.colours = ScalarMappable(Normalize(0, self.fastest or 1.0), self.look.map or "viridis")
-        _colour_bar(axes, self.colours, self.first.units.label("speed", self.first.units.text((1, 0, -1))), bar, extend="max")
+        colour_bar(axes, self.colours, self.first.units.label("speed", self.first.units.text((1, 0, -1))), bar, extend="max")
         bare(axes, self.frame_low, self.frame_high)
         extent = (self.frame_low[0], self.frame_high[0], self.frame_low[1], self.frame_high[1])
         self.artist = axes.imshow(np.zeros((2, 2, 4), np.uint8), origin="lower", extent=extent, interpolation="antialiased", zorder=3)
@@ -128,4 +129,4 @@ class Solids(_Particles):
     def show(self, snapshot: Snapshot) -> None:
         self.artist.set_data(self.scene(snapshot).image())
         words = self.numbers(snapshot, ("grain", "grains")) if snapshot.species else "0 grains"
-        set_title(self.axes, _title(snapshot, words))
+        set_title(self.axes, title(snapshot, words))

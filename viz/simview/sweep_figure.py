@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simview import smile
+from simview.bodies import Bodies
 from simview.errors import NotFoundError, SimviewError, UsageError
 from simview.figure import checked
+from simview.look import Look
+from simview.maps import Map
 from simview.options import swept
-from simview.pictures import Bodies, Look, Map, pictures, refuse_unused
+from simview.pictures import pictures, refuse_unused
 from simview.snapshot import Snapshot
 from simview.style import COLOURS, DASHES, SETTINGS, WIDTHS, legend, wrap
 from simview.summary import digests

@@ -10,7 +10,7 @@ import numpy as np
 
 from simview.errors import NotFoundError
 from simview.hdf5 import Array
-from simview.pictures import Look, _title
+from simview.look import Look, title
 from simview.render import Scene, view
 from simview.snapshot import Snapshot
 from simview.solids import VIEW, bare, scale_bar
@@ -69,7 +69,7 @@ class Volume:
             scene.line(edge @ self.turn.T, _EDGE, 1.0, 0.0)
         self.artist.set_data(scene.image())
         unit = f" {field.unit}" if snapshot.units.names and field.unit not in ("", "1") else ""
-        set_title(self.axes, _title(snapshot, f"surface {self.name} = {self.level:.4g}{unit}"))
+        set_title(self.axes, title(snapshot, f"surface {self.name} = {self.level:.4g}{unit}"))
 
 
 def march(values: Array, spacing: Array, low: Array, level: float, turn: Array, scene: Scene) -> tuple[Array, Array, Array]:

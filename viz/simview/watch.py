@@ -23,11 +23,11 @@ import numpy as np
 
 from simview.errors import NotFoundError, SimviewError, folder_of
 from simview.figure import heading, spread, table_panels
+from simview.look import Look
 from simview.movie import Screen
-from simview.pictures import Look, pictures
+from simview.pictures import pictures
 from simview.progress import fraction, words
-from simview.runs import Run
-from simview.runs import open as open_run
+from simview.runs import Run, open as open_run
 from simview.style import SETTINGS
 from simview.sweeps import is_sweep
 

@@ -12,7 +12,9 @@ import simview
 from simview import smile
 from simview.figure import draw, save
 from simview.flow import Flow, Vorticity
-from simview.pictures import Look, Map, pictures
+from simview.look import Look
+from simview.maps import Map
+from simview.pictures import pictures
 from simview.render import Scene, view
 from simview.snapshot import thinned
 from simview.solids import Solids

@@ -28,7 +28,7 @@ class Look:
     fields: Sequence[str] | None = None
     most: int | None = None  # particles that are drawn; of more one of n
     at: float | None = None  # where a plane cuts fields on three axes
-    view: tuple[float, float] | None = None  # azimuth and elevation of the eye in degrees, of pictures in space
+    view: Sequence[float] | None = None  # of the eye, in pictures in space: azimuth, elevation (degrees), for perspective a distance
     given: Sequence[str] = ()  # options of the command that are refused where they change nothing
 
     def __post_init__(self) -> None:
@@ -46,8 +46,10 @@ class Look:
         if self.at is not None:
             self.at = finite_number(self.at, "at")
         if self.view is not None:
-            azimuth, elevation = self.view
-            self.view = finite_number(azimuth, "view", -360, 360), finite_number(elevation, "view", -90, 90)
+            if not 2 <= len(self.view) <= 3:
+                raise UsageError("view: wanted azimuth, elevation and, for perspective, a distance, such as 30,20,2")
+            ends = (-360, 360), (-90, 90), (1, 1000)
+            self.view = tuple(finite_number(value, "view", *pair) for value, pair in zip(self.view, ends))
 
 
 class Picture(Protocol):

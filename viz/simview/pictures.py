@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simview.bodies import SOME, Bodies, Density
+from simview.atoms import Atoms, are_atoms
+from simview.bodies import FEW, SOME, Bodies, Density
 from simview.errors import NotFoundError, UsageError
 from simview.look import OPTIONS, Look, Picture, chosen_species
 from simview.maps import Map, Strip, across
@@ -56,6 +57,8 @@ def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot]
         from simview.solids import Solids
 
         return [Grains(samples, look) if look.axes else Solids(samples, look)]
+    if particles.count > FEW and not look.axes and are_atoms(samples, chosen_species(last, look)):
+        return [Atoms(samples, look)]
     if particles.count > SOME:
         return [Density(samples, look)]
     bodies = Bodies(samples, look, series)

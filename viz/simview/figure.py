@@ -259,7 +259,7 @@ def _size(pictures_count: int, panels_count: int, width: str, shape: float = 1.0
     return wide, 0.3 + sum(_rows(pictures_count, panels_count, shape)[1])
 
 
-def _with_row(size: tuple[float, float], pictures_count: int, panels_count: int, width: str, shape: float) -> tuple[Any, list[Any]]:
+def _with_row(size: tuple[float, float], pictures_count: int, panels_count: int, width: str, shape: float) -> tuple[Figure, list[Any]]:
     """A figure that ends with a row of this size over its whole width, and its axes as `_places` has them, the row last."""
     from matplotlib.figure import Figure
 
@@ -268,8 +268,8 @@ def _with_row(size: tuple[float, float], pictures_count: int, panels_count: int,
         return figure, [figure.add_subplot()]
     high = _size(pictures_count, panels_count, width, shape)[1]
     figure = Figure(figsize=(size[0], high + size[1]))
-    upper, lower = figure.add_gridspec(2, 1, height_ratios=[high, size[1]])
-    return figure, [*_places(upper.subgridspec, pictures_count, panels_count, width, shape), figure.add_subplot(lower)]
+    grid = figure.add_gridspec(2, 1, height_ratios=[high, size[1]])
+    return figure, [*_places(grid[0].subgridspec, pictures_count, panels_count, width, shape), figure.add_subplot(grid[1])]
 
 
 def _places(grid_of: Callable[..., Any], pictures_count: int, panels_count: int, width: str, shape: float = 1.0) -> list[Any]:

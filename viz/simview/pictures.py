@@ -15,7 +15,7 @@ from simview.snapshot import Snapshot
 def _of_fields(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot]) -> list[Picture]:
     """Maps and surfaces of fields, and of vectors how they flow; along a line and over a series, strips."""
     from simview.flow import Flow, Vorticity, vectors
-    from simview.volume import Volume
+    from simview.volume import Volume, has_surface
 
     last = samples[-1]
     flows = vectors(last)
@@ -33,9 +33,10 @@ def _of_fields(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapsho
         elif series and len(last.field(name).shape) == 1:
             shown.append(Strip(series, look, name))
         else:
-            if len(last.field(name).shape) == 3 and not look.axes and look.at is None and min(last.field(name).shape) > 7:
+            whole = has_surface(last, name) and not look.axes and look.at is None
+            if whole:
                 shown.append(Volume(samples, look, name))
-            if look.view is None:
+            if look.view is None or not whole:
                 shown.append(Map(samples, look, name, across(samples, look, [one for one in names if one in last.fields])))
     return shown
 

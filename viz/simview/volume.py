@@ -21,6 +21,12 @@ _MOST = 400  # pixels along a side: each is a ray
 _EDGE, _COLOURS = (0.25, 0.25, 0.28), ((0.93, 0.55, 0.18), (0.22, 0.56, 0.78))  # towards larger values, and towards smaller ones
 
 
+def has_surface(snapshot: Snapshot, name: str) -> bool:
+    """Whether a field has three axes, none of so few cells that a surface in it would say nothing."""
+    shape = snapshot.field(name).shape
+    return len(shape) == 3 and min(shape) > 7
+
+
 class Volume:
     """The surface where a field is halfway between its least and its greatest value, a hundredth at either end left out."""
 

@@ -89,7 +89,8 @@ def test_titles(sweep, untitled, prices):
     found = open_sweep(prices)
     figure = draw_sweep(found)
     assert figure._suptitle.get_text() == "a call and a put, by strike"
-    first = figure.axes[0]
+    assert figure.axes[0].get_ylabel() == "implied volatility\n± one standard error"  # of a call and a put one counts
+    first = figure.axes[1]
     assert first.get_ylabel() == "price of the European call\n± one standard error"
     (bars,) = [item for item in first.containers if item.has_yerr]
     lengths = [segment[1, 1] - segment[0, 1] for segment in bars.lines[2][0].get_segments()]

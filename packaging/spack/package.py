@@ -1,5 +1,13 @@
-# Not built where it was written, for want of Spack: checked as Python only.
-# To use: mkdir -p REPO/packages/sim-engine && cp package.py there; spack repo add REPO; spack install sim-engine +cuda
+# For Spack 1.0 or later. Never run, for want of a Spack that could be fetched where it was written: its names of packages,
+# versions, variants and build systems were compared with those of spack-packages (of July 2026) alone.
+# To use, from the folder of the sources:
+#   spack repo create REPO own && mkdir REPO/spack_repo/own/packages/sim_engine
+#   cp packaging/spack/package.py REPO/spack_repo/own/packages/sim_engine/ && spack repo add REPO/spack_repo/own
+#   spack env create sim && spack env activate sim && spack develop --path "$PWD" sim-engine@main
+#   spack add sim-engine@main +cuda cuda_arch=90 && spack install
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+from spack_repo.builtin.build_systems.cuda import CudaPackage
+
 from spack.package import *
 
 
@@ -9,12 +17,12 @@ class SimEngine(CMakePackage, CudaPackage):
     license("BSD-3-Clause")
     version("main", branch="main")
 
-    variant("cuda", default=False, description="Kernels for NVIDIA GPUs")
     variant("mpi", default=True, description="A plugin by which mpirun and srun start the ranks of one run")
 
+    generator("ninja")
     depends_on("c", type="build")
+    depends_on("cxx", type="build", when="+cuda")  # nvcc's host compiler
     depends_on("cmake@3.25:", type="build")
-    depends_on("ninja", type="build")
     depends_on("hdf5@1.10: ~mpi")
     depends_on("jansson")
     depends_on("lua@5.4")
@@ -32,5 +40,5 @@ class SimEngine(CMakePackage, CudaPackage):
             self.define("SIM_MPICC", self.spec["mpi"].mpicc if "+mpi" in self.spec else "none"),
         ]
         if "+cuda" in self.spec and self.spec.variants["cuda_arch"].value[0] != "none":
-            args.append(self.define("CMAKE_CUDA_ARCHITECTURES", self.spec.variants["cuda_arch"].value))
+            args.append(self.define("SIM_CUDA_ARCHITECTURES", self.spec.variants["cuda_arch"].value))
         return args

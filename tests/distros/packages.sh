@@ -3,7 +3,7 @@
 # installed by root and used by another user. They are built here, so a Debian older than this system is left out. Needs
 # root, a network and some ten minutes of two cores. ROOT: the source tree. BARE: a folder where the bare systems are kept
 # for the next time (default: none is). PACKAGES: a folder of packages that dev package has made from ROOT (default: they are
-# made in a copy).
+# made in a copy). KIND: cpu (default), or cuda, the packages with GPU code, which run on the CPU where there is no GPU.
 . "${BASH_SOURCE[0]%/*}/bare.sh"
 tree=$(readlink -f -- "${ROOT:?the source tree}")
 bare_begin "${BASH_SOURCE[0]}" "$@"
@@ -12,23 +12,25 @@ here=$(. /etc/os-release && [ "$ID" = debian ] && echo "${VERSION_ID:-0}") || sk
 # ---- the packages ----
 
 SECONDS=0
+kind=${KIND:-cpu} name=sim-engine
+[ "$kind" = cpu ] || name=sim-engine-$kind
 packages=${PACKAGES:-$scratch/tree/build/packages}
 if [ -z "${PACKAGES:-}" ]; then
   copy_tree "$tree" "$scratch/tree"
-  "$scratch/tree/dev" package >"$scratch/log" 2>&1 || fail "dev package: exit $?"
+  "$scratch/tree/dev" package "$kind" >"$scratch/log" 2>&1 || fail "dev package: exit $?"
 fi
 echo "packages in $SECONDS s: $(cd "$packages" && stat -c '%n %s' -- * | tr '\n' ' ')"
-deb=$(ls "$packages"/sim-engine_*.deb) archive=$(ls "$packages"/sim-engine-*-linux-*[!m].tar.gz)
+deb=$(ls "$packages/$name"_*.deb) archive=$(ls "$packages/$name"-[0-9]*-linux-*[!m].tar.gz)
 wheel=$(ls "$packages"/simview-*.whl) || fail "no wheel"
-ls "$packages"/*-dbgsym.tar.gz "$packages"/*dbgsym*.d*deb >/dev/null || fail "no symbols"
+ls "$packages/$name"-[0-9]*-dbgsym.tar.gz "$packages/$name"-dbgsym_*.d*deb >/dev/null || fail "no symbols"
 
-# Their content names no folder of this machine, and belongs to root.
+# Their content names no folder of this machine (but for the line tables of GPU code), and belongs to root.
 mkdir "$scratch/content" "$scratch/archive"
 dpkg-deb -x "$deb" "$scratch/content"
 dpkg-deb -c "$deb" >"$scratch/list"
 tar -C "$scratch/archive" -xzf "$archive"
-for name in "$scratch" "$tree/" "$HOME/"; do
-  ! grep -rlaF -- "$name" "$scratch/content" "$scratch/archive" >"$scratch/log" || fail "files in the packages name $name"
+for folder in "$scratch" "$tree/" "$HOME/"; do
+  [ "$kind" = cuda ] || ! grep -rlaF -- "$folder" "$scratch/content" "$scratch/archive" >"$scratch/log" || fail "files in the packages name $folder"
 done
 ! awk '$2 != "root/root"' "$scratch/list" | grep . || fail "files of the .deb do not belong to root"
 left=$(find "$scratch/content" -name '*.pyc' -o -name '*.out' -o -name build)
@@ -39,7 +41,7 @@ echo "depends on: $(paste -sd' ' "$scratch/depends")"
 # The symbols belong to the program: the same build id.
 if command -v readelf >/dev/null; then
   mkdir "$scratch/symbols"
-  tar -C "$scratch/symbols" -xzf "$packages"/*-dbgsym.tar.gz
+  tar -C "$scratch/symbols" -xzf "$packages/$name"-[0-9]*-dbgsym.tar.gz
   id() { readelf -n "$1" 2>/dev/null | sed -n 's/.*Build ID: //p'; }
   program=$(find "$scratch/archive" -name sim -path '*/bin/*') symbols=$(find "$scratch/symbols" -name sim.debug)
   [ "$(id "$program")" = "$(id "$symbols")" ] || fail "the symbols are of another program"
@@ -65,17 +67,25 @@ for system in 12:bookworm 13:trixie; do
     "./${deb##*/}" || fail "Debian $version: the .deb is not installed"
   inside someone /home/someone sim run /usr/share/sim/scenarios/kepler.lua -o kepler.out || fail "Debian $version: exit $?"
   grep -q '^done step' "$scratch/log" || fail "Debian $version: the run is not done"
+  if [ "$kind" = cuda ]; then # without a driver: said, and refused where a GPU was asked for
+    inside someone /home/someone sim info || fail "Debian $version: sim info: exit $?"
+    grep -E '^(gpu|cuda)' "$scratch/log" | sed "s/^/Debian $version: /"
+    code=0
+    inside someone /home/someone sim run /usr/share/sim/scenarios/kepler.lua --device cuda -o none.out || code=$?
+    [ "$code" = 69 ] || fail "Debian $version: --device cuda without a driver: exit $code, not 69"
+    echo "Debian $version: --device cuda: $(tail -n 1 "$scratch/log")"
+  fi
   inside someone /home/someone sim verify kepler.out || fail "Debian $version: sim verify: exit $?"
   inside someone /home/someone sim doctor || fail "Debian $version: sim doctor: exit $?"
   for file in man/man1/sim.1 bash-completion/completions/sim zsh/site-functions/_sim fish/vendor_completions.d/sim.fish \
-    doc/sim-engine/copyright; do
+    "doc/$name/copyright"; do
     [ -s "$root/usr/share/$file" ] || fail "Debian $version: no share/$file"
   done
 
   # The archive, unpacked by the user, and moved.
   inside someone /home/someone tar -xzf "/srv/packages/${archive##*/}" || fail "Debian $version: tar"
-  inside someone /home/someone sh -c 'mv sim-engine-* moved' || fail "Debian $version: mv"
-  inside root / apt-get purge -y sim-engine || fail "Debian $version: apt-get purge"
+  inside someone /home/someone sh -c 'mv sim-engine-[0-9c]* moved' || fail "Debian $version: mv"
+  inside root / apt-get purge -y "$name" || fail "Debian $version: apt-get purge"
   [ ! -e "$root/usr/bin/sim" ] && [ ! -e "$root/usr/share/sim" ] || fail "Debian $version: purge leaves files"
   inside someone /home/someone moved/bin/sim run moved/share/sim/scenarios/kepler.lua -o again.out ||
     fail "Debian $version: the archive's program: exit $?"

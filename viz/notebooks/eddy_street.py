@@ -14,7 +14,7 @@ import numpy as np
 
 import simview
 from simview.flow import Flow, Vorticity
-from simview.pictures import Look
+from simview.look import Look
 
 # An argument of the script, or else this name. A Jupyter kernel has arguments of its own, which begin with a dash.
 folder = next((argument for argument in sys.argv[1:2] if argument[0] != "-"), "street.out")

@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import simview
-from simview.pictures import Look
+from simview.look import Look
 from simview.solids import Solids
 
 # An argument of the script, or else this name. A Jupyter kernel has arguments of its own, which begin with a dash.

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from simview.errors import DamagedError, MissingToolError, NotFoundError, RunError, RunWarning, SimviewError, UsageError
 from simview.launch import find_sim, run, sweep
+from simview.page import Page
 from simview.runs import Run, open
 from simview.snapshot import Field, Particles, Snapshot
 from simview.sweeps import Sweep, open_sweep
@@ -25,6 +26,7 @@ __all__ = [
     "Field",
     "MissingToolError",
     "NotFoundError",
+    "Page",
     "Particles",
     "Run",
     "RunError",

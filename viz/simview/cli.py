@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from simview.errors import DamagedError, NotFoundError, SimviewError, UsageError
-from simview.runs import Run
-from simview.runs import open as open_run
+from simview.runs import Run, open as open_run
 from simview.style import MAPS, WIDTHS
 from simview.sweeps import Sweep, is_sweep, open_sweep
 
 if TYPE_CHECKING:
-    from simview.pictures import Look
+    from simview.look import Look
 
 _PIXELS = {"plot": 800, "movie": 500}
 _CODES = "Exit codes: 64 usage, 65 damaged file, 66 no such run or snapshot, 69 program missing, 73 cannot write."
@@ -58,12 +57,13 @@ def _dots(text: str) -> float:
     return _number(text, "a number from 10 to 2400", lambda value: 10 <= value <= 2400)
 
 
-def _view(text: str) -> tuple[float, float]:
-    azimuth, comma, elevation = text.partition(",")
-    if not comma:
-        raise argparse.ArgumentTypeError(f"wanted two angles in degrees, such as 30,20, not '{text}'")
-    return (_number(azimuth, "an azimuth from -360 to 360", lambda value: abs(value) <= 360),
-            _number(elevation, "an elevation from -90 to 90", lambda value: abs(value) <= 90))  # fmt: skip
+def _view(text: str) -> tuple[float, ...]:
+    parts = text.split(",")
+    if not 2 <= len(parts) <= 3:
+        raise argparse.ArgumentTypeError(f"wanted two angles in degrees, such as 30,20, or these and a distance, such as 30,20,2, not '{text}'")
+    wanted = ("an azimuth from -360 to 360", lambda v: abs(v) <= 360), ("an elevation from -90 to 90", lambda v: abs(v) <= 90), \
+        ("a distance from 1 to 1000", lambda v: 1 <= v <= 1000)  # fmt: skip
+    return tuple(_number(part, what, good) for part, (what, good) in zip(parts, wanted))
 
 
 def _integer(text: str, least: int, most: int) -> int:
@@ -89,7 +89,7 @@ def _look_options(parser: argparse.ArgumentParser, pixels: int) -> None:
     parser.add_argument("--axes", help="two of x, y, z: what lies to the right and up (xy; xz where something pulls along z); of fields on three axes: the plane")
     parser.add_argument("--most", type=_count, metavar="N", help="of more particles draw one of n, the same ones every time")
     parser.add_argument("--at", type=_when, metavar="X", help="where the plane cuts fields on three axes, along the third one (the middle)")
-    parser.add_argument("--view", type=_view, metavar="A,E", help="where the eye stands in pictures in space: azimuth and elevation in degrees (-66,18); a minus wants --view=-30,20")
+    parser.add_argument("--view", type=_view, metavar="A,E[,D]", help="where the eye stands in pictures in space: azimuth and elevation in degrees (-66,18); a minus wants --view=-30,20. With D in perspective, from so many diagonals away")
     parser.add_argument("--size", type=_size, help="half the side of the picture, in the scenario's unit")
     parser.add_argument("--pixels", type=_pixels, help=f"pixels along a side of a density ({pixels})")
     parser.add_argument("--map", choices=MAPS, help="colour map (cividis)")
@@ -130,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _look(options: argparse.Namespace) -> Look:
-    from simview.pictures import OPTIONS, Look
+    from simview.look import OPTIONS, Look
 
     given = [name for name in OPTIONS if getattr(options, name, None) is not None]
     pixels = options.pixels or _PIXELS[options.command]

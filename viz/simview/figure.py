@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simview import options, panels, smile
+from simview import exposures, options, panels, smile
+from simview.bodies import FEW, Bodies
 from simview.errors import CannotWriteError, NotFoundError, UsageError, file_of, finite_number, instance_of, names_of, one_of
-from simview.pictures import FEW, Bodies, Look, Map, Picture, across, pictures, refuse_unused, stages
+from simview.look import Look, Picture
+from simview.maps import Map, across, stages
+from simview.pictures import pictures, refuse_unused
 from simview.runs import Run
 from simview.snapshot import Snapshot
 from simview.style import SETTINGS, WIDTHS, wrap
@@ -45,6 +48,8 @@ def table_panels(run: Run) -> dict[str, Panel]:
                 found["estimates"] = partial(options.estimates, run)
                 if len({point.strike for point in smile.points([run])}) > 2:
                     found["smile"] = partial(smile.smile, run)
+                for i, greek in enumerate(exposures.greeks(run)):
+                    found[f"exposures.{greek.name}"] = partial(exposures.exposure, run, which=i)
         elif name == "rdf":
             found["rdf"] = partial(panels.radial, run)
         elif "temperature" in frame and name != "thermo":
@@ -62,7 +67,7 @@ def table_panels(run: Run) -> dict[str, Panel]:
 
 
 # What a figure shows where nobody chose, the most telling first; other tables come after `observe`.
-_TELLING = ("smile", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "radii", "price", "estimates")
+_TELLING = ("smile", "exposures", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "radii", "price", "estimates")
 _UNASKED = ("virial", "momentum", "walls", "contacts")
 _PANELS = 3
 
@@ -79,8 +84,9 @@ def _default(run: Run, names: Sequence[str], bodies: int) -> list[str]:
         alone = "prices" not in run.tables and not any(name.endswith("_error") for name in price.columns[6:])
         left_out.update(name for name in run.tables if name not in ("price", "observe"))  # `estimates` has them
         left_out.update(("price", "convergence") if price["price"].notna().sum() < 3 else ("estimates",) if alone else ("convergence",))
-    if "smile" in names:  # a figure of its own, by --only: its parts need a whole row
-        left_out.add("estimates")
+    if "smile" in names or any(name.startswith("exposures.") for name in names):  # these say more than one price against paths
+        left_out -= {"estimates"}
+        left_out |= {"price", "convergence"}
     if "walls" in run.tables:  # no gas
         left_out.add("temperature")
     box = run.parameters.get("box")
@@ -191,10 +197,14 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
                 raise NotFoundError(f"{run.path}: no panel '{name}'; there are: {', '.join(['picture', *available])}")
     refuse_unused(look, shown, [*(("time", "step") if shown else ()), *(("time", "step", "field") if "spectrum" in names else ())])
     with matplotlib.rc_context(SETTINGS):
-        alone = names == ["estimates"]
         shape = shown[0].shape if shown and isinstance(shown[0], Map) else 1.0
-        figure = Figure(figsize=options.size(run, WIDTHS[width]) if alone else _size(len(shown), len(names), width, shape))
-        places = _places(figure, len(shown), len(names), width, shape)
+        wide = [name for name in names if name == "estimates"]  # has parts beside each other, and a row of its own
+        names = [name for name in names if name not in wide] + wide
+        if wide:
+            figure, places = _with_row(options.size(run, WIDTHS[width]), len(shown), len(names) - 1, width, shape)
+        else:
+            figure = Figure(figsize=_size(len(shown), len(names), width, shape))
+            places = _places(figure.add_gridspec, len(shown), len(names), width, shape)
         for i, (picture, moment, axes) in enumerate(zip(shown, moments, places)):
             bar = "bottom" if width == "column" else "right"
             picture.draw(axes, bar if (i + 1) % in_row == 0 else None)
@@ -249,21 +259,38 @@ def _size(pictures_count: int, panels_count: int, width: str, shape: float = 1.0
     return wide, 0.3 + sum(_rows(pictures_count, panels_count, shape)[1])
 
 
-def _places(figure: Any, pictures_count: int, panels_count: int, width: str, shape: float = 1.0) -> list[Any]:
-    """Axes for the pictures, then for the panels."""
+def _with_row(size: tuple[float, float], pictures_count: int, panels_count: int, width: str, shape: float) -> tuple[Figure, list[Any]]:
+    """A figure that ends with a row of this size over its whole width, and its axes as `_places` has them, the row last."""
+    from matplotlib.figure import Figure
+
+    if pictures_count + panels_count == 0:
+        figure = Figure(figsize=size)
+        return figure, [figure.add_subplot()]
+    high = _size(pictures_count, panels_count, width, shape)[1]
+    figure = Figure(figsize=(size[0], high + size[1]))
+    grid = figure.add_gridspec(2, 1, height_ratios=[high, size[1]])
+    return figure, [*_places(grid[0].subgridspec, pictures_count, panels_count, width, shape), figure.add_subplot(grid[1])]
+
+
+def _places(grid_of: Callable[..., Any], pictures_count: int, panels_count: int, width: str, shape: float = 1.0) -> list[Any]:
+    """Axes for the pictures, then for the panels, in grids that a figure or a part of one makes."""
     total = pictures_count + panels_count
     if width == "column":
         high = 0.9 + 2.7 * min(max(shape, 0.2), 1.6)
-        grid = figure.add_gridspec(total, 1, height_ratios=[high] * pictures_count + [1.7] * panels_count)
-        return [figure.add_subplot(grid[i, 0]) for i in range(total)]
+        grid = grid_of(total, 1, height_ratios=[high] * pictures_count + [1.7] * panels_count)
+        return [_axes(grid[i, 0]) for i in range(total)]
     if pictures_count == 1 and panels_count:
-        grid = figure.add_gridspec(panels_count, 2, width_ratios=(1.35, 1))
-        return [figure.add_subplot(grid[:, 0]), *(figure.add_subplot(grid[i, 1]) for i in range(panels_count))]
+        grid = grid_of(panels_count, 2, width_ratios=(1.35, 1))
+        return [_axes(grid[:, 0]), *(_axes(grid[i, 1]) for i in range(panels_count))]
     if total == 1:
-        return [figure.add_subplot()]
+        return [_axes(grid_of(1, 1)[0])]
     rows, heights = _rows(pictures_count, panels_count, shape)
-    lines = figure.add_gridspec(len(rows), 1, height_ratios=heights)
-    return [figure.add_subplot(part) for line, count in enumerate(rows) for part in lines[line].subgridspec(1, count)]
+    lines = grid_of(len(rows), 1, height_ratios=heights)
+    return [_axes(part) for line, count in enumerate(rows) for part in lines[line].subgridspec(1, count)]
+
+
+def _axes(place: Any) -> Any:
+    return place.get_gridspec().figure.add_subplot(place)
 
 
 def save(figure: Figure, path: str | os.PathLike[str], dpi: float = 200, small: bool = False) -> None:

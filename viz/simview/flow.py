@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from simview.hdf5 import Array
-from simview.pictures import Look, Map
+from simview.look import Look
+from simview.maps import Map
 from simview.snapshot import Field, Snapshot
 
 _LINES = 38  # stream lines across the longer side of a plane, about

@@ -8,21 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from simview.bodies import Particles
 from simview.hdf5 import Array
-from simview.pictures import SEEN, Look, _colour_bar, _Particles, _title
+from simview.look import Look, colour_bar, title
 from simview.snapshot import Snapshot
 from simview.style import MAPS, set_title
 
 MOST = 1200  # disks in a picture
+SEEN = 3000  # grains that are drawn one before the other; of more a cut through the middle is shown
 
 
-class Grains(_Particles):
+class Grains(Particles):
     """Grains from the side, the nearer before the farther.
 
     Of many grains, and of a gas that fills its box, those just behind the plane through the middle, as of a heap cut open.
     """
 
-    options = (*_Particles.options, "map")
+    options = (*Particles.options, "map")
 
     def __init__(self, samples: Sequence[Snapshot], look: Look) -> None:
         super().__init__(samples, replace(look, size=look.size or 1.0))
@@ -95,7 +97,7 @@ class Grains(_Particles):
         self.axes, self.artist = axes, None
         self.colours = ScalarMappable(Normalize(0, self.fastest or 1.0), self.look.map or MAPS[0])
         unit = self.first.units.text((1, 0, -1))
-        _colour_bar(axes, self.colours, self.first.units.label("speed", unit), bar, extend="max")
+        colour_bar(axes, self.colours, self.first.units.label("speed", unit), bar, extend="max")
         self.frame(axes)
         for line in outlines(self.walls(), self.plane, 4 * self.half):
             axes.plot(*line, color="#444444", lw=1.0, zorder=4)
@@ -119,7 +121,7 @@ class Grains(_Particles):
         if self.cut:
             low, high = sorted([self.level, self.level - self.sign * self.thickness])
             words = f"{len(radius)} of {words}, at {low:.3g} < {self.depth} < {high:.3g}"
-        set_title(self.axes, _title(snapshot, words))
+        set_title(self.axes, title(snapshot, words))
 
 
 def outlines(walls: Sequence[Mapping[str, Any]], plane: str, far: float) -> Iterator[Array]:

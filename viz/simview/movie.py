@@ -31,7 +31,9 @@ from simview.errors import (
     whole_number,
 )
 from simview.figure import DOTS, heading, spread
-from simview.pictures import Look, Map, Picture, pictures, refuse_unused
+from simview.look import Look, Picture
+from simview.maps import Map
+from simview.pictures import pictures, refuse_unused
 from simview.runs import Run, cores
 from simview.snapshot import Snapshot
 from simview.style import SETTINGS, wrap

@@ -219,6 +219,9 @@ def fields(run: Run, axes: Any) -> None:
     legend(axes)
 
 
+_BAND = "\n± deviation in time"  # what the bands of means over time are
+
+
 def profile(run: Run, axes: Any, table: str) -> None:
     """A profile across the box: the mean over the last half of the run, and how far it strays."""
     frame = run.tables[table]
@@ -239,7 +242,7 @@ def profile(run: Run, axes: Any, table: str) -> None:
     axes.fill_between(at, mean - stray, mean + stray, color=COLOURS[4], alpha=0.4, lw=0)
     axes.plot(at, mean, color=COLOURS[0], marker="o", ms=2.5)
     what = table.removeprefix("profile_").replace("_", " ")
-    axes.set(xlabel=label, ylabel=run.units.label(what, frame.attrs["units"].get(names[0], "1")))
+    axes.set(xlabel=label, ylabel=run.units.label(what, frame.attrs["units"].get(names[0], "1")) + _BAND)
 
 
 def radial(run: Run, axes: Any) -> None:
@@ -256,7 +259,7 @@ def radial(run: Run, axes: Any) -> None:
     axes.axhline(1, color="#888888", lw=0.8, ls="--")
     axes.fill_between(at, mean - stray, mean + stray, color=COLOURS[4], alpha=0.4, lw=0)
     axes.plot(at, mean, color=COLOURS[0], lw=1.5)
-    axes.set(xlabel=run.units.label("r", run.units.text((1,))), ylabel="g(r)", xlim=(0, float(radius)), ylim=(0, None))
+    axes.set(xlabel=run.units.label("r", run.units.text((1,))), ylabel="g(r)" + _BAND, xlim=(0, float(radius)), ylim=(0, None))
 
 
 _GATE = re.compile(r"^gate(\d+)_(grains|mass)$")

@@ -1,4 +1,4 @@
-"""A small renderer: lit spheres, surfaces and lines in parallel projection, with hidden parts hidden. The same pixels every time.
+"""A small renderer: lit spheres, surfaces and lines, with hidden parts hidden. The same pixels every time.
 
 A scene is drawn at twice its size and averaged. Coordinates are those of the view: right, up, and towards the eye.
 """
@@ -26,6 +26,58 @@ def view(azimuth: float, elevation: float) -> Array:
     eye = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
     right = np.array([-np.sin(a), np.cos(a), 0.0])
     return np.stack([right, np.cross(eye, right), eye])
+
+
+class Eye:
+    """Where a block of space is seen from: from far away, in parallel projection, or from near, in perspective.
+
+    Perspective is a projective map of space (right, up and depth alike, as ``s = d / (d - z)`` at the depth z): lines stay lines,
+    planes stay planes, and what is nearer stays nearer, so that a `Scene` knows nothing of it. The plane through the middle of
+    the block keeps its scale.
+
+    Parameters
+    ----------
+    angles
+        Azimuth and elevation in degrees; for perspective also the distance from the middle in diagonals of the block.
+    low, high
+        Two corners of the block.
+    """
+
+    def __init__(self, angles: Sequence[float], low: Array, high: Array) -> None:
+        self.turn = view(angles[0], angles[1])
+        self.middle = (np.asarray(low, float) + high) / 2 @ self.turn.T
+        self.distance = float(angles[2] * np.linalg.norm(np.asarray(high, float) - low)) if len(angles) > 2 else np.inf
+        self.far = not self.distance > 0 or np.isinf(self.distance)
+
+    def see(self, points: Array) -> Array:
+        """Points ``[..., 3]`` in the view; NaN where they are not well before the eye."""
+        seen = points @ self.turn.T
+        return seen if self.far else np.asarray(self.middle + (seen - self.middle) * self._growth(seen)[..., None])
+
+    def spheres(self, at: Array, radius: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """Where spheres are in the view, how large, and which are before the eye; perspective leaves them spheres."""
+        seen = self.see(at)
+        kept = np.asarray(np.isfinite(seen).all(axis=-1))
+        return seen[kept], (radius if self.far else radius * self._growth(at @ self.turn.T))[kept], kept
+
+    def _growth(self, seen: Array) -> Array:
+        away = self.distance - (seen[..., 2] - self.middle[2])
+        return np.where(away > 0.1 * self.distance, self.distance / np.where(away > 0, away, 1), np.nan)
+
+    def rays(self, flat: Array) -> tuple[Array, Array, Array]:
+        """Through points ``[n, 2]`` of the view: points and directions ``[n, 3]`` in space, for a unit of depth away from the
+        eye, and directions towards the eye in the view."""
+        if self.far:
+            begin = flat @ self.turn[:2]
+            way = np.broadcast_to(-self.turn[2], begin.shape)
+            return begin, way, np.broadcast_to([0.0, 0.0, 1.0], begin.shape)
+        towards = np.column_stack([(self.middle[:2] - flat) / self.distance, np.ones(len(flat))])
+        begin = np.column_stack([flat, np.full(len(flat), self.middle[2])]) @ self.turn
+        return begin, -towards @ self.turn, towards
+
+    def depth(self, along: Array) -> Array:
+        """The depth in the view of what is so far along a ray."""
+        return -along if self.far else np.asarray(self.middle[2] - along * self.distance / (self.distance + along))
 
 
 class Scene:

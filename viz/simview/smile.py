@@ -60,9 +60,10 @@ def _vega(vol: float, market: Sequence[float]) -> float:
 
 def points(runs: Sequence[Run]) -> list[Point]:
     """All European payoffs on the first asset whose market is constant, by strike; of more payoffs than a figure of
-    estimates holds the first ones. A price outside the formula's range, or one without a standard error, is left out."""
-    found = []
-    for run in runs:
+    estimates holds the first ones. A price outside the formula's range, or one without a standard error, is left out; of several of a
+    run at one strike, such as a call and a put, the one with the least error counts."""
+    found: dict[tuple[int, float], Point] = {}
+    for k, run in enumerate(runs):
         payoffs, assets = run.parameters.get("payoffs"), run.parameters.get("assets")
         if not isinstance(payoffs, list) or not isinstance(assets, list) or not assets:
             continue
@@ -80,8 +81,10 @@ def points(runs: Sequence[Run]) -> list[Point]:
                 continue
             vol = volatility(price, -1.0 if payoff.get("type") == "put" else 1.0, market)
             if vol is not None and _vega(vol, market) > 0:
-                found.append(Point(market[1], market[4], vol, error / _vega(vol, market)))
-    return sorted(found)
+                point = Point(market[1], market[4], vol, error / _vega(vol, market))
+                if point.error < found.get((k, point.strike), point._replace(error=np.inf)).error:
+                    found[k, point.strike] = point
+    return sorted(found.values())
 
 
 def lines(axes: Any, found: Sequence[Point]) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from simview.bodies import Particles
 from simview.errors import UsageError
 from simview.hdf5 import Array
-from simview.pictures import Look, _colour_bar, _Particles, _title, chosen_species
-from simview.render import Scene, view
+from simview.look import Look, chosen_species, colour_bar, title
+from simview.render import Eye, Scene
 from simview.snapshot import Snapshot
 from simview.style import set_title
 from simview.walls import block, box_of, shapes
@@ -19,8 +20,8 @@ VIEW = -66.0, 18.0  # azimuth and elevation of the eye, degrees
 _WALL, _EDGE = (0.95, 0.95, 0.97), (0.25, 0.25, 0.28)
 
 
-def scale_bar(axes: Any, snapshot: Snapshot, turn: Array) -> None:
-    """How long things are, and where the axes point, below a picture in space."""
+def scale_bar(axes: Any, snapshot: Snapshot, eye: Eye) -> None:
+    """How long things are, in perspective in the middle, and where the axes point, below a picture in space."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     wide, tall = right - left, top - bottom
     most = max(wide, tall) / 5
@@ -29,11 +30,11 @@ def scale_bar(axes: Any, snapshot: Snapshot, turn: Array) -> None:
     unit = f" {snapshot.units.text((1,))}" if snapshot.units.names else ""
     below = bottom - 0.05 * max(wide, tall)
     axes.plot([left, left + length], [below, below], color="#333333", lw=2, solid_capstyle="butt", clip_on=False)
-    axes.annotate(f"{length:g}{unit}", (left + length / 2, below), (0, -3), textcoords="offset points", ha="center", va="top", fontsize=7,
+    axes.annotate(f"{length:g}{unit}" + ("" if eye.far else " in the middle"), (left + length / 2, below), (0, -3), textcoords="offset points", ha="center", va="top", fontsize=7,
                   annotation_clip=False)  # fmt: skip
     arm = 0.075 * max(wide, tall)
     root = np.array([right - 2.2 * arm, below])
-    for name, way in zip("xyz", turn[:2].T):
+    for name, way in zip("xyz", eye.turn[:2].T):
         size = float(np.hypot(*way))
         if size < 0.05:
             continue
@@ -50,15 +51,16 @@ def bare(axes: Any, low: Sequence[float], high: Sequence[float]) -> None:
         side.set_visible(False)
 
 
-class Solids(_Particles):
-    """All grains as lit spheres in parallel projection, from above and from the side."""
+class Solids(Particles):
+    """All grains as lit spheres, from above and from the side; in parallel projection, or in perspective where that was chosen."""
 
-    options = ("species", "axes", "size", "map", "pixels", "view", "most")
+    options: tuple[str, ...] = ("species", "axes", "size", "map", "pixels", "view", "most")
+    words = "grain", "grains"
+    tail = 0.2  # percent at either end of each axis that do not set the frame
 
     def __init__(self, samples: Sequence[Snapshot], look: Look) -> None:
         self.first, self.look = samples[-1], look
         self.species = chosen_species(self.first, look)
-        self.turn = view(*(look.view or VIEW))
         held = [self.arrays(snapshot) for snapshot in samples]
         at = np.concatenate([part for part, _, _ in held], axis=0)
         radius = np.concatenate([part for _, part, _ in held])
@@ -67,7 +69,7 @@ class Solids(_Particles):
         self.box = box_of(self.first)
         if at.size:  # few that flew away do not set the frame
             most = float(radius.max())
-            self.low, self.high = np.percentile(at, 0.2, axis=0) - most, np.percentile(at, 99.8, axis=0) + most
+            self.low, self.high = np.percentile(at, self.tail, axis=0) - most, np.percentile(at, 100 - self.tail, axis=0) + most
         else:
             self.low, self.high = (self.box[0], self.box[1]) if self.box else (np.zeros(3), np.ones(3))
         if self.box:
@@ -81,7 +83,9 @@ class Solids(_Particles):
             spans = np.ptp(corners, axis=0) <= 4 * np.ptp(points[0], axis=0).max()
             if spans.all():
                 points.append(corners)
-        seen = np.concatenate(points) @ self.turn.T
+        self.eye = Eye(look.view or VIEW, self.low, self.high)
+        seen = self.eye.see(np.concatenate(points))
+        seen = seen[np.isfinite(seen).all(axis=1)]
         low, high = seen[:, :2].min(axis=0), seen[:, :2].max(axis=0)
         margin = 0.02 * float((high - low).max())
         if look.size is not None:
@@ -99,33 +103,40 @@ class Solids(_Particles):
         columns = columns[:, np.isfinite(columns).all(axis=0)]
         return columns[:3].T, columns[3], np.sqrt((columns[4:] ** 2).sum(axis=0))
 
-    def draw(self, axes: Any, bar: str | None = "right") -> None:
+    def key(self, axes: Any, bar: str | None) -> None:
+        """Says what the colours mean; sets `colours`."""
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import Normalize
 
+        self.colours: Any = ScalarMappable(Normalize(0, self.fastest or 1.0), self.look.map or "viridis")
+        colour_bar(axes, self.colours, self.first.units.label("speed", self.first.units.text((1, 0, -1))), bar, extend="max")
+
+    def draw(self, axes: Any, bar: str | None = "right") -> None:
         self.axes = axes
-        self.colours = ScalarMappable(Normalize(0, self.fastest or 1.0), self.look.map or "viridis")
-        _colour_bar(axes, self.colours, self.first.units.label("speed", self.first.units.text((1, 0, -1))), bar, extend="max")
+        self.key(axes, bar)
         bare(axes, self.frame_low, self.frame_high)
         extent = (self.frame_low[0], self.frame_high[0], self.frame_low[1], self.frame_high[1])
         self.artist = axes.imshow(np.zeros((2, 2, 4), np.uint8), origin="lower", extent=extent, interpolation="antialiased", zorder=3)
-        scale_bar(axes, self.first, self.turn)
+        scale_bar(axes, self.first, self.eye)
 
     def scene(self, snapshot: Snapshot) -> Scene:
         """The grains and walls of a snapshot."""
         at, radius, speed = self.arrays(snapshot)
         scene = Scene(self.frame_low.tolist(), self.frame_high.tolist(), self.look.pixels)
-        scene.spheres(at @ self.turn.T, radius, self.colours.to_rgba(speed)[:, :3])
+        seen, size, kept = self.eye.spheres(at, radius)
+        scene.spheres(seen, size, self.colours.to_rgba(speed[kept])[:, :3])
         for triangles, lines in shapes(snapshot, self.low, self.high):
-            scene.shell(triangles @ self.turn.T, _WALL)
+            corners = self.eye.see(triangles)
+            scene.shell(corners[np.isfinite(corners).all(axis=(1, 2))], _WALL)
             for line in lines:
-                scene.line(line @ self.turn.T, _EDGE, 1.0, 0.25)
+                seen = self.eye.see(line)
+                scene.line(seen[np.isfinite(seen).all(axis=1)], _EDGE, 1.0, 0.25)
         if self.box and all(kind in ("wall", "periodic") for kind in self.box[2].values()):
             for edge in block(self.box[0], self.box[1])[1]:
-                scene.line(edge @ self.turn.T, _EDGE, 1.0, 0.0)
+                scene.line(self.eye.see(edge), _EDGE, 1.0, 0.0)
         return scene
 
     def show(self, snapshot: Snapshot) -> None:
         self.artist.set_data(self.scene(snapshot).image())
-        words = self.numbers(snapshot, ("grain", "grains")) if snapshot.species else "0 grains"
-        set_title(self.axes, _title(snapshot, words))
+        words = self.numbers(snapshot, self.words) if snapshot.species else f"0 {self.words[1]}"
+        set_title(self.axes, title(snapshot, words))

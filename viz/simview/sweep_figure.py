@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simview import smile
+from simview.bodies import Bodies
 from simview.errors import NotFoundError, SimviewError, UsageError
 from simview.figure import checked
+from simview.look import Look
+from simview.maps import Map
 from simview.options import swept
-from simview.pictures import Bodies, Look, Map, pictures, refuse_unused
+from simview.pictures import pictures, refuse_unused
 from simview.snapshot import Snapshot
 from simview.style import COLOURS, DASHES, SETTINGS, WIDTHS, legend, wrap
 from simview.summary import digests
@@ -204,7 +207,7 @@ def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: 
         if name in ("smile", "surface"):
             {"smile": smile.lines, "surface": smile.surface}[name](axes, _smiles(sweep)[name])
             continue
-        groups = list(frame.groupby(parts, sort=True)) if parts else [((), frame)]
+        groups, over = list(frame.groupby(parts, sort=True)) if parts else [((), frame)], ""
         for k, (values, group) in enumerate(groups[:14]):
             values = values if isinstance(values, tuple) else (values,)
             label = ", ".join(f"{part} = {_text(value)}" for part, value in zip(parts, values))
@@ -214,14 +217,22 @@ def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: 
                 continue
             error = _error_of(name, list(frame.columns))
             bars = group[error] if error else None
-            axes.errorbar(group[along], group[name], yerr=bars, **{**style, "label": None}, ls="none", capsize=2)
-            mean = group.groupby(along)[name].mean()  # over seeds
-            axes.plot(mean.index, mean, color=COLOURS[k % 7], ls=DASHES[k % 7], marker=_MARKERS[k % 7], ms=3, label=label or None)
+            mean, of_mean = group.groupby(along)[name].mean(), None
+            seeds = 0 if error or along == "seed" or "seed" not in varying else int(group.groupby(along)[name].count().min())
+            if seeds > 1:  # the seeds themselves, small and pale, and what they say of their mean
+                axes.plot(group[along], group[name], color=COLOURS[k % 7], ls="none", marker=".", ms=2, alpha=0.5)
+                of_mean = group.groupby(along)[name].sem()
+                over = f"mean of {seeds} seeds ± one standard error"
+            else:
+                axes.errorbar(group[along], group[name], yerr=bars, **{**style, "label": None}, ls="none", capsize=2)
+            axes.errorbar(mean.index, mean, yerr=of_mean, color=COLOURS[k % 7], ls=DASHES[k % 7], marker=_MARKERS[k % 7], ms=3, capsize=2,
+                          label=label or None)  # fmt: skip
             if along != "seed" and min(mean.index) > 0 and max(mean.index) > 30 * min(mean.index):
                 axes.set_xscale("log")
         if axes.get_xscale() == "linear":
             axes.locator_params(axis="x", nbins=5)
         shown = name.split(".", 1)[1] if name.startswith("fields.") else name
+        shown += f"\n{over}" if over else ""
         if _error_of(name, list(frame.columns)):
             written = [str(row) for row in frame.index if sweep._written(str(row)) and str(row) not in sweep._damaged]
             about, exact = swept([sweep[row] for row in written], name)

@@ -122,8 +122,10 @@ def shapes(snapshot: Snapshot, low: Array, high: Array) -> Iterator[Shape]:
 
 
 def box_of(snapshot: Snapshot) -> tuple[Array, Array, dict[str, str]] | None:
-    """The corners of the box of grains, and what each of its sides is; None where there is none."""
+    """The corners of the box of grains or bodies, and what each of its sides is; None where there is none."""
     box = snapshot.parameters.get("box")
+    if isinstance(box, dict) and isinstance(box.get("size"), (int, float)):  # the periodic cube of bodies
+        return np.zeros(3), np.full(3, float(box["size"])), {f"{axis}_{end}": "periodic" for axis in "xyz" for end in ("low", "high")}
     if not isinstance(box, dict) or not isinstance(box.get("size"), list):
         return None
     size = np.array(box["size"], float)

@@ -29,7 +29,8 @@ async function draw(card, image, address) {
 
 async function show(card) {
   const plane = card.axis.value ? `&axis=${card.axis.value}&share=${card.share.value}` : "";
-  const wanted = `${card.steps[card.slider.value]}&of=${card.of}${plane}`;
+  const eye = card.turned && !plane ? `&eye=${card.azimuth.value},${card.elevation.value},${Number(card.near.checked)}` : "";
+  const wanted = `${card.steps[card.slider.value]}&of=${card.of}${plane}${eye}`;
   if (card.busy || wanted === card.shown || !card.steps.length) return;
   card.busy = true;
   try {
@@ -52,6 +53,7 @@ function move(card) {
 function cut(card) {
   const ends = card.axes[card.axis.value];
   card.share.hidden = !ends;
+  card.root.querySelector(".eyes").hidden = Boolean(ends);
   const at = ends ? ends[0] + card.share.value / 1000 * (ends[1] - ends[0]) : 0;
   text(card, ".place", ends ? `${card.axis.value} = ${Number(at.toPrecision(4))}` : "");
   show(card);
@@ -62,11 +64,15 @@ function make(index) {
   document.getElementById("runs").append(root);
   const find = (name) => root.querySelector(name);
   const card = { root, index, steps: [], times: [], shown: "", busy: false, panels: new Map(),
-                 slider: find(".slider"), image: find(".picture"), newest: find(".newest"), axis: find(".axis"), share: find(".share"), axes: {} };
+                 slider: find(".slider"), image: find(".picture"), newest: find(".newest"), axis: find(".axis"), share: find(".share"), axes: {},
+                 azimuth: find(".azimuth"), elevation: find(".elevation"), near: find(".near"), turned: false };
   card.slider.addEventListener("input", () => { card.newest.checked = false; move(card); });
   card.newest.addEventListener("change", () => { if (card.newest.checked) { card.slider.value = card.slider.max; move(card); } });
   card.axis.addEventListener("change", () => cut(card));
   card.share.addEventListener("input", () => cut(card));
+  for (const part of [card.azimuth, card.elevation, card.near]) {
+    part.addEventListener("input", () => { card.turned = true; show(card); });
+  }
   find("details").addEventListener("toggle", () => log(card));
   return card;
 }
@@ -106,6 +112,7 @@ function update(card, run) {
   card.steps = run.steps; card.times = run.times; card.unit = run.unit; card.of = run.of;
   card.axes = run.axes;
   card.root.querySelector(".planes").hidden = !Object.keys(run.axes).length;
+  card.root.querySelector(".eyes").hidden = !run.space || Boolean(card.axis.value);
   card.root.querySelector(".snapshots").hidden = !run.steps.length;
   card.slider.max = Math.max(run.steps.length - 1, 0);
   const kept = run.steps.indexOf(step);

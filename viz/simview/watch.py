@@ -23,17 +23,19 @@ import numpy as np
 
 from simview.errors import NotFoundError, SimviewError, folder_of
 from simview.figure import heading, spread, table_panels
+from simview.look import Look
 from simview.movie import Screen
-from simview.pictures import Look, pictures
+from simview.pictures import pictures
 from simview.progress import fraction, words
-from simview.runs import Run
-from simview.runs import open as open_run
+from simview.runs import Run, open as open_run
 from simview.style import SETTINGS
 from simview.sweeps import is_sweep
+from simview.volume import has_surface
 
 _KEPT = 64 << 20  # bytes of pictures that are kept
 _LOG = 1 << 16  # bytes of the log's end
 _MOST = 4_000_000  # particles that a picture reads; of more one of n
+_NEAR = 1.5  # diagonals from which a picture in perspective is seen
 _SCREENS = 4  # figures of a run that are kept
 _NICE = 19  # the run goes before the pictures
 _PAGE = {"": ("watch.html", "text/html"), "watch.js": ("watch.js", "text/javascript"), "watch.css": ("watch.css", "text/css")}
@@ -70,7 +72,7 @@ class _Watched:
     def about(self) -> dict[str, Any]:
         """What the page shows but for pictures; a fault becomes a line of it."""
         told: dict[str, Any] = {"title": self.path.name, "state": "gone", "about": "", "fraction": 0, "steps": [], "times": [],
-                                "unit": "", "of": "", "axes": {}, "panels": [], "tables": "", "fault": "", "eta": 0}  # fmt: skip
+                                "unit": "", "of": "", "axes": {}, "space": False, "panels": [], "tables": "", "fault": "", "eta": 0}  # fmt: skip
         try:
             run = self.run()
             status = run.status
@@ -86,6 +88,7 @@ class _Watched:
             told["unit"] = f" {run.units.text((0, 0, 1))}" if run.units.names else ""
             told["of"] = self._limits(run)
             told["axes"] = self._axes(run)
+            told["space"] = self._in_space(run)
             told["panels"] = list(table_panels(run))
             with suppress(OSError):
                 about = (run.path / "tables.h5").stat()
@@ -112,15 +115,28 @@ class _Watched:
             return {}
         return {dim: [float(at) for at in field.coords[dim][[0, -1]]] for field in fields if len(field.shape) == 3 for dim in field.dims}
 
-    def picture(self, step: int, axis: str = "", share: float = 0.5) -> bytes:
+    @staticmethod
+    def _in_space(run: Run) -> bool:
+        """Whether pictures in space are drawn: surfaces, grains, and bodies that a law between pairs may keep apart."""
+        try:
+            last = run[-1] if len(run) else None
+            return last is not None and (
+                any(has_surface(last, name) for name in last.fields[:1])
+                or any("radius" in last.particles(name) or run.parameters.get("pair") not in (None, "none") for name in last.species[:1])
+            )
+        except SimviewError:
+            return False
+
+    def picture(self, step: int, axis: str = "", share: float = 0.5, eye: tuple[float, ...] | None = None) -> bytes:
         """A snapshot, with the limits and colours of all of the run, as a frame of a film has them.
 
-        `axis`: of fields on three axes the plane across this one, at this share of the way along it.
+        `axis`: of fields on three axes the plane across this one, at this share of the way along it. `eye`: where pictures in
+        space are seen from, as `Look.view` has it.
         """
         run = self.run()
-        snapshot, key = run.at_step(step), f"{self._limits(run)}/{axis}/{share}"
+        snapshot, key = run.at_step(step), f"{self._limits(run)}/{axis}/{share}/{eye}"
         if key not in self._screens:
-            look = Look(pixels=500, most=_MOST)
+            look = Look(pixels=500, most=_MOST, view=eye)
             if axis:
                 ends = self._axes(run).get(axis)
                 if ends is None or not 0 <= share <= 1:
@@ -161,6 +177,19 @@ class _Watched:
                 return file.read()
         except OSError as error:
             raise NotFoundError(f"{self.path / 'run.log'}: {error.strerror}") from None
+
+
+def _eye(text: str) -> tuple[float, ...] | None:
+    """Azimuth and elevation in degrees, and 1 for perspective, as the page sends them: "-60,20,1"."""
+    if not text:
+        return None
+    parts = text.split(",")
+    if len(parts) != 3 or not all(part.removeprefix("-").isdecimal() for part in parts) or parts[2] not in ("0", "1"):
+        raise NotFoundError("no such page")
+    azimuth, elevation = int(parts[0]), int(parts[1])
+    if abs(azimuth) > 180 or abs(elevation) > 90:
+        raise NotFoundError("no such page")
+    return (azimuth, elevation, _NEAR) if parts[2] == "1" else (azimuth, elevation)
 
 
 def _png(frame: Any) -> bytes:
@@ -216,8 +245,9 @@ class Watch:
                 axis, share = query.get("axis", ""), query.get("share", "500")
                 if axis not in ("", "x", "y", "z") or not share.isdecimal() or int(share) > 1000:
                     raise NotFoundError("no such page")
-                step += f"/{axis}/{share}" if axis else ""
-                make = partial(watched.picture, int(query["step"]), axis, int(share) / 1000)
+                eye = _eye(query.get("eye", ""))
+                step += f"/{axis}/{share}/{eye}"
+                make = partial(watched.picture, int(query["step"]), axis, int(share) / 1000, eye)
             else:
                 raise NotFoundError("no such page")
             return "image/png", self._keep(f"{name}/{number}/{step}/{query.get('name')}/{query.get('of')}", make)

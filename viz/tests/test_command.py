@@ -55,9 +55,10 @@ def test_movie(clusters, pair, simview, tmp_path, monkeypatch):
 @pytest.mark.skipif(encoder() is None, reason="neither ffmpeg nor imageio-ffmpeg is installed")
 def test_films(clusters, simview, tmp_path):
     """Nobody names a film: MP4 and WebM of the same frames, which a decoder gives back; the same files every time."""
-    from simview.movie import Screen
     from simview.figure import heading, spread
-    from simview.pictures import Look, pictures
+    from simview.look import Look
+    from simview.movie import Screen
+    from simview.pictures import pictures
     from simview.runs import open as open_run
 
     assert simview("movie", clusters, "--dpi", "60", "--pixels", "100") == (0, "s.mp4\ns.webm\n", "")

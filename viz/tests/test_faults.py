@@ -9,9 +9,9 @@ from collections import abc
 import h5py
 import numpy as np
 import pytest
-from simview.hdf5 import verify
 
 import simview
+from simview.hdf5 import verify
 
 WRONG = (None, 3, -1, 10**30, 1.5, math.nan, math.inf, "nope", "", b"x", [], {}, [3], ("x", None), object, lambda: 0, 1j,
          np.array(["x"]), slice("a", None), slice(None, None, 0), True)  # fmt: skip
@@ -406,8 +406,8 @@ def test_a_caller_may_change_what_it_gets(clusters, sweep):
 def test_arguments_of_figures_and_films(clusters, plate, sweep, tmp_path):
     """Paths as text or as `Path`, one name as text; whatever makes no sense is one line."""
     from simview.figure import draw, save
+    from simview.look import Look
     from simview.movie import movie
-    from simview.pictures import Look
     from simview.sweep_figure import draw_sweep
 
     run, found = simview.open(plate), simview.open_sweep(sweep)

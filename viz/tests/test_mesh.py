@@ -7,9 +7,9 @@ import write
 import simview
 from simview.figure import draw, table_panels
 from simview.grains import Grains, outlines
+from simview.look import Look
 from simview.options import Column, _draw_column, _names, columns, reference, swept
 from simview.panels import haff, power, spectrum
-from simview.pictures import Look
 from simview.runs import open as simview_open
 
 

@@ -7,9 +7,11 @@ import pytest
 import write
 
 import simview
+from simview.bodies import Bodies, Density
 from simview.figure import draw, table_panels
 from simview.grains import Grains
-from simview.pictures import Bodies, Density, Look, pictures
+from simview.look import Look
+from simview.pictures import pictures
 
 
 def snapshot(tmp_path, parts, parameters=None):

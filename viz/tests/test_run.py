@@ -8,7 +8,7 @@ import pytest
 import write
 
 import simview
-from simview.pictures import POINTS, tracks
+from simview.tracks import POINTS, tracks
 
 
 def component(path, step, name):

@@ -42,6 +42,31 @@ def test_figures(sweep, simview, tmp_path):
     assert code == 0 and "6: 6 done" in said and "0.05, 0.06, 0.07" in said
 
 
+def test_seeds(tmp_path):
+    """Over seeds: the mean with one standard error of it, and what the bars are."""
+    import os
+    import subprocess
+
+    (tmp_path / "s.lua").write_text("""
+local F = sim.param("F", 1, "noise")
+return sim.diffusion {
+  grid = { n = {8}, size = {1} }, fields = { { name = "u", D = 0.01, initial = 1, noise = F } },
+  integrate = { dt = 0.1, t_end = 0.5 }, output = { tables = "every 1 steps", snapshots = "never", checkpoint = "never" },
+}
+""")
+    command = [os.environ["SIM"], "sweep", "s.lua", "--set", "F=1,2", "--seed", "1..4", "-q", "-o", "s.sweep"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    found = simview.open_sweep(tmp_path / "s.sweep")
+    axes = draw_sweep(found, only=["fields.u_max"]).axes[0]
+    assert "mean of 4 seeds" in axes.get_ylabel() and "standard error" in axes.get_ylabel().replace("\n", " ")
+    (bars,) = axes.containers
+    values = [found.frame.loc[found.frame["F"] == F, "fields.u_max"].to_numpy() for F in (1, 2)]
+    assert list(bars.lines[0].get_ydata()) == pytest.approx([v.mean() for v in values], rel=1e-14)
+    ends = [segment[1, 1] - segment[0, 1] for segment in bars.lines[2][0].get_segments()]
+    error = [(((v - v.mean()) ** 2).sum() / 3 / 4) ** 0.5 for v in values]
+    assert ends == pytest.approx([2 * e for e in error], rel=1e-9) and min(error) > 0
+
+
 def test_times(sweep, monkeypatch):
     """A sheet states one time only where all runs are there; else each picture states its own."""
     import simview.sweep_figure as sweep_figure
@@ -64,7 +89,8 @@ def test_titles(sweep, untitled, prices):
     found = open_sweep(prices)
     figure = draw_sweep(found)
     assert figure._suptitle.get_text() == "a call and a put, by strike"
-    first = figure.axes[0]
+    assert figure.axes[0].get_ylabel() == "implied volatility\n± one standard error"  # of a call and a put one counts
+    first = figure.axes[1]
     assert first.get_ylabel() == "price of the European call\n± one standard error"
     (bars,) = [item for item in first.containers if item.has_yerr]
     lengths = [segment[1, 1] - segment[0, 1] for segment in bars.lines[2][0].get_segments()]

@@ -11,7 +11,9 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
+import write
 
 import simview
 from simview.watch import Watch, serve
@@ -126,6 +128,50 @@ def test_planes(block, clusters, served):
         assert ask(f"picture?{wrong}")[0] == 404
 
 
+@pytest.fixture
+def ball(tmp_path):
+    """A field of 16^3 cells that falls off from the middle."""
+    (tmp_path / "ball.out" / "snap").mkdir(parents=True)
+    axis = np.linspace(-1, 1, 16)
+    file, group = write.begin(tmp_path / "ball.out" / "snap" / "snap_00000005.h5", 5, 0.5, meshes=True)
+    with file:
+        write.mesh(group, "u", np.exp(-(axis[:, None, None] ** 2) - axis[:, None] ** 2 - 3 * axis**2), (0.1, 0.1, 0.1))
+    return tmp_path / "ball.out"
+
+
+def test_eye(ball, grains, clusters, served):
+    """Pictures in space are turned and tilted, and seen from near; others stay as they are, and no other angles are taken."""
+    _, ask = served(ball, grains, clusters)
+    code, body = ask("runs")
+    runs = json.loads(body)
+    assert [run["space"] for run in runs] == [True, True, False]
+    for number in (0, 1):
+        step = runs[number]["steps"][-1]
+        found = [ask(f"picture?run={number}&step={step}&of=a{eye}") for eye in ("", "&eye=30,20,0", "&eye=30,20,1", "&eye=-150,-90,0")]
+        assert all(code == 200 for code, _ in found) and len({data for _, data in found}) == 4
+    for wrong in ("30", "30,20", "30,20,2", "181,0,0", "0,91,0", "x,0,0", "1e1,0,0", "30,20,1,1"):
+        assert ask(f"picture?run=0&step=5&eye={wrong}")[0] == 404, wrong
+
+
+def test_page_in_a_notebook(clusters, tmp_path, monkeypatch):
+    """A process of its own that answers below its link and ends when it is closed; behind a Jupyter server by the proxy's path."""
+    with pytest.raises(simview.NotFoundError):
+        simview.Page(tmp_path)
+    monkeypatch.delenv("JUPYTERHUB_SERVICE_PREFIX", raising=False)
+    page = simview.Page(clusters, height=500)
+    parts = urlsplit(page.link)
+    assert f'src="{page.link}"' in page._repr_html_() and 'height="500"' in page._repr_html_()
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=120)
+    connection.request("GET", parts.path + "runs")
+    assert json.loads(connection.getresponse().read())[0]["state"] == "done"
+    connection.close()
+    page.base = "/user/a/"
+    assert f'src="/user/a/proxy/{parts.port}{parts.path}"' in page._repr_html_()
+    page.close()
+    with pytest.raises(OSError):
+        http.client.HTTPConnection(parts.hostname, parts.port, timeout=10).request("GET", "/")
+
+
 def test_ends_with_the_run(clusters, tmp_path):
     """The page of `sim run --watch` waits for the first files, and ends when its standard input does."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
@@ -150,32 +196,122 @@ def test_sweep_side_by_side(sweep, served):
     assert code == 200 and len(json.loads(body)) == 6
 
 
-@pytest.mark.long
-def test_browser(clusters, sweep, block, tmp_path):
-    """A real browser: the slider shows another snapshot and its time, a volume has planes, and tables are there; the command
-    ends by Ctrl-C."""
+def chromium(folder):
+    """A browser without a window, or the test is skipped."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="no selenium")
     browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not browser or not driver:
         pytest.skip("no chromium with chromedriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1300,1400", f"--user-data-dir={folder}/profile"):
+        options.add_argument(word)
+    page = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    page.set_script_timeout(120)
+    return page
+
+
+def waiter(page):
+    """Waits until a line of JavaScript has a value that counts as true, and returns it."""
+
+    def until(what, seconds=300):
+        end = time.monotonic() + seconds
+        while not (found := page.execute_script(f"return {what}")):
+            assert time.monotonic() < end, what
+            time.sleep(0.1)
+        return found
+
+    return until
+
+
+@pytest.mark.long
+def test_browser_turns(ball, clusters, tmp_path):
+    """A surface is turned by its slider and seen from near; a run of points has no such sliders; a snapshot that comes is shown."""
+    growing = tmp_path / "grows.out"
+    shutil.copytree(clusters, growing)
+    later = (growing / "snap" / "snap_00000016.h5").rename(tmp_path / "later")
+    server, link = serve(Watch([ball, growing]))
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    page = chromium(tmp_path)
+    try:
+        page.get(link)
+        until = waiter(page)
+        run = "document.querySelectorAll('.run')[{}]"
+        image = f"{run.format(0)}.querySelector('.picture')"
+        until(f"{run.format(1)} && {image}.naturalWidth > 100")
+        assert page.execute_script("return [0, 1].map(k => document.querySelectorAll('.run')[k].querySelector('.eyes').hidden)") == [False, True]
+        seen = [page.execute_script(f"return {image}.src")]
+        for name, value in (("azimuth", "30"), ("elevation", "-60")):
+            part = f"{run.format(0)}.querySelector('.{name}')"
+            page.execute_script(f"{part}.value = {value}; {part}.dispatchEvent(new Event('input'))")
+            until(f"{image}.src !== {json.dumps(seen[-1])} && {image}.complete")
+            seen.append(page.execute_script(f"return {image}.src"))
+        page.find_elements("css selector", ".near")[0].click()
+        until(f"{image}.src !== {json.dumps(seen[-1])} && {image}.complete")
+        time.sleep(0.5)
+        page.save_screenshot(os.environ.get("SCREENSHOT", str(tmp_path / "page")) + "_eye.png")
+        time_of = f"{run.format(1)}.querySelector('.time').textContent"
+        assert page.execute_script(f"return {time_of}") == "t = 0.1875 Myr"
+        later.rename(growing / "snap" / "snap_00000016.h5")
+        until(f"{time_of} === 't = 0.25 Myr'")
+        assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
+    finally:
+        page.quit()
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.long
+def test_browser_jupyter(clusters, tmp_path):
+    """Below a Jupyter server, by jupyter-server-proxy: the page's relative addresses work there."""
+    pytest.importorskip("jupyter_server_proxy", reason="no jupyter-server-proxy")
+    command = [sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", "--ServerApp.token=t", "--ServerApp.base_url=/user/a/",
+               "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0", f"--ServerApp.root_dir={tmp_path}"]  # fmt: skip
+    command += ["--ServerApp.jpserver_extensions={'jupyter_server_proxy': True}"]
+    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"), "JUPYTER_DATA_DIR": str(tmp_path / "data"),
+                   "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}  # fmt: skip
+    jupyter = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    browser, page = chromium(tmp_path), None
+    try:
+        address = None
+        for line in jupyter.stdout:
+            if "http://127.0.0.1:" in line:
+                address = line[line.index("http://127.0.0.1:") :].split("/user")[0]
+                break
+        assert address
+        page = simview.Page(clusters, base="/user/a/")
+        browser.get(f"{address}/user/a/login?token=t")
+        frame = page._repr_html_()
+        inside = frame.split('src="')[1].split('"')[0]
+        assert inside.startswith("/user/a/proxy/")
+        browser.get(f"{address}{inside}")  # the server's own pages forbid frames from a script
+        until = waiter(browser)
+        until("document.querySelector('.run .picture') && document.querySelector('.run .picture').naturalWidth > 100")
+        assert "two clusters" in until("document.querySelector('.title').textContent")
+        assert browser.execute_script("return location.pathname") == inside
+        browser.save_screenshot(os.environ.get("SCREENSHOT", str(tmp_path / "page")) + "_jupyter.png")
+    finally:
+        browser.quit()
+        if page is not None:
+            page.close()
+        jupyter.terminate()
+        jupyter.wait(60)
+        jupyter.stdout.close()
+
+
+@pytest.mark.long
+def test_browser(clusters, sweep, block, tmp_path):
+    """A real browser: the slider shows another snapshot and its time, a volume has planes, and tables are there; the command
+    ends by Ctrl-C."""
+    page = chromium(tmp_path)
+    from selenium import webdriver
+
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-m", "simview", "watch", clusters, *sorted(sweep.glob("run_*"))[:1], block]
     program = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1300,1400", f"--user-data-dir={tmp_path}/profile"):
-        options.add_argument(word)
-    page = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    until = waiter(page)
     try:
         page.get(program.stdout.readline().strip())
-
-        def until(what, seconds=300):
-            end = time.monotonic() + seconds
-            while not (found := page.execute_script(f"return {what}")):
-                assert time.monotonic() < end, what
-                time.sleep(0.1)
-            return found
-
         first = "document.querySelectorAll('.run')[0]"
         picture = f"{first}.querySelector('.picture')"
         until(f"{first} && {picture}.naturalWidth > 100")

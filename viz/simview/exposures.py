@@ -1,0 +1,60 @@
+"""Exposures: how the Greeks of European payoffs, or of any that differ by their strike alone, run over the strikes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simview.options import Column, columns
+from simview.runs import Run
+from simview.style import COLOURS, DASHES, legend
+
+_LEAST = 3  # strikes of a line
+
+
+class Line(NamedTuple):
+    """Payoffs of a run that differ by their strikes alone: what they are, the strikes in order, and their places among all."""
+
+    name: str
+    strikes: list[float]
+    places: list[int]
+
+
+def lines(run: Run) -> list[Line]:
+    """The payoffs of at least three strikes, a line a kind."""
+    payoffs = run.parameters.get("payoffs")
+    if not isinstance(payoffs, list):
+        return []
+    first = max(0, len(columns(run)[0].values) - len(payoffs))  # results of the scenario's own function come before
+    found: dict[str, list[tuple[float, int]]] = {}
+    for i, payoff in enumerate(payoffs):
+        strike = payoff.get("strike")
+        if isinstance(strike, (int, float)) and first + i < len(columns(run)[0].values):
+            rest = {key: value for key, value in sorted(payoff.items()) if key not in ("strike", "name", "$type", "type")}
+            kind = f"{str(payoff.get('$type', 'payoff')).replace('_', ' ')} {payoff.get('type', '')}".strip()
+            more = ", ".join(f"{key} {value}" for key, value in rest.items() if value not in (1, 0, "none", None))
+            found.setdefault(f"{kind}, {more}" if more else kind, []).append((float(strike), first + i))
+    kept = [(name, sorted(parts)) for name, parts in found.items() if len({strike for strike, _ in parts}) >= _LEAST]
+    return [Line(name, [strike for strike, _ in parts], [place for _, place in parts]) for name, parts in kept]
+
+
+def greeks(run: Run) -> list[Column]:
+    """What is drawn over the strikes: every Greek that the run estimates."""
+    return columns(run)[1:] if lines(run) else []
+
+
+def exposure(run: Run, axes: Any, which: int) -> None:
+    """One Greek over the strikes: bars of one standard error, and where it is known the exact value as a thin line."""
+    column = greeks(run)[which]
+    known = False
+    for k, line in enumerate(lines(run)):
+        values, errors, exact = (np.asarray(part)[line.places] for part in (column.values, column.errors, column.exact))
+        shade = COLOURS[k % len(COLOURS)]
+        axes.errorbar(line.strikes, values, np.nan_to_num(errors), color=shade, ls=DASHES[k % len(DASHES)], marker="o", ms=2.5, lw=0.9, capsize=2,
+                      label=line.name)  # fmt: skip
+        if np.isfinite(exact).all():
+            axes.plot(line.strikes, exact, color="#444444", lw=0.7, label=None if known else "Black and Scholes")
+            known = True
+    axes.set(xlabel="strike", ylabel=f"{column.name}\n± one standard error")
+    legend(axes)

@@ -1,0 +1,115 @@
+"""What the user chose for a picture, and what pictures of all kinds share: titles, labels, colour bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from simview.errors import UsageError, finite_number, names_of, one_name, one_of, whole_number
+from simview.snapshot import Snapshot
+from simview.style import MAPS
+
+SIZES = 1e-30, 1e30  # half the side of a picture; matplotlib's own arithmetic is good for these
+PIXELS = 16, 4096
+OPTIONS = ("time", "step", "species", "field", "axes", "at", "view", "size", "pixels", "map", "most")  # of the command
+_BARS = {"right": "vertical", "bottom": "horizontal"}
+
+
+@dataclass
+class Look:
+    """What the user chose; None: simview chooses."""
+
+    species: Sequence[str] | None = None
+    axes: str | None = None
+    size: float | None = None
+    pixels: int = 800  # along a side of a density
+    map: str | None = None
+    fields: Sequence[str] | None = None
+    most: int | None = None  # particles that are drawn; of more one of n
+    at: float | None = None  # where a plane cuts fields on three axes
+    view: Sequence[float] | None = None  # of the eye, in pictures in space: azimuth, elevation (degrees), for perspective a distance
+    given: Sequence[str] = ()  # options of the command that are refused where they change nothing
+
+    def __post_init__(self) -> None:
+        self.species = None if self.species is None else names_of(self.species, "species")
+        self.fields = None if self.fields is None else names_of(self.fields, "fields")
+        if self.axes is not None and (len(one_name(self.axes, "axes")) != 2 or len({*self.axes} & {*"xyz"}) != 2):
+            raise UsageError(f"axes '{self.axes}': wanted two of x, y and z, such as xz")
+        if self.size is not None:
+            self.size = finite_number(self.size, "size", *SIZES)
+        self.pixels = whole_number(self.pixels, "pixels", PIXELS[0], PIXELS[1])
+        if self.map is not None:
+            self.map = one_of(self.map, "map", MAPS)
+        if self.most is not None:
+            self.most = whole_number(self.most, "most", 1)
+        if self.at is not None:
+            self.at = finite_number(self.at, "at")
+        if self.view is not None:
+            if not 2 <= len(self.view) <= 3:
+                raise UsageError("view: wanted azimuth, elevation and, for perspective, a distance, such as 30,20,2")
+            ends = (-360, 360), (-90, 90), (1, 1000)
+            self.view = tuple(finite_number(value, "view", *pair) for value, pair in zip(self.view, ends))
+
+
+class Picture(Protocol):
+    """Draws itself into axes once, with the colour bar at one side or none; then shows one snapshot after another."""
+
+    @property
+    def options(self) -> tuple[str, ...]: ...  # what of a `Look` changes the picture, as the command names it
+
+    def draw(self, axes: Any, bar: str | None = "right") -> None: ...
+
+    def show(self, snapshot: Snapshot) -> None: ...
+
+
+def chosen_species(snapshot: Snapshot, look: Look) -> list[str]:
+    """The named species; else all, but without haloes of dark matter where there is anything else to see."""
+    if look.species:
+        snapshot.particles(look.species)
+        return list(look.species)
+    visible = [name for name in snapshot.species if not name.endswith("halo")]
+    return visible or list(snapshot.species)
+
+
+def title(snapshot: Snapshot, more: str) -> str:
+    unit = f" {snapshot.time_unit}" if snapshot.units.names else ""
+    return f"t = {snapshot.time:.6g}{unit}" + (f", {more}" if more else "")
+
+
+def outside_frame(count: int) -> str:
+    return f", {count} outside the frame" if count else ""
+
+
+def axis_label(snapshot: Snapshot, axis: str) -> str:
+    return snapshot.units.label(axis, snapshot.units.text((1,)))
+
+
+def length_unit(snapshot: Snapshot) -> str:
+    """The unit of length behind a number, where the scenario states one."""
+    return f" {snapshot.units.text((1,))}" if snapshot.units.names else ""
+
+
+def colour_bar(axes: Any, artist: Any, label: str, side: str | None, **options: Any) -> None:
+    """As long as the picture's own side, and as far from it and as wide however the picture is shaped."""
+    if side:
+        from matplotlib.transforms import Bbox
+
+        apart, wide = (0.09, 0.11) if side == "right" else (0.46, 0.1)  # inches
+
+        def place(*_: Any) -> Any:
+            box, (w, h) = axes.get_position(), axes.figure.get_size_inches()
+            if side == "right":
+                return Bbox.from_bounds(box.x1 + apart / w, box.y0 + 0.01 * box.height, wide / w, 0.98 * box.height)
+            return Bbox.from_bounds(box.x0 + 0.03 * box.width, box.y0 - (apart + wide) / h, 0.94 * box.width, wide / h)
+
+        inset = axes.inset_axes((0, 0, 1, 1))
+        inset.set_axes_locator(place)
+        axes.figure.colorbar(artist, cax=inset, orientation=_BARS[side], **options).set_label(label)
+
+
+def upright(snapshot: Snapshot) -> str:
+    """The axes of a picture that nobody chose: from the side where something pulls down along z."""
+    gravity = snapshot.parameters.get("gravity")
+    vector = isinstance(gravity, list) and len(gravity) == 3 and all(isinstance(g, (int, float)) for g in gravity)
+    return "xz" if vector and gravity[2] != 0 else "xy"  # type: ignore[index]

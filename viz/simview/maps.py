@@ -1,0 +1,222 @@
+"""Maps of fields: a plane with contours, a line, and a line over time. A film changes them from frame to frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from simview.errors import NotFoundError, UsageError
+from simview.hdf5 import Array
+from simview.look import Look, axis_label, colour_bar, length_unit, title
+from simview.snapshot import Field, Snapshot
+from simview.style import DIVERGING, MAPS, set_title
+
+CONTOURS, CROWD = 10, 25  # of a map (an even number: none at zero), and how many a row of cells may cross
+STRIP = 13  # snapshots from which on a field along a line is a map of line and time
+
+
+class Map:
+    """A field on a plane, or along a line where there is one axis only. Contours are drawn where they do not crowd."""
+
+    def __init__(self, samples: Sequence[Snapshot], look: Look, name: str, across: int = 0) -> None:
+        self.name, self.look, self.first, self.across = name, look, samples[-1], across
+        self.drawn: list[Any] = []
+        self.span(samples)
+
+    def geometry(self, snapshot: Snapshot) -> Field:
+        """A field on the grid that is shown."""
+        return snapshot.field(self.name)
+
+    def unit(self, field: Field) -> str:
+        """The unit of the values."""
+        return field.unit
+
+    def values(self, snapshot: Snapshot) -> tuple[Array, str]:
+        """What is shown of a snapshot, and of three axes which plane it is."""
+        return self.slice(self.geometry(snapshot))
+
+    def span(self, snapshots: Sequence[Snapshot]) -> None:
+        """Sets the limits to the least and the greatest value in these snapshots; one that the run has taken away is skipped.
+
+        Where few values lie far out, as at the corner of a lid, the limits leave out a thousandth at either end.
+        """
+        lows, highs, inner = [], [], []
+        for snapshot in snapshots:
+            with suppress(NotFoundError):
+                values = self.values(snapshot)[0]
+                finite = values[np.isfinite(values)]
+                if finite.size:
+                    lows.append(float(finite.min()))
+                    highs.append(float(finite.max()))
+                    inner.append(np.percentile(finite, (0.1, 99.9)))
+        self.low, self.high = (min(lows), max(highs)) if lows else (0.0, 1.0)
+        self.beyond = False
+        if inner and len(self.geometry(self.first).shape) > 1:
+            ends = float(min(pair[0] for pair in inner)), float(max(pair[1] for pair in inner))
+            if 0 < 2 * (ends[1] - ends[0]) < self.high - self.low:
+                (self.low, self.high), self.beyond = ends, True
+        # A field of both signs is shown about zero.
+        self.signed = self.low < 0 < self.high and min(-self.low, self.high) > 0.1 * max(-self.low, self.high)
+        if self.signed:
+            self.high = max(-self.low, self.high)
+            self.low = -self.high
+        self.levels = np.linspace(self.low, self.high, CONTOURS + 2)[1:-1]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        rank = len(self.geometry(self.first).shape)
+        return ("field", *(("axes", "at") if rank == 3 else ()), *(("map",) if rank > 1 and not self.signed else ()))
+
+    @property
+    def shape(self) -> float:
+        """Height over width of what is shown; 1 for a line."""
+        field = self.geometry(self.first)
+        spans = [field.bounds[dim][1] - field.bounds[dim][0] for dim in self.dims(field)]
+        return spans[0] / spans[1] if len(spans) == 2 else 1.0
+
+    def dims(self, field: Field) -> list[str]:
+        """The axes that are shown, in the order of the array."""
+        return [dim for i, dim in enumerate(field.dims) if len(field.dims) < 3 or i != self.across]
+
+    def index(self, field: Field) -> int:
+        """Which of the planes across three axes is shown: the middle one, or the one nearest to where the user wants it."""
+        dim = field.dims[self.across]
+        if self.look.at is None:
+            return field.shape[self.across] // 2
+        low, high = field.bounds[dim]
+        if not low <= self.look.at <= high:
+            raise UsageError(f"at: {self.look.at:g} is outside the grid, {low:g} to {high:g} along {dim}")
+        return int(np.abs(np.asarray(field.coords[dim]) - self.look.at).argmin())
+
+    def slice(self, field: Field) -> tuple[Array, str]:
+        """The values, and of three axes which plane it is."""
+        unit = length_unit(field.snapshot)
+        if len(field.shape) < 3:
+            return field[...], ", ".join(f"{axis} = {at:.4g}{unit}" for axis, at in sorted(field.cut.items()))
+        dim, place = field.dims[self.across], self.index(field)
+        return field[(slice(None),) * self.across + (place,)], f"{dim} = {field.coords[dim][place]:.4g}{unit}"
+
+    def draw(self, axes: Any, bar: str | None = "right") -> None:
+        field = self.geometry(self.first)
+        self.axes = axes
+        label = self.first.units.label(self.name, self.unit(field))
+        dims = self.dims(field)
+        if len(field.shape) == 1:
+            (self.line,) = axes.plot(field.coords[dims[0]], np.zeros(field.shape))
+            margin = 0.05 * (self.high - self.low) or 0.5
+            axes.set(ylim=(self.low - margin, self.high + margin), xlabel=axis_label(self.first, dims[0]), ylabel=label)
+            return
+        bounds = [*field.bounds[dims[1]], *field.bounds[dims[0]]]
+        self.image = axes.imshow(
+            np.zeros(self.values(self.first)[0].shape), origin="lower", extent=bounds, vmin=self.low, vmax=self.high,
+            cmap=DIVERGING if self.signed else self.look.map or MAPS[0], interpolation="nearest",
+        )  # fmt: skip
+        colour_bar(axes, self.image, label, bar, **({"extend": "both"} if self.beyond else {}))
+        axes.set(xlabel=axis_label(self.first, dims[1]), ylabel=axis_label(self.first, dims[0]))
+
+    def show(self, snapshot: Snapshot) -> None:
+        values, where = self.values(snapshot)
+        if values.ndim == 1:
+            self.line.set_ydata(values)
+        else:
+            self.image.set_data(values)
+            for artist in self.drawn:
+                artist.remove()
+            self.drawn = []
+            self.lines(snapshot, values)
+        set_title(self.axes, title(snapshot, where))
+
+    def lines(self, snapshot: Snapshot, values: Array) -> None:
+        """Contours, so that steps can be counted; `drawn` takes what is to go before the next snapshot."""
+        if not self.low < self.high or min(values.shape) < 8 or not np.isfinite(values).all():
+            return
+        between = np.digitize(values, self.levels)
+        steps = [np.abs(np.diff(between, axis=axis)) for axis in (0, 1)]
+        crossed = max(float((step > 0).mean()) for step in steps)
+        most = max(float((step > 0).sum(axis=axis).mean()) for axis, step in enumerate(steps))  # lines that a row or column meets
+        jumps = float(sum(step.sum() for step in steps)) > 2 * sum(int((step > 0).sum()) for step in steps)  # lines on each other
+        if 0 < crossed < 0.25 and most <= CROWD and not jumps:
+            field = self.geometry(snapshot)
+            up, right = self.dims(field)
+            levels = self.levels[(values.min() < self.levels) & (self.levels < values.max())]
+            self.drawn = [self.axes.contour(field.coords[right], field.coords[up], values, levels, linewidths=0.45,
+                                            colors=[(0, 0, 0, 0.55) if self.signed else (1, 1, 1, 0.6)], linestyles="solid")]  # fmt: skip
+
+
+def across(samples: Sequence[Snapshot], look: Look, names: Sequence[str]) -> int:
+    """The axis that maps of fields on three axes are cut across: of the first one, unless it leaves a map emptier.
+
+    The contrast of a plane is the standard deviation of its values over that of the axis with the greatest one; the least
+    over all fields and snapshots counts. `look.axes` names the plane.
+    """
+    dims = samples[-1].field(names[0]).dims
+    if len(dims) < 3:
+        return 0
+    if look.axes:
+        left = [i for i, dim in enumerate(dims) if dim not in look.axes]
+        if len(left) != 1 or len(look.axes) != 2:
+            raise UsageError(f"axes '{look.axes}': wanted two of x, y and z, such as xz")
+        return left[0]
+    least = np.ones(3)
+    for snapshot in samples:
+        for name in names:
+            field = snapshot.field(name)
+            contrast = np.array([float(np.std(field[(slice(None),) * axis + (field.shape[axis] // 2,)])) for axis in range(3)])
+            if np.isfinite(contrast).all() and contrast.max() > 0:
+                least = np.minimum(least, contrast / contrast.max())
+    best = 0
+    for axis in (1, 2):
+        if least[axis] > 1.1 * least[best]:
+            best = axis
+    return best
+
+
+class Strip:
+    """A field along a line over time: a line for each of few snapshots, a map of many."""
+
+    def __init__(self, series: Sequence[Snapshot], look: Look, name: str) -> None:
+        kept = series[:: -(-len(series) // 2000)]
+        self.map, self.series = Map(kept, look, name), kept
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return ("field",) if self.map.signed and len(self.series) >= STRIP else ("field", "map")
+
+    def draw(self, axes: Any, bar: str | None = "right") -> None:
+        first, image = self.series[-1], self.map
+        field = first.field(image.name)
+        label, time = first.units.label(image.name, field.unit), first.units.label("time", first.time_unit)
+        values = [np.asarray(snapshot.field(image.name)) for snapshot in self.series]
+        times = np.array([snapshot.time for snapshot in self.series])
+        if len(self.series) < STRIP:
+            import matplotlib
+
+            shades = matplotlib.colormaps[image.look.map or MAPS[0]](np.linspace(0.9, 0, len(times)))
+            for line, at, shade in zip(values, times, shades):
+                axes.plot(field.coords[field.dims[0]], line, color=shade, label=f"{at:.4g}")
+            axes.set(xlabel=axis_label(first, field.dims[0]), ylabel=label)
+            axes.set_title(image.slice(field)[1])
+            side = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0.0, "handlelength": 1.4}
+            axes.legend(title=time, title_fontsize=7, **side)
+            return
+        ends = np.concatenate([times[:1], (times[1:] + times[:-1]) / 2, times[-1:]])  # between the snapshots
+        walls = np.linspace(*field.bounds[field.dims[0]], field.shape[0] + 1)
+        shown = axes.pcolormesh(
+            walls, ends, np.stack(values), vmin=image.low, vmax=image.high, rasterized=True,
+            cmap=DIVERGING if image.signed else image.look.map or MAPS[0],
+        )  # fmt: skip
+        colour_bar(axes, shown, label, bar)
+        where = [image.slice(field)[1]] if field.cut else []
+        axes.set(xlabel=axis_label(first, field.dims[0]), ylabel=time, title=", ".join([*where, f"{len(self.series)} snapshots"]))
+
+    def show(self, snapshot: Snapshot) -> None:
+        """All times are there already."""
+
+
+def stages(series: Sequence[Snapshot]) -> list[Snapshot]:
+    """The first, an early and the last of several snapshots: how a field came to be what it is."""
+    last = len(series) - 1
+    return [series[i] for i in sorted({0, round(last**0.5), last})]

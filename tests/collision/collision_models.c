@@ -376,15 +376,12 @@ static void test_chain(void **state) {
 
 /* ---- a wall that holds a pressure ---- */
 
-/* Grains between the floor and a plane that comes down until they press on it: then on the floor too, and the plane
- * rests. The energy balance includes the work of the plane. */
-static void test_servo(void **state) {
-  (void)state;
+/* 150 grains between the floor and a plane that comes down with this speed, to hold a pressure of 2000. */
+static driver make_servo(double speed, double t_end) {
   static collision_random_spheres bed;
   static collision_plane lid, floor;
   static double low[3] = {0, 0, 0}, high[3] = {6, 6, 6};
-  const double pressure = 2000;
-  driver d = driver_make(SIM_DOUBLE, NAN, 60);
+  driver d = driver_make(SIM_DOUBLE, NAN, t_end);
   driver_box(&d, 6, COLLISION_PERIODIC);
   d.parameters.box.sides[4] = d.parameters.box.sides[5] = COLLISION_OPEN;
   bed = (collision_random_spheres){.group.density = 100, .n = 150, .size.radius = 0.5};
@@ -394,9 +391,18 @@ static void test_servo(void **state) {
   d.parameters.contact.values.friction = 0.3;
   driver_add(&d, &collision_random_spheres_schema, &bed);
   floor = (collision_plane){.normal = {0, 0, 1}};
-  lid = (collision_plane){.point = {0, 0, 6}, .normal = {0, 0, -1}, .servo = {true, NAN, pressure, 0.2}};
+  lid = (collision_plane){.point = {0, 0, 6}, .normal = {0, 0, -1}, .servo = {true, NAN, 2000, speed}};
   driver_wall(&d, &collision_plane_schema, &floor);
   driver_wall(&d, &collision_plane_schema, &lid);
+  return d;
+}
+
+/* Grains between the floor and a plane that comes down until they press on it: then on the floor too, and the plane
+ * rests. The energy balance includes the work of the plane. */
+static void test_servo(void **state) {
+  (void)state;
+  const double pressure = 2000;
+  driver d = make_servo(0.2, 60);
   driver_create(&d);
   driver_run(&d);
   near_to(driver_value(&d, "walls", "wall2_force_z") / (36 * pressure), 1, 0.01, "pressure on the lid");
@@ -411,21 +417,7 @@ static void test_servo(void **state) {
 /* A plane that is too fast for its contacts ends the run where its force has swung 60 times about the wanted one. */
 static void test_servo_swings(void **state) {
   (void)state;
-  static collision_random_spheres bed;
-  static collision_plane lid, floor;
-  static double low[3] = {0, 0, 0}, high[3] = {6, 6, 6};
-  driver d = driver_make(SIM_DOUBLE, NAN, 20);
-  driver_box(&d, 6, COLLISION_PERIODIC);
-  d.parameters.box.sides[4] = d.parameters.box.sides[5] = COLLISION_OPEN;
-  bed = (collision_random_spheres){.group.density = 100, .n = 150, .size.radius = 0.5};
-  bed.low = (sim_doubles){low, 3, 1}, bed.high = (sim_doubles){high, 3, 1};
-  d.parameters.contact.values.stiffness = 2e6;
-  d.parameters.contact.values.restitution = 0.3;
-  driver_add(&d, &collision_random_spheres_schema, &bed);
-  floor = (collision_plane){.normal = {0, 0, 1}};
-  lid = (collision_plane){.point = {0, 0, 6}, .normal = {0, 0, -1}, .servo = {true, NAN, 2000, 2}};
-  driver_wall(&d, &collision_plane_schema, &floor);
-  driver_wall(&d, &collision_plane_schema, &lid);
+  driver d = make_servo(2, 20);
   driver_create(&d);
   sim_status status = SIM_OK;
   while (status == SIM_OK && d.clock.t < 20) status = collision_model.step(d.self, &d.clock);

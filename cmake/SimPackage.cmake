@@ -40,8 +40,8 @@ function(sim_packages)
     "python3-numpy, python3-h5py, python3-pandas, python3-xarray, python3-matplotlib, python3-pil")
   set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "Bodies under gravity, grains that collide, diffusion and reactions on grids, fluids, and option prices.")
-  # The CUDA runtime is linked in. What functions of a scenario (NVRTC) and some grids (cuFFT) need on a GPU is loaded when it
-  # is wanted: NVIDIA's packages of this toolkit, or those of Debian.
+  # The CUDA runtime is linked in. On a GPU NVRTC (functions of a scenario) and cuFFT (some grids) are loaded
+  # when they are wanted: from packages of NVIDIA for this toolkit, or from those of Debian.
   if(SIM_HAS_CUDA)
     set(version ${CUDAToolkit_VERSION_MAJOR}-${CUDAToolkit_VERSION_MINOR})
     string(APPEND CPACK_DEBIAN_PACKAGE_RECOMMENDS

@@ -115,8 +115,8 @@ def test_march():
     n, radius = 48, 0.3
     x, y, z = np.meshgrid(*((np.arange(n) + 0.5) / n - 0.5,) * 3, indexing="ij")
     scene = Scene([-0.5, -0.5], [0.5, 0.5], 50)
-    turn = view(-66, 18)
-    depth, normal, above = march(np.sqrt(x**2 + y**2 + z**2).astype(np.float32), np.full(3, 1 / n), np.full(3, -0.5), radius, turn, scene)
+    eye = Eye((-66, 18), np.full(3, -0.5), np.full(3, 0.5))
+    depth, normal, above = march(np.sqrt(x**2 + y**2 + z**2).astype(np.float32), np.full(3, 1 / n), np.full(3, -0.5), radius, eye, scene)
     held = np.isfinite(depth)
     u, v = np.meshgrid(*((np.arange(100) + 0.5) / 100 - 0.5,) * 2)
     # Between values linear along an axis a sphere of radius R lies off by up to 3 h^2/(8 R) = 5.4e-4; 4e-3 of steep rays.
@@ -233,7 +233,7 @@ def test_solids(grains, passing, tmp_path):
     (picture,) = pictures(run[:], Look(pixels=200))
     assert isinstance(picture, Solids)
     at, radius, _ = picture.arrays(run[0])
-    seen = at @ picture.turn.T
+    seen = at @ picture.eye.turn.T
     assert len(radius) == 60 and (seen[:, :2] - 0.002 > picture.frame_low).all() and (seen[:, :2] + 0.002 < picture.frame_high).all()
     axes = Figure().add_subplot()
     picture.draw(axes)

@@ -105,8 +105,7 @@ static sim_status make_greek(option_estimate *e, const option_parameters *p, int
     option_combination *c = &e->combination[q];
     if (greek >= OPTION_VEGA && g->slope[k][greek][asset] >= 0) {
       combine(e, c, k, 0, g->slope[k][greek][asset], 1);
-      if (greek != OPTION_VEGA)
-        combine(e, c, k, 0, k, e->bond_slope[greek * e->market[0].steps + g->end[k] - 1]);
+      if (greek != OPTION_VEGA) combine(e, c, k, 0, k, e->bond_slope[greek * e->market[0].steps + g->end[k] - 1]);
       for (int t = 0; t < c->terms && greek == OPTION_THETA; t++) c->term[t].factor *= -1;
       continue;
     }

@@ -141,7 +141,8 @@ LANES_INLINE void update_single_features(const option_paths *p, int step, int as
         exercise(&v->rule[feature->step], observation, price_ratio(next, p->far) * (real)v->spot[asset], value);
       continue;
     }
-    const bool watched = feature->schedule == 0 || p->schedule[feature->schedule - 1].mark[observation] & OPTION_WATCHED;
+    const bool watched =
+        feature->schedule == 0 || p->schedule[feature->schedule - 1].mark[observation] & OPTION_WATCHED;
     if (!watched) {
       if (step == 0) *value = v_set(1);
       continue;

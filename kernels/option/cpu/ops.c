@@ -20,7 +20,8 @@ static sim_status make_workspace(const option_sampler *s, option_workspace *r) {
   const size_t variants = (size_t)s->paths.variants, chunk = OPTION_CHUNK * real_size(s);
   const size_t features = variants * (size_t)s->estimate.graph.features,
                outputs = variants * (size_t)s->estimate.graph.outputs;
-  const size_t kernel = rounded(option_path_scratch(s->paths.assets + s->paths.schedules, (int)variants, s->local_scratch));
+  const size_t kernel =
+      rounded(option_path_scratch(s->paths.assets + s->paths.schedules, (int)variants, s->local_scratch));
   const size_t program = rounded(sim_expr_program_scratch(s->program) + 64);
   const size_t all = (features + outputs) * chunk + kernel + program + 2 * OPTION_CHUNK * sizeof(double);
   r->all = aligned_alloc(64, rounded(all));

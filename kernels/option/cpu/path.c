@@ -154,12 +154,14 @@ static void general_step(const option_paths *p, const stream *own, int step, int
       const option_variant *variant = &p->variant[v];
       const int i = step * p->assets + a;
       asset_state *t = &w->state[v * p->assets + a];
-      vreal high, low, next, vol = v_set(((const real *)variant->vol)[i]), drift = v_set(((const real *)variant->drift)[i]);
+      vreal high, low, next, vol = v_set(((const real *)variant->vol)[i]),
+                             drift = v_set(((const real *)variant->drift)[i]);
       if (variant->dynamics == NULL)
         next = v_fma(vol, normal, t->x + drift);
       else
         next = advance_asset(&variant->dynamics[kind * p->assets + a], variant, variant->spot[a], p->far, step,
-                             p->time[step], t, drift, normal, w->variance[a][word], w->jump, program_room(p, w), &vol, &w->invalid);
+                             p->time[step], t, drift, normal, w->variance[a][word], w->jump, program_room(p, w), &vol,
+                             &w->invalid);
       high = low = next;
       if (need & (NEED_HIGH | NEED_LOW)) {
         find_extremes(t, next, vol, need, p->joint >> a & 1, a, word, w, &high, &low);
@@ -332,8 +334,8 @@ bool OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const 
   for (int f = 0; f < p->features; f++) need |= 1u << p->feature[f].kind;
   const bool two = p->variants == 2, logs = need & NEED_LOGS, sum = need & NEED_SUM;
   const bool lean = p->assets == 1 && p->variants <= 2 && p->variant[0].dynamics == NULL && p->quasi == NULL &&
-                    p->mrg == NULL && !p->halved && p->skip == 0 && !p->matched && p->schedules == 0 && p->cash == NULL &&
-                    !(need & (NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SINGLES)) &&
+                    p->mrg == NULL && !p->halved && p->skip == 0 && !p->matched && p->schedules == 0 &&
+                    p->cash == NULL && !(need & (NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SINGLES)) &&
                     lean_tangents(p, need, &curved, &flat);
   const int which = lean && p->tangents > 0 ? 2 * curved + flat : 0;
 #define LEAN(needs, curves, flats)                                                                                     \

@@ -156,10 +156,10 @@ double option_policy_bytes(const option_parameters *p, int ranks) {
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema == &option_american_schema)
-      most = fmax(
-          most, (ceil((double)o->fit_paths / OPTION_CHUNK / ranks) * ((double)dates_of(p, o) + 1) * OPTION_CHUNK +
-                 ((double)o->fit_paths / OPTION_CHUNK + ranks) * (SUMS + 1)) *
-                    sizeof(double));
+      most =
+          fmax(most, (ceil((double)o->fit_paths / OPTION_CHUNK / ranks) * ((double)dates_of(p, o) + 1) * OPTION_CHUNK +
+                      ((double)o->fit_paths / OPTION_CHUNK + ranks) * (SUMS + 1)) *
+                         sizeof(double));
   }
   return most;
 }

@@ -54,7 +54,8 @@ static bool has_tangents(const option_builder *m, const option_parameters *p, co
     double value;
     const option_kind kind = m->graph->feature[f].kind;
     const bool used = !sim_expr_builder_constant(m->builder, slope[f], &value) || value != 0;
-    if (used && (kind > OPTION_FIXING || kind == OPTION_HIGH || kind == OPTION_LOW || m->graph->feature[f].schedule > 0))
+    if (used &&
+        (kind > OPTION_FIXING || kind == OPTION_HIGH || kind == OPTION_LOW || m->graph->feature[f].schedule > 0))
       return false;
   }
   return m->status == SIM_OK;

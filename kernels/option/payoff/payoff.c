@@ -100,8 +100,7 @@ static sim_expr_ref basket(option_builder *m, const option_payoff *o) {
 /* `pick`: SIM_EXPR_MAX for the best of all assets, SIM_EXPR_MIN for the worst. */
 static sim_expr_ref one_of_all(option_builder *m, const option_payoff *o, sim_expr_op pick) {
   sim_expr_ref picked = last_of(m, o, 0);
-  for (int a = 1; a < m->market->assets; a++)
-    picked = option_builder_call(m, pick, picked, last_of(m, o, a), 0);
+  for (int a = 1; a < m->market->assets; a++) picked = option_builder_call(m, pick, picked, last_of(m, o, a), 0);
   return plain(m, picked, o->strike, o->type);
 }
 

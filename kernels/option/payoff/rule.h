@@ -8,7 +8,7 @@
  * the payoff sign (S - strike) is positive and at least the polynomial with coefficients beta[date] in x = (S -
  * centre) scale. */
 typedef struct option_rule {
-  bool single; /* whether paths use beta_single or beta */
+  bool single;              /* whether paths use beta_single or beta */
   int every, dates, degree; /* every: steps between dates, where these are equal */
   const int *step;          /* [dates]: numbers of the steps, from 1, that end at the dates */
   const int *date;          /* [steps]: number of the date at each step's end; -1: none */

@@ -19,8 +19,7 @@ int option_observations(const option_parameters *p, const option_market *market,
   const double end = o != NULL ? option_own_maturity(p, o) : p->maturity;
   const int count = (int)lround(end / p->maturity * (double)p->steps);
   for (int k = 1; k <= count; k++)
-    out[k - 1] =
-        p->nodes == p->steps ? k : option_steps_until(market, p->maturity * ((double)k / (double)p->steps));
+    out[k - 1] = p->nodes == p->steps ? k : option_steps_until(market, p->maturity * ((double)k / (double)p->steps));
   return count;
 }
 

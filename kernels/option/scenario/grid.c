@@ -105,8 +105,7 @@ static double steps_between(const option_parameters *p, double from, double to) 
 }
 
 static sim_status allocate(double steps, option_grid *out) {
-  if (steps > OPTION_STEPS_MAX)
-    return sim_fail(SIM_ERR_SCENARIO, "steps: more than %d", OPTION_STEPS_MAX);
+  if (steps > OPTION_STEPS_MAX) return sim_fail(SIM_ERR_SCENARIO, "steps: more than %d", OPTION_STEPS_MAX);
   out->steps = (int)steps;
   const size_t n = (size_t)steps;
   out->time = calloc(3 * n + 1, sizeof(double) + sizeof(int));
@@ -218,10 +217,11 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
                    o->start_time);
   const double own = end / step;
   if (o->maturity > 0 && option_at_steps(item) && fabs(own - round(own)) > 1e-6)
-    sim_faults_add(faults, item->line, path,
-                   "maturity: prices are observed at the steps of %.9g, and %.9g is not the end of one: expected dates, "
-                   "or another maturity",
-                   step, o->maturity);
+    sim_faults_add(
+        faults, item->line, path,
+        "maturity: prices are observed at the steps of %.9g, and %.9g is not the end of one: expected dates, "
+        "or another maturity",
+        step, o->maturity);
 }
 
 static void check_dividends(const option_parameters *p, int asset, sim_faults *faults) {

@@ -8,7 +8,7 @@
 #define OPTION_SAME_DATE 1e-9
 
 typedef struct option_grid {
-  int steps, kinds; /* kinds: different lengths of steps */
+  int steps, kinds;      /* kinds: different lengths of steps */
   double *time, *length; /* [steps + 1] from 0 on, [steps]; owned, one allocation at time */
   double *span;          /* [kinds] lengths */
   int *kind;             /* [steps] */

@@ -23,7 +23,8 @@ typedef struct option_market {
   double discount;            /* from maturity to time 0 */
   double *spot, *drift, *vol; /* [assets], [steps][assets], [steps][assets]; owned, one allocation at spot */
   double *bond;               /* [steps]: discount factor from each step's end to time 0 */
-  double *growth; /* [steps][assets]: log(mean price / spot) at each step's end, for any dynamics, without cash dividends */
+  double *
+      growth; /* [steps][assets]: log(mean price / spot) at each step's end, for any dynamics, without cash dividends */
   option_dynamics *dynamics; /* [grid.kinds][assets], owned; NULL where all assets are geometric Brownian motions */
   double *cash; /* [steps][assets]: cash dividend at each step's end, owned; NULL: none, or steps are halved */
 } option_market;

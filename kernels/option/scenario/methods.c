@@ -24,9 +24,10 @@ static void check_theta(const option_parameters *p, sim_faults *faults) {
     char path[64] = "payoff";
     if (item != NULL ? !option_at_steps(item) : !option_function_at_steps(p)) continue;
     if (item != NULL) snprintf(path, sizeof path, "payoffs[%zu]", i + 1);
-    sim_faults_add(faults, item != NULL ? item->line : 0, path,
-                   "greeks.theta: where the run has dates, theta moves them all, but this payoff observes prices at the "
-                   "steps: expected dates of its own");
+    sim_faults_add(
+        faults, item != NULL ? item->line : 0, path,
+        "greeks.theta: where the run has dates, theta moves them all, but this payoff observes prices at the "
+        "steps: expected dates of its own");
   }
 }
 

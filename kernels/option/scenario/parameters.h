@@ -41,9 +41,9 @@ typedef struct option_payoff {
   double low, high; /* double_barrier */
   int64_t start;    /* forward_start: step; 0: start_time */
   double start_time;
-  double maturity; /* payment date; NaN or 0: the run's */
+  double maturity;   /* payment date; NaN or 0: the run's */
   sim_doubles dates; /* when prices are observed, or early exercise is possible; none: at the steps */
-  double moneyness; /* forward_start */
+  double moneyness;  /* forward_start */
   int average, direction, knock, monitoring;
   int64_t every, degree, fit_paths; /* american */
   double coupon, protection;        /* autocallable */

@@ -87,8 +87,8 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
   if (o->asset >= 1 && o->asset <= assets && o->monitoring == OPTION_CONTINUOUS &&
       option_asset_at(p, (int)o->asset - 1)->dividends.rows > 0)
     sim_faults_add(faults, item->line, path, "expected monitoring = \"steps\" with cash dividends");
-  if ((item->schema == &option_american_schema || item->schema == &option_autocallable_schema) &&
-      o->dates.rows == 0 && llround(own) % o->every != 0)
+  if ((item->schema == &option_american_schema || item->schema == &option_autocallable_schema) && o->dates.rows == 0 &&
+      llround(own) % o->every != 0)
     sim_faults_add(faults, item->line, path, "every: expected a divisor of the %lld steps, got %lld", llround(own),
                    (long long)o->every);
   if (item->schema == &option_spread_schema && o->asset == o->second && o->asset <= assets)

@@ -44,7 +44,7 @@ static const char *const monitorings[] = {"steps", "continuous", NULL};
                                       .doc = "amount paid at maturity where the barrier leaves no European payoff"     \
   }
 #define DATES(text)                                                                                                    \
-  { SIM_FIELD(option_payoff, dates), .type = SIM_NUMBERS, .doc = text "; none: the steps" }
+  { SIM_FIELD(option_payoff, dates), .type = SIM_NUMBERS, .flags = SIM_OR_FILE, .doc = text "; none: the steps" }
 #define MATURITY                                                                                                       \
   {                                                                                                                    \
     SIM_FIELD(option_payoff, maturity), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,          \

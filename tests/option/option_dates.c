@@ -254,10 +254,86 @@ static void test_heston_dividends(void **state) {
   pricing_free(&d);
 }
 
+/* Contracts that have begun. An arithmetic mean with past fixings is a share of another one with another strike, on the
+ * same paths; a geometric one is lognormal; a lookback of one date and an extreme are calls; a note that is never
+ * called pays in proportion to its issue price. */
+static void test_seasoned(void **state) {
+  (void)state;
+  static const double dates[] = {0.25, 0.75}, one[] = {0.5};
+  static double past[] = {104, 98, 101}, known[] = {110};
+  pricing d;
+  make(&d, SIM_DOUBLE, 1, 0);
+  d.p.sampling.paths = 0x1p17;
+  d.p.greeks.want[OPTION_DELTA] = true;
+  option_payoff *o = pricing_add(&d, &option_asian_schema, 100, OPTION_CALL);
+  o->past = (sim_doubles){past, 3, 1};
+  set_dates(o, dates, 2);
+  set_dates(pricing_add(&d, &option_asian_schema, (500 - 303) / 2., OPTION_CALL), dates, 2);
+  o = pricing_add(&d, &option_asian_schema, 100, OPTION_CALL);
+  o->average = OPTION_GEOMETRIC_AVERAGE;
+  o->past = (sim_doubles){known, 1, 1};
+  set_dates(o, one, 1);
+  o = pricing_add(&d, &option_lookback_schema, 95, OPTION_CALL);
+  o->extreme = 105;
+  set_dates(o, one, 1);
+  o = pricing_add(&d, &option_lookback_schema, NAN, OPTION_PUT); /* the highest price is 300, and stays so */
+  o->extreme = 300;
+  set_dates(o, one, 1);
+  o = pricing_add(&d, &option_autocallable_schema, 0, OPTION_CALL);
+  o->level = 1e6, o->protection = 1e5, o->cash = 100, o->initial = 125;
+  set_dates(o, one, 1);
+  o = pricing_add(&d, &option_autocallable_schema, 0, OPTION_CALL);
+  o->level = 1e-6, o->coupon = 0.05, o->passed = 2, o->cash = 100; /* called at once: certain */
+  set_dates(o, one, 1);
+  pricing_run(&d);
+  const estimate mean = pricing_price(&d, 0), other = pricing_price(&d, 1);
+  assert_true(fabs(mean.value - 0.4 * other.value) <= 0x1p-40 * mean.value);
+  /* sqrt(110 S) until 0.5, paid at 1 */
+  const double s = VOL * sqrt(0.5) / 2, m = (log(110) + log(100) + (R - Q - VOL * VOL / 2) * 0.5) / 2;
+  const double above = (m - log(100)) / s;
+  near("geometric mean with a past", pricing_price(&d, 2),
+       exp(-R) * (exp(m + s * s / 2) * below(above + s) - 100 * below(above)));
+  near("highest price so far", pricing_price(&d, 3), 10 * exp(-R) + exp(-R * 0.5) * black(100, 105, VOL, R, 0.5, 1));
+  near("highest price so far, floating", pricing_price(&d, 4), 300 * exp(-R) - 100 * exp(-Q));
+  near("issue price", pricing_price(&d, 5), 80 * exp(-Q));
+  assert_true(fabs(pricing_price(&d, 6).value - 115 * exp(-R * 0.5)) < 1e-9);
+  const estimate delta = pricing_greek(&d, "delta");
+  pricing_free(&d);
+  /* The same share of the delta of the other one, by its own run. */
+  make(&d, SIM_DOUBLE, 1, 0);
+  d.p.sampling.paths = 0x1p17;
+  d.p.greeks.want[OPTION_DELTA] = true;
+  set_dates(pricing_add(&d, &option_asian_schema, (500 - 303) / 2., OPTION_CALL), dates, 2);
+  pricing_add(&d, &option_european_schema, 100, OPTION_CALL)->maturity = 0.5;
+  pricing_run(&d);
+  const estimate of_other = pricing_greek(&d, "delta");
+  assert_true(fabs(delta.value - 0.4 * of_other.value) <= 0x1p-40);
+  pricing_free(&d);
+}
+
+/* A barrier that is watched for a part of the time (Heynen and Kat 1994): QuantLib 1.44's
+ * AnalyticPartialTimeBarrierOptionEngine. A strike of 85, a level of 90; bridges are exact. */
+static void test_window(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    pricing d;
+    make(&d, i ? SIM_DOUBLE : SIM_MIXED, 1, 0);
+    d.p.sampling.paths = 0x1p17;
+    option_payoff *o = pricing_add(&d, &option_barrier_schema, 85, OPTION_CALL);
+    o->level = 90, o->monitoring = OPTION_CONTINUOUS, o->to = 0.4;
+    o = pricing_add(&d, &option_barrier_schema, 85, OPTION_CALL);
+    o->level = 90, o->monitoring = OPTION_CONTINUOUS, o->from = 0.4;
+    pricing_run(&d);
+    near("watched until 0.4", pricing_price(&d, 0), 14.078583);
+    near("watched from 0.4 on", pricing_price(&d, 1), 15.553610);
+    pricing_free(&d);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_values),    cmocka_unit_test(test_own_run),
-                                     cmocka_unit_test(test_greeks),          cmocka_unit_test(test_greeks_of_dates),
-                                     cmocka_unit_test(test_heston),          cmocka_unit_test(test_dividends),
-                                     cmocka_unit_test(test_heston_dividends)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_known_values),     cmocka_unit_test(test_own_run),  cmocka_unit_test(test_greeks),
+      cmocka_unit_test(test_greeks_of_dates),  cmocka_unit_test(test_heston),   cmocka_unit_test(test_dividends),
+      cmocka_unit_test(test_heston_dividends), cmocka_unit_test(test_seasoned), cmocka_unit_test(test_window)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,8 @@ int option_steps_until(const option_market *market, double t);
 /* Numbers of the steps at whose ends a payoff (o NULL: the scenario's function) observes prices, ascending:
  * out[p->nodes]. Returns their count. */
 int option_observations(const option_parameters *p, const option_market *market, const option_payoff *o, int *out);
+/* The count alone, of a named payoff. */
+int option_observation_count(const option_parameters *p, const option_payoff *o);
 /* The same of early exercise or an autocallable: every `every`-th. */
 int option_dates(const option_parameters *p, const option_market *market, const option_payoff *o, int *out);
 /* The input of a feature of the prices that the payoff observes; of OPTION_HIGH and OPTION_LOW until its maturity. */

@@ -78,13 +78,35 @@ static sim_expr_ref forward_start(option_builder *m, const option_payoff *o, int
   return positive(m, o->type == OPTION_CALL ? sub(m, last, strike) : sub(m, strike, last));
 }
 
+/* The mean of past fixings and those of the path. */
+static sim_expr_ref asian_mean(option_builder *m, const option_payoff *o, int asset) {
+  const bool geometric = o->average == OPTION_GEOMETRIC_AVERAGE;
+  sim_expr_ref mean = option_observed(m, geometric ? OPTION_GEOMETRIC : OPTION_MEAN, asset, o);
+  const double n = option_observation_count(m->p, o), all = n + (double)o->past.rows;
+  double sum = 0;
+  for (size_t k = 0; k < o->past.rows; k++) sum += geometric ? log(o->past.data[k]) : o->past.data[k];
+  if (o->past.rows == 0) return mean;
+  if (geometric) mean = option_builder_call(m, SIM_EXPR_LOG, mean, 0, 0);
+  mean = option_builder_call(m, SIM_EXPR_ADD, mul(m, mean, option_builder_number(m, n / all)),
+                             option_builder_number(m, sum / all), 0);
+  return geometric ? option_builder_call(m, SIM_EXPR_EXP, mean, 0, 0) : mean;
+}
+
+/* The highest (or lowest) price that the payoff sees, and has seen. */
+static sim_expr_ref extreme(option_builder *m, const option_payoff *o, option_kind kind, int asset) {
+  sim_expr_ref own = option_observed(m, kind, asset, o);
+  if (!(o->extreme > 0)) return own;
+  const sim_expr_op pick = kind == OPTION_HIGH || kind == OPTION_MAX ? SIM_EXPR_MAX : SIM_EXPR_MIN;
+  return option_builder_call(m, pick, own, option_builder_number(m, o->extreme), 0);
+}
+
 static sim_expr_ref lookback(option_builder *m, const option_payoff *o, int asset) {
   const bool continuous = o->monitoring == OPTION_CONTINUOUS, call = o->type == OPTION_CALL;
   const option_kind high = continuous ? OPTION_HIGH : OPTION_MAX, low = continuous ? OPTION_LOW : OPTION_MIN;
-  if (!isnan(o->strike)) return plain(m, option_observed(m, call ? high : low, asset, o), o->strike, o->type);
+  if (!isnan(o->strike)) return plain(m, extreme(m, o, call ? high : low, asset), o->strike, o->type);
   sim_expr_ref last = last_of(m, o, asset);
-  return call ? positive(m, sub(m, last, option_observed(m, low, asset, o)))
-              : positive(m, sub(m, option_observed(m, high, asset, o), last));
+  return call ? positive(m, sub(m, last, extreme(m, o, low, asset)))
+              : positive(m, sub(m, extreme(m, o, high, asset), last));
 }
 
 static sim_expr_ref basket(option_builder *m, const option_payoff *o) {
@@ -109,13 +131,14 @@ static sim_expr_ref called(option_builder *m, const option_payoff *o, int asset,
   const option_market *market = m->market;
   const int end = option_steps_until(market, option_own_maturity(m->p, o));
   sim_expr_ref level = option_builder_number(m, o->level), last = last_of(m, o, asset);
-  sim_expr_ref share = mul(m, last, option_builder_number(m, o->cash / market->spot[asset]));
+  const double initial = o->initial > 0 ? o->initial : market->spot[asset];
+  sim_expr_ref share = mul(m, last, option_builder_number(m, o->cash / initial));
   sim_expr_ref safe = option_builder_call(m, SIM_EXPR_LE, option_builder_number(m, o->protection), last, 0);
   sim_expr_ref out = option_builder_call(m, SIM_EXPR_WHERE, safe, option_builder_number(m, o->cash), share);
   for (int d = dates; d > 0; d--) {
     const double growth = market->bond[step[d - 1] - 1] / market->bond[end - 1];
     sim_expr_ref ends = option_builder_call(m, SIM_EXPR_LE, level, option_price_at(m, asset, step[d - 1]), 0);
-    sim_expr_ref paid = option_builder_number(m, o->cash * (1 + o->coupon * d) * growth);
+    sim_expr_ref paid = option_builder_number(m, o->cash * (1 + o->coupon * (double)(d + o->passed)) * growth);
     out = option_builder_call(m, SIM_EXPR_WHERE, ends, paid, out);
   }
   return out;
@@ -152,9 +175,7 @@ static sim_expr_ref named(option_builder *m, const sim_item *item, int number, i
     sim_expr_ref pays = o->type == OPTION_CALL ? below(m, strike, last) : below(m, last, strike);
     return mul(m, option_builder_number(m, o->cash), pays);
   }
-  if (item->schema == &option_asian_schema)
-    return plain(m, option_observed(m, o->average == OPTION_ARITHMETIC ? OPTION_MEAN : OPTION_GEOMETRIC, asset, o),
-                 o->strike, o->type);
+  if (item->schema == &option_asian_schema) return plain(m, asian_mean(m, o, asset), o->strike, o->type);
   if (item->schema == &option_barrier_schema) return barrier(m, o, asset);
   if (item->schema == &option_double_barrier_schema) return double_barrier(m, o, asset);
   if (item->schema == &option_lookback_schema) return lookback(m, o, asset);

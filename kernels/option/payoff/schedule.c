@@ -23,6 +23,11 @@ int option_observations(const option_parameters *p, const option_market *market,
   return count;
 }
 
+int option_observation_count(const option_parameters *p, const option_payoff *o) {
+  if (o->dates.rows > 0) return (int)o->dates.rows;
+  return (int)lround(option_own_maturity(p, o) / p->maturity * (double)p->steps);
+}
+
 int option_dates(const option_parameters *p, const option_market *market, const option_payoff *o, int *out) {
   const int all = option_observations(p, market, o, out), every = o->dates.rows > 0 ? 1 : (int)o->every;
   for (int d = 0; d < all / every; d++) out[d] = out[(d + 1) * every - 1];
@@ -50,15 +55,15 @@ static int find(option_builder *m, int asset, const unsigned char *mark, int cou
   return ++g->schedules;
 }
 
-/* Schedule of prices at the payoff's dates or steps (o NULL: the run's), or of the time until its maturity. */
+/* Schedule of prices at the payoff's dates or steps (o NULL: the run's), or of the time when it is watched. */
 static int schedule_of(option_builder *m, const option_payoff *o, int asset, bool continuous) {
   const size_t steps = (size_t)m->market->steps;
   unsigned char *mark = calloc(steps, 1);
   int *step = calloc(steps + 1, sizeof *step), count = 0, found = 0;
   if (mark == NULL || step == NULL) m->status = sim_no_memory("the dates");
   if (m->status == SIM_OK && continuous) {
-    count = option_steps_until(m->market, option_own_maturity(m->p, o));
-    for (int s = 0; s < count; s++) mark[s] = OPTION_WATCHED;
+    const int end = option_steps_until(m->market, o->to > 0 ? o->to : option_own_maturity(m->p, o));
+    for (int s = option_grid_at(&m->market->unmoved, o->from); s < end; s++, count++) mark[s] = OPTION_WATCHED;
   } else if (m->status == SIM_OK) {
     count = option_observations(m->p, m->market, o, step);
     for (int k = 0; k < count; k++) mark[step[k] - 1] = OPTION_OBSERVED;

@@ -37,6 +37,8 @@ static void each_date(const option_parameters *p, void (*take)(dates *, double),
     for (size_t k = 0; k < o->dates.rows; k++) take(d, o->dates.data[k]);
     if (o->maturity > 0 && o->maturity < p->maturity) take(d, o->maturity);
     if (o->start_time > 0) take(d, o->start_time);
+    if (o->from > 0) take(d, o->from);
+    if (o->to > 0 && o->to < p->maturity) take(d, o->to);
   }
   for (size_t a = 0; a < p->assets.count; a++) {
     const sim_doubles *cash = &option_asset_at(p, (int)a)->dividends;
@@ -215,6 +217,12 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
   if (o->start_time > 0 && !(o->start_time < end))
     sim_faults_add(faults, item->line, path, "start_time: expected a time before the maturity %.9g, got %.9g", end,
                    o->start_time);
+  const bool window = o->from > 0 || o->to > 0;
+  if (window && o->monitoring != OPTION_CONTINUOUS)
+    sim_faults_add(faults, item->line, path, "from, to: are for monitoring = \"continuous\": expected dates");
+  else if (window && !(o->from < (o->to > 0 ? o->to : end) && !(o->to > end * (1 + OPTION_SAME_DATE))))
+    sim_faults_add(faults, item->line, path,
+                   "from, to: expected two times, the first earlier, at most the maturity %.9g", end);
   const double own = end / step;
   if (o->maturity > 0 && option_at_steps(item) && fabs(own - round(own)) > 1e-6)
     sim_faults_add(

@@ -48,11 +48,11 @@ typedef struct option_payoff {
   int64_t every, degree, fit_paths; /* american */
   double coupon, protection;        /* autocallable */
   sim_doubles weights;
-  double from, to;   /* barrier: times between which it is watched continuously; 0: from now on, until the maturity */
-  sim_doubles past;  /* asian: fixings of the past */
-  double extreme;    /* lookback: highest or lowest price so far; NaN or 0: none */
-  double initial;    /* autocallable: price that `protection` pays a share of; NaN or 0: the spot */
-  int64_t passed;    /* autocallable: dates that have passed */
+  double from, to;  /* barrier: times between which it is watched continuously; 0: from now on, until the maturity */
+  sim_doubles past; /* asian: fixings of the past */
+  double extreme;   /* lookback: highest or lowest price so far; NaN or 0: none */
+  double initial;   /* autocallable: price that `protection` pays a share of; NaN or 0: the spot */
+  int64_t passed;   /* autocallable: dates that have passed */
 } option_payoff;
 enum { OPTION_NAME_MAX = 40 }; /* characters of a payoff's name */
 extern const sim_schema option_european_schema, option_digital_schema, option_asian_schema, option_barrier_schema,

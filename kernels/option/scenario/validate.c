@@ -11,6 +11,7 @@ static void check_level(const option_parameters *p, const option_payoff *o, int 
                         sim_faults *faults) {
   const double spot = option_asset_at(p, (int)o->asset - 1)->spot;
   const bool up = o->direction == OPTION_UP;
+  if (o->from > 0) return; /* not watched yet */
   if (up ? spot >= o->level : spot <= o->level)
     sim_faults_add(faults, line, path, "the barrier is reached already: expected a level %s the spot %.9g, got %.9g",
                    up ? "above" : "below", spot, o->level);

@@ -133,6 +133,35 @@ function M.add(option)
       end
     end }
 
+  list[#list + 1] = { name = "rows from files",
+    prepare = function(s, R)
+      local T = s.keys.maturity
+      return { points = { { 0, R.uniform(0, 0.05) }, { T * R.uniform(0.1, 0.4), R.uniform(0, 0.05) }, { T * R.uniform(0.5, 1.2), R.uniform(0, 0.05) } },
+        dates = { T * R.uniform(0.1, 0.4), T * R.uniform(0.5, 0.9), T }, cash = { { T * R.uniform(0.2, 0.8), s.keys.assets[1].spot * 0.02 } } }
+    end,
+    check = function(T, s, a)
+      local function text(rows)
+        local lines = { "# a file of rows" }
+        for _, row in ipairs(rows) do
+          lines[#lines + 1] = type(row) == "table" and scenario.number(row[1]) .. ", " .. scenario.number(row[2]) or scenario.number(row)
+        end
+        return table.concat(lines, "\n") .. "\n"
+      end
+      s = prepared(s)
+      if s.keys.sampling then s.keys.sampling.control = nil end
+      s.keys.assets[1].dividends, s.keys.payoffs = a.cash, { call("asian", { strike = s.keys.assets[1].spot, dates = a.dates }) }
+      local c = copy(s)
+      s.keys.rate = fn("sim.curve { {%g, %g}, {%g, %g}, {%g, %g} }", a.points[1][1], a.points[1][2], a.points[2][1], a.points[2][2], a.points[3][1], a.points[3][2])
+      c.keys.rate, c.keys.assets[1].dividends, c.keys.payoffs[1].keys.dates = "rate.csv", "cash.csv", "dates.txt"
+      T:file("rate.csv", text(a.points))
+      T:file("cash.csv", text(a.cash))
+      T:file("dates.txt", text(a.dates))
+      local p, e, r = priced(T, s, 1)
+      local q, f, r2 = priced(T, c, 1)
+      T:same("digests of rows in the scenario and in files", r.digest, r2.digest)
+      T:near("prices", p, q, 0)
+    end }
+
   -- What holds for any scenario, with dates.
   for _, twin in ipairs(option.twins) do
     if twin.name == "threads" or twin.name == "sampling" or twin.name == "precision" or twin.name == "resumed" or twin.name == "errors" or

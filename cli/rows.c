@@ -1,14 +1,41 @@
 #include "cli/rows.h"
 
+#include "engine/schema/decode.h"
 #include "io/io.h"
+#include "lua/scenario.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Makes a function of the first input, linear between the rows {t, value}. */
+static sim_status make_curve(const sim_field *field, const char *path, const double *rows, size_t count,
+                             sim_value **out) {
+  const scenario_curve_point *point = (const scenario_curve_point *)(const void *)rows;
+  sim_expr_builder *builder = NULL;
+  sim_expr_ref t, value;
+  sim_expr *expr = NULL;
+  if (count < 1 || count > SCENARIO_CURVE_MOST)
+    return sim_fail(SIM_ERR_SCENARIO, "%s: expected 1 to %d rows of a time and a value, got %zu", path,
+                    SCENARIO_CURVE_MOST, count);
+  for (size_t i = 1; i < count; i++)
+    if (!(point[i].t > point[i - 1].t))
+      return sim_fail(SIM_ERR_SCENARIO, "%s: row %zu: expected a time after that of the row before", path, i + 1);
+  SIM_TRY(sim_expr_builder_create(&builder));
+  sim_status status = sim_expr_builder_input(builder, field->signature->inputs[0], &t);
+  if (status == SIM_OK) status = scenario_curve_graph(point, (int)count, false, builder, t, &value);
+  if (status == SIM_OK) status = sim_expr_builder_finish(builder, &value, (const char *const[]){"result"}, 1, &expr);
+  sim_expr_builder_free(&builder);
+  if (status != SIM_OK) return status;
+  *out = sim_encode_function(field->signature, expr);
+  sim_expr_free(&expr);
+  return *out != NULL ? SIM_OK : sim_no_memory("the curve of %s", path);
+}
+
 static sim_status read_file(const sim_field *field, const char *folder, sim_entry *entry) {
   const char *name = entry->value->u.string.data;
-  const size_t columns = field->components > 1 ? (size_t)field->components : 1;
+  const bool curve = field->type == SIM_FUNCTION;
+  const size_t columns = curve ? 2 : field->components > 1 ? (size_t)field->components : 1;
   const bool below = *name != '/' && *folder != '\0';
   char path[8192];
   double *rows;
@@ -17,22 +44,33 @@ static sim_status read_file(const sim_field *field, const char *folder, sim_entr
   if ((size_t)snprintf(path, sizeof path, "%s%s%s", below ? folder : "", below ? "/" : "", name) >= sizeof path)
     return sim_fail(SIM_ERR_SCENARIO, "%s: the path is too long", field->name);
   SIM_TRY(io_read_rows(path, columns, &rows, &count));
-  sim_value *array = sim_value_array(count, columns);
-  if (array != NULL) {
-    memcpy(array->u.array.data, rows, count * columns * sizeof *rows);
-    array->line = entry->value->line;
+  sim_value *made = NULL;
+  sim_status status = SIM_OK;
+  if (curve) {
+    status = make_curve(field, path, rows, count, &made);
+  } else {
+    made = sim_value_array(count, columns);
+    if (made != NULL)
+      memcpy(made->u.array.data, rows, count * columns * sizeof *rows);
+    else
+      status = sim_no_memory("%zu rows of %s", count, path);
+  }
+  if (made != NULL) {
+    made->line = entry->value->line;
     sim_value_free(&entry->value);
-    entry->value = array;
+    entry->value = made;
   }
   free(rows);
-  return array != NULL ? SIM_OK : sim_no_memory("%zu rows of %s", count, path);
+  return status;
 }
 
 /* Schema of one item of a list; NULL: none of them. */
 static const sim_schema *variant_of(const sim_field *field, const sim_value *item) {
+  if (item->kind != SIM_VALUE_TABLE) return NULL;
+  const bool named = item->u.table.count > 0 && item->u.table.entries[0].key != NULL; /* an item, not a list of them */
+  const char *tag = item->u.table.tag != NULL ? item->u.table.tag : "";
   for (const sim_schema *const *variant = field->variants; *variant != NULL; variant++)
-    if (item->kind == SIM_VALUE_TABLE && item->u.table.tag != NULL && strcmp((*variant)->name, item->u.table.tag) == 0)
-      return *variant;
+    if ((*tag != '\0' || named) && strcmp((*variant)->name, tag) == 0) return *variant;
   return NULL;
 }
 

@@ -67,12 +67,14 @@ void cli_type_text(const sim_field *field, char *out, size_t capacity) {
   };
   char dimension[64];
   cli_dimension_text(field->dimension, dimension, sizeof dimension);
-  size_t used = (size_t)snprintf(out, capacity, "%s%s",
-                                 field->flags & SIM_OR_NUMBER ? "number or "
-                                 : field->flags & SIM_OR_BOOL ? "true, false or "
-                                 : field->flags & SIM_OR_FILE ? "path of a text file, or "
-                                                              : "",
-                                 names[field->type]);
+  size_t used =
+      (size_t)snprintf(out, capacity, "%s%s",
+                       field->flags & SIM_OR_NUMBER && field->flags & SIM_OR_FILE ? "number, path of a text file, or "
+                       : field->flags & SIM_OR_NUMBER                             ? "number or "
+                       : field->flags & SIM_OR_BOOL                               ? "true, false or "
+                       : field->flags & SIM_OR_FILE                               ? "path of a text file, or "
+                                                                                  : "",
+                       names[field->type]);
   if (field->signature && used < capacity) {
     sim_signature_text(field->signature, out + used, capacity - used);
     used = strlen(out);

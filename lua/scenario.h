@@ -26,6 +26,15 @@ typedef struct scenario {
 sim_status scenario_load(const char *path, const scenario_options *options, scenario *out) SIM_MUST_CHECK;
 void scenario_free(scenario *loaded);
 
+/* A curve through points of ascending time, linear or flat between them, constant outside: the function that sim.curve
+ * makes. SIM_ERR_NO_MEMORY, SIM_ERR_SCENARIO. */
+enum { SCENARIO_CURVE_MOST = 1024 }; /* points */
+typedef struct scenario_curve_point {
+  double t, value;
+} scenario_curve_point;
+sim_status scenario_curve_graph(const scenario_curve_point *point, int count, bool flat, sim_expr_builder *builder,
+                                sim_expr_ref t, sim_expr_ref *out) SIM_MUST_CHECK;
+
 const char *scenario_library_version(void); /* "Lua 5.4.4" */
 
 #endif

@@ -47,7 +47,7 @@ enum sim_field_flag {
   SIM_OR_NUMBER = 1 << 10,    /* SIM_FUNCTION: a number stands for a constant function */
   SIM_REPORTED = 1 << 11,     /* observables: the user is told of a value that is not finite in a finite state */
   SIM_OR_BOOL = 1 << 12,      /* SIM_REAL: true is stored as NaN and false as 0 */
-  SIM_OR_FILE = 1 << 13       /* SIM_NUMBERS: the path of a text file with the rows, which the program reads */
+  SIM_OR_FILE = 1 << 13       /* SIM_NUMBERS, SIM_FUNCTION of one input (a curve): the path of a text file with rows */
 };
 
 /* Inputs and results of a scenario's function. Inputs are matched by name, not by order: function(t, x) reads x and

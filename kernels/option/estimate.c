@@ -1,5 +1,7 @@
 #include "kernels/option/estimate.h"
 
+#include "kernels/option/payoff/builder.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +41,10 @@ static sim_status differentiate_control(const option_parameters *p, const option
   const sim_status status = option_market_near(p, greek, asset, -share, &width, &below);
   width *= share;
   if (status == SIM_OK) {
-    const double most = above.discount * option_control_mean(p, &above, 0),
-                 least = below.discount * option_control_mean(p, &below, 0),
-                 middle = market->discount * option_control_mean(p, market, 0);
+    const int end = option_steps_until(market, option_maturity_of(p, 0)) - 1;
+    const double most = above.bond[end] * option_control_mean(p, &above, 0),
+                 least = below.bond[end] * option_control_mean(p, &below, 0),
+                 middle = market->bond[end] * option_control_mean(p, market, 0);
     *out = greek == OPTION_GAMMA ? (most - 2 * middle + least) / (width * width) : (most - least) / width;
   }
   option_market_free(&above);
@@ -61,7 +64,8 @@ static sim_status make_tangents(option_estimate *e, const option_parameters *p) 
       if (is_flat(e, t) == flat) place[t] = count++;
   for (int f = 0; f < g->features; f++)
     if (g->feature[f].tangent > 0) g->feature[f].tangent = place[g->feature[f].tangent - 1] + 1;
-  e->tangent = calloc((size_t)g->tangents * 2 * steps + 1, sizeof *e->tangent);
+  e->tangent = calloc(((size_t)g->tangents * 2 + OPTION_GREEKS) * steps, sizeof *e->tangent);
+  e->bond_slope = e->tangent + (size_t)g->tangents * 2 * steps;
   if (e->tangent == NULL) return sim_no_memory("the greeks");
   option_sensitivity before[OPTION_TANGENTS_MAX];
   memcpy(before, g->tangent, sizeof before);
@@ -69,14 +73,19 @@ static sim_status make_tangents(option_estimate *e, const option_parameters *p) 
     const int greek = before[t].greek, asset = before[t].asset;
     double *out = e->tangent + (size_t)place[t] * 2 * steps;
     g->tangent[place[t]] = before[t];
-    SIM_TRY(option_market_slope(p, greek, asset, out, &e->discount_slope[greek]));
+    SIM_TRY(option_market_slope(p, greek, asset, out, e->bond_slope + (size_t)greek * steps));
     for (size_t s = 1; s < steps && greek == OPTION_RHO; s++) out[s] += out[s - 1];
   }
   return SIM_OK;
 }
 
-static void combine(option_estimate *e, option_combination *c, int market, int output, double factor) {
-  c->term[c->terms++] = (option_term){market, output, factor * e->market[market].discount};
+double option_discount(const option_estimate *e, int market, int payoff) {
+  return e->market[market].bond[e->graph.end[payoff] - 1];
+}
+
+/* Adds an output that is paid with `payoff`. */
+static void combine(option_estimate *e, option_combination *c, int payoff, int market, int output, double factor) {
+  c->term[c->terms++] = (option_term){market, output, factor * option_discount(e, market, payoff)};
 }
 
 /* Adds a Greek of all payoffs by one asset. */
@@ -95,35 +104,36 @@ static sim_status make_greek(option_estimate *e, const option_parameters *p, int
     const int direct = greek == OPTION_DELTA ? delta : greek == OPTION_GAMMA ? g->gamma[k][asset] : -1;
     option_combination *c = &e->combination[q];
     if (greek >= OPTION_VEGA && g->slope[k][greek][asset] >= 0) {
-      combine(e, c, 0, g->slope[k][greek][asset], 1);
-      if (greek != OPTION_VEGA) combine(e, c, 0, k, e->discount_slope[greek]);
+      combine(e, c, k, 0, g->slope[k][greek][asset], 1);
+      if (greek != OPTION_VEGA) combine(e, c, k, 0, k, e->bond_slope[greek * e->market[0].steps + g->end[k] - 1]);
       for (int t = 0; t < c->terms && greek == OPTION_THETA; t++) c->term[t].factor *= -1;
       continue;
     }
     if (direct >= 0) {
-      combine(e, c, 0, direct, 1);
+      combine(e, c, k, 0, direct, 1);
       continue;
     }
     if (first < 0) status = add_markets(e, p, &bump, &first);
     if (status != SIM_OK) break;
     if (greek == OPTION_GAMMA && delta >= 0) { /* the graph's delta divides by the unbumped spot */
-      combine(e, c, first, delta, 1 / (2 * width * (1 + bump.spot)));
-      combine(e, c, first + 1, delta, -1 / (2 * width * (1 - bump.spot)));
+      combine(e, c, k, first, delta, 1 / (2 * width * (1 + bump.spot)));
+      combine(e, c, k, first + 1, delta, -1 / (2 * width * (1 - bump.spot)));
     } else if (greek == OPTION_GAMMA) {
-      combine(e, c, first, k, 1 / (width * width));
-      combine(e, c, 0, k, -2 / (width * width));
-      combine(e, c, first + 1, k, 1 / (width * width));
+      combine(e, c, k, first, k, 1 / (width * width));
+      combine(e, c, k, 0, k, -2 / (width * width));
+      combine(e, c, k, first + 1, k, 1 / (width * width));
     } else {
-      combine(e, c, first, k, 1 / width);
-      combine(e, c, first + 1, k, -1 / width);
+      combine(e, c, k, first, k, 1 / width);
+      combine(e, c, k, first + 1, k, -1 / width);
     }
   }
   free(quantity);
   return status;
 }
 
-double option_greek_size(const option_parameters *p, int greek, int asset, double price) {
-  const double spot = option_asset_at(p, asset)->spot, T = p->maturity;
+double option_greek_size(const option_parameters *p, const option_quantity *of, double price) {
+  const int greek = of->greek;
+  const double spot = option_asset_at(p, of->asset)->spot, T = option_maturity_of(p, of->payoff);
   const double factor[OPTION_GREEKS] = {[OPTION_DELTA] = 1 / spot,
                                         [OPTION_GAMMA] = 1 / (spot * spot),
                                         [OPTION_VEGA] = sqrt(T),
@@ -144,8 +154,8 @@ static sim_status control_greeks(option_estimate *e, const option_parameters *p)
     option_combination *c = &e->combination[q];
     c->control = e->graph.control_slope[greek][asset];
     if (c->control < 0) continue;
-    c->control_factor = greek == OPTION_THETA ? -e->market[0].discount : e->market[0].discount;
-    c->control_least = 1e-4 * option_greek_size(p, greek, asset, e->combination[0].control_mean);
+    c->control_factor = (greek == OPTION_THETA ? -1 : 1) * option_discount(e, 0, 0);
+    c->control_least = 1e-4 * option_greek_size(p, &quantity[q], e->combination[0].control_mean);
     status = differentiate_control(p, &e->market[0], greek, asset, &c->control_mean);
   }
   free(quantity);
@@ -157,11 +167,11 @@ static sim_status make_combinations(option_estimate *e, const option_parameters 
   for (int q = 0; q < e->quantities; q++) e->combination[q].control = -1;
   for (int k = 0; k < g->payoffs; k++) {
     option_combination *c = &e->combination[k];
-    combine(e, c, 0, k, 1);
+    combine(e, c, k, 0, k, 1);
     c->control = g->control[k];
     if (c->control < 0) continue;
-    c->control_mean = option_control_mean(p, &e->market[0], k) * e->market[0].discount;
-    c->control_factor = e->market[0].discount;
+    c->control_mean = option_control_mean(p, &e->market[0], k) * option_discount(e, 0, k);
+    c->control_factor = option_discount(e, 0, k);
   }
   for (int greek = 0; greek < OPTION_GREEKS; greek++)
     for (int a = 0; p->greeks.want[greek] && a < (per_asset(greek) ? e->market[0].assets : 1); a++)

@@ -19,7 +19,7 @@ typedef struct option_quantity {
  * be NULL. */
 int option_quantities(const option_parameters *p, option_quantity *out);
 /* Order of magnitude of a Greek of a payoff that costs `price`. */
-double option_greek_size(const option_parameters *p, int greek, int asset, double price);
+double option_greek_size(const option_parameters *p, const option_quantity *of, double price);
 
 /* Output of the graph in one market, times a factor that contains the discount. */
 typedef struct option_term {
@@ -43,9 +43,11 @@ typedef struct option_estimate {
   option_graph graph;
   option_combination *combination; /* [quantities], owned */
   double *tangent;                 /* [graph.tangents][2][steps], owned: drift and vol of option_tangent, in fp64 */
-  double discount_slope[OPTION_GREEKS]; /* derivative of the discount's logarithm by each Greek's parameter */
+  double *bond_slope; /* [OPTION_GREEKS][steps], owned: derivative of the logarithm of market[0].bond by each Greek */
 } option_estimate;
 
+/* The discount factor of a payoff in a market. */
+double option_discount(const option_estimate *estimate, int market, int payoff);
 /* Makes markets, graph and combinations; freed by option_estimate_free. `tangents`: as of option_graph_create.
  * SIM_ERR_SCENARIO where Greeks need too many markets or outputs, SIM_ERR_NO_MEMORY. */
 sim_status option_estimate_create(const option_parameters *p, bool tangents, option_estimate *out) SIM_MUST_CHECK;

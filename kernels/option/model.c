@@ -4,7 +4,7 @@
 #include "engine/run/startup.h"
 #include "kernels/option/option.h"
 #include "kernels/option/payoff/exercise.h"
-#include "kernels/option/payoff/names.h"
+#include "kernels/option/payoff/builder.h"
 #include "kernels/option/result/tables.h"
 #include "kernels/option/run.h"
 
@@ -275,7 +275,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   sim_plan_add(out, "paths", ops->bytes(p, setup) + option_bias_bytes(p, setup));
   out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
   if (option_is_stepped(p)) out->checkpoint_bytes += (2.0 * option_payoff_count(p) + 1) * sizeof(double);
-  out->work_per_step = batch * (double)p->steps * (double)p->assets.count;
+  out->work_per_step = batch * (double)p->nodes * (double)p->assets.count;
   const bool cpu = setup->backend->kind == SIM_BACKEND_CPU; /* a GPU takes whole logical blocks */
   const double unit = cpu ? chunk : option_groups(p) > 1 ? option_block_samples(p) : OPTION_BLOCK;
   out->most_ranks = (int)ceil(batch / (p->sampling.antithetic ? 2 : 1) / unit);
@@ -342,7 +342,9 @@ static sim_status check_market(option_run *run) {
   const bool bare = !run->certain && p->sampling.control == OPTION_NO_CONTROL;
   for (size_t i = 0; i < p->payoffs.count && bare; i++)
     if (p->payoffs.items[i].schema == &option_digital_schema)
-      run->cash[functions + (int)i] = market.discount * fabs(((const option_payoff *)p->payoffs.items[i].data)->cash);
+      run->cash[functions + (int)i] =
+          market.bond[option_steps_until(&market, option_maturity_of(p, functions + (int)i)) - 1] *
+          fabs(((const option_payoff *)p->payoffs.items[i].data)->cash);
   option_market_free(&market);
   return SIM_OK;
 }
@@ -416,7 +418,7 @@ static void describe(const void *self, char *out, size_t capacity) {
   const option_parameters *p = run->parameters;
   const int payoffs = option_payoff_count(p);
   snprintf(out, capacity, "%d payoff%s on %zu asset%s, %lld step%s, %s", payoffs, payoffs == 1 ? "" : "s",
-           p->assets.count, p->assets.count == 1 ? "" : "s", (long long)p->steps, p->steps == 1 ? "" : "s",
+           p->assets.count, p->assets.count == 1 ? "" : "s", (long long)p->nodes, p->nodes == 1 ? "" : "s",
            run->ops->name(run->sampler));
 }
 

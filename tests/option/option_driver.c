@@ -19,7 +19,7 @@ static void must(sim_status status, const char *what) {
   if (status != SIM_OK) fail_msg("%s: %s", what, sim_error_last()->message);
 }
 
-static sim_expr *constant(double value) {
+sim_expr *pricing_constant(double value) {
   sim_expr_builder *builder;
   sim_expr_ref input, out;
   sim_expr *expr;
@@ -51,7 +51,7 @@ void pricing_set_motion(pricing *d, int asset) { sim_expr_free(&d->assets[asset]
 
 void pricing_add_asset(pricing *d, double spot, double vol) {
   const size_t a = d->p.assets.count++;
-  d->assets[a] = (option_asset){.spot = spot, .vol = constant(vol), .dividend = constant(0)};
+  d->assets[a] = (option_asset){.spot = spot, .vol = pricing_constant(vol), .dividend = pricing_constant(0)};
   d->asset_items[a] = (sim_item){.data = &d->assets[a]};
 }
 
@@ -61,7 +61,7 @@ void pricing_make(pricing *d, sim_precision precision, double vol, double rate, 
           .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 2, .folder = ""}};
   d->p.common.seed = 1;
   d->p.common.precision = (int)precision;
-  d->p.rate = constant(rate);
+  d->p.rate = pricing_constant(rate);
   d->p.maturity = maturity;
   d->p.steps = steps;
   d->p.sampling = (option_sampling){.paths = 0x1p20, .standard_error = NAN};

@@ -25,6 +25,8 @@ void pricing_make(pricing *d, sim_precision precision, double vol, double rate, 
 void pricing_add_asset(pricing *d, double spot, double vol);
 /* Takes its volatility away: another motion is to be set. */
 void pricing_set_motion(pricing *d, int asset);
+/* A function of t that is one number. */
+sim_expr *pricing_constant(double value);
 /* The local volatility a/S + b. */
 sim_expr *pricing_displaced(double a, double b);
 /* Returns the new payoff: asset 1, as the schema's default for the rest that is zero. */

@@ -575,4 +575,7 @@ M.twins[#M.twins + 1] = { name = "greeks", weight = 2,
     end
   end }
 
+M.priced, M.compare, M.rounding, M.scale, M.free_of_steps = priced, compare, rounding, scale, free_of_steps
+require("option_dates").add(M)
+
 return M

@@ -24,29 +24,35 @@ def number(value: Any) -> float | None:
     return float(match[1]) if match else None
 
 
+def maturity(payoff: dict[str, Any], parameters: dict[str, Any]) -> float | None:
+    """The payment date of a payoff: its own, or that of the run."""
+    own = number(payoff.get("maturity"))
+    return number(parameters.get("maturity")) if own is None else own
+
+
 def _known(payoff: dict[str, Any], asset: dict[str, Any], parameters: dict[str, Any]) -> list[float] | None:
     """Spot, strike, volatility, dividend, rate and maturity of a European payoff on one asset, where all are constant."""
     if payoff.get("$type") != "european":
         return None
     # An asset of a model of its own (Heston, jumps, ...) has other keys, or these as tables.
-    if any(value not in (None, "none") and value != {} for key, value in asset.items() if key not in ("spot", "vol", "dividend")):
+    if any(value not in (None, "none") and value not in ({}, []) for key, value in asset.items() if key not in ("spot", "vol", "dividend")):
         return None
     found = [number(v) for v in (asset.get("spot"), payoff.get("strike"), asset.get("vol"), asset.get("dividend", 0.0),
-                                 parameters.get("rate"), parameters.get("maturity"))]  # fmt: skip
+                                 parameters.get("rate"), maturity(payoff, parameters))]  # fmt: skip
     kept = [value for value in found if value is not None]
     return kept if len(kept) == len(found) and min(kept[0], kept[1], kept[2], kept[5]) > 0 else None
 
 
 def _black_scholes(sign: float, market: Sequence[float]) -> float:
     """The price of a call (sign 1) or put (-1) in a market as of `_known`."""
-    spot, strike, vol, dividend, rate, maturity = market
-    deviation = vol * sqrt(maturity)
-    d1 = (log(spot / strike) + (rate - dividend) * maturity) / deviation + deviation / 2
+    spot, strike, vol, dividend, rate, time = market
+    deviation = vol * sqrt(time)
+    d1 = (log(spot / strike) + (rate - dividend) * time) / deviation + deviation / 2
 
     def normal(x: float) -> float:
         return 0.5 * (1 + erf(x / sqrt(2)))
 
-    held, paid = spot * exp(-dividend * maturity), strike * exp(-rate * maturity)
+    held, paid = spot * exp(-dividend * time), strike * exp(-rate * time)
     return sign * (held * normal(sign * d1) - paid * normal(sign * (d1 - deviation)))
 
 

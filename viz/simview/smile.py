@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simview.options import _black_scholes, columns, number
+from simview.options import _black_scholes, columns, maturity, number
 from simview.runs import Run
 from simview.style import COLOURS, DASHES, legend
 
@@ -65,7 +65,7 @@ def points(runs: Sequence[Run]) -> list[Point]:
     found: dict[tuple[int, float], Point] = {}
     for k, run in enumerate(runs):
         payoffs, assets = run.parameters.get("payoffs"), run.parameters.get("assets")
-        if not isinstance(payoffs, list) or not isinstance(assets, list) or not assets:
+        if not isinstance(payoffs, list) or not isinstance(assets, list) or not assets or assets[0].get("dividends"):
             continue
         prices = columns(run)[0]
         functions = max(0, len(prices.values) - len(payoffs))
@@ -74,7 +74,7 @@ def points(runs: Sequence[Run]) -> list[Point]:
             if payoff.get("$type") != "european" or int(payoff.get("asset", 1)) != 1 or place >= len(prices.values):
                 continue
             held = [number(v) for v in (assets[0].get("spot"), payoff.get("strike"), assets[0].get("dividend", 0.0),
-                                        run.parameters.get("rate"), run.parameters.get("maturity"))]  # fmt: skip
+                                        run.parameters.get("rate"), maturity(payoff, run.parameters))]  # fmt: skip
             market = [value for value in held if value is not None]
             price, error = float(prices.values[place]), float(prices.errors[place])
             if len(market) < 5 or min(market[0], market[1], market[4]) <= 0 or not np.isfinite(error):

@@ -372,6 +372,19 @@ def test_atoms(tmp_path):
     assert not isinstance(flat, Atoms)
 
 
+def test_smile_maturities():
+    """A payoff's own maturity is that of its formula; without one it is the run's."""
+    from simview.options import reference
+
+    asset = {"spot": 100, "vol": "result = 0.2", "dividend": "result = 0", "dividends": []}
+    payoffs = [{"$type": "european", "strike": 100, "maturity": 0.5}, {"$type": "european", "strike": 100, "maturity": "run"}]
+    parameters = {"assets": [asset], "rate": "result = 0.05", "maturity": 1, "payoffs": payoffs}
+    assert reference(parameters, 0) == pytest.approx(6.888728577680624, abs=1e-12)
+    assert reference(parameters, 1) == pytest.approx(10.450583572185565, abs=1e-12)
+    asset["dividends"] = [[0.25, 2]]  # no formula
+    assert reference(parameters, 0) is None
+
+
 def test_thinned():
     """One of each n neighbours, always the same ones, without a favourite among them."""
     chosen = thinned(100_001, 7)

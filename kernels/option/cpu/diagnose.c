@@ -42,7 +42,7 @@ static void simulate_steps(const chunk_paths *at, int asset, int first, int coun
 static sim_status check_volatility(const chunk_paths *at, int asset, int step, const sim_expr_program *program,
                                    void *scratch, void *const *prices, int stride) {
   double price[OPTION_CHUNK], sigma[OPTION_CHUNK];
-  const double t = step * at->s->estimate.market[0].dynamics[asset].dt;
+  const double t = at->s->paths.time[step];
   for (int v = 0; v < at->s->paths.variants; v++) {
     for (int i = 0; i < at->count; i++)
       price[i] = prices != NULL ? number(at->s, prices[v * stride], i) : at->s->variant[v].spot[asset];

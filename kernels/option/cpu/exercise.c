@@ -29,7 +29,7 @@ typedef struct regression {
 
 /* What a path simulation needs beside the market. */
 typedef struct simulation {
-  option_dynamics dynamics[OPTION_ASSETS_MAX];
+  option_dynamics *dynamics; /* [kinds][assets] */
   sim_expr_program *local[OPTION_ASSETS_MAX];
   option_feature *feature; /* [dates] */
   double *cholesky;
@@ -43,14 +43,17 @@ static sim_status make_simulation(const regression *f, const option_parameters *
                                   simulation *w) {
   const option_market *market = f->market;
   const size_t assets = (size_t)market->assets, dates = (size_t)f->rule.dates;
+  const size_t kinds = (size_t)market->grid.kinds;
   size_t program = 0;
+  w->dynamics = calloc(kinds * assets, sizeof *w->dynamics);
+  if (w->dynamics == NULL) return sim_no_memory("early exercise");
+  if (market->dynamics != NULL) memcpy(w->dynamics, market->dynamics, kinds * assets * sizeof *w->dynamics);
   for (size_t a = 0; a < assets && market->dynamics != NULL; a++) {
     const sim_expr *expr = option_asset_at(p, (int)a)->local_vol;
-    w->dynamics[a] = market->dynamics[a];
     if (expr == NULL) continue;
     const sim_expr_target target = {.isa = isa, .uniform = (const bool[]){false, true}};
     SIM_TRY(sim_expr_program_create(expr, &target, &w->local[a]));
-    w->dynamics[a].local = w->local[a];
+    for (size_t k = a; k < kinds * assets; k += assets) w->dynamics[k].local = w->local[a];
     program = (size_t)fmax((double)program, (double)sim_expr_program_scratch(w->local[a]) + 128);
   }
   w->scratch = (option_path_scratch((int)assets, 1, program) + 63) / 64 * 64;
@@ -66,12 +69,13 @@ static sim_status make_simulation(const regression *f, const option_parameters *
     option_mrg_make(p->common.seed, w->mrg);
   }
   for (size_t d = 0; d < dates; d++)
-    w->feature[d] = (option_feature){.kind = OPTION_FIXING, .asset = asset, .step = (int)(d + 1) * f->rule.every};
+    w->feature[d] = (option_feature){.kind = OPTION_FIXING, .asset = asset, .step = f->rule.step[d]};
   return option_cholesky(p, w->cholesky);
 }
 
 static void free_simulation(simulation *w) {
   for (int a = 0; a < OPTION_ASSETS_MAX; a++) sim_expr_program_free(&w->local[a]);
+  free(w->dynamics);
   free(w->feature);
   free(w->cholesky);
   free(w->mrg);
@@ -96,6 +100,9 @@ static void run_paths(regression *f, const option_parameters *p, const simulatio
                               .feature = w->feature,
                               .cholesky = w->cholesky,
                               .mrg = w->mrg,
+                              .kind = market->grid.kind,
+                              .time = market->grid.time,
+                              .cash = market->cash,
                               .far = true};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
   for (int c = f->first; c < f->end; c++) {

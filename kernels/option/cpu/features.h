@@ -51,6 +51,11 @@ static inline asset_state begin_asset(void) {
   return (asset_state){zero, zero, zero, v_set((real)-1e30), v_set((real)1e30), zero, zero, zero};
 }
 
+/* x after a cash dividend: the price falls by `ratio` of the spot, at most to 2^-100 of it, which counts as 0. */
+LANES_INLINE vreal after_dividend(vreal x, double ratio, bool far) {
+  return v_log2(v_max(price_ratio(x, far) - (real)ratio, v_set((real)0x1p-100)));
+}
+
 LANES_INLINE void update_asset(asset_state *t, vreal next, unsigned need, bool far) {
   t->x = next;
   if (need & NEED_SUM) t->sum += price_ratio(next, far);
@@ -62,7 +67,7 @@ LANES_INLINE void update_asset(asset_state *t, vreal next, unsigned need, bool f
 }
 
 LANES_INLINE vreal feature_value(const option_paths *p, const asset_state *t, const option_feature *f, double spot) {
-  const int observations = p->steps / (p->skip + 1);
+  const int observations = f->schedule > 0 ? p->schedule[f->schedule - 1].count : p->steps / (p->skip + 1);
   const real s = (real)spot, n = (real)observations;
   switch (f->kind) {
   case OPTION_LAST: return price_ratio(t->x, p->far) * s;
@@ -103,11 +108,11 @@ LANES_INLINE vreal tangent_value(const option_paths *p, const asset_state *t, co
 /* Early exercise at the end of a step: *paid is -1 before exercise, then the amount paid, carried to maturity. At
  * the last date it is the payoff, if positive. */
 static inline void exercise(const option_rule *rule, int step, vreal price, vreal *value) {
-  const int date = (step + 1) / rule->every - 1;
+  const int date = rule->date[step];
   const real *beta = rule->single ? (const void *)rule->beta_single : (const void *)rule->beta;
-  const bool last = step + 1 == rule->every * rule->dates;
+  const bool last = date == rule->dates - 1;
   if (step == 0) *value = v_set(-1);
-  if ((step + 1) % rule->every != 0) return;
+  if (date < 0) return;
   const vreal payoff = (price - (real)rule->strike) * (real)rule->sign;
   const vreal x = (price - (real)rule->centre) * (real)rule->scale;
   const vreal hold = last ? v_set(0) : v_polynomial(beta + date * (OPTION_DEGREE_MAX + 1), rule->degree + 1, x);
@@ -134,6 +139,12 @@ LANES_INLINE void update_single_features(const option_paths *p, int step, int as
     if (feature->kind == OPTION_EARLY) {
       if (observed)
         exercise(&v->rule[feature->step], observation, price_ratio(next, p->far) * (real)v->spot[asset], value);
+      continue;
+    }
+    const bool watched =
+        feature->schedule == 0 || p->schedule[feature->schedule - 1].mark[observation] & OPTION_WATCHED;
+    if (!watched) {
+      if (step == 0) *value = v_set(1);
       continue;
     }
     const real level = (real)log2(feature->level / v->spot[asset]);

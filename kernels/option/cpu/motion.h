@@ -46,13 +46,13 @@ static inline vreal grid_sigma(const option_dynamics *m, int step, vreal price) 
 
 /* One step with a local volatility: returns the increment of x without its drift, sets *vol, and marks lanes with an
  * invalid volatility in `invalid`. */
-static inline vreal local_step(const option_dynamics *m, int step, vreal price, vreal normal, void *scratch, vreal *vol,
-                               vwhole *invalid) {
+static inline vreal local_step(const option_dynamics *m, int step, double time, vreal price, vreal normal,
+                               void *scratch, vreal *vol, vwhole *invalid) {
   vreal sigma;
   if (m->motion == OPTION_LOCAL_GRID) {
     sigma = grid_sigma(m, step, price);
   } else {
-    const real t = (real)(step * m->dt);
+    const real t = (real)time;
     sim_expr_program_run(m->local, LANES, (const void *const[]){&price, &t}, (void *const[]){&sigma}, scratch);
     *invalid |= ~((sigma >= v_set(0)) & (sigma <= v_set((real)OPTION_LOCAL_MAX)));
   }
@@ -74,16 +74,16 @@ static inline vreal jump_sum(const option_dynamics *m, const bits4 *w, bool mirr
 /* Returns x after a step and the step's deviation in *vol, for extremes within the step. `variance`, `jump`: random
  * bits. */
 static inline vreal advance_asset(const option_dynamics *m, const option_variant *v, double spot, bool far, int step,
-                                  asset_state *t, vreal drift, vreal normal, vbits variance, const bits4 *jump,
-                                  void *scratch, vreal *vol, vwhole *invalid) {
+                                  double time, asset_state *t, vreal drift, vreal normal, vbits variance,
+                                  const bits4 *jump, void *scratch, vreal *vol, vwhole *invalid) {
   vreal x = t->x + drift;
   if (m->motion == OPTION_HESTON)
     x += heston_step(m, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance, vol);
   else if (m->motion == OPTION_GEOMETRIC_BROWNIAN)
     x += *vol * normal;
   else
-    x +=
-        local_step(m, step, price_ratio(t->x, far) * (real)spot, v->mirrored ? -normal : normal, scratch, vol, invalid);
+    x += local_step(m, step, time, price_ratio(t->x, far) * (real)spot, v->mirrored ? -normal : normal, scratch, vol,
+                    invalid);
   if (m->jump_halves) x += jump_sum(m, jump + 1, v->mirrored);
   return m->jumps > 0 ? x + jump_sum(m, jump, v->mirrored) : x;
 }

@@ -20,7 +20,8 @@ static sim_status make_workspace(const option_sampler *s, option_workspace *r) {
   const size_t variants = (size_t)s->paths.variants, chunk = OPTION_CHUNK * real_size(s);
   const size_t features = variants * (size_t)s->estimate.graph.features,
                outputs = variants * (size_t)s->estimate.graph.outputs;
-  const size_t kernel = rounded(option_path_scratch(s->paths.assets, (int)variants, s->local_scratch));
+  const size_t kernel =
+      rounded(option_path_scratch(s->paths.assets + s->paths.schedules, (int)variants, s->local_scratch));
   const size_t program = rounded(sim_expr_program_scratch(s->program) + 64);
   const size_t all = (features + outputs) * chunk + kernel + program + 2 * OPTION_CHUNK * sizeof(double);
   r->all = aligned_alloc(64, rounded(all));
@@ -82,7 +83,7 @@ static sim_status make_variants(option_sampler *s, const option_parameters *p) {
   }
   for (size_t i = 0; i < assets * assets; i++) store(s, at, i, cholesky[i]);
   s->paths.cholesky = at;
-  s->paths.far = s->variant[0].dynamics != NULL || farthest > (s->single ? 120 : 1000);
+  s->paths.far = s->variant[0].dynamics != NULL || s->paths.cash != NULL || farthest > (s->single ? 120 : 1000);
   free(cholesky);
   return status;
 }
@@ -124,7 +125,9 @@ static sim_status make_local(option_sampler *s, const option_parameters *p) {
     if (expr == NULL) continue;
     SIM_TRY(sim_expr_program_create(expr, &(sim_expr_target){.single = s->single, .isa = s->isa, .uniform = uniform},
                                     &s->local[a]));
-    for (int m = 0; m < s->estimate.markets; m++) s->estimate.market[m].dynamics[a].local = s->local[a];
+    for (int m = 0; m < s->estimate.markets; m++)
+      for (int k = 0; k < s->estimate.market[m].grid.kinds; k++)
+        s->estimate.market[m].dynamics[k * s->paths.assets + a].local = s->local[a];
     const size_t scratch = rounded(sim_expr_program_scratch(s->local[a]) + 64);
     if (scratch > s->local_scratch) s->local_scratch = scratch;
   }
@@ -266,10 +269,14 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
 
 /* Replaces the market by one with twice as many steps, with the same payoffs. */
 static sim_status halve_steps(option_sampler *s, const option_parameters *p) {
-  option_parameters finer = *p;
-  finer.steps *= 2;
-  option_market_free(&s->estimate.market[0]);
-  return option_market_create(&finer, NULL, &s->estimate.market[0]);
+  const option_bump halves = {.asset = -1, .halves = true};
+  option_market *market = &s->estimate.market[0];
+  double *cash = market->cash; /* of the steps that payoffs see */
+  market->cash = NULL;
+  option_market_free(market);
+  const sim_status status = option_market_create(p, &halves, market);
+  market->cash = cash;
+  return status;
 }
 
 /* Fills what all samplers of a run have in common; `halves`: twice as many steps as the payoffs see. */
@@ -284,7 +291,7 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   if (s->kernel == NULL) return sim_fail(SIM_ERR_INTERNAL, "no paths for %s", sim_isa_name(s->isa));
   s->paths = (option_paths){.seed = p->common.seed,
                             .assets = (int)p->assets.count,
-                            .steps = (int)p->steps * (halves ? 2 : 1),
+                            .steps = (int)p->nodes * (halves ? 2 : 1),
                             .skip = halves};
   SIM_TRY(option_estimate_create(p, true, &s->estimate));
   if (halves) SIM_TRY(halve_steps(s, p));
@@ -300,6 +307,11 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   s->paths.feature = s->estimate.graph.feature;
   s->paths.variant = s->variant;
   s->paths.joint = s->estimate.graph.joint;
+  s->paths.schedules = s->estimate.graph.schedules;
+  s->paths.schedule = s->estimate.graph.schedule;
+  s->paths.kind = s->estimate.market[0].grid.kind;
+  s->paths.time = s->estimate.market[0].grid.time;
+  s->paths.cash = s->estimate.market[0].cash;
   SIM_TRY(sim_expr_program_create(s->estimate.graph.expr, &(sim_expr_target){.single = s->single, .isa = s->isa},
                                   &s->program));
   SIM_TRY(make_variants(s, p));
@@ -374,7 +386,8 @@ sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setu
   coarse->paths.halved = true;
   SIM_TRY(make_rules(coarse, p, setup));
   for (int v = 0; v < fine->paths.variants; v++) fine->variant[v].rule = coarse->variant[v].rule;
-  for (int a = 0; coarse->estimate.market[0].dynamics != NULL && a < coarse->paths.assets; a++) {
+  const option_market *market = &coarse->estimate.market[0];
+  for (int a = 0; market->dynamics != NULL && a < market->grid.kinds * market->assets; a++) {
     option_dynamics *dynamics = &coarse->estimate.market[0].dynamics[a];
     const option_dynamics *half = &fine->estimate.market[0].dynamics[a];
     dynamics->jump_halves = half->jumps > 0;
@@ -390,8 +403,8 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double assets = (double)p->assets.count, quantities = option_quantities(p, NULL);
   const double variants = (p->sampling.antithetic ? 2 : 1) * (1 + 2 * fmin(quantities - payoffs, 5 * assets));
   const double shown = variants * (fmin(3 * assets + payoffs, OPTION_FEATURES_MAX) + quantities + payoffs);
-  const double steps = (double)p->steps * assets * variants * 2 * (real + sizeof(double));
-  const double matches = p->sampling.moment_matching ? 2 * sizeof(double) * assets * (double)p->steps : 0;
+  const double steps = (double)p->nodes * assets * variants * 2 * (real + sizeof(double));
+  const double matches = p->sampling.moment_matching ? 2 * sizeof(double) * assets * (double)p->nodes : 0;
   return option_quasi_bytes(p) + option_policy_bytes(p, setup->comm->size) + steps +
          setup->threads * (shown * OPTION_CHUNK * real + 0x1p18 + matches) +
          quantities * (OPTION_BATCH * OPTION_CHUNKS + setup->comm->size) * 2 * sizeof(double);

@@ -13,7 +13,7 @@ typedef struct workspace {
   bits4 jump[2];
   vwhole invalid;      /* lanes with an invalid local volatility */
   int offset;          /* number of the first of the four shared numbers that this path uses */
-  asset_state state[]; /* [variants][assets] */
+  asset_state state[]; /* [variants][assets], [variants][schedules] */
 } workspace;
 _Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE &&
                    sizeof(asset_state) <= OPTION_SCRATCH_ASSET,
@@ -22,7 +22,8 @@ _Static_assert(sizeof(workspace) + 8 * LANES_BYTES <= OPTION_SCRATCH_BASE &&
 /* Scratch behind the asset states: tangents [variants][tangents], then bridges or moments, then the scratch of a
  * local volatility's program. */
 static inline tangent_sums *tangent_sums_of(const option_paths *p, workspace *w) {
-  return (tangent_sums *)(void *)((char *)w + OPTION_SCRATCH_BASE + p->assets * p->variants * OPTION_SCRATCH_ASSET);
+  return (tangent_sums *)(void *)((char *)w + OPTION_SCRATCH_BASE +
+                                  (p->assets + p->schedules) * p->variants * OPTION_SCRATCH_ASSET);
 }
 
 static inline vreal *bridges(const option_paths *p, workspace *w) {
@@ -109,27 +110,43 @@ static void general_tangent(const option_paths *p, int v, int g, int step, int a
     }
 }
 
-/* Updates maximum and minimum between the steps; `joint`: a payoff depends on both. */
-static void update_extremes(asset_state *t, vreal next, vreal vol, unsigned need, bool joint, int asset, int word,
-                            const workspace *w) {
-  vreal high = next;
-  if (need & NEED_HIGH) t->high = v_max(t->high, high = bridge_extreme(t->x, next, vol, w->high[asset][word], 1));
+/* Maximum and minimum within a step; `joint`: a payoff depends on both. */
+static void find_extremes(const asset_state *t, vreal next, vreal vol, unsigned need, bool joint, int asset, int word,
+                          const workspace *w, vreal *high, vreal *low) {
+  *high = *low = next;
+  if (need & NEED_HIGH) *high = bridge_extreme(t->x, next, vol, w->high[asset][word], 1);
   if (joint)
-    t->low = v_min(t->low, bridge_minimum(t->x, next, vol, high, w->low[asset][word]));
+    *low = bridge_minimum(t->x, next, vol, *high, w->low[asset][word]);
   else if (need & NEED_LOW)
-    t->low = v_min(t->low, bridge_extreme(t->x, next, vol, w->low[asset][word], -1));
+    *low = bridge_extreme(t->x, next, vol, w->low[asset][word], -1);
+}
+
+/* Updates the schedules of an asset at the end of a step. `observed`: payoffs see this end. */
+static void update_schedules(const option_paths *p, int step, int variant, int asset, bool observed, vreal next,
+                             vreal high, vreal low, workspace *w) {
+  const int observation = step / (p->skip + 1);
+  for (int k = 0; k < p->schedules; k++) {
+    const option_schedule *schedule = &p->schedule[k];
+    if (schedule->asset != asset) continue;
+    asset_state *t = &w->state[p->variants * p->assets + variant * p->schedules + k];
+    if (schedule->mark[observation] & OPTION_WATCHED) {
+      t->high = v_max(t->high, high);
+      t->low = v_min(t->low, low);
+    }
+    if (observed && schedule->mark[observation] & OPTION_OBSERVED) update_asset(t, next, schedule->need, p->far);
+  }
 }
 
 static void general_step(const option_paths *p, const stream *own, int step, int at, unsigned need, workspace *w,
                          void *const *out) {
   const real *cholesky = p->cholesky;
-  const int word = (w->offset + step) & 3;
+  const int word = (w->offset + step) & 3, kind = p->kind != NULL ? p->kind[step] : 0;
   const bool observed = (step + 1) % (p->skip + 1) == 0;
   const unsigned now = observed ? need : need & ~(unsigned)(NEED_SUM | NEED_LOGS | NEED_ENDS);
   for (int a = 0; a < p->assets; a++) {
     vreal normal = w->z[0][word] * cholesky[a * p->assets];
     for (int b = 1; b <= a; b++) normal += w->z[b][word] * cholesky[a * p->assets + b];
-    if (p->variant[0].dynamics != NULL && p->variant[0].dynamics[a].jumps > 0)
+    if (p->variant[0].dynamics != NULL && p->variant[0].dynamics[kind * p->assets + a].jumps > 0)
       for (int half = 0; half <= p->halved; half++)
         w->jump[half] =
             random_bits(own, (uint32_t)(p->halved ? 2 * step + half : step), (uint32_t)(OPTION_DRAW_JUMP + a));
@@ -137,13 +154,23 @@ static void general_step(const option_paths *p, const stream *own, int step, int
       const option_variant *variant = &p->variant[v];
       const int i = step * p->assets + a;
       asset_state *t = &w->state[v * p->assets + a];
-      vreal next, vol = v_set(((const real *)variant->vol)[i]), drift = v_set(((const real *)variant->drift)[i]);
+      vreal high, low, next, vol = v_set(((const real *)variant->vol)[i]),
+                             drift = v_set(((const real *)variant->drift)[i]);
       if (variant->dynamics == NULL)
         next = v_fma(vol, normal, t->x + drift);
       else
-        next = advance_asset(&variant->dynamics[a], variant, variant->spot[a], p->far, step, t, drift, normal,
-                             w->variance[a][word], w->jump, program_room(p, w), &vol, &w->invalid);
-      if (need & (NEED_HIGH | NEED_LOW)) update_extremes(t, next, vol, need, p->joint >> a & 1, a, word, w);
+        next = advance_asset(&variant->dynamics[kind * p->assets + a], variant, variant->spot[a], p->far, step,
+                             p->time[step], t, drift, normal, w->variance[a][word], w->jump, program_room(p, w), &vol,
+                             &w->invalid);
+      high = low = next;
+      if (need & (NEED_HIGH | NEED_LOW)) {
+        find_extremes(t, next, vol, need, p->joint >> a & 1, a, word, w, &high, &low);
+        if (need & NEED_HIGH) t->high = v_max(t->high, high);
+        if (need & NEED_LOW) t->low = v_min(t->low, low);
+      }
+      if (p->cash != NULL && observed && p->cash[step / (p->skip + 1) * p->assets + a] > 0)
+        next = after_dividend(next, p->cash[step / (p->skip + 1) * p->assets + a] / variant->spot[a], p->far);
+      if (p->schedules > 0) update_schedules(p, step, v, a, observed, next, high, low, w);
       if (need & NEED_SINGLES) update_single_features(p, step, a, t, next, vol, variant, out + v * p->features, at);
       for (int g = 0; g < p->tangents; g++)
         if (p->tangent[g].asset == a) general_tangent(p, v, g, step, at, t, next, normal, need, w, out);
@@ -179,6 +206,7 @@ static bool general_paths(const option_paths *p, uint64_t first, int count, unsi
         *t = begin_asset();
         if (p->variant[v].dynamics != NULL) t->v = v_set((real)p->variant[v].dynamics[a].v);
       }
+    for (int k = 0; k < p->variants * p->schedules; k++) w->state[p->variants * p->assets + k] = begin_asset();
     memset(tangent_sums_of(p, w), 0, option_tangent_scratch(p->tangents, p->variants));
     w->invalid = (vwhole){0};
     for (int step = 0; step < p->steps; step++) {
@@ -191,7 +219,9 @@ static bool general_paths(const option_paths *p, uint64_t first, int count, unsi
       for (int f = 0; f < p->features; f++) {
         const option_feature *feature = &p->feature[f];
         if (feature->kind >= OPTION_FIXING) continue;
-        const asset_state *t = &w->state[v * p->assets + feature->asset];
+        const int schedule = feature->schedule - 1;
+        const asset_state *t = schedule < 0 ? &w->state[v * p->assets + feature->asset]
+                                            : &w->state[p->variants * p->assets + v * p->schedules + schedule];
         const double spot = p->variant[v].spot[feature->asset];
         const vreal value =
             feature->tangent == 0
@@ -304,8 +334,8 @@ bool OPTION_PATHS(const option_paths *p, uint64_t first, int count, void *const 
   for (int f = 0; f < p->features; f++) need |= 1u << p->feature[f].kind;
   const bool two = p->variants == 2, logs = need & NEED_LOGS, sum = need & NEED_SUM;
   const bool lean = p->assets == 1 && p->variants <= 2 && p->variant[0].dynamics == NULL && p->quasi == NULL &&
-                    p->mrg == NULL && !p->halved && p->skip == 0 && !p->matched &&
-                    !(need & (NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SINGLES)) &&
+                    p->mrg == NULL && !p->halved && p->skip == 0 && !p->matched && p->schedules == 0 &&
+                    p->cash == NULL && !(need & (NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SINGLES)) &&
                     lean_tangents(p, need, &curved, &flat);
   const int which = lean && p->tangents > 0 ? 2 * curved + flat : 0;
 #define LEAN(needs, curves, flats)                                                                                     \

@@ -5,6 +5,7 @@
 #include "engine/device/backend.h"
 #include "kernels/option/payoff/feature.h"
 #include "kernels/option/payoff/rule.h"
+#include "kernels/option/payoff/schedule.h"
 #include "kernels/option/random/draws.h"
 #include "kernels/option/random/quasi.h"
 #include "kernels/option/scenario/motion.h"
@@ -23,7 +24,7 @@ typedef struct option_tangent {
 typedef struct option_variant {
   const void *drift, *vol;         /* [steps][assets], in the kernel's precision */
   const double *spot;              /* [assets] */
-  const option_dynamics *dynamics; /* [assets]; NULL: all assets are geometric Brownian motions */
+  const option_dynamics *dynamics; /* [kinds][assets]; NULL: all assets are geometric Brownian motions */
   bool mirrored;                   /* the antithetic paths */
   const option_rule *rule;         /* [payoffs], exercise rules of the features OPTION_EARLY */
 } option_variant;
@@ -43,9 +44,14 @@ typedef struct option_paths {
    * payoffs see every second step. halved: the coarse one, whose normals are sums of two fine ones. */
   int skip;
   bool halved;
-  bool matched;   /* normals are moment-matched over each chunk; needs whole chunks, excludes quasi */
-  uint64_t joint; /* bit a: maximum and minimum of asset a are drawn jointly; else independently */
-  bool far;       /* x may leave the exponent range of the precision: prices are clamped */
+  bool matched;       /* normals are moment-matched over each chunk; needs whole chunks, excludes quasi */
+  const int *kind;    /* [steps]: kind of each step in option_variant.dynamics; NULL: 0 */
+  const double *time; /* [steps + 1]: times at the ends of the steps; NULL without dynamics */
+  const double *cash; /* [observed steps][assets]: cash dividends at their ends; NULL: none */
+  int schedules;
+  const option_schedule *schedule; /* [schedules], of observed steps */
+  uint64_t joint;                  /* bit a: maximum and minimum of asset a are drawn jointly; else independently */
+  bool far;                        /* x may leave the exponent range of the precision: prices are clamped */
 } option_paths;
 
 /* Computes the features of the paths first .. first + count - 1: out[variants * features], arrays of `count` numbers
@@ -59,8 +65,8 @@ option_path_kernel *option_path_find(bool single, sim_isa isa);
 /* Largest |z| of one normal: sqrt(-2 ln 2^-32). */
 #define OPTION_NORMAL_MAX 6.6604
 
-/* Bytes of scratch. Tangents, bridges (quasi) or matched moments come on top; `program`: bytes of a local
- * volatility's program. */
+/* Bytes of scratch; `assets`: with the schedules. Tangents, bridges (quasi) or matched moments come on top; `program`:
+ * bytes of a local volatility's program. */
 enum { OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * 16 * 64 + 2048, OPTION_SCRATCH_ASSET = 8 * 64 };
 static inline size_t option_path_scratch(int assets, int variants, size_t program) {
   return OPTION_SCRATCH_BASE + (size_t)assets * (size_t)variants * OPTION_SCRATCH_ASSET + program;

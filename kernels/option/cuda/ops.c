@@ -38,11 +38,15 @@ enum { DIMENSIONS_MAX = 1024 };
 enum { MATCHED_MAX = 768 };
 
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
+  if (option_is_dated(p)) {
+    snprintf(lacks, capacity, "dates, payoffs' own maturities and cash dividends are");
+    return false;
+  }
   if (p->sampling.sequence == OPTION_SOBOL && option_quasi_dimensions(p) > DIMENSIONS_MAX) {
     snprintf(lacks, capacity, "Sobol points of more than %d dimensions are", DIMENSIONS_MAX);
     return false;
   }
-  if (p->sampling.moment_matching && p->steps * (int64_t)p->assets.count > MATCHED_MAX) {
+  if (p->sampling.moment_matching && p->nodes * (int64_t)p->assets.count > MATCHED_MAX) {
     snprintf(lacks, capacity, "matched moments of more than %d steps times assets are", MATCHED_MAX);
     return false;
   }
@@ -53,7 +57,7 @@ static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
 
 /* Blocks of a step: some milliseconds of work, the same number on every GPU, so that tables have the same rows. */
 static int batch(const option_parameters *p) {
-  const double work = (double)p->steps * (double)p->assets.count * OPTION_BLOCK;
+  const double work = (double)p->nodes * (double)p->assets.count * OPTION_BLOCK;
   const double quantities = option_quantities(p, NULL);
   const double blocks = fmin(fmin(0x1p33 / work, 0x1p14), 0x1p17 / quantities);
   return (int)fmax(floor(blocks / OPTION_GROUP), 4) * OPTION_GROUP;
@@ -78,7 +82,7 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const bool quasi = p->sampling.sequence == OPTION_SOBOL;
   const double motions = quasi ? 0x1p18 * real * option_quasi_dimensions(p) : 0;
   return option_cuda_policy_bytes(p, setup->comm->size) + option_quasi_bytes(p) + motions +
-         3 * lines * ((double)p->steps + 4) * real +
+         3 * lines * ((double)p->nodes + 4) * real +
          ceil((parts + blocks) / setup->comm->size) * quantities * 2 * sizeof(double);
 }
 

@@ -19,7 +19,7 @@ sim_expr_ref option_builder_feature(option_builder *m, option_feature feature) {
   for (int f = 0; f < g->features; f++) {
     const option_feature *known = &g->feature[f];
     if (known->kind == feature.kind && known->asset == feature.asset && known->step == feature.step &&
-        known->level == feature.level && known->tangent == feature.tangent)
+        known->level == feature.level && known->tangent == feature.tangent && known->schedule == feature.schedule)
       return m->feature[f];
   }
   if (m->status == SIM_OK && g->features == OPTION_FEATURES_MAX)

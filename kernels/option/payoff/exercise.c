@@ -2,6 +2,8 @@
  * the last date but one backwards, on paths with a positive payoff. */
 #include "kernels/option/payoff/exercise.h"
 
+#include "kernels/option/payoff/builder.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -61,8 +63,8 @@ static sim_status set_scale(const option_regression *regression, option_rule *ru
 static sim_status go_back(const option_regression *regression, const option_rule *r, const double *bond, double *beta) {
   for (int date = r->dates - 2; date >= 0; date--) {
     double *mine = beta + (size_t)date * UNKNOWN, sum[SUMS];
-    const int step = (date + 1) * r->every - 1;
-    SIM_TRY(regression->sums(regression->self, r, date, mine + UNKNOWN, bond[step + r->every] / bond[step], sum));
+    const int step = r->step[date] - 1, next = r->step[date + 1] - 1;
+    SIM_TRY(regression->sums(regression->self, r, date, mine + UNKNOWN, bond[next] / bond[step], sum));
     /* fewer than 20 paths a coefficient are too few: no exercise at this date */
     const int most = (int)fmin(r->degree + 1, sum[0] / 20);
     if (solve(sum, most, mine) == 0) mine[0] = 1e30;
@@ -79,20 +81,38 @@ static sim_status make_rule(const option_regression *regression, const double *b
   return status;
 }
 
-static size_t numbers_of(const sim_item *item, int64_t steps) {
-  return (size_t)(steps / ((const option_payoff *)item->data)->every) * UNKNOWN;
+/* Number of the dates of early exercise. */
+static size_t dates_of(const option_parameters *p, const option_payoff *o) {
+  if (o->dates.rows > 0) return o->dates.rows;
+  return (size_t)(lround(option_own_maturity(p, o) / p->maturity * (double)p->steps) / o->every);
+}
+
+/* Sets the steps of a rule's dates: step[steps], date[steps]. */
+static void set_dates(const option_parameters *p, const option_market *market, const option_payoff *o, int *step,
+                      int *date, option_rule *rule) {
+  rule->dates = option_dates(p, market, o, step);
+  for (int s = 0; s < market->steps; s++) date[s] = -1;
+  for (int d = 0; d < rule->dates; d++) date[step[d] - 1] = d;
+  rule->step = step;
+  rule->date = date;
+  rule->end = option_steps_until(market, option_own_maturity(p, o));
 }
 
 sim_status option_policy_regress(const option_parameters *p, const option_market *market,
                                  const option_regression *regression, option_policy *out) {
-  size_t numbers = 0;
+  size_t numbers = 0, rules = 0;
+  const size_t steps = (size_t)market->steps;
   *out = (option_policy){.count = (int)p->payoffs.count};
   for (size_t i = 0; i < p->payoffs.count; i++)
-    if (p->payoffs.items[i].schema == &option_american_schema) numbers += numbers_of(&p->payoffs.items[i], p->steps);
+    if (p->payoffs.items[i].schema == &option_american_schema) {
+      numbers += dates_of(p, p->payoffs.items[i].data) * UNKNOWN;
+      rules++;
+    }
   if (numbers == 0) return SIM_OK;
   out->rule = calloc(p->payoffs.count, sizeof *out->rule);
   double *beta = out->numbers = calloc(numbers, sizeof(double) + sizeof(float));
-  if (out->rule == NULL || beta == NULL) return sim_no_memory("early exercise");
+  int *step = out->steps = calloc(2 * rules * steps, sizeof *step);
+  if (out->rule == NULL || beta == NULL || step == NULL) return sim_no_memory("early exercise");
   float *single = (float *)(void *)(beta + numbers);
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const sim_item *item = &p->payoffs.items[i];
@@ -101,15 +121,16 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
     option_rule *rule = &out->rule[i];
     *rule = (option_rule){.single = option_is_single(p),
                           .every = (int)o->every,
-                          .dates = (int)(p->steps / o->every),
                           .degree = (int)o->degree,
                           .strike = o->strike,
                           .sign = o->type == OPTION_CALL ? 1 : -1,
                           .beta = beta,
                           .beta_single = single};
+    set_dates(p, market, o, step, step + steps, rule);
+    step += 2 * steps;
     const int chunks = (int)((o->fit_paths + OPTION_CHUNK - 1) / OPTION_CHUNK);
     SIM_TRY(make_rule(regression, market->bond, (int)o->asset - 1, chunks, rule, beta));
-    const size_t count = numbers_of(item, p->steps);
+    const size_t count = dates_of(p, o) * UNKNOWN;
     for (size_t k = 0; k < count; k++) single[k] = (float)beta[k];
     beta += count;
     single += count;
@@ -124,7 +145,7 @@ void option_policy_exchanges(const option_parameters *p, int ranks, double *byte
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema != &option_american_schema) continue;
     const double share = ceil(ceil((double)o->fit_paths / OPTION_CHUNK) / ranks);
-    const double gathers = 2 * (double)(p->steps / o->every) - 1;
+    const double gathers = 2 * (double)dates_of(p, o) - 1;
     *exchanges += gathers;
     *bytes += gathers * (ranks - 1) * share * SUMS * sizeof(double);
   }
@@ -135,10 +156,10 @@ double option_policy_bytes(const option_parameters *p, int ranks) {
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema == &option_american_schema)
-      most = fmax(
-          most, (ceil((double)o->fit_paths / OPTION_CHUNK / ranks) * (double)(p->steps / o->every + 1) * OPTION_CHUNK +
-                 ((double)o->fit_paths / OPTION_CHUNK + ranks) * (SUMS + 1)) *
-                    sizeof(double));
+      most =
+          fmax(most, (ceil((double)o->fit_paths / OPTION_CHUNK / ranks) * ((double)dates_of(p, o) + 1) * OPTION_CHUNK +
+                      ((double)o->fit_paths / OPTION_CHUNK + ranks) * (SUMS + 1)) *
+                         sizeof(double));
   }
   return most;
 }
@@ -146,16 +167,16 @@ double option_policy_bytes(const option_parameters *p, int ranks) {
 void option_policy_free(option_policy *policy) {
   free(policy->rule);
   free(policy->numbers);
+  free(policy->steps);
   *policy = (option_policy){0};
 }
 
 void option_policy_for_market(const option_policy *policy, const option_market *market, option_rule *out,
                               double *growth) {
-  const double end = market->bond[market->steps - 1];
   for (int i = 0; i < policy->count; i++) {
     double *mine = growth + (size_t)i * (size_t)market->steps;
     out[i] = policy->rule[i];
     out[i].growth = mine;
-    for (int d = 0; d < out[i].dates; d++) mine[d] = market->bond[(d + 1) * out[i].every - 1] / end;
+    for (int d = 0; d < out[i].dates; d++) mine[d] = market->bond[out[i].step[d] - 1] / market->bond[out[i].end - 1];
   }
 }

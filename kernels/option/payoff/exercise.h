@@ -11,6 +11,7 @@ typedef struct option_policy {
   int count;
   option_rule *rule; /* [payoffs], owned; zero (growth NULL) for payoffs without early exercise; NULL: no rules */
   void *numbers;     /* owned; the coefficients beta of all rules */
+  int *steps;        /* owned; rule.step and rule.date of all rules */
 } option_policy;
 
 /* The parts of a regression that run on the backend; fp64, with sums in an order that depends on the paths alone.

@@ -32,6 +32,7 @@ typedef struct option_feature {
   int asset, step; /* asset from 0; step of a fixing from 1 */
   double level;    /* price */
   int tangent;     /* 0: the feature; k: its derivative by option_graph.tangent[k - 1] */
+  int schedule;    /* 0: all steps; k: those of option_graph.schedule[k - 1] */
 } option_feature;
 
 #endif

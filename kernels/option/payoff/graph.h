@@ -3,6 +3,7 @@
 #define OPTION_PAYOFF_GRAPH_H
 
 #include "kernels/option/payoff/names.h"
+#include "kernels/option/payoff/schedule.h"
 #include "kernels/option/scenario/market.h"
 
 /* A parameter by which paths are differentiated. */
@@ -21,8 +22,11 @@ typedef struct option_graph {
   sim_expr *expr; /* owned; inputs: features; outputs: the payoffs first */
   option_feature feature[OPTION_FEATURES_MAX];
   int features, payoffs, outputs;
+  option_schedule schedule[OPTION_SCHEDULES_MAX]; /* marks owned */
+  int schedules;
   uint64_t joint; /* bit a: an output depends on both maximum and minimum of asset a, which are then drawn jointly */
   option_plain plain[OPTION_PAYOFFS_MAX];
+  int end[OPTION_PAYOFFS_MAX];     /* [payoffs], number of the step, from 1, that ends at the payment */
   int control[OPTION_PAYOFFS_MAX]; /* [payoffs], output of the control variate */
   int delta[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX], gamma[OPTION_PAYOFFS_MAX][OPTION_ASSETS_MAX];
   option_sensitivity tangent[OPTION_TANGENTS_MAX]; /* parameters of the features' derivatives */

@@ -7,6 +7,8 @@
  * (s^2 - s/S - 1/(v S)^2), and, of the pathwise delta D, of D s - D/S, which varies less. */
 #include "kernels/option/payoff/builder.h"
 
+#include <stdlib.h>
+
 static sim_expr_ref op2(option_builder *m, sim_expr_op op, sim_expr_ref a, sim_expr_ref b) {
   return option_builder_call(m, op, a, b, 0);
 }
@@ -24,6 +26,7 @@ static void choose(const option_builder *m, const option_parameters *p, const si
   for (int a = 0; a < (int)p->assets.count; a++) {
     one &= option_asset_is_gbm(option_asset_at(p, a));
     local |= option_asset_at(p, a)->local_vol != NULL || option_asset_at(p, a)->vol_grid.given;
+    local |= option_asset_at(p, a)->dividends.rows > 0; /* prices do not grow in proportion to the spot */
   }
   bool continuous = o != NULL && o->monitoring == OPTION_CONTINUOUS;
   /* Extremes within the first step depend on the spot directly, not through the fixings alone. */
@@ -51,7 +54,9 @@ static bool has_tangents(const option_builder *m, const option_parameters *p, co
     double value;
     const option_kind kind = m->graph->feature[f].kind;
     const bool used = !sim_expr_builder_constant(m->builder, slope[f], &value) || value != 0;
-    if (used && (kind > OPTION_FIXING || kind == OPTION_HIGH || kind == OPTION_LOW)) return false;
+    if (used &&
+        (kind > OPTION_FIXING || kind == OPTION_HIGH || kind == OPTION_LOW || m->graph->feature[f].schedule > 0))
+      return false;
   }
   return m->status == SIM_OK;
 }
@@ -145,14 +150,17 @@ static void control_greeks(option_builder *m, const option_parameters *p, int de
     sim_expr_ref change = op2(m, SIM_EXPR_SUB, first_score(m), option_builder_number(m, 1 / m->market->spot[0]));
     g->control_slope[OPTION_GAMMA][0] = add(m, op2(m, SIM_EXPR_MUL, path_delta(m, slope, features, 0), change), refs);
   }
-  for (int greek = OPTION_VEGA; greek < OPTION_GREEKS; greek++)
+  double *bond = calloc((size_t)m->market->steps, sizeof *bond);
+  if (bond == NULL) m->status = sim_no_memory("the greeks");
+  for (int greek = OPTION_VEGA; greek < OPTION_GREEKS && bond != NULL; greek++)
     for (int a = 0; a < assets && g->slope[0][greek][a] >= 0 && m->status == SIM_OK; a++) {
-      double discount = 0;
-      if (greek != OPTION_VEGA) m->status = option_market_slope(p, greek, 0, NULL, &discount);
+      if (greek != OPTION_VEGA) m->status = option_market_slope(p, greek, 0, NULL, bond);
+      const double discount = greek != OPTION_VEGA ? bond[g->end[0] - 1] : 0;
       sim_expr_ref along = along_path(m, slope, features, greek, greek == OPTION_VEGA ? a : -1);
       along = op2(m, SIM_EXPR_ADD, along, op2(m, SIM_EXPR_MUL, of, option_builder_number(m, discount)));
       g->control_slope[greek][a] = add(m, along, refs);
     }
+  free(bond);
 }
 
 void option_add_greeks(option_builder *m, const option_parameters *p, sim_expr_ref *refs) {

@@ -120,6 +120,10 @@ sim_status option_bind_payoff(option_parameters *p, sim_faults *faults) {
       continue;
     }
     const bool high = feature.kind == OPTION_HIGH;
+    if ((high || feature.kind == OPTION_LOW) && option_asset_at(p, feature.asset)->dividends.rows > 0)
+      sim_faults_add(faults, 0, "payoff",
+                     "expected path.%s[%d] in place of %s[%d], because this asset has cash dividends",
+                     high ? "max" : "min", feature.asset + 1, high ? "high" : "low", feature.asset + 1);
     if ((high || feature.kind == OPTION_LOW) && option_asset_at(p, feature.asset)->jumps.given)
       sim_faults_add(
           faults, 0, "payoff",

@@ -11,6 +11,11 @@ static sim_expr_ref feature_of(option_builder *m, option_kind kind, int asset) {
   return option_builder_feature(m, (option_feature){.kind = kind, .asset = asset});
 }
 
+/* The price at the payoff's maturity. */
+static sim_expr_ref last_of(option_builder *m, const option_payoff *o, int asset) {
+  return option_price_at(m, asset, option_steps_until(m->market, option_own_maturity(m->p, o)));
+}
+
 static sim_expr_ref sub(option_builder *m, sim_expr_ref a, sim_expr_ref b) {
   return option_builder_call(m, SIM_EXPR_SUB, a, b, 0);
 }
@@ -37,7 +42,7 @@ static sim_expr_ref plain(option_builder *m, sim_expr_ref price, double strike, 
  * probability. */
 static sim_expr_ref knocked(option_builder *m, const option_payoff *o, int asset, sim_expr_ref alive) {
   sim_expr_ref one = option_builder_number(m, 1), pays = o->knock == OPTION_IN ? sub(m, one, alive) : alive;
-  sim_expr_ref out = mul(m, plain(m, feature_of(m, OPTION_LAST, asset), o->strike, o->type), pays);
+  sim_expr_ref out = mul(m, plain(m, last_of(m, o, asset), o->strike, o->type), pays);
   if (o->rebate == 0) return out;
   sim_expr_ref rebate = mul(m, option_builder_number(m, o->rebate), sub(m, one, pays));
   return option_builder_call(m, SIM_EXPR_ADD, out, rebate, 0);
@@ -47,44 +52,68 @@ static sim_expr_ref barrier(option_builder *m, const option_payoff *o, int asset
   const bool up = o->direction == OPTION_UP;
   sim_expr_ref alive, level = option_builder_number(m, o->level);
   if (o->monitoring == OPTION_CONTINUOUS)
-    alive = option_builder_feature(m, (option_feature){up ? OPTION_NOT_ABOVE : OPTION_NOT_BELOW, asset, 0, o->level});
+    alive = option_survival(m, up ? OPTION_NOT_ABOVE : OPTION_NOT_BELOW, asset, o);
   else if (up)
-    alive = below(m, feature_of(m, OPTION_MAX, asset), level);
+    alive = below(m, option_observed(m, OPTION_MAX, asset, o), level);
   else
-    alive = below(m, level, feature_of(m, OPTION_MIN, asset));
+    alive = below(m, level, option_observed(m, OPTION_MIN, asset, o));
   return knocked(m, o, asset, alive);
 }
 
 /* Between the steps from the joint law of maximum and minimum. */
 static sim_expr_ref double_barrier(option_builder *m, const option_payoff *o, int asset) {
   const bool continuous = o->monitoring == OPTION_CONTINUOUS;
-  sim_expr_ref low = feature_of(m, continuous ? OPTION_LOW : OPTION_MIN, asset),
-               high = feature_of(m, continuous ? OPTION_HIGH : OPTION_MAX, asset);
+  sim_expr_ref low = option_observed(m, continuous ? OPTION_LOW : OPTION_MIN, asset, o),
+               high = option_observed(m, continuous ? OPTION_HIGH : OPTION_MAX, asset, o);
   return knocked(
       m, o, asset,
       mul(m, below(m, option_builder_number(m, o->low), low), below(m, high, option_builder_number(m, o->high))));
 }
 
 static sim_expr_ref forward_start(option_builder *m, const option_payoff *o, int asset) {
-  sim_expr_ref start = option_builder_feature(m, (option_feature){OPTION_FIXING, asset, (int)o->start, 0, 0});
-  sim_expr_ref strike = mul(m, option_builder_number(m, o->moneyness), start), last = feature_of(m, OPTION_LAST, asset);
+  const double t = o->start > 0 ? m->p->maturity * ((double)o->start / (double)m->p->steps) : o->start_time;
+  const bool plain = o->start > 0 && m->p->nodes == m->p->steps;
+  sim_expr_ref start = option_price_at(m, asset, plain ? (int)o->start : option_steps_until(m->market, t));
+  sim_expr_ref strike = mul(m, option_builder_number(m, o->moneyness), start), last = last_of(m, o, asset);
   return positive(m, o->type == OPTION_CALL ? sub(m, last, strike) : sub(m, strike, last));
+}
+
+/* The mean of past fixings and those of the path. */
+static sim_expr_ref asian_mean(option_builder *m, const option_payoff *o, int asset) {
+  const bool geometric = o->average == OPTION_GEOMETRIC_AVERAGE;
+  sim_expr_ref mean = option_observed(m, geometric ? OPTION_GEOMETRIC : OPTION_MEAN, asset, o);
+  const double n = option_observation_count(m->p, o), all = n + (double)o->past.rows;
+  double sum = 0;
+  for (size_t k = 0; k < o->past.rows; k++) sum += geometric ? log(o->past.data[k]) : o->past.data[k];
+  if (o->past.rows == 0) return mean;
+  if (geometric) mean = option_builder_call(m, SIM_EXPR_LOG, mean, 0, 0);
+  mean = option_builder_call(m, SIM_EXPR_ADD, mul(m, mean, option_builder_number(m, n / all)),
+                             option_builder_number(m, sum / all), 0);
+  return geometric ? option_builder_call(m, SIM_EXPR_EXP, mean, 0, 0) : mean;
+}
+
+/* The highest (or lowest) price that the payoff sees, and has seen. */
+static sim_expr_ref extreme(option_builder *m, const option_payoff *o, option_kind kind, int asset) {
+  sim_expr_ref own = option_observed(m, kind, asset, o);
+  if (!(o->extreme > 0)) return own;
+  const sim_expr_op pick = kind == OPTION_HIGH || kind == OPTION_MAX ? SIM_EXPR_MAX : SIM_EXPR_MIN;
+  return option_builder_call(m, pick, own, option_builder_number(m, o->extreme), 0);
 }
 
 static sim_expr_ref lookback(option_builder *m, const option_payoff *o, int asset) {
   const bool continuous = o->monitoring == OPTION_CONTINUOUS, call = o->type == OPTION_CALL;
   const option_kind high = continuous ? OPTION_HIGH : OPTION_MAX, low = continuous ? OPTION_LOW : OPTION_MIN;
-  if (!isnan(o->strike)) return plain(m, feature_of(m, call ? high : low, asset), o->strike, o->type);
-  sim_expr_ref last = feature_of(m, OPTION_LAST, asset);
-  return call ? positive(m, sub(m, last, feature_of(m, low, asset)))
-              : positive(m, sub(m, feature_of(m, high, asset), last));
+  if (!isnan(o->strike)) return plain(m, extreme(m, o, call ? high : low, asset), o->strike, o->type);
+  sim_expr_ref last = last_of(m, o, asset);
+  return call ? positive(m, sub(m, last, extreme(m, o, low, asset)))
+              : positive(m, sub(m, extreme(m, o, high, asset), last));
 }
 
 static sim_expr_ref basket(option_builder *m, const option_payoff *o) {
   sim_expr_ref sum = 0;
   for (int a = 0; a < m->market->assets; a++) {
     const double weight = o->weights.rows > 0 ? o->weights.data[a] : 1.0 / m->market->assets;
-    sim_expr_ref part = mul(m, option_builder_number(m, weight), feature_of(m, OPTION_LAST, a));
+    sim_expr_ref part = mul(m, option_builder_number(m, weight), last_of(m, o, a));
     sum = a == 0 ? part : option_builder_call(m, SIM_EXPR_ADD, sum, part, 0);
   }
   return plain(m, sum, o->strike, o->type);
@@ -92,34 +121,40 @@ static sim_expr_ref basket(option_builder *m, const option_payoff *o) {
 
 /* `pick`: SIM_EXPR_MAX for the best of all assets, SIM_EXPR_MIN for the worst. */
 static sim_expr_ref one_of_all(option_builder *m, const option_payoff *o, sim_expr_op pick) {
-  sim_expr_ref picked = feature_of(m, OPTION_LAST, 0);
-  for (int a = 1; a < m->market->assets; a++)
-    picked = option_builder_call(m, pick, picked, feature_of(m, OPTION_LAST, a), 0);
+  sim_expr_ref picked = last_of(m, o, 0);
+  for (int a = 1; a < m->market->assets; a++) picked = option_builder_call(m, pick, picked, last_of(m, o, a), 0);
   return plain(m, picked, o->strike, o->type);
 }
 
-/* Cash and coupons at the first date whose price is at least the level, carried to maturity. */
-static sim_expr_ref autocallable(option_builder *m, const option_payoff *o, int asset) {
+/* Cash and coupons at the first date whose price is at least the level, carried to maturity: step[dates]. */
+static sim_expr_ref called(option_builder *m, const option_payoff *o, int asset, const int *step, int dates) {
   const option_market *market = m->market;
-  const int dates = (int)(market->steps / o->every);
-  sim_expr_ref level = option_builder_number(m, o->level), last = feature_of(m, OPTION_LAST, asset);
-  sim_expr_ref share = mul(m, last, option_builder_number(m, o->cash / market->spot[asset]));
+  const int end = option_steps_until(market, option_own_maturity(m->p, o));
+  sim_expr_ref level = option_builder_number(m, o->level), last = last_of(m, o, asset);
+  const double initial = o->initial > 0 ? o->initial : market->spot[asset];
+  sim_expr_ref share = mul(m, last, option_builder_number(m, o->cash / initial));
   sim_expr_ref safe = option_builder_call(m, SIM_EXPR_LE, option_builder_number(m, o->protection), last, 0);
   sim_expr_ref out = option_builder_call(m, SIM_EXPR_WHERE, safe, option_builder_number(m, o->cash), share);
   for (int d = dates; d > 0; d--) {
-    const int step = d * (int)o->every;
-    const double growth = market->bond[step - 1] / market->bond[market->steps - 1];
-    sim_expr_ref price =
-        d == dates ? last : option_builder_feature(m, (option_feature){OPTION_FIXING, asset, step, 0, 0});
-    sim_expr_ref called = option_builder_call(m, SIM_EXPR_LE, level, price, 0);
-    sim_expr_ref paid = option_builder_number(m, o->cash * (1 + o->coupon * d) * growth);
-    out = option_builder_call(m, SIM_EXPR_WHERE, called, paid, out);
+    const double growth = market->bond[step[d - 1] - 1] / market->bond[end - 1];
+    sim_expr_ref ends = option_builder_call(m, SIM_EXPR_LE, level, option_price_at(m, asset, step[d - 1]), 0);
+    sim_expr_ref paid = option_builder_number(m, o->cash * (1 + o->coupon * (double)(d + o->passed)) * growth);
+    out = option_builder_call(m, SIM_EXPR_WHERE, ends, paid, out);
   }
   return out;
 }
 
+static sim_expr_ref autocallable(option_builder *m, const option_payoff *o, int asset) {
+  int *step = calloc((size_t)m->market->steps + 1, sizeof *step);
+  if (step == NULL) m->status = sim_no_memory("the dates");
+  sim_expr_ref out = 0;
+  if (m->status == SIM_OK) out = called(m, o, asset, step, option_dates(m->p, m->market, o, step));
+  free(step);
+  return out;
+}
+
 static sim_expr_ref european(option_builder *m, const option_payoff *o, int asset, int payoff) {
-  sim_expr_ref last = feature_of(m, OPTION_LAST, asset);
+  sim_expr_ref last = last_of(m, o, asset);
   option_plain *as = &m->graph->plain[payoff];
   while (as->feature < m->graph->features && m->feature[as->feature] != last) as->feature++;
   as->sign = o->type == OPTION_CALL ? 1 : -1;
@@ -136,13 +171,11 @@ static sim_expr_ref named(option_builder *m, const sim_item *item, int number, i
   if (item->schema == &option_autocallable_schema) return autocallable(m, o, asset);
   if (item->schema == &option_european_schema) return european(m, o, asset, payoff);
   if (item->schema == &option_digital_schema) {
-    sim_expr_ref last = feature_of(m, OPTION_LAST, asset), strike = option_builder_number(m, o->strike);
+    sim_expr_ref last = last_of(m, o, asset), strike = option_builder_number(m, o->strike);
     sim_expr_ref pays = o->type == OPTION_CALL ? below(m, strike, last) : below(m, last, strike);
     return mul(m, option_builder_number(m, o->cash), pays);
   }
-  if (item->schema == &option_asian_schema)
-    return plain(m, feature_of(m, o->average == OPTION_ARITHMETIC ? OPTION_MEAN : OPTION_GEOMETRIC, asset), o->strike,
-                 o->type);
+  if (item->schema == &option_asian_schema) return plain(m, asian_mean(m, o, asset), o->strike, o->type);
   if (item->schema == &option_barrier_schema) return barrier(m, o, asset);
   if (item->schema == &option_double_barrier_schema) return double_barrier(m, o, asset);
   if (item->schema == &option_lookback_schema) return lookback(m, o, asset);
@@ -150,8 +183,7 @@ static sim_expr_ref named(option_builder *m, const sim_item *item, int number, i
   if (item->schema == &option_basket_schema) return basket(m, o);
   if (item->schema == &option_best_of_schema) return one_of_all(m, o, SIM_EXPR_MAX);
   if (item->schema == &option_worst_of_schema) return one_of_all(m, o, SIM_EXPR_MIN);
-  return plain(m, sub(m, feature_of(m, OPTION_LAST, asset), feature_of(m, OPTION_LAST, (int)o->second - 1)), o->strike,
-               o->type);
+  return plain(m, sub(m, last_of(m, o, asset), last_of(m, o, (int)o->second - 1)), o->strike, o->type);
 }
 
 static void insert_function(option_builder *m, const option_parameters *p, sim_expr_ref *out) {
@@ -162,30 +194,33 @@ static void insert_function(option_builder *m, const option_parameters *p, sim_e
     if (m->status == SIM_OK && !option_feature_parse(name, p, &feature))
       m->status = sim_fail(SIM_ERR_INCOMPATIBLE, "payoff: no path has a %s", name);
     if (m->status != SIM_OK) return;
-    in[i] = option_builder_feature(m, feature);
+    const bool seen = feature.kind >= OPTION_MEAN && feature.kind <= OPTION_MIN; /* at the steps */
+    if (feature.kind == OPTION_FIXING && p->nodes != p->steps)
+      feature.step = option_steps_until(m->market, p->maturity * ((double)feature.step / (double)p->steps));
+    in[i] = seen ? option_observed(m, feature.kind, feature.asset, NULL) : option_builder_feature(m, feature);
   }
   if (m->status == SIM_OK) m->status = sim_expr_builder_insert(m->builder, p->payoff, in, out);
 }
 
 /* ---- controls ---- */
 
-/* Mean and variance of the logarithm of an asset's last price or of its geometric mean. */
-static void logarithm(const option_market *market, int asset, bool geometric, double *mean, double *variance) {
-  const double ln2 = 0.69314718055994530942, n = market->steps;
+/* Mean and variance of the logarithm of an asset's price after `end` steps or of its geometric mean until then. */
+static void logarithm(const option_market *market, int asset, int end, bool geometric, double *mean, double *variance) {
+  const double ln2 = 0.69314718055994530942, n = end;
   *mean = log(market->spot[asset]);
   *variance = 0;
-  for (int s = 0; s < market->steps; s++) {
+  for (int s = 0; s < end; s++) {
     const double share = geometric ? (n - s) / n : 1, vol = market->vol[s * market->assets + asset] * ln2 * share;
     *mean += market->drift[s * market->assets + asset] * ln2 * share;
     *variance += vol * vol;
   }
 }
 
-/* The sum of all assets' last prices or geometric means. */
-static sim_expr_ref sum_control(option_builder *m, bool geometric) {
+/* The sum of all assets' prices after `end` steps or geometric means. */
+static sim_expr_ref sum_control(option_builder *m, int end, bool geometric) {
   sim_expr_ref sum = 0;
   for (int a = 0; a < m->market->assets; a++) {
-    sim_expr_ref one = feature_of(m, geometric ? OPTION_GEOMETRIC : OPTION_LAST, a);
+    sim_expr_ref one = geometric ? feature_of(m, OPTION_GEOMETRIC, a) : option_price_at(m, a, end);
     sum = a == 0 ? one : option_builder_call(m, SIM_EXPR_ADD, sum, one, 0);
   }
   return sum;
@@ -202,22 +237,25 @@ static const option_payoff *control_payoff(const option_parameters *p, int payof
 static sim_expr_ref control(option_builder *m, const option_parameters *p, int payoff) {
   const bool geometric = p->sampling.control == OPTION_CONTROL_GEOMETRIC;
   const option_payoff *o = control_payoff(p, payoff);
-  if (o == NULL) return sum_control(m, geometric);
-  return plain(m, feature_of(m, geometric ? OPTION_GEOMETRIC : OPTION_LAST, (int)o->asset - 1), o->strike, o->type);
+  const int end = m->graph->end[payoff], asset = o != NULL ? (int)o->asset - 1 : 0;
+  if (o == NULL) return sum_control(m, end, geometric);
+  return plain(m, geometric ? feature_of(m, OPTION_GEOMETRIC, asset) : option_price_at(m, asset, end), o->strike,
+               o->type);
 }
 
 double option_control_mean(const option_parameters *p, const option_market *market, int payoff) {
+  const int end = option_steps_until(market, option_maturity_of(p, payoff));
   const bool geometric = p->sampling.control == OPTION_CONTROL_GEOMETRIC;
   const option_payoff *o = control_payoff(p, payoff);
   double mean, variance, sum = 0;
   if (o != NULL) {
-    logarithm(market, (int)o->asset - 1, geometric, &mean, &variance);
+    logarithm(market, (int)o->asset - 1, end, geometric, &mean, &variance);
     return option_lognormal_price(mean, sqrt(variance), o->strike, o->type);
   }
   for (int a = 0; a < market->assets; a++) {
-    logarithm(market, a, geometric, &mean, &variance);
+    logarithm(market, a, end, geometric, &mean, &variance);
     /* The mean of the last price is known in every model; drift and vol of its logarithm only without jumps. */
-    sum += geometric ? exp(mean + variance / 2) : market->spot[a] * exp(market->growth[a]);
+    sum += geometric ? exp(mean + variance / 2) : market->spot[a] * exp(market->growth[(end - 1) * market->assets + a]);
   }
   return sum;
 }
@@ -235,6 +273,7 @@ static void make(option_builder *m, const option_parameters *p, sim_expr_ref *re
   for (size_t i = 0; i < p->payoffs.count && m->status == SIM_OK; i++)
     refs[functions + (int)i] = named(m, &p->payoffs.items[i], (int)i, functions + (int)i);
   for (int k = 0; k < g->payoffs && m->status == SIM_OK; k++) {
+    g->end[k] = option_steps_until(m->market, option_maturity_of(p, k));
     g->control[k] = -1;
     if (p->sampling.control == OPTION_NO_CONTROL) continue;
     g->control[k] = g->outputs;
@@ -264,7 +303,7 @@ sim_status option_graph_create(const option_parameters *p, const option_market *
   *out = (option_graph){0};
   option_builder *m = calloc(1, sizeof *m);
   if (m == NULL) return sim_no_memory("the payoffs");
-  *m = (option_builder){.graph = out, .market = market, .tangents = tangents};
+  *m = (option_builder){.graph = out, .p = p, .market = market, .tangents = tangents};
   m->status = sim_expr_builder_create(&m->builder);
   if (m->status == SIM_OK) make(m, p, refs);
   for (int i = 0; i < out->outputs; i++) {
@@ -282,4 +321,7 @@ sim_status option_graph_create(const option_parameters *p, const option_market *
   return status;
 }
 
-void option_graph_free(option_graph *graph) { sim_expr_free(&graph->expr); }
+void option_graph_free(option_graph *graph) {
+  sim_expr_free(&graph->expr);
+  option_schedules_free(graph);
+}

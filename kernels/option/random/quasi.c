@@ -117,19 +117,19 @@ static void make_components(int steps, double *out) {
 int option_quasi_dimensions(const option_parameters *p) {
   int heston = 0;
   for (int a = 0; a < (int)p->assets.count; a++) heston += option_asset_at(p, a)->heston.given;
-  const double all = (double)p->steps * ((double)p->assets.count + heston);
+  const double all = (double)p->nodes * ((double)p->assets.count + heston);
   return all > OPTION_SOBOL_DIMENSIONS ? OPTION_SOBOL_DIMENSIONS + 1 : (int)all;
 }
 
 double option_quasi_bytes(const option_parameters *p) {
   if (p->sampling.sequence != OPTION_SOBOL) return 0;
-  const double components = p->sampling.construction == OPTION_PCA ? (double)p->steps * (double)p->steps : 0;
+  const double components = p->sampling.construction == OPTION_PCA ? (double)p->nodes * (double)p->nodes : 0;
   return option_quasi_dimensions(p) * (option_scrambles(p) + 1.0) * (BITS + 1) * sizeof(uint32_t) +
          components * sizeof(double);
 }
 
 sim_status option_quasi_create(const option_parameters *p, option_quasi *out) {
-  const int steps = (int)p->steps;
+  const int steps = (int)p->nodes;
   *out = (option_quasi){.scrambles = option_scrambles(p), .dimensions = option_quasi_dimensions(p)};
   const size_t all = (size_t)out->scrambles * (size_t)out->dimensions;
   for (int a = 0; a < (int)p->assets.count; a++) {

@@ -76,7 +76,7 @@ static void sample_chunk(const option_bias *b, int chunk, int thread, double *ou
                        b->sampler[1]->workspaces[thread].outputs[sign * b->sampler[1]->estimate.graph.outputs + payoff];
       for (int i = 0; i < OPTION_CHUNK; i++) sum += coarse[i] - fine[i];
     }
-    out[payoff] = 2 * e->market[0].discount * sum / (OPTION_CHUNK * e->signs);
+    out[payoff] = 2 * option_discount(e, 0, payoff) * sum / (OPTION_CHUNK * e->signs);
   }
   out[b->payoffs] = valid;
 }

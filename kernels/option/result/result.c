@@ -63,7 +63,7 @@ static double rounding(const option_run *run, int q) {
   const bool controlled = of->payoff == 0 && of->greek >= 0 && p->sampling.control != OPTION_NO_CONTROL;
   double share = option_is_single(p) ? 0x1p-20 : 0x1p-40, size = fabs(option_mean(run, q));
   if (controlled) share = fmax(share, of->greek == OPTION_GAMMA ? 0x1p-25 : 0x1p-33);
-  if (of->greek >= 0) size = fmax(size, option_greek_size(p, of->greek, of->asset, option_mean(run, of->payoff)));
+  if (of->greek >= 0) size = fmax(size, option_greek_size(p, of, option_mean(run, of->payoff)));
   return share * size;
 }
 
@@ -137,7 +137,10 @@ static void row_name(const option_parameters *p, int payoff, char *out, size_t c
   if (two) snprintf(kind, sizeof kind, "double-%s", knocks[o->knock]);
   if (forward) {
     snprintf(kind, sizeof kind, "forward-start");
-    snprintf(level, sizeof level, ", %.6g from step %lld", o->moneyness, (long long)o->start);
+    if (o->start > 0)
+      snprintf(level, sizeof level, ", %.6g from step %lld", o->moneyness, (long long)o->start);
+    else
+      snprintf(level, sizeof level, ", %.6g from %.6g", o->moneyness, o->start_time);
   }
   if (!note && !forward && !isnan(o->strike)) snprintf(strike, sizeof strike, " %.6g", o->strike);
   if (o->level > 0) snprintf(level, sizeof level, " at %.6g", o->level);
@@ -145,6 +148,8 @@ static void row_name(const option_parameters *p, int payoff, char *out, size_t c
   if (p->assets.count > 1 && o->asset > 0) snprintf(asset, sizeof asset, " of %d", (int)o->asset);
   snprintf(out, capacity, "%d %s%s%s%s%s%s", payoff + 1, kind, note ? "" : types[o->type], strike, asset, level,
            o->monitoring == OPTION_CONTINUOUS ? ", continuous" : "");
+  const size_t used = strlen(out);
+  if (o->maturity > 0) snprintf(out + used, capacity - used, ", to %.6g", o->maturity);
 }
 
 /* "delta of asset 2" */

@@ -52,11 +52,13 @@ static const sim_field asset_fields[] = {
     {SIM_FIELD(option_asset, spot), .type = SIM_REAL, .doc = "price at time 0",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
     {SIM_FIELD(option_asset, vol), .type = SIM_FUNCTION,
-     .doc = "volatility: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER,
+     .doc = "volatility: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER | SIM_OR_FILE,
      .signature = &option_term_signature},
     {SIM_FIELD(option_asset, dividend), .type = SIM_FUNCTION,
-     .doc = "dividend rate: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER, .initial = "0",
-     .signature = &option_term_signature},
+     .doc = "dividend rate: a number, or a function or sim.curve of time", .flags = SIM_OR_NUMBER | SIM_OR_FILE,
+     .initial = "0", .signature = &option_term_signature},
+    {SIM_FIELD(option_asset, dividends), .type = SIM_NUMBERS, .components = 2, .flags = SIM_OR_FILE,
+     .doc = "cash dividends {time, amount}: the price falls by the amount at that time"},
     {SIM_FIELD(option_asset, heston), .type = SIM_STRUCT, .doc = "in place of vol", .table = &heston_schema,
      .flags = SIM_OPTIONAL},
     {SIM_FIELD(option_asset, jumps), .type = SIM_STRUCT,
@@ -105,13 +107,17 @@ void option_check_asset(const option_parameters *p, int i, sim_faults *faults) {
     check_grid(&a->vol_grid, line, path, faults);
     snprintf(path, sizeof path, "assets[%d]", i + 1);
   }
-  if (a->jumps.given && a->jumps.rate * p->maturity / (double)p->steps > 20)
+  if (a->jumps.given && a->jumps.rate * p->longest > 20)
     sim_faults_add(faults, line, path, "jumps.rate: expected at most 20 jumps a step, got %.9g: use more steps",
-                   a->jumps.rate * p->maturity / (double)p->steps);
+                   a->jumps.rate * p->longest);
   if (!option_asset_is_gbm(a) &&
       (p->sampling.control == OPTION_CONTROL_GEOMETRIC || p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES))
     sim_faults_add(faults, line, path,
                    "sampling.control: expected \"underlying\": the means of other controls are unknown for this model");
+  if (a->dividends.rows > 0 && p->sampling.control != OPTION_NO_CONTROL)
+    sim_faults_add(faults, line, path, "sampling.control: expected \"none\" with cash dividends: its mean is unknown");
+  if (a->dividends.rows > 0 && p->greeks.method == OPTION_LIKELIHOOD)
+    sim_faults_add(faults, line, path, "greeks.method: expected \"auto\" or \"bump\" with cash dividends");
   if (!option_asset_is_gbm(a) && p->greeks.method == OPTION_LIKELIHOOD)
     sim_faults_add(
         faults, line, path,

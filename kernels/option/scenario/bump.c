@@ -10,7 +10,7 @@ option_bump option_bump_of(const option_parameters *p, int greek, int asset, dou
   case OPTION_GAMMA: *width = (bump.spot = 1e-2) * option_asset_at(p, asset)->spot; break;
   case OPTION_VEGA: *width = 2 * (bump.vol = 1e-3); break;
   case OPTION_RHO: *width = 2 * (bump.rate = 1e-3); break;
-  default: *width = -2 * (bump.maturity = 1e-3 * p->maturity); break;
+  default: *width = -2 * (bump.maturity = fmin(1e-3 * p->maturity, option_first_date(p) / 2)); break;
   }
   return bump;
 }
@@ -26,8 +26,8 @@ sim_status option_market_near(const option_parameters *p, int greek, int asset, 
   return option_market_create(p, &bump, out);
 }
 
-/* Derivatives of drift and vol of every step: out[2][steps], in natural logarithms; and of ln discount. */
-sim_status option_market_slope(const option_parameters *p, int greek, int asset, double *out, double *discount) {
+/* Derivatives of drift and vol of every step: out[2][steps], in natural logarithms; and of the logarithms of bonds. */
+sim_status option_market_slope(const option_parameters *p, int greek, int asset, double *out, double *bond) {
   const double share = 0.1, ln2 = 0.69314718055994530942;
   option_market above, below = {0};
   double width;
@@ -39,7 +39,8 @@ sim_status option_market_slope(const option_parameters *p, int greek, int asset,
     out[s] = (above.drift[i] - below.drift[i]) / width * ln2;
     out[above.steps + s] = (above.vol[i] - below.vol[i]) / width * ln2;
   }
-  if (status == SIM_OK) *discount = log(above.discount / below.discount) / width;
+  for (int s = 0; status == SIM_OK && bond != NULL && s < above.steps; s++)
+    bond[s] = log(above.bond[s] / below.bond[s]) / width;
   option_market_free(&above);
   option_market_free(&below);
   return status;

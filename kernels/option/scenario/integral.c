@@ -98,13 +98,13 @@ static bool finish(integral *f, panel *list, int count) {
 }
 
 /* Integrates over all steps; panels end at steps and at possible jumps; false: failed. */
-static bool sweep(integral *f, int steps, double dt, const double *breaks, int count) {
+static bool sweep(integral *f, const option_grid *grid, const double *breaks, int count) {
   panel list[TOGETHER * (2 * DEPTH + 4)];
-  const double most = steps * dt / PANELS;
+  const double most = grid->time[grid->steps] / PANELS;
   int waiting = 0, next = 0;
-  for (int s = 0; s < steps; s++) {
-    const double end = (s + 1) * dt;
-    double from = s * dt;
+  for (int s = 0; s < grid->steps; s++) {
+    const double end = grid->time[s + 1];
+    double from = grid->time[s];
     while (from < end && !f->found_bad) {
       while (next < count && breaks[next] <= from) next++;
       const double cut = next < count && breaks[next] < end ? breaks[next] : end,
@@ -133,18 +133,19 @@ static void estimate_sizes(integral *f, double maturity) {
   }
 }
 
-static sim_status integrate(integral *f, const sim_expr *expr, int steps, double dt, bool *done) {
+static sim_status integrate(integral *f, const sim_expr *expr, const option_grid *grid, bool *done) {
+  const double maturity = grid->time[grid->steps];
   double *breaks = NULL;
   int count = 0;
   sim_expr_program *program = NULL;
   sim_status status = sim_expr_program_create(expr, &(sim_expr_target){.isa = SIM_ISA_PLAIN}, &program);
   f->scratch = status == SIM_OK ? aligned_alloc(64, (sim_expr_program_scratch(program) + 127) / 64 * 64) : NULL;
   if (status == SIM_OK && f->scratch == NULL) status = sim_no_memory("the market");
-  if (status == SIM_OK) status = option_breaks(expr, 0, 0, steps * dt, &breaks, &count, &f->missed);
+  if (status == SIM_OK) status = option_breaks(expr, 0, 0, maturity, &breaks, &count, &f->missed);
   if (status == SIM_OK) {
     f->program = program;
-    estimate_sizes(f, steps * dt);
-    *done = sweep(f, steps, dt, breaks, count);
+    estimate_sizes(f, maturity);
+    *done = sweep(f, grid, breaks, count);
   }
   free(breaks);
   free(f->scratch);
@@ -152,8 +153,9 @@ static sim_status integrate(integral *f, const sim_expr *expr, int steps, double
   return status;
 }
 
-sim_status option_integrate(const char *name, const sim_expr *expr, double least, int steps, double dt, double *sum,
+sim_status option_integrate(const char *name, const sim_expr *expr, double least, const option_grid *grid, double *sum,
                             double *squares) {
+  const int steps = grid->steps;
   integral f = {.least = least, .sums = {sum, squares}};
   bool done = true;
   char got[32] = "NaN";
@@ -161,13 +163,13 @@ sim_status option_integrate(const char *name, const sim_expr *expr, double least
   for (int s = 0; s < steps; s++) sum[s] = 0;
   for (int s = 0; s < steps && squares != NULL; s++) squares[s] = 0;
   if (sim_expr_depends(expr, 0, 0)) {
-    SIM_TRY(integrate(&f, expr, steps, dt, &done));
+    SIM_TRY(integrate(&f, expr, grid, &done));
   } else {
     SIM_TRY(option_local_vol(expr, 0, 0, &value));
     f.found_bad = !(isfinite(value) && value >= least);
     f.bad = value;
-    for (int s = 0; s < steps; s++) sum[s] = value * dt;
-    for (int s = 0; s < steps && squares != NULL; s++) squares[s] = value * value * dt;
+    for (int s = 0; s < steps; s++) sum[s] = value * grid->length[s];
+    for (int s = 0; s < steps && squares != NULL; s++) squares[s] = value * value * grid->length[s];
   }
   if (!isnan(f.bad)) snprintf(got, sizeof got, "%.9g", f.bad);
   if (f.found_bad)
@@ -198,15 +200,15 @@ static sim_status product(const sim_expr *a, const sim_expr *b, sim_expr **out) 
 }
 
 /* Largest relative loss of correlation between the normals of two assets over a step. */
-static sim_status lost_share(const option_parameters *p, int i, int j, double *room, double *out) {
-  const size_t steps = (size_t)p->steps;
-  const double dt = p->maturity / (double)p->steps;
+static sim_status lost_share(const option_parameters *p, const option_grid *grid, int i, int j, double *room,
+                             double *out) {
+  const size_t steps = (size_t)grid->steps;
   const sim_expr *a = option_asset_at(p, i)->vol, *b = option_asset_at(p, j)->vol;
   sim_expr *both = NULL;
   SIM_TRY(product(a, b, &both));
-  sim_status status = option_integrate("vol", both, 0, (int)steps, dt, room + 2 * steps, NULL);
-  if (status == SIM_OK) status = option_integrate("vol", a, 0, (int)steps, dt, room + 3 * steps, room);
-  if (status == SIM_OK) status = option_integrate("vol", b, 0, (int)steps, dt, room + 3 * steps, room + steps);
+  sim_status status = option_integrate("vol", both, 0, grid, room + 2 * steps, NULL);
+  if (status == SIM_OK) status = option_integrate("vol", a, 0, grid, room + 3 * steps, room);
+  if (status == SIM_OK) status = option_integrate("vol", b, 0, grid, room + 3 * steps, room + steps);
   sim_expr_free(&both);
   *out = 0;
   for (size_t s = 0; s < steps && status == SIM_OK; s++) {
@@ -218,9 +220,9 @@ static sim_status lost_share(const option_parameters *p, int i, int j, double *r
 
 /* Warns of jumps of a local volatility within a step: paths evaluate it at the beginning of each step only (the bias
  * at half steps too). */
-static sim_status warn_jumps(const option_parameters *p, int asset) {
+static sim_status warn_jumps(const option_parameters *p, const option_grid *grid, int asset) {
   const sim_expr *expr = option_asset_at(p, asset)->local_vol;
-  const double dt = p->maturity / p->steps, spot = option_asset_at(p, asset)->spot;
+  const double spot = option_asset_at(p, asset)->spot;
   const int input = expr != NULL ? sim_expr_input_find(expr, "t") : -1;
   if (input < 0) return SIM_OK;
   double *breaks;
@@ -230,9 +232,13 @@ static sim_status warn_jumps(const option_parameters *p, int asset) {
   if (missed) option_warn_missed("local_vol");
   sim_status status = SIM_OK;
   for (int i = 0; i < count && status == SIM_OK; i++) {
-    const double t = breaks[i], near = 1e-6 * dt, steps = t / dt;
+    const double t = breaks[i];
     double before, after;
-    if (!(t > 0 && t < p->maturity) || fabs(steps - round(steps)) < 1e-6) continue;
+    int s = 0;
+    while (s < grid->steps && grid->time[s + 1] < t) s++;
+    if (s == grid->steps || !(t > 0)) continue;
+    const double dt = grid->length[s], near = 1e-6 * dt;
+    if (t - grid->time[s] < near || grid->time[s + 1] - t < near) continue;
     status = option_local_vol(expr, spot, t - near, &before);
     if (status == SIM_OK) status = option_local_vol(expr, spot, t + near, &after);
     if (status != SIM_OK || fabs(after - before) <= 0.01 * fmax(fabs(before), fabs(after))) continue;
@@ -248,14 +254,16 @@ static sim_status warn_jumps(const option_parameters *p, int asset) {
 
 sim_status option_check_vols(const option_parameters *p) {
   const size_t n = p->assets.count;
-  double *room = calloc(4 * (size_t)p->steps, sizeof *room), lost = 0;
+  option_grid grid;
+  SIM_TRY(option_grid_create(p, 0, false, &grid));
+  double *room = calloc(4 * (size_t)grid.steps, sizeof *room), lost = 0;
   sim_status status = room != NULL ? SIM_OK : sim_no_memory("the correlation");
   for (size_t i = 0; i < n && p->correlation.rows == n; i++)
     for (size_t j = 0; j < i && status == SIM_OK; j++) {
       const sim_expr *a = option_asset_at(p, (int)i)->vol, *b = option_asset_at(p, (int)j)->vol;
       if (p->correlation.data[i * n + j] == 0 || a == NULL || b == NULL) continue;
       if (!sim_expr_depends(a, 0, 0) && !sim_expr_depends(b, 0, 0)) continue;
-      status = lost_share(p, (int)i, (int)j, room, &lost);
+      status = lost_share(p, &grid, (int)i, (int)j, room, &lost);
       if (status == SIM_OK && lost > OPTION_CORRELATION_LOST)
         status = sim_fail(SIM_ERR_SCENARIO,
                           "correlation: the volatilities of assets %zu and %zu change in different ways within a step, "
@@ -264,6 +272,7 @@ sim_status option_check_vols(const option_parameters *p) {
                           j + 1, i + 1, 100 * lost);
     }
   free(room);
-  for (int i = 0; i < (int)n && status == SIM_OK; i++) status = warn_jumps(p, i);
+  for (int i = 0; i < (int)n && status == SIM_OK; i++) status = warn_jumps(p, &grid, i);
+  option_grid_free(&grid);
   return status;
 }

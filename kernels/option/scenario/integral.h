@@ -4,6 +4,7 @@
 
 #include "engine/expr/expr.h"
 #include "engine/status.h"
+#include "kernels/option/scenario/grid.h"
 
 #include <stdbool.h>
 
@@ -15,11 +16,11 @@ sim_status option_breaks(const sim_expr *expr, int input, double other, double m
                          bool *missed) SIM_MUST_CHECK;
 /* Warns that some jumps of the function `name` may not have been found. */
 void option_warn_missed(const char *name);
-/* Integrates a function of t over each of `steps` steps of length dt: sum[steps], and squares[steps] of its square
+/* Integrates a function of t over each step: sum[steps], and squares[steps] of its square
  * unless NULL. The error is below 1e-10 of the whole: panels end at jumps and are halved until Gauss-Legendre
  * quadrature converges. SIM_ERR_SCENARIO where a value is not finite or below `least`, or where halving does not
  * end; `name` begins the message. */
-sim_status option_integrate(const char *name, const sim_expr *expr, double least, int steps, double dt, double *sum,
+sim_status option_integrate(const char *name, const sim_expr *expr, double least, const option_grid *grid, double *sum,
                             double *squares) SIM_MUST_CHECK;
 
 #endif

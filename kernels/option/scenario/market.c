@@ -13,22 +13,37 @@ typedef struct integrals {
   double *rate, *dividend, *vol, *squares; /* squares: of vol */
 } integrals;
 
-static sim_status integrate_asset(const option_asset *asset, int number, int steps, double dt, const integrals *of) {
+static sim_status integrate_asset(const option_asset *asset, int number, const option_grid *grid, const integrals *of) {
   char name[64];
-  for (int s = 0; s < steps; s++) of->vol[s] = of->squares[s] = 0;
+  for (int s = 0; s < grid->steps; s++) of->vol[s] = of->squares[s] = 0;
   snprintf(name, sizeof name, "assets[%d].vol", number + 1);
-  if (asset->vol != NULL) SIM_TRY(option_integrate(name, asset->vol, 0, steps, dt, of->vol, of->squares));
+  if (asset->vol != NULL) SIM_TRY(option_integrate(name, asset->vol, 0, grid, of->vol, of->squares));
   snprintf(name, sizeof name, "assets[%d].dividend", number + 1);
-  return option_integrate(name, asset->dividend, -INFINITY, steps, dt, of->dividend, NULL);
+  return option_integrate(name, asset->dividend, -INFINITY, grid, of->dividend, NULL);
 }
 
-static sim_status fill(const option_parameters *p, const option_bump *bump, double dt, const integrals *of,
-                       option_market *out) {
+/* Cash dividends at the ends of their steps. */
+static sim_status fill_cash(const option_parameters *p, option_market *out) {
+  bool any = false;
+  for (int a = 0; a < out->assets; a++) any |= option_asset_at(p, a)->dividends.rows > 0;
+  if (!any || out->halves) return SIM_OK;
+  out->cash = calloc((size_t)out->assets * (size_t)out->steps, sizeof *out->cash);
+  if (out->cash == NULL) return sim_no_memory("the market");
+  for (int a = 0; a < out->assets; a++) {
+    const sim_doubles *cash = &option_asset_at(p, a)->dividends;
+    for (size_t k = 0; k < cash->rows; k++)
+      out->cash[(option_grid_at(&out->unmoved, cash->data[2 * k]) - 1) * out->assets + a] += cash->data[2 * k + 1];
+  }
+  return SIM_OK;
+}
+
+static sim_status fill(const option_parameters *p, const option_bump *bump, const integrals *of, option_market *out) {
+  const double *length = out->grid.length;
   const double ln2 = 0.69314718055994530942;
-  SIM_TRY(option_integrate("rate", p->rate, -INFINITY, out->steps, dt, of->rate, NULL));
+  SIM_TRY(option_integrate("rate", p->rate, -INFINITY, &out->grid, of->rate, NULL));
   double all = 0;
   for (int s = 0; s < out->steps; s++) {
-    of->rate[s] += bump->rate * dt;
+    of->rate[s] += bump->rate * length[s];
     all += of->rate[s];
     out->bond[s] = exp(-all);
   }
@@ -38,43 +53,46 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, doub
     const bool bumped = bump->asset == a;
     const double more = bumped && asset->vol != NULL ? bump->vol : 0;
     out->spot[a] = asset->spot * (bumped ? 1 + bump->spot : 1);
-    SIM_TRY(integrate_asset(asset, a, out->steps, dt, of));
+    SIM_TRY(integrate_asset(asset, a, &out->grid, of));
+    double grown = 0;
     for (int s = 0; s < out->steps; s++) {
       const double growth = of->rate[s] - of->dividend[s];
-      const double variance = fmax(of->squares[s] + 2 * more * of->vol[s] + more * more * dt, 0);
-      out->growth[a] += growth;
-      out->drift[s * out->assets + a] = (growth - variance / 2 - option_jump_drift(asset) * dt) / ln2;
+      const double variance = fmax(of->squares[s] + 2 * more * of->vol[s] + more * more * length[s], 0);
+      out->growth[s * out->assets + a] = grown += growth;
+      out->drift[s * out->assets + a] = (growth - variance / 2 - option_jump_drift(asset) * length[s]) / ln2;
       out->vol[s * out->assets + a] = sqrt(variance) / ln2;
     }
     if (out->dynamics != NULL)
-      SIM_TRY(option_dynamics_set(asset, out->steps, dt, bumped ? bump->vol : 0, &out->dynamics[a]));
+      SIM_TRY(option_dynamics_set(asset, &out->grid, bumped ? bump->vol : 0, out->assets, &out->dynamics[a]));
   }
-  return SIM_OK;
+  return fill_cash(p, out);
 }
 
 sim_status option_market_create(const option_parameters *p, const option_bump *bump, option_market *out) {
   const option_bump none = {.asset = -1};
-  *out = (option_market){.assets = (int)p->assets.count, .steps = (int)p->steps};
-  const size_t numbers = (size_t)out->assets * (size_t)out->steps, steps = (size_t)out->steps;
   if (bump == NULL) bump = &none;
-  out->spot = calloc(2 * (size_t)out->assets + 2 * numbers + (size_t)out->steps, sizeof(double));
+  *out = (option_market){.assets = (int)p->assets.count, .halves = bump->halves};
+  SIM_TRY(option_grid_create(p, bump->maturity, bump->halves, &out->grid));
+  sim_status status = option_grid_create(p, 0, bump->halves, &out->unmoved);
+  out->steps = out->grid.steps;
+  const size_t numbers = (size_t)out->assets * (size_t)out->steps, steps = (size_t)out->steps;
+  out->spot = calloc((size_t)out->assets + 3 * numbers + steps, sizeof(double));
   double *room = calloc(4 * steps, sizeof(double));
-  sim_status status = SIM_OK;
   bool moved = false;
   for (int a = 0; a < out->assets; a++) {
     const option_asset *asset = option_asset_at(p, a);
     moved |= asset->vol == NULL || asset->jumps.given;
   }
-  if (moved) out->dynamics = calloc((size_t)out->assets, sizeof *out->dynamics);
-  if (out->spot == NULL || room == NULL || (moved && out->dynamics == NULL)) {
+  if (moved) out->dynamics = calloc((size_t)out->assets * (size_t)out->grid.kinds, sizeof *out->dynamics);
+  if (status == SIM_OK && (out->spot == NULL || room == NULL || (moved && out->dynamics == NULL))) {
     status = sim_no_memory("the market");
-  } else {
+  } else if (status == SIM_OK) {
     out->drift = out->spot + out->assets;
     out->vol = out->drift + numbers;
     out->bond = out->vol + numbers;
     out->growth = out->bond + out->steps;
     const integrals of = {room, room + steps, room + 2 * steps, room + 3 * steps};
-    status = fill(p, bump, (p->maturity + bump->maturity) / (double)p->steps, &of, out);
+    status = fill(p, bump, &of, out);
   }
   free(room);
   if (status != SIM_OK) option_market_free(out);
@@ -84,6 +102,9 @@ sim_status option_market_create(const option_parameters *p, const option_bump *b
 void option_market_free(option_market *market) {
   for (int a = 0; market->dynamics != NULL && a < market->assets; a++) option_dynamics_free(&market->dynamics[a]);
   free(market->dynamics);
+  free(market->cash);
+  option_grid_free(&market->grid);
+  option_grid_free(&market->unmoved);
   free(market->spot);
   *market = (option_market){0};
 }

@@ -2,23 +2,31 @@
 #ifndef OPTION_SCENARIO_MARKET_H
 #define OPTION_SCENARIO_MARKET_H
 
+#include "kernels/option/scenario/grid.h"
 #include "kernels/option/scenario/motion.h"
 #include "kernels/option/scenario/parameters.h"
 
-/* Difference of a bumped market: one asset's spot (0.01 is +1 %) and volatility, the rate, the maturity. */
+/* Difference of a bumped market: one asset's spot (0.01 is +1 %) and volatility, the rate, the maturity (with dates:
+ * all of them); halves: each step in two. */
 typedef struct option_bump {
   int asset;
   double spot, vol, rate, maturity;
+  bool halves;
 } option_bump;
 
 /* Market at each step; drifts and volatilities of a step in binary logarithms. */
 typedef struct option_market {
   int assets, steps;
+  bool halves;                /* steps half as long */
+  option_grid grid;           /* owned */
+  option_grid unmoved;        /* the same where the maturity is not bumped: places of dates; owned */
   double discount;            /* from maturity to time 0 */
   double *spot, *drift, *vol; /* [assets], [steps][assets], [steps][assets]; owned, one allocation at spot */
   double *bond;               /* [steps]: discount factor from each step's end to time 0 */
-  double *growth;             /* [assets]: log(mean price at maturity / spot), for any dynamics */
-  option_dynamics *dynamics;  /* [assets], owned; NULL where all assets are geometric Brownian motions */
+  double *
+      growth; /* [steps][assets]: log(mean price / spot) at each step's end, for any dynamics, without cash dividends */
+  option_dynamics *dynamics; /* [grid.kinds][assets], owned; NULL where all assets are geometric Brownian motions */
+  double *cash; /* [steps][assets]: cash dividend at each step's end, owned; NULL: none, or steps are halved */
 } option_market;
 
 /* Makes the market of a scenario; bump may be NULL. SIM_ERR_SCENARIO where a volatility is negative or a function of
@@ -46,9 +54,10 @@ option_bump option_bump_of(const option_parameters *p, int greek, int asset, dou
 sim_status option_market_near(const option_parameters *p, int greek, int asset, double share, double *width,
                               option_market *out) SIM_MUST_CHECK;
 /* Derivatives by a Greek's parameter, exact to 1e-9: of drift and volatility of an asset at every step in natural
- * logarithms, out[2][steps] unless NULL; and of the logarithm of the discount. For theta the parameter is the
- * maturity. Errors as of option_market_create. */
+ * logarithms, out[2][steps] unless NULL. For theta the parameter is the maturity, or with dates their common shift.
+ * bond[steps]: the same of the logarithm of the discount factor of each step's end; NULL: not wanted. Errors
+ * as of option_market_create. */
 sim_status option_market_slope(const option_parameters *p, int greek, int asset, double *out,
-                               double *discount) SIM_MUST_CHECK;
+                               double *bond) SIM_MUST_CHECK;
 
 #endif

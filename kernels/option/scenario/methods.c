@@ -1,5 +1,6 @@
 /* Rules about the requested methods of Greeks: which payoffs each can serve. */
 #include "kernels/option/payoff/names.h"
+#include "kernels/option/scenario/grid.h"
 
 #include <stdio.h>
 
@@ -7,6 +8,27 @@ static bool any_local(const option_parameters *p) {
   for (int a = 0; a < (int)p->assets.count; a++)
     if (option_asset_at(p, a)->local_vol != NULL || option_asset_at(p, a)->vol_grid.given) return true;
   return false;
+}
+
+static bool any_cash(const option_parameters *p) {
+  for (int a = 0; a < (int)p->assets.count; a++)
+    if (option_asset_at(p, a)->dividends.rows > 0) return true;
+  return false;
+}
+
+/* Theta moves all dates together, or else stretches all steps. */
+static void check_theta(const option_parameters *p, sim_faults *faults) {
+  if (!p->greeks.want[OPTION_THETA] || !option_is_dated(p)) return;
+  for (size_t i = 0; i <= p->payoffs.count; i++) {
+    const sim_item *item = i < p->payoffs.count ? &p->payoffs.items[i] : NULL;
+    char path[64] = "payoff";
+    if (item != NULL ? !option_at_steps(item) : !option_function_at_steps(p)) continue;
+    if (item != NULL) snprintf(path, sizeof path, "payoffs[%zu]", i + 1);
+    sim_faults_add(
+        faults, item != NULL ? item->line : 0, path,
+        "greeks.theta: where the run has dates, theta moves them all, but this payoff observes prices at the "
+        "steps: expected dates of its own");
+  }
 }
 
 /* Whether the scenario's function reads extremes between the steps. */
@@ -22,6 +44,7 @@ static bool sees_between(const option_parameters *p) {
 /* Reason against a pathwise derivative, or NULL. */
 static const char *against_path(const option_parameters *p, const sim_item *item) {
   if (any_local(p)) return "with a local volatility prices do not grow in proportion to the spot";
+  if (any_cash(p)) return "with cash dividends prices do not grow in proportion to the spot";
   if (item == NULL)
     return sim_expr_may_jump(p->payoff) ? "a function with sim.where, floor, ceil, sign or % may jump, which a path's "
                                           "slope misses (sim.max and sim.min do not)"
@@ -52,6 +75,7 @@ void option_check_methods(const option_parameters *p, sim_faults *faults) {
   for (int g = 0; g < OPTION_GREEKS; g++) any |= p->greeks.want[g];
   if (!any && method != OPTION_AUTO)
     sim_faults_add(faults, 0, "greeks.method", "there is no Greek to estimate: expected delta = true, or another one");
+  check_theta(p, faults);
   if (!any || (!path && method != OPTION_LIKELIHOOD)) return;
   if (!path && p->assets.count > 1) {
     sim_faults_add(faults, 0, "greeks.method", "the likelihood ratio is for one asset alone: expected another method");

@@ -1,4 +1,5 @@
 /* Constants of the steps of assets that are not geometric Brownian motions: option_dynamics in motion.h. */
+#include "kernels/option/scenario/grid.h"
 #include "kernels/option/scenario/motion.h"
 #include "kernels/option/scenario/parameters.h"
 
@@ -46,21 +47,21 @@ sim_status option_local_vol(const sim_expr *expr, double price, double t, double
 }
 
 /* Rows of the grid at the beginning of each step. */
-static sim_status set_grid(const option_vol_grid *g, int steps, double dt, option_dynamics *m) {
-  const size_t n = g->spots.rows, times = g->times.rows;
-  double *numbers = calloc(n * (1 + (size_t)steps), sizeof *numbers);
+static sim_status set_grid(const option_vol_grid *g, const option_grid *grid, option_dynamics *m) {
+  const size_t n = g->spots.rows, times = g->times.rows, steps = (size_t)grid->steps;
+  double *numbers = calloc(n * (1 + steps), sizeof *numbers);
   if (numbers == NULL) return sim_no_memory("the local volatility");
   m->motion = OPTION_LOCAL_GRID;
   m->nodes = (int)n;
   for (size_t k = 0; k < n; k++) numbers[k] = g->spots.data[k];
-  for (int s = 0; s < steps; s++) {
-    const double t = s * dt;
+  for (size_t s = 0; s < steps; s++) {
+    const double t = grid->time[s];
     size_t i = 0;
     while (i + 2 < times && g->times.data[i + 1] <= t) i++;
     const double *low = g->vols.data + i * n, *high = times > 1 ? low + n : low;
     const double span = times > 1 ? g->times.data[i + 1] - g->times.data[i] : 1;
     const double share = times > 1 ? fmin(fmax((t - g->times.data[i]) / span, 0), 1) : 0;
-    for (size_t k = 0; k < n; k++) numbers[n * (1 + (size_t)s) + k] = low[k] + share * (high[k] - low[k]);
+    for (size_t k = 0; k < n; k++) numbers[n * (1 + s) + k] = low[k] + share * (high[k] - low[k]);
   }
   m->node = numbers;
   m->row = numbers + n;
@@ -74,12 +75,20 @@ double option_jump_drift(const option_asset *asset) {
   return j->given ? j->rate * expm1(j->mean + j->deviation * j->deviation / 2) : 0;
 }
 
-sim_status option_dynamics_set(const option_asset *asset, int steps, double dt, double shift, option_dynamics *out) {
-  *out = (option_dynamics){.motion = OPTION_GEOMETRIC_BROWNIAN, .dt = dt, .shift = shift};
-  if (asset->heston.given) set_heston(&asset->heston, dt, shift, out);
-  if (asset->local_vol != NULL) out->motion = OPTION_LOCAL_FUNCTION;
-  if (asset->jumps.given) set_jumps(&asset->jumps, dt, out);
-  return asset->vol_grid.given ? set_grid(&asset->vol_grid, steps, dt, out) : SIM_OK;
+sim_status option_dynamics_set(const option_asset *asset, const option_grid *grid, double shift, int stride,
+                               option_dynamics *out) {
+  option_dynamics rows = {0};
+  if (asset->vol_grid.given) SIM_TRY(set_grid(&asset->vol_grid, grid, &rows));
+  for (int k = 0; k < grid->kinds; k++) {
+    option_dynamics *m = &out[k * stride];
+    *m = rows;
+    m->dt = grid->span[k];
+    m->shift = shift;
+    if (asset->heston.given) set_heston(&asset->heston, m->dt, shift, m);
+    if (asset->local_vol != NULL) m->motion = OPTION_LOCAL_FUNCTION;
+    if (asset->jumps.given) set_jumps(&asset->jumps, m->dt, m);
+  }
+  return SIM_OK;
 }
 
 void option_dynamics_free(option_dynamics *dynamics) { free((void *)(uintptr_t)dynamics->node); }

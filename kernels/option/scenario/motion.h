@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 struct option_asset;
+struct option_grid;
 struct sim_expr;
 
 #define OPTION_LOCAL_MAX 1e18 /* largest valid local volatility */
@@ -33,13 +34,14 @@ typedef struct option_dynamics {
   const struct sim_expr_program *local; /* sigma(S, t), in the kernel's precision; t is uniform; borrowed */
   double shift;                         /* added to sigma */
   int nodes;                            /* prices of the grid; sigma is linear between them, constant outside */
-  const double *node, *row;             /* [nodes] prices; [steps][nodes] sigma; owned, one allocation at node */
+  const double *node, *row; /* [nodes] prices; [steps][nodes] sigma; one allocation at node, owned by the first kind */
 } option_dynamics;
 
-/* Sets the constants of `steps` steps of length dt. `shift` is added to the volatility: to the square roots of
+/* Sets the constants of each length of a step: out[kinds * stride]. Rows of a grid of volatilities belong to the
+ * first of them. `shift` is added to the volatility: to the square roots of
  * Heston's v and theta, or to sigma. SIM_ERR_NO_MEMORY. */
-sim_status option_dynamics_set(const struct option_asset *asset, int steps, double dt, double shift,
-                               option_dynamics *out) SIM_MUST_CHECK;
+sim_status option_dynamics_set(const struct option_asset *asset, const struct option_grid *grid, double shift,
+                               int stride, option_dynamics *out) SIM_MUST_CHECK;
 void option_dynamics_free(option_dynamics *dynamics);
 /* Evaluates sigma(S, t), or any function of at most these two inputs, at one point. SIM_ERR_NO_MEMORY. */
 sim_status option_local_vol(const struct sim_expr *expr, double price, double t, double *out) SIM_MUST_CHECK;

@@ -23,6 +23,7 @@ typedef struct option_vol_grid {
 typedef struct option_asset {
   double spot;
   sim_expr *vol, *dividend; /* functions of t */
+  sim_doubles dividends;    /* [rows][2]: time and amount of cash dividends */
   option_heston heston;
   option_jumps jumps;
   sim_expr *local_vol; /* function of S, t */
@@ -38,12 +39,20 @@ typedef struct option_payoff {
   int64_t asset, second;
   double strike, cash, level, rebate;
   double low, high; /* double_barrier */
-  int64_t start;    /* forward_start: step */
-  double moneyness; /* forward_start */
+  int64_t start;    /* forward_start: step; 0: start_time */
+  double start_time;
+  double maturity;   /* payment date; NaN or 0: the run's */
+  sim_doubles dates; /* when prices are observed, or early exercise is possible; none: at the steps */
+  double moneyness;  /* forward_start */
   int average, direction, knock, monitoring;
   int64_t every, degree, fit_paths; /* american */
   double coupon, protection;        /* autocallable */
   sim_doubles weights;
+  double from, to;  /* barrier: times between which it is watched continuously; 0: from now on, until the maturity */
+  sim_doubles past; /* asian: fixings of the past */
+  double extreme;   /* lookback: highest or lowest price so far; NaN or 0: none */
+  double initial;   /* autocallable: price that `protection` pays a share of; NaN or 0: the spot */
+  int64_t passed;   /* autocallable: dates that have passed */
 } option_payoff;
 enum { OPTION_NAME_MAX = 40 }; /* characters of a payoff's name */
 extern const sim_schema option_european_schema, option_digital_schema, option_asian_schema, option_barrier_schema,
@@ -105,6 +114,8 @@ typedef struct option_parameters {
 
   /* Filled by validation: */
   double asked_paths; /* sampling.paths before it was rounded */
+  int64_t nodes;      /* steps of the paths: `steps`, or more where dates lie between them */
+  double longest;     /* length of the longest step */
   sim_table price_table, prices_table, errors_table;
   const sim_table *tables[6 + 2 * OPTION_GREEKS];
   sim_table bias_tables[2];                 /* bias of the time steps, and its standard error */
@@ -152,6 +163,8 @@ void option_check_asset(const option_parameters *p, int asset, sim_faults *fault
 void option_check_correlation(const option_parameters *p, sim_faults *faults);
 /* Sets one step where no number is given and no price depends on it. */
 void option_check_steps(option_parameters *p, sim_faults *faults);
+/* Whether the scenario's function reads prices at the steps. */
+bool option_function_at_steps(const option_parameters *p);
 /* Refuses a result of the function that depends on maxima or minima of several correlated assets. */
 void option_check_between(const option_parameters *p, sim_faults *faults);
 /* Refuses a method of Greeks that a payoff does not support. */

@@ -43,39 +43,57 @@ static const char *const monitorings[] = {"steps", "continuous", NULL};
     SIM_FIELD(option_payoff, rebate), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",           \
                                       .doc = "amount paid at maturity where the barrier leaves no European payoff"     \
   }
+#define DATES(text)                                                                                                    \
+  { SIM_FIELD(option_payoff, dates), .type = SIM_NUMBERS, .flags = SIM_OR_FILE, .doc = text "; none: the steps" }
+#define MATURITY                                                                                                       \
+  {                                                                                                                    \
+    SIM_FIELD(option_payoff, maturity), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,          \
+                                        .initial = "run", .keyword = "run",                                            \
+                                        .doc = "time of the payment, at most that of the run (run)"                    \
+  }
 #define PAYOFF(word, text, ...)                                                                                        \
   const sim_schema option_##word##_schema = {.name = #word,                                                            \
                                              .doc = text,                                                              \
-                                             .fields = (const sim_field[]){NAME, TYPE, __VA_ARGS__, {0}},              \
+                                             .fields = (const sim_field[]){NAME, TYPE, MATURITY, __VA_ARGS__, {0}},    \
                                              .size = sizeof(option_payoff)}
 
 PAYOFF(european, "pays max(last - strike, 0), or max(strike - last, 0)", STRIKE, ASSET);
 PAYOFF(digital, "pays cash where the last price is above (call) or below (put) the strike", STRIKE, ASSET,
        {SIM_FIELD(option_payoff, cash), .type = SIM_REAL, .doc = "amount paid", .initial = "1"});
-PAYOFF(asian, "pays on the mean of the prices at the steps", STRIKE, ASSET,
+PAYOFF(asian, "pays on the mean of the prices at its dates", STRIKE, ASSET, DATES("times of the fixings"),
        {SIM_FIELD(option_payoff, average), .type = SIM_CHOICE, .doc = "kind of mean", .choices = averages,
-        .initial = "arithmetic"});
+        .initial = "arithmetic"},
+       {SIM_FIELD(option_payoff, past), .type = SIM_NUMBERS, .flags = SIM_OR_FILE | SIM_RANGE | SIM_MIN_OPEN,
+        .max = INFINITY, .doc = "fixings of the past, which are part of the mean"});
 PAYOFF(barrier, "European payoff if a level is not reached (out), or is reached (in)", STRIKE, ASSET,
        {SIM_FIELD(option_payoff, level), .type = SIM_REAL, .doc = "the barrier",
         .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
        {SIM_FIELD(option_payoff, direction), .type = SIM_CHOICE, .doc = "the level is reached from above or from below",
         .choices = directions, .initial = "down"},
-       KNOCK, REBATE, MONITORING);
+       KNOCK, REBATE, MONITORING, DATES("times at which the level is watched"),
+       {SIM_FIELD(option_payoff, from), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+        .doc = "time from which the level is watched continuously"},
+       {SIM_FIELD(option_payoff, to), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+        .initial = "maturity", .keyword = "maturity", .doc = "time until which it is"});
 PAYOFF(double_barrier, "European payoff if neither of two levels is reached (out), or one of them is (in)", STRIKE,
        ASSET,
        {SIM_FIELD(option_payoff, low), .type = SIM_REAL, .doc = "the lower barrier, below the spot",
         .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
        {SIM_FIELD(option_payoff, high), .type = SIM_REAL, .doc = "the upper barrier, above the spot",
         .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
-       KNOCK, REBATE, MONITORING);
+       KNOCK, REBATE, MONITORING, DATES("times at which the levels are watched"));
 PAYOFF(lookback, "pays on the highest or lowest price", ASSET,
        {SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "floating",
         .keyword = "floating",
         .doc = "call: highest - strike; floating: last - lowest (put: strike - lowest, highest - last)"},
-       MONITORING);
-PAYOFF(forward_start, "European payoff whose strike is a share of the price at an earlier step", ASSET,
-       {SIM_FIELD(option_payoff, start), .type = SIM_INT, .doc = "step at which the strike is set, before the last one",
-        .flags = SIM_REQUIRED | SIM_RANGE, .min = 1, .max = OPTION_STEPS_MAX},
+       MONITORING, DATES("times of the prices"),
+       {SIM_FIELD(option_payoff, extreme), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+        .initial = "none", .keyword = "none", .doc = "highest or lowest price so far, whichever the payoff needs"});
+PAYOFF(forward_start, "European payoff whose strike is a share of an earlier price", ASSET,
+       {SIM_FIELD(option_payoff, start), .type = SIM_INT, .flags = SIM_RANGE, .max = OPTION_STEPS_MAX, .initial = "0",
+        .doc = "step at which the strike is set, before the last one; or start_time"},
+       {SIM_FIELD(option_payoff, start_time), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+        .doc = "time at which the strike is set"},
        {SIM_FIELD(option_payoff, moneyness), .type = SIM_REAL, .doc = "strike / price at `start`", .flags = SIM_RANGE,
         .max = INFINITY, .initial = "1"});
 PAYOFF(basket, "pays on a weighted sum of the last prices", STRIKE,
@@ -96,11 +114,14 @@ PAYOFF(american, "European payoff that may be exercised at any of the dates, by 
         .flags = SIM_RANGE, .min = 1, .max = OPTION_DEGREE_MAX, .initial = "5"},
        {SIM_FIELD(option_payoff, fit_paths), .type = SIM_INT,
         .doc = "paths of the regression that finds the exercise rule", .flags = SIM_RANGE, .min = 1024, .max = 0x1p24,
-        .initial = "65536"});
+        .initial = "65536"},
+       DATES("times at which it can be exercised"));
 
 static const sim_field autocallable_fields[] = {
     NAME,
+    MATURITY,
     ASSET,
+    DATES("times at which it can be called"),
     {SIM_FIELD(option_payoff, level), .type = SIM_REAL,
      .doc = "called at the first date with a price of at least this level",
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY},
@@ -108,7 +129,11 @@ static const sim_field autocallable_fields[] = {
      .doc = "coupon as a fraction of cash, for each date until it is called", .flags = SIM_REQUIRED | SIM_RANGE,
      .max = INFINITY},
     {SIM_FIELD(option_payoff, protection), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY,
-     .doc = "if never called: pays cash if the last price is at least this, else cash times last price / spot"},
+     .doc = "if never called: pays cash if the last price is at least this, else cash times last price / initial"},
+    {SIM_FIELD(option_payoff, initial), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
+     .initial = "spot", .keyword = "spot", .doc = "price when the note was issued"},
+    {SIM_FIELD(option_payoff, passed), .type = SIM_INT, .flags = SIM_RANGE, .max = OPTION_STEPS_MAX, .initial = "0",
+     .doc = "dates that have passed, whose coupons are paid too"},
     {SIM_FIELD(option_payoff, cash), .type = SIM_REAL, .doc = "redemption amount", .initial = "100"},
     {SIM_FIELD(option_payoff, every), .type = SIM_INT, .doc = "steps between dates", .flags = SIM_RANGE, .min = 1,
      .max = OPTION_STEPS_MAX, .initial = "1"},

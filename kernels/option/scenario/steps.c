@@ -1,5 +1,6 @@
 /* Which payoffs and assets need a number of steps, and which need a joint law between the steps that is not known. */
 #include "kernels/option/payoff/names.h"
+#include "kernels/option/scenario/grid.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,30 +27,42 @@ static const char *asset_needs(const option_asset *a, const char **what) {
 
 static const char *payoff_needs(const option_parameters *p, const sim_item *item) {
   const option_payoff *o = item->data;
-  if (item->schema == &option_american_schema || item->schema == &option_autocallable_schema ||
-      item->schema == &option_forward_start_schema)
-    return "has its dates at steps";
-  if (item->schema == &option_asian_schema) return at_steps;
+  if (option_at_steps(item))
+    return item->schema == &option_american_schema || item->schema == &option_autocallable_schema ||
+                   item->schema == &option_forward_start_schema
+               ? "has its dates at steps"
+               : at_steps;
   if (item->schema != &option_barrier_schema && item->schema != &option_double_barrier_schema &&
       item->schema != &option_lookback_schema)
     return NULL;
-  if (o->monitoring != OPTION_CONTINUOUS) return at_steps;
+  if (o->monitoring != OPTION_CONTINUOUS) return NULL;
   return o->asset >= 1 && o->asset <= (int64_t)p->assets.count && !is_even(p, (int)o->asset - 1) ? within : NULL;
 }
 
-/* Reason why the scenario's function needs a number of steps, or NULL. Its inputs are not bound yet: "mean_1",
- * "fixing_1_3". */
+/* Whether the function's input is of prices at the steps. Inputs may not be bound yet: "mean_1", "fixing_1_3". */
+static bool is_at_steps(const char *name) {
+  static const char *const kinds[] = {"mean_", "geometric_", "max_", "min_", "fixing_", NULL};
+  for (const char *const *kind = kinds; *kind != NULL; kind++)
+    if (strncmp(name, *kind, strlen(*kind)) == 0) return true;
+  return false;
+}
+
+/* Reason why the scenario's function needs a number of steps, or NULL. */
 static const char *function_needs(const option_parameters *p) {
-  static const char *const steps[] = {"mean_", "geometric_", "max_", "min_", "fixing_", NULL};
   for (int i = 0; p->payoff != NULL && i < sim_expr_input_count(p->payoff); i++) {
     const char *name = sim_expr_input_name(p->payoff, i);
     int asset = 0;
-    for (const char *const *kind = steps; *kind != NULL; kind++)
-      if (strncmp(name, *kind, strlen(*kind)) == 0) return at_steps;
+    if (is_at_steps(name)) return at_steps;
     if (sscanf(name, "high_%d", &asset) != 1 && sscanf(name, "low_%d", &asset) != 1) continue;
     if (asset >= 1 && asset <= (int)p->assets.count && !is_even(p, asset - 1)) return within;
   }
   return NULL;
+}
+
+bool option_function_at_steps(const option_parameters *p) {
+  for (int i = 0; p->payoff != NULL && i < sim_expr_input_count(p->payoff); i++)
+    if (is_at_steps(sim_expr_input_name(p->payoff, i))) return true;
+  return false;
 }
 
 /* Returns the first reason for a number of steps, or NULL; `what` names the asset or payoff. */

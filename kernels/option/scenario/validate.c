@@ -11,6 +11,7 @@ static void check_level(const option_parameters *p, const option_payoff *o, int 
                         sim_faults *faults) {
   const double spot = option_asset_at(p, (int)o->asset - 1)->spot;
   const bool up = o->direction == OPTION_UP;
+  if (o->from > 0) return; /* not watched yet */
   if (up ? spot >= o->level : spot <= o->level)
     sim_faults_add(faults, line, path, "the barrier is reached already: expected a level %s the spot %.9g, got %.9g",
                    up ? "above" : "below", spot, o->level);
@@ -76,17 +77,21 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
       sim_faults_add(faults, item->line, path, "expected low < spot < high, got low = %.9g, spot = %.9g, high = %.9g",
                      o->low, spot, o->high);
   }
-  if (item->schema == &option_forward_start_schema && o->start >= p->steps)
-    sim_faults_add(faults, item->line, path, "start: expected a step before the last one, %lld, got %lld",
-                   (long long)p->steps, (long long)o->start);
+  const double own = option_own_maturity(p, o) / p->maturity * (double)p->steps; /* its steps */
+  if (item->schema == &option_forward_start_schema && !((double)o->start < own - 1e-6))
+    sim_faults_add(faults, item->line, path, "start: expected a step before the last one, %.9g, got %lld", own,
+                   (long long)o->start);
   check_name(p, i, faults);
   if (o->asset >= 1 && o->asset <= assets && o->monitoring == OPTION_CONTINUOUS &&
       option_asset_at(p, (int)o->asset - 1)->jumps.given)
     sim_faults_add(faults, item->line, path, "expected monitoring = \"steps\": a Brownian bridge does not jump");
-  if ((item->schema == &option_american_schema || item->schema == &option_autocallable_schema) &&
-      p->steps % o->every != 0)
-    sim_faults_add(faults, item->line, path, "every: expected a divisor of the %lld steps, got %lld",
-                   (long long)p->steps, (long long)o->every);
+  if (o->asset >= 1 && o->asset <= assets && o->monitoring == OPTION_CONTINUOUS &&
+      option_asset_at(p, (int)o->asset - 1)->dividends.rows > 0)
+    sim_faults_add(faults, item->line, path, "expected monitoring = \"steps\" with cash dividends");
+  if ((item->schema == &option_american_schema || item->schema == &option_autocallable_schema) && o->dates.rows == 0 &&
+      llround(own) % o->every != 0)
+    sim_faults_add(faults, item->line, path, "every: expected a divisor of the %lld steps, got %lld", llround(own),
+                   (long long)o->every);
   if (item->schema == &option_spread_schema && o->asset == o->second && o->asset <= assets)
     sim_faults_add(faults, item->line, path, "asset and second: expected two assets, got number %lld twice",
                    (long long)o->asset);
@@ -144,6 +149,8 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   if (faults->count > before) return SIM_OK;
   option_check_steps(p, faults);
   if (faults->count > before) return SIM_OK;
+  SIM_TRY(option_check_dates(p, faults));
+  if (faults->count > before) return SIM_OK;
   if (p->payoff != NULL) SIM_TRY(option_bind_payoff(p, faults));
   const int payoffs = option_payoff_count(p);
   if (payoffs == 0)
@@ -156,6 +163,9 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
   option_check_between(p, faults);
   if (p->payoff != NULL && p->sampling.control == OPTION_CONTROL_BLACK_SCHOLES)
     sim_faults_add(faults, 0, "sampling.control", "expected \"geometric\" or \"underlying\": a function has no strike");
+  if (p->sampling.control == OPTION_CONTROL_GEOMETRIC && option_is_dated(p))
+    sim_faults_add(faults, 0, "sampling.control",
+                   "expected \"black_scholes\" or \"underlying\": the geometric mean is of prices at equal steps");
   option_check_methods(p, faults);
   if (faults->count > before) return SIM_OK;
   SIM_TRY(check_numbers(p, faults));

@@ -1,0 +1,182 @@
+-- Dates of payoffs apart from the steps, maturities of their own, and cash dividends, asked in two ways. `option` has the
+-- twins that hold for any scenario, and `prices`, `priced` and `compare`.
+local scenario = require "scenario"
+local E = require "option_exact"
+local call, fn, copy = scenario.call, scenario.fn, scenario.copy
+local M = {}
+
+local listed = { asian = true, barrier = true, double_barrier = true, lookback = true, american = true, autocallable = true }
+
+local function each_payoff(s, change) for _, p in ipairs(s.keys.payoffs or {}) do change(p.keys, p.name) end end
+
+-- No control but one that dates allow, and no function, whose prices are at the steps.
+local function prepared(s)
+  local c = copy(s)
+  c.keys.payoff = nil
+  if c.keys.sampling and c.keys.sampling.control == "geometric" then c.keys.sampling.control = "underlying" end
+  return c
+end
+
+-- Dates, maturities and dividends of the seed's choice.
+local function dated(s, R, cash)
+  local c = prepared(s)
+  local T = s.keys.maturity
+  each_payoff(c, function(k, name)
+    k.name = nil
+    if R.chance(0.5) and name ~= "forward_start" then k.maturity = T * R.uniform(0.5, 1) end
+    local last = k.maturity or T
+    if listed[name] and k.monitoring ~= "continuous" then
+      k.dates, k.every = {}, nil
+      local n = R.int(1, 5)
+      for i = 1, n do k.dates[i] = last * (i - R.uniform(0.1, 0.9)) / n end
+      if R.chance(0.5) then k.dates[n] = last end
+    end
+    if name == "forward_start" then k.start, k.start_time = nil, last * R.uniform(0.1, 0.9) end
+  end)
+  if cash and R.chance(0.4) then
+    local a = c.keys.assets[R.int(1, #c.keys.assets)]
+    a.dividends = { { T * R.uniform(0.1, 0.4), a.spot * R.uniform(0.005, 0.04) }, { T * R.uniform(0.5, 1), a.spot * R.uniform(0.005, 0.04) } }
+    if c.keys.sampling then c.keys.sampling.control = nil end
+    each_payoff(c, function(k) if k.monitoring then k.monitoring = nil; k.dates = { T / 3, T / 2 }; k.maturity = nil end end)
+  end
+  return c
+end
+
+function M.add(option)
+  local priced, compare, rounding, scale = option.priced, option.compare, option.rounding, option.scale
+  local some = function(s) return #(s.keys.payoffs or {}) > 0 end
+  local list = {}
+
+  list[#list + 1] = { name = "dates and steps", weight = 2, applies = some,
+    check = function(T, s)
+      local c = prepared(s)
+      local n = s.keys.steps or 1
+      s = copy(c)
+      each_payoff(c, function(k, name)
+        if not listed[name] or k.monitoring == "continuous" then return end
+        k.dates = {}
+        for i = k.every or 1, n, k.every or 1 do k.dates[#k.dates + 1] = s.keys.maturity * i / n end
+        k.every = nil
+      end)
+      each_payoff(c, function(k, name)
+        if name == "forward_start" then k.start_time, k.start = s.keys.maturity * k.start / n, nil end
+      end)
+      local p, e = priced(T, s, 1)
+      local q, f = priced(T, c, 1)
+      for k = 1, #p do
+        T:near("a price at steps and at dates", p[k], q[k], rounding(s))
+        T:near("its standard error", e[k], f[k], rounding(s))
+      end
+    end }
+
+  list[#list + 1] = { name = "book of maturities", weight = 2, applies = some,
+    check = function(T, s)
+      s = prepared(s)
+      local c = copy(s)
+      c.keys.maturity, c.keys.steps = 2 * s.keys.maturity, 2 * (s.keys.steps or 1)
+      each_payoff(c, function(k) k.maturity = s.keys.maturity end)
+      local p, e = priced(T, s, 1)
+      local q, f = priced(T, c, 2)
+      compare(T, "a run and a longer one with maturities", p, e, q, f)
+    end }
+
+  list[#list + 1] = { name = "a neighbour with dates", weight = 2,
+    applies = function(s) return some(s) and option.free_of_steps(s) end,
+    prepare = function(s, R) return { dates = { s.keys.maturity * R.uniform(0.05, 0.4), s.keys.maturity * R.uniform(0.5, 0.9) } } end,
+    check = function(T, s, a)
+      s = prepared(s)
+      if not option.free_of_steps(s) then error({ refused = "steps matter" }) end
+      local c = copy(s)
+      c.keys.payoffs[#c.keys.payoffs + 1] = call("asian", { strike = s.keys.assets[1].spot, dates = a.dates })
+      local p, e = priced(T, s, 1)
+      local q, f = priced(T, c, 2)
+      table.remove(q)
+      table.remove(f)
+      compare(T, "without and with another payoff's dates", p, e, q, f)
+    end }
+
+  list[#list + 1] = { name = "cash dividends", weight = 2,
+    prepare = function(s, R)
+      local spot, T = s.keys.assets[1].spot, s.keys.maturity
+      return { { T * R.uniform(0.1, 0.4), spot * R.uniform(0.002, 0.02) }, { T * R.uniform(0.5, 0.9), spot * R.uniform(0.002, 0.02) } }
+    end,
+    check = function(T, s, a)
+      local c = prepared(s)
+      local one, K = c.keys.assets[1], s.keys.assets[1].spot
+      if c.keys.sampling then c.keys.sampling.control = nil end
+      one.dividends = a
+      c.keys.payoff = fn("function(path) return path.last[1] end")
+      c.keys.payoffs = { call("european", { strike = K }), call("european", { strike = K, type = "put" }) }
+      local p, e = priced(T, c, 1)
+      T:near("call less put and the price less the strike", p[2] - p[3], p[1] - K * E.discount(s), rounding(c))
+      -- No price falls below the amounts but with a chance that is nothing: of 2 %, at 50 % volatility over three years.
+      local known = E.forward(s, one)
+      for _, d in ipairs(a) do known = known - d[2] * E.forward(s, one) / E.forward(s, one, d[1]) end
+      T:sure("the mean with cash dividends", p[1], e[1], known * E.discount(s), 0, scale(s) * 1e-6)
+    end }
+
+  list[#list + 1] = { name = "Greeks of dates", weight = 2, applies = some,
+    prepare = function(s, R) return { dated = dated(s, R, true), theta = R.chance(0.5) } end,
+    check = function(T, _, a)
+      local c = copy(a.dated)
+      c.keys.greeks = { delta = true, vega = true, rho = true, theta = a.theta or nil }
+      local _, _, r = priced(T, c, 1)
+      local d = copy(c)
+      d.keys.greeks.method = "bump"
+      local _, _, q = priced(T, d, 2)
+      for _, name in ipairs { "delta", "vega", "rho", "theta" } do
+        local x, y = r:last("price", name), q:last("price", name)
+        if x and y then
+          T:sure(name .. " of its own and by differences", x, r:last("price", name .. "_error"), y, q:last("price", name .. "_error"),
+            2e-3 * math.abs(x) + 1e-6)
+        end
+      end
+    end }
+
+  list[#list + 1] = { name = "rows from files",
+    prepare = function(s, R)
+      local T = s.keys.maturity
+      return { points = { { 0, R.uniform(0, 0.05) }, { T * R.uniform(0.1, 0.4), R.uniform(0, 0.05) }, { T * R.uniform(0.5, 1.2), R.uniform(0, 0.05) } },
+        dates = { T * R.uniform(0.1, 0.4), T * R.uniform(0.5, 0.9), T }, cash = { { T * R.uniform(0.2, 0.8), s.keys.assets[1].spot * 0.02 } } }
+    end,
+    check = function(T, s, a)
+      local function text(rows)
+        local lines = { "# a file of rows" }
+        for _, row in ipairs(rows) do
+          lines[#lines + 1] = type(row) == "table" and scenario.number(row[1]) .. ", " .. scenario.number(row[2]) or scenario.number(row)
+        end
+        return table.concat(lines, "\n") .. "\n"
+      end
+      s = prepared(s)
+      if s.keys.sampling then s.keys.sampling.control = nil end
+      s.keys.assets[1].dividends, s.keys.payoffs = a.cash, { call("asian", { strike = s.keys.assets[1].spot, dates = a.dates }) }
+      local c = copy(s)
+      s.keys.rate = fn("sim.curve { {%g, %g}, {%g, %g}, {%g, %g} }", a.points[1][1], a.points[1][2], a.points[2][1], a.points[2][2], a.points[3][1], a.points[3][2])
+      c.keys.rate, c.keys.assets[1].dividends, c.keys.payoffs[1].keys.dates = "rate.csv", "cash.csv", "dates.txt"
+      T:file("rate.csv", text(a.points))
+      T:file("cash.csv", text(a.cash))
+      T:file("dates.txt", text(a.dates))
+      local p, e, r = priced(T, s, 1)
+      local q, f, r2 = priced(T, c, 1)
+      T:same("digests of rows in the scenario and in files", r.digest, r2.digest)
+      T:near("prices", p, q, 0)
+    end }
+
+  -- What holds for any scenario, with dates.
+  for _, twin in ipairs(option.twins) do
+    if twin.name == "threads" or twin.name == "sampling" or twin.name == "precision" or twin.name == "resumed" or twin.name == "errors" or
+      twin.name == "bias of the steps" then
+      list[#list + 1] = { name = "dates: " .. twin.name,
+        applies = function(s) return some(s) and (not twin.applies or twin.applies(s)) end,
+        prepare = function(s, R)
+          local a = twin.prepare and twin.prepare(s, R) or {}
+          a.dated = dated(s, R, not a.control)
+          return a
+        end,
+        check = function(T, _, a) return twin.check(T, a.dated, a) end }
+    end
+  end
+  for _, twin in ipairs(list) do option.twins[#option.twins + 1] = twin end
+end
+
+return M

@@ -29,7 +29,7 @@ static void fill(void *context, const double k[3], const int64_t mode[3], double
   filling *f = context;
   double c[2];
   if (!diffusion_symbol_at(f->p, f->program, f->field, k, mode, c)) {
-#pragma omp critical(diffusion_derivation)
+#pragma omp critical
     {
       if (!f->bad)
         for (int a = 0; a < 3; a++) f->k[a] = k[a];

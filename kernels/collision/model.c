@@ -71,6 +71,13 @@ static const collision_ops *choose_ops(const collision_parameters *p, const sim_
   return pair->fixed_point != NULL && collision_fixed_point_possible(p, setup->saved) ? pair->fixed_point : pair->f32;
 }
 
+/* Time of the attraction of a grain on one thread: as measured with 1000 to 16000 grains by saturn_rings.lua, with and
+ * without its images, for errors of 0.01 to 0.0001. */
+static double gravity_seconds(const collision_parameters *p, double n) {
+  if (!isnan(p->hill.omega)) return 38e-6 * sqrt(n / 4000);
+  return 1.6e-6 * pow(0.01 / p->self_gravity.error, 0.25);
+}
+
 /* Communication of a step, and what each rank does for all grains: sorting them when lists are rebuilt. Of a box that
  * is as long in all directions; halos are measured, docs/performance.md. */
 static void plan_ranks(const collision_options *o, const collision_ops *ops, double n, sim_plan *out) {
@@ -155,6 +162,10 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
                                 : options.springs > 0 ? 4e6
                                                       : 15e6) *
                                    setup->threads;
+  if (options.attracted) {
+    const double forces = gravity_seconds(p, n) / (double)(collision_gravity_every(p, dt) * setup->threads);
+    out->work_rate_guess = 1 / (1 / out->work_rate_guess + forces);
+  }
   plan_ranks(&options, ops, n, out);
   return SIM_OK;
 }

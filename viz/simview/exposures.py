@@ -33,7 +33,7 @@ def lines(run: Run) -> list[Line]:
         if isinstance(strike, (int, float)) and first + i < len(columns(run)[0].values):
             rest = {key: value for key, value in sorted(payoff.items()) if key not in ("strike", "name", "$type", "type")}
             kind = f"{str(payoff.get('$type', 'payoff')).replace('_', ' ')} {payoff.get('type', '')}".strip()
-            more = ", ".join(f"{key} {value}" for key, value in rest.items() if value not in (1, 0, "none", None))
+            more = ", ".join(f"{key} {value}" for key, value in rest.items() if value not in (1, 0, "none", "run", "maturity", None, []))
             found.setdefault(f"{kind}, {more}" if more else kind, []).append((float(strike), first + i))
     kept = [(name, sorted(parts)) for name, parts in found.items() if len({strike for strike, _ in parts}) >= _LEAST]
     return [Line(name, [strike for strike, _ in parts], [place for _, place in parts]) for name, parts in kept]

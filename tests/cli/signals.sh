@@ -80,6 +80,8 @@ for delay in 0 0.002 0.005 0.01 0.02 0.03 0.05; do
   rm -rf early
   "${run[@]}" -o early >output 2>&1 &
   pid=$!
+  # The shell's own child, before it becomes the program, has the shell's answer to a signal.
+  until [ "/proc/$pid/exe" -ef "$SIM" ] || ! kill -0 "$pid" 2>/dev/null; do :; done
   sleep "$delay"
   kill -s TERM "$pid"
   finish

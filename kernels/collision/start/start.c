@@ -205,6 +205,7 @@ static sim_status choose_step(collision_run *run, bool saved) {
                     "smaller radius, would be unstable at a reduced mass of %.6g and radius of %.6g",
                     most, run->dt, 100 * run->options.overlap_limit, own.mass, own.radius);
   SIM_TRY(collision_step_check(run->dt, most));
+  SIM_TRY(collision_hill_check_step(&run->options, run->dt));
   const double steps = collision_step_count(integrate->t_end, run->dt);
   if (!(steps <= 0x1p62))
     return sim_fail(SIM_ERR_SCENARIO, "integrate.dt: expected at most 2^62 steps, got %.9g", steps);
@@ -243,6 +244,13 @@ static void warn_of_speed(const collision_run *run) {
             " moves %.3g of its radius in a step: it may pass others without a contact; integrate.dt below %.3g "
             "keeps below a tenth",
             ((const uint64_t *)run->array[COLLISION_ID].data)[at], most, 0.1 * run->dt / most);
+  const double steps = run->options.attracted ? (double)collision_gravity_every(run->parameters, run->dt) : 1;
+  if (steps > 1 && most * steps > 1)
+    sim_log(SIM_LOG_WARN,
+            "grain %" PRIu64
+            " moves %.3g of its radius while accelerations of self_gravity are kept, as if it met no other grain; "
+            "self_gravity.step below %.3g keeps below a half",
+            ((const uint64_t *)run->array[COLLISION_ID].data)[at], most * steps, 0.5 * run->dt / most);
   for (size_t k = 0; k < run->parameters->insert.count; k++) {
     const collision_inlet *inlet = run->parameters->insert.items[k].data;
     const double *v = inlet->group.velocity;

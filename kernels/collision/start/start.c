@@ -300,6 +300,17 @@ static void choose_again(collision_run *run, const sim_setup *setup) {
   sim_buffer_destroy(&run->array[COLLISION_QUANTA]);
 }
 
+/* Up to a speed at which grains would overlap by their radius; inlets may bring the largest ones. */
+static sim_status check_restitution(const collision_run *run) {
+  double largest = 0, least, most, mass;
+  for (int64_t i = 0; i < run->n; i++) largest = fmax(largest, collision_get(run, COLLISION_RADIUS, 0, i));
+  for (size_t k = 0; k < run->parameters->insert.count; k++) {
+    collision_inlet_bounds(run->parameters->insert.items[k].data, &least, &most, &mass);
+    largest = fmax(largest, most);
+  }
+  return collision_fields_check_restitution(&run->options, 0.1 * largest / run->dt);
+}
+
 sim_status collision_start(collision_run *run, const sim_setup *setup) {
   SIM_TRY(collision_options_fill(run->parameters, &run->options));
   run->options.threads = setup->threads;
@@ -316,10 +327,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   if (run->options.custom != NULL && setup->saved == NULL && run->n > 0)
     SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),
                                    0.5 * collision_get(run, COLLISION_MASS, 0, 0), 10 * run->dt));
-  /* faster grains would overlap by their radius */
-  if (setup->saved == NULL && run->n > 0)
-    SIM_TRY(
-        collision_fields_check_restitution(&run->options, 0.1 * collision_get(run, COLLISION_RADIUS, 0, 0) / run->dt));
+  if (setup->saved == NULL) SIM_TRY(check_restitution(run));
   if (setup->saved != NULL) SIM_TRY(bound_radii(run));
   SIM_TRY(collision_motion_create(run));
   SIM_TRY(collision_flow_create(run));

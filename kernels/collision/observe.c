@@ -92,8 +92,10 @@ const sim_field collision_ring_columns[] = {
     C(surface_density, .dimension = {-2, 1, 0}, .doc = "mass of the grains over the area of the box"),
     C(toomre_q, .doc = "dispersion_x kappa / (3.36 G surface_density); NaN without self_gravity"),
     C(viscosity_time, .dimension = {2, 0, 0},
-      .doc = "time integral of the kinematic viscosity: energy.work over mass and the square of the rate of shear; its "
-             "increase over time is the mean viscosity by motion, contacts and self-gravity"),
+      .doc =
+          "time integral of the kinematic viscosity: energy.work over mass and the square of the rate of shear; its "
+          "increase over time is the mean viscosity by motion, contacts and self-gravity; NaN without a shear (kappa = "
+          "2 omega)"),
     {0}};
 
 enum { ATTRACTION, ERROR_MEDIAN, ERROR_GREATEST };
@@ -210,7 +212,7 @@ static void observe_ring(const collision_run *run, const collision_sums *s, doub
   values[DEPTH] = section / area;
   values[SURFACE] = s->mass / area;
   values[TOOMRE] = values[DISPERSION] * o->kappa / (3.36 * run->parameters->self_gravity.G * values[SURFACE]);
-  values[VISCOSITY] = s->work / (s->mass * o->shear * o->shear);
+  values[VISCOSITY] = o->shear != 0 ? s->work / (s->mass * o->shear * o->shear) : NAN;
 }
 
 /* Rows of the tables that a scenario adds. */

@@ -171,7 +171,7 @@ static void lagrange(void **state) {
   driver d = driver_make(SIM_DOUBLE, 0.001, 1);
   d.parameters.box = (collision_box){.size = {1000, 1000, 100}, .origin = {-500, -500, -50}};
   d.parameters.box.sides[4] = d.parameters.box.sides[5] = COLLISION_OPEN;
-  d.parameters.hill = (collision_hill){1, NAN, NAN};
+  d.parameters.hill = (collision_hill){true, 1, NAN, NAN};
   d.parameters.self_gravity = (collision_self_gravity){.G = G, .error = 0, .step = NAN, .images = 1};
   d.parameters.contact.values.contact_time = 0.05;
   collision_grain a = {.radius = 0.1}, b = {.radius = 0.1};

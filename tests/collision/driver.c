@@ -22,8 +22,8 @@ driver driver_make(sim_precision precision, double dt, double t_end) {
   d.parameters.common.precision = (int)precision;
   d.parameters.contact.values = driver_values();
   d.parameters.contact.overlap_limit = 0.05;
-  d.parameters.hill = (collision_hill){NAN, NAN, NAN};
-  d.parameters.self_gravity = (collision_self_gravity){NAN, 0, 1e-3, NAN, 1};
+  d.parameters.hill = (collision_hill){false, NAN, NAN, NAN};
+  d.parameters.self_gravity = (collision_self_gravity){false, NAN, 0, 1e-3, NAN, 1};
   d.parameters.heat = (collision_heat){false, NAN, NAN, NULL};
   d.parameters.integrate = (collision_integrate){.dt = dt, .steps_per_contact = 50, .skin = NAN, .t_end = t_end};
   driver_box(&d, 100, COLLISION_OPEN);

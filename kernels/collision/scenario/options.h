@@ -83,6 +83,8 @@ void collision_options_bound(const collision_parameters *p, const sim_frame *sav
 
 /* Sets Hill's frame, the shear of its box, and whether there is self-gravity. */
 void collision_hill_fill(const collision_parameters *p, collision_options *o);
+/* Refuses a step in which grains would go far along their epicycles or past the box. */
+sim_status collision_hill_check_step(const collision_options *o, double dt) SIM_MUST_CHECK;
 /* Steps of length dt for which accelerations of self-gravity are kept; and the opening angle for an error. */
 int64_t collision_gravity_every(const collision_parameters *p, double dt);
 double collision_gravity_opening(double error);

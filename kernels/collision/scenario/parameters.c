@@ -128,9 +128,10 @@ static const sim_field fields[] = {
      .dimension = {1, 0, -2}, .doc = "acceleration of all grains"},
     {FIELD(collision_parameters, external), .type = SIM_FUNCTION, .signature = &external_signature,
      .doc = "external field: acceleration, or potential whose negative gradient is the acceleration"},
-    {FIELD(collision_parameters, hill), .type = SIM_STRUCT, .table = &collision_hill_schema,
+    {FIELD(collision_parameters, hill), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &collision_hill_schema,
      .doc = "Hill's equations: a patch near a circular orbit, x outwards, y along it, with images that shear"},
-    {FIELD(collision_parameters, self_gravity), .type = SIM_STRUCT, .table = &collision_self_gravity_schema,
+    {FIELD(collision_parameters, self_gravity), .type = SIM_STRUCT, .flags = SIM_OPTIONAL,
+     .table = &collision_self_gravity_schema,
      .doc = "attraction of the grains by each other, and by images of a patch with `hill`"},
     {FIELD(collision_parameters, heat), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &heat_schema,
      .doc = "heat that touching grains conduct: temperatures of grains"},
@@ -300,6 +301,8 @@ static void clear_absent(collision_parameters *p) {
   for (size_t i = 0; i < p->contact.pairs.count; i++)
     collision_models_clear(&((collision_pair *)p->contact.pairs.items[i].data)->values);
   if (!p->heat.given && !(p->heat.capacity > 0)) p->heat.capacity = p->heat.conductivity = NAN;
+  if (!p->hill.given && !(p->hill.omega > 0)) p->hill.omega = NAN;
+  if (!p->self_gravity.given && !(p->self_gravity.G > 0)) p->self_gravity.G = NAN;
   for (size_t i = 0; i < p->walls.count; i++) {
     collision_plane *plane = p->walls.items[i].data;
     if (p->walls.items[i].schema != &collision_plane_schema || plane->servo.given || plane->servo.speed > 0) continue;

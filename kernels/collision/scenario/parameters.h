@@ -195,10 +195,12 @@ typedef struct collision_profile {
 
 /* Frame that turns with a circular orbit, see hill.h; kappa, vertical NaN: omega. */
 typedef struct collision_hill {
+  bool given;
   double omega, kappa, vertical; /* omega NaN: no such frame */
 } collision_hill;
 
 typedef struct collision_self_gravity {
+  bool given;
   double G, softening, error, step; /* G NaN: none; step NaN: automatic */
   int64_t images;
 } collision_self_gravity;

@@ -205,6 +205,7 @@ static sim_status choose_step(collision_run *run, bool saved) {
                     "smaller radius, would be unstable at a reduced mass of %.6g and radius of %.6g",
                     most, run->dt, 100 * run->options.overlap_limit, own.mass, own.radius);
   SIM_TRY(collision_step_check(run->dt, most));
+  SIM_TRY(collision_hill_check_step(&run->options, run->dt));
   const double steps = collision_step_count(integrate->t_end, run->dt);
   if (!(steps <= 0x1p62))
     return sim_fail(SIM_ERR_SCENARIO, "integrate.dt: expected at most 2^62 steps, got %.9g", steps);
@@ -243,6 +244,13 @@ static void warn_of_speed(const collision_run *run) {
             " moves %.3g of its radius in a step: it may pass others without a contact; integrate.dt below %.3g "
             "keeps below a tenth",
             ((const uint64_t *)run->array[COLLISION_ID].data)[at], most, 0.1 * run->dt / most);
+  const double steps = run->options.attracted ? (double)collision_gravity_every(run->parameters, run->dt) : 1;
+  if (steps > 1 && most * steps > 1)
+    sim_log(SIM_LOG_WARN,
+            "grain %" PRIu64
+            " moves %.3g of its radius while accelerations of self_gravity are kept, as if it met no other grain; "
+            "self_gravity.step below %.3g keeps below a half",
+            ((const uint64_t *)run->array[COLLISION_ID].data)[at], most * steps, 0.5 * run->dt / most);
   for (size_t k = 0; k < run->parameters->insert.count; k++) {
     const collision_inlet *inlet = run->parameters->insert.items[k].data;
     const double *v = inlet->group.velocity;
@@ -292,6 +300,17 @@ static void choose_again(collision_run *run, const sim_setup *setup) {
   sim_buffer_destroy(&run->array[COLLISION_QUANTA]);
 }
 
+/* Up to a speed at which grains would overlap by their radius; inlets may bring the largest ones. */
+static sim_status check_restitution(const collision_run *run) {
+  double largest = 0, least, most, mass;
+  for (int64_t i = 0; i < run->n; i++) largest = fmax(largest, collision_get(run, COLLISION_RADIUS, 0, i));
+  for (size_t k = 0; k < run->parameters->insert.count; k++) {
+    collision_inlet_bounds(run->parameters->insert.items[k].data, &least, &most, &mass);
+    largest = fmax(largest, most);
+  }
+  return collision_fields_check_restitution(&run->options, 0.1 * largest / run->dt);
+}
+
 sim_status collision_start(collision_run *run, const sim_setup *setup) {
   SIM_TRY(collision_options_fill(run->parameters, &run->options));
   run->options.threads = setup->threads;
@@ -308,10 +327,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   if (run->options.custom != NULL && setup->saved == NULL && run->n > 0)
     SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),
                                    0.5 * collision_get(run, COLLISION_MASS, 0, 0), 10 * run->dt));
-  /* faster grains would overlap by their radius */
-  if (setup->saved == NULL && run->n > 0)
-    SIM_TRY(
-        collision_fields_check_restitution(&run->options, 0.1 * collision_get(run, COLLISION_RADIUS, 0, 0) / run->dt));
+  if (setup->saved == NULL) SIM_TRY(check_restitution(run));
   if (setup->saved != NULL) SIM_TRY(bound_radii(run));
   SIM_TRY(collision_motion_create(run));
   SIM_TRY(collision_flow_create(run));

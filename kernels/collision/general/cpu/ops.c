@@ -217,12 +217,12 @@ static void cross_shear(collision_work *w, int64_t i, real low, real high) {
   if (*x >= (real)w->o.low[b] + 2 * w->box.size[b]) *x -= w->box.size[b];
 }
 
-/* Adds the change of the tide's potential where grain i was taken from x = `from` to its image. */
-static void count_tide(collision_work *w, int64_t i, real from) {
-  const double to = (double)w->now.position[i].x[0], z = (double)w->now.position[i].x[2];
-  if ((double)from != to)
-    w->now.tally[i].work +=
-        (double)w->now.v_pred[i].m * (hill_potential(&w->o, to, z) - hill_potential(&w->o, (double)from, z));
+/* Adds the change of Hill's potential where grain i was taken from `from` to its image. */
+static void count_tide(collision_work *w, int64_t i, const real from[3]) {
+  const real *to = w->now.position[i].x;
+  if (from[0] != to[0] || from[2] != to[2])
+    w->now.tally[i].work += (double)w->now.v_pred[i].m * (hill_potential(&w->o, (double)to[0], (double)to[2]) -
+                                                          hill_potential(&w->o, (double)from[0], (double)from[2]));
 }
 
 /* Moves grain i along its epicycle. */
@@ -286,7 +286,7 @@ static sim_status drift(collision_work *w, real dt) {
       const bool jumps = w->jump != 0 && (from[across] < low[across] || from[across] >= high[across]);
       if (w->o.gates > 0) count_gates(w, i, before, jumps ? from : g->position[i].x);
       if (w->o.worked) count_lift(w, i, from);
-      if (w->o.hill) count_tide(w, i, from[0]);
+      if (w->o.hill) count_tide(w, i, from);
       for (int k = 0; k < 3; k++) {
         const real sheared = k == along ? shear * (g->position[i].x[across] - middle) : 0;
         const real v = g->velocity[i].v[k] - sheared;
@@ -303,6 +303,7 @@ static sim_status drift(collision_work *w, real dt) {
   SIM_TRY(collision_domain_greatest(&w->domain, &most));
   /* Neighbours in a sheared box also differ by the flow over their distance. */
   w->fastest = sqrt(most) + 0.5 * fabs(w->o.shear) * (2 * w->search.largest + w->search.cutoff);
+  if (w->o.hill) w->fastest *= 1 + 2 * (w->o.omega + w->o.vertical) * (double)dt; /* velocities turn in the step */
   return SIM_OK;
 }
 

@@ -73,7 +73,7 @@ class _Plane(Map):
                                           cmap=ListedColormap([_BODY["facecolor"]]), interpolation="nearest")  # fmt: skip
 
     def solid(self, snapshot: Snapshot) -> Array | None:
-        """The cells in bodies, all fields of which are 0, where some body moves; None as long as the fluid may be at rest elsewhere."""
+        """The cells in bodies, with fields of 0, where some body moves; None as long as the fluid may be at rest too."""
         shape = self.geometry(snapshot).shape
         if not any(map(_moves, _bodies(snapshot))) or snapshot.step < sum(shape):  # a step carries news by one cell
             return None

@@ -134,9 +134,12 @@ typedef struct fluid_walls {
   struct fluid_moving *moving; /* NULL: no body moves */
 } fluid_walls;
 /* Releases with fluid_walls_destroy, also after a failure. pose[bodies]: NULL: those of the start. SIM_ERR_SCENARIO: a
- * profile is wrong, a body has no cell, or no cell is fluid. */
+ * profile is wrong, or no cell is fluid. */
 sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
                               const geometry_pose *pose, fluid_walls *out) SIM_MUST_CHECK;
+/* SIM_ERR_SCENARIO: no cell of the fluid touches a body. */
+sim_status fluid_check_bodies(const fluid_parameters *p, const fluid_numbers *numbers,
+                              const fluid_walls *walls) SIM_MUST_CHECK;
 void fluid_walls_destroy(fluid_walls *walls);
 /* Number of the cell `at` of a grid among the cells of the side at which it lies. */
 static inline int64_t fluid_side_cell(const grid_shape *grid, int side, const int64_t at[3]) {

@@ -208,7 +208,11 @@ static sim_status restore(fluid_run *run, const sim_setup *setup) {
 }
 
 static sim_status begin(fluid_run *run, const sim_setup *setup) {
-  SIM_TRY(fluid_check_probes(run->p, &run->machine.walls));
+  /* A body that moves may cover a probe, or be hidden, when its run goes on. */
+  if (!setup->saved || !run->machine.motion) {
+    SIM_TRY(fluid_check_bodies(run->p, &run->numbers, &run->machine.walls));
+    SIM_TRY(fluid_check_probes(run->p, &run->machine.walls));
+  }
   return setup->saved ? restore(run, setup) : run->ops->start(run->work, setup);
 }
 

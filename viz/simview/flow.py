@@ -26,6 +26,17 @@ def vectors(snapshot: Snapshot) -> list[str]:
     return found
 
 
+def _bodies(snapshot: Snapshot) -> list[dict[str, Any]]:
+    bodies = snapshot.parameters.get("bodies")
+    return bodies if isinstance(bodies, list) else []
+
+
+def _moves(body: dict[str, Any]) -> bool:
+    """Whether a body changes its place in time. A ball or a cylinder that turns does not."""
+    turns = body.get("$type") == "block" and bool(body.get("spin") or body.get("turning"))
+    return turns or bool(body.get("motion")) or any(body.get("velocity") or ())
+
+
 class _Plane(Map):
     """What is made of the components of a vector in a plane."""
 
@@ -47,17 +58,39 @@ class _Plane(Map):
         super().draw(axes, bar)
         for shape in self.bodies():
             axes.add_patch(shape)
+        self.cover: Any = None
+
+    def show(self, snapshot: Snapshot) -> None:
+        super().show(snapshot)
+        if self.cover is not None:
+            self.cover.remove()
+            self.cover = None
+        solid = self.solid(snapshot)
+        if solid is not None:
+            from matplotlib.colors import ListedColormap
+
+            self.cover = self.axes.imshow(np.ma.masked_equal(solid, False), origin="lower", extent=self.image.get_extent(), zorder=3.5, vmin=0, vmax=1,
+                                          cmap=ListedColormap([_BODY["facecolor"]]), interpolation="nearest")  # fmt: skip
+
+    def solid(self, snapshot: Snapshot) -> Array | None:
+        """The cells in bodies, with fields of 0, where some body moves; None as long as the fluid may be at rest too."""
+        shape = self.geometry(snapshot).shape
+        if not any(map(_moves, _bodies(snapshot))) or snapshot.step < sum(shape):  # a step carries news by one cell
+            return None
+        zero = [self.slice(snapshot.field(name))[0] == 0 for name in snapshot.fields if snapshot.field(name).shape == shape]
+        return np.asarray(np.all(zero, axis=0))
 
     def bodies(self) -> list[Any]:
-        """The bodies in the flow, where they are cut as circles or rectangles."""
+        """The bodies at rest in the flow, where they are cut as circles or rectangles."""
         from matplotlib.patches import Circle, Rectangle
 
-        bodies = self.first.parameters.get("bodies")
         field = self.geometry(self.first)
         up, right = self.dims(field)
         shapes: list[Any] = []
-        for body in bodies if isinstance(bodies, list) else []:
+        for body in _bodies(self.first):
             kind = body.get("$type")
+            if _moves(body):
+                continue
             if kind == "block":
                 low, high = (dict(zip("xyz", body[end])) for end in ("low", "high"))
                 shapes.append(Rectangle((low[right], low[up]), high[right] - low[right], high[up] - low[up], **_BODY))

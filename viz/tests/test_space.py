@@ -128,10 +128,10 @@ def test_march():
     assert (normal[inner] * away).sum(axis=1).min() > 0.999 and not above[inner].any()  # beyond it values are smaller
 
 
-def plane(tmp_path, values, parameters=None):
+def plane(tmp_path, values, parameters=None, step=0):
     """A run of one snapshot with a velocity on a grid of 24 x 16 cells of side 1/8."""
     (tmp_path / "snap").mkdir()
-    file, group = write.begin(tmp_path / "snap" / "snap_00000000.h5", 0, 0, meshes=True)
+    file, group = write.begin(tmp_path / "snap" / f"snap_{step:08d}.h5", step, 0, meshes=True)
     with file:
         write.mesh(group, "velocity", values, (1 / 8, 1 / 8), powers=(1, 0, -1))
         write.mesh(group, "pressure", np.zeros((16, 24)), (1 / 8, 1 / 8))
@@ -141,6 +141,26 @@ def plane(tmp_path, values, parameters=None):
             del file["provenance/parameters"]
             file["provenance/parameters"] = write.text(json.dumps(parameters))
     return simview.open(tmp_path)
+
+
+def test_moving_bodies(tmp_path):
+    """Where a body moves the cells in bodies are covered, from when sound has passed the box; a body that turns in place is drawn."""
+    still = {"$type": "ball", "point": [1, 1, 0], "radius": 0.25, "turning": "result = t"}
+    moves = {"$type": "block", "low": [2, 1, 0], "high": [2.5, 1.5, 0], "spin": 1}
+    solid = np.zeros((16, 24), bool)
+    solid[5:9, 3:7] = True
+    for step in (39, 40):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        run = plane(folder, {"x": np.where(solid, 0, 0.1), "y": np.zeros((16, 24))}, {"bodies": [still, moves]}, step)
+        flow = pictures(run[:], Look())[0]
+        axes = Figure().add_subplot()
+        flow.draw(axes)
+        flow.show(run[0])
+        flow.show(run[0])
+        assert [type(patch).__name__ for patch in axes.patches if patch.get_zorder() == 4] == ["Circle"]
+        assert len(axes.images) == (1 if step < 40 else 2)
+    assert (~np.ma.getmaskarray(axes.images[1].get_array()) == solid).all()
 
 
 def test_flow(tmp_path):

@@ -145,8 +145,7 @@ sim_status fluid_walls_build(const fluid_parameters *p, const fluid_numbers *num
   return status;
 }
 
-/* Each body is seen by the fluid. */
-static sim_status check_bodies(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *w) {
+sim_status fluid_check_bodies(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_walls *w) {
   for (int b = 0; b < (int)p->bodies.count; b++) {
     bool seen = false;
     for (int64_t i = 0; i < w->links && !seen; i++) seen = w->link[i].body == b;
@@ -171,7 +170,7 @@ sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *nu
     const grid_shape grid = fluid_grid_of(p);
     SIM_TRY(fluid_patches_create(&grid, out));
   }
-  return check_bodies(p, numbers, out);
+  return SIM_OK;
 }
 
 void fluid_walls_destroy(fluid_walls *walls) {

@@ -106,6 +106,15 @@ diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p);
 /* Number of names in `solenoidal`, and the first three fields; -1: no field. */
 int diffusion_vector_of(const diffusion_parameters *p, int vector[3]);
 
+/* ---- scenario/functions.c: rules of the functions, which they bind ---- */
+
+/* Rates that are 0, for a scenario that has fluxes alone. */
+sim_status diffusion_no_rates(diffusion_parameters *p) SIM_MUST_CHECK;
+sim_status diffusion_bind_rates(diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK; /* and the flux */
+sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
+void diffusion_check_solenoidal(const diffusion_parameters *p, sim_faults *faults);
+const char *diffusion_not_periodic(const grid_shape *grid, int axis); /* why an axis is not periodic, for a message */
+
 /* ---- scenario/derived.c ---- */
 
 /* Adds faults of derived fields, and binds their functions. */

@@ -106,16 +106,27 @@ diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p);
 /* Number of names in `solenoidal`, and the first three fields; -1: no field. */
 int diffusion_vector_of(const diffusion_parameters *p, int vector[3]);
 
+/* ---- scenario/functions.c: rules of the functions, which they bind ---- */
+
+/* Rates that are 0, for a scenario that has fluxes alone. */
+sim_status diffusion_no_rates(diffusion_parameters *p) SIM_MUST_CHECK;
+sim_status diffusion_bind_rates(diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK; /* and the flux */
+sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
+void diffusion_check_solenoidal(const diffusion_parameters *p, sim_faults *faults);
+const char *diffusion_not_periodic(const grid_shape *grid, int axis); /* why an axis is not periodic, for a message */
+
 /* ---- scenario/derived.c ---- */
 
 /* Adds faults of derived fields, and binds their functions. */
 sim_status diffusion_check_derived_fields(diffusion_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
-sim_status diffusion_symbol_program(const diffusion_parameters *p, int derived, sim_expr_program **out) SIM_MUST_CHECK;
+/* The coefficient of a field, by the wavenumbers. */
+sim_status diffusion_symbol_program(const diffusion_parameters *p, int derived, int field,
+                                    sim_expr_program **out) SIM_MUST_CHECK;
 /* Which parts the coefficient of a field has. */
 diffusion_parts diffusion_symbol_parts(const sim_expr *expr, int field);
-/* Coefficient of a field in a derived field, re and im; 0 at k = 0 where it is not finite there. Returns false where it
+/* Value of such a program, re and im; 0 at k = 0 where it is not finite there. Returns false where it
  * is not finite elsewhere. Where a mode is its own mirror image along an axis, the mean of both signs. */
-bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *program, int field, const double k[3],
+bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *program, const double k[3],
                          const int64_t mode[3], double out[2]);
 
 /* Fraction of the highest wavenumber along each axis below which wavenumbers are kept; 0: all are kept. */

@@ -28,7 +28,7 @@ static bool is_read(const diffusion_parameters *p, const diffusion_gradients *re
 static void fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
   filling *f = context;
   double c[2];
-  if (!diffusion_symbol_at(f->p, f->program, f->field, k, mode, c)) {
+  if (!diffusion_symbol_at(f->p, f->program, k, mode, c)) {
 #pragma omp critical
     {
       if (!f->bad)
@@ -43,7 +43,6 @@ static void fill(void *context, const double k[3], const int64_t mode[3], double
 static sim_status make(const diffusion_parameters *p, diffusion_spectral *s, int derived, diffusion_symbols *out) {
   const sim_expr *expr = p->derived.items[derived].expr;
   filling f = {.p = p, .grid = s->grid, .derived = derived};
-  SIM_TRY(diffusion_symbol_program(p, derived, &f.program));
   sim_status status = SIM_OK;
   for (f.field = 0; status == SIM_OK && f.field < (int)p->fields.count; f.field++) {
     f.parts = out->parts[derived][f.field] = diffusion_symbol_parts(expr, f.field);
@@ -55,14 +54,15 @@ static sim_status make(const diffusion_parameters *p, diffusion_spectral *s, int
       status = sim_no_memory("the derived field %s", p->derived.items[derived].name);
       break;
     }
+    SIM_TRY(diffusion_symbol_program(p, derived, f.field, &f.program));
     diffusion_symbol_table(s, f.parts, table, fill, &f);
+    sim_expr_program_free(&f.program);
     if (f.bad)
       status = sim_fail(SIM_ERR_SCENARIO,
                         "derived.%s: the coefficient of %s is not finite at k = {%.6g, %.6g, %.6g}: only at k = 0 is "
                         "it then 0; give a value there with sim.where",
                         p->derived.items[derived].name, diffusion_field_of(p, f.field)->name, f.k[0], f.k[1], f.k[2]);
   }
-  sim_expr_program_free(&f.program);
   return status;
 }
 

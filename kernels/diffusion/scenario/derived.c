@@ -22,11 +22,21 @@ static void evaluate(const diffusion_parameters *p, const sim_expr_program *prog
   sim_expr_program_run(program, 1, in, (void *const[]){&out[0], &out[1]}, scratch);
 }
 
-sim_status diffusion_symbol_program(const diffusion_parameters *p, int derived, sim_expr_program **out) {
+static sim_status create_program(const sim_expr *expr, sim_expr_program **out) {
   bool uniform[DIFFUSION_FIELDS + WAVES];
   for (int i = 0; i < DIFFUSION_FIELDS + WAVES; i++) uniform[i] = true;
-  return sim_expr_program_create(p->derived.items[derived].expr, &(sim_expr_target){.uniform = uniform, .block = 1},
-                                 out);
+  return sim_expr_program_create(expr, &(sim_expr_target){.uniform = uniform, .block = 1}, out);
+}
+
+/* The derivative by the field, and not the function of that field alone: 0 times the others' coefficients need not be
+ * finite at k = 0. */
+sim_status diffusion_symbol_program(const diffusion_parameters *p, int derived, int field, sim_expr_program **out) {
+  sim_expr *derivative;
+  *out = NULL;
+  SIM_TRY(sim_expr_derivative(p->derived.items[derived].expr, field, &derivative));
+  const sim_status status = create_program(derivative, out);
+  sim_expr_free(&derivative);
+  return status;
 }
 
 diffusion_parts diffusion_symbol_parts(const sim_expr *expr, int field) {
@@ -36,13 +46,12 @@ diffusion_parts diffusion_symbol_parts(const sim_expr *expr, int field) {
   return (diffusion_parts)parts;
 }
 
-bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *program, int field, const double k[3],
+bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *program, const double k[3],
                          const int64_t mode[3], double out[2]) {
   const grid_shape grid = diffusion_grid_of(p);
   const double member = grid.member_axis ? (double)mode[grid.member_axis] + 1 : 1;
-  double fields[DIFFUSION_FIELDS] = {0};
-  int own = 0; /* axes along which the mode is its own mirror image */
-  fields[field] = 1;
+  const double fields[DIFFUSION_FIELDS] = {0}; /* on which the coefficient does not depend */
+  int own = 0;                                 /* axes along which the mode is its own mirror image */
   out[0] = out[1] = 0;
   for (int a = 0; a < grid.rank; a++)
     if (grid_is_periodic(&grid, a) && !grid_is_member_axis(&grid, a) &&
@@ -84,61 +93,81 @@ static bool near(const double a[2], const double b[2]) {
   return hypot(a[0] - b[0], a[1] - b[1]) <= 1e-12 * most || most == 0;
 }
 
-/* Wavenumbers that are tested: along each axis alone, and in all directions. */
-static void sample(const grid_shape *grid, int i, double k[3]) {
+enum { NEAR = 12, SAMPLES = 3 * NEAR };
+
+/* Wavenumbers that are tested: along each axis alone, and in all directions; the lowest ones, and others up to a half
+ * and to all of the highest. */
+static void sample(const grid_shape *grid, int number, double k[3]) {
   const double pi = 3.14159265358979323846;
+  const int i = number % NEAR;
   for (int a = 0; a < 3; a++) {
     const bool there = a < grid->rank && !grid_is_member_axis(grid, a);
-    const double unit = there ? (grid->boundary[a] == GRID_PERIODIC ? 2 * pi : pi) / grid->size[a] : 0;
-    k[a] = (i < 3 && i != a ? 0 : 1 + (i + 2 * a) % 5) * unit;
+    const bool periodic = there && grid->boundary[a] == GRID_PERIODIC;
+    const double unit = there ? (periodic ? 2 * pi : pi) / grid->size[a] : 0;
+    const int64_t most = there ? (periodic ? (grid->n[a] - 1) / 2 : grid->n[a] - 1) : 0;
+    int64_t mode = 1 + (i + 2 * a) % 5;
+    if (number >= 2 * NEAR)
+      mode = most + 1 - mode;
+    else if (number >= NEAR)
+      mode += most / 2;
+    mode = mode < 1 ? 1 : mode > most && number >= NEAR ? most : mode;
+    k[a] = (i < 3 && i != a ? 0 : (double)mode) * unit;
     if (i > 4 && (i - 4) >> a & 1) k[a] = -k[a];
   }
 }
 
+/* Adds a fault, and returns true, where the coefficient of a field at k is not finite, or not that of a real field. */
+static bool is_odd(const diffusion_parameters *p, const grid_shape *grid, const sim_expr_program *program, int field,
+                   const double k[3], sim_faults *faults, int line, const char *path) {
+  const double none[DIFFUSION_FIELDS] = {0};
+  double back[3] = {-k[0], -k[1], -k[2]}, here[2], there[2];
+  evaluate(p, program, none, k, 1, here);
+  if (!isfinite(here[0]) || !isfinite(here[1])) {
+    sim_faults_add(faults, line, path,
+                   "the coefficient of %s is not finite at k = {%.6g, %.6g, %.6g}: where that is so at k = 0 alone it "
+                   "is 0 there; elsewhere sim.where gives a value",
+                   diffusion_field_of(p, field)->name, k[0], k[1], k[2]);
+    return true;
+  }
+  evaluate(p, program, none, back, 1, there);
+  there[1] = -there[1];
+  if (!near(here, there)) {
+    sim_faults_add(faults, line, path,
+                   "expected a first result that is the same at k and -k, and a second one that changes its sign, as "
+                   "a real field has");
+    return true;
+  }
+  for (int a = 0; a < grid->rank; a++) {
+    if (grid_is_periodic(grid, a) || grid_is_member_axis(grid, a)) continue;
+    memcpy(back, k, sizeof back);
+    back[a] = -k[a];
+    evaluate(p, program, none, back, 1, there);
+    if (near(here, there)) continue;
+    sim_faults_add(faults, line, path, "expected a function that is even in k%c, because %c is not a periodic axis",
+                   "xyz"[a], "xyz"[a]);
+    return true;
+  }
+  return false;
+}
+
 /* Adds a fault where the function is not linear, or its result not that of a real field. */
-static void check_values(const diffusion_parameters *p, const grid_shape *grid, const sim_expr_program *program,
-                         sim_faults *faults, int line, const char *path) {
+static void check_values(const diffusion_parameters *p, const sim_expr_program *program,
+                         sim_expr_program *const *coefficients, sim_faults *faults, int line, const char *path) {
   const int fields = (int)p->fields.count;
-  for (int i = 0; i < 12; i++) {
-    double k[3], back[3], none[2], all[2], sum[2] = {0, 0}, u[DIFFUSION_FIELDS] = {0};
-    sample(grid, i, k);
+  const grid_shape grid = diffusion_grid_of(p);
+  for (int i = 0; i < SAMPLES; i++) {
+    const double zeros[DIFFUSION_FIELDS] = {0};
+    double k[3], none[2], all[2], sum[2] = {0, 0}, u[DIFFUSION_FIELDS] = {0};
+    sample(&grid, i, k);
     if (k[0] == 0 && k[1] == 0 && k[2] == 0) continue;
-    for (int a = 0; a < 3; a++) back[a] = -k[a];
-    evaluate(p, program, u, k, 1, none);
+    evaluate(p, program, zeros, k, 1, none);
     for (int f = 0; f < fields; f++) {
-      double one[DIFFUSION_FIELDS] = {0}, here[2], there[2];
-      one[f] = 1;
+      double here[2];
+      if (is_odd(p, &grid, coefficients[f], f, k, faults, line, path)) return;
+      evaluate(p, coefficients[f], zeros, k, 1, here);
       u[f] = 0.7 + 0.4 * f;
-      evaluate(p, program, one, k, 1, here);
-      evaluate(p, program, one, back, 1, there);
       sum[0] += u[f] * here[0];
       sum[1] += u[f] * here[1];
-      if (!isfinite(here[0]) || !isfinite(here[1])) {
-        sim_faults_add(
-            faults, line, path,
-            "the coefficient of %s is not finite at k = {%.6g, %.6g, %.6g}: where that is so at k = 0 alone it "
-            "is 0 there; elsewhere sim.where gives a value",
-            diffusion_field_of(p, f)->name, k[0], k[1], k[2]);
-        return;
-      }
-      there[1] = -there[1];
-      if (!near(here, there)) {
-        sim_faults_add(
-            faults, line, path,
-            "expected a first result that is the same at k and -k, and a second one that changes its sign, as "
-            "a real field has");
-        return;
-      }
-      for (int a = 0; a < grid->rank; a++) {
-        if (grid_is_periodic(grid, a) || grid_is_member_axis(grid, a)) continue;
-        memcpy(back, k, sizeof back);
-        back[a] = -k[a];
-        evaluate(p, program, one, back, 1, there);
-        if (near(here, there)) continue;
-        sim_faults_add(faults, line, path, "expected a function that is even in k%c, because %c is not a periodic axis",
-                       "xyz"[a], "xyz"[a]);
-        return;
-      }
     }
     evaluate(p, program, u, k, 1, all);
     if (none[0] != 0 || none[1] != 0 || !near(all, sum)) {
@@ -181,14 +210,21 @@ static sim_status check_one(diffusion_parameters *p, int derived, sim_faults *fa
   if ((used & DIFFUSION_IMAGINARY) && !periodic)
     sim_faults_add(faults, item->line, path, "has an imaginary part, and no axis is periodic");
   if (faults->count > before) return SIM_OK;
-  sim_expr_program *program;
-  SIM_TRY(diffusion_symbol_program(p, derived, &program));
-  if (sim_expr_program_scratch(program) > DIFFUSION_SCRATCH)
+  sim_expr_program *program, *coefficients[DIFFUSION_FIELDS] = {NULL};
+  SIM_TRY(create_program(item->expr, &program));
+  bool is_long = sim_expr_program_scratch(program) > DIFFUSION_SCRATCH;
+  sim_status status = SIM_OK;
+  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) {
+    status = diffusion_symbol_program(p, derived, f, &coefficients[f]);
+    is_long = is_long || (status == SIM_OK && sim_expr_program_scratch(coefficients[f]) > DIFFUSION_SCRATCH);
+  }
+  if (is_long)
     sim_faults_add(faults, item->line, path, "is too long");
-  else
-    check_values(p, &grid, program, faults, item->line, path);
+  else if (status == SIM_OK)
+    check_values(p, program, coefficients, faults, item->line, path);
+  for (int f = 0; f < DIFFUSION_FIELDS; f++) sim_expr_program_free(&coefficients[f]);
   sim_expr_program_free(&program);
-  return SIM_OK;
+  return status;
 }
 
 sim_status diffusion_check_derived_fields(diffusion_parameters *p, sim_faults *faults) {

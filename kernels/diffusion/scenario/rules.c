@@ -21,12 +21,6 @@ static bool good_name(const char *name) {
   return strlen(name) <= NAME_LONGEST;
 }
 
-/* The kind of an axis that is not periodic, for a message. */
-static const char *not_periodic(const grid_shape *grid, int axis) {
-  const bool there = axis < grid->rank && !grid_is_member_axis(grid, axis);
-  return there ? "is not a periodic axis" : "is no axis of the grid";
-}
-
 /* Adds a fault where the tensor of D and `tensor` has a negative eigenvalue, so that a mode would grow. */
 static void check_tensor(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
   static const int axes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
@@ -41,7 +35,7 @@ static void check_tensor(const grid_shape *grid, const diffusion_field *s, sim_f
     if (own == 0) continue;
     if (!grid_is_periodic(grid, alone))
       sim_faults_add(faults, line, path, "expected 0 for %c%c: %c %s", first, second, "xyz"[alone],
-                     not_periodic(grid, alone));
+                     diffusion_not_periodic(grid, alone));
     else if (fabs(own) > mean)
       sim_faults_add(faults, line, path,
                      "%c%c is %g, above the mean diffusivity sqrt(D_%c%c D_%c%c) = %g: modes would grow", first, second,
@@ -99,7 +93,7 @@ static void check_linear(const grid_shape *grid, const diffusion_field *s, sim_f
   for (int axis = 0; axis < 3; axis++)
     if (diffusion_takes(s->linear, 1 + axis) && !grid_is_periodic(grid, axis))
       sim_faults_add(faults, line, path, "depends on k%c, and %c %s: expected a function of k2", "xyz"[axis],
-                     "xyz"[axis], not_periodic(grid, axis));
+                     "xyz"[axis], diffusion_not_periodic(grid, axis));
   if (sim_expr_program_create(s->linear, &(sim_expr_target){.uniform = uniform, .block = 1}, &program) != SIM_OK)
     return;
   bool odd = false;
@@ -229,7 +223,8 @@ static void check_species(const diffusion_parameters *p, sim_faults *faults) {
     snprintf(path, sizeof path, "fields[%d].drift", f + 1);
     for (int axis = 0; axis < 3; axis++)
       if (s->drift[axis] != 0 && !grid_is_periodic(&grid, axis))
-        sim_faults_add(faults, line, path, "expected 0 along %c, which %s", "xyz"[axis], not_periodic(&grid, axis));
+        sim_faults_add(faults, line, path, "expected 0 along %c, which %s", "xyz"[axis],
+                       diffusion_not_periodic(&grid, axis));
     snprintf(path, sizeof path, "fields[%d].initial", f + 1);
     if (grid_takes_file(s->initial) && !s->file.given)
       sim_faults_add(faults, line, path, "takes `file`, and the field has none");
@@ -248,215 +243,14 @@ static void check_species(const diffusion_parameters *p, sim_faults *faults) {
   }
 }
 
-/* Binds a function of the fields, x, y, z, t, derivatives, the member and derived fields: inputs.c. */
-static sim_status bind(const diffusion_parameters *p, sim_expr **expr, int outputs, const char *returns,
-                       sim_faults *faults, int line, const char *path) {
-  const char *inputs[DIFFUSION_INPUTS + 1];
-  char names[DIFFUSION_INPUTS][SIM_EXPR_NAME_MAX];
-  const int fields = (int)p->fields.count, sources = fields + (int)p->derived.count;
-  int count = diffusion_member_input(fields) + 1;
-  for (int f = 0; f < fields; f++) inputs[f] = diffusion_field_of(p, f)->name;
-  for (int i = 0; i < 4; i++) inputs[fields + i] = taken[i];
-  inputs[diffusion_member_input(fields)] = "member";
-  for (int source = 0; source < sources; source++)
-    for (int kind = 0; kind < DIFFUSION_KINDS; kind++) {
-      if (!diffusion_has_kind(p, source, kind)) continue;
-      const int input = diffusion_input(p, source, kind);
-      diffusion_input_name(p, source, kind, names[input]);
-      inputs[input] = names[input];
-      /* functions without second derivatives and derived fields keep the short list */
-      if (sim_expr_input_find(*expr, names[input]) >= 0 && input >= count) count = diffusion_input_count(p);
-    }
-  inputs[count] = NULL;
-  const sim_signature signature = {.inputs = inputs, .outputs = {outputs}, .returns = returns};
-  return sim_function_bind(expr, &signature, faults, line, path);
-}
-
-/* Adds a fault for each derivative along an axis that has none of it. */
-static void check_gradients(const diffusion_parameters *p, const diffusion_gradients *g, const char *path,
-                            const char *takes, sim_faults *faults) {
-  static const int axes[DIFFUSION_LAPLACIAN][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 0}, {1, 1},
-                                                   {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-  const grid_shape grid = diffusion_grid_of(p);
-  for (int i = 0; i < g->count; i++) {
-    const int kind = g->of[i].kind;
-    char name[SIM_EXPR_NAME_MAX];
-    diffusion_input_name(p, g->of[i].field, kind, name);
-    for (int k = 0; k < 2 && kind < DIFFUSION_LAPLACIAN; k++) {
-      const int axis = axes[kind][k];
-      const bool there = axis < grid.rank && !grid_is_member_axis(&grid, axis);
-      const bool one = kind < DIFFUSION_XY; /* between walls: a series of the other kind, or of the same */
-      if (grid_is_periodic(&grid, axis) || (one && there)) continue;
-      sim_faults_add(faults, 0, path, "%s %s, and %c %s", takes, name, "xyz"[axis], not_periodic(&grid, axis));
-      break;
-    }
-  }
-}
-
-/* Adds a fault where functions read more than there is memory for. */
-static void check_count(const diffusion_gradients *g, const char *path, sim_faults *faults) {
-  if (g->count > DIFFUSION_READ)
-    sim_faults_add(faults, 0, path, "expected at most %d derivatives and derived fields, got %d", DIFFUSION_READ,
-                   g->count);
-}
-
-/* Rates that are 0, for a scenario that has fluxes alone. */
-static sim_status no_rates(diffusion_parameters *p) {
-  sim_expr_builder *b;
-  sim_expr_ref zero[DIFFUSION_FIELDS];
-  const char *names[DIFFUSION_FIELDS];
-  SIM_TRY(sim_expr_builder_create(&b));
-  sim_status status = SIM_OK;
-  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) {
-    names[f] = diffusion_field_of(p, f)->name;
-    status = sim_expr_builder_number(b, 0, &zero[f]);
-  }
-  if (status == SIM_OK) status = sim_expr_builder_finish(b, zero, names, (int)p->fields.count, &p->rates);
-  sim_expr_builder_free(&b);
-  return status;
-}
-
-static sim_status check_flux(diffusion_parameters *p, sim_faults *faults) {
-  const int axes = (int)p->grid.n.rows;
-  const size_t before = faults->count;
-  SIM_TRY(bind(p, &p->flux, axes * (int)p->fields.count, "the flux of each field along each axis", faults, 0, "flux"));
-  const grid_shape grid = diffusion_grid_of(p);
-  for (int axis = 0; axis < axes && faults->count == before; axis++)
-    if (!grid_is_periodic(&grid, axis))
-      sim_faults_add(faults, 0, "flux", "expected periodic axes, and %c %s", "xyz"[axis], not_periodic(&grid, axis));
-  for (int f = 0; f < (int)p->fields.count; f++)
-    if (diffusion_field_of(p, f)->conserved)
-      sim_faults_add(faults, p->fields.items[f].line, "flux",
-                     "expected no flux beside conserved fields: lap N is minus the divergence of -grad N");
-  return SIM_OK;
-}
-
-static sim_status check_rates(diffusion_parameters *p, sim_faults *faults) {
-  const size_t before = faults->count;
-  if (p->rates)
-    SIM_TRY(bind(p, &p->rates, (int)p->fields.count, "the rate of each field, in their order", faults, 0, "rates"));
-  if (p->flux) SIM_TRY(check_flux(p, faults));
-  if (faults->count > before || !p->rates) return SIM_OK;
-  diffusion_gradients g = {0};
-  diffusion_find_gradients(p, p->rates, &g);
-  diffusion_find_gradients(p, p->flux, &g);
-  check_count(&g, p->flux ? "rates and flux" : "rates", faults);
-  g = (diffusion_gradients){0};
-  diffusion_find_gradients(p, p->rates, &g);
-  if (g.count <= DIFFUSION_READ) check_gradients(p, &g, "rates", "take", faults);
-  g = (diffusion_gradients){0};
-  diffusion_find_gradients(p, p->flux, &g);
-  if (g.count <= DIFFUSION_READ) check_gradients(p, &g, "flux", "takes", faults);
-  if ((diffusion_gradients_of(p).count > 0 || p->flux) && p->integrate.scheme == DIFFUSION_STRANG)
-    sim_faults_add(faults, 0, "integrate.scheme", "expected lie, etd1, etdrk2 or etdrk4, because %s, got strang",
-                   p->flux ? "there are fluxes" : "rates have derivatives");
-  return SIM_OK;
-}
-
-/* Whether two fields have the same L. */
-static bool same_linear(const diffusion_field *a, const diffusion_field *b) {
-  sim_bytes x = {0}, y = {0};
-  bool same = a->D == b->D && a->hyper == b->hyper && a->decay == b->decay && a->conserved == b->conserved &&
-              !a->linear == !b->linear && a->walls[0] == b->walls[0] && a->walls[1] == b->walls[1];
-  for (int i = 0; i < 3; i++)
-    same = same && a->axes[i] == b->axes[i] && a->tensor[i] == b->tensor[i] && a->drift[i] == b->drift[i];
-  if (same && a->linear)
-    same = sim_expr_write(a->linear, &x) == SIM_OK && sim_expr_write(b->linear, &y) == SIM_OK && x.size == y.size &&
-           memcmp(x.data, y.data, x.size) == 0;
-  sim_bytes_free(&x);
-  sim_bytes_free(&y);
-  return same;
-}
-
-static void check_solenoidal(const diffusion_parameters *p, sim_faults *faults) {
-  static const char *const path = "solenoidal";
-  const grid_shape grid = diffusion_grid_of(p);
-  const int axes = (int)p->grid.n.rows;
-  int vector[3];
-  const int count = diffusion_vector_of(p, vector);
-  if (count == 0) return;
-  if (axes < 2 || count != axes) {
-    sim_faults_add(faults, 0, path, "expected a field for each of two or three axes, got %d for %d", count, axes);
-    return;
-  }
-  for (int a = 0; a < axes; a++) {
-    if (vector[a] < 0) {
-      sim_faults_add(faults, 0, path, "expected names of fields, got \"%.60s\"", p->solenoidal);
-      return;
-    }
-    for (int b = 0; b < a; b++)
-      if (vector[a] == vector[b]) {
-        sim_faults_add(faults, 0, path, "expected names of fields that differ, got \"%.60s\"", p->solenoidal);
-        return;
-      }
-    if (!grid_is_periodic(&grid, a))
-      sim_faults_add(faults, 0, path, "expected periodic axes, and %c %s", "xyz"[a], not_periodic(&grid, a));
-    const diffusion_field *s = diffusion_field_of(p, vector[a]), *first = diffusion_field_of(p, vector[0]);
-    if (!same_linear(s, first))
-      sim_faults_add(faults, p->fields.items[vector[a]].line, path,
-                     "expected the same linear terms of %s and %s, which keep the vector without divergence",
-                     first->name, s->name);
-    for (size_t j = 0; j < s->cross.rows; j++)
-      if (s->cross.data[j] != 0) {
-        sim_faults_add(faults, p->fields.items[vector[a]].line, path, "expected %s without cross diffusion", s->name);
-        break;
-      }
-  }
-  if (p->integrate.scheme == DIFFUSION_STRANG)
-    sim_faults_add(faults, 0, "integrate.scheme",
-                   "expected lie, etd1, etdrk2 or etdrk4, because there is a solenoidal vector, got strang");
-}
-
-static sim_status check_observed(diffusion_parameters *p, sim_faults *faults) {
-  const grid_shape grid = diffusion_grid_of(p);
-  const size_t before = faults->count;
-  for (size_t i = 0; i < p->observe.count; i++) {
-    char path[SIM_EXPR_NAME_MAX + 16];
-    sim_named_function *item = &p->observe.items[i];
-    snprintf(path, sizeof path, "observe.%s", item->name);
-    if (strcmp(item->name, "step") == 0 || strcmp(item->name, "time") == 0)
-      sim_faults_add(faults, item->line, path, "this name is taken: every table has a column %s", item->name);
-    SIM_TRY(bind(p, &item->expr, 1, "value reduced over the grid", faults, item->line, path));
-  }
-  if (p->observe.count > SIM_COLUMNS_MAX)
-    sim_faults_add(faults, 0, "observe", "expected at most %d functions, got %zu", SIM_COLUMNS_MAX, p->observe.count);
-  const diffusion_gradients g = faults->count == before ? diffusion_observed_gradients(p) : (diffusion_gradients){0};
-  check_gradients(p, &g, "observe", "takes", faults);
-  if (faults->count == before) {
-    diffusion_gradients all = {0};
-    for (size_t i = 0; i < p->observe.count; i++) diffusion_find_gradients(p, p->observe.items[i].expr, &all);
-    check_count(&all, "observe", faults);
-  }
-  if (p->probes.rows * p->fields.count > SIM_COLUMNS_MAX)
-    sim_faults_add(faults, 0, "probes", "expected at most %d values in a row, got %zu points of %zu fields",
-                   SIM_COLUMNS_MAX, p->probes.rows, p->fields.count);
-  for (size_t i = 0; i < p->probes.rows; i++)
-    for (int axis = 0; axis < 3; axis++) {
-      const double at = p->probes.data[3 * i + (size_t)axis], size = axis < grid.rank ? grid.size[axis] : 0;
-      if (grid_is_member_axis(&grid, axis)) {
-        if (!(at >= 1 && at <= size && at == floor(at)))
-          sim_faults_add(faults, 0, "probes", "point %zu: expected the member, 1 to %g, after the coordinates, got %g",
-                         i + 1, size, at);
-      } else if (axis >= grid.rank && at != 0)
-        sim_faults_add(faults, 0, "probes", "point %zu: expected 0 for %c, which is no axis of the grid, got %g", i + 1,
-                       "xyz"[axis], at);
-      else if (!(at >= 0 && at <= size))
-        sim_faults_add(faults, 0, "probes", "point %zu: expected %c from 0 to %g, got %g", i + 1, "xyz"[axis], size,
-                       at);
-    }
-  if (p->spectrum * (int64_t)p->fields.count > SIM_COLUMNS_MAX)
-    sim_faults_add(faults, 0, "spectrum", "expected at most %d values in a row, got %lld bins of %zu fields",
-                   SIM_COLUMNS_MAX, (long long)p->spectrum, p->fields.count);
-  return SIM_OK;
-}
-
 static void check_steps(diffusion_parameters *p, sim_faults *faults) {
   diffusion_integrate *i = &p->integrate;
   if (diffusion_adaptive(p) && isnan(i->rtol)) i->rtol = 1e-5;
   if (diffusion_adaptive(p) && isnan(i->atol)) i->atol = 1e-8;
   if (p->rates && i->scheme == DIFFUSION_EXACT)
     sim_faults_add(faults, 0, "integrate.scheme",
-                   "expected lie, strang, etd1, etdrk2 or etdrk4, because there are rates, got exact");
+                   "expected lie, %setd1, etdrk2 or etdrk4, because there are %s, got exact", p->flux ? "" : "strang, ",
+                   p->flux ? "fluxes" : "rates");
   if (!p->rates && i->scheme != DIFFUSION_EXACT)
     sim_faults_add(faults, 0, "integrate.scheme", "expected exact, because there are no rates, got %s",
                    diffusion_methods[i->scheme].name);
@@ -520,7 +314,7 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
     shaped = false;
   }
   if (!shaped) return SIM_OK;
-  if (p->flux && !p->rates && named) SIM_TRY(no_rates(p));
+  if (p->flux && !p->rates && named) SIM_TRY(diffusion_no_rates(p));
   check_species(p, faults);
   const grid_shape grid = diffusion_grid_of(p);
   check_cross(p, &grid, faults);
@@ -528,9 +322,9 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
   if (faults->count == 0) SIM_TRY(diffusion_check_linear(p, faults));
   if (named) SIM_TRY(diffusion_check_derived_fields(p, faults));
   if (named && p->derived.count > DIFFUSION_DERIVED) return SIM_OK;
-  if (named) check_solenoidal(p, faults);
-  if (named) SIM_TRY(check_rates(p, faults));
-  if (named) SIM_TRY(check_observed(p, faults));
+  if (named) diffusion_check_solenoidal(p, faults);
+  if (named) SIM_TRY(diffusion_bind_rates(p, faults));
+  if (named) SIM_TRY(diffusion_bind_observed(p, faults));
   if (faults->count == 0) diffusion_name_tables(p);
   return SIM_OK;
 }

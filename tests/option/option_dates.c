@@ -177,6 +177,27 @@ static void test_greeks_of_dates(void **state) {
   pricing_free(&d);
 }
 
+/* Theta of Heston's model whose variance hardly moves is that of Black and Scholes, but for 1e-3 of it (sigma). Steps
+ * of one length are of two where the dates have come nearer. */
+static void test_theta_of_heston(void **state) {
+  (void)state;
+  const double h = 1e-4;
+  pricing d;
+  make(&d, SIM_DOUBLE, 1, 8);
+  pricing_set_motion(&d, 0);
+  d.assets[0].heston = (option_heston){true, VOL * VOL, 1, VOL * VOL, 1e-3, 0};
+  d.p.sampling.paths = 0x1p15;
+  d.p.sampling.antithetic = true;
+  d.p.greeks.want[OPTION_THETA] = true;
+  pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
+  option_payoff *o = pricing_add(&d, &option_forward_start_schema, 0, OPTION_CALL);
+  o->moneyness = 1, o->start_time = 0.5;
+  pricing_run(&d);
+  const double theta = -(black(100, 100, VOL, R, 1 + h, 1) - black(100, 100, VOL, R, 1 - h, 1)) / (2 * h);
+  near_but("theta of Heston with dates", pricing_greek(&d, "theta"), theta, 1e-3 * fabs(theta));
+  pricing_free(&d);
+}
+
 /* Twelve fixings on the days of months, with steps of at most 1/100 year between them: QuantLib 1.44's
  * AnalyticDiscreteGeometricAveragePriceAsianHestonEngine and AnalyticHestonEngine. */
 static void test_heston(void **state) {
@@ -331,9 +352,10 @@ static void test_window(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_known_values),     cmocka_unit_test(test_own_run),  cmocka_unit_test(test_greeks),
-      cmocka_unit_test(test_greeks_of_dates),  cmocka_unit_test(test_heston),   cmocka_unit_test(test_dividends),
-      cmocka_unit_test(test_heston_dividends), cmocka_unit_test(test_seasoned), cmocka_unit_test(test_window)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_values),    cmocka_unit_test(test_own_run),
+                                     cmocka_unit_test(test_greeks),          cmocka_unit_test(test_greeks_of_dates),
+                                     cmocka_unit_test(test_theta_of_heston), cmocka_unit_test(test_heston),
+                                     cmocka_unit_test(test_dividends),       cmocka_unit_test(test_heston_dividends),
+                                     cmocka_unit_test(test_seasoned),        cmocka_unit_test(test_window)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,22 @@ local function prepared(s)
   return c
 end
 
+-- A contract that has begun, and a barrier that is watched for a part of the time.
+local function begun(k, name, last, spot, R)
+  if not R.chance(0.4) then return end
+  if name == "asian" then
+    k.past = {}
+    for i = 1, R.int(1, 4) do k.past[i] = spot * R.uniform(0.8, 1.2) end
+  elseif name == "lookback" then
+    k.extreme = spot * R.uniform(0.9, 1.1)
+  elseif name == "autocallable" then
+    k.initial, k.passed = spot * R.uniform(0.8, 1.2), R.int(0, 3)
+  elseif name == "barrier" and k.monitoring == "continuous" then
+    if R.chance(0.7) then k.from = last * R.uniform(0.1, 0.4) end
+    if R.chance(0.7) then k.to = last * R.uniform(0.5, 1) end
+  end
+end
+
 -- Dates, maturities and dividends of the seed's choice.
 local function dated(s, R, cash)
   local c = prepared(s)
@@ -32,12 +48,13 @@ local function dated(s, R, cash)
       if R.chance(0.5) then k.dates[n] = last end
     end
     if name == "forward_start" then k.start, k.start_time = nil, last * R.uniform(0.1, 0.9) end
+    begun(k, name, last, c.keys.assets[k.asset or 1].spot, R)
   end)
   if cash and R.chance(0.4) then
     local a = c.keys.assets[R.int(1, #c.keys.assets)]
     a.dividends = { { T * R.uniform(0.1, 0.4), a.spot * R.uniform(0.005, 0.04) }, { T * R.uniform(0.5, 1), a.spot * R.uniform(0.005, 0.04) } }
     if c.keys.sampling then c.keys.sampling.control = nil end
-    each_payoff(c, function(k) if k.monitoring then k.monitoring = nil; k.dates = { T / 3, T / 2 }; k.maturity = nil end end)
+    each_payoff(c, function(k) if k.monitoring then k.monitoring, k.from, k.to = nil, nil, nil; k.dates = { T / 3, T / 2 }; k.maturity = nil end end)
   end
   return c
 end
@@ -131,6 +148,66 @@ function M.add(option)
             2e-3 * math.abs(x) + 1e-6)
         end
       end
+    end }
+
+  -- By the same paths: means and extremes of the past by other strikes, coupons in proportion, out and in together.
+  list[#list + 1] = { name = "contracts that have begun", weight = 2,
+    prepare = function(s, R)
+      local T, spot = s.keys.maturity, s.keys.assets[1].spot
+      local n = R.int(1, 4)
+      local a = { dates = {}, past = {}, last = T * R.uniform(0.8, 1), spot = spot, strike = spot * R.uniform(0.9, 1.1), from = T * R.uniform(0.1, 0.4),
+        to = T * R.uniform(0.5, 0.8), type = R.chance(0.5) and "put" or nil, passed = R.int(1, 4) }
+      for i = 1, n do a.dates[i] = a.last * (i - R.uniform(0.1, 0.9)) / n end
+      for i = 1, R.int(1, 4) do a.past[i] = spot * R.uniform(0.9, 1.1) end
+      a.extreme = a.type and a.strike * R.uniform(0.8, 1) or a.strike * R.uniform(1, 1.2)
+      return a
+    end,
+    check = function(T, s, a)
+      local c = prepared(s)
+      if c.keys.sampling then c.keys.sampling.control = nil end
+      local n, m, sum = #a.dates, #a.past, 0
+      for _, x in ipairs(a.past) do sum = sum + x end
+      local other = ((n + m) * a.strike - sum) / n
+      if other <= 0 then error({ refused = "the past is above the strike" }) end
+      local function asian(K, past) return call("asian", { strike = K, type = a.type, dates = a.dates, maturity = a.last, past = past }) end
+      local function look(K, extreme) return call("lookback", { strike = K, type = a.type, dates = a.dates, maturity = a.last, extreme = extreme }) end
+      local function note(passed)
+        return call("autocallable", { level = a.spot, coupon = 0.05, protection = 0.8 * a.spot, initial = a.strike, passed = passed, dates = a.dates, maturity = a.last })
+      end
+      c.keys.payoffs = { asian(a.strike, a.past), asian(other), look(a.strike, a.extreme), look(a.extreme), note(), note(1), note(a.passed),
+        call("digital", { strike = 1e-6 * a.spot, maturity = a.last }) }
+      local near = rounding(c)
+      if not c.keys.assets[1].jumps then
+        for _, knock in ipairs { "out", "in" } do
+          c.keys.payoffs[#c.keys.payoffs + 1] = call("barrier", { strike = a.strike, type = a.type, level = 0.9 * a.spot, knock = knock,
+            monitoring = "continuous", from = a.from, to = a.to, maturity = a.last })
+        end
+        c.keys.payoffs[#c.keys.payoffs + 1] = call("european", { strike = a.strike, type = a.type, maturity = a.last })
+      end
+      local p = priced(T, c, 1)
+      local k = #p - #c.keys.payoffs
+      T:near("a mean with a past and one of another strike", p[k + 1], p[k + 2] * n / (n + m), near)
+      T:near("an extreme and one of another strike", p[k + 3], p[k + 4] + math.abs(a.extreme - a.strike) * p[k + 8], near)
+      T:near("coupons of dates that have passed", p[k + 7] - p[k + 5], a.passed * (p[k + 6] - p[k + 5]), a.passed * near)
+      if #c.keys.payoffs > 8 then T:near("out and in of a window", p[k + 9] + p[k + 10], p[k + 11], near) end
+    end }
+
+  -- Without dates the difference is of the same paths.
+  list[#list + 1] = { name = "theta and two maturities",
+    check = function(T, s)
+      local c = prepared(s)
+      if c.keys.sampling then c.keys.sampling.control = nil end
+      c.keys.payoffs, c.keys.greeks = { call("european", { strike = s.keys.assets[1].spot }) }, { theta = true, method = "bump" }
+      c.keys.steps, c.keys.precision = s.keys.steps or 4, "double"
+      local _, _, r = priced(T, c, 1)
+      local price = {}
+      for i, share in ipairs { 1.001, 0.999 } do
+        local d = copy(c)
+        d.keys.maturity, d.keys.greeks = share * s.keys.maturity, nil
+        price[i] = priced(T, d, 1)[1]
+      end
+      local h = 0.002 * s.keys.maturity
+      T:near("theta and a difference of prices", r:last("price", "theta"), (price[2] - price[1]) / h, (rounding(c) + 1e-9 * scale(s)) / h)
     end }
 
   list[#list + 1] = { name = "rows from files",

@@ -143,7 +143,7 @@ def _name(payoff: dict[str, Any], number_of: int) -> str:
     if isinstance(own := payoff.get("name"), str):
         return own
     kind = str(payoff.get("$type", f"payoff {number_of}")).replace("_", "-")
-    bermudan = kind == "american" and int(payoff.get("every", 1)) > 1
+    bermudan = kind == "american" and (int(payoff.get("every", 1)) > 1 or bool(payoff.get("dates")))
     kind = "bermudan" if bermudan else kind
     if kind == "barrier":
         kind = f"{payoff.get('direction', 'down')}-{payoff.get('knock', 'out')}"
@@ -151,7 +151,7 @@ def _name(payoff: dict[str, Any], number_of: int) -> str:
     words = [str(payoff[key]) for key in ("type", "strike") if isinstance(payoff.get(key), (str, int, float))]
     more = [f"{key} {payoff[key]:g}" for key in ("level",) if isinstance(payoff.get(key), (int, float))]
     more += [str(payoff[key]) for key in ("monitoring",) if payoff.get(key) == "continuous"]
-    more += [f"every {payoff['every']} steps"] if bermudan else []
+    more += [f"every {payoff['every']} steps"] if bermudan and not payoff.get("dates") else []
     return ",\n".join([f"{kind} {' '.join(words)}".strip(), *([", ".join(more)] if more else [])])
 
 

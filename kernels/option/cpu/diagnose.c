@@ -42,8 +42,8 @@ static void simulate_steps(const chunk_paths *at, int asset, int first, int coun
 static sim_status check_volatility(const chunk_paths *at, int asset, int step, const sim_expr_program *program,
                                    void *scratch, void *const *prices, int stride) {
   double price[OPTION_CHUNK], sigma[OPTION_CHUNK];
-  const double t = at->s->paths.time[step];
   for (int v = 0; v < at->s->paths.variants; v++) {
+    const double t = at->s->variant[v].time[step];
     for (int i = 0; i < at->count; i++)
       price[i] = prices != NULL ? number(at->s, prices[v * stride], i) : at->s->variant[v].spot[asset];
     sim_expr_program_run(program, (size_t)at->count, (const void *const[]){price, &t}, (void *const[]){sigma}, scratch);

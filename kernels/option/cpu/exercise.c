@@ -90,7 +90,9 @@ static void run_paths(regression *f, const option_parameters *p, const simulatio
   const option_variant variant = {.drift = market->drift,
                                   .vol = market->vol,
                                   .spot = market->spot,
-                                  .dynamics = market->dynamics != NULL ? w->dynamics : NULL};
+                                  .dynamics = market->dynamics != NULL ? w->dynamics : NULL,
+                                  .kind = market->grid.kind,
+                                  .time = market->grid.time};
   const option_paths paths = {.seed = p->common.seed,
                               .assets = market->assets,
                               .steps = market->steps,
@@ -100,8 +102,6 @@ static void run_paths(regression *f, const option_parameters *p, const simulatio
                               .feature = w->feature,
                               .cholesky = w->cholesky,
                               .mrg = w->mrg,
-                              .kind = market->grid.kind,
-                              .time = market->grid.time,
                               .cash = market->cash,
                               .far = true};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)

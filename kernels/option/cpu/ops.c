@@ -68,6 +68,8 @@ static sim_status make_variants(option_sampler *s, const option_parameters *p) {
                                      .vol = at + numbers * size,
                                      .spot = market->spot,
                                      .dynamics = market->dynamics,
+                                     .kind = market->grid.kind,
+                                     .time = market->grid.time,
                                      .mirrored = sign < 0};
     for (size_t i = 0; i < numbers; i++) {
       store(s, at, i, market->drift[i]);
@@ -309,8 +311,6 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
   s->paths.joint = s->estimate.graph.joint;
   s->paths.schedules = s->estimate.graph.schedules;
   s->paths.schedule = s->estimate.graph.schedule;
-  s->paths.kind = s->estimate.market[0].grid.kind;
-  s->paths.time = s->estimate.market[0].grid.time;
   s->paths.cash = s->estimate.market[0].cash;
   SIM_TRY(sim_expr_program_create(s->estimate.graph.expr, &(sim_expr_target){.single = s->single, .isa = s->isa},
                                   &s->program));

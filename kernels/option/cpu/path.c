@@ -140,13 +140,14 @@ static void update_schedules(const option_paths *p, int step, int variant, int a
 static void general_step(const option_paths *p, const stream *own, int step, int at, unsigned need, workspace *w,
                          void *const *out) {
   const real *cholesky = p->cholesky;
-  const int word = (w->offset + step) & 3, kind = p->kind != NULL ? p->kind[step] : 0;
+  const int word = (w->offset + step) & 3;
   const bool observed = (step + 1) % (p->skip + 1) == 0;
   const unsigned now = observed ? need : need & ~(unsigned)(NEED_SUM | NEED_LOGS | NEED_ENDS);
   for (int a = 0; a < p->assets; a++) {
     vreal normal = w->z[0][word] * cholesky[a * p->assets];
     for (int b = 1; b <= a; b++) normal += w->z[b][word] * cholesky[a * p->assets + b];
-    if (p->variant[0].dynamics != NULL && p->variant[0].dynamics[kind * p->assets + a].jumps > 0)
+    const option_dynamics *first = p->variant[0].dynamics;
+    if (first != NULL && first[p->variant[0].kind[step] * p->assets + a].jumps > 0)
       for (int half = 0; half <= p->halved; half++)
         w->jump[half] =
             random_bits(own, (uint32_t)(p->halved ? 2 * step + half : step), (uint32_t)(OPTION_DRAW_JUMP + a));
@@ -159,9 +160,9 @@ static void general_step(const option_paths *p, const stream *own, int step, int
       if (variant->dynamics == NULL)
         next = v_fma(vol, normal, t->x + drift);
       else
-        next = advance_asset(&variant->dynamics[kind * p->assets + a], variant, variant->spot[a], p->far, step,
-                             p->time[step], t, drift, normal, w->variance[a][word], w->jump, program_room(p, w), &vol,
-                             &w->invalid);
+        next = advance_asset(&variant->dynamics[variant->kind[step] * p->assets + a], variant, variant->spot[a], p->far,
+                             step, variant->time[step], t, drift, normal, w->variance[a][word], w->jump,
+                             program_room(p, w), &vol, &w->invalid);
       high = low = next;
       if (need & (NEED_HIGH | NEED_LOW)) {
         find_extremes(t, next, vol, need, p->joint >> a & 1, a, word, w, &high, &low);

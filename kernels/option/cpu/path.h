@@ -25,6 +25,8 @@ typedef struct option_variant {
   const void *drift, *vol;         /* [steps][assets], in the kernel's precision */
   const double *spot;              /* [assets] */
   const option_dynamics *dynamics; /* [kinds][assets]; NULL: all assets are geometric Brownian motions */
+  const int *kind;                 /* [steps]: kind of each step in dynamics; NULL without them */
+  const double *time;              /* [steps + 1]: times at the ends of the steps; NULL without dynamics */
   bool mirrored;                   /* the antithetic paths */
   const option_rule *rule;         /* [payoffs], exercise rules of the features OPTION_EARLY */
 } option_variant;
@@ -45,8 +47,6 @@ typedef struct option_paths {
   int skip;
   bool halved;
   bool matched;       /* normals are moment-matched over each chunk; needs whole chunks, excludes quasi */
-  const int *kind;    /* [steps]: kind of each step in option_variant.dynamics; NULL: 0 */
-  const double *time; /* [steps + 1]: times at the ends of the steps; NULL without dynamics */
   const double *cash; /* [observed steps][assets]: cash dividends at their ends; NULL: none */
   int schedules;
   const option_schedule *schedule; /* [schedules], of observed steps */

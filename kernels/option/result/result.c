@@ -130,7 +130,7 @@ static void row_name(const option_parameters *p, int payoff, char *out, size_t c
   const bool note = item->schema == &option_autocallable_schema, barrier = item->schema == &option_barrier_schema;
   const bool two = item->schema == &option_double_barrier_schema,
              forward = item->schema == &option_forward_start_schema;
-  const bool bermudan = item->schema == &option_american_schema && o->every > 1;
+  const bool bermudan = item->schema == &option_american_schema && (o->every > 1 || o->dates.rows > 0);
   char kind[32], strike[24] = "", level[48] = "", asset[16] = "";
   snprintf(kind, sizeof kind, "%s", bermudan ? "bermudan" : item->schema->name);
   if (barrier) snprintf(kind, sizeof kind, "%s-%s", ways[o->direction], knocks[o->knock]);
@@ -148,7 +148,9 @@ static void row_name(const option_parameters *p, int payoff, char *out, size_t c
   if (p->assets.count > 1 && o->asset > 0) snprintf(asset, sizeof asset, " of %d", (int)o->asset);
   snprintf(out, capacity, "%d %s%s%s%s%s%s", payoff + 1, kind, note ? "" : types[o->type], strike, asset, level,
            o->monitoring == OPTION_CONTINUOUS ? ", continuous" : "");
-  const size_t used = strlen(out);
+  size_t used = strlen(out);
+  if (o->from > 0) used += (size_t)snprintf(out + used, capacity - used, " from %.6g", o->from);
+  if (o->to > 0) used += (size_t)snprintf(out + used, capacity - used, " until %.6g", o->to);
   if (o->maturity > 0) snprintf(out + used, capacity - used, ", to %.6g", o->maturity);
 }
 

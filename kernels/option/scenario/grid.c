@@ -119,8 +119,8 @@ static sim_status allocate(double steps, option_grid *out) {
 }
 
 /* Numbers the different lengths. */
-static void find_kinds(option_grid *g) {
-  const double same = 1e-12 * g->time[g->steps];
+static void find_kinds(option_grid *g, int parts) {
+  const double same = 1e-12 * g->time[g->steps] / parts; /* so that halves have the kinds of their steps */
   for (int s = 0; s < g->steps; s++) {
     int k = s > 0 && fabs(g->span[g->kind[s - 1]] - g->length[s]) <= same ? g->kind[s - 1] : 0;
     while (k < g->kinds && fabs(g->span[k] - g->length[s]) > same) k++;
@@ -163,7 +163,7 @@ sim_status option_grid_create(const option_parameters *p, double later, bool hal
     }
   }
   if (status == SIM_OK)
-    find_kinds(out);
+    find_kinds(out, parts);
   else
     option_grid_free(out);
   return status;
@@ -193,14 +193,17 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
   const sim_item *item = &p->payoffs.items[i];
   const option_payoff *o = item->data;
   const double end = option_own_maturity(p, o), step = p->maturity / (double)p->steps;
+  const double near = 2 * OPTION_SAME_DATE * p->maturity; /* times no farther apart may end the same step */
   char path[64];
   snprintf(path, sizeof path, "payoffs[%zu]", i + 1);
   if (o->maturity > p->maturity * (1 + OPTION_SAME_DATE))
     sim_faults_add(faults, item->line, path, "maturity: expected at most that of the run, %.9g, got %.9g", p->maturity,
                    o->maturity);
+  if (o->maturity > 0 && !(o->maturity > near))
+    sim_faults_add(faults, item->line, path, "maturity: expected a time later than %.9g, got %.9g", near, o->maturity);
   for (size_t k = 0; k < o->dates.rows; k++) {
     const double t = o->dates.data[k], before = k > 0 ? o->dates.data[k - 1] : 0;
-    if (t > 0 && t <= end * (1 + OPTION_SAME_DATE) && t - before > 2 * OPTION_SAME_DATE * p->maturity) continue;
+    if (t > 0 && t <= end * (1 + OPTION_SAME_DATE) && t - before > near) continue;
     sim_faults_add(faults, item->line, path,
                    "dates: expected ascending times above 0, at most the maturity %.9g, got %.9g%s", end, t,
                    k > 0 && t > 0 && t <= end ? " after a time as late" : "");
@@ -214,13 +217,14 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
   if (item->schema == &option_forward_start_schema && (o->start > 0) == (o->start_time > 0))
     sim_faults_add(faults, item->line, path, "expected one of start, a step, and start_time, got %s",
                    o->start > 0 ? "both" : "none");
-  if (o->start_time > 0 && !(o->start_time < end))
-    sim_faults_add(faults, item->line, path, "start_time: expected a time before the maturity %.9g, got %.9g", end,
-                   o->start_time);
+  if (o->start_time > 0 && !(o->start_time > near && o->start_time < end - near))
+    sim_faults_add(faults, item->line, path, "start_time: expected a time before the maturity %.9g%s, got %.9g", end,
+                   o->start_time < end ? ", not so close to it or to 0" : "", o->start_time);
   const bool window = o->from > 0 || o->to > 0;
   if (window && o->monitoring != OPTION_CONTINUOUS)
     sim_faults_add(faults, item->line, path, "from, to: are for monitoring = \"continuous\": expected dates");
-  else if (window && !(o->from < (o->to > 0 ? o->to : end) && !(o->to > end * (1 + OPTION_SAME_DATE))))
+  else if (window && !((o->from == 0 || o->from > near) && (o->to > 0 ? o->to : end) - o->from > near &&
+                       !(o->to > end * (1 + OPTION_SAME_DATE))))
     sim_faults_add(faults, item->line, path,
                    "from, to: expected two times, the first earlier, at most the maturity %.9g", end);
   const double own = end / step;
@@ -238,8 +242,8 @@ static void check_dividends(const option_parameters *p, int asset, sim_faults *f
   snprintf(path, sizeof path, "assets[%d].dividends", asset + 1);
   for (size_t k = 0; k < cash->rows; k++) {
     const double t = cash->data[2 * k], amount = cash->data[2 * k + 1];
-    const bool late = k > 0 && !(t - cash->data[2 * k - 2] > 2 * OPTION_SAME_DATE * p->maturity);
-    if (!(t > 0 && t <= p->maturity) || late)
+    const double before = k > 0 ? cash->data[2 * k - 2] : 0;
+    if (!(t > 0 && t <= p->maturity && t - before > 2 * OPTION_SAME_DATE * p->maturity))
       sim_faults_add(faults, p->assets.items[asset].line, path,
                      "expected ascending times above 0, at most the maturity %.9g, got %.9g", p->maturity, t);
     if (!(amount >= 0 && amount < option_asset_at(p, asset)->spot))

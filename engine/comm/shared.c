@@ -54,6 +54,7 @@ static void *map(int descriptor, size_t bytes) {
  * have would end the process. Systems without this call take them at the first store, as elsewhere. */
 static bool reserve(char *memory, size_t count, size_t each, size_t first, size_t end) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  if (end > each) end = each;
   for (size_t i = 0; i < count && first < end; i++) {
     const size_t begin = (i * each + first) / page * page;
     if (madvise(memory + begin, i * each + end - begin, MADV_POPULATE_WRITE) != 0) return errno == EINVAL;
@@ -77,6 +78,10 @@ sim_status sim_comm_map(const sim_comm *comm, size_t count, size_t each, size_t 
     make_mark(own.mark);
   }
   char *memory = map(own.descriptor, bytes);
+  if (memory && !reserve(memory, 1, bytes, 0, sizeof own.mark)) {
+    sim_comm_unmap(memory, bytes);
+    memory = NULL;
+  }
   if (memory) memcpy(memory, own.mark, sizeof own.mark);
   places = calloc((size_t)comm->size, sizeof *places);
   sim_status status = places ? comm->ops->gather(comm, &own, sizeof own, places) : sim_no_memory("the ranks");

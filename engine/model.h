@@ -118,6 +118,7 @@ typedef struct sim_plan {
   double undivided; /* share, 0 to 1, of one rank's step that every rank computes itself, whatever their number */
   double steps;     /* NaN with adaptive steps */
   double t_end;
+  bool lazy; /* steps compute nothing: `view` computes the state at its time */
 } sim_plan;
 /* Divided work of a step over that of the rank which has most: how many times faster ranks make it. */
 double sim_plan_shares(const sim_plan *plan, int ranks);

@@ -53,8 +53,12 @@ static sim_status compare(scaling *s, const char *kind, const char *size, const 
   if (s->comm->rank > 0) return SIM_OK;
   if (s->comm->size == 1) *base = r->median;
   const double gain = r->median / *base;
-  printf("  %-6s %-22s %4d rank%s x %d  %11.4g/s %11.4g ms %7.3f x %5.1f %%   waited %3.0f %%\n", kind, size,
-         s->comm->size, s->comm->size == 1 ? " " : "s", r->threads, r->median, 1e3 * r->step, gain,
+  char spread[48] = "one repeat";
+  if (r->repeats > 1)
+    snprintf(spread, sizeof spread, "-%.1f +%.1f %%", 100 * (1 - r->least / r->median),
+             100 * (r->most / r->median - 1));
+  printf("  %-6s %-22s %4d rank%s x %d  %11.4g/s %-15s %11.4g ms %7.3f x %5.1f %%   waited %3.0f %%\n", kind, size,
+         s->comm->size, s->comm->size == 1 ? " " : "s", r->threads, r->median, spread, 1e3 * r->step, gain,
          100 * gain / s->comm->size, 100 * waited);
   fflush(stdout);
   return SIM_OK;

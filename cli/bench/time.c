@@ -38,30 +38,46 @@ typedef struct stepper {
   const sim_backend *backend;
   const sim_comm *comm;
   bool endless; /* starts the clock again at the end of the run, which draws the paths of a sample again */
+  bool lazy;    /* of the plan: the state after each step is computed too, and at the start once for each run */
   sim_clock start, clock;
   void *self;
 } stepper;
 
-/* Duration of `steps` steps in seconds, until the device has finished them; of the slowest rank. */
-static sim_status take(stepper *s, long steps, double *seconds) {
+/* Computes the state at the present time. */
+static sim_status view(stepper *s) {
+  sim_array arrays[SIM_ARRAYS_MAX];
+  sim_species species[SIM_SPECIES_MAX];
+  sim_frame frame = {.clock = s->clock, .arrays = arrays, .species = species};
+  return s->model->view(s->self, arrays, species, &frame);
+}
+
+/* Makes one step, or begins again. */
+static sim_status advance(stepper *s) {
+  const bool ended = s->clock.t >= s->clock.t_end;
+  if (ended && !s->endless)
+    return sim_fail(SIM_ERR_USAGE, "the run ends after %lld steps: expected a longer one, or fewer --warm and --steps",
+                    (long long)s->clock.step);
+  if (cli_requests.stop || cli_requests.warning) return sim_fail(SIM_ERR_STOPPED, "interrupted");
+  if (ended) s->clock = s->start;
+  if (!ended || !s->lazy) SIM_TRY(s->model->step(s->self, &s->clock));
+  return s->lazy ? view(s) : SIM_OK;
+}
+
+/* *seconds: duration of `steps` steps, until the device has finished them; of the slowest rank. *waited: seconds of
+ * them in which this rank waited for others, also for the slowest one at the end; may be NULL. */
+static sim_status take(stepper *s, long steps, double *seconds, double *waited) {
   uint64_t ns;
   SIM_TRY(sim_comm_agree(s->comm, 0, &ns)); /* all begin together */
-  const double begin = sim_wall_clock();
+  const double begin = sim_wall_clock(), before = sim_comm_counted(s->comm).waited;
   for (long k = 0; k < steps; k++) {
-    if (s->clock.t >= s->clock.t_end) {
-      if (!s->endless)
-        return sim_fail(SIM_ERR_USAGE,
-                        "the run ends after %lld steps: expected a longer one, or fewer --warm and --steps",
-                        (long long)s->clock.step);
-      s->clock = s->start;
-    }
-    if (cli_requests.stop || cli_requests.warning) return sim_fail(SIM_ERR_STOPPED, "interrupted");
-    SIM_TRY(s->model->step(s->self, &s->clock));
+    SIM_TRY(advance(s));
     if (s->backend->queue && k % FOLLOW == FOLLOW - 1) SIM_TRY(s->backend->queue->throttle());
   }
   if (s->backend->queue) SIM_TRY(s->backend->queue->finish());
-  SIM_TRY(sim_comm_agree(s->comm, (uint64_t)(1e9 * (sim_wall_clock() - begin)), &ns));
+  const double within = sim_comm_counted(s->comm).waited - before, own = sim_wall_clock() - begin;
+  SIM_TRY(sim_comm_agree(s->comm, (uint64_t)(1e9 * own), &ns));
   *seconds = 1e-9 * (double)ns;
+  if (waited) *waited = within + fmax(0, *seconds - own);
   return SIM_OK;
 }
 
@@ -71,18 +87,18 @@ static sim_status warm_up(stepper *s, const sim_bench *row, const bench_pace *pa
   long steps = 1;
   if (pace->batch > 0) {
     *batch = pace->batch;
-    return take(s, *warm = row->warm_steps, &spent);
+    return take(s, *warm = row->warm_steps, &spent, NULL);
   }
-  SIM_TRY(take(s, 1, &last)); /* includes page faults, thread creation, graphs */
+  SIM_TRY(take(s, 1, &last, NULL)); /* includes page faults, thread creation, graphs */
   for (*warm = 1; *warm < row->warm_steps && spent < pace->warm && last < pace->warm; *warm += steps) {
     if (last < 0.1 * pace->warm) steps *= 2;
     if (steps > row->warm_steps - *warm) steps = row->warm_steps - *warm;
-    SIM_TRY(take(s, steps, &last));
+    SIM_TRY(take(s, steps, &last, NULL));
     spent += last;
   }
   for (*batch = 1; last < pace->repeat || steps > 1; *batch *= 2) {
     steps = 1;
-    SIM_TRY(take(s, *batch, &last));
+    SIM_TRY(take(s, *batch, &last, NULL));
     *warm += *batch;
     if (last >= 0.25 * pace->repeat) break;
   }
@@ -91,17 +107,17 @@ static sim_status warm_up(stepper *s, const sim_bench *row, const bench_pace *pa
 }
 
 static sim_status repeat(stepper *s, const bench_pace *pace, double work, bench_result *out) {
-  double rates[64], spent = 0;
+  double rates[64], spent = 0, waited = 0;
   long batch;
   SIM_TRY(warm_up(s, out->row, pace, &out->warm, &batch));
-  const double waited = sim_comm_counted(s->comm).waited;
   while (out->repeats < pace->repeats && (out->repeats < 2 || spent < 3 * pace->repeat * pace->repeats)) {
-    double seconds;
-    SIM_TRY(take(s, batch, &seconds));
+    double seconds, idle;
+    SIM_TRY(take(s, batch, &seconds, &idle));
+    waited += idle;
     rates[out->repeats++] = work * (double)batch / seconds;
     spent += seconds;
   }
-  out->waited = (sim_comm_counted(s->comm).waited - waited) / spent;
+  out->waited = waited / spent;
   qsort(rates, (size_t)out->repeats, sizeof rates[0], compare);
   out->steps = batch * out->repeats;
   out->least = rates[0];
@@ -119,6 +135,8 @@ static sim_status time_job(cli_job *job, const bench_pace *pace, stepper *s, ben
   SIM_TRY(cli_prepare_memory(job));
   s->model = out->model = job->model;
   s->backend = job->setup.backend;
+  s->lazy = job->plan.lazy;
+  s->endless |= s->lazy;
   out->device = job->setup.backend->kind;
   out->threads = job->setup.threads;
   out->isa = job->setup.isa;

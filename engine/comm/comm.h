@@ -83,10 +83,12 @@ sim_status sim_comm_agree(const sim_comm *comm, uint64_t word, uint64_t *most) S
 /* Sets *same to whether all ranks have this word; all wait for each other. */
 sim_status sim_comm_same(const sim_comm *comm, uint64_t word, bool *same) SIM_MUST_CHECK;
 
-/* Maps zeroed memory that all ranks see: what a rank has written before an exchange of all, the others read after it.
- * *out is NULL where there is none: with one rank, on several hosts, and where a host does not let them. All ranks call
- * it, with the same size. */
-sim_status sim_comm_map(const sim_comm *comm, size_t bytes, void **out) SIM_MUST_CHECK;
+/* Maps zeroed memory that all ranks see, of `count` arrays of `each` bytes: what a rank has written before an exchange
+ * of all, the others read after it. This rank takes the pages of bytes [first, end) of each array. *out is NULL with
+ * one rank, on several hosts, and, with a line, where a host has no such memory or not enough. All ranks call it, with
+ * the same sizes. */
+sim_status sim_comm_map(const sim_comm *comm, size_t count, size_t each, size_t first, size_t end,
+                        void **out) SIM_MUST_CHECK;
 void sim_comm_unmap(void *memory, size_t bytes); /* NULL does nothing */
 
 /* Number of items of each rank where `count` items are divided in order: rank r has the items from r * share on, the

@@ -118,6 +118,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   out->work_per_step = cells * fields;
   out->t_end = p->integrate.t_end;
   out->steps = diffusion_adaptive(p) ? NAN : (double)diffusion_steps(&p->integrate);
+  out->lazy = diffusion_method_of(p)->stages == 0;
   return SIM_OK;
 }
 

@@ -148,6 +148,8 @@ static inline int64_t fluid_side_cell(const grid_shape *grid, int side, const in
 }
 /* Bytes: counted, where the grid is not large or has no bodies; else a bound. */
 double fluid_walls_bytes(const fluid_parameters *p);
+/* Bound on the cells that touch walls or bodies. */
+double fluid_wall_cells(const fluid_parameters *p);
 /* ---- start/patches.c ---- */
 
 /* Finds the patches. Called by fluid_walls_create when the links are there. */

@@ -88,6 +88,8 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const grid_shape grid = fluid_grid_of(p);
   const fluid_numbers k = fluid_numbers_of(p, setup->saved ? setup->saved->clock.dt : 0);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&grid);
+  if (setup->backend->space == SIM_SPACE_DEVICE && cells > UINT32_MAX)
+    return sim_fail(SIM_ERR_SCENARIO, "grid.n: a GPU makes at most %lld cells", (long long)UINT32_MAX);
   if (!setup->saved) {
     sim_log(SIM_LOG_INFO, "dt = %.6g (%s), relaxation time %.6g steps, Mach number %.3g", k.dt,
             !isnan(p->integrate.dt) ? "as given"

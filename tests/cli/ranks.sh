@@ -141,6 +141,8 @@ until_true 20 none_left
 
 expect 0 "2 ranks x 1" "$SIM" bench ./many.lua --scaling --ranks 2 --threads 1 --set "paths=$((2000 * 1048576))" --warm 1 --steps 2
 [ "$(grep -cE '^  strong many.lua +[12] ranks? ' output)" = 2 ] || fail "sim bench of a scenario on ranks: two rows"
+sed -n 's/.*waited *\([0-9]*\) %/\1/p' output | awk '$1 > 100 { exit 1 }' || fail "sim bench: ranks wait longer than they run"
+grep -q 'one repeat' output || fail "sim bench --scaling: no word on the spread"
 expect 64 "are for a scenario" "$SIM" bench option --scaling --ranks 2 --set steps=4
 expect 64 "--quick" "$SIM" bench ./many.lua --quick --scaling --ranks 2
 

@@ -165,8 +165,11 @@ static int map_some(const sim_comm *comm) {
   uint64_t most;
   sim_comm apart = *comm;
   apart.host_size = comm->size - 1;
-  if (sim_comm_map(&apart, bytes, &none) != SIM_OK || none) return 1;
-  if (sim_comm_map(comm, bytes, &memory) != SIM_OK || (memory == NULL) != (comm->size == 1)) return 2;
+  const size_t first = part * (size_t)comm->rank;
+  if (sim_comm_map(&apart, 1, bytes, 0, bytes, &none) != SIM_OK || none) return 1;
+  if (sim_comm_map(comm, 2, (size_t)1 << 60, 0, 1, &none) != SIM_OK || none) return 6; /* more than there is */
+  if (sim_comm_map(comm, 1, bytes, first, first + part, &memory) != SIM_OK || (memory == NULL) != (comm->size == 1))
+    return 2;
   unsigned char *all = memory;
   for (size_t i = 0; i < bytes && all; i++)
     if (all[i] != 0) return 3;

@@ -243,28 +243,52 @@ sim_status collision_step_check(double dt, double most) {
                   most, dt);
 }
 
-/* Longest step for the grains that certainly occur. */
-static double sure_limit(const collision_parameters *p, const collision_options *o, double *mass, double *radius,
-                         uint64_t *material) {
+/* Grains that certainly occur, one a group at most: the smallest. *largest: radius of the largest one. */
+static int64_t sure_grains(const collision_parameters *p, double *mass, double *radius, uint64_t *material,
+                           double *largest) {
   const size_t groups = p->grains.count, all = groups + p->insert.count;
   const char *names[COLLISION_MATERIALS_MAX];
   int count = 0;
   int64_t n = 0;
-  double limit = INFINITY, most;
-  if (collision_materials(p, names, &count) != SIM_OK) return INFINITY;
+  *largest = 0;
+  if (collision_materials(p, names, &count) != SIM_OK) return 0;
   for (size_t i = 0; i < all; i++) {
     const sim_item *item = i < groups ? &p->grains.items[i] : &p->insert.items[i - groups];
     const collision_group *group = item->data;
+    double most = 0;
     if (i < groups)
       collision_sure_radii(item, &radius[n], &most);
     else
       radius[n] = least_radius(&((const collision_inlet *)item->data)->size);
+    if (isfinite(most)) *largest = fmax(*largest, most);
     if (!isfinite(radius[n])) continue; /* in a file, which may also hold masses */
     mass[n] = group->density * 4 * COLLISION_PI / 3 * radius[n] * radius[n] * radius[n];
     material[n++] = (uint64_t)collision_material_index(names, count, group->material);
   }
+  return n;
+}
+
+/* Longest step for the grains that certainly occur. */
+static double sure_limit(const collision_parameters *p, const collision_options *o, double *mass, double *radius,
+                         uint64_t *material) {
+  double limit = INFINITY, largest;
+  const int64_t n = sure_grains(p, mass, radius, material, &largest);
   collision_contact_time(o, n, mass, radius, material, &limit);
   return limit;
+}
+
+sim_status collision_heat_check_plan(const collision_parameters *p, const collision_options *o, double dt) {
+  const size_t all = p->grains.count + p->insert.count;
+  if (!o->heated) return SIM_OK;
+  double *mass = malloc(2 * (all + 1) * sizeof *mass), largest;
+  uint64_t *material = malloc((all + 1) * sizeof *material);
+  sim_status status = mass != NULL && material != NULL ? SIM_OK : sim_no_memory("the check of heat");
+  if (status == SIM_OK) {
+    const int64_t n = sure_grains(p, mass, mass + all + 1, material, &largest);
+    status = collision_heat_check_step(o, dt, n, mass, mass + all + 1, largest);
+  }
+  free(mass), free(material);
+  return status;
 }
 
 double collision_step_guess(const collision_parameters *p, const collision_options *o, double *limit) {

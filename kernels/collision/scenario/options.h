@@ -96,6 +96,14 @@ double collision_contact_time(const collision_options *o, int64_t n, const doubl
 /* Returns the automatic step for the smallest grains of all groups and inlets, before grains exist; NaN: a file
  * holds the radii. *limit: longest stable step, whatever radii are drawn. */
 double collision_step_guess(const collision_parameters *p, const collision_options *o, double *limit);
+/* start/heat.c: SIM_ERR_SCENARIO where a step is too long for the heat of one of these grains. Temperatures follow
+ * C T' = sum h (T_j - T), whose rates are below 2 sum h/C (Gershgorin): steps up to C/(2 sum h) never pass the mean of
+ * those that touch. most: radius of the largest grain, where it is not among these. */
+sim_status collision_heat_check_step(const collision_options *o, double dt, int64_t n, const double *mass,
+                                     const double *radius, double most) SIM_MUST_CHECK;
+/* The same for the grains that certainly occur. */
+sim_status collision_heat_check_plan(const collision_parameters *p, const collision_options *o,
+                                     double dt) SIM_MUST_CHECK;
 /* Laws by name: numbers of a pair whose other numbers are there; then, with all pairs, what a run needs for them. */
 void collision_models_fill(const collision_values *v, collision_law *law);
 void collision_models_choose(const collision_contact *contact, collision_options *o);

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 sim_status collision_heat_start(collision_run *run) {
   const sim_expr *expr = run->parameters->heat.temperature;
@@ -42,27 +43,38 @@ static double discs(double r, double least, double most, double neck) {
   return sum;
 }
 
-/* Temperatures follow C T' = sum h (T_j - T), whose rates are below 2 sum h/C (Gershgorin): steps up to C/(2 sum h)
- * never pass the mean of those that touch. */
-sim_status collision_heat_check(const collision_run *run) {
-  const collision_options *o = &run->options;
-  double least = INFINITY, most = 0, neck = 0, walls = 0;
-  for (int64_t i = 0; i < run->n && o->heated; i++) {
-    least = fmin(least, collision_get(run, COLLISION_RADIUS, 0, i));
-    most = fmax(most, collision_get(run, COLLISION_RADIUS, 0, i));
+sim_status collision_heat_check_step(const collision_options *o, double dt, int64_t n, const double *mass,
+                                     const double *radius, double most) {
+  double least = INFINITY, neck = 0, walls = 0;
+  for (int64_t i = 0; i < n; i++) {
+    least = fmin(least, radius[i]);
+    most = fmax(most, radius[i]);
   }
   for (int a = 0; a < o->materials && o->models.cohesion == COLLISION_JKR; a++)
     for (int b = 0; b < o->materials; b++) neck = fmax(neck, o->law[a][b].bond[1]);
-  for (int b = 0; b < o->walls && o->heated; b++) walls += isnan(o->wall_temperature[b]) ? 0 : 1;
-  for (int64_t i = 0; i < run->n && o->heated; i++) {
-    const double r = collision_get(run, COLLISION_RADIUS, 0, i), m = collision_get(run, COLLISION_MASS, 0, i);
+  for (int b = 0; b < o->walls; b++) walls += isnan(o->wall_temperature[b]) ? 0 : 1;
+  for (int64_t i = 0; i < n; i++) {
+    const double r = radius[i];
     const double sum = discs(r, least, most, neck) + walls * (sqrt(0.05) * r + neck * cbrt(r * r));
-    const double longest = m * o->capacity / (2 * o->conductance * sum);
-    if (run->dt > longest)
+    const double longest = mass[i] * o->capacity / (2 * o->conductance * sum);
+    if (dt > longest)
       return sim_fail(SIM_ERR_SCENARIO,
                       "heat.conductivity: grains would give away their heat within a step: integrate.dt of at most "
                       "%.6g bears it, got %.6g",
-                      longest, run->dt);
+                      longest, dt);
   }
   return SIM_OK;
+}
+
+sim_status collision_heat_check(const collision_run *run) {
+  if (!run->options.heated) return SIM_OK;
+  double *const mass = malloc(2 * (size_t)(run->n + 1) * sizeof *mass), *const radius = mass + run->n;
+  if (mass == NULL) return sim_no_memory("the check of heat");
+  for (int64_t i = 0; i < run->n; i++) {
+    mass[i] = collision_get(run, COLLISION_MASS, 0, i);
+    radius[i] = collision_get(run, COLLISION_RADIUS, 0, i);
+  }
+  const sim_status status = collision_heat_check_step(&run->options, run->dt, run->n, mass, radius, 0);
+  free(mass);
+  return status;
 }

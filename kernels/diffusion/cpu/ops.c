@@ -100,7 +100,9 @@ static sim_status create_common(diffusion_work *w) {
   void *memory = NULL;
   if (!diffusion_in_common(&w->slab, w->comm)) return SIM_OK;
   w->common_bytes = (size_t)(w->fields + gradients) * field;
-  SIM_TRY(sim_comm_map(w->comm, w->common_bytes, &memory));
+  const size_t first = begin_bytes(w);
+  const size_t own = (size_t)diffusion_slab_numbers(&w->grid, w->single, &w->slab) * number_size(w);
+  SIM_TRY(sim_comm_map(w->comm, (size_t)(w->fields + gradients), field, first, first + own, &memory));
   w->common = memory;
   if (!w->common) return SIM_OK;
   w->arrays.shared = true;
@@ -419,8 +421,10 @@ static sim_status use(diffusion_work *w, double h, int slot) {
     for (int t = 0; t < w->method.tables && !w->coupled; t++)
       w->arrays.table[f][t] = part(&w->table[t], slot * w->fields + f);
   if (w->length[slot] == h) return SIM_OK;
+  w->length[slot] = NAN; /* until the tables are complete */
+  SIM_TRY(make_tables(w, h));
   w->length[slot] = h;
-  return make_tables(w, h);
+  return SIM_OK;
 }
 
 /* Root mean square of a field from its coefficients, in an array of columns. */

@@ -3,6 +3,7 @@
 
 #include "engine/device/cuda.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,9 +191,11 @@ static sim_status broken(diffusion_work *w, int *field) { return diffusion_cuda_
 static sim_status use(diffusion_work *w, double h, int slot) {
   w->slot = slot;
   if (w->length[slot] == h) return SIM_OK;
-  w->length[slot] = h;
+  w->length[slot] = NAN; /* until the tables are complete */
   diffusion_cuda_make_tables(w, h);
-  return sim_queue_cuda.status();
+  SIM_TRY(sim_queue_cuda.status());
+  w->length[slot] = h;
+  return SIM_OK;
 }
 
 static void whole(const diffusion_work *w, sim_array *out) {

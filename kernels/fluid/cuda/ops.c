@@ -36,7 +36,8 @@ static void plan(const fluid_parameters *p, const sim_setup *setup, sim_plan *ou
   const grid_shape g = fluid_grid_of(p);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&g);
   const double row = number * FLUID_GROUP * fluid_lattice_of(g.rank)->moments;
-  const double state = state_rows(&g, 0) * row, fields = (g.rank + 1) * cells * number;
+  const double members = p->bodies.count > 0 ? fluid_wall_cells(p) : 0; /* at most */
+  const double state = state_rows(&g, members) * row, fields = (g.rank + 1) * cells * number;
   const double sums = FLUID_SUMS * sizeof(double) * sum_blocks(&g);
   (void)setup;
   sim_plan_add(out, "moments, before and after a step", 2 * state);
@@ -99,8 +100,6 @@ static sim_status create(fluid_machine *m, const fluid_parameters *p, const flui
   fluid_work *w = *out = calloc(1, sizeof *w);
   (void)setup;
   if (!w) return sim_no_memory("the model");
-  if (grid_cells(&m->grid) > UINT32_MAX)
-    return sim_fail(SIM_ERR_SCENARIO, "grid.n: a GPU makes at most %lld cells", (long long)UINT32_MAX);
   w->m = m;
   w->p = p;
   w->numbers = k;

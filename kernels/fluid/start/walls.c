@@ -189,12 +189,10 @@ void fluid_walls_destroy(fluid_walls *walls) {
 
 /* Cells at the sides have at most 5 links of a side (3-D; 3 in 2-D), more at the edges; arrays grow by a quarter. Of a
  * body of unknown area six sides of a box as large as it are taken. */
-double fluid_walls_bytes(const fluid_parameters *p) {
+double fluid_wall_cells(const fluid_parameters *p) {
   const grid_shape g = fluid_grid_of(p);
-  const double cells = grid_cells_wanted(&g), links = g.rank == 2 ? 3.5 : 5.5;
-  double faces = 0, profiles = 0;
-  for (int s = 0; s < 2 * g.rank; s++)
-    if (p->sides[s].given && p->sides[s].profile) profiles += 3 * sizeof(double) * cells / (double)g.n[s / 2];
+  const double cells = grid_cells_wanted(&g);
+  double faces = 0;
   for (int a = 0; a < g.rank; a++)
     if (!grid_is_periodic(&g, a)) faces += 2 * cells / (double)g.n[a];
   for (int b = 0; b < (int)p->bodies.count; b++) {
@@ -210,7 +208,15 @@ double fluid_walls_bytes(const fluid_parameters *p) {
     for (int a = 0; a < g.rank; a++) area += 2 * extent[0] * extent[1] * extent[2] / extent[a];
     faces += fmin(area, cells);
   }
-  const double grown = faces > 0 ? 1.25 * faces + 4096 : 0;
+  return faces > 0 ? 1.25 * faces + 4096 : 0;
+}
+
+double fluid_walls_bytes(const fluid_parameters *p) {
+  const grid_shape g = fluid_grid_of(p);
+  const double cells = grid_cells_wanted(&g), links = g.rank == 2 ? 3.5 : 5.5, grown = fluid_wall_cells(p);
+  double profiles = 0;
+  for (int s = 0; s < 2 * g.rank; s++)
+    if (p->sides[s].given && p->sides[s].profile) profiles += 3 * sizeof(double) * cells / (double)g.n[s / 2];
   const size_t patches = 4 * sizeof(int32_t) + sizeof(double);
   const double walls = grown * (sizeof(fluid_cell) + patches + links * sizeof(fluid_link)) +
                        (p->bodies.count > 0 ? cells + grown * sizeof(fluid_span) : 0);

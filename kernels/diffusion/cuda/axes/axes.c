@@ -100,6 +100,9 @@ static void plan_ranks(const diffusion_parameters *p, const sim_comm *comm, sim_
   size_t bytes[AXES_SLABS];
   slab_bytes(p, &most, bytes);
   sim_plan_add(out, "transformed fields", sim_turn_bytes(comm, AXES_SLABS, bytes));
+  /* taken where GPUs cannot store into each other's memory, which only the start finds out */
+  sim_plan_add_host(out, "staged for other ranks, at most",
+                    2 * diffusion_axes_sent_at_once(&grid, comm, (int)p->fields.count));
   sim_plan_add(out, "tables of the scheme", table_bytes(p));
   out->checkpoint_bytes = field;
   out->work_rate_guess = 1.4e11;

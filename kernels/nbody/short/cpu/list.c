@@ -247,36 +247,56 @@ static bool search_column(nbody_short_lists *l, int number) {
   return true;
 }
 
-sim_status nbody_short_lists_visit(nbody_short_lists *l, const double *position,
-                                   void (*visit)(void *self, const double *r2, int64_t count), void *self) {
-  int32_t *const list = malloc(((size_t)l->n + 3 * 8 * WINDOWS) * sizeof *list);
-  if (list == NULL) return sim_no_memory("lists of pairs");
-  sort_bodies(l, position);
-  for (int number = 0; number < l->side * l->side; number++) {
-    window windows[WINDOWS];
-    size_t most;
-    const int count = open_windows(l, number, windows, &most);
-    for (int64_t i = l->first[number]; i < l->first[number + 1]; i++) {
-      int64_t images;
-      const int64_t found = search_body(l, i, windows, count, list, &images);
-      enum { BLOCK = 256 };
-      for (int64_t first = 0; first < found; first += BLOCK) {
-        double r2[BLOCK];
-        const int64_t some = found - first < BLOCK ? found - first : BLOCK;
-        for (int64_t k = 0; k < some; k++) {
-          r2[k] = 0;
-          for (int c = 0; c < 3; c++) {
-            double d = l->x[c][list[first + k]] - l->x[c][i];
-            if (images > 0) d -= l->box * rint(d * (1 / l->box));
-            r2[k] += d * d;
-          }
-        }
-        visit(self, r2, some);
+typedef void visitor(void *self, int thread, const double *r2, int64_t count);
+
+/* Squared distances of body i from the bodies in a list. */
+static void visit_body(const nbody_short_lists *l, int64_t i, const int32_t *list, int64_t found, bool images,
+                       visitor *visit, void *self) {
+  enum { BLOCK = 256 };
+  for (int64_t first = 0; first < found; first += BLOCK) {
+    double r2[BLOCK];
+    const int64_t some = found - first < BLOCK ? found - first : BLOCK;
+    for (int64_t k = 0; k < some; k++) {
+      r2[k] = 0;
+      for (int c = 0; c < 3; c++) {
+        double d = l->x[c][list[first + k]] - l->x[c][i];
+        if (images) d -= l->box * rint(d * (1 / l->box));
+        r2[k] += d * d;
       }
     }
+    visit(self, omp_get_thread_num(), r2, some);
   }
-  free(list);
-  return SIM_OK;
+}
+
+/* Threads share the columns, or the bodies of a single one, whose searches are independent of each other. */
+sim_status nbody_short_lists_visit(nbody_short_lists *l, const double *position, visitor *visit, void *self) {
+  const int64_t columns = (int64_t)l->side * l->side, units = l->side == 1 ? l->n : columns;
+  bool failed = false;
+  sort_bodies(l, position);
+#pragma omp parallel num_threads(l->threads)
+  {
+    int32_t *const list = malloc(((size_t)l->n + 3 * 8 * WINDOWS) * sizeof *list);
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t unit = 0; unit < units; unit++) {
+      const int number = l->side == 1 ? 0 : (int)unit;
+      const int64_t begin = l->side == 1 ? unit : l->first[number],
+                    end = l->side == 1 ? unit + 1 : l->first[number + 1];
+      window windows[WINDOWS];
+      size_t most;
+      const int count = open_windows(l, number, windows, &most);
+      for (int64_t i = begin; i < end && list != NULL; i++) {
+        int64_t images;
+        const int64_t found = search_body(l, i, windows, count, list, &images);
+        visit_body(l, i, list, found, images > 0, visit, self);
+      }
+    }
+    if (list == NULL) {
+#pragma omp atomic write
+      failed = true;
+    }
+    free(list);
+  }
+  return failed ? sim_no_memory("lists of pairs") : SIM_OK;
 }
 
 sim_status nbody_short_lists_search(nbody_short_lists *l, const double *position) {

@@ -47,11 +47,10 @@ sim_status nbody_short_lists_create(nbody_short_lists *lists) SIM_MUST_CHECK;
 void nbody_short_lists_destroy(nbody_short_lists *lists);
 /* Sorts the bodies at position[3][n], in [0, box)^3, and finds their pairs. SIM_ERR_NO_MEMORY. */
 sim_status nbody_short_lists_search(nbody_short_lists *lists, const double *position) SIM_MUST_CHECK;
-/* Sorts the bodies and calls visit(self, r2, count) with the squared distances of all pairs within the reach and of no
- * others, each pair once, on one thread, in an order that follows from the positions. Makes no lists.
- * SIM_ERR_NO_MEMORY. */
+/* Sorts the bodies and calls visit(self, thread, r2, count) with the squared distances of all pairs within the reach
+ * and of no others, each pair once, on `threads` threads and in any order. Makes no lists. SIM_ERR_NO_MEMORY. */
 sim_status nbody_short_lists_visit(nbody_short_lists *lists, const double *position,
-                                   void (*visit)(void *self, const double *r2, int64_t count),
+                                   void (*visit)(void *self, int thread, const double *r2, int64_t count),
                                    void *self) SIM_MUST_CHECK;
 /* The rows of a column. */
 nbody_short_rows nbody_short_lists_rows(const nbody_short_lists *lists, int column);

@@ -331,7 +331,23 @@ static void extend(option_run *run, sim_clock *clock) {
   clock->step = (int64_t)floor(base / ((double)run->batch * OPTION_BLOCK));
 }
 
-/* Sets `certain` (nothing is random), and the discounted cash of digitals. */
+/* Jumps of the Greeks of digitals that are differences: one path more in one of the two markets. */
+static sim_status set_jumps_of_greeks(option_run *run) {
+  option_estimate estimate;
+  SIM_TRY(option_estimate_create(run->parameters, false, &estimate));
+  for (int q = option_payoff_count(run->parameters); q < run->quantities; q++) {
+    const option_combination *c = &estimate.combination[q];
+    const int payoff = run->quantity[q].payoff;
+    const double cash = run->jump[payoff] / option_discount(&estimate, 0, payoff);
+    for (int t = 0; t < c->terms; t++)
+      if (c->term[t].output == payoff && c->terms > 1)
+        run->jump[q] = fmax(run->jump[q], cash * fabs(c->term[t].factor));
+  }
+  option_estimate_free(&estimate);
+  return SIM_OK;
+}
+
+/* Sets `certain` (nothing is random), and the jumps of digitals. */
 static sim_status check_market(option_run *run) {
   const option_parameters *p = run->parameters;
   const int functions = option_payoff_count(p) - (int)p->payoffs.count;
@@ -340,13 +356,16 @@ static sim_status check_market(option_run *run) {
   run->certain = market.dynamics == NULL;
   for (int i = 0; i < market.steps * market.assets; i++) run->certain &= market.vol[i] == 0;
   const bool bare = !run->certain && p->sampling.control == OPTION_NO_CONTROL;
+  bool any = false;
   for (size_t i = 0; i < p->payoffs.count && bare; i++)
-    if (p->payoffs.items[i].schema == &option_digital_schema)
-      run->cash[functions + (int)i] =
+    if (p->payoffs.items[i].schema == &option_digital_schema) {
+      any = true;
+      run->jump[functions + (int)i] =
           market.bond[option_steps_until(&market, option_maturity_of(p, functions + (int)i)) - 1] *
           fabs(((const option_payoff *)p->payoffs.items[i].data)->cash);
+    }
   option_market_free(&market);
-  return SIM_OK;
+  return any ? set_jumps_of_greeks(run) : SIM_OK;
 }
 
 static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock) {
@@ -362,7 +381,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->comm = setup->comm;
   run->batch = run->ops->batch(p);
   run->quantity = calloc(q, sizeof *run->quantity);
-  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 2 * (size_t)option_payoff_count(p), sizeof(double));
+  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 2 * (size_t)option_payoff_count(p) + q, sizeof(double));
   if (run->mean == NULL || run->quantity == NULL) return sim_no_memory("the sums");
   option_quantities(p, run->quantity);
   run->squares = run->mean + all;
@@ -371,6 +390,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->block_squares = run->block_mean + all * (size_t)run->batch;
   run->bias_mean = run->block_squares + all * (size_t)run->batch;
   run->bias_squares = run->bias_mean + option_payoff_count(p);
+  run->jump = run->bias_squares + option_payoff_count(p);
   for (int a = 0; a < (int)p->assets.count; a++) {
     const option_heston *h = &option_asset_at(p, a)->heston;
     if (h->given && 2 * h->kappa * h->theta < h->sigma * h->sigma)

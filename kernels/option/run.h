@@ -24,7 +24,7 @@ typedef struct option_run {
   double *block_mean, *block_squares;
   option_bias *bias;                             /* NULL: the steps are exact */
   double *bias_mean, *bias_squares, bias_chunks; /* [payoffs]; from bias_chunks chunks */
-  double cash[OPTION_PAYOFFS_MAX]; /* [payoffs], jump of a payoff, discounted, where it is known; else 0 */
+  double *jump; /* [quantities], by which a path more or less changes the quantity, where it is known; else 0 */
 } option_run;
 
 static inline double option_samples(const option_run *run, double t) { return t / run->pair; }

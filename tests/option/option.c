@@ -73,6 +73,23 @@ static void test_greeks(void **state) {
   greeks_by(OPTION_AUTO, true);
 }
 
+/* Where r is near vol^2/2 an at-the-money digital pays as often for a maturity a little longer: no path pays in one
+ * market of the difference alone, whose spread would be that of the discount. The error is the worth of a path. */
+static void test_digital_theta(void **state) {
+  (void)state;
+  const double r = 0.046, vol = 0.3, d = (r - vol * vol / 2) / vol;
+  const double discount = exp(-r), above = 0.5 * erfc(-d / sqrt(2));
+  const double theta = discount * (r * above - exp(-d * d / 2) / sqrt(2 * 3.14159265358979) * d / 2);
+  pricing p;
+  pricing_make(&p, SIM_DOUBLE, vol, r, 1, 1);
+  pricing_add(&p, &option_digital_schema, 100, OPTION_CALL);
+  p.p.sampling.paths = 0x1p18;
+  p.p.greeks.want[OPTION_THETA] = true;
+  pricing_run(&p);
+  near("digital theta", pricing_greek(&p, "theta"), theta);
+  pricing_free(&p);
+}
+
 static void asian(sim_precision precision, int steps, double geometric, double arithmetic, bool antithetic) {
   pricing d;
   pricing_make(&d, precision, 0.2, 0.05, 1, steps);
@@ -505,6 +522,7 @@ int main(int argc, char **argv) {
   (void)argv;
   const struct CMUnitTest quick[] = {cmocka_unit_test(test_european),
                                      cmocka_unit_test(test_greeks),
+                                     cmocka_unit_test(test_digital_theta),
                                      cmocka_unit_test(test_asian),
                                      cmocka_unit_test(test_variance),
                                      cmocka_unit_test(test_controlled_greeks),

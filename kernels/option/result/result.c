@@ -14,17 +14,16 @@ double option_mean(const option_run *run, int q) {
 }
 
 /* Change of the mean by one sample more or less: the cash of a digital where every path, or every scramble, gave the
- * same count. For other quantities on Sobol points it is a deviation: where such a quantity is c with probability p
- * and else 0, twice the deviation is at least c for p from 0.15 to 0.85, and deviation^2/mean is c (1 - p) for small
- * p. */
+ * same count, and of a Greek that is a difference of digitals where no path pays in one market alone. For other
+ * quantities on Sobol points it is a deviation: where such a quantity is c with probability p and else 0, twice the
+ * deviation is at least c for p from 0.15 to 0.85, and deviation^2/mean is c (1 - p) for small p. */
 static double point_worth(const option_run *run, double n, int q) {
-  const double cash = q < option_payoff_count(run->parameters) ? run->cash[q] : 0;
   double squares = 0;
-  if (run->groups == 1) return cash / n;
+  if (run->groups == 1) return run->jump[q] / n;
   for (int g = 0; g < run->groups; g++) squares += run->squares[g * run->quantities + q];
   const double deviation = sqrt(squares / n), mean = fabs(option_mean(run, q));
   const double share = mean > 0 ? fmin(fmax(deviation / mean, 2), 16) : 2;
-  return fmax(share * deviation, cash) / n;
+  return fmax(share * deviation, run->jump[q]) / n;
 }
 
 /* Standard error from the spread of samples, or of scrambles, alone. */

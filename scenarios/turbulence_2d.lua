@@ -2,8 +2,8 @@
 -- w. Vortices of one sign merge: energy moves to long waves and is nearly kept, enstrophy to short ones, where viscosity
 -- takes it. psi is a derived field: linear in w at each wavenumber. The start has waves of 4 to 8 periods, from a fixed sum.
 
-local n  = sim.param("n", 128, "cells along an axis")
-local nu = sim.param("nu", 1e-3, "viscosity")
+local n  = sim.param("n", 192, "cells along an axis")
+local nu = sim.param("nu", 1.5e-3, "viscosity")
 
 local waves = {}
 for k = 1, 24 do

@@ -55,9 +55,10 @@ static const char *const channel =
     "  viscosity = 0.1, speed = 1, mach = 0.05, sides = { x_low = { profile = profile },\n"
     "    x_high = { pressure = 0, sponge = %s } }, initial = profile, integrate = { t_end = 150 } }";
 
-/* A steady flow is the same with a sponge: the means are its own. What is left of the start decays with the time of the
- * means, 30 * 8 cells/c = 1.2, of viscosity, 1/(pi^2 0.1) = 1, and without a sponge of sound, whose mode of
- * a quarter wave viscosity damps in 2/(0.1 (pi/4)^2) = 32 at most and the walls faster: below exp(-150/8) of 1. */
+/* A sponge does not change a steady flow, because the means that it holds the flow to become that flow. By t = 150
+ * little is left of the start. The means decay in 30 * 8 cells/c = 1.2, viscous flow in 1/(pi^2 0.1) = 1, and sound,
+ * without a sponge, in 2/(0.1 (pi/4)^2) = 32 by viscosity alone (a quarter of a wave in the channel), in less than 8
+ * with the friction of the walls: what is left is below exp(-150/8). */
 static void test_steady(void **state) {
   (void)state;
   flow with, without;

@@ -140,7 +140,8 @@ static void compare(const settings *of, int64_t n) {
   must(nbody_solver_choose(&options, kind, &chosen) == SIM_OK, "auto");
   if (chosen.other != NULL) { /* as a run does */
     const double *const position[] = {host, host + n, host + 2 * n};
-    must(nbody_fmm_count(position, host + 3 * n, n, options.box, &options.fmm, &options.far, &options.near) == SIM_OK,
+    must(nbody_fmm_count(position, host + 3 * n, n, options.box, &options.fmm, &options.far, &options.near,
+                         &options.depth) == SIM_OK,
          "lists");
     must(nbody_solver_choose(&options, kind, &chosen) == SIM_OK, "auto");
   }

@@ -47,6 +47,7 @@ typedef struct nbody_options {
   nbody_fmm_settings fmm;          /* of the fast multipole method */
   const sim_function_map *observe; /* functions of NBODY_BODY_INPUTS with one result each; NULL: none */
   double far, near;                /* what nbody_fmm_count has found for the bodies at the start; near 0: not counted */
+  int depth;                       /* likewise: of the tree */
 } nbody_options;
 
 /* Most bodies on which a run measures the error of its forces. */

@@ -28,10 +28,10 @@ CUDA_VISIBLE_DEVICES='' expect 69 "CUDA_VISIBLE_DEVICES is empty" "$SIM" run s.l
 CUDA_VISIBLE_DEVICES='' expect 0 "thread" "$SIM" run s.lua -o hidden.out
 CUDA_VISIBLE_DEVICES=99 expect 69 "CUDA_VISIBLE_DEVICES=99" "$SIM" run s.lua -o none.out --device cuda
 
-# 1e9 bodies in double with hermite4 are 250 B each and more: refused at once, with the list.
+# 1e9 bodies in double with hermite4 are 250 B each and more, which take minutes to make: refused before, with the list.
 SECONDS=0
 expect 71 "more memory on the GPU" "$SIM" run s.lua -o none.out --device cuda --set n=1e9 --set scheme=hermite4
-((SECONDS <= 3)) || fail "out of memory took $SECONDS s" # whole seconds of a clock that may turn at both ends
+((SECONDS <= 20)) || fail "out of memory took $SECONDS s" # a busy host starts a program on a GPU in up to 5
 grep -q 'are free: ' output || fail "no list"
 [ ! -e none.out ] || fail "out of memory leaves a folder"
 

@@ -4,8 +4,6 @@
 # host; restarts with another number of ranks; what sim check says.
 . "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
 
-expect 65 "fast multipoles run on one GPU" "$SIM" run bodies.lua --set solver=fmm --gpus 2 --oversubscribe
-export SIM_FMM_RANKS=1 # they are not verified, and refused without
 number=0
 while read -r set; do
   # shellcheck disable=SC2206 # several words

@@ -37,6 +37,7 @@ typedef struct counter {
   entry *entries; /* a stack: what cells leave open, and queues */
   size_t entry_room;
   double far, near;
+  int depth;
 } counter;
 
 /* ---- tree ---- */
@@ -96,6 +97,7 @@ static sim_status split(counter *w, int64_t parent) {
     for (to = from + 1; to < end && (w->bodies[to].key >> shift & 7) == octant;) to++;
     w->cells[w->cell_count++] = (cell){.first = from, .count = to - from, .level = me.level + 1};
     w->cells[parent].children++;
+    if (me.level + 1 > w->depth) w->depth = me.level + 1;
   }
   return SIM_OK;
 }
@@ -215,7 +217,7 @@ static sim_status walk(counter *w, int64_t target, size_t begin, size_t end) {
 }
 
 sim_status nbody_fmm_count(const double *const position[3], const double *mass, int64_t n, double box,
-                           const nbody_fmm_settings *settings, double *far, double *near) {
+                           const nbody_fmm_settings *settings, double *far, double *near, int *depth) {
   enum { ENTRIES = 4096 };
   counter w = {.settings = settings, .position = position, .mass = mass, .n = n, .box = box, .entry_room = ENTRIES};
   w.cell_room = n / 4 + 64;
@@ -232,6 +234,7 @@ sim_status nbody_fmm_count(const double *const position[3], const double *mass, 
   if (status == SIM_OK) status = walk(&w, 0, 0, top);
   *far = w.far / (double)n;
   *near = w.near / (double)n;
+  *depth = w.depth;
   free(w.bodies), free(w.cells), free(w.entries);
   return status;
 }

@@ -111,10 +111,10 @@ extern "C" {
 nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, double n);
 
 /* Counts the lists of n > 0 bodies, at position[3][n] and with mass[n] on the host, in open space or in a box of this
- * edge (0: none): M2L a body, and ordered pairs of near lists a body. One thread, some 0.1 s for 10^5 bodies; the tree
- * of fp64, so that a few cells of fp32 may differ. SIM_ERR_NO_MEMORY. */
+ * edge (0: none): M2L a body, ordered pairs of near lists a body, and levels of the tree below its root. One thread,
+ * some 0.1 s for 10^5 bodies; the tree of fp64, so that a few cells of fp32 may differ. SIM_ERR_NO_MEMORY. */
 sim_status nbody_fmm_count(const double *const position[3], const double *mass, int64_t n, double box,
-                           const nbody_fmm_settings *settings, double *far, double *near);
+                           const nbody_fmm_settings *settings, double *far, double *near, int *depth);
 
 #ifdef __cplusplus
 }

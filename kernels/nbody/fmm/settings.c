@@ -36,41 +36,46 @@ nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, doubl
 typedef struct rates {
   double far[NBODY_FMM_ORDER_MAX + 1]; /* of one M2L, by order */
   double near, pair;                   /* of a pair in a near list, of an interaction of direct sums */
-  double body, start;                  /* of all else: a body; a force */
+  double body;                         /* of all else */
 } rates;
 static const rates on_amd[SIM_ISA_COUNT][2] = {
-    [SIM_ISA_PLAIN] = {{{0, 0, 0, 60e-9, 130e-9, 270e-9, 600e-9}, 7.8e-9, 7.19e-9, 2.4e-6, 0},
-                       {{0, 0, 0, 16e-9, 35e-9, 75e-9, 175e-9}, 1.7e-9, 1.67e-9, 1.1e-6, 0}},
-    [SIM_ISA_AVX2] = {{{0, 0, 0, 6e-9, 13e-9, 27e-9, 61e-9}, 0.84e-9, 0.5e-9, 0.5e-6, 0},
-                      {{0, 0, 0, 2.7e-9, 5.8e-9, 12.5e-9, 29e-9}, 0.29e-9, 0.159e-9, 0.33e-6, 0}},
-    [SIM_ISA_AVX512] = {{{0, 0, 0, 3.5e-9, 7.5e-9, 16e-9, 36e-9}, 0.48e-9, 0.221e-9, 0.29e-6, 0},
-                        {{0, 0, 0, 1.6e-9, 3.5e-9, 7.5e-9, 17.5e-9}, 0.165e-9, 0.0735e-9, 0.19e-6, 0}},
+    [SIM_ISA_PLAIN] = {{{0, 0, 0, 60e-9, 130e-9, 270e-9, 600e-9}, 7.8e-9, 7.19e-9, 2.4e-6},
+                       {{0, 0, 0, 16e-9, 35e-9, 75e-9, 175e-9}, 1.7e-9, 1.67e-9, 1.1e-6}},
+    [SIM_ISA_AVX2] = {{{0, 0, 0, 6e-9, 13e-9, 27e-9, 61e-9}, 0.84e-9, 0.5e-9, 0.5e-6},
+                      {{0, 0, 0, 2.7e-9, 5.8e-9, 12.5e-9, 29e-9}, 0.29e-9, 0.159e-9, 0.33e-6}},
+    [SIM_ISA_AVX512] = {{{0, 0, 0, 3.5e-9, 7.5e-9, 16e-9, 36e-9}, 0.48e-9, 0.221e-9, 0.29e-6},
+                        {{0, 0, 0, 1.6e-9, 3.5e-9, 7.5e-9, 17.5e-9}, 0.165e-9, 0.0735e-9, 0.19e-6}},
 };
 static const rates on_intel[SIM_ISA_COUNT][2] = {
-    [SIM_ISA_PLAIN] = {{{0, 0, 0, 65e-9, 140e-9, 290e-9, 650e-9}, 8.3e-9, 7.19e-9, 2.4e-6, 0},
-                       {{0, 0, 0, 26e-9, 56e-9, 121e-9, 282e-9}, 1.7e-9, 1.67e-9, 1e-6, 0}},
-    [SIM_ISA_AVX2] = {{{0, 0, 0, 7.2e-9, 15.6e-9, 32e-9, 73e-9}, 1.33e-9, 0.5e-9, 0.35e-6, 0},
-                      {{0, 0, 0, 2.6e-9, 5.6e-9, 12e-9, 28e-9}, 0.19e-9, 0.159e-9, 0.28e-6, 0}},
-    [SIM_ISA_AVX512] = {{{0, 0, 0, 4.4e-9, 9.4e-9, 20e-9, 45e-9}, 1.14e-9, 0.221e-9, 0.37e-6, 0},
-                        {{0, 0, 0, 1.9e-9, 4.2e-9, 9e-9, 21e-9}, 0.1e-9, 0.0735e-9, 0.26e-6, 0}},
+    [SIM_ISA_PLAIN] = {{{0, 0, 0, 65e-9, 140e-9, 290e-9, 650e-9}, 8.3e-9, 7.19e-9, 2.4e-6},
+                       {{0, 0, 0, 26e-9, 56e-9, 121e-9, 282e-9}, 1.7e-9, 1.67e-9, 1e-6}},
+    [SIM_ISA_AVX2] = {{{0, 0, 0, 7.2e-9, 15.6e-9, 32e-9, 73e-9}, 1.33e-9, 0.5e-9, 0.35e-6},
+                      {{0, 0, 0, 2.6e-9, 5.6e-9, 12e-9, 28e-9}, 0.19e-9, 0.159e-9, 0.28e-6}},
+    [SIM_ISA_AVX512] = {{{0, 0, 0, 4.4e-9, 9.4e-9, 20e-9, 45e-9}, 1.14e-9, 0.221e-9, 0.37e-6},
+                        {{0, 0, 0, 1.9e-9, 4.2e-9, 9e-9, 21e-9}, 0.1e-9, 0.0735e-9, 0.26e-6}},
 };
-static const rates on_cuda[2] = {{{0, 0, 0, 15e-12, 24e-12, 41e-12, 74e-12}, 3.7e-12, 1.1e-12, 0.13e-9, 1.8e-3},
-                                 {{0, 0, 0, 12e-12, 19e-12, 33e-12, 59e-12}, 0.93e-12, 0.33e-12, 0.2e-9, 0.72e-3}};
+static const rates on_cuda[2] = {{{0, 0, 0, 15e-12, 24e-12, 41e-12, 74e-12}, 3.7e-12, 1.1e-12, 0.13e-9},
+                                 {{0, 0, 0, 12e-12, 19e-12, 33e-12, 59e-12}, 0.93e-12, 0.33e-12, 0.2e-9}};
+/* Seconds of a force, and of a level of the tree, in which a GPU waits for launches; fitted to 42 forces on an H100:
+ * a Plummer sphere, a cube and a periodic box of 8000 to 96000 bodies in both precisions, within 40 %. [single] */
+static const struct { double start, level; } waits[2] = {{0.34e-3, 156e-6}, {0.21e-3, 56e-6}};
+/* Levels of a Plummer sphere beyond those of a cube: 5 with 10^3 to 10^5 bodies. */
+enum { DEEPER = 5 };
 /* Seconds a body of what one CPU thread does alone: cells, offsets of the sort. */
 static const double alone = 10e-9;
 
 /* In a periodic box, seconds: of a pair of direct sums; of the outer images of multipoles, a force and a body. CPU:
- * measured with 256 to 32768 bodies; CUDA: estimated by the bytes of the table's rows. */
+ * measured with 256 to 32768 bodies; CUDA: an H100, 8000 to 96000. */
 typedef struct periodic_rates {
-  double pair[2]; /* [single] */
-  double outer_start, outer_body;
+  double pair[2], outer_start[2]; /* [single] */
+  double outer_body;
 } periodic_rates;
 static const periodic_rates periodic_on_cpu[SIM_ISA_COUNT] = {
-    [SIM_ISA_PLAIN] = {{300e-9, 117e-9}, 6e-3, 5e-6},
-    [SIM_ISA_AVX2] = {{33e-9, 14.5e-9}, 5e-3, 0.8e-6},
-    [SIM_ISA_AVX512] = {{19.3e-9, 9.7e-9}, 5e-3, 0.3e-6},
+    [SIM_ISA_PLAIN] = {{300e-9, 117e-9}, {6e-3, 6e-3}, 5e-6},
+    [SIM_ISA_AVX2] = {{33e-9, 14.5e-9}, {5e-3, 5e-3}, 0.8e-6},
+    [SIM_ISA_AVX512] = {{19.3e-9, 9.7e-9}, {5e-3, 5e-3}, 0.3e-6},
 };
-static const periodic_rates periodic_on_cuda = {{0.2e-9, 0.1e-9}, 0.1e-3, 0.3e-9};
+static const periodic_rates periodic_on_cuda = {{0.163e-9, 0.08e-9}, {0.71e-3, 0.37e-3}, 0};
 
 /* Copies of the bodies in the lists of a periodic box. */
 enum { IMAGES = NBODY_FMM_SHIFTS };
@@ -103,11 +108,15 @@ nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_back
   out.near = all / (1 + all / most) + options->crowd * options->crowd / n;
   out.far = 33 / size * open * open / (1 + 15000 * pow(open, 3) / n);
   if (options->near > 0) out.far = options->far, out.near = options->near;
+  int depth = options->depth;
+  if (options->near == 0)
+    for (depth = periodic ? 0 : DEEPER; settings->leaf * pow(8, depth - (periodic ? 0 : DEEPER)) < n;) depth++;
+  const double start = cpu ? 0 : waits[single].start + depth * waits[single].level;
   out.seconds =
-      r->start + n * ((cpu ? alone : 0) + (r->body + out.far * r->far[settings->order] + out.near * r->near) / threads);
-  out.undivided = r->start + n * r->body;
+      start + n * ((cpu ? alone : 0) + (r->body + out.far * r->far[settings->order] + out.near * r->near) / threads);
+  out.undivided = start + n * r->body;
   const periodic_rates *images = periodic_rates_of(options, kind);
-  if (periodic) out.seconds += images->outer_start + n * images->outer_body / threads;
+  if (periodic) out.seconds += images->outer_start[single] + n * images->outer_body / threads;
   out.direct = n * n * (periodic ? images->pair[single] : r->pair) / threads;
   return out;
 }

@@ -24,8 +24,8 @@ static sim_status count_lists(const nbody_run *run, nbody_options *options) {
   }
   const double *const position[] = {values, values + n, values + 2 * n};
   if (status == SIM_OK)
-    status =
-        nbody_fmm_count(position, values + 3 * n, run->n, options->box, &options->fmm, &options->far, &options->near);
+    status = nbody_fmm_count(position, values + 3 * n, run->n, options->box, &options->fmm, &options->far,
+                             &options->near, &options->depth);
   free(values);
   free(typed);
   return status;

@@ -6,12 +6,15 @@ files=*.h5
 alone=()
 by=(--ranks)
 
-equal() { # equal DIR DIR WHAT: digest and all files
+equal() { # equal DIR DIR WHAT: digest and all files; `output` stays that of the last run
   local file
   same "$1" "$2" "$3"
   [ "$(cd "$1" && find . -name "$files" | sort)" = "$(cd "$2" && find . -name "$files" | sort)" ] || fail "$3: other files"
   while read -r file; do
-    "$COMPARE" "$1/$file" "$2/$file" >output 2>&1 || fail "$3: $file differs"
+    "$COMPARE" "$1/$file" "$2/$file" >compared 2>&1 || {
+      mv compared output
+      fail "$3: $file differs"
+    }
   done < <(cd "$1" && find . -name "$files")
 }
 divided() { # divided RANKS SET...: a run of one rank, in ./one, and the same run on each of RANKS

@@ -122,6 +122,10 @@ void sim_turn_destroy(sim_turn **turn) {
 
 void *sim_turn_array(const sim_turn *turn, int array) { return turn->memory[array]; }
 
+void *sim_turn_peer(const sim_turn *turn, int rank, int array) {
+  return turn->mapped ? turn->mapped[rank * SIM_TURN_ARRAYS + array] : NULL;
+}
+
 /* ---- peer ---- */
 
 /* For tests: a random time. */

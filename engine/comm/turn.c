@@ -19,7 +19,7 @@ struct sim_turn {
   char **mapped;          /* [ranks][SIM_TURN_ARRAYS] */
   cudaStream_t copies;
   cudaEvent_t computed, copied;
-  unsigned delay, draws; /* for tests: microseconds, at most, before a copy is enqueued */
+  unsigned delay, draws; /* for tests: microseconds, at most, before work is enqueued */
   /* staged: pinned host memory of `most` bytes each */
   char *sent, *received;
   size_t most;
@@ -121,6 +121,10 @@ void sim_turn_destroy(sim_turn **turn) {
 }
 
 void *sim_turn_array(const sim_turn *turn, int array) { return turn->memory[array]; }
+
+void *sim_turn_peer(const sim_turn *turn, int rank, int array) {
+  return turn->mapped ? turn->mapped[rank * SIM_TURN_ARRAYS + array] : NULL;
+}
 
 /* ---- peer ---- */
 
@@ -228,7 +232,9 @@ void sim_turn_send(sim_turn *t, int array, const sim_box *boxes) {
 
 void sim_turn_end(sim_turn *t) {
   if (!t->peers) return;
+  wait_a_little(t);
   (void)(checked(cudaEventRecord(t->copied, t->copies), "cudaEventRecord") &&
          checked(cudaStreamWaitEvent(sim_cuda_stream(), t->copied, 0), "cudaStreamWaitEvent"));
   sim_peers_meet(t->peers);
+  wait_a_little(t);
 }

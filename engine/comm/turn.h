@@ -31,6 +31,8 @@ sim_status sim_turn_create(const sim_comm *comm, sim_exchange *exchange, int arr
 /* Device memory that others may store into stays until the process ends. */
 void sim_turn_destroy(sim_turn **turn);
 void *sim_turn_array(const sim_turn *turn, int array); /* zeroed at first */
+/* The same of another rank, where kernels may store between `begin` and `end`; NULL where stores do not reach it. */
+void *sim_turn_peer(const sim_turn *turn, int rank, int array);
 /* Bytes of device memory that create takes; staged, it takes 2 * most bytes of pinned host memory too. */
 double sim_turn_bytes(const sim_comm *comm, int arrays, const size_t *bytes);
 

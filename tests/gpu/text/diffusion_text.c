@@ -1,5 +1,6 @@
 /* Kernels of the diffusion model with rates and sums of a scenario, as far as they go without a GPU: every scheme
  * compiles, and NVRTC is given the files of this tree. */
+#include "kernels/diffusion/cuda/axes/axes.h"
 #include "kernels/diffusion/cuda/work.h"
 #include "tests/gpu/text/sources.h"
 
@@ -155,8 +156,13 @@ static void test_axes(void **state) {
     p.grid = (grid_parameters){
         .n = {sizes[i], rank, 1}, .size = {side, rank, 1}, .along = {along[i][0], along[i][1], along[i][2]}};
     p.integrate.scheme = i % 2 ? DIFFUSION_STRANG : DIFFUSION_LIE;
-    diffusion_work work = {
-        .p = &p, .comm = i == 1 ? &last : &sim_comm_alone, .fields = 1, .single = true, .way = &diffusion_way_axes};
+    diffusion_axes_work axes = {.direct = i == 1};
+    diffusion_work work = {.p = &p,
+                           .comm = i == 1 ? &last : &sim_comm_alone,
+                           .fields = 1,
+                           .single = true,
+                           .way = &diffusion_way_axes,
+                           .own.axes = &axes};
     compile(&work);
     sim_expr_free(&p.rates);
   }

@@ -7,7 +7,9 @@
 #include "kernels/diffusion/cuda/product.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool serves(int64_t n) { return n == 256 || n == 512 || n == 1024; }
 
@@ -140,6 +142,13 @@ static sim_status create_slabs(diffusion_work *w) {
   a->chunks = diffusion_axes_chunks(&w->grid, w->comm, w->fields);
   SIM_TRY(sim_turn_create(w->comm, w->exchange, AXES_SLABS, bytes, (size_t)at_once, &a->turn));
   for (int i = 0; i < AXES_SLABS; i++) a->slab[i].field = sim_turn_array(a->turn, i);
+  a->direct = sim_turn_peer(a->turn, 0, 0) && w->comm->size <= AXES_PEERS;
+  a->mixed = w->fields == 1;
+  a->unmet = true;
+  const char *asked = getenv("SIM_TURN"), *chunks = getenv("SIM_TURN_CHUNKS"); /* trial */
+  if (asked && strcmp(asked, "engine") == 0) a->direct = false;
+  if (asked && strcmp(asked, "direct") == 0) a->mixed = false;
+  if (chunks) a->chunks = atoi(chunks);
   w->method = *diffusion_method_of(w->p);
   w->array[0] = (sim_buffer){.dtype = SIM_F32, .rank = 4, .space = SIM_SPACE_DEVICE};
   w->array[0].shape[0] = w->fields;
@@ -183,7 +192,8 @@ static void destroy(diffusion_work *w) {
 /* ---- several ranks: the state as planes of the whole ---- */
 
 static sim_status state_slab(diffusion_work *w, sim_array *out) {
-  const diffusion_axes_work *a = w->own.axes;
+  diffusion_axes_work *a = w->own.axes;
+  a->unmet = true;
   *out = (sim_array){.field = out->field,
                      .dtype = SIM_F32,
                      .rank = 4,
@@ -203,6 +213,7 @@ static sim_status restore_slab(diffusion_work *w, const sim_array *whole) {
     SIM_TRY(sim_backend_cuda.copy(slab->field + f * slab->cells,
                                   (const float *)whole->data + (f * a->n[2] + a->own.z) * plane,
                                   (size_t)slab->cells * sizeof(float)));
+  a->unmet = true;
   diffusion_axes_select(w, AXES_BY_PLANES);
   return SIM_OK;
 }
@@ -216,6 +227,7 @@ static void write(const diffusion_work *w, diffusion_programs *programs) {
   const int n[3] = {(int)grid.n[0], (int)grid.n[1], (int)grid.n[2]};
   const int kind[3] = {(int)grid.boundary[0], (int)grid.boundary[1], (int)grid.boundary[2]};
   const diffusion_axes_division d = diffusion_axes_division_of(&grid, w->comm, w->comm->rank);
+  const diffusion_axes_division most = diffusion_axes_division_of(&grid, w->comm, 0);
   const bool divided = w->comm->size > 1;
   for (int times = 1; times <= (p->integrate.scheme == DIFFUSION_STRANG ? 2 : 1); times++)
     sim_bytes_format(diffusion_programs_add(programs, true),
@@ -237,6 +249,23 @@ static void write(const diffusion_work *w, diffusion_programs *programs) {
                      include, diffusion_axes_columns_threads(n[a]), 512 / diffusion_axes_columns_threads(n[a]),
                      "xyz"[a], n[0], n[1], a == 2 && divided ? (int)(d.y_end - d.y) : n[1], n[a], a, kind[a],
                      divided ? "true" : "false");
+  for (int k = 0; k < 4 && divided && w->own.axes->direct; k++) {
+    const int axis = 1 + k % 2, times = 1 + k / 2, threads = diffusion_axes_columns_threads(n[axis]);
+    if (times == 2 && p->integrate.scheme != DIFFUSION_STRANG) break;
+    sim_bytes_format(
+        diffusion_programs_add(programs, true),
+        "%sextern \"C\" __global__ void __launch_bounds__(%d, %d)\n"
+        "    diffusion_turn_%c_%s(const diffusion_axes g, const diffusion_axes_slab s,\n"
+        "                     const diffusion_axes_part part, const diffusion_axes_part later,\n"
+        "                     unsigned columns, unsigned rows, double t, double h,\n"
+        "                     const __grid_constant__ diffusion_axes_targets targets) {\n"
+        "  axis_turn<scenario_rates, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d>(g, s, part, later, columns, rows,\n"
+        "                                                          t, h, targets);\n"
+        "}\n",
+        include, threads, 512 / threads, "xyz"[axis], times == 1 ? "once" : "twice", n[0], n[1],
+        axis == 2 ? (int)(d.y_end - d.y) : n[1], kind[0], kind[1], kind[2], times, n[axis], axis,
+        (int)(axis == 1 ? most.y_end : most.z_end));
+  }
   sim_bytes *moves = diffusion_programs_add(programs, false);
   sim_bytes_text(moves, include);
   for (int loads = 0; loads < 2; loads++)
@@ -258,6 +287,14 @@ static sim_status find(diffusion_work *w) {
     SIM_TRY(diffusion_programs_find(m, "diffusion_rows_twice", rows, 1, &a->twice));
   SIM_TRY(diffusion_programs_find(m, "diffusion_columns_y", y, 1, &a->columns[1]));
   if (a->rank > 2) SIM_TRY(diffusion_programs_find(m, "diffusion_columns_z", z, 1, &a->columns[2]));
+  for (int k = 0; k < 4 && a->direct; k++) {
+    char name[32];
+    const int axis = 1 + k % 2, times = 1 + k / 2;
+    if (times == 2 && w->p->integrate.scheme != DIFFUSION_STRANG) break;
+    (void)snprintf(name, sizeof name, "diffusion_turn_%c_%s", "xyz"[axis], times == 1 ? "once" : "twice");
+    SIM_TRY(diffusion_programs_find(m, name, diffusion_axes_turn_bytes(a->n[0], a->n[axis]), 1,
+                                    &a->turning[axis][times - 1]));
+  }
   SIM_TRY(sim_module_kernel(m, "diffusion_axes_load", &a->load));
   return sim_module_kernel(m, "diffusion_axes_store", &a->store);
 }

@@ -23,6 +23,15 @@ typedef struct diffusion_axes_part {
   long long y, z, rows;
 } diffusion_axes_part;
 
+/* The other slabs of all ranks, into which a pass along an axis stores. Point q of the pair of lines `column` of line
+ * `other` (a plane for y, a row for z) belongs to rank r = q / share: the pair of numbers
+ * (start[r] + f * fields[r] + other * lines[r]) / 2 + q * NEXT + column of its slab. */
+enum { AXES_PEERS = 8 };
+typedef struct diffusion_axes_targets {
+  float *slab[AXES_PEERS];
+  long long start[AXES_PEERS], fields[AXES_PEERS], lines[AXES_PEERS];
+} diffusion_axes_targets;
+
 enum { AXES_ROWS = 128 }; /* threads of a block of rows */
 #define AXES_WIDE(q)                                                                                                   \
   ((q) < 32 ? 16 : 8) /* pairs of lines that a block of the y or z pass takes, of 32 q points each                     \

@@ -30,7 +30,11 @@ typedef struct diffusion_axes_work {
   /* several ranks; NULL: one */
   sim_exchange *exchange;
   sim_turn *turn;
-  int chunks; /* of a slab, which are sent while the next one is computed */
+  bool unmet;          /* this rank may still read the slab that the others store into next */
+  bool direct;         /* the pass before a turn stores into the other ranks' memory */
+  bool mixed;          /* rows of the next chunk in the same kernel: one field */
+  void *turning[3][2]; /* cudaKernel_t of that pass along axes 1 and 2, rates once and twice */
+  int chunks;          /* of a slab, which are sent while the next one is computed */
 } diffusion_axes_work;
 
 /* ---- steps.c ---- */
@@ -40,6 +44,7 @@ sim_status diffusion_axes_stage(diffusion_work *work, int index, const diffusion
 int diffusion_axes_columns_threads(int n);
 size_t diffusion_axes_columns_bytes(int n); /* dynamic shared memory */
 size_t diffusion_axes_rows_bytes(int n);
+size_t diffusion_axes_turn_bytes(int nx, int n); /* of rows of nx cells beside lines of n */
 /* Several ranks: makes w->array[0] that of the slab which has the state. */
 void diffusion_axes_select(diffusion_work *work, int slab);
 /* Chunks of a turn, and bytes that a rank sends or receives at a time, at most. */

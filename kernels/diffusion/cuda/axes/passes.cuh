@@ -111,15 +111,16 @@ __device__ __forceinline__ void axis_filter(float2 *v, float2 *line, const float
   dft<1, 32>(v);
 }
 
-/* Rates, and the filter along x: Q neighbouring threads hold a pair of rows. */
-template <typename Rates, int N, int KX, int KY, int KZ, int TIMES>
+/* Rates, and the filter along x: Q neighbouring threads of THREADS in a block hold a pair of rows. */
+template <typename Rates, int N, int KX, int KY, int KZ, int TIMES, int THREADS = AXES_ROWS>
 __device__ __forceinline__ void axis_rows(const diffusion_axes &g, const diffusion_axes_slab &s,
-                                          const diffusion_axes_part &part, double t, double h) {
+                                          const diffusion_axes_part &part, double t, double h,
+                                          unsigned block = blockIdx.x) {
   constexpr int Q = N / 32, FIELDS = Rates::FIELDS;
   extern __shared__ float4 shared[];
   const int j = threadIdx.x % Q, own = threadIdx.x / Q;
   float2 *line = (float2 *)shared + own * line_pitch<Q>();
-  const long long first = 2 * ((long long)blockIdx.x * (AXES_ROWS / Q) + own);
+  const long long first = 2 * ((long long)block * (THREADS / Q) + own);
   const long long plane = part.z + first / part.rows, row = part.y + first % part.rows;
   float *rows = s.field + (plane * s.rows + row) * N + 4 * j;
   float2 v[FIELDS][32];
@@ -178,11 +179,29 @@ template <int Q, int KIND> __device__ __forceinline__ int axis_cell(int m, int j
   return KIND == 0 ? p : m < 16 ? 2 * p : 2 * (32 * Q - 1 - p) + 1;
 }
 
-/* The filter along y (AXIS 1) or z (2) for AXES_WIDE pairs of neighbouring lines of a slab, in which these are whole
- * and planes have ROWS rows; blockIdx.y counts planes or rows, blockIdx.z fields. Of several ranks (DIVIDED) one has
- * the points `first` <= q < `end` of each line in its other slab, `next`: there they are stored, the others in place.
- * The stride of lines in shared memory is 2 above a multiple of 16, so that neither 8-byte nor 16-byte accesses
- * conflict. */
+/* Filters AXES_WIDE pairs of neighbouring lines along y (AXIS 1) or z (2) of a slab, in which these are whole and
+ * planes have ROWS rows: those from pair `column` on of plane or row `other`. Returns where this thread's line begins;
+ * v[m] is point j + Q m. The stride of lines in shared memory is 2 above a multiple of 16, so that neither 8-byte nor
+ * 16-byte accesses conflict. */
+template <int NX, int ROWS, int N, int AXIS, int KIND>
+__device__ __forceinline__ float2 *axis_lines(float2 *v, const diffusion_axes &g, const diffusion_axes_slab &s,
+                                              long long field, long long other, long long column, int &c, int &j) {
+  constexpr int Q = N / 32, W = AXES_WIDE(Q);
+  constexpr long long STRIDE = AXIS == 2 ? (long long)(NX / 2) * ROWS : NX / 2;
+  extern __shared__ float4 shared[];
+  const int tid = threadIdx.x;
+  c = tid % 8 + 8 * (tid / 16 % (W / 8)), j = tid / 8 % 2 + 2 * (tid / (2 * W));
+  float2 *line = (float2 *)shared + c * AXES_PITCH(Q);
+  float2 *at =
+      (float2 *)(s.field + field * s.cells) + other * (AXIS == 2 ? NX / 2 : (long long)(NX / 2) * ROWS) + column + c;
+#pragma unroll
+  for (int m = 0; m < 32; m++) v[m] = at[axis_cell<Q, KIND>(m, j) * STRIDE];
+  axis_filter<Q, KIND != 0, true>(v, line, (const float4 *)g.turns[AXIS], g.factors[AXIS] + field * g.all_factors, j);
+  return at;
+}
+
+/* The filter along y or z; blockIdx.y counts planes or rows, blockIdx.z fields. Of several ranks (DIVIDED) one has the
+ * points `first` <= q < `end` of each line in its other slab, `next`: there they are stored, the others in place. */
 template <int NX, int NY, int ROWS, int N, int AXIS, int KIND, bool DIVIDED>
 __device__ __forceinline__ void axis_columns(const diffusion_axes &g, const diffusion_axes_slab &s,
                                              const diffusion_axes_part &part, const diffusion_axes_slab &next,
@@ -190,17 +209,10 @@ __device__ __forceinline__ void axis_columns(const diffusion_axes &g, const diff
   constexpr int Q = N / 32, W = AXES_WIDE(Q);
   constexpr long long STRIDE = AXIS == 2 ? (long long)(NX / 2) * ROWS : NX / 2;
   constexpr long long NEXT = AXIS == 2 ? (long long)(NX / 2) * NY : NX / 2;
-  extern __shared__ float4 shared[];
-  const int tid = threadIdx.x, c = tid % 8 + 8 * (tid / 16 % (W / 8)), j = tid / 8 % 2 + 2 * (tid / (2 * W));
-  float2 *line = (float2 *)shared + c * AXES_PITCH(Q);
   const long long other = blockIdx.y + (AXIS == 2 ? part.y : part.z);
-  float2 *at = (float2 *)(s.field + blockIdx.z * s.cells) + other * (AXIS == 2 ? NX / 2 : (long long)(NX / 2) * ROWS) +
-               blockIdx.x * W + c;
+  int c, j;
   float2 v[32];
-#pragma unroll
-  for (int m = 0; m < 32; m++) v[m] = at[axis_cell<Q, KIND>(m, j) * STRIDE];
-  axis_filter<Q, KIND != 0, true>(v, line, (const float4 *)g.turns[AXIS], g.factors[AXIS] + blockIdx.z * g.all_factors,
-                                  j);
+  float2 *at = axis_lines<NX, ROWS, N, AXIS, KIND>(v, g, s, blockIdx.z, other, blockIdx.x * W, c, j);
   float2 *to = at;
   if (DIVIDED)
     to = (float2 *)(next.field + blockIdx.z * next.cells) +
@@ -212,6 +224,40 @@ __device__ __forceinline__ void axis_columns(const diffusion_axes &g, const diff
       to[q * NEXT] = v[m];
     else
       at[q * STRIDE] = v[m];
+  }
+}
+
+/* The last pass before a turn, and rates and x of later lines, in one kernel of several ranks: block 2 i filters lines
+ * of `part` along AXIS and stores their points where they belong, in this rank's other slab or in that of another GPU;
+ * block 2 i + 1 passes over rows of `later`. So the link between GPUs and the memory of each are busy at a time. The
+ * `columns` blocks of the one and `rows` blocks of the other need not be as many. Each rank has SHARE points of a line,
+ * the last ones fewer or none. */
+template <typename Rates, int NX, int NY, int ROWS, int KX, int KY, int KZ, int TIMES, int N, int AXIS, int SHARE>
+__device__ __forceinline__ void axis_turn(const diffusion_axes &g, const diffusion_axes_slab &s,
+                                          const diffusion_axes_part &part, const diffusion_axes_part &later,
+                                          unsigned columns, unsigned rows, double t, double h,
+                                          const diffusion_axes_targets &targets) {
+  constexpr int Q = N / 32, W = AXES_WIDE(Q), KIND = AXIS == 1 ? KY : KZ, WIDTH = NX / 2 / W;
+  constexpr long long NEXT = AXIS == 2 ? (long long)(NX / 2) * NY : NX / 2;
+  const unsigned both = 2 * (columns < rows ? columns : rows);
+  const bool paired = blockIdx.x < both;
+  const unsigned block = paired ? blockIdx.x / 2 : blockIdx.x - both / 2;
+  if (paired ? blockIdx.x % 2 == 1 : columns < rows) {
+    if constexpr (Rates::FIELDS == 1) axis_rows<Rates, NX, KX, KY, KZ, TIMES, Q * W>(g, s, later, t, h, block);
+    return;
+  }
+  const long long lines = columns / WIDTH / Rates::FIELDS, first = block / WIDTH;
+  const long long field = Rates::FIELDS == 1 ? 0 : first / lines;
+  const long long other = first - field * lines + (AXIS == 2 ? part.y : part.z);
+  const long long column = block % WIDTH * W;
+  int c, j;
+  float2 v[32];
+  axis_lines<NX, ROWS, N, AXIS, KIND>(v, g, s, field, other, column, c, j);
+#pragma unroll
+  for (int m = 0; m < 32; m++) {
+    const int q = axis_cell<Q, KIND>(m, j), rank = KIND == 0 && SHARE % Q == 0 ? Q * m / SHARE : q / SHARE;
+    const long long line = targets.start[rank] + field * targets.fields[rank] + other * targets.lines[rank];
+    ((float2 *)targets.slab[rank])[line / 2 + column + c + q * NEXT] = v[m];
   }
 }
 

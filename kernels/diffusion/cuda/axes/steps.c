@@ -10,6 +10,11 @@ size_t diffusion_axes_columns_bytes(int n) { return (size_t)(AXES_WIDE(n / 32) *
 size_t diffusion_axes_rows_bytes(int n) {
   return (size_t)AXES_ROWS / ((size_t)n / 32) * (size_t)(n + 64 + (n == 256 ? 8 : 0)) * 8; /* line_pitch() */
 }
+size_t diffusion_axes_turn_bytes(int nx, int n) {
+  const size_t rows = diffusion_axes_rows_bytes(nx) / AXES_ROWS * (size_t)diffusion_axes_columns_threads(n);
+  const size_t columns = diffusion_axes_columns_bytes(n);
+  return rows > columns ? rows : columns;
+}
 
 /* ---- division among ranks ---- */
 
@@ -182,15 +187,55 @@ static void copy_state(diffusion_work *w, int slab) {
   sim_turn_end(w->own.axes->turn);
 }
 
+/* The pass over `axis` of a chunk, which stores its points in the other slabs of all ranks, and beside it rates and x
+ * of chunk `later`, unless NULL. */
+static void pass_turn(diffusion_work *w, int slab, const chunk *now, const chunk *later, int axis,
+                      const diffusion_step_context *context) {
+  static const sim_kernel kernel = {"diffusion_turn", "columns and rows", SIM_LIMIT_BYTES};
+  diffusion_axes_work *a = w->own.axes;
+  diffusion_step_context m = *context;
+  const int n = a->n[axis], threads = diffusion_axes_columns_threads(n);
+  diffusion_axes_targets targets = {0};
+  for (int r = 0; r < w->comm->size; r++) {
+    const diffusion_axes_division d = diffusion_axes_division_of(&w->grid, w->comm, r);
+    const int64_t height = d.y_end - d.y, depth = d.z_end - d.z, nx = a->n[0];
+    targets.slab[r] = sim_turn_peer(a->turn, r, !slab);
+    if (axis == 1) { /* to rows: line `other` is plane z + other there */
+      targets.fields[r] = a->n[2] * height * nx;
+      targets.lines[r] = height * nx;
+      targets.start[r] = (a->own.z * height - d.y) * nx;
+    } else { /* to planes: line `other` is row y + other of each there */
+      targets.fields[r] = depth * a->n[1] * nx;
+      targets.lines[r] = nx;
+      targets.start[r] = (a->own.y - d.z * a->n[1]) * nx;
+    }
+  }
+  const int64_t lines = axis == 1 ? now->planes : now->part.rows;
+  const int64_t rows_later = later ? later->part.rows * later->planes : 0;
+  unsigned columns = (unsigned)(a->n[0] / 2 / AXES_WIDE(n / 32) * lines * w->fields);
+  unsigned rows = (unsigned)(rows_later / 2 / (threads / (a->n[0] / 32)));
+  const diffusion_axes_part none = {.rows = 1};
+  const diffusion_axes_part *part = later ? &later->part : &none;
+  void *arguments[] = {&a->given, &a->slab[slab], (void *)&now->part, (void *)part, &columns, &rows, &m.t,
+                       &m.h,      &targets};
+  const unsigned grid[] = {columns + rows, 1, 1};
+  if (columns + rows > 0)
+    diffusion_cuda_launch(&kernel, amount(w, now->part.rows * now->planes + rows_later),
+                          a->turning[axis][m.substeps == 2], grid, threads, diffusion_axes_turn_bytes(a->n[0], n),
+                          arguments);
+}
+
 /* ---- operations ---- */
 
 sim_status diffusion_axes_load(diffusion_work *w) {
   diffusion_axes_select(w, AXES_BY_PLANES);
+  w->own.axes->unmet = true;
   return move(w, w->own.axes->load);
 }
 
 sim_status diffusion_axes_store(diffusion_work *w) {
   if (w->own.axes->at != AXES_BY_PLANES) copy_state(w, w->own.axes->at);
+  w->own.axes->unmet = true;
   return move(w, w->own.axes->store);
 }
 
@@ -208,8 +253,15 @@ sim_status diffusion_axes_stage(diffusion_work *w, int index, const diffusion_st
     return sim_queue_cuda.status();
   }
   if (a->at != begin) copy_state(w, a->at); /* after a restart */
-  sim_turn_begin(a->turn);
-  for (int i = 0; i < a->chunks; i++) {
+  /* The end of the turn before tells the others that this rank has read the slab into which they store now. */
+  if (a->unmet) sim_turn_begin(a->turn);
+  a->unmet = false;
+  for (int i = 0; i < a->chunks && a->direct; i++) {
+    const chunk c = chunk_of(w, begin, i), next = chunk_of(w, begin, i + 1 < a->chunks ? i + 1 : i);
+    if (!a->mixed || i == 0) pass_rows(w, begin, c.part, c.planes, context);
+    pass_turn(w, begin, &c, !a->mixed || i + 1 == a->chunks ? NULL : &next, before, context);
+  }
+  for (int i = 0; i < a->chunks && !a->direct; i++) {
     const chunk c = chunk_of(w, begin, i);
     pass_rows(w, begin, c.part, c.planes, context);
     pass_columns(w, begin, c.part, c.planes, before, true);

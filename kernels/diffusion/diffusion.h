@@ -103,6 +103,7 @@ void diffusion_find_gradients(const diffusion_parameters *p, const sim_expr *exp
 void diffusion_sort_gradients(diffusion_gradients *gradients);
 /* What the rates and fluxes read, and how fields are joined. */
 diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p);
+bool diffusion_has_gradients(const diffusion_parameters *p); /* whether there is any of that */
 /* Number of names in `solenoidal`, and the first three fields; -1: no field. */
 int diffusion_vector_of(const diffusion_parameters *p, int vector[3]);
 
@@ -128,6 +129,8 @@ diffusion_parts diffusion_symbol_parts(const sim_expr *expr, int field);
  * is not finite elsewhere. Where a mode is its own mirror image along an axis, the mean of both signs. */
 bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *program, const double k[3],
                          const int64_t mode[3], double out[2]);
+/* The failure of a coefficient that is not finite at k, SIM_ERR_SCENARIO. */
+sim_status diffusion_symbol_fault(const diffusion_parameters *p, int derived, int field, const double k[3]);
 
 /* Fraction of the highest wavenumber along each axis below which wavenumbers are kept; 0: all are kept. */
 double diffusion_dealias(const diffusion_integrate *integrate);

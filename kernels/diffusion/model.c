@@ -427,22 +427,6 @@ static void describe(const void *self, char *out, size_t capacity) {
                    run->grid.member_axis ? "" : " cells", run->method->name, run->ops->name(run->work));
 }
 
-/* What runs on the CPU alone. */
-static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
-  const diffusion_parameters *p = parameters;
-  const grid_shape grid = diffusion_grid_of(p);
-  const diffusion_gradients g = diffusion_gradients_of(p);
-  const char *alone = p->flux ? "flux is" : g.solenoidal ? "solenoidal is" : NULL;
-  for (int i = 0; i < g.count && !alone; i++)
-    alone = g.of[i].field >= (int)p->fields.count   ? "derived fields in rates are"
-            : g.of[i].kind > DIFFUSION_Z            ? "second derivatives in rates are"
-            : grid_is_periodic(&grid, g.of[i].kind) ? NULL
-                                                    : "derivatives between walls in rates are";
-  if (!alone || backend == SIM_BACKEND_CPU) return true;
-  snprintf(lacks, capacity, "%s", alone);
-  return false;
-}
-
 static const char *const references[] = {
     "Cox and Matthews, J. Comput. Phys. 176 (2002) 430: exponential time differencing",
     "Kassam and Trefethen, SIAM J. Sci. Comput. 26 (2005) 1214: where its coefficients cancel",
@@ -477,7 +461,6 @@ const sim_model diffusion_model = {
     .ranks = true,
     .bench = diffusion_bench,
     .validate = diffusion_validate,
-    .supports = supports,
     .extent = extent,
     .plan = plan,
     .create = create,

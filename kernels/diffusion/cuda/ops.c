@@ -30,7 +30,7 @@ static const char *axes_lack(const diffusion_parameters *p) {
     if (grid.rank < 2 || (grid.n[a] != 256 && grid.n[a] != 512 && grid.n[a] != 1024))
       return "two or three axes of 256, 512 or 1024 cells";
   if (diffusion_fluctuates(p)) return "fields without fluctuation";
-  if (diffusion_gradients_of(p).count > 0) return "rates without derivatives";
+  if (diffusion_has_gradients(p)) return "rates of the fields alone (no derivatives, derived, flux or solenoidal)";
   if (!diffusion_way_axes.supports(p))
     return "an L of one term for each axis (no drift, tensor, cross, hyper or linear), and a GPU of compute capability "
            "9.0";

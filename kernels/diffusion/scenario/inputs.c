@@ -76,6 +76,11 @@ diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p) {
   return g;
 }
 
+bool diffusion_has_gradients(const diffusion_parameters *p) {
+  const diffusion_gradients g = diffusion_gradients_of(p);
+  return g.count > 0 || g.fluxes > 0 || g.solenoidal;
+}
+
 static int find_field(const diffusion_parameters *p, const char *name, size_t length) {
   for (int f = 0; f < (int)p->fields.count; f++) {
     const char *own = diffusion_field_of(p, f)->name;

@@ -96,5 +96,5 @@ diffusion_sums diffusion_cuda_sums(const diffusion_work *w) {
 bool diffusion_cuda_in_registers(const diffusion_parameters *p, int fields) {
   return (int)p->fields.count <= fields && p->members <= 1 && p->rates && diffusion_single(p) &&
          !diffusion_unfolded(p) && !diffusion_crossed(p) && !diffusion_fluctuates(p) && !diffusion_has_gradients(p) &&
-         sim_cuda_overlaps();
+         p->integrate.courant == 0 && sim_cuda_overlaps();
 }

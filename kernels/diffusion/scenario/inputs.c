@@ -89,8 +89,8 @@ static int find_field(const diffusion_parameters *p, const char *name, size_t le
   return -1;
 }
 
-int diffusion_vector_of(const diffusion_parameters *p, int vector[3]) {
-  const char *at = p->solenoidal ? p->solenoidal : "";
+static int names_of(const diffusion_parameters *p, const char *names, int vector[3]) {
+  const char *at = names ? names : "";
   int count = 0;
   for (;;) {
     at += strspn(at, ", ");
@@ -100,4 +100,11 @@ int diffusion_vector_of(const diffusion_parameters *p, int vector[3]) {
     count++;
     at += length;
   }
+}
+
+int diffusion_vector_of(const diffusion_parameters *p, int vector[3]) { return names_of(p, p->solenoidal, vector); }
+
+int diffusion_velocity_of(const diffusion_parameters *p, int vector[3]) {
+  const char *own = p->integrate.velocity;
+  return own && own[0] ? names_of(p, own, vector) : diffusion_vector_of(p, vector);
 }

@@ -55,7 +55,7 @@ static const sim_field integrate_fields[] = {
     {SIM_FIELD(diffusion_integrate, dt), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {0, 0, 1},
      .doc = "time step, reduced so that t_end is a multiple. auto: t_end/100 without rates, else adaptive powers of "
-            "two from rtol and atol (etdrk2, etdrk4)"},
+            "two from rtol and atol (etdrk2, etdrk4), or from courant"},
     {SIM_FIELD(diffusion_integrate, t_end), .type = SIM_REAL,
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE, .max = INFINITY, .dimension = {0, 0, 1},
      .doc = "end time; runs start at t = 0"},
@@ -70,7 +70,13 @@ static const sim_field integrate_fields[] = {
      .doc = "dt = \"auto\": longest step; auto: t_end/64"},
     {SIM_FIELD(diffusion_integrate, dt_min), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .dimension = {0, 0, 1},
-     .doc = "dt = \"auto\": shortest step; the run fails if rtol and atol require a shorter one"},
+     .doc = "dt = \"auto\": shortest step; the run fails if rtol and atol, or courant, require a shorter one"},
+    {SIM_FIELD(diffusion_integrate, courant), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+     .doc = "dt = \"auto\": each step is the longest power of two for which dt times the sum over the axes of max "
+            "|velocity|/cell is at most this; rtol and atol then have no effect. 0: steps by rtol and atol"},
+    {SIM_FIELD(diffusion_integrate, velocity), .type = SIM_STRING, .initial = "",
+     .doc = "names of the fields that are the velocity for courant, \"u, v\" or \"u, v, w\"; empty: those of "
+            "solenoidal"},
     {SIM_FIELD(diffusion_integrate, dealias), .type = SIM_REAL, .flags = SIM_RANGE | SIM_OR_BOOL, .max = 1,
      .initial = "false",
      .doc = "fraction of the highest wavenumber along each axis below which wavenumbers are kept; true: 2/3, for "
@@ -192,6 +198,7 @@ bool diffusion_crossed(const diffusion_parameters *p) {
 }
 
 bool diffusion_adaptive(const diffusion_parameters *p) { return p->rates && isnan(p->integrate.dt); }
+bool diffusion_estimates(const diffusion_parameters *p) { return diffusion_adaptive(p) && p->integrate.courant == 0; }
 
 int64_t diffusion_steps(const diffusion_integrate *integrate) {
   if (isnan(integrate->dt)) return 100;

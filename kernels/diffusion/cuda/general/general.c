@@ -44,7 +44,7 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
     sim_plan_add(out, diffusion_gradients_of(p).fluxes > 0 ? "derivatives and fluxes" : "derivatives of fields",
                  slopes * field);
   sim_plan_add(out, "tables of the scheme", parts * table * diffusion_table_count(p) * slots);
-  if (slots > 1) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(fields, (double)spectrum.field));
+  if (diffusion_estimates(p)) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(fields, (double)spectrum.field));
   sim_plan_add(out, "transforms (about)", batch * field);
   if (method->arrays == 0) sim_plan_add(out, "fields for outputs, transformed", batch * field);
   out->checkpoint_bytes = fields * field;

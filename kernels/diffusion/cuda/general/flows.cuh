@@ -146,7 +146,7 @@ __device__ __forceinline__ void flow_each(const diffusion_layout &p, Work work) 
        row += (long long)gridDim.x * blockDim.y) {
     flow_set<Axes>(at, p, 1, row % p.n[1]);
     flow_set<Axes>(at, p, 2, row / p.n[1]);
-    at.member = p.member_axis ? (double)at.entry[p.member_axis == 2 ? 2 : 1] + 1 : 1;
+    at.member = p.member_axis ? (double)(p.member_axis == 2 ? at.entry[2] : at.entry[1]) + 1 : 1;
     for (long long k0 = blockIdx.y * (long long)blockDim.x + threadIdx.x; k0 < n0;
          k0 += (long long)gridDim.y * blockDim.x) {
       flow_set<Axes>(at, p, 0, k0);

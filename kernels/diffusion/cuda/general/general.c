@@ -184,6 +184,22 @@ static sim_status resume(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_RE
 
 static sim_status jump(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_JUMP); }
 
+/* Whether the rates read the values of a field, and not only its derivatives. */
+static bool reads_values(const diffusion_parameters *p, int field) {
+  return diffusion_form_of(p->integrate.scheme) != DIFFUSION_RATE || diffusion_takes(p->rates, field) ||
+         (p->flux && diffusion_takes(p->flux, field));
+}
+
+/* Real fields from their coefficients in array [0]. Where fields are transformed one by one, those whose values are not
+ * read are left as they are: the rates replace them. */
+static sim_status inverse_fields(diffusion_work *w) {
+  const size_t bytes = (size_t)w->layout.field * (size_t)diffusion_cuda_number_size(w->p);
+  if (diffusion_fourier_batch(w->own.general->fourier) > w->members) return inverse(w, w->array[0].data, w->fields);
+  for (int f = 0; f < w->fields; f++)
+    if (reads_values(w->p, f)) SIM_TRY(inverse(w, (char *)w->array[0].data + (size_t)f * bytes, 1));
+  return SIM_OK;
+}
+
 /* Array [0]: from coefficients of the fields to coefficients of their rates. */
 static sim_status make_rates(diffusion_work *w, const diffusion_step_context *context) {
   void *derivatives = w->own.general->derivatives.data;
@@ -192,7 +208,7 @@ static sim_status make_rates(diffusion_work *w, const diffusion_step_context *co
     diffusion_general_derive(w);
     SIM_TRY(inverse(w, derivatives, w->gradients.count));
   }
-  SIM_TRY(inverse(w, w->array[0].data, w->fields));
+  SIM_TRY(inverse_fields(w));
   diffusion_cuda_rates(w, w->array[0].data, derivatives, &w->layout, context);
   SIM_TRY(forward(w, w->array[0].data, w->fields));
   if (fluxes > 0) SIM_TRY(forward(w, derivatives, fluxes));

@@ -112,16 +112,14 @@ static const sim_field parameter_fields[] = {
             "second ones u_xx, u_xy, ..., lap_u, and derived fields"},
     {SIM_FIELD(diffusion_parameters, flux), .type = SIM_FUNCTION, .signature = &flux_signature,
      .doc = "fluxes, in conservation form u_t = L u + N - div flux, along periodic axes: a function as rates, with a "
-            "result for each axis of the first field, then of the second one, ...; mass is then conserved to rounding. "
-            "On the CPU"},
+            "result for each axis of the first field, then of the second one, ...; mass is then conserved to rounding"},
     {SIM_FIELD(diffusion_parameters, derived), .type = SIM_FUNCTION_MAP, .signature = &derived_signature,
      .doc = "fields that are linear in the fields at each wavenumber: functions of kx, ky, kz, k2 and the fields, such "
             "as psi = function(kx, ky, w) return -w/(kx^2 + ky^2) end; a second result is multiplied by i. Rates, flux "
-            "and observe may take psi and its derivatives. Where a coefficient is not finite at k = 0 it is 0. On the "
-            "CPU"},
+            "and observe may take psi and its derivatives. Where a coefficient is not finite at k = 0 it is 0"},
     {SIM_FIELD(diffusion_parameters, solenoidal), .type = SIM_STRING, .initial = "",
      .doc = "names of the fields that are the components of a velocity without divergence, \"u, v\" or \"u, v, w\": "
-            "the part with a divergence is removed from the start and from the rates. On the CPU"},
+            "the part with a divergence is removed from the start and from the rates"},
     {SIM_FIELD(diffusion_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
      .doc = "columns of the table `observe`: functions with the inputs of rates, reduced over the grid by reduce = "
             "\"sum\" (the integral), \"mean\", \"min\" or \"max\""},

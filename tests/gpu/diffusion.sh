@@ -54,4 +54,4 @@ rm -rf one.out two.out whole.out cut.out
 expect 0 "(GPU 0)" "$SIM" run flow.lua -o one.out
 expect 0 "(GPU 0)" "$SIM" run flow.lua -o two.out --device cuda
 same one.out two.out "a flow, twice"
-killed flow.lua --set t_end=40
+killed flow.lua --set t_end=160

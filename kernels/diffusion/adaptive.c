@@ -1,6 +1,6 @@
-/* Adaptive time steps. The length is a power of two, 2^level, and the tables of the last few lengths are kept, so
- * that tables are rarely computed. The last step ends at t_end. All decisions depend on the state, the clock and the
- * level alone, which a checkpoint holds. */
+/* Adaptive time steps, by their error or by their Courant number. The length is a power of two, 2^level, and the tables
+ * of the last few lengths are kept, so that tables are rarely computed. The last step ends at t_end. All decisions
+ * depend on the state, the clock and the level alone, which a checkpoint holds. */
 #include "kernels/diffusion/diffusion.h"
 
 #include <limits.h>
@@ -60,6 +60,47 @@ static sim_status too_short(const diffusion_parameters *p, double t, int worst) 
                   "no step is short enough for %s at t = %.9g and integrate.rtol = %g, atol = %g: it grows without "
                   "bound, its rates are not finite, or the grid is too coarse",
                   name, t, i->rtol, i->atol);
+}
+
+/* Sum over the axes of the largest velocity divided by the length of a cell; NaN where a field is. */
+static sim_status courant_rate(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
+                               double *out) {
+  const grid_shape grid = diffusion_grid_of(p);
+  int vector[3];
+  *out = 0;
+  const int axes = diffusion_velocity_of(p, vector);
+  for (int a = 0; a < axes && a < 3; a++) {
+    diffusion_statistics s;
+    SIM_TRY(ops->measure(work, vector[a], grid_cell_volume(&grid), &s));
+    const double most = fabs(s.least) > fabs(s.greatest) ? fabs(s.least) : fabs(s.greatest);
+    *out += (isnan(s.mean) ? s.mean : most) * (double)grid.n[a] / grid.size[a];
+  }
+  return SIM_OK;
+}
+
+sim_status diffusion_courant_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
+                                  diffusion_controller *c, sim_clock *clock) {
+  const diffusion_integrate *i = &p->integrate;
+  const diffusion_method *method = diffusion_method_of(p);
+  double rate, after;
+  SIM_TRY(courant_rate(p, ops, work, &rate));
+  /* 2^level times the rate is at most the number; rates near 0 leave the longest step */
+  const double longest = i->courant / rate;
+  c->level = top_level(i);
+  if (longest < ldexp(1, c->level)) c->level = ilogb(longest);
+  const double h = sim_clock_free_step(clock, ldexp(1, c->level), &after);
+  if (isnan(rate) || c->level < bottom_level(i) || after == clock->t)
+    return sim_fail(SIM_ERR_DIVERGED,
+                    "integrate.courant = %g needs steps of %.3g at t = %.9g, where velocities cross %.3g cells in a "
+                    "unit of time%s: the grid is too coarse, or the solution itself grows without bound",
+                    i->courant, longest, clock->t, rate, c->level < bottom_level(i) ? ", and dt_min is longer" : "");
+  SIM_TRY(ops->use(work, h, after == clock->t_end ? DIFFUSION_SLOTS - 1 : slot_of(c->level)));
+  for (int s = 0; s < method->stages; s++)
+    SIM_TRY(ops->stage(work, s, &(diffusion_step_context){clock->t + method->at[s] * h, h, 1, clock->step}));
+  clock->step++;
+  clock->t = after;
+  clock->dt = h;
+  return SIM_OK;
 }
 
 sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,

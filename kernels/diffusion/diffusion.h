@@ -42,6 +42,8 @@ typedef struct diffusion_integrate {
   double dt, t_end;                  /* dt NaN: t_end/100 without rates, adaptive with rates */
   double rtol, atol, dt_max, dt_min; /* dt_max NaN: t_end/64 */
   double dealias;                    /* NaN: true; see diffusion_dealias */
+  double courant;                    /* 0: steps by their errors */
+  char *velocity;                    /* fields of the Courant number; "": the solenoidal ones */
 } diffusion_integrate;
 
 enum { DIFFUSION_SCRATCH = 16384 }; /* bytes of scratch for `linear` */
@@ -103,8 +105,11 @@ void diffusion_find_gradients(const diffusion_parameters *p, const sim_expr *exp
 void diffusion_sort_gradients(diffusion_gradients *gradients);
 /* What the rates and fluxes read, and how fields are joined. */
 diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p);
-/* Number of names in `solenoidal`, and the first three fields; -1: no field. */
+bool diffusion_has_gradients(const diffusion_parameters *p); /* whether there is any of that */
+/* Number of names in `solenoidal`, and the first three fields; -1: no field. The same for the velocity of the Courant
+ * number. */
 int diffusion_vector_of(const diffusion_parameters *p, int vector[3]);
+int diffusion_velocity_of(const diffusion_parameters *p, int vector[3]);
 
 /* ---- scenario/functions.c: rules of the functions, which they bind ---- */
 
@@ -128,6 +133,8 @@ diffusion_parts diffusion_symbol_parts(const sim_expr *expr, int field);
  * is not finite elsewhere. Where a mode is its own mirror image along an axis, the mean of both signs. */
 bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *program, const double k[3],
                          const int64_t mode[3], double out[2]);
+/* The failure of a coefficient that is not finite at k, SIM_ERR_SCENARIO. */
+sim_status diffusion_symbol_fault(const diffusion_parameters *p, int derived, int field, const double k[3]);
 
 /* Fraction of the highest wavenumber along each axis below which wavenumbers are kept; 0: all are kept. */
 double diffusion_dealias(const diffusion_integrate *integrate);
@@ -136,8 +143,9 @@ int64_t diffusion_steps(const diffusion_integrate *integrate);
 double diffusion_dt(const diffusion_integrate *integrate);
 bool diffusion_fluctuates(const diffusion_parameters *p); /* whether some field has white noise in each step */
 bool diffusion_crossed(const diffusion_parameters *p);    /* whether fields have cross diffusion */
-/* Whether the step's length is adaptive. */
+/* Whether the step's length is adaptive; then by estimates of its error, or by a Courant number. */
 bool diffusion_adaptive(const diffusion_parameters *p);
+bool diffusion_estimates(const diffusion_parameters *p);
 
 /* sim_model.validate and sim_model.tables_of. */
 sim_status diffusion_validate(void *parameters, sim_faults *faults);
@@ -300,7 +308,7 @@ void diffusion_resolution_destroy(diffusion_resolution **resolution);
 sim_status diffusion_resolution_check(diffusion_resolution *resolution, double t, bool end, diffusion_take_lines *take,
                                       void *context) SIM_MUST_CHECK;
 
-/* ---- adaptive.c: steps of length 2^level, as long as their error allows ---- */
+/* ---- adaptive.c: steps of length 2^level, as long as their error or their Courant number allows ---- */
 
 typedef struct diffusion_controller {
   int level;  /* the step is 2^level */
@@ -314,6 +322,10 @@ bool diffusion_any_level(const diffusion_integrate *integrate);
 /* SIM_ERR_DIVERGED where no step is short enough, or the error is too large at dt_min. */
 sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
                                    diffusion_controller *controller, sim_clock *clock) SIM_MUST_CHECK;
+
+/* A step by the Courant number of the state, whose real fields have been computed (`show`). */
+sim_status diffusion_courant_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
+                                  diffusion_controller *controller, sim_clock *clock) SIM_MUST_CHECK;
 
 /* ---- the operations of a backend ---- */
 

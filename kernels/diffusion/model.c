@@ -279,24 +279,6 @@ static sim_status check_finite(diffusion_run *run, const sim_clock *clock) {
                   clock->dt, run->method->name);
 }
 
-static sim_status step(void *self, sim_clock *clock) {
-  enum { CHECK_EVERY = 64 }; /* steps between checks, where a check waits for the device */
-  diffusion_run *run = self;
-  if (diffusion_adaptive(run->p)) return diffusion_adaptive_step(run->p, run->ops, run->work, &run->controller, clock);
-  const double h = run->h, t = time_of(run, clock->step);
-  for (int s = 0; s < run->method->stages; s++) {
-    diffusion_step_context context = {t + run->method->at[s] * h, h, 1, clock->step};
-    if (run->p->integrate.scheme == DIFFUSION_STRANG)
-      context = clock->step == (int64_t)run->begin[1] ? (diffusion_step_context){t, h / 2, 1, clock->step}
-                                                      : (diffusion_step_context){t - h / 2, h / 2, 2, clock->step};
-    SIM_TRY(run->ops->stage(run->work, s, &context));
-  }
-  clock->step++;
-  clock->t = clock->step >= run->last ? run->p->integrate.t_end : time_of(run, clock->step);
-  clock->dt = h;
-  return run->backend->space == SIM_SPACE_HOST || clock->step % CHECK_EVERY == 0 ? check_finite(run, clock) : SIM_OK;
-}
-
 /* Computes the real fields of this step. */
 static sim_status show(diffusion_run *run, const sim_clock *clock) {
   const bool half = run->p->integrate.scheme == DIFFUSION_STRANG && clock->step > (int64_t)run->begin[1];
@@ -310,6 +292,28 @@ static sim_status show(diffusion_run *run, const sim_clock *clock) {
       run->ops->show(run->work, half ? &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1} : NULL));
   run->shown = clock->step;
   return SIM_OK;
+}
+
+static sim_status step(void *self, sim_clock *clock) {
+  enum { CHECK_EVERY = 64 }; /* steps between checks, where a check waits for the device */
+  diffusion_run *run = self;
+  if (diffusion_adaptive(run->p) && !diffusion_estimates(run->p)) {
+    SIM_TRY(show(run, clock));
+    return diffusion_courant_step(run->p, run->ops, run->work, &run->controller, clock);
+  }
+  if (diffusion_adaptive(run->p)) return diffusion_adaptive_step(run->p, run->ops, run->work, &run->controller, clock);
+  const double h = run->h, t = time_of(run, clock->step);
+  for (int s = 0; s < run->method->stages; s++) {
+    diffusion_step_context context = {t + run->method->at[s] * h, h, 1, clock->step};
+    if (run->p->integrate.scheme == DIFFUSION_STRANG)
+      context = clock->step == (int64_t)run->begin[1] ? (diffusion_step_context){t, h / 2, 1, clock->step}
+                                                      : (diffusion_step_context){t - h / 2, h / 2, 2, clock->step};
+    SIM_TRY(run->ops->stage(run->work, s, &context));
+  }
+  clock->step++;
+  clock->t = clock->step >= run->last ? run->p->integrate.t_end : time_of(run, clock->step);
+  clock->dt = h;
+  return run->backend->space == SIM_SPACE_HOST || clock->step % CHECK_EVERY == 0 ? check_finite(run, clock) : SIM_OK;
 }
 
 static sim_status lines_of(void *context, int field, int axis, int64_t count, void *out) {
@@ -427,22 +431,6 @@ static void describe(const void *self, char *out, size_t capacity) {
                    run->grid.member_axis ? "" : " cells", run->method->name, run->ops->name(run->work));
 }
 
-/* What runs on the CPU alone. */
-static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
-  const diffusion_parameters *p = parameters;
-  const grid_shape grid = diffusion_grid_of(p);
-  const diffusion_gradients g = diffusion_gradients_of(p);
-  const char *alone = p->flux ? "flux is" : g.solenoidal ? "solenoidal is" : NULL;
-  for (int i = 0; i < g.count && !alone; i++)
-    alone = g.of[i].field >= (int)p->fields.count   ? "derived fields in rates are"
-            : g.of[i].kind > DIFFUSION_Z            ? "second derivatives in rates are"
-            : grid_is_periodic(&grid, g.of[i].kind) ? NULL
-                                                    : "derivatives between walls in rates are";
-  if (!alone || backend == SIM_BACKEND_CPU) return true;
-  snprintf(lacks, capacity, "%s", alone);
-  return false;
-}
-
 static const char *const references[] = {
     "Cox and Matthews, J. Comput. Phys. 176 (2002) 430: exponential time differencing",
     "Kassam and Trefethen, SIAM J. Sci. Comput. 26 (2005) 1214: where its coefficients cancel",
@@ -477,7 +465,6 @@ const sim_model diffusion_model = {
     .ranks = true,
     .bench = diffusion_bench,
     .validate = diffusion_validate,
-    .supports = supports,
     .extent = extent,
     .plan = plan,
     .create = create,

@@ -185,8 +185,8 @@ static const diffusion_method lie_of_derivatives = {
 
 const diffusion_method *diffusion_method_of(const diffusion_parameters *p) {
   if (p->integrate.scheme == DIFFUSION_LIE && diffusion_gradients_of(p).count > 0) return &lie_of_derivatives;
-  return diffusion_adaptive(p) ? &diffusion_embedded_of(p->integrate.scheme)->method
-                               : &diffusion_methods[p->integrate.scheme];
+  return diffusion_estimates(p) ? &diffusion_embedded_of(p->integrate.scheme)->method
+                                : &diffusion_methods[p->integrate.scheme];
 }
 
 static diffusion_method scaled(diffusion_method method, double scale) {

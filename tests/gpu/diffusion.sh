@@ -32,3 +32,26 @@ expect 0 "(GPU 0)" "$SIM" run auto.lua -o one.out
 expect 0 "(GPU 0)" "$SIM" run auto.lua -o two.out --device cuda
 same one.out two.out "steps that adapt, twice"
 killed auto.lua --set t_end=40
+
+# A velocity without divergence, fluxes of what it carries, and steps by its Courant number: the same.
+cat >flow.lua <<'LUA'
+return sim.diffusion {
+  grid       = { n = {48, 40}, size = {2 * math.pi, 2 * math.pi} },
+  fields     = {
+    { name = "u", D = 0.02, noise = 0.3 },
+    { name = "v", D = 0.02, initial = function(x) return math.sin(x) end },
+    { name = "c", D = 0.01, initial = function(x, y) return math.cos(x) * math.sin(y) end },
+  },
+  solenoidal = "u, v",
+  derived    = { s = function(kx, ky, u, v) return 0, kx * v - ky * u end },
+  flux       = function(u, v, c) return u * u, u * v, v * u, v * v, u * c, v * c end,
+  rates      = function(c, s) return 0.1 * c, 0.1 * s, 0 end,
+  integrate  = { scheme = "etdrk4", dt = "auto", courant = 0.2, dt_max = 1/64, t_end = sim.param("t_end", 1) },
+  output     = { snapshots = "ends", tables = "every 1", checkpoint = "every 10 steps" },
+}
+LUA
+rm -rf one.out two.out whole.out cut.out
+expect 0 "(GPU 0)" "$SIM" run flow.lua -o one.out
+expect 0 "(GPU 0)" "$SIM" run flow.lua -o two.out --device cuda
+same one.out two.out "a flow, twice"
+killed flow.lua --set t_end=160

@@ -4,10 +4,6 @@
 
 #include "engine/log.h"
 
-/* Of all cases, in their order, every `shares`-th is this process's. */
-static int share, shares = 1, met;
-static bool is_mine(void) { return met++ % shares == share; }
-
 static const char *const schemes[] = {"exact", "lie", "strang", "etd1", "etdrk2", "etdrk4"};
 static const char *const boundaries[] = {"periodic", "no_flux", "fixed"};
 
@@ -400,25 +396,6 @@ static void test_restart(void **state) {
   }
 }
 
-/* Most of the time NVRTC compiles: as many processes as there are processors, 16 at most, share the cases. */
-static int run_shared(const char *program) {
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  const int count = processors < 1 ? 1 : processors > 16 ? 16 : (int)processors;
-  FILE *processes[16];
-  int bad = 0;
-  for (int i = 0; i < count; i++) {
-    char command[4096];
-    snprintf(command, sizeof command, "'%s' '*' %d %d 2>&1", program, i, count);
-    processes[i] = popen(command, "r");
-  }
-  for (int i = 0; i < count; i++) {
-    char line[1024];
-    while (processes[i] && fgets(line, sizeof line, processes[i])) fputs(line, stdout);
-    if (!processes[i] || pclose(processes[i]) != 0) bad++;
-  }
-  return bad > 0;
-}
-
 /* test_parity_diffusion [NAME [SHARE SHARES]]: one test alone, or every SHARES-th of its cases. */
 int main(int argc, char **argv) {
   const int missing = gpu_open();
@@ -429,7 +406,6 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_ensemble),   cmocka_unit_test(test_terms),
                                      cmocka_unit_test(test_noise),      cmocka_unit_test(test_resolution),
                                      cmocka_unit_test(test_sizes),      cmocka_unit_test(test_boundaries)};
-  cmocka_set_test_filter(argv[1]);
-  if (argc > 3) share = atoi(argv[2]), shares = atoi(argv[3]);
+  set_share(argc, argv);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,4 +100,35 @@ static void compare_sides(diffusion_parameters *p, const char *form, double boun
   release(p);
 }
 
+/* ---- cases that several processes share ---- */
+
+/* Of all cases, in their order, every `shares`-th is this process's. */
+static int share, shares = 1, met;
+static inline bool is_mine(void) { return met++ % shares == share; }
+
+/* PROGRAM [NAME [SHARE SHARES]]: one test alone, or every SHARES-th of its cases. */
+static inline void set_share(int argc, char **argv) {
+  cmocka_set_test_filter(argv[1]);
+  if (argc > 3) share = atoi(argv[2]), shares = atoi(argv[3]);
+}
+
+/* Most of the time NVRTC compiles: as many processes as there are processors, 16 at most, share the cases. */
+static inline int run_shared(const char *program) {
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  const int count = processors < 1 ? 1 : processors > 16 ? 16 : (int)processors;
+  FILE *processes[16];
+  int bad = 0;
+  for (int i = 0; i < count; i++) {
+    char command[4096];
+    snprintf(command, sizeof command, "'%s' '*' %d %d 2>&1", program, i, count);
+    processes[i] = popen(command, "r");
+  }
+  for (int i = 0; i < count; i++) {
+    char line[1024];
+    while (processes[i] && fgets(line, sizeof line, processes[i])) fputs(line, stdout);
+    if (!processes[i] || pclose(processes[i]) != 0) bad++;
+  }
+  return bad > 0;
+}
+
 #endif

@@ -390,6 +390,30 @@ M.twins = {
       same_fields(T, "derivatives and fluxes", r, s, T:ask(three), three, identity, 10 * bound(s, r))
     end },
 
+  { name = "steps by a Courant number", weight = 2,
+    applies = function(s)
+      for i = 1, #s.keys.grid.n do if kind_of(s, i) == "fixed" then return false end end
+      for _, f in ipairs(s.keys.fields) do if f.cross or f.fluctuation then return false end end
+      return still(s) and fixed_step(s) and s.keys.rates and s.keys.integrate.dt and s.keys.integrate.scheme ~= "strang" and
+        ask.knows("diffusion", "courant")
+    end,
+    -- One more field, which is 1 for all time, as the velocity: the number asks for steps of h, and those of dt = h are
+    -- the same.
+    check = function(T, s)
+      local c, names, rate = copy(s), {}, 0
+      local h = 2.0 ^ math.floor(math.log(s.keys.integrate.dt, 2))
+      for i = 1, #s.keys.grid.n do names[i], rate = "q", rate + s.keys.grid.n[i] / s.keys.grid.size[i] end
+      c.keys.fields[#c.keys.fields + 1] = { name = "q", initial = 1 }
+      c.keys.rates = text(("function(%s) local a, b = (%s)(%s) return a, %s0 end"):format(table.concat(s.keys.rates.inputs, ", "),
+        s.keys.rates.words, table.concat(s.keys.rates.inputs, ", "), #s.keys.fields == 2 and "b, " or ""))
+      c.keys.integrate.dt, c.keys.integrate.t_end = h, h * math.max(1, math.floor(s.keys.integrate.t_end / h))
+      local d = copy(c)
+      d.keys.integrate.dt, d.keys.integrate.dt_max = nil, 2 * h
+      d.keys.integrate.courant, d.keys.integrate.velocity = 1.5 * h * rate, table.concat(names, ", ")
+      local r, q = T:ask(c), T:ask(d)
+      same_fields(T, "steps by a Courant number and of their length", r, s, q, s, identity, bound(s, r))
+    end },
+
   { name = "precision", applies = function(s) return still(s) and fixed_step(s) end,
     check = function(T, s)
       local c, d = copy(s), copy(s)

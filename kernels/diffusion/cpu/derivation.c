@@ -57,11 +57,7 @@ static sim_status make(const diffusion_parameters *p, diffusion_spectral *s, int
     SIM_TRY(diffusion_symbol_program(p, derived, f.field, &f.program));
     diffusion_symbol_table(s, f.parts, table, fill, &f);
     sim_expr_program_free(&f.program);
-    if (f.bad)
-      status = sim_fail(SIM_ERR_SCENARIO,
-                        "derived.%s: the coefficient of %s is not finite at k = {%.6g, %.6g, %.6g}: only at k = 0 is "
-                        "it then 0; give a value there with sim.where",
-                        p->derived.items[derived].name, diffusion_field_of(p, f.field)->name, f.k[0], f.k[1], f.k[2]);
+    if (f.bad) status = diffusion_symbol_fault(p, derived, f.field, f.k);
   }
   return status;
 }

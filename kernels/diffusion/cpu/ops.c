@@ -44,9 +44,9 @@ struct diffusion_work {
   diffusion_coupled *coupled; /* cross diffusion: matrices instead of tables; else NULL */
   sim_buffer column;          /* and the transformed columns */
   int slot;
-  diffusion_norm *norm; /* adaptive steps: then there are tables in DIFFUSION_SLOTS slots, for steps of length[slot] */
-  double length[DIFFUSION_SLOTS];
-  int64_t first, end; /* cells of the slab */
+  diffusion_norm *norm;           /* of the error of a step; NULL: errors are not estimated */
+  double length[DIFFUSION_SLOTS]; /* adaptive steps: tables in slot s are for steps of length[s] */
+  int64_t first, end;             /* cells of the slab */
   int threads, fields;
   bool single;
 };
@@ -213,8 +213,9 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
                                                 w->threads, &w->spectral);
   if (status == SIM_OK) status = create_arrays(w, setup);
   if (status == SIM_OK) status = create_rates(w, setup);
-  if (status == SIM_OK && diffusion_adaptive(p)) status = diffusion_norm_create(w->spectral, &w->norm);
-  if (status == SIM_OK && w->method.stages > 0 && !w->norm) status = make_tables(w, diffusion_dt(&p->integrate));
+  if (status == SIM_OK && diffusion_estimates(p)) status = diffusion_norm_create(w->spectral, &w->norm);
+  if (status == SIM_OK && w->method.stages > 0 && !diffusion_adaptive(p))
+    status = make_tables(w, diffusion_dt(&p->integrate));
   if (status != SIM_OK) destroy(out);
   return status;
 }

@@ -30,7 +30,7 @@ static double turns_of(const diffusion_parameters *p, bool common) {
   for (int i = 0; i < method->stages && !common; i++)
     turns += method->stage[i].forward * (1 + (double)fluxes_of(p) / (double)p->fields.count) +
              method->stage[i].inverse * back;
-  return turns + (diffusion_adaptive(p) ? 3 : 0); /* the norms of two errors and of the state */
+  return turns + (diffusion_estimates(p) ? 3 : 0); /* the norms of two errors and of the state */
 }
 
 /* Passes over columns in a step. */
@@ -57,7 +57,7 @@ static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab
     out->exchanges = turns * fields * 2 * diffusion_turn_rounds(&grid, single, comm); /* a swap waits twice */
     if (common) out->exchanges += 2 * passes_of(p);
   }
-  out->exchanges += 1 + (diffusion_adaptive(p) ? 3 * fields : 0);
+  out->exchanges += 1 + (diffusion_estimates(p) ? 3 * fields : diffusion_adaptive(p) ? (double)p->grid.n.rows : 0);
 }
 
 int diffusion_columns_of(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm) {

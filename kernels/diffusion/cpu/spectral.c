@@ -138,16 +138,23 @@ double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradient
   return bytes;
 }
 
-static diffusion_combine *combine_for(bool single, sim_isa isa) {
-  static diffusion_combine *const all[SIM_ISA_COUNT][2] = {
-    [SIM_ISA_PLAIN] = {diffusion_combine_double_plain, diffusion_combine_single_plain},
+/* The loops over columns, for an instruction set. */
+typedef struct loops {
+  diffusion_combine *combine;
+  const diffusion_deriving *on;
+} loops;
+#define LOOPS(precision, isa)                                                                                          \
+  { diffusion_combine_##precision##_##isa, &diffusion_derive_##precision##_##isa }
+static loops loops_for(bool single, sim_isa isa) {
+  static const loops all[SIM_ISA_COUNT][2] = {
+    [SIM_ISA_PLAIN] = {LOOPS(double, plain), LOOPS(single, plain)},
 #if FFT_X86
-    [SIM_ISA_AVX2] = {diffusion_combine_double_avx2, diffusion_combine_single_avx2},
-    [SIM_ISA_AVX512] = {diffusion_combine_double_avx512, diffusion_combine_single_avx512},
+    [SIM_ISA_AVX2] = {LOOPS(double, avx2), LOOPS(single, avx2)},
+    [SIM_ISA_AVX512] = {LOOPS(double, avx512), LOOPS(single, avx512)},
 #endif
   };
   if (isa > sim_isa_best()) isa = sim_isa_best();
-  while (!all[isa][single]) isa--;
+  while (!all[isa][single].combine) isa--;
   return all[isa][single];
 }
 
@@ -243,7 +250,9 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   s->group = fft_group(single);
   s->packing = packing_of(grid);
   s->paired = is_paired(grid, single);
-  s->combine = combine_for(single, isa);
+  const loops of = loops_for(single, isa);
+  s->combine = of.combine;
+  s->on = of.on;
   s->middle = grid->rank == 3 ? grid->n[Y] : 1;
   s->back = back_count(grid);
   s->comm = comm;

@@ -86,7 +86,7 @@ static void write_gradients(const diffusion_spectral *s, const diffusion_arrays 
     }
     const bool other = s->grid.rank > 1 && is_turned(s, g, s->grid.rank - 1);
     const diffusion_at to = {at->middle, at->group, other ? s->turned[s->grid.rank - 1] : at->plan};
-    diffusion_derive(s, (diffusion_kind)s->gradients.of[g].kind, at, column, b->spare[0]);
+    s->on->derive(s, (diffusion_kind)s->gradients.of[g].kind, at, column, b->spare[0]);
     transform_inverse(s, &to, b->spare[0], point(arrays->gradient[g], offset), stride_of(s, arrays), b, NULL);
   }
   if (value >= 0)
@@ -117,11 +117,11 @@ static void transform_fluxes(const diffusion_spectral *s, const diffusion_arrays
   const int64_t offset = at->middle * s->row_stride + at->group - s->slab.origin + origin_of(s, arrays);
   copy_points(s->slab.backs, c->mixed, c->stride, column, 1);
   for (int a = 0; a < axes; a++)
-    if (a != back) diffusion_subtract(s, a, at, point(arrays->flux[f * axes + a], offset), c->stride, column);
+    if (a != back) s->on->subtract(s, a, at, point(arrays->flux[f * axes + a], offset), c->stride, column);
   transform_forward(s, at, column, 1, column, b, NULL);
   if (back < 0 || back >= axes) return;
   transform_forward(s, at, point(arrays->flux[f * axes + back], offset), c->stride, b->spare[0], b, NULL);
-  diffusion_subtract(s, back, at, b->spare[0], 1, column);
+  s->on->subtract(s, back, at, b->spare[0], 1, column);
 }
 
 /* A column of all fields, which fluxes, projections and derived fields join. */
@@ -138,12 +138,12 @@ static void joined_column(const diffusion_spectral *s, const diffusion_stage *st
     else
       transform_forward(s, at, c[f].mixed, c[f].stride, b->columns[f], b, NULL);
   }
-  if (stage->forward && s->gradients.solenoidal) diffusion_project(s, at, b->columns);
+  if (stage->forward && s->gradients.solenoidal) s->on->project(s, at, b->columns);
   for (int f = 0; f < s->fields; f++) s->combine(stage, &c[f].column);
   for (int g = 0; g < s->gradients.count && stage->inverse; g++) { /* sorted by field */
     if (s->gradients.of[g].field < s->fields || s->gradients.of[g].field == derived) continue;
     derived = s->gradients.of[g].field;
-    diffusion_derived(s, arrays->symbols, derived - s->fields, at, b->columns, b->columns[s->fields]);
+    s->on->derived(s, arrays->symbols, derived - s->fields, at, b->columns, b->columns[s->fields]);
     write_gradients(s, arrays, derived, b->columns[s->fields], at, b);
   }
   for (int f = 0; f < s->fields && stage->inverse; f++) {

@@ -3,7 +3,15 @@
 
 #include <string.h>
 
-enum { LANES = 32 }; /* at most: 2 G real coefficients in single precision */
+/* Compiled for each instruction set and precision: coefficients of a point, and at most twice as many numbers. */
+#if DERIVE_SINGLE
+typedef float real;
+enum { G = 16 };
+#else
+typedef double real;
+enum { G = 8 };
+#endif
+enum { LANES = 2 * G };
 
 /* Numbers of a point that have wavenumbers of their own. */
 static int lanes_of(const diffusion_spectral *s) { return (int)(s->packing == FFT_TWO_REAL ? 2 * s->group : s->group); }
@@ -92,114 +100,108 @@ static void factors_at(const diffusion_spectral *s, const derivative *d, int64_t
     out[l] = d->sum ? -(d->lane[l] + (d->moves ? back : 0)) : d->moves ? d->lane[l] * back : d->lane[l];
 }
 
-#define DERIVE(real, name, G)                                                                                          \
-  static void derive_##name(const diffusion_spectral *s, const derivative *d, const real *source, real *target) {      \
-    const bool two = s->packing == FFT_TWO_REAL;                                                                       \
-    double k[LANES];                                                                                                   \
-    real f[2 * (G)];                                                                                                   \
-    const real *const begin = source;                                                                                  \
-    for (int64_t p = 0; p < s->slab.backs; p++, source += 2 * (G), target += 2 * (G)) {                                \
-      const int64_t at = d->from ? d->from[p] : p;                                                                     \
-      if (at < 0) {                                                                                                    \
-        memset(target, 0, 2 * (G) * sizeof *target);                                                                   \
-        continue;                                                                                                      \
-      }                                                                                                                \
-      if (d->from) source = begin + at * 2 * (G);                                                                      \
-      if (p == 0 || d->moves) {                                                                                        \
-        factors_at(s, d, at, k);                                                                                       \
-        for (int l = 0; l < (G); l++) f[l] = (real)k[l], f[(G) + l] = (real)k[two ? (G) + l : l];                      \
-      }                                                                                                                \
-      if (d->first)                                                                                                    \
-        for (int l = 0; l < (G); l++) {                                                                                \
-          target[l] = -f[l] * source[(G) + l];                                                                         \
-          target[(G) + l] = f[l] * source[l];                                                                          \
-        }                                                                                                              \
-      else                                                                                                             \
-        for (int l = 0; l < 2 * (G); l++) target[l] = f[l] * source[l];                                                \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  static void subtract_##name(const diffusion_spectral *s, const derivative *d, const real *from, int64_t stride,      \
-                              real *target) {                                                                          \
-    double k[LANES];                                                                                                   \
-    real f[(G)];                                                                                                       \
-    for (int64_t p = 0; p < s->slab.backs; p++, from += stride * 2 * (G), target += 2 * (G)) {                         \
-      if (p == 0 || d->moves) {                                                                                        \
-        factors_at(s, d, p, k);                                                                                        \
-        for (int l = 0; l < (G); l++) f[l] = (real)k[l];                                                               \
-      }                                                                                                                \
-      for (int l = 0; l < (G); l++) {                                                                                  \
-        target[l] += f[l] * from[(G) + l];                                                                             \
-        target[(G) + l] -= f[l] * from[l];                                                                             \
-      }                                                                                                                \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  /* target += coefficients times source; entry: numbers of a table entry */                                           \
-  static void add_##name(int64_t n, const real *table, const int32_t *slot, int entry, diffusion_parts parts,          \
-                         const real *source, real *target) {                                                           \
-    for (int64_t p = 0; p < n; p++, source += 2 * (G), target += 2 * (G)) {                                            \
-      const real *c = table + (ptrdiff_t)slot[p] * entry;                                                              \
-      if (parts == DIFFUSION_REAL)                                                                                     \
-        for (int l = 0; l < (G); l++) {                                                                                \
-          target[l] += c[l] * source[l];                                                                               \
-          target[(G) + l] += c[entry - (G) + l] * source[(G) + l];                                                     \
-        }                                                                                                              \
-      else if (parts == DIFFUSION_IMAGINARY)                                                                           \
-        for (int l = 0; l < (G); l++) {                                                                                \
-          target[l] -= c[l] * source[(G) + l];                                                                         \
-          target[(G) + l] += c[l] * source[l];                                                                         \
-        }                                                                                                              \
-      else                                                                                                             \
-        for (int l = 0; l < (G); l++) {                                                                                \
-          target[l] += c[l] * source[l] - c[(G) + l] * source[(G) + l];                                                \
-          target[(G) + l] += c[l] * source[(G) + l] + c[(G) + l] * source[l];                                          \
-        }                                                                                                              \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  /* v -= k (k . v)/k^2; where k = 0 nothing. lane[axis]: wavenumbers of axes before the last one */                   \
-  static void project_##name(const diffusion_spectral *s, int axes, double lane[3][LANES], real *const *v) {           \
-    for (int64_t p = 0; p < s->slab.backs; p++) {                                                                      \
-      real k[3][(G)], over[(G)];                                                                                       \
-      const double back = s->grid.rank > axes ? 0 : back_wave(s, p, true);                                             \
-      for (int a = 0; a < axes; a++)                                                                                   \
-        for (int l = 0; l < (G); l++) k[a][l] = (real)(a < s->grid.rank - 1 ? lane[a][l] : back);                      \
-      for (int l = 0; l < (G); l++) over[l] = 0;                                                                       \
-      for (int a = 0; a < axes; a++)                                                                                   \
-        for (int l = 0; l < (G); l++) over[l] += k[a][l] * k[a][l];                                                    \
-      for (int l = 0; l < (G); l++) over[l] = over[l] > 0 ? 1 / over[l] : 0;                                           \
-      for (int part = 0; part < 2; part++) {                                                                           \
-        real along[(G)];                                                                                               \
-        for (int l = 0; l < (G); l++) along[l] = 0;                                                                    \
-        for (int a = 0; a < axes; a++)                                                                                 \
-          for (int l = 0; l < (G); l++) along[l] += k[a][l] * v[a][(2 * p + part) * (G) + l];                          \
-        for (int l = 0; l < (G); l++) along[l] *= over[l];                                                             \
-        for (int a = 0; a < axes; a++)                                                                                 \
-          for (int l = 0; l < (G); l++) v[a][(2 * p + part) * (G) + l] -= k[a][l] * along[l];                          \
-      }                                                                                                                \
-    }                                                                                                                  \
+static void derive_column(const diffusion_spectral *s, const derivative *d, const real *source, real *target) {
+  const bool two = s->packing == FFT_TWO_REAL;
+  double k[LANES];
+  real f[2 * G];
+  const real *const begin = source;
+  for (int64_t p = 0; p < s->slab.backs; p++, source += 2 * G, target += 2 * G) {
+    const int64_t at = d->from ? d->from[p] : p;
+    if (at < 0) {
+      memset(target, 0, 2 * G * sizeof *target);
+      continue;
+    }
+    if (d->from) source = begin + at * 2 * G;
+    if (p == 0 || d->moves) {
+      factors_at(s, d, at, k);
+      for (int l = 0; l < G; l++) f[l] = (real)k[l], f[G + l] = (real)k[two ? G + l : l];
+    }
+    if (d->first)
+      for (int l = 0; l < G; l++) {
+        target[l] = -f[l] * source[G + l];
+        target[G + l] = f[l] * source[l];
+      }
+    else
+      for (int l = 0; l < 2 * G; l++) target[l] = f[l] * source[l];
   }
-DERIVE(float, single, 16)
-DERIVE(double, double, 8)
+}
 
-void diffusion_derive(const diffusion_spectral *s, diffusion_kind kind, const diffusion_at *at, const void *source,
-                      void *target) {
+static void subtract_column(const diffusion_spectral *s, const derivative *d, const real *from, int64_t stride,
+                            real *target) {
+  double k[LANES];
+  real f[G];
+  for (int64_t p = 0; p < s->slab.backs; p++, from += stride * 2 * G, target += 2 * G) {
+    if (p == 0 || d->moves) {
+      factors_at(s, d, p, k);
+      for (int l = 0; l < G; l++) f[l] = (real)k[l];
+    }
+    for (int l = 0; l < G; l++) {
+      target[l] += f[l] * from[G + l];
+      target[G + l] -= f[l] * from[l];
+    }
+  }
+}
+
+/* target += coefficients times source; entry: numbers of a table entry */
+static void add_column(int64_t n, const real *table, const int32_t *slot, int entry, diffusion_parts parts,
+                       const real *source, real *target) {
+  for (int64_t p = 0; p < n; p++, source += 2 * G, target += 2 * G) {
+    const real *c = table + (ptrdiff_t)slot[p] * entry;
+    if (parts == DIFFUSION_REAL)
+      for (int l = 0; l < G; l++) {
+        target[l] += c[l] * source[l];
+        target[G + l] += c[entry - G + l] * source[G + l];
+      }
+    else if (parts == DIFFUSION_IMAGINARY)
+      for (int l = 0; l < G; l++) {
+        target[l] -= c[l] * source[G + l];
+        target[G + l] += c[l] * source[l];
+      }
+    else
+      for (int l = 0; l < G; l++) {
+        target[l] += c[l] * source[l] - c[G + l] * source[G + l];
+        target[G + l] += c[l] * source[G + l] + c[G + l] * source[l];
+      }
+  }
+}
+
+/* v -= k (k . v)/k^2; where k = 0 nothing. lane[axis]: wavenumbers of axes before the last one */
+static void project_column(const diffusion_spectral *s, int axes, double lane[3][LANES], real *const *v) {
+  for (int64_t p = 0; p < s->slab.backs; p++) {
+    real k[3][G], over[G];
+    const double back = s->grid.rank > axes ? 0 : back_wave(s, p, true);
+    for (int a = 0; a < axes; a++)
+      for (int l = 0; l < G; l++) k[a][l] = (real)(a < s->grid.rank - 1 ? lane[a][l] : back);
+    for (int l = 0; l < G; l++) over[l] = 0;
+    for (int a = 0; a < axes; a++)
+      for (int l = 0; l < G; l++) over[l] += k[a][l] * k[a][l];
+    for (int l = 0; l < G; l++) over[l] = over[l] > 0 ? 1 / over[l] : 0;
+    for (int part = 0; part < 2; part++) {
+      real along[G];
+      for (int l = 0; l < G; l++) along[l] = 0;
+      for (int a = 0; a < axes; a++)
+        for (int l = 0; l < G; l++) along[l] += k[a][l] * v[a][(2 * p + part) * G + l];
+      for (int l = 0; l < G; l++) along[l] *= over[l];
+      for (int a = 0; a < axes; a++)
+        for (int l = 0; l < G; l++) v[a][(2 * p + part) * G + l] -= k[a][l] * along[l];
+    }
+  }
+}
+
+static void derive(const diffusion_spectral *s, diffusion_kind kind, const diffusion_at *at, const void *source,
+                   void *target) {
   const derivative d = derivative_of(s, kind, at);
-  if (s->single)
-    derive_single(s, &d, source, target);
-  else
-    derive_double(s, &d, source, target);
+  derive_column(s, &d, source, target);
 }
 
-void diffusion_subtract(const diffusion_spectral *s, int axis, const diffusion_at *at, const void *from,
-                        int64_t from_stride, void *target) {
+static void subtract(const diffusion_spectral *s, int axis, const diffusion_at *at, const void *from,
+                     int64_t from_stride, void *target) {
   const derivative d = derivative_of(s, (diffusion_kind)axis, at);
-  if (s->single)
-    subtract_single(s, &d, from, from_stride, target);
-  else
-    subtract_double(s, &d, from, from_stride, target);
+  subtract_column(s, &d, from, from_stride, target);
 }
 
-void diffusion_derived(const diffusion_spectral *s, const diffusion_symbols *symbols, int derived,
-                       const diffusion_at *at, void *const *columns, void *target) {
+static void derived(const diffusion_spectral *s, const diffusion_symbols *symbols, int derived, const diffusion_at *at,
+                    void *const *columns, void *target) {
   const bool walled = s->packing == FFT_TWO_REAL;
   const int64_t slots = walled ? s->slots[s->grid.rank > 1 ? s->grid.rank - 1 : Y] : s->slab.backs;
   const int64_t row = table_row(s, at->middle, at->group, !walled);
@@ -211,23 +213,17 @@ void diffusion_derived(const diffusion_spectral *s, const diffusion_symbols *sym
     if (parts == DIFFUSION_ABSENT) continue;
     const int entry = (int)s->group * (walled || parts == DIFFUSION_BOTH ? 2 : 1);
     const size_t first = (size_t)((row * groups + at->group - s->slab.group_first) * slots) * (size_t)entry;
-    if (s->single)
-      add_single(s->slab.backs, (const float *)symbols->table[derived][f] + first, slot, entry, parts, columns[f],
-                 target);
-    else
-      add_double(s->slab.backs, (const double *)symbols->table[derived][f] + first, slot, entry, parts, columns[f],
-                 target);
+    add_column(s->slab.backs, (const real *)symbols->table[derived][f] + first, slot, entry, parts, columns[f], target);
   }
 }
 
-void diffusion_project(const diffusion_spectral *s, const diffusion_at *at, void *const *columns) {
+static void project(const diffusion_spectral *s, const diffusion_at *at, void *const *columns) {
   const int axes = s->grid.rank - (s->grid.member_axis > 0);
   double lane[3][LANES];
   void *v[3] = {NULL, NULL, NULL};
   for (int a = 0; a < s->grid.rank - 1; a++) lane_waves(s, at, a, true, lane[a]);
   for (int a = 0; a < axes; a++) v[a] = columns[s->gradients.vector[a]];
-  if (s->single)
-    project_single(s, axes, lane, (float *const[]){v[0], v[1], v[2]});
-  else
-    project_double(s, axes, lane, (double *const[]){v[0], v[1], v[2]});
+  project_column(s, axes, lane, (real *const[]){v[0], v[1], v[2]});
 }
+
+const diffusion_deriving DIFFUSION_DERIVE = {derive, derived, project, subtract};

@@ -6,6 +6,8 @@
 
 enum { X, Y, Z };
 
+typedef struct diffusion_deriving diffusion_deriving;
+
 struct diffusion_spectral {
   grid_shape grid;
   diffusion_gradients gradients;
@@ -20,6 +22,7 @@ struct diffusion_spectral {
   fft_plan *turned[3];
   int32_t *from[3];
   diffusion_combine *combine;
+  const diffusion_deriving *on;
   int64_t middle, back;                         /* points along the middle axis (y of three) and the column axis */
   int64_t row_points, row_stride, plane_stride; /* in points */
   const sim_comm *comm;                         /* ranks that divide the grid */
@@ -55,16 +58,21 @@ typedef struct diffusion_at {
   int64_t middle, group;
   const fft_plan *plan; /* along the columns; NULL: they are not transformed */
 } diffusion_at;
-/* derive.c: a derivative of a column of coefficients, in target, which is not the source; coefficients of a derived
- * field; removal of the part of a vector with a divergence; and target -= that derivative. */
-void diffusion_derive(const diffusion_spectral *s, diffusion_kind kind, const diffusion_at *at, const void *source,
-                      void *target);
-void diffusion_derived(const diffusion_spectral *s, const diffusion_symbols *symbols, int derived,
-                       const diffusion_at *at, void *const *columns, void *target);
-void diffusion_project(const diffusion_spectral *s, const diffusion_at *at, void *const *columns);
-/* target[p] = source[p] (strides in points) minus the derivative along `axis` of from[p] (stride `from_stride`). */
-void diffusion_subtract(const diffusion_spectral *s, int axis, const diffusion_at *at, const void *from,
-                        int64_t from_stride, void *target);
+/* spectral_derive.c, for an instruction set and a precision: a derivative of a column of coefficients, in target, which
+ * is not the source; coefficients of a derived field; removal of the part of a vector with a divergence; and target[p]
+ * minus the derivative along `axis` of from[p], whose stride is `stride` points. */
+struct diffusion_deriving {
+  void (*derive)(const diffusion_spectral *s, diffusion_kind kind, const diffusion_at *at, const void *source,
+                 void *target);
+  void (*derived)(const diffusion_spectral *s, const diffusion_symbols *symbols, int derived, const diffusion_at *at,
+                  void *const *columns, void *target);
+  void (*project)(const diffusion_spectral *s, const diffusion_at *at, void *const *columns);
+  void (*subtract)(const diffusion_spectral *s, int axis, const diffusion_at *at, const void *from, int64_t stride,
+                   void *target);
+};
+extern const diffusion_deriving diffusion_derive_single_plain, diffusion_derive_double_plain;
+extern const diffusion_deriving diffusion_derive_single_avx2, diffusion_derive_double_avx2;
+extern const diffusion_deriving diffusion_derive_single_avx512, diffusion_derive_double_avx512;
 
 /* Whether an input of the pointwise work is a derivative along this axis, which has walls. */
 static inline bool is_turned(const diffusion_spectral *s, int gradient, int axis) {

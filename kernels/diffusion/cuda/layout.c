@@ -95,6 +95,6 @@ diffusion_sums diffusion_cuda_sums(const diffusion_work *w) {
 
 bool diffusion_cuda_in_registers(const diffusion_parameters *p, int fields) {
   return (int)p->fields.count <= fields && p->members <= 1 && p->rates && diffusion_single(p) &&
-         !diffusion_unfolded(p) && !diffusion_crossed(p) && !diffusion_fluctuates(p) &&
-         diffusion_gradients_of(p).count == 0 && sim_cuda_overlaps();
+         !diffusion_unfolded(p) && !diffusion_crossed(p) && !diffusion_fluctuates(p) && !diffusion_has_gradients(p) &&
+         p->integrate.courant == 0 && sim_cuda_overlaps();
 }

@@ -30,7 +30,8 @@ static const char *axes_lack(const diffusion_parameters *p) {
     if (grid.rank < 2 || (grid.n[a] != 256 && grid.n[a] != 512 && grid.n[a] != 1024))
       return "two or three axes of 256, 512 or 1024 cells";
   if (diffusion_fluctuates(p)) return "fields without fluctuation";
-  if (diffusion_gradients_of(p).count > 0) return "rates without derivatives";
+  if (p->integrate.courant > 0) return "steps of a given length";
+  if (diffusion_has_gradients(p)) return "rates of the fields alone (no derivatives, derived, flux or solenoidal)";
   if (!diffusion_way_axes.supports(p))
     return "an L of one term for each axis (no drift, tensor, cross, hyper or linear), and a GPU of compute capability "
            "9.0";
@@ -130,7 +131,7 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
   sim_status status = comm->size > 1 ? sim_exchange_create(comm, &pieces, &w->exchange) : SIM_OK;
   if (status == SIM_OK) status = create_outputs(w);
   if (status == SIM_OK) status = w->way->create(w);
-  if (status == SIM_OK && w->slots > 1) status = diffusion_cuda_norms_create(w);
+  if (status == SIM_OK && diffusion_estimates(p)) status = diffusion_cuda_norms_create(w);
   if (status == SIM_OK) status = begin_kernels(w);
   if (status != SIM_OK) destroy(out);
   return status;

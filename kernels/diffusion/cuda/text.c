@@ -1,8 +1,17 @@
 /* Writes the source of a run's kernels: the scenario's rates, the kernels of the way, and those that compute tables. */
 #include "kernels/diffusion/cuda/work.h"
 
+/* Bit g: the derivative g is along axis i of the layout, between walls, where it has the other kind of series. */
+static unsigned long long turned_along(const diffusion_work *w, int i) {
+  unsigned long long bits = 0;
+  const int axis = w->layout.axis[i];
+  for (int g = 0; g < w->gradients.count; g++)
+    if (w->gradients.of[g].kind == axis && w->grid.boundary[axis] != GRID_PERIODIC) bits |= 1ull << g;
+  return bits;
+}
+
 static sim_status add_rates(const diffusion_work *w, sim_bytes *text) {
-  const int slopes = diffusion_gradients_of(w->p).count;
+  const diffusion_gradients *g = &w->gradients;
   sim_expr *graph;
   SIM_TRY(diffusion_rates_graph(w->p, diffusion_form_of(w->p->integrate.scheme), &graph));
   sim_status status = sim_expr_emit(
@@ -13,18 +22,22 @@ static sim_status add_rates(const diffusion_work *w, sim_bytes *text) {
   SIM_TRY(status);
   sim_bytes_format(text,
                    "struct scenario_rates {\n"
-                   "  enum { FIELDS = %d, SLOPES = %d };\n"
+                   "  enum { FIELDS = %d, SLOPES = %d, FLUXES = %d };\n"
+                   "  __device__ static constexpr unsigned long long turned(int i) {\n"
+                   "    return i == 0 ? %lluull : i == 1 ? %lluull : %lluull;\n"
+                   "  }\n"
                    "  __device__ static __forceinline__ void of(real *u, real x, real y, real z, real t, real h,\n"
-                   "                                            const real *d = nullptr) {\n"
-                   "    real o[FIELDS];\n"
+                   "                                            real *d = nullptr) {\n"
+                   "    real o[FIELDS + FLUXES];\n"
                    "    rates_at(",
-                   w->fields, slopes);
+                   w->fields, g->count, g->fluxes, turned_along(w, 0), turned_along(w, 1), turned_along(w, 2));
   for (int f = 0; f < w->fields; f++) sim_bytes_format(text, "u[%d], ", f);
   sim_bytes_text(text, "x, y, z, t, h");
-  for (int g = 0; g < slopes; g++) sim_bytes_format(text, ", d[%d]", g);
-  for (int f = 0; f < w->fields; f++) sim_bytes_format(text, ", o + %d", f);
+  for (int i = 0; i < g->count; i++) sim_bytes_format(text, ", d[%d]", i);
+  for (int f = 0; f < w->fields + g->fluxes; f++) sim_bytes_format(text, ", o + %d", f);
   sim_bytes_text(text, ");\n"
                        "    for (int f = 0; f < FIELDS; f++) u[f] = o[f];\n"
+                       "    for (int f = 0; f < FLUXES; f++) d[f] = o[FIELDS + f];\n"
                        "  }\n"
                        "};\n");
   return SIM_OK;
@@ -32,7 +45,7 @@ static sim_status add_rates(const diffusion_work *w, sim_bytes *text) {
 
 static const char pointwise_rates[] =
     "extern \"C\" __global__ void __launch_bounds__(DIFFUSION_THREADS)\n"
-    "    diffusion_rates(real *fields, const real *derivatives, const diffusion_layout layout,\n"
+    "    diffusion_rates(real *fields, real *derivatives, const diffusion_layout layout,\n"
     "                    double t, double h, int times) {\n"
     "  rates_of<scenario_rates>(fields, derivatives, layout, t, h, times);\n"
     "}\n";
@@ -52,6 +65,7 @@ sim_status diffusion_cuda_write(const diffusion_work *w, diffusion_programs *pro
   SIM_TRY(sim_expr_emit_prelude(rates));
   if (w->p->rates) SIM_TRY(add_rates(w, rates));
   w->way->write(w, programs);
+  SIM_TRY(diffusion_cuda_write_flows(w, programs));
   if (w->way->fill) SIM_TRY(diffusion_cuda_write_fill(w, programs));
   if (diffusion_cuda_has_rates(w)) sim_bytes_text(diffusion_programs_add(programs, true), pointwise_rates);
   bool failed = plain->failed || rates->failed;

@@ -46,7 +46,7 @@ struct diffusion_work {
   bool ready;         /* kernels have been found */
   void *rates, *fill; /* cudaKernel_t */
   sim_buffer array[DIFFUSION_ARRAYS], table[DIFFUSION_TABLES], real;
-  diffusion_gradients gradients; /* derivatives that the rates read */
+  diffusion_gradients gradients; /* what the rates read beside the fields, and what they write beside their rates */
   diffusion_lift lift[DIFFUSION_FIELDS];
   double *statistics, *norms; /* device memory; norms: adaptive steps only */
   void *lines;                /* buffer of the operation `lines` */
@@ -76,7 +76,7 @@ void *diffusion_cuda_table(const diffusion_work *work, int table); /* the first 
 diffusion_sums diffusion_cuda_sums(const diffusion_work *work);    /* parameters of a pass over the coefficients */
 double diffusion_cuda_number_size(const diffusion_parameters *p);  /* bytes of a number of a field */
 /* Whether a way with transforms in registers is possible: at most `fields` fields, single precision, one member, a
- * real L, rates without derivatives, and a GPU with the needed features. */
+ * real L, rates of the fields alone, and a GPU with the needed features. */
 bool diffusion_cuda_in_registers(const diffusion_parameters *p, int fields);
 
 /* ---- tables.c: tables of the scheme, made on the device ---- */
@@ -100,9 +100,15 @@ void diffusion_cuda_write_crossed_sums(const diffusion_stage *stage, diffusion_f
 diffusion_stage diffusion_cuda_load_stage(int state);
 diffusion_stage diffusion_cuda_resume_stage(int state);
 
+/* ---- general/flows.c ---- */
+/* Writes the kernels for derivatives, derived fields, fluxes and vectors without divergence, where there are any. */
+sim_status diffusion_cuda_write_flows(const diffusion_work *work, diffusion_programs *programs) SIM_MUST_CHECK;
+bool diffusion_cuda_derives(const diffusion_work *work);         /* whether rates read derived fields */
+bool diffusion_cuda_joins(const diffusion_gradients *gradients); /* whether there are fluxes or such a vector */
+
 /* ---- general/passes.cu ---- */
 /* Applies the rates in place to fields[fields] with layout `layout`; derivatives[gradients] (NULL: none) have the
- * same layout. */
+ * same layout, and are replaced by the fluxes. */
 void diffusion_cuda_rates(diffusion_work *work, void *fields, void *derivatives, const diffusion_layout *layout,
                           const diffusion_step_context *context);
 void diffusion_cuda_lift(diffusion_work *work, double sign); /* adds `sign` times their lifts to the real fields */

@@ -74,6 +74,13 @@ bool diffusion_symbol_at(const diffusion_parameters *p, const sim_expr_program *
   return k[0] == 0 && k[1] == 0 && k[2] == 0;
 }
 
+sim_status diffusion_symbol_fault(const diffusion_parameters *p, int derived, int field, const double k[3]) {
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "derived.%s: the coefficient of %s is not finite at k = {%.6g, %.6g, %.6g}: only at k = 0 is it then "
+                  "0; give a value there with sim.where",
+                  p->derived.items[derived].name, diffusion_field_of(p, field)->name, k[0], k[1], k[2]);
+}
+
 /* Whether the derivatives by the fields do not depend on the fields. */
 static bool is_linear(const diffusion_parameters *p, const sim_expr *expr) {
   const int fields = (int)p->fields.count;

@@ -76,6 +76,11 @@ diffusion_gradients diffusion_gradients_of(const diffusion_parameters *p) {
   return g;
 }
 
+bool diffusion_has_gradients(const diffusion_parameters *p) {
+  const diffusion_gradients g = diffusion_gradients_of(p);
+  return g.count > 0 || g.fluxes > 0 || g.solenoidal;
+}
+
 static int find_field(const diffusion_parameters *p, const char *name, size_t length) {
   for (int f = 0; f < (int)p->fields.count; f++) {
     const char *own = diffusion_field_of(p, f)->name;
@@ -84,8 +89,8 @@ static int find_field(const diffusion_parameters *p, const char *name, size_t le
   return -1;
 }
 
-int diffusion_vector_of(const diffusion_parameters *p, int vector[3]) {
-  const char *at = p->solenoidal ? p->solenoidal : "";
+static int names_of(const diffusion_parameters *p, const char *names, int vector[3]) {
+  const char *at = names ? names : "";
   int count = 0;
   for (;;) {
     at += strspn(at, ", ");
@@ -95,4 +100,11 @@ int diffusion_vector_of(const diffusion_parameters *p, int vector[3]) {
     count++;
     at += length;
   }
+}
+
+int diffusion_vector_of(const diffusion_parameters *p, int vector[3]) { return names_of(p, p->solenoidal, vector); }
+
+int diffusion_velocity_of(const diffusion_parameters *p, int vector[3]) {
+  const char *own = p->integrate.velocity;
+  return own && own[0] ? names_of(p, own, vector) : diffusion_vector_of(p, vector);
 }

@@ -55,7 +55,7 @@ static const sim_field integrate_fields[] = {
     {SIM_FIELD(diffusion_integrate, dt), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {0, 0, 1},
      .doc = "time step, reduced so that t_end is a multiple. auto: t_end/100 without rates, else adaptive powers of "
-            "two from rtol and atol (etdrk2, etdrk4)"},
+            "two from rtol and atol (etdrk2, etdrk4), or from courant"},
     {SIM_FIELD(diffusion_integrate, t_end), .type = SIM_REAL,
      .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAY_CHANGE, .max = INFINITY, .dimension = {0, 0, 1},
      .doc = "end time; runs start at t = 0"},
@@ -70,7 +70,13 @@ static const sim_field integrate_fields[] = {
      .doc = "dt = \"auto\": longest step; auto: t_end/64"},
     {SIM_FIELD(diffusion_integrate, dt_min), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .dimension = {0, 0, 1},
-     .doc = "dt = \"auto\": shortest step; the run fails if rtol and atol require a shorter one"},
+     .doc = "dt = \"auto\": shortest step; the run fails if rtol and atol, or courant, require a shorter one"},
+    {SIM_FIELD(diffusion_integrate, courant), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+     .doc = "dt = \"auto\": each step is the longest power of two for which dt times the sum over the axes of max "
+            "|velocity|/cell is at most this; rtol and atol then have no effect. 0: steps by rtol and atol"},
+    {SIM_FIELD(diffusion_integrate, velocity), .type = SIM_STRING, .initial = "",
+     .doc = "names of the fields that are the velocity for courant, \"u, v\" or \"u, v, w\"; empty: those of "
+            "solenoidal"},
     {SIM_FIELD(diffusion_integrate, dealias), .type = SIM_REAL, .flags = SIM_RANGE | SIM_OR_BOOL, .max = 1,
      .initial = "false",
      .doc = "fraction of the highest wavenumber along each axis below which wavenumbers are kept; true: 2/3, for "
@@ -106,16 +112,14 @@ static const sim_field parameter_fields[] = {
             "second ones u_xx, u_xy, ..., lap_u, and derived fields"},
     {SIM_FIELD(diffusion_parameters, flux), .type = SIM_FUNCTION, .signature = &flux_signature,
      .doc = "fluxes, in conservation form u_t = L u + N - div flux, along periodic axes: a function as rates, with a "
-            "result for each axis of the first field, then of the second one, ...; mass is then conserved to rounding. "
-            "On the CPU"},
+            "result for each axis of the first field, then of the second one, ...; mass is then conserved to rounding"},
     {SIM_FIELD(diffusion_parameters, derived), .type = SIM_FUNCTION_MAP, .signature = &derived_signature,
      .doc = "fields that are linear in the fields at each wavenumber: functions of kx, ky, kz, k2 and the fields, such "
             "as psi = function(kx, ky, w) return -w/(kx^2 + ky^2) end; a second result is multiplied by i. Rates, flux "
-            "and observe may take psi and its derivatives. Where a coefficient is not finite at k = 0 it is 0. On the "
-            "CPU"},
+            "and observe may take psi and its derivatives. Where a coefficient is not finite at k = 0 it is 0"},
     {SIM_FIELD(diffusion_parameters, solenoidal), .type = SIM_STRING, .initial = "",
      .doc = "names of the fields that are the components of a velocity without divergence, \"u, v\" or \"u, v, w\": "
-            "the part with a divergence is removed from the start and from the rates. On the CPU"},
+            "the part with a divergence is removed from the start and from the rates"},
     {SIM_FIELD(diffusion_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
      .doc = "columns of the table `observe`: functions with the inputs of rates, reduced over the grid by reduce = "
             "\"sum\" (the integral), \"mean\", \"min\" or \"max\""},
@@ -192,6 +196,7 @@ bool diffusion_crossed(const diffusion_parameters *p) {
 }
 
 bool diffusion_adaptive(const diffusion_parameters *p) { return p->rates && isnan(p->integrate.dt); }
+bool diffusion_estimates(const diffusion_parameters *p) { return diffusion_adaptive(p) && p->integrate.courant == 0; }
 
 int64_t diffusion_steps(const diffusion_integrate *integrate) {
   if (isnan(integrate->dt)) return 100;

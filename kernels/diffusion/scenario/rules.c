@@ -243,10 +243,35 @@ static void check_species(const diffusion_parameters *p, sim_faults *faults) {
   }
 }
 
+static void check_courant(const diffusion_parameters *p, sim_faults *faults) {
+  const diffusion_integrate *i = &p->integrate;
+  const int axes = (int)p->grid.n.rows;
+  int vector[3];
+  if (i->courant == 0) {
+    if (i->velocity && i->velocity[0])
+      sim_faults_add(faults, 0, "integrate.velocity", "has no effect: there is no courant");
+    return;
+  }
+  if (i->scheme == DIFFUSION_STRANG && diffusion_adaptive(p))
+    sim_faults_add(faults, 0, "integrate.scheme", "expected lie, etd1, etdrk2 or etdrk4 with courant, got strang");
+  const int count = diffusion_velocity_of(p, vector);
+  bool known = count == axes;
+  for (int a = 0; a < axes && known; a++) known = vector[a] >= 0;
+  if (known) return;
+  if (count == 0)
+    sim_faults_add(faults, 0, "integrate.courant", "expected velocity with it, the names of %d field%s", axes,
+                   axes > 1 ? "s" : "");
+  else if (i->velocity && i->velocity[0]) /* else a fault of solenoidal */
+    sim_faults_add(faults, 0, "integrate.velocity",
+                   "expected the names of %d field%s, one for each axis, got \"%.60s\"", axes, axes > 1 ? "s" : "",
+                   i->velocity);
+}
+
 static void check_steps(diffusion_parameters *p, sim_faults *faults) {
   diffusion_integrate *i = &p->integrate;
-  if (diffusion_adaptive(p) && isnan(i->rtol)) i->rtol = 1e-5;
-  if (diffusion_adaptive(p) && isnan(i->atol)) i->atol = 1e-8;
+  check_courant(p, faults);
+  if (diffusion_estimates(p) && isnan(i->rtol)) i->rtol = 1e-5;
+  if (diffusion_estimates(p) && isnan(i->atol)) i->atol = 1e-8;
   if (p->rates && i->scheme == DIFFUSION_EXACT)
     sim_faults_add(faults, 0, "integrate.scheme",
                    "expected lie, %setd1, etdrk2 or etdrk4, because there are %s, got exact", p->flux ? "" : "strang, ",
@@ -254,19 +279,24 @@ static void check_steps(diffusion_parameters *p, sim_faults *faults) {
   if (!p->rates && i->scheme != DIFFUSION_EXACT)
     sim_faults_add(faults, 0, "integrate.scheme", "expected exact, because there are no rates, got %s",
                    diffusion_methods[i->scheme].name);
-  if (diffusion_adaptive(p) && i->scheme != DIFFUSION_EXACT && !diffusion_embedded_of(i->scheme))
+  if (diffusion_estimates(p) && i->scheme != DIFFUSION_EXACT && !diffusion_embedded_of(i->scheme))
     sim_faults_add(faults, 0, "integrate.dt", "expected a number, or the scheme etdrk2 or etdrk4, got \"auto\" with %s",
                    diffusion_methods[i->scheme].name);
   if (!p->rates && diffusion_dealias(i) > 0)
     sim_faults_add(faults, 0, "integrate.dealias", "has no effect: there are no rates");
-  if (!diffusion_adaptive(p)) {
-    const char *why = p->rates ? "dt is a number" : "there are no rates";
+  const char *why = !p->rates               ? "there are no rates"
+                    : diffusion_adaptive(p) ? "steps are by courant"
+                                            : "dt is a number";
+  if (!diffusion_estimates(p)) {
     if (!isnan(i->rtol)) sim_faults_add(faults, 0, "integrate.rtol", "has no effect: %s", why);
     if (!isnan(i->atol)) sim_faults_add(faults, 0, "integrate.atol", "has no effect: %s", why);
+  }
+  if (!diffusion_adaptive(p)) {
+    if (i->courant != 0) sim_faults_add(faults, 0, "integrate.courant", "has no effect: %s", why);
     if (!isnan(i->dt_max)) sim_faults_add(faults, 0, "integrate.dt_max", "has no effect: %s", why);
     if (i->dt_min != 0) sim_faults_add(faults, 0, "integrate.dt_min", "has no effect: %s", why);
   }
-  if (diffusion_adaptive(p) && i->rtol == 0 && i->atol == 0)
+  if (diffusion_estimates(p) && i->rtol == 0 && i->atol == 0)
     sim_faults_add(faults, 0, "integrate.rtol", "expected rtol or atol above 0");
   if (diffusion_adaptive(p) && !diffusion_any_level(i))
     sim_faults_add(faults, 0, "integrate.dt_min",

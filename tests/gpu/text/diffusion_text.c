@@ -91,6 +91,7 @@ static void test_schemes(void **state) {
     species[1].fluctuation = scheme == i && scheme != DIFFUSION_EXACT && scheme != DIFFUSION_ETDRK2;
     if (scheme != DIFFUSION_EXACT) p.rates = rates_of();
     work.method = diffusion_method_with(&p, 0);
+    work.gradients = diffusion_gradients_of(&p);
     work.spectrum.factor = (diffusion_factor)(scheme % 3);
     compile(&work);
     sim_expr_free(&p.rates);
@@ -117,6 +118,7 @@ static void test_crossed(void **state) {
                            .single = i == 1,
                            .crossed = true};
     work.method = diffusion_method_with(&p, 0);
+    work.gradients = diffusion_gradients_of(&p);
     work.spectrum.factor = (diffusion_factor)i;
     compile(&work);
     sim_expr_free(&p.rates);

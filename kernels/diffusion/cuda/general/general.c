@@ -4,6 +4,7 @@
 
 #include "engine/device/cuda.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,6 +21,12 @@ static int together(const diffusion_parameters *p) {
   return diffusion_gradients_of(p).count % fields == 0 ? fields : 1;
 }
 
+/* What the rates read beside the fields, which fluxes replace. */
+static int slopes_of(const diffusion_parameters *p) {
+  const diffusion_gradients g = diffusion_gradients_of(p);
+  return g.count > g.fluxes ? g.count : g.fluxes;
+}
+
 static void plan(const diffusion_parameters *p, sim_plan *out) {
   const grid_shape grid = diffusion_grid_of(p);
   const diffusion_layout layout = diffusion_cuda_layout(&grid);
@@ -29,13 +36,15 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
   const double fields = (double)p->fields.count, number = diffusion_cuda_number_size(p);
   const double parts = diffusion_crossed(p) ? fields * fields : fields;
   const double field = number * (double)layout.field, table = number * (double)spectrum.tables;
-  const int slopes = diffusion_gradients_of(p).count;
+  const int slopes = slopes_of(p);
   const double batch = layout.field < 1 << 22 ? together(p) : 1;
   sim_plan_add(out, "transformed fields", fields * field);
   sim_plan_add(out, "arrays of the scheme", fields * field * (method->arrays + diffusion_fluctuates(p)));
-  if (slopes > 0) sim_plan_add(out, "derivatives of fields", slopes * field);
+  if (slopes > 0)
+    sim_plan_add(out, diffusion_gradients_of(p).fluxes > 0 ? "derivatives and fluxes" : "derivatives of fields",
+                 slopes * field);
   sim_plan_add(out, "tables of the scheme", parts * table * diffusion_table_count(p) * slots);
-  if (slots > 1) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(fields, (double)spectrum.field));
+  if (diffusion_estimates(p)) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(fields, (double)spectrum.field));
   sim_plan_add(out, "transforms (about)", batch * field);
   if (method->arrays == 0) sim_plan_add(out, "fields for outputs, transformed", batch * field);
   out->checkpoint_bytes = fields * field;
@@ -66,7 +75,7 @@ static sim_status create(diffusion_work *w) {
   SIM_TRY(diffusion_fourier_create(rank, n, together(w->p) * w->members, w->single, &g->fourier));
   for (int a = 0; a <= w->method.arrays; a++) SIM_TRY(create_array(w, w->fields, &w->array[a]));
   if (diffusion_fluctuates(w->p)) SIM_TRY(create_array(w, w->fields, &w->array[DIFFUSION_NOISE]));
-  if (w->gradients.count > 0) SIM_TRY(create_array(w, w->gradients.count, &g->derivatives));
+  if (slopes_of(w->p) > 0) SIM_TRY(create_array(w, slopes_of(w->p), &g->derivatives));
   if (w->method.arrays == 0) SIM_TRY(create_array(w, shown_together(w), &g->scratch));
   return diffusion_cuda_take_tables(w);
 }
@@ -117,10 +126,31 @@ static sim_status find_visit(diffusion_work *w, int visit) {
   return sim_module_kernel(w->module, name, &w->own.general->visit[visit]);
 }
 
+/* Finds the kernels of flows.c, and checks the coefficients of derived fields at all wavenumbers. */
+static sim_status find_flows(diffusion_work *w) {
+  diffusion_general *g = w->own.general;
+  unsigned long long number = ULLONG_MAX;
+  void *bad = NULL;
+  if (w->gradients.count > 0) SIM_TRY(sim_module_kernel(w->module, "diffusion_derive", &g->derive));
+  if (diffusion_cuda_joins(&w->gradients)) SIM_TRY(sim_module_kernel(w->module, "diffusion_join", &g->join));
+  if (!diffusion_cuda_derives(w)) return SIM_OK;
+  SIM_TRY(sim_module_kernel(w->module, "diffusion_check", &g->check));
+  SIM_TRY(sim_backend_cuda.alloc(sizeof number, &bad));
+  sim_status status = sim_backend_cuda.copy(bad, &number, sizeof number);
+  if (status == SIM_OK) {
+    diffusion_general_check(w, bad);
+    status = sim_backend_cuda.copy(&number, bad, sizeof number);
+  }
+  sim_backend_cuda.free(bad);
+  SIM_TRY(status);
+  return number == ULLONG_MAX ? SIM_OK : diffusion_general_fault(w, (long long)number);
+}
+
 static sim_status find(diffusion_work *w) {
   for (int s = 0; s < w->method.stages; s++) SIM_TRY(find_visit(w, s));
   SIM_TRY(find_visit(w, DIFFUSION_VISIT_LOAD));
   if (w->method.arrays > 0) SIM_TRY(find_visit(w, DIFFUSION_VISIT_RESUME));
+  SIM_TRY(find_flows(w));
   return w->method.stages == 0 ? find_visit(w, DIFFUSION_VISIT_JUMP) : SIM_OK;
 }
 
@@ -146,6 +176,7 @@ static sim_status visit(diffusion_work *w, int visit) {
 static sim_status load(diffusion_work *w) {
   diffusion_general_load(w);
   SIM_TRY(forward(w, w->array[0].data, w->fields));
+  if (w->gradients.solenoidal) diffusion_general_join(w, w->array[0].data, NULL);
   return visit(w, DIFFUSION_VISIT_LOAD);
 }
 
@@ -153,16 +184,36 @@ static sim_status resume(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_RE
 
 static sim_status jump(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_JUMP); }
 
+/* Whether the rates read the values of a field, and not only its derivatives. */
+static bool reads_values(const diffusion_parameters *p, int field) {
+  return diffusion_form_of(p->integrate.scheme) != DIFFUSION_RATE || diffusion_takes(p->rates, field) ||
+         (p->flux && diffusion_takes(p->flux, field));
+}
+
+/* Real fields from their coefficients in array [0]. Where fields are transformed one by one, those whose values are not
+ * read are left as they are: the rates replace them. */
+static sim_status inverse_fields(diffusion_work *w) {
+  const size_t bytes = (size_t)w->layout.field * (size_t)diffusion_cuda_number_size(w->p);
+  if (diffusion_fourier_batch(w->own.general->fourier) > w->members) return inverse(w, w->array[0].data, w->fields);
+  for (int f = 0; f < w->fields; f++)
+    if (reads_values(w->p, f)) SIM_TRY(inverse(w, (char *)w->array[0].data + (size_t)f * bytes, 1));
+  return SIM_OK;
+}
+
 /* Array [0]: from coefficients of the fields to coefficients of their rates. */
 static sim_status make_rates(diffusion_work *w, const diffusion_step_context *context) {
   void *derivatives = w->own.general->derivatives.data;
-  if (derivatives) {
+  const int fluxes = w->gradients.fluxes;
+  if (w->gradients.count > 0) {
     diffusion_general_derive(w);
     SIM_TRY(inverse(w, derivatives, w->gradients.count));
   }
-  SIM_TRY(inverse(w, w->array[0].data, w->fields));
+  SIM_TRY(inverse_fields(w));
   diffusion_cuda_rates(w, w->array[0].data, derivatives, &w->layout, context);
-  return forward(w, w->array[0].data, w->fields);
+  SIM_TRY(forward(w, w->array[0].data, w->fields));
+  if (fluxes > 0) SIM_TRY(forward(w, derivatives, fluxes));
+  if (diffusion_cuda_joins(&w->gradients)) diffusion_general_join(w, w->array[0].data, fluxes > 0 ? derivatives : NULL);
+  return sim_queue_cuda.status();
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
@@ -170,6 +221,7 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   if (index == w->method.stages - 1 && w->fluctuating) {
     diffusion_general_noise(w, context->step);
     SIM_TRY(forward(w, w->array[DIFFUSION_NOISE].data, w->fields));
+    if (w->gradients.solenoidal) diffusion_general_join(w, w->array[DIFFUSION_NOISE].data, NULL);
   }
   return visit(w, index);
 }

@@ -51,7 +51,9 @@ void diffusion_cuda_rates(diffusion_work *w, void *fields, void *derivatives, co
   const long long rows = p.n[1] * p.n[2];
   if (rows == 0) return;
   void *arguments[] = {&fields, &derivatives, &p, &m.t, &m.h, &m.substeps};
-  launch(&kernel, (2 * w->fields + w->gradients.count) * diffusion_cuda_number_size(w->p) * (double)(p.n[0] * rows),
+  launch(&kernel,
+         (2 * w->fields + w->gradients.count + w->gradients.fluxes) * diffusion_cuda_number_size(w->p) *
+             (double)(p.n[0] * rows),
          shape_of(p.n[0], rows, 1), w->rates, arguments);
 }
 
@@ -104,42 +106,30 @@ void diffusion_general_visit(diffusion_work *w, int visit) {
          w->own.general->visit[visit], arguments);
 }
 
-/* i k times the coefficients, along the periodic axis `along` of the layout; 0 where k is its own mirror image. */
-template <typename real>
-static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    derive(const complex_of<real> *from, complex_of<real> *to, const diffusion_layout p, int along) {
-  const long long n0 = p.row / 2, rows = p.n[1] * p.n[2];
-  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
-       row += (long long)gridDim.x * blockDim.y)
-    for (long long k0 = blockIdx.y * (long long)blockDim.x + threadIdx.x; k0 < n0;
-         k0 += (long long)gridDim.y * blockDim.x) {
-      const long long n = p.n[along], entry = along == 0 ? k0 : along == 1 ? row % p.n[1] : row / p.n[1];
-      const long long mode = 2 * entry == n || n == 1 ? 0 : 2 * entry > n ? entry - n : entry;
-      const real k = (real)(mode ? 6.283185307179586476925286766559 * (double)mode / p.size[along] : 0);
-      const complex_of<real> a = from[row * n0 + k0];
-      to[row * n0 + k0] = {-k * a.im, k * a.re};
-    }
-}
-
-template <typename real> static void derive_fields(diffusion_work *w) {
-  static const sim_kernel kernel = {"diffusion_derive", "sums", SIM_LIMIT_BYTES};
-  const diffusion_layout *p = &w->layout;
-  const shape s = shape_of(p->row / 2, p->n[1] * p->n[2], 1);
-  for (int g = 0; g < w->gradients.count; g++) {
-    const int axis = w->gradients.of[g].kind, along = p->axis[0] == axis ? 0 : p->axis[1] == axis ? 1 : 2;
-    const real *from = (const real *)w->array[0].data + w->gradients.of[g].field * p->field;
-    real *to = (real *)w->own.general->derivatives.data + g * p->field;
-    sim_cuda_begin(&kernel);
-    derive<real><<<s.grid, s.block, 0, stream()>>>((const complex_of<real> *)from, (complex_of<real> *)to, *p, along);
-    sim_cuda_end(&kernel, 2.0 * sizeof(real) * (double)p->field);
-  }
-}
-
 void diffusion_general_derive(diffusion_work *w) {
-  if (w->single)
-    derive_fields<float>(w);
-  else
-    derive_fields<double>(w);
+  static const sim_kernel kernel = {"diffusion_derive", "sums", SIM_LIMIT_BYTES};
+  diffusion_layout p = w->layout;
+  const void *fields = w->array[0].data;
+  void *to = w->own.general->derivatives.data;
+  void *arguments[] = {&fields, &to, &p};
+  launch(&kernel, (w->fields + w->gradients.count) * diffusion_cuda_number_size(w->p) * (double)p.field,
+         shape_of(p.row / 2, p.n[1] * p.n[2], 1), w->own.general->derive, arguments);
+}
+
+void diffusion_general_join(diffusion_work *w, void *fields, const void *fluxes) {
+  static const sim_kernel kernel = {"diffusion_join", "sums", SIM_LIMIT_BYTES};
+  diffusion_layout p = w->layout;
+  void *arguments[] = {&fields, &fluxes, &p};
+  launch(&kernel,
+         (2 * w->fields + (fluxes ? w->gradients.fluxes : 0)) * diffusion_cuda_number_size(w->p) * (double)p.field,
+         shape_of(p.row / 2, p.n[1] * p.n[2], 1), w->own.general->join, arguments);
+}
+
+void diffusion_general_check(diffusion_work *w, void *bad) {
+  static const sim_kernel kernel = {"diffusion_check", "tables", SIM_LIMIT_BYTES};
+  diffusion_layout p = w->layout;
+  void *arguments[] = {&bad, &p};
+  launch(&kernel, 0, shape_of(p.row / 2, p.n[1] * p.n[2], 1), w->own.general->check, arguments);
 }
 
 /* ---- copies ---- */

@@ -15,7 +15,8 @@ enum { DIFFUSION_VISIT_LOAD = DIFFUSION_STAGES, DIFFUSION_VISIT_RESUME, DIFFUSIO
 typedef struct diffusion_general {
   diffusion_fourier *fourier;
   void *visit[DIFFUSION_VISITS];   /* cudaKernel_t */
-  sim_buffer scratch, derivatives; /* of fields for outputs; [gradients] */
+  sim_buffer scratch, derivatives; /* of fields for outputs; what the rates read beside fields, then their fluxes */
+  void *derive, *join, *check;     /* cudaKernel_t of flows.c */
 } diffusion_general;
 
 /* ---- passes.cu; device memory; `fields` numbers or coefficients are in array [0] unless given ---- */
@@ -26,7 +27,16 @@ void diffusion_general_store(diffusion_work *work, void *from, int first, int fi
 void diffusion_general_noise(diffusion_work *work, int64_t step);
 void diffusion_general_visit(diffusion_work *work, int visit);
 void diffusion_general_derive(diffusion_work *work); /* coefficients of the derivatives, from those in array [0] */
+/* Takes the divergences of fluxes (NULL: none) from the fields' coefficients, then removes the part of the vector that
+ * has a divergence. */
+void diffusion_general_join(diffusion_work *work, void *fields, const void *fluxes);
+/* Lowers *bad, device memory, to the number of the first wavenumber at which a derived field is not finite. */
+void diffusion_general_check(diffusion_work *work, void *bad);
 void diffusion_general_blank(diffusion_work *work, void *spectrum, int fields); /* imaginary parts of a single cell */
+
+/* ---- flows.c ---- */
+/* SIM_ERR_SCENARIO: names the coefficient of a derived field that is not finite at the wavenumber with this number. */
+sim_status diffusion_general_fault(const diffusion_work *work, long long number) SIM_MUST_CHECK;
 
 #ifdef __cplusplus
 }

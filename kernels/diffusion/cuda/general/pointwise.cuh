@@ -10,8 +10,9 @@
 
 /* Stands in where the scenario has no rates. */
 struct no_rates {
-  enum { FIELDS = 1, SLOPES = 0 };
-  __device__ static __forceinline__ void of(real *, real, real, real, real, real, const real * = nullptr) {}
+  enum { FIELDS = 1, SLOPES = 0, FLUXES = 0 };
+  __device__ static constexpr unsigned long long turned(int) { return 0; }
+  __device__ static __forceinline__ void of(real *, real, real, real, real, real, real * = nullptr) {}
 };
 
 __device__ inline double layout_centre(const diffusion_layout &p, int i, long long cell) {
@@ -19,11 +20,13 @@ __device__ inline double layout_centre(const diffusion_layout &p, int i, long lo
 }
 
 /* Thread blocks are (threads of a row) x (rows), with a grid-stride loop over both. With few fields a thread has
- * four cells in flight. Derivatives have the layout of the fields. */
+ * four cells in flight. Derivatives have the layout of the fields, and fluxes replace them. A derivative along an axis
+ * with walls has the other kind of series there. */
 template <typename Rates>
-__device__ __forceinline__ void rates_of(real *fields, const real *derivatives, const diffusion_layout &p, double t,
-                                         double h, int times) {
-  constexpr int FIELDS = Rates::FIELDS, SLOPES = Rates::SLOPES, FLIGHT = FIELDS + SLOPES <= 2 ? 4 : 1;
+__device__ __forceinline__ void rates_of(real *fields, real *derivatives, const diffusion_layout &p, double t, double h,
+                                         int times) {
+  constexpr int FIELDS = Rates::FIELDS, SLOPES = Rates::SLOPES, FLUXES = Rates::FLUXES;
+  constexpr int MORE = SLOPES > FLUXES ? SLOPES : FLUXES, FLIGHT = FIELDS + MORE <= 2 ? 4 : 1;
   const long long rows = p.n[1] * p.n[2], step = (long long)gridDim.y * blockDim.x;
   for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
        row += (long long)gridDim.x * blockDim.y) {
@@ -31,9 +34,9 @@ __device__ __forceinline__ void rates_of(real *fields, const real *derivatives, 
     const bool turned = layout_negated(p.kind[1], b) != layout_negated(p.kind[2], c);
     const double cy = layout_centre(p, 1, b), cz = layout_centre(p, 2, p.first + c);
     real *from = fields + row * p.row;
-    const real *slopes = derivatives + row * p.row;
+    real *slopes = derivatives + row * p.row;
     for (long long first = blockIdx.y * (long long)blockDim.x + threadIdx.x; first < p.n[0]; first += FLIGHT * step) {
-      real u[FLIGHT][FIELDS], d[FLIGHT][SLOPES > 0 ? SLOPES : 1];
+      real u[FLIGHT][FIELDS], d[FLIGHT][MORE > 0 ? MORE : 1];
 #pragma unroll
       for (int q = 0; q < FLIGHT; q++)
 #pragma unroll
@@ -59,11 +62,17 @@ __device__ __forceinline__ void rates_of(real *fields, const real *derivatives, 
 #pragma unroll
         for (int f = 0; f < FIELDS; f++) u[q][f] *= sign;
 #pragma unroll
-        for (int g = 0; g < SLOPES; g++) d[q][g] *= sign;
+        for (int g = 0; g < SLOPES; g++) {
+          const bool other = (Rates::turned(0) >> g & 1 && a % 2 != 0) || (Rates::turned(1) >> g & 1 && b % 2 != 0) ||
+                             (Rates::turned(2) >> g & 1 && c % 2 != 0);
+          d[q][g] *= other ? -sign : sign;
+        }
         for (int i = 0; i < times; i++)
           Rates::of(u[q], (real)x[0], (real)x[1], (real)x[2], (real)(t + i * h), (real)h, d[q]);
 #pragma unroll
         for (int f = 0; f < FIELDS; f++) from[at + f * p.field] = sign * u[q][f];
+#pragma unroll
+        for (int f = 0; f < FLUXES; f++) slopes[at + f * p.field] = sign * d[q][f];
       }
     }
   }

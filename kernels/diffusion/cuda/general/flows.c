@@ -1,0 +1,270 @@
+/* Writes the kernels that derive what rates read from the coefficients of the fields, and that join the fields'
+ * rates: divergences of fluxes, and the projection (flows.cuh). */
+#include "kernels/diffusion/cuda/general/passes.h"
+
+#include <stdio.h>
+
+static const double pi = 3.14159265358979323846;
+
+bool diffusion_cuda_joins(const diffusion_gradients *g) { return g->fluxes > 0 || g->solenoidal; }
+
+static int index_of(const diffusion_layout *layout, int axis) {
+  return layout->axis[0] == axis ? 0 : layout->axis[1] == axis ? 1 : 2;
+}
+
+static void write_axes(const diffusion_work *w, sim_bytes *text) {
+  int kind[3];
+  double unit[3];
+  for (int i = 0; i < 3; i++) {
+    const int axis = w->layout.axis[i];
+    const bool there = axis < w->grid.rank && !grid_is_member_axis(&w->grid, axis);
+    kind[i] = there ? (int)w->grid.boundary[axis] : (int)GRID_PERIODIC;
+    unit[i] = there ? (kind[i] == (int)GRID_PERIODIC ? 2 * pi : pi) / w->grid.size[axis] : 0;
+  }
+  sim_bytes_format(text,
+                   "struct scenario_axes {\n"
+                   "  __device__ static constexpr int kind(int i) { return i == 0 ? %d : i == 1 ? %d : %d; }\n"
+                   "  __device__ static constexpr double unit(int i) { return i == 0 ? %a : i == 1 ? %a : %a; }\n"
+                   "  __device__ static constexpr int index(int a) { return a == 0 ? %d : a == 1 ? %d : %d; }\n"
+                   "};\n",
+                   kind[0], kind[1], kind[2], unit[0], unit[1], unit[2], index_of(&w->layout, 0),
+                   index_of(&w->layout, 1), index_of(&w->layout, 2));
+}
+
+/* The coefficient of a field in a derived field, by the wavenumbers. */
+static sim_status write_symbol(const diffusion_work *w, int derived, int field, sim_bytes *text) {
+  sim_expr *coefficient;
+  char name[48];
+  snprintf(name, sizeof name, "coefficient_%d_%d", derived, field);
+  SIM_TRY(sim_expr_derivative(w->p->derived.items[derived].expr, field, &coefficient));
+  const sim_status status = sim_expr_emit(
+      coefficient, &(sim_expr_emission){.name = name, .qualifier = "static __device__ __forceinline__"}, text);
+  const int outputs = sim_expr_output_count(coefficient), inputs = sim_expr_input_count(coefficient);
+  sim_expr_free(&coefficient);
+  sim_bytes_format(text,
+                   "struct symbol_%d_%d {\n"
+                   "  __device__ static __forceinline__ void of(double kx, double ky, double kz, double k2, double "
+                   "member,\n"
+                   "                                            double *out) {\n"
+                   "    %s(",
+                   derived, field, name);
+  for (int i = 0; i < inputs; i++) {
+    static const char *const waves[] = {"kx", "ky", "kz", "k2", "member"};
+    sim_bytes_format(text, "%s, ", i < w->fields ? "0.0" : waves[i - w->fields]); /* it depends on no field */
+  }
+  sim_bytes_format(text, "out%s);\n  }\n};\n", outputs > 1 ? ", out + 1" : "");
+  return status;
+}
+
+static bool is_read(const diffusion_work *w, int derived) {
+  for (int g = 0; g < w->gradients.count; g++)
+    if (w->gradients.of[g].field == w->fields + derived) return true;
+  return false;
+}
+
+static bool has_symbol(const diffusion_work *w, int derived, int field) {
+  return is_read(w, derived) && diffusion_symbol_parts(w->p->derived.items[derived].expr, field) != DIFFUSION_ABSENT;
+}
+
+/* The value of a derived field from those of the fields, u; `finite` becomes false where a coefficient is not. */
+static sim_status write_derived(const diffusion_work *w, int derived, sim_bytes *text) {
+  for (int f = 0; f < w->fields; f++)
+    if (has_symbol(w, derived, f)) SIM_TRY(write_symbol(w, derived, f, text));
+  sim_bytes_format(text,
+                   "__device__ static __forceinline__ pair derived_%d(const pair *u, const flow_at &at, bool &finite) "
+                   "{\n  pair sum = {0, 0};\n",
+                   derived);
+  for (int f = 0; f < w->fields; f++)
+    if (has_symbol(w, derived, f))
+      sim_bytes_format(text, "  finite = flow_add<scenario_axes, symbol_%d_%d>(at, u[%d], sum) && finite;\n", derived,
+                       f, f);
+  sim_bytes_text(text, "  return sum;\n}\n");
+  return SIM_OK;
+}
+
+/* Declares `name`: the source with this number from the values u of the fields. */
+static void write_source(const diffusion_work *w, int source, const char *name, const char *u, const char *at,
+                         sim_bytes *text) {
+  if (source < w->fields)
+    sim_bytes_format(text, "    const pair %s = %s[%d];\n", name, u, source);
+  else
+    sim_bytes_format(text, "    const pair %s = derived_%d(%s, %s, finite);\n", name, source - w->fields, u, at);
+}
+
+static bool needs(const diffusion_work *w, int source, int field) {
+  return source < w->fields ? source == field : has_symbol(w, source - w->fields, field);
+}
+
+static bool is_between(const diffusion_work *w, int kind) {
+  return kind <= DIFFUSION_Z && w->grid.boundary[kind] != GRID_PERIODIC;
+}
+
+/* A derivative between walls: of values at another wavenumber, unless that is the other part of the same number. */
+static void write_between(const diffusion_work *w, int g, int source, int i, sim_bytes *text) {
+  if (i == 0) {
+    sim_bytes_format(text, "    to[%d * stride + at.number] = flow_between<scenario_axes, 0>(s, at);\n", g);
+    return;
+  }
+  sim_bytes_format(text, "    {\n    const flow_at from = flow_turned<scenario_axes>(at, p, %d);\n    pair v[%d];\n", i,
+                   w->fields);
+  for (int f = 0; f < w->fields; f++)
+    if (needs(w, source, f)) sim_bytes_format(text, "    v[%d] = fields[%d * stride + from.number];\n", f, f);
+  write_source(w, source, "t", "v", "from", text);
+  sim_bytes_format(text, "    to[%d * stride + at.number] = flow_between<scenario_axes, %d>(t, from);\n    }\n", g, i);
+}
+
+static void write_gradient(const diffusion_work *w, int g, sim_bytes *text) {
+  static const int axes[][2] = {[DIFFUSION_XY] = {0, 1}, [DIFFUSION_XZ] = {0, 2}, [DIFFUSION_YZ] = {1, 2}};
+  const diffusion_layout *layout = &w->layout;
+  const int kind = w->gradients.of[g].kind;
+  if (is_between(w, kind)) {
+    write_between(w, g, w->gradients.of[g].field, index_of(layout, kind), text);
+    return;
+  }
+  sim_bytes_format(text, "    to[%d * stride + at.number] = ", g);
+  if (kind <= DIFFUSION_Z)
+    sim_bytes_format(text, "flow_first<%d>(s, at);\n", index_of(layout, kind));
+  else if (kind <= DIFFUSION_ZZ)
+    sim_bytes_format(text, "flow_second<%d>(s, at);\n", index_of(layout, kind - DIFFUSION_XX));
+  else if (kind <= DIFFUSION_YZ)
+    sim_bytes_format(text, "flow_mixed<%d, %d>(s, at);\n", index_of(layout, axes[kind][0]),
+                     index_of(layout, axes[kind][1]));
+  else
+    sim_bytes_text(text, kind == DIFFUSION_LAPLACIAN ? "flow_laplacian(s, at);\n" : "s;\n");
+}
+
+static void write_derive(const diffusion_work *w, sim_bytes *text) {
+  bool needed[DIFFUSION_FIELDS] = {false};
+  sim_bytes_format(
+      text,
+      "extern \"C\" __global__ void __launch_bounds__(DIFFUSION_THREADS)\n"
+      "    diffusion_derive(const pair *__restrict__ fields, pair *__restrict__ to, const diffusion_layout "
+      "p) {\n"
+      "  const long long stride = p.field / 2;\n"
+      "  flow_each<scenario_axes>(p, [&](const flow_at &at) {\n"
+      "    bool finite = true;\n"
+      "    pair u[%d];\n",
+      w->fields);
+  for (int g = 0; g < w->gradients.count; g++)
+    for (int f = 0; f < w->fields; f++) needed[f] = needed[f] || needs(w, w->gradients.of[g].field, f);
+  for (int f = 0; f < w->fields; f++)
+    if (needed[f]) sim_bytes_format(text, "    u[%d] = fields[%d * stride + at.number];\n", f, f);
+  for (int g = 0; g < w->gradients.count; g++) { /* sorted by source */
+    const int source = w->gradients.of[g].field;
+    const bool begins = g == 0 || w->gradients.of[g - 1].field != source;
+    if (begins) {
+      sim_bytes_text(text, "    {\n");
+      write_source(w, source, "s", "u", "at", text);
+    }
+    write_gradient(w, g, text);
+    if (g + 1 == w->gradients.count || w->gradients.of[g + 1].field != source) sim_bytes_text(text, "    }\n");
+  }
+  sim_bytes_text(text, "  });\n}\n");
+}
+
+/* Where a coefficient is not finite: the least number of such a wavenumber. */
+static void write_check(const diffusion_work *w, sim_bytes *text) {
+  sim_bytes_format(text,
+                   "extern \"C\" __global__ void __launch_bounds__(DIFFUSION_THREADS)\n"
+                   "    diffusion_check(unsigned long long *bad, const diffusion_layout p) {\n"
+                   "  flow_each<scenario_axes>(p, [&](const flow_at &at) {\n"
+                   "    bool finite = true;\n"
+                   "    pair u[%d] = {};\n",
+                   w->fields);
+  for (int d = 0; d < (int)w->p->derived.count; d++)
+    if (is_read(w, d)) sim_bytes_format(text, "    (void)derived_%d(u, at, finite);\n", d);
+  sim_bytes_text(text, "    if (!finite) atomicMin(bad, (unsigned long long)at.number);\n  });\n}\n");
+}
+
+static void write_join(const diffusion_work *w, sim_bytes *text) {
+  const diffusion_gradients *gradients = &w->gradients;
+  const int axes = w->grid.rank - (w->grid.member_axis > 0);
+  unsigned vector = 0;
+  for (int a = 0; a < axes && gradients->solenoidal; a++) vector |= 1u << gradients->vector[a];
+  sim_bytes_format(text,
+                   "extern \"C\" __global__ void __launch_bounds__(DIFFUSION_THREADS)\n"
+                   "    diffusion_join(pair *__restrict__ fields, const pair *__restrict__ fluxes, const "
+                   "diffusion_layout p) {\n"
+                   "  const long long stride = p.field / 2;\n"
+                   "  flow_each<scenario_axes>(p, [&](const flow_at &at) {\n"
+                   "    pair u[%d];\n",
+                   w->fields);
+  for (int f = 0; f < w->fields; f++)
+    if (vector >> f & 1) sim_bytes_format(text, "    u[%d] = fields[%d * stride + at.number];\n", f, f);
+  if (gradients->fluxes > 0) {
+    sim_bytes_text(text, "    if (fluxes) {\n");
+    for (int f = 0; f < w->fields; f++) {
+      if (!(vector >> f & 1)) sim_bytes_format(text, "      u[%d] = fields[%d * stride + at.number];\n", f, f);
+      for (int a = 0; a < axes; a++)
+        sim_bytes_format(text, "      flow_divergence<%d>(u[%d], fluxes[%d * stride + at.number], at);\n",
+                         index_of(&w->layout, a), f, f * axes + a);
+      if (!(vector >> f & 1)) sim_bytes_format(text, "      fields[%d * stride + at.number] = u[%d];\n", f, f);
+    }
+    sim_bytes_text(text, "    }\n");
+  }
+  if (gradients->solenoidal) {
+    sim_bytes_format(text, "    pair v[%d];\n    real k[%d];\n", axes, axes);
+    for (int a = 0; a < axes; a++)
+      sim_bytes_format(text, "    v[%d] = u[%d];\n    k[%d] = (real)flow_odd<%d>(at);\n", a, gradients->vector[a], a,
+                       index_of(&w->layout, a));
+    sim_bytes_format(text, "    flow_project<%d>(v, k);\n", axes);
+    for (int a = 0; a < axes; a++)
+      sim_bytes_format(text, "    fields[%d * stride + at.number] = v[%d];\n", gradients->vector[a], a);
+  }
+  sim_bytes_text(text, "  });\n}\n");
+}
+
+sim_status diffusion_cuda_write_flows(const diffusion_work *w, diffusion_programs *programs) {
+  if (w->gradients.count == 0 && !diffusion_cuda_joins(&w->gradients)) return SIM_OK;
+  sim_bytes *text = diffusion_programs_add(programs, false);
+  sim_bytes_text(text, "#include \"kernels/diffusion/cuda/general/flows.cuh\"\n");
+  SIM_TRY(sim_expr_emit_prelude(text));
+  write_axes(w, text);
+  for (int d = 0; d < (int)w->p->derived.count; d++)
+    if (is_read(w, d)) SIM_TRY(write_derived(w, d, text));
+  if (w->gradients.count > 0) write_derive(w, text);
+  if (diffusion_cuda_derives(w)) write_check(w, text);
+  if (diffusion_cuda_joins(&w->gradients)) write_join(w, text);
+  return SIM_OK;
+}
+
+bool diffusion_cuda_derives(const diffusion_work *w) {
+  for (int d = 0; d < (int)w->p->derived.count; d++)
+    if (is_read(w, d)) return true;
+  return false;
+}
+
+/* ---- coefficients that are not finite ---- */
+
+/* Adds the fault of one coefficient at a wavenumber, by the CPU's program of it. */
+static sim_status find_fault(const diffusion_work *w, int derived, int field, const int64_t mode[3]) {
+  sim_expr_program *program;
+  double k[3], out[2];
+  for (int a = 0; a < 3; a++) {
+    const bool there = a < w->grid.rank && !grid_is_member_axis(&w->grid, a);
+    k[a] = there ? (w->grid.boundary[a] == GRID_PERIODIC ? 2 * pi : pi) * (double)mode[a] / w->grid.size[a] : 0;
+  }
+  SIM_TRY(diffusion_symbol_program(w->p, derived, field, &program));
+  const bool finite = diffusion_symbol_at(w->p, program, k, mode, out);
+  sim_expr_program_free(&program);
+  return finite ? SIM_OK : diffusion_symbol_fault(w->p, derived, field, k);
+}
+
+sim_status diffusion_general_fault(const diffusion_work *w, long long number) {
+  const diffusion_layout *p = &w->layout;
+  const int64_t n0 = p->row / 2, row = number / n0;
+  for (int part = 0; part < 2; part++) { /* the imaginary part has its own wavenumber between walls */
+    int64_t mode[3], entry[3] = {number % n0, row % p->n[1], row / p->n[1]};
+    if (part > 0) entry[0] = entry[0] ? p->n[0] - entry[0] : 0;
+    for (int i = 0; i < 3; i++) {
+      const int axis = p->axis[i];
+      const bool member = grid_is_member_axis(&w->grid, axis), fixed = w->grid.boundary[axis] == GRID_FIXED;
+      const bool back = w->grid.boundary[axis] == GRID_PERIODIC && 2 * entry[i] > p->n[i];
+      mode[axis] = member ? entry[i] : fixed ? p->n[i] - entry[i] : back ? entry[i] - p->n[i] : entry[i];
+    }
+    for (int d = 0; d < (int)w->p->derived.count; d++)
+      for (int f = 0; f < w->fields; f++)
+        if (has_symbol(w, d, f)) SIM_TRY(find_fault(w, d, f, mode));
+  }
+  return SIM_OK;
+}

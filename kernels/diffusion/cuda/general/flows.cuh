@@ -1,0 +1,159 @@
+/* Work on the coefficients of all fields at one wavenumber: derivatives, derived fields, fluxes, and the projection to
+ * fields without divergence. Twin: cpu/spectral_derive.c. Device code for NVRTC, with `real`, `pair`, and constants
+ * along the layout's axes, `scenario_axes`: kind(i), a grid_boundary; unit(i), the lowest wavenumber, 0 where nothing
+ * is transformed; index(a), the layout's axis that is x, y or z. */
+#ifndef DIFFUSION_CUDA_FLOWS_CUH
+#define DIFFUSION_CUDA_FLOWS_CUH
+
+#include "kernels/diffusion/cuda/layout.cuh"
+
+/* A coefficient, and its wavenumbers along the layout's axes. Where the fast axis has walls, `other` is the wavenumber
+ * of the imaginary part. */
+struct flow_at {
+  long long entry[3], number;
+  double k[3], other, member;
+  int own; /* bit i: k[i] is its own mirror image */
+};
+
+template <typename Axes>
+__device__ __forceinline__ double flow_wave(const diffusion_layout &p, int i, long long entry) {
+  const long long n = p.n[i];
+  const long long mode = Axes::kind(i) == 2 ? n - entry : Axes::kind(i) == 0 && 2 * entry > n ? entry - n : entry;
+  return Axes::unit(i) * (double)mode;
+}
+
+template <typename Axes>
+__device__ __forceinline__ void flow_set(flow_at &at, const diffusion_layout &p, int i, long long entry) {
+  at.entry[i] = entry;
+  at.k[i] = flow_wave<Axes>(p, i, entry);
+  if (Axes::kind(i) == 0 && Axes::unit(i) > 0) at.own = at.own & ~(1 << i) | (2 * entry == p.n[i] ? 1 << i : 0);
+  if (i == 0) at.other = Axes::kind(0) ? flow_wave<Axes>(p, 0, entry ? p.n[0] - entry : 0) : at.k[0];
+}
+
+/* The number of the coefficient along axis i that becomes the one at `at` in a first derivative between walls, n -
+ * entry where entry > 0. The cosine series turns into a sine series, whose entries have the order n, n - 1, ..., 1. */
+template <typename Axes>
+__device__ __forceinline__ flow_at flow_turned(const flow_at &at, const diffusion_layout &p, int i) {
+  flow_at from = at;
+  const long long step = i == 1 ? p.row / 2 : p.row / 2 * p.n[1];
+  flow_set<Axes>(from, p, i, at.entry[i] ? p.n[i] - at.entry[i] : 0);
+  from.number += (from.entry[i] - at.entry[i]) * step;
+  return from;
+}
+
+template <int I> __device__ __forceinline__ double flow_odd(const flow_at &at) { return at.own >> I & 1 ? 0 : at.k[I]; }
+
+/* First derivative along a periodic axis. */
+template <int I> __device__ __forceinline__ pair flow_first(pair a, const flow_at &at) {
+  const real k = (real)flow_odd<I>(at);
+  return pair{-k * a.y, k * a.x};
+}
+/* Between walls, from `from` of flow_turned: (cos kx)' = -k sin kx, (sin kx)' = k cos kx. */
+template <typename Axes, int I> __device__ __forceinline__ pair flow_between(pair a, const flow_at &from) {
+  const double sign = Axes::kind(I) == 2 ? 1 : -1;
+  if (from.entry[I] == 0) return pair{0, 0};
+  if (I == 0) return pair{(real)(sign * from.other) * a.y, (real)(sign * from.k[0]) * a.x};
+  const real k = (real)(sign * from.k[I]);
+  return pair{k * a.x, k * a.y};
+}
+template <int I> __device__ __forceinline__ pair flow_second(pair a, const flow_at &at) {
+  const double other = I == 0 ? at.other : at.k[I];
+  return pair{(real)(-at.k[I] * at.k[I]) * a.x, (real)(-other * other) * a.y};
+}
+template <int I, int J> __device__ __forceinline__ pair flow_mixed(pair a, const flow_at &at) {
+  const real f = (real)(-flow_odd<I>(at) * flow_odd<J>(at));
+  return pair{f * a.x, f * a.y};
+}
+__device__ __forceinline__ pair flow_laplacian(pair a, const flow_at &at) {
+  const double others = at.k[1] * at.k[1] + at.k[2] * at.k[2];
+  return pair{(real)(-(at.k[0] * at.k[0] + others)) * a.x, (real)(-(at.other * at.other + others)) * a.y};
+}
+
+/* ---- derived fields ---- */
+
+/* The coefficient of a field in a derived field: the mean over the signs of wavenumbers that are their own mirror
+ * images; 0 at k = 0 where it is not finite there. Returns false where it is not finite elsewhere. `fast`: the
+ * wavenumber along the fast axis. */
+template <typename Axes, typename Symbol>
+__device__ __forceinline__ bool flow_symbol(const flow_at &at, double fast, double out[2]) {
+  const double k[3] = {fast, at.k[1], at.k[2]};
+  int count = 0;
+  out[0] = out[1] = 0;
+#pragma unroll 1
+  for (int signs = at.own;; signs = (signs - 1) & at.own) {
+    double c[2] = {0, 0}, x[3];
+#pragma unroll
+    for (int a = 0; a < 3; a++) x[a] = signs >> Axes::index(a) & 1 ? -k[Axes::index(a)] : k[Axes::index(a)];
+    Symbol::of(x[0], x[1], x[2], x[0] * x[0] + x[1] * x[1] + x[2] * x[2], at.member, c);
+    out[0] += c[0];
+    out[1] += c[1];
+    count++;
+    if (signs == 0) break;
+  }
+  if (count > 1) out[0] /= count, out[1] /= count;
+  if (isfinite(out[0]) && isfinite(out[1])) return true;
+  out[0] = out[1] = 0;
+  return k[0] == 0 && k[1] == 0 && k[2] == 0;
+}
+
+/* sum += coefficient times a; returns false where the coefficient is not finite. */
+template <typename Axes, typename Symbol>
+__device__ __forceinline__ bool flow_add(const flow_at &at, pair a, pair &sum) {
+  double c[2];
+  bool finite = flow_symbol<Axes, Symbol>(at, at.k[0], c);
+  if (Axes::kind(0)) { /* coefficients are real */
+    sum.x += (real)c[0] * a.x;
+    finite = flow_symbol<Axes, Symbol>(at, at.other, c) && finite;
+    sum.y += (real)c[0] * a.y;
+  } else {
+    const real re = (real)c[0], im = (real)c[1];
+    sum.x += re * a.x - im * a.y;
+    sum.y += re * a.y + im * a.x;
+  }
+  return finite;
+}
+
+/* ---- fluxes and the projection ---- */
+
+/* a -= i k flux */
+template <int I> __device__ __forceinline__ void flow_divergence(pair &a, pair flux, const flow_at &at) {
+  const real k = (real)flow_odd<I>(at);
+  a.x += k * flux.y;
+  a.y -= k * flux.x;
+}
+
+/* v -= k (k . v)/k^2; where k = 0 nothing */
+template <int N> __device__ __forceinline__ void flow_project(pair *v, const real *k) {
+  real over = 0;
+#pragma unroll
+  for (int a = 0; a < N; a++) over += k[a] * k[a];
+  over = over > 0 ? 1 / over : 0;
+  pair along = {0, 0};
+#pragma unroll
+  for (int a = 0; a < N; a++) along.x += k[a] * v[a].x, along.y += k[a] * v[a].y;
+  along.x *= over, along.y *= over;
+#pragma unroll
+  for (int a = 0; a < N; a++) v[a].x -= k[a] * along.x, v[a].y -= k[a] * along.y;
+}
+
+/* ---- all coefficients ---- */
+
+template <typename Axes, typename Work>
+__device__ __forceinline__ void flow_each(const diffusion_layout &p, Work work) {
+  const long long n0 = p.row / 2, rows = p.n[1] * p.n[2];
+  flow_at at = {};
+  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
+       row += (long long)gridDim.x * blockDim.y) {
+    flow_set<Axes>(at, p, 1, row % p.n[1]);
+    flow_set<Axes>(at, p, 2, row / p.n[1]);
+    at.member = p.member_axis ? (double)(p.member_axis == 2 ? at.entry[2] : at.entry[1]) + 1 : 1;
+    for (long long k0 = blockIdx.y * (long long)blockDim.x + threadIdx.x; k0 < n0;
+         k0 += (long long)gridDim.y * blockDim.x) {
+      flow_set<Axes>(at, p, 0, k0);
+      at.number = row * n0 + k0;
+      work(at);
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* Kernels of derived fields, derivatives, fluxes and vectors without divergence compile. */
+#include "engine/device/compile.h"
+#include "kernels/diffusion/cuda/work.h"
+#include "tests/diffusion/diffusion_driver.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* SIM_SHOW: the text is shown. */
+static void compile(const diffusion_work *work) {
+  diffusion_programs programs;
+  must(diffusion_cuda_write(work, &programs), "write");
+  for (int i = 0; i < programs.count; i++) {
+    sim_bytes code = {0};
+    const sim_source source = diffusion_programs_source(&programs, i);
+    if (getenv("SIM_SHOW")) fputs(source.text, stderr);
+    must(sim_compile(&source, 90, &code), "compile");
+    assert_true(code.size > 1000);
+    sim_bytes_free(&code);
+  }
+  diffusion_programs_free(&programs);
+}
+
+/* What joins fields at a wavenumber: derived fields, derivatives of every kind, walls, fluxes, and the projection. */
+static void test_flows(void **state) {
+  static const char *const texts[] = {
+      "grid = { n = {8, 9, 6}, size = {1, 1, 1} }, solenoidal = 'u, v, w', fields = {{ name = 'u' }, { name = 'v' },"
+      "{ name = 'w' }}, derived = { a = function(ky, kz, v, w) return 0, ky*w - kz*v end },"
+      "rates = function(u, v, a, u_x, a_y, a_xz, lap_u) return v*a, -u*a + u_x, a_y*lap_u + a_xz end,",
+      "grid = { n = {8, 6}, size = {1, 1}, y = 'fixed' }, fields = {{ name = 'w' }}, members = 2,"
+      "derived = { p = function(kx, ky, w, member) return -member*w/(kx^2 + ky^2) end },"
+      "rates = function(w_x, w_y, p_x, p_y, p_yy) return p_y*w_x - p_x*w_y + p_yy end,",
+      "grid = { n = {8, 6}, size = {1, 1}, boundary = 'no_flux' }, fields = {{ name = 'w' }},"
+      "derived = { p = function(k2, w) return -w/k2 end },"
+      "rates = function(w_x, w_y, p_x, p_y, p_xx) return p_y*w_x - p_x*w_y + p_xx end,",
+      "grid = { n = {8, 6}, size = {1, 1} }, fields = {{ name = 'u' }, { name = 'v' }},"
+      "flux = function(u, v, u_x, v_y, x) return u*u_x, u*v, v_y, x end,"};
+  (void)state;
+  for (int i = 0; i < 8; i++) {
+    system_run s;
+    char text[2048];
+    snprintf(text, sizeof text,
+             "return sim.diffusion { precision = '%s', %s integrate = { scheme = '%s', dt = 1,"
+             " t_end = 1 } }",
+             i % 2 ? "single" : "double", texts[i / 2], i % 2 ? "lie" : "etdrk4");
+    (void)decode(&s, text, NULL);
+    const grid_shape grid = diffusion_grid_of(s.p);
+    diffusion_work work = {.p = s.p,
+                           .comm = &sim_comm_alone,
+                           .way = &diffusion_way_general,
+                           .fields = (int)s.p->fields.count,
+                           .members = (int)grid_members(&grid),
+                           .single = i % 2,
+                           .grid = grid,
+                           .layout = diffusion_cuda_layout(&grid),
+                           .method = diffusion_method_with(s.p, 0),
+                           .gradients = diffusion_gradients_of(s.p)};
+    work.spectrum = diffusion_cuda_spectrum(&work.layout, diffusion_unfolded(s.p));
+    compile(&work);
+    void *opaque = s.p;
+    sim_model_parameters_free(&diffusion_model, &opaque);
+  }
+}
+
+int main(void) {
+  sim_bytes code = {0};
+  const sim_source nothing = {.name = "nothing", .text = "__global__ void f() {}\n"};
+  const sim_status status = sim_compile(&nothing, 90, &code);
+  sim_bytes_free(&code);
+  if (status == SIM_ERR_NO_DEVICE) return 77; /* no NVRTC */
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_flows)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

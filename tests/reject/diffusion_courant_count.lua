@@ -1,0 +1,7 @@
+-- expect: 65 integrate.velocity: expected the names of 2 fields, one for each axis, got "u"
+return sim.diffusion {
+  grid       = { n = {16, 16}, size = {1, 1} },
+  fields     = { { name = "u", D = 0.01 }, { name = "v", D = 0.01 } },
+  rates      = function(u, v, u_x, v_x) return -u * u_x, -v * v_x end,
+  integrate  = { scheme = "etdrk4", courant = 0.5, velocity = "u", t_end = 1 },
+}

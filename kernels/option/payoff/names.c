@@ -40,9 +40,9 @@ void option_payoff_name(const option_parameters *p, int payoff, char *out, size_
 }
 
 static const char *const kind_names[OPTION_KINDS] = {
-    [OPTION_LAST] = "last", [OPTION_MEAN] = "mean",    [OPTION_GEOMETRIC] = "geometric",
-    [OPTION_MAX] = "max",   [OPTION_MIN] = "min",      [OPTION_HIGH] = "high",
-    [OPTION_LOW] = "low",   [OPTION_FIXING] = "fixing"};
+    [OPTION_LAST] = "last", [OPTION_MEAN] = "mean", [OPTION_GEOMETRIC] = "geometric",
+    [OPTION_MAX] = "max",   [OPTION_MIN] = "min",   [OPTION_SQUARES] = "squares",
+    [OPTION_HIGH] = "high", [OPTION_LOW] = "low",   [OPTION_FIXING] = "fixing"};
 
 bool option_feature_text(const option_feature *feature, char *out, size_t capacity) {
   if (feature->kind > OPTION_FIXING) return false;
@@ -54,6 +54,7 @@ bool option_feature_text(const option_feature *feature, char *out, size_t capaci
 bool option_feature_parse(const char *name, const option_parameters *p, option_feature *out) {
   int asset = 0, step = 0, end = 0;
   for (int kind = OPTION_LAST; kind <= OPTION_FIXING; kind++) {
+    if (kind == OPTION_SQUARES) continue; /* of named payoffs alone */
     const size_t length = strlen(kind_names[kind]);
     if (strncmp(name, kind_names[kind], length) != 0 || name[length] != '_') continue;
     if (kind == OPTION_FIXING)

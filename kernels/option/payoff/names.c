@@ -40,12 +40,12 @@ void option_payoff_name(const option_parameters *p, int payoff, char *out, size_
 }
 
 static const char *const kind_names[OPTION_KINDS] = {
-    [OPTION_LAST] = "last", [OPTION_MEAN] = "mean", [OPTION_GEOMETRIC] = "geometric",
-    [OPTION_MAX] = "max",   [OPTION_MIN] = "min",   [OPTION_SQUARES] = "squares",
-    [OPTION_HIGH] = "high", [OPTION_LOW] = "low",   [OPTION_FIXING] = "fixing"};
+    [OPTION_LAST] = "last", [OPTION_MEAN] = "mean",    [OPTION_GEOMETRIC] = "geometric",
+    [OPTION_MAX] = "max",   [OPTION_MIN] = "min",      [OPTION_HIGH] = "high",
+    [OPTION_LOW] = "low",   [OPTION_FIXING] = "fixing"};
 
 bool option_feature_text(const option_feature *feature, char *out, size_t capacity) {
-  if (feature->kind > OPTION_FIXING) return false;
+  if (feature->kind > OPTION_FIXING || feature->kind == OPTION_SQUARES) return false;
   const int used = snprintf(out, capacity, "%s[%d]", kind_names[feature->kind], feature->asset + 1);
   if (feature->kind == OPTION_FIXING) snprintf(out + used, capacity - (size_t)used, "[%d]", feature->step);
   return true;

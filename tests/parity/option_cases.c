@@ -324,6 +324,26 @@ static void make_begun(pricing *d) {
   at(o, three, 3);
 }
 
+static void add_swaps(pricing *d) {
+  for (int k = 0; k < 2; k++) {
+    option_payoff *o =
+        pricing_add(d, k ? &option_volatility_swap_schema : &option_variance_swap_schema, 20, OPTION_CALL);
+    o->cash = 1;
+    o = pricing_add(d, k ? &option_volatility_swap_schema : &option_variance_swap_schema, 20, OPTION_CALL);
+    o->cash = 1, o->per_year = 4;
+    at(o, four, 4);
+  }
+}
+
+static void make_swaps(pricing *d) { add_swaps(d); }
+
+static void make_swaps_bates(pricing *d) {
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  d->assets[0].jumps = (option_jumps){true, 1, -0.1, 0.15};
+  add_swaps(d);
+}
+
 static void make_sobol_dates(pricing *d) {
   use_sobol(d, OPTION_BRIDGE);
   make_dates(d);
@@ -367,6 +387,8 @@ const option_case option_cases[OPTION_CASES] = {
     {"dates, cash, Heston", make_cash_heston, 7, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.25, 1},
     {"dates of exercise", make_bermudan, 4, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
     {"dates of the past", make_begun, 5, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.25, 1},
+    {"dates, swaps", make_swaps, 9, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
+    {"dates, swaps, Bates", make_swaps_bates, 6, OPTION_CONTROL_BLACK_SCHOLES, false, false, OPTION_AUTO, 0.25, 1},
     {"dates, Sobol", make_sobol_dates, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
 };
 

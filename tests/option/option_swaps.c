@@ -143,9 +143,8 @@ static double heston_variance(const moments *m, double T, int n) {
   return 1e4 * sum / T;
 }
 
-/* 12 fixings in a year, 16 steps between them. Andersen's scheme takes the mean of v over a step from both its ends:
- * the square of a change has an error below 1e-3 of it at steps of 1/192 (twice as many steps: a third of that). The
- * limit of many fixings is the mean of v alone. */
+/* 12 fixings in a year, 4 steps between them, whose bias is 0.36 with 2 steps by the run's own estimate, and less with
+ * 4. The limit of many fixings is the mean of v alone: 9 below. */
 static void test_heston(void **state) {
   (void)state;
   const moments m = {{true, 0.09, 2, 0.04, 0.5, -0.7}, 0.05};
@@ -156,15 +155,15 @@ static void test_heston(void **state) {
   for (int i = 0; i < 12; i++) dates[i] = (i + 1) / 12.;
   for (int i = 0; i < 2; i++) {
     pricing d;
-    pricing_make(&d, i ? SIM_DOUBLE : SIM_MIXED, 0.2, m.drift, T, 192);
+    pricing_make(&d, i ? SIM_DOUBLE : SIM_MIXED, 0.2, m.drift, T, 48);
     pricing_set_motion(&d, 0);
     d.assets[0].heston = m.h;
-    d.p.sampling.paths = 0x1p15;
+    d.p.sampling.paths = 0x1p18;
     d.p.sampling.antithetic = true;
     add_swap(&d, true, 20)->dates = (sim_doubles){dates, 12, 1};
     pricing_run(&d);
     const double known = heston_variance(&m, T, 12);
-    near_but("variance, Heston", pricing_price(&d, 0), exp(-m.drift * T) * (known - 400), 1e-3 * known);
+    near_but("variance, Heston", pricing_price(&d, 0), exp(-m.drift * T) * (known - 400), 0.4);
     pricing_free(&d);
   }
 }

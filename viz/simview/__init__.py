@@ -16,8 +16,8 @@ from __future__ import annotations
 from simview.errors import DamagedError, MissingToolError, NotFoundError, RunError, RunWarning, SimviewError, UsageError
 from simview.launch import find_sim, run, sweep
 from simview.page import Page
-from simview.price import Values, price
 from simview.runs import Run, open
+from simview.served import Values, price
 from simview.snapshot import Field, Particles, Snapshot
 from simview.sweeps import Sweep, open_sweep
 from simview.tables import Tables

@@ -19,6 +19,7 @@ typedef enum cli_command {
   CLI_RUN,
   CLI_CHECK,
   CLI_RESUME,
+  CLI_SERVE,
   CLI_SWEEP,
   CLI_BATCH,
   CLI_STATUS,
@@ -70,10 +71,11 @@ typedef struct cli_options {
   double lua_seconds;                /* processor time of the scenario script */
   int verbosity;                     /* -1: quiet, 0, 1: verbose */
   bool force, log_json, no_progress, profile, watch;
-  bool quick, json, scaling; /* of bench */
-  int warm, steps;           /* of bench; -1, 0: automatic */
-  bool markdown, man;        /* of describe and help: the form of the text */
-  char command_line[4096];   /* quoted for a shell */
+  bool json;               /* of run and bench */
+  bool quick, scaling;     /* of bench */
+  int warm, steps;         /* of bench; -1, 0: automatic */
+  bool markdown, man;      /* of describe and help: the form of the text */
+  char command_line[4096]; /* quoted for a shell */
 } cli_options;
 
 sim_status cli_options_parse(int argc, char **argv, cli_options *out) SIM_MUST_CHECK;
@@ -104,6 +106,8 @@ void cli_terminal_start(const cli_options *options);
 /* Starts writing run.log and run.jsonl; cli_terminal_stop closes the descriptors. */
 void cli_terminal_files(int text, int json);
 void cli_terminal_stop(void);
+/* Faults and errors of cli_report are added to `lines`, one a line, and not printed; NULL: printed again. */
+void cli_terminal_capture(sim_bytes *lines);
 /* From now on nothing is printed: neither messages, nor lines, nor reports. */
 void cli_terminal_mute(void);
 void cli_terminal_unmute(void);
@@ -128,6 +132,10 @@ sim_status cli_check(const cli_options *options) SIM_MUST_CHECK;
 sim_status cli_resume(const cli_options *options) SIM_MUST_CHECK;
 sim_status cli_batch(const cli_options *options) SIM_MUST_CHECK;
 sim_status cli_sweep(const cli_options *options) SIM_MUST_CHECK;
+
+/* values.c: a run without a folder, whose last values are printed as JSON; a run for each line of the input. */
+sim_status cli_run_json(const cli_options *options) SIM_MUST_CHECK;
+sim_status cli_serve(const cli_options *options) SIM_MUST_CHECK;
 
 sim_status cli_bench(const cli_options *options) SIM_MUST_CHECK;
 

@@ -31,7 +31,8 @@ static void print_help(const cli_options *options) {
 
 static sim_status dispatch(const cli_options *options) {
   switch (options->command) {
-  case CLI_RUN: return cli_run(options);
+  case CLI_RUN: return options->json ? cli_run_json(options) : cli_run(options);
+  case CLI_SERVE: return cli_serve(options);
   case CLI_CHECK: return cli_check(options);
   case CLI_RESUME: return cli_resume(options);
   case CLI_SWEEP: return cli_sweep(options);
@@ -64,13 +65,13 @@ static void report(sim_status status, const cli_options *options) {
 /* Whether the printed text is the result; the result of a run or sweep is its files. */
 static bool shows(const cli_options *options) {
   if (options->command == CLI_SWEEP) return options->script;
-  return options->command != CLI_RUN && options->command != CLI_RESUME;
+  return (options->command != CLI_RUN || options->json) && options->command != CLI_RESUME;
 }
 
 /* Whether the command runs parallel loops, here or in programs that it starts. */
 static bool computes(const cli_options *options) {
   return options->command == CLI_RUN || options->command == CLI_RESUME || options->command == CLI_SWEEP ||
-         options->command == CLI_BENCH || options->command == CLI_VERIFY;
+         options->command == CLI_BENCH || options->command == CLI_VERIFY || options->command == CLI_SERVE;
 }
 
 /* Whether the command makes a run, which may have several ranks. */

@@ -15,6 +15,7 @@ enum {
   ON_BENCH = 1 << CLI_BENCH,
   ON_DESCRIBE = 1 << CLI_DESCRIBE,
   ON_VERIFY = 1 << CLI_VERIFY,
+  ON_SERVE = 1 << CLI_SERVE,
   ON_HELP = 1 << CLI_HELP,
   ON_SCENARIO = ON_RUN | ON_CHECK | ON_SWEEP | ON_BATCH,
   ON_MODEL = ON_SCENARIO | ON_RESUME | ON_BENCH | ON_VERIFY,
@@ -39,7 +40,7 @@ typedef struct cli_command_row {
   const char *complete; /* of the arguments, for shells; NULL: nothing */
 } cli_command_row;
 
-enum { CLI_COMMAND_ROWS = 15 };
+enum { CLI_COMMAND_ROWS = 16 };
 extern const cli_command_row cli_commands[CLI_COMMAND_ROWS];
 
 typedef enum cli_option_id {

@@ -314,6 +314,21 @@ static sim_status check_job_options(const cli_options *o) {
   return SIM_OK;
 }
 
+/* --json of a run: what needs a folder or several ranks has no effect. */
+static sim_status check_json(const cli_options *o) {
+  const char *other = o->output                    ? "--output"
+                      : o->force                   ? "--force"
+                      : o->resume != CLI_RESUME_NO ? "--resume"
+                      : o->wall_text               ? "--wall"
+                      : o->profile                 ? "--profile"
+                      : o->watch                   ? "--watch"
+                      : o->gpus >= 0               ? "--gpus"
+                      : o->ranks > 0               ? "--ranks"
+                                                   : NULL;
+  if (o->command != CLI_RUN || !o->json || !other) return SIM_OK;
+  return sim_fail(SIM_ERR_USAGE, "--json and %s: a run with --json has no folder and one process", other);
+}
+
 /* --gpus of a run: as many ranks, on GPUs. */
 static sim_status check_gpus(cli_options *o) {
   if (o->gpus < 0) return SIM_OK;
@@ -372,6 +387,7 @@ sim_status cli_options_parse(int argc, char **argv, cli_options *out) {
     return sim_fail(SIM_ERR_USAGE, "--array of sim sweep takes no numbers: its tasks are the runs");
   if (out->force && out->resume != CLI_RESUME_NO)
     return sim_fail(SIM_ERR_USAGE, "--force starts a new run and --resume continues one: give only one of them");
+  SIM_TRY(check_json(out));
   if (out->command == CLI_SWEEP || out->command == CLI_BATCH) return check_job_options(out);
   return check_gpus(out);
 }

@@ -127,8 +127,16 @@ void cli_terminal_stop(void) {
   terminal.text_file = terminal.json_file = -1;
 }
 
+static sim_bytes *captured; /* NULL: faults are printed */
+
+void cli_terminal_capture(sim_bytes *lines) { captured = lines; }
+
 void cli_report(sim_status status, const char *message, bool json) {
   if (terminal.mute) return;
+  if (captured) {
+    sim_bytes_format(captured, "%s%s", captured->size > 0 ? "\n" : "", message);
+    return;
+  }
   if (json) {
     sim_bytes line = {0};
     sim_bytes_format(&line, "{\"level\": \"error\", \"exit_code\": %d, \"message\": ", sim_status_exit_code(status));

@@ -171,11 +171,29 @@ static sim_status read_row(const reader *self, const char *text, size_t columns,
   return sim_fail(SIM_ERR_SCENARIO, "%s:%ld: expected %zu numbers, got more", self->path, self->line, columns);
 }
 
+/* Whether a line names columns: its first word is a name, letters, digits and _. O.25 is a mistyped number, and so is
+ * nan. */
+static sim_status find_names(const reader *self, const char *text, bool *names) {
+  static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  char *end;
+  text += strspn(text, " \t");
+  const bool quoted = *text == '"';
+  text += quoted + (quoted ? strspn(text + 1, " ") : 0);
+  *names = isalpha((unsigned char)*text) != 0;
+  if (!*names) return SIM_OK;
+  const char *after = text + strspn(text, word);
+  (void)strtod(text, &end);
+  if (end != after && (*after == '\0' || strchr(quoted ? "\" ([" : ", \t([", *after) != NULL)) return SIM_OK;
+  return fault(self, "column 1 is neither a number nor a name of letters, digits and _");
+}
+
 static sim_status read_rows(reader *self, size_t columns, double **rows, size_t *count) {
   bool more;
   SIM_TRY(next_record(self, &more));
   const char *text = self->text + (strncmp(self->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0); /* byte order mark */
-  if (more && isalpha((unsigned char)text[strspn(text, " \t\"")])) {
+  bool names = false;
+  if (more) SIM_TRY(find_names(self, text, &names));
+  if (names) {
     SIM_TRY(next_record(self, &more));
     text = self->text;
   }

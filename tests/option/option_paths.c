@@ -89,7 +89,9 @@ static void fill(void) {
   cholesky[2] = cholesky_single[2];
   cholesky[3] = cholesky_single[3];
   for (int a = 0; a < ASSETS; a++) {
-    for (int k = 0; k < 7; k++) feature[a * 9 + k] = (option_feature){(option_kind)k, a, 0, 0};
+    static const option_kind kinds[] = {OPTION_LAST, OPTION_MEAN, OPTION_GEOMETRIC, OPTION_MAX,
+                                        OPTION_MIN,  OPTION_HIGH, OPTION_LOW};
+    for (int k = 0; k < 7; k++) feature[a * 9 + k] = (option_feature){kinds[k], a, 0, 0};
     feature[a * 9 + 7] = (option_feature){OPTION_NOT_ABOVE, a, 0, 110};
     feature[a * 9 + 8] = (option_feature){OPTION_NOT_BELOW, a, 0, 80};
   }

@@ -200,6 +200,155 @@ static void make_matched_european(pricing *d) {
   make_european(d);
 }
 
+/* ---- dates ---- */
+
+static const double three[] = {0.1, 0.35, 0.8}, four[] = {0.1, 0.35, 0.8, 1}, two[] = {0.35, 0.8};
+
+static void at(option_payoff *o, const double *dates, size_t count) {
+  o->dates = (sim_doubles){(double *)(uintptr_t)dates, count, 1};
+}
+
+static void make_dates(pricing *d) {
+  at(pricing_add(d, &option_asian_schema, 100, OPTION_CALL), three, 3);
+  option_payoff *o = pricing_add(d, &option_asian_schema, 98, OPTION_PUT);
+  o->average = OPTION_GEOMETRIC_AVERAGE, o->maturity = 0.9;
+  at(o, three, 3);
+  o = pricing_add(d, &option_barrier_schema, 100, OPTION_CALL);
+  o->level = 90;
+  at(o, two, 2);
+  o = pricing_add(d, &option_double_barrier_schema, 95, OPTION_CALL);
+  o->low = 80, o->high = 130, o->rebate = 1;
+  at(o, four, 4);
+  at(pricing_add(d, &option_lookback_schema, NAN, OPTION_PUT), three, 3);
+  o = pricing_add(d, &option_forward_start_schema, 0, OPTION_CALL);
+  o->start_time = 0.3, o->moneyness = 1.05, o->maturity = 0.75;
+  o = pricing_add(d, &option_autocallable_schema, 0, OPTION_CALL);
+  o->level = 105, o->coupon = 0.04, o->protection = 80, o->cash = 100, o->passed = 1;
+  at(o, two, 2);
+  pricing_add(d, &option_european_schema, 95, OPTION_PUT)->maturity = 0.5;
+}
+
+static void make_own_maturities(pricing *d) {
+  pricing_add(d, &option_european_schema, 95, OPTION_PUT)->maturity = 0.5;
+  pricing_add(d, &option_asian_schema, 95, OPTION_PUT)->maturity = 0.5;
+  pricing_add(d, &option_lookback_schema, 105, OPTION_CALL)->maturity = 0.75;
+  pricing_add(d, &option_european_schema, 105, OPTION_CALL);
+}
+
+static void make_windows(pricing *d) {
+  option_payoff *o = pricing_add(d, &option_barrier_schema, 100, OPTION_CALL);
+  o->monitoring = OPTION_CONTINUOUS, o->level = 90, o->from = 0.2, o->to = 0.6;
+  o = pricing_add(d, &option_barrier_schema, 100, OPTION_CALL);
+  o->monitoring = OPTION_CONTINUOUS, o->level = 130, o->direction = OPTION_UP, o->maturity = 0.7;
+  o = pricing_add(d, &option_double_barrier_schema, 95, OPTION_CALL);
+  o->monitoring = OPTION_CONTINUOUS, o->low = 80, o->high = 130, o->maturity = 0.7;
+  pricing_add(d, &option_lookback_schema, NAN, OPTION_CALL)->monitoring = OPTION_CONTINUOUS;
+  o = pricing_add(d, &option_lookback_schema, NAN, OPTION_PUT);
+  o->monitoring = OPTION_CONTINUOUS, o->maturity = 0.7, o->extreme = 104;
+}
+
+/* All motions on unequal steps. */
+static void make_moved_dates(pricing *d) {
+  static double spots[3] = {80, 100, 130}, times[2] = {0, 1}, vols[6] = {0.3, 0.2, 0.15, 0.35, 0.25, 0.2};
+  several(d, 4);
+  for (int a = 0; a < 3; a++) pricing_set_motion(d, a);
+  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  d->assets[0].jumps = (option_jumps){true, 1, -0.1, 0.15};
+  d->assets[1].local_vol = function_of((const char *const[]){"S", "t"}, 2, 0.001, 0.1, false);
+  d->assets[2].vol_grid = (option_vol_grid){true, {spots, 3, 1}, {times, 2, 1}, {vols, 6, 1}};
+  for (int a = 1; a <= 4; a++) {
+    option_payoff *o = pricing_add(d, &option_asian_schema, 95, OPTION_CALL);
+    o->asset = a;
+    at(o, a % 2 ? three : four, a % 2 ? 3 : 4);
+  }
+  option_payoff *o = pricing_add(d, &option_forward_start_schema, 0, OPTION_CALL);
+  o->start_time = 0.3, o->moneyness = 1.05, o->maturity = 0.75;
+  pricing_add(d, &option_european_schema, 95, OPTION_PUT)->maturity = 0.5;
+}
+
+/* Theta moves the first date, and with it the times of a local volatility and the lengths of steps. */
+static void make_moved_greeks(pricing *d) {
+  several(d, 2);
+  for (int a = 0; a < 2; a++) pricing_set_motion(d, a);
+  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  d->assets[0].jumps = (option_jumps){true, 1, -0.1, 0.15};
+  d->assets[1].local_vol = function_of((const char *const[]){"S", "t"}, 2, 0.001, 0.1, false);
+  for (int a = 1; a <= 2; a++) {
+    option_payoff *o = pricing_add(d, &option_asian_schema, 95, OPTION_CALL);
+    o->asset = a;
+    at(o, a % 2 ? three : four, a % 2 ? 3 : 4);
+    o = pricing_add(d, &option_forward_start_schema, 0, OPTION_CALL);
+    o->asset = a, o->start_time = 0.3, o->moneyness = 1.05, o->maturity = 0.75;
+  }
+}
+
+static void pay_cash(pricing *d) {
+  static double rows[] = {0.25, 2, 0.8, 3};
+  d->assets[0].dividends = (sim_doubles){rows, 2, 2};
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+  at(pricing_add(d, &option_asian_schema, 95, OPTION_PUT), four, 4);
+  option_payoff *o = pricing_add(d, &option_american_schema, 100, OPTION_CALL);
+  o->fit_paths = 20000;
+  at(o, four, 4);
+}
+
+static void make_cash(pricing *d) { pay_cash(d); }
+
+static void make_cash_heston(pricing *d) {
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  pay_cash(d);
+}
+
+static void make_bermudan(pricing *d) {
+  option_payoff *o = pricing_add(d, &option_american_schema, 100, OPTION_PUT);
+  o->fit_paths = 20000;
+  at(o, four, 4);
+  o = pricing_add(d, &option_american_schema, 97, OPTION_CALL);
+  o->fit_paths = 10000, o->maturity = 0.9;
+  at(o, two, 2);
+  o = pricing_add(d, &option_american_schema, 105, OPTION_PUT);
+  o->fit_paths = 10000, o->maturity = 0.5;
+  o->every = 1;
+}
+
+static void make_begun(pricing *d) {
+  static double past[] = {95, 103};
+  option_payoff *o = pricing_add(d, &option_asian_schema, 100, OPTION_CALL);
+  o->past = (sim_doubles){past, 2, 1};
+  at(o, three, 3);
+  o = pricing_add(d, &option_asian_schema, 100, OPTION_CALL);
+  o->past = (sim_doubles){past, 2, 1}, o->average = OPTION_GEOMETRIC_AVERAGE;
+  o = pricing_add(d, &option_lookback_schema, 100, OPTION_CALL);
+  o->extreme = 108;
+  at(o, three, 3);
+}
+
+static void add_swaps(pricing *d) {
+  for (int k = 0; k < 2; k++) {
+    option_payoff *o =
+        pricing_add(d, k ? &option_volatility_swap_schema : &option_variance_swap_schema, 20, OPTION_CALL);
+    o->cash = 1;
+    o = pricing_add(d, k ? &option_volatility_swap_schema : &option_variance_swap_schema, 20, OPTION_CALL);
+    o->cash = 1, o->per_year = 4;
+    at(o, four, 4);
+  }
+}
+
+static void make_swaps(pricing *d) { add_swaps(d); }
+
+static void make_swaps_bates(pricing *d) {
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  d->assets[0].jumps = (option_jumps){true, 1, -0.1, 0.15};
+  add_swaps(d);
+}
+
+static void make_sobol_dates(pricing *d) {
+  use_sobol(d, OPTION_BRIDGE);
+  make_dates(d);
+}
+
 const option_case option_cases[OPTION_CASES] = {
     {"european", make_european, 1, OPTION_CONTROL_UNDERLYING, false, true, OPTION_AUTO, 0.2, 1},
     {"european, bumped", make_european, 1, OPTION_NO_CONTROL, true, true, OPTION_BUMP, 0.2, 1, true},
@@ -229,6 +378,18 @@ const option_case option_cases[OPTION_CASES] = {
     {"matched, one step", make_matched_european, 1, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.2, 1},
     {"matched, two steps", make_matched_european, 2, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.2, 1},
     {"far", make_far, 3, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 4, 30},
+    {"dates", make_dates, 5, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.25, 1, true},
+    {"dates' maturities", make_own_maturities, 8, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.25, 1},
+    {"dates' windows", make_windows, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
+    {"dates, motions", make_moved_dates, 7, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
+    {"dates, motions' greeks", make_moved_greeks, 5, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.25, 1},
+    {"dates, cash", make_cash, 5, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.25, 1},
+    {"dates, cash, Heston", make_cash_heston, 7, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.25, 1},
+    {"dates of exercise", make_bermudan, 4, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
+    {"dates of the past", make_begun, 5, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.25, 1},
+    {"dates, swaps", make_swaps, 9, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
+    {"dates, swaps, Bates", make_swaps_bates, 6, OPTION_CONTROL_BLACK_SCHOLES, false, false, OPTION_AUTO, 0.25, 1},
+    {"dates, Sobol", make_sobol_dates, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
 };
 
 void option_case_make(pricing *d, int which, sim_precision precision, const sim_backend *backend) {

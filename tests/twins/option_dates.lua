@@ -192,6 +192,26 @@ function M.add(option)
       if #c.keys.payoffs > 8 then T:near("out and in of a window", p[k + 9] + p[k + 10], p[k + 11], near) end
     end }
 
+  -- On the same paths: a swap and the function that squares the changes of the logarithm; the same of a strike of 0.
+  list[#list + 1] = { name = "swaps and a function", weight = 2,
+    prepare = function(_, R) return { n = R.int(1, 8), strike = R.uniform(5, 60), per_year = R.chance(0.5) and R.uniform(1, 300) or nil } end,
+    check = function(T, s, a)
+      local c = prepared(s)
+      for _, asset in ipairs(c.keys.assets) do asset.dividends = nil end
+      if c.keys.sampling then c.keys.sampling.control = nil end
+      local function swap(name, K) return call(name, { strike = K, per_year = a.per_year }) end
+      c.keys.steps, c.keys.precision, c.keys.greeks = a.n, "double", nil
+      c.keys.payoffs = { swap("variance_swap", a.strike), swap("variance_swap", 0), swap("volatility_swap", a.strike), swap("volatility_swap", 0),
+        call("digital", { strike = 1e-9 * s.keys.assets[1].spot }) }
+      c.keys.payoff = fn("function(path) local sum, last = 0, %g for k = 1, %g do sum, last = sum + math.log(path.fixing[1][k] / last)^2, path.fixing[1][k] end return %g * sum end",
+        s.keys.assets[1].spot, a.n, 1e4 * (a.per_year and a.per_year / a.n or 1 / s.keys.maturity))
+      local p = priced(T, c, 1)
+      local near = 1e-9 * math.max(1, math.abs(p[1]))
+      T:near("a swap and a function", p[3], p[1], near)
+      T:near("a variance swap and one of strike 0", p[2], p[3] - a.strike^2 * p[6], near + 1e-9 * a.strike^2)
+      T:near("a volatility swap and one of strike 0", p[4], p[5] - a.strike * p[6], near + 1e-9 * a.strike)
+    end }
+
   -- Without dates the difference is of the same paths.
   list[#list + 1] = { name = "theta and two maturities",
     check = function(T, s)

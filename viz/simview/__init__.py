@@ -6,6 +6,7 @@
 >>> stars = run[-1].particles("stars")
 >>> stars.x, stars.units["x"]
 >>> simview.run("european.lua", set={"strike": 110}).tables.price
+>>> simview.price("european.lua", set={"strike": 110}).prices
 
 Nothing is read before it is needed. The files are openPMD snapshots and HDF5 tables; see ``docs/outputs.md`` of sim.
 """
@@ -16,6 +17,7 @@ from simview.errors import DamagedError, MissingToolError, NotFoundError, RunErr
 from simview.launch import find_sim, run, sweep
 from simview.page import Page
 from simview.runs import Run, open
+from simview.served import Values, price
 from simview.snapshot import Field, Particles, Snapshot
 from simview.sweeps import Sweep, open_sweep
 from simview.tables import Tables
@@ -36,9 +38,11 @@ __all__ = [
     "Sweep",
     "Tables",
     "UsageError",
+    "Values",
     "find_sim",
     "open",
     "open_sweep",
+    "price",
     "run",
     "sweep",
 ]

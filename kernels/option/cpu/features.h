@@ -31,10 +31,10 @@ LANES_INLINE vreal bridge_extreme(vreal x, vreal y, vreal vol, vbits w, real sid
   return (x + y + side * v_root(v_max(spread, v_set((real)1e-30)))) * (real)0.5;
 }
 
-/* State of one asset in one variant: x = log2(price / spot), the sums of prices and of x, and the extremes of x at
- * the steps (most, least) and between them (high, low). */
+/* State of one asset in one variant: x = log2(price / spot), the sums of prices, of x and of its squared changes, and
+ * the extremes of x at the steps (most, least) and between them (high, low). */
 typedef struct asset_state {
-  vreal x, sum, logs, most, least, high, low;
+  vreal x, sum, logs, squares, most, least, high, low;
   vreal v; /* variance of Heston's model */
 } asset_state;
 
@@ -48,7 +48,7 @@ typedef struct tangent_sums {
 
 static inline asset_state begin_asset(void) {
   const vreal zero = {0};
-  return (asset_state){zero, zero, zero, v_set((real)-1e30), v_set((real)1e30), zero, zero, zero};
+  return (asset_state){zero, zero, zero, zero, v_set((real)-1e30), v_set((real)1e30), zero, zero, zero};
 }
 
 /* x after a cash dividend: the price falls by `ratio` of the spot, at most to 2^-100 of it, which counts as 0. */
@@ -57,6 +57,7 @@ LANES_INLINE vreal after_dividend(vreal x, double ratio, bool far) {
 }
 
 LANES_INLINE void update_asset(asset_state *t, vreal next, unsigned need, bool far) {
+  if (need & NEED_SQUARES) t->squares = v_fma(next - t->x, next - t->x, t->squares);
   t->x = next;
   if (need & NEED_SUM) t->sum += price_ratio(next, far);
   if (need & NEED_LOGS) t->logs += next;
@@ -75,6 +76,7 @@ LANES_INLINE vreal feature_value(const option_paths *p, const asset_state *t, co
   case OPTION_GEOMETRIC: return price_ratio(t->logs / n, p->far) * s;
   case OPTION_MAX: return price_ratio(t->most, p->far) * s;
   case OPTION_MIN: return price_ratio(t->least, p->far) * s;
+  case OPTION_SQUARES: return t->squares;
   case OPTION_HIGH: return price_ratio(t->high, p->far) * s;
   default: return price_ratio(t->low, p->far) * s;
   }

@@ -41,20 +41,22 @@ static sim_status simulate(void *self, const option_rule *rule, int asset, int c
   f->first = (int)sim_comm_first(f->comm, (size_t)chunks, &end);
   f->own = (int)end - f->first;
   const size_t paths = (size_t)f->own * OPTION_CHUNK, dates = (size_t)rule->dates;
-  const size_t rows = (size_t)f->share * (size_t)f->comm->size;
+  const size_t rows = (size_t)f->share * (size_t)f->comm->size, steps = (size_t)f->plan.steps * sizeof(int);
   void *device = NULL;
   if (f->comm->size > 1 && (f->host = calloc(rows, OPTION_REGRESSION_SUMS * sizeof(double))) == NULL)
     return sim_no_memory("early exercise");
-  SIM_TRY(
-      sim_backend_cuda.alloc((paths * (dates + 1) + (rows + 1) * OPTION_REGRESSION_SUMS) * sizeof(double), &device));
+  SIM_TRY(sim_backend_cuda.alloc((paths * (dates + 1) + (rows + 1) * OPTION_REGRESSION_SUMS) * sizeof(double) + steps,
+                                 &device));
   f->price = device;
   f->cash = f->price + paths * dates;
   f->partial = f->cash + paths;
   f->sums = f->partial + rows * OPTION_REGRESSION_SUMS;
+  int *date = (int *)(void *)(f->sums + OPTION_REGRESSION_SUMS);
   if (f->own == 0) return SIM_OK;
   sim_cuda_failed((int)cudaMemsetAsync(f->cash, 0, paths * sizeof(double), sim_cuda_stream()), "cudaMemsetAsync",
                   "cash");
-  option_recorder to = {f->price, (unsigned)paths, asset, rule->every};
+  SIM_TRY(sim_backend_cuda.copy(date, rule->date, steps));
+  option_recorder to = {f->price, date, (unsigned)paths, asset};
   const uint64_t path = OPTION_REGRESSION_FIRST + (uint64_t)f->first * OPTION_CHUNK;
   unsigned high = (unsigned)(path >> 32), low = (unsigned)path;
   option_cuda_launch(&recording, 50.0 * (double)paths * f->plan.steps * f->plan.assets, f->record,
@@ -132,7 +134,7 @@ double option_cuda_policy_bytes(const option_parameters *p, int ranks) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema == &option_american_schema)
       most = fmax(most, (ceil((double)o->fit_paths / OPTION_CHUNK / ranks) + 1) * OPTION_CHUNK *
-                            (double)(p->steps / o->every + 2) * sizeof(double));
+                            (double)(option_date_count(p, o) + 2) * sizeof(double));
   }
   return most;
 }

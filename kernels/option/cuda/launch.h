@@ -35,11 +35,13 @@ typedef struct option_regression_step {
   int degree, exercise; /* exercise: whether beta is the rule of the date after this one */
 } option_regression_step;
 
-/* Device buffer for the prices of one asset at every `every`-th step: out[dates][stride]. */
+/* Device buffer for the prices of one asset at exercise dates: out[dates][stride]. date[steps]: number of the date at
+ * each step's end, or -1; device memory. */
 typedef struct option_recorder {
   double *out;
+  const int *date;
   unsigned stride;
-  int asset, every;
+  int asset;
 } option_recorder;
 
 #endif

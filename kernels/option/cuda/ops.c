@@ -38,10 +38,6 @@ enum { DIMENSIONS_MAX = 1024 };
 enum { MATCHED_MAX = 768 };
 
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
-  if (option_is_dated(p)) {
-    snprintf(lacks, capacity, "dates, payoffs' own maturities and cash dividends are");
-    return false;
-  }
   if (p->sampling.sequence == OPTION_SOBOL && option_quasi_dimensions(p) > DIMENSIONS_MAX) {
     snprintf(lacks, capacity, "Sobol points of more than %d dimensions are", DIMENSIONS_MAX);
     return false;
@@ -81,8 +77,9 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double lines = assets * (1 + 2 * fmin(quantities - option_payoff_count(p), 5 * assets));
   const bool quasi = p->sampling.sequence == OPTION_SOBOL;
   const double motions = quasi ? 0x1p18 * real * option_quasi_dimensions(p) : 0;
+  const double rows = option_is_dated(p) ? 2 * lines + 2 * (double)p->payoffs.count * assets : 0;
   return option_cuda_policy_bytes(p, setup->comm->size) + option_quasi_bytes(p) + motions +
-         3 * lines * ((double)p->nodes + 4) * real +
+         (3 * lines + rows) * ((double)p->nodes + 4) * real +
          ceil((parts + blocks) / setup->comm->size) * quantities * 2 * sizeof(double);
 }
 

@@ -14,12 +14,16 @@ static bool same_course(const double *a, const double *b, int asset, int assets,
   return true;
 }
 
-/* Whether an asset has the same dynamics in two markets, apart from vol and drift. */
+/* Whether an asset has the same dynamics and dividends in two markets, apart from vol and drift. */
 static bool same_motion(const option_market *a, const option_market *b, int asset) {
+  for (int s = 0; s < a->steps && a->cash != NULL; s++)
+    if (a->cash[s * a->assets + asset] > 0 && a->spot[asset] != b->spot[asset]) return false;
   if (a->dynamics == NULL) return true;
+  for (int s = 0; s < a->steps; s++)
+    if (a->grid.length[s] != b->grid.length[s]) return false;
   const option_dynamics *m = &a->dynamics[asset], *n = &b->dynamics[asset];
   const bool local = m->motion == OPTION_LOCAL_FUNCTION || m->motion == OPTION_LOCAL_GRID;
-  return m->dt == n->dt && m->shift == n->shift && (!local || a->spot[asset] == b->spot[asset]);
+  return m->shift == n->shift && (!local || a->spot[asset] == b->spot[asset]);
 }
 
 static int find_track(const option_cuda_plan *plan, int first, int asset, int market) {
@@ -74,11 +78,16 @@ static void list_lines(option_cuda_plan *plan) {
 
 /* ---- features ---- */
 
+/* Whether a path keeps a number of its own for the feature. */
+static bool is_kept(const option_feature *f) { return f->schedule > 0 && f->kind < OPTION_FIXING; }
+
 static void add_features(option_cuda_plan *plan, int market, int output) {
   const option_graph *g = &plan->estimate->graph;
   for (int f = 0; f < g->features; f++) {
     if (!sim_expr_depends(g->expr, output, f)) continue;
-    plan->need[g->feature[f].asset] |= 1u << g->feature[f].kind;
+    const option_kind kind = g->feature[f].kind;
+    const bool kept = is_kept(&g->feature[f]), within = kind == OPTION_HIGH || kind == OPTION_LOW;
+    plan->need[g->feature[f].asset] |= (kept ? OPTION_CUDA_KEPT : 0) | (!kept || within ? 1u << kind : 0);
     for (int s = 0; s < plan->signs; s++) {
       int *at = &plan->view_of[(market * plan->signs + s) * g->features + f];
       if (*at >= 0) continue;
@@ -105,11 +114,24 @@ static int compare(const void *a, const void *b) {
   return *(const int *)a < *(const int *)b ? -1 : *(const int *)a > *(const int *)b;
 }
 
+/* Number of the value that a path keeps for a view: markets with the same paths share it. */
+static int find_kept(option_cuda_plan *plan, const option_cuda_view *view) {
+  const option_feature *f = &plan->estimate->graph.feature[view->feature];
+  int k = 0;
+  while (k < plan->kept && (plan->keep[k].kind != f->kind || plan->keep[k].line != view->line ||
+                            plan->keep[k].sign != view->sign || plan->keep[k].schedule != f->schedule - 1))
+    k++;
+  if (k == plan->kept) plan->keep[plan->kept++] = (option_cuda_kept){f->kind, view->line, view->sign, f->schedule - 1};
+  return k;
+}
+
 static void list_slots(option_cuda_plan *plan) {
   const option_feature *feature = plan->estimate->graph.feature;
   for (int v = 0; v < plan->views; v++) {
     option_cuda_view *view = &plan->view[v];
-    if (feature[view->feature].kind == OPTION_FIXING) {
+    if (is_kept(&feature[view->feature])) {
+      view->slot = find_kept(plan, view);
+    } else if (feature[view->feature].kind == OPTION_FIXING) {
       int known = 0;
       while (known < plan->fixings && plan->fixing_step[known] != feature[view->feature].step) known++;
       if (known == plan->fixings) plan->fixing_step[plan->fixings++] = feature[view->feature].step;
@@ -152,6 +174,11 @@ static bool is_flat(const option_cuda_plan *plan) {
     for (int s = 1; s < plan->steps; s++) /* vol of a constant volatility may differ by rounding from step to step */
       if (fabs(vol[s * plan->assets] - vol[0]) > 1e-14 * vol[0]) return false;
   }
+  for (int g = 0; g < plan->tangent_begin[plan->assets] && plan->dated; g++) { /* theta is of the first steps alone */
+    const double *slope = plan->estimate->tangent + (2 * (size_t)g + 1) * (size_t)plan->steps;
+    for (int s = 1; s < plan->steps; s++)
+      if (fabs(slope[s] - slope[0]) > 1e-6 * fabs(slope[0])) return false;
+  }
   return true;
 }
 
@@ -180,7 +207,7 @@ static const option_payoff *early_payoff(const option_cuda_plan *plan, int early
 
 static void choose_form(option_cuda_plan *plan) {
   const int slow = 1 << OPTION_MAX | 1 << OPTION_MIN | 1 << OPTION_HIGH | 1 << OPTION_LOW | 1 << OPTION_NOT_ABOVE |
-                   1 << OPTION_NOT_BELOW | 1 << OPTION_EARLY;
+                   1 << OPTION_NOT_BELOW | 1 << OPTION_EARLY | OPTION_CUDA_KEPT;
   unsigned any = 0;
   for (int a = 0; a < plan->assets; a++) {
     any |= plan->need[a];
@@ -188,7 +215,7 @@ static void choose_form(option_cuda_plan *plan) {
   }
   plan->folded = !plan->moved && is_flat(plan);
   find_reach(plan);
-  plan->large = plan->assets > 8 || plan->lines > 24 || plan->survivals > 24;
+  plan->large = plan->assets > 8 || plan->lines > 24 || plan->survivals > 24 || plan->kept > 24;
   const bool sums = any & 1u << OPTION_MEAN, levels = any & (unsigned)slow || (sums && plan->far) || plan->moved;
   plan->row_weight = 0;
   plan->row_level = plan->row_weight + (sums && !plan->far ? plan->lines : 0);
@@ -197,7 +224,12 @@ static void choose_form(option_cuda_plan *plan) {
   const int tangents = plan->tangent_begin[plan->assets];
   plan->row_slope = plan->row_mark + (plan->fixings > 0);
   plan->row_vol_slope = plan->row_slope + tangents;
-  plan->rows = plan->row_vol_slope + (plan->folded ? 0 : tangents);
+  plan->row_kind = plan->row_vol_slope + (plan->folded ? 0 : tangents);
+  plan->row_time = plan->row_kind + (plan->kinds > 1 ? plan->tracks : 0);
+  plan->row_cash = plan->row_time + (plan->kinds > 1 ? plan->tracks : 0);
+  plan->row_date = plan->row_cash + (plan->cash ? plan->tracks : 0);
+  plan->row_schedule = plan->row_date + (plan->dated ? plan->exercises : 0);
+  plan->rows = plan->row_schedule + plan->estimate->graph.schedules;
   plan->at_factor = 1; /* the first number is the spread of the normals */
   plan->at_ratio = plan->at_factor + (plan->correlated ? plan->assets * (plan->assets + 1) / 2 : plan->assets);
   plan->at_vol = plan->at_ratio + plan->tracks;
@@ -205,10 +237,11 @@ static void choose_form(option_cuda_plan *plan) {
   plan->at_survival = plan->at_view + 2 * plan->views;
   plan->at_dynamics = plan->at_survival + plan->survivals;
   plan->at_above = plan->at_dynamics + (plan->moved ? plan->tracks * OPTION_CUDA_DYNAMICS_NUMBERS : 0);
-  for (int t = 0; t < plan->tracks && plan->moved; t++) {
-    const int jumps = option_cuda_dynamics(plan, t)->jumps;
-    plan->jumps = jumps > plan->jumps ? jumps : plan->jumps;
-  }
+  for (int t = 0; t < plan->tracks && plan->moved; t++)
+    for (int kind = 0; kind < plan->kinds; kind++) {
+      const int jumps = option_cuda_dynamics(plan, t, kind)->jumps;
+      plan->jumps = jumps > plan->jumps ? jumps : plan->jumps;
+    }
   plan->at_vol_slope = plan->at_above + plan->tracks * plan->jumps;
   plan->at_early = plan->at_vol_slope + tangents;
   plan->at_quantity = plan->at_early + (plan->record ? plan->assets : plan->exercises * OPTION_CUDA_EARLY_NUMBERS);
@@ -226,12 +259,14 @@ static void choose_form(option_cuda_plan *plan) {
   plan->table = 4 * (size_t)plan->rows * (size_t)((plan->steps + 3) / 4);
   for (int t = 0; t < plan->tracks && plan->moved; t++) {
     plan->grid_at[t] = plan->table;
-    plan->table += (size_t)option_cuda_dynamics(plan, t)->nodes * (size_t)(plan->steps + 1);
+    plan->table += (size_t)option_cuda_dynamics(plan, t, 0)->nodes * (size_t)(plan->steps + 1);
+    plan->kinds_at[t] = plan->table;
+    if (plan->kinds > 1) plan->table += (size_t)plan->kinds * option_cuda_kind_numbers(plan);
   }
   for (int k = 0; k < plan->exercises; k++) {
     const option_payoff *o = early_payoff(plan, k);
     plan->early_at[k] = plan->table;
-    plan->table += (size_t)(o->degree + 2) * (size_t)(plan->steps / o->every);
+    plan->table += (size_t)(o->degree + 2) * (size_t)option_date_count(plan->parameters, o);
   }
 }
 
@@ -245,8 +280,9 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   plan->line_of = numbers;
   plan->view = calloc(3 * views, sizeof *plan->view);
   plan->cholesky = calloc(assets * assets + (size_t)e->quantities, sizeof(double));
-  plan->grid_at = calloc(most + views, sizeof *plan->grid_at);
-  if (numbers == NULL || plan->grid_at == NULL || plan->view == NULL || plan->cholesky == NULL)
+  plan->grid_at = calloc(2 * most + views, sizeof *plan->grid_at);
+  plan->keep = calloc(views, sizeof *plan->keep);
+  if (numbers == NULL || plan->grid_at == NULL || plan->view == NULL || plan->cholesky == NULL || plan->keep == NULL)
     return sim_no_memory("the market");
   plan->track_begin = numbers + most;
   plan->line_begin = plan->track_begin + assets + 1;
@@ -258,10 +294,13 @@ static sim_status make(option_cuda_plan *plan, const option_parameters *p) {
   plan->fixing_step = plan->view_of + views;
   plan->survival = plan->view + views;
   plan->early = plan->survival + views;
-  plan->early_at = plan->grid_at + most;
+  plan->kinds_at = plan->grid_at + most;
+  plan->early_at = plan->kinds_at + most;
   plan->scale = plan->cholesky + assets * assets;
   SIM_TRY(option_cholesky(p, plan->cholesky));
   for (int q = 0; q < e->quantities; q++) plan->scale[q] = e->combination[q].term[0].factor / plan->signs;
+  for (int m = 0; m < e->markets && e->market[0].dynamics != NULL; m++)
+    if (plan->kinds < e->market[m].grid.kinds) plan->kinds = e->market[m].grid.kinds;
   list_tracks(plan);
   list_lines(plan);
   list_views(plan);
@@ -278,7 +317,10 @@ static sim_status plan_create(const option_parameters *p, const option_estimate 
                               option_cuda_plan *out) {
   *out = (option_cuda_plan){.parameters = p,
                             .estimate = estimate,
-                            .moved = estimate->market[0].dynamics != NULL,
+                            .moved = estimate->market[0].dynamics != NULL || estimate->market[0].cash != NULL,
+                            .dated = option_is_dated(p),
+                            .cash = estimate->market[0].cash != NULL,
+                            .kinds = 1,
                             .single = !record && option_is_single(p),
                             .record = record,
                             .matched = !record && p->sampling.moment_matching,
@@ -303,5 +345,6 @@ void option_cuda_plan_free(option_cuda_plan *plan) {
   free(plan->view);
   free(plan->cholesky);
   free(plan->grid_at);
+  free(plan->keep);
   *plan = (option_cuda_plan){0};
 }

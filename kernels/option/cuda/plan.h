@@ -15,18 +15,27 @@ typedef struct option_cuda_view {
   int market, sign, feature, line, slot;
 } option_cuda_view;
 
+/* Number that a path keeps of the steps of a schedule, for one line and sign. */
+typedef struct option_cuda_kept {
+  option_kind kind;
+  int line, sign, schedule; /* schedule: from 0 */
+} option_cuda_kept;
+
 typedef struct option_cuda_plan {
   const option_parameters *parameters;
   const option_estimate *estimate;
   bool single;
-  bool moved;  /* some asset is no geometric Brownian motion: each line is its own track */
+  bool moved;  /* some asset is no geometric Brownian motion, or pays cash dividends: each line is its own track */
+  bool dated;  /* exercise dates are not every `every`-th step */
+  bool cash;   /* some asset pays cash dividends */
   bool folded; /* volatilities are constant and positive: the first one of each asset is multiplied into its normals */
   bool far;    /* a price may leave the exponent range: prices are clamped */
   bool correlated; /* the Cholesky factor has entries off its diagonal */
   bool large;      /* too large to unroll loops */
   bool matched;    /* moment matching over each part; a part has OPTION_CHUNK samples */
   bool vanilla;    /* the only quantity is max(sign f - number, -shift) with its shift, an instruction less */
-  int assets, steps, signs, tracks, lines, views, fixings, survivals, exercises;
+  int assets, steps, signs, tracks, lines, views, fixings, survivals, exercises, kept;
+  int kinds;    /* different lengths of steps; 1 unless `moved` */
   bool record;  /* the kernel records prices of assets with early exercise, for the regression; there are no payoffs */
   int *line_of; /* [markets][assets] */
   int *track_begin, *line_begin;   /* [assets + 1], [tracks + 1] */
@@ -37,9 +46,11 @@ typedef struct option_cuda_plan {
   option_cuda_view *survival;       /* [survivals], views that are barrier probabilities */
   int *view_of;                     /* [markets][signs][features]: index into view, or -1 */
   option_cuda_view *early;          /* [exercises], views that are early exercises */
+  option_cuda_kept *keep;           /* [kept], of features with a schedule */
   int *fixing_step;                 /* [fixings], increasing, from 1 */
   double *cholesky;                 /* [assets][assets] */
   int row_weight, row_level, row_vol, row_mark, row_slope, row_vol_slope, rows;
+  int row_kind, row_time, row_cash, row_date, row_schedule; /* of tracks, tracks, tracks, exercises, schedules */
   int at_factor, at_ratio, at_vol, at_view, at_survival, at_dynamics, at_above, at_vol_slope, at_early, at_quantity,
       constants;
   int tangent_begin[OPTION_ASSETS_MAX + 1]; /* [assets + 1]; tangents are sorted by asset */
@@ -47,20 +58,33 @@ typedef struct option_cuda_plan {
   int place[OPTION_TANGENTS_MAX];           /* inverse of `tangent` */
   int jumps;                                /* largest option_dynamics.jumps of the assets */
   size_t *grid_at;  /* [tracks]: offset of a local volatility's grid in the table, behind the rows */
+  size_t *kinds_at; /* [tracks]: with several kinds, offset of [kinds][numbers of the dynamics and jumps] */
   size_t *early_at; /* [exercises]: offset of the exercise rule in the table, behind the grids */
   size_t table;     /* numbers in the table */
   int inner, outer, part;
   double *scale; /* [quantities]: sample = scale v (+ slope control_mean with a control) */
 } option_cuda_plan;
 
-/* NEED_JOINT of features.cuh: maximum and minimum of the asset are drawn jointly. */
-enum { OPTION_CUDA_JOINT = 1 << OPTION_KINDS };
+/* NEED_JOINT of features.cuh: maximum and minimum of the asset are drawn jointly; NEED_KEPT: some feature has a
+ * schedule. */
+enum { OPTION_CUDA_JOINT = 1 << OPTION_KINDS, OPTION_CUDA_KEPT = 1 << (OPTION_KINDS + 1) };
 
 /* Must equal M_NUMBERS of motion.cuh and E_NUMBERS of features.cuh. */
 enum { OPTION_CUDA_DYNAMICS_NUMBERS = 15, OPTION_CUDA_EARLY_NUMBERS = 5 };
 
-static inline const option_dynamics *option_cuda_dynamics(const option_cuda_plan *plan, int track) {
-  return &plan->estimate->market[plan->track_market[track]].dynamics[plan->track_asset[track]];
+static inline const option_market *option_cuda_market(const option_cuda_plan *plan, int track) {
+  return &plan->estimate->market[plan->track_market[track]];
+}
+/* Dynamics of a track in steps of one kind; a market has fewer kinds than the plan, or none. */
+static inline const option_dynamics *option_cuda_dynamics(const option_cuda_plan *plan, int track, int kind) {
+  static const option_dynamics geometric = {.motion = OPTION_GEOMETRIC_BROWNIAN};
+  const option_market *m = option_cuda_market(plan, track);
+  if (m->dynamics == NULL) return &geometric;
+  return &m->dynamics[(kind < m->grid.kinds ? kind : 0) * m->assets + plan->track_asset[track]];
+}
+/* Numbers of a track's dynamics in one kind of step. */
+static inline size_t option_cuda_kind_numbers(const option_cuda_plan *plan) {
+  return OPTION_CUDA_DYNAMICS_NUMBERS + (size_t)plan->jumps;
 }
 sim_status option_cuda_plan_create(const option_parameters *p, const option_estimate *estimate,
                                    option_cuda_plan *out) SIM_MUST_CHECK;

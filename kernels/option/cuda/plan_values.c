@@ -53,6 +53,26 @@ static void fill_table(const option_cuda_plan *plan, void *table) {
       put(plan, table, place(plan, plan->row_vol + t, s),
           plan->estimate->market[plan->track_market[t]].vol[s * plan->assets + plan->track_asset[t]]);
   for (int k = 0; k < plan->fixings; k++) put(plan, table, place(plan, plan->row_mark, plan->fixing_step[k] - 1), 1);
+  const option_graph *g = &plan->estimate->graph;
+  for (int k = 0; k < g->schedules; k++)
+    for (int s = 0; s < plan->steps; s++)
+      put(plan, table, place(plan, plan->row_schedule + k, s), g->schedule[k].mark[s]);
+}
+
+/* Kind and time of each step, and cash dividends as shares of the spot, of each track. */
+static void fill_steps(const option_cuda_plan *plan, void *table) {
+  for (int t = 0; t < plan->tracks; t++) {
+    const option_market *m = option_cuda_market(plan, t);
+    const int asset = plan->track_asset[t];
+    for (int s = 0; s < plan->steps; s++) {
+      if (plan->kinds > 1) {
+        put(plan, table, place(plan, plan->row_kind + t, s), m->grid.kind[s]);
+        put(plan, table, place(plan, plan->row_time + t, s), m->grid.time[s]);
+      }
+      if (plan->cash)
+        put(plan, table, place(plan, plan->row_cash + t, s), m->cash[s * plan->assets + asset] / m->spot[asset]);
+    }
+  }
 }
 
 /* Flat tangents: the cumulative derivative of drift; others: the derivatives of drift and volatility of each step. */
@@ -78,6 +98,14 @@ static void fill_view(const option_cuda_plan *plan, int v, void *constants) {
   const option_feature *f = &plan->estimate->graph.feature[view->feature];
   const double spot = plan->estimate->market[view->market].spot[f->asset];
   double at = 0, scale = spot;
+  if (f->schedule > 0 && f->kind < OPTION_FIXING) { /* x itself is kept, or a sum of prices or squares */
+    const int count = plan->estimate->graph.schedule[f->schedule - 1].count;
+    if (f->kind == OPTION_MEAN) scale = spot / count;
+    if (f->kind == OPTION_SQUARES) scale = 1;
+    put(plan, constants, (size_t)(plan->at_view + 2 * v), scale);
+    put(plan, constants, (size_t)(plan->at_view + 2 * v + 1), 1.0 / count);
+    return;
+  }
   if (plan->moved) {
     put(plan, constants, (size_t)(plan->at_view + 2 * v), f->kind == OPTION_MEAN ? spot / plan->steps : spot);
     return;
@@ -91,8 +119,9 @@ static void fill_view(const option_cuda_plan *plan, int v, void *constants) {
   put(plan, constants, (size_t)(plan->at_view + 2 * v + 1), at);
 }
 
-static void fill_dynamics(const option_cuda_plan *plan, int t, void *table, void *constants) {
-  const option_dynamics *m = option_cuda_dynamics(plan, t);
+/* Constants of a track's steps of one kind, at index `at` of `out`, and the probabilities of jumps at `above`. */
+static void fill_kind(const option_cuda_plan *plan, int t, int kind, void *out, size_t at, size_t above) {
+  const option_dynamics *m = option_cuda_dynamics(plan, t, kind);
   const double spot = plan->estimate->market[plan->track_market[t]].spot[plan->track_asset[t]];
   const double numbers[OPTION_CUDA_DYNAMICS_NUMBERS] = {m->v,
                                                         m->keep,
@@ -109,9 +138,18 @@ static void fill_dynamics(const option_cuda_plan *plan, int t, void *table, void
                                                         spot,
                                                         m->jump_mean,
                                                         m->jump_deviation};
-  for (int k = 0; k < OPTION_CUDA_DYNAMICS_NUMBERS; k++)
-    put(plan, constants, (size_t)(plan->at_dynamics + t * OPTION_CUDA_DYNAMICS_NUMBERS + k), numbers[k]);
-  for (int k = 0; k < m->jumps; k++) put(plan, constants, (size_t)(plan->at_above + t * plan->jumps + k), m->above[k]);
+  for (int k = 0; k < OPTION_CUDA_DYNAMICS_NUMBERS; k++) put(plan, out, at + (size_t)k, numbers[k]);
+  for (int k = 0; k < m->jumps; k++) put(plan, out, above + (size_t)k, m->above[k]);
+}
+
+static void fill_dynamics(const option_cuda_plan *plan, int t, void *table, void *constants) {
+  const option_dynamics *m = option_cuda_dynamics(plan, t, 0);
+  fill_kind(plan, t, 0, constants, (size_t)(plan->at_dynamics + t * OPTION_CUDA_DYNAMICS_NUMBERS),
+            (size_t)(plan->at_above + t * plan->jumps));
+  for (int kind = 0; kind < plan->kinds && plan->kinds > 1; kind++) {
+    const size_t at = plan->kinds_at[t] + (size_t)kind * option_cuda_kind_numbers(plan);
+    fill_kind(plan, t, kind, table, at, at + OPTION_CUDA_DYNAMICS_NUMBERS);
+  }
   const size_t nodes = (size_t)m->nodes;
   for (size_t k = 0; k < nodes; k++) put(plan, table, plan->grid_at[t] + k, m->node[k]);
   for (size_t k = 0; k < nodes * (size_t)plan->steps; k++) put(plan, table, plan->grid_at[t] + nodes + k, m->row[k]);
@@ -124,9 +162,10 @@ static void fill_early(const option_cuda_plan *plan, int k, const option_rule *r
   const double numbers[OPTION_CUDA_EARLY_NUMBERS] = {spot, r->strike, r->sign, r->centre, r->scale};
   for (int i = 0; i < OPTION_CUDA_EARLY_NUMBERS; i++)
     put(plan, constants, (size_t)(plan->at_early + k * OPTION_CUDA_EARLY_NUMBERS + i), numbers[i]);
+  for (int s = 0; s < plan->steps && plan->dated; s++) put(plan, table, place(plan, plan->row_date + k, s), r->date[s]);
   for (int d = 0; d < r->dates; d++) {
     const size_t at = plan->early_at[k] + (size_t)d * (size_t)(r->degree + 2);
-    put(plan, table, at, market->bond[(d + 1) * r->every - 1] / market->bond[plan->steps - 1]);
+    put(plan, table, at, market->bond[r->step[d] - 1] / market->bond[r->end - 1]);
     for (int i = 0; i <= r->degree; i++)
       put(plan, table, at + 1 + (size_t)i, r->beta[(size_t)d * (OPTION_DEGREE_MAX + 1) + (size_t)i]);
   }
@@ -135,6 +174,7 @@ static void fill_early(const option_cuda_plan *plan, int k, const option_rule *r
 void option_cuda_plan_fill(const option_cuda_plan *plan, const option_policy *policy, void *table, void *constants) {
   const int n = plan->assets;
   fill_table(plan, table);
+  fill_steps(plan, table);
   const double fold = plan->folded && n == 1 ? first_vol(plan, 0) : 1;
   put(plan, constants, 0, -2 * ln2 * fold * fold);
   for (int a = 0; a < n; a++) {

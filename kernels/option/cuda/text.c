@@ -16,7 +16,14 @@ static void add_list(sim_bytes *text, const char *name, const int *list, int cou
   sim_bytes_text(text, "};\n    return list[i];\n  }\n");
 }
 
-enum { BY_LINE, BY_SIGN, BY_SIDE };
+/* Offsets in the table. */
+static void add_offsets(sim_bytes *text, const char *name, const size_t *list, int count) {
+  sim_bytes_format(text, "  static __device__ constexpr int %s(int i) {\n    constexpr int list[] = {", name);
+  for (int i = 0; i < count; i++) sim_bytes_format(text, "%zu, ", list[i]);
+  sim_bytes_text(text, "0};\n    return list[i];\n  }\n");
+}
+
+enum { BY_LINE, BY_SIGN, BY_SIDE, BY_SCHEDULE };
 
 static int tangent_of(const option_cuda_plan *plan, int feature) {
   const int tangent = plan->estimate->graph.feature[feature].tangent;
@@ -27,9 +34,10 @@ static void add_views(sim_bytes *text, const char *name, const option_cuda_plan 
                       int count, int by) {
   sim_bytes_format(text, "  static __device__ constexpr int %s(int i) {\n    constexpr int list[] = {", name);
   for (int i = 0; i < count; i++) {
-    const option_kind kind = plan->estimate->graph.feature[view[i].feature].kind;
-    const int value = by == BY_LINE ? view[i].line : by == BY_SIGN ? view[i].sign : (kind == OPTION_NOT_ABOVE ? 1 : -1);
-    sim_bytes_format(text, "%d, ", value);
+    const option_feature *f = &plan->estimate->graph.feature[view[i].feature];
+    const int side = f->kind == OPTION_NOT_ABOVE ? 1 : -1;
+    const int value[] = {view[i].line, view[i].sign, side, f->schedule - 1};
+    sim_bytes_format(text, "%d, ", value[by]);
   }
   sim_bytes_text(text, "0};\n    return list[i];\n  }\n");
 }
@@ -43,36 +51,41 @@ static void add_features(const option_cuda_plan *plan, sim_bytes *text) {
   for (int v = 0; v < plan->views; v++) {
     const option_cuda_view *view = &plan->view[v];
     const int tangent = tangent_of(plan, view->feature);
-    sim_bytes_format(text, "    o[%d] = view<scheme, %d, %s>(p, c, %d, %d, %d, %d, %d, %d);\n", v,
-                     (int)plan->estimate->graph.feature[view->feature].kind, tangent >= 0 ? "true" : "false", v,
-                     view->line, plan->line_track[view->line], view->sign, view->slot, tangent >= 0 ? tangent : 0);
+    const option_feature *f = &plan->estimate->graph.feature[view->feature];
+    if (f->schedule > 0 && f->kind < OPTION_FIXING)
+      sim_bytes_format(text, "    o[%d] = kept_view<scheme, %d>(p, c, %d, %d);\n", v, (int)f->kind, v, view->slot);
+    else
+      sim_bytes_format(text, "    o[%d] = view<scheme, %d, %s>(p, c, %d, %d, %d, %d, %d, %d);\n", v, (int)f->kind,
+                       tangent >= 0 ? "true" : "false", v, view->line, plan->line_track[view->line], view->sign,
+                       view->slot, tangent >= 0 ? tangent : 0);
   }
   sim_bytes_text(text, "  }\n");
 }
 
 /* Motion of each asset. */
 static void add_motion(const option_cuda_plan *plan, sim_bytes *text) {
-  const option_dynamics *dynamics = plan->estimate->market[0].dynamics;
   bool checked = false;
   unsigned motions = 0;
   int motion[OPTION_ASSETS_MAX] = {0}, jumps[OPTION_ASSETS_MAX] = {0}, nodes[OPTION_ASSETS_MAX] = {0};
   for (int a = 0; a < plan->assets && plan->moved; a++) {
-    motion[a] = (int)dynamics[a].motion;
-    checked |= dynamics[a].motion == OPTION_LOCAL_FUNCTION;
-    jumps[a] = dynamics[a].jumps > 0 ? plan->jumps : 0;
-    nodes[a] = dynamics[a].nodes;
+    const option_dynamics *dynamics = option_cuda_dynamics(plan, plan->track_begin[a], 0);
+    motion[a] = (int)dynamics->motion;
+    checked |= dynamics->motion == OPTION_LOCAL_FUNCTION;
+    jumps[a] = option_asset_at(plan->parameters, a)->jumps.given ? plan->jumps : 0;
+    nodes[a] = dynamics->nodes;
     motions |= 1u << motion[a];
   }
   sim_bytes_format(
       text, "  enum : int { MOVED = %d, MOTIONS = %u, CHECKED = %d, C_DYNAMICS = %d, C_ABOVE = %d, JUMPS = %d };\n",
       plan->moved, motions, checked, plan->at_dynamics, plan->at_above, plan->jumps);
+  sim_bytes_format(text, "  enum : int { KINDS = %d, CASH = %d, R_KIND = %d, R_TIME = %d, R_CASH = %d };\n",
+                   plan->kinds, plan->cash, plan->row_kind, plan->row_time, plan->row_cash);
   add_list(text, "motion", motion, plan->assets);
   add_list(text, "jumps", jumps, plan->assets);
   add_list(text, "nodes", nodes, plan->assets);
-  sim_bytes_text(text, "  static __device__ constexpr int grid_at(int i) {\n    constexpr int list[] = {");
-  for (int t = 0; t < plan->tracks; t++) sim_bytes_format(text, "%s%zu", t ? ", " : "", plan->grid_at[t]);
-  sim_bytes_text(text, "};\n    return list[i];\n  }\n"
-                       "  static __device__ __forceinline__ real local_volatility(int asset, real price, real t) {\n"
+  add_offsets(text, "grid_at", plan->grid_at, plan->tracks);
+  add_offsets(text, "kinds_at", plan->kinds_at, plan->tracks);
+  sim_bytes_text(text, "  static __device__ __forceinline__ real local_volatility(int asset, real price, real t) {\n"
                        "    real sigma = 0;\n"
                        "    switch (asset) {\n");
   for (int a = 0; a < plan->assets; a++)
@@ -119,20 +132,41 @@ static void add_early(const option_cuda_plan *plan, sim_bytes *text) {
     const option_feature *f = &plan->estimate->graph.feature[plan->early[k].feature];
     const option_payoff *o = plan->parameters->payoffs.items[f->step].data;
     list[k] = (int)o->every;
-    list[room + (size_t)k] = (int)(plan->steps / o->every);
+    list[room + (size_t)k] = (int)option_date_count(plan->parameters, o);
     list[2 * room + (size_t)k] = (int)o->degree;
     if (degree < (int)o->degree) degree = (int)o->degree;
   }
-  sim_bytes_format(text, "  enum : int { EXERCISES = %d, DEGREE = %d, C_EARLY = %d, RECORD = %d };\n", plan->exercises,
-                   degree, plan->at_early, plan->record);
+  sim_bytes_format(
+      text, "  enum : int { EXERCISES = %d, DEGREE = %d, C_EARLY = %d, RECORD = %d, DATED = %d, R_DATE = %d };\n",
+      plan->exercises, degree, plan->at_early, plan->record, plan->dated, plan->row_date);
   add_list(text, "early_every", list, plan->exercises + 1);
   add_list(text, "early_dates", list + room, plan->exercises + 1);
   add_list(text, "early_degree", list + 2 * room, plan->exercises + 1);
   add_views(text, "early_line", plan, plan->early, plan->exercises, BY_LINE);
   add_views(text, "early_sign", plan, plan->early, plan->exercises, BY_SIGN);
-  sim_bytes_text(text, "  static __device__ constexpr int early_at(int i) {\n    constexpr int list[] = {");
-  for (int k = 0; k < plan->exercises; k++) sim_bytes_format(text, "%zu, ", plan->early_at[k]);
-  sim_bytes_text(text, "0};\n    return list[i];\n  }\n");
+  add_offsets(text, "early_at", plan->early_at, plan->exercises);
+  free(list);
+}
+
+/* Numbers that a path keeps of the steps of schedules. */
+static void add_kept(const option_cuda_plan *plan, sim_bytes *text) {
+  const size_t room = (size_t)plan->kept + 1;
+  int *list = calloc(4 * room, sizeof *list);
+  if (list == NULL) {
+    text->failed = true;
+    return;
+  }
+  for (size_t k = 0; k + 1 < room; k++) {
+    list[k] = (int)plan->keep[k].kind;
+    list[room + k] = plan->keep[k].line;
+    list[2 * room + k] = plan->keep[k].sign;
+    list[3 * room + k] = plan->keep[k].schedule;
+  }
+  sim_bytes_format(text, "  enum : int { KEPT = %d, R_SCHEDULE = %d };\n", plan->kept, plan->row_schedule);
+  add_list(text, "kept_kind", list, plan->kept + 1);
+  add_list(text, "kept_line", list + room, plan->kept + 1);
+  add_list(text, "kept_sign", list + 2 * room, plan->kept + 1);
+  add_list(text, "kept_schedule", list + 3 * room, plan->kept + 1);
   free(list);
 }
 
@@ -151,7 +185,7 @@ static void add_quasi(const option_cuda_plan *plan, sim_bytes *text) {
  * one or two steps unroll the inner loop fully, longer paths not at all. */
 static bool is_lean(const option_cuda_plan *plan) {
   return plan->single && !plan->moved && !plan->matched && plan->parameters->sampling.sequence != OPTION_SOBOL &&
-         plan->lines == 1 && plan->fixings == 0 && plan->survivals == 0 && plan->exercises == 0 &&
+         plan->lines == 1 && plan->fixings == 0 && plan->survivals == 0 && plan->exercises == 0 && plan->kept == 0 &&
          plan->tangent_begin[plan->assets] == 0;
 }
 
@@ -162,7 +196,7 @@ static int step_work(const option_cuda_plan *plan) {
   const int paying = option_share(plan->steps) > 1 ? 12 * plan->estimate->quantities * plan->signs : 0;
   const int joint = plan->estimate->graph.joint != 0 ? 150 * plan->lines * plan->signs : 0;
   return joint + moving + (8 * plan->lines + 6 * tangents) * plan->signs + 10 * plan->survivals + 24 * plan->exercises +
-         paying;
+         8 * plan->kept + paying;
 }
 
 /* Whether a step is so long that the loop over four steps, or over the paths that share bits, is not unrolled:
@@ -195,7 +229,7 @@ static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
                    "    SHARE = %d, UNROLL = %d, ROLLED = %d, LOOPED = %d, LIGHT = %d\n"
                    "  };\n",
                    plan->row_weight, plan->row_level, plan->row_vol, plan->row_mark, rows,
-                   plan->large || (rolled && option_share(plan->steps) == 1) ? 0 : rows, plan->at_factor,
+                   plan->large || plan->dated || (rolled && option_share(plan->steps) == 1) ? 0 : rows, plan->at_factor,
                    plan->at_ratio, plan->at_vol, plan->at_view, plan->at_survival, plan->at_quantity, plan->constants,
                    plan->inner, plan->outer, plan->part, option_share(plan->steps),
                    is_lean(plan) && plan->signs == 1 && plan->steps <= 2 ? 8 : 1, rolled, plan->large || rolled,
@@ -203,6 +237,7 @@ static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
   add_motion(plan, text);
   add_tangents(plan, text);
   add_early(plan, text);
+  add_kept(plan, text);
   add_quasi(plan, text);
   add_list(text, "need", need, plan->assets);
   add_list(text, "track_begin", plan->track_begin, plan->assets + 1);
@@ -213,6 +248,7 @@ static void add_scheme(const option_cuda_plan *plan, sim_bytes *text) {
   add_views(text, "survival_line", plan, plan->survival, plan->survivals, BY_LINE);
   add_views(text, "survival_sign", plan, plan->survival, plan->survivals, BY_SIGN);
   add_views(text, "survival_side", plan, plan->survival, plan->survivals, BY_SIDE);
+  add_views(text, "survival_schedule", plan, plan->survival, plan->survivals, BY_SCHEDULE);
   sim_bytes_text(text, "};\n");
 }
 

@@ -81,8 +81,7 @@ static sim_status make_rule(const option_regression *regression, const double *b
   return status;
 }
 
-/* Number of the dates of early exercise. */
-static size_t dates_of(const option_parameters *p, const option_payoff *o) {
+size_t option_date_count(const option_parameters *p, const option_payoff *o) {
   if (o->dates.rows > 0) return o->dates.rows;
   return (size_t)(lround(option_own_maturity(p, o) / p->maturity * (double)p->steps) / o->every);
 }
@@ -105,7 +104,7 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
   *out = (option_policy){.count = (int)p->payoffs.count};
   for (size_t i = 0; i < p->payoffs.count; i++)
     if (p->payoffs.items[i].schema == &option_american_schema) {
-      numbers += dates_of(p, p->payoffs.items[i].data) * UNKNOWN;
+      numbers += option_date_count(p, p->payoffs.items[i].data) * UNKNOWN;
       rules++;
     }
   if (numbers == 0) return SIM_OK;
@@ -120,7 +119,6 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
     const option_payoff *o = item->data;
     option_rule *rule = &out->rule[i];
     *rule = (option_rule){.single = option_is_single(p),
-                          .every = (int)o->every,
                           .degree = (int)o->degree,
                           .strike = o->strike,
                           .sign = o->type == OPTION_CALL ? 1 : -1,
@@ -130,7 +128,7 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
     step += 2 * steps;
     const int chunks = (int)((o->fit_paths + OPTION_CHUNK - 1) / OPTION_CHUNK);
     SIM_TRY(make_rule(regression, market->bond, (int)o->asset - 1, chunks, rule, beta));
-    const size_t count = dates_of(p, o) * UNKNOWN;
+    const size_t count = option_date_count(p, o) * UNKNOWN;
     for (size_t k = 0; k < count; k++) single[k] = (float)beta[k];
     beta += count;
     single += count;
@@ -145,7 +143,7 @@ void option_policy_exchanges(const option_parameters *p, int ranks, double *byte
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema != &option_american_schema) continue;
     const double share = ceil(ceil((double)o->fit_paths / OPTION_CHUNK) / ranks);
-    const double gathers = 2 * (double)dates_of(p, o) - 1;
+    const double gathers = 2 * (double)option_date_count(p, o) - 1;
     *exchanges += gathers;
     *bytes += gathers * (ranks - 1) * share * SUMS * sizeof(double);
   }
@@ -156,10 +154,10 @@ double option_policy_bytes(const option_parameters *p, int ranks) {
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema == &option_american_schema)
-      most =
-          fmax(most, (ceil((double)o->fit_paths / OPTION_CHUNK / ranks) * ((double)dates_of(p, o) + 1) * OPTION_CHUNK +
-                      ((double)o->fit_paths / OPTION_CHUNK + ranks) * (SUMS + 1)) *
-                         sizeof(double));
+      most = fmax(most, (ceil((double)o->fit_paths / OPTION_CHUNK / ranks) * ((double)option_date_count(p, o) + 1) *
+                             OPTION_CHUNK +
+                         ((double)o->fit_paths / OPTION_CHUNK + ranks) * (SUMS + 1)) *
+                            sizeof(double));
   }
   return most;
 }

@@ -28,6 +28,9 @@ typedef struct option_regression {
   void (*release)(void *self);
 } option_regression;
 
+/* Number of the dates of early exercise of a payoff. */
+size_t option_date_count(const option_parameters *p, const option_payoff *o);
+
 /* Makes the rules of all payoffs; out is freed by option_policy_free. */
 sim_status option_policy_regress(const option_parameters *p, const option_market *market,
                                  const option_regression *regression, option_policy *out) SIM_MUST_CHECK;

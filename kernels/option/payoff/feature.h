@@ -9,7 +9,8 @@ typedef enum option_kind {
   OPTION_GEOMETRIC, /* geometric mean */
   OPTION_MAX,
   OPTION_MIN,
-  OPTION_HIGH, /* maximum over continuous time from 0 on, sampled between the steps by Brownian bridges */
+  OPTION_SQUARES, /* sum of the squared changes of log2 of the price between the prices observed, from the spot on */
+  OPTION_HIGH,    /* maximum over continuous time from 0 on, sampled between the steps by Brownian bridges */
   OPTION_LOW,
   OPTION_FIXING,    /* price at a step */
   OPTION_NOT_ABOVE, /* probability, given the prices at the steps, that `level` was never reached */
@@ -23,6 +24,7 @@ enum {
   NEED_SUM = 1 << OPTION_MEAN,
   NEED_LOGS = 1 << OPTION_GEOMETRIC,
   NEED_ENDS = 1 << OPTION_MAX | 1 << OPTION_MIN,
+  NEED_SQUARES = 1 << OPTION_SQUARES,
   NEED_HIGH = 1 << OPTION_HIGH,
   NEED_LOW = 1 << OPTION_LOW
 };

@@ -87,11 +87,13 @@ static sim_expr_ref along_path(option_builder *m, const sim_expr_ref *slope, int
   return sum;
 }
 
-/* sum_F dY/dF F/S for one asset; `slope`: dY/dF of this payoff, [features]. */
+/* sum_F dY/dF F/S for one asset, without the squared changes, which do not grow with the spot; `slope`: dY/dF of this
+ * payoff, [features]. */
 static sim_expr_ref path_delta(option_builder *m, const sim_expr_ref *slope, int features, int asset) {
   sim_expr_ref sum = option_builder_number(m, 0);
   for (int f = 0; f < features; f++)
-    if (m->graph->feature[f].asset == asset && m->graph->feature[f].tangent == 0)
+    if (m->graph->feature[f].asset == asset && m->graph->feature[f].tangent == 0 &&
+        m->graph->feature[f].kind != OPTION_SQUARES)
       sum = op2(m, SIM_EXPR_ADD, sum, op2(m, SIM_EXPR_MUL, slope[f], m->feature[f]));
   return op2(m, SIM_EXPR_MUL, sum, option_builder_number(m, 1 / m->market->spot[asset]));
 }

@@ -39,28 +39,32 @@ void option_payoff_name(const option_parameters *p, int payoff, char *out, size_
     snprintf(out, capacity, "payoff");
 }
 
-static const char *const kind_names[OPTION_KINDS] = {
-    [OPTION_LAST] = "last", [OPTION_MEAN] = "mean",    [OPTION_GEOMETRIC] = "geometric",
-    [OPTION_MAX] = "max",   [OPTION_MIN] = "min",      [OPTION_HIGH] = "high",
-    [OPTION_LOW] = "low",   [OPTION_FIXING] = "fixing"};
+/* Features that a scenario's function can read. */
+enum { NAMES = 8 };
+static const char *const names[NAMES] = {"last", "mean", "geometric", "max", "min", "high", "low", "fixing"};
+static const option_kind kinds[NAMES] = {OPTION_LAST, OPTION_MEAN, OPTION_GEOMETRIC, OPTION_MAX,
+                                         OPTION_MIN,  OPTION_HIGH, OPTION_LOW,       OPTION_FIXING};
 
 bool option_feature_text(const option_feature *feature, char *out, size_t capacity) {
-  if (feature->kind > OPTION_FIXING) return false;
-  const int used = snprintf(out, capacity, "%s[%d]", kind_names[feature->kind], feature->asset + 1);
+  int k = 0;
+  while (k < NAMES && kinds[k] != feature->kind) k++;
+  if (k == NAMES) return false;
+  const int used = snprintf(out, capacity, "%s[%d]", names[k], feature->asset + 1);
   if (feature->kind == OPTION_FIXING) snprintf(out + used, capacity - (size_t)used, "[%d]", feature->step);
   return true;
 }
 
 bool option_feature_parse(const char *name, const option_parameters *p, option_feature *out) {
   int asset = 0, step = 0, end = 0;
-  for (int kind = OPTION_LAST; kind <= OPTION_FIXING; kind++) {
-    const size_t length = strlen(kind_names[kind]);
-    if (strncmp(name, kind_names[kind], length) != 0 || name[length] != '_') continue;
+  for (int k = 0; k < NAMES; k++) {
+    const option_kind kind = kinds[k];
+    const size_t length = strlen(names[k]);
+    if (strncmp(name, names[k], length) != 0 || name[length] != '_') continue;
     if (kind == OPTION_FIXING)
       (void)sscanf(name + length, "_%d_%d%n", &asset, &step, &end);
     else
       (void)sscanf(name + length, "_%d%n", &asset, &end);
-    *out = (option_feature){.kind = (option_kind)kind, .asset = asset - 1, .step = step};
+    *out = (option_feature){.kind = kind, .asset = asset - 1, .step = step};
     return end > 0 && name[length + (size_t)end] == '\0' && asset >= 1 && (size_t)asset <= p->assets.count &&
            (kind != OPTION_FIXING || (step >= 1 && step <= p->steps));
   }
@@ -86,20 +90,21 @@ static void refuse_input(const option_parameters *p, const char *name, sim_fault
   const size_t length = strcspn(name, "_");
   snprintf(word, sizeof word, "%.*s", (int)length, name);
   scenario_spelling(name, shown, sizeof shown);
-  const char *nearest = sim_nearest(word, kind_names, OPTION_FIXING + 1);
-  int kind = OPTION_LAST, asset = 0, step = 0;
-  while (kind <= OPTION_FIXING && strcmp(word, kind_names[kind]) != 0) kind++;
+  const char *nearest = sim_nearest(word, names, NAMES);
+  int k = 0, asset = 0, step = 0;
+  while (k < NAMES && strcmp(word, names[k]) != 0) k++;
+  const bool fixing = k < NAMES && kinds[k] == OPTION_FIXING;
   const int numbers = sscanf(name + length, "_%d_%d", &asset, &step);
   const long long assets = (long long)p->assets.count, steps = (long long)p->steps;
-  if (kind > OPTION_FIXING)
+  if (k == NAMES)
     sim_faults_add(faults, 0, "payoff",
                    "unknown input '%s'%s%s%s, expected last[i], mean[i], geometric[i], max[i], "
                    "min[i], high[i], low[i] or fixing[i][k]",
                    shown, nearest != NULL ? ", nearest is '" : "", nearest != NULL ? nearest : "",
                    nearest != NULL ? "'" : "");
-  else if (numbers < 1 || (numbers < 2) == (kind == OPTION_FIXING))
-    sim_faults_add(faults, 0, "payoff", "unknown input '%s', expected path.%s[i]%s", shown, kind_names[kind],
-                   kind == OPTION_FIXING ? "[k]: of asset i, at step k" : ": of asset i");
+  else if (numbers < 1 || (numbers < 2) == fixing)
+    sim_faults_add(faults, 0, "payoff", "unknown input '%s', expected path.%s[i]%s", shown, names[k],
+                   fixing ? "[k]: of asset i, at step k" : ": of asset i");
   else if (asset < 1 || asset > assets)
     sim_faults_add(faults, 0, "payoff", "unknown input '%s', expected an asset from 1 to %lld", shown, assets);
   else

@@ -21,4 +21,9 @@ bool option_feature_text(const option_feature *feature, char *out, size_t capaci
 /* Binds the scenario's function to the features that it names; unknown names are reported as faults. */
 sim_status option_bind_payoff(option_parameters *p, sim_faults *faults) SIM_MUST_CHECK;
 
+/* Whether the payoff is a variance or volatility swap. */
+static inline bool option_is_swap(const sim_item *item) {
+  return item->schema == &option_variance_swap_schema || item->schema == &option_volatility_swap_schema;
+}
+
 #endif

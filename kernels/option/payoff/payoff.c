@@ -153,6 +153,18 @@ static sim_expr_ref autocallable(option_builder *m, const option_payoff *o, int 
   return out;
 }
 
+/* Variance or volatility of the changes of ln S from one fixing to the next, the first from the spot, their mean not
+ * subtracted, in points: 100 sqrt(fixings a year / fixings * sum of squares). */
+static sim_expr_ref swap(option_builder *m, const option_payoff *o, int asset, bool variance) {
+  const double ln2 = 0.69314718055994530942, n = option_observation_count(m->p, o);
+  const double last = o->dates.rows > 0 ? o->dates.data[o->dates.rows - 1] : option_own_maturity(m->p, o);
+  const double points = 1e4 * ln2 * ln2 * (o->per_year > 0 ? o->per_year / n : 1 / last);
+  sim_expr_ref realised = mul(m, option_observed(m, OPTION_SQUARES, asset, o), option_builder_number(m, points));
+  if (!variance) realised = option_builder_call(m, SIM_EXPR_SQRT, realised, 0, 0);
+  realised = sub(m, realised, option_builder_number(m, variance ? o->strike * o->strike : o->strike));
+  return mul(m, realised, option_builder_number(m, o->cash));
+}
+
 static sim_expr_ref european(option_builder *m, const option_payoff *o, int asset, int payoff) {
   sim_expr_ref last = last_of(m, o, asset);
   option_plain *as = &m->graph->plain[payoff];
@@ -175,6 +187,7 @@ static sim_expr_ref named(option_builder *m, const sim_item *item, int number, i
     sim_expr_ref pays = o->type == OPTION_CALL ? below(m, strike, last) : below(m, last, strike);
     return mul(m, option_builder_number(m, o->cash), pays);
   }
+  if (option_is_swap(item)) return swap(m, o, asset, item->schema == &option_variance_swap_schema);
   if (item->schema == &option_asian_schema) return plain(m, asian_mean(m, o, asset), o->strike, o->type);
   if (item->schema == &option_barrier_schema) return barrier(m, o, asset);
   if (item->schema == &option_double_barrier_schema) return double_barrier(m, o, asset);
@@ -230,7 +243,8 @@ static sim_expr_ref sum_control(option_builder *m, int end, bool geometric) {
 static const option_payoff *control_payoff(const option_parameters *p, int payoff) {
   const int named = payoff - (option_payoff_count(p) - (int)p->payoffs.count);
   const option_payoff *o = named >= 0 ? p->payoffs.items[named].data : NULL;
-  const bool struck = o != NULL && o->asset > 0 && o->second == 0 && o->strike > 0;
+  const bool struck =
+      o != NULL && o->asset > 0 && o->second == 0 && o->strike > 0 && !option_is_swap(&p->payoffs.items[named]);
   return struck && p->sampling.control != OPTION_CONTROL_UNDERLYING ? o : NULL;
 }
 

@@ -55,8 +55,9 @@ static int find(option_builder *m, int asset, const unsigned char *mark, int cou
   return ++g->schedules;
 }
 
-/* Schedule of prices at the payoff's dates or steps (o NULL: the run's), or of the time when it is watched. */
-static int schedule_of(option_builder *m, const option_payoff *o, int asset, bool continuous) {
+/* Schedule of prices at the payoff's dates or steps (o NULL: the run's), or of the time when it is watched; 0 where
+ * that is all of it, unless `always`. */
+static int schedule_of(option_builder *m, const option_payoff *o, int asset, bool continuous, bool always) {
   const size_t steps = (size_t)m->market->steps;
   unsigned char *mark = calloc(steps, 1);
   int *step = calloc(steps + 1, sizeof *step), count = 0, found = 0;
@@ -68,7 +69,7 @@ static int schedule_of(option_builder *m, const option_payoff *o, int asset, boo
     count = option_observations(m->p, m->market, o, step);
     for (int k = 0; k < count; k++) mark[step[k] - 1] = OPTION_OBSERVED;
   }
-  if (m->status == SIM_OK && count < (int)steps) found = find(m, asset, mark, count);
+  if (m->status == SIM_OK && (count < (int)steps || always)) found = find(m, asset, mark, count);
   free(mark);
   free(step);
   return found;
@@ -76,13 +77,13 @@ static int schedule_of(option_builder *m, const option_payoff *o, int asset, boo
 
 sim_expr_ref option_observed(option_builder *m, option_kind kind, int asset, const option_payoff *o) {
   const bool continuous = kind == OPTION_HIGH || kind == OPTION_LOW;
-  const int schedule = m->status == SIM_OK ? schedule_of(m, o, asset, continuous) : 0;
+  const int schedule = m->status == SIM_OK ? schedule_of(m, o, asset, continuous, kind == OPTION_SQUARES) : 0;
   if (schedule > 0) m->graph->schedule[schedule - 1].need |= 1u << kind;
   return option_builder_feature(m, (option_feature){.kind = kind, .asset = asset, .schedule = schedule});
 }
 
 sim_expr_ref option_survival(option_builder *m, option_kind kind, int asset, const option_payoff *o) {
-  const int schedule = m->status == SIM_OK ? schedule_of(m, o, asset, true) : 0;
+  const int schedule = m->status == SIM_OK ? schedule_of(m, o, asset, true, false) : 0;
   return option_builder_feature(
       m, (option_feature){.kind = kind, .asset = asset, .level = o->level, .schedule = schedule});
 }

@@ -1,4 +1,5 @@
-/* Steps at whose ends the features of an asset are observed, where these are not all steps of the run. */
+/* Steps at whose ends the features of an asset are observed, where these are not all steps of the run. Device code
+ * too. */
 #ifndef OPTION_PAYOFF_SCHEDULE_H
 #define OPTION_PAYOFF_SCHEDULE_H
 

@@ -127,6 +127,7 @@ static void row_name(const option_parameters *p, int payoff, char *out, size_t c
     return;
   }
   const bool note = item->schema == &option_autocallable_schema, barrier = item->schema == &option_barrier_schema;
+  const bool swap = option_is_swap(item), untyped = note || swap;
   const bool two = item->schema == &option_double_barrier_schema,
              forward = item->schema == &option_forward_start_schema;
   const bool bermudan = item->schema == &option_american_schema && (o->every > 1 || o->dates.rows > 0);
@@ -134,6 +135,9 @@ static void row_name(const option_parameters *p, int payoff, char *out, size_t c
   snprintf(kind, sizeof kind, "%s", bermudan ? "bermudan" : item->schema->name);
   if (barrier) snprintf(kind, sizeof kind, "%s-%s", ways[o->direction], knocks[o->knock]);
   if (two) snprintf(kind, sizeof kind, "double-%s", knocks[o->knock]);
+  if (swap)
+    snprintf(kind, sizeof kind, "%s",
+             item->schema == &option_variance_swap_schema ? "variance-swap" : "volatility-swap");
   if (forward) {
     snprintf(kind, sizeof kind, "forward-start");
     if (o->start > 0)
@@ -145,7 +149,7 @@ static void row_name(const option_parameters *p, int payoff, char *out, size_t c
   if (o->level > 0) snprintf(level, sizeof level, " at %.6g", o->level);
   if (two) snprintf(level, sizeof level, " at %.6g, %.6g", o->low, o->high);
   if (p->assets.count > 1 && o->asset > 0) snprintf(asset, sizeof asset, " of %d", (int)o->asset);
-  snprintf(out, capacity, "%d %s%s%s%s%s%s", payoff + 1, kind, note ? "" : types[o->type], strike, asset, level,
+  snprintf(out, capacity, "%d %s%s%s%s%s%s", payoff + 1, kind, untyped ? "" : types[o->type], strike, asset, level,
            o->monitoring == OPTION_CONTINUOUS ? ", continuous" : "");
   size_t used = strlen(out);
   if (o->from > 0) used += (size_t)snprintf(out + used, capacity - used, " from %.6g", o->from);

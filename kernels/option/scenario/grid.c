@@ -70,7 +70,7 @@ bool option_at_steps(const sim_item *item) {
   if (o->dates.rows > 0) return false;
   if (item->schema == &option_forward_start_schema) return !(o->start_time > 0);
   if (item->schema == &option_asian_schema || item->schema == &option_american_schema ||
-      item->schema == &option_autocallable_schema)
+      item->schema == &option_autocallable_schema || option_is_swap(item))
     return true;
   return (item->schema == &option_barrier_schema || item->schema == &option_double_barrier_schema ||
           item->schema == &option_lookback_schema) &&

@@ -63,6 +63,7 @@ static const char *against_path(const option_parameters *p, const sim_item *item
 /* Reason against a likelihood ratio of the first step, or NULL: the payoff must be a function of the prices at the
  * steps alone. */
 static const char *against_score(const option_parameters *p, const sim_item *item) {
+  if (item != NULL && option_is_swap(item)) return "the first change of the price depends on the spot, too";
   if (item != NULL ? ((const option_payoff *)item->data)->monitoring == OPTION_CONTINUOUS : sees_between(p))
     return "what happens within the first step depends on the spot, too";
   return NULL;

@@ -53,12 +53,13 @@ typedef struct option_payoff {
   double extreme;   /* lookback: highest or lowest price so far; NaN or 0: none */
   double initial;   /* autocallable: price that `protection` pays a share of; NaN or 0: the spot */
   int64_t passed;   /* autocallable: dates that have passed */
+  double per_year;  /* swaps: fixings of a year; NaN or 0: those of the swap over its time */
 } option_payoff;
 enum { OPTION_NAME_MAX = 40 }; /* characters of a payoff's name */
 extern const sim_schema option_european_schema, option_digital_schema, option_asian_schema, option_barrier_schema,
     option_double_barrier_schema, option_lookback_schema, option_forward_start_schema, option_basket_schema,
     option_best_of_schema, option_worst_of_schema, option_spread_schema, option_american_schema,
-    option_autocallable_schema;
+    option_autocallable_schema, option_variance_swap_schema, option_volatility_swap_schema;
 enum { OPTION_ARITHMETIC, OPTION_GEOMETRIC_AVERAGE };
 enum { OPTION_DOWN, OPTION_UP };
 enum { OPTION_OUT, OPTION_IN };

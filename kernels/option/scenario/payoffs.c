@@ -141,3 +141,22 @@ static const sim_field autocallable_fields[] = {
 const sim_schema option_autocallable_schema = {SIM_SCHEMA(
     option_payoff, "autocallable",
     "autocallable: redeemed with coupons at the first date with a price of at least `level`", autocallable_fields)};
+
+#define SWAP(word, text, unit)                                                                                         \
+  static const sim_field word##_fields[] = {                                                                           \
+      NAME,                                                                                                            \
+      MATURITY,                                                                                                        \
+      ASSET,                                                                                                           \
+      {SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .doc = "volatility in points: 20 is 20 % a year",           \
+       .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},                                                            \
+      {SIM_FIELD(option_payoff, cash), .type = SIM_REAL, .doc = unit, .initial = "1"},                                 \
+      DATES("times of the fixings after that of now, the spot"),                                                       \
+      {SIM_FIELD(option_payoff, per_year), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,       \
+       .initial = "dates", .keyword = "dates",                                                                         \
+       .doc = "fixings of a year, such as 252; dates: their number over the time of the last one"},                    \
+      {0}};                                                                                                            \
+  const sim_schema option_##word##_schema = {SIM_SCHEMA(option_payoff, #word, text, word##_fields)}
+
+SWAP(variance_swap, "pays cash times the realised variance less the strike squared, in points squared",
+     "amount paid a point squared; the notional of volatility over twice the strike");
+SWAP(volatility_swap, "pays cash times the realised volatility less the strike, in points", "amount paid a point");

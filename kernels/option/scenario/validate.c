@@ -92,6 +92,10 @@ static void check_payoff(const option_parameters *p, size_t i, sim_faults *fault
       llround(own) % o->every != 0)
     sim_faults_add(faults, item->line, path, "every: expected a divisor of the %lld steps, got %lld", llround(own),
                    (long long)o->every);
+  if (option_is_swap(item) && o->asset <= assets && option_asset_at(p, (int)o->asset - 1)->dividends.rows > 0)
+    sim_faults_add(
+        faults, item->line, path,
+        "expected an asset without cash dividends, whose falls of the price contracts leave out of the variance");
   if (item->schema == &option_spread_schema && o->asset == o->second && o->asset <= assets)
     sim_faults_add(faults, item->line, path, "asset and second: expected two assets, got number %lld twice",
                    (long long)o->asset);

@@ -15,6 +15,7 @@
 #include "kernels/option/cuda/paths/joint.cuh"
 #include "kernels/option/cuda/paths/motion.cuh"
 #include "kernels/option/payoff/feature.h"
+#include "kernels/option/payoff/schedule.h"
 
 #ifndef OPTION_EACH
 #define OPTION_EACH _Pragma("unroll")
@@ -23,8 +24,9 @@
 enum {
   NEED_SURVIVALS = 1 << OPTION_NOT_ABOVE | 1 << OPTION_NOT_BELOW,
   NEED_EARLY = 1 << OPTION_EARLY,
-  NEED_JOINT = 1 << OPTION_KINDS, /* maximum and minimum are drawn jointly */
-  NEED_LEVEL = NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SURVIVALS | NEED_EARLY
+  NEED_JOINT = 1 << OPTION_KINDS,      /* maximum and minimum are drawn jointly */
+  NEED_KEPT = 1 << (OPTION_KINDS + 1), /* some feature has a schedule */
+  NEED_LEVEL = NEED_ENDS | NEED_HIGH | NEED_LOW | NEED_SURVIVALS | NEED_EARLY | NEED_KEPT
 };
 
 struct scheme;
@@ -45,8 +47,9 @@ template <class S> struct path_state {
   real slope[S::TANGENTS + 1], slope_sum[S::TANGENTS + 1][S::SIGNS], slope_logs[S::TANGENTS + 1][S::SIGNS],
       slope_most[S::TANGENTS + 1][S::SIGNS], slope_least[S::TANGENTS + 1][S::SIGNS],
       slope_fixing[S::TANGENTS + 1][S::FIXINGS + 1][S::SIGNS], slope_last[S::TANGENTS + 1][S::SIGNS];
-  /* early: amount paid, carried to maturity; -1: not exercised yet */
-  real survival[S::SURVIVALS + 1], early[S::EXERCISES + 1];
+  /* early: amount paid, carried to maturity; -1: not exercised yet. kept: a sum or extreme over the steps of a
+   * schedule; seen: x at its last step */
+  real survival[S::SURVIVALS + 1], early[S::EXERCISES + 1], kept[S::KEPT + 1], seen[S::KEPT + 1];
   option_recorder record;
   int fixings;
   bool invalid; /* a local volatility was below 0 or not finite */
@@ -107,6 +110,11 @@ template <class S> __device__ inline void begin_path(path_state<S> &p, const con
   for (int k = 0; k < S::SURVIVALS; k++) p.survival[k] = 1;
   for (int k = 0; k < S::EXERCISES; k++) p.early[k] = -1;
   OPTION_EACH
+  for (int k = 0; k < S::KEPT; k++) {
+    p.kept[k] = (typename S::real)(S::kept_kind(k) == OPTION_MAX ? -1e30 : S::kept_kind(k) == OPTION_MIN ? 1e30 : 0);
+    p.seen[k] = 0;
+  }
+  OPTION_EACH
   for (int g = 0; g < S::TANGENTS; g++) {
     p.slope[g] = 0;
 #pragma unroll
@@ -160,15 +168,16 @@ __device__ inline void add_slopes(path_state<S> &p, const rows<S> &row, int i, i
  * of money until maturity, then the coefficients. */
 enum { E_SPOT, E_STRIKE, E_SIGN, E_CENTRE, E_SCALE, E_NUMBERS };
 template <class S>
-__device__ inline void exercise(const constants<S> &c, const typename S::real *table, int k, int step,
-                                typename S::real x, typename S::real &paid) {
+__device__ inline void exercise(const constants<S> &c, const rows<S> &row, int k, int i, typename S::real x,
+                                typename S::real &paid) {
   typedef typename S::real real;
-  const int every = S::early_every(k), degree = S::early_degree(k), date = (step + 1) / every - 1;
-  if ((step + 1) % every != 0) return;
-  const real *e = c.c + S::C_EARLY + k * E_NUMBERS, *rule = table + S::early_at(k) + date * (degree + 2);
+  const int every = S::early_every(k), degree = S::early_degree(k), step = row.first + i;
+  const int date = S::DATED ? (int)row.of(S::R_DATE + k, i) : (step + 1) % every != 0 ? -1 : (step + 1) / every - 1;
+  if (date < 0) return;
+  const real *e = c.c + S::C_EARLY + k * E_NUMBERS, *rule = row.table + S::early_at(k) + date * (degree + 2);
   const real now = price<S>(x) * e[E_SPOT], payoff = (now - e[E_STRIKE]) * e[E_SIGN];
   const real at = (now - e[E_CENTRE]) * e[E_SCALE];
-  const bool last = step + 1 == every * S::early_dates(k);
+  const bool last = date == S::early_dates(k) - 1;
   real hold = __ldg(rule + degree + 1);
 #pragma unroll
   for (int i = S::DEGREE; i > 0; i--)
@@ -177,11 +186,34 @@ __device__ inline void exercise(const constants<S> &c, const typename S::real *t
   if (last) paid = greatest(paid, (real)0);
 }
 
-/* x before a step and the step's deviation, of each line, for barrier probabilities. */
+/* x before a step, the step's deviation and extremes within it, of each line, for barrier probabilities and schedules.
+ */
 template <class S> struct marks {
-  enum { COUNT = S::SURVIVALS > 0 ? S::LINES : 1 };
-  typename S::real before[COUNT][S::SIGNS], vol[COUNT][S::SIGNS];
+  enum { COUNT = S::SURVIVALS + S::KEPT > 0 ? S::LINES : 1 };
+  typename S::real before[COUNT][S::SIGNS], vol[COUNT][S::SIGNS], high[COUNT][S::SIGNS], low[COUNT][S::SIGNS];
 };
+
+/* Adds the end of a step to the number that the path keeps of a schedule; `mark`: what the schedule sees of the step.
+ */
+template <class S> __device__ inline void keep(path_state<S> &p, const marks<S> &m, int k, int mark) {
+  typedef typename S::real real;
+  const int kind = S::kept_kind(k), l = S::kept_line(k), s = S::kept_sign(k);
+  const real x = p.x[l][s];
+  real &kept = p.kept[k];
+  if (kind == OPTION_HIGH || kind == OPTION_LOW) {
+    if (mark & OPTION_WATCHED) kept = kind == OPTION_HIGH ? greatest(kept, m.high[l][s]) : least(kept, m.low[l][s]);
+  } else if (mark & OPTION_OBSERVED) {
+    if (kind == OPTION_MEAN) kept += price<S>(x);
+    if (kind == OPTION_GEOMETRIC) kept += x;
+    if (kind == OPTION_MAX) kept = greatest(kept, x);
+    if (kind == OPTION_MIN) kept = least(kept, x);
+    if (kind == OPTION_SQUARES) {
+      const real change = x - p.seen[k];
+      kept = fused(change, change, kept);
+      p.seen[k] = x;
+    }
+  }
+}
 
 /* x of a line after a step, and everything that is summed from it. */
 template <class S>
@@ -211,20 +243,23 @@ __device__ inline void add_line(path_state<S> &p, marks<S> &m, const constants<S
       p.most[l][s] = greatest(p.most[l][s], x);
       p.least[l][s] = least(p.least[l][s], x);
     }
-    real high = x;
+    real high = x, low = x;
     if (need & NEED_HIGH)
       p.high[l][s] = greatest(p.high[l][s], high = bridge_extreme(before, x, vol, d.high[a].bits[j], (real)1));
     if (need & NEED_JOINT)
-      p.low[l][s] = least(p.low[l][s], bridge_minimum(before, x, vol, high, d.low[a].bits[j]));
+      p.low[l][s] = least(p.low[l][s], low = bridge_minimum(before, x, vol, high, d.low[a].bits[j]));
     else if (need & NEED_LOW)
-      p.low[l][s] = least(p.low[l][s], bridge_extreme(before, x, vol, d.low[a].bits[j], (real)-1));
+      p.low[l][s] = least(p.low[l][s], low = bridge_extreme(before, x, vol, d.low[a].bits[j], (real)-1));
     if (S::SURVIVALS > 0) {
       m.before[l][s] = before;
       m.vol[l][s] = vol;
     }
-    if (S::RECORD && a == p.record.asset && (row.first + i + 1) % p.record.every == 0)
-      p.record.out[((row.first + i + 1) / p.record.every - 1) * (size_t)p.record.stride] =
-          price<S>(x) * c.c[S::C_EARLY + a];
+    if (S::KEPT > 0) {
+      m.high[l][s] = high;
+      m.low[l][s] = low;
+    }
+    if (S::RECORD && a == p.record.asset && p.record.date[row.first + i] >= 0)
+      p.record.out[p.record.date[row.first + i] * (size_t)p.record.stride] = price<S>(x) * c.c[S::C_EARLY + a];
     p.x[l][s] = x;
   }
 }

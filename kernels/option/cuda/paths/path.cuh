@@ -31,6 +31,17 @@ __device__ inline typename S::real view(const path_state<S> &p, const constants<
     return KIND == OPTION_EARLY ? p.early[slot] : p.survival[slot];
 }
 
+/* Feature `v` of the steps of a schedule: number `slot` of those that the path keeps. */
+template <class S, int KIND>
+__device__ inline typename S::real kept_view(const path_state<S> &p, const constants<S> &c, int v, int slot) {
+  typedef typename S::real real;
+  const real scale = c.c[S::C_VIEW + 2 * v], share = c.c[S::C_VIEW + 2 * v + 1];
+  if constexpr (KIND == OPTION_MEAN || KIND == OPTION_SQUARES)
+    return p.kept[slot] * scale;
+  else
+    return price<S>(KIND == OPTION_GEOMETRIC ? p.kept[slot] * share : p.kept[slot]) * scale;
+}
+
 /* Added to each sample of a path: 0, or NaN where a local volatility was invalid, because a payoff could hide that. */
 template <class S> __device__ inline typename S::real nan_if_invalid(const path_state<S> &p) {
   return p.invalid ? (typename S::real)__longlong_as_double(0x7ff8000000000000) : (typename S::real)0;

@@ -84,7 +84,11 @@ __device__ inline void advance_asset(path_state<S> &p, const constants<S> &c, co
                                      const option_keys &keys, const draws<S> &d, const rows<S> &row, int i, int j,
                                      int a, int t, typename S::real w, typename S::real *vol) {
   typedef typename S::real real;
-  const real *m = c.c + S::C_DYNAMICS + t * M_NUMBERS;
+  const real *m = c.c + S::C_DYNAMICS + t * M_NUMBERS, *above = c.c + S::C_ABOVE + t * S::JUMPS;
+  if (S::KINDS > 1) {
+    m = row.table + S::kinds_at(t) + (int)row.of(S::R_KIND + t, i) * (M_NUMBERS + S::JUMPS);
+    above = m + M_NUMBERS;
+  }
   const int motion = S::motion(a), step = row.first + i;
 #pragma unroll
   for (int s = 0; s < path_state<S>::OWN; s++) {
@@ -103,14 +107,15 @@ __device__ inline void advance_asset(path_state<S> &p, const constants<S> &c, co
           has_motion<S>(LOCAL_GRID) && motion == LOCAL_GRID
               ? grid_volatility(row.table + S::grid_at(t), row.table + S::grid_at(t) + (step + 1) * S::nodes(a),
                                 S::nodes(a), price_now)
-              : S::local_volatility(a, price_now, step * m[M_DT]);
+              : S::local_volatility(a, price_now, S::KINDS > 1 ? row.of(S::R_TIME + t, i) : step * m[M_DT]);
       if (S::CHECKED && motion == LOCAL_FUNCTION && !(sigma >= 0 && sigma <= (real)1e18)) p.invalid = true;
       grown += local_step(m, sigma, normal, vol[s]);
     }
     if (S::JUMPS > 0 && S::jumps(a) > 0)
-      grown += jump_sum(m, c.c + S::C_ABOVE + t * S::JUMPS, S::jumps(a),
-                        random_bits(random, keys, step, OPTION_DRAW_JUMP + a), s);
+      grown += jump_sum(m, above, S::jumps(a), random_bits(random, keys, step, OPTION_DRAW_JUMP + a), s);
     x += grown;
+    if (S::CASH && row.of(S::R_CASH + t, i) > 0)
+      x = binary_log(greatest(price<S>(x) - row.of(S::R_CASH + t, i), (real)0x1p-100));
   }
 }
 
@@ -167,14 +172,17 @@ __device__ inline void step(path_state<S> &p, const constants<S> &c, const strea
     add_line(p, m, c, d, row, i, j, a, t, l, vol, power);
   }
   OPTION_EACH
+  for (int k = 0; k < S::KEPT; k++) keep(p, m, k, (int)row.of(S::R_SCHEDULE + S::kept_schedule(k), i));
+  OPTION_EACH
   for (int k = 0; k < S::SURVIVALS; k++) {
-    const int l = S::survival_line(k), s = S::survival_sign(k);
+    const int l = S::survival_line(k), s = S::survival_sign(k), schedule = S::survival_schedule(k);
+    if (schedule >= 0 && !((int)row.of(S::R_SCHEDULE + (schedule >= 0 ? schedule : 0), i) & OPTION_WATCHED)) continue;
     p.survival[k] *=
         bridge_survival(m.before[l][s], p.x[l][s], m.vol[l][s], c.c[S::C_SURVIVAL + k], (real)S::survival_side(k));
   }
   OPTION_EACH
   for (int k = 0; k < S::EXERCISES && !S::RECORD; k++)
-    exercise(c, row.table, k, row.first + i, p.x[S::early_line(k)][S::early_sign(k)], p.early[k]);
+    exercise(c, row, k, i, p.x[S::early_line(k)][S::early_sign(k)], p.early[k]);
   if (S::FIXINGS > 0 && row.of(S::R_MARK, i) != 0) {
     OPTION_EACH
     for (int t = 0; t < S::TRACKS; t++)

@@ -1,0 +1,239 @@
+/* Runs without a folder: the last row of each table as one JSON object. `sim run --json` makes one run, `sim serve` one
+ * for each line that it reads, in one process, so that device, threads and compiled kernels are ready from the second
+ * on. */
+#include "cli/prepare.h"
+#include "cli/run/ranks.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The last row of each table. */
+typedef struct values {
+  const sim_table *table[SIM_TABLES_MAX];
+  double step[SIM_TABLES_MAX], time[SIM_TABLES_MAX], value[SIM_TABLES_MAX][SIM_COLUMNS_MAX];
+  size_t count;
+  sim_bytes warnings; /* JSON strings, separated by commas */
+} values;
+
+/* ---- one run ---- */
+
+/* Keeps the rows of a frame: a sim_sink's write. */
+static sim_status keep(void *self, const sim_frame *frame) {
+  values *v = self;
+  for (size_t r = 0; r < frame->row_count; r++) {
+    size_t k = 0;
+    while (k < v->count && v->table[k] != frame->rows[r].table) k++;
+    if (k == SIM_TABLES_MAX) return sim_fail(SIM_ERR_INTERNAL, "more than %d tables", SIM_TABLES_MAX);
+    if (k == v->count) v->count++;
+    v->table[k] = frame->rows[r].table;
+    v->step[k] = (double)frame->clock.step;
+    v->time[k] = frame->clock.t;
+    int columns = 0;
+    while (v->table[k]->columns[columns].name) columns++;
+    if (columns > SIM_COLUMNS_MAX) return sim_fail(SIM_ERR_INTERNAL, "more than %d columns", SIM_COLUMNS_MAX);
+    memcpy(v->value[k], frame->rows[r].values, (size_t)columns * sizeof(double));
+  }
+  return SIM_OK;
+}
+
+static void keep_warning(void *context, sim_log_level level, const char *message) {
+  values *v = context;
+  if (level > SIM_LOG_WARN) return;
+  if (v->warnings.size > 0) sim_bytes_text(&v->warnings, ", ");
+  sim_bytes_json_string(&v->warnings, message, strlen(message));
+}
+
+static void write_number(double value, sim_bytes *out) {
+  if (isfinite(value))
+    sim_bytes_format(out, "%.17g", value);
+  else
+    sim_bytes_text(out, "null");
+}
+
+static void write_values(const cli_job *job, const sim_run *run, const values *v, sim_bytes *out) {
+  sim_bytes_format(out, "{\"model\": \"%s\", \"precision\": \"%s\", \"device\": ", job->model->name,
+                   sim_precision_name((sim_precision)cli_common(job)->precision));
+  sim_bytes_json_string(out, job->device, strlen(job->device));
+  sim_bytes_format(out, ", \"step\": %lld, \"t\": ", (long long)run->clock.step);
+  write_number(run->clock.t, out);
+  sim_bytes_format(out, ", \"digest\": \"%s\", \"warnings\": [%s], \"tables\": {", run->digest,
+                   v->warnings.size > 0 ? v->warnings.data : "");
+  for (size_t k = 0; k < v->count; k++) {
+    sim_bytes_format(out, "%s\"%s\": {\"step\": %.17g, \"time\": ", k ? ", " : "", v->table[k]->name, v->step[k]);
+    write_number(v->time[k], out);
+    for (int c = 0; v->table[k]->columns[c].name; c++) {
+      sim_bytes_format(out, ", \"%s\": ", v->table[k]->columns[c].name);
+      write_number(v->value[k][c], out);
+    }
+    sim_bytes_text(out, "}");
+  }
+  sim_bytes_text(out, "}}\n");
+}
+
+/* Stops a run whose reader has gone. */
+static void on_progress(void *context, const sim_progress *progress) {
+  (void)context, (void)progress;
+  struct pollfd out = {.fd = STDOUT_FILENO};
+  if (poll(&out, 1, 0) > 0 && out.revents & POLLERR) cli_requests.stop = 1;
+}
+
+static sim_status make_steps(cli_job *job, values *v, bool serving, void **self, sim_run *run) {
+  const sim_common *common = cli_common(job);
+  const bool never = common->output.tables.kind == SIM_NEVER;
+  sim_sink sink = {.name = "tables",
+                   .kind = SIM_SINK_TABLE,
+                   .cadence = never ? (sim_cadence){.kind = SIM_ENDS} : common->output.tables,
+                   .self = v,
+                   .write = keep};
+  *run = (sim_run){.model = job->model,
+                   .backend = job->setup.backend,
+                   .tables = sim_model_tables(job->model, job->parameters),
+                   .stop_when = common->stop_when,
+                   .work_per_step = job->plan.work_per_step,
+                   .sinks = &sink,
+                   .sink_count = 1,
+                   .requests = &cli_requests,
+                   .wall_limit = INFINITY,
+                   .wall_asked = INFINITY,
+                   .progress = serving ? on_progress : NULL,
+                   .progress_interval = 0.2};
+  if (!run->tables[0])
+    return sim_fail(SIM_ERR_SCENARIO, "%s: sim.%s has no tables, and no values to print", job->options->target,
+                    job->model->name);
+  SIM_TRY(cli_of_scenario(job, job->model->create(job->parameters, &job->setup, &run->clock, self)));
+  run->self = *self;
+  const sim_status status = sim_run_loop(run);
+  if (status == SIM_OK && job->model->remark) {
+    sim_bytes remark = {0};
+    job->model->remark(run->self, &run->clock, &remark);
+    if (!remark.failed && remark.size > 0) sim_log(SIM_LOG_WARN, "%s", remark.data);
+    sim_bytes_free(&remark);
+  }
+  return status;
+}
+
+/* Runs options->target, and writes its values as a line of JSON. */
+static sim_status run_once(const cli_options *options, bool serving, sim_bytes *out) {
+  values *v = calloc(1, sizeof *v);
+  cli_job *job = calloc(1, sizeof *job);
+  void *self = NULL;
+  sim_run run;
+  sim_status status = v == NULL || job == NULL ? sim_no_memory("a run") : SIM_OK;
+  if (status == SIM_OK) {
+    job->options = options;
+    job->setup.comm = cli_comm();
+    job->scheduler = cli_scheduler_find();
+    sim_log_add(keep_warning, v);
+    status = cli_prepare_scenario(job);
+    if (status == SIM_OK) status = cli_prepare_device(job);
+    if (status == SIM_OK) status = cli_prepare_memory(job);
+    if (status == SIM_OK) status = make_steps(job, v, serving, &self, &run);
+    sim_log_remove(keep_warning, v);
+    if (status == SIM_OK) write_values(job, &run, v, out);
+    if (self) job->model->destroy(&self);
+    cli_prepare_free(job);
+    sim_bytes_free(&v->warnings);
+  }
+  if (status == SIM_OK && out->failed) status = sim_no_memory("the values");
+  free(job);
+  free(v);
+  return status;
+}
+
+static sim_status print_line(const sim_bytes *line) {
+  if (fwrite(line->data, 1, line->size, stdout) == line->size && fflush(stdout) == 0) return SIM_OK;
+  return sim_fail(SIM_ERR_IO, "cannot write to standard output: %s", strerror(errno));
+}
+
+sim_status cli_run_json(const cli_options *options) {
+  sim_bytes line = {0};
+  if (cli_comm()->size > 1)
+    return sim_fail(SIM_ERR_USAGE, "--json: expected one process, got %d ranks of a launcher", cli_comm()->size);
+  cli_terminal_start(options);
+  sim_status status = run_once(options, false, &line);
+  cli_terminal_stop();
+  if (status == SIM_ERR_STOPPED) sim_fail(status, "interrupted: no values");
+  if (status == SIM_OK) status = print_line(&line);
+  sim_bytes_free(&line);
+  return status;
+}
+
+/* ---- requests ---- */
+
+/* Reads the next line of standard input, without its end, into `line`; `rest` keeps what was read beyond it. False at
+ * the end of the input, or when the process is to end. */
+static bool read_line(sim_bytes *rest, sim_bytes *line) {
+  char block[4096];
+  line->size = 0;
+  while (!cli_requests.stop && !rest->failed && !line->failed) {
+    const char *end = rest->size > 0 ? memchr(rest->data, '\n', rest->size) : NULL;
+    if (end != NULL) {
+      const size_t size = (size_t)(end - (const char *)rest->data) + 1;
+      sim_bytes_add(line, rest->data, size - 1);
+      sim_bytes_add(line, "", 1);
+      memmove(rest->data, (char *)rest->data + size, rest->size - size);
+      rest->size -= size;
+      return !line->failed;
+    }
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (poll(&in, 1, -1) < 0) continue; /* a signal */
+    const ssize_t got = read(STDIN_FILENO, block, sizeof block);
+    if (got < 0 || (got == 0 && rest->size == 0)) return false;
+    sim_bytes_add(rest, got > 0 ? block : "\n", got > 0 ? (size_t)got : 1); /* the last line may have no end */
+  }
+  return false;
+}
+
+/* Splits "SCENARIO<tab>NAME=VALUE<tab>..." in place. */
+static sim_status parse_request(char *text, cli_options *options) {
+  size_t count = 0;
+  options->target = text;
+  for (char *at = strchr(text, '\t'); at != NULL; at = strchr(at, '\t')) {
+    *at++ = '\0';
+    const char *equals = strchr(at, '=');
+    if (equals == NULL || equals == at) return sim_fail(SIM_ERR_USAGE, "'%.100s': expected NAME=VALUE after a tab", at);
+    if (count == CLI_SETS_MAX) return sim_fail(SIM_ERR_USAGE, "more than %d values", CLI_SETS_MAX);
+    options->sets[count++] = at;
+  }
+  options->sets[count] = NULL;
+  return *text ? SIM_OK : sim_fail(SIM_ERR_USAGE, "expected a scenario file");
+}
+
+/* Answers one request: values, or what is wrong and the exit code that `sim run` would have. */
+static sim_status answer(const cli_options *options, char *request) {
+  static cli_options own;
+  sim_bytes line = {0}, said = {0};
+  own = *options;
+  cli_terminal_capture(&said);
+  sim_status status = parse_request(request, &own);
+  if (status == SIM_OK) status = run_once(&own, true, &line);
+  cli_terminal_capture(NULL);
+  const bool stopped = status == SIM_ERR_STOPPED;
+  if (status != SIM_OK && !stopped) {
+    if (said.size == 0) sim_bytes_text(&said, sim_error_last()->message);
+    line.size = 0;
+    sim_bytes_format(&line, "{\"exit_code\": %d, \"error\": ", sim_status_exit_code(status));
+    sim_bytes_json_string(&line, said.data != NULL ? said.data : "", said.size);
+    sim_bytes_text(&line, "}\n");
+    sim_error_clear();
+  }
+  status = line.failed ? sim_no_memory("the values") : stopped ? status : print_line(&line);
+  sim_bytes_free(&line);
+  sim_bytes_free(&said);
+  return status;
+}
+
+sim_status cli_serve(const cli_options *options) {
+  sim_bytes rest = {0}, line = {0};
+  sim_status status = SIM_OK;
+  while (status == SIM_OK && read_line(&rest, &line)) status = answer(options, line.data);
+  if (status == SIM_OK && (rest.failed || line.failed)) status = sim_no_memory("a request");
+  sim_bytes_free(&rest);
+  sim_bytes_free(&line);
+  return status;
+}

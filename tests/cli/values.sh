@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Last values of a run as JSON, without a folder: sim run --json, and sim serve for many.
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+cat >call.lua <<'LUA'
+local K = sim.param("strike", 100)
+return sim.option { assets = { { spot = 100, vol = 0.2 } }, rate = 0.05, maturity = 1, steps = 1,
+  payoffs = { sim.european { strike = K } }, sampling = { paths = 2^12 } }
+LUA
+
+# The values of the run itself, and no files.
+expect 0 "" "$SIM" run call.lua --threads 1
+expect 0 '"tables": {"price": {"step": 1, "time": 4096, "paths": 4096, "price": ' "$SIM" run call.lua --threads 1 --json
+[ "$(wc -l <output)" = 1 ] || fail "more than a line"
+grep -q "\"digest\": \"$(digest call.out)\"" output || fail "another digest than the run's"
+rm -r call.out
+expect 0 "" "$SIM" run call.lua --json --set strike=110 --seed 3 --precision mixed
+[ ! -e call.out ] || fail "--json left a folder"
+expect 65 "call.lua:3: payoffs[1].strike: expected a number" "$SIM" run call.lua --json --set strike=-1
+for other in --output=x --force --resume --wall=10 --profile --watch --gpus=1 --ranks=2; do
+  expect 64 "--json and ${other%%=*}: a run with --json has no folder" "$SIM" run call.lua --json "$other"
+done
+expect 64 "does not take --json" "$SIM" check call.lua --json
+if "$SIM" run call.lua --json >/dev/full 2>output; then fail "a full disk"; fi
+grep -q "cannot write to standard output" output || fail "no word of the full disk"
+
+# One answer a request, in order, also after faults; the last line may have no end.
+printf 'call.lua\tstrike=110\ncall.lua\tstrke=1\nnone.lua\n\ncall.lua\tx\ncall.lua\tstrike=-1\ncall.lua' |
+  "$SIM" serve --threads 1 >answers || fail "serve"
+[ "$(wc -l <answers)" = 7 ] || fail "not seven answers"
+line() { sed -n "$1p" answers; }
+[[ $(line 1) == '{"model": "option"'*'"price": 6.'* ]] || fail "first answer"
+[[ $(line 2) == '{"exit_code": 64, "error": "--set strke: '*nearest*'"}' ]] || fail "second answer"
+[[ $(line 3) == '{"exit_code": 66, "error": "none.lua: '* ]] || fail "third answer"
+[[ $(line 4) == '{"exit_code": 64, "error": "expected a scenario file"}' ]] || fail "fourth answer"
+[[ $(line 5) == '{"exit_code": 64, "error": '*'expected NAME=VALUE'* ]] || fail "fifth answer"
+[[ $(line 6) == '{"exit_code": 65, "error": "call.lua:3: payoffs'* ]] || fail "sixth answer"
+"$SIM" run call.lua --json --threads 1 >alone
+[ "$(line 7)" = "$(cat alone)" ] || fail "the seventh answer is not that of a run alone"
+expect 64 "does not take --output" "$SIM" serve -o x
+expect 64 "takes no argument" "$SIM" serve call.lua
+"$SIM" serve </dev/null >output || fail "serve without requests"
+
+# It ends by a signal while it waits.
+mkfifo requests
+"$SIM" serve --threads 1 <requests >waiting &
+server=$!
+exec 3>requests
+printf 'call.lua\n' >&3
+for ((i = 0; i < 100; i++)); do [ -s waiting ] && break || sleep 0.1; done
+kill -TERM $server
+wait $server || fail "serve after SIGTERM: $?"
+exec 3>&-

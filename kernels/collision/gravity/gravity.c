@@ -33,7 +33,7 @@ sim_status collision_gravity_create(collision_run *run) {
   g->every = collision_gravity_every(run->parameters, run->dt);
   g->opening = collision_gravity_opening(run->parameters->self_gravity.error);
   g->built = -1;
-  return collision_tree_create(run->n, o->threads, &g->tree);
+  return collision_tree_create(run->n, o->threads, o->isa, &g->tree);
 }
 
 void collision_gravity_destroy(collision_run *run) {

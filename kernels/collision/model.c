@@ -1,6 +1,7 @@
 /* The model's descriptor: parameters, state, creation, steps. */
 #include "kernels/collision/collision.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
+#include "kernels/collision/general/functions.h"
 #include "kernels/collision/gravity/gravity.h"
 #include "kernels/collision/run.h"
 #include "kernels/collision/scenario/sizes.h"
@@ -22,6 +23,16 @@ static void list_state(collision_run *run, sim_array *arrays, sim_species *speci
   frame->species_count = run->species_count;
 }
 
+/* After SIM_ERR_DIVERGED: names contact.restitution_law where it has no restitution at speeds beyond those that a start
+ * checks. */
+static sim_status blame_restitution(const collision_run *run, const sim_clock *clock) {
+  if (run->n == 0 || collision_fields_check_restitution(
+                         &run->options, 1e6 * collision_get(run, COLLISION_RADIUS, 0, 0) / run->dt) == SIM_OK)
+    return SIM_OK;
+  const sim_error law = *sim_error_last();
+  return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite at t = %.9g: %s", clock->t, law.message);
+}
+
 /* After SIM_ERR_DIVERGED: names a grain whose state is not finite at the time of `clock`; on a GPU, whose steps are
  * queued, that may be some steps after the first. Overwrites the stored state, which is lost anyway. The error stays as
  * it is where all grains are finite. */
@@ -32,6 +43,7 @@ static sim_status name_grain(collision_run *run, const sim_clock *clock) {
   sim_frame frame = {.clock = *clock, .arrays = arrays, .species = species};
   const sim_status stored = run->n > 0 ? run->ops->store(run->work) : SIM_OK;
   list_state(run, arrays, species, &frame);
+  SIM_TRY(blame_restitution(run, clock));
   if ((stored == SIM_OK || stored == SIM_ERR_DIVERGED) && arrays[0].space == SIM_SPACE_HOST &&
       sim_frame_check_finite(&frame) == SIM_ERR_DIVERGED)
     return SIM_ERR_DIVERGED;
@@ -53,17 +65,6 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
 }
 
 /* ---- supported scenarios, memory and work ---- */
-
-static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
-  const collision_parameters *p = parameters;
-  const char *what = p->contact.restitution_law != NULL ? "contact.restitution_law is"
-                     : !isnan(p->self_gravity.G)        ? "self_gravity is"
-                     : !isnan(p->hill.omega)            ? "hill is"
-                                                        : NULL;
-  if (backend == SIM_BACKEND_CPU || what == NULL) return true;
-  snprintf(lacks, capacity, "%s", what);
-  return false;
-}
 
 static const collision_ops *choose_ops(const collision_parameters *p, const sim_setup *setup) {
   const collision_ops_pair *pair = collision_ops_of(setup->backend->kind);
@@ -303,7 +304,6 @@ const sim_model collision_model = {
     .ranks = true,
     .bench = collision_bench,
     .validate = collision_validate,
-    .supports = supports,
     .tables_of = collision_tables_of,
     .plan = plan,
     .create = create,

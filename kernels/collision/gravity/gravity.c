@@ -95,7 +95,7 @@ sim_status collision_gravity_step(collision_run *run, const sim_clock *clock) {
     for (int c = 0; c < 3; c++) pull[c * n + i] = G * g->attraction[i].a[c];
     pull[3 * n + i] = 0.5 * G * g->mass[i] * jump * g->attraction[i].swept;
   }
-  return SIM_OK;
+  return run->ops->attract != NULL ? run->ops->attract(run->work) : SIM_OK;
 }
 
 static sim_status build_now(collision_run *run, const sim_clock *clock) {

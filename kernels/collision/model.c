@@ -92,7 +92,8 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, dou
 
 /* Time of one grain's attraction, in steps of a grain: 128, 147 and 170 at 1000, 4000 and 20 000 grains of a patch with
  * an error of 1e-2, where 120, 150 and 160 were measured; 135, 540 and 960 with 1e-3: 195, 380 and 690. */
-static double attraction_work(const collision_parameters *p, double n) {
+static double attraction_work(const collision_parameters *p, double n, bool gpu) {
+  if (gpu) return 1500; /* the host builds the tree and moves it: some 0.5 us a grain */
   const double side = isnan(p->hill.omega) ? 1 : 2 * (double)p->self_gravity.images + 1, all = fmax(2, side * side * n);
   const double opening = collision_gravity_opening(p->self_gravity.error);
   return fmin(0.015 * all, 1.8 * log2(all) / pow(opening, 3));
@@ -131,6 +132,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   collision_options_bound(p, setup->saved, &options);
   SIM_TRY(collision_walls_check_images(&options, p->integrate.t_end));
   const double real = (double)sim_dtype_size(ops->dtype);
+  const bool gpu = setup->backend->space == SIM_SPACE_DEVICE;
   const double shown = n * (2 * sizeof(uint64_t) + 11 * real);
   const double history = (double)collision_contact_room(options.n, options.springs) * (16 + options.springs * real) +
                          n * (options.wall_numbers * real + 8.0 * options.gates);
@@ -147,6 +149,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   }
   sim_plan_add(out, "neighbours and forces", ops->bytes(&options));
   if (options.attracted) sim_plan_add_host(out, "self-gravity", collision_gravity_bytes(n));
+  if (options.attracted && gpu) sim_plan_add(out, "self-gravity there", collision_gravity_bytes_there(n));
   if (made > ops->bytes(&options)) sim_plan_add_host(out, "grains while they are made", made - ops->bytes(&options));
   out->snapshot_bytes = shown;
   out->checkpoint_bytes = shown + kept;
@@ -160,13 +163,13 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   out->steps = collision_step_count(p->integrate.t_end, dt);
   out->t_end = p->integrate.t_end;
   out->work_per_step = n;
-  const bool gpu = setup->backend->space == SIM_SPACE_DEVICE;
   out->work_rate_guess = gpu ? (ops->exact ? 2e10 : 3e9)
                              : (ops->exact            ? 150e6
                                 : options.springs > 0 ? 4e6
                                                       : 15e6) *
                                    setup->threads;
-  if (options.attracted) out->work_rate_guess /= 1 + attraction_work(p, n) / (double)collision_gravity_every(p, dt);
+  if (options.attracted)
+    out->work_rate_guess /= 1 + attraction_work(p, n, gpu) / (double)collision_gravity_every(p, dt);
   plan_ranks(&options, ops, n, out);
   return SIM_OK;
 }

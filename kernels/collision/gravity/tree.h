@@ -13,6 +13,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct collision_images {
   double size[2], offset; /* of x and y; size INFINITY: no images */
   int rings;
@@ -38,8 +42,15 @@ typedef struct collision_attraction {
  * where r < opening d; opening 0: the sum over all grains. */
 void collision_tree_attract(const collision_tree *tree, const collision_images *images, double softening,
                             double opening, collision_attraction *out);
+/* The same on a GPU, with the same bits; the tree is the host's. Errors of the device. */
+sim_status collision_tree_attract_there(collision_tree *tree, const collision_images *images, double softening,
+                                        double opening, collision_attraction *out) SIM_MUST_CHECK;
 /* The same of one grain. */
 collision_attraction collision_tree_attract_one(const collision_tree *tree, const collision_images *images,
                                                 double softening, double opening, int64_t i);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,29 +1,11 @@
-/* Hill's equations: motion near a circular orbit in the frame that turns with it, x outwards, y along the orbit, z
- * along its axis, x and z from the middle of the box. With the frequencies omega of the orbit, kappa of an epicycle and
- * nu of the vertical motion, and A = omega - kappa^2/(4 omega):
- *
- *   x'' = 2 omega y' + 4 omega A x,   y'' = -2 omega x',   z'' = -nu^2 z
- *
- * (G. W. Hill, Am. J. Math. 1 (1878) 5; W. H. Julian and A. Toomre, ApJ 146 (1966) 810). The motion without other
- * forces is solved exactly: an epicycle about a centre that drifts along y by -2 A x. Steps that alternate it with
- * other forces' changes of the velocities are symplectic (H. Rein and S. Tremaine, MNRAS 415 (2011) 3168); as there,
- * rotations are three shears, whose rounding does not grow. */
+/* Hill's equations for the options of a run. */
 #ifndef COLLISION_HILL_H
 #define COLLISION_HILL_H
 
+#include "kernels/collision/hill_motion.h"
 #include "kernels/collision/scenario/options.h"
 
 #include <math.h>
-
-/* The motion over a time dt. */
-typedef struct hill_flow {
-  double omega, kappa, nu, dt;
-  double centre;                     /* of the epicycle over y' + 2 omega x */
-  double wide;                       /* y of the epicycle over its x' */
-  double drift;                      /* along y over the centre's x */
-  double sine, half, sine_z, half_z; /* sine of the angle of a step, and tangent of its half */
-  double middle[2];                  /* x and z of the box */
-} hill_flow;
 
 static inline hill_flow hill_flow_of(const collision_options *o, double dt) {
   const double kappa2 = o->kappa * o->kappa;
@@ -38,40 +20,8 @@ static inline hill_flow hill_flow_of(const collision_options *o, double dt) {
                      .half = tan(0.5 * o->kappa * dt),
                      .sine_z = sin(o->vertical * dt),
                      .half_z = tan(0.5 * o->vertical * dt),
-                     .middle = {o->low[0] + 0.5 * o->size[0], o->low[2] + 0.5 * o->size[2]}};
-}
-
-static inline void hill_turn(double *x, double *v, double sine, double half) {
-  *x += half * *v;
-  *v -= sine * *x;
-  *x += half * *v;
-}
-
-/* Moves a position and a velocity over the flow's time. */
-static inline void hill_advance(const hill_flow *f, double x[3], double v[3]) {
-  const double canonical = v[1] + 2 * f->omega * (x[0] - f->middle[0]), centre = f->centre * canonical;
-  const double before = v[0];
-  double epicycle = x[0] - f->middle[0] - centre, rate = v[0] / f->kappa;
-  hill_turn(&epicycle, &rate, f->sine, f->half);
-  v[0] = rate * f->kappa;
-  x[0] = f->middle[0] + (centre + epicycle);
-  v[1] = canonical - 2 * f->omega * (centre + epicycle);
-  x[1] += f->wide * (v[0] - before) + f->drift * centre;
-  double z = x[2] - f->middle[1];
-  if (f->nu > 0) {
-    double rate_z = v[2] / f->nu;
-    hill_turn(&z, &rate_z, f->sine_z, f->half_z);
-    v[2] = rate_z * f->nu;
-  } else {
-    z += v[2] * f->dt;
-  }
-  x[2] = f->middle[1] + z;
-}
-
-/* Potential energy of a unit of mass: tide and vertical force. With v^2/2 in the turning frame it is conserved. */
-static inline double hill_potential(const collision_options *o, double x, double z) {
-  const double dx = x - (o->low[0] + 0.5 * o->size[0]), dz = z - (o->low[2] + 0.5 * o->size[2]);
-  return 0.5 * (2 * o->omega * o->shear * dx * dx + o->vertical * o->vertical * dz * dz);
+                     .middle = {o->low[0] + 0.5 * o->size[0], o->low[2] + 0.5 * o->size[2]},
+                     .tide = 2 * o->omega * o->shear};
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* The model's descriptor: parameters, state, creation, steps. */
 #include "kernels/collision/collision.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
+#include "kernels/collision/general/functions.h"
 #include "kernels/collision/gravity/gravity.h"
 #include "kernels/collision/run.h"
 #include "kernels/collision/scenario/sizes.h"
@@ -22,6 +23,16 @@ static void list_state(collision_run *run, sim_array *arrays, sim_species *speci
   frame->species_count = run->species_count;
 }
 
+/* After SIM_ERR_DIVERGED: names contact.restitution_law where it has no restitution at speeds beyond those that a start
+ * checks. */
+static sim_status blame_restitution(const collision_run *run, const sim_clock *clock) {
+  if (run->n == 0 || collision_fields_check_restitution(
+                         &run->options, 1e6 * collision_get(run, COLLISION_RADIUS, 0, 0) / run->dt) == SIM_OK)
+    return SIM_OK;
+  const sim_error law = *sim_error_last();
+  return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite at t = %.9g: %s", clock->t, law.message);
+}
+
 /* After SIM_ERR_DIVERGED: names a grain whose state is not finite at the time of `clock`; on a GPU, whose steps are
  * queued, that may be some steps after the first. Overwrites the stored state, which is lost anyway. The error stays as
  * it is where all grains are finite. */
@@ -32,6 +43,7 @@ static sim_status name_grain(collision_run *run, const sim_clock *clock) {
   sim_frame frame = {.clock = *clock, .arrays = arrays, .species = species};
   const sim_status stored = run->n > 0 ? run->ops->store(run->work) : SIM_OK;
   list_state(run, arrays, species, &frame);
+  SIM_TRY(blame_restitution(run, clock));
   if ((stored == SIM_OK || stored == SIM_ERR_DIVERGED) && arrays[0].space == SIM_SPACE_HOST &&
       sim_frame_check_finite(&frame) == SIM_ERR_DIVERGED)
     return SIM_ERR_DIVERGED;
@@ -53,17 +65,6 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
 }
 
 /* ---- supported scenarios, memory and work ---- */
-
-static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
-  const collision_parameters *p = parameters;
-  const char *what = p->contact.restitution_law != NULL ? "contact.restitution_law is"
-                     : !isnan(p->self_gravity.G)        ? "self_gravity is"
-                     : !isnan(p->hill.omega)            ? "hill is"
-                                                        : NULL;
-  if (backend == SIM_BACKEND_CPU || what == NULL) return true;
-  snprintf(lacks, capacity, "%s", what);
-  return false;
-}
 
 static const collision_ops *choose_ops(const collision_parameters *p, const sim_setup *setup) {
   const collision_ops_pair *pair = collision_ops_of(setup->backend->kind);
@@ -89,12 +90,13 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, dou
   }
 }
 
-/* Time of one grain's attraction, in steps of a grain: 54 and 216 at 1000 and 4000 grains of a patch with an error of
- * 1e-2, where 80 and 150 were measured. */
-static double attraction_work(const collision_parameters *p, double n) {
+/* Time of one grain's attraction, in steps of a grain: 128, 147 and 170 at 1000, 4000 and 20 000 grains of a patch with
+ * an error of 1e-2, where 120, 150 and 160 were measured; 135, 540 and 960 with 1e-3: 195, 380 and 690. */
+static double attraction_work(const collision_parameters *p, double n, bool gpu) {
+  if (gpu) return 1500; /* the host builds the tree and moves it: some 0.5 us a grain */
   const double side = isnan(p->hill.omega) ? 1 : 2 * (double)p->self_gravity.images + 1, all = fmax(2, side * side * n);
   const double opening = collision_gravity_opening(p->self_gravity.error);
-  return fmin(0.006 * all, 1.8 * log2(all) / pow(opening, 3));
+  return fmin(0.015 * all, 1.8 * log2(all) / pow(opening, 3));
 }
 
 static sim_status plan_for(const collision_parameters *p, const sim_setup *setup, collision_options options,
@@ -130,6 +132,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   collision_options_bound(p, setup->saved, &options);
   SIM_TRY(collision_walls_check_images(&options, p->integrate.t_end));
   const double real = (double)sim_dtype_size(ops->dtype);
+  const bool gpu = setup->backend->space == SIM_SPACE_DEVICE;
   const double shown = n * (2 * sizeof(uint64_t) + 11 * real);
   const double history = (double)collision_contact_room(options.n, options.springs) * (16 + options.springs * real) +
                          n * (options.wall_numbers * real + 8.0 * options.gates);
@@ -146,6 +149,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   }
   sim_plan_add(out, "neighbours and forces", ops->bytes(&options));
   if (options.attracted) sim_plan_add_host(out, "self-gravity", collision_gravity_bytes(n));
+  if (options.attracted && gpu) sim_plan_add(out, "self-gravity there", collision_gravity_bytes_there(n));
   if (made > ops->bytes(&options)) sim_plan_add_host(out, "grains while they are made", made - ops->bytes(&options));
   out->snapshot_bytes = shown;
   out->checkpoint_bytes = shown + kept;
@@ -159,13 +163,13 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   out->steps = collision_step_count(p->integrate.t_end, dt);
   out->t_end = p->integrate.t_end;
   out->work_per_step = n;
-  const bool gpu = setup->backend->space == SIM_SPACE_DEVICE;
   out->work_rate_guess = gpu ? (ops->exact ? 2e10 : 3e9)
                              : (ops->exact            ? 150e6
                                 : options.springs > 0 ? 4e6
                                                       : 15e6) *
                                    setup->threads;
-  if (options.attracted) out->work_rate_guess /= 1 + attraction_work(p, n) / (double)collision_gravity_every(p, dt);
+  if (options.attracted)
+    out->work_rate_guess /= 1 + attraction_work(p, n, gpu) / (double)collision_gravity_every(p, dt);
   plan_ranks(&options, ops, n, out);
   return SIM_OK;
 }
@@ -303,7 +307,6 @@ const sim_model collision_model = {
     .ranks = true,
     .bench = collision_bench,
     .validate = collision_validate,
-    .supports = supports,
     .tables_of = collision_tables_of,
     .plan = plan,
     .create = create,

@@ -45,6 +45,8 @@ typedef struct collision_ops {
   /* Writes the state's arrays. */
   sim_status (*store)(collision_work *work);
   sim_status (*sums)(collision_work *work, double t, collision_sums *out);
+  /* Takes over new values of the state's `pull`, after `store`; NULL: steps read them from the state. */
+  sim_status (*attract)(collision_work *work);
 
   /* Removal and insertion of grains without `store` and `load`. All three NULL: the solver's state is on the host. */
 

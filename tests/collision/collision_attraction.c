@@ -65,10 +65,10 @@ static collision_attraction plain(const points *p, const collision_images *im, d
   return out;
 }
 
-static collision_tree *plant(points *p, const double size[2]) {
+static collision_tree *plant(points *p, const double size[2], sim_isa isa) {
   collision_tree *tree;
   scatter(p, size);
-  driver_must(collision_tree_create(N, 2, &tree), "a tree");
+  driver_must(collision_tree_create(N, 2, isa, &tree), "a tree");
   driver_must(collision_tree_build(tree, p->x, p->m), "its cells");
   return tree;
 }
@@ -80,11 +80,11 @@ static collision_tree *plant(points *p, const double size[2]) {
 static void sums_of_images(void **state) {
   (void)state;
   static points p;
-  static collision_attraction got[N], cells[N];
+  static collision_attraction got[N], cells[N], other[N];
   const double size[2] = {20, 30};
   const collision_images images[] = {
       {{20, 30}, 0, 0}, {{20, 30}, 7.3, 1}, {{20, 30}, -13, 2}, {{INFINITY, INFINITY}, 0, 1}};
-  collision_tree *tree = plant(&p, size);
+  collision_tree *tree = plant(&p, size, sim_isa_best()), *plainly = plant(&p, size, SIM_ISA_PLAIN);
   for (int k = 0; k < 4; k++) {
     double greatest = 0, worst = 0, momentum = 0, exact = 0;
     int above = 0;
@@ -95,6 +95,8 @@ static void sums_of_images(void **state) {
     const double rms = sqrt(exact / N);
     collision_tree_attract(tree, &images[k], 0.3, 0, got);
     collision_tree_attract(tree, &images[k], 0.3, 0.4, cells);
+    collision_tree_attract(plainly, &images[k], 0.3, 0.4, other);
+    assert_memory_equal(cells, other, sizeof cells); /* any instruction set */
     for (int i = 0; i < N; i++) {
       const collision_attraction all = plain(&p, &images[k], 0.3, i);
       double error = 0;
@@ -116,6 +118,7 @@ static void sums_of_images(void **state) {
     near_to(momentum, 0, 1e-9, "momentum of direct sums");
   }
   collision_tree_destroy(&tree);
+  collision_tree_destroy(&plainly);
 }
 
 /* ---- runs ---- */

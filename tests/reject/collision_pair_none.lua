@@ -1,4 +1,4 @@
--- expect: 65 contact.pairs[1].cohesion: a pair keeps the model of `contact`: expected numbers of its own
+-- expect: 65 contact.pairs[1].cohesion.model: expected one of "contact", "dmt", "jkr", "square_well", "liquid_bridge", got the string "none"
 return sim.collision {
   box       = { size = {10, 10, 10} },
   grains    = { { radius = 1, position = {5, 5, 5} } },

@@ -1,4 +1,4 @@
--- expect: 65 contact.pairs[1].rolling: a pair keeps the model of `contact`: expected coefficient = 0
+-- expect: 65 contact.pairs[1].rolling.model: expected one of "contact", "spring_dashpot", "sds", "constant_torque", "viscous", got the string "none"
 return sim.collision {
   box       = { size = {10, 10, 10} },
   grains    = { { radius = 1, position = {5, 5, 5} } },

@@ -33,7 +33,7 @@ sim_status collision_gravity_create(collision_run *run) {
   g->every = collision_gravity_every(run->parameters, run->dt);
   g->opening = collision_gravity_opening(run->parameters->self_gravity.error);
   g->built = -1;
-  return collision_tree_create(run->n, o->threads, &g->tree);
+  return collision_tree_create(run->n, o->threads, o->isa, &g->tree);
 }
 
 void collision_gravity_destroy(collision_run *run) {
@@ -48,6 +48,8 @@ void collision_gravity_destroy(collision_run *run) {
 double collision_gravity_bytes(double n) {
   return collision_tree_bytes(n) + n * (4 * sizeof(double) + sizeof(collision_attraction));
 }
+
+double collision_gravity_bytes_there(double n) { return collision_tree_bytes(n) + n * sizeof(collision_attraction); }
 
 static collision_images images_at(const collision_run *run, double t) {
   const collision_options *o = &run->options;
@@ -78,6 +80,18 @@ static sim_status build(collision_run *run, double ahead) {
   return collision_tree_build(g->tree, g->position, g->mass);
 }
 
+/* Attraction of all grains by the tree as it is. */
+static sim_status attract(collision_run *run, const collision_images *images) {
+  collision_gravity *g = run->gravity;
+  const double softening = run->parameters->self_gravity.softening;
+#ifdef SIM_HAS_CUDA
+  if (run->backend->space == SIM_SPACE_DEVICE)
+    return collision_tree_attract_there(g->tree, images, softening, g->opening, g->attraction);
+#endif
+  collision_tree_attract(g->tree, images, softening, g->opening, g->attraction);
+  return SIM_OK;
+}
+
 sim_status collision_gravity_step(collision_run *run, const sim_clock *clock) {
   collision_gravity *g = run->gravity;
   const collision_options *o = &run->options;
@@ -90,12 +104,12 @@ sim_status collision_gravity_step(collision_run *run, const sim_clock *clock) {
   SIM_TRY(build(run, half));
   g->built = -1;
   const collision_images images = images_at(run, clock->t + half);
-  collision_tree_attract(g->tree, &images, run->parameters->self_gravity.softening, g->opening, g->attraction);
+  SIM_TRY(attract(run, &images));
   for (int64_t i = 0; i < n; i++) {
     for (int c = 0; c < 3; c++) pull[c * n + i] = G * g->attraction[i].a[c];
     pull[3 * n + i] = 0.5 * G * g->mass[i] * jump * g->attraction[i].swept;
   }
-  return SIM_OK;
+  return run->ops->attract != NULL ? run->ops->attract(run->work) : SIM_OK;
 }
 
 static sim_status build_now(collision_run *run, const sim_clock *clock) {
@@ -114,7 +128,7 @@ sim_status collision_gravity_energy(collision_run *run, const sim_clock *clock, 
   if (g == NULL) return SIM_OK;
   SIM_TRY(build_now(run, clock));
   const collision_images images = images_at(run, clock->t);
-  collision_tree_attract(g->tree, &images, p->softening, g->opening, g->attraction);
+  SIM_TRY(attract(run, &images));
   double *energy = malloc((size_t)run->n * sizeof *energy);
   if (energy == NULL) return sim_no_memory("the energy of self-gravity");
   for (int64_t i = 0; i < run->n; i++) energy[i] = g->mass[i] * g->attraction[i].potential;

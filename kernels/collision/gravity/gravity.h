@@ -12,6 +12,7 @@ typedef struct collision_gravity collision_gravity;
 sim_status collision_gravity_create(collision_run *run) SIM_MUST_CHECK;
 void collision_gravity_destroy(collision_run *run);
 double collision_gravity_bytes(double n);
+double collision_gravity_bytes_there(double n); /* on a GPU */
 /* Before a step: computes the accelerations where the last ones end. */
 sim_status collision_gravity_step(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 /* Potential energy of all pairs of grains, with images, at the time of the clock. Reads the state's arrays. */

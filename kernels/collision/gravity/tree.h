@@ -4,14 +4,18 @@
  * Each grain is attracted by the image of another one that is nearest to it along x and y, and by the `rings` next ones
  * on each side: by all that is within rings + 1/2 sides of the box from it (H. Salo, Icarus 117 (1995) 287, with rings
  * = 0). A pair's forces are thus opposite, and no place of the box differs from another. An image above in x is moved
- * along y by `offset`. A cell is
- * opened where not all of it counts. */
+ * along y by `offset`. A cell of
+ * which not all counts is opened; with cells at all, a small one counts where its centre of mass does. */
 #ifndef COLLISION_GRAVITY_TREE_H
 #define COLLISION_GRAVITY_TREE_H
 
-#include "engine/status.h"
+#include "engine/device/backend.h"
 
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct collision_images {
   double size[2], offset; /* of x and y; size INFINITY: no images */
@@ -20,8 +24,9 @@ typedef struct collision_images {
 
 typedef struct collision_tree collision_tree;
 
-/* For n grains; collision_tree_destroy frees it, after failures too. SIM_ERR_NO_MEMORY. */
-sim_status collision_tree_create(int64_t n, int threads, collision_tree **out) SIM_MUST_CHECK;
+/* For n grains, walked by instructions of `isa` at most; collision_tree_destroy frees it, after failures too.
+ * SIM_ERR_NO_MEMORY. */
+sim_status collision_tree_create(int64_t n, int threads, sim_isa isa, collision_tree **out) SIM_MUST_CHECK;
 void collision_tree_destroy(collision_tree **tree);
 double collision_tree_bytes(double n);
 /* Builds the tree for position [3][n] and mass [n], which are copied. SIM_ERR_NO_MEMORY. */
@@ -37,8 +42,15 @@ typedef struct collision_attraction {
  * where r < opening d; opening 0: the sum over all grains. */
 void collision_tree_attract(const collision_tree *tree, const collision_images *images, double softening,
                             double opening, collision_attraction *out);
+/* The same on a GPU, with the same bits; the tree is the host's. Errors of the device. */
+sim_status collision_tree_attract_there(collision_tree *tree, const collision_images *images, double softening,
+                                        double opening, collision_attraction *out) SIM_MUST_CHECK;
 /* The same of one grain. */
 collision_attraction collision_tree_attract_one(const collision_tree *tree, const collision_images *images,
                                                 double softening, double opening, int64_t i);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

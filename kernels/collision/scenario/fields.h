@@ -52,7 +52,8 @@ extern const sim_schema *const collision_inlet_variants[], *const collision_regi
                                                                *const collision_gate_variants[];
 extern const sim_schema collision_box_schema, collision_group_schema, collision_profile_schema;
 extern const sim_schema collision_hill_schema, collision_self_gravity_schema;
-extern const sim_schema collision_rolling_schema, collision_twisting_schema, collision_cohesion_schema;
+extern const sim_schema collision_rolling_schema, collision_twisting_schema, collision_cohesion_schema,
+    collision_rolling_of_pair, collision_twisting_of_pair, collision_cohesion_of_pair;
 extern const char *const collision_distribution_names[], *const collision_tangential_names[];
 
 /* Checks Hill's frame and self-gravity. */

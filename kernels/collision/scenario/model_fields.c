@@ -6,17 +6,21 @@
 #include <math.h>
 #include <stdio.h>
 
-static const char *const rolling_names[] = {"none", "spring_dashpot", "sds", "constant_torque", "viscous", NULL};
-static const char *const twisting_names[] = {"none",    "spring_dashpot", "sds", "constant_torque",
-                                             "viscous", "marshall",       NULL};
-static const char *const cohesion_names[] = {"none", "dmt", "jkr", "square_well", "liquid_bridge", NULL};
+#define ROLLING "spring_dashpot", "sds", "constant_torque", "viscous"
+#define COHESION "dmt", "jkr", "square_well", "liquid_bridge"
+static const char *const rolling_names[] = {"none", ROLLING, NULL}, *const rolling_pair[] = {"contact", ROLLING, NULL};
+static const char *const twisting_names[] = {"none", ROLLING, "marshall", NULL}, *const twisting_pair[] = {
+                                                                                     "contact", ROLLING, "marshall",
+                                                                                     NULL};
+static const char *const cohesion_names[] = {"none", COHESION, NULL}, *const cohesion_pair[] = {"contact", COHESION,
+                                                                                                NULL};
 const char *const collision_tangential_names[] = {
     "conserving", "linear_history", "mindlin", "mindlin/force", "mindlin_rescale", "mindlin_rescale/force", NULL};
 
-#define MODEL(T, list, text)                                                                                           \
-  { FIELD(T, model), .type = SIM_CHOICE, .initial = "none", .choices = list, .doc = text }
-#define TURNING(list, more)                                                                                            \
-  MODEL(collision_turning_values, list,                                                                                \
+#define MODEL(T, first, list, text)                                                                                    \
+  { FIELD(T, model), .type = SIM_CHOICE, .initial = first, .choices = list, .doc = text }
+#define TURNING(first, list, more)                                                                                     \
+  MODEL(collision_turning_values, first, list,                                                                         \
         "spring_dashpot: stiffness and damping of the tangential spring times the reduced radius squared; sds: its "   \
         "own; constant_torque: against the turning, without a spring; viscous: in proportion to its rate" more),       \
       OPTIONAL(collision_turning_values, coefficient, SIM_RANGE, INFINITY,                                             \
@@ -28,39 +32,55 @@ const char *const collision_tangential_names[] = {
       OPTIONAL(collision_turning_values, damping, SIM_RANGE, INFINITY,                                                 \
                "sds: torque over relative angular velocity and R^2; none: 0", .dimension = {0, 1, -1})
 
-static const sim_field rolling_fields[] = {TURNING(rolling_names, ""), {0}};
-static const sim_field twisting_fields[] = {
-    TURNING(twisting_names, "; marshall: of a disc of contact that slips with `friction`, without numbers of its own"),
-    {0}};
-static const sim_field cohesion_fields[] = {
-    MODEL(collision_cohesion_values, cohesion_names,
-          "dmt: a constant pull while they touch; jkr: with hertz, a contact that lasts until it is torn off; "
-          "square_well: a well about each grain; liquid_bridge: from the first touch to rupture"),
-    OPTIONAL(collision_cohesion_values, surface_energy, POSITIVE, INFINITY,
-             "dmt, jkr: energy of each of the two surfaces; the force that parts them is 4 pi (dmt) or 3 pi (jkr) "
-             "surface_energy R",
-             .dimension = {0, 1, -2}),
-    OPTIONAL(collision_cohesion_values, energy, SIM_RANGE, INFINITY, "square_well: depth", .dimension = {2, 1, -2}),
-    OPTIONAL(collision_cohesion_values, range, POSITIVE, INFINITY, "square_well: gap up to which it reaches",
-             .dimension = LENGTH),
-    OPTIONAL(collision_cohesion_values, edge, POSITIVE, INFINITY,
-             "square_well: width of its edge, within `range`, in which the force 6 energy/edge u (1 - u) acts; none: a "
-             "fourth of range",
-             .dimension = LENGTH),
-    OPTIONAL(collision_cohesion_values, surface_tension, SIM_RANGE, INFINITY, "liquid_bridge: of the liquid",
-             .dimension = {0, 1, -2}),
-    {FIELD(collision_cohesion_values, contact_angle), .type = SIM_REAL, .flags = SIM_RANGE, .min = 0,
-     .max = COLLISION_PI / 2, .initial = "none", .keyword = "none",
-     .doc = "liquid_bridge: of liquid and grain, in radians; none: 0"},
-    OPTIONAL(collision_cohesion_values, volume, POSITIVE, INFINITY, "liquid_bridge: of each bridge",
-             .dimension = {3, 0, 0}),
-    {0}};
+#define ATTRACTION(first, list)                                                                                        \
+  MODEL(collision_cohesion_values, first, list,                                                                        \
+        "dmt: a constant pull while they touch; jkr: with hertz, a contact that lasts until it is torn off; "          \
+        "square_well: a well about each grain; liquid_bridge: from the first touch to rupture"),                       \
+      OPTIONAL(collision_cohesion_values, surface_energy, POSITIVE, INFINITY,                                          \
+               "dmt, jkr: energy of each of the two surfaces; the force that parts them is 4 pi (dmt) or 3 pi (jkr) "  \
+               "surface_energy R",                                                                                     \
+               .dimension = {0, 1, -2}),                                                                               \
+      OPTIONAL(collision_cohesion_values, energy, SIM_RANGE, INFINITY, "square_well: depth", .dimension = {2, 1, -2}), \
+      OPTIONAL(collision_cohesion_values, range, POSITIVE, INFINITY, "square_well: gap up to which it reaches",        \
+               .dimension = LENGTH),                                                                                   \
+      OPTIONAL(                                                                                                        \
+          collision_cohesion_values, edge, POSITIVE, INFINITY,                                                         \
+          "square_well: width of its edge, within `range`, in which the force 6 energy/edge u (1 - u) acts; none: a "  \
+          "fourth of range",                                                                                           \
+          .dimension = LENGTH),                                                                                        \
+      OPTIONAL(collision_cohesion_values, surface_tension, SIM_RANGE, INFINITY, "liquid_bridge: of the liquid",        \
+               .dimension = {0, 1, -2}),                                                                               \
+      {FIELD(collision_cohesion_values, contact_angle),                                                                \
+       .type = SIM_REAL,                                                                                               \
+       .flags = SIM_RANGE,                                                                                             \
+       .min = 0,                                                                                                       \
+       .max = COLLISION_PI / 2,                                                                                        \
+       .initial = "none",                                                                                              \
+       .keyword = "none",                                                                                              \
+       .doc = "liquid_bridge: of liquid and grain, in radians; none: 0"},                                              \
+      OPTIONAL(collision_cohesion_values, volume, POSITIVE, INFINITY, "liquid_bridge: of each bridge",                 \
+               .dimension = {3, 0, 0})
+
+#define MORE "; marshall: of a disc of contact that slips with `friction`, without numbers of its own"
+#define KEPT ", as `contact` has it"
+static const sim_field rolling_fields[] = {TURNING("none", rolling_names, ""), {0}};
+static const sim_field rolling_pair_fields[] = {TURNING("contact", rolling_pair, ""), {0}};
+static const sim_field twisting_fields[] = {TURNING("none", twisting_names, MORE), {0}};
+static const sim_field twisting_pair_fields[] = {TURNING("contact", twisting_pair, MORE), {0}};
+static const sim_field cohesion_fields[] = {ATTRACTION("none", cohesion_names), {0}};
+static const sim_field cohesion_pair_fields[] = {ATTRACTION("contact", cohesion_pair), {0}};
 const sim_schema collision_rolling_schema = {
     SIM_SCHEMA(collision_turning_values, "rolling", "friction against rolling, by name", rolling_fields)};
+const sim_schema collision_rolling_of_pair = {
+    SIM_SCHEMA(collision_turning_values, "rolling", "friction of a pair against rolling" KEPT, rolling_pair_fields)};
 const sim_schema collision_twisting_schema = {
     SIM_SCHEMA(collision_turning_values, "twisting", "friction against twist, by name", twisting_fields)};
+const sim_schema collision_twisting_of_pair = {
+    SIM_SCHEMA(collision_turning_values, "twisting", "friction of a pair against twist" KEPT, twisting_pair_fields)};
 const sim_schema collision_cohesion_schema = {
     SIM_SCHEMA(collision_cohesion_values, "cohesion", "attraction of grains, by name", cohesion_fields)};
+const sim_schema collision_cohesion_of_pair = {
+    SIM_SCHEMA(collision_cohesion_values, "cohesion", "attraction of a pair of materials" KEPT, cohesion_pair_fields)};
 
 /* ---- rules ---- */
 

@@ -33,19 +33,33 @@ static const sim_field value_fields[] = {
     OPTIONAL(collision_values, surface_energy, SIM_RANGE, INFINITY,
              "cohesion: attraction 4 pi surface_energy R while two grains touch (DMT); none: 0",
              .dimension = {0, 1, -2}),
-    {FIELD(collision_values, rolling), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &collision_rolling_schema,
-     .doc = "friction against rolling by name, instead of rolling_friction"},
-    {FIELD(collision_values, twisting), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &collision_twisting_schema,
-     .doc = "friction against twist by name, instead of twisting_friction"},
-    {FIELD(collision_values, cohesion), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &collision_cohesion_schema,
-     .doc = "attraction by name, instead of surface_energy"},
     {0}};
 static const sim_schema values_schema = {
     SIM_SCHEMA(collision_values, "values", "constants of a pair of materials", value_fields)};
 
+/* Tables of laws by name; those of a pair have no word for "none", as they keep the models of `contact`. */
+#define NAMED(T, what)                                                                                                 \
+  {.name = "rolling",                                                                                                  \
+   .offset = offsetof(T, values.rolling),                                                                              \
+   .type = SIM_STRUCT,                                                                                                 \
+   .flags = SIM_OPTIONAL,                                                                                              \
+   .table = &collision_rolling_##what,                                                                                 \
+   .doc = "friction against rolling by name, instead of rolling_friction"},                                            \
+      {.name = "twisting",                                                                                             \
+       .offset = offsetof(T, values.twisting),                                                                         \
+       .type = SIM_STRUCT,                                                                                             \
+       .flags = SIM_OPTIONAL,                                                                                          \
+       .table = &collision_twisting_##what,                                                                            \
+       .doc = "friction against twist by name, instead of twisting_friction"},                                         \
+  {                                                                                                                    \
+    .name = "cohesion", .offset = offsetof(T, values.cohesion), .type = SIM_STRUCT, .flags = SIM_OPTIONAL,             \
+    .table = &collision_cohesion_##what, .doc = "attraction by name, instead of surface_energy"                        \
+  }
+
 static const sim_field pair_fields[] = {
     {FIELD(collision_pair, a), .type = SIM_STRING, .flags = SIM_REQUIRED, .doc = "a material of grains or walls"},
     {FIELD(collision_pair, b), .type = SIM_STRING, .flags = SIM_REQUIRED, .doc = "the other material, or the same"},
+    NAMED(collision_pair, of_pair),
     {0}};
 static const sim_schema pair_schema = {
     SIM_SCHEMA(collision_pair, "", "constants of two materials; those not given are those of `contact`", pair_fields),
@@ -62,6 +76,7 @@ static const sim_signature speed_signature = {
     .inputs = (const char *const[]){COLLISION_SPEED_INPUTS, NULL}, .outputs = {1}, .returns = "restitution"};
 static const char *const law_names[] = {"linear", "hertz", "own", NULL};
 static const sim_field contact_fields[] = {
+    NAMED(collision_contact, schema),
     {FIELD(collision_contact, law), .type = SIM_CHOICE, .initial = "linear", .choices = law_names,
      .doc = "linear: spring and dashpot; hertz: Hertz and Mindlin; own: custom law `force`"},
     {FIELD(collision_contact, limit_damping), .type = SIM_BOOL, .initial = "false",

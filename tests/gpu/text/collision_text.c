@@ -10,7 +10,7 @@
 
 static void test_files(void **state) {
   (void)state;
-  sources_expect(collision_cuda_files, 13);
+  sources_expect(collision_cuda_files, 14);
 }
 
 static void compiles(const sim_source *source) {
@@ -51,6 +51,17 @@ static void test_law(void **state) {
     sim_bytes_free(&text);
   }
   sim_expr_free(&force);
+  static const char *const speed[] = {COLLISION_SPEED_INPUTS, NULL};
+  sim_expr *restitution = driver_function(speed, SIM_EXPR_MUL, 0, -1, 0.5, 1);
+  for (int k = 0; k < 4; k++) {
+    sim_bytes text = {0};
+    const collision_options options = {.restitution = restitution, .springs = k % 2 ? 4 : 1};
+    must(collision_cuda_write_law(&options, k < 2, &text));
+    const sim_source source = collision_cuda_law_source(&text);
+    compiles(&source);
+    sim_bytes_free(&text);
+  }
+  sim_expr_free(&restitution);
 }
 
 int main(void) {

@@ -10,7 +10,7 @@
   extern const fixed_lanes collision_fixed_point_lanes_single_##set;                                                   \
   static const fixed_lanes *const set##_lanes = &collision_fixed_point_lanes_single_##set;
 ISAS(plain)
-#if FIXED_POINT_X86
+#if COLLISION_X86
 ISAS(avx2)
 ISAS(avx512)
 static const fixed_lanes *const *const all_lanes[SIM_ISA_COUNT] = {&plain_lanes, &avx2_lanes, &avx512_lanes};

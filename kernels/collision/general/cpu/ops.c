@@ -218,11 +218,11 @@ static void cross_shear(collision_work *w, int64_t i, real low, real high) {
 }
 
 /* Adds the change of Hill's potential where grain i was taken from `from` to its image. */
-static void count_tide(collision_work *w, int64_t i, const real from[3]) {
+static void count_tide(collision_work *w, int64_t i, const hill_flow *flow, const real from[3]) {
   const real *to = w->now.position[i].x;
   if (from[0] != to[0] || from[2] != to[2])
-    w->now.tally[i].work += (double)w->now.v_pred[i].m * (hill_potential(&w->o, (double)to[0], (double)to[2]) -
-                                                          hill_potential(&w->o, (double)from[0], (double)from[2]));
+    w->now.tally[i].work += (double)w->now.v_pred[i].m * (hill_potential(flow, (double)to[0], (double)to[2]) -
+                                                          hill_potential(flow, (double)from[0], (double)from[2]));
 }
 
 /* Moves grain i along its epicycle. */
@@ -286,7 +286,7 @@ static sim_status drift(collision_work *w, real dt) {
       const bool jumps = w->jump != 0 && (from[across] < low[across] || from[across] >= high[across]);
       if (w->o.gates > 0) count_gates(w, i, before, jumps ? from : g->position[i].x);
       if (w->o.worked) count_lift(w, i, from);
-      if (w->o.hill) count_tide(w, i, from);
+      if (w->o.hill) count_tide(w, i, &flow, from);
       for (int k = 0; k < 3; k++) {
         const real sheared = k == along ? shear * (g->position[i].x[across] - middle) : 0;
         const real v = g->velocity[i].v[k] - sheared;

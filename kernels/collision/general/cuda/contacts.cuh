@@ -118,16 +118,16 @@ template <typename real> struct step_context { real dt, edge, margin, most; };
  * A custom law (see laws.c) has form COLLISION_CUSTOM and a function that returns the normal force. */
 template <int FORM> struct built_in_law {
   static constexpr int form = FORM;
-  static constexpr bool named = false;
+  static constexpr bool named = false, by_speed = false; /* by_speed: with Law::restitution(speed) */
 };
 /* With the laws of models.inc: general_numbers.models. */
 struct named_law {
   static constexpr int form = -1;
-  static constexpr bool named = true;
+  static constexpr bool named = true, by_speed = false;
 };
 
-/* The law of contacts with walls: only a custom law is fixed at compile time. */
-template <typename Law, bool OWN = Law::form == COLLISION_CUSTOM || Law::named> struct wall_law {
+/* The law of contacts with walls: only a function of the scenario is fixed at compile time. */
+template <typename Law, bool OWN = Law::form == COLLISION_CUSTOM || Law::named || Law::by_speed> struct wall_law {
   typedef built_in_law<-1> type;
 };
 template <typename Law> struct wall_law<Law, true> { typedef Law type; };
@@ -176,7 +176,23 @@ static __device__ __forceinline__ real end_energy(const general_numbers &b, cons
   if constexpr (Law::named)
     return contact_named_end(&law, &b.models, form, SPRINGS, mass, radius, parting, dt, spring);
   else
-    return contact_spring_energy(&law, form, SPRINGS, mass, radius, spring);
+    return contact_spring_energy(&law, form, SPRINGS - Law::by_speed, mass, radius, spring);
+}
+
+/* The linear law with the dashpot of a contact's restitution, by the speed with which it began; *memory: 1 and the
+ * ratio of damping, 0 before. NaN where the restitution is not above 0 and at most 1. */
+template <typename Law, typename real>
+static __device__ __forceinline__ contact_law<real> damped_by_speed(const contact_law<real> &law,
+                                                                    const contact_state<real> &c, real *memory) {
+  contact_law<real> own = law;
+  if (*memory == 0) {
+    const double approach = -(double)contact_dot(c.speed, c.normal), pi = 3.14159265358979323846;
+    const double e = Law::restitution(approach > 0 ? approach : 0), log_e = log(e);
+    *memory = (real)(1 + (e > 0 && e <= 1 ? -log_e / sqrt(pi * pi + log_e * log_e) : (double)NAN));
+  }
+  own.g0 = 2 * (*memory - 1) * (real)sqrt((law.k0 + law.km * c.mass) * c.mass);
+  own.gh = own.gm = 0;
+  return own;
 }
 
 /* The force of a contact by the laws of the run. Returns its radius, where some of them has a name. */
@@ -185,10 +201,14 @@ static __device__ __forceinline__ real evaluate_contact(const general_numbers &b
                                                         int form, const contact_state<real> &c, real dt, real edge,
                                                         real *spring, contact_result<real> *r) {
   real a = 0;
-  if constexpr (Law::named)
+  if constexpr (Law::by_speed) {
+    const contact_law<real> own = damped_by_speed<Law>(law, c, spring + SPRINGS - 1);
+    contact_force(&own, form, SPRINGS - 1, &c, dt, edge, spring, r);
+  } else if constexpr (Law::named) {
     contact_force_named(&law, &b.models, form, SPRINGS, &c, dt, edge, spring, r, &a);
-  else
+  } else {
     contact_force(&law, form, SPRINGS, &c, dt, edge, spring, r);
+  }
   return a;
 }
 
@@ -256,7 +276,7 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
   c.overlap = both - m->distance;
   for (int s = 0; s < 3; s++) c.normal[s] = d[s] * inverse;
   c.speed[0] = vi.x - vj.x, c.speed[1] = vi.y - vj.y, c.speed[2] = vi.z - vj.z;
-  if constexpr (FEATURES >= GENERAL_EXTRAS) c.speed[0] -= jump;
+  if constexpr (FEATURES >= GENERAL_EXTRAS) add_along(a.box, c.speed, -jump);
   const real approach = contact_dot(c.speed, c.normal);
   const bool holds = holds_on<SPRINGS, Law>(b, law, c, spring);
   if (!(holds || c.overlap > 0 || (step.edge > 0 && c.overlap > -(real)0.5 * step.edge * (real)fabs(approach))))
@@ -277,7 +297,7 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
   if (may_begin || Law::named || form != COLLISION_HERTZ) {
     const vec4<real> ui = load_constant(g.velocity + i), uj = load_constant(g.velocity + j);
     real gone[3] = {ui.x - uj.x, ui.y - uj.y, ui.z - uj.z}, then[3];
-    if constexpr (FEATURES >= GENERAL_EXTRAS) gone[0] -= jump;
+    if constexpr (FEATURES >= GENERAL_EXTRAS) add_along(a.box, gone, -jump);
     c.halfway = contact_dot(gone, c.normal);
     for (int s = 0; s < 3; s++) then[s] = d[s] - gone[s] * step.dt;
     if (may_begin && contact_dot(then, then) >= both * both) what |= PAIR_BEGAN;
@@ -285,7 +305,7 @@ pair_force(const general_numbers &b, const general_arrays<real> &a, const genera
   if constexpr (Law::form == COLLISION_CUSTOM) evaluate_custom_law<Law>(&c, approach, energy);
   m->radius = evaluate_contact<SPRINGS, Law>(b, law, form, c, step.dt, step.edge, spring, &m->r);
   if constexpr (FEATURES >= GENERAL_EXTRAS)
-    m->work = 0.5 * (double)(m->r.force[0] * jump * step.dt); /* work of the moving image */
+    m->work = 0.5 * (double)(along_shear(a.box, m->r.force) * jump * step.dt); /* work of the moving image */
   m->dissipated = (real)0.5 * m->r.dissipated;
   m->virial = (real)0.5 * m->distance * m->r.normal_force * step.dt;
   return what;

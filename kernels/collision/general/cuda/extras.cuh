@@ -1,4 +1,5 @@
-/* Parts of a step beside contacts, as templates on the real type: gates, a sheared box, and external accelerations. */
+/* Parts of a step beside contacts, as templates on the real type: gates, a sheared box, Hill's equations, self-gravity
+ * and external accelerations. */
 #ifndef COLLISION_GENERAL_CUDA_EXTRAS_CUH
 #define COLLISION_GENERAL_CUDA_EXTRAS_CUH
 
@@ -26,22 +27,48 @@ static __device__ void count_gates(const general_numbers &b, const general_array
     records.crossed[(size_t)s * b.n + i] += gate_passed(&a.gate[s], before, after, b.size, b.periodic);
 }
 
-/* Takes a grain that left a sheared box at the top or bottom to its image, with the image's velocity. x, v, v_pred
- * [3]. */
+/* Adds the kept acceleration by self-gravity of the grain with this id to a [3]. */
+template <typename real>
+static __device__ __forceinline__ void add_pull(const general_numbers &b, const general_arrays<real> &a, uint32_t id,
+                                                real *acceleration) {
+  for (int c = 0; c < 3; c++) acceleration[c] += (real)a.pull[(size_t)c * b.n + id];
+}
+
+/* Takes a grain that left a sheared box across the shear to its image, with the image's velocity. x, v, v_pred [3]. */
 template <typename real>
 static __device__ void cross_shear(const general_numbers &b, const general_arrays<real> &a,
                                    const general_records<real> &records, uint32_t i, real mass,
                                    const general_shear<real> &shift, real *x, real *v, real *v_pred) {
-  const real low = (real)b.low[1], high = (real)(b.low[1] + b.size[1]), size = a.box.size[0];
-  const real side = x[1] >= high ? -1 : x[1] < low ? 1 : 0;
+  const general_box<real> &box = a.box;
+  const real low = across_shear(box, box.low), high = across_shear(box, box.high), size = along_shear(box, box.size);
+  const real at = across_shear(box, x), first = along_shear(box, box.low), side = at >= high ? -1 : at < low ? 1 : 0;
   if (side == 0) return;
-  x[0] += side * shift.after;
+  add_along(box, x, side * shift.after);
   const real gain = side * shift.jump;
-  records.work[i] += (double)mass * (double)gain * ((double)v[0] + 0.5 * (double)gain);
-  v[0] += gain;
-  v_pred[0] += gain;
-  if (x[0] < (real)b.low[0] - size) x[0] += size;
-  if (x[0] >= (real)b.low[0] + 2 * size) x[0] -= size;
+  records.work[i] += (double)mass * (double)gain * ((double)along_shear(box, v) + 0.5 * (double)gain);
+  add_along(box, v, gain);
+  add_along(box, v_pred, gain);
+  if (along_shear(box, x) < first - size) add_along(box, x, size);
+  if (along_shear(box, x) >= first + 2 * size) add_along(box, x, -size);
+}
+
+/* Adds the change of Hill's potential where a grain is taken from `from` to its image at `to` [3]. */
+template <typename real>
+static __device__ void count_tide(const hill_flow &flow, const general_records<real> &records, uint32_t i, real mass,
+                                  const real *from, const real *to) {
+  if (from[0] != to[0] || from[2] != to[2])
+    records.work[i] += (double)mass * (hill_potential(&flow, (double)to[0], (double)to[2]) -
+                                       hill_potential(&flow, (double)from[0], (double)from[2]));
+}
+
+/* Moves a grain along its epicycle. x, v [3]. */
+template <typename real> static __device__ void follow_epicycle(const hill_flow &flow, real *x, real *v) {
+  double to[3] = {(double)x[0], (double)x[1], (double)x[2]}, speed[3] = {(double)v[0], (double)v[1], (double)v[2]};
+  hill_advance(&flow, to, speed);
+  for (int c = 0; c < 3; c++) {
+    x[c] = (real)to[c];
+    v[c] = (real)speed[c];
+  }
 }
 
 /* Adds the gain of gravity's potential where a grain is taken from `from` to its image at `to` [3]. */
@@ -53,7 +80,7 @@ static __device__ void count_lift(const general_numbers &b, const general_record
   if (lift != 0) records.work[i] += (double)mass * lift;
 }
 
-/* As advance() in step.cuh, with gates and a sheared box. */
+/* As advance() in step.cuh, with gates, a sheared box, Hill's equations and self-gravity. */
 template <typename real>
 static __device__ double advance_more(const general_numbers &b, const general_arrays<real> &a,
                                       const general_records<real> &records, const general_grains<real> &from,
@@ -68,18 +95,20 @@ static __device__ double advance_more(const general_numbers &b, const general_ar
   copy_xyz(ss, s);
   copy_xyz(as, acceleration);
   copy_xyz(ts, angular_acceleration);
+  if (a.pull != nullptr) add_pull(b, a, records.id[i], as);
+  const bool epicycle = shift.hill.omega > 0;
   for (int c = 0; c < 3; c++) {
     vs[c] += rest * as[c];
     ss[c] += rest * ts[c];
     vs[c] += half * as[c];
     ss[c] += half * ts[c];
-    x[c] += vs[c] * dt;
-    v_pred[c] = vs[c] + half * as[c];
+    if (!epicycle) x[c] += vs[c] * dt;
     w_pred[c] = ss[c] + half * ts[c];
   }
+  if (epicycle && dt > 0) follow_epicycle(shift.hill, x, vs);
+  for (int c = 0; c < 3; c++) v_pred[c] = vs[c] + half * as[c];
   const real drifted[3] = {x[0], x[1], x[2]};
   if (dt > 0 && b.shear != 0) cross_shear(b, a, records, i, v.w, shift, x, vs, v_pred);
-  const real middle = (real)(b.low[1] + 0.5 * b.size[1]);
   double square = 0;
   for (int c = 0; c < 3; c++) {
     const real low = (real)b.low[c], high = (real)(b.low[c] + b.size[c]);
@@ -87,11 +116,16 @@ static __device__ double advance_more(const general_numbers &b, const general_ar
     if (b.periodic[c] && x[c] >= high) x[c] -= (real)b.size[c];
   }
   /* The image's shift in a sheared box is no displacement of the grain. */
-  const bool jumps = b.shear != 0 && (drifted[1] < (real)b.low[1] || drifted[1] >= (real)(b.low[1] + b.size[1]));
+  const real before = across_shear(a.box, drifted);
+  const bool jumps =
+      b.shear != 0 && (before < across_shear(a.box, a.box.low) || before >= across_shear(a.box, a.box.high));
   if (dt > 0) count_gates(b, a, records, i, position, jumps ? drifted : x);
   if (b.worked) count_lift(b, records, i, v.w, drifted, x);
+  if (epicycle && dt > 0) count_tide(shift.hill, records, i, v.w, drifted, x);
+  const real middle = (real)(a.box.turned ? b.low[0] + 0.5 * b.size[0] : b.low[1] + 0.5 * b.size[1]);
+  const real flow = (real)b.shear * (across_shear(a.box, x) - middle);
   for (int c = 0; c < 3; c++) {
-    const real flow = c == 0 ? (real)b.shear * (x[1] - middle) : 0, against = vs[c] - flow;
+    const real against = vs[c] - (c == (int)a.box.turned ? flow : 0);
     square += (double)(against * against);
   }
   to.position[i] = {x[0], x[1], x[2], position.w};

@@ -76,20 +76,32 @@ sim_status collision_cuda_write_law(const collision_options *options, bool singl
   for (int k = 0; k < options->walls; k++)
     if (options->wall[k].shape == GEOMETRY_MESH) more = "GENERAL_MESHES";
   SIM_TRY(sim_expr_emit_prelude(text));
-  SIM_TRY(emit(options->custom, "custom_force", text));
+  sim_bytes_text(text, "#include \"kernels/collision/general/cuda/step.cuh\"\n"
+                       "#include \"kernels/collision/general/cuda/sums.cuh\"\n");
+  if (options->custom != NULL) {
+    SIM_TRY(emit(options->custom, "custom_force", text));
+    sim_bytes_text(text, "struct custom_law {\n"
+                         "  enum { form = COLLISION_CUSTOM, named = 0, by_speed = 0 };\n"
+                         "  __device__ static double force(double overlap, double rate, double radius, double mass) {\n"
+                         "    double out;\n"
+                         "    custom_force(overlap, rate, radius, mass, &out);\n"
+                         "    return out;\n"
+                         "  }\n"
+                         "};\n");
+  } else {
+    SIM_TRY(emit(options->restitution, "restitution_law", text));
+    sim_bytes_text(text, "struct custom_law {\n"
+                         "  enum { form = COLLISION_LINEAR, named = 0, by_speed = 1 };\n"
+                         "  __device__ static double restitution(double speed) {\n"
+                         "    double out;\n"
+                         "    restitution_law(speed, &out);\n"
+                         "    return out;\n"
+                         "  }\n"
+                         "};\n");
+  }
   sim_bytes_format(
       text,
-      "#include \"kernels/collision/general/cuda/step.cuh\"\n"
-      "#include \"kernels/collision/general/cuda/sums.cuh\"\n"
       "typedef %s real;\n"
-      "struct custom_law {\n"
-      "  enum { form = COLLISION_CUSTOM, named = 0 };\n"
-      "  __device__ static double force(double overlap, double rate, double radius, double mass) {\n"
-      "    double out;\n"
-      "    custom_force(overlap, rate, radius, mass, &out);\n"
-      "    return out;\n"
-      "  }\n"
-      "};\n"
       "extern \"C\" __global__ void __launch_bounds__(GENERAL_THREADS, %d)\n"
       "    collision_law_contacts(general_arrays<real> a, const __grid_constant__ general_poses poses, real dt,\n"
       "                           real next, unsigned k, general_shear<real> shift) {\n"
@@ -129,7 +141,7 @@ sim_source collision_cuda_law_source(const sim_bytes *text) {
 sim_status collision_cuda_laws_create(const collision_options *options, bool single, collision_cuda_laws *out) {
   *out = (collision_cuda_laws){0};
   if (options->external != NULL) SIM_TRY(make_field(options, single, out));
-  return options->custom != NULL ? make_law(options, single, out) : SIM_OK;
+  return options->custom != NULL || options->restitution != NULL ? make_law(options, single, out) : SIM_OK;
 }
 
 void collision_cuda_laws_destroy(collision_cuda_laws *laws) {

@@ -14,7 +14,7 @@ extern "C" {
 typedef struct collision_cuda_laws {
   sim_module *field, *law;
   void *acceleration, *energy; /* of options.external; energy NULL where only the acceleration is given */
-  void *contacts, *sums;       /* of options.custom */
+  void *contacts, *sums;       /* of options.custom or options.restitution */
 } collision_cuda_laws;
 
 /* Compiles what the options need, for a state in float (`single`) or double. Errors of the compiler. */

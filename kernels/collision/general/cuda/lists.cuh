@@ -92,6 +92,7 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
   double fastest = sqrt(__longlong_as_double((long long)bits));
   /* Neighbours in a sheared box also differ by the flow over their distance. */
   if (SHEAR) fastest += 0.5 * fabs(b.shear) * (2 * b.level[0].radius + now.cutoff);
+  fastest *= 1 + b.turn * (double)dt; /* velocities turn in the step */
   const double step = 2 * fastest * (double)dt, edge = b.damped ? step : 0;
   const bool wild = !(fastest < (double)FLT_MAX);
   now.moved += step * (1 + 1e-6);

@@ -73,6 +73,8 @@ template <typename real> static size_t lay_out(general_work<real> *w) {
   reserve_array(w, &at, (collision_gate **)&a->gate, COLLISION_GATES_MAX);
   reserve_array(w, &at, (vec4<real> **)&a->external_acceleration, b->external ? n : 0);
   reserve_array(w, &at, &a->warmed, b->heated ? n : 0);
+  a->pull = NULL;
+  if (w->options.attracted) reserve_array(w, &at, (double **)&a->pull, 4 * n);
   reserve_array(w, &at, &a->near, n * (uint64_t)b->meshes);
   reserve_array(w, &at, &w->sums, SUMS);
   reserve_array(w, &at, &w->partial, (uint64_t)(SUM_WALL + 3 * w->options.forces) * b->blocks);
@@ -98,6 +100,7 @@ template <typename real> static void set_sizes(general_work<real> *w, double sma
   b->gates = o->gates;
   b->external = o->external != NULL;
   b->springs = o->springs;
+  b->law_springs = o->law_springs;
   b->walls = o->walls;
   b->meshes = o->meshes;
   b->wall_numbers = o->wall_numbers;

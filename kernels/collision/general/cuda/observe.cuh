@@ -23,7 +23,9 @@ template <typename real> static __global__ void finish_step(general_arrays<real>
   for (uint32_t i = blockIdx.x * GENERAL_THREADS + threadIdx.x; i < b.n; i += gridDim.x * GENERAL_THREADS) {
     const vec4<real> da = g.acceleration[i], dw = g.angular_acceleration[i];
     vec4<real> v = g.velocity[i], s = g.spin[i];
-    v.x += rest * da.x, v.y += rest * da.y, v.z += rest * da.z;
+    real as[3] = {da.x, da.y, da.z};
+    if (a.pull != nullptr) add_pull(b, a, a.records[a.control[k & 1].home].id[i], as);
+    v.x += rest * as[0], v.y += rest * as[1], v.z += rest * as[2];
     s.x += rest * dw.x, s.y += rest * dw.y, s.z += rest * dw.z;
     g.velocity[i] = g.v_pred[i] = v;
     g.spin[i] = g.w_pred[i] = s;
@@ -109,7 +111,8 @@ template <typename real> static __global__ void unpack_history(general_arrays<re
           if (list.neighbour[base + 32 * e] != side[1 - t]) continue;
           for (int s = 0; s < b.springs; s++) {
             const real value = from.spring[(size_t)s * b.room + at];
-            list.spring[(size_t)s * b.room + base + 32 * e] = t == 0 || contact_even(b.springs, s) ? value : -value;
+            list.spring[(size_t)s * b.room + base + 32 * e] =
+                t == 0 || s == b.law_springs || contact_even(b.law_springs, s) ? value : -value;
           }
         }
       }

@@ -1,6 +1,7 @@
 /* Operations of the general solver on an NVIDIA GPU, for one type of the state: REAL is float or double. Twin of
  * cpu/ops.c. */
 #include "kernels/collision/general/cuda/exchange.cuh"
+#include "kernels/collision/hill.h"
 
 /* Gap up to which two grains are neighbours, in radii of the smallest grain: measured. */
 static const double default_skin = 0.2;
@@ -30,12 +31,12 @@ template <typename real> static sim_status upload_constants(general_work<real> *
   return sim_backend_cuda.copy((void *)w->arrays.numbers, &w->numbers, sizeof w->numbers);
 }
 
-/* Returns the offset of the image above in y at time t. */
+/* Returns the offset of the image above at time t. */
 template <typename real> static real offset_at(const general_work<real> *w, double t) {
   const collision_options *o = &w->options;
   if (o->shear == 0) return 0;
-  const double displacement = fmod(o->shear * o->size[1] * t, o->size[0]);
-  return (real)(displacement < 0 ? displacement + o->size[0] : displacement);
+  const double along = o->size[o->along], displacement = fmod(o->shear * o->size[o->across] * t, along);
+  return (real)(displacement < 0 ? displacement + along : displacement);
 }
 
 template <typename real>
@@ -52,7 +53,8 @@ static sim_status create(const collision_options *options, const collision_state
   }
   w->time = state->time;
   w->shift.offset = w->shift.after = offset_at(w, state->time);
-  w->shift.jump = (real)(options->shear * options->size[1]);
+  w->shift.jump = (real)(options->shear * options->size[options->across]);
+  if (options->hill) w->shift.hill = hill_flow_of(options, 0);
   set_sizes(w, w->smallest, w->largest);
   general_numbers *b = &w->numbers;
   b->form = options->force;
@@ -63,10 +65,12 @@ static sim_status create(const collision_options *options, const collision_state
   b->capacity = options->capacity;
   memcpy(b->wall_temperature, options->wall_temperature, sizeof b->wall_temperature);
   b->shear = options->shear;
+  b->turn = options->hill ? 2 * (options->omega + options->vertical) : 0;
   b->skin = isnan(options->skin) ? default_skin * w->smallest : options->skin;
   general_box<real> *box = &w->arrays.box;
   box->room = b->room;
   box->damped = options->damped;
+  box->turned = options->across == 0;
   for (int c = 0; c < 3; c++) {
     box->size[c] = (real)options->size[c];
     box->half[c] = options->periodic[c] ? (real)0.5 * (real)options->size[c] : (real)INFINITY;
@@ -107,6 +111,7 @@ template <typename real> static void begin(general_work<real> *w, double t) {
 
 template <typename real> static sim_status step(general_work<real> *w, double t, double dt) {
   w->shift.after = offset_at(w, t);
+  if (w->options.hill) w->shift.hill = hill_flow_of(&w->options, dt);
   if (w->due > 0)
     launch_contacts(w, w->due, dt);
   else
@@ -158,6 +163,8 @@ template <typename real> static sim_status sums(general_work<real> *w, double t,
   out->collisions = all[SUM_COLLISIONS];
   out->heat = all[SUM_HEAT];
   out->wall_heat = all[SUM_WALL_HEAT];
+  out->height = all[SUM_HEIGHT];
+  memcpy(out->dispersion, all + SUM_DISPERSION, sizeof out->dispersion);
   out->touching = all[SUM_TOUCHING];
   out->touching_walls = all[SUM_TOUCHING_WALLS];
   memcpy(out->momentum, all + SUM_MOMENTUM, sizeof out->momentum);
@@ -192,6 +199,7 @@ template <typename real> static constexpr collision_ops table() {
   ops.step = entry<step<real>>::call;
   ops.store = entry<store<real>>::call;
   ops.sums = entry<sums<real>>::call;
+  ops.attract = entry<upload_pull<real>>::call;
   ops.within = entry<within<real>>::call;
   ops.pick = entry<pick<real>>::call;
   ops.exchange = entry<exchange<real>>::call;

@@ -59,7 +59,9 @@ using contacts_kernel = void(general_arrays<real>, general_poses, real, real, un
 static inline int features_of(const collision_options *o) {
   for (int k = 0; k < o->walls; k++)
     if (o->wall[k].shape == GEOMETRY_MESH) return GENERAL_MESHES;
-  if (o->gates > 0 || o->shear != 0 || o->external != NULL || o->force == COLLISION_CUSTOM) return GENERAL_EXTRAS;
+  if (o->gates > 0 || o->shear != 0 || o->hill || o->attracted || o->external != NULL || o->force == COLLISION_CUSTOM ||
+      o->restitution != NULL)
+    return GENERAL_EXTRAS;
   return o->worked ? GENERAL_WORK : o->walls > 0 || o->materials > 1 ? GENERAL_WALLS : GENERAL_BARE;
 }
 

@@ -59,14 +59,32 @@ static __device__ __forceinline__ void minimum_image(const general_box<real> &b,
   for (int c = 0; c < 3; c++) d[c] = nearest_image(d[c], b.size[c], b.half[c]);
 }
 
-/* Minimum image in a sheared box; returns which image along y it is, -1 ... 1. */
+/* The component of a vector in a sheared box across the shear, and the one along it. */
+template <typename real>
+static __device__ __forceinline__ real across_shear(const general_box<real> &b, const real *v) {
+  return b.turned ? v[0] : v[1];
+}
+template <typename real> static __device__ __forceinline__ real along_shear(const general_box<real> &b, const real *v) {
+  return b.turned ? v[1] : v[0];
+}
+template <typename real>
+static __device__ __forceinline__ void add_along(const general_box<real> &b, real *v, real more) {
+  if (b.turned)
+    v[1] += more;
+  else
+    v[0] += more;
+}
+
+/* Minimum image in a sheared box; returns which image across the shear it is, -1 ... 1. */
 template <typename real>
 static __device__ __forceinline__ int minimum_image_sheared(const general_box<real> &b, real offset,
                                                             const vec4<real> &p, const vec4<real> &q, real d[3]) {
   d[0] = p.x - q.x, d[1] = p.y - q.y, d[2] = p.z - q.z;
-  const int which = d[1] > b.half[1] ? 1 : d[1] < -b.half[1] ? -1 : 0;
-  d[0] -= (real)which * offset;
-  d[0] = nearest_image(d[0], b.size[0], b.half[0]); /* an offset may take it two images away */
+  const real across = across_shear(b, d), half = across_shear(b, b.half);
+  const int which = across > half ? 1 : across < -half ? -1 : 0;
+  add_along(b, d, -(real)which * offset);
+  for (int c = 0; c < 2; c++) /* an offset may take it two images away */
+    if (c == (int)b.turned) d[c] = nearest_image(d[c], b.size[c], b.half[c]);
   for (int c = 0; c < 3; c++) d[c] = nearest_image(d[c], b.size[c], b.half[c]);
   return which;
 }
@@ -128,7 +146,8 @@ static __device__ void near_of(const general_numbers &b, const general_arrays<re
   }
 }
 
-/* The same in a sheared box, whose image above in y is `offset` along x: beyond top and bottom, all cells along x. */
+/* The same in a sheared box, whose image above is moved by `offset`: beyond top and bottom, all cells along the
+ * shear. */
 template <typename Found, typename real>
 static __device__ void near_sheared(const general_numbers &b, const general_arrays<real> &a, const vec4<real> *position,
                                     uint32_t i, double cutoff, real offset, Found found) {
@@ -139,14 +158,16 @@ static __device__ void near_sheared(const general_numbers &b, const general_arra
     const general_level &level = b.level[l];
     int least[3], number[3];
     cells_near(b, level, x, ((double)p.w + level.radius + cutoff) * 1.0001, least, number);
-    const int nx = (int)level.cells[0], ny = (int)level.cells[1], nz = (int)level.cells[2];
+    const bool turned = a.box.turned;
+    const int s = turned ? 0 : 1, t = 1 - s; /* axes across the shear and along it */
+    const int ns = (int)level.cells[s], nt = (int)level.cells[t], nz = (int)level.cells[2];
 #pragma unroll 1
-    for (int v = 0; v < number[1]; v++) {
-      const int y = least[1] + v, cy = (y % ny + ny) % ny;
-      const int across = y != cy || number[1] == ny ? nx : number[0];
+    for (int v = 0; v < number[s]; v++) {
+      const int at = least[s] + v, cs = (at % ns + ns) % ns;
+      const int cells = at != cs || number[s] == ns ? nt : number[t];
 #pragma unroll 1
-      for (int u = 0; u < across; u++) {
-        const int cx = ((least[0] + u) % nx + nx) % nx;
+      for (int u = 0; u < cells; u++) {
+        const int ct = ((least[t] + u) % nt + nt) % nt, cx = turned ? cs : ct, cy = turned ? ct : cs;
 #pragma unroll 1
         for (int w = 0; w < number[2]; w++) {
           const int cz = ((least[2] + w) % nz + nz) % nz;

@@ -14,12 +14,13 @@
 #define COLLISION_GENERAL_CUDA_SHARED_CUH
 
 #include "kernels/collision/general/models.inc"
+#include "kernels/collision/hill_motion.h"
 #include "kernels/common/geometry/wall_contact.h"
 #include "kernels/common/device.cuh"
 
 /* What a kernel has code for; each includes the ones before it. GENERAL_WORK: moving walls, and work of gravity along
- * periodic sides. GENERAL_EXTRAS: gates, a sheared box, functions of the scenario. GENERAL_MESHES: walls of
- * triangles. */
+ * periodic sides. GENERAL_EXTRAS: gates, a sheared box, Hill's equations, self-gravity, functions of the scenario.
+ * GENERAL_MESHES: walls of triangles. */
 enum { GENERAL_BARE, GENERAL_WALLS, GENERAL_WORK, GENERAL_EXTRAS, GENERAL_MESHES };
 
 enum { GENERAL_LEVELS = 6, GENERAL_THREADS = 256 };
@@ -77,7 +78,9 @@ struct general_numbers {
   bool periodic[3], damped, worked, external;
   uint32_t blocks; /* of GENERAL_THREADS ids */
   double low[3], size[3], gravity[3], skin, shear;
-  double reach; /* gap up to which contacts may last: lists are as much wider than `skin` */
+  double turn;     /* of Hill's equations: by how much velocities turn at most, over time; 0: none */
+  int law_springs; /* values of history that are the law's; one more may be the damping of a restitution by speed */
+  double reach;    /* gap up to which contacts may last: lists are as much wider than `skin` */
   collision_models models;
   bool heated;
   double conductance, capacity, wall_temperature[COLLISION_WALLS_MAX];
@@ -88,6 +91,7 @@ struct general_numbers {
 template <typename real> struct general_box {
   real size[3], half[3], low[3], high[3], gravity[3];
   bool periodic[3], damped;
+  bool turned; /* a sheared box has its images above in x, moved along y; else above in y, moved along x */
   uint32_t room;
 };
 
@@ -118,6 +122,7 @@ template <typename real> struct general_arrays {
   const collision_gate *gate;
   double *warmed;                          /* [n]: temperatures after the contacts of a step that moves no grain */
   const vec4<real> *external_acceleration; /* [n]: of the scenario's function */
+  const double *pull;                      /* [4][n], by ids: self-gravity, and power of its images; NULL: none */
   geometry_mesh_cache *near;               /* [n][meshes], in the order of ids */
 };
 
@@ -125,8 +130,11 @@ struct general_poses {
   geometry_pose pose[COLLISION_WALLS_MAX];
 };
 
-/* Image above in y of a sheared box: its offset along x for contacts, the offset after the next step, and its
- * additional velocity along x. */
-template <typename real> struct general_shear { real offset, after, jump; };
+/* Image above of a sheared box: its offset for contacts, the offset after the next step, and its additional velocity;
+ * and Hill's equations for the next step (omega 0: none). */
+template <typename real> struct general_shear {
+  real offset, after, jump;
+  hill_flow hill;
+};
 
 #endif

@@ -117,6 +117,12 @@ template <typename real> static sim_status update_count(general_work<real> *w) {
   return sim_backend_cuda.copy((void *)w->arrays.numbers, &w->numbers, sizeof w->numbers);
 }
 
+/* Uploads the kept accelerations by self-gravity. */
+template <typename real> static sim_status upload_pull(general_work<real> *w) {
+  if (w->state.pull == NULL) return SIM_OK;
+  return sim_backend_cuda.copy((void *)w->arrays.pull, w->state.pull, 4 * (size_t)w->state.n * sizeof(double));
+}
+
 /* Begins lists and predicted velocities for the grains in these sets. */
 template <typename real> static sim_status begin_lists(general_work<real> *w, int order, int home) {
   general_control control[2] = {};
@@ -163,6 +169,7 @@ template <typename real> static sim_status load(general_work<real> *w) {
     SIM_TRY(sim_backend_cuda.copy(records->wall_heat, s->wall_heat, (size_t)n * sizeof(double)));
   }
   if (w->numbers.gates > 0) SIM_TRY(copy_crossed(w, records, false));
+  SIM_TRY(upload_pull(w));
   SIM_TRY(begin_lists(w, 0, 0));
   return w->options.springs > 0 ? load_history(w) : SIM_OK;
 }

@@ -192,6 +192,8 @@ static __device__ __forceinline__ void compute_contacts(const general_arrays<rea
       if (sum.begun != 0) records.collisions[i] += sum.begun;
       if constexpr (FEATURES >= GENERAL_WORK)
         if (sum.work != 0) records.work[i] += sum.work;
+      if constexpr (FEATURES >= GENERAL_EXTRAS)
+        if (a.pull != nullptr && b.worked) records.work[i] += a.pull[3 * (size_t)b.n + records.id[i]] * (double)dt;
     }
     if (Law::named && b.heated && dt > 0) {
       const double part = b.conductance * (double)dt;

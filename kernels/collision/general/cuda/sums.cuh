@@ -22,6 +22,8 @@ enum {
   SUM_TOUCHING_WALLS,
   SUM_HEAT,
   SUM_WALL_HEAT,
+  SUM_DISPERSION,
+  SUM_HEIGHT = SUM_DISPERSION + 3,
   SUM_WALL,
   SUMS = SUM_WALL + 3 * COLLISION_WALLS_MAX
 };
@@ -55,7 +57,15 @@ static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a,
       const double v[3] = {(double)velocity.x, (double)velocity.y, (double)velocity.z};
       const double s[3] = {(double)spin.x, (double)spin.y, (double)spin.z};
       double u[3] = {v[0], v[1], v[2]}; /* relative to the flow of a sheared box */
-      u[0] -= b.shear * (x[1] - b.low[1] - 0.5 * b.size[1]);
+      if (a.box.turned)
+        u[1] -= b.shear * (x[0] - b.low[0] - 0.5 * b.size[0]);
+      else
+        u[0] -= b.shear * (x[1] - b.low[1] - 0.5 * b.size[1]);
+      if (shift.hill.omega > 0) {
+        part[SUM_GRAVITY] = m * hill_potential(&shift.hill, x[0], x[2]);
+        part[SUM_HEIGHT] = (x[2] - shift.hill.middle[1]) * (x[2] - shift.hill.middle[1]);
+        for (int c = 0; c < 3; c++) part[SUM_DISPERSION + c] = u[c] * u[c];
+      }
       for (int c = 0; c < 3; c++) {
         const int d = (c + 1) % 3, e = (c + 2) % 3;
         part[SUM_KINETIC] += 0.5 * m * v[c] * v[c];

@@ -1,0 +1,84 @@
+/* What a cell or a grain adds to the attraction of one grain, and whether a cell is taken as one. C and nvcc compile
+ * this text: both devices give the same bits. */
+#ifndef COLLISION_GRAVITY_WALK_TERMS_H
+#define COLLISION_GRAVITY_WALK_TERMS_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define WALK_INLINE static __device__ __forceinline__
+#else
+#define WALK_INLINE static inline __attribute__((always_inline))
+#endif
+
+typedef struct collision_cell {
+  double centre[3], mass, radius; /* centre of mass; greatest distance of a grain from it */
+  double second[6], trace;        /* sum of m x x about the centre: xx yy zz xy yz zx */
+  int64_t first, count;           /* grains, in the order of the tree */
+  int64_t next;                   /* the cell after all that are inside; children follow their parent */
+  bool leaf;
+} collision_cell;
+
+typedef struct collision_point {
+  double x[3], m;
+  int64_t index;
+} collision_point;
+
+/* An image of the box: by what its grains are moved, its number along x, and what counts of them: places up to `edge`
+ * from a target along x and y. */
+typedef struct collision_image {
+  double x, y, number, edge[2];
+} collision_image;
+
+/* softening2: square of the softening; a cell of which not all counts is opened, unless its radius is below `blur`. */
+typedef struct collision_walk_numbers {
+  double softening2, opening, blur;
+} collision_walk_numbers;
+
+typedef struct walk_pull {
+  double x, y, z, potential;
+} walk_pull;
+
+/* Attraction by a mass m at (dx, dy, dz) from the target; itself: it is the target. */
+WALK_INLINE walk_pull walk_point(double m, double dx, double dy, double dz, bool itself, double softening2,
+                                 const double edge[2]) {
+  const double square = itself ? 1 : dx * dx + dy * dy + dz * dz + softening2;
+  const double counted = !itself & (fabs(dx) <= edge[0]) & (fabs(dy) <= edge[1]) ? m : 0;
+  const double y1 = 1 / sqrt(square), f = counted * y1 * y1 * y1;
+  const walk_pull out = {f * dx, f * dy, f * dz, counted * y1};
+  return out;
+}
+
+/* The same of a cell whose centre of mass is there. */
+WALK_INLINE walk_pull walk_cell(double mass, const double s[6], double trace, double dx, double dy, double dz,
+                                double softening2, const double edge[2]) {
+  const double counted = (fabs(dx) <= edge[0]) & (fabs(dy) <= edge[1]) ? 1 : 0;
+  const double y2 = 1 / (dx * dx + dy * dy + dz * dz + softening2), y1 = counted * sqrt(y2), y3 = y1 * y2, y5 = y3 * y2;
+  const double sx = s[0] * dx + s[3] * dy + s[5] * dz, sy = s[3] * dx + s[1] * dy + s[4] * dz,
+               sz = s[5] * dx + s[4] * dy + s[2] * dz, q = sx * dx + sy * dy + sz * dz;
+  const double f = mass * y3 + (7.5 * q * y2 - 1.5 * trace) * y5, h = -3 * y5;
+  const walk_pull out = {f * dx + h * sx, f * dy + h * sy, f * dz + h * sz,
+                         mass * y1 + 0.5 * (3 * q * y5 - trace * y3)};
+  return out;
+}
+
+typedef enum walk_choice { WALK_SKIP, WALK_TAKE, WALK_OPEN } walk_choice;
+
+/* What to do with an image of a cell, whose centre is at (x, y, z) from that of a group of targets of this radius. */
+WALK_INLINE walk_choice walk_choose(const collision_cell *c, const collision_image *im, const collision_walk_numbers *w,
+                                    double x, double y, double z, double radius) {
+  const double reach = c->radius + radius, far = radius + c->radius / w->opening;
+  const double beyond = fmax(fabs(x) - im->edge[0], fabs(y) - im->edge[1]);
+  if (beyond > reach) return WALK_SKIP;
+  const bool whole = beyond <= -reach || c->radius < w->blur;
+  return w->opening > 0 && whole && far * far < x * x + y * y + z * z ? WALK_TAKE : WALK_OPEN;
+}
+
+/* Whether an image of a grain, at (x, y) from the centre of a group of targets, counts for none of them. */
+WALK_INLINE bool walk_beyond(const collision_image *im, double x, double y, double radius) {
+  return fmax(fabs(x) - im->edge[0], fabs(y) - im->edge[1]) > radius;
+}
+
+#endif

@@ -120,7 +120,7 @@ static void commit_checkpoints(entry *const *group, size_t count) {
  * them. */
 static void commit(entry *const *group, size_t count) {
   sim_profile_range_begin("make durable");
-  for (size_t i = 0; i < count; i++) io_sys_start(group[i]->file.fd);
+  for (size_t i = 0; i < count; i++) io_sys_start(group[i]->file.fd, 0, 0);
   for (size_t i = 0; i < count; i++)
     if (group[i]->keep == 0) place(group[i], true);
   settle(group, count, false);

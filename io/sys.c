@@ -104,11 +104,11 @@ int io_sys_sync(int fd) {
   return fsync(fd) != 0 ? errno : 0;
 }
 
-void io_sys_start(int fd) {
+void io_sys_start(int fd, int64_t from, int64_t size) {
 #ifdef SYNC_FILE_RANGE_WRITE
-  (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+  (void)sync_file_range(fd, from, size, SYNC_FILE_RANGE_WRITE);
 #else
-  (void)fd;
+  (void)fd, (void)from, (void)size;
 #endif
 }
 

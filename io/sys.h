@@ -14,8 +14,9 @@ int io_sys_write(int fd, const void *data, size_t size, int64_t offset);
 int io_sys_writev(int fd, struct iovec *vectors, int count, int64_t offset);
 int io_sys_truncate(int fd, int64_t size);
 int io_sys_sync(int fd);
-void io_sys_start(int fd); /* starts writing a file's cached data, without waiting; a hint that never fails */
-int io_sys_close(int fd);  /* closes in any case */
+/* Starts writing cached data of a file, without waiting; size 0: up to its end. A hint that never fails. */
+void io_sys_start(int fd, int64_t from, int64_t size);
+int io_sys_close(int fd); /* closes in any case */
 int io_sys_rename(int folder, const char *from, const char *to);
 /* Reads until `size` bytes or the end of the file; *got: number of bytes read. Never made to fail. */
 int io_sys_read(int fd, void *data, size_t size, int64_t offset, size_t *got);

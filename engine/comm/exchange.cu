@@ -63,6 +63,22 @@ static __global__ void add_parts(const sim_peers p, value *array) {
   }
 }
 
+/* Two ranks: all columns to the other, which then adds them to its own. As many bytes as by parts, in one meeting. */
+static __global__ void push_all(const sim_peers p, const value *array) {
+  exchange_wait_a_little(p);
+  value *area = exchange_area(p, 1 - p.rank, *p.meetings);
+  const size_t all = p.columns.rows * p.columns.n;
+  for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < all; i += (size_t)gridDim.x * THREADS)
+    area[i] = array[i];
+}
+
+static __global__ void add_all(const sim_peers p, value *array) {
+  const value *area = exchange_area(p, p.rank, *p.meetings - 1);
+  const size_t all = p.columns.rows * p.columns.n;
+  for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < all; i += (size_t)gridDim.x * THREADS)
+    array[i] += area[i]; /* modulo 2^64, as int64 */
+}
+
 /* A thread for each other rank. */
 static __global__ void meet(const sim_peers p) {
   const int other = threadIdx.x;
@@ -147,7 +163,19 @@ void sim_peers_gather(const sim_peers *p, void *array) {
   sim_peers_meet(p);
   sim_peers_pull(p, array);
 }
+static void add_by_two(const sim_peers *p, void *array) {
+  static const sim_kernel pushed = {"exchange_push_all", "exchange", SIM_LIMIT_BYTES};
+  static const sim_kernel added = {"exchange_add_all", "exchange", SIM_LIMIT_BYTES};
+  const size_t all = values_of(p);
+  launch(&pushed, 16.0 * (double)all, grid_of(all), THREADS, push_all, *p, (const value *)array);
+  sim_peers_meet(p);
+  launch(&added, 24.0 * (double)all, grid_of(all), THREADS, add_all, *p, (value *)array);
+}
 void sim_peers_add(const sim_peers *p, void *array) {
+  if (p->ranks == 2) {
+    add_by_two(p, array);
+    return;
+  }
   sim_peers_push_parts(p, array);
   sim_peers_meet(p);
   sim_peers_add_parts(p, array);

@@ -12,7 +12,12 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays go to the file as they are");
 
-enum { VECTORS = 256, RUN = 256 << 10, WRITERS = 4 };
+enum {
+  VECTORS = 256,
+  RUN = 256 << 10,
+  WRITERS = 2, /* one hashes while the system copies for the other: it copies for one writer of a file at a time */
+  BEHIND = 16  /* blocks that are begun to go to the disk together, once those after them are being written */
+};
 
 uint64_t io_image_shared_from(void) {
   const char *text = getenv("SIM_IO_SHARED_FROM");
@@ -156,6 +161,7 @@ typedef struct job {
   io_seal_digest *digests; /* [of all blocks of the file] */
   size_t count;
   int fd;
+  bool large;         /* several threads write, and the disk begins before they end */
   atomic_size_t next; /* index in `blocks` of the first one that nobody writes yet */
   atomic_int error;
 } job;
@@ -179,12 +185,21 @@ static int write_block(job *j, size_t block, io_seal_hash *hash) {
   return 0;
 }
 
+/* The disk works while the next blocks are hashed and copied: the system itself begins late, where memory is large. */
+static void start_behind(const job *j, size_t i) {
+  if (!j->large || i % BEHIND != 0 || i < 2 * BEHIND) return;
+  const size_t first = j->blocks[i - 2 * BEHIND], last = j->blocks[i - BEHIND - 1];
+  io_sys_start(j->fd, (int64_t)first * IO_SEAL_BLOCK, (int64_t)(last + 1 - first) * IO_SEAL_BLOCK);
+}
+
 static void *write_blocks(void *opaque) {
   job *j = opaque;
   io_seal_hash *hash = io_seal_hash_create();
   int error = hash ? 0 : ENOMEM;
-  for (size_t i; error == 0 && atomic_load(&j->error) == 0 && (i = atomic_fetch_add(&j->next, 1)) < j->count;)
+  for (size_t i; error == 0 && atomic_load(&j->error) == 0 && (i = atomic_fetch_add(&j->next, 1)) < j->count;) {
     error = write_block(j, j->blocks[i], hash);
+    if (error == 0) start_behind(j, i);
+  }
   int none = 0;
   if (error) (void)atomic_compare_exchange_strong(&j->error, &none, error);
   io_seal_hash_free(hash);
@@ -195,7 +210,7 @@ static void *write_blocks(void *opaque) {
 static void write_with_threads(job *j) {
   pthread_t threads[WRITERS];
   int count = 0;
-  const int more = j->image->pages.size >= io_image_shared_from() ? WRITERS - 1 : 0;
+  const int more = j->large ? WRITERS - 1 : 0;
   while (count < more && pthread_create(&threads[count], NULL, write_blocks, j) == 0) count++;
   (void)write_blocks(j);
   for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
@@ -203,6 +218,7 @@ static void write_with_threads(job *j) {
 
 int io_image_write_blocks(const io_image *image, int fd, const size_t *blocks, size_t count, io_seal_digest *digests) {
   job j = {.image = image, .blocks = blocks, .count = count, .digests = digests, .fd = fd};
+  j.large = image->pages.size >= io_image_shared_from();
   j.order = malloc((image->count + 1) * sizeof *j.order);
   if (!j.order) return ENOMEM;
   for (size_t i = 0; i < image->count; i++) j.order[i] = &image->pieces[i];

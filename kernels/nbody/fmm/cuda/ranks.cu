@@ -9,6 +9,7 @@ enum {
   THREADS = 256,
   BINS = NBODY_FMM_BINS,
   WORDS = NBODY_FMM_WORDS,
+  COUNTED_EVERY = 7,
   PAIR = 4 /* work of a pair; an M2L is as many pairs as it takes the time of, rounded to a quarter */
 };
 
@@ -106,8 +107,8 @@ __device__ static unsigned first_of_leaf(const uint4 *cell, unsigned body) {
   }
 }
 
-/* As much work for each rank, by the last force of this kind, or else on all bodies; before the first one as many
- * bodies. A thread a bin. Sets this rank's words to 0. */
+/* As much work for each rank, by the last counted force of this kind, or else on all bodies; before the first one as
+ * many bodies. A thread a bin. Sets this rank's words to 0. */
 static __global__ void __launch_bounds__(BINS)
     cut_bodies(const uint4 *cell, int n, int shift, int kind, int ranks, const unsigned long long *work, unsigned *cut,
                unsigned long long *own_words) {
@@ -158,16 +159,22 @@ void nbody_fmm_cut(const nbody_fmm_ranks *r, const nbody_options *options, int k
 
 /* ---- work ---- */
 
-/* Pairs of the near lists of this rank's leaves, a warp a leaf; targets as the near kernel takes them, 8 at a time. */
-template <typename real> static __global__ void __launch_bounds__(THREADS) count_pairs(const nbody_fmm_tree<real> t) {
+/* Pairs of the near lists of this rank's leaves, a warp a leaf; targets as the near kernel takes them, 8 at a time.
+ * Where work of this kind is known, in every few forces only: bodies move little. Levels of individual steps recur
+ * after a power of two. */
+template <typename real>
+static __global__ void __launch_bounds__(THREADS)
+    count_pairs(const nbody_fmm_tree<real> t, const unsigned long long *row) {
   after_previous();
+  const bool counts = row[BINS] == 0 || t.counters->forces % COUNTED_EVERY == 0;
   const unsigned cells = t.counters->level_begin[NBODY_FMM_LEVEL_MAX + 1], lane = fmm_lane();
   const unsigned first = (blockIdx.x * THREADS + threadIdx.x) / 32 * 32, stride = gridDim.x * THREADS;
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     t.work[NBODY_FMM_WORD_FAILED] = t.counters->failed;
     t.work[NBODY_FMM_WORD_SEGMENTS] = t.counters->segments;
+    t.work[NBODY_FMM_WORD_COUNTED] = counts;
   }
-  if (t.counters->failed != 0 || !fmm_is_finite(t)) return; /* there may be no lists */
+  if (!counts || t.counters->failed != 0 || !fmm_is_finite(t)) return; /* there may be no lists */
   for (unsigned from = first; from < cells; from += stride) {
     const unsigned mine = from + lane;
     unsigned leaves = warp_ballot(mine < cells && t.cell[mine].z == 0 && fmm_is_walked(t, mine));
@@ -199,16 +206,18 @@ static __global__ void __launch_bounds__(BINS)
     take_words(const unsigned long long *words, int ranks, unsigned long long *row, nbody_fmm_counters *counters) {
   after_previous();
   const unsigned bin = threadIdx.x;
-  unsigned long long sum = 0, failed = 0, segments = 0;
+  unsigned long long sum = 0, failed = 0, segments = 0, counted = 0;
   for (int r = 0; r < ranks; r++) {
     const unsigned long long *const of = words + (size_t)r * WORDS;
     sum += of[bin];
+    counted += of[NBODY_FMM_WORD_COUNTED];
     failed |= of[NBODY_FMM_WORD_FAILED];
     segments = max(segments, of[NBODY_FMM_WORD_SEGMENTS]);
   }
-  if (failed == 0) row[bin] = sum;
+  const bool taken = failed == 0 && counted == (unsigned long long)ranks; /* alike on all ranks */
+  if (taken) row[bin] = sum;
   if (bin > 0) return;
-  if (failed == 0) row[BINS] = 1;
+  if (taken) row[BINS] = 1;
   counters->failed |= (unsigned)failed;
   counters->segments = (unsigned)segments;
 }
@@ -217,10 +226,11 @@ template <typename real> void nbody_fmm_agree(const nbody_fmm_ranks *r, int kind
   static const sim_kernel counting = {"nbody_fmm_pairs", "far", SIM_LIMIT_BYTES},
                           taking = {"nbody_fmm_words", "far", SIM_LIMIT_BYTES};
   if (r->listing == NULL) return;
-  device_launch(&counting, 0, 8 * (unsigned)sim_cuda_multiprocessors(), THREADS, count_pairs<real>, *t);
+  unsigned long long *const row = r->work + (size_t)kind * (BINS + 1);
+  device_launch(&counting, 0, 8 * (unsigned)sim_cuda_multiprocessors(), THREADS, count_pairs<real>, *t,
+                (const unsigned long long *)row);
   sim_listing_gather_words(r->listing, r->words);
-  device_launch(&taking, 0, 1, BINS, take_words, (const unsigned long long *)r->words, r->comm->size,
-                r->work + (size_t)kind * (BINS + 1), t->counters);
+  device_launch(&taking, 0, 1, BINS, take_words, (const unsigned long long *)r->words, r->comm->size, row, t->counters);
 }
 
 /* ---- results ---- */

@@ -1,7 +1,7 @@
 /* What the ranks of a run share of the fast multipole method on GPUs. Every rank holds all bodies and makes the one
  * tree with its moments; lists, fields and forces are divided: a rank has the bodies of a range in the order of keys,
  * cut at leaves, and walks the cells that have some of them. No sum depends on where it is cut. The cuts follow the
- * work that was counted in the last force of the same kind.
+ * work that was counted in an earlier force of the same kind.
  *
  *   cut (after the tree) -> far -> agree -> down, near -> gather
  *
@@ -15,8 +15,9 @@
 
 /* Bins of bodies in the order of keys, in which work is counted. */
 enum { NBODY_FMM_BINS = 1024 };
-/* Words that ranks tell each other in a force: work by bins; why it has failed; segments that it took. */
-enum { NBODY_FMM_WORD_FAILED = NBODY_FMM_BINS, NBODY_FMM_WORD_SEGMENTS, NBODY_FMM_WORDS };
+/* Words that ranks tell each other in a force: work by bins; why it has failed; segments that it took; whether its
+ * pairs are in the work. */
+enum { NBODY_FMM_WORD_FAILED = NBODY_FMM_BINS, NBODY_FMM_WORD_SEGMENTS, NBODY_FMM_WORD_COUNTED, NBODY_FMM_WORDS };
 
 typedef struct nbody_fmm_ranks {
   const sim_comm *comm;

@@ -407,55 +407,6 @@ static void test_same_bits(void **state) {
     }
 }
 
-/* Each step is the longest power of two within the Courant number, dt sum max |v|/cell, that does not pass dt_max or
- * the end; the flow loses its speed, and steps become longer. Velocities that are 0 leave the longest step. */
-static void test_courant(void **state) {
-  static const char *const schemes[] = {"lie", "etd1", "etdrk2", "etdrk4"};
-  (void)state;
-  for (int c = 0; c < 8; c++) {
-    system_run s;
-    char text[1024];
-    int lengths = 0;
-    double before = 0;
-    const double courant = 0.05 * (1 + c % 3);
-    snprintf(text, sizeof text,
-             "return sim.diffusion { precision = '%s', grid = { n = {20, 18}, size = {2*math.pi, 3} }, fields = {"
-             "{ name = 'v', D = 0.5, initial = function(y) return 0.1 + math.cos(2*math.pi/3*y) end },"
-             "{ name = 'c', D = 0, initial = function(x) return math.sin(x) end },"
-             "{ name = 'u', D = 0.5, initial = function(x) return -2*math.sin(x) end }},"
-             "rates = function(u, v, c_x, c_y) return 0, -u*c_x - v*c_y, 0 end,"
-             "integrate = { scheme = '%s', courant = %g, velocity = 'u, v', dt_max = 0.0625, t_end = 2.7 } }",
-             c / 4 ? "single" : "double", schemes[c % 4], courant);
-    open_with(&s, text, sim_isa_best(), 2, NULL);
-    while (s.clock.t < s.clock.t_end) {
-      double most[2] = {0, 0};
-      const double t = s.clock.t;
-      look(&s);
-      for (int64_t i = 0; i < cells(&s); i++) {
-        most[0] = fmax(most[0], fabs(value(&s, 2, i)));
-        most[1] = fmax(most[1], fabs(value(&s, 0, i)));
-      }
-      const double rate = most[0] * 20 / (2 * pi) + most[1] * 18 / 3;
-      run_to(&s, s.clock.step + 1);
-      if (s.clock.t < s.clock.t_end) {
-        assert_true(s.clock.dt * rate <= courant * (1 + 1e-14));
-        assert_true(s.clock.dt == 0.0625 || 2 * s.clock.dt * rate > courant * (1 - 1e-14));
-      }
-      assert_true(fabs(t + s.clock.dt - s.clock.t) < 1e-15 * 4);
-      lengths += s.clock.dt > before;
-      before = s.clock.dt;
-    }
-    assert_true(lengths > 2);
-    shut(&s);
-  }
-  system_run s;
-  whole(&s, "return sim.diffusion { grid = { n = {16}, size = {1} }, fields = { { name = 'u', D = 0.1 } },"
-            "rates = function(u, u_x) return -u*u_x end,"
-            "integrate = { scheme = 'etdrk2', courant = 0.5, velocity = 'u', t_end = 1 } }");
-  assert_int_equal(s.clock.step, 64);
-  shut(&s);
-}
-
 /* The start without the part that has a divergence: that of cos(x + y) in both components is all of it but the mean. */
 static void test_projection(void **state) {
   (void)state;
@@ -479,7 +430,6 @@ int main(void) {
       cmocka_unit_test(test_walls),
       cmocka_unit_test(test_conserved),
       cmocka_unit_test(test_same_bits),
-      cmocka_unit_test(test_courant),
       cmocka_unit_test(test_projection),
       cmocka_unit_test(test_wall_derivatives),
       cmocka_unit_test(test_critical_rayleigh_number),

@@ -1,4 +1,5 @@
-/* Kernels of derived fields, derivatives, fluxes and vectors without divergence compile. */
+/* Kernels of derived fields, derivatives, fluxes and vectors without divergence compile, and compute what formulas say
+ * where they are compiled for the host. */
 #include "engine/device/compile.h"
 #include "kernels/diffusion/cuda/work.h"
 #include "tests/diffusion/diffusion_driver.h"
@@ -26,6 +27,28 @@ static void compile(const diffusion_work *work) {
   diffusion_programs_free(&programs);
 }
 
+/* Compiles the program that has the kernels of flows.cuh for the host, and runs a case of flows_host.cuh with it. */
+static void run_on_host(const diffusion_work *work, int number) {
+  diffusion_programs programs;
+  char folder[] = "/tmp/sim-flows-XXXXXX", command[2048], path[64];
+  must(diffusion_cuda_write(work, &programs), "write");
+  int i = 0;
+  while (i < programs.count && !strstr(programs.text[i].data, "flows.cuh")) i++;
+  assert_true(i < programs.count);
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/program.inc", folder);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(programs.text[i].data, file);
+  fclose(file);
+  snprintf(command, sizeof command,
+           "cd %s && %s -std=c++17 -w -x c++ -DCASE=%d '-DPROGRAM=\"program.inc\"' -I. -I%s %s/tests/gpu/text/"
+           "flows_host.cuh -o host && ./host; code=$?; rm -rf %s; exit $code",
+           folder, SIM_TEST_CXX, number, SIM_SOURCE_DIR, SIM_SOURCE_DIR, folder);
+  if (system(command) != 0) fail_msg("%s: case %d on the host", current, number);
+  diffusion_programs_free(&programs);
+}
+
 /* What joins fields at a wavenumber: derived fields, derivatives of every kind, walls, fluxes, and the projection. */
 static void test_flows(void **state) {
   static const char *const texts[] = {
@@ -38,7 +61,7 @@ static void test_flows(void **state) {
       "grid = { n = {8, 6}, size = {1, 1}, boundary = 'no_flux' }, fields = {{ name = 'w' }},"
       "derived = { p = function(k2, w) return -w/k2 end },"
       "rates = function(w_x, w_y, p_x, p_y, p_xx) return p_y*w_x - p_x*w_y + p_xx end,",
-      "grid = { n = {8, 6}, size = {1, 1} }, fields = {{ name = 'u' }, { name = 'v' }},"
+      "grid = { n = {8, 6}, size = {1, 1} }, solenoidal = 'u, v', fields = {{ name = 'u' }, { name = 'v' }},"
       "flux = function(u, v, u_x, v_y, x) return u*u_x, u*v, v_y, x end,"};
   (void)state;
   for (int i = 0; i < 8; i++) {
@@ -62,6 +85,7 @@ static void test_flows(void **state) {
                            .gradients = diffusion_gradients_of(s.p)};
     work.spectrum = diffusion_cuda_spectrum(&work.layout, diffusion_unfolded(s.p));
     compile(&work);
+    if (i % 2 == 0 && i > 0) run_on_host(&work, i == 4 ? 0 : i == 2 ? 1 : 2);
     void *opaque = s.p;
     sim_model_parameters_free(&diffusion_model, &opaque);
   }

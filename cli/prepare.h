@@ -52,6 +52,10 @@ int cli_gpus(void);
 enum { CLI_GPU_NAME = 64 };
 bool cli_gpu(int number, char name[CLI_GPU_NAME]);
 
+/* run/values.c: a run of a prepared job whose table rows `write` takes, with `self`, and which writes no files. The
+ * caller creates the model. */
+void cli_memory_run(const cli_job *job, sim_status (*write)(void *self, const sim_frame *frame), void *self,
+                    sim_sink *sink, sim_run *run);
 /* functions.c: logs the formula of each function for -v, "fields[1] u.drift: result = ..."; prints values and
  * derivatives for --at. SIM_ERR_USAGE if a name in it is no input of any function. */
 void cli_log_functions(const cli_job *job);

@@ -153,24 +153,9 @@ static bool expands(const cli_job *job) {
 
 static sim_status make_steps(trial *t, void **self) {
   cli_job *job = t->job;
-  const sim_common *common = cli_common(job);
-  const bool never = common->output.tables.kind == SIM_NEVER;
-  sim_sink sink = {.name = "tables",
-                   .kind = SIM_SINK_TABLE,
-                   .cadence = never ? (sim_cadence){.kind = SIM_ENDS} : common->output.tables,
-                   .self = t,
-                   .write = keep};
-  sim_run run = {.model = job->model,
-                 .backend = job->setup.backend,
-                 .tables = sim_model_tables(job->model, job->parameters),
-                 .stop_when = common->stop_when,
-                 .work_per_step = job->plan.work_per_step,
-                 .sinks = &sink,
-                 .sink_count = 1,
-                 .requests = &cli_requests,
-                 .wall_limit = INFINITY,
-                 .wall_asked = INFINITY,
-                 .progress_interval = 1};
+  sim_sink sink;
+  sim_run run;
+  cli_memory_run(job, keep, t, &sink, &run);
   SIM_TRY(cli_of_scenario(job, job->model->create(job->parameters, &job->setup, &run.clock, self)));
   run.self = *self;
   t->first = fmin(run.clock.dt, run.clock.t_end - run.clock.t);

@@ -82,26 +82,32 @@ static void on_progress(void *context, const sim_progress *progress) {
   if (poll(&out, 1, 0) > 0 && out.revents & POLLERR) cli_requests.stop = 1;
 }
 
-static sim_status make_steps(cli_job *job, values *v, bool serving, void **self, sim_run *run) {
+void cli_memory_run(const cli_job *job, sim_status (*write)(void *self, const sim_frame *frame), void *self,
+                    sim_sink *sink, sim_run *run) {
   const sim_common *common = cli_common(job);
   const bool never = common->output.tables.kind == SIM_NEVER;
-  sim_sink sink = {.name = "tables",
-                   .kind = SIM_SINK_TABLE,
-                   .cadence = never ? (sim_cadence){.kind = SIM_ENDS} : common->output.tables,
-                   .self = v,
-                   .write = keep};
+  *sink = (sim_sink){.name = "tables",
+                     .kind = SIM_SINK_TABLE,
+                     .cadence = never ? (sim_cadence){.kind = SIM_ENDS} : common->output.tables,
+                     .self = self,
+                     .write = write};
   *run = (sim_run){.model = job->model,
                    .backend = job->setup.backend,
                    .tables = sim_model_tables(job->model, job->parameters),
                    .stop_when = common->stop_when,
                    .work_per_step = job->plan.work_per_step,
-                   .sinks = &sink,
+                   .sinks = sink,
                    .sink_count = 1,
                    .requests = &cli_requests,
                    .wall_limit = INFINITY,
                    .wall_asked = INFINITY,
-                   .progress = serving ? on_progress : NULL,
                    .progress_interval = 0.2};
+}
+
+static sim_status make_steps(cli_job *job, values *v, bool serving, void **self, sim_run *run) {
+  sim_sink sink;
+  cli_memory_run(job, keep, v, &sink, run);
+  if (serving) run->progress = on_progress;
   if (!run->tables[0])
     return sim_fail(SIM_ERR_SCENARIO, "%s: sim.%s has no tables, and no values to print", job->options->target,
                     job->model->name);

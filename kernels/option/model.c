@@ -4,7 +4,6 @@
 #include "engine/run/startup.h"
 #include "kernels/option/option.h"
 #include "kernels/option/payoff/exercise.h"
-#include "kernels/option/payoff/builder.h"
 #include "kernels/option/result/tables.h"
 #include "kernels/option/run.h"
 
@@ -331,41 +330,26 @@ static void extend(option_run *run, sim_clock *clock) {
   clock->step = (int64_t)floor(base / ((double)run->batch * OPTION_BLOCK));
 }
 
-/* Jumps of the Greeks of digitals that are differences: one path more in one of the two markets. */
-static sim_status set_jumps_of_greeks(option_run *run) {
-  option_estimate estimate;
-  SIM_TRY(option_estimate_create(run->parameters, false, &estimate));
-  for (int q = option_payoff_count(run->parameters); q < run->quantities; q++) {
-    const option_combination *c = &estimate.combination[q];
-    const int payoff = run->quantity[q].payoff;
-    const double cash = run->jump[payoff] / option_discount(&estimate, 0, payoff);
-    for (int t = 0; t < c->terms; t++)
-      if (c->term[t].output == payoff && c->terms > 1)
-        run->jump[q] = fmax(run->jump[q], cash * fabs(c->term[t].factor));
-  }
-  option_estimate_free(&estimate);
-  return SIM_OK;
-}
-
-/* Sets `certain` (nothing is random), and the jumps of digitals. */
-static sim_status check_market(option_run *run) {
-  const option_parameters *p = run->parameters;
-  const int functions = option_payoff_count(p) - (int)p->payoffs.count;
-  option_market market;
-  SIM_TRY(option_market_create(p, NULL, &market));
-  run->certain = market.dynamics == NULL;
-  for (int i = 0; i < market.steps * market.assets; i++) run->certain &= market.vol[i] == 0;
-  const bool bare = !run->certain && p->sampling.control == OPTION_NO_CONTROL;
+/* Warns of Greeks whose errors are large by their nature. */
+static void warn_of_greeks(const option_parameters *p) {
+  const double first = option_first_date(p), ratio = sqrt(p->maturity / first);
   bool any = false;
-  for (size_t i = 0; i < p->payoffs.count && bare; i++)
-    if (p->payoffs.items[i].schema == &option_digital_schema) {
-      any = true;
-      run->jump[functions + (int)i] =
-          market.bond[option_steps_until(&market, option_maturity_of(p, functions + (int)i)) - 1] *
-          fabs(((const option_payoff *)p->payoffs.items[i].data)->cash);
-    }
-  option_market_free(&market);
-  return any ? set_jumps_of_greeks(run) : SIM_OK;
+  for (int g = 0; g < OPTION_GREEKS; g++) any |= p->greeks.want[g];
+  for (size_t i = 0; i < p->payoffs.count && any; i++) {
+    const option_payoff *o = p->payoffs.items[i].data;
+    if (p->payoffs.items[i].schema != &option_double_barrier_schema || o->monitoring != OPTION_CONTINUOUS) continue;
+    sim_log(
+        SIM_LOG_WARN,
+        "payoffs[%zu]: Greeks of a continuous double barrier are differences of payoffs that jump, with large errors: "
+        "look at these, or take monitoring = \"steps\"",
+        i + 1);
+    break;
+  }
+  if (p->greeks.want[OPTION_THETA] && isfinite(first) && ratio > 30)
+    sim_log(SIM_LOG_WARN,
+            "greeks.theta: moves the first date %.3g, and its error is about %.0f times that of a first date near the "
+            "maturity: look at it, or leave that date out",
+            first, ratio);
 }
 
 static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock) {
@@ -409,7 +393,8 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
             : p->sampling.sequence == OPTION_SOBOL ? "each scramble has as many points, 16 or a power of two above"
             : p->sampling.antithetic               ? "antithetic paths come in pairs"
                                                    : "to an integer");
-  SIM_TRY(check_market(run));
+  SIM_TRY(option_find_jumps(run));
+  warn_of_greeks(p);
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
   if (option_is_stepped(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
   run->begin = sim_wall_clock();

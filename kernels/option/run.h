@@ -29,6 +29,9 @@ typedef struct option_run {
 
 static inline double option_samples(const option_run *run, double t) { return t / run->pair; }
 
+/* result/jumps.c: sets `certain` (nothing is random) and the jumps. */
+sim_status option_find_jumps(option_run *run) SIM_MUST_CHECK;
+
 double option_mean(const option_run *run, int quantity);
 /* Standard error of a mean of n samples, from their spread; NaN while unknown, and where no path has paid: the
  * spread of zeros says nothing about rare payments. With scrambles, which are independent: from the spread of their

@@ -90,6 +90,31 @@ static void test_digital_theta(void **state) {
   pricing_free(&p);
 }
 
+/* An autocallable and a barrier of one date, the maturity, whose rho is a difference: of 2^10 paths 0.1 are called, or
+ * knocked out, in one of the two markets alone, and none here. The spread would be that of the discount. */
+static void test_rho_of_jumps(void **state) {
+  (void)state;
+  const double r = 0.03, vol = 0.2, discount = exp(-r), root = sqrt(2 * 3.14159265358979);
+  const double d = (log(100 / 130.) + r - vol * vol / 2) / vol;                  /* ends above 130 */
+  const double called = 0.5 * erfc(-d / sqrt(2)), e = (r - vol * vol / 2) / vol; /* above 100 */
+  /* 100 (1 + 0.05 1{S > 130}); a call of strike 100 if S < 130 */
+  const double note = 100 * discount * (-(1 + 0.05 * called) + 0.05 * exp(-d * d / 2) / root / vol);
+  const double call =
+      100 * discount * (0.5 * erfc(-e / sqrt(2)) - called) - 30 * discount * exp(-d * d / 2) / root / vol;
+  const double known[2] = {note, call};
+  for (int k = 0; k < 2; k++) {
+    pricing p;
+    pricing_make(&p, SIM_DOUBLE, vol, r, 1, 1);
+    option_payoff *o = pricing_add(&p, k ? &option_barrier_schema : &option_autocallable_schema, 100, OPTION_CALL);
+    o->level = 130, o->coupon = 0.05, o->protection = 1e-6, o->cash = 100, o->direction = OPTION_UP;
+    p.p.sampling.paths = 0x1p10;
+    p.p.greeks.want[OPTION_RHO] = true;
+    pricing_run(&p);
+    near(k ? "barrier rho" : "autocallable rho", pricing_greek(&p, "rho"), known[k]);
+    pricing_free(&p);
+  }
+}
+
 static void asian(sim_precision precision, int steps, double geometric, double arithmetic, bool antithetic) {
   pricing d;
   pricing_make(&d, precision, 0.2, 0.05, 1, steps);
@@ -523,6 +548,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest quick[] = {cmocka_unit_test(test_european),
                                      cmocka_unit_test(test_greeks),
                                      cmocka_unit_test(test_digital_theta),
+                                     cmocka_unit_test(test_rho_of_jumps),
                                      cmocka_unit_test(test_asian),
                                      cmocka_unit_test(test_variance),
                                      cmocka_unit_test(test_controlled_greeks),

@@ -77,7 +77,12 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double lines = assets * (1 + 2 * fmin(quantities - option_payoff_count(p), 5 * assets));
   const bool quasi = p->sampling.sequence == OPTION_SOBOL;
   const double motions = quasi ? 0x1p18 * real * option_quasi_dimensions(p) : 0;
-  const double rows = option_is_dated(p) ? 2 * lines + 2 * (double)p->payoffs.count * assets : 0;
+  /* rows of dates: of lines their times, kinds and dividends, of payoffs schedules and dates of exercise; and constants
+   * of as many kinds of steps as there may be */
+  bool moved = false;
+  for (int a = 0; a < (int)p->assets.count; a++) moved |= !option_asset_is_gbm(option_asset_at(p, a));
+  const double kinds = moved ? OPTION_CUDA_DYNAMICS_NUMBERS + OPTION_JUMPS_MAX : 0;
+  const double rows = (option_is_dated(p) ? (3 + kinds) * lines : 0) + (double)p->payoffs.count * (assets + 1);
   return option_cuda_policy_bytes(p, setup->comm->size) + option_quasi_bytes(p) + motions +
          (3 * lines + rows) * ((double)p->nodes + 4) * real +
          ceil((parts + blocks) / setup->comm->size) * quantities * 2 * sizeof(double);

@@ -43,9 +43,12 @@ static bool only_zeros(const option_run *run, double n, int q) {
 /* A Greek of a payoff that no path has paid is as unknown as its price: bumped paths or a tie may give any number. */
 bool option_unpaid(const option_run *run, double n, int q) {
   const option_quantity *of = &run->quantity[q];
-  const bool other = of->greek >= 0 && of->greek <= OPTION_VEGA &&
-                     !option_payoff_sees(run->parameters, of->payoff, of->asset); /* its Greek is 0 */
-  return !run->certain && !other && n > 0 && (only_zeros(run, n, q) || only_zeros(run, n, of->payoff));
+  const int named = of->payoff - (option_payoff_count(run->parameters) - (int)run->parameters->payoffs.count);
+  const bool swap = named >= 0 && option_is_swap(&run->parameters->payoffs.items[named]);
+  const bool zero = of->greek >= 0 && of->greek <= OPTION_VEGA &&
+                    ((swap && of->greek <= OPTION_GAMMA) || /* of the changes of the logarithm alone */
+                     !option_payoff_sees(run->parameters, of->payoff, of->asset));
+  return !run->certain && !zero && n > 0 && (only_zeros(run, n, q) || only_zeros(run, n, of->payoff));
 }
 
 double option_spread(const option_run *run, double n, int q) {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# expect: 80 contact.restitution_law: expected a coefficient above 0 and at most 1, got -0
 cat >s.lua <<'LUA'
 local radius = 1
 return sim.collision {

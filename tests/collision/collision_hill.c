@@ -330,13 +330,13 @@ static void same_bits(void **state) {
  * 154 (2001) 296, abstract) with C = 26 h^5, h the Hill radius of two particles over their radii together; half of it
  * is motion, half gravity, and r^2 omega tau by contacts comes on top (as J. Salmon et al., Icarus 209 (2010) 771, take
  * it over). Their spheres are hard, of restitution 0.5 and an optical depth of 0.5, as here, in patches of some
- * wavelengths 4 pi^2 G Sigma/omega^2. C is a fit of one and a half digits, 10 %; wakes come and go over a revolution,
- * and the viscosities of single revolutions differ by a third, the mean of 8 by 12 %: together 20 %. Toomre's Q: wakes
- * keep it between 1 and 2 (H. Salo, Icarus 117 (1995) 287). */
-static void wakes(void **state) {
-  (void)state;
+ * wavelengths 4 pi^2 G Sigma/omega^2. C is a fit of one and a half digits, 10 %; wakes come and go, and means over 8
+ * revolutions of runs from other places differ by 10 % (measured), of which two standard deviations: together 30 %.
+ * From h = 0.65 to 0.75 the viscosity grows by 3.4. Toomre's Q: wakes keep it between 1 and 2 (H. Salo, Icarus 117
+ * (1995) 287). */
+static void wakes_of(double h) {
   static collision_random_spheres spheres;
-  const double h = 0.75, tau = 0.5, mass = 1.5 * pow(2 * h, 3), sigma = tau * mass / pi, revolution = 2 * pi;
+  const double tau = 0.5, mass = 1.5 * pow(2 * h, 3), sigma = tau * mass / pi, revolution = 2 * pi;
   const double side = 4 * 4 * pi * pi * sigma;
   static double low[3], high[3];
   const double corner[3] = {-0.5 * side, -0.5 * side, -4};
@@ -350,6 +350,7 @@ static void wakes(void **state) {
   d.parameters.hill = (collision_hill){true, 1, NAN, NAN};
   d.parameters.self_gravity = (collision_self_gravity){.G = 1, .error = 1e-2, .step = 0.02, .images = 1};
   d.parameters.contact.values.contact_time = revolution / 500;
+  d.parameters.integrate.steps_per_contact = 20;
   d.parameters.contact.values.restitution = 0.5;
   spheres = (collision_random_spheres){.group.density = mass / (4 * pi / 3),
                                        .size.radius = 1,
@@ -368,9 +369,15 @@ static void wakes(void **state) {
   const double viscosity = (driver_value(&d, "rings", "viscosity_time") - before) / (8 * revolution);
   const double published = 26 * pow(h, 5) * sigma * sigma + tau;
   print_message("viscosity %.3g, published %.3g; Toomre's Q %.3g\n", viscosity, published, q);
-  near_to(viscosity, published, 0.2 * published, "viscosity of wakes");
+  near_to(viscosity, published, 0.3 * published, "viscosity of wakes");
   assert_true(q > 1 && q < 2);
   driver_destroy(&d);
+}
+
+static void wakes(void **state) {
+  (void)state;
+  wakes_of(0.65);
+  wakes_of(0.75);
 }
 
 int main(int count, char **arguments) {

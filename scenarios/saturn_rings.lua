@@ -1,7 +1,10 @@
 -- A patch of Saturn's B ring, in which the particles' own gravity makes wakes, clumps and strands that trail the rotation
 -- by some 20 degrees (H. Salo, Nature 359 (1992) 619, Icarus 117 (1995) 287). x points away from Saturn, y along the orbit;
 -- particles lose energy in collisions as ice does in the laboratory (Bridges et al., Nature 309 (1984) 333). Table `rings`
--- has the velocity dispersion and Toomre's Q, which wakes raise from 0.2 to between 1 and 2. Metres, kilogrammes, seconds.
+-- has the velocity dispersion and Toomre's Q, which wakes raise from 0.2 to between 1 and 2, and the time integral of the
+-- viscosity. With restitution 0.5 and depth 0.5 it agrees within 20 % with what Daisaka, Tanaka and Ida (Icarus 154 (2001)
+-- 296) found: 26 h^5 G^2 Sigma^2/omega^3 + r^2 omega tau, with the Hill radius h of two particles over their radii
+-- together (test collision_hill_long). Metres, kilogrammes, seconds.
 
 local n       = sim.param("n", 4000, "particles")
 local tau     = sim.param("tau", 0.75, "optical depth")

@@ -90,13 +90,13 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, dou
   }
 }
 
-/* Time of one grain's attraction, in steps of a grain: 128, 147 and 170 at 1000, 4000 and 20 000 grains of a patch with
- * an error of 1e-2, where 120, 150 and 160 were measured; 135, 540 and 960 with 1e-3: 195, 380 and 690. */
+/* Time of one grain's attraction, in steps of a grain: 64, 74 and 85 at 1000, 4000 and 20 000 grains of a patch with an
+ * error of 1e-2, where 82, 80 and 90 were measured; 135, 415 and 480 with 1e-3: 190, 330 and 395. */
 static double attraction_work(const collision_parameters *p, double n, bool gpu) {
   if (gpu) return 1500; /* the host builds the tree and moves it: some 0.5 us a grain */
   const double side = isnan(p->hill.omega) ? 1 : 2 * (double)p->self_gravity.images + 1, all = fmax(2, side * side * n);
   const double opening = collision_gravity_opening(p->self_gravity.error);
-  return fmin(0.015 * all, 1.8 * log2(all) / pow(opening, 3));
+  return fmin(0.015 * all, 0.9 * log2(all) / pow(opening, 3));
 }
 
 static sim_status plan_for(const collision_parameters *p, const sim_setup *setup, collision_options options,

@@ -324,7 +324,65 @@ static void same_bits(void **state) {
   sim_expr_free(&law);
 }
 
-int main(void) {
+/* ---- wakes, `long` ---- */
+
+/* The viscosity of a patch with self-gravity wakes is C G^2 Sigma^2/omega^3 (H. Daisaka, H. Tanaka and S. Ida, Icarus
+ * 154 (2001) 296, abstract) with C = 26 h^5, h the Hill radius of two particles over their radii together; half of it
+ * is motion, half gravity, and r^2 omega tau by contacts comes on top (as J. Salmon et al., Icarus 209 (2010) 771, take
+ * it over). Their spheres are hard, of restitution 0.5 and an optical depth of 0.5, as here, in patches of some
+ * wavelengths 4 pi^2 G Sigma/omega^2. C is a fit of one and a half digits, 10 %; wakes come and go, and means over 8
+ * revolutions of runs from other places differ by 10 % (measured), of which two standard deviations: together 30 %.
+ * From h = 0.65 to 0.75 the viscosity grows by 3.4. Toomre's Q: wakes keep it between 1 and 2 (H. Salo, Icarus 117
+ * (1995) 287). */
+static void wakes_of(double h) {
+  static collision_random_spheres spheres;
+  const double tau = 0.5, mass = 1.5 * pow(2 * h, 3), sigma = tau * mass / pi, revolution = 2 * pi;
+  const double side = 4 * 4 * pi * pi * sigma;
+  static double low[3], high[3];
+  const double corner[3] = {-0.5 * side, -0.5 * side, -4};
+  for (int c = 0; c < 3; c++) {
+    low[c] = corner[c];
+    high[c] = -corner[c];
+  }
+  driver d = driver_make(SIM_DOUBLE, NAN, 12 * revolution);
+  d.parameters.box = (collision_box){.size = {side, side, 60}, .origin = {low[0], low[1], -30}};
+  d.parameters.box.sides[4] = d.parameters.box.sides[5] = COLLISION_OPEN;
+  d.parameters.hill = (collision_hill){true, 1, NAN, NAN};
+  d.parameters.self_gravity = (collision_self_gravity){.G = 1, .error = 1e-2, .step = 0.02, .images = 1};
+  d.parameters.contact.values.contact_time = revolution / 500;
+  d.parameters.integrate.steps_per_contact = 20;
+  d.parameters.contact.values.restitution = 0.5;
+  spheres = (collision_random_spheres){.group.density = mass / (4 * pi / 3),
+                                       .size.radius = 1,
+                                       .n = (int64_t)(tau * side * side / pi + 0.5),
+                                       .temperature = mass,
+                                       .low = {low, 3, 1},
+                                       .high = {high, 3, 1}};
+  driver_add(&d, &collision_random_spheres_schema, &spheres);
+  driver_create(&d);
+  double q = 0, before = 0;
+  for (int k = 1; k <= 120; k++) {
+    driver_until(&d, k * 0.1 * revolution);
+    if (k == 40) before = driver_value(&d, "rings", "viscosity_time");
+    if (k > 40) q += driver_value(&d, "rings", "toomre_q") / 80;
+  }
+  const double viscosity = (driver_value(&d, "rings", "viscosity_time") - before) / (8 * revolution);
+  const double published = 26 * pow(h, 5) * sigma * sigma + tau;
+  print_message("viscosity %.3g, published %.3g; Toomre's Q %.3g\n", viscosity, published, q);
+  near_to(viscosity, published, 0.3 * published, "viscosity of wakes");
+  assert_true(q > 1 && q < 2);
+  driver_destroy(&d);
+}
+
+static void wakes(void **state) {
+  (void)state;
+  wakes_of(0.65);
+  wakes_of(0.75);
+}
+
+int main(int count, char **arguments) {
+  const struct CMUnitTest larger[] = {cmocka_unit_test(wakes)};
+  if (count > 1 && strcmp(arguments[1], "long") == 0) return cmocka_run_group_tests(larger, NULL, NULL);
   const struct CMUnitTest tests[] = {cmocka_unit_test(epicycle),    cmocka_unit_test(crossing),
                                      cmocka_unit_test(periods),     cmocka_unit_test(crossing_z),
                                      cmocka_unit_test(restitution), cmocka_unit_test(homogeneous),

@@ -1,5 +1,6 @@
 #include "kernels/collision/gravity/walk.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,7 @@ static sim_status make_cell(collision_tree *t, int64_t first, int64_t end, const
   c->next = t->cells;
   if (!c->leaf) close_inner(t, index);
   c->trace = c->second[0] + c->second[1] + c->second[2];
+  for (int k = 0; k < 2; k++) c->slope[k] = 1 / (sqrt(12 * c->second[k] / c->mass) + 1e-12 * half + DBL_MIN);
   return SIM_OK;
 }
 
@@ -191,14 +193,13 @@ int collision_walk_images(const collision_images *images, collision_image *out) 
   return count;
 }
 
-/* Cells that count, or not, as wholes where the edge of what is attracted cuts them, of radii up to `blur`. Some 12 L/s
- * cells of a width s and a surface density S, whose masses within the edge are wrong by 0.3 S s^2 at random, err by
- * 0.3 S s^2 sqrt(12 L/s)/(1.5 L)^2 = 0.5 S (s/L)^1.5 at most, a tenth of that over a usual acceleration, which is 4 S
- * or more. That is a third of the error e for which `opening` is 1.8 e^(1/4) with s = (6 e)^(2/3) L, two radii. */
+/* Cells of radii up to `blur` that the edge of what is attracted cuts count by the share within it, as if they were
+ * uniform. Some 12 L/s cells of a width s and a surface density S, whose masses within the edge are wrong by 0.1 S s^2
+ * at random (clumps), err by 0.1 S s^2 sqrt(12 L/s)/(1.5 L)^2 = 0.15 S (s/L)^1.5, over a usual acceleration, which is
+ * 4 S or more: by 0.4 of the error e for which `opening` is 1.8 e^(1/4) with s = 4.8 e^(2/3) L, 1.4 radii. */
 collision_walk_numbers collision_walk_numbers_of(const collision_images *images, double softening, double opening) {
   const double side = fmin(images->size[0], images->size[1]);
-  return (collision_walk_numbers){softening * softening, opening,
-                                  isinf(side) ? 0 : 0.34 * side * pow(opening, 8.0 / 3)};
+  return (collision_walk_numbers){softening * softening, opening, isinf(side) ? 0 : 0.7 * side * pow(opening, 8.0 / 3)};
 }
 
 static collision_attraction attraction_of(const collision_walk_group *g, int64_t i) {

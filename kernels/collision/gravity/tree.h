@@ -5,7 +5,7 @@
  * on each side: by all that is within rings + 1/2 sides of the box from it (H. Salo, Icarus 117 (1995) 287, with rings
  * = 0). A pair's forces are thus opposite, and no place of the box differs from another. An image above in x is moved
  * along y by `offset`. A cell of
- * which not all counts is opened; with cells at all, a small one counts where its centre of mass does. */
+ * which not all counts is opened; with cells at all, a small one counts by its share. */
 #ifndef COLLISION_GRAVITY_TREE_H
 #define COLLISION_GRAVITY_TREE_H
 

@@ -13,10 +13,11 @@ static void add_point(collision_walk_group *g, const collision_image *im, double
 }
 
 static void add_cell(collision_walk_group *g, const collision_image *im, const collision_cell *c, double x, double y,
-                     double z, double softening2) {
+                     double z, double softening2, const double edge[2]) {
+  const double limit[2] = {edge[0], edge[1]}, slope[2] = {c->slope[0], c->slope[1]};
   for (int i = 0; i < COLLISION_LEAF; i++) {
     const walk_pull p =
-        walk_cell(c->mass, c->second, c->trace, x - g->x[i], y - g->y[i], z - g->z[i], softening2, im->edge);
+        walk_cell(c->mass, c->second, c->trace, slope, x - g->x[i], y - g->y[i], z - g->z[i], softening2, limit);
     g->ax[i] += p.x;
     g->ay[i] += p.y;
     g->az[i] += p.z;
@@ -41,12 +42,14 @@ void COLLISION_WALK(const collision_tree *t, const collision_image *image, const
                     collision_walk_group *g) {
   const collision_image copy = *image, *const im = &copy; /* which no store to the group changes */
   const collision_walk_numbers own = *numbers, *const w = &own;
+  const double all[2] = {INFINITY, INFINITY};
   for (int64_t k = 0; k < t->cells;) {
     const collision_cell *c = &t->cell[k];
     const double x = c->centre[0] - g->centre[0] + im->x, y = c->centre[1] - g->centre[1] + im->y,
                  z = c->centre[2] - g->centre[2];
     const walk_choice choice = walk_choose(c, im, w, x, y, z, g->radius);
-    if (choice == WALK_TAKE) add_cell(g, im, c, x, y, z, w->softening2);
+    if (choice == WALK_TAKE || choice == WALK_CUT)
+      add_cell(g, im, c, x, y, z, w->softening2, choice == WALK_CUT ? im->edge : all);
     if (choice == WALK_OPEN && c->leaf) add_leaf(t, im, w->softening2, g, c);
     k = choice == WALK_OPEN && !c->leaf ? k + 1 : c->next;
   }

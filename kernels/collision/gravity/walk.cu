@@ -50,9 +50,11 @@ static __device__ __forceinline__ void walk_image(const device_tree &t, int64_t 
     const collision_cell &c = t.cell[k];
     const double cx = c.centre[0] - centre[0] + im.x, cy = c.centre[1] - centre[1] + im.y, cz = c.centre[2] - centre[2];
     const walk_choice choice = walk_choose(&c, &im, &w, cx, cy, cz, radius);
-    if (choice == WALK_TAKE)
-      add_pull(sum, walk_cell(c.mass, c.second, c.trace, cx - x[0], cy - x[1], cz - x[2], w.softening2, im.edge),
+    if (choice == WALK_TAKE || choice == WALK_CUT) {
+      const double edge[2] = {choice == WALK_CUT ? im.edge[0] : INFINITY, choice == WALK_CUT ? im.edge[1] : INFINITY};
+      add_pull(sum, walk_cell(c.mass, c.second, c.trace, c.slope, cx - x[0], cy - x[1], cz - x[2], w.softening2, edge),
                im.number);
+    }
     if (choice == WALK_OPEN && c.leaf)
       for (int64_t j = c.first; j < c.first + c.count; j++) {
         const collision_point &q = t.at[j];

@@ -16,6 +16,7 @@
 typedef struct collision_cell {
   double centre[3], mass, radius; /* centre of mass; greatest distance of a grain from it */
   double second[6], trace;        /* sum of m x x about the centre: xx yy zz xy yz zx */
+  double slope[2];                /* one over the widths along x and y of a uniform cell of these moments */
   int64_t first, count;           /* grains, in the order of the tree */
   int64_t next;                   /* the cell after all that are inside; children follow their parent */
   bool leaf;
@@ -51,10 +52,16 @@ WALK_INLINE walk_pull walk_point(double m, double dx, double dy, double dz, bool
   return out;
 }
 
-/* The same of a cell whose centre of mass is there. */
-WALK_INLINE walk_pull walk_cell(double mass, const double s[6], double trace, double dx, double dy, double dz,
-                                double softening2, const double edge[2]) {
-  const double counted = (fabs(dx) <= edge[0]) & (fabs(dy) <= edge[1]) ? 1 : 0;
+/* Share of a cell within an edge, were it uniform: `inside` is the way from its centre to the edge. */
+WALK_INLINE double walk_share(double inside, double slope) {
+  const double share = 0.5 + inside * slope, most = share < 1 ? share : 1;
+  return most > 0 ? most : 0;
+}
+
+/* The same of a cell whose centre of mass is there; edge: INFINITY where all of it counts. */
+WALK_INLINE walk_pull walk_cell(double mass, const double s[6], double trace, const double slope[2], double dx,
+                                double dy, double dz, double softening2, const double edge[2]) {
+  const double counted = walk_share(edge[0] - fabs(dx), slope[0]) * walk_share(edge[1] - fabs(dy), slope[1]);
   const double y2 = 1 / (dx * dx + dy * dy + dz * dz + softening2), y1 = counted * sqrt(y2), y3 = y1 * y2, y5 = y3 * y2;
   const double sx = s[0] * dx + s[3] * dy + s[5] * dz, sy = s[3] * dx + s[1] * dy + s[4] * dz,
                sz = s[5] * dx + s[4] * dy + s[2] * dz, q = sx * dx + sy * dy + sz * dz;
@@ -64,16 +71,18 @@ WALK_INLINE walk_pull walk_cell(double mass, const double s[6], double trace, do
   return out;
 }
 
-typedef enum walk_choice { WALK_SKIP, WALK_TAKE, WALK_OPEN } walk_choice;
+typedef enum walk_choice { WALK_SKIP, WALK_TAKE, WALK_CUT, WALK_OPEN } walk_choice;
 
-/* What to do with an image of a cell, whose centre is at (x, y, z) from that of a group of targets of this radius. */
+/* What to do with an image of a cell: leave it, take it as one, take the share within the edge, or open it; its centre
+ * is at (x, y, z) from that of a group of targets of this radius. */
 WALK_INLINE walk_choice walk_choose(const collision_cell *c, const collision_image *im, const collision_walk_numbers *w,
                                     double x, double y, double z, double radius) {
   const double reach = c->radius + radius, far = radius + c->radius / w->opening;
   const double beyond = fmax(fabs(x) - im->edge[0], fabs(y) - im->edge[1]);
   if (beyond > reach) return WALK_SKIP;
-  const bool whole = beyond <= -reach || c->radius < w->blur;
-  return w->opening > 0 && whole && far * far < x * x + y * y + z * z ? WALK_TAKE : WALK_OPEN;
+  const bool whole = beyond <= -reach;
+  if (!(w->opening > 0 && (whole || c->radius < w->blur) && far * far < x * x + y * y + z * z)) return WALK_OPEN;
+  return whole ? WALK_TAKE : WALK_CUT;
 }
 
 /* Whether an image of a grain, at (x, y) from the centre of a group of targets, counts for none of them. */

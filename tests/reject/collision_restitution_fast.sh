@@ -1,4 +1,6 @@
--- expect: 80 contact.restitution_law: expected a coefficient above 0 and at most 1, got -0
+#!/usr/bin/env bash
+# expect: 80 contact.restitution_law: expected a coefficient above 0 and at most 1, got -0
+cat >s.lua <<'LUA'
 local radius = 1
 return sim.collision {
   box       = { size = {100, 100, 100} },
@@ -7,3 +9,5 @@ return sim.collision {
   contact   = { contact_time = 0.05, restitution_law = function(speed) return 1 - speed / 2e4 end },
   integrate = { dt = 1e-5, t_end = 0.01 },
 }
+LUA
+exec "$SIM" s.lua --device cpu

@@ -274,6 +274,51 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.t_end", "takes %.3g steps of %.6g", p->integrate.t_end / k.dt, k.dt);
 }
 
+/* Heat: what is not built, and what cannot be right. */
+static void check_heat(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
+  const fluid_heat *h = &p->heat;
+  if (!h->given) return;
+  for (int s = 0; s < FLUID_SIDES; s++) {
+    const fluid_side *side = &p->sides[s];
+    char path[64];
+    snprintf(path, sizeof path, "heat.%s", fluid_side_names[s]);
+    if (!isnan(h->side[s]) && s / 2 >= grid->rank)
+      sim_faults_add(faults, 0, path, "the grid has no axis %c: grid.n has %d numbers", "xyz"[s / 2], grid -> rank);
+    else if (!isnan(h->side[s]) && grid_is_periodic(grid, s / 2))
+      sim_faults_add(faults, 0, path, "expected grid.%c = \"wall\" or \"slip\", got \"periodic\"", "xyz"[s / 2]);
+    const bool through =
+        side->velocity.rows == (size_t)grid->rank && s / 2 < grid->rank && side->velocity.data[s / 2] != 0;
+    snprintf(path, sizeof path, "sides.%s", fluid_side_names[s]);
+    if (side->given && (!isnan(side->pressure) || side->profile || through))
+      sim_faults_add(faults, 0, path,
+                     "`heat` needs sides that the fluid does not pass: walls at rest or with a "
+                     "`velocity` along themselves, slip or periodic ones");
+  }
+  check_vector(&h->gravity, grid->rank, "heat.gravity", faults);
+  if ((h->expansion != 0) != (length_of(&h->gravity) > 0))
+    sim_faults_add(faults, 0, "heat", "buoyancy needs both `expansion` and `gravity`, got one of them");
+  if (p->bodies.count > 0) sim_faults_add(faults, 0, "heat", "bodies in a fluid with `heat` are not supported");
+  if (p->turbulence.given)
+    sim_faults_add(faults, 0, "heat",
+                   "`turbulence` in a fluid with `heat` is not supported: eddies would not carry heat");
+}
+
+static void check_heat_numbers(const fluid_parameters *p, sim_faults *faults) {
+  const fluid_numbers k = fluid_numbers_of(p, 0);
+  enum { SHORTEST = 500 }; /* 1/(tau - 1/2) */
+  if (!p->heat.given) return;
+  if (k.heat_tau - 0.5 < 1.0 / SHORTEST)
+    sim_faults_add(faults, 0, "heat.diffusivity",
+                   "the relaxation time of heat %.6g is too near to 1/2, and the run would be unstable: expected a "
+                   "diffusivity of at least %.3g, or more cells",
+                   k.heat_tau, p->heat.diffusivity / (SHORTEST * (k.heat_tau - 0.5)));
+  if (k.heat_tau > 3)
+    sim_faults_add(faults, 0, "integrate.dt",
+                   "the relaxation time of heat is %.4g with dt = %.6g, and sides are wrong above 3: expected "
+                   "dt = \"auto\", or at most %.3g",
+                   k.heat_tau, k.dt, k.dt * 2.5 / (k.heat_tau - 0.5));
+}
+
 /* ---- tables ---- */
 
 #define FLOW_COLUMNS                                                                                                   \
@@ -307,10 +352,18 @@ static const sim_field described_bodies[] = {COLUMN("NAME_fx", "force of the flu
 static const sim_field described_probes[] = {COLUMN("velocity_x_NUMBER", "velocity at a probe; also y, z"),
                                              COLUMN("pressure_NUMBER", "pressure at a probe"),
                                              {0}};
+static const sim_field described_heat[] = {
+    COLUMN("mean", "mean temperature"),
+    COLUMN("least", "least temperature"),
+    COLUMN("greatest", "greatest temperature"),
+    COLUMN("flux_SIDE", "heat that enters through a side with a temperature, by time and heat capacity"),
+    COLUMN("nusselt_SIDE", "the same in parts of what the fluid at rest would conduct between both sides"),
+    {0}};
 static const sim_table described[] = {{"flow", FLOW_DOC "; always", flow_columns_3d},
                                       {"bodies", "forces on bodies; with bodies", described_bodies},
-                                      {"probes", "the fluid at points; with probes", described_probes}};
-const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2], NULL};
+                                      {"probes", "the fluid at points; with probes", described_probes},
+                                      {"heat", "temperature, and heat through sides; with heat", described_heat}};
+const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2], &described[3], NULL};
 
 typedef struct column_list {
   char (*names)[96];
@@ -346,6 +399,20 @@ static void name_tables(fluid_parameters *p, int rank) {
     for (int a = 0; a < rank; a++) add_column(&probes, "velocity at a probe", speed, "velocity_%c_%d", "xyz"[a], i + 1);
     add_column(&probes, "pressure at a probe", pressure, "pressure_%d", i + 1);
   }
+  column_list heat = {p->names[2], p->columns[2], 0};
+  if (p->heat.given) {
+    add_column(&heat, "mean temperature", (sim_dimension){0}, "mean");
+    add_column(&heat, "least temperature", (sim_dimension){0}, "least");
+    add_column(&heat, "greatest temperature", (sim_dimension){0}, "greatest");
+  }
+  for (int s = 0; p->heat.given && s < 2 * rank; s++) {
+    if (isnan(p->heat.side[s])) continue;
+    add_column(&heat, "heat that enters through a side, by time and heat capacity",
+               (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", fluid_side_names[s]);
+    if (fluid_has_nusselt(p, s / 2))
+      add_column(&heat, "the same in parts of what the fluid at rest would conduct", (sim_dimension){0}, "nusselt_%s",
+                 fluid_side_names[s]);
+  }
   p->table[0] = (sim_table){.name = "bodies", .doc = "forces of the fluid on bodies", .columns = p->columns[0]};
   p->table[1] = (sim_table){.name = "probes", .doc = "the fluid at points", .columns = p->columns[1]};
   if (bodies.count > 0) {
@@ -355,6 +422,11 @@ static void name_tables(fluid_parameters *p, int rank) {
   if (probes.count > 0) {
     p->kinds[count] = FLUID_PROBES_TABLE;
     p->tables[count++] = &p->table[1];
+  }
+  p->table[2] = (sim_table){.name = "heat", .doc = "temperature, and heat through sides", .columns = p->columns[2]};
+  if (heat.count > 0) {
+    p->kinds[count] = FLUID_HEAT_TABLE;
+    p->tables[count++] = &p->table[2];
   }
 }
 
@@ -387,7 +459,9 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
     sim_faults_add(faults, 0, "bodies", "expected at most %d, got %zu", FLUID_BODIES, p->bodies.count);
   for (int b = 0; b < (int)p->bodies.count && b < FLUID_BODIES; b++) check_body(p, &grid, b, faults);
   check_probes(p, &grid, faults);
+  check_heat(p, &grid, faults);
   if (faults->count == before) check_numbers(p, faults);
+  if (faults->count == before) check_heat_numbers(p, faults);
   if (faults->count == before) name_tables(p, grid.rank);
   return SIM_OK;
 }

@@ -263,10 +263,12 @@ typedef struct fluid_warmth {
   int64_t cells;
   double *heat[2]; /* [0] is the present one: [1 + 2 rank][cells] temperature, its flux after collision, and velocity
                       times temperature; in cells and steps (cpu/heat.c) */
+  double shift; /* temperatures in here are above this one, so that compression changes only differences */
   double omega, reference, side[FLUID_SIDES];
   double push[3]; /* expansion times gravity, in units of the lattice */
   bool pushes;
   double least, most; /* a temperature beyond them ends the run */
+  double *shown;      /* [cells]: for outputs */
 } fluid_warmth;
 /* With the temperatures of the start. Destroy with fluid_heat_destroy, also after a failure. SIM_ERR_SCENARIO: one is
  * not finite. */

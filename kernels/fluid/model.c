@@ -67,7 +67,7 @@ static const sim_field state_fields[] = {
                     .doc = "where the Mach number was above 0.3 first, if it was: step, row and column of the cell"},
     [STATE_HEAT] = {.name = "heat",
                     .type = SIM_REAL,
-                    .doc = "temperature, its flux after collision and velocity times temperature, by cell and step: "
+                    .doc = "temperature above the middle of the start's, its flux after collision and velocity times it: "
                            "kernels/fluid/cpu/heat.c"},
     [STATE_TEMPERATURE] = {.name = "temperature",
                            .type = SIM_REAL,
@@ -157,7 +157,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = (grid.rank + 1) * cells * number;
   if (p->heat.given) {
     const double heat = fluid_heat_numbers(p) * sizeof(double), temperature = cells * sizeof(double);
-    sim_plan_add_host(out, "temperature and its flux, before and after a step", 2 * heat);
+    sim_plan_add_host(out, "temperature and its flux, before and after a step", 2 * heat + temperature);
     out->checkpoint_bytes += heat;
     out->snapshot_bytes += temperature;
     out->staged_bytes += temperature;
@@ -476,9 +476,11 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
   if (run->machine.sponge.means > 0) arrays[frame->array_count++] = sponge_of(run);
   if (run->machine.motion) arrays[frame->array_count++] = poses_of(run);
   if (run->machine.warmth) {
+    const fluid_warmth *w = &run->warmth;
+    for (int64_t i = 0; i < w->cells; i++) w->shown[i] = w->shift + w->heat[0][i];
     arrays[frame->array_count++] = heat_of(run);
     arrays[frame->array_count++] = grid_view(&run->machine.grid, &run->mesh, &state_fields[STATE_TEMPERATURE], SIM_F64,
-                                             run->warmth.heat[0], SIM_SPACE_HOST);
+                                             w->shown, SIM_SPACE_HOST);
   }
   if (run->fast) arrays[frame->array_count++] = first_of(run);
   frame->species_count = 0;

@@ -114,7 +114,7 @@ sim_status fluid_heat_step(const fluid_machine *m, int64_t step, const sim_buffe
     return sim_fail(SIM_ERR_DIVERGED,
                     "the temperature is %.6g in cell {%lld, %lld, %lld}, step %lld, far from those of the start and of "
                     "the sides: the run is unstable: take more cells or a higher diffusivity",
-                    T, (long long)(cell % nx), (long long)(cell / nx % m->grid.n[1]),
+                    w->shift + T, (long long)(cell % nx), (long long)(cell / nx % m->grid.n[1]),
                     (long long)(cell / nx / m->grid.n[1]), (long long)step);
   }
   return SIM_OK;
@@ -186,9 +186,9 @@ void fluid_heat_row(const fluid_machine *m, const fluid_parameters *p, const flu
     most = fmax(most, T[i]);
     sums[i] = T[i];
   }
-  *values++ = sim_reduce_tree(sums, (size_t)w->cells) / (double)w->cells;
-  *values++ = least;
-  *values++ = most;
+  *values++ = w->shift + sim_reduce_tree(sums, (size_t)w->cells) / (double)w->cells;
+  *values++ = w->shift + least;
+  *values++ = w->shift + most;
   for (int side = 0; side < 2 * m->grid.rank; side++) {
     if (isnan(w->side[side])) continue;
     const int axis = side / 2;

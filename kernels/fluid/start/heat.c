@@ -14,8 +14,9 @@ double fluid_heat_numbers(const fluid_parameters *p) {
   return (1 + 2 * g.rank) * grid_cells_wanted(&g);
 }
 
-/* Bounds on temperatures: as far again below and above as those of the start and of the sides are apart. */
-static void set_bounds(fluid_warmth *w) {
+/* Bounds on temperatures, as far again below and above as those of the start and of the sides are apart; and the shift
+ * to their middle. */
+static void set_range(fluid_warmth *w) {
   double least = INFINITY, most = -INFINITY;
   for (int64_t i = 0; i < w->cells; i++) {
     least = fmin(least, w->heat[0][i]);
@@ -26,9 +27,13 @@ static void set_bounds(fluid_warmth *w) {
     least = fmin(least, w->side[s]);
     most = fmax(most, w->side[s]);
   }
-  const double room = most - least + 1e-6 * fmax(fabs(least), fabs(most)) + 1e-300;
-  w->least = least - room;
-  w->most = most + room;
+  const double room = 1.5 * (most - least) + 1e-6 * fmax(fabs(least), fabs(most)) + 1e-300;
+  w->shift = least + (most - least) / 2;
+  w->least = -room;
+  w->most = room;
+  w->reference -= w->shift;
+  for (int s = 0; s < FLUID_SIDES; s++) w->side[s] -= w->shift;
+  for (int64_t i = 0; i < w->cells; i++) w->heat[0][i] -= w->shift;
 }
 
 /* Temperatures of the start of some rows. */
@@ -63,6 +68,8 @@ sim_status fluid_heat_create(const fluid_parameters *p, const fluid_numbers *k, 
     out->heat[i] = calloc((size_t)numbers, sizeof(double));
     if (!out->heat[i]) return sim_no_memory("the temperature");
   }
+  out->shown = calloc((size_t)out->cells, sizeof *out->shown);
+  if (!out->shown) return sim_no_memory("the temperature");
   for (int s = 0; s < FLUID_SIDES; s++) out->side[s] = p->heat.side[s];
   for (int a = 0; a < 3; a++) {
     const double gravity = (size_t)a < p->heat.gravity.rows ? p->heat.gravity.data[a] : 0;
@@ -70,11 +77,12 @@ sim_status fluid_heat_create(const fluid_parameters *p, const fluid_numbers *k, 
     out->pushes = out->pushes || out->push[a] != 0;
   }
   SIM_TRY(fill(p, grid_all_rows(&g), setup, setup->threads, out->heat[0]));
-  set_bounds(out);
+  set_range(out);
   return SIM_OK;
 }
 
 void fluid_heat_destroy(fluid_warmth *w) {
   for (int i = 0; i < 2; i++) free(w->heat[i]);
+  free(w->shown);
   *w = (fluid_warmth){0};
 }

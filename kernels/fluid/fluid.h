@@ -95,6 +95,10 @@ enum {
 };
 
 sim_status fluid_validate(void *parameters, sim_faults *faults); /* sim_model.validate */
+/* The name of a body in columns. */
+enum { FLUID_BODY_NAME = 64 };
+void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]);
+void fluid_name_tables(fluid_parameters *p);                     /* scenario/tables.c */
 const sim_table *const *fluid_tables_of(const void *parameters); /* sim_model.tables_of */
 extern const sim_table *const fluid_described[];                 /* sim_model.described */
 grid_shape fluid_grid_of(const fluid_parameters *p);
@@ -263,7 +267,7 @@ typedef struct fluid_warmth {
   int64_t cells;
   double *heat[2]; /* [0] is the present one: [1 + 2 rank][cells] temperature, its flux after collision, and velocity
                       times temperature; in cells and steps (cpu/heat.c) */
-  double shift; /* temperatures in here are above this one, so that compression changes only differences */
+  double shift;    /* temperatures in here are above this one, so that compression changes only differences */
   double omega, reference, side[FLUID_SIDES];
   double push[3]; /* expansion times gravity, in units of the lattice */
   bool pushes;

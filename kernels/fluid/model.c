@@ -67,8 +67,9 @@ static const sim_field state_fields[] = {
                     .doc = "where the Mach number was above 0.3 first, if it was: step, row and column of the cell"},
     [STATE_HEAT] = {.name = "heat",
                     .type = SIM_REAL,
-                    .doc = "temperature above the middle of the start's, its flux after collision and velocity times it: "
-                           "kernels/fluid/cpu/heat.c"},
+                    .doc =
+                        "temperature above the middle of the start's, its flux after collision and velocity times it: "
+                        "kernels/fluid/cpu/heat.c"},
     [STATE_TEMPERATURE] = {.name = "temperature",
                            .type = SIM_REAL,
                            .doc = "temperature of the fluid",
@@ -479,8 +480,8 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
     const fluid_warmth *w = &run->warmth;
     for (int64_t i = 0; i < w->cells; i++) w->shown[i] = w->shift + w->heat[0][i];
     arrays[frame->array_count++] = heat_of(run);
-    arrays[frame->array_count++] = grid_view(&run->machine.grid, &run->mesh, &state_fields[STATE_TEMPERATURE], SIM_F64,
-                                             w->shown, SIM_SPACE_HOST);
+    arrays[frame->array_count++] =
+        grid_view(&run->machine.grid, &run->mesh, &state_fields[STATE_TEMPERATURE], SIM_F64, w->shown, SIM_SPACE_HOST);
   }
   if (run->fast) arrays[frame->array_count++] = first_of(run);
   frame->species_count = 0;

@@ -175,7 +175,7 @@ static double cavity(double rayleigh, int n, double t_end, const char *precision
       "return sim.fluid { precision = '%s', grid = { n = {n, n}, size = {1, 1}, boundary = 'wall' },\n"
       "  viscosity = Pr * D, speed = 0.3, mach = 0.05, heat = { diffusivity = D, expansion = 1, gravity = {0, -1},\n"
       "  reference = T, x_low = T + 0.5, x_high = T - 0.5, initial = function(x) return T + 0.5 - x end },\n"
-           "  integrate = { t_end = %g } }",
+      "  integrate = { t_end = %g } }",
       rayleigh, n, reference, precision, t_end);
   const double warm = flow_value(&f, "heat", "nusselt_x_low"), cold = flow_value(&f, "heat", "nusselt_x_high");
   print_message("Ra %g, %d cells, %s: Nusselt number %.4f, %.4f\n", rayleigh, n, precision, warm, cold);
@@ -312,10 +312,11 @@ static void test_devices(void **state) {
 }
 
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_conduction),  cmocka_unit_test(test_wave), cmocka_unit_test(test_budget),
-      cmocka_unit_test(test_moving_wave), cmocka_unit_test(test_fall), cmocka_unit_test(test_cavity), cmocka_unit_test(test_offset),
-      cmocka_unit_test(test_critical),    cmocka_unit_test(test_same), cmocka_unit_test(test_devices)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_conduction), cmocka_unit_test(test_wave),
+                                     cmocka_unit_test(test_budget),     cmocka_unit_test(test_moving_wave),
+                                     cmocka_unit_test(test_fall),       cmocka_unit_test(test_cavity),
+                                     cmocka_unit_test(test_offset),     cmocka_unit_test(test_critical),
+                                     cmocka_unit_test(test_same),       cmocka_unit_test(test_devices)};
   const struct CMUnitTest large[] = {cmocka_unit_test(test_critical_large), cmocka_unit_test(test_cavity_large)};
   if (count > 1 && strcmp(words[1], "long") == 0) return cmocka_run_group_tests(large, NULL, NULL);
   if (count > 1) cmocka_set_test_filter(words[1]);

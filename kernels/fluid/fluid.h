@@ -44,6 +44,15 @@ typedef struct fluid_turbulence {
   double smagorinsky; /* constant of the eddy viscosity; 0: none */
 } fluid_turbulence;
 
+/* Temperature, carried by the flow; it pushes the fluid where expansion and gravity are given. */
+typedef struct fluid_heat {
+  bool given;
+  double diffusivity, expansion, reference;
+  sim_doubles gravity;      /* [rank] or none */
+  sim_expr *initial;        /* x, y, z -> temperature; NULL: reference */
+  double side[FLUID_SIDES]; /* temperatures of sides; NaN: adiabatic */
+} fluid_heat;
+
 typedef struct fluid_integrate {
   double dt, t_end; /* dt NaN: by mach and viscosity */
 } fluid_integrate;
@@ -56,19 +65,25 @@ typedef struct fluid_parameters {
   sim_expr *initial;        /* x, y, z -> velocity, and pressure where there is one result more; NULL: at rest */
   fluid_side sides[FLUID_SIDES];
   fluid_turbulence turbulence;
+  fluid_heat heat;
   sim_list bodies;    /* of fluid_body */
   sim_doubles probes; /* [count][3] */
   fluid_integrate integrate;
   /* filled by validate: tables whose columns the scenario names */
-  char names[2][SIM_COLUMNS_MAX][96];
-  sim_field columns[2][SIM_COLUMNS_MAX + 1];
-  sim_table table[2];
-  const sim_table *tables[4];
-  int kinds[3]; /* of the tables: fluid_table_kind */
+  char names[3][SIM_COLUMNS_MAX][96];
+  sim_field columns[3][SIM_COLUMNS_MAX + 1];
+  sim_table table[3];
+  const sim_table *tables[5];
+  int kinds[4]; /* of the tables: fluid_table_kind */
 } fluid_parameters;
 extern const sim_schema fluid_schema;
 
-typedef enum fluid_table_kind { FLUID_FLOW_TABLE, FLUID_BODIES_TABLE, FLUID_PROBES_TABLE } fluid_table_kind;
+typedef enum fluid_table_kind {
+  FLUID_FLOW_TABLE,
+  FLUID_BODIES_TABLE,
+  FLUID_PROBES_TABLE,
+  FLUID_HEAT_TABLE
+} fluid_table_kind;
 /* Columns of the table `flow`; those of momentum that the grid has not are left out. */
 enum {
   FLUID_MASS,
@@ -80,6 +95,10 @@ enum {
 };
 
 sim_status fluid_validate(void *parameters, sim_faults *faults); /* sim_model.validate */
+/* The name of a body in columns. */
+enum { FLUID_BODY_NAME = 64 };
+void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]);
+void fluid_name_tables(fluid_parameters *p);                     /* scenario/tables.c */
 const sim_table *const *fluid_tables_of(const void *parameters); /* sim_model.tables_of */
 extern const sim_table *const fluid_described[];                 /* sim_model.described */
 grid_shape fluid_grid_of(const fluid_parameters *p);
@@ -101,10 +120,11 @@ bool fluid_moves(const fluid_parameters *p); /* whether one of them does */
 typedef struct fluid_numbers {
   double dx, dt;
   double tau;      /* relaxation time: 3 viscosity dt/dx^2 + 1/2 */
+  double heat_tau; /* relaxation time of heat: 4 diffusivity dt/dx^2 + 1/2 */
   double mach;     /* of `speed` */
   double reynolds; /* of `speed` and the shortest distance of sides that are not periodic; of all if all are */
   double cell_reynolds;
-  bool viscous; /* the step is as long as viscosity, not as mach, allows */
+  bool viscous; /* the step is as long as viscosity or diffusivity, not as mach, allows */
 } fluid_numbers;
 /* The step of the scenario; dt > 0: of a run that has begun with this one. */
 fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt);
@@ -241,6 +261,30 @@ sim_status fluid_sponge_create(const fluid_parameters *p, fluid_sponge *out) SIM
 void fluid_sponge_destroy(fluid_sponge *sponge);
 double fluid_sponge_bytes(const fluid_parameters *p);
 
+/* ---- start/heat.c ---- */
+
+typedef struct fluid_warmth {
+  int64_t cells;
+  double *heat[2]; /* [0] is the present one: [1 + 2 rank][cells] temperature, its flux after collision, and velocity
+                      times temperature; in cells and steps (cpu/heat.c) */
+  double shift;    /* temperatures in here are above this one, so that compression changes only differences */
+  double omega, reference, side[FLUID_SIDES];
+  double push[3]; /* expansion times gravity, in units of the lattice */
+  bool pushes;
+  double least, most; /* a temperature beyond them ends the run */
+  double *shown;      /* [cells]: for outputs */
+} fluid_warmth;
+/* With the temperatures of the start. Destroy with fluid_heat_destroy, also after a failure. SIM_ERR_SCENARIO: one is
+ * not finite. */
+sim_status fluid_heat_create(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,
+                             fluid_warmth *out) SIM_MUST_CHECK;
+/* The same faults, without the memory. */
+sim_status fluid_heat_check(const fluid_parameters *p, const sim_setup *setup) SIM_MUST_CHECK;
+void fluid_heat_destroy(fluid_warmth *warmth);
+double fluid_heat_numbers(const fluid_parameters *p); /* of a state */
+/* Whether both sides of an axis have temperatures, which differ. */
+bool fluid_has_nusselt(const fluid_parameters *p, int axis);
+
 /* ---- cpu/sweep.c, cpu/sponge.c, cpu/measure.c ---- */
 
 /* Room for a state: two of them make a step. [nz][ny][numbers][pitch] behind FLUID_PAD numbers. */
@@ -259,6 +303,7 @@ typedef struct fluid_machine {
   fluid_walls walls;
   fluid_sponge sponge;
   fluid_motion *motion; /* NULL: no body moves */
+  fluid_warmth *warmth; /* NULL: no heat */
   bool single;
   int threads;
 } fluid_machine;
@@ -285,6 +330,18 @@ void fluid_clear_solid(const fluid_machine *m, const sim_buffer *state);
 void fluid_sponge_start(const fluid_machine *m, const sim_buffer *state);
 /* Damps a state that a step has made. */
 void fluid_sponge_damp(const fluid_machine *m, const sim_buffer *state);
+
+/* Makes the flux of the first temperatures, and adds half of their buoyancy to a first state. (cpu/heat.c) */
+void fluid_heat_start(const fluid_machine *m, const sim_buffer *state);
+/* Makes step number `step` of the temperature with the flow of a state that this step has made, and adds the buoyancy
+ * to the state. SIM_ERR_DIVERGED: a temperature is out of bounds. */
+sim_status fluid_heat_step(const fluid_machine *m, int64_t step, const sim_buffer *state) SIM_MUST_CHECK;
+/* A row of `heat`. */
+void fluid_heat_row(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers, double *values);
+/* Acceleration of the fluid at a temperature, in units of the lattice. */
+void fluid_buoyancy(const fluid_warmth *w, double temperature, double out[3]);
+/* As fluid_cell_velocity, but without buoyancy, half of whose push the velocity has. */
+double fluid_cell_bare(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]);
 
 /* Density - 1 and velocity of a cell in units of the lattice. */
 double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]);

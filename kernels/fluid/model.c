@@ -19,6 +19,7 @@ typedef struct fluid_run {
   fluid_numbers numbers;
   fluid_machine machine;
   fluid_motion motion;
+  fluid_warmth warmth;
   sim_mesh mesh;
   int64_t shown, checked; /* steps whose fields are shown, whose guards are known; -1: none */
   bool fast;              /* the Mach number has passed FLUID_MACH_FAST */
@@ -27,7 +28,16 @@ typedef struct fluid_run {
   bool told_mass, told_speed;
 } fluid_run;
 
-enum { STATE_MOMENTS, STATE_VELOCITY, STATE_PRESSURE = STATE_VELOCITY + 3, STATE_SPONGE, STATE_POSES, STATE_FAST };
+enum {
+  STATE_MOMENTS,
+  STATE_VELOCITY,
+  STATE_PRESSURE = STATE_VELOCITY + 3,
+  STATE_SPONGE,
+  STATE_POSES,
+  STATE_FAST,
+  STATE_HEAT,
+  STATE_TEMPERATURE
+};
 #define VELOCITY(letter)                                                                                               \
   {                                                                                                                    \
     .name = "velocity/" letter, .type = SIM_REAL, .doc = "velocity along " letter, .dimension = {1, 0, -1},            \
@@ -55,6 +65,15 @@ static const sim_field state_fields[] = {
     [STATE_FAST] = {.name = "fast",
                     .type = SIM_REAL,
                     .doc = "where the Mach number was above 0.3 first, if it was: step, row and column of the cell"},
+    [STATE_HEAT] = {.name = "heat",
+                    .type = SIM_REAL,
+                    .doc =
+                        "temperature above the middle of the start's, its flux after collision and velocity times it: "
+                        "kernels/fluid/cpu/heat.c"},
+    [STATE_TEMPERATURE] = {.name = "temperature",
+                           .type = SIM_REAL,
+                           .doc = "temperature of the fluid",
+                           .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT},
     {.name = NULL}};
 
 static const sim_table *const no_tables[] = {NULL};
@@ -83,6 +102,21 @@ static bool has_open_side(const fluid_parameters *p) {
 /* Whether a plan looks at the start, which takes a byte a cell and some 50 ns. */
 static bool counted(const grid_shape *grid) { return grid_cells_wanted(grid) <= 0x1p27; }
 
+static void tell_heat(const fluid_parameters *p, const grid_shape *grid, const fluid_numbers *k) {
+  double gravity = 0;
+  for (size_t a = 0; a < p->heat.gravity.rows; a++) gravity += p->heat.gravity.data[a] * p->heat.gravity.data[a];
+  sim_log(SIM_LOG_INFO, "heat: relaxation time %.6g steps, Prandtl number %.6g", k->heat_tau,
+          p->viscosity / p->heat.diffusivity);
+  for (int axis = 0; axis < grid->rank; axis++) {
+    if (!fluid_has_nusselt(p, axis)) continue;
+    const double *side = p->heat.side + (size_t)2 * (size_t)axis, length = grid->size[axis];
+    sim_log(SIM_LOG_INFO, "heat: Rayleigh number %.6g of the sides along %c",
+            fabs(p->heat.expansion * (side[0] - side[1])) * sqrt(gravity) * length * length * length /
+                (p->viscosity * p->heat.diffusivity),
+            "xyz"[axis]);
+  }
+}
+
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
   const fluid_parameters *p = parameters;
   const grid_shape grid = fluid_grid_of(p);
@@ -93,8 +127,9 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   if (!setup->saved) {
     sim_log(SIM_LOG_INFO, "dt = %.6g (%s), relaxation time %.6g steps, Mach number %.3g", k.dt,
             !isnan(p->integrate.dt) ? "as given"
-            : k.viscous             ? "as long as the viscosity allows"
-                                    : "by mach",
+            : k.viscous
+                ? p->heat.given ? "as long as viscosity and diffusivity allow" : "as long as the viscosity allows"
+                : "by mach",
             k.tau, k.mach);
     sim_log(SIM_LOG_INFO, "Reynolds number %.6g of the box (shortest distance of sides), %.4g of a cell", k.reynolds,
             k.cell_reynolds);
@@ -107,6 +142,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
       sim_log(SIM_LOG_INFO,
               "eddies below a cell: Smagorinsky's eddy viscosity, C = %.4g, of a filter as wide as a cell",
               p->turbulence.smagorinsky);
+    if (p->heat.given) tell_heat(p, &grid, &k);
     if (!fluid_damps_eddies(p) && k.cell_reynolds > 20)
       sim_log(
           SIM_LOG_WARN,
@@ -120,6 +156,14 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   if (fluid_walls_bytes(p) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p));
   if (fluid_has_sponge(p)) sim_plan_add_host(out, "sponges", fluid_sponge_bytes(p));
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = (grid.rank + 1) * cells * number;
+  if (p->heat.given) {
+    const double heat = fluid_heat_numbers(p) * sizeof(double), temperature = cells * sizeof(double);
+    sim_plan_add_host(out, "temperature and its flux, before and after a step", 2 * heat + temperature);
+    out->checkpoint_bytes += heat;
+    out->snapshot_bytes += temperature;
+    out->staged_bytes += temperature;
+    out->unsaved_bytes += temperature;
+  }
   out->work_per_step = cells;
   out->t_end = p->integrate.t_end;
   out->steps = ceil(p->integrate.t_end / k.dt * (1 - 1e-12));
@@ -133,6 +177,7 @@ static void destroy(void **self) {
   fluid_walls_destroy(&run->machine.walls);
   fluid_sponge_destroy(&run->machine.sponge);
   fluid_motion_destroy(&run->motion);
+  fluid_heat_destroy(&run->warmth);
   free(run);
   *self = NULL;
 }
@@ -158,6 +203,17 @@ static sim_array sponge_of(const fluid_run *run) {
                      .shape = {sponge->means},
                      .global = {sponge->means},
                      .data = sponge->mean,
+                     .space = SIM_SPACE_HOST};
+}
+
+static sim_array heat_of(const fluid_run *run) {
+  const int64_t moments = 1 + 2 * run->machine.grid.rank, cells = run->warmth.cells;
+  return (sim_array){.field = &state_fields[STATE_HEAT],
+                     .dtype = SIM_F64,
+                     .rank = 2,
+                     .shape = {moments, cells},
+                     .global = {moments, cells},
+                     .data = run->warmth.heat[0],
                      .space = SIM_SPACE_HOST};
 }
 
@@ -200,6 +256,10 @@ static sim_status restore(fluid_run *run, const sim_setup *setup) {
   if (run->machine.sponge.means > 0) {
     const sim_array sponge = sponge_of(run);
     SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &sponge));
+  }
+  if (run->machine.warmth) {
+    const sim_array heat = heat_of(run);
+    SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &heat));
   }
   run->fast = sim_frame_array(setup->saved, state_fields[STATE_FAST].name) != NULL;
   if (run->fast) SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &first));
@@ -276,6 +336,10 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
                                 &run->machine.walls);
   if (status == SIM_OK && !setup->saved && !counted(&grid)) fluid_tell_walls(p, &run->numbers, &run->machine.walls);
   if (status == SIM_OK) status = fluid_sponge_create(p, &run->machine.sponge);
+  if (status == SIM_OK && p->heat.given) {
+    status = fluid_heat_create(p, &run->numbers, setup, &run->warmth);
+    run->machine.warmth = &run->warmth;
+  }
   if (status == SIM_OK) status = run->ops->create(&run->machine, p, &run->numbers, setup, &run->work);
   sim_startup("making the initial state", 0, 0);
   if (status == SIM_OK) status = begin(run, setup);
@@ -387,6 +451,10 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   fluid_run *run = self;
   SIM_TRY(check_stable(run, clock));
   if (run->p->kinds[table] == FLUID_BODIES_TABLE) return run->ops->bodies(run->work, values);
+  if (run->p->kinds[table] == FLUID_HEAT_TABLE) {
+    fluid_heat_row(&run->machine, run->p, &run->numbers, values);
+    return SIM_OK;
+  }
   SIM_TRY(show(run, clock));
   if (run->p->kinds[table] == FLUID_PROBES_TABLE) return run->ops->probes(run->work, values);
   SIM_TRY(run->ops->flow(run->work, values));
@@ -408,6 +476,13 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
   frame->array_count = (size_t)rank + 2;
   if (run->machine.sponge.means > 0) arrays[frame->array_count++] = sponge_of(run);
   if (run->machine.motion) arrays[frame->array_count++] = poses_of(run);
+  if (run->machine.warmth) {
+    const fluid_warmth *w = &run->warmth;
+    for (int64_t i = 0; i < w->cells; i++) w->shown[i] = w->shift + w->heat[0][i];
+    arrays[frame->array_count++] = heat_of(run);
+    arrays[frame->array_count++] =
+        grid_view(&run->machine.grid, &run->mesh, &state_fields[STATE_TEMPERATURE], SIM_F64, w->shown, SIM_SPACE_HOST);
+  }
   if (run->fast) arrays[frame->array_count++] = first_of(run);
   frame->species_count = 0;
   return SIM_OK;
@@ -439,7 +514,10 @@ static void remark(const void *self, const sim_clock *clock, sim_bytes *out) {
 /* What runs on the CPU alone. */
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const fluid_parameters *p = parameters;
-  const char *what = fluid_has_sponge(p) ? "a side with a `sponge` is" : fluid_moves(p) ? "a body that moves is" : NULL;
+  const char *what = p->heat.given         ? "`heat` is"
+                     : fluid_has_sponge(p) ? "a side with a `sponge` is"
+                     : fluid_moves(p)      ? "a body that moves is"
+                                           : NULL;
   if (backend == SIM_BACKEND_CPU || !what) return true;
   snprintf(lacks, capacity, "%s", what);
   return false;
@@ -455,6 +533,8 @@ static const char *const references[] = {
     "Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427: sides of given pressure",
     "Ladd, J. Fluid Mech. 271 (1994) 285: moving walls, forces by momentum exchange",
     "Wen, Zhang, Tu, Wang and Fang, J. Comput. Phys. 266 (2014) 161: forces on bodies that move",
+    "Guo, Shi and Zheng, Int. J. Numer. Methods Fluids 39 (2002) 325: temperature on a second lattice, and buoyancy",
+    "Chopard, Falcone and Latt, Eur. Phys. J. Spec. Top. 171 (2009) 245: its flux without an error of du/dt",
     "Akervik et al., Phys. Fluids 18 (2006) 068102: running means, by which sponges damp",
     NULL,
 };

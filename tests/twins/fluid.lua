@@ -368,6 +368,29 @@ M.twins = {
       T:near("mass", mass[1], mass[#mass], u / (dx_of(c) / c.keys.integrate.dt) * mass[1])
     end },
 
+  -- A scalar without buoyancy leaves the flow alone, to the bit, and no heat passes adiabatic sides. One whose gravity is so
+  -- small that it pushes by 1e-20 has the same flow to rounding.
+  { name = "a passive scalar", weight = 2,
+    applies = function(s)
+      for _, side in pairs(s.keys.sides or {}) do if side.pressure then return false end end
+      return not has_bodies(s) and not s.keys.turbulence
+    end,
+    prepare = function(_, R) return { ratio = R.log(0.5, 2), waves = R.int(1, 2) } end,
+    check = function(T, s, a)
+      local c, d = copy(s), copy(s)
+      c.keys.heat = { diffusivity = a.ratio * s.keys.viscosity * 0.6, reference = 300,
+        initial = draw.fn(rank(s), ("return 300 + math.cos(%s * x)"):format(number(2 * math.pi * a.waves / s.keys.grid.size[1]))) }
+      d.keys.heat = copy { keys = c.keys.heat }.keys
+      d.keys.heat.expansion, d.keys.heat.gravity = 1, {}
+      for i = 1, rank(s) do d.keys.heat.gravity[i] = 1e-20 end
+      local r, q, p = T:ask(s), T:ask(c), T:ask(d)
+      for _, name in ipairs(names_of(s)) do T:near("with a passive scalar, " .. name, r.state[name], q.state[name], 0) end
+      same_flow(T, "with hardly any buoyancy", s, r, d, p, identity)
+      local mean = q.tables.heat.mean
+      T:near("mean temperature", mean[1], mean[#mean], 1e-11)
+      T:near("bounds of the temperature", 300, (q:last("heat", "least") + q:last("heat", "greatest")) / 2, 1)
+    end },
+
   -- C = 1e-6 adds (1e-6 cell)^2 |strain|: less than 1e-11 of the lattice's velocity a step, |strain| being below one.
   { name = "hardly an eddy viscosity", weight = 2,
     check = function(T, s)

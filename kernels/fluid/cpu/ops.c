@@ -74,6 +74,7 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   SIM_TRY(fluid_fill(w->m, w->p, setup, values));
   fluid_start(w->m, w->p, w->numbers, values, &w->state[0]);
   fluid_sponge_start(w->m, &w->state[0]);
+  if (w->m->warmth) fluid_heat_start(w->m, &w->state[0]);
   return SIM_OK;
 }
 
@@ -92,6 +93,7 @@ static sim_status step(fluid_work *w, int64_t number) {
   w->wrong = fluid_sweep(w->m, &w->state[0], &w->state[1]);
   if (w->m->motion) SIM_TRY(fluid_move_bodies(w->m, number, &w->state[1]));
   fluid_sponge_damp(w->m, &w->state[1]);
+  if (w->m->warmth) SIM_TRY(fluid_heat_step(w->m, number, &w->state[1]));
   const sim_buffer old = w->state[0];
   w->state[0] = w->state[1];
   w->state[1] = old;

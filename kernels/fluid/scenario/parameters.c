@@ -133,6 +133,35 @@ static const sim_field turbulence_fields[] = {
 static const sim_schema turbulence_schema = {
     .doc = "eddies below a cell", .fields = turbulence_fields, .size = sizeof(fluid_turbulence)};
 
+static const sim_signature temperature_signature = {.inputs = (const char *const[]){"x", "y", "z", NULL},
+                                                    .outputs = {1}};
+#define SIDE_HEAT(word, i)                                                                                             \
+  {                                                                                                                    \
+    .name = word, .type = SIM_REAL, .initial = "adiabatic", .keyword = "adiabatic",                                    \
+    .doc = "temperature of this side; adiabatic: no heat passes",                                                      \
+    .offset = offsetof(fluid_heat, side) + (i) * sizeof(double)                                                        \
+  }
+static const sim_field heat_fields[] = {
+    {SIM_FIELD(fluid_heat, diffusivity), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY, .dimension = {2, 0, -1}, .doc = "thermal diffusivity, or that of a solute"},
+    {SIM_FIELD(fluid_heat, expansion), .type = SIM_REAL, .initial = "0",
+     .doc = "thermal expansion, by a unit of temperature; 0: the temperature does not act on the flow"},
+    {SIM_FIELD(fluid_heat, gravity), .type = SIM_NUMBERS, .dimension = {1, 0, -2},
+     .doc = "the fluid is accelerated by -expansion (T - reference) gravity: a number for each axis"},
+    {SIM_FIELD(fluid_heat, reference), .type = SIM_REAL, .initial = "0",
+     .doc = "temperature without buoyancy, and that of the start without `initial`"},
+    {SIM_FIELD(fluid_heat, initial), .type = SIM_FUNCTION, .signature = &temperature_signature,
+     .doc = "temperature at the start; none: `reference`"},
+    SIDE_HEAT("x_low", 0),
+    SIDE_HEAT("x_high", 1),
+    SIDE_HEAT("y_low", 2),
+    SIDE_HEAT("y_high", 3),
+    SIDE_HEAT("z_low", 4),
+    SIDE_HEAT("z_high", 5),
+    {0}};
+static const sim_schema heat_schema = {
+    .doc = "temperature, or a solute, carried by the flow", .fields = heat_fields, .size = sizeof(fluid_heat)};
+
 static const sim_field integrate_fields[] = {
     {SIM_FIELD(fluid_integrate, dt), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY,
      .initial = "auto", .keyword = "auto", .dimension = {0, 0, 1},
@@ -173,6 +202,8 @@ static const sim_field parameter_fields[] = {
      .doc = "bodies to which the fluid sticks; their forces are the table `bodies`"},
     {SIM_FIELD(fluid_parameters, turbulence), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &turbulence_schema,
      .doc = "eddies below a cell, by an eddy viscosity; none: the viscosity alone"},
+    {SIM_FIELD(fluid_parameters, heat), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &heat_schema,
+     .doc = "temperature of the fluid, with or without buoyancy; or a solute; none: no such field"},
     {SIM_FIELD(fluid_parameters, probes), .type = SIM_NUMBERS, .components = 3, .dimension = LENGTH,
      .doc = "points {x, y, z}, z = 0 on a grid of two axes: the table `probes` has velocity and pressure in the cells "
             "that hold them"},
@@ -215,7 +246,8 @@ void fluid_force_of(const fluid_parameters *p, const fluid_numbers *k, double ou
 fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt) {
   const grid_shape grid = fluid_grid_of(p);
   fluid_numbers out = {.dx = grid.size[0] / (double)grid.n[0]};
-  const double dx = out.dx, sound = p->mach / sqrt(3) * dx / p->speed, viscous = dx * dx / (6 * p->viscosity);
+  const double dx = out.dx, sound = p->mach / sqrt(3) * dx / p->speed, slow = dx * dx / (6 * p->viscosity),
+               warm = p->heat.given ? dx * dx / (8 * p->heat.diffusivity) : INFINITY, viscous = fmin(slow, warm);
   double length = INFINITY;
   bool bounded = false;
   for (int axis = 0; axis < grid.rank; axis++) bounded = bounded || !grid_is_periodic(&grid, axis);
@@ -224,6 +256,7 @@ fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt) {
   out.viscous = !(dt > 0) && isnan(p->integrate.dt) && viscous < sound;
   out.dt = dt > 0 ? dt : isnan(p->integrate.dt) ? round_down(fmin(sound, viscous)) : p->integrate.dt;
   out.tau = 3 * p->viscosity * out.dt / (dx * dx) + 0.5;
+  out.heat_tau = p->heat.given ? 4 * p->heat.diffusivity * out.dt / (dx * dx) + 0.5 : 1;
   out.mach = sqrt(3) * p->speed * out.dt / dx;
   out.reynolds = p->speed * length / p->viscosity;
   out.cell_reynolds = p->speed * dx / p->viscosity;

@@ -1,9 +1,8 @@
-/* Rules between parameters, and the tables that a scenario adds. */
+/* Rules between parameters. */
 #include "kernels/fluid/fluid.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -112,16 +111,6 @@ static bool is_name(const char *name) {
   return strlen(name) <= 40;
 }
 
-/* The name in columns. */
-enum { BODY_NAME = 64 };
-static void body_name(const fluid_parameters *p, int body, char out[BODY_NAME]) {
-  const char *own = fluid_body_of(p, body)->name;
-  if (own)
-    snprintf(out, BODY_NAME, "%s", own);
-  else
-    snprintf(out, BODY_NAME, "body%d", body + 1);
-}
-
 /* A body of a grid of two axes has no z; one of three, if it is a tilted cylinder, has to meet its own images. */
 static void check_third_axis(const fluid_body *body, bool block, int rank, const char *path, int line,
                              sim_faults *faults) {
@@ -188,10 +177,10 @@ static void check_body(const fluid_parameters *p, const grid_shape *grid, int b,
   if (body->name && !is_name(body->name))
     sim_faults_add(faults, line, path, "expected at most 40 letters, digits and _, no digit first, got \"%.60s\"",
                    body->name);
-  char own[BODY_NAME], taken[BODY_NAME];
-  body_name(p, b, own);
+  char own[FLUID_BODY_NAME], taken[FLUID_BODY_NAME];
+  fluid_body_name(p, b, own);
   for (int other = 0; other < b; other++) {
-    body_name(p, other, taken);
+    fluid_body_name(p, other, taken);
     if (strcmp(own, taken) == 0)
       sim_faults_add(faults, line, path, "expected a name of its own, got that of bodies[%d]", other + 1);
   }
@@ -274,92 +263,49 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.t_end", "takes %.3g steps of %.6g", p->integrate.t_end / k.dt, k.dt);
 }
 
-/* ---- tables ---- */
-
-#define FLOW_COLUMNS                                                                                                   \
-  {.name = "mass",                                                                                                     \
-   .type = SIM_REAL,                                                                                                   \
-   .doc = "mass of the fluid",                                                                                         \
-   .display = SIM_DISPLAY_NUMBER,                                                                                      \
-   .dimension = {0, 1, 0}},                                                                                            \
-      {.name = "kinetic", .type = SIM_REAL, .doc = "kinetic energy", .dimension = {2, 1, -2}},                         \
-      {.name = "enstrophy",                                                                                            \
-       .type = SIM_REAL,                                                                                               \
-       .doc = "half the integral of the squared vorticity",                                                            \
-       .dimension = {3, 0, -2}},                                                                                       \
-      {.name = "speed", .type = SIM_REAL, .doc = "greatest speed", .dimension = {1, 0, -1}},                           \
-      {.name = "mach", .type = SIM_REAL, .doc = "its Mach number", .display = SIM_DISPLAY_NUMBER},                     \
-      {.name = "momentum_x", .type = SIM_REAL, .doc = "momentum along x", .dimension = {1, 1, -1}}, {                  \
-    .name = "momentum_y", .type = SIM_REAL, .doc = "momentum along y", .dimension = { 1, 1, -1 }                       \
+/* Heat: what is not built, and what cannot be right. */
+static void check_heat(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
+  const fluid_heat *h = &p->heat;
+  if (!h->given) return;
+  for (int s = 0; s < FLUID_SIDES; s++) {
+    const fluid_side *side = &p->sides[s];
+    char path[64];
+    snprintf(path, sizeof path, "heat.%s", fluid_side_names[s]);
+    if (!isnan(h->side[s]) && s / 2 >= grid->rank)
+      sim_faults_add(faults, 0, path, "the grid has no axis %c: grid.n has %d numbers", "xyz"[s / 2], grid -> rank);
+    else if (!isnan(h->side[s]) && grid_is_periodic(grid, s / 2))
+      sim_faults_add(faults, 0, path, "expected grid.%c = \"wall\" or \"slip\", got \"periodic\"", "xyz"[s / 2]);
+    const bool through =
+        side->velocity.rows == (size_t)grid->rank && s / 2 < grid->rank && side->velocity.data[s / 2] != 0;
+    snprintf(path, sizeof path, "sides.%s", fluid_side_names[s]);
+    if (side->given && (!isnan(side->pressure) || side->profile || through))
+      sim_faults_add(faults, 0, path,
+                     "`heat` needs sides that the fluid does not pass: walls at rest or with a "
+                     "`velocity` along themselves, slip or periodic ones");
   }
-static const sim_field flow_columns_2d[] = {FLOW_COLUMNS, {0}};
-static const sim_field flow_columns_3d[] = {
-    FLOW_COLUMNS, {.name = "momentum_z", .type = SIM_REAL, .doc = "momentum along z", .dimension = {1, 1, -1}}, {0}};
-#define FLOW_DOC "sums over the fluid, and its greatest speed"
-static const sim_table flow_2d = {.name = "flow", .doc = FLOW_DOC, .columns = flow_columns_2d};
-static const sim_table flow_3d = {.name = "flow", .doc = FLOW_DOC, .columns = flow_columns_3d};
-
-#define COLUMN(word, text)                                                                                             \
-  { .name = word, .type = SIM_REAL, .doc = text }
-static const sim_field described_bodies[] = {COLUMN("NAME_fx", "force of the fluid on a body; also fy, fz in 3-D"),
-                                             COLUMN("NAME_tz", "torque about its point; also tx, ty in 3-D"),
-                                             {0}};
-static const sim_field described_probes[] = {COLUMN("velocity_x_NUMBER", "velocity at a probe; also y, z"),
-                                             COLUMN("pressure_NUMBER", "pressure at a probe"),
-                                             {0}};
-static const sim_table described[] = {{"flow", FLOW_DOC "; always", flow_columns_3d},
-                                      {"bodies", "forces on bodies; with bodies", described_bodies},
-                                      {"probes", "the fluid at points; with probes", described_probes}};
-const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2], NULL};
-
-typedef struct column_list {
-  char (*names)[96];
-  sim_field *columns;
-  int count;
-} column_list;
-
-__attribute__((format(printf, 4, 5))) static void add_column(column_list *to, const char *doc, sim_dimension dimension,
-                                                             const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  (void)vsnprintf(to->names[to->count], sizeof to->names[0], format, arguments);
-  va_end(arguments);
-  to->columns[to->count] =
-      (sim_field){.name = to->names[to->count], .type = SIM_REAL, .doc = doc, .dimension = dimension};
-  to->count++;
+  check_vector(&h->gravity, grid->rank, "heat.gravity", faults);
+  if ((h->expansion != 0) != (length_of(&h->gravity) > 0))
+    sim_faults_add(faults, 0, "heat", "buoyancy needs both `expansion` and `gravity`, got one of them");
+  if (p->bodies.count > 0) sim_faults_add(faults, 0, "heat", "bodies in a fluid with `heat` are not supported");
+  if (p->turbulence.given)
+    sim_faults_add(faults, 0, "heat",
+                   "`turbulence` in a fluid with `heat` is not supported: eddies would not carry heat");
 }
 
-static void name_tables(fluid_parameters *p, int rank) {
-  const sim_dimension force = {1, 1, -2}, torque = {2, 1, -2}, speed = {1, 0, -1}, pressure = {-1, 1, -2};
-  column_list bodies = {p->names[0], p->columns[0], 0}, probes = {p->names[1], p->columns[1], 0};
-  int count = 0;
-  p->kinds[count] = FLUID_FLOW_TABLE;
-  p->tables[count++] = rank == 2 ? &flow_2d : &flow_3d;
-  for (int b = 0; b < (int)p->bodies.count; b++) {
-    char name[BODY_NAME];
-    body_name(p, b, name);
-    for (int a = 0; a < rank; a++) add_column(&bodies, "force of the fluid on it", force, "%s_f%c", name, "xyz"[a]);
-    for (int a = rank == 2 ? 2 : 0; a < 3; a++)
-      add_column(&bodies, "torque of the fluid on it", torque, "%s_t%c", name, "xyz"[a]);
-  }
-  for (int i = 0; i < (int)p->probes.rows; i++) {
-    for (int a = 0; a < rank; a++) add_column(&probes, "velocity at a probe", speed, "velocity_%c_%d", "xyz"[a], i + 1);
-    add_column(&probes, "pressure at a probe", pressure, "pressure_%d", i + 1);
-  }
-  p->table[0] = (sim_table){.name = "bodies", .doc = "forces of the fluid on bodies", .columns = p->columns[0]};
-  p->table[1] = (sim_table){.name = "probes", .doc = "the fluid at points", .columns = p->columns[1]};
-  if (bodies.count > 0) {
-    p->kinds[count] = FLUID_BODIES_TABLE;
-    p->tables[count++] = &p->table[0];
-  }
-  if (probes.count > 0) {
-    p->kinds[count] = FLUID_PROBES_TABLE;
-    p->tables[count++] = &p->table[1];
-  }
-}
-
-const sim_table *const *fluid_tables_of(const void *parameters) {
-  return ((const fluid_parameters *)parameters)->tables;
+static void check_heat_numbers(const fluid_parameters *p, sim_faults *faults) {
+  const fluid_numbers k = fluid_numbers_of(p, 0);
+  enum { SHORTEST = 500 }; /* 1/(tau - 1/2) */
+  if (!p->heat.given) return;
+  if (k.heat_tau - 0.5 < 1.0 / SHORTEST)
+    sim_faults_add(faults, 0, "heat.diffusivity",
+                   "the relaxation time of heat %.6g is too near to 1/2, and the run would be unstable: expected a "
+                   "diffusivity of at least %.3g, or more cells",
+                   k.heat_tau, p->heat.diffusivity / (SHORTEST * (k.heat_tau - 0.5)));
+  if (k.heat_tau > 3)
+    sim_faults_add(faults, 0, "integrate.dt",
+                   "the relaxation time of heat is %.4g with dt = %.6g, and sides are wrong above 3: expected "
+                   "dt = \"auto\", or at most %.3g",
+                   k.heat_tau, k.dt, k.dt * 2.5 / (k.heat_tau - 0.5));
 }
 
 sim_status fluid_validate(void *parameters, sim_faults *faults) {
@@ -387,7 +333,9 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
     sim_faults_add(faults, 0, "bodies", "expected at most %d, got %zu", FLUID_BODIES, p->bodies.count);
   for (int b = 0; b < (int)p->bodies.count && b < FLUID_BODIES; b++) check_body(p, &grid, b, faults);
   check_probes(p, &grid, faults);
+  check_heat(p, &grid, faults);
   if (faults->count == before) check_numbers(p, faults);
-  if (faults->count == before) name_tables(p, grid.rank);
+  if (faults->count == before) check_heat_numbers(p, faults);
+  if (faults->count == before) fluid_name_tables(p);
   return SIM_OK;
 }

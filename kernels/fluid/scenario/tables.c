@@ -1,0 +1,128 @@
+/* The tables of a scenario, and their columns. */
+#include "kernels/fluid/fluid.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define FLOW_COLUMNS                                                                                                   \
+  {.name = "mass",                                                                                                     \
+   .type = SIM_REAL,                                                                                                   \
+   .doc = "mass of the fluid",                                                                                         \
+   .display = SIM_DISPLAY_NUMBER,                                                                                      \
+   .dimension = {0, 1, 0}},                                                                                            \
+      {.name = "kinetic", .type = SIM_REAL, .doc = "kinetic energy", .dimension = {2, 1, -2}},                         \
+      {.name = "enstrophy",                                                                                            \
+       .type = SIM_REAL,                                                                                               \
+       .doc = "half the integral of the squared vorticity",                                                            \
+       .dimension = {3, 0, -2}},                                                                                       \
+      {.name = "speed", .type = SIM_REAL, .doc = "greatest speed", .dimension = {1, 0, -1}},                           \
+      {.name = "mach", .type = SIM_REAL, .doc = "its Mach number", .display = SIM_DISPLAY_NUMBER},                     \
+      {.name = "momentum_x", .type = SIM_REAL, .doc = "momentum along x", .dimension = {1, 1, -1}}, {                  \
+    .name = "momentum_y", .type = SIM_REAL, .doc = "momentum along y", .dimension = { 1, 1, -1 }                       \
+  }
+static const sim_field flow_columns_2d[] = {FLOW_COLUMNS, {0}};
+static const sim_field flow_columns_3d[] = {
+    FLOW_COLUMNS, {.name = "momentum_z", .type = SIM_REAL, .doc = "momentum along z", .dimension = {1, 1, -1}}, {0}};
+#define FLOW_DOC "sums over the fluid, and its greatest speed"
+static const sim_table flow_2d = {.name = "flow", .doc = FLOW_DOC, .columns = flow_columns_2d};
+static const sim_table flow_3d = {.name = "flow", .doc = FLOW_DOC, .columns = flow_columns_3d};
+
+#define COLUMN(word, text)                                                                                             \
+  { .name = word, .type = SIM_REAL, .doc = text }
+static const sim_field described_bodies[] = {COLUMN("NAME_fx", "force of the fluid on a body; also fy, fz in 3-D"),
+                                             COLUMN("NAME_tz", "torque about its point; also tx, ty in 3-D"),
+                                             {0}};
+static const sim_field described_probes[] = {COLUMN("velocity_x_NUMBER", "velocity at a probe; also y, z"),
+                                             COLUMN("pressure_NUMBER", "pressure at a probe"),
+                                             {0}};
+static const sim_field described_heat[] = {
+    COLUMN("mean", "mean temperature"),
+    COLUMN("least", "least temperature"),
+    COLUMN("greatest", "greatest temperature"),
+    COLUMN("flux_SIDE", "heat that enters through a side with a temperature, by time and heat capacity"),
+    COLUMN("nusselt_SIDE", "the same in parts of what the fluid at rest would conduct between both sides"),
+    {0}};
+static const sim_table described[] = {{"flow", FLOW_DOC "; always", flow_columns_3d},
+                                      {"bodies", "forces on bodies; with bodies", described_bodies},
+                                      {"probes", "the fluid at points; with probes", described_probes},
+                                      {"heat", "temperature, and heat through sides; with heat", described_heat}};
+const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2], &described[3], NULL};
+
+void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]) {
+  const char *own = fluid_body_of(p, body)->name;
+  if (own)
+    snprintf(out, FLUID_BODY_NAME, "%s", own);
+  else
+    snprintf(out, FLUID_BODY_NAME, "body%d", body + 1);
+}
+
+typedef struct column_list {
+  char (*names)[96];
+  sim_field *columns;
+  int count;
+} column_list;
+
+__attribute__((format(printf, 4, 5))) static void add_column(column_list *to, const char *doc, sim_dimension dimension,
+                                                             const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(to->names[to->count], sizeof to->names[0], format, arguments);
+  va_end(arguments);
+  to->columns[to->count] =
+      (sim_field){.name = to->names[to->count], .type = SIM_REAL, .doc = doc, .dimension = dimension};
+  to->count++;
+}
+
+void fluid_name_tables(fluid_parameters *p) {
+  const int rank = fluid_grid_of(p).rank;
+  const sim_dimension force = {1, 1, -2}, torque = {2, 1, -2}, speed = {1, 0, -1}, pressure = {-1, 1, -2};
+  column_list bodies = {p->names[0], p->columns[0], 0}, probes = {p->names[1], p->columns[1], 0};
+  int count = 0;
+  p->kinds[count] = FLUID_FLOW_TABLE;
+  p->tables[count++] = rank == 2 ? &flow_2d : &flow_3d;
+  for (int b = 0; b < (int)p->bodies.count; b++) {
+    char name[FLUID_BODY_NAME];
+    fluid_body_name(p, b, name);
+    for (int a = 0; a < rank; a++) add_column(&bodies, "force of the fluid on it", force, "%s_f%c", name, "xyz"[a]);
+    for (int a = rank == 2 ? 2 : 0; a < 3; a++)
+      add_column(&bodies, "torque of the fluid on it", torque, "%s_t%c", name, "xyz"[a]);
+  }
+  for (int i = 0; i < (int)p->probes.rows; i++) {
+    for (int a = 0; a < rank; a++) add_column(&probes, "velocity at a probe", speed, "velocity_%c_%d", "xyz"[a], i + 1);
+    add_column(&probes, "pressure at a probe", pressure, "pressure_%d", i + 1);
+  }
+  column_list heat = {p->names[2], p->columns[2], 0};
+  if (p->heat.given) {
+    add_column(&heat, "mean temperature", (sim_dimension){0}, "mean");
+    add_column(&heat, "least temperature", (sim_dimension){0}, "least");
+    add_column(&heat, "greatest temperature", (sim_dimension){0}, "greatest");
+  }
+  for (int s = 0; p->heat.given && s < 2 * rank; s++) {
+    if (isnan(p->heat.side[s])) continue;
+    add_column(&heat, "heat that enters through a side, by time and heat capacity",
+               (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", fluid_side_names[s]);
+    if (fluid_has_nusselt(p, s / 2))
+      add_column(&heat, "the same in parts of what the fluid at rest would conduct", (sim_dimension){0}, "nusselt_%s",
+                 fluid_side_names[s]);
+  }
+  p->table[0] = (sim_table){.name = "bodies", .doc = "forces of the fluid on bodies", .columns = p->columns[0]};
+  p->table[1] = (sim_table){.name = "probes", .doc = "the fluid at points", .columns = p->columns[1]};
+  if (bodies.count > 0) {
+    p->kinds[count] = FLUID_BODIES_TABLE;
+    p->tables[count++] = &p->table[0];
+  }
+  if (probes.count > 0) {
+    p->kinds[count] = FLUID_PROBES_TABLE;
+    p->tables[count++] = &p->table[1];
+  }
+  p->table[2] = (sim_table){.name = "heat", .doc = "temperature, and heat through sides", .columns = p->columns[2]};
+  if (heat.count > 0) {
+    p->kinds[count] = FLUID_HEAT_TABLE;
+    p->tables[count++] = &p->table[2];
+  }
+}
+
+const sim_table *const *fluid_tables_of(const void *parameters) {
+  return ((const fluid_parameters *)parameters)->tables;
+}

@@ -52,6 +52,7 @@ divided "2" n=1024x256x256 "along=periodic no_flux periodic" terms=decay
 divided "3" n=256x256x1024 "along=no_flux fixed fixed"
 divided "2" n=256x1024x256 "along=periodic periodic fixed" terms=lift scheme=strang
 divided "7" n=256x256x256 steps=3 # 38 rows each, but for the last one
+divided "9" n=256x256x256 steps=2 # by the copy engine: stores reach eight
 SIM_COMM_DELAY=3000 divided "2 3" n=256x256x256 terms=two
 export SIM_COMM_PATH=staged
 divided "2 3" n=256x256x256

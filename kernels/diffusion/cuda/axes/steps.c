@@ -258,8 +258,8 @@ sim_status diffusion_axes_stage(diffusion_work *w, int index, const diffusion_st
   a->unmet = false;
   for (int i = 0; i < a->chunks && a->direct; i++) {
     const chunk c = chunk_of(w, begin, i), next = chunk_of(w, begin, i + 1 < a->chunks ? i + 1 : i);
-    if (!a->mixed || i == 0) pass_rows(w, begin, c.part, c.planes, context);
-    pass_turn(w, begin, &c, !a->mixed || i + 1 == a->chunks ? NULL : &next, before, context);
+    if (w->fields > 1 || i == 0) pass_rows(w, begin, c.part, c.planes, context);
+    pass_turn(w, begin, &c, w->fields > 1 || i + 1 == a->chunks ? NULL : &next, before, context);
   }
   for (int i = 0; i < a->chunks && !a->direct; i++) {
     const chunk c = chunk_of(w, begin, i);

@@ -2,7 +2,7 @@
 -- by some 20 degrees (H. Salo, Nature 359 (1992) 619, Icarus 117 (1995) 287). x points away from Saturn, y along the orbit;
 -- particles lose energy in collisions as ice does in the laboratory (Bridges et al., Nature 309 (1984) 333). Table `rings`
 -- has the velocity dispersion and Toomre's Q, which wakes raise from 0.2 to between 1 and 2, and the time integral of the
--- viscosity. With restitution 0.5 and depth 0.5 it agrees within 20 % with what Daisaka, Tanaka and Ida (Icarus 154 (2001)
+-- viscosity. With restitution 0.5 and depth 0.5 it agrees within 30 % with what Daisaka, Tanaka and Ida (Icarus 154 (2001)
 -- 296) found: 26 h^5 G^2 Sigma^2/omega^3 + r^2 omega tau, with the Hill radius h of two particles over their radii
 -- together (test collision_hill_long). Metres, kilogrammes, seconds.
 

@@ -111,7 +111,7 @@ template <typename real> static void begin(general_work<real> *w, double t) {
 
 template <typename real> static sim_status step(general_work<real> *w, double t, double dt) {
   w->shift.after = offset_at(w, t);
-  if (w->options.hill) w->shift.hill = hill_flow_of(&w->options, dt);
+  if (w->options.hill) w->shift.hill = hill_flow_of(&w->options, (double)(real)dt); /* as on the CPU */
   if (w->due > 0)
     launch_contacts(w, w->due, dt);
   else

@@ -383,12 +383,12 @@ const option_case option_cases[OPTION_CASES] = {
     {"dates' windows", make_windows, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
     {"dates, motions", make_moved_dates, 7, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
     {"dates, motions' greeks", make_moved_greeks, 5, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.25, 1},
-    {"dates, cash", make_cash, 5, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.25, 1},
+    {"dates, cash", make_cash, 5, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.25, 1, true},
     {"dates, cash, Heston", make_cash_heston, 7, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.25, 1},
     {"dates of exercise", make_bermudan, 4, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
     {"dates of the past", make_begun, 5, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.25, 1},
     {"dates, swaps", make_swaps, 9, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
-    {"dates, swaps, Bates", make_swaps_bates, 6, OPTION_CONTROL_BLACK_SCHOLES, false, false, OPTION_AUTO, 0.25, 1},
+    {"dates, swaps, Bates", make_swaps_bates, 6, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.25, 1},
     {"dates, Sobol", make_sobol_dates, 5, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
 };
 

@@ -103,6 +103,21 @@ wrong 'a derivative of a payoff is NaN on path' 'vol = 0.2' 'payoff = function(p
 price 'correlation = { { 1 } }, steps = 4, payoffs = { sim.autocallable { level = 100, coupon = 5, protection = 80 } }' 'paths = 2^12'
 has 'payoffs[1]: coupon = 5 is 500 % of cash for each date'
 
+# Greeks whose errors are large by their nature; a swap has no delta.
+double='sim.double_barrier { strike = 100, low = 80, high = 130, monitoring = "continuous" }'
+price "payoffs = { $double }" 'paths = 2^10' 'greeks = { vega = true }'
+has 'warning: payoffs[1]: Greeks of a continuous double barrier are differences of payoffs that jump'
+price "payoffs = { $double }" 'paths = 2^10'
+has_not 'Greeks of a continuous'
+dates='payoffs = { sim.asian { strike = 100, dates = { 1e-6, 1 } } }'
+price "$dates" 'paths = 2^10' 'greeks = { theta = true }'
+has 'warning: greeks.theta: moves the first date 1e-06, and its error is about 1000 times'
+price "${dates/1e-6/0.01}" 'paths = 2^10' 'greeks = { theta = true }'
+has_not 'greeks.theta'
+price 'steps = 4, payoffs = { sim.variance_swap { strike = 20 }, sim.volatility_swap { strike = 20, maturity = 0.5 } }' 'paths = 2^10' 'greeks = { delta = true }'
+grep -Eq '1 variance-swap 20 +[-0-9.]+ \+- [0-9.]+ +0$' output || fail "no line of the variance swap"
+grep -Eq '2 volatility-swap 20, to 0.5 +[-0-9.]+ \+- [0-9.]+ +0$' output || fail "no line of the volatility swap"
+
 # Functions of time are integrated over the one step: a call that is its own control has Black and Scholes' price with
 # the integrals of rate, dividend and vol^2, to all digits that are shown. Jumps at known times and at others, a curve, a
 # dividend of a day and one of a second, and a function that goes up and down.

@@ -271,6 +271,7 @@ typedef struct fluid_warmth {
   double omega, reference, side[FLUID_SIDES];
   double push[3]; /* expansion times gravity, in units of the lattice */
   bool pushes;
+  double apart;       /* greatest less least temperature of the start and of the sides */
   double least, most; /* a temperature beyond them ends the run */
   double *shown;      /* [cells]: for outputs */
 } fluid_warmth;
@@ -281,7 +282,10 @@ sim_status fluid_heat_create(const fluid_parameters *p, const fluid_numbers *num
 /* The same faults, without the memory. */
 sim_status fluid_heat_check(const fluid_parameters *p, const sim_setup *setup) SIM_MUST_CHECK;
 void fluid_heat_destroy(fluid_warmth *warmth);
-double fluid_heat_numbers(const fluid_parameters *p); /* of a state */
+double fluid_heat_numbers(const fluid_parameters *p);        /* of a state */
+double fluid_heat_rate(const grid_shape *grid, int threads); /* cells a second, about, of the temperature alone */
+/* How far a temperature is beyond those of the start and of the sides, in parts of what these are apart. */
+double fluid_heat_beyond(const fluid_warmth *w);
 /* Whether both sides of an axis have temperatures, which differ. */
 bool fluid_has_nusselt(const fluid_parameters *p, int axis);
 

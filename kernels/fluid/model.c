@@ -25,7 +25,7 @@ typedef struct fluid_run {
   bool fast;              /* the Mach number has passed FLUID_MACH_FAST */
   double first[3];        /* where it did so first, as stored in checkpoints: step, row, x */
   double excess; /* density above that at rest of all cells at the start, or where this run resumed with a pressure */
-  bool told_mass, told_speed;
+  bool told_mass, told_speed, told_heat;
 } fluid_run;
 
 enum {
@@ -107,8 +107,15 @@ static void tell_heat(const fluid_parameters *p, const grid_shape *grid, const f
   for (size_t a = 0; a < p->heat.gravity.rows; a++) gravity += p->heat.gravity.data[a] * p->heat.gravity.data[a];
   sim_log(SIM_LOG_INFO, "heat: relaxation time %.6g steps, Prandtl number %.6g", k->heat_tau,
           p->viscosity / p->heat.diffusivity);
+  const double peclet = p->speed * k->dx / p->heat.diffusivity;
+  if (peclet > 20)
+    sim_log(
+        SIM_LOG_WARN,
+        "heat: the cell Peclet number speed dx/diffusivity is %.3g: temperatures overshoot where they change within "
+        "a few cells, and the run may be unstable above 20: expected about %.0f cells along x",
+        peclet, (double)grid->n[0] * peclet / 20);
   for (int axis = 0; axis < grid->rank; axis++) {
-    if (!fluid_has_nusselt(p, axis)) continue;
+    if (!fluid_has_nusselt(p, axis) || !(gravity > 0)) continue;
     const double *side = p->heat.side + (size_t)2 * (size_t)axis, length = grid->size[axis];
     sim_log(SIM_LOG_INFO, "heat: Rayleigh number %.6g of the sides along %c",
             fabs(p->heat.expansion * (side[0] - side[1])) * sqrt(gravity) * length * length * length /
@@ -153,6 +160,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     if (counted(&grid)) SIM_TRY(fluid_start_check(p, &k, setup));
   }
   ops_of(setup)->plan(p, setup, out);
+  if (p->heat.given) out->work_rate_guess = 1 / (1 / out->work_rate_guess + 1 / fluid_heat_rate(&grid, setup->threads));
   if (fluid_walls_bytes(p) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p));
   if (fluid_has_sponge(p)) sim_plan_add_host(out, "sponges", fluid_sponge_bytes(p));
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = (grid.rank + 1) * cells * number;
@@ -447,12 +455,24 @@ static void warn_of_flow(fluid_run *run, const sim_clock *clock, const double *v
   }
 }
 
+/* Warns once of temperatures that diffusion cannot make: beyond those of the start and of the sides. */
+static void warn_of_heat(fluid_run *run, const sim_clock *clock) {
+  const double part = fluid_heat_beyond(&run->warmth);
+  if (!(part > 0.05) || run->told_heat) return;
+  run->told_heat = true;
+  sim_log(SIM_LOG_WARN,
+          "at t = %.9g a temperature is beyond those of the start and of the sides by %.2g %% of what these are apart, "
+          "which no heat makes: take more cells or a higher diffusivity",
+          clock->t, 100 * part);
+}
+
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   fluid_run *run = self;
   SIM_TRY(check_stable(run, clock));
   if (run->p->kinds[table] == FLUID_BODIES_TABLE) return run->ops->bodies(run->work, values);
   if (run->p->kinds[table] == FLUID_HEAT_TABLE) {
     fluid_heat_row(&run->machine, run->p, &run->numbers, values);
+    warn_of_heat(run, clock);
     return SIM_OK;
   }
   SIM_TRY(show(run, clock));

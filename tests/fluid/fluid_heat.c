@@ -299,6 +299,51 @@ static void test_same(void **state) {
   }
 }
 
+/* Runs to the end, with a row of `heat` after half of it and at the end, and hears the warnings. */
+static void listen(const char *diffusivity, const char *start, flow_heard *h) {
+  flow f;
+  sim_plan plan = {0};
+  char text[1024];
+  snprintf(
+      text, sizeof text,
+      "return sim.fluid { grid = { n = {32, 32}, size = {1, 1} }, viscosity = 0.02, speed = 1,\n"
+      "  initial = function(x, y) return 0.8, 0.4 end, heat = { diffusivity = %s, initial = function(x, y) %s end },\n"
+      "  integrate = { t_end = 0.5 } }",
+      diffusivity, start);
+  *h = (flow_heard){0};
+  assert_true(sim_log_add(flow_hear, h));
+  flow_open(&f, text, sim_isa_best(), 1, NULL);
+  assert_int_equal(fluid_model.plan(f.p, &f.setup, &plan), SIM_OK);
+  const double with = plan.work_rate_guess;
+  f.p->heat.given = false;
+  assert_int_equal(fluid_model.plan(f.p, &f.setup, &plan), SIM_OK);
+  f.p->heat.given = true;
+  if (!(with < plan.work_rate_guess / 2))
+    fail_msg("%g cells a second with heat, %g without", with, plan.work_rate_guess);
+  for (int half = 0; half < 2; half++) {
+    while (f.clock.t < f.clock.t_end * (half + 1) / 2) flow_steps(&f, 1);
+    (void)flow_value(&f, "heat", "mean");
+  }
+  flow_close(&f);
+  sim_log_remove(flow_hear, h);
+}
+
+/* A cell Peclet number above 20 is told before the run, and in it, once, temperatures that no diffusion makes. */
+static void test_overshoot(void **state) {
+  (void)state;
+  static const char *const jump = "return sim.where(sim.lt((x - 0.5)^2 + (y - 0.5)^2, 0.04), 1, 0)";
+  flow_heard h;
+  listen("1 / 32 / 40", jump, &h);
+  const char *first = strstr(h.text, "cell Peclet number speed dx/diffusivity is 40:");
+  const char *told = strstr(h.text, "a temperature is beyond those of the start");
+  if (!first || !told || strstr(told + 1, "a temperature is beyond")) fail_msg("%s", h.text);
+  assert_non_null(strstr(first, "expected about 64 cells along x"));
+  listen("1 / 32 / 4", jump, &h);
+  assert_string_equal(h.text, "");
+  listen("1 / 32 / 4", "return 0 * x + 3", &h); /* all the same */
+  assert_string_equal(h.text, "");
+}
+
 /* A GPU has no heat. */
 static void test_devices(void **state) {
   (void)state;
@@ -312,11 +357,11 @@ static void test_devices(void **state) {
 }
 
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_conduction), cmocka_unit_test(test_wave),
-                                     cmocka_unit_test(test_budget),     cmocka_unit_test(test_moving_wave),
-                                     cmocka_unit_test(test_fall),       cmocka_unit_test(test_cavity),
-                                     cmocka_unit_test(test_offset),     cmocka_unit_test(test_critical),
-                                     cmocka_unit_test(test_same),       cmocka_unit_test(test_devices)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_conduction),  cmocka_unit_test(test_wave),     cmocka_unit_test(test_budget),
+      cmocka_unit_test(test_moving_wave), cmocka_unit_test(test_fall),     cmocka_unit_test(test_cavity),
+      cmocka_unit_test(test_offset),      cmocka_unit_test(test_critical), cmocka_unit_test(test_same),
+      cmocka_unit_test(test_overshoot),   cmocka_unit_test(test_devices)};
   const struct CMUnitTest large[] = {cmocka_unit_test(test_critical_large), cmocka_unit_test(test_cavity_large)};
   if (count > 1 && strcmp(words[1], "long") == 0) return cmocka_run_group_tests(large, NULL, NULL);
   if (count > 1) cmocka_set_test_filter(words[1]);

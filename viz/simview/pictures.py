@@ -20,8 +20,9 @@ def _of_fields(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapsho
     last = samples[-1]
     flows = vectors(last)
     names = list(look.fields or [])
-    if not names:  # of a vector what it does, and nothing that follows from it
-        names = [*flows[:1], *(["vorticity"] if "velocity" in flows[:1] else [])] or list(last.fields)
+    if not names:  # of a vector what it does, and nothing that follows from it; of what it carries the temperature
+        turns = "temperature" if "temperature" in last.fields else "vorticity"
+        names = [*flows[:1], *([turns] if "velocity" in flows[:1] else [])] or list(last.fields)
     shown: list[Picture] = []
     for name in names:
         known = f"{flows[0]}/{'x' if f'{flows[0]}/x' in last.fields else 'y'}" if name in (*flows, "vorticity") and flows else name

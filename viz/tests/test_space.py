@@ -189,6 +189,19 @@ def test_flow(tmp_path):
     assert {axes.get_title() for axes in draw(run, only="picture").axes} >= {"t = 0"}
 
 
+def test_temperature(tmp_path):
+    """A fluid that carries a temperature shows it in place of the vorticity, which --field still draws."""
+    (tmp_path / "snap").mkdir()
+    file, group = write.begin(tmp_path / "snap" / "snap_00000000.h5", 0, 0, meshes=True)
+    with file:
+        write.mesh(group, "velocity", {"x": np.ones((16, 24)), "y": np.zeros((16, 24))}, (1 / 8, 1 / 8), powers=(1, 0, -1))
+        write.mesh(group, "temperature", np.full((16, 24), 3.0), (1 / 8, 1 / 8))
+    run = simview.open(tmp_path)
+    flow, warm = pictures(run[:], Look())
+    assert isinstance(flow, Flow) and type(warm) is Map and (warm.values(run[0])[0] == 3).all()
+    assert [type(one) for one in pictures(run[:], Look(fields=["velocity", "vorticity"]))] == [Flow, Vorticity]
+
+
 def test_outliers(tmp_path):
     """Few values far out do not set the colours; a map that has none keeps its least and greatest value."""
     y, x = np.meshgrid(np.arange(64.0), np.arange(64.0), indexing="ij")

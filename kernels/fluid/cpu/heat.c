@@ -113,9 +113,10 @@ sim_status fluid_heat_step(const fluid_machine *m, int64_t step, const sim_buffe
     if (T >= w->least && T <= w->most) continue;
     return sim_fail(SIM_ERR_DIVERGED,
                     "the temperature is %.6g in cell {%lld, %lld, %lld}, step %lld, far from those of the start and of "
-                    "the sides: the run is unstable: take more cells or a higher diffusivity",
+                    "the sides: the run is unstable: take more cells or a higher diffusivity%s",
                     w->shift + T, (long long)(cell % nx), (long long)(cell / nx % m->grid.n[1]),
-                    (long long)(cell / nx / m->grid.n[1]), (long long)step);
+                    (long long)(cell / nx / m->grid.n[1]), (long long)step,
+                    w->pushes ? ", or a higher `speed` if buoyancy drives a faster flow" : "");
   }
   return SIM_OK;
 }

@@ -14,6 +14,14 @@ double fluid_heat_numbers(const fluid_parameters *p) {
   return (1 + 2 * g.rank) * grid_cells_wanted(&g);
 }
 
+double fluid_heat_rate(const grid_shape *grid, int threads) { return (grid->rank == 2 ? 2.2e7 : 1e7) * threads; }
+
+double fluid_heat_beyond(const fluid_warmth *w) {
+  double most = 0;
+  for (int64_t i = 0; i < w->cells; i++) most = fmax(most, fabs(w->heat[0][i]));
+  return w->apart > 0 ? most / w->apart - 0.5 : 0;
+}
+
 /* Bounds on temperatures, as far again below and above as those of the start and of the sides are apart; and the shift
  * to their middle. */
 static void set_range(fluid_warmth *w) {
@@ -28,7 +36,8 @@ static void set_range(fluid_warmth *w) {
     most = fmax(most, w->side[s]);
   }
   const double room = 1.5 * (most - least) + 1e-6 * fmax(fabs(least), fabs(most)) + 1e-300;
-  w->shift = least + (most - least) / 2;
+  w->apart = most - least;
+  w->shift = least + w->apart / 2;
   w->least = -room;
   w->most = room;
   w->reference -= w->shift;

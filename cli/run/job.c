@@ -386,7 +386,8 @@ static void say_summary(session *s, sim_status status) {
   cli_say("  output %s", path);
   if (status == SIM_ERR_STOPPED)
     cli_say("  continue with: sim resume %s", path);
-  else if (cli_common(s->job)->output.snapshots.kind != SIM_NEVER)
+  else if (cli_common(s->job)->output.snapshots.kind != SIM_NEVER ||
+           cli_common(s->job)->output.tables.kind != SIM_NEVER)
     cli_say("  draw it with: simview plot %s", path);
   cli_say("  digest %s", s->run.digest);
 }

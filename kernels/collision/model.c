@@ -286,8 +286,8 @@ static const char example[] = "-- A granular gas that cools. Save as gas.lua; ru
                               "  title     = \"Granular gas\",\n"
                               "  precision = \"single\",\n"
                               "  box       = { size = {1, 1, 1}, boundary = \"periodic\" },\n"
-                              "  grains    = { sim.random_spheres { n = 4000, radius = 0.02, temperature = 1e-5 } },\n"
-                              "  contact   = { law = \"linear\", contact_time = 0.01, restitution = 0.9 },\n"
+                              "  grains    = { sim.random_spheres { n = 500, radius = 0.04, temperature = 1e-5 } },\n"
+                              "  contact   = { law = \"linear\", contact_time = 0.004, restitution = 0.9 },\n"
                               "  integrate = { dt = \"auto\", t_end = 1 },\n"
                               "  output    = { snapshots = \"every 0.5\", tables = \"every 0.1\" },\n"
                               "}\n";

@@ -60,6 +60,11 @@ expect 0 "" "$SIM" check starter.lua
 expect 0 "" "$SIM" run starter.lua -o starter --wall 00:10:00
 [ "$(key state starter)" = done ] || fail "the starter did not run to its end"
 expect 64 nbody "$SIM" new nbodi
+for model in $("$SIM" list | cut -d ' ' -f 1); do # each model's own: results to rely on, and a picture of them
+  "$SIM" new "$model" >"new_$model.lua" || fail "sim new $model"
+  expect 0 "draw it with: simview plot" "$SIM" run "new_$model.lua" --device cpu
+  ! grep -q warning output || fail "the starter of $model: $(grep -m 1 warning output)"
+done
 
 # What cannot be printed was not said: every command whose result is its text ends with 74, on a full disk, in a pipe that
 # nobody reads, and where stdout is closed. The last one prints more than a buffer, of which the rest is written first.

@@ -158,6 +158,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   const double dt = isnan(p->integrate.dt) ? guess : p->integrate.dt;
   if (setup->saved == NULL) SIM_TRY(collision_step_check(dt, limit));
   if (setup->saved == NULL && !isnan(p->integrate.dt)) SIM_TRY(collision_hill_check_step(&options, dt));
+  if (setup->saved == NULL) SIM_TRY(collision_gravity_check_step(p, &options, dt));
   if (setup->saved == NULL) SIM_TRY(collision_heat_check_plan(p, &options, dt));
   if (setup->saved == NULL) collision_servo_check(p, &options, n, dt);
   out->steps = collision_step_count(p->integrate.t_end, dt);

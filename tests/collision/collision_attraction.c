@@ -1,5 +1,6 @@
 /* Self-gravity of grains: the tree against plain sums over images, orbits, and what is kept between its steps. */
 #include "kernels/collision/gravity/tree.h"
+#include "kernels/collision/scenario/options.h"
 #include "tests/collision/driver.h"
 
 #include <math.h>
@@ -121,6 +122,25 @@ static void sums_of_images(void **state) {
   collision_tree_destroy(&plainly);
 }
 
+/* A grain far from eight others, at the largest error: a cell that has the grain itself would attract it twice as
+ * strongly as the eight do. They fill a hundredth of the distance, and the force is theirs within (0.01)^2. */
+static void lone(void **state) {
+  (void)state;
+  double x[27] = {0}, m[9];
+  collision_attraction out[9];
+  collision_tree *tree;
+  const collision_images none = {{INFINITY, INFINITY}, 0, 0};
+  for (int i = 0; i < 9; i++) {
+    for (int c = 0; c < 3; c++) x[9 * c + i] = i < 8 ? 0.01 * ((i >> c & 1) - 0.5) : c == 0;
+    m[i] = 1;
+  }
+  driver_must(collision_tree_create(9, 1, sim_isa_best(), &tree), "a tree");
+  driver_must(collision_tree_build(tree, x, m), "its cells");
+  collision_tree_attract(tree, &none, 0, collision_gravity_opening(0.1), out);
+  near_to(out[8].a[0], -8, 8e-4, "attraction of a lone grain");
+  collision_tree_destroy(&tree);
+}
+
 /* ---- runs ---- */
 
 /* Two grains on a circle about each other for 10 revolutions, against Kepler's law. A leapfrog of `steps` in a
@@ -193,7 +213,7 @@ static void lagrange(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_images), cmocka_unit_test(orbits),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_images), cmocka_unit_test(lone), cmocka_unit_test(orbits),
                                      cmocka_unit_test(lagrange)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

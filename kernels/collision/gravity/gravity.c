@@ -45,6 +45,18 @@ void collision_gravity_destroy(collision_run *run) {
   run->gravity = NULL;
 }
 
+/* Places in the middle of `step` are those of epicycles, which half of a turn would throw anywhere. */
+sim_status collision_gravity_check_step(const collision_parameters *p, const collision_options *o, double dt) {
+  if (!o->attracted || !o->hill) return SIM_OK;
+  const double most = 0.5 / fmax(o->omega, fmax(o->kappa, o->vertical)),
+               step = (double)collision_gravity_every(p, dt) * dt;
+  if (!(step > most)) return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "self_gravity.step: expected at most %.9g, got %.9g: accelerations are kept for 0.5 over the highest "
+                  "frequency of hill at most",
+                  most, step);
+}
+
 double collision_gravity_bytes(double n) {
   return collision_tree_bytes(n) + n * (4 * sizeof(double) + sizeof(collision_attraction));
 }
@@ -71,9 +83,11 @@ static sim_status build(collision_run *run, double ahead) {
       x[c] = collision_get(run, COLLISION_POSITION, c, i);
       v[c] = collision_get(run, COLLISION_VELOCITY, c, i);
     }
-    if (o->hill)
+    if (o->hill) {
       hill_advance(&flow, x, v);
-    else
+      const double y = x[1] - (o->low[1] + 0.5 * o->size[1]);
+      if (fabs(y) > o->size[1]) x[1] -= o->size[1] * rint(y / o->size[1]); /* the flow of a long step in a short box */
+    } else
       for (int c = 0; c < 3; c++) x[c] += v[c] * ahead;
     for (int c = 0; c < 3; c++) g->position[c * n + i] = x[c];
   }

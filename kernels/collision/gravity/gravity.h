@@ -11,6 +11,9 @@ typedef struct collision_gravity collision_gravity;
 /* For a run whose step is known; nothing without self-gravity. */
 sim_status collision_gravity_create(collision_run *run) SIM_MUST_CHECK;
 void collision_gravity_destroy(collision_run *run);
+/* Refuses a time for which accelerations are kept that is long against Hill's frequencies. */
+sim_status collision_gravity_check_step(const collision_parameters *p, const collision_options *o,
+                                        double dt) SIM_MUST_CHECK;
 double collision_gravity_bytes(double n);
 double collision_gravity_bytes_there(double n); /* on a GPU */
 /* Before a step: computes the accelerations where the last ones end. */

@@ -3,6 +3,8 @@
  * depend on the state, the clock and the level alone, which a checkpoint holds. */
 #include "kernels/diffusion/diffusion.h"
 
+#include "engine/log.h"
+
 #include <limits.h>
 #include <math.h>
 
@@ -78,15 +80,38 @@ static sim_status courant_rate(const diffusion_parameters *p, const diffusion_op
   return SIM_OK;
 }
 
+/* Warns, once, where the velocity grew so much within the last step that its Courant number was above twice the one
+ * asked for when it ended. */
+static void warn_growth(const diffusion_parameters *p, diffusion_controller *c, double rate, const sim_clock *clock) {
+  const double number = clock->dt * rate;
+  if (c->warned || clock->step == 0 || !(number > 2 * p->integrate.courant)) return;
+  c->warned = true;
+  sim_log(SIM_LOG_WARN,
+          "integrate.courant: the velocity grew within the step of %.3g to t = %.9g: its Courant number was %.3g when "
+          "it ended, above %g: results from there on may be wrong, take a shorter dt_max",
+          clock->dt, clock->t, number, p->integrate.courant);
+}
+
+sim_status diffusion_courant_check(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
+                                   diffusion_controller *c, const sim_clock *clock) {
+  double rate;
+  SIM_TRY(courant_rate(p, ops, work, &rate));
+  warn_growth(p, c, rate, clock);
+  return SIM_OK;
+}
+
 sim_status diffusion_courant_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
                                   diffusion_controller *c, sim_clock *clock) {
   const diffusion_integrate *i = &p->integrate;
   const diffusion_method *method = diffusion_method_of(p);
   double rate, after;
   SIM_TRY(courant_rate(p, ops, work, &rate));
-  /* 2^level times the rate is at most the number; rates near 0 leave the longest step */
+  warn_growth(p, c, rate, clock);
+  /* 2^level times the rate is at most the number. A flow that starts from rest may be fast after the longest step:
+   * where that is not too long, the first step is shorter, and a step is at most twice the one before. */
   const double longest = i->courant / rate;
-  c->level = top_level(i);
+  const int first = clock->step > 0 ? c->level + 1 : longest < ldexp(1, top_level(i)) ? INT_MAX : c->level;
+  c->level = first < top_level(i) ? first : top_level(i);
   if (longest < ldexp(1, c->level)) c->level = ilogb(longest);
   const double h = sim_clock_free_step(clock, ldexp(1, c->level), &after);
   if (isnan(rate) || c->level < bottom_level(i) || after == clock->t)

@@ -311,8 +311,9 @@ sim_status diffusion_resolution_check(diffusion_resolution *resolution, double t
 /* ---- adaptive.c: steps of length 2^level, as long as their error or their Courant number allows ---- */
 
 typedef struct diffusion_controller {
-  int level;  /* the step is 2^level */
-  bool known; /* array of rates belongs to the current state */
+  int level;   /* the step is 2^level */
+  bool known;  /* array of rates belongs to the current state */
+  bool warned; /* of a velocity that grew within a step */
 } diffusion_controller;
 typedef struct diffusion_ops diffusion_ops;
 typedef struct diffusion_work diffusion_work;
@@ -326,6 +327,10 @@ sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusio
 /* A step by the Courant number of the state, whose real fields have been computed (`show`). */
 sim_status diffusion_courant_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
                                   diffusion_controller *controller, sim_clock *clock) SIM_MUST_CHECK;
+
+/* Warns where the velocity grew too much within the last step, as the next step would; real fields as above. */
+sim_status diffusion_courant_check(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
+                                   diffusion_controller *controller, const sim_clock *clock) SIM_MUST_CHECK;
 
 /* ---- the operations of a backend ---- */
 

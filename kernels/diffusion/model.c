@@ -378,7 +378,11 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
   const sim_buffer *state = run->ops->state(run->work), *real = run->ops->real(run->work);
   (void)species;
   SIM_TRY(show(run, &frame->clock));
-  if (frame->clock.t >= frame->clock.t_end) SIM_TRY(check_resolution(run, &frame->clock));
+  if (frame->clock.t >= frame->clock.t_end) {
+    SIM_TRY(check_resolution(run, &frame->clock));
+    if (diffusion_adaptive(run->p) && !diffusion_estimates(run->p))
+      SIM_TRY(diffusion_courant_check(run->p, run->ops, run->work, &run->controller, &frame->clock));
+  }
   arrays[0] = (sim_array){.field = &state_fields[0],
                           .dtype = state->dtype,
                           .rank = state->rank,

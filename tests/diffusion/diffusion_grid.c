@@ -406,11 +406,29 @@ static void test_bits(void **state) {
   }
 }
 
+/* A velocity that grows within a step, whose Courant number is above twice the one asked for at its end. */
+static void test_growth(void **state) {
+  static const char *const rates[] = {"1", "1000*math.exp(-1000*(t - 0.6)^2)"};
+  (void)state;
+  for (int pulse = 0; pulse < 2; pulse++) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "return sim.diffusion { grid = { n = {16}, size = {1} }, fields = {{ name = 'u', D = 0.1 }}, rates = "
+             "function(u, t) return %s end, integrate = { scheme = 'etdrk4', courant = 0.5, velocity = 'u', dt_max = "
+             "0.25, t_end = 1 } }",
+             rates[pulse]);
+    const heard h = run_with_rows(text, 1);
+    if (h.warnings != pulse) fail_msg("%s: %d warnings: %s", text, h.warnings, h.last);
+    if (pulse && !strstr(h.last, "the velocity grew within the step of ")) fail_msg("%s", h.last);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_burgers),  cmocka_unit_test(test_layers), cmocka_unit_test(test_nothing_to_resolve),
-      cmocka_unit_test(test_steps),    cmocka_unit_test(test_stage),  cmocka_unit_test(test_cut),
-      cmocka_unit_test(test_products), cmocka_unit_test(test_bits),   cmocka_unit_test(test_spectrum),
-      cmocka_unit_test(test_weights)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_growth), cmocka_unit_test(test_burgers),
+                                     cmocka_unit_test(test_layers), cmocka_unit_test(test_nothing_to_resolve),
+                                     cmocka_unit_test(test_steps),  cmocka_unit_test(test_stage),
+                                     cmocka_unit_test(test_cut),    cmocka_unit_test(test_products),
+                                     cmocka_unit_test(test_bits),   cmocka_unit_test(test_spectrum),
+                                     cmocka_unit_test(test_weights)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,8 +72,10 @@ static const sim_field integrate_fields[] = {
      .dimension = {0, 0, 1},
      .doc = "dt = \"auto\": shortest step; the run fails if rtol and atol, or courant, require a shorter one"},
     {SIM_FIELD(diffusion_integrate, courant), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
-     .doc = "dt = \"auto\": each step is the longest power of two for which dt times the sum over the axes of max "
-            "|velocity|/cell is at most this; rtol and atol then have no effect. 0: steps by rtol and atol"},
+     .doc =
+         "dt = \"auto\": each step is the longest power of two for which dt times the sum over the axes of max "
+         "|velocity|/cell is at most this as it begins, and at most twice the step before; rtol and atol then have no "
+         "effect. 0: steps by rtol and atol"},
     {SIM_FIELD(diffusion_integrate, velocity), .type = SIM_STRING, .initial = "",
      .doc = "names of the fields that are the velocity for courant, \"u, v\" or \"u, v, w\"; empty: those of "
             "solenoidal"},

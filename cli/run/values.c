@@ -195,10 +195,11 @@ static bool read_line(sim_bytes *rest, sim_bytes *line) {
   return false;
 }
 
-/* Splits "SCENARIO<tab>NAME=VALUE<tab>..." in place. */
-static sim_status parse_request(char *text, cli_options *options) {
+/* Splits text[size], "SCENARIO<tab>NAME=VALUE<tab>..." in place. */
+static sim_status parse_request(char *text, size_t size, cli_options *options) {
   size_t count = 0;
   options->target = text;
+  if (strlen(text) < size) return sim_fail(SIM_ERR_USAGE, "expected a line of text, got a zero byte in it");
   for (char *at = strchr(text, '\t'); at != NULL; at = strchr(at, '\t')) {
     *at++ = '\0';
     const char *equals = strchr(at, '=');
@@ -210,13 +211,13 @@ static sim_status parse_request(char *text, cli_options *options) {
   return *text ? SIM_OK : sim_fail(SIM_ERR_USAGE, "expected a scenario file");
 }
 
-/* Answers one request: values, or what is wrong and the exit code that `sim run` would have. */
-static sim_status answer(const cli_options *options, char *request) {
+/* Answers request[size]: values, or what is wrong and the exit code that `sim run` would have. */
+static sim_status answer(const cli_options *options, char *request, size_t size) {
   static cli_options own;
   sim_bytes line = {0}, said = {0};
   own = *options;
   cli_terminal_capture(&said);
-  sim_status status = parse_request(request, &own);
+  sim_status status = parse_request(request, size, &own);
   if (status == SIM_OK) status = run_once(&own, true, &line);
   cli_terminal_capture(NULL);
   const bool stopped = status == SIM_ERR_STOPPED;
@@ -237,7 +238,7 @@ static sim_status answer(const cli_options *options, char *request) {
 sim_status cli_serve(const cli_options *options) {
   sim_bytes rest = {0}, line = {0};
   sim_status status = SIM_OK;
-  while (status == SIM_OK && read_line(&rest, &line)) status = answer(options, line.data);
+  while (status == SIM_OK && read_line(&rest, &line)) status = answer(options, line.data, line.size - 1);
   if (status == SIM_OK && (rest.failed || line.failed)) status = sim_no_memory("a request");
   sim_bytes_free(&rest);
   sim_bytes_free(&line);

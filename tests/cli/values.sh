@@ -39,6 +39,8 @@ line() { sed -n "$1p" answers; }
 expect 64 "does not take --output" "$SIM" serve -o x
 expect 64 "takes no argument" "$SIM" serve call.lua
 "$SIM" serve </dev/null >output || fail "serve without requests"
+printf 'call.lua\0x\n' | "$SIM" serve >answers || fail "serve with a zero byte"
+grep -q '"exit_code": 64, "error": "expected a line of text, got a zero byte in it"' answers || fail "a zero byte"
 
 # It ends by a signal while it waits.
 mkfifo requests

@@ -90,6 +90,23 @@ static void test_digital_theta(void **state) {
   pricing_free(&p);
 }
 
+/* A maturity in minutes: the Greeks by differences of a digital call at 5 % and a volatility of 20 % a year. */
+static void test_minutes(void **state) {
+  (void)state;
+  const double minutes = 525600, r = 0.05 / minutes, v = 0.2 / sqrt(minutes), root = sqrt(minutes);
+  const double d2 = (r / v - v / 2) * root, d1 = d2 + v * root, discount = exp(-0.05);
+  const double density = discount * exp(-d2 * d2 / 2) / sqrt(2 * 3.14159265358979);
+  pricing p;
+  pricing_make(&p, SIM_DOUBLE, v, r, minutes, 1);
+  pricing_add(&p, &option_digital_schema, 100, OPTION_CALL);
+  p.p.greeks.want[OPTION_VEGA] = p.p.greeks.want[OPTION_RHO] = true;
+  pricing_run(&p);
+  near("digital vega, minutes", pricing_greek(&p, "vega"), -density * d1 / v);
+  near("digital rho, minutes", pricing_greek(&p, "rho"),
+       density * root / v - minutes * discount * erfc(-d2 / sqrt(2)) / 2);
+  pricing_free(&p);
+}
+
 /* An autocallable and a barrier of one date, the maturity, whose rho is a difference: of 2^10 paths 0.1 are called, or
  * knocked out, in one of the two markets alone, and none here. The spread would be that of the discount. */
 static void test_rho_of_jumps(void **state) {
@@ -548,6 +565,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest quick[] = {cmocka_unit_test(test_european),
                                      cmocka_unit_test(test_greeks),
                                      cmocka_unit_test(test_digital_theta),
+                                     cmocka_unit_test(test_minutes),
                                      cmocka_unit_test(test_rho_of_jumps),
                                      cmocka_unit_test(test_asian),
                                      cmocka_unit_test(test_variance),

@@ -5,11 +5,14 @@
 
 option_bump option_bump_of(const option_parameters *p, int greek, int asset, double *width) {
   option_bump bump = {.asset = asset};
+  /* Of a maturity in days or minutes, changes of the whole time until then: at most 1 % of the forward, or of the
+   * deviation of its logarithm. */
+  const double rate = fmin(1e-3, 1e-2 / p->maturity), vol = fmin(1e-3, 1e-2 / sqrt(p->maturity));
   switch (greek) {
   case OPTION_DELTA: *width = 2 * (bump.spot = 1e-3) * option_asset_at(p, asset)->spot; break;
   case OPTION_GAMMA: *width = (bump.spot = 1e-2) * option_asset_at(p, asset)->spot; break;
-  case OPTION_VEGA: *width = 2 * (bump.vol = 1e-3); break;
-  case OPTION_RHO: *width = 2 * (bump.rate = 1e-3); break;
+  case OPTION_VEGA: *width = 2 * (bump.vol = vol); break;
+  case OPTION_RHO: *width = 2 * (bump.rate = rate); break;
   default: *width = -2 * (bump.maturity = fmin(1e-3 * p->maturity, option_first_date(p) / 2)); break;
   }
   return bump;

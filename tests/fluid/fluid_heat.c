@@ -101,8 +101,8 @@ static double diffusivity(double u) {
   return out;
 }
 
-/* A flow does not change the diffusivity: the correction of the flux takes away the error -(2 u)^2 = -2.6 % of a
- * lattice of five directions. What is left has the wave's (2 pi/n)^2 = 4 % as a factor more. */
+/* A flow does not change the diffusivity. Without the correction of the flux a lattice of five directions would lose
+ * (2 u)^2 = 2.6 % of it. With it, the error is smaller by a factor of about (2 pi/n)^2 = 4 %; a tenth is allowed. */
 static void test_moving_wave(void **state) {
   (void)state;
   const double still = diffusivity(0), moving = diffusivity(0.08);

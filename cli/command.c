@@ -89,11 +89,11 @@ static sim_status find_ranks(const cli_options *options, bool *done) {
 
 int cli_main(int argc, char **argv) {
   if (!fill_standard_descriptors()) return sim_status_exit_code(SIM_ERR_IO);
-  cli_signals_install();
   static cli_options options;
   sim_status status = cli_options_parse(argc, argv, &options);
   if (status != SIM_OK && options.ranks == 0 && cli_launcher_find().rank > 0) cli_terminal_mute(); /* one line of all */
   if (status == SIM_OK && computes(&options)) cli_wait_asleep(argv);
+  cli_signals_install(); /* after the program's restart, which would forget a request */
   bool done = false;
   if (status == SIM_OK) status = find_ranks(&options, &done);
   if (done) return sim_status_exit_code(status);

@@ -90,6 +90,18 @@ for delay in 0 0.002 0.005 0.01 0.02 0.03 0.05; do
   expect 0 "" "$SIM" resume early
   same whole early "SIGTERM after $delay s"
 done
+# None is forgotten while the program restarts itself with settings for its threads.
+for ((k = 0; k < 60; k++)); do
+  rm -rf early
+  "${run[@]}" -o early >output 2>&1 &
+  pid=$!
+  until [ "/proc/$pid/exe" -ef "$SIM" ] || ! kill -0 "$pid" 2>/dev/null; do :; done
+  sleep "0.000$((100 + 15 * k))"
+  kill -s TERM "$pid"
+  finish
+  if [ "$code" = 143 ] && [ ! -e early ]; then continue; fi
+  [ "$code" = 75 ] || fail "SIGTERM $k in the first millisecond: exit $code"
+done
 
 # The wall limit.
 started=$SECONDS

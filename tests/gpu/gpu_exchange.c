@@ -1,7 +1,7 @@
 /* gpu_exchange PATH: arrays of several ranks on GPUs (shared, where there are fewer) arrive where they belong, by this
  * path of SIM_COMM_PATH, with and without random delays, from the queue and from a graph; with "early", that this test
  * sees a flag that is raised before its data. */
-#include "engine/comm/exchange_parts.h"
+#include "engine/comm/cuda/exchange_parts.h"
 #include "engine/comm/forked.h"
 #include "tests/gpu/gpu.h"
 

@@ -2,7 +2,7 @@
 #ifndef DIFFUSION_CUDA_WORK_H
 #define DIFFUSION_CUDA_WORK_H
 
-#include "engine/comm/exchange.h"
+#include "engine/comm/cuda/exchange.h"
 #include "engine/device/compile.h"
 #include "kernels/diffusion/cuda/factors.cuh"
 #include "kernels/diffusion/cuda/general/sums.cuh"

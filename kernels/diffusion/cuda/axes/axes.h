@@ -7,7 +7,7 @@
 #ifndef DIFFUSION_CUDA_AXES_H
 #define DIFFUSION_CUDA_AXES_H
 
-#include "engine/comm/turn.h"
+#include "engine/comm/cuda/turn.h"
 #include "kernels/diffusion/cuda/axes/axes.cuh"
 #include "kernels/diffusion/cuda/work.h"
 

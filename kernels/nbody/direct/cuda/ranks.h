@@ -3,7 +3,7 @@
 #ifndef NBODY_CUDA_RANKS_H
 #define NBODY_CUDA_RANKS_H
 
-#include "engine/comm/exchange.h"
+#include "engine/comm/cuda/exchange.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -10,7 +10,7 @@
 #ifndef NBODY_FMM_CUDA_RANKS_CUH
 #define NBODY_FMM_CUDA_RANKS_CUH
 
-#include "engine/comm/listing.h"
+#include "engine/comm/cuda/listing.h"
 #include "kernels/nbody/fmm/cuda/tree.cuh"
 
 /* Bins of bodies in the order of keys, in which work is counted. */

@@ -2,7 +2,7 @@
 #ifndef SIM_ENGINE_EXCHANGE_CUH
 #define SIM_ENGINE_EXCHANGE_CUH
 
-#include "engine/comm/exchange_parts.h"
+#include "engine/comm/cuda/exchange_parts.h"
 
 #include <cuda/std/chrono>
 

@@ -1,7 +1,7 @@
 /* The exchange of parts of arrays: mapping of memory, copies by the copy engine, and the staged way. */
-#include "engine/comm/turn.h"
+#include "engine/comm/cuda/turn.h"
 
-#include "engine/comm/exchange_parts.h"
+#include "engine/comm/cuda/exchange_parts.h"
 #include "engine/device/cuda.h"
 
 #include <cuda_runtime_api.h>

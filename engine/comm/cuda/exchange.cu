@@ -1,4 +1,4 @@
-#include "engine/comm/exchange.cuh"
+#include "engine/comm/cuda/exchange.cuh"
 
 #include "engine/device/cuda.h"
 

@@ -1,6 +1,6 @@
-#include "engine/comm/listing.h"
+#include "engine/comm/cuda/listing.h"
 
-#include "engine/comm/exchange.cuh"
+#include "engine/comm/cuda/exchange.cuh"
 #include "engine/device/cuda.h"
 
 #include <cuda_runtime.h>

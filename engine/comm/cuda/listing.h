@@ -4,7 +4,7 @@
 #ifndef SIM_ENGINE_LISTING_H
 #define SIM_ENGINE_LISTING_H
 
-#include "engine/comm/exchange.h"
+#include "engine/comm/cuda/exchange.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,7 +2,7 @@
 #ifndef SIM_ENGINE_EXCHANGE_PARTS_H
 #define SIM_ENGINE_EXCHANGE_PARTS_H
 
-#include "engine/comm/exchange.h"
+#include "engine/comm/cuda/exchange.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,5 @@
 /* The exchange between GPUs of one host by peer pointers: mapping of memory, and the order of its kernels. */
-#include "engine/comm/exchange_ways.h"
+#include "engine/comm/cuda/exchange_ways.h"
 
 #include "engine/device/cuda.h"
 

@@ -1,5 +1,5 @@
 /* The exchange between GPUs through pinned host memory. */
-#include "engine/comm/exchange_ways.h"
+#include "engine/comm/cuda/exchange_ways.h"
 
 #include "engine/device/cuda.h"
 

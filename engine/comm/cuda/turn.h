@@ -6,7 +6,7 @@
 #ifndef SIM_ENGINE_TURN_H
 #define SIM_ENGINE_TURN_H
 
-#include "engine/comm/exchange.h"
+#include "engine/comm/cuda/exchange.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,7 +2,7 @@
 #ifndef SIM_ENGINE_EXCHANGE_WAYS_H
 #define SIM_ENGINE_EXCHANGE_WAYS_H
 
-#include "engine/comm/exchange_parts.h"
+#include "engine/comm/cuda/exchange_parts.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* The exchange between GPUs by NCCL, which moves bytes and adds nothing: send and receive alone. One communicator
  * serves all exchanges of a process, and lives until the process ends. */
-#include "engine/comm/exchange_ways.h"
+#include "engine/comm/cuda/exchange_ways.h"
 #include "engine/comm/nccl.h"
 
 #include "engine/device/cuda.h"

@@ -1,5 +1,5 @@
 /* The exchange between GPUs: the choice of the way, its trial, and the watch over waits for other ranks. */
-#include "engine/comm/exchange_ways.h"
+#include "engine/comm/cuda/exchange_ways.h"
 
 #include "engine/device/cuda.h"
 #include "engine/log.h"

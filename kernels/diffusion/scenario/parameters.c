@@ -74,8 +74,10 @@ static const sim_field integrate_fields[] = {
     {SIM_FIELD(diffusion_integrate, courant), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .doc =
          "dt = \"auto\": each step is the longest power of two for which dt times the sum over the axes of max "
-         "|velocity|/cell is at most this as it begins, and at most twice the step before; rtol and atol then have no "
-         "effect. 0: steps by rtol and atol"},
+         "|velocity|/cell is at most this as it begins, and at most twice the step before; a step that ends above "
+         "twice "
+         "this is repeated with a shorter one; rtol and atol then have no effect. 0: steps by rtol and atol; else at "
+         "least 1e-3"},
     {SIM_FIELD(diffusion_integrate, velocity), .type = SIM_STRING, .initial = "",
      .doc = "names of the fields that are the velocity for courant, \"u, v\" or \"u, v, w\"; empty: those of "
             "solenoidal"},
@@ -198,6 +200,7 @@ bool diffusion_crossed(const diffusion_parameters *p) {
 }
 
 bool diffusion_adaptive(const diffusion_parameters *p) { return p->rates && isnan(p->integrate.dt); }
+bool diffusion_by_courant(const diffusion_parameters *p) { return diffusion_adaptive(p) && p->integrate.courant > 0; }
 bool diffusion_estimates(const diffusion_parameters *p) { return diffusion_adaptive(p) && p->integrate.courant == 0; }
 
 int64_t diffusion_steps(const diffusion_integrate *integrate) {

@@ -103,6 +103,19 @@ for ((k = 0; k < 60; k++)); do
   [ "$code" = 75 ] || fail "SIGTERM $k in the first millisecond: exit $code"
 done
 
+# Nor is one that the starting process passes on to a rank which has no handlers yet.
+for ((k = 0; k < 40; k++)); do
+  rm -rf early
+  "${run[@]}" -o early --ranks 2 >output 2>&1 &
+  pid=$!
+  until [ "/proc/$pid/exe" -ef "$SIM" ] || ! kill -0 "$pid" 2>/dev/null; do :; done
+  sleep "0.0$((k % 2))$((k % 10))"
+  kill -s "$([ $((k % 2)) = 0 ] && echo HUP || echo TERM)" "$pid"
+  finish
+  if [ ! -e early ] && { [ "$code" = 143 ] || [ "$code" = 129 ]; }; then continue; fi
+  [ "$code" = 75 ] || fail "a signal to a start with --ranks 2: exit $code"
+done
+
 # The wall limit.
 started=$SECONDS
 expect 75 "" "$SIM" run s.lua -o wall --set n=2000 --set steps=1000000 --wall 00:00:02

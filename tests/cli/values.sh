@@ -48,7 +48,7 @@ mkfifo requests
 server=$!
 exec 3>requests
 printf 'call.lua\n' >&3
-for ((i = 0; i < 100; i++)); do [ -s waiting ] && break || sleep 0.1; done
+until_true 120 test -s waiting
 kill -TERM $server
 wait $server || fail "serve after SIGTERM: $?"
 # Also by a signal that comes as it begins to wait: it has ended, or never began.

@@ -30,7 +30,10 @@ static const sim_field species_fields[] = {
     {SIM_FIELD(diffusion_field, walls), .type = SIM_REAL, .components = 2, .initial = "{0, 0}",
      .doc = "values at the low and the high wall of the one axis whose boundary is fixed"},
     {SIM_FIELD(diffusion_field, linear), .type = SIM_FUNCTION, .signature = &linear_signature,
-     .doc = "addition to the linear part: a function of the angular wavenumbers kx, ky, kz, or of their square k2"},
+     .doc =
+         "addition to the linear part: a function of the angular wavenumbers kx, ky, kz, or of their square k2; a "
+         "second "
+         "result is dispersion, and counts as 0 for modes at n/2, the highest wavenumber of an even n, along any axis"},
     {SIM_FIELD(diffusion_field, conserved), .type = SIM_BOOL, .initial = "false",
      .doc = "conserved dynamics: the rate N is replaced by its Laplacian, u_t = L u + lap N"},
     {SIM_FIELD(diffusion_field, fluctuation), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",

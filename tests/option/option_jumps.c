@@ -182,8 +182,23 @@ static void test_small_volatility(void **state) {
   }
 }
 
+/* 12 assets, whose deltas have no room beside their vegas: 102 markets of pairs with them, 54 without. */
+static void test_many_assets(void **state) {
+  (void)state;
+  pricing d;
+  prepare(&d, 1, false);
+  for (int a = 1; a < 12; a++) pricing_add_asset(&d, 100, VOL);
+  for (int g = 0; g < OPTION_GREEKS; g++) d.p.greeks.want[g] = g == OPTION_RHO || g == OPTION_VEGA;
+  d.p.sampling.antithetic = true;
+  d.p.payoff = function_of(STEP, 0, 100);
+  pricing_run(&d);
+  assert_true(pricing_greek(&d, "rho").error > 0);
+  pricing_free(&d);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_coverage), cmocka_unit_test(test_kink),
-                                     cmocka_unit_test(test_rare), cmocka_unit_test(test_small_volatility)};
+                                     cmocka_unit_test(test_rare), cmocka_unit_test(test_small_volatility),
+                                     cmocka_unit_test(test_many_assets)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Whether the markets of all deltas fit beside those of the wanted Greeks. */
+static bool has_room_for_delta(const option_parameters *p) {
+  const int assets = (int)p->assets.count, signs = p->sampling.antithetic ? 2 : 1;
+  int markets = 1 + 2 * assets;
+  for (int g = OPTION_GAMMA; g < OPTION_GREEKS; g++)
+    if (p->greeks.want[g]) markets += 2 * (g <= OPTION_VEGA ? assets : 1);
+  return markets * signs <= OPTION_MARKETS_MAX;
+}
+
 /* The scenario's function, alone where no dates of named payoffs make the steps; from pseudo-random numbers without
  * control. */
 static option_parameters of_function(const option_parameters *p, double stretch) {
@@ -17,7 +26,7 @@ static option_parameters of_function(const option_parameters *p, double stretch)
   if (!option_is_dated(p)) q.payoffs.count = 0;
   q.greeks.stretch = stretch;
   q.greeks.method = OPTION_BUMP;
-  q.greeks.want[OPTION_DELTA] = true;
+  q.greeks.want[OPTION_DELTA] |= has_room_for_delta(p);
   return q;
 }
 

@@ -15,9 +15,9 @@ typedef struct option_stretch {
 } option_stretch;
 
 /* Moments of the prices and Greeks of the scenario's function where all Greeks are differences with steps `stretch`
- * times as long: out[option_stretched_quantities], in the order of that list (as of option_quantities), which always
- * has delta, and named payoffs only where their dates make the steps. On the CPU, on one thread, the same on every
- * rank. Errors as of option_ops.create. */
+ * times as long: out[option_stretched_quantities], in the order of that list (as of option_quantities), which has
+ * delta where there is room for its markets, and named payoffs only where their dates make the steps. On the CPU, on
+ * one thread, the same on every rank. Errors as of option_ops.create. */
 int option_stretched_quantities(const option_parameters *p, option_quantity *out);
 sim_status option_stretched(const option_parameters *p, double stretch, option_stretch *out) SIM_MUST_CHECK;
 

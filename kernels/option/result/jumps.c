@@ -93,7 +93,10 @@ typedef struct two_steps {
 static bool find(const survey *all, const option_quantity *of, two_steps *out) {
   const int from = of->greek == OPTION_GAMMA ? 0 : 1;
   int i = 0;
-  while (all->of[i].payoff != of->payoff || all->of[i].greek != of->greek || all->of[i].asset != of->asset) i++;
+  while (i < all->quantities &&
+         (all->of[i].payoff != of->payoff || all->of[i].greek != of->greek || all->of[i].asset != of->asset))
+    i++;
+  if (i == all->quantities) return false; /* a delta without room */
   out->h0 = step_of(all->p, of, 1);
   for (int k = 0; k < 2; k++) {
     out->m[k] = &all->moments[(from + k) * all->quantities + i];
@@ -128,15 +131,18 @@ static void set_jump(option_run *run, int q, const two_steps *by, double height)
 static void warn_of_few(const option_run *run, int q) {
   enum { FEW = 16 };
   const option_quantity *of = &run->quantity[q];
-  const double n = run->parameters->sampling.paths / run->pair, share = run->jump_deviation[q] / run->jump[q];
+  const option_parameters *p = run->parameters;
+  const bool likelihood =
+      of->greek <= OPTION_GAMMA && p->assets.count == 1 && option_asset_is_gbm(option_asset_at(p, 0));
+  const double n = p->sampling.paths / run->pair, share = run->jump_deviation[q] / run->jump[q];
   char name[OPTION_PAYOFF_NAME];
   if (!(run->jump_deviation[q] > 0 && n * share * share < FEW)) return;
-  option_payoff_name(run->parameters, of->payoff, name, sizeof name);
+  option_payoff_name(p, of->payoff, name, sizeof name);
   sim_log(SIM_LOG_WARN,
           "greeks.%s: %s jumps, and of %.0f paths %.2g are expected to carry this difference: its error is large; take "
           "more paths%s",
-          option_greek_names[of->greek], name, run->parameters->sampling.paths, n * share * share,
-          of->greek <= OPTION_GAMMA && run->parameters->assets.count == 1 ? ", or method = \"likelihood\"" : "");
+          option_greek_names[of->greek], name, p->sampling.paths, n * share * share,
+          likelihood ? ", or method = \"likelihood\"" : "");
 }
 
 static void use(option_run *run, const survey *all) {

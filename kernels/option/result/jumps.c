@@ -93,6 +93,7 @@ typedef struct two_steps {
 static bool find(const survey *all, const option_quantity *of, two_steps *out) {
   const int from = of->greek == OPTION_GAMMA ? 0 : 1;
   int i = 0;
+  *out = (two_steps){0};
   while (i < all->quantities &&
          (all->of[i].payoff != of->payoff || all->of[i].greek != of->greek || all->of[i].asset != of->asset))
     i++;
@@ -156,7 +157,7 @@ static void use(option_run *run, const survey *all) {
       set_jump(run, q, &by, height_of(all, of->payoff));
       warn_of_few(run, q);
       if (run->groups == 1) run->jump[q] = 0; /* the deviation says more */
-    } else {
+    } else if (by.h0 > 0) {
       const double ratio = by.h[0] / by.h0;
       run->jump_factor[q] = by.m[0]->factor / all->moments[of->payoff].factor * ratio;
       if (of->greek == OPTION_GAMMA) run->jump_factor[q] *= ratio;

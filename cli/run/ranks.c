@@ -221,6 +221,7 @@ void cli_ranks_leave_now(int code) {
 static const double patience = 20;     /* seconds after a failure until the remaining ranks are killed */
 static const double end_patience = 3;  /* the same after the end of rank 0: the others have nothing to save */
 static const double short_silence = 5; /* seconds without a sign of life, once a stop is wanted or a rank has failed */
+
 typedef struct launch {
   sim_forked *forked;
   pid_t ranks[SIM_RANKS_MAX]; /* 0: has ended */

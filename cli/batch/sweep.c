@@ -269,13 +269,15 @@ static void say_end(const sweep *s, const slot *at, int code, tally *t) {
     used +=
         (size_t)snprintf(what + used, sizeof what - used, " %s=%s", s->axes[i].name, cli_sweep_value(s, at->run, i));
   cli_duration(sim_wall_clock() - at->begin, took, sizeof took);
+  const bool stopped = code == sim_status_exit_code(SIM_ERR_STOPPED) ||
+                       (cli_requests.stop && code == 128 + SIGTERM); /* by the sweep, before the run began */
   if (code == 0)
     t->done++;
-  else if (code == sim_status_exit_code(SIM_ERR_STOPPED))
+  else if (stopped)
     t->stopped++;
   else if (t->failed++ == 0)
     t->code = code;
-  const char *word = code == 0 ? "done" : code == sim_status_exit_code(SIM_ERR_STOPPED) ? "stopped" : "failed";
+  const char *word = code == 0 ? "done" : stopped ? "stopped" : "failed";
   cli_say("run_%04zu%s: %s in %s%s", at->run + 1, what, word, took, code == 0 ? "" : " (see logs/)");
 }
 

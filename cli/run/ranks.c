@@ -30,6 +30,13 @@ static struct {
 const sim_comm *cli_comm(void) { return comm.size > 0 ? &comm : &sim_comm_alone; }
 bool cli_ranks_started(void) { return comm.size > 0; }
 
+static const int passed_on[] = {SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2};
+enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
+
+static void add_passed_on(sigset_t *set) {
+  for (int i = 0; i < PASSED_ON; i++) sigaddset(set, passed_on[i]);
+}
+
 /* ---- a started rank ---- */
 
 sim_status cli_ranks_attach(void) {
@@ -41,6 +48,10 @@ sim_status cli_ranks_attach(void) {
   if (sim_forked_attach(descriptor, rank, &comm) != SIM_OK)
     return sim_fail(SIM_ERR_USAGE, RANK_VARIABLE " = \"%s\" is not what sim --ranks sets: unset it", text);
   unsetenv(RANK_VARIABLE);
+  sigset_t set; /* what the starting process has passed on since has waited for the handlers */
+  sigemptyset(&set);
+  add_passed_on(&set);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
   if (rank > 0) cli_terminal_mute();
   return SIM_OK;
 }
@@ -210,8 +221,6 @@ void cli_ranks_leave_now(int code) {
 static const double patience = 20;     /* seconds after a failure until the remaining ranks are killed */
 static const double end_patience = 3;  /* the same after the end of rank 0: the others have nothing to save */
 static const double short_silence = 5; /* seconds without a sign of life, once a stop is wanted or a rank has failed */
-static const int passed_on[] = {SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2};
-enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
 
 typedef struct launch {
   sim_forked *forked;
@@ -226,12 +235,15 @@ typedef struct launch {
   sim_heartbeat heartbeat;
 } launch;
 
-/* In the new process: becomes a rank. It dies with the starting process, as nobody would tell the others of its end. */
-_Noreturn static void become_rank(const launch *l, int rank, pid_t parent, const sigset_t *signals, char **argv) {
+/* In the new process: becomes a rank, which begins with the signals blocked that may be passed on to it before it has
+ * handlers (cli_ranks_attach). It dies with the starting process, as nobody would tell the others of its end. */
+_Noreturn static void become_rank(const launch *l, int rank, pid_t parent, const sigset_t *before, char **argv) {
   char text[32];
+  sigset_t blocked = *before;
+  add_passed_on(&blocked);
   snprintf(text, sizeof text, "%d:%d", rank, sim_forked_descriptor(l->forked));
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && setenv(RANK_VARIABLE, text, 1) == 0 &&
-      sigprocmask(SIG_SETMASK, signals, NULL) == 0)
+      sigprocmask(SIG_SETMASK, &blocked, NULL) == 0)
     (void)execv("/proc/self/exe", argv);
   _exit(sim_status_exit_code(SIM_ERR_INTERNAL));
 }
@@ -362,6 +374,10 @@ int cli_ranks_launch(const cli_options *options, char **argv) {
     if (sigaction(passed_on[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&signals, passed_on[i]);
   }
   sigprocmask(SIG_BLOCK, &signals, &before);
+  /* Requests from before are passed on too. */
+  if (cli_requests.stop) (void)raise(cli_signals_which());
+  if (cli_requests.warning) (void)raise(SIGUSR1);
+  if (cli_requests.checkpoint) (void)raise(SIGUSR2);
   for (int r = 0; r < l.size; r++, l.left++) {
     l.ranks[r] = fork();
     if (l.ranks[r] == 0) become_rank(&l, r, self, &before, argv);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,12 +172,27 @@ sim_status cli_run_json(const cli_options *options) {
 
 /* ---- requests ---- */
 
+/* Waits for standard input; false: the process is to end. A signal that comes between the look and the wait ends the
+ * wait too. */
+static bool wait_for_input(void) {
+  static const int ends[] = {SIGTERM, SIGHUP, SIGINT, SIGUSR1};
+  struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+  sigset_t blocked, before;
+  int ready = -1;
+  sigemptyset(&blocked);
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) sigaddset(&blocked, ends[i]);
+  sigprocmask(SIG_BLOCK, &blocked, &before);
+  while (ready < 0 && !cli_requests.stop && !cli_requests.warning) ready = ppoll(&in, 1, NULL, &before);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return ready >= 0;
+}
+
 /* Reads the next line of standard input, without its end, into `line`; `rest` keeps what was read beyond it. False at
  * the end of the input, or when the process is to end. */
 static bool read_line(sim_bytes *rest, sim_bytes *line) {
   char block[4096];
   line->size = 0;
-  while (!cli_requests.stop && !rest->failed && !line->failed) {
+  while (!cli_requests.stop && !cli_requests.warning && !rest->failed && !line->failed) {
     const char *end = rest->size > 0 ? memchr(rest->data, '\n', rest->size) : NULL;
     if (end != NULL) {
       const size_t size = (size_t)(end - (const char *)rest->data) + 1;
@@ -186,8 +202,7 @@ static bool read_line(sim_bytes *rest, sim_bytes *line) {
       rest->size -= size;
       return !line->failed;
     }
-    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    if (poll(&in, 1, -1) < 0) continue; /* a signal */
+    if (!wait_for_input()) return false;
     const ssize_t got = read(STDIN_FILENO, block, sizeof block);
     if (got < 0 || (got == 0 && rest->size == 0)) return false;
     sim_bytes_add(rest, got > 0 ? block : "\n", got > 0 ? (size_t)got : 1); /* the last line may have no end */

@@ -3,8 +3,6 @@
  * depend on the state, the clock and the level alone, which a checkpoint holds. */
 #include "kernels/diffusion/diffusion.h"
 
-#include "engine/log.h"
-
 #include <limits.h>
 #include <math.h>
 
@@ -64,9 +62,8 @@ static sim_status too_short(const diffusion_parameters *p, double t, int worst) 
                   name, t, i->rtol, i->atol);
 }
 
-/* Sum over the axes of the largest velocity divided by the length of a cell; NaN where a field is. */
-static sim_status courant_rate(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
-                               double *out) {
+sim_status diffusion_courant_rate(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
+                                  double *out) {
   const grid_shape grid = diffusion_grid_of(p);
   int vector[3];
   *out = 0;
@@ -80,36 +77,14 @@ static sim_status courant_rate(const diffusion_parameters *p, const diffusion_op
   return SIM_OK;
 }
 
-/* Warns, once, where the velocity grew so much within the last step that its Courant number was above twice the one
- * asked for when it ended. */
-static void warn_growth(const diffusion_parameters *p, diffusion_controller *c, double rate, const sim_clock *clock) {
-  const double number = clock->dt * rate;
-  if (c->warned || clock->step == 0 || !(number > 2 * p->integrate.courant)) return;
-  c->warned = true;
-  sim_log(SIM_LOG_WARN,
-          "integrate.courant: the velocity grew within the step of %.3g to t = %.9g: its Courant number was %.3g when "
-          "it ended, above %g: results from there on may be wrong, take a shorter dt_max",
-          clock->dt, clock->t, number, p->integrate.courant);
-}
-
-sim_status diffusion_courant_check(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
-                                   diffusion_controller *c, const sim_clock *clock) {
-  double rate;
-  SIM_TRY(courant_rate(p, ops, work, &rate));
-  warn_growth(p, c, rate, clock);
-  return SIM_OK;
-}
-
 sim_status diffusion_courant_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
-                                  diffusion_controller *c, sim_clock *clock) {
+                                  diffusion_controller *c, double rate, int most, sim_clock *clock) {
   const diffusion_integrate *i = &p->integrate;
   const diffusion_method *method = diffusion_method_of(p);
-  double rate, after;
-  SIM_TRY(courant_rate(p, ops, work, &rate));
-  warn_growth(p, c, rate, clock);
+  double after;
   /* 2^level times the rate is at most the number. A flow that starts from rest may be fast after the longest step:
    * where that is not too long, the first step is shorter, and a step is at most twice the one before. */
-  const double longest = i->courant / rate;
+  const double longest = fmin(i->courant / rate, most == INT_MAX ? INFINITY : ldexp(1, most));
   const int first = clock->step > 0 ? c->level + 1 : longest < ldexp(1, top_level(i)) ? INT_MAX : c->level;
   c->level = first < top_level(i) ? first : top_level(i);
   if (longest < ldexp(1, c->level)) c->level = ilogb(longest);
@@ -117,8 +92,9 @@ sim_status diffusion_courant_step(const diffusion_parameters *p, const diffusion
   if (isnan(rate) || c->level < bottom_level(i) || after == clock->t)
     return sim_fail(SIM_ERR_DIVERGED,
                     "integrate.courant = %g needs steps of %.3g at t = %.9g, where velocities cross %.3g cells in a "
-                    "unit of time%s: the grid is too coarse, or the solution itself grows without bound",
-                    i->courant, longest, clock->t, rate, c->level < bottom_level(i) ? ", and dt_min is longer" : "");
+                    "unit of time%s%s: the grid is too coarse, or the solution itself grows without bound",
+                    i->courant, longest, clock->t, rate, most < INT_MAX ? " and grow within a step" : "",
+                    c->level < bottom_level(i) ? ", and dt_min is longer" : "");
   SIM_TRY(ops->use(work, h, after == clock->t_end ? DIFFUSION_SLOTS - 1 : slot_of(c->level)));
   for (int s = 0; s < method->stages; s++)
     SIM_TRY(ops->stage(work, s, &(diffusion_step_context){clock->t + method->at[s] * h, h, 1, clock->step}));
@@ -126,6 +102,13 @@ sim_status diffusion_courant_step(const diffusion_parameters *p, const diffusion
   clock->t = after;
   clock->dt = h;
   return SIM_OK;
+}
+
+int diffusion_courant_shorter(const diffusion_parameters *p, double rate, double h) {
+  const double over = rate * h / (2 * p->integrate.courant);
+  if (over <= 1) return INT_MAX;
+  const double levels = over < INFINITY ? ceil(log2(over)) : 8;
+  return ilogb(h) - (int)fmax(1, fmin(8, levels));
 }
 
 sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,

@@ -146,6 +146,7 @@ bool diffusion_crossed(const diffusion_parameters *p);    /* whether fields have
 /* Whether the step's length is adaptive; then by estimates of its error, or by a Courant number. */
 bool diffusion_adaptive(const diffusion_parameters *p);
 bool diffusion_estimates(const diffusion_parameters *p);
+bool diffusion_by_courant(const diffusion_parameters *p);
 
 /* sim_model.validate and sim_model.tables_of. */
 sim_status diffusion_validate(void *parameters, sim_faults *faults);
@@ -311,9 +312,8 @@ sim_status diffusion_resolution_check(diffusion_resolution *resolution, double t
 /* ---- adaptive.c: steps of length 2^level, as long as their error or their Courant number allows ---- */
 
 typedef struct diffusion_controller {
-  int level;   /* the step is 2^level */
-  bool known;  /* array of rates belongs to the current state */
-  bool warned; /* of a velocity that grew within a step */
+  int level;  /* the step is 2^level */
+  bool known; /* array of rates belongs to the current state */
 } diffusion_controller;
 typedef struct diffusion_ops diffusion_ops;
 typedef struct diffusion_work diffusion_work;
@@ -324,13 +324,17 @@ bool diffusion_any_level(const diffusion_integrate *integrate);
 sim_status diffusion_adaptive_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
                                    diffusion_controller *controller, sim_clock *clock) SIM_MUST_CHECK;
 
-/* A step by the Courant number of the state, whose real fields have been computed (`show`). */
+/* Sum over the axes of the largest velocity divided by the length of a cell, from the real fields (`show`); NaN where a
+ * field is. */
+sim_status diffusion_courant_rate(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
+                                  double *out) SIM_MUST_CHECK;
+/* A step by the Courant number of the state, which has this rate; at most 2^most long, INT_MAX: no limit. */
 sim_status diffusion_courant_step(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
-                                  diffusion_controller *controller, sim_clock *clock) SIM_MUST_CHECK;
-
-/* Warns where the velocity grew too much within the last step, as the next step would; real fields as above. */
-sim_status diffusion_courant_check(const diffusion_parameters *p, const diffusion_ops *ops, diffusion_work *work,
-                                   diffusion_controller *controller, const sim_clock *clock) SIM_MUST_CHECK;
+                                  diffusion_controller *controller, double rate, int most,
+                                  sim_clock *clock) SIM_MUST_CHECK;
+/* INT_MAX where a step of h that ended with this rate had at most twice the Courant number; else the level of the
+ * longest step to repeat it with. */
+int diffusion_courant_shorter(const diffusion_parameters *p, double rate, double h);
 
 /* ---- the operations of a backend ---- */
 

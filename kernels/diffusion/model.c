@@ -7,6 +7,7 @@
 #include "engine/log.h"
 #include "engine/run/startup.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +30,11 @@ typedef struct diffusion_run {
   int64_t checked;                 /* step of the last resolution check */
   diffusion_controller controller; /* adaptive steps */
   double level;                    /* its level, as stored in checkpoints */
-  double jumped;                   /* DIFFUSION_EXACT: time of array [0]; NaN: none */
-  int64_t finite;                  /* last step whose state was finite */
+  sim_buffer kept;                 /* steps by the Courant number: [fields][numbers], the state before the step */
+  double rate;                     /* the same: diffusion_courant_rate of step `rated` */
+  int64_t rated;
+  double jumped;  /* DIFFUSION_EXACT: time of array [0]; NaN: none */
+  int64_t finite; /* last step whose state was finite */
   /* Fixed steps: t_end of `rest` counts from its beginning, which is not 0 where a restart has another t_end and so
    * another step. */
   diffusion_parameters rest;
@@ -105,6 +109,12 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const bool whole = setup->comm->size == 1;
   const double slab_cells = (double)(slab.end - slab.first) * (double)diffusion_plane_cells(&grid);
   sim_plan_add(out, "fields for outputs", fields * number * (whole ? cells : slab_cells));
+  if (diffusion_by_courant(p))
+    sim_plan_add(out, "state before a step",
+                 whole ? out->checkpoint_bytes
+                       : fields * number *
+                             fmax(diffusion_slab_numbers(&grid, diffusion_single(p), &slab),
+                                  diffusion_column_numbers(&grid, diffusion_single(p), &slab)));
   if (diffusion_resolution_bytes(p) > 0)
     sim_plan_add_host(out, "lines of cells for the resolution", diffusion_resolution_bytes(p));
   if (out->space != SIM_SPACE_HOST)
@@ -129,12 +139,22 @@ static void destroy(void **self) {
   diffusion_observer_destroy(&run->observer);
   diffusion_resolution_destroy(&run->resolution);
   sim_buffer_destroy(&run->host);
+  sim_buffer_destroy(&run->kept);
   free(run);
   *self = NULL;
 }
 
 static void *part(const sim_buffer *buffer, int field) {
   return (char *)buffer->data + (size_t)field * (size_t)buffer->shape[1] * sim_dtype_size(buffer->dtype);
+}
+
+/* Makes room for the state before a step by the Courant number. */
+static sim_status make_kept(diffusion_run *run) {
+  const sim_buffer *state = run->ops->state(run->work);
+  int64_t numbers = state->shape[1];
+  if (run->comm->size > 1 && run->method->arrays == 0) /* the slab itself */
+    numbers = (int64_t)diffusion_slab_numbers(&run->grid, diffusion_single(run->p), &run->slab);
+  return sim_buffer_create(run->backend, state->dtype, 2, (int64_t[]){run->fields, numbers}, &run->kept);
 }
 
 /* Creates the initial state on the host. */
@@ -231,7 +251,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->cells = grid_cells(&run->grid);
   run->comm = setup->comm;
   run->slab = diffusion_own_slab(&run->grid, diffusion_single(p), setup->comm);
-  run->shown = run->checked = -1;
+  run->shown = run->checked = run->rated = -1;
   run->jumped = NAN;
   run->method = diffusion_method_of(p);
   run->controller.level = diffusion_first_level(&p->integrate);
@@ -256,6 +276,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
     const int64_t all[2] = {run->fields, run->cells};
     status = sim_buffer_create(&sim_backend_cpu, run->ops->real(run->work)->dtype, 2, all, &run->host);
   }
+  if (status == SIM_OK && diffusion_by_courant(p)) status = make_kept(run);
   sim_startup("making the initial state", 0, 0);
   if (status == SIM_OK) status = setup->saved ? restore(run, setup, pending) : begin(run, setup);
   if (status == SIM_OK && !setup->saved) clock->dt = diffusion_adaptive(p) ? ldexp(1, run->controller.level) : run->h;
@@ -294,13 +315,47 @@ static sim_status show(diffusion_run *run, const sim_clock *clock) {
   return SIM_OK;
 }
 
+/* Copies the state to `kept`, or back. Fields of a slab in memory that all ranks see lie apart. */
+static sim_status keep(diffusion_run *run, bool back) {
+  const sim_buffer *state = run->ops->state(run->work);
+  const size_t bytes = (size_t)run->kept.shape[1] * sim_dtype_size(run->kept.dtype);
+  for (int f = 0; f < run->fields; f++) {
+    void *to = part(&run->kept, f), *of = part(state, f);
+    SIM_TRY(run->backend->copy(back ? of : to, back ? to : of, bytes));
+  }
+  return SIM_OK;
+}
+
+/* A step by the Courant number, repeated with a shorter one where the velocity has grown too much within it. Going back
+ * is what a restart does, so that both give the same bits. */
+static sim_status courant_step(diffusion_run *run, sim_clock *clock) {
+  const sim_clock before = *clock;
+  const int level = run->controller.level;
+  SIM_TRY(show(run, clock));
+  if (run->rated != clock->step) SIM_TRY(diffusion_courant_rate(run->p, run->ops, run->work, &run->rate));
+  SIM_TRY(keep(run, false));
+  for (int most = INT_MAX;;) {
+    double rate;
+    SIM_TRY(diffusion_courant_step(run->p, run->ops, run->work, &run->controller, run->rate, most, clock));
+    SIM_TRY(run->ops->show(run->work, NULL));
+    SIM_TRY(diffusion_courant_rate(run->p, run->ops, run->work, &rate));
+    most = diffusion_courant_shorter(run->p, rate, clock->dt);
+    if (most == INT_MAX) {
+      run->shown = run->rated = clock->step;
+      run->rate = rate;
+      return check_finite(run, clock);
+    }
+    *clock = before;
+    run->controller.level = level;
+    SIM_TRY(keep(run, true));
+    SIM_TRY(run->ops->resume(run->work));
+  }
+}
+
 static sim_status step(void *self, sim_clock *clock) {
   enum { CHECK_EVERY = 64 }; /* steps between checks, where a check waits for the device */
   diffusion_run *run = self;
-  if (diffusion_adaptive(run->p) && !diffusion_estimates(run->p)) {
-    SIM_TRY(show(run, clock));
-    return diffusion_courant_step(run->p, run->ops, run->work, &run->controller, clock);
-  }
+  if (diffusion_by_courant(run->p)) return courant_step(run, clock);
   if (diffusion_adaptive(run->p)) return diffusion_adaptive_step(run->p, run->ops, run->work, &run->controller, clock);
   const double h = run->h, t = time_of(run, clock->step);
   for (int s = 0; s < run->method->stages; s++) {
@@ -378,11 +433,7 @@ static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_
   const sim_buffer *state = run->ops->state(run->work), *real = run->ops->real(run->work);
   (void)species;
   SIM_TRY(show(run, &frame->clock));
-  if (frame->clock.t >= frame->clock.t_end) {
-    SIM_TRY(check_resolution(run, &frame->clock));
-    if (diffusion_adaptive(run->p) && !diffusion_estimates(run->p))
-      SIM_TRY(diffusion_courant_check(run->p, run->ops, run->work, &run->controller, &frame->clock));
-  }
+  if (frame->clock.t >= frame->clock.t_end) SIM_TRY(check_resolution(run, &frame->clock));
   arrays[0] = (sim_array){.field = &state_fields[0],
                           .dtype = state->dtype,
                           .rank = state->rank,

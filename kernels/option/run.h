@@ -25,11 +25,14 @@ typedef struct option_run {
   option_bias *bias;                             /* NULL: the steps are exact */
   double *bias_mean, *bias_squares, bias_chunks; /* [payoffs]; from bias_chunks chunks */
   double *jump; /* [quantities], by which a path more or less changes the quantity, where it is known; else 0 */
+  /* [quantities], of functions that may jump: the deviation of a sample by jumps; and the factor of a jump as high as
+   * the payoff's typical value, where too few paths carry the payoff for that deviation. Else 0. */
+  double *jump_deviation, *jump_factor;
 } option_run;
 
 static inline double option_samples(const option_run *run, double t) { return t / run->pair; }
 
-/* result/jumps.c: sets `certain` (nothing is random) and the jumps. */
+/* result/jumps.c: sets `certain` (nothing is random) and the jumps; warns where few paths jump. */
 sim_status option_find_jumps(option_run *run) SIM_MUST_CHECK;
 
 double option_mean(const option_run *run, int quantity);

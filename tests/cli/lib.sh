@@ -47,7 +47,8 @@ same() { # same DIR DIR WHAT
 }
 checkpoints() { { find "$1/ckpt" -name 'ck_*.h5' 2>/dev/null || true; } | sort; }
 
-# until_true SECONDS COMMAND...: waits until it succeeds.
+# until_true SECONDS COMMAND...: waits until it succeeds. Two minutes are enough on a busy machine, and cost nothing
+# where it does.
 until_true() {
   local tries=$(($1 * 50))
   shift

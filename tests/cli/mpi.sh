@@ -28,7 +28,7 @@ begin() { # begin DIR OPTION...: 4 ranks in the background, until the first chec
   shift
   "${four[@]}" "${long[@]}" -o "$folder" "$@" >output 2>&1 &
   pid=$!
-  until_true 60 has_checkpoint "$folder"
+  until_true 120 has_checkpoint "$folder"
 }
 finish() { # finish: the launcher's exit code in $code, what it took in $SECONDS
   code=0
@@ -134,7 +134,7 @@ for mpi in "${mpis[@]}"; do
       fail "$mpi: what the line says"
     check_free "killed_$mpi" "$mpi: a killed rank"
   fi
-  until_true 20 none_of "killed_$mpi"
+  until_true 120 none_of "killed_$mpi"
   expect 75 "continues from checkpoint" "$SIM" resume "killed_$mpi" --ranks 2 --threads 1 --wall 1
 
   for rank in 2 0; do # the launcher wakes a frozen rank when the others have ended

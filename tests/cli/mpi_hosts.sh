@@ -30,7 +30,7 @@ nsenter -t $holder -n sh -c 'ip link set lo up; ip addr add 10.77.0.2/24 dev eth
 connected() {
   [[ $(ip link show eth0) == *'state UP'* && $(nsenter -t $holder -n ip link show eth0) == *'state UP'* ]]
 }
-until_true 10 connected
+until_true 120 connected
 cat >remote_shell <<SHELL
 #!/bin/sh
 [ "\$1" != -x ] || shift
@@ -47,7 +47,7 @@ has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
 begin() {
   "${launch[@]}" "${long[@]}" -o "$1" >output 2>&1 &
   pid=$!
-  until_true 60 has_checkpoint "$1"
+  until_true 120 has_checkpoint "$1"
   SECONDS=0
 }
 finish() {
@@ -89,7 +89,7 @@ for name in "${mpis[@]}"; do
   echo "$mpi: without a network all ranks have ended after $SECONDS s: $(grep -m 1 '^sim: ' output || true)"
   ((SECONDS < 40)) || fail "$mpi: without a network ranks end after $SECONDS s"
   ip link set eth0 up
-  until_true 10 connected
+  until_true 120 connected
   kill -s KILL "$pid" 2>/dev/null || true
   finish
   expect 75 "continues from checkpoint" "$SIM" resume "cut_$mpi" --threads 1 --wall 1

@@ -25,7 +25,7 @@ expect 0 "" "$SIM" run s.lua -o plain.out
 [ ! -e "$seen" ] || fail "a page that nobody asked for"
 
 expect 0 "" "${with[@]}" "$SIM" run s.lua -o page.out --watch
-until_true 10 ended
+until_true 120 ended
 grep -qx "the link" output || fail "the page's link is not shown"
 grep -qx "arguments watch --until-eof -- page.out" "$seen" || fail "begun as: $(cat "$seen")"
 ! grep -q "page.out/" "$seen" || fail "the page holds a file of the run: $(cat "$seen")"
@@ -34,26 +34,26 @@ same plain.out page.out "with and without a page"
 # One that fails at once, and one that does not care; a run after it finds the folder free.
 rm -f "$seen"
 expect 0 "" "${with[@]}" FAKE=fails "$SIM" run s.lua -o fails.out --watch
-until_true 10 begun
+until_true 120 begun
 rm -f "$seen"
 same plain.out fails.out "with a page that fails"
 expect 0 "" "${with[@]}" FAKE=stays "$SIM" run s.lua -o stays.out --watch -q
 same plain.out stays.out "with a page that stays"
 expect 0 "" "$SIM" run s.lua -o stays.out --force
-until_true 10 grep -q '^process' "$seen"
+until_true 120 grep -q '^process' "$seen"
 kill "$(sed -n 's/^process //p' "$seen")"
 
 # A run that is killed takes its page along; one that is resumed has a page again.
 rm -f "$seen"
 "${with[@]}" "$SIM" run s.lua --set steps=100000000 -o long.out --watch >/dev/null 2>&1 &
 run=$!
-until_true 10 begun
+until_true 120 begun
 kill -KILL "$run"
-until_true 10 ended
+until_true 120 ended
 rm -f "$seen"
 expect 75 "" "$SIM" run s.lua -o cut.out --wall 1 --set steps=100000000
 expect 75 "" "${with[@]}" "$SIM" resume cut.out --wall 1 --watch
-until_true 10 ended
+until_true 120 ended
 
 # Without simview the run goes on and says so.
 mkdir empty

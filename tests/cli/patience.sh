@@ -25,7 +25,7 @@ code=0
 wait "$pid" || code=$?
 took=$((SECONDS - started))
 [ "$code" = 75 ] || fail "SIGTERM in a long step: exit $code: $(cat log)"
-((took >= 10 && took <= 30)) || fail "SIGTERM in a long step took $took s"
+((took >= 10 && took <= 100)) || fail "SIGTERM in a long step took $took s"
 grep -q "a step was abandoned because it did not end in time: the run continues from its checkpoint of step 0" log || fail "$(cat log)"
 [ "$(key state slow) $(key exit_code slow) $(key checkpoint_step slow)" = "stopped 75 0" ] || fail "$(cat slow/status.json)"
 grep -q ', ended ' slow/.lock || fail "the lock is not given back"
@@ -34,4 +34,4 @@ grep -q ', ended ' slow/.lock || fail "the lock is not given back"
 # The limit of the job, within the next try of the same step.
 SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + 12)) \
   expect 75 "a step was abandoned because the limit of the job is near: the run continues from its checkpoint of step 0" \
-  timeout 14 "$SIM" resume slow --threads 1 --wall auto
+  timeout 100 "$SIM" resume slow --threads 1 --wall auto

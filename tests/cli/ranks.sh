@@ -72,7 +72,7 @@ begin() { # begin DIR OPTION...: in the background, until its first checkpoint i
   shift
   "${long[@]}" -o "$folder" --ranks 3 "$@" >output 2>&1 &
   pid=$!
-  until_true 60 has_checkpoint "$folder"
+  until_true 120 has_checkpoint "$folder"
 }
 has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
 finish() { # finish: its exit code in $code
@@ -135,7 +135,7 @@ none_left() {
   local rank
   for rank in $ranks; do ! kill -0 "$rank" 2>/dev/null || return 1; done
 }
-until_true 20 none_left
+until_true 120 none_left
 
 # ---- measured ----
 

@@ -69,7 +69,7 @@ start() { # start DIR [VARIABLE=VALUE...]: in the background, until its first ch
   shift
   env "$@" "${run[@]}" --set steps=4000 -o "$folder" --ranks 3 >output 2>&1 &
   pid=$!
-  until_true 60 has_checkpoint "$folder"
+  until_true 120 has_checkpoint "$folder"
 }
 goes_on() { # goes_on DIR WHAT: from its newest checkpoint, with another number of ranks
   expect 75 "continues from checkpoint" "$SIM" resume "$1" --ranks 2 --threads 1 --wall 1
@@ -154,7 +154,7 @@ mount -t tmpfs -o size=1m none small 2>/dev/null || skip "the full disk: no righ
 mounted=$scratch/small
 "${run[@]}" -o small/out --ranks 3 >output 2>&1 &
 pid=$!
-until_true 60 has_checkpoint small/out
+until_true 120 has_checkpoint small/out
 dd if=/dev/zero of=small/filler bs=4k >/dev/null 2>&1 || true
 code=0
 wait "$pid" || code=$?

@@ -11,7 +11,7 @@ stop_soon() {
   rm -f output
   "$@" >output 2>&1 &
   pid=$!
-  until_true 60 has_newer
+  until_true 120 has_newer
   kill -USR1 "$pid" 2>/dev/null || true
   code=0
   wait "$pid" || code=$?

@@ -3,9 +3,9 @@
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 set -m # jobs get their signals undisturbed
 scenario s.lua
-# Long enough that a signal arrives in the middle, short enough to be run to its end: some seconds.
+# Long enough that a signal arrives in the middle, short enough to be run to its end: a second or two.
 export CUDA_VISIBLE_DEVICES= # a GPU is through before a signal comes
-plain=("$SIM" run s.lua --set n=300 --set steps="${STEPS:-64000}")
+plain=("$SIM" run s.lua --set n=300 --set steps="${STEPS:-32000}")
 run=("${plain[@]}" --set "every=every 2000 steps")
 
 expect 0 "" "${run[@]}" -o whole
@@ -16,7 +16,7 @@ begin() { # begin DIR OPTION...: in the background, until its first checkpoint i
   rm -f output
   "${run[@]}" -o "$folder" "$@" >output 2>&1 &
   pid=$!
-  until_true 60 has_checkpoint "$folder"
+  until_true 120 has_checkpoint "$folder"
 }
 has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
 finish() { # finish: its exit code in $code
@@ -68,17 +68,20 @@ same whole USR2 SIGUSR2
 rm -f output
 "${plain[@]}" --set every=never -o USR2b >output 2>&1 &
 pid=$!
-until_true 60 test -f USR2b/status.json
+until_true 120 test -f USR2b/status.json
 kill -s USR2 "$pid"
-until_true 20 has_checkpoint USR2b
+until_true 120 has_checkpoint USR2b
 finish
 [ "$code" = 0 ] || fail "SIGUSR2 without a cadence: exit $code"
 same whole USR2b "SIGUSR2 without a cadence"
 
-# At any moment of the start, the script included: the run stops with a checkpoint, or has not begun.
+# At any moment of the start, the script included: the run stops with a checkpoint, or has not begun. A shorter run, which
+# on a busy machine may have ended before its signal.
+short=("${run[@]/#steps=*/steps=12000}")
+expect 0 "" "${short[@]}" -o shorter
 for delay in 0 0.002 0.005 0.01 0.02 0.03 0.05; do
   rm -rf early
-  "${run[@]}" -o early >output 2>&1 &
+  "${short[@]}" -o early >output 2>&1 &
   pid=$!
   # The shell's own child, before it becomes the program, has the shell's answer to a signal.
   until [ "/proc/$pid/exe" -ef "$SIM" ] || ! kill -0 "$pid" 2>/dev/null; do :; done
@@ -86,9 +89,9 @@ for delay in 0 0.002 0.005 0.01 0.02 0.03 0.05; do
   kill -s TERM "$pid"
   finish
   if [ "$code" = 143 ] && [ ! -e early ]; then continue; fi
-  [ "$code" = 75 ] || fail "SIGTERM after $delay s: exit $code"
-  expect 0 "" "$SIM" resume early
-  same whole early "SIGTERM after $delay s"
+  [ "$code" = 75 ] || [ "$code" = 0 ] || fail "SIGTERM after $delay s: exit $code"
+  [ "$code" = 0 ] || expect 0 "" "$SIM" resume early
+  same shorter early "SIGTERM after $delay s"
 done
 # None is forgotten while the program restarts itself with settings for its threads.
 for ((k = 0; k < 60; k++)); do
@@ -103,10 +106,23 @@ for ((k = 0; k < 60; k++)); do
   [ "$code" = 75 ] || fail "SIGTERM $k in the first millisecond: exit $code"
 done
 
+# Nor is one that the starting process passes on to a rank which has no handlers yet.
+for ((k = 0; k < 40; k++)); do
+  rm -rf early
+  "${run[@]}" -o early --ranks 2 >output 2>&1 &
+  pid=$!
+  until [ "/proc/$pid/exe" -ef "$SIM" ] || ! kill -0 "$pid" 2>/dev/null; do :; done
+  sleep "0.0$((k % 2))$((k % 10))"
+  kill -s "$([ $((k % 2)) = 0 ] && echo HUP || echo TERM)" "$pid"
+  finish
+  if [ ! -e early ] && { [ "$code" = 143 ] || [ "$code" = 129 ]; }; then continue; fi
+  [ "$code" = 75 ] || fail "a signal to a start with --ranks 2: exit $code"
+done
+
 # The wall limit.
 started=$SECONDS
 expect 75 "" "$SIM" run s.lua -o wall --set n=2000 --set steps=1000000 --wall 00:00:02
-((SECONDS - started <= 10)) || fail "--wall 00:00:02 took $((SECONDS - started)) s"
+((SECONDS - started <= 60)) || fail "--wall 00:00:02 took $((SECONDS - started)) s"
 [ "$(key state wall)" = stopped ] || fail "--wall: state"
 grep -q "the wall limit of 2 s is reached" output || fail "--wall: the message"
 # A start that takes time counts; the message names the limit that was given all the same.
@@ -122,14 +138,14 @@ warned() { # warned DIR SECONDS OPTION...: USR1 to a run of a job that ends in s
   SLURM_JOB_ID=7 SLURM_JOB_END_TIME=$(($(date +%s) + seconds)) "${run[@]/#steps=*/steps=100000000}" -o "$folder" --wall auto "$@" \
     >output 2>&1 &
   pid=$!
-  until_true 60 has_checkpoint "$folder"
+  until_true 120 has_checkpoint "$folder"
   took=$SECONDS
   kill -s USR1 "$pid"
   finish
   took=$((SECONDS - took))
   [ "$code" = 75 ] || fail "USR1 in a job of $seconds s: exit $code"
 }
-warned near 20
+warned near 14
 grep -q "warned of the limit, which is [0-9]* s away: continues" output || fail "USR1 near the limit: $(cat output)"
 grep -q "the limit of the job is near: [0-9]* s are left" output || fail "USR1 near the limit stopped the run"
 warned far 1000
@@ -145,7 +161,7 @@ finish
 [ "$code" = 75 ] || fail "the first run was disturbed: exit $code"
 # A lock that a dead run left behind is no lock. What its newest checkpoint holds is what is done.
 begin dead
-until_true 20 grep -q '"checkpoint_step": [1-9]' dead/status.json
+until_true 120 grep -q '"checkpoint_step": [1-9]' dead/status.json
 kill -s KILL "$pid"
 finish
 "$SIM" status dead >table

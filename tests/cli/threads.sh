@@ -27,7 +27,7 @@ done
 # Threads that wait sleep soon, whatever the environment says: the program has started itself again as the same process.
 OMP_WAIT_POLICY=active GOMP_SPINCOUNT=infinity "$SIM" run s.lua --set n=3000 --set steps=100000 --threads 2 -q -o long &
 pid=$!
-until_true 60 test -s long/status.json # it runs, and has its handlers of signals
+until_true 120 test -s long/status.json # it runs, and has its handlers of signals
 tr '\0' '\n' <"/proc/$pid/environ" | grep -q '^GOMP_SPINCOUNT=1000$' || fail "threads spin while they wait"
 kill -TERM "$pid"
 rc=0

@@ -48,7 +48,18 @@ mkfifo requests
 server=$!
 exec 3>requests
 printf 'call.lua\n' >&3
-for ((i = 0; i < 100; i++)); do [ -s waiting ] && break || sleep 0.1; done
+until_true 120 test -s waiting
 kill -TERM $server
 wait $server || fail "serve after SIGTERM: $?"
-exec 3>&-
+# Also by a signal that comes as it begins to wait: it has ended, or never began.
+for ((i = 0; i < 40; i++)); do
+  signal=$([ $((i % 2)) = 0 ] && echo TERM || echo USR1) code=0
+  "$SIM" serve --threads 1 <requests >waiting &
+  server=$!
+  exec 3>requests # the server is there
+  sleep "0.0$((i % 3))$((i % 7))"
+  kill -s "$signal" $server
+  wait $server || code=$?
+  exec 3>&-
+  [ "$code" = 0 ] || [ "$code" = 143 ] || [ "$code" = 138 ] || fail "serve after SIG$signal: $code"
+done

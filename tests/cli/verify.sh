@@ -142,7 +142,7 @@ scenario long.lua
 "$SIM" run long.lua --set n=600 --set steps=2000000 -o running >running.log 2>&1 &
 run=$!
 has_checkpoints() { [ "$(checkpoints running | wc -l)" -ge 2 ]; }
-until_true 60 has_checkpoints
+until_true 120 has_checkpoints
 expect 0 "the run is running: files that it writes from now on" "$SIM" verify running
 kill -TERM "$run"
 wait "$run" || true
@@ -211,10 +211,11 @@ awk -v e="$error" -v s="$(cat standard)" 'BEGIN { exit !(e > 1.9 * s && e < 2.1 
 
 # Interrupted: it ends by the signal, as a run does.
 for signal in INT TERM; do
+  rm -f output # what the run before has said is not this one's
   env --default-signal=INT "$SIM" verify swing.lua --set t_end=1e6 >output 2>&1 &
   verify=$!
-  begun() { grep -q "run 1" output; }
-  until_true 60 begun
+  begun() { grep -qs "run 1" output; }
+  until_true 120 begun
   code=0
   kill -"$signal" "$verify"
   wait "$verify" || code=$?

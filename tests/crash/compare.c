@@ -65,63 +65,75 @@ static bool measure(hid_t type, size_t offset, size_t size, size_t rows, const u
   return true;
 }
 
-/* Datasets of the same type and size. All columns of a table count as one array: some are differences of others. */
-static bool near_values(hid_t a, hid_t b) {
+/* Bytes of two datasets or attributes. */
+typedef struct two_values {
+  unsigned char *all[2], *from[2]; /* owned; where the comparison begins */
+  size_t bytes;                    /* to compare; SIZE_MAX: they have another size, or cannot be read */
+} two_values;
+
+static two_values read_both(hid_t a, hid_t b, bool attribute) {
   size_t sizes[2];
-  unsigned char *values[2] = {read_values(a, false, &sizes[0]), read_values(b, false, &sizes[1])};
+  two_values out = {.all = {read_values(a, attribute, &sizes[0]), read_values(b, attribute, &sizes[1])}};
+  for (int i = 0; i < 2; i++) out.from[i] = out.all[i];
+  out.bytes = sizes[0] == sizes[1] ? sizes[0] : SIZE_MAX;
+  return out;
+}
+
+/* The last rows of two tails of a table, [rows][columns], as many as both have. */
+static two_values read_tails(hid_t a, hid_t b) {
+  hsize_t shape[2][2] = {{0}};
+  size_t sizes[2], row[2] = {0};
+  const hid_t of[2] = {a, b};
+  two_values out = {.all = {read_values(a, false, &sizes[0]), read_values(b, false, &sizes[1])}, .bytes = SIZE_MAX};
+  for (int i = 0; i < 2; i++) {
+    hid_t space = H5Dget_space(of[i]), type = H5Dget_type(of[i]);
+    if (H5Sget_simple_extent_ndims(space) == 2) (void)H5Sget_simple_extent_dims(space, shape[i], NULL);
+    row[i] = (size_t)shape[i][1] * H5Tget_size(type);
+    H5Tclose(type);
+    H5Sclose(space);
+  }
+  if (row[0] == 0 || row[0] != row[1] || sizes[0] == SIZE_MAX || sizes[1] == SIZE_MAX) return out;
+  out.bytes = row[0] * (size_t)(shape[0][0] < shape[1][0] ? shape[0][0] : shape[1][0]);
+  for (int i = 0; i < 2; i++) out.from[i] = out.all[i] + sizes[i] - out.bytes;
+  return out;
+}
+
+/* Values of datasets of the same type. All columns of a table count as one array: some are differences of others. */
+static bool near_values(hid_t a, hid_t b, const two_values *values) {
   hid_t type = H5Dget_type(a), other = H5Dget_type(b);
-  bool near = sizes[0] == sizes[1] && sizes[0] != SIZE_MAX && H5Tequal(type, other) > 0;
-  const size_t row = H5Tget_size(type), rows = near ? sizes[0] / row : 0;
+  bool near = values->bytes != SIZE_MAX && H5Tequal(type, other) > 0;
+  const size_t row = H5Tget_size(type), rows = near ? values->bytes / row : 0;
   const int members = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
   distance found = {0};
   for (int m = 0; near && m < members; m++) {
     hid_t member = H5Tget_member_type(type, (unsigned)m);
-    near = measure(member, H5Tget_member_offset(type, (unsigned)m), row, rows, values[0], values[1], &found);
+    const size_t offset = H5Tget_member_offset(type, (unsigned)m);
+    near = measure(member, offset, row, rows, values->from[0], values->from[1], &found);
     H5Tclose(member);
   }
-  if (near && members == 0) near = measure(type, 0, row, rows, values[0], values[1], &found);
+  if (near && members == 0) near = measure(type, 0, row, rows, values->from[0], values->from[1], &found);
   if (found.apart > units * found.rounding * found.most) near = false;
   if (!near) printf("apart by %g, largest value %g\n", found.apart, found.most);
   H5Tclose(type);
   H5Tclose(other);
-  free(values[0]);
-  free(values[1]);
   return near;
 }
 
-static bool same_values(hid_t a, hid_t b, bool attribute) {
-  if (units > 0 && !attribute) return near_values(a, b);
-  size_t sizes[2];
-  unsigned char *values[2] = {read_values(a, attribute, &sizes[0]), read_values(b, attribute, &sizes[1])};
-  const bool same = sizes[0] == sizes[1] && sizes[0] != SIZE_MAX && memcmp(values[0], values[1], sizes[0]) == 0;
-  free(values[0]);
-  free(values[1]);
+/* `tail`: of a table. */
+static bool same_values(hid_t a, hid_t b, bool attribute, bool tail) {
+  two_values values = tail ? read_tails(a, b) : read_both(a, b, attribute);
+  bool same = values.bytes != SIZE_MAX;
+  if (units > 0 && !attribute)
+    same = near_values(a, b, &values);
+  else if (same)
+    same = memcmp(values.from[0], values.from[1], values.bytes) == 0;
+  for (int i = 0; i < 2; i++) free(values.all[i]);
   return same;
 }
 
 static bool is_tail(const char *name) {
   const char *last = strrchr(name, '/');
   return strncmp(name, "tables/", 7) == 0 && last && strcmp(last, "/tail") == 0;
-}
-
-/* Tails of a table, [rows][columns]: the rows that both have. */
-static bool same_tails(hid_t a, hid_t b) {
-  hsize_t shape[2][2] = {{0}};
-  size_t sizes[2];
-  const hid_t of[2] = {a, b};
-  unsigned char *values[2] = {read_values(a, false, &sizes[0]), read_values(b, false, &sizes[1])};
-  for (int i = 0; i < 2; i++) {
-    hid_t space = H5Dget_space(of[i]);
-    if (H5Sget_simple_extent_ndims(space) == 2) (void)H5Sget_simple_extent_dims(space, shape[i], NULL);
-    H5Sclose(space);
-  }
-  bool same = shape[0][1] > 0 && shape[0][1] == shape[1][1] && sizes[0] != SIZE_MAX && sizes[1] != SIZE_MAX;
-  const size_t rows = (size_t)(shape[0][0] < shape[1][0] ? shape[0][0] : shape[1][0]);
-  const size_t bytes = same ? rows * (sizes[0] / (size_t)shape[0][0]) : 0;
-  same = same && memcmp(values[0] + sizes[0] - bytes, values[1] + sizes[1] - bytes, bytes) == 0;
-  free(values[0]);
-  free(values[1]);
-  return same;
 }
 
 typedef struct pair {
@@ -136,7 +148,7 @@ static herr_t compare_attribute(hid_t location, const char *name, const H5A_info
   p->count++;
   if (strcmp(name, "date") == 0 || strcmp(name, "run") == 0) return 0;
   hid_t a = H5Aopen(p->a, name, H5P_DEFAULT), b = H5Aexists(p->b, name) > 0 ? H5Aopen(p->b, name, H5P_DEFAULT) : -1;
-  if (b < 0 || !same_values(a, b, true)) differs(p->object, name);
+  if (b < 0 || !same_values(a, b, true, false)) differs(p->object, name);
   if (b >= 0) H5Aclose(b);
   H5Aclose(a);
   return 0;
@@ -171,8 +183,7 @@ static herr_t compare_object(hid_t root, const char *name, const H5O_info_t *inf
   }
   if (H5Iget_type(p.a) != H5Iget_type(p.b))
     differs(name, "another kind");
-  else if (info->type == H5O_TYPE_DATASET &&
-           !(tail && units == 0 ? same_tails(p.a, p.b) : same_values(p.a, p.b, false)))
+  else if (info->type == H5O_TYPE_DATASET && !same_values(p.a, p.b, false, tail))
     differs(name, "values");
   H5Aiterate2(p.a, H5_INDEX_NAME, H5_ITER_INC, NULL, compare_attribute, &p);
   H5Aiterate2(p.b, H5_INDEX_NAME, H5_ITER_INC, NULL, count_attribute, &attributes);

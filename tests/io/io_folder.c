@@ -186,7 +186,7 @@ static void test_killed_while_taking_over(void **state) {
     clock_gettime(CLOCK_MONOTONIC, &begin);
     assert_ok(io_folder_open(self->run, IO_FOLDER_RESUME, &folder));
     clock_gettime(CLOCK_MONOTONIC, &end);
-    assert_true(end.tv_sec - begin.tv_sec < 5);
+    assert_true(end.tv_sec - begin.tv_sec < 60); /* a lock of another machine lasts for minutes */
     io_folder_close(&folder);
   }
   /* One that died there on this machine, and one of another machine, whose age tells. */

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 /* 40 bodies take the tiles; the reference form is for fewer than 32. */
-enum { FEW = 20, SMALL = 40, LARGE = 1500 };
+enum { FEW = 20, SMALL = 40, LARGE = 1500, SAME = 1000 };
 
 static driver_place on_cpu(sim_precision precision) { return (driver_place){&sim_backend_cpu, precision}; }
 /* Individual steps in a periodic box are on the CPU alone. */
@@ -353,7 +353,7 @@ static void same_bits(driver_place place) {
     const nbody_method method = k % 2 == 0 ? NBODY_DIRECT : NBODY_FMM;
     const bool box = k >= 2; /* where a run takes longer to begin: a few */
     if (box && (place.precision == SIM_MIXED || !cpu)) continue;
-    driver d = make(place, method, box ? 300 : LARGE, 0x1p-6, (box ? 2.5 : 5.5) * 0x1p-6, 8, 0.1);
+    driver d = make(place, method, box ? 300 : SAME, 0x1p-6, (box ? 2.5 : 5.5) * 0x1p-6, 8, 0.1);
     put_in_box(&d, box ? 8 : 0);
     for (int t = 0; t < (cpu ? 3 : 2); t++) {
       d.setup.threads = threads[t];

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-/* Neither is a multiple of a chunk or of a vector; the long one takes three steps. */
-static const double few = 0x1p18 + 2 * 777, many = 5 * 0x1p20 + 2 * 777;
+/* Neither is a multiple of a chunk or of a vector; in pairs they are two blocks, and three steps. */
+static const double few = 0x1p17 + 2 * 777, many = 0x1p22 + 2 * 777;
 
 typedef struct situation {
   sim_precision precision;

@@ -30,7 +30,10 @@ static const sim_field species_fields[] = {
     {SIM_FIELD(diffusion_field, walls), .type = SIM_REAL, .components = 2, .initial = "{0, 0}",
      .doc = "values at the low and the high wall of the one axis whose boundary is fixed"},
     {SIM_FIELD(diffusion_field, linear), .type = SIM_FUNCTION, .signature = &linear_signature,
-     .doc = "addition to the linear part: a function of the angular wavenumbers kx, ky, kz, or of their square k2"},
+     .doc =
+         "addition to the linear part: a function of the angular wavenumbers kx, ky, kz, or of their square k2; a "
+         "second "
+         "result is dispersion, and counts as 0 for modes at n/2, the highest wavenumber of an even n, along any axis"},
     {SIM_FIELD(diffusion_field, conserved), .type = SIM_BOOL, .initial = "false",
      .doc = "conserved dynamics: the rate N is replaced by its Laplacian, u_t = L u + lap N"},
     {SIM_FIELD(diffusion_field, fluctuation), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
@@ -74,8 +77,10 @@ static const sim_field integrate_fields[] = {
     {SIM_FIELD(diffusion_integrate, courant), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
      .doc =
          "dt = \"auto\": each step is the longest power of two for which dt times the sum over the axes of max "
-         "|velocity|/cell is at most this as it begins, and at most twice the step before; rtol and atol then have no "
-         "effect. 0: steps by rtol and atol"},
+         "|velocity|/cell is at most this as it begins, and at most twice the step before; a step that ends above "
+         "twice "
+         "this is repeated with a shorter one; rtol and atol then have no effect. 0: steps by rtol and atol; else at "
+         "least 1e-3"},
     {SIM_FIELD(diffusion_integrate, velocity), .type = SIM_STRING, .initial = "",
      .doc = "names of the fields that are the velocity for courant, \"u, v\" or \"u, v, w\"; empty: those of "
             "solenoidal"},
@@ -198,6 +203,7 @@ bool diffusion_crossed(const diffusion_parameters *p) {
 }
 
 bool diffusion_adaptive(const diffusion_parameters *p) { return p->rates && isnan(p->integrate.dt); }
+bool diffusion_by_courant(const diffusion_parameters *p) { return diffusion_adaptive(p) && p->integrate.courant > 0; }
 bool diffusion_estimates(const diffusion_parameters *p) { return diffusion_adaptive(p) && p->integrate.courant == 0; }
 
 int64_t diffusion_steps(const diffusion_integrate *integrate) {

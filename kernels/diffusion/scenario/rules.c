@@ -243,6 +243,9 @@ static void check_species(const diffusion_parameters *p, sim_faults *faults) {
   }
 }
 
+/* A thousand steps to cross a cell: fewer change nothing but the time that the run takes. */
+#define LEAST_COURANT 1e-3
+
 static void check_courant(const diffusion_parameters *p, sim_faults *faults) {
   const diffusion_integrate *i = &p->integrate;
   const int axes = (int)p->grid.n.rows;
@@ -252,6 +255,9 @@ static void check_courant(const diffusion_parameters *p, sim_faults *faults) {
       sim_faults_add(faults, 0, "integrate.velocity", "has no effect: there is no courant");
     return;
   }
+  if (i->courant < LEAST_COURANT)
+    sim_faults_add(faults, 0, "integrate.courant", "expected at least %g, or 0 for steps by rtol and atol, got %g",
+                   LEAST_COURANT, i->courant);
   if (i->scheme == DIFFUSION_STRANG && diffusion_adaptive(p))
     sim_faults_add(faults, 0, "integrate.scheme", "expected lie, etd1, etdrk2 or etdrk4 with courant, got strang");
   const int count = diffusion_velocity_of(p, vector);

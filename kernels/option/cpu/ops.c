@@ -234,8 +234,12 @@ static void close_block(const option_sampler *s, const double *sums, int chunks,
       part[1][c] = part[0][c] * part[0][c];
     }
     const double first = sim_reduce_tree(part[0], (size_t)chunks), second = sim_reduce_tree(part[1], (size_t)chunks);
-    mean[q] = s->estimate.combination[q].shift + first / (double)count;
+    const double shift = s->estimate.combination[q].shift;
+    mean[q] = shift + first / (double)count;
     squares[q] = fmax(second - first * first / (double)count, 0);
+    /* Only zeros, each -shift in the sums, but for rounding: a payoff that pilot paths alone have got. */
+    if (fabs(mean[q]) <= 0x1p-40 * fabs(shift) && squares[q] <= 0x1p-40 * (double)count * shift * shift)
+      mean[q] = squares[q] = 0;
     if (isnan(second)) squares[q] = NAN;
   }
 }

@@ -210,7 +210,7 @@ static sim_status sample(option_sampler *s, int64_t first, int64_t count, double
       mean[b * quantities + q] = scale * (shift + sums[0] / n + known);
       const double unit = s->plan.matched ? OPTION_CHUNK : 1; /* number of samples whose mean counts as one */
       squares[b * quantities + q] = scale * scale * fmax(sums[1] - sums[0] * sums[0] / (unit * n), 0);
-      if (s->plan.vanilla && never_paid(shift, sums, n)) mean[b * quantities + q] = squares[b * quantities + q] = 0;
+      if (never_paid(shift, sums, n)) mean[b * quantities + q] = squares[b * quantities + q] = 0;
       if (isnan(sums[1])) squares[b * quantities + q] = NAN;
     }
   }

@@ -13,17 +13,35 @@ double option_mean(const option_run *run, int q) {
   return sum / run->groups;
 }
 
+/* E[Y^2]/E[Y] of the payoff of a quantity: the height of a function that jumps from 0 to c, whatever the probability of
+ * either. Between 1 and 16 times the root of E[Y^2], because E[Y] may vanish. */
+static double typical_value(const option_run *run, double n, int q) {
+  const int payoff = run->quantity[q].payoff;
+  if (run->jump_factor[q] == 0) return 0;
+  double squares = 0;
+  for (int g = 0; g < run->groups; g++) squares += run->squares[g * run->quantities + payoff];
+  const double mean = fabs(option_mean(run, payoff)), root = sqrt(squares / n + mean * mean);
+  return root * (mean > 0 ? fmin(fmax(root / mean, 1), 16) : 16);
+}
+
 /* Change of the mean by one sample more or less: the cash of a digital where every path, or every scramble, gave the
  * same count, and of a Greek that is a difference of digitals where no path pays in one market alone. For other
  * quantities on Sobol points it is a deviation: where such a quantity is c with probability p and else 0, twice the
  * deviation is at least c for p from 0.15 to 0.85, and deviation^2/mean is c (1 - p) for small p. */
 static double point_worth(const option_run *run, double n, int q) {
   double squares = 0;
-  if (run->groups == 1) return run->jump[q] / n;
+  if (run->groups == 1) return fmax(run->jump[q], run->jump_factor[q] * typical_value(run, n, q)) / n;
   for (int g = 0; g < run->groups; g++) squares += run->squares[g * run->quantities + q];
   const double deviation = sqrt(squares / n), mean = fabs(option_mean(run, q));
   const double share = mean > 0 ? fmin(fmax(deviation / mean, 2), 16) : 2;
-  return fmax(share * deviation, run->jump[q]) / n;
+  return fmax(fmax(share * deviation, run->jump[q]), run->jump_factor[q] * typical_value(run, n, q)) / n;
+}
+
+/* Least error by the jumps of a function. Sobol points err less than random ones, but by the worth of two points: all
+ * scrambles may miss a jump that some points are expected to meet. */
+static double jump_error(const option_run *run, double n, int q) {
+  const double random = run->jump_deviation[q] / sqrt(n);
+  return run->groups == 1 ? random : fmin(random, 2 * run->jump[q] / n);
 }
 
 /* Standard error from the spread of samples, or of scrambles, alone. */
@@ -40,7 +58,8 @@ static bool only_zeros(const option_run *run, double n, int q) {
   return option_mean(run, q) == 0 && !(bare_spread(run, n, q) > 0);
 }
 
-/* A Greek of a payoff that no path has paid is as unknown as its price: bumped paths or a tie may give any number. */
+/* A Greek of a payoff that no path has paid is as unknown as its price: bumped paths or a tie may give any number.
+ * Where paths have paid, a difference that none has changed is 0, with the least error of a function that jumps. */
 bool option_unpaid(const option_run *run, double n, int q) {
   const option_quantity *of = &run->quantity[q];
   const int named = of->payoff - (option_payoff_count(run->parameters) - (int)run->parameters->payoffs.count);
@@ -48,13 +67,14 @@ bool option_unpaid(const option_run *run, double n, int q) {
   const bool zero = of->greek >= 0 && of->greek <= OPTION_VEGA &&
                     ((swap && of->greek <= OPTION_GAMMA) || /* of the changes of the logarithm alone */
                      !option_payoff_sees(run->parameters, of->payoff, of->asset));
-  return !run->certain && !zero && n > 0 && (only_zeros(run, n, q) || only_zeros(run, n, of->payoff));
+  const bool least = of->greek >= 0 && run->jump_deviation[q] + run->jump_factor[q] > 0;
+  return !run->certain && !zero && n > 0 && ((only_zeros(run, n, q) && !least) || only_zeros(run, n, of->payoff));
 }
 
 double option_spread(const option_run *run, double n, int q) {
   if (option_unpaid(run, n, q)) return NAN;
   const double spread = bare_spread(run, n, q);
-  return isnan(spread) ? spread : fmax(spread, point_worth(run, n, q));
+  return isnan(spread) ? spread : fmax(fmax(spread, point_worth(run, n, q)), jump_error(run, n, q));
 }
 
 /* Relative rounding error of a quantity (of a Greek: relative to its order of magnitude): 2^-20 for fp32 paths,

@@ -98,7 +98,8 @@ extern const char *const option_greek_names[OPTION_GREEKS];
 enum { OPTION_AUTO, OPTION_PATHWISE, OPTION_LIKELIHOOD, OPTION_BUMP };
 typedef struct option_greeks {
   bool want[OPTION_GREEKS];
-  int method; /* of delta and gamma: OPTION_AUTO ... */
+  int method;     /* of delta and gamma: OPTION_AUTO ... */
+  double stretch; /* of the steps of differences, for cpu/stretch.c; 0: 1 */
 } option_greeks;
 
 typedef struct option_parameters {

@@ -131,6 +131,13 @@ static sim_status check_numbers(const option_parameters *p, sim_faults *faults) 
       status =
           sim_fail(SIM_ERR_SCENARIO, "greeks.method: the first step's volatility is 0, and has no density: expected "
                                      "\"auto\" or \"bump\"");
+    for (int a = 0; status == SIM_OK && p->greeks.want[OPTION_VEGA] && a < (int)p->assets.count; a++)
+      if (option_least_volatility(p, a) == 0)
+        status =
+            sim_fail(SIM_ERR_SCENARIO,
+                     "assets[%d].vol: it is 0 until a payoff's maturity, where greeks.vega is not defined: expected "
+                     "a small volatility, or no vega",
+                     a + 1);
     if (status == SIM_OK) status = check_local(p, market.spot);
     if (status == SIM_OK) status = option_check_vols(p);
     option_market_free(&market);

@@ -191,7 +191,7 @@ rank_of() { # rank_of LAUNCHER N: process of rank N; ranks are started in order
 has_checkpoint() { [ -n "$(checkpoints killed)" ]; }
 "${run[@]}" -o killed --ranks 3 --set steps=100000 --set each=20 >output 2>&1 &
 pid=$!
-until_true 60 has_checkpoint
+until_true 120 has_checkpoint
 kill -s KILL "$(rank_of "$pid" 1)"
 code=0
 wait "$pid" || code=$?

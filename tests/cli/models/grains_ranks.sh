@@ -189,7 +189,7 @@ has_checkpoint() { [ -n "$(checkpoints killed)" ]; }
 for case in bed ${long:+gas}; do
   SIM_COMM_DELAY=20000 "${run[@]}" -o killed --set steps=90 --set case=$case --ranks 3 >output 2>&1 &
   pid=$!
-  until_true 60 has_checkpoint
+  until_true 120 has_checkpoint
   kill -s KILL "$(rank_of "$pid" 1)"
   code=0
   wait "$pid" || code=$?

@@ -1,6 +1,7 @@
 /* The model's descriptor: parameters, state, creation, steps. */
 #include "kernels/collision/collision.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
+#include "kernels/collision/flow/flow.h"
 #include "kernels/collision/general/functions.h"
 #include "kernels/collision/gravity/gravity.h"
 #include "kernels/collision/run.h"
@@ -99,6 +100,13 @@ static double attraction_work(const collision_parameters *p, double n, bool gpu)
   return fmin(0.015 * all, 0.9 * log2(all) / pow(opening, 3));
 }
 
+static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
+  const collision_parameters *p = parameters;
+  if (backend == SIM_BACKEND_CPU) return true;
+  if (p->merge.when != COLLISION_MERGE_NEVER) return snprintf(lacks, capacity, "merge is"), false;
+  return true;
+}
+
 static sim_status plan_for(const collision_parameters *p, const sim_setup *setup, collision_options options,
                            sim_plan *out) {
   const collision_ops *ops = choose_ops(p, setup);
@@ -111,6 +119,8 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
     return sim_fail(SIM_ERR_USAGE,
                     "--ranks %d: sim.collision on a GPU runs on one rank only: give --device cpu, or leave out --ranks",
                     setup->comm->size);
+  if (setup->comm->size > 1 && p->merge.when != COLLISION_MERGE_NEVER)
+    return sim_fail(SIM_ERR_USAGE, "--ranks %d: grains merge on one rank only: leave out --ranks", setup->comm->size);
   if (setup->saved != NULL) {
     const sim_array *meshes = sim_frame_array(setup->saved, "meshes");
     int64_t grains;
@@ -141,7 +151,8 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
                                                         : 3) *
                                           sizeof(double)) +
                       (options.attracted ? 4.0 * n * sizeof(double) : 0) + history +
-                      COLLISION_CONTROLS * sizeof(double);
+                      (COLLISION_CONTROLS + (options.merge ? COLLISION_MERGER_NUMBERS : 0)) * sizeof(double);
+  if (options.varies || options.merge) sim_plan_add_host(out, "grains that come and go", sizeof(collision_flow));
   sim_plan_add_host(out, "grains", shown + kept);
   if (triangles > 0) {
     sim_plan_add_host(out, "meshes", geometry_mesh_bytes(triangles) + 80.0 * (double)triangles);
@@ -230,7 +241,8 @@ static sim_status step(void *self, sim_clock *clock) {
   SIM_TRY(status);
   clock->step++;
   clock->dt = dt;
-  if (!run->varies || clock->step % COLLISION_FLOW_STEPS != 0) return SIM_OK;
+  SIM_TRY(collision_merge_step(run, clock));
+  if (!run->options.varies || clock->step % COLLISION_FLOW_STEPS != 0) return SIM_OK;
   const int64_t n = run->n;
   status = collision_flow_step(run, clock);
   return status == SIM_ERR_DIVERGED && run->n == n ? name_grain(run, clock) : status; /* n: before the exchange */
@@ -245,9 +257,10 @@ static void describe(const void *self, char *out, size_t capacity) {
     snprintf(attraction, sizeof attraction, ", self-gravity every %" PRId64 " steps",
              collision_gravity_every(run->parameters, run->dt));
   if (!run->ops->exact && run->ops->dtype == SIM_F32) {
-    excluded = run->varies ? "inlets and outlets"
-                           : collision_fixed_point_excludes(&run->options, run->n, run->array[COLLISION_MASS].data,
-                                                            run->array[COLLISION_RADIUS].data, &system);
+    excluded = run->options.varies
+                   ? "inlets and outlets"
+                   : collision_fixed_point_excludes(&run->options, run->n, run->array[COLLISION_MASS].data,
+                                                    run->array[COLLISION_RADIUS].data, &system);
     if (excluded == NULL) excluded = "grains as fast as these";
   }
   snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s%s%s", run->n,
@@ -309,6 +322,7 @@ const sim_model collision_model = {
     .bench = collision_bench,
     .validate = collision_validate,
     .tables_of = collision_tables_of,
+    .supports = supports,
     .plan = plan,
     .create = create,
     .step = step,

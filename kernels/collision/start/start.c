@@ -317,7 +317,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   run->options.comm = setup->comm;
   run->options.isa = setup->isa;
   run->backend = setup->backend;
-  run->varies = run->options.varies;
+  run->varies = run->options.varies || run->options.merge != COLLISION_MERGE_NEVER;
   SIM_TRY(setup->saved != NULL ? collision_restore(run, setup->saved) : make(run, setup));
   sim_buffer *a = run->array;
   sim_startup("choosing the step", 0, 0);
@@ -353,6 +353,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   const collision_sums *sums;
   if (run->n > 0) run->ops->begin(run->work, 0);
   SIM_TRY(check_start(run, &sums));
+  SIM_TRY(collision_merge_check_start(run, sums));
   controls[COLLISION_INITIAL_ENERGY] = collision_energy(sums);
   const double scale = collision_energy_scale(sums);
   controls[COLLISION_ENERGY_SCALE] = scale > 0 || run->n == 0 ? scale : 1;

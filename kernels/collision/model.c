@@ -104,6 +104,10 @@ static bool supports(const void *parameters, sim_backend_kind backend, char *lac
   const collision_parameters *p = parameters;
   if (backend == SIM_BACKEND_CPU) return true;
   if (p->merge.when != COLLISION_MERGE_NEVER) return snprintf(lacks, capacity, "merge is"), false;
+  double least, most;
+  collision_all_radii(p, &least, &most);
+  if (collision_radii_apart(least, most, COLLISION_RATIO_GPU))
+    return snprintf(lacks, capacity, "radii of more than 1:%d are", COLLISION_RATIO_GPU), false;
   return true;
 }
 

@@ -118,8 +118,9 @@ const sim_field collision_merger_columns[] = {
 enum { ATTRACTION, ERROR_MEDIAN, ERROR_GREATEST };
 const sim_field collision_attraction_columns[] = {
     C(energy, .dimension = ENERGY, .doc = "potential energy of all pairs of grains, with the images that count"),
-    C(error_median, .doc = "median error of the accelerations of 64 grains against direct sums with the same images, "
-                           "over the root of the mean square of these"),
+    C(error_median,
+      .doc = "median error of the accelerations of 64 grains against direct sums with the same images, "
+             "over the root of the mean square of these; where attractions by images cancel, over one of them"),
     C(error_greatest, .doc = "the greatest of these errors"),
     {0}};
 

@@ -230,6 +230,18 @@ static void count_member(collision_run *run, int64_t to, int64_t first, const me
   count_image(run, to, collision_get(run, COLLISION_MASS, 0, at->index), x0, v0, x1, v1);
 }
 
+/* Counts the touches of a component that the solver did not: of grains that met in less than half a step. */
+static void count_touches(collision_run *run, const merging *m, int64_t root, int64_t keep) {
+  uint64_t *collisions = run->array[COLLISION_COLLISIONS].data;
+  for (int64_t k = 0; k < m->touches.count; k++) {
+    const collision_touch *t = &m->touches.at[k];
+    const double both =
+        collision_get(run, COLLISION_RADIUS, 0, t->first) + collision_get(run, COLLISION_RADIUS, 0, t->other);
+    if (m->root[find_member(m, t->first)] != root) continue;
+    if (!(both - sqrt(t->d[0] * t->d[0] + t->d[1] * t->d[1] + t->d[2] * t->d[2]) > 0)) collisions[keep] += 2;
+  }
+}
+
 static void note(collision_run *run, const merging *m, int64_t keep, int64_t root, double t) {
   const uint64_t *id = run->array[COLLISION_ID].data;
   double *mergers = run->array[COLLISION_MERGERS].data;
@@ -273,6 +285,7 @@ static sim_status merge_component(collision_run *run, merging *m, int64_t root, 
   for (int64_t k = root; k < m->members; k++)
     if (m->root[k] == root) count_member(run, keep, m->member[root].index, &m->member[k]);
   note(run, m, keep, root, clock->t);
+  count_touches(run, m, root, keep);
   for (int64_t k = root; k < m->members; k++) {
     if (m->root[k] != root) continue;
     const int64_t i = m->member[k].index;

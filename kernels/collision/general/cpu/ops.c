@@ -139,14 +139,8 @@ static real reach_margin(const collision_work *w, real dt) {
   return w->o.reach > 0 ? (real)w->o.reach + 2 * (real)w->fastest * dt : 0;
 }
 
-/* Acceleration of grain i by all but Hill's terms. */
-static inline real acceleration_of(const collision_work *w, int64_t i, int k) {
-  const real a = w->now.acceleration[i].v[k];
-  return w->state.pull == NULL ? a : a + (real)w->state.pull[k * w->o.n + w->now.id[i]];
-}
-
-/* Acceleration of grain i by contacts and gravity, and what its contacts add to its tally. Returns whether a contact
- * began. */
+/* Acceleration of grain i by contacts and gravity, and what its contacts add to its tally. Returns whether it met
+ * a grain, with merge. */
 static bool accelerate(collision_work *w, int64_t i, real dt, real edge, bool kick) {
   const grains *g = &w->now;
   const real margin = edge * (real)w->fastest + reach_margin(w, dt);
@@ -166,7 +160,7 @@ static bool accelerate(collision_work *w, int64_t i, real dt, real edge, bool ki
   if (w->state.pull != NULL) g->tally[i].work += w->state.pull[3 * w->o.n + g->id[i]] * (double)dt;
   g->tally[i].collisions += sum.begun;
   if (w->started != NULL) w->started[i] = sum.started;
-  return sum.begun > 0;
+  return sum.met;
 }
 
 /* Gives grain i the heat of a step. */

@@ -100,6 +100,19 @@ static double attraction_work(const collision_parameters *p, double n, bool gpu)
   return fmin(0.015 * all, 0.9 * log2(all) / pow(opening, 3));
 }
 
+/* Grain steps over time on the CPU: n/(start of a step + meetings of threads + share of the grains). Fitted to
+ * processor times of gases that fill 0.1 on one thread: fixed point 1.0, 1.5, 4.0 and 12.8 us a step of 40, 200, 1000
+ * and 4000 grains (large runs, which memory bounds, make 150e6 a thread); general, without friction, 2.2, 8.9, 49 and
+ * 230 us; beds with friction make 4e6. The meetings of the fixed-point solver's threads in a step are taken as 5 us on
+ * idle cores, which is not measured: on busy ones they take 30 to 90. The general solver takes one thread up to 4096
+ * grains. */
+static double cpu_rate(const collision_options *o, bool exact, double n) {
+  const double each = exact ? 150e6 : o->springs > 0 ? 4e6 : 15e6, start = exact ? 0.8e-6 : 0.3e-6;
+  const double threads = exact || n > 4096 ? o->threads : 1;
+  const double meetings = exact && threads > 1 ? 5e-6 : 0;
+  return n / (start + meetings + n / (each * threads));
+}
+
 static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const collision_parameters *p = parameters;
   if (backend == SIM_BACKEND_CPU) return true;
@@ -179,11 +192,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   out->steps = collision_step_count(p->integrate.t_end, dt);
   out->t_end = p->integrate.t_end;
   out->work_per_step = n;
-  out->work_rate_guess = gpu ? (ops->exact ? 2e10 : 3e9)
-                             : (ops->exact            ? 150e6
-                                : options.springs > 0 ? 4e6
-                                                      : 15e6) *
-                                   setup->threads;
+  out->work_rate_guess = gpu ? (ops->exact ? 2e10 : 3e9) : cpu_rate(&options, ops->exact, n);
   if (options.attracted)
     out->work_rate_guess /= 1 + attraction_work(p, n, gpu) / (double)collision_gravity_every(p, dt);
   plan_ranks(&options, ops, n, out);

@@ -177,6 +177,7 @@ sim_status collision_pack(const collision_options *options, collision_grains *g,
   now.n = g->n;
   SIM_TRY(collision_search_create(&now, smallest, largest, &k.search));
   k.wide = largest > 20 * smallest;
+  k.search.halved = true; /* sums go in the order of the grains */
   k.search.cutoff = 0.4 * smallest;
   /* a fraction of the gap of an even spread, up to random close packing */
   k.margin = fmin(0.1, fmax(1e-4, 0.3 * (cbrt(0.64 / filled) - 1)));

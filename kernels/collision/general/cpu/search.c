@@ -56,7 +56,7 @@ void collision_search_choose(collision_search *s, const int64_t count[COLLISION_
                              const double radius[COLLISION_LEVELS], double volume) {
   double number[COLLISION_LEVELS], most[COLLISION_LEVELS], least = INFINITY;
   int from[COLLISION_LEVELS], classes = 0;
-  unsigned best = 0;
+  unsigned best = s->halved ? ~0u : 0;
   for (int k = 0; k < COLLISION_LEVELS; k++) {
     s->level[k] = (collision_level){0};
     if (count[k] == 0) continue;
@@ -64,7 +64,7 @@ void collision_search_choose(collision_search *s, const int64_t count[COLLISION_
     most[classes] = radius[k];
     from[classes++] = k;
   }
-  for (unsigned cuts = 0; classes > 0 && cuts < 1u << (classes - 1); cuts++) {
+  for (unsigned cuts = 0; classes > 0 && cuts < 1u << (classes - 1) && !s->halved; cuts++) {
     const double work = work_of(s, classes, number, most, volume, cuts);
     if (work < least) least = work, best = cuts;
   }

@@ -30,7 +30,7 @@ typedef struct collision_search {
   int threads, levels;
   collision_level level[COLLISION_LEVELS];
   int level_of_class[COLLISION_LEVELS]; /* class 0: the largest grains */
-  int64_t *cell_first; /* [cells + 1] */
+  int64_t *cell_first;                  /* [cells + 1] */
   int64_t cells, cells_room;
   uint32_t *cell_of, *order; /* [n]: cell of each grain; old index of each grain in the new order */
   collision_span *block;     /* [blocks]: grains whose neighbours are listed, at most COLLISION_BLOCK each */
@@ -41,6 +41,7 @@ typedef struct collision_search {
   double low[3], size[3], smallest, largest;
   bool periodic[3], sheared, turned; /* turned: sheared across x along y, not across y along x */
   double offset;                     /* of the image above in a sheared box, at present */
+  bool halved;                       /* each class is a level: the order of grains is that of older versions */
   double cutoff;                     /* gap up to which two grains are neighbours */
 } collision_search;
 

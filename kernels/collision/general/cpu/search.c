@@ -34,16 +34,16 @@ void collision_search_destroy(collision_search *s) {
 }
 
 /* Work of a search: rows of cells and grains that all grains look at, with classes cut into levels where a bit of
- * `cuts` is set. The side of a cell is a diameter and the cutoff; grains are spread over the volume. */
+ * `cuts` is set. Grains are spread over the volume. */
 static double work_of(const collision_search *s, int classes, const double *count, const double *radius, double volume,
                       unsigned cuts) {
-  /* Time of a row of cells over that of one grain that is looked at; measured: docs/performance.md. */
+  /* Time of a row of cells over that of one grain that is looked at, roughly: factors of two change little. */
   const double row = 4;
   double work = 0;
   for (int k = 0; k < classes; k++) {
     double most = radius[k], all = count[k];
     while (k + 1 < classes && !(cuts >> k & 1)) k++, most = fmax(most, radius[k]), all += count[k];
-    const double side = 2 * most + s->cutoff;
+    const double side = fmax(2 * most + s->cutoff, cbrt(volume / (4 * all + 64))); /* as lay_cells */
     for (int i = 0; i < classes; i++) {
       const double wide = 2 * (radius[i] + most + s->cutoff) + side;
       work += count[i] * (row * (wide / side) * (wide / side) + all * fmin(1, wide * wide * wide / volume));
@@ -73,7 +73,7 @@ void collision_search_choose(collision_search *s, const int64_t count[COLLISION_
     s->level_of_class[k] = s->levels - 1;
     if (c == classes || from[c] != k) continue;
     s->level[s->levels - 1].radius = fmax(s->level[s->levels - 1].radius, radius[k]);
-    if (best >> c++ & 1) s->levels++;
+    if (++c < classes && (best >> (c - 1) & 1)) s->levels++;
   }
 }
 

@@ -1,6 +1,7 @@
 /* The model's descriptor: parameters, state, creation, steps. */
 #include "kernels/collision/collision.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
+#include "kernels/collision/flow/flow.h"
 #include "kernels/collision/general/functions.h"
 #include "kernels/collision/gravity/gravity.h"
 #include "kernels/collision/run.h"
@@ -99,6 +100,30 @@ static double attraction_work(const collision_parameters *p, double n, bool gpu)
   return fmin(0.015 * all, 0.9 * log2(all) / pow(opening, 3));
 }
 
+/* Grain steps over time on the CPU: n/(start of a step + meetings of threads + share of the grains). Fitted to
+ * processor times of gases that fill 0.1 on one thread: fixed point 1.0, 1.5, 4.0 and 12.8 us a step of 40, 200, 1000
+ * and 4000 grains (large runs, which memory bounds, make 150e6 a thread); general, without friction, 2.2, 8.9, 49 and
+ * 230 us; beds with friction make 4e6. The meetings of the fixed-point solver's threads in a step are taken as 5 us on
+ * idle cores, which is not measured: on busy ones they take 30 to 90. The general solver takes one thread up to 4096
+ * grains. */
+static double cpu_rate(const collision_options *o, bool exact, double n) {
+  const double each = exact ? 150e6 : o->springs > 0 ? 4e6 : 15e6, start = exact ? 0.8e-6 : 0.3e-6;
+  const double threads = exact || n > 4096 ? o->threads : 1;
+  const double meetings = exact && threads > 1 ? 5e-6 : 0;
+  return n / (start + meetings + n / (each * threads));
+}
+
+static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
+  const collision_parameters *p = parameters;
+  if (backend == SIM_BACKEND_CPU) return true;
+  if (p->merge.when != COLLISION_MERGE_NEVER) return snprintf(lacks, capacity, "merge is"), false;
+  double least, most;
+  collision_all_radii(p, &least, &most);
+  if (collision_radii_apart(least, most, COLLISION_RATIO_GPU))
+    return snprintf(lacks, capacity, "radii of more than 1:%d are", COLLISION_RATIO_GPU), false;
+  return true;
+}
+
 static sim_status plan_for(const collision_parameters *p, const sim_setup *setup, collision_options options,
                            sim_plan *out) {
   const collision_ops *ops = choose_ops(p, setup);
@@ -111,6 +136,8 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
     return sim_fail(SIM_ERR_USAGE,
                     "--ranks %d: sim.collision on a GPU runs on one rank only: give --device cpu, or leave out --ranks",
                     setup->comm->size);
+  if (setup->comm->size > 1 && p->merge.when != COLLISION_MERGE_NEVER)
+    return sim_fail(SIM_ERR_USAGE, "--ranks %d: grains merge on one rank only: leave out --ranks", setup->comm->size);
   if (setup->saved != NULL) {
     const sim_array *meshes = sim_frame_array(setup->saved, "meshes");
     int64_t grains;
@@ -141,7 +168,8 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
                                                         : 3) *
                                           sizeof(double)) +
                       (options.attracted ? 4.0 * n * sizeof(double) : 0) + history +
-                      COLLISION_CONTROLS * sizeof(double);
+                      (COLLISION_CONTROLS + (options.merge ? COLLISION_MERGER_NUMBERS : 0)) * sizeof(double);
+  if (options.varies || options.merge) sim_plan_add_host(out, "grains that come and go", sizeof(collision_flow));
   sim_plan_add_host(out, "grains", shown + kept);
   if (triangles > 0) {
     sim_plan_add_host(out, "meshes", geometry_mesh_bytes(triangles) + 80.0 * (double)triangles);
@@ -164,11 +192,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   out->steps = collision_step_count(p->integrate.t_end, dt);
   out->t_end = p->integrate.t_end;
   out->work_per_step = n;
-  out->work_rate_guess = gpu ? (ops->exact ? 2e10 : 3e9)
-                             : (ops->exact            ? 150e6
-                                : options.springs > 0 ? 4e6
-                                                      : 15e6) *
-                                   setup->threads;
+  out->work_rate_guess = gpu ? (ops->exact ? 2e10 : 3e9) : cpu_rate(&options, ops->exact, n);
   if (options.attracted)
     out->work_rate_guess /= 1 + attraction_work(p, n, gpu) / (double)collision_gravity_every(p, dt);
   plan_ranks(&options, ops, n, out);
@@ -230,7 +254,8 @@ static sim_status step(void *self, sim_clock *clock) {
   SIM_TRY(status);
   clock->step++;
   clock->dt = dt;
-  if (!run->varies || clock->step % COLLISION_FLOW_STEPS != 0) return SIM_OK;
+  SIM_TRY(collision_merge_step(run, clock));
+  if (!run->options.varies || clock->step % COLLISION_FLOW_STEPS != 0) return SIM_OK;
   const int64_t n = run->n;
   status = collision_flow_step(run, clock);
   return status == SIM_ERR_DIVERGED && run->n == n ? name_grain(run, clock) : status; /* n: before the exchange */
@@ -245,9 +270,10 @@ static void describe(const void *self, char *out, size_t capacity) {
     snprintf(attraction, sizeof attraction, ", self-gravity every %" PRId64 " steps",
              collision_gravity_every(run->parameters, run->dt));
   if (!run->ops->exact && run->ops->dtype == SIM_F32) {
-    excluded = run->varies ? "inlets and outlets"
-                           : collision_fixed_point_excludes(&run->options, run->n, run->array[COLLISION_MASS].data,
-                                                            run->array[COLLISION_RADIUS].data, &system);
+    excluded = run->options.varies
+                   ? "inlets and outlets"
+                   : collision_fixed_point_excludes(&run->options, run->n, run->array[COLLISION_MASS].data,
+                                                    run->array[COLLISION_RADIUS].data, &system);
     if (excluded == NULL) excluded = "grains as fast as these";
   }
   snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s%s%s", run->n,
@@ -309,6 +335,7 @@ const sim_model collision_model = {
     .bench = collision_bench,
     .validate = collision_validate,
     .tables_of = collision_tables_of,
+    .supports = supports,
     .plan = plan,
     .create = create,
     .step = step,

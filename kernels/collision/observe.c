@@ -24,7 +24,7 @@ const sim_field collision_energy_columns[] = {
       .doc =
           "potential energy in gravity, the external potential, Hill's tide and vertical force, and self-gravity; NaN "
           "if only the acceleration of `external` is given"),
-    C(dissipated, .dimension = ENERGY, .doc = "energy dissipated by dashpots and sliding since the start"),
+    C(dissipated, .dimension = ENERGY, .doc = "energy dissipated by dashpots, sliding and mergers since the start"),
     C(total, .dimension = ENERGY, .doc = "kinetic + rotational + elastic + potential"),
     C(work, .dimension = ENERGY,
       .doc = "work of moving walls, the sheared box and gravity along periodic sides on the grains since the start"),
@@ -98,11 +98,29 @@ const sim_field collision_ring_columns[] = {
           "2 omega)"),
     {0}};
 
+const sim_field collision_merger_columns[] = {
+    C(mergers, .display = SIM_DISPLAY_ALONE, .doc = "mergers since the start: grains that others took up"),
+    C(grains, .display = SIM_DISPLAY_ALONE, .doc = "grains left"),
+    C(greatest_mass, .dimension = {0, 1, 0}, .doc = "mass of the heaviest grain"),
+    C(mean_mass, .dimension = {0, 1, 0}, .doc = "mass-weighted mean mass: sum of m^2 over sum of m"),
+    C(greatest_radius, .dimension = {1, 0, 0}, .doc = "radius of the largest grain"),
+    C(last_time, .display = SIM_DISPLAY_NUMBER, .dimension = {0, 0, 1},
+      .doc = "time of the last merger; NaN: none yet"),
+    C(last_grain, .display = SIM_DISPLAY_NUMBER, .doc = "id of the grain that took up another one"),
+    C(last_other, .display = SIM_DISPLAY_NUMBER, .doc = "id of a grain whose touch led to it"),
+    C(last_speed, .display = SIM_DISPLAY_NUMBER, .dimension = {1, 0, -1}, .doc = "their relative speed at the touch"),
+    C(energy, .dimension = ENERGY,
+      .doc = "energy that mergers dissipated since the start, of all kinds of energy.total; energy.dissipated has it "
+             "too; below 0 where a merged sphere has more energy of rotation than the motion had, or by "
+             "self-gravity between the two, which energy.total then no longer has"),
+    {0}};
+
 enum { ATTRACTION, ERROR_MEDIAN, ERROR_GREATEST };
 const sim_field collision_attraction_columns[] = {
     C(energy, .dimension = ENERGY, .doc = "potential energy of all pairs of grains, with the images that count"),
-    C(error_median, .doc = "median error of the accelerations of 64 grains against direct sums with the same images, "
-                           "over the root of the mean square of these"),
+    C(error_median,
+      .doc = "median error of the accelerations of 64 grains against direct sums with the same images, "
+             "over the root of the mean square of these; where attractions by images cancel, over one of them"),
     C(error_greatest, .doc = "the greatest of these errors"),
     {0}};
 
@@ -236,6 +254,10 @@ static sim_status observe_more(collision_run *run, const collision_sums *s, cons
   if (table->columns == collision_attraction_columns) {
     values[ATTRACTION] = s->attraction;
     return collision_gravity_errors(run, clock, &values[ERROR_MEDIAN], &values[ERROR_GREATEST]);
+  }
+  if (table->columns == collision_merger_columns) {
+    collision_observe_mergers(run, values);
+    return SIM_OK;
   }
   if (run->n > 0) SIM_TRY(run->ops->store(run->work));
   if (table == &p->flow_table) {

@@ -26,6 +26,17 @@ enum {
   COLLISION_CONTROLS = COLLISION_CARRIED_MASS + COLLISION_GATES_MAX
 };
 
+/* Indices into the array "mergers". */
+enum {
+  COLLISION_MERGER_COUNT,
+  COLLISION_MERGER_TIME, /* of the last merger */
+  COLLISION_MERGER_ID,
+  COLLISION_MERGER_OTHER,
+  COLLISION_MERGER_SPEED,
+  COLLISION_MERGER_ENERGY, /* dissipated by all mergers */
+  COLLISION_MERGER_NUMBERS
+};
+
 enum { COLLISION_FLOW_STEPS = 100, COLLISION_PROFILES = 5 }; /* steps between two insertions and removals; profiles */
 
 typedef struct collision_run {
@@ -44,7 +55,7 @@ typedef struct collision_run {
   int64_t sums_step;
   bool warned, unbalanced; /* warnings already given */
   int64_t limit;           /* grains that fit; grows with inlets */
-  bool varies;             /* grains are inserted or removed during the run */
+  bool varies;             /* grains are inserted, removed or merged during the run */
   struct collision_flow *flow;
   struct collision_gravity *gravity; /* NULL: none */
   double profile[COLLISION_PROFILES][COLLISION_BINS_MAX];
@@ -57,7 +68,8 @@ typedef struct collision_run {
 } collision_run;
 
 extern const sim_field collision_energy_columns[], collision_gas_columns[], collision_contact_columns[],
-    collision_momentum_columns[], collision_heat_columns[], collision_ring_columns[], collision_attraction_columns[];
+    collision_momentum_columns[], collision_heat_columns[], collision_ring_columns[], collision_attraction_columns[],
+    collision_merger_columns[];
 extern const sim_table *const collision_tables[]; /* of every run; ends with NULL */
 
 /* Numbers that the array "swings" has for each wall. */
@@ -119,6 +131,13 @@ sim_status collision_flow_create(collision_run *run) SIM_MUST_CHECK;
 void collision_flow_destroy(collision_run *run);
 /* Removes grains at outlets and inserts those that inlets have to bring, every COLLISION_FLOW_STEPS steps. */
 sim_status collision_flow_step(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+/* Merges the grains that began to touch in this step, as `merge` says. SIM_ERR_DIVERGED where a merged grain is too
+ * large for a periodic box. */
+sim_status collision_merge_step(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+/* SIM_ERR_SCENARIO where grains touch at the start, who would never begin to. */
+sim_status collision_merge_check_start(const collision_run *run, const collision_sums *sums) SIM_MUST_CHECK;
+/* Fills a row of the table "events". Reads the state's arrays. */
+void collision_observe_mergers(const collision_run *run, double *values);
 /* Computes the profiles of this step, unless done. */
 sim_status collision_profile_at(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 /* Fills a row of the table "flow". */

@@ -27,6 +27,19 @@ typedef struct collision_move {
   int64_t from, count, to;
 } collision_move;
 
+/* Two grains that overlap: their indices, first < other; vector from the nearest image of the other one to the first;
+ * relative velocity, and what its image adds to the other one's velocity along the shear; what a contact that began in
+ * the last step dissipated in it, of which velocities have lost half so far. */
+typedef struct collision_touch {
+  int64_t first, other;
+  double d[3], speed[3], jump, dissipated;
+} collision_touch;
+
+typedef struct collision_touches {
+  collision_touch *at; /* [count] of [room], owned */
+  int64_t count, room;
+} collision_touches;
+
 typedef struct collision_work collision_work;
 
 typedef struct collision_ops {
@@ -47,6 +60,10 @@ typedef struct collision_ops {
   sim_status (*sums)(collision_work *work, double t, collision_sums *out);
   /* Takes over new values of the state's `pull`, after `store`; NULL: steps read them from the state. */
   sim_status (*attract)(collision_work *work);
+
+  /* Appends, in the order of indices, the pairs that began to touch in the last step; with `of` the pairs that overlap
+   * and of which at least one grain is in `of` (increasing). NULL: the solver does not merge grains. */
+  sim_status (*touches)(collision_work *work, const collision_indices *of, collision_touches *out);
 
   /* Removal and insertion of grains without `store` and `load`. All three NULL: the solver's state is on the host. */
 

@@ -9,6 +9,9 @@
   { .name = word, .type = SIM_INT, .flags = SIM_UNSIGNED, .doc = text }
 
 static const char *const control_names[] = {"energy at the start", "scale of the energy", "length of a step", NULL};
+static const char *const merger_names[] = {
+    "mergers", "time of the last", "id of its grain", "id of its other grain", "relative speed", "energy dissipated",
+    NULL};
 const sim_field collision_state_fields[] = {
     [COLLISION_ID] = {.name = "id",
                       .type = SIM_INT,
@@ -100,6 +103,10 @@ const sim_field collision_state_fields[] = {
                           .doc = "corners of each triangle, and the number of its mesh"},
     [COLLISION_QUANTA] =
         INTEGER("quanta", "fixed-point position, and momentum half a step earlier, of the fixed-point solver"),
+    [COLLISION_MERGERS] = {.name = "mergers",
+                           .type = SIM_REAL,
+                           .choices = merger_names,
+                           .doc = "mergers so far, the last one, and the energy that they dissipated; with merge"},
     [COLLISION_CONTROLLER] = {.name = "controller",
                               .type = SIM_REAL,
                               .choices = control_names,
@@ -184,6 +191,10 @@ static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int 
     shape[0] = run->triangles;
     shape[1] = 10;
     return run->triangles > 0;
+  case COLLISION_MERGERS:
+    *dtype = SIM_F64;
+    shape[0] = COLLISION_MERGER_NUMBERS;
+    return run->options.merge != COLLISION_MERGE_NEVER;
   case COLLISION_CONTROLLER:
     *dtype = SIM_F64;
     shape[0] = COLLISION_CONTROLS;
@@ -198,7 +209,7 @@ bool collision_is_of_contacts(int which) {
 
 bool collision_is_of_grains(int which) {
   return !collision_is_of_contacts(which) && which != COLLISION_POSES && which != COLLISION_SWINGS &&
-         which != COLLISION_MESHES && which != COLLISION_CONTROLLER;
+         which != COLLISION_MESHES && which != COLLISION_MERGERS && which != COLLISION_CONTROLLER;
 }
 
 static void set_count(collision_run *run, int64_t n) {
@@ -284,6 +295,18 @@ void *collision_list_more(void *list, int64_t count, int64_t *room, size_t size)
   void *out = realloc(list, (size_t)more * size);
   if (out != NULL) *room = more;
   return out;
+}
+
+bool collision_indices_has(const collision_indices *indices, int64_t index) {
+  int64_t low = 0, high = indices->count;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (indices->at[middle] < index)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < indices->count && indices->at[low] == index;
 }
 
 bool collision_indices_add(collision_indices *indices, int64_t index) {

@@ -32,6 +32,7 @@ typedef enum collision_array {
   COLLISION_SWINGS,
   COLLISION_MESHES,
   COLLISION_QUANTA,
+  COLLISION_MERGERS,
   COLLISION_CONTROLLER,
   COLLISION_ARRAYS
 } collision_array;
@@ -75,6 +76,9 @@ extern "C" {
 void *collision_list_more(void *list, int64_t count, int64_t *room, size_t size);
 /* Appends an index; false: out of memory, the list is unchanged. */
 bool collision_indices_add(collision_indices *indices, int64_t index) SIM_MUST_CHECK;
+
+/* Whether the list has this index. */
+bool collision_indices_has(const collision_indices *indices, int64_t index);
 
 /* Room for contacts with history: 8 a grain. A packing of spheres of any radii has at most 15 contact ends a grain on
  * average, and each contact stands once. */

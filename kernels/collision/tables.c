@@ -15,6 +15,7 @@ static const sim_table ring_table = {"rings", "velocity dispersion, thickness an
                                      collision_ring_columns};
 static const sim_table attraction_table = {"self_gravity", "energy and errors of self-gravity",
                                            collision_attraction_columns};
+static const sim_table merger_table = {"events", "grains that merged", collision_merger_columns};
 const sim_table *const collision_tables[] = {&energy_table, &gas_table, &contact_table, &momentum_table, NULL};
 
 static const sim_field wall_columns[] = {
@@ -49,9 +50,10 @@ static const sim_table described[] = {
      profile_columns},
     {"heat", "heat of the grains; with heat", collision_heat_columns},
     {"rings", "velocity dispersion, thickness and viscosity; with hill", collision_ring_columns},
-    {"self_gravity", "energy and errors of self-gravity; with self_gravity", collision_attraction_columns}};
+    {"self_gravity", "energy and errors of self-gravity; with self_gravity", collision_attraction_columns},
+    {"events", "grains that merged; with merge", collision_merger_columns}};
 const sim_table *const collision_described[] = {&described[0], &described[1], &described[2], &described[3],
-                                                &described[4], &described[5], NULL};
+                                                &described[4], &described[5], &described[6], NULL};
 
 static const sim_table *make_flow(collision_parameters *p) {
   sim_field *column = p->flow_columns;
@@ -121,6 +123,7 @@ void collision_make_tables(collision_parameters *p) {
   if (!isnan(p->heat.capacity)) *table++ = &heat_table;
   if (!isnan(p->hill.omega)) *table++ = &ring_table;
   if (!isnan(p->self_gravity.G)) *table++ = &attraction_table;
+  if (p->merge.when != COLLISION_MERGE_NEVER) *table++ = &merger_table;
   if (p->profile.bins > 0) table = make_profiles(p, table);
   *table = NULL;
 }

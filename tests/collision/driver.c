@@ -24,6 +24,7 @@ driver driver_make(sim_precision precision, double dt, double t_end) {
   d.parameters.contact.overlap_limit = 0.05;
   d.parameters.hill = (collision_hill){false, NAN, NAN, NAN};
   d.parameters.self_gravity = (collision_self_gravity){false, NAN, 0, 1e-3, NAN, 1};
+  d.parameters.merge = (collision_merge){false, COLLISION_MERGE_NEVER, NAN};
   d.parameters.heat = (collision_heat){false, NAN, NAN, NULL};
   d.parameters.integrate = (collision_integrate){.dt = dt, .steps_per_contact = 50, .skin = NAN, .t_end = t_end};
   driver_box(&d, 100, COLLISION_OPEN);

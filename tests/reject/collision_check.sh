@@ -17,7 +17,7 @@ finds() { # text box grains dt
 ten="{10, 10, 10}"
 # Mass pi/6, m* = half of it: a tenth of pi sqrt(m*/k) = 1.607e-3.
 finds "integrate.dt: expected at most 0.0016" "$ten" "{ radius = 0.5, position = {5, 5, 5} }" 1e-2
-finds "case.lua:4: grains: expected radii within 1:20" "$ten" "sim.random_spheres { n = 10, radius = 0.01 }, { radius = 0.5, position = {5, 5, 5} }" '"auto"'
+finds "case.lua:4: grains: expected radii within 1:200" "$ten" "sim.random_spheres { n = 10, radius = 0.001 }, { radius = 0.5, position = {5, 5, 5} }" '"auto"'
 finds "case.lua:4: grains[1]: 2000 grains of radius 0.5 do not fit" "$ten" "sim.lattice { n = 2000, radius = 0.5 }" '"auto"'
 finds "case.lua:4: grains[1]: the grains fill 1.05" "$ten" "sim.random_spheres { n = 2000, radii = {0.5, 0.5, 0.5} }" '"auto"'
 finds "case.lua:4: grains[1]: the grains fill 1.05" "$ten" "sim.random_spheres { n = 2000, radii = {0.5, 0.6} }" '"auto"'

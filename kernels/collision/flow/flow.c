@@ -25,7 +25,7 @@ static void make_outlets(const collision_parameters *p, collision_flow *f) {
 }
 
 sim_status collision_flow_create(collision_run *run) {
-  if (!run->varies) return SIM_OK;
+  if (!run->varies) return SIM_OK; /* also where grains merge */
   collision_flow *f = run->flow = calloc(1, sizeof *f);
   if (f == NULL) return sim_no_memory("grains that come and go");
   f->outlet = malloc((run->parameters->remove.count + 6) * sizeof *f->outlet);

@@ -51,13 +51,15 @@ extern const sim_schema *const collision_grain_variants[], *const collision_wall
 extern const sim_schema *const collision_inlet_variants[], *const collision_region_variants[],
                                                                *const collision_gate_variants[];
 extern const sim_schema collision_box_schema, collision_group_schema, collision_profile_schema;
-extern const sim_schema collision_hill_schema, collision_self_gravity_schema;
+extern const sim_schema collision_hill_schema, collision_self_gravity_schema, collision_merge_schema;
 extern const sim_schema collision_rolling_schema, collision_twisting_schema, collision_cohesion_schema,
     collision_rolling_of_pair, collision_twisting_of_pair, collision_cohesion_of_pair;
 extern const char *const collision_distribution_names[], *const collision_tangential_names[];
 
 /* Checks Hill's frame and self-gravity. */
 void collision_check_hill(collision_parameters *p, sim_faults *faults);
+/* Checks grains that become one. */
+void collision_check_merge(const collision_parameters *p, sim_faults *faults);
 void collision_check_box(collision_box *box, sim_faults *faults);
 void collision_check_grains(const collision_parameters *p, sim_faults *faults);
 void collision_check_radii(const collision_radii *size, int line, const char *path, sim_faults *faults);

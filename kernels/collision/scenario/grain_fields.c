@@ -1,5 +1,6 @@
 /* Groups of grains in a scenario: field tables, and the rules between fields. */
 #include "kernels/collision/scenario/fields.h"
+#include "kernels/collision/scenario/sizes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -110,8 +111,8 @@ void collision_check_radii(const collision_radii *size, int line, const char *pa
     sim_faults_add(faults, line, path,
                    "expected a standard deviation up to 0.75, so that radii stay within 1:20, got %.9g",
                    radii->data[1]);
-  else if (!lognormal && radii->rows > 0 && most > 20 * least)
-    sim_faults_add(faults, line, path, "expected radii within 1:20, got %.9g to %.9g", least, most);
+  else if (!lognormal && radii->rows > 0 && collision_radii_apart(least, most, COLLISION_RATIO))
+    sim_faults_add(faults, line, path, "expected radii within 1:%d, got %.9g to %.9g", COLLISION_RATIO, least, most);
 }
 
 static void check_region(const sim_doubles *low, const sim_doubles *high, int line, const char *path,

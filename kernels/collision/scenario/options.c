@@ -61,6 +61,7 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
                            .external = p->external,
                            .restitution = p->contact.restitution_law,
                            .varies = collision_flow_varies(p),
+                           .merge = p->merge.when,
                            .gates = (int)p->gates.count,
                            .gate = p->gate};
   collision_hill_fill(p, o);

@@ -150,6 +150,8 @@ static const sim_field fields[] = {
      .doc = "attraction of the grains by each other, and by images of a patch with `hill`"},
     {FIELD(collision_parameters, heat), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &heat_schema,
      .doc = "heat that touching grains conduct: temperatures of grains"},
+    {FIELD(collision_parameters, merge), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &collision_merge_schema,
+     .doc = "grains that become one where they touch: masses, momenta, angular momenta and volumes add"},
     {FIELD(collision_parameters, insert), .type = SIM_LIST, .variants = collision_inlet_variants,
      .doc = "grains inserted during the run"},
     {FIELD(collision_parameters, remove), .type = SIM_LIST, .variants = collision_region_variants,
@@ -318,6 +320,7 @@ static void clear_absent(collision_parameters *p) {
   if (!p->heat.given && !(p->heat.capacity > 0)) p->heat.capacity = p->heat.conductivity = NAN;
   if (!p->hill.given && !(p->hill.omega > 0)) p->hill.omega = NAN;
   if (!p->self_gravity.given && !(p->self_gravity.G > 0)) p->self_gravity.G = NAN;
+  if (!p->merge.given && p->merge.when == COLLISION_MERGE_NEVER) p->merge.speed = NAN;
   for (size_t i = 0; i < p->walls.count; i++) {
     collision_plane *plane = p->walls.items[i].data;
     if (p->walls.items[i].schema != &collision_plane_schema || plane->servo.given || plane->servo.speed > 0) continue;
@@ -335,6 +338,7 @@ sim_status collision_validate(void *parameters, sim_faults *faults) {
   check_contact(p, faults);
   check_heat(p, faults);
   collision_check_hill(p, faults);
+  collision_check_merge(p, faults);
   const collision_integrate *integrate = &p->integrate;
   if (integrate->t_end / integrate->dt > 0x1p62)
     sim_faults_add(faults, 0, "integrate.dt", "expected at most 2^62 steps, got t_end/dt = %.9g",

@@ -186,7 +186,7 @@ typedef struct collision_region {
   double low[3], high[3];
 } collision_region;
 
-enum { COLLISION_BINS_MAX = 64, COLLISION_INLETS_MAX = 16, COLLISION_TABLES = 17 };
+enum { COLLISION_BINS_MAX = 64, COLLISION_INLETS_MAX = 16, COLLISION_TABLES = 18 };
 
 typedef struct collision_profile {
   int axis;
@@ -204,6 +204,22 @@ typedef struct collision_self_gravity {
   double G, softening, error, step; /* G NaN: none; step NaN: automatic */
   int64_t images;
 } collision_self_gravity;
+
+/* When two grains that begin to touch become one: always; where they are bound to each other by gravity; slower than
+ * `speed`. */
+typedef enum collision_merge_when {
+  COLLISION_MERGE_NEVER,
+  COLLISION_MERGE_TOUCH,
+  COLLISION_MERGE_BOUND,
+  COLLISION_MERGE_SLOW
+} collision_merge_when;
+
+/* Grains that become one. */
+typedef struct collision_merge {
+  bool given;
+  int when;     /* collision_merge_when */
+  double speed; /* COLLISION_MERGE_SLOW; NaN: not given */
+} collision_merge;
 
 /* Heat that touching grains conduct. */
 typedef struct collision_heat {
@@ -230,6 +246,7 @@ typedef struct collision_parameters {
   collision_hill hill;
   collision_self_gravity self_gravity;
   collision_heat heat;
+  collision_merge merge;
   collision_integrate integrate;
   /* Filled by validation. */
   char wall_names[3 * COLLISION_WALLS_MAX][24];

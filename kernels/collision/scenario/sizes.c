@@ -9,7 +9,7 @@
 double collision_lognormal_most(double deviation) { return fmin(0.5 * log(20), 4 * deviation); }
 
 /* Radii are rounded: to single precision at worst. */
-bool collision_radii_apart(double least, double most) { return most > 20 * (1 + 1e-6) * least; }
+bool collision_radii_apart(double least, double most, int factor) { return most > factor * (1 + 1e-6) * least; }
 
 void collision_radii_bounds(const collision_radii *size, double *least, double *most) {
   *least = *most = size->radius;
@@ -127,6 +127,20 @@ static void check_fill(const collision_parameters *p, const collision_random_sph
                    filled);
 }
 
+void collision_all_radii(const collision_parameters *p, double *least, double *most) {
+  double smallest, largest, mass;
+  *least = INFINITY;
+  *most = 0;
+  for (size_t i = 0; i < p->grains.count + p->insert.count; i++) {
+    if (i < p->grains.count)
+      collision_sure_radii(&p->grains.items[i], &smallest, &largest);
+    else
+      collision_inlet_bounds(p->insert.items[i - p->grains.count].data, &smallest, &largest, &mass);
+    *least = fmin(*least, smallest);
+    *most = fmax(*most, largest);
+  }
+}
+
 void collision_check_sizes(const collision_parameters *p, sim_faults *faults) {
   double least = INFINITY, most = 0, smallest, largest, mass;
   for (size_t i = 0; i < p->grains.count; i++) {
@@ -145,10 +159,10 @@ void collision_check_sizes(const collision_parameters *p, sim_faults *faults) {
     least = fmin(least, smallest);
     most = fmax(most, largest);
   }
-  const bool come = !collision_radii_apart(lowest, highest);
-  if (collision_radii_apart(least, most))
+  const bool come = !collision_radii_apart(lowest, highest, COLLISION_RATIO);
+  if (collision_radii_apart(least, most, COLLISION_RATIO))
     sim_faults_add(faults, 0, come ? "insert" : "grains",
-                   "expected radii within 1:20 of each other%s, got %.9g to %.9g in all",
+                   "expected radii within 1:%d of each other%s, got %.9g to %.9g in all", COLLISION_RATIO,
                    come ? " and of those at the start" : "", least, most);
   for (int c = 0; c < 3; c++)
     if (p->box.sides[2 * c] == COLLISION_PERIODIC && p->box.size[c] < 5 * most) {

@@ -6,8 +6,12 @@
 
 /* Largest logarithm of radius over median that a lognormal distribution of this deviation draws. */
 double collision_lognormal_most(double deviation);
-/* Whether radii differ by more than the supported factor of 20. */
-bool collision_radii_apart(double least, double most);
+/* Largest supported ratio of radii: on the CPU, and on a GPU. */
+enum { COLLISION_RATIO = 200, COLLISION_RATIO_GPU = 20 };
+/* Whether radii differ by more than a factor. */
+bool collision_radii_apart(double least, double most, int factor);
+/* Bounds of the radii of all groups and inlets that certainly occur; INFINITY and 0: unknown. */
+void collision_all_radii(const collision_parameters *p, double *least, double *most);
 /* Least and greatest radius of a distribution. */
 void collision_radii_bounds(const collision_radii *size, double *least, double *most);
 /* Bounds that a group certainly reaches: some grain has a radius <= *least and one >= *most. INFINITY and 0:

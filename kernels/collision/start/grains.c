@@ -293,8 +293,9 @@ static sim_status make_all(const collision_parameters *p, const sim_setup *setup
     least = fmin(least, m->g->radius[i]);
     most = fmax(most, m->g->radius[i]);
   }
-  if (collision_radii_apart(least, most))
-    return sim_fail(SIM_ERR_SCENARIO, "grains: expected radii within 1:20, got %.9g to %.9g", least, most);
+  if (collision_radii_apart(least, most, COLLISION_RATIO))
+    return sim_fail(SIM_ERR_SCENARIO, "grains: expected radii within 1:%d, got %.9g to %.9g", COLLISION_RATIO, least,
+                    most);
   for (int c = 0; c < 3; c++)
     if (m->o->periodic[c] && m->o->size[c] < 5 * most)
       return sim_fail(SIM_ERR_SCENARIO,

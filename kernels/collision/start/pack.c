@@ -19,6 +19,7 @@ typedef struct packing {
   collision_search search;
   position_radius *place, *sorted; /* [n] by id, and in the order of the cells */
   uint32_t *id;
+  bool wide;               /* radii of more than 1:20 */
   double margin;           /* gap beyond touching that pushing aims at */
   double *force[3], *deep; /* [n] in the order of the cells: force, and deepest overlap over the radius */
   double *velocity[3];     /* [n] by id, velocity of the minimizer */
@@ -52,6 +53,7 @@ static void push(packing *k, double scale, const periodic_box *box) {
   for (int64_t i = 0; i < k->g->n; i++) {
     const position_radius p = k->sorted[i];
     double go[3] = {0}, deep = 0;
+    int64_t pushed = 0;
     const bool loose = k->loose[k->id[i]];
     for (int64_t e = k->search.first[i]; e < k->search.first[i + 1]; e++) {
       const uint32_t j = k->search.neighbour[e];
@@ -62,12 +64,16 @@ static void push(packing *k, double scale, const periodic_box *box) {
       const double want = scale * (p.r + q.r), aim = want * (1 + k->margin);
       if (square >= aim * aim) continue;
       const double distance = sqrt(square), share = k->loose[k->id[j]] ? 0.5 : 1;
+      pushed++;
       deep = fmax(deep, (want - distance) / (p.r < q.r ? p.r : q.r));
       if (distance > 0)
         for (int c = 0; c < 3; c++) go[c] += share * (aim - distance) * d[c] / distance;
       else
         go[k->id[i] % 3] += (k->id[i] < k->id[j] ? 1 : -1) * share * aim;
     }
+    /* A large grain among many small ones is heavier, so that its frequency stays below 2.5. */
+    if (k->wide && pushed > 12)
+      for (int c = 0; c < 3; c++) go[c] *= 12 / (double)pushed;
     if (loose) push_walls(k, &p, p.r * scale, go, &deep);
     for (int c = 0; c < 3; c++) k->force[c][i] = loose ? go[c] : 0;
     k->deep[i] = deep;
@@ -170,6 +176,8 @@ sim_status collision_pack(const collision_options *options, collision_grains *g,
   collision_options now = *options; /* includes grains that inlets bring later */
   now.n = g->n;
   SIM_TRY(collision_search_create(&now, smallest, largest, &k.search));
+  k.wide = largest > 20 * smallest;
+  k.search.halved = true; /* sums go in the order of the grains */
   k.search.cutoff = 0.4 * smallest;
   /* a fraction of the gap of an even spread, up to random close packing */
   k.margin = fmin(0.1, fmax(1e-4, 0.3 * (cbrt(0.64 / filled) - 1)));

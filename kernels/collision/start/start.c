@@ -69,11 +69,16 @@ static sim_status set_size(void *context, double smallest, double largest) {
     o->radius_least = fmin(o->radius_least, least);
   }
   least = fmin(smallest, o->radius_least);
-  if (collision_radii_apart(least, o->radius_most))
+  if (run->backend->kind != SIM_BACKEND_CPU && collision_radii_apart(least, o->radius_most, COLLISION_RATIO_GPU))
+    return sim_fail(SIM_ERR_NO_DEVICE,
+                    "grains: radii of more than 1:%d, here %.9g to %.9g, are supported on the CPU alone: give --device "
+                    "cpu",
+                    COLLISION_RATIO_GPU, least, o->radius_most);
+  if (collision_radii_apart(least, o->radius_most, COLLISION_RATIO))
     return sim_fail(
         SIM_ERR_SCENARIO,
-        "insert: expected radii within 1:20 of each other and of those at the start, got %.9g to %.9g in all", least,
-        o->radius_most);
+        "insert: expected radii within 1:%d of each other and of those at the start, got %.9g to %.9g in all",
+        COLLISION_RATIO, least, o->radius_most);
   for (int c = 0; c < 3; c++)
     if (o->periodic[c] && o->size[c] < 5 * o->radius_most)
       return sim_fail(SIM_ERR_SCENARIO,
@@ -317,7 +322,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   run->options.comm = setup->comm;
   run->options.isa = setup->isa;
   run->backend = setup->backend;
-  run->varies = run->options.varies;
+  run->varies = run->options.varies || run->options.merge != COLLISION_MERGE_NEVER;
   SIM_TRY(setup->saved != NULL ? collision_restore(run, setup->saved) : make(run, setup));
   sim_buffer *a = run->array;
   sim_startup("choosing the step", 0, 0);
@@ -353,6 +358,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   const collision_sums *sums;
   if (run->n > 0) run->ops->begin(run->work, 0);
   SIM_TRY(check_start(run, &sums));
+  SIM_TRY(collision_merge_check_start(run, sums));
   controls[COLLISION_INITIAL_ENERGY] = collision_energy(sums);
   const double scale = collision_energy_scale(sums);
   controls[COLLISION_ENERGY_SCALE] = scale > 0 || run->n == 0 ? scale : 1;

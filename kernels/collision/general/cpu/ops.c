@@ -11,6 +11,7 @@ typedef REAL real;
 #include "kernels/collision/general/cpu/contacts.inc"
 #include "kernels/collision/general/cpu/state.inc"
 #include "kernels/collision/general/cpu/sums.inc"
+#include "kernels/collision/general/cpu/touches.inc"
 #include "kernels/collision/flow/gate.h"
 #include "kernels/collision/hill.h"
 
@@ -20,7 +21,8 @@ static double halo_grains(const collision_options *o) { return fmin((double)o->n
 static double bytes(const collision_options *o) {
   const double n = (double)o->n;
   const double grain = sizeof(position_radius) + sizeof(velocity_mass) + 5 * sizeof(vec3) + sizeof(tally) + 8 +
-                       (double)wall_numbers(o) * sizeof(real) + 4.0 * o->gates + (o->heated ? 1.5 : 0) * sizeof(warmth);
+                       (double)wall_numbers(o) * sizeof(real) + 4.0 * o->gates +
+                       (o->heated ? 1.5 : 0) * sizeof(warmth) + (o->merge ? 0.5 : 0) * sizeof(double);
   double more = 0; /* of several ranks: rows of the sums; contacts with history, 3 a grain, for outputs */
   if (o->comm->size > 1)
     more = fmin(n, 16.0 * SIM_REDUCE_BLOCK) * ((OBSERVED + 3.0 * o->walls) * sizeof(double) + 4) +
@@ -65,7 +67,7 @@ static void destroy(collision_work **work) {
   collision_domain_destroy(&w->domain);
   collision_fields_destroy(&w->fields);
   free(w->slot), free(w->old_neighbour), free(w->old_first), free(w->spring), free(w->old_spring), free(w->square),
-      free(w->near), free(w->flow);
+      free(w->near), free(w->flow), free(w->begun), free(w->started);
   free(w);
   *work = NULL;
 }
@@ -98,11 +100,14 @@ static sim_status create(const collision_options *options, const collision_state
   w->box = periodic_box_of(&w->search);
   w->slot = malloc(n * sizeof *w->slot);
   w->square = calloc(n / COLLISION_BLOCK + COLLISION_LEVELS, sizeof *w->square);
+  w->begun = calloc(n / COLLISION_BLOCK + COLLISION_LEVELS, sizeof *w->begun);
+  w->started = options->merge != COLLISION_MERGE_NEVER ? calloc(n, sizeof *w->started) : NULL;
   w->old_first = malloc((n + 1) * sizeof *w->old_first);
   w->near = calloc(n * (size_t)options->meshes + 1, sizeof *w->near);
   w->flow = calloc(options->heated ? n : 1, sizeof *w->flow);
-  if (status == SIM_OK && (!w->slot || !w->flow || !w->square || !w->old_first || !w->near ||
-                           !create_grains(options, &w->now) || !create_grains(options, &w->spare)))
+  if (status == SIM_OK &&
+      (!w->slot || !w->flow || !w->square || !w->begun || (options->merge != COLLISION_MERGE_NEVER && !w->started) ||
+       !w->old_first || !w->near || !create_grains(options, &w->now) || !create_grains(options, &w->spare)))
     status = sim_no_memory("%zu grains", n);
   shift_images(w, state->time);
   if (status == SIM_OK) status = collision_domain_create(options->comm, options->n, &w->domain);
@@ -134,14 +139,9 @@ static real reach_margin(const collision_work *w, real dt) {
   return w->o.reach > 0 ? (real)w->o.reach + 2 * (real)w->fastest * dt : 0;
 }
 
-/* Acceleration of grain i by all but Hill's terms. */
-static inline real acceleration_of(const collision_work *w, int64_t i, int k) {
-  const real a = w->now.acceleration[i].v[k];
-  return w->state.pull == NULL ? a : a + (real)w->state.pull[k * w->o.n + w->now.id[i]];
-}
-
-/* Acceleration of grain i by contacts and gravity, and what its contacts add to its tally. */
-static void accelerate(collision_work *w, int64_t i, real dt, real edge, bool kick) {
+/* Acceleration of grain i by contacts and gravity, and what its contacts add to its tally. Returns whether it met
+ * a grain, with merge. */
+static bool accelerate(collision_work *w, int64_t i, real dt, real edge, bool kick) {
   const grains *g = &w->now;
   const real margin = edge * (real)w->fastest + reach_margin(w, dt);
   contact_sum sum = {0};
@@ -152,13 +152,15 @@ static void accelerate(collision_work *w, int64_t i, real dt, real edge, bool ki
     g->acceleration[i].v[k] = sum.force[k] / m + (real)w->o.gravity[k];
     g->angular_acceleration[i].v[k] = sum.torque[k] * inverse;
   }
-  if (!kick) return;
+  if (!kick) return false;
   if (w->o.heated) w->flow[i] = sum.heat;
   g->tally[i].dissipated += sum.dissipated;
   g->tally[i].virial += sum.virial;
   g->tally[i].work += sum.work;
   if (w->state.pull != NULL) g->tally[i].work += w->state.pull[3 * w->o.n + g->id[i]] * (double)dt;
   g->tally[i].collisions += sum.begun;
+  if (w->started != NULL) w->started[i] = sum.started;
+  return sum.met;
 }
 
 /* Gives grain i the heat of a step. */
@@ -174,11 +176,12 @@ static void forces(collision_work *w, double t, real dt, bool kick) {
   const real edge = w->o.damped ? dt : 0, half = (real)0.5 * dt;
   const collision_span *block = w->search.block;
   const int64_t blocks = w->search.blocks;
+  memset(w->begun, 0, (size_t)blocks * sizeof *w->begun);
 #pragma omp parallel num_threads(w->o.threads) if (w->o.n > 4096)
   {
 #pragma omp for schedule(dynamic)
     for (int64_t b = 0; b < blocks; b++)
-      for (int64_t i = block[b].first; i < block[b].end; i++) accelerate(w, i, dt, edge, kick);
+      for (int64_t i = block[b].first; i < block[b].end; i++) w->begun[b] |= accelerate(w, i, dt, edge, kick);
         /* contacts read the velocities: all contacts come first */
 #pragma omp for schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
@@ -320,6 +323,7 @@ static sim_status step(collision_work *w, double t, double dt) {
     w->search.cutoff = w->o.reach + (wide >= skin ? wide + skin : skin);
     SIM_TRY(rebuild_lists(w));
   }
+  w->length = dt;
   w->held = 0.5 * edge; /* the margin of `forces` */
   SIM_TRY(exchange_halo(w));
   forces(w, t, (real)dt, true);
@@ -340,4 +344,5 @@ const collision_ops COLLISION_OPS = {.dtype = COLLISION_DTYPE,
                                      .begin = begin,
                                      .step = step,
                                      .store = store,
-                                     .sums = sums};
+                                     .sums = sums,
+                                     .touches = touches};

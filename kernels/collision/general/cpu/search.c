@@ -1,5 +1,6 @@
 #include "kernels/collision/general/cpu/search.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,50 @@ sim_status collision_search_create(const collision_options *o, double smallest, 
 void collision_search_destroy(collision_search *s) {
   free(s->cell_first), free(s->cell_of), free(s->order), free(s->first), free(s->neighbour), free(s->block);
   *s = (collision_search){0};
+}
+
+/* Work of a search: rows of cells and grains that all grains look at, with classes cut into levels where a bit of
+ * `cuts` is set. Grains are spread over the volume. */
+static double work_of(const collision_search *s, int classes, const double *count, const double *radius, double volume,
+                      unsigned cuts) {
+  /* Time of a row of cells over that of one grain that is looked at, roughly: factors of two change little. */
+  const double row = 4;
+  double work = 0;
+  for (int k = 0; k < classes; k++) {
+    double most = radius[k], all = count[k];
+    while (k + 1 < classes && !(cuts >> k & 1)) k++, most = fmax(most, radius[k]), all += count[k];
+    const double side = fmax(2 * most + s->cutoff, cbrt(volume / (4 * all + 64))); /* as lay_cells */
+    for (int i = 0; i < classes; i++) {
+      const double wide = 2 * (radius[i] + most + s->cutoff) + side;
+      work += count[i] * (row * (wide / side) * (wide / side) + all * fmin(1, wide * wide * wide / volume));
+    }
+  }
+  return work;
+}
+
+void collision_search_choose(collision_search *s, const int64_t count[COLLISION_LEVELS],
+                             const double radius[COLLISION_LEVELS], double volume) {
+  double number[COLLISION_LEVELS], most[COLLISION_LEVELS], least = INFINITY;
+  int from[COLLISION_LEVELS], classes = 0;
+  unsigned best = s->halved ? ~0u : 0;
+  for (int k = 0; k < COLLISION_LEVELS; k++) {
+    s->level[k] = (collision_level){0};
+    if (count[k] == 0) continue;
+    number[classes] = (double)count[k];
+    most[classes] = radius[k];
+    from[classes++] = k;
+  }
+  for (unsigned cuts = 0; classes > 0 && cuts < 1u << (classes - 1) && !s->halved; cuts++) {
+    const double work = work_of(s, classes, number, most, volume, cuts);
+    if (work < least) least = work, best = cuts;
+  }
+  s->levels = 1;
+  for (int k = 0, c = 0; k < COLLISION_LEVELS; k++) {
+    s->level_of_class[k] = s->levels - 1;
+    if (c == classes || from[c] != k) continue;
+    s->level[s->levels - 1].radius = fmax(s->level[s->levels - 1].radius, radius[k]);
+    if (++c < classes && (best >> (c - 1) & 1)) s->levels++;
+  }
 }
 
 void collision_search_limit(collision_search *s, const collision_span *span, int count) {

@@ -8,7 +8,7 @@
 /* Lists begin with room for 12 neighbours a grain, more than equal spheres at rest need. They grow when they are
  * built, where fast grains need a wide skin, or small grains gather about large ones: the only allocation after a
  * run's start. */
-enum { COLLISION_LEVELS = 6 };
+enum { COLLISION_LEVELS = 8 };
 
 /* Grains of one loop of a thread. */
 enum { COLLISION_BLOCK = 1024 };
@@ -18,7 +18,7 @@ typedef struct collision_span {
   int64_t first, end;
 } collision_span;
 
-/* A grid of cells for grains whose radii differ by less than a factor of two. */
+/* A grid of cells for grains of one class of radii, within a factor of two, or of several adjacent ones. */
 typedef struct collision_level {
   double low[3], width[3];
   int64_t cells[3], first_cell;
@@ -29,7 +29,8 @@ typedef struct collision_search {
   int64_t n;
   int threads, levels;
   collision_level level[COLLISION_LEVELS];
-  int64_t *cell_first; /* [cells + 1] */
+  int level_of_class[COLLISION_LEVELS]; /* class 0: the largest grains */
+  int64_t *cell_first;                  /* [cells + 1] */
   int64_t cells, cells_room;
   uint32_t *cell_of, *order; /* [n]: cell of each grain; old index of each grain in the new order */
   collision_span *block;     /* [blocks]: grains whose neighbours are listed, at most COLLISION_BLOCK each */
@@ -40,6 +41,7 @@ typedef struct collision_search {
   double low[3], size[3], smallest, largest;
   bool periodic[3], sheared, turned; /* turned: sheared across x along y, not across y along x */
   double offset;                     /* of the image above in a sheared box, at present */
+  bool halved;                       /* each class is a level: the order of grains is that of older versions */
   double cutoff;                     /* gap up to which two grains are neighbours */
 } collision_search;
 
@@ -51,6 +53,10 @@ void collision_search_destroy(collision_search *search);
 /* Lists the neighbours of the grains of these spans alone from now on, until grains are sorted again. At most
  * COLLISION_LEVELS. */
 void collision_search_limit(collision_search *search, const collision_span *span, int count);
+/* Chooses the levels for `count` grains with radii up to `radius` in each class in a box of a volume; sets `levels`,
+ * `level_of_class`, and the radius of each level. */
+void collision_search_choose(collision_search *search, const int64_t count[COLLISION_LEVELS],
+                             const double radius[COLLISION_LEVELS], double volume);
 double collision_search_bytes(int64_t n);
 
 #endif

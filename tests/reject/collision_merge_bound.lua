@@ -1,0 +1,8 @@
+-- expect: 65 merge.when: "bound" needs self_gravity
+return sim.collision {
+  box       = { size = {10, 10, 10}, boundary = "open" },
+  grains    = { { radius = 0.5, position = {3, 5, 5} }, { radius = 0.5, position = {7, 5, 5} } },
+  merge     = { when = "bound" },
+  contact   = { contact_time = 0.01 },
+  integrate = { t_end = 0.1 },
+}

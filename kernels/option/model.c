@@ -6,6 +6,7 @@
 #include "kernels/option/payoff/exercise.h"
 #include "kernels/option/result/tables.h"
 #include "kernels/option/run.h"
+#include "kernels/option/scenario/heston.h"
 
 #include <math.h>
 #include <omp.h>
@@ -377,9 +378,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->jump = run->bias_squares + option_payoff_count(p);
   for (int a = 0; a < (int)p->assets.count; a++) {
     const option_heston *h = &option_asset_at(p, a)->heston;
-    if (h->given && 2 * h->kappa * h->theta < h->sigma * h->sigma)
-      sim_log(SIM_LOG_INFO, "assets[%d].heston: 2 kappa theta = %.3g is below sigma^2 = %.3g: its variance reaches 0",
-              a + 1, 2 * h->kappa * h->theta, h->sigma * h->sigma);
+    if (h->given) SIM_TRY(option_heston_remark(h, a, p->maturity));
   }
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;

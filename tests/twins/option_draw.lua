@@ -28,6 +28,11 @@ local function asset(R, maturity)
     a.vol = of_time(R, 0.1, 0.5, maturity)
   elseif kind <= 8 then
     a.heston = { v = R.log(0.01, 0.2), kappa = R.log(0.5, 4), theta = R.log(0.01, 0.2), sigma = R.log(0.1, 1), rho = R.uniform(-0.9, 0.6) }
+    if R.chance(0.4) then
+      local h = a.heston
+      h.kappa, h.theta = of_time(R, 0.5, 4, maturity), of_time(R, 0.01, 0.2, maturity)
+      h.sigma, h.rho = of_time(R, 0.1, 1, maturity), of_time(R, -0.9, 0.6, maturity)
+    end
   elseif kind == 9 then
     a.local_vol = fn("function(S, t) return %g * math.sqrt(%g / sim.max(S, %g)) end", R.uniform(0.1, 0.4), a.spot, a.spot / 10)
     if R.chance(0.3) then a.local_vol = fn("function(S, t) return %g + 0 * S end", R.uniform(0.1, 0.4)) end

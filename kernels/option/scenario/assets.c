@@ -10,14 +10,17 @@ const sim_signature option_term_signature = {.inputs = (const char *const[]){"t"
 static const sim_signature local_signature = {.inputs = (const char *const[]){"S", "t", NULL}, .outputs = {1}};
 
 #define POSITIVE .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY
+#define OF_TIME                                                                                                        \
+  .type = SIM_FUNCTION, .flags = SIM_REQUIRED | SIM_OR_NUMBER | SIM_OR_FILE, .signature = &option_term_signature
 static const sim_field heston_fields[] = {
     {SIM_FIELD(option_heston, v), .type = SIM_REAL, .doc = "variance at time 0: 0.04 is a volatility of 20 %",
      POSITIVE},
-    {SIM_FIELD(option_heston, kappa), .type = SIM_REAL, .doc = "rate of mean reversion", POSITIVE},
-    {SIM_FIELD(option_heston, theta), .type = SIM_REAL, .doc = "long-run mean of the variance", POSITIVE},
-    {SIM_FIELD(option_heston, sigma), .type = SIM_REAL, .doc = "volatility of the variance", POSITIVE},
-    {SIM_FIELD(option_heston, rho), .type = SIM_REAL, .doc = "correlation of variance and price",
-     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAX_OPEN, .min = -1, .max = 1},
+    {SIM_FIELD(option_heston, kappa),
+     .doc = "rate of mean reversion, above 0: a number, or a function or sim.curve of time", OF_TIME},
+    {SIM_FIELD(option_heston, theta), .doc = "long-run mean of the variance, above 0; the same", OF_TIME},
+    {SIM_FIELD(option_heston, sigma), .doc = "volatility of the variance, above 0; the same", OF_TIME},
+    {SIM_FIELD(option_heston, rho), .doc = "correlation of variance and price, above -1 and below 1; the same",
+     OF_TIME},
     {0}};
 static const sim_schema heston_schema = {
     .doc = "Heston's model: dv = kappa (theta - v) dt + sigma sqrt(v) dW, by quadratic-exponential steps",

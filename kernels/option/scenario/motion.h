@@ -39,9 +39,10 @@ typedef struct option_dynamics {
 
 /* Sets the constants of each length of a step: out[kinds * stride]. Rows of a grid of volatilities belong to the
  * first of them. `shift` is added to the volatility: to the square roots of
- * Heston's v and theta, or to sigma. SIM_ERR_NO_MEMORY. */
-sim_status option_dynamics_set(const struct option_asset *asset, const struct option_grid *grid, double shift,
-                               int stride, option_dynamics *out) SIM_MUST_CHECK;
+ * Heston's v and theta, or to sigma. `number`: of the asset from 0, for messages. SIM_ERR_SCENARIO where a parameter is
+ * out of its range, SIM_ERR_NO_MEMORY. */
+sim_status option_dynamics_set(const struct option_asset *asset, int number, const struct option_grid *grid,
+                               double shift, int stride, option_dynamics *out) SIM_MUST_CHECK;
 void option_dynamics_free(option_dynamics *dynamics);
 /* Evaluates sigma(S, t), or any function of at most these two inputs, at one point. SIM_ERR_NO_MEMORY. */
 sim_status option_local_vol(const struct sim_expr *expr, double price, double t, double *out) SIM_MUST_CHECK;

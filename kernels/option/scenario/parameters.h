@@ -9,7 +9,8 @@
 
 typedef struct option_heston {
   bool given;
-  double v, kappa, theta, sigma, rho;
+  double v;
+  sim_expr *kappa, *theta, *sigma, *rho; /* functions of t */
 } option_heston;
 typedef struct option_jumps {
   bool given;

@@ -13,17 +13,30 @@ double option_mean(const option_run *run, int q) {
   return sum / run->groups;
 }
 
+/* The jump of a quantity. That of a barrier is known by its order alone, the forward or the strike: at most three times
+ * the mean of what paths are paid, weighted by what they are paid, E X^2/E X (a path at a barrier may be worth more than
+ * that mean: of a double knock-out, three times it is what 100 seeds need). So a knock-in that pays little is not told
+ * the error of a forward. */
+static double jump_worth(const option_run *run, double n, int q) {
+  const int payoff = run->quantity[q].payoff;
+  const double jump = run->jump[q], most = run->jump[payoff], mean = fabs(option_mean(run, payoff));
+  double squares = 0;
+  if (!(jump > 0 && mean > 0) || run->unit > 1) return jump;
+  for (int g = 0; g < run->groups; g++) squares += run->squares[g * run->quantities + payoff];
+  return jump * fmin(1, 3 * (squares / n / mean + mean) / most);
+}
+
 /* Change of the mean by one sample more or less: the cash of a digital where every path, or every scramble, gave the
  * same count, and of a Greek that is a difference of digitals where no path pays in one market alone. For other
  * quantities on Sobol points it is a deviation: where such a quantity is c with probability p and else 0, twice the
  * deviation is at least c for p from 0.15 to 0.85, and deviation^2/mean is c (1 - p) for small p. */
 static double point_worth(const option_run *run, double n, int q) {
   double squares = 0;
-  if (run->groups == 1) return run->jump[q] / n;
+  if (run->groups == 1) return jump_worth(run, n, q) / n;
   for (int g = 0; g < run->groups; g++) squares += run->squares[g * run->quantities + q];
   const double deviation = sqrt(squares / n), mean = fabs(option_mean(run, q));
   const double share = mean > 0 ? fmin(fmax(deviation / mean, 2), 16) : 2;
-  return fmax(share * deviation, run->jump[q]) / n;
+  return fmax(share * deviation, jump_worth(run, n, q)) / n;
 }
 
 /* Standard error from the spread of samples, or of scrambles, alone. */

@@ -6,7 +6,8 @@
 #include "kernels/option/payoff/exercise.h"
 #include "kernels/option/result/tables.h"
 #include "kernels/option/run.h"
-#include "kernels/option/scenario/heston.h"
+#include "kernels/option/models/heston.h"
+#include "kernels/option/models/rough.h"
 
 #include <math.h>
 #include <omp.h>
@@ -260,7 +261,8 @@ static sim_status cost_of(const option_parameters *p, double *out) {
   }
   for (int a = 0; a < (int)p->assets.count; a++) joint += estimate.graph.joint >> a & 1;
   option_estimate_free(&estimate);
-  *out = 1 + 0.2 * (markets - 1) + markets * (0.5 * single + 31 * joint);
+  const double past = option_any_rough(p) ? 0.02 * (double)p->nodes * markets : 0; /* sums over all earlier steps */
+  *out = 1 + past + 0.2 * (markets - 1) + markets * (0.5 * single + 31 * joint);
   return SIM_OK;
 }
 

@@ -155,6 +155,7 @@ void pricing_free(pricing *d) {
     sim_expr_free(&d->assets[a].vol);
     sim_expr_free(&d->assets[a].dividend);
     sim_expr_free(&d->assets[a].local_vol);
+    sim_expr_free(&d->assets[a].rough_bergomi.xi);
     sim_expr_free(&d->assets[a].heston.kappa);
     sim_expr_free(&d->assets[a].heston.theta);
     sim_expr_free(&d->assets[a].heston.sigma);

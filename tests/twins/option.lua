@@ -341,7 +341,7 @@ M.twins = {
   { name = "bystander", weight = 2,
     prepare = function(s, R)
       local other = asset(R, s.keys.maturity)
-      other.heston, other.local_vol, other.vol_grid, other.vol = nil, nil, nil, 0.3
+      other.heston, other.rough_bergomi, other.local_vol, other.vol_grid, other.vol = nil, nil, nil, nil, 0.3
       if R.chance(0.5) then other.jumps = { rate = 1, mean = -0.2, deviation = 0.1 } end
       return { other = other, control = R.chance(0.5) }
     end,
@@ -367,7 +367,7 @@ M.twins = {
       local c = copy(s)
       c.keys.assets[2] = copy(c.keys.assets[1])
       c.keys.correlation = { { 1, 1 }, { 1, 1 } }
-      if c.keys.assets[1].heston or c.keys.assets[1].jumps then error({ refused = "words of their own" }) end
+      if c.keys.assets[1].heston or c.keys.assets[1].rough_bergomi or c.keys.assets[1].jumps then error({ refused = "words of their own" }) end
       for _, p in ipairs(c.keys.payoffs) do
         if not of_all[p.name] then p.keys.asset = 2 end
       end
@@ -417,7 +417,7 @@ M.twins = {
     applies = function(s)
       return type(s.keys.rate) == "number" and all_assets(s, function(a)
         return not a.local_vol and not a.vol_grid and type(a.vol or 0) == "number" and type(a.dividend or 0) == "number" and
-          constant_heston(a.heston)
+          constant_heston(a.heston) and constant_heston(a.rough_bergomi)
       end)
     end,
     check = function(T, s)
@@ -429,6 +429,8 @@ M.twins = {
         if a.vol then a.vol = a.vol / math.sqrt(by) end
         if a.jumps then a.jumps.rate = a.jumps.rate / by end
         local h = a.heston
+        local rough = a.rough_bergomi
+        if rough then rough.xi, rough.eta = rough.xi / by, rough.eta / by ^ rough.hurst end
         if h then h.v, h.kappa, h.theta, h.sigma = h.v / by, h.kappa / by, h.theta / by, h.sigma / by end
       end
       local p = priced(T, plain(s), 1)

@@ -3,6 +3,7 @@
  * cuda/ops.c. */
 #include "engine/reduce.h"
 #include "kernels/option/cpu/sampler.h"
+#include "kernels/option/models/rough.h"
 
 #include <math.h>
 #include <omp.h>
@@ -316,6 +317,8 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
                                   &s->program));
   SIM_TRY(make_variants(s, p));
   SIM_TRY(make_local(s, p));
+  s->paths.rough = option_any_rough(p);
+  if (s->paths.rough) s->local_scratch += option_rough_scratch(s->paths.assets, s->paths.steps);
   return make_tangents(s);
 }
 
@@ -408,8 +411,9 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double steps = (double)p->nodes * assets * variants * 2 * (real + sizeof(double));
   const double matches = p->sampling.moment_matching ? 2 * sizeof(double) * assets * (double)p->nodes : 0;
   const double kinds = option_steps_vary(p) ? (double)p->nodes * assets * (variants + 1) * sizeof(option_dynamics) : 0;
-  return option_quasi_bytes(p) + option_policy_bytes(p, setup->comm->size) + steps + kinds +
-         setup->threads * (shown * OPTION_CHUNK * real + 0x1p18 + matches) +
+  const double rough = option_rough_bytes(p), past = rough > 0 ? 2 * assets * (double)p->nodes * 64 : 0;
+  return option_quasi_bytes(p) + option_policy_bytes(p, setup->comm->size) + steps + kinds + rough * (variants + 4) +
+         setup->threads * past + setup->threads * (shown * OPTION_CHUNK * real + 0x1p18 + matches) +
          quantities * (OPTION_BATCH * OPTION_CHUNKS + setup->comm->size) * 2 * sizeof(double);
 }
 

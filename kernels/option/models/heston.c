@@ -1,4 +1,4 @@
-#include "kernels/option/scenario/heston.h"
+#include "kernels/option/models/heston.h"
 
 #include "engine/log.h"
 #include "kernels/option/scenario/integral.h"

@@ -1,6 +1,6 @@
 /* Parameters of Heston's model over the steps of a run. */
-#ifndef OPTION_SCENARIO_HESTON_H
-#define OPTION_SCENARIO_HESTON_H
+#ifndef OPTION_MODELS_HESTON_H
+#define OPTION_MODELS_HESTON_H
 
 #include "kernels/option/scenario/grid.h"
 

@@ -1,5 +1,5 @@
 /* Steps between the dates of a scenario. */
-#include "kernels/option/scenario/heston.h"
+#include "kernels/option/models/heston.h"
 
 #include "kernels/option/payoff/names.h"
 

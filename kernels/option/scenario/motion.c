@@ -1,5 +1,6 @@
 /* Constants of the steps of assets that are not geometric Brownian motions: option_dynamics in motion.h. */
-#include "kernels/option/scenario/heston.h"
+#include "kernels/option/models/heston.h"
+#include "kernels/option/models/rough.h"
 #include "kernels/option/scenario/motion.h"
 #include "kernels/option/scenario/parameters.h"
 
@@ -91,6 +92,11 @@ sim_status option_dynamics_set(const option_asset *asset, int number, const opti
                                option_dynamics *out) {
   option_dynamics rows = {0};
   if (asset->vol_grid.given) SIM_TRY(set_grid(&asset->vol_grid, grid, &rows));
+  if (asset->rough_bergomi.given) {
+    const sim_status status = option_rough_set(&asset->rough_bergomi, number, grid, shift, &rows);
+    out->node = rows.node; /* freed with the market */
+    SIM_TRY(status);
+  }
   for (int k = 0; k < grid->kinds; k++) {
     option_dynamics *m = &out[k * stride];
     *m = rows;

@@ -165,6 +165,11 @@ int scenario_curve(lua_State *L);
 /* Whether the value at `index` is a function created by sim.curve. */
 bool scenario_is_curve(lua_State *L, int index);
 
+/* ---- dates/calendar.c ---- */
+
+/* sim.calendar: pushes a table of functions of dates. */
+int scenario_calendar(lua_State *L);
+
 /* ---- symbol.c: userdata for the inputs of a function and values computed from them ---- */
 
 /* Pushes the new metatable of symbols. */

@@ -246,8 +246,13 @@ static void push_registry_table(lua_State *L, const char *key) {
 }
 
 void scenario_language_push(lua_State *L) {
-  static const luaL_Reg functions[] = {{"param", param},     {"each", each},     {"curve", scenario_curve},
-                                       {"uniform", uniform}, {"normal", normal}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"param", param},
+                                       {"each", each},
+                                       {"curve", scenario_curve},
+                                       {"calendar", scenario_calendar},
+                                       {"uniform", uniform},
+                                       {"normal", normal},
+                                       {NULL, NULL}};
   push_registry_table(L, &tags_key);
   push_registry_table(L, &defaults_key);
   push_registry_table(L, &values_key);

@@ -9,9 +9,10 @@ enum {
   OPTION_VARIANTS_MAX = 64,  /* paths simulated from the same random numbers: markets times signs */
   OPTION_TANGENTS_MAX = 128, /* parameters by which paths are differentiated */
   OPTION_STEPS_MAX = 100000,
-  OPTION_JUMPS_MAX = 64,  /* of one asset in one step, at most */
-  OPTION_NODES_MAX = 64,  /* prices of a local volatility's grid, at most */
-  OPTION_DEGREE_MAX = 8,  /* of the polynomials of exercise rules, at most */
+  OPTION_ROUGH_STEPS_MAX = 1024, /* of a rough asset, whose steps depend on all earlier ones */
+  OPTION_JUMPS_MAX = 64,         /* of one asset in one step, at most */
+  OPTION_NODES_MAX = 64,         /* prices of a local volatility's grid, at most */
+  OPTION_DEGREE_MAX = 8,         /* of the polynomials of exercise rules, at most */
   OPTION_BLOCK = 1 << 16, /* samples of a logical block: the unit of sums, so that results do not depend on batches */
   OPTION_CHUNK = 1024,    /* samples of one call of the CPU's kernel, at most */
   OPTION_CHUNKS = OPTION_BLOCK / OPTION_CHUNK,

@@ -6,6 +6,8 @@
 #include "kernels/option/payoff/exercise.h"
 #include "kernels/option/result/tables.h"
 #include "kernels/option/run.h"
+#include "kernels/option/models/heston.h"
+#include "kernels/option/models/rough.h"
 
 #include <math.h>
 #include <omp.h>
@@ -259,7 +261,8 @@ static sim_status cost_of(const option_parameters *p, double *out) {
   }
   for (int a = 0; a < (int)p->assets.count; a++) joint += estimate.graph.joint >> a & 1;
   option_estimate_free(&estimate);
-  *out = 1 + 0.2 * (markets - 1) + markets * (0.5 * single + 31 * joint);
+  const double past = option_any_rough(p) ? 0.02 * (double)p->nodes * markets : 0; /* sums over all earlier steps */
+  *out = 1 + past + 0.2 * (markets - 1) + markets * (0.5 * single + 31 * joint);
   return SIM_OK;
 }
 
@@ -379,9 +382,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->jump_factor = run->jump_deviation + q;
   for (int a = 0; a < (int)p->assets.count; a++) {
     const option_heston *h = &option_asset_at(p, a)->heston;
-    if (h->given && 2 * h->kappa * h->theta < h->sigma * h->sigma)
-      sim_log(SIM_LOG_INFO, "assets[%d].heston: 2 kappa theta = %.3g is below sigma^2 = %.3g: its variance reaches 0",
-              a + 1, 2 * h->kappa * h->theta, h->sigma * h->sigma);
+    if (h->given) SIM_TRY(option_heston_remark(h, a, p->maturity));
   }
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;

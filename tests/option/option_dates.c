@@ -185,7 +185,7 @@ static void test_theta_of_heston(void **state) {
   pricing d;
   make(&d, SIM_DOUBLE, 1, 8);
   pricing_set_motion(&d, 0);
-  d.assets[0].heston = (option_heston){true, VOL * VOL, 1, VOL * VOL, 1e-3, 0};
+  d.assets[0].heston = pricing_heston(VOL * VOL, 1, VOL * VOL, 1e-3, 0);
   d.p.sampling.paths = 0x1p15;
   d.p.sampling.antithetic = true;
   d.p.greeks.want[OPTION_THETA] = true;
@@ -208,7 +208,7 @@ static void test_heston(void **state) {
   pricing d;
   pricing_make(&d, SIM_MIXED, 0.2, 0.03, 1, 100);
   pricing_set_motion(&d, 0);
-  d.assets[0].heston = (option_heston){true, 0.04, 1.5, 0.06, 0.6, -0.7};
+  d.assets[0].heston = pricing_heston(0.04, 1.5, 0.06, 0.6, -0.7);
   d.p.sampling.paths = 0x1p16;
   d.p.sampling.antithetic = true;
   option_payoff *o = pricing_add(&d, &option_asian_schema, 100, OPTION_CALL);
@@ -259,7 +259,7 @@ static void test_heston_dividends(void **state) {
   pricing d;
   pricing_make(&d, SIM_MIXED, 0.2, 0.03, 1, 100);
   pricing_set_motion(&d, 0);
-  d.assets[0].heston = (option_heston){true, 0.04, 1.5, 0.06, 0.6, -0.7};
+  d.assets[0].heston = pricing_heston(0.04, 1.5, 0.06, 0.6, -0.7);
   d.assets[0].dividends = (sim_doubles){cash, 2, 2};
   d.p.sampling.paths = 0x1p16;
   d.p.sampling.antithetic = true;

@@ -31,6 +31,30 @@ sim_expr *pricing_constant(double value) {
   return expr;
 }
 
+sim_expr *pricing_line(double a, double b) {
+  sim_expr_builder *builder;
+  sim_expr_ref t, number, out;
+  sim_expr *expr;
+  must(sim_expr_builder_create(&builder), "builder");
+  must(sim_expr_builder_input(builder, "t", &t), "input");
+  must(sim_expr_builder_number(builder, b, &number), "number");
+  must(sim_expr_builder_call(builder, SIM_EXPR_MUL, (const sim_expr_ref[]){number, t}, &out), "call");
+  must(sim_expr_builder_number(builder, a, &number), "number");
+  must(sim_expr_builder_call(builder, SIM_EXPR_ADD, (const sim_expr_ref[]){number, out}, &out), "call");
+  must(sim_expr_builder_finish(builder, &out, (const char *const[]){"out"}, 1, &expr), "finish");
+  sim_expr_builder_free(&builder);
+  return expr;
+}
+
+option_heston pricing_heston(double v, double kappa, double theta, double sigma, double rho) {
+  return (option_heston){.given = true,
+                         .v = v,
+                         .kappa = pricing_constant(kappa),
+                         .theta = pricing_constant(theta),
+                         .sigma = pricing_constant(sigma),
+                         .rho = pricing_constant(rho)};
+}
+
 sim_expr *pricing_displaced(double a, double b) {
   sim_expr_builder *builder;
   sim_expr_ref in[2], number[2], out;
@@ -131,5 +155,10 @@ void pricing_free(pricing *d) {
     sim_expr_free(&d->assets[a].vol);
     sim_expr_free(&d->assets[a].dividend);
     sim_expr_free(&d->assets[a].local_vol);
+    sim_expr_free(&d->assets[a].rough_bergomi.xi);
+    sim_expr_free(&d->assets[a].heston.kappa);
+    sim_expr_free(&d->assets[a].heston.theta);
+    sim_expr_free(&d->assets[a].heston.sigma);
+    sim_expr_free(&d->assets[a].heston.rho);
   }
 }

@@ -27,6 +27,10 @@ void pricing_add_asset(pricing *d, double spot, double vol);
 void pricing_set_motion(pricing *d, int asset);
 /* A function of t that is one number. */
 sim_expr *pricing_constant(double value);
+/* The function a + b t. */
+sim_expr *pricing_line(double a, double b);
+/* Heston's model of constant parameters. */
+option_heston pricing_heston(double v, double kappa, double theta, double sigma, double rho);
 /* The local volatility a/S + b. */
 sim_expr *pricing_displaced(double a, double b);
 /* Returns the new payoff: asset 1, as the schema's default for the rest that is zero. */

@@ -44,11 +44,11 @@ static void heston(const char *what, sim_precision precision, option_heston mode
 static void test_heston(void **state) {
   (void)state;
   for (int i = 0; i < 2; i++) {
-    heston("calm", precisions[i], (option_heston){true, 0.010201, 6.21, 0.019, 0.61, -0.7}, 0.0319, 1, 32, 0x1p17,
+    heston("calm", precisions[i], pricing_heston(0.010201, 6.21, 0.019, 0.61, -0.7), 0.0319, 1, 32, 0x1p17,
            (const double[]){100}, (const double[]){6.806113}, 1);
-    heston("over five years", precisions[i], (option_heston){true, 0.09, 2, 0.09, 1, -0.3}, 0.05, 5, 40, 0x1p17,
+    heston("over five years", precisions[i], pricing_heston(0.09, 2, 0.09, 1, -0.3), 0.05, 5, 40, 0x1p17,
            (const double[]){100}, (const double[]){34.999758}, 1);
-    heston("Andersen's case I", precisions[i], (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9}, 0, 10, 80, 0x1p16,
+    heston("Andersen's case I", precisions[i], pricing_heston(0.04, 0.5, 0.04, 1, -0.9), 0, 10, 80, 0x1p16,
            (const double[]){60, 100, 140}, (const double[]){44.329975, 13.084670, 0.295774}, 3);
   }
 }
@@ -137,7 +137,7 @@ static void set_model(pricing *d, int a, int i) {
   option_asset *asset = &d->assets[a];
   if (i >= 2) pricing_set_motion(d, a);
   if (i == 1 || i == 3) asset->jumps = (option_jumps){true, 1, -0.1, 0.15};
-  if (i == 2 || i == 3) asset->heston = (option_heston){true, 0.010201, 6.21, 0.019, 0.61, -0.7};
+  if (i == 2 || i == 3) asset->heston = pricing_heston(0.010201, 6.21, 0.019, 0.61, -0.7);
   if (i == 4) asset->local_vol = pricing_displaced(0, 0.2);
   if (i == 5)
     asset->vol_grid =
@@ -276,7 +276,7 @@ static void heston_sobol(void) {
   pricing d;
   pricing_make(&d, SIM_MIXED, 0.2, 0.0319, 1, 32);
   pricing_set_motion(&d, 0);
-  d.assets[0].heston = (option_heston){true, 0.010201, 6.21, 0.019, 0.61, -0.7};
+  d.assets[0].heston = pricing_heston(0.010201, 6.21, 0.019, 0.61, -0.7);
   d.p.sampling = (option_sampling){.sequence = OPTION_SOBOL, .scrambles = 32, .paths = 0x1p16, .standard_error = NAN};
   pricing_add(&d, &option_european_schema, 100, OPTION_CALL);
   pricing_run(&d);
@@ -294,7 +294,7 @@ static void test_short_heston(void **state) {
       pricing d;
       pricing_make(&d, precisions[steps - 1], 0.2, 0.0319, 1, steps);
       pricing_set_motion(&d, 0);
-      d.assets[0].heston = (option_heston){true, 0.010201, 6.21, 0.019, 0.61, -0.7};
+      d.assets[0].heston = pricing_heston(0.010201, 6.21, 0.019, 0.61, -0.7);
       d.p.sampling.paths = 0x1p18;
       d.p.sampling.sequence = sobol ? OPTION_SOBOL : OPTION_PHILOX;
       d.p.sampling.scrambles = sobol ? 32 : NAN;

@@ -99,8 +99,14 @@ static void test_volatility(void **state) {
 
 /* ---- Heston ---- */
 
+typedef struct heston {
+  double v, kappa, theta, sigma, rho;
+} heston;
+
+static option_heston as_model(heston h) { return pricing_heston(h.v, h.kappa, h.theta, h.sigma, h.rho); }
+
 typedef struct moments {
-  option_heston h;
+  heston h;
   double drift; /* of ln S, without -v/2 */
 } moments;
 
@@ -147,7 +153,7 @@ static double heston_variance(const moments *m, double T, int n) {
  * 4. The limit of many fixings is the mean of v alone: 9 below. */
 static void test_heston(void **state) {
   (void)state;
-  const moments m = {{true, 0.09, 2, 0.04, 0.5, -0.7}, 0.05};
+  const moments m = {{0.09, 2, 0.04, 0.5, -0.7}, 0.05};
   const double T = 1, mean = m.h.theta + (m.h.v - m.h.theta) * -expm1(-m.h.kappa * T) / (m.h.kappa * T);
   print_message("    2^14 fixings %.9g, the limit %.9g\n", heston_variance(&m, T, 1 << 14), 1e4 * mean);
   assert_true(fabs(heston_variance(&m, T, 1 << 14) / (1e4 * mean) - 1) < 1e-4);
@@ -157,7 +163,7 @@ static void test_heston(void **state) {
     pricing d;
     pricing_make(&d, i ? SIM_DOUBLE : SIM_MIXED, 0.2, m.drift, T, 48);
     pricing_set_motion(&d, 0);
-    d.assets[0].heston = m.h;
+    d.assets[0].heston = as_model(m.h);
     d.p.sampling.paths = 0x1p18;
     d.p.sampling.antithetic = true;
     add_swap(&d, true, 20)->dates = (sim_doubles){dates, 12, 1};
@@ -171,7 +177,7 @@ static void test_heston(void **state) {
 /* ---- Bates ---- */
 
 typedef struct bates {
-  option_heston h;
+  heston h;
   option_jumps j;
   double rate, maturity;
 } bates;
@@ -179,7 +185,7 @@ typedef struct bates {
 /* Characteristic function of ln(S_T/S): Heston's (in the form of H. Albrecher, P. Mayer, W. Schoutens and J. Tistaert,
  * Wilmott Magazine (January 2007) 83), times that of the jumps (D. Bates, Review of Financial Studies 9 (1996) 69). */
 static double complex characteristic(const bates *b, double complex u) {
-  const option_heston *h = &b->h;
+  const heston *h = &b->h;
   const double T = b->maturity, s2 = h->sigma * h->sigma, k = expm1(b->j.mean + b->j.deviation * b->j.deviation / 2);
   const double complex iu = I * u, beta = h->kappa - h->rho * h->sigma * iu;
   const double complex d = csqrt(beta * beta + s2 * (iu + u * u)), g = (beta - d) / (beta + d), e = cexp(-d * T);
@@ -206,9 +212,9 @@ static double bates_call(const bates *b, double strike) {
 /* Heston's model and jumps together, the limits of each alone, and put-call parity by the formula itself. */
 static void test_bates(void **state) {
   (void)state;
-  const bates b = {{true, 0.04, 2, 0.05, 0.4, -0.6}, {true, 0.8, -0.12, 0.1}, 0.03, 1};
+  const bates b = {{0.04, 2, 0.05, 0.4, -0.6}, {true, 0.8, -0.12, 0.1}, 0.03, 1};
   bates calm = b;
-  calm.h = (option_heston){true, 0.04, 50, 0.04, 1e-3, 0}, calm.j.rate = 0;
+  calm.h = (heston){0.04, 50, 0.04, 1e-3, 0}, calm.j.rate = 0;
   const double s = 0.2, d1 = 0.03 / s + s / 2, cdf1 = erfc(-d1 / sqrt(2)) / 2, cdf2 = erfc(-(d1 - s) / sqrt(2)) / 2;
   const double black = 100 * cdf1 - 100 * exp(-0.03) * cdf2; /* without jumps and noise of v: a volatility of 0.2 */
   print_message("    the formula in the limit %.9g, Black and Scholes %.9g\n", bates_call(&calm, 100), black);
@@ -217,7 +223,7 @@ static void test_bates(void **state) {
     pricing d;
     pricing_make(&d, i ? SIM_DOUBLE : SIM_MIXED, 0.2, b.rate, b.maturity, 32);
     pricing_set_motion(&d, 0);
-    d.assets[0].heston = b.h;
+    d.assets[0].heston = as_model(b.h);
     d.assets[0].jumps = b.j;
     d.p.sampling.paths = 0x1p16;
     d.p.sampling.antithetic = i;

@@ -113,7 +113,7 @@ static void make_range(pricing *d) {
 
 static void make_heston(pricing *d) {
   pricing_set_motion(d, 0);
-  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
   pricing_add(d, &option_european_schema, 100, OPTION_CALL);
   pricing_add(d, &option_asian_schema, 100, OPTION_PUT);
   option_payoff *o = pricing_add(d, &option_barrier_schema, 100, OPTION_PUT);
@@ -156,7 +156,7 @@ static void make_american(pricing *d) {
 
 static void make_american_heston(pricing *d) {
   pricing_set_motion(d, 0);
-  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
   pricing_add(d, &option_american_schema, 110, OPTION_PUT)->fit_paths = 20000;
 }
 
@@ -175,7 +175,7 @@ static void make_sobol(pricing *d) {
 static void make_sobol_heston(pricing *d) {
   use_sobol(d, OPTION_BRIDGE);
   pricing_set_motion(d, 0);
-  d->assets[0].heston = (option_heston){true, 0.010201, 6.21, 0.019, 0.61, -0.7};
+  d->assets[0].heston = pricing_heston(0.010201, 6.21, 0.019, 0.61, -0.7);
   pricing_add(d, &option_european_schema, 100, OPTION_CALL);
   pricing_add(d, &option_asian_schema, 100, OPTION_PUT);
 }
@@ -184,7 +184,7 @@ static void make_components(pricing *d) {
   use_sobol(d, OPTION_PCA);
   several(d, 2);
   pricing_set_motion(d, 0);
-  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
   pricing_add(d, &option_basket_schema, 98, OPTION_PUT);
 }
 
@@ -252,7 +252,7 @@ static void make_moved_dates(pricing *d) {
   static double spots[3] = {80, 100, 130}, times[2] = {0, 1}, vols[6] = {0.3, 0.2, 0.15, 0.35, 0.25, 0.2};
   several(d, 4);
   for (int a = 0; a < 3; a++) pricing_set_motion(d, a);
-  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
   d->assets[0].jumps = (option_jumps){true, 1, -0.1, 0.15};
   d->assets[1].local_vol = function_of((const char *const[]){"S", "t"}, 2, 0.001, 0.1, false);
   d->assets[2].vol_grid = (option_vol_grid){true, {spots, 3, 1}, {times, 2, 1}, {vols, 6, 1}};
@@ -270,7 +270,7 @@ static void make_moved_dates(pricing *d) {
 static void make_moved_greeks(pricing *d) {
   several(d, 2);
   for (int a = 0; a < 2; a++) pricing_set_motion(d, a);
-  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
   d->assets[0].jumps = (option_jumps){true, 1, -0.1, 0.15};
   d->assets[1].local_vol = function_of((const char *const[]){"S", "t"}, 2, 0.001, 0.1, false);
   for (int a = 1; a <= 2; a++) {
@@ -296,8 +296,18 @@ static void make_cash(pricing *d) { pay_cash(d); }
 
 static void make_cash_heston(pricing *d) {
   pricing_set_motion(d, 0);
-  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
   pay_cash(d);
+}
+
+/* Parameters that change in time: every step is a kind of its own. */
+static void make_curves(pricing *d) {
+  pricing_set_motion(d, 0);
+  d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
+  sim_expr_free(&d->assets[0].heston.sigma);
+  d->assets[0].heston.sigma = pricing_line(1, -0.5);
+  pricing_add(d, &option_european_schema, 100, OPTION_CALL);
+  pricing_add(d, &option_asian_schema, 100, OPTION_PUT);
 }
 
 static void make_bermudan(pricing *d) {
@@ -339,7 +349,7 @@ static void make_swaps(pricing *d) { add_swaps(d); }
 
 static void make_swaps_bates(pricing *d) {
   pricing_set_motion(d, 0);
-  d->assets[0].heston = (option_heston){true, 0.04, 0.5, 0.04, 1, -0.9};
+  d->assets[0].heston = pricing_heston(0.04, 0.5, 0.04, 1, -0.9);
   d->assets[0].jumps = (option_jumps){true, 1, -0.1, 0.15};
   add_swaps(d);
 }
@@ -385,6 +395,7 @@ const option_case option_cases[OPTION_CASES] = {
     {"dates, motions' greeks", make_moved_greeks, 5, OPTION_NO_CONTROL, false, true, OPTION_AUTO, 0.25, 1},
     {"dates, cash", make_cash, 5, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.25, 1, true},
     {"dates, cash, Heston", make_cash_heston, 7, OPTION_NO_CONTROL, false, false, OPTION_AUTO, 0.25, 1},
+    {"dates' curves, Heston", make_curves, 7, OPTION_NO_CONTROL, true, true, OPTION_AUTO, 0.25, 1},
     {"dates of exercise", make_bermudan, 4, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},
     {"dates of the past", make_begun, 5, OPTION_CONTROL_UNDERLYING, false, false, OPTION_AUTO, 0.25, 1},
     {"dates, swaps", make_swaps, 9, OPTION_NO_CONTROL, true, false, OPTION_AUTO, 0.25, 1},

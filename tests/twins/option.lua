@@ -64,6 +64,11 @@ local function fine(s) return (s.keys.precision or "double") == "double" and 1e-
 
 local function all_assets(s, test) for _, a in ipairs(s.keys.assets) do if not test(a) then return false end end return true end
 local function any_payoff(s, test) for k, p in ipairs(s.keys.payoffs or {}) do if test(p.keys, p.name, k) then return true end end return false end
+-- Whether no parameter of Heston's model changes in time.
+local function constant_heston(h)
+  for _, x in pairs(h or {}) do if type(x) ~= "number" then return false end end
+  return true
+end
 local function plain(s)
   local c = copy(s)
   local old = c.keys.sampling or {}
@@ -336,7 +341,7 @@ M.twins = {
   { name = "bystander", weight = 2,
     prepare = function(s, R)
       local other = asset(R, s.keys.maturity)
-      other.heston, other.local_vol, other.vol_grid, other.vol = nil, nil, nil, 0.3
+      other.heston, other.rough_bergomi, other.local_vol, other.vol_grid, other.vol = nil, nil, nil, nil, 0.3
       if R.chance(0.5) then other.jumps = { rate = 1, mean = -0.2, deviation = 0.1 } end
       return { other = other, control = R.chance(0.5) }
     end,
@@ -362,7 +367,7 @@ M.twins = {
       local c = copy(s)
       c.keys.assets[2] = copy(c.keys.assets[1])
       c.keys.correlation = { { 1, 1 }, { 1, 1 } }
-      if c.keys.assets[1].heston or c.keys.assets[1].jumps then error({ refused = "words of their own" }) end
+      if c.keys.assets[1].heston or c.keys.assets[1].rough_bergomi or c.keys.assets[1].jumps then error({ refused = "words of their own" }) end
       for _, p in ipairs(c.keys.payoffs) do
         if not of_all[p.name] then p.keys.asset = 2 end
       end
@@ -411,7 +416,8 @@ M.twins = {
   { name = "unit of time",
     applies = function(s)
       return type(s.keys.rate) == "number" and all_assets(s, function(a)
-        return not a.local_vol and not a.vol_grid and type(a.vol or 0) == "number" and type(a.dividend or 0) == "number"
+        return not a.local_vol and not a.vol_grid and type(a.vol or 0) == "number" and type(a.dividend or 0) == "number" and
+          constant_heston(a.heston) and constant_heston(a.rough_bergomi)
       end)
     end,
     check = function(T, s)
@@ -423,11 +429,34 @@ M.twins = {
         if a.vol then a.vol = a.vol / math.sqrt(by) end
         if a.jumps then a.jumps.rate = a.jumps.rate / by end
         local h = a.heston
+        local rough = a.rough_bergomi
+        if rough then rough.xi, rough.eta = rough.xi / by, rough.eta / by ^ rough.hurst end
         if h then h.v, h.kappa, h.theta, h.sigma = h.v / by, h.kappa / by, h.theta / by, h.sigma / by end
       end
       local p = priced(T, plain(s), 1)
       local q = priced(T, c, 1)
       for k = 1, #p do T:near("prices in another unit of time", p[k], q[k], rounding(s)) end
+    end },
+
+  { name = "Heston's curves", weight = 2, -- of one value
+    prepare = function(s, R) return { at = R.uniform(0.1, 0.9) * s.keys.maturity, flat = R.chance(0.5) } end,
+    applies = function(s)
+      local any = false
+      for _, a in ipairs(s.keys.assets) do any = any or (a.heston and constant_heston(a.heston)) end
+      return any and ask.knows("option", "curve")
+    end,
+    check = function(T, s, a)
+      local c = copy(s)
+      for _, one in ipairs(c.keys.assets) do
+        for _, k in ipairs { "kappa", "theta", "sigma", "rho" } do
+          local x = one.heston and one.heston[k]
+          if type(x) == "number" then
+            one.heston[k] = fn("sim.curve { {0, %g}, {%g, %g}" .. (a.flat and ', between = "flat" }' or " }"), x, a.at, x)
+          end
+        end
+      end
+      local p, q = priced(T, s, 1), priced(T, c, 1)
+      for k = 1, #p do T:near("prices with curves", p[k], q[k], rounding(s) + fine(s) * scale(s)) end
     end },
 
   { name = "models that are one",

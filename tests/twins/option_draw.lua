@@ -23,11 +23,18 @@ end
 
 local function asset(R, maturity)
   local a = { spot = R.chance(0.4) and 100 or R.log(50, 200) }
-  local kind = R.int(1, 10)
+  local kind = R.int(1, 11)
   if kind <= 6 then
     a.vol = of_time(R, 0.1, 0.5, maturity)
   elseif kind <= 8 then
     a.heston = { v = R.log(0.01, 0.2), kappa = R.log(0.5, 4), theta = R.log(0.01, 0.2), sigma = R.log(0.1, 1), rho = R.uniform(-0.9, 0.6) }
+    if R.chance(0.4) then
+      local h = a.heston
+      h.kappa, h.theta = of_time(R, 0.5, 4, maturity), of_time(R, 0.01, 0.2, maturity)
+      h.sigma, h.rho = of_time(R, 0.1, 1, maturity), of_time(R, -0.9, 0.6, maturity)
+    end
+  elseif kind == 11 and ask.knows("option", "rough_bergomi") then
+    a.rough_bergomi = { xi = of_time(R, 0.01, 0.15, maturity), eta = R.uniform(0.5, 2), hurst = R.uniform(0.05, 0.5), rho = R.uniform(-1, 0.5) }
   elseif kind == 9 then
     a.local_vol = fn("function(S, t) return %g * math.sqrt(%g / sim.max(S, %g)) end", R.uniform(0.1, 0.4), a.spot, a.spot / 10)
     if R.chance(0.3) then a.local_vol = fn("function(S, t) return %g + 0 * S end", R.uniform(0.1, 0.4)) end
@@ -35,7 +42,7 @@ local function asset(R, maturity)
     a.vol_grid = { spots = { a.spot / 2, a.spot, a.spot * 2 }, times = { 0, maturity },
       vols = { R.uniform(0.2, 0.4), R.uniform(0.15, 0.3), R.uniform(0.15, 0.3), R.uniform(0.2, 0.4), R.uniform(0.15, 0.3), R.uniform(0.15, 0.3) } }
   end
-  if (a.vol or a.heston) and R.chance(0.3) then
+  if (a.vol or a.heston or a.rough_bergomi) and R.chance(0.3) then
     a.jumps = { rate = R.log(0.2, 3), mean = R.uniform(-0.3, 0.2), deviation = R.uniform(0, 0.3) }
   end
   if R.chance(0.4) then a.dividend = of_time(R, 0, 0.08, maturity) end
@@ -171,7 +178,9 @@ function M.draw(R)
   end
   keys.sampling = { paths = 2 ^ R.int(13, 15) }
   if R.chance(0.3) then keys.sampling.antithetic = true end
-  if R.chance(0.25) then
+  local rough = false
+  for _, a in ipairs(keys.assets) do rough = rough or a.rough_bergomi ~= nil end
+  if R.chance(0.25) and not rough then
     keys.sampling.sequence = "sobol"
     keys.sampling.scrambles = R.pick(16, 32, 64)
     if R.chance(0.3) then keys.sampling.construction = "pca" end

@@ -4,6 +4,7 @@
 #include "kernels/option/cpu/path.h"
 #include "kernels/option/payoff/exercise.h"
 #include "kernels/option/random/mrg.h"
+#include "kernels/option/models/rough.h"
 
 #include <math.h>
 #include <omp.h>
@@ -56,6 +57,7 @@ static sim_status make_simulation(const regression *f, const option_parameters *
     for (size_t k = a; k < kinds * assets; k += assets) w->dynamics[k].local = w->local[a];
     program = (size_t)fmax((double)program, (double)sim_expr_program_scratch(w->local[a]) + 128);
   }
+  if (option_any_rough(p)) program += option_rough_scratch((int)assets, market->steps);
   w->scratch = (option_path_scratch((int)assets, 1, program) + 63) / 64 * 64;
   w->feature = calloc(dates, sizeof *w->feature);
   w->cholesky = calloc(assets * assets, sizeof *w->cholesky);
@@ -103,6 +105,7 @@ static void run_paths(regression *f, const option_parameters *p, const simulatio
                               .cholesky = w->cholesky,
                               .mrg = w->mrg,
                               .cash = market->cash,
+                              .rough = option_any_rough(p),
                               .far = true};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
   for (int c = f->first; c < f->end; c++) {

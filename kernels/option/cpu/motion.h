@@ -34,6 +34,23 @@ static inline vreal heston_step(const option_dynamics *m, asset_state *t, vreal 
          INVERSE_LN2;
 }
 
+/* One step of a rough Bergomi asset: returns the increment of x without its drift, sets the variance of the next step
+ * and *vol. past[step]: normals of the steps so far; w, own: random bits. */
+static inline vreal rough_step(const option_dynamics *m, int step, int steps, bool mirrored, asset_state *t,
+                               vreal normal, vbits w, vbits own, vreal *past, vreal *vol) {
+  const real side = mirrored ? -1 : 1;
+  const vreal z = past[step] = inverse_normal(w), root = v_root(v_max(t->v * (real)m->dt, v_set((real)1e-30)));
+  const vreal x = root * (z * (real)(side * (real)m->rho) + normal * (real)m->free) - t->v * (real)(m->dt / 2);
+  *vol = root * INVERSE_LN2;
+  if (step + 1 < steps) {
+    const double *row = m->past + (size_t)step * (size_t)(step > 0 ? step - 1 : 0) / 2;
+    vreal y = z * (real)m->near[2 * step] + inverse_normal(own) * (real)m->near[2 * step + 1];
+    for (int j = 0; j < step; j++) y = v_fma(past[j], v_set((real)row[j]), y);
+    t->v = price_ratio(y * side, true) * (real)m->level[step + 1];
+  }
+  return x * INVERSE_LN2;
+}
+
 static inline vreal grid_sigma(const option_dynamics *m, int step, vreal price) {
   const double *row = m->row + (size_t)step * (size_t)m->nodes;
   vreal sigma = v_set((real)row[0]);
@@ -71,16 +88,19 @@ static inline vreal jump_sum(const option_dynamics *m, const bits4 *w, bool mirr
   return v_zero_unless_positive(count, v_fma(spread, z[0], count * (real)m->jump_mean));
 }
 
-/* Returns x after a step and the step's deviation in *vol, for extremes within the step. `variance`, `jump`: random
- * bits. */
+/* Returns x after a step and the step's deviation in *vol, for extremes within the step. `variance`, `own`, `jump`:
+ * random bits; past[steps]: of a rough volatility. */
 static inline vreal advance_asset(const option_dynamics *m, const option_variant *v, double spot, bool far, int step,
                                   double time, asset_state *t, vreal drift, vreal normal, vbits variance,
-                                  const bits4 *jump, void *scratch, vreal *vol, vwhole *invalid) {
+                                  const bits4 *jump, int steps, vbits own, vreal *past, void *scratch, vreal *vol,
+                                  vwhole *invalid) {
   vreal x = t->x + drift;
   if (m->motion == OPTION_HESTON)
     x += heston_step(m, t, v->mirrored ? -normal : normal, v->mirrored ? v_complement(variance) : variance, vol);
   else if (m->motion == OPTION_GEOMETRIC_BROWNIAN)
     x += *vol * normal;
+  else if (m->motion == OPTION_ROUGH_BERGOMI)
+    x += rough_step(m, step, steps, v->mirrored, t, v->mirrored ? -normal : normal, variance, own, past, vol);
   else
     x += local_step(m, step, time, price_ratio(t->x, far) * (real)spot, v->mirrored ? -normal : normal, scratch, vol,
                     invalid);

@@ -3,6 +3,7 @@
  * cuda/ops.c. */
 #include "engine/reduce.h"
 #include "kernels/option/cpu/sampler.h"
+#include "kernels/option/models/rough.h"
 
 #include <math.h>
 #include <omp.h>
@@ -320,6 +321,8 @@ static sim_status begin(option_sampler *s, const option_parameters *p, const sim
                                   &s->program));
   SIM_TRY(make_variants(s, p));
   SIM_TRY(make_local(s, p));
+  s->paths.rough = option_any_rough(p);
+  if (s->paths.rough) s->local_scratch += option_rough_scratch(s->paths.assets, s->paths.steps);
   return make_tangents(s);
 }
 
@@ -391,9 +394,11 @@ sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setu
   SIM_TRY(make_rules(coarse, p, setup));
   for (int v = 0; v < fine->paths.variants; v++) fine->variant[v].rule = coarse->variant[v].rule;
   const option_market *market = &coarse->estimate.market[0];
-  for (int a = 0; market->dynamics != NULL && a < market->grid.kinds * market->assets; a++) {
-    option_dynamics *dynamics = &coarse->estimate.market[0].dynamics[a];
-    const option_dynamics *half = &fine->estimate.market[0].dynamics[a];
+  const option_grid *halves = &fine->estimate.market[0].grid;
+  for (int i = 0; market->dynamics != NULL && i < market->steps * market->assets; i++) {
+    const int step = i / market->assets, a = i % market->assets;
+    option_dynamics *dynamics = &market->dynamics[market->grid.kind[step] * market->assets + a];
+    const option_dynamics *half = &fine->estimate.market[0].dynamics[halves->kind[2 * step] * market->assets + a];
     dynamics->jump_halves = half->jumps > 0;
     dynamics->jumps = half->jumps;
     memcpy(dynamics->above, half->above, sizeof dynamics->above);
@@ -409,8 +414,10 @@ static double bytes(const option_parameters *p, const sim_setup *setup) {
   const double shown = variants * (fmin(3 * assets + payoffs, OPTION_FEATURES_MAX) + quantities + payoffs);
   const double steps = (double)p->nodes * assets * variants * 2 * (real + sizeof(double));
   const double matches = p->sampling.moment_matching ? 2 * sizeof(double) * assets * (double)p->nodes : 0;
-  return option_quasi_bytes(p) + option_policy_bytes(p, setup->comm->size) + steps +
-         setup->threads * (shown * OPTION_CHUNK * real + 0x1p18 + matches) +
+  const double kinds = option_steps_vary(p) ? (double)p->nodes * assets * (variants + 1) * sizeof(option_dynamics) : 0;
+  const double rough = option_rough_bytes(p), past = rough > 0 ? 2 * assets * (double)p->nodes * 64 : 0;
+  return option_quasi_bytes(p) + option_policy_bytes(p, setup->comm->size) + steps + kinds + rough * (variants + 4) +
+         setup->threads * past + setup->threads * (shown * OPTION_CHUNK * real + 0x1p18 + matches) +
          quantities * (OPTION_BATCH * OPTION_CHUNKS + setup->comm->size) * 2 * sizeof(double);
 }
 

@@ -9,7 +9,8 @@
 
 typedef struct workspace {
   vreal z[OPTION_ASSETS_MAX][4];
-  vbits high[OPTION_ASSETS_MAX][4], low[OPTION_ASSETS_MAX][4], variance[OPTION_ASSETS_MAX][4];
+  vbits high[OPTION_ASSETS_MAX][4], low[OPTION_ASSETS_MAX][4], variance[OPTION_ASSETS_MAX][4],
+      rough[OPTION_ASSETS_MAX][4];
   bits4 jump[2];
   vwhole invalid;      /* lanes with an invalid local volatility */
   int offset;          /* number of the first of the four shared numbers that this path uses */
@@ -32,9 +33,14 @@ static inline vreal *bridges(const option_paths *p, workspace *w) {
 
 static inline match *matches(const option_paths *p, workspace *w) { return (match *)(void *)bridges(p, w); }
 
-static inline void *program_room(const option_paths *p, workspace *w) {
+/* Increments of rough volatilities: [assets][steps]. */
+static inline vreal *rough_past(const option_paths *p, workspace *w) {
   const size_t points = p->quasi != NULL ? option_bridge_scratch(p->assets, p->steps) : 0;
-  return (char *)bridges(p, w) + (p->matched ? option_moments_scratch(p->assets, p->steps) : points);
+  return (vreal *)(void *)((char *)bridges(p, w) + (p->matched ? option_moments_scratch(p->assets, p->steps) : points));
+}
+
+static inline void *program_room(const option_paths *p, workspace *w) {
+  return (char *)rough_past(p, w) + (p->rough ? option_rough_scratch(p->assets, p->steps) : 0);
 }
 
 /* Normals and variance bits from Sobol points, of the four steps from 4 * group on. */
@@ -52,6 +58,10 @@ static void quasi_group(const option_paths *p, int scramble, uint32_t index, int
   }
 }
 
+static inline bool is_motion(const option_paths *p, int asset, int motion) {
+  return p->variant[0].dynamics != NULL && (int)p->variant[0].dynamics[asset].motion == motion;
+}
+
 /* Random bits whose normal by inversion is (z_a + z_b)/sqrt(2) for the normals z_a, z_b of a and b. */
 static vbits joined_bits(vbits a, vbits b) {
   const vreal sum = inverse_normal(a) + inverse_normal(b);
@@ -64,15 +74,18 @@ static vbits joined_bits(vbits a, vbits b) {
 /* Normals of four steps, each the sum of the normals of two steps of half the length. */
 static void draw_halves(const option_paths *p, const stream *s, uint32_t group, workspace *w) {
   for (uint32_t a = 0; a < (uint32_t)p->assets; a++) {
-    const bool heston = p->variant[0].dynamics != NULL && p->variant[0].dynamics[a].motion == OPTION_HESTON;
+    const bool rough = is_motion(p, (int)a, OPTION_ROUGH_BERGOMI),
+               varies = rough || is_motion(p, (int)a, OPTION_HESTON);
     for (uint32_t half = 0; half < 2; half++) {
       vreal z[4];
       four_normals(s, 2 * group + half, OPTION_DRAW_NORMAL + a, z);
-      bits4 v;
-      if (heston) v = random_bits(s, 2 * group + half, OPTION_DRAW_VARIANCE + a);
+      bits4 v, own;
+      if (varies) v = random_bits(s, 2 * group + half, OPTION_DRAW_VARIANCE + a);
+      if (rough) own = random_bits(s, 2 * group + half, OPTION_DRAW_ROUGH + a);
       for (uint32_t i = 0; i < 2; i++) {
         w->z[a][2 * half + i] = (z[2 * i] + z[2 * i + 1]) * (real)0.70710678118654752440;
-        if (heston) w->variance[a][2 * half + i] = joined_bits(v.bits[2 * i], v.bits[2 * i + 1]);
+        if (varies) w->variance[a][2 * half + i] = joined_bits(v.bits[2 * i], v.bits[2 * i + 1]);
+        if (rough) w->rough[a][2 * half + i] = joined_bits(own.bits[2 * i], own.bits[2 * i + 1]);
       }
     }
   }
@@ -83,9 +96,11 @@ static void draw_group(const option_paths *p, const stream *s, uint32_t group, u
     if (p->quasi == NULL && !p->halved) four_normals(s, group, OPTION_DRAW_NORMAL + a, w->z[a]);
     if (need & NEED_HIGH) memcpy(w->high[a], random_bits(s, group, OPTION_DRAW_HIGH + a).bits, sizeof w->high[a]);
     if (need & NEED_LOW) memcpy(w->low[a], random_bits(s, group, OPTION_DRAW_LOW + a).bits, sizeof w->low[a]);
-    if (p->quasi == NULL && !p->halved && p->variant[0].dynamics != NULL &&
-        p->variant[0].dynamics[a].motion == OPTION_HESTON)
+    if (p->quasi != NULL || p->halved) continue;
+    const bool rough = is_motion(p, (int)a, OPTION_ROUGH_BERGOMI);
+    if (rough || is_motion(p, (int)a, OPTION_HESTON))
       memcpy(w->variance[a], random_bits(s, group, OPTION_DRAW_VARIANCE + a).bits, sizeof w->variance[a]);
+    if (rough) memcpy(w->rough[a], random_bits(s, group, OPTION_DRAW_ROUGH + a).bits, sizeof w->rough[a]);
   }
   if (p->halved) draw_halves(p, s, group, w);
 }
@@ -161,8 +176,8 @@ static void general_step(const option_paths *p, const stream *own, int step, int
         next = v_fma(vol, normal, t->x + drift);
       else
         next = advance_asset(&variant->dynamics[variant->kind[step] * p->assets + a], variant, variant->spot[a], p->far,
-                             step, variant->time[step], t, drift, normal, w->variance[a][word], w->jump,
-                             program_room(p, w), &vol, &w->invalid);
+                             step, variant->time[step], t, drift, normal, w->variance[a][word], w->jump, p->steps,
+                             w->rough[a][word], rough_past(p, w) + a * p->steps, program_room(p, w), &vol, &w->invalid);
       high = low = next;
       if (need & (NEED_HIGH | NEED_LOW)) {
         find_extremes(t, next, vol, need, p->joint >> a & 1, a, word, w, &high, &low);

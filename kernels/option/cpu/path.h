@@ -51,6 +51,7 @@ typedef struct option_paths {
   int schedules;
   const option_schedule *schedule; /* [schedules], of observed steps */
   uint64_t joint;                  /* bit a: maximum and minimum of asset a are drawn jointly; else independently */
+  bool rough;                      /* an asset is of the rough Bergomi model */
   bool far;                        /* x may leave the exponent range of the precision: prices are clamped */
 } option_paths;
 
@@ -67,7 +68,7 @@ option_path_kernel *option_path_find(bool single, sim_isa isa);
 
 /* Bytes of scratch; `assets`: with the schedules. Tangents, bridges (quasi) or matched moments come on top; `program`:
  * bytes of a local volatility's program. */
-enum { OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * 16 * 64 + 2048, OPTION_SCRATCH_ASSET = 9 * 64 };
+enum { OPTION_SCRATCH_BASE = OPTION_ASSETS_MAX * 20 * 64 + 2048, OPTION_SCRATCH_ASSET = 9 * 64 };
 static inline size_t option_path_scratch(int assets, int variants, size_t program) {
   return OPTION_SCRATCH_BASE + (size_t)assets * (size_t)variants * OPTION_SCRATCH_ASSET + program;
 }
@@ -75,6 +76,8 @@ static inline size_t option_tangent_scratch(int tangents, int variants) {
   return (size_t)tangents * (size_t)variants * 5 * 64;
 }
 static inline size_t option_bridge_scratch(int assets, int steps) { return (size_t)assets * ((size_t)steps + 1) * 64; }
+/* Increments of the rough volatilities of a path. */
+static inline size_t option_rough_scratch(int assets, int steps) { return (size_t)assets * (size_t)steps * 64; }
 static inline size_t option_moments_scratch(int assets, int steps) {
   return ((size_t)assets * (size_t)steps * 2 * sizeof(double) + 63) / 64 * 64;
 }

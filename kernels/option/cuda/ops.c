@@ -3,6 +3,7 @@
 #include "engine/device/cuda.h"
 #include "kernels/option/cuda/plan.h"
 #include "kernels/option/random/mrg.h"
+#include "kernels/option/models/rough.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -38,6 +39,10 @@ enum { DIMENSIONS_MAX = 1024 };
 enum { MATCHED_MAX = 768 };
 
 static bool supports(const option_parameters *p, char *lacks, size_t capacity) {
+  if (option_any_rough(p)) {
+    snprintf(lacks, capacity, "rough Bergomi assets are");
+    return false;
+  }
   if (p->sampling.sequence == OPTION_SOBOL && option_quasi_dimensions(p) > DIMENSIONS_MAX) {
     snprintf(lacks, capacity, "Sobol points of more than %d dimensions are", DIMENSIONS_MAX);
     return false;

@@ -22,8 +22,9 @@ enum {
   OPTION_DRAW_NORMAL = 0,
   OPTION_DRAW_HIGH = 64,      /* highest point between two steps */
   OPTION_DRAW_LOW = 128,      /* lowest point between two steps */
-  OPTION_DRAW_VARIANCE = 192, /* Heston's variance */
+  OPTION_DRAW_VARIANCE = 192, /* Heston's variance, or increments of a rough volatility */
   OPTION_DRAW_JUMP = 256,     /* number 0: how many jumps; numbers 2 and 3: the normal of their sum */
+  OPTION_DRAW_ROUGH = 320,    /* rough volatility: the part of a step that its increment does not tell */
   OPTION_DRAW_SCRAMBLE = 512  /* scrambling of Sobol points: entity is the dimension, step the scramble */
 };
 

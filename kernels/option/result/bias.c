@@ -1,9 +1,10 @@
 /* Bias of a price by its time steps: twice the difference between prices with the run's steps and with steps half as
  * long, on the same random numbers. This is the whole bias where the error is of weak order 1: Andersen's scheme for
- * Heston's variance, Euler's for a local volatility. */
+ * Heston's variance, Euler's for a local volatility. Of rough assets, more than twice: option_bias_factor. */
 #include "kernels/option/result/bias.h"
 
 #include "kernels/option/cpu/sampler.h"
+#include "kernels/option/models/rough.h"
 
 #include <math.h>
 #include <omp.h>
@@ -14,6 +15,7 @@ enum { CHUNKS_LEAST = 16, CHUNKS_MOST = 256 };
 struct option_bias {
   option_sampler *sampler[2]; /* [0]: the run's steps, [1]: half as long */
   int payoffs;
+  double factor; /* of differences */
   double *means; /* [CHUNKS_MOST + ranks][payoffs + 1]; the last: 1 for a chunk whose local volatilities are valid */
 };
 
@@ -42,6 +44,7 @@ sim_status option_bias_create(const option_parameters *p, const sim_setup *setup
   option_bias *b = *out = calloc(1, sizeof *b);
   if (b == NULL) return sim_no_memory("the model");
   b->payoffs = option_payoff_count(p);
+  b->factor = option_bias_factor(p);
   b->means = calloc(((size_t)b->payoffs + 1) * (CHUNKS_MOST + (size_t)setup->comm->size), sizeof(double));
   if (b->means == NULL) return sim_no_memory("the model");
   sim_setup host = *setup;
@@ -76,7 +79,7 @@ static void sample_chunk(const option_bias *b, int chunk, int thread, double *ou
                        b->sampler[1]->workspaces[thread].outputs[sign * b->sampler[1]->estimate.graph.outputs + payoff];
       for (int i = 0; i < OPTION_CHUNK; i++) sum += coarse[i] - fine[i];
     }
-    out[payoff] = 2 * option_discount(e, 0, payoff) * sum / (OPTION_CHUNK * e->signs);
+    out[payoff] = b->factor * option_discount(e, 0, payoff) * sum / (OPTION_CHUNK * e->signs);
   }
   out[b->payoffs] = valid;
 }

@@ -10,19 +10,37 @@ const sim_signature option_term_signature = {.inputs = (const char *const[]){"t"
 static const sim_signature local_signature = {.inputs = (const char *const[]){"S", "t", NULL}, .outputs = {1}};
 
 #define POSITIVE .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY
+#define OF_TIME                                                                                                        \
+  .type = SIM_FUNCTION, .flags = SIM_REQUIRED | SIM_OR_NUMBER | SIM_OR_FILE, .signature = &option_term_signature
 static const sim_field heston_fields[] = {
     {SIM_FIELD(option_heston, v), .type = SIM_REAL, .doc = "variance at time 0: 0.04 is a volatility of 20 %",
      POSITIVE},
-    {SIM_FIELD(option_heston, kappa), .type = SIM_REAL, .doc = "rate of mean reversion", POSITIVE},
-    {SIM_FIELD(option_heston, theta), .type = SIM_REAL, .doc = "long-run mean of the variance", POSITIVE},
-    {SIM_FIELD(option_heston, sigma), .type = SIM_REAL, .doc = "volatility of the variance", POSITIVE},
-    {SIM_FIELD(option_heston, rho), .type = SIM_REAL, .doc = "correlation of variance and price",
-     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN | SIM_MAX_OPEN, .min = -1, .max = 1},
+    {SIM_FIELD(option_heston, kappa),
+     .doc = "rate of mean reversion, above 0: a number, or a function or sim.curve of time", OF_TIME},
+    {SIM_FIELD(option_heston, theta), .doc = "long-run mean of the variance, above 0; the same", OF_TIME},
+    {SIM_FIELD(option_heston, sigma), .doc = "volatility of the variance, above 0; the same", OF_TIME},
+    {SIM_FIELD(option_heston, rho), .doc = "correlation of variance and price, above -1 and below 1; the same",
+     OF_TIME},
     {0}};
 static const sim_schema heston_schema = {
     .doc = "Heston's model: dv = kappa (theta - v) dt + sigma sqrt(v) dW, by quadratic-exponential steps",
     .fields = heston_fields,
     .size = sizeof(option_heston)};
+
+static const sim_field rough_fields[] = {
+    {SIM_FIELD(option_rough, xi), OF_TIME,
+     .doc = "forward variance, above 0: the mean of the variance at each time; a number, or a function or sim.curve"},
+    {SIM_FIELD(option_rough, eta), .type = SIM_REAL, .doc = "volatility of the variance", POSITIVE},
+    {SIM_FIELD(option_rough, hurst), .type = SIM_REAL, .doc = "Hurst parameter H, at most 1/2: about 0.1 in markets",
+     .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN, .max = 0.5},
+    {SIM_FIELD(option_rough, rho), .type = SIM_REAL, .doc = "correlation of variance and price",
+     .flags = SIM_REQUIRED | SIM_RANGE, .min = -1, .max = 1},
+    {0}};
+static const sim_schema rough_schema = {
+    .doc =
+        "rough Bergomi model: v = xi(t) exp(eta Y - eta^2 t^(2H)/2), Y the integral of sqrt(2H) (t - s)^(H - 1/2) dW",
+    .fields = rough_fields,
+    .size = sizeof(option_rough)};
 
 static const sim_field jumps_fields[] = {{SIM_FIELD(option_jumps, rate), .type = SIM_REAL,
                                           .doc = "expected number of jumps per unit of time",
@@ -33,9 +51,8 @@ static const sim_field jumps_fields[] = {{SIM_FIELD(option_jumps, rate), .type =
                                           .doc = "standard deviation of a jump in the logarithm of the price",
                                           .flags = SIM_REQUIRED | SIM_RANGE, .max = INFINITY},
                                          {0}};
-static const sim_schema jumps_schema = {.doc = "Merton's jumps of the price, beside vol, heston, local_vol or vol_grid",
-                                        .fields = jumps_fields,
-                                        .size = sizeof(option_jumps)};
+static const sim_schema jumps_schema = {
+    .doc = "Merton's jumps of the price, beside any motion", .fields = jumps_fields, .size = sizeof(option_jumps)};
 
 static const sim_field grid_fields[] = {
     {SIM_FIELD(option_vol_grid, spots), .type = SIM_NUMBERS, .doc = "prices, ascending, 2 to 64",
@@ -61,9 +78,10 @@ static const sim_field asset_fields[] = {
      .doc = "cash dividends {time, amount}: the price falls by the amount at that time"},
     {SIM_FIELD(option_asset, heston), .type = SIM_STRUCT, .doc = "in place of vol", .table = &heston_schema,
      .flags = SIM_OPTIONAL},
-    {SIM_FIELD(option_asset, jumps), .type = SIM_STRUCT,
-     .doc = "Merton's jumps, in addition to vol, heston, local_vol or vol_grid", .table = &jumps_schema,
-     .flags = SIM_OPTIONAL},
+    {SIM_FIELD(option_asset, rough_bergomi), .type = SIM_STRUCT, .doc = "in place of vol (on the CPU)",
+     .table = &rough_schema, .flags = SIM_OPTIONAL},
+    {SIM_FIELD(option_asset, jumps), .type = SIM_STRUCT, .doc = "Merton's jumps, in addition to any motion",
+     .table = &jumps_schema, .flags = SIM_OPTIONAL},
     {SIM_FIELD(option_asset, local_vol), .type = SIM_FUNCTION, .signature = &local_signature,
      .doc = "local volatility, instead of vol: a function of price and time, evaluated at the beginning of each step"},
     {SIM_FIELD(option_asset, vol_grid), .type = SIM_STRUCT, .doc = "in place of vol", .table = &grid_schema,
@@ -96,17 +114,23 @@ static void check_grid(const option_vol_grid *g, int line, const char *path, sim
 void option_check_asset(const option_parameters *p, int i, sim_faults *faults) {
   const option_asset *a = option_asset_at(p, i);
   const int line = p->assets.items[i].line;
-  const int ways = (a->vol != NULL) + a->heston.given + (a->local_vol != NULL) + a->vol_grid.given;
+  const int ways =
+      (a->vol != NULL) + a->heston.given + a->rough_bergomi.given + (a->local_vol != NULL) + a->vol_grid.given;
   char path[64];
   snprintf(path, sizeof path, "assets[%d]", i + 1);
   if (ways != 1)
-    sim_faults_add(faults, line, path, "expected one of vol, heston, local_vol and vol_grid, got %s",
+    sim_faults_add(faults, line, path, "expected one of vol, heston, rough_bergomi, local_vol and vol_grid, got %s",
                    ways == 0 ? "none" : "several");
   if (a->vol_grid.given) {
     snprintf(path, sizeof path, "assets[%d].vol_grid", i + 1);
     check_grid(&a->vol_grid, line, path, faults);
     snprintf(path, sizeof path, "assets[%d]", i + 1);
   }
+  if (a->rough_bergomi.given && p->nodes > OPTION_ROUGH_STEPS_MAX)
+    sim_faults_add(faults, line, path, "rough_bergomi: expected at most %d steps, dates included, got %lld",
+                   OPTION_ROUGH_STEPS_MAX, (long long)p->nodes);
+  if (a->rough_bergomi.given && p->sampling.sequence == OPTION_SOBOL)
+    sim_faults_add(faults, line, path, "rough_bergomi: expected sampling.sequence = \"philox\"");
   if (a->jumps.given && a->jumps.rate * p->longest > 20)
     sim_faults_add(faults, line, path, "jumps.rate: expected at most 20 jumps a step, got %.9g: use more steps",
                    a->jumps.rate * p->longest);

@@ -1,5 +1,5 @@
 /* Steps between the dates of a scenario. */
-#include "kernels/option/scenario/grid.h"
+#include "kernels/option/models/heston.h"
 
 #include "kernels/option/payoff/names.h"
 
@@ -118,10 +118,15 @@ static sim_status allocate(double steps, option_grid *out) {
   return SIM_OK;
 }
 
-/* Numbers the different lengths. */
-static void find_kinds(option_grid *g, int parts) {
+/* Numbers the different lengths; each: every step is a kind of its own. */
+static void find_kinds(option_grid *g, int parts, bool each) {
   const double same = 1e-12 * g->time[g->steps] / parts; /* so that halves have the kinds of their steps */
-  for (int s = 0; s < g->steps; s++) {
+  for (int s = 0; s < g->steps && each; s++) {
+    g->span[s] = g->length[s];
+    g->kind[s] = s;
+  }
+  if (each) g->kinds = g->steps;
+  for (int s = 0; s < g->steps && !each; s++) {
     int k = s > 0 && fabs(g->span[g->kind[s - 1]] - g->length[s]) <= same ? g->kind[s - 1] : 0;
     while (k < g->kinds && fabs(g->span[k] - g->length[s]) > same) k++;
     if (k == g->kinds) g->span[g->kinds++] = g->length[s];
@@ -146,6 +151,13 @@ static sim_status make_dated(const option_parameters *p, const dates *d, double 
   return SIM_OK;
 }
 
+bool option_steps_vary(const option_parameters *p) {
+  bool any = false;
+  for (int a = 0; a < (int)p->assets.count; a++)
+    any |= option_asset_at(p, a)->heston.given && option_heston_varies(&option_asset_at(p, a)->heston);
+  return any;
+}
+
 sim_status option_grid_create(const option_parameters *p, double later, bool halves, option_grid *out) {
   *out = (option_grid){0};
   const int parts = halves ? 2 : 1;
@@ -163,7 +175,7 @@ sim_status option_grid_create(const option_parameters *p, double later, bool hal
     }
   }
   if (status == SIM_OK)
-    find_kinds(out, parts);
+    find_kinds(out, parts, option_steps_vary(p));
   else
     option_grid_free(out);
   return status;

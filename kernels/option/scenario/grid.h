@@ -8,7 +8,7 @@
 #define OPTION_SAME_DATE 1e-9
 
 typedef struct option_grid {
-  int steps, kinds;      /* kinds: different lengths of steps */
+  int steps, kinds; /* kinds: different lengths of steps; or all of them, where parameters of steps change in time */
   double *time, *length; /* [steps + 1] from 0 on, [steps]; owned, one allocation at time */
   double *span;          /* [kinds] lengths */
   int *kind;             /* [steps] */
@@ -22,6 +22,8 @@ void option_grid_free(option_grid *grid);
 /* Number of the step, from 1, that ends at time t; 0: time 0; -1: no step ends there. */
 int option_grid_at(const option_grid *grid, double t);
 
+/* Whether parameters of a model change in time, so that every step is a kind of its own. */
+bool option_steps_vary(const option_parameters *p);
 /* Whether the scenario has dates of its own: of payoffs or of dividends. */
 bool option_is_dated(const option_parameters *p);
 /* The earliest date of all; INFINITY without dates. */

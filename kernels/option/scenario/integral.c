@@ -23,7 +23,8 @@ typedef struct panel {
 typedef struct integral {
   const sim_expr_program *program;
   void *scratch;
-  double least, size[2];  /* least: smallest allowed value; size: magnitudes of the integrals of f and f^2 */
+  option_range range;
+  double size[2];         /* magnitudes of the integrals of f and f^2 */
   double bad, bad_at;     /* a forbidden value, and its time */
   bool found_bad, failed; /* failed: the refinement did not end */
   bool missed;            /* some jumps may not have been found */
@@ -31,10 +32,15 @@ typedef struct integral {
   int64_t panels;
 } integral;
 
+static bool is_in(double value, option_range range) {
+  return isfinite(value) &&
+         (range.open ? value > range.least && value < range.most : value >= range.least && value <= range.most);
+}
+
 static void evaluate(integral *f, const double *t, size_t count, double *value) {
   sim_expr_program_run(f->program, count, (const void *const[]){t}, (void *const[]){value}, f->scratch);
   for (size_t i = 0; i < count && !f->found_bad; i++) {
-    if (isfinite(value[i]) && value[i] >= f->least) continue;
+    if (is_in(value[i], f->range)) continue;
     f->bad = value[i];
     f->bad_at = t[i];
     f->found_bad = true;
@@ -153,12 +159,22 @@ static sim_status integrate(integral *f, const sim_expr *expr, const option_grid
   return status;
 }
 
-sim_status option_integrate(const char *name, const sim_expr *expr, double least, const option_grid *grid, double *sum,
-                            double *squares) {
+sim_status option_check_range(const char *name, option_range range, double value, double t) {
+  char got[32] = "NaN", expected[64] = "a finite number";
+  if (is_in(value, range)) return SIM_OK;
+  if (!isnan(value)) snprintf(got, sizeof got, "%.9g", value);
+  if (range.most < INFINITY)
+    snprintf(expected, sizeof expected, "a number above %g and below %g", range.least, range.most);
+  else if (range.least == 0)
+    snprintf(expected, sizeof expected, "a number %s 0", range.open ? ">" : ">=");
+  return sim_fail(SIM_ERR_SCENARIO, "%s: expected %s, got %s at t = %.9g", name, expected, got, t);
+}
+
+sim_status option_integrate(const char *name, const sim_expr *expr, option_range range, const option_grid *grid,
+                            double *sum, double *squares) {
   const int steps = grid->steps;
-  integral f = {.least = least, .sums = {sum, squares}};
+  integral f = {.range = range, .sums = {sum, squares}};
   bool done = true;
-  char got[32] = "NaN";
   double value = 0;
   for (int s = 0; s < steps; s++) sum[s] = 0;
   for (int s = 0; s < steps && squares != NULL; s++) squares[s] = 0;
@@ -166,15 +182,12 @@ sim_status option_integrate(const char *name, const sim_expr *expr, double least
     SIM_TRY(integrate(&f, expr, grid, &done));
   } else {
     SIM_TRY(option_local_vol(expr, 0, 0, &value));
-    f.found_bad = !(isfinite(value) && value >= least);
+    f.found_bad = !is_in(value, range);
     f.bad = value;
     for (int s = 0; s < steps; s++) sum[s] = value * grid->length[s];
     for (int s = 0; s < steps && squares != NULL; s++) squares[s] = value * value * grid->length[s];
   }
-  if (!isnan(f.bad)) snprintf(got, sizeof got, "%.9g", f.bad);
-  if (f.found_bad)
-    return sim_fail(SIM_ERR_SCENARIO, "%s: expected %s, got %s at t = %.9g", name,
-                    least == 0 ? "a number >= 0" : "a finite number", got, f.bad_at);
+  if (f.found_bad) SIM_TRY(option_check_range(name, range, f.bad, f.bad_at));
   if (!done)
     return sim_fail(SIM_ERR_SCENARIO,
                     "%s: its integrals over the steps are not found to 1e-10, for it changes too often: expected a "
@@ -186,7 +199,7 @@ sim_status option_integrate(const char *name, const sim_expr *expr, double least
 
 /* ---- correlations ---- */
 
-static sim_status product(const sim_expr *a, const sim_expr *b, sim_expr **out) {
+sim_status option_product(const sim_expr *a, const sim_expr *b, sim_expr **out) {
   sim_expr_builder *builder;
   sim_expr_ref t, of[2];
   SIM_TRY(sim_expr_builder_create(&builder));
@@ -205,10 +218,10 @@ static sim_status lost_share(const option_parameters *p, const option_grid *grid
   const size_t steps = (size_t)grid->steps;
   const sim_expr *a = option_asset_at(p, i)->vol, *b = option_asset_at(p, j)->vol;
   sim_expr *both = NULL;
-  SIM_TRY(product(a, b, &both));
-  sim_status status = option_integrate("vol", both, 0, grid, room + 2 * steps, NULL);
-  if (status == SIM_OK) status = option_integrate("vol", a, 0, grid, room + 3 * steps, room);
-  if (status == SIM_OK) status = option_integrate("vol", b, 0, grid, room + 3 * steps, room + steps);
+  SIM_TRY(option_product(a, b, &both));
+  sim_status status = option_integrate("vol", both, OPTION_NOT_NEGATIVE, grid, room + 2 * steps, NULL);
+  if (status == SIM_OK) status = option_integrate("vol", a, OPTION_NOT_NEGATIVE, grid, room + 3 * steps, room);
+  if (status == SIM_OK) status = option_integrate("vol", b, OPTION_NOT_NEGATIVE, grid, room + 3 * steps, room + steps);
   sim_expr_free(&both);
   *out = 0;
   for (size_t s = 0; s < steps && status == SIM_OK; s++) {

@@ -17,9 +17,9 @@ static sim_status integrate_asset(const option_asset *asset, int number, const o
   char name[64];
   for (int s = 0; s < grid->steps; s++) of->vol[s] = of->squares[s] = 0;
   snprintf(name, sizeof name, "assets[%d].vol", number + 1);
-  if (asset->vol != NULL) SIM_TRY(option_integrate(name, asset->vol, 0, grid, of->vol, of->squares));
+  if (asset->vol != NULL) SIM_TRY(option_integrate(name, asset->vol, OPTION_NOT_NEGATIVE, grid, of->vol, of->squares));
   snprintf(name, sizeof name, "assets[%d].dividend", number + 1);
-  return option_integrate(name, asset->dividend, -INFINITY, grid, of->dividend, NULL);
+  return option_integrate(name, asset->dividend, OPTION_FINITE, grid, of->dividend, NULL);
 }
 
 /* Cash dividends at the ends of their steps. */
@@ -40,7 +40,7 @@ static sim_status fill_cash(const option_parameters *p, option_market *out) {
 static sim_status fill(const option_parameters *p, const option_bump *bump, const integrals *of, option_market *out) {
   const double *length = out->grid.length;
   const double ln2 = 0.69314718055994530942;
-  SIM_TRY(option_integrate("rate", p->rate, -INFINITY, &out->grid, of->rate, NULL));
+  SIM_TRY(option_integrate("rate", p->rate, OPTION_FINITE, &out->grid, of->rate, NULL));
   double all = 0;
   for (int s = 0; s < out->steps; s++) {
     of->rate[s] += bump->rate * length[s];
@@ -63,7 +63,7 @@ static sim_status fill(const option_parameters *p, const option_bump *bump, cons
       out->vol[s * out->assets + a] = sqrt(variance) / ln2;
     }
     if (out->dynamics != NULL)
-      SIM_TRY(option_dynamics_set(asset, &out->grid, bumped ? bump->vol : 0, out->assets, &out->dynamics[a]));
+      SIM_TRY(option_dynamics_set(asset, a, &out->grid, bumped ? bump->vol : 0, out->assets, &out->dynamics[a]));
   }
   return fill_cash(p, out);
 }

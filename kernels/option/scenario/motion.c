@@ -1,5 +1,6 @@
 /* Constants of the steps of assets that are not geometric Brownian motions: option_dynamics in motion.h. */
-#include "kernels/option/scenario/grid.h"
+#include "kernels/option/models/heston.h"
+#include "kernels/option/models/rough.h"
 #include "kernels/option/scenario/motion.h"
 #include "kernels/option/scenario/parameters.h"
 
@@ -9,11 +10,11 @@
 static const double ln2 = 0.69314718055994530942;
 
 /* Andersen (2008), with weights 1/2 for the integrated variance. */
-static void set_heston(const option_heston *h, double dt, double shift, option_dynamics *m) {
-  const double root = sqrt(h->theta) + shift, theta = root * root, start = sqrt(h->v) + shift;
-  const double kappa = h->kappa, sigma2 = h->sigma * h->sigma, keep = exp(-kappa * dt), gone = -expm1(-kappa * dt);
+static void set_heston(const option_heston_step *h, double start, double dt, option_dynamics *m) {
+  const double theta = h->theta, kappa = h->kappa, sigma2 = h->sigma * h->sigma, keep = exp(-kappa * dt),
+               gone = -expm1(-kappa * dt);
   m->motion = OPTION_HESTON;
-  m->v = start * start;
+  m->v = start;
   m->keep = keep;
   m->pull = theta * gone;
   m->spread = sigma2 * keep * gone / kappa;
@@ -75,19 +76,36 @@ double option_jump_drift(const option_asset *asset) {
   return j->given ? j->rate * expm1(j->mean + j->deviation * j->deviation / 2) : 0;
 }
 
-sim_status option_dynamics_set(const option_asset *asset, const option_grid *grid, double shift, int stride,
+static sim_status set_hestons(const option_heston *h, int number, const option_grid *grid, double shift, int stride,
+                              option_dynamics *out) {
+  option_heston_step *each = malloc((size_t)grid->kinds * sizeof *each);
+  const double start = sqrt(h->v) + shift;
+  if (each == NULL) return sim_no_memory("Heston's parameters");
+  const sim_status status = option_heston_steps(h, number, grid, shift, each);
+  for (int k = 0; k < grid->kinds && status == SIM_OK; k++)
+    set_heston(&each[k], start * start, grid->span[k], &out[k * stride]);
+  free(each);
+  return status;
+}
+
+sim_status option_dynamics_set(const option_asset *asset, int number, const option_grid *grid, double shift, int stride,
                                option_dynamics *out) {
   option_dynamics rows = {0};
   if (asset->vol_grid.given) SIM_TRY(set_grid(&asset->vol_grid, grid, &rows));
+  if (asset->rough_bergomi.given) {
+    const sim_status status = option_rough_set(&asset->rough_bergomi, number, grid, shift, &rows);
+    out->node = rows.node; /* freed with the market */
+    SIM_TRY(status);
+  }
   for (int k = 0; k < grid->kinds; k++) {
     option_dynamics *m = &out[k * stride];
     *m = rows;
     m->dt = grid->span[k];
     m->shift = shift;
-    if (asset->heston.given) set_heston(&asset->heston, m->dt, shift, m);
     if (asset->local_vol != NULL) m->motion = OPTION_LOCAL_FUNCTION;
     if (asset->jumps.given) set_jumps(&asset->jumps, m->dt, m);
   }
+  if (asset->heston.given) SIM_TRY(set_hestons(&asset->heston, number, grid, shift, stride, out));
   return SIM_OK;
 }
 

@@ -9,8 +9,14 @@
 
 typedef struct option_heston {
   bool given;
-  double v, kappa, theta, sigma, rho;
+  double v;
+  sim_expr *kappa, *theta, *sigma, *rho; /* functions of t */
 } option_heston;
+typedef struct option_rough {
+  bool given;
+  sim_expr *xi; /* function of t */
+  double eta, hurst, rho;
+} option_rough;
 typedef struct option_jumps {
   bool given;
   double rate, mean, deviation;
@@ -19,12 +25,13 @@ typedef struct option_vol_grid {
   bool given;
   sim_doubles spots, times, vols; /* [spots], [times], [times * spots] */
 } option_vol_grid;
-/* An asset has one of vol, heston, local_vol and vol_grid. */
+/* An asset has one of vol, heston, rough_bergomi, local_vol and vol_grid. */
 typedef struct option_asset {
   double spot;
   sim_expr *vol, *dividend; /* functions of t */
   sim_doubles dividends;    /* [rows][2]: time and amount of cash dividends */
   option_heston heston;
+  option_rough rough_bergomi;
   option_jumps jumps;
   sim_expr *local_vol; /* function of S, t */
   option_vol_grid vol_grid;
@@ -150,7 +157,7 @@ static inline int option_block_samples(const option_parameters *p) {
 static inline int option_unit(const option_parameters *p) { return p->sampling.moment_matching ? OPTION_CHUNK : 1; }
 /* Whether paths are computed in fp32; sums are always in fp64. */
 static inline bool option_is_single(const option_parameters *p) { return p->common.precision != SIM_DOUBLE; }
-/* Whether the steps of any asset have a discretization error: Heston's model, or a local volatility. */
+/* Whether the steps of any asset have a discretization error: Heston's model, a rough or a local volatility. */
 static inline bool option_is_stepped(const option_parameters *p) {
   for (int a = 0; a < (int)p->assets.count; a++)
     if (option_asset_at(p, a)->vol == NULL) return true;

@@ -21,7 +21,11 @@ static const char
 
 /* Reason why the asset's dynamics needs a number of steps, or NULL; *what: the key. */
 static const char *asset_needs(const option_asset *a, const char **what) {
-  *what = a->heston.given ? ".heston" : a->local_vol != NULL ? ".local_vol" : a->vol_grid.given ? ".vol_grid" : "";
+  *what = a->heston.given          ? ".heston"
+          : a->rough_bergomi.given ? ".rough_bergomi"
+          : a->local_vol != NULL   ? ".local_vol"
+          : a->vol_grid.given      ? ".vol_grid"
+                                   : "";
   return **what != '\0' ? with_steps : NULL;
 }
 

@@ -172,6 +172,28 @@ return sim.option { assets = { { spot = 100, vol = 0.2 } }, maturity = 1, sampli
 END
 for which in 1 2 3; do expect 80 'payoff is NaN on path 0' "$SIM" nan.lua --force --device cpu --set which=$which; done
 
+# Dates by a calendar are the numbers that they stand for (QuantLib 1.44's schedule, tests/lua/dates.py), with --set too.
+cat >calendar.lua <<'END'
+local c = sim.calendar { today = sim.param("today", "2026-02-27"), count = "ACT/360", roll = "modified_following",
+  holidays = { "2026-04-06", "2026-01-01", "2026-04-03", "2026-05-01", "2026-07-31", "2026-12-25", "2027-01-01" } }
+local coming, passed = c.dates { from = "2026-01-31", to = "2027-01-15", every = "1M" }
+print(#passed, table.concat(coming, " "))
+print(c.date "2026-05-01", c.date("2026-04-02", "1B"), c.fraction("2026-01-30", "2026-03-31") * 360)
+local by_number = sim.param("by_number", false)
+local days = { 32, 62, 91, 123, 153, 185, 215, 245, 276, 307, 322 }
+for i, day in ipairs(days) do days[i] = day / 360 end
+return sim.option { assets = { { spot = 100, vol = sim.curve { { 0, 0.2 }, { by_number and 290/360 or c.time "2026-12-12", 0.3 } } } },
+  rate = 0.03, maturity = by_number and 322/360 or c.time "2027-01-15", sampling = { paths = 2^10 },
+  payoffs = { sim.asian { strike = 100, dates = by_number and days or c.time(coming) } } }
+END
+expect 0 '1  2026-03-31 2026-04-30 2026-05-29 2026-06-30 2026-07-30 2026-08-31 2026-09-30 2026-10-30 2026-11-30 2026-12-31 2027-01-15' \
+  "$SIM" calendar.lua --force --device cpu -o by_date.out
+has '2026-05-04  2026-04-07  60.0'
+expect 0 '' "$SIM" calendar.lua --force --device cpu -o by_number.out --set by_number=true
+same by_date.out by_number.out "dates by a calendar"
+expect 65 'calendar.lua:1: sim.calendar: today: expected a date of 1900 to 2199 such as "2026-03-02", got "2026-02-30"' \
+  "$SIM" calendar.lua --force --device cpu --set today=2026-02-30
+
 # Sobol's points of a digital whose strike all scrambles count alike: the error bar is the worth of a point, exp(-0.05)/2^16 = 1.45e-5, and
 # holds the price, exp(-0.05) N(0.149905) = 0.53230, of which the counts are off by less than a point a scramble, 32 of them.
 price 'payoffs = { sim.digital { strike = 100.0019 } }' 'sequence = "sobol", paths = 2^16'

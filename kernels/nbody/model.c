@@ -1,5 +1,4 @@
-/* The model's descriptor: state arrays, observables, memory and work of a run, its start and end. */
-#include "kernels/nbody/cosmos/power.h"
+/* The model's descriptor, and the start and the end of a run. */
 #include "kernels/nbody/few/encounters.h"
 #include "kernels/nbody/few/few.h"
 #include "kernels/nbody/scenario/molecules.h"
@@ -13,335 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- state arrays ---- */
-
-enum {
-  ID,
-  MASS,
-  POSITION,
-  VELOCITY,
-  ACCELERATION,
-  JERK,
-  CONTROLLER,
-  INTEGRATOR,
-  RADIUS,
-  EVENTS,
-  SEARCHED,
-  TRAVELLED,
-  BATH,
-  ARRAYS
-};
-
-static const char *const control_names[] = {"energy at the start",
-                                            "next adaptive step",
-                                            "size of the system",
-                                            "kinetic energy of the momenta",
-                                            "integral of the peculiar kinetic energy",
-                                            "method",
-                                            "order of multipoles",
-                                            "opening angle",
-                                            "weight of the target's radius",
-                                            "most bodies of a leaf",
-                                            "largest median of the force error",
-                                            "largest force error of 99.9 %",
-                                            NULL};
-static const char *const event_names[] = {
-    "mergers",   "escapers",          "time of the last",    "its body", "its other body",
-    "its speed", "energy taken away", "bodies at the start", NULL};
-static const char *const bath_names[] = {"heat",       "chain 1",    "chain 2",    "chain 3",
-                                         "velocity 1", "velocity 2", "velocity 3", NULL};
-static const sim_field state_fields[] = {
-    [ID] = {.name = "id", .type = SIM_INT, .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT, .doc = "id of the body, from 0"},
-    [MASS] = {.name = "mass", .type = SIM_REAL, .flags = SIM_IN_SNAPSHOT, .dimension = {0, 1, 0}, .doc = "mass"},
-    [POSITION] = {.name = "position",
-                  .type = SIM_REAL,
-                  .components = 3,
-                  .flags = SIM_IN_SNAPSHOT,
-                  .dimension = {1, 0, 0},
-                  .doc = "position"},
-    [VELOCITY] = {.name = "velocity",
-                  .type = SIM_REAL,
-                  .components = 3,
-                  .flags = SIM_IN_SNAPSHOT,
-                  .dimension = {1, 0, -1},
-                  .doc = "velocity; with expansion a^2 dx/dt, which is a times the peculiar velocity"},
-    [ACCELERATION] = {.name = "acceleration",
-                      .type = SIM_REAL,
-                      .components = 3,
-                      .dimension = {1, 0, -2},
-                      .doc = "acceleration at the beginning of the next step"},
-    [JERK] = {.name = "jerk",
-              .type = SIM_REAL,
-              .components = 3,
-              .dimension = {1, 0, -3},
-              .doc = "time derivative of the acceleration (hermite4)"},
-    [CONTROLLER] =
-        {.name = "controller",
-         .type = SIM_REAL,
-         .components = NBODY_CONTROLS,
-         .choices = control_names,
-         .doc = "energy at the start (with expansion the Layzer-Irvine constant), next adaptive step, root mean square "
-                "distance from the mean position at the start; with expansion the kinetic energy of the momenta and "
-                "the integral over a of the peculiar kinetic energy; method of the forces (1 direct, 2 fmm), its "
-                "settings and its largest errors"},
-    [INTEGRATOR] = {.name = "integrator",
-                    .type = SIM_REAL,
-                    .doc =
-                        "ias15: the beginning of the last step and the prediction for it; whfast: Jacobi coordinates "
-                        "half a step ahead"},
-    [RADIUS] = {.name = "radius",
-                .type = SIM_REAL,
-                .flags = SIM_IN_SNAPSHOT,
-                .dimension = {1, 0, 0},
-                .doc = "radius; with merge"},
-    [EVENTS] = {.name = "events",
-                .type = SIM_REAL,
-                .components = NBODY_EVENTS,
-                .choices = event_names,
-                .doc = "mergers and escapers so far, the last one, and the energy that they took away; with merge or "
-                       "escape"},
-    [SEARCHED] = {.name = "searched",
-                  .type = SIM_REAL,
-                  .components = 3,
-                  .dimension = {1, 0, 0},
-                  .doc = "position at the last search for pairs; with cutoff"},
-    [TRAVELLED] = {.name = "travelled",
-                   .type = SIM_REAL,
-                   .components = 3,
-                   .dimension = {1, 0, 0},
-                   .doc = "displacement from the start of the run to the last search for pairs; with cutoff"},
-    [BATH] = {.name = "bath",
-              .type = SIM_REAL,
-              .components = NBODY_BATH,
-              .choices = bath_names,
-              .doc = "thermostat: heat that langevin has given to the bodies; positions and velocities of the chain of "
-                     "nose_hoover"},
-    [ARRAYS] = {0}};
-
-/* ---- observables ---- */
-
-static const sim_table *const *tables_of(const void *parameters) {
-  return ((const nbody_parameters *)parameters)->tables;
-}
-
-static const nbody_sums *sums_at(nbody_run *run, const sim_clock *clock) {
-  if (run->sums_step != clock->step) run->ops->sums(run->work, clock->t, &run->sums);
-  run->sums_step = clock->step;
-  return &run->sums;
-}
-
-/* d(T + W)/da + (2 T + W)/a = 0 (W. M. Irvine, thesis, Harvard (1961); D. Layzer, ApJ 138 (1963) 174), so that a (T +
- * W) and the integral of T over a have a constant sum. Its change is given relative to the energy that went into
- * motion. */
-static double layzer_irvine_error(const nbody_run *run, double a, double kinetic, double potential) {
-  const double moved = a * kinetic + run->controller[NBODY_KINETIC_INTEGRAL];
-  const double change = moved + a * potential - run->controller[NBODY_INITIAL_ENERGY];
-  return moved > 0 ? change / moved : change;
-}
-
-static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double *values) {
-  const nbody_sums *s = sums_at(run, clock);
-  SIM_TRY(nbody_check_solver(run, clock->step));
-  const double a = run->expansion.given ? clock->t : 1, kinetic = s->kinetic / (a * a), potential = s->potential / a;
-  const double initial = run->controller[NBODY_INITIAL_ENERGY], total = kinetic + potential;
-  values[NBODY_COLUMN_KINETIC] = kinetic;
-  values[NBODY_COLUMN_POTENTIAL] = potential;
-  values[NBODY_COLUMN_TOTAL] = total;
-  if (run->expansion.given)
-    values[NBODY_COLUMN_ERROR] = layzer_irvine_error(run, a, kinetic, potential);
-  else {
-    /* In a box the zero of the potential is arbitrary, and that of the total too. Events may take nearly all energy. */
-    const double at_start = initial + run->events[NBODY_EVENT_ENERGY];
-    const double scale = run->box > 0 ? kinetic + fabs(potential) : fabs(at_start);
-    const double change = total + nbody_bath_energy(run) - initial;
-    values[NBODY_COLUMN_ERROR] = run->laws.time_dependent ? NAN : change / (scale > 0 ? scale : 1);
-  }
-  values[NBODY_COLUMN_VIRIAL_RATIO] = potential != 0 && run->box == 0 ? 2 * kinetic / fabs(potential) : NAN;
-  for (int c = 0; c < 3; c++) {
-    values[NBODY_COLUMN_MOMENTUM + c] = s->momentum[c];
-    values[NBODY_COLUMN_ANGULAR_MOMENTUM + c] = run->box == 0 ? s->angular_momentum[c] : NAN;
-    values[NBODY_COLUMN_CENTRE + c] = run->box == 0 ? s->moment[c] / s->mass : NAN;
-  }
-  if (fabs(values[NBODY_COLUMN_ERROR]) > run->integrate.max_energy_error)
-    return sim_fail(SIM_ERR_DIVERGED, "energy error %.3g at step %" PRId64 ", t = %.9g: above max_energy_error = %.3g",
-                    values[NBODY_COLUMN_ERROR], clock->step, clock->t, run->integrate.max_energy_error);
-  return SIM_OK;
-}
-
-/* NaN of direct sums. */
-static sim_status observe_force_error(nbody_run *run, const sim_clock *clock, double *values) {
-  const nbody_force_error *e = &run->force_error;
-  (void)sums_at(run, clock); /* the potential of this step */
-  SIM_TRY(nbody_measure_force_error(run, clock));
-  SIM_TRY(nbody_measure_potential_error(run, clock->step));
-  SIM_TRY(nbody_check_solver(run, clock->step));
-  values[0] = e->measured ? e->median : NAN;
-  values[1] = e->measured ? e->tail : NAN;
-  values[2] = e->potential;
-  return SIM_OK;
-}
-
-static void observe_levels(nbody_run *run, double *values) {
-  nbody_histogram levels;
-  run->ops->choose_levels(run->work, run->integrate.dt, 0, &levels);
-  for (int64_t level = 0; level <= run->integrate.levels; level++) values[level] = (double)levels.bodies[level];
-}
-
-static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
-  nbody_run *run = self;
-  SIM_TRY(nbody_few_show(run));
-  if (table == NBODY_TABLE_ENERGY) return observe_energy(run, clock, values);
-  if (run->tables[table] == &nbody_force_error_table) return observe_force_error(run, clock, values);
-  if (table == run->orbit_table) return nbody_observe_orbits(run, values);
-  if (run->tables[table] == &nbody_events_table) {
-    nbody_observe_events(run, values);
-    return SIM_OK;
-  }
-  if (table == run->rdf_table) return nbody_observe_rdf(run, values);
-  if (table == run->thermo_table) {
-    const nbody_sums *sums = sums_at(run, clock);
-    SIM_TRY(nbody_observe_thermo(run, sums, values));
-    return nbody_check_solver(run, clock->step);
-  }
-  if (table == run->spectrum_table) return nbody_observe_spectrum(run, clock->t, values);
-  if (table == NBODY_TABLE_LAGRANGIAN)
-    memcpy(values, sums_at(run, clock)->radii, NBODY_RADII * sizeof *values);
-  else if (table == run->level_table)
-    observe_levels(run, values);
-  else
-    return run->ops->observe(run->work, clock->t, values);
-  return SIM_OK;
-}
-
-/* ---- memory and work ---- */
-
-static const nbody_ops *choose_ops(const nbody_parameters *p, const sim_setup *setup) {
-  static const nbody_ops *const ops[SIM_BACKEND_KINDS][2] = {
-      [SIM_BACKEND_CPU] = {&nbody_ops_cpu_f64, &nbody_ops_cpu_f32},
-#ifdef SIM_HAS_CUDA
-      [SIM_BACKEND_CUDA] = {&nbody_ops_cuda_f64, &nbody_ops_cuda_f32},
-#endif
-  };
-  return ops[setup->backend->kind][p->common.precision == SIM_SINGLE];
-}
-
-static double box_of(const nbody_parameters *p) { return p->box.given ? p->box.size : 0; }
-
-/* Median of the force errors that the scenario asks for. Forces in a periodic box cancel: between bodies at random to
- * about a fifth of those that multipoles are set for, at the start of an expanding universe to a hundredth or less. */
-enum { BOX_CANCELS = 5, EXPANSION_CANCELS = 100 };
-static double asked_error(const nbody_parameters *p) {
-  if (p->gravity.error > 0) return p->gravity.error;
-  return p->expansion.given ? EXPANSION_CANCELS * NBODY_ERROR : NBODY_ERROR;
-}
-
-/* How many times smaller the errors are that multipoles are set for. At the start from a power spectrum accelerations
- * are 4 pi G times the density times the displacements, of root mean square psi (Zel'dovich). Measured for 16^3 and
- * 32^3 bodies in boxes of 64, 200 and 1000 Mpc/h: multipoles that are set for an error of e have a median of 0.07 e to
- * 0.25 e of 4 pi G times the density times the edge of the box, whatever psi is. */
-static double finer_for(const nbody_parameters *p) {
-  const nbody_zeldovich *z = nbody_zeldovich_of(p);
-  const nbody_expansion *e = &p->expansion;
-  if (!p->box.given) return 1;
-  if (!e->given) return BOX_CANCELS;
-  if (z == NULL) return EXPANSION_CANCELS;
-  const nbody_power power = nbody_power_of(z, e);
-  const double growth = nbody_growth(e, e->a_start) / nbody_growth(e, 1);
-  return 0.25 * p->box.size / (growth * nbody_lattice_displacement(&power, p->box.size, z->n));
-}
-
-static nbody_options options_for(const nbody_parameters *p, const nbody_laws *laws, const sim_setup *setup, int64_t n,
-                                 double spread) {
-  const double finer = finer_for(p);
-  nbody_options out = {.n = n,
-                       .single_pairs = p->common.precision != SIM_DOUBLE,
-                       .jerk = p->integrate.scheme == NBODY_HERMITE4,
-                       .few = nbody_scheme_is_few(p->integrate.scheme),
-                       .individual = p->integrate.steps == NBODY_INDIVIDUAL,
-                       .levels = (int)p->integrate.levels,
-                       .eta = p->integrate.eta,
-                       .isa = setup->isa,
-                       .threads = setup->threads,
-                       .comm = setup->comm,
-                       .G = p->gravity.G,
-                       .softening = p->gravity.softening,
-                       .box = box_of(p),
-                       .cutoff = p->cutoff > 0 ? p->cutoff : 0,
-                       .shifted = p->shift == NBODY_SHIFT_POTENTIAL,
-                       .listed = setup->saved != NULL,
-                       .method = (nbody_method)p->gravity.solver,
-                       .fmm = nbody_fmm_settings_for(asked_error(p) / finer, p->gravity.error_tail / finer, (double)n),
-                       .spread = spread,
-                       .laws = *laws,
-                       .observe = p->observe.count > 0 ? &p->observe : NULL};
-  if (setup->saved != NULL) nbody_saved_method(setup->saved, &out);
-  return out;
-}
-
-static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
-  const nbody_parameters *p = parameters;
-  const nbody_ops *ops = choose_ops(p, setup);
-  double n, made = 0;
-  if (setup->saved != NULL) {
-    int64_t bodies;
-    SIM_TRY(nbody_saved_check(&p->integrate, box_of(p), setup->saved, &bodies));
-    n = (double)bodies;
-  } else {
-    nbody_groups groups;
-    SIM_TRY(nbody_groups_list(p, setup, &groups));
-    n = groups.n;
-    made = nbody_bodies_bytes(&groups, setup->threads, 3 * n * (double)sim_dtype_size(ops->dtype));
-    nbody_groups_free(&groups);
-  }
-  nbody_laws laws;
-  SIM_TRY(nbody_laws_create(p, &laws));
-  const nbody_options options = options_for(p, &laws, setup, (int64_t)fmin(n, 0x1p61), 0);
-  nbody_choice choice;
-  double host = 0, device = 0, scratch = 0;
-  sim_status status = nbody_solver_choose(&options, setup->backend->kind, &choice);
-  if (status == SIM_OK) {
-    choice.solver->bytes(&options, &host, &device);
-    if (choice.other != NULL) {
-      double other_host = 0, other_device = 0;
-      choice.other->bytes(&options, &other_host, &other_device);
-      host = fmax(host, other_host), device = fmax(device, other_device);
-      made = fmax(made, nbody_settle_bytes(n));
-    }
-    scratch = ops->bytes(&options);
-    status = nbody_estimate(p, &options, choice.solver, setup->backend->kind, n, out);
-  }
-  nbody_laws_free(&laws);
-  SIM_TRY(status);
-  const double real = (double)sim_dtype_size(ops->dtype);
-  const nbody_few *few = nbody_few_of(p->integrate.scheme);
-  const double lists = !(p->cutoff > 0) ? 0 : 6 * n * sizeof(double);
-  const double shown = n * (sizeof(uint64_t) + 7 * real + (p->merge ? sizeof(double) : 0));
-  double kept = n * sizeof(double) * (options.jerk ? 6 : 3);
-  kept += lists;
-  if (few != NULL) {
-    kept += few->numbers(n) * sizeof(double);
-    scratch += few->bytes(n);
-  }
-  sim_plan_add_host(out, "numbers of bodies", n * sizeof(uint64_t));
-  sim_plan_add(out, "bodies", shown + kept - n * sizeof(uint64_t));
-  sim_plan_add(out, "integrator", scratch);
-  if (host > 0) sim_plan_add_host(out, choice.name, host);
-  if (device > 0) sim_plan_add(out, choice.name, device);
-  const double spectrum = nbody_run_spectrum_bytes(p, setup, ops->dtype, n);
-  if (spectrum > 0) sim_plan_add_host(out, "spectrum", spectrum);
-  const double rdf = nbody_rdf_bytes(p, setup, ops->dtype, n);
-  if (rdf > 0) sim_plan_add_host(out, "g(r)", rdf);
-  /* memory of the generated bodies is freed before integrator and solver allocate theirs */
-  made -= host + spectrum + (out->space == SIM_SPACE_HOST ? scratch : 0);
-  if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);
-  out->snapshot_bytes = shown;
-  out->staged_bytes = shown - n * sizeof(uint64_t);
-  out->checkpoint_bytes = shown + kept + (NBODY_CONTROLS + (p->thermostat.given ? NBODY_BATH : 0)) * sizeof(double);
-  return SIM_OK;
-}
-
-/* ---- create and destroy ---- */
 
 static void destroy(void **self) {
   nbody_run *run = *self;
@@ -358,82 +28,6 @@ static void destroy(void **self) {
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) sim_buffer_destroy(buffers[i]);
   free(run);
   *self = NULL;
-}
-
-/* View of array `which`; false where the scheme has none. */
-static bool view_array(nbody_run *run, int which, sim_array *out) {
-  const sim_buffer *const buffers[] = {[ID] = &run->id,
-                                       [MASS] = &run->mass,
-                                       [POSITION] = &run->position,
-                                       [VELOCITY] = &run->velocity,
-                                       [ACCELERATION] = &run->acceleration,
-                                       [JERK] = &run->jerk,
-                                       [INTEGRATOR] = &run->kept,
-                                       [RADIUS] = &run->radius,
-                                       [SEARCHED] = &run->searched,
-                                       [TRAVELLED] = &run->travelled};
-  *out = (sim_array){.field = &state_fields[which]};
-  if (which == CONTROLLER) {
-    out->dtype = SIM_F64;
-    out->rank = 1;
-    out->shape[0] = NBODY_CONTROLS;
-    out->data = run->controller;
-  } else if (which == EVENTS) {
-    if (!run->encounters) return false;
-    out->dtype = SIM_F64;
-    out->rank = 1;
-    out->shape[0] = NBODY_EVENTS;
-    out->data = run->events;
-  } else if (which == BATH) {
-    if (!run->thermostat.given) return false;
-    out->dtype = SIM_F64;
-    out->rank = 1;
-    out->shape[0] = NBODY_BATH;
-    out->data = run->bath;
-  } else {
-    const sim_buffer *buffer = buffers[which];
-    if (buffer->data == NULL) return false;
-    out->dtype = buffer->dtype;
-    out->rank = buffer->rank;
-    memcpy(out->shape, buffer->shape, sizeof out->shape);
-    out->data = buffer->data;
-    out->space = buffer->space;
-    if (run->encounters)
-      out->room = which == INTEGRATOR ? (size_t)run->few->numbers((double)run->most) * sizeof(double)
-                                      : sim_buffer_bytes(buffer) / (size_t)run->n * (size_t)run->most;
-  }
-  memcpy(out->global, out->shape, sizeof out->global);
-  return true;
-}
-
-static sim_status view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
-  nbody_run *run = self;
-  SIM_TRY(nbody_few_show(run));
-  frame->array_count = 0;
-  for (int which = 0; which < ARRAYS; which++)
-    if (view_array(run, which, &arrays[frame->array_count])) frame->array_count++;
-  memcpy(species, run->species, run->species_count * sizeof *species);
-  frame->species_count = run->species_count;
-  return SIM_OK;
-}
-
-static sim_status restore(nbody_run *run, const sim_setup *setup) {
-  const sim_frame *saved = setup->saved;
-  SIM_TRY(nbody_saved_check(&run->integrate, run->box, saved, &run->n));
-  if (run->expansion.given && !(saved->clock.t >= run->expansion.a_start))
-    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's time %.9g is before expansion.a_start = %.9g",
-                    saved->clock.t, run->expansion.a_start);
-  memcpy(run->species, saved->species, saved->species_count * sizeof *run->species);
-  run->species_count = saved->species_count;
-  SIM_TRY(nbody_create_arrays(run, setup));
-  sim_array here;
-  for (int which = 0; which < ARRAYS; which++) {
-    if (!view_array(run, which, &here)) continue;
-    if (which == CONTROLLER)
-      here.shape[0] = sim_frame_array(saved, "controller")->shape[0]; /* checked; may be shorter */
-    SIM_TRY(sim_frame_restore(saved, setup->backend, &here));
-  }
-  return SIM_OK;
 }
 
 static void keep_method(const nbody_options *options, const nbody_choice *choice, double *controller) {
@@ -495,7 +89,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   SIM_TRY(nbody_laws_create(p, &run->laws));
   if (run->cut) SIM_TRY(nbody_tail_of(&run->laws, p->cutoff, &run->tail));
   if (setup->saved != NULL) {
-    SIM_TRY(restore(run, setup));
+    SIM_TRY(nbody_restore(run, setup));
   } else {
     nbody_groups groups;
     SIM_TRY(nbody_groups_list(p, setup, &groups));
@@ -504,7 +98,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
     if (status != SIM_OK) return status;
   }
   run->most = run->n;
-  run->options = options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
+  run->options = nbody_options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
   run->options.crowd = run->crowd;
   SIM_TRY(nbody_settle_method(run));
   const nbody_choice settled = run->choice; /* with its reason */
@@ -524,7 +118,7 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   SIM_TRY(nbody_check_force(run, &run->options));
   SIM_TRY(check_encounters(run));
   sim_startup("computing the energy at the start", 0, 0);
-  const nbody_sums *sums = sums_at(run, &(sim_clock){0});
+  const nbody_sums *sums = nbody_sums_at(run, &(sim_clock){0});
   SIM_TRY(nbody_watch_force_error(run, &(sim_clock){0}));
   SIM_TRY(nbody_check_solver(run, 0));
   SIM_TRY(nbody_check_energy(run, sums));
@@ -542,7 +136,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   *self = run;
   if (run == NULL) return sim_no_memory("the model");
   run->backend = setup->backend;
-  run->ops = choose_ops(p, setup);
+  run->ops = nbody_ops_for(p, setup);
   run->integrate = p->integrate;
   run->expansion = p->expansion;
   run->few = nbody_few_of(p->integrate.scheme);
@@ -560,12 +154,12 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   run->orbit_table = nbody_table_of(p, &p->orbit_table);
   run->thermo_table = nbody_table_of(p, &nbody_thermo_table);
   run->rdf_table = nbody_table_of(p, &p->rdf_table);
-  run->box = box_of(p);
+  run->box = nbody_box_of(p);
   run->softening = p->gravity.softening;
   run->sums_step = -1;
   run->tables = p->tables;
   run->force_error = (nbody_force_error){.potential = NAN,
-                                         .asked = asked_error(p),
+                                         .asked = nbody_asked_error(p),
                                          .asked_tail = p->gravity.error_tail > 0 ? p->gravity.error_tail : INFINITY};
   sim_status status = start(run, p, setup);
   if (status != SIM_OK) {
@@ -633,6 +227,10 @@ static void report(const void *self, const sim_clock *clock, sim_bytes *out) {
                      e->potential);
 }
 
+static const sim_table *const *tables_of(const void *parameters) {
+  return ((const nbody_parameters *)parameters)->tables;
+}
+
 static const char *const references[] = {
     "W. Dehnen, J. Comput. Phys. 179 (2002) 27: fast multipole method with dual traversal",
     "J. Makino and S. J. Aarseth, PASJ 44 (1992) 141: Hermite scheme",
@@ -694,7 +292,7 @@ const sim_model nbody_model = {
     .parameters = &nbody_schema,
     .tables = nbody_tables,
     .described = nbody_described_tables,
-    .state = state_fields,
+    .state = nbody_state_fields,
     .work_unit = "interactions",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
     .precisions = {[SIM_SINGLE] = true, [SIM_MIXED] = true, [SIM_DOUBLE] = true},
@@ -703,12 +301,12 @@ const sim_model nbody_model = {
     .validate = nbody_validate,
     .supports = supports,
     .tables_of = tables_of,
-    .plan = plan,
+    .plan = nbody_plan,
     .create = create,
     .step = nbody_step,
     .work_done = work_done,
-    .observe = observe,
-    .view = view,
+    .observe = nbody_observe,
+    .view = nbody_view,
     .describe = describe,
     .report = report,
     .destroy = destroy,

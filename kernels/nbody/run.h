@@ -207,7 +207,23 @@ sim_status nbody_observe_thermo(nbody_run *run, const nbody_sums *sums, double *
 sim_status nbody_observe_rdf(const nbody_run *run, double *values) SIM_MUST_CHECK;
 /* Memory in bytes that nbody_observe_rdf takes for a while on the host, for n bodies whose state has this type. */
 double nbody_rdf_bytes(const nbody_parameters *p, const sim_setup *setup, sim_dtype dtype, double n);
-/* sim_model.step */
+/* The operations of this scenario on this device; the edge of its periodic box, 0 in open space; the median of the
+ * force errors that it asks for. */
+const nbody_ops *nbody_ops_for(const nbody_parameters *p, const sim_setup *setup);
+double nbody_box_of(const nbody_parameters *p);
+double nbody_asked_error(const nbody_parameters *p);
+/* Options of solver and operations for n bodies; spread as in nbody_options. Borrows what `laws` holds. */
+nbody_options nbody_options_for(const nbody_parameters *p, const nbody_laws *laws, const sim_setup *setup, int64_t n,
+                                double spread);
+/* Creates the state's arrays and takes their values from the checkpoint. SIM_ERR_INCOMPATIBLE, SIM_ERR_NO_MEMORY. */
+sim_status nbody_restore(nbody_run *run, const sim_setup *setup) SIM_MUST_CHECK;
+/* Sums over the bodies at the clock's step, computed once a step. */
+const nbody_sums *nbody_sums_at(nbody_run *run, const sim_clock *clock);
+/* sim_model.state, .plan, .view, .observe, .step */
+extern const sim_field nbody_state_fields[];
+sim_status nbody_plan(const void *parameters, const sim_setup *setup, sim_plan *out);
+sim_status nbody_view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame);
+sim_status nbody_observe(void *self, const sim_clock *clock, int table, double *values);
 sim_status nbody_step(void *self, sim_clock *clock);
 
 #endif

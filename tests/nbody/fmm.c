@@ -529,10 +529,10 @@ static void counted(void **unused) {
 /* ---- measured errors ---- */
 
 /* What a run measures on all of its bodies is what direct sums show, below what was asked for. */
-static void sampled(void **unused) {
-  (void)unused;
+static void expect_sampled(double softening) {
   enum { N = 900 };
   bodies b = plummer(N);
+  b.softening = softening;
   double *a = need(3 * N * sizeof *a), *got = need(3 * N * sizeof *got);
   double *exact = need(3 * N * sizeof *exact), *x = need(3 * N * sizeof *x);
   const asked plain = {.threads = 2, .isa = sim_isa_best()};
@@ -569,6 +569,42 @@ static void sampled(void **unused) {
   drop(&b);
 }
 
+/* Without softening, and with one below what fp32 can invert, roots are those of fp64. */
+static void sampled(void **unused) {
+  (void)unused;
+  expect_sampled(1e-3);
+  expect_sampled(1e-18);
+  expect_sampled(0);
+}
+
+/* Any number of bodies in a leaf, in whole vectors and in quartets of lanes; a body's own place among them. In fp32 a
+ * coordinate is rounded by 2^-25, distances from 0.02 on change by 4e-6, and forces, which are sums of up to 40 terms
+ * that cancel to a tenth at most, by 1e-4. Potentials of cells are within 0.3^7, their forces within 0.3^6; without
+ * cells energies are sums in fp64 of terms of one sign. */
+static void every_count(void **unused) {
+  (void)unused;
+  for (int n = 2; n <= 40; n++) {
+    bodies b = uniform_cube(n);
+    b.softening = 0.02;
+    const asked plain = {.threads = 1, .isa = sim_isa_best()};
+    double exact, u, *direct = force(&nbody_direct_cpu, &b, &plain, &exact);
+    for (int single = 0; single < 2; single++)
+      for (int leaf = 40; leaf > 0; leaf -= 35) {
+        asked how = with(6, 0.3, leaf);
+        how.single = single;
+        double *a = force(&nbody_fmm_cpu, &b, &how, &u);
+        const double worst = errors_of(a, direct, n).worst, most = leaf < 40 ? 7e-4 : single ? 1e-4 : 1e-12;
+        if (!(worst < most))
+          fail_msg("%d bodies, leaf %d, %s: error %.3g", n, leaf, single ? "single" : "double", worst);
+        if (!(fabs(u / exact - 1) < (leaf == 40 ? 1e-13 : 2e-4)))
+          fail_msg("%d bodies, leaf %d: energy %.17g, expected %.17g", n, leaf, u, exact);
+        free(a);
+      }
+    free(direct);
+    drop(&b);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exact_cases), cmocka_unit_test(few_bodies),     cmocka_unit_test(error_falls),
@@ -576,6 +612,6 @@ int main(void) {
       cmocka_unit_test(collapsed),   cmocka_unit_test(plummer_sphere), cmocka_unit_test(uniform_sphere),
       cmocka_unit_test(one_point),   cmocka_unit_test(coincident),     cmocka_unit_test(same_bits),
       cmocka_unit_test(permuted),    cmocka_unit_test(scaled),         cmocka_unit_test(counted),
-      cmocka_unit_test(sampled)};
+      cmocka_unit_test(sampled),     cmocka_unit_test(every_count)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,8 +132,9 @@ static double compute(const system_of *s, precision p, const nbody_fmm_settings 
   return energy;
 }
 
-/* Energies of bodies: in fp64 those by multipoles have terms of the same bits, in other units; direct sums have terms
- * of one sign, up to 30000, each with a few roundings. */
+/* Energies of bodies in fp64: those by multipoles have terms of the same bits but for the roots of pairs, which the CPU
+ * rounds otherwise, by 2 units in the last place; direct sums have terms of one sign, up to 30000, each with a few
+ * roundings. */
 static void expect_energies(const energies *gpu, const energies *cpu, const char *what) {
   for (int which = 0; which < 2; which++)
     for (int k = 0; k < gpu->count; k++) {

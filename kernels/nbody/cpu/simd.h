@@ -30,25 +30,27 @@ enum { SIMD_LANES = 8 };
  * place; v_equal: whether all lanes of two vectors are equal;
  * v_sums: sums of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on;
  * v_columns: the first SIMD_COLUMNS numbers of SIMD_WIDTH rows, which start at multiples of 16 bytes; row l goes to
- * lane l. */
+ * lane l;
+ * v_quartets: of SIMD_QUARTETS rows of four numbers, at a multiple of the vector's size, number c of row q goes to
+ * lanes 4 q ... 4 q + 3 of out[c]; SIMD_QUARTETS = 1: to all lanes. */
 
 /* SIMD_OP: an intrinsic function of the instruction set and the precision. */
 #if NBODY_ISA == 2 && NBODY_SINGLE
 typedef __m512 vreal;
 #define SIMD_OP(name) _mm512_##name##_ps
-enum { SIMD_WIDTH = 16, SIMD_COLUMNS = 4, ROOT_ORDER = 1 }; /* e = 1 - r2 y^2 <= 2^-13 */
+enum { SIMD_WIDTH = 16, SIMD_COLUMNS = 4, SIMD_QUARTETS = 4, ROOT_ORDER = 1 }; /* e = 1 - r2 y^2 <= 2^-13 */
 #elif NBODY_ISA == 2
 typedef __m512d vreal;
 #define SIMD_OP(name) _mm512_##name##_pd
-enum { SIMD_WIDTH = 8, SIMD_COLUMNS = 2, ROOT_ORDER = 2 };
+enum { SIMD_WIDTH = 8, SIMD_COLUMNS = 2, SIMD_QUARTETS = 2, ROOT_ORDER = 2 };
 #elif NBODY_ISA == 1 && NBODY_SINGLE
 typedef __m256 vreal;
 #define SIMD_OP(name) _mm256_##name##_ps
-enum { SIMD_WIDTH = 8, SIMD_COLUMNS = 4, ROOT_ORDER = 2 }; /* e <= 3 * 2^-12 */
+enum { SIMD_WIDTH = 8, SIMD_COLUMNS = 4, SIMD_QUARTETS = 2, ROOT_ORDER = 2 }; /* e <= 3 * 2^-12 */
 #elif NBODY_ISA == 1
 typedef __m256d vreal;
 #define SIMD_OP(name) _mm256_##name##_pd
-enum { SIMD_WIDTH = 4, SIMD_COLUMNS = 2, ROOT_ORDER = 2 };
+enum { SIMD_WIDTH = 4, SIMD_COLUMNS = 2, SIMD_QUARTETS = 1, ROOT_ORDER = 2 };
 #endif
 #if NBODY_ISA > 0
 SIMD_INLINE vreal v_load(const real *p) { return SIMD_OP(load)(p); }
@@ -86,6 +88,11 @@ SIMD_INLINE vreal v_inverse_root(vreal a) {
   return v_fma(v_mul(y, v_set(0.5F)), e, y);
 }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ) == 0; }
+SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
+  const vreal r = v_load(rows);
+  out[0] = _mm512_permute_ps(r, 0x00), out[1] = _mm512_permute_ps(r, 0x55);
+  out[2] = _mm512_permute_ps(r, 0xaa), out[3] = _mm512_permute_ps(r, 0xff);
+}
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[4];
   for (int q = 0; q < 4; q++) {
@@ -121,6 +128,11 @@ SIMD_INLINE vreal v_root(vreal a) {
   return _mm512_cvtps_pd(_mm256_div_ps(_mm256_set1_ps(1), _mm256_sqrt_ps(_mm512_cvtpd_ps(a))));
 }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ) == 0; }
+SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
+  const vreal r = v_load(rows);
+  out[0] = _mm512_permutex_pd(r, 0x00), out[1] = _mm512_permutex_pd(r, 0x55);
+  out[2] = _mm512_permutex_pd(r, 0xaa), out[3] = _mm512_permutex_pd(r, 0xff);
+}
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[2];
   for (int q = 0; q < 2; q++) {
@@ -156,6 +168,11 @@ SIMD_INLINE vreal v_inverse_root(vreal a) {
   return v_fma(v_mul(y, e), v_fma(e, v_set(0.375F), v_set(0.5F)), y);
 }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ)) == 0; }
+SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
+  const vreal r = v_load(rows);
+  out[0] = _mm256_permute_ps(r, 0x00), out[1] = _mm256_permute_ps(r, 0x55);
+  out[2] = _mm256_permute_ps(r, 0xaa), out[3] = _mm256_permute_ps(r, 0xff);
+}
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[4];
   for (int q = 0; q < 4; q++)
@@ -182,6 +199,9 @@ SIMD_INLINE vreal v_root(vreal a) {
   return _mm256_cvtps_pd(_mm_div_ps(_mm_set1_ps(1), _mm_sqrt_ps(_mm256_cvtpd_ps(a))));
 }
 SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_NEQ_UQ)) == 0; }
+SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
+  for (int c = 0; c < 4; c++) out[c] = v_set(rows[c]);
+}
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[2];
   for (int q = 0; q < 2; q++)
@@ -203,7 +223,7 @@ SIMD_INLINE vreal v_sums(const real *rows) {
 #else
 
 typedef real vreal;
-enum { SIMD_COLUMNS = 1 };
+enum { SIMD_COLUMNS = 1, SIMD_QUARTETS = 1 };
 SIMD_INLINE vreal v_load(const real *p) { return *p; }
 SIMD_INLINE void v_store(real *p, vreal a) { *p = a; }
 SIMD_INLINE vreal v_set(real a) { return a; }
@@ -229,6 +249,9 @@ SIMD_INLINE vreal v_abs(vreal a) { return (vreal)fabs((double)a); }
 SIMD_INLINE vreal v_signed(vreal a, vreal b) { return signbit(b) ? -a : a; }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   out[0] = rows[0][at];
+}
+SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
+  for (int c = 0; c < 4; c++) out[c] = rows[c];
 }
 SIMD_INLINE vreal v_sums(const real *rows) {
   real sum[SIMD_LANES];

@@ -47,7 +47,7 @@
  * At the end of a piece (s0 + s2) + (s1 + s3) is added to a. The acceleration is (double)a (G M / E^2), the factor
  * rounded once. Potential: p = L2P / e_A, terms s = fma(m, y, s), the same strands and pieces; U = -(1/2) (G M M / E)
  * sum over bodies, in the state's order, of m p, by sim_reduce_sum. A GPU adds it up cell by cell, and beside forces in
- * fp32 with leaves of twice as many bodies. In fp32 a device may take 1 / sqrt as it likes.
+ * fp32 with leaves of twice as many bodies. In fp32 and for the potential a device may take 1 / sqrt as it likes.
  *
  * Some bodies (individual steps). The first force on some bodies after one on all builds a tree; the next
  * NBODY_FMM_REFITS keep its frame, the order of bodies and the cells, with the new positions, of which centres, radii

@@ -20,12 +20,28 @@ enum { ROWS = sizeof rows / sizeof *rows };
 /* Errors of n bodies over those of 10^5: with fewer bodies more of them lie where cells are barely apart. */
 static double error_by_count(double n) { return n >= 1e6 ? 0.6 : n >= 1e5 ? 1 : pow(1e5 / n, 0.3); }
 
+/* The power of the ratio of the angles by which errors grow. */
+static double power_of(double error, double of, double angle, double of_angle) {
+  return log(error / of) / log(angle / of_angle);
+}
+
+/* Between two rows of one order errors grow as a power of the angle, which is rounded down to a hundredth. */
+static double widest_angle(int row, double most, double tail) {
+  const double angle = rows[row].settings.theta, wider = row > 0 ? rows[row - 1].settings.theta : 0;
+  if (row == 0 || rows[row - 1].settings.order != rows[row].settings.order || !(most > rows[row].error)) return angle;
+  double ratio = pow(most / rows[row].error, 1 / power_of(rows[row - 1].error, rows[row].error, wider, angle));
+  if (isfinite(tail))
+    ratio = fmin(ratio, pow(tail / rows[row].tail, 1 / power_of(rows[row - 1].tail, rows[row].tail, wider, angle)));
+  return fmax(angle, fmin(wider, floor(100 * angle * ratio) / 100));
+}
+
 nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, double n) {
   const double factor = error_by_count(n), most = (error > 0 ? error : NBODY_ERROR) / factor;
   const double tail = error_tail > 0 ? error_tail / factor : INFINITY;
   int row = 0;
   while (row < ROWS - 1 && (rows[row].error > most || rows[row].tail > tail)) row++;
   nbody_fmm_settings out = rows[row].settings;
+  out.theta = widest_angle(row, most, tail);
   if (out.order >= 5 && n >= 1e6) out.leaf = 80; /* M2L costs more there than pairs; by 2 % of a step on an H200 */
   return out;
 }

@@ -19,14 +19,8 @@ enum {
   GROUPS = NBODY_FMM_M2L_STRANDS / SIMD_WIDTH, /* vectors that hold a number of each strand */
   CENTRE = 0,                                  /* of a row of moments */
   EDGE = 3,
-  FIRST = 4,
-  STRANDS = NBODY_FMM_P2P_STRANDS
+  FIRST = 4
 };
-
-#if NBODY_SINGLE
-/* 1 / (s ROOT_FACTOR) cubed is cheaper than 1 / s; the factor is left to the end of a piece. */
-#define CUBE (ROOT_ORDER == 2 ? 15.0F / 8 : ROOT_ORDER == 1 ? 3.0F / 2 : 1.0F)
-#endif
 
 static inline const real *row_of(const nbody_fmm_tree *t, uint32_t cell) {
   return (const real *)t->moments + (size_t)cell * t->row;
@@ -240,217 +234,7 @@ static inline void far_of_order(const nbody_fmm_job *job, int64_t cell, const nb
   close_far(t, cell, &sums, P);
 }
 
-/* ---- near ---- */
-
-/* Bodies of the pieces' leaves, and where the targets' own leaf begins among them (-1: not there). */
-typedef struct sources {
-  const real *body;
-  int64_t count, own;
-} sources;
-
-static sim_status copy_sources(const nbody_fmm_tree *t, int64_t cell, const uint32_t *leaf, int64_t leaves,
-                               nbody_fmm_scratch *scratch, sources *out) {
-  int64_t count = 0;
-  for (int64_t k = 0; k < leaves; k++) count += t->count[cell_of(t, leaf[k])];
-  if (count + STRANDS > scratch->source_capacity) {
-    const int64_t capacity = 3 * (count + STRANDS) / 2;
-    free(scratch->sources);
-    scratch->source_capacity = 0;
-    scratch->sources = aligned_alloc(64, ((size_t)capacity * 4 * sizeof(double) + 63) / 64 * 64);
-    if (scratch->sources == NULL) return sim_no_memory("%lld bodies near a cell", (long long)capacity);
-    scratch->source_capacity = capacity;
-  }
-  real *next = scratch->sources;
-  *out = (sources){.body = next, .count = count, .own = -1};
-  for (int64_t k = 0, at = 0; k < leaves; k++) {
-    const uint32_t from = cell_of(t, leaf[k]);
-    const size_t bodies = t->count[from];
-    memcpy(next, (const real *)t->bodies + 4 * (size_t)t->first[from], 4 * bodies * sizeof *next);
-    if (leaf[k] != from) {
-      real shift[3];
-      shift_of(leaf[k], shift);
-      for (size_t i = 0; i < bodies; i++)
-        for (int c = 0; c < 3; c++) next[4 * i + (size_t)c] += shift[c];
-    }
-    if (leaf[k] == cell) out->own = at;
-    next += 4 * bodies;
-    at += (int64_t)bodies;
-  }
-  for (int k = 0; k < STRANDS; k++, next += 4)
-    next[0] = 4, next[1] = next[2] = next[3] = 0; /* no mass, away from all */
-  return SIM_OK;
-}
-
-/* Fills scratch->targets, in the order of the leaf's bodies, with those in the rank's share. */
-static sim_status find_targets(const nbody_fmm_job *job, int64_t cell, nbody_fmm_scratch *scratch) {
-  const nbody_fmm_tree *t = job->tree;
-  const uint32_t *order = t->order + t->first[cell];
-  const int64_t first = job->first - (int64_t)t->first[cell], end = job->end - (int64_t)t->first[cell];
-  const uint32_t last = end < t->count[cell] ? (uint32_t)end : t->count[cell];
-  nbody_fmm_list *out = &scratch->targets;
-  out->count = 0;
-  SIM_TRY(nbody_fmm_list_reserve(out, t->count[cell]));
-  for (uint32_t i = first > 0 ? (uint32_t)first : 0; i < last; i++)
-    if (job->targets == NULL || job->targets->level[order[i]] >= job->targets->least) out->cell[out->count++] = i;
-  return SIM_OK;
-}
-
-/* Up to SIMD_WIDTH targets of a leaf. */
-typedef struct target_bodies {
-  vreal x[3], number; /* number: in the leaf, from `first` on; lanes after the last target lie away from all */
-  int64_t first, last;
-} target_bodies;
-
-SIMD_INLINE target_bodies load_targets(const nbody_fmm_tree *t, int64_t cell, const nbody_fmm_list *list, int64_t at) {
-  _Alignas(64) real lanes[4][SIMD_WIDTH];
-  const real *body = (const real *)t->bodies + 4 * (size_t)t->first[cell];
-  target_bodies out = {.first = list->cell[at], .last = list->cell[at]};
-  for (int l = 0; l < SIMD_WIDTH; l++) {
-    const bool any = at + l < list->count;
-    if (any) out.last = list->cell[at + l];
-    for (int c = 0; c < 3; c++) lanes[c][l] = any ? body[4 * out.last + c] : 8;
-    lanes[3][l] = any ? (real)(out.last - out.first) : -1;
-  }
-  for (int c = 0; c < 3; c++) out.x[c] = v_load(lanes[c]);
-  out.number = v_load(lanes[3]);
-  return out;
-}
-
-/* A pair: adds its terms to sum[3], or sum[0] for the potential. */
-SIMD_INLINE void add_pair(const vreal x[3], const real *body, vreal softening2, bool excluding, vreal lane, real own,
-                          const bool potential, vreal *sum) {
-  vreal d[3];
-  for (int c = 0; c < 3; c++) d[c] = v_sub(v_set(body[c]), x[c]);
-  const vreal s2 = v_fma(d[2], d[2], v_fma(d[1], d[1], v_fma(d[0], d[0], softening2)));
-  const vreal mass = v_set(body[3]);
-  if (potential) {
-    vreal y = v_inverse_root(s2);
-    if (excluding) y = v_except(y, lane, v_set(own));
-    sum[0] = v_fma(mass, y, sum[0]);
-    return;
-  }
-#if NBODY_SINGLE
-  const vreal y = v_root(s2), y2 = v_mul(y, y);
-  vreal g = v_mul(v_mul(mass, y), y2);
-  if (ROOT_ORDER == 1) g = v_mul(g, v_fnma(s2, y2, v_set(5.0F / 3)));
-  if (ROOT_ORDER == 2) {
-    const vreal h = v_fnma(s2, y2, v_set(7.0F / 5));
-    g = v_mul(g, v_fma(h, h, v_set(28.0F / 75)));
-  }
-#else
-  const vreal y = v_inverse_root(s2);
-  vreal g = v_mul(v_mul(mass, y), v_mul(y, y));
-#endif
-  if (excluding) g = v_except(g, lane, v_set(own));
-  for (int c = 0; c < 3; c++) sum[c] = v_fma(g, d[c], sum[c]);
-}
-
-/* Sources first ... last - 1, multiples of STRANDS, into strands. */
-SIMD_INLINE void add_range(const vreal x[3], const sources *s, int64_t first, int64_t last, vreal softening2,
-                           const bool excluding, vreal lane, int64_t own, const bool potential, vreal sum[STRANDS][3]) {
-  for (int64_t f = first; f < last; f += STRANDS)
-    for (int q = 0; q < STRANDS; q++)
-      add_pair(x, s->body + 4 * (f + q), softening2, excluding, lane, (real)(f + q - own), potential, sum[q]);
-}
-
-/* Adds one piece to a[3] (a[0]: the potential) of some targets. */
-SIMD_INLINE void add_piece(const target_bodies *targets, const sources *s, vreal softening2, const bool potential,
-                           vreal a[3]) {
-  const vreal *x = targets->x;
-  const int sums = potential ? 1 : 3;
-  const int64_t end = (s->count + STRANDS - 1) / STRANDS * STRANDS;
-  int64_t from = end, to = end;
-  vreal sum[STRANDS][3];
-  for (int q = 0; q < STRANDS; q++)
-    for (int c = 0; c < sums; c++) sum[q][c] = v_set(0);
-  if (s->own >= 0) {
-    from = (s->own + targets->first) / STRANDS * STRANDS;
-    to = (s->own + targets->last + STRANDS) / STRANDS * STRANDS;
-  }
-  add_range(x, s, 0, from, softening2, false, x[0], 0, potential, sum);
-  add_range(x, s, from, to, softening2, true, targets->number, s->own + targets->first, potential, sum);
-  add_range(x, s, to, end, softening2, false, x[0], 0, potential, sum);
-  for (int c = 0; c < sums; c++) {
-    const vreal closed = v_add(v_add(sum[0][c], sum[2][c]), v_add(sum[1][c], sum[3][c]));
-#if NBODY_SINGLE
-    a[c] = potential ? v_add(a[c], closed) : v_fma(closed, v_set(CUBE), a[c]);
-#else
-    a[c] = v_add(a[c], closed);
-#endif
-  }
-}
-
-/* The field of the cell at SIMD_WIDTH bodies. */
-SIMD_INLINE void evaluate(const nbody_fmm_tree *t, int64_t cell, const vreal x[3], const bool potential, vreal a[3],
-                          const int P) {
-  const int count = NBODY_FMM_FIELD(P);
-  const real *field = (const real *)t->field + (size_t)cell * (size_t)count,
-             *bounds = (const real *)t->bounds + 4 * cell;
-  const real per_edge = 1 / row_of(t, (uint32_t)cell)[EDGE];
-  vreal all[FIELD], away[3];
-  for (int k = 0; k < count; k++) all[k] = v_set(field[k]);
-  for (int c = 0; c < 3; c++) away[c] = v_mul(v_sub(x[c], v_set(bounds[c])), v_set(per_edge));
-  if (potential) {
-    a[0] = v_mul(fmm_l2p_potential(P, all, away), v_set(per_edge));
-    return;
-  }
-  fmm_l2p(P, all, away, a);
-  for (int c = 0; c < 3; c++) a[c] = v_mul(a[c], v_set(per_edge * per_edge));
-}
-
-/* Puts the sums of a leaf's targets, kept in `sum` [3][padded], into the state's order. */
-static void scatter(const nbody_fmm_job *job, int64_t cell, const nbody_fmm_list *targets, const real *sum,
-                    int64_t padded) {
-  const nbody_fmm_tree *t = job->tree;
-  const uint32_t *order = t->order + t->first[cell];
-  const real *body = (const real *)t->bodies + 4 * (size_t)t->first[cell];
-  for (int64_t k = 0; k < targets->count; k++) {
-    const size_t i = targets->cell[k];
-    if (job->acceleration == NULL)
-      job->potential[order[i]] = (double)body[4 * i + 3] * (double)sum[k];
-    else
-      for (int c = 0; c < 3; c++) job->acceleration[c * t->n + order[i]] = (double)sum[c * padded + k] * job->factor;
-  }
-}
-
-SIMD_INLINE sim_status near_of(const nbody_fmm_job *job, int64_t cell, nbody_fmm_scratch *scratch, const bool potential,
-                               const int P) {
-  const nbody_fmm_tree *t = job->tree;
-  const nbody_fmm_list *near = &scratch->near;
-  SIM_TRY(find_targets(job, cell, scratch));
-  const nbody_fmm_list *targets = &scratch->targets;
-  const int64_t padded = (targets->count + SIMD_WIDTH - 1) / SIMD_WIDTH * SIMD_WIDTH;
-  const vreal softening2 = v_set((real)t->softening * (real)t->softening);
-  if (padded > scratch->sum_capacity) {
-    free(scratch->sums);
-    scratch->sum_capacity = 0;
-    scratch->sums = aligned_alloc(64, ((size_t)padded * 2 * 3 * sizeof(double) + 63) / 64 * 64);
-    if (scratch->sums == NULL) return sim_no_memory("%lld bodies of a leaf", (long long)padded);
-    scratch->sum_capacity = 2 * padded;
-  }
-  real *sum = scratch->sums;
-  for (int64_t i = 0; i < padded; i += SIMD_WIDTH) {
-    const target_bodies some = load_targets(t, cell, targets, i);
-    vreal a[3];
-    evaluate(t, cell, some.x, potential, a, P);
-    for (int c = 0; c < (potential ? 1 : 3); c++) v_store(sum + c * padded + i, a[c]);
-  }
-  for (int64_t k = 0; k < near->count; k += NBODY_FMM_P2P_PIECE) {
-    const int64_t leaves = near->count - k < NBODY_FMM_P2P_PIECE ? near->count - k : NBODY_FMM_P2P_PIECE;
-    sources s;
-    SIM_TRY(copy_sources(t, cell, near->cell + k, leaves, scratch, &s));
-    scratch->near_count += s.count * targets->count;
-    for (int64_t i = 0; i < padded; i += SIMD_WIDTH) {
-      const target_bodies some = load_targets(t, cell, targets, i);
-      vreal a[3];
-      for (int c = 0; c < (potential ? 1 : 3); c++) a[c] = v_load(sum + c * padded + i);
-      add_piece(&some, &s, softening2, potential, a);
-      for (int c = 0; c < (potential ? 1 : 3); c++) v_store(sum + c * padded + i, a[c]);
-    }
-  }
-  scatter(job, cell, targets, sum, padded);
-  return SIM_OK;
-}
+#include "kernels/nbody/fmm/cpu/near.inc"
 
 SIMD_INLINE sim_status down_of_order(const nbody_fmm_job *job, int64_t cell, int thread, const int P) {
   nbody_fmm_scratch *scratch = &job->scratch[thread];
@@ -458,8 +242,11 @@ SIMD_INLINE sim_status down_of_order(const nbody_fmm_job *job, int64_t cell, int
   scratch->far_count += scratch->far.count;
   if (scratch->far.count > 0) far_of_order(job, cell, &scratch->far, P);
   if (job->tree->children[cell] > 0) return SIM_OK;
-  if (job->acceleration == NULL) return near_of(job, cell, scratch, true, P);
-  return near_of(job, cell, scratch, false, P);
+  if (job->acceleration != NULL) return near_of(job, cell, scratch, FORCE, P);
+#if !NBODY_SINGLE
+  if (job->tree->softening >= LEAST_QUICK) return near_of(job, cell, scratch, QUICK_POTENTIAL, P);
+#endif
+  return near_of(job, cell, scratch, POTENTIAL, P);
 }
 
 /* Each order is compiled on its own. */
@@ -486,36 +273,6 @@ static sim_status target(const nbody_fmm_job *job, int64_t cell, int thread) {
 }
 
 #if !NBODY_SINGLE
-SIMD_INLINE void direct_sums(const nbody_fmm_tree *t, const int64_t numbers[8], const bool potential, double *out) {
-  const sources all = {.body = t->bodies, .count = t->n};
-  const vreal softening2 = v_set(t->softening * t->softening);
-  for (int first = 0; first < 8; first += SIMD_WIDTH) {
-    _Alignas(64) real lanes[4][SIMD_WIDTH];
-    vreal x[3], sum[STRANDS][3];
-    for (int l = 0; l < SIMD_WIDTH; l++) {
-      lanes[3][l] = (real)numbers[first + l];
-      for (int c = 0; c < 3; c++) lanes[c][l] = all.body[4 * numbers[first + l] + c];
-    }
-    for (int c = 0; c < 3; c++) x[c] = v_load(lanes[c]);
-    for (int q = 0; q < STRANDS; q++)
-      for (int c = 0; c < 3; c++) sum[q][c] = v_set(0);
-    add_range(x, &all, 0, (t->n + STRANDS - 1) / STRANDS * STRANDS, softening2, true, v_load(lanes[3]), 0, potential,
-              sum);
-    for (int c = 0; c < (potential ? 1 : 3); c++) {
-      v_store(lanes[c], v_add(v_add(sum[0][c], sum[2][c]), v_add(sum[1][c], sum[3][c])));
-      for (int l = 0; l < SIMD_WIDTH; l++) out[8 * c + first + l] = lanes[c][l];
-    }
-  }
-}
-
-static void exact(const nbody_fmm_tree *t, const int64_t numbers[8], double *out) {
-  direct_sums(t, numbers, false, out);
-}
-
-static void exact_potential(const nbody_fmm_tree *t, const int64_t numbers[8], double *out) {
-  direct_sums(t, numbers, true, out);
-}
-
 const nbody_fmm_down NBODY_FMM_DOWN = {target, exact, exact_potential};
 #else
 const nbody_fmm_down NBODY_FMM_DOWN = {target, NULL, NULL};

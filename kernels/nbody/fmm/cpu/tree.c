@@ -240,7 +240,8 @@ static uint64_t key_of(const nbody_fmm_tree *t, const nbody_state *state, int64_
   uint64_t key = 0;
   for (int c = 0; c < 3; c++) {
     const double x = packed(t, c, element(state->dtype, state->position, c * t->n + i));
-    key |= spread((uint64_t)fmin(0x1p21 * (x - t->low[c]), most)) << (2 - c);
+    const double place = 0x1p21 * (x - t->low[c]);
+    key |= spread((uint64_t)(place < most ? place : most)) << (2 - c);
   }
   return key;
 }

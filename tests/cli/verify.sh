@@ -211,6 +211,7 @@ awk -v e="$error" -v s="$(cat standard)" 'BEGIN { exit !(e > 1.9 * s && e < 2.1 
 
 # Interrupted: it ends by the signal, as a run does.
 for signal in INT TERM; do
+  rm -f output # its process makes it anew later than the shell goes on: what is there before that says nothing of this one
   env --default-signal=INT "$SIM" verify swing.lua --set t_end=1e6 >output 2>&1 &
   verify=$!
   begun() { grep -q "run 1" output; }

@@ -30,7 +30,7 @@ static const sim_field flow_columns[] = {
     {.name = "inserted_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
     {.name = "removed", .type = SIM_REAL, .doc = "grains removed since the start"},
     {.name = "removed_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
-    {.name = "gateGATE_grains", .type = SIM_REAL, .doc = "grains that passed the gate along its normal, net"},
+    {.name = "gateGATE_grains", .type = SIM_REAL, .doc = "grains that passed the gate along the normal, net"},
     {.name = "gateGATE_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
     {0}};
 static const sim_field profile_columns[] = {
@@ -63,7 +63,7 @@ static const sim_table *make_flow(collision_parameters *p) {
                             .type = SIM_REAL,
                             .dimension = {0, i % 2, 0},
                             .doc = i % 2 ? "the same, their mass"
-                                         : "grains that passed this gate along its normal, net"};
+                                         : "grains that passed the gate along the normal, net"};
   }
   *column = (sim_field){0};
   p->flow_table = (sim_table){"flow", "inserted, removed and counted grains since the start", p->flow_columns};

@@ -279,6 +279,8 @@ def _subject(frame: pd.DataFrame, table: str, names: Sequence[str]) -> str:
     """What an axis of these columns is called: by the first clause of their descriptions, their names, or the table."""
     told = frame.attrs.get("description", {})
     clauses = [_CLAUSE.split(str(told.get(name, "")))[0].split() for name in names]
+    if any({"this", "its"} & set(clause) for clause in clauses):  # of what only the table says
+        return table.replace("_", " ")
     if table == "observe" or any(" ".join(clause[:2]) in ("the same", "their mass", "the function") for clause in clauses):
         clauses = [[] for _ in names]  # a column's own name says more
     if len(names) == 1 and sum(_CLAUSE.split(str(text))[0].split() == clauses[0] for text in told.values()) > 1:
@@ -320,7 +322,8 @@ def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
     if logarithmic and any((values > 0).any() for values in drawn.values()):
         _log(axes)
     about = _subject(frame, table, kept)
-    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, kept[0], f"|{about}|" if display == "error" else about) + beyond)
+    counted = run.provenance.get("model") == "option"  # whose time is the number of paths
+    axes.set(xlabel="paths" if counted else _label(run, frame, "time"), ylabel=_label(run, frame, kept[0], f"|{about}|" if display == "error" else about) + beyond)
     if len(kept) > 1:
         legend(axes)
 

@@ -30,7 +30,8 @@ def words(status: dict[str, Any]) -> str:
         return f"{status.get('done', 0)} of {status['runs']} runs"
     if status.get("phase"):
         return str(status["phase"])
-    text = f"{100 * fraction(status):.0f} %, t = {float(status.get('time', 0)):.4g} of {float(status.get('t_end', 0)):.4g}"
+    now, end = float(status.get("time", 0)), float(status.get("t_end", 0))
+    text = f"{100 * fraction(status):.0f} %, " + (f"{now:.0f} of {end:.0f} paths" if status.get("model") == "option" else f"t = {now:.4g} of {end:.4g}")
     eta = status.get("eta")
     return text + (f", {duration(float(eta))} left" if isinstance(eta, (int, float)) else "")
 

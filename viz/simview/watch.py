@@ -88,13 +88,13 @@ class _Watched:
             told["state"] = _state(status)
             told["fraction"] = 1 if told["state"] == "done" else fraction(status)
             eta = status.get("eta") if told["state"] == "running" else 0
-            told["about"] = words({**status, "eta": None}) if status else ""
+            told["unit"] = f" {run.units.text((0, 0, 1))}" if run.units.names else ""
+            told["about"] = words({**status, "eta": None}, told["unit"]) if status else ""
             told["eta"] = eta if isinstance(eta, (int, float)) else 0
             told["fault"] = str(status.get("message", "")) if told["state"] in ("failed", "stopped") else ""
             told["title"] = f"{', '.join([heading(run), *_settings(run)])} ({self.path.name})"
             told["steps"] = [int(step) for step in run.steps]
             told["times"] = [None if math.isnan(at) else float(at) for at in run.times]
-            told["unit"] = f" {run.units.text((0, 0, 1))}" if run.units.names else ""
             told["of"] = self._limits(run)
             told["axes"] = self._axes(run)
             told["space"] = self._in_space(run)

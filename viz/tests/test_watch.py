@@ -59,7 +59,7 @@ def test_answers(clusters, served):
     assert b"watch.js" in ask("")[1] and ask("watch.js")[0] == ask("watch.css")[0] == 200
     run = only(ask)
     assert run["state"] == "done" and run["steps"] == [0, 4, 8, 12, 16] and run["times"][-1] == 0.25 and run["unit"] == " Myr"
-    assert run["fraction"] == 1 and "energy" in run["panels"] and run["fault"] == ""
+    assert run["about"] == "100 %, t = 0.25 of 0.25 Myr" and run["fraction"] == 1 and "energy" in run["panels"] and run["fault"] == ""
     first, last = (ask(f"picture?run=0&step={step}&of={run['of']}") for step in (0, 16))
     assert first[0] == last[0] == 200 and first[1][1:4] == b"PNG" and first[1] != last[1]
     assert ask("panel?run=0&name=energy")[1][1:4] == b"PNG"

@@ -59,11 +59,11 @@ static const sim_table *make_flow(collision_parameters *p) {
   for (size_t i = 0; i < 2 * p->gates.count; i++) {
     char *name = p->flow_names[i];
     snprintf(name, sizeof p->flow_names[0], "gate%zu_%s", i / 2 + 1, i % 2 ? "mass" : "grains");
-    *column++ = (sim_field){.name = name,
-                            .type = SIM_REAL,
-                            .dimension = {0, i % 2, 0},
-                            .doc = i % 2 ? "the same, their mass"
-                                         : "grains that passed the gate along the normal, net"};
+    *column++ =
+        (sim_field){.name = name,
+                    .type = SIM_REAL,
+                    .dimension = {0, i % 2, 0},
+                    .doc = i % 2 ? "the same, their mass" : "grains that passed the gate along the normal, net"};
   }
   *column = (sim_field){0};
   p->flow_table = (sim_table){"flow", "inserted, removed and counted grains since the start", p->flow_columns};

@@ -84,7 +84,8 @@ void fluid_name_tables(fluid_parameters *p) {
   for (int b = 0; b < (int)p->bodies.count; b++) {
     char name[FLUID_BODY_NAME];
     fluid_body_name(p, b, name);
-    for (int a = 0; a < rank; a++) add_column(&bodies, "force of the fluid on the body", force, "%s_f%c", name, "xyz"[a]);
+    for (int a = 0; a < rank; a++)
+      add_column(&bodies, "force of the fluid on the body", force, "%s_f%c", name, "xyz"[a]);
     for (int a = rank == 2 ? 2 : 0; a < 3; a++)
       add_column(&bodies, "torque of the fluid on the body", torque, "%s_t%c", name, "xyz"[a]);
   }

@@ -94,9 +94,9 @@ def _telling(run: Run, names: Sequence[str], bodies: int) -> list[str]:
         left_out.discard("profile_velocity_x")
     if "spectra" in names or not _periodic(run):
         left_out.add("spectrum")
-    for name in names:  # of a table's panels one; `observe` is the user's own
+    for name in names:  # of a table's panels the first; `observe` is the user's own
         table = name.split(".")[0]
-        if "." in name and (table in left_out or (table != "observe" and name != _first(run, names, table))):
+        if "." in name and (table in left_out or (table != "observe" and name != _first(names, table))):
             left_out.add(name)
     kept = [name for name in names if name not in left_out]
     order = {name: i for i, name in enumerate(_TELLING)}
@@ -112,10 +112,8 @@ def ordered_panels(run: Run) -> dict[str, Panel]:
     return {name: found[name] for name in [*first, *(name for name in found if name not in first and name not in repeated)]}
 
 
-def _first(run: Run, names: Sequence[str], table: str) -> str:
-    """Of a table's panels the one with the most columns, of equal ones the first."""
-    found = panels.groups(run, table) if table in run.tables else {}
-    return max((name for name in names if name.split(".")[0] == table), key=lambda name: len(found.get(name, ())))
+def _first(names: Sequence[str], table: str) -> str:
+    return next(name for name in names if name.split(".")[0] == table)
 
 
 def _periodic(run: Run) -> bool:

@@ -265,8 +265,14 @@ def radial(run: Run, axes: Any) -> None:
 _GATE = re.compile(r"^gate(\d+)_(grains|mass)$")
 
 
-_CLAUSE = re.compile(r"[;:(,]")
+_LONG = 48  # letters of a label
 _LOOSE = ("a", "an", "the", "of", "at", "in", "on", "to", "with", "through", "along", "that", "which", "/")  # at the end of a label
+
+
+def _clause(text: str) -> list[str]:
+    """The words of a description's first clause; of a long one the part before its comma."""
+    whole = re.split("[;:(]", text)[0].strip()
+    return (whole if len(whole) <= _LONG else whole.split(",")[0]).split()
 
 
 def _common(words: Sequence[list[str]]) -> list[str]:
@@ -278,18 +284,18 @@ def _common(words: Sequence[list[str]]) -> list[str]:
 def _subject(frame: pd.DataFrame, table: str, names: Sequence[str]) -> str:
     """What an axis of these columns is called: by the first clause of their descriptions, their names, or the table."""
     told = frame.attrs.get("description", {})
-    clauses = [_CLAUSE.split(str(told.get(name, "")))[0].split() for name in names]
+    clauses = [_clause(str(told.get(name, ""))) for name in names]
     if any({"this", "its"} & set(clause) for clause in clauses):  # of what only the table says
         return table.replace("_", " ")
-    if table == "observe" or any(" ".join(clause[:2]) in ("the same", "their mass", "the function") for clause in clauses):
+    if table == "observe" or any(" ".join(clause[:2]).rstrip(",") in ("the same", "their mass", "the function") for clause in clauses):
         clauses = [[] for _ in names]  # a column's own name says more
-    if len(names) == 1 and sum(_CLAUSE.split(str(text))[0].split() == clauses[0] for text in told.values()) > 1:
+    if len(names) == 1 and sum(_clause(str(text)) == clauses[0] for text in told.values()) > 1:
         clauses = [[]]  # as of one component of a vector
     said = _common(clauses)
     while said and said[-1] in _LOOSE:
         said.pop()
-    if said and len(" ".join(said)) <= 40:
-        return " ".join(said)
+    if said and len(" ".join(said)) <= _LONG:
+        return " ".join(said).rstrip(",")
     if len(names) == 1:
         return names[0]
     words = [name.split("_") for name in names]

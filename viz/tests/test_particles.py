@@ -164,6 +164,9 @@ def test_labels(tmp_path):
         "sums": ({"kinetic": "kinetic energy (of all); always"}, "kinetic energy"),
         "force_error": ({"median": "|da| / |a|", "tail": "the same"}, "force error"),
         "observe": ({"width": "the function width of `observe`"}, "width"),
+        "momentum": ({"m_x": "total momentum, x", "m_y": "total momentum, y"}, "total momentum"),
+        "heat": ({"flux_low": "heat that enters through a side, by time and heat capacity"}, "heat that enters through a side"),
+        "orbits": ({"inc_a": "inclination, degrees, 0 to 180", "inc_b": "inclination, degrees, 0 to 180"}, "inclination, degrees, 0 to 180"),
         "long": ({"some_value": "far too many words for a label that stands beside an axis"}, "some_value"),
     }
     time = np.arange(5.0)
@@ -172,20 +175,11 @@ def test_labels(tmp_path):
         write.table(tmp_path / "tables.h5", table, columns, told=told)
     # one component of a vector has its own name
     write.table(tmp_path / "tables.h5", "alone", {"step": np.arange(5), "time": time, "p_x": time, "p_y": time}, {"p_y": "length"},
-                told={"p_x": "momentum, x", "p_y": "momentum, y"})  # fmt: skip
+                told={"p_x": "momentum", "p_y": "momentum"})  # fmt: skip
     run = simview.open(tmp_path)
     for table, (_, label) in cases.items():
         assert [axes.get_ylabel() for axes in draw(run, only=[table]).axes] == [label], table
     assert [axes.get_ylabel() for axes in draw(run, only=["alone"]).axes] == ["p_x", "p_y"]
-
-
-def test_most_telling_panel(tmp_path):
-    """Of a table's panels the one with the most columns is drawn, where nobody chose: Nusselt numbers, and not a mean beside them."""
-    time = np.arange(5.0)
-    columns = {"step": np.arange(5), "time": time, "mean": time, "low": time + 1, "high": time + 2}
-    write.table(tmp_path / "tables.h5", "warmth", columns, display={"mean": "alone"})
-    (axes,) = draw(simview.open(tmp_path)).axes
-    assert [line.get_label() for line in axes.lines] == ["low", "high"]
 
 
 def test_display(tmp_path):

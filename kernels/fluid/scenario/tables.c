@@ -98,16 +98,20 @@ void fluid_name_tables(fluid_parameters *p) {
     add_column(&heat, "mean temperature", (sim_dimension){0}, "mean");
     add_column(&heat, "least temperature", (sim_dimension){0}, "least");
     add_column(&heat, "greatest temperature", (sim_dimension){0}, "greatest");
-    heat.columns[0].display = SIM_DISPLAY_ALONE; /* not beside Nusselt numbers */
+    bool nusselt = false;
+    for (int a = 0; a < rank; a++) nusselt = nusselt || fluid_has_nusselt(p, a);
+    heat.columns[0].display = nusselt ? SIM_DISPLAY_NUMBER : SIM_DISPLAY_ALONE; /* not beside Nusselt numbers */
     heat.columns[1].display = heat.columns[2].display = SIM_DISPLAY_NUMBER;
   }
   for (int s = 0; p->heat.given && s < 2 * rank; s++) {
     if (isnan(p->heat.side[s])) continue;
     add_column(&heat, "heat that enters through a side, by time and heat capacity",
                (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", fluid_side_names[s]);
-    if (fluid_has_nusselt(p, s / 2))
+    if (fluid_has_nusselt(p, s / 2)) {
+      heat.columns[heat.count - 1].display = SIM_DISPLAY_NUMBER; /* the same curve in other units */
       add_column(&heat, "Nusselt number: this heat over what the fluid at rest would conduct", (sim_dimension){0},
                  "nusselt_%s", fluid_side_names[s]);
+    }
   }
   p->table[0] = (sim_table){.name = "bodies", .doc = "forces of the fluid on bodies", .columns = p->columns[0]};
   p->table[1] = (sim_table){.name = "probes", .doc = "the fluid at points", .columns = p->columns[1]};

@@ -31,7 +31,7 @@ static const sim_field flow_columns[] = {
     {.name = "inserted_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
     {.name = "removed", .type = SIM_REAL, .doc = "grains removed since the start"},
     {.name = "removed_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
-    {.name = "gateGATE_grains", .type = SIM_REAL, .doc = "net number of grains that passed the gate along its normal"},
+    {.name = "gateGATE_grains", .type = SIM_REAL, .doc = "grains that passed the gate along the normal, net"},
     {.name = "gateGATE_mass", .type = SIM_REAL, .dimension = {0, 1, 0}, .doc = "their mass"},
     {0}};
 static const sim_field profile_columns[] = {
@@ -61,11 +61,11 @@ static const sim_table *make_flow(collision_parameters *p) {
   for (size_t i = 0; i < 2 * p->gates.count; i++) {
     char *name = p->flow_names[i];
     snprintf(name, sizeof p->flow_names[0], "gate%zu_%s", i / 2 + 1, i % 2 ? "mass" : "grains");
-    *column++ = (sim_field){.name = name,
-                            .type = SIM_REAL,
-                            .dimension = {0, i % 2, 0},
-                            .doc = i % 2 ? "the same, their mass"
-                                         : "net number of grains that passed this gate along its normal"};
+    *column++ =
+        (sim_field){.name = name,
+                    .type = SIM_REAL,
+                    .dimension = {0, i % 2, 0},
+                    .doc = i % 2 ? "the same, their mass" : "grains that passed the gate along the normal, net"};
   }
   *column = (sim_field){0};
   p->flow_table = (sim_table){"flow", "inserted, removed and counted grains since the start", p->flow_columns};

@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     movie = commands.add_parser("movie", help="make a film of a run", epilog=_CODES)
     movie.add_argument("path", help="an output folder, or one of its slices")
     movie.add_argument("-o", "--output", type=Path, help="film to write: .mp4, .webm or .gif (NAME.mp4 and NAME.webm)")
-    movie.add_argument("--fps", type=_positive, default=24, help="frames a second (24)")
+    movie.add_argument("--fps", type=_positive, help="frames a second (4 to 24, so that the film lasts some 5 s)")
     movie.add_argument("--every", type=_count, default=1, metavar="N", help="take each N-th snapshot (1)")
     movie.add_argument("--dpi", type=_dots, default=150, help="pixels an inch of 6 by 5 inches (150)")
     _look_options(movie, _PIXELS["movie"])

@@ -72,8 +72,8 @@ _UNASKED = ("virial", "momentum", "walls", "contacts")
 _PANELS = 3
 
 
-def _default(run: Run, names: Sequence[str], bodies: int) -> list[str]:
-    """The panels that tell most about a run, at most `_PANELS` of them."""
+def _telling(run: Run, names: Sequence[str], bodies: int) -> list[str]:
+    """The panels that tell most about a run, the most telling first."""
     left_out = {*_UNASKED, *(name for name in names if name.startswith("profile_"))}
     if "radii" in names:  # say nothing about a few bodies, nor where one body holds all of the mass
         radii = run.tables["lagrangian"]
@@ -101,7 +101,15 @@ def _default(run: Run, names: Sequence[str], bodies: int) -> list[str]:
     kept = [name for name in names if name not in left_out]
     order = {name: i for i, name in enumerate(_TELLING)}
     kept.sort(key=lambda name: order.get(name.split(".")[0], len(order)))
-    return kept[:_PANELS]
+    return kept
+
+
+def ordered_panels(run: Run) -> dict[str, Panel]:
+    """All panels of a run, the most telling first; without tables of options that `estimates` has."""
+    found = table_panels(run)
+    first = _telling(run, list(found), sum(run[-1].count(name) for name in run[-1].species) if len(run) else 0)
+    repeated = set(run.tables) - {"price", "observe"} if "estimates" in found else set()
+    return {name: found[name] for name in [*first, *(name for name in found if name not in first and name not in repeated)]}
 
 
 def _first(names: Sequence[str], table: str) -> str:
@@ -187,7 +195,7 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
         available["spectrum"] = partial(panels.spectrum, snapshot, fields=fields)
     if only is None:
         count = sum(snapshot.count(name) for name in snapshot.species) if snapshot is not None else 0
-        names = _default(run, list(available), count)
+        names = _telling(run, list(available), count)[:_PANELS]
     else:
         names = []
         for name in only:

@@ -31,6 +31,8 @@ _PATIENCE = 30.0  # seconds for a checkpoint after Ctrl-C; sim itself gives up a
 _POLL = 0.25  # seconds between two looks at status.json
 _MEMORY = Path("/dev/shm")
 _RUN_DONE = re.compile(r"^run_\d+ ")
+_ONE_LINE = re.compile(r"\s*return\s.*\{", re.DOTALL)  # the text of a scenario, and no path
+_OPTION = re.compile(r"--(resume|force)\b")
 
 
 class _Folder:
@@ -112,7 +114,7 @@ def _options(set: Settings | None, named: Mapping[str, Any], options: Sequence[s
 
 def _scenario(scenario: str | os.PathLike[str]) -> tuple[str, str | None]:
     """The path to give the program, and the text to write there where the scenario is a text."""
-    if isinstance(scenario, str) and "\n" in scenario:
+    if isinstance(scenario, str) and ("\n" in scenario or _ONE_LINE.match(scenario)):
         return "scenario.lua", scenario
     path = file_of(scenario)
     if not path.is_file():
@@ -195,7 +197,7 @@ def run(scenario: str | os.PathLike[str], *, set: Settings | None = None, output
     Parameters
     ----------
     scenario
-        The path of a file, or the text of a scenario (of more than one line).
+        The path of a file, or the text of a scenario.
     set
         Values of the scenario's parameters (`sim.param`), such as ``{"n": 1000}``.
     output
@@ -269,7 +271,7 @@ def run(scenario: str | os.PathLike[str], *, set: Settings | None = None, output
         if output is not None:
             with suppress(SimviewError):
                 result = Run(folder)
-        raise RunError(code, "\n".join(messages.errors), result)
+        raise RunError(code, _OPTION.sub(r"\1=True", "\n".join(messages.errors)), result)
     return Run(folder, keep=keep if output is None else None)
 
 
@@ -321,6 +323,9 @@ def sweep(scenario: str | os.PathLike[str], *, set: Settings | None = None, seed
         Path(path).write_text(text, "utf-8")
     show = progress_here(progress)
     total, done = int(np.prod([len(values) for values in axes.values()])), 0
+    if not axes:
+        raise UsageError("a sweep without parameters: give set={'NAME': [A, B, C]} or seed=range(1, 9)")
+    before: list[str] = []  # what is said before the first run: of a scenario that is refused a line for each fault
     errors: list[str] = []
 
     def line(text: str) -> None:
@@ -331,6 +336,8 @@ def sweep(scenario: str | os.PathLike[str], *, set: Settings | None = None, seed
             done += 1
             if show:
                 show({"done": done, "runs": total})
+        elif done == 0:
+            before.append(text)
 
     try:
         code = _follow([*words, f"--output={folder}"], Path.cwd(), _PATIENCE if output is not None else 0.0, line, None)
@@ -341,5 +348,5 @@ def sweep(scenario: str | os.PathLike[str], *, set: Settings | None = None, seed
         result = None
         with suppress(SimviewError):
             result = Sweep(folder, keep if output is None else None)
-        raise RunError(code, "\n".join(errors), result)
+        raise RunError(code, "\n".join(errors or before), result)
     return Sweep(folder, keep if output is None else None)

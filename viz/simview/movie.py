@@ -228,7 +228,12 @@ class _Gif:
             raise CannotWriteError(f"{self.path}: {error.strerror or error}") from None
 
 
-def movie(run: Run, path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, fps: float = 24, look: Look | None = None, every: int = 1, dpi: int = 150,
+def pace(frames: int) -> int:
+    """Frames a second of a film that lasts five seconds, but 4 at least and 24 at most."""
+    return min(24, max(4, round(frames / 5)))
+
+
+def movie(run: Run, path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, fps: float | None = None, look: Look | None = None, every: int = 1, dpi: int = 150,
           workers: int | None = None, progress: Callable[[int, int], None] | None = None) -> int:  # fmt: skip
     """Makes a film of a run's snapshots. Limits and colours are the same in all frames.
 
@@ -240,7 +245,7 @@ def movie(run: Run, path: str | os.PathLike[str] | Sequence[str | os.PathLike[st
         Ends in ``.mp4`` or ``.webm`` (need ffmpeg, or the package imageio-ffmpeg) or ``.gif``. Of several paths each gets
         the same frames.
     fps
-        Frames a second: 0.002 to 50 in a GIF, 0.001 to 1000 in the others.
+        Frames a second: 0.002 to 50 in a GIF, 0.001 to 1000 in the others. None: see `pace`.
     look
         Species, limits and colours.
     every
@@ -259,7 +264,7 @@ def movie(run: Run, path: str | os.PathLike[str] | Sequence[str | os.PathLike[st
     instance_of(run, "what to film", Run)
     if look is not None:
         instance_of(look, "look", Look)
-    fps = finite_number(fps, "fps")
+    asked = pace(0) if fps is None else finite_number(fps, "fps")
     dpi, every = whole_number(dpi, "dpi", DOTS[0], DOTS[1]), whole_number(every, "every", 1)
     if workers is not None:
         workers = whole_number(workers, "workers", 1)
@@ -272,13 +277,15 @@ def movie(run: Run, path: str | os.PathLike[str] | Sequence[str | os.PathLike[st
         if kind not in FPS:
             raise UsageError(f"{name}: a film ends in .mp4, .webm or .gif")
         low, high = FPS[kind]
-        if not low <= fps <= high:
-            raise UsageError(f"{name}: fps: a {kind} film holds {low:g} to {high:g} frames a second, not {fps:g}")
+        if not low <= asked <= high:
+            raise UsageError(f"{name}: fps: a {kind} film holds {low:g} to {high:g} frames a second, not {asked:g}")
         if kind != ".gif" and not encoder():
             raise MissingToolError(f"{name}: no ffmpeg here; install it, or imageio-ffmpeg (pip), or name a .gif")
     snapshots = run[::every]
     if not snapshots:
         raise NotFoundError(f"{run.path}: no snapshot yet{run._why_none()}")
+    if fps is None:
+        asked = pace(len(snapshots))
     shown = pictures(spread(run, 5), look or Look(), run[:] if len(run) <= 5000 else ())
     for picture in shown:
         if isinstance(picture, Map):
@@ -292,7 +299,7 @@ def movie(run: Run, path: str | os.PathLike[str] | Sequence[str | os.PathLike[st
         for done, frame in enumerate(frames, 1):
             if frame is not None:
                 for name in paths if not films else ():
-                    films.append(_Gif(name, fps, frame) if name.suffix.lower() == ".gif" else _Coded(name, fps, frame))
+                    films.append(_Gif(name, asked, frame) if name.suffix.lower() == ".gif" else _Coded(name, asked, frame))
                 for film in films:
                     film.add(frame)
                 count += 1

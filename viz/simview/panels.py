@@ -265,6 +265,43 @@ def radial(run: Run, axes: Any) -> None:
 _GATE = re.compile(r"^gate(\d+)_(grains|mass)$")
 
 
+_LONG = 48  # letters of a label
+_LOOSE = ("a", "an", "the", "of", "at", "in", "on", "to", "with", "through", "along", "that", "which", "/")  # at the end of a label
+
+
+def _clause(text: str) -> list[str]:
+    """The words of a description's first clause; of a long one the part before its comma."""
+    whole = re.split("[;:(]", text)[0].strip()
+    return (whole if len(whole) <= _LONG else whole.split(",")[0]).split()
+
+
+def _common(words: Sequence[list[str]]) -> list[str]:
+    """The words that all begin with."""
+    count = next((i for i, some in enumerate(zip(*words)) if len(set(some)) > 1), min(map(len, words)))
+    return words[0][:count]
+
+
+def _subject(frame: pd.DataFrame, table: str, names: Sequence[str]) -> str:
+    """What an axis of these columns is called: by the first clause of their descriptions, their names, or the table."""
+    told = frame.attrs.get("description", {})
+    clauses = [_clause(str(told.get(name, ""))) for name in names]
+    if any({"this", "its"} & set(clause) for clause in clauses):  # of what only the table says
+        return table.replace("_", " ")
+    if table == "observe" or any(" ".join(clause[:2]).rstrip(",") in ("the same", "their mass", "the function") for clause in clauses):
+        clauses = [[] for _ in names]  # a column's own name says more
+    if len(names) == 1 and sum(_clause(str(text)) == clauses[0] for text in told.values()) > 1:
+        clauses = [[]]  # as of one component of a vector
+    said = _common(clauses)
+    while said and said[-1] in _LOOSE:
+        said.pop()
+    if said and len(" ".join(said)) <= _LONG:
+        return " ".join(said).rstrip(",")
+    if len(names) == 1:
+        return names[0]
+    words = [name.split("_") for name in names]
+    return " ".join(_common(words) or _common([part[::-1] for part in words])[::-1]) or table.replace("_", " ")
+
+
 def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
     """Columns of one unit and one `display` of any other table over time.
 
@@ -290,8 +327,9 @@ def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
     beyond = "" if logarithmic else _limit(axes, np.concatenate([values.to_numpy(float) for values in drawn.values()]))
     if logarithmic and any((values > 0).any() for values in drawn.values()):
         _log(axes)
-    alone = kept[0] if len(kept) == 1 else table
-    axes.set(xlabel=_label(run, frame, "time"), ylabel=_label(run, frame, kept[0], f"|{alone}|" if display == "error" else alone) + beyond)
+    about = _subject(frame, table, kept)
+    counted = run.provenance.get("model") == "option"  # whose time is the number of paths
+    axes.set(xlabel="paths" if counted else _label(run, frame, "time"), ylabel=_label(run, frame, kept[0], f"|{about}|" if display == "error" else about) + beyond)
     if len(kept) > 1:
         legend(axes)
 

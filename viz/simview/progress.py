@@ -24,13 +24,14 @@ def fraction(status: dict[str, Any]) -> float:
         return 0.0
 
 
-def words(status: dict[str, Any]) -> str:
-    """What stands behind the bar, such as '40 %, t = 2 of 5, 12 s left'."""
+def words(status: dict[str, Any], unit: str = "") -> str:
+    """What stands behind the bar, such as '40 %, t = 2 of 5, 12 s left'; `unit`: of time, such as ' Myr'."""
     if "runs" in status:
         return f"{status.get('done', 0)} of {status['runs']} runs"
     if status.get("phase"):
         return str(status["phase"])
-    text = f"{100 * fraction(status):.0f} %, t = {float(status.get('time', 0)):.4g} of {float(status.get('t_end', 0)):.4g}"
+    now, end = float(status.get("time", 0)), float(status.get("t_end", 0))
+    text = f"{100 * fraction(status):.0f} %, " + (f"{now:.0f} of {end:.0f} paths" if status.get("model") == "option" else f"t = {now:.4g} of {end:.4g}{unit}")
     eta = status.get("eta")
     return text + (f", {duration(float(eta))} left" if isinstance(eta, (int, float)) else "")
 

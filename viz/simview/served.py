@@ -153,7 +153,7 @@ def price(scenario: str | os.PathLike[str], *, set: Settings | None = None, devi
     Parameters
     ----------
     scenario
-        The path of a file, or the text of a scenario (of more than one line).
+        The path of a file, or the text of a scenario.
     set
         Values of the scenario's parameters (`sim.param`), such as ``{"vol": 0.2}``.
     device, precision, threads

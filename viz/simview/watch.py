@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import re
 import secrets
 import socket
 import threading
@@ -21,8 +22,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
+from simview import options
 from simview.errors import NotFoundError, SimviewError, folder_of
-from simview.figure import heading, spread, table_panels
+from simview.figure import heading, ordered_panels, spread, table_panels
 from simview.look import Look
 from simview.movie import Screen
 from simview.pictures import pictures
@@ -38,6 +40,7 @@ _MOST = 4_000_000  # particles that a picture reads; of more one of n
 _NEAR = 1.5  # diagonals from which a picture in perspective is seen
 _SCREENS = 4  # figures of a run that are kept
 _NICE = 19  # the run goes before the pictures
+_SETTING = re.compile(r"--(?:set[ =](\w+)=|(seed)[ =])(\S+)")
 _PAGE = {"": ("watch.html", "text/html"), "watch.js": ("watch.js", "text/javascript"), "watch.css": ("watch.css", "text/css")}
 
 
@@ -53,6 +56,12 @@ def _state(status: dict[str, Any]) -> str:
         except OSError:
             pass
     return state
+
+
+def _settings(run: Run) -> list[str]:
+    """What the run was given on the command line, as `n = 100`: it tells the runs of a sweep apart."""
+    found = _SETTING.findall(str(run.provenance.get("command_line", "")))
+    return [f"{name or seed} = {value}" for name, seed, value in found]
 
 
 class _Watched:
@@ -79,17 +88,17 @@ class _Watched:
             told["state"] = _state(status)
             told["fraction"] = 1 if told["state"] == "done" else fraction(status)
             eta = status.get("eta") if told["state"] == "running" else 0
-            told["about"] = words({**status, "eta": None}) if status else ""
+            told["unit"] = f" {run.units.text((0, 0, 1))}" if run.units.names else ""
+            told["about"] = words({**status, "eta": None}, told["unit"]) if status else ""
             told["eta"] = eta if isinstance(eta, (int, float)) else 0
             told["fault"] = str(status.get("message", "")) if told["state"] in ("failed", "stopped") else ""
-            told["title"] = f"{heading(run)} ({self.path.name})"
+            told["title"] = f"{', '.join([heading(run), *_settings(run)])} ({self.path.name})"
             told["steps"] = [int(step) for step in run.steps]
             told["times"] = [None if math.isnan(at) else float(at) for at in run.times]
-            told["unit"] = f" {run.units.text((0, 0, 1))}" if run.units.names else ""
             told["of"] = self._limits(run)
             told["axes"] = self._axes(run)
             told["space"] = self._in_space(run)
-            told["panels"] = list(table_panels(run))
+            told["panels"] = list(ordered_panels(run))
             with suppress(OSError):
                 about = (run.path / "tables.h5").stat()
                 told["tables"] = f"{about.st_ino}.{about.st_mtime_ns}"
@@ -163,7 +172,7 @@ class _Watched:
         if name not in found:
             raise NotFoundError(f"{run.path}: no panel of that name")
         with matplotlib.rc_context(SETTINGS):
-            figure = Figure(figsize=(4.4, 2.6), dpi=140)
+            figure = Figure(figsize=options.size(run, 4.4) if name == "estimates" else (4.4, 2.6), dpi=140)
             canvas: Any = FigureCanvasAgg(figure)
             found[name](figure.add_subplot())
             canvas.draw()

@@ -37,12 +37,14 @@ def test_as_a_program(clusters, tmp_path):
 def test_movie(clusters, pair, simview, tmp_path, monkeypatch):
     from PIL import Image
 
-    from simview.movie import movie
+    from simview.movie import movie, pace
     from simview.runs import open as open_run
 
     assert simview("movie", pair, "-o", "p.gif", "--dpi", "60") == (0, "p.gif\n", "")
     with Image.open(tmp_path / "p.gif") as film:
         assert film.n_frames == 14  # steps 0, 64 ... 800, and the end
+        assert film.info["duration"] == 250  # few frames: 4 a second
+    assert [pace(frames) for frames in (1, 65, 1000)] == [4, 13, 24]
     seen = []
     os.register_at_fork(before=lambda: seen.append("fork"))
     for workers in (1, 3):  # 14 frames, by three processes; these are fresh ones, for forked ones share open font files

@@ -419,7 +419,7 @@ def test_arguments_of_figures_and_films(clusters, plate, sweep, tmp_path):
     complaints = []
     for name in ("fps", "dpi", "workers", "progress", "look", "every"):
         for wrong in (*WRONG, 0):
-            if (wrong is None and name in ("workers", "progress", "look")) or (name == "progress" and callable(wrong)):
+            if (wrong is None and name in ("fps", "workers", "progress", "look")) or (name == "progress" and callable(wrong)):
                 continue
             if wrong is True or (name == "fps" and wrong in (3, 1.5)) or (name in ("workers", "every") and wrong in (3, 10**30)):
                 continue

@@ -48,6 +48,7 @@ def test_run(tmp_path):
     assert kept.path == tmp_path / "kept.out" and kept.status["digest"] == run.status["digest"]
     with pytest.raises(simview.RunError) as error:
         simview.run(CALL, output="kept.out", set={"strike": 90})
+    assert "resume=True continues the run in it, force=True replaces" in error.value.message  # as Python has them
     assert error.value.exit_code == 73 and error.value.result.status["digest"] == run.status["digest"]
     assert simview.run(CALL, output="kept.out", force=True).parameters["payoffs"][0]["strike"] == 100
 
@@ -72,6 +73,10 @@ def test_sweep(tmp_path):
     assert error.value.exit_code == 80 and list(error.value.result.frame["state"]) == ["done", "failed"]
     with pytest.raises(simview.UsageError, match="at least one value"):
         simview.sweep(SPOTS, set={"F": []})
+    with pytest.raises(simview.UsageError, match="without parameters: give set="):
+        simview.sweep(SPOTS)
+    with pytest.raises(simview.RunError, match=r"strike: expected a number of at least 0, got -1.*exit code 65: bad scenario"):
+        simview.sweep(CALL, set={"strike": [90, -1]})
 
 
 def test_errors():
@@ -98,6 +103,8 @@ def test_errors():
             simview.run(CALL, **wrong)
     with pytest.raises(simview.NotFoundError):
         simview.run("absent.lua")
+    with pytest.raises(simview.RunError, match="bodies"):  # a text, although of one line
+        simview.run("return sim.nbody {}")
 
 
 def test_warnings():

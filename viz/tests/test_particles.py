@@ -150,8 +150,36 @@ def test_columns(clusters, tmp_path):
     run = simview.open(tmp_path)
     panels = table_panels(run)
     assert list(panels) == ["virial", "flow.grains", "flow.mass", "observe.length", "observe.heat"]
-    assert [axes.get_ylabel() for axes in draw(run).axes] == ["grains", "length", "heat"]
-    assert [axes.get_ylabel() for axes in draw(run, only=["observe", "flow"]).axes] == ["length", "heat", "grains", "mass"]
+    assert [axes.get_ylabel() for axes in draw(run).axes] == ["about grains", "length", "heat"]
+    assert [axes.get_ylabel() for axes in draw(run, only=["observe", "flow"]).axes] == ["length", "heat", "about grains", "about mass"]
+
+
+def test_labels(tmp_path):
+    """An axis says what its columns are: what the first clauses of their descriptions have in common, else their names, else the table."""
+    cases = {  # descriptions by name, and the label
+        "fluid": ({"disk_fx": "force of the fluid on the body", "disk_fy": "force of the fluid on the body"}, "force of the fluid on the body"),
+        "levels": ({"level_0": "bodies with steps of dt / 2^0", "level_1": "bodies with steps of dt / 2^1"}, "bodies with steps of dt"),
+        "rings": ({"dispersion_y": "the same, y", "dispersion_z": "the same, z"}, "dispersion"),
+        "walls": ({"wall1_force_x": "the same, x", "wall2_force_x": "force of the grains on the wall"}, "force x"),
+        "sums": ({"kinetic": "kinetic energy (of all); always"}, "kinetic energy"),
+        "force_error": ({"median": "|da| / |a|", "tail": "the same"}, "force error"),
+        "observe": ({"width": "the function width of `observe`"}, "width"),
+        "momentum": ({"m_x": "total momentum, x", "m_y": "total momentum, y"}, "total momentum"),
+        "heat": ({"flux_low": "heat that enters through a side, by time and heat capacity"}, "heat that enters through a side"),
+        "orbits": ({"inc_a": "inclination, degrees, 0 to 180", "inc_b": "inclination, degrees, 0 to 180"}, "inclination, degrees, 0 to 180"),
+        "long": ({"some_value": "far too many words for a label that stands beside an axis"}, "some_value"),
+    }
+    time = np.arange(5.0)
+    for table, (told, _) in cases.items():
+        columns = {"step": np.arange(5), "time": time, **{name: time + i for i, name in enumerate(told)}}
+        write.table(tmp_path / "tables.h5", table, columns, told=told)
+    # one component of a vector has its own name
+    write.table(tmp_path / "tables.h5", "alone", {"step": np.arange(5), "time": time, "p_x": time, "p_y": time}, {"p_y": "length"},
+                told={"p_x": "momentum", "p_y": "momentum"})  # fmt: skip
+    run = simview.open(tmp_path)
+    for table, (_, label) in cases.items():
+        assert [axes.get_ylabel() for axes in draw(run, only=[table]).axes] == [label], table
+    assert [axes.get_ylabel() for axes in draw(run, only=["alone"]).axes] == ["p_x", "p_y"]
 
 
 def test_display(tmp_path):
@@ -167,7 +195,7 @@ def test_display(tmp_path):
     left, size, drift, share, mean = draw(run, only=["own"]).axes
     assert [axes.get_yscale() for axes in (left, size, drift, share, mean)] == ["linear", "log", "log", "linear", "linear"]
     assert [len(axes.lines) for axes in (left, size, drift, share, mean)] == [2, 1, 1, 2, 1]
-    assert (drift.lines[0].get_ydata() > 0).all() and drift.get_ylabel() == "|drift|"
+    assert (drift.lines[0].get_ydata() > 0).all() and drift.get_ylabel() == "|about drift|"
     assert share.lines[0].get_ydata() == [1, 1]
 
 

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import threading
@@ -58,12 +59,25 @@ def test_answers(clusters, served):
     assert b"watch.js" in ask("")[1] and ask("watch.js")[0] == ask("watch.css")[0] == 200
     run = only(ask)
     assert run["state"] == "done" and run["steps"] == [0, 4, 8, 12, 16] and run["times"][-1] == 0.25 and run["unit"] == " Myr"
-    assert run["fraction"] == 1 and "energy" in run["panels"] and run["fault"] == ""
+    assert run["about"] == "100 %, t = 0.25 of 0.25 Myr" and run["fraction"] == 1 and "energy" in run["panels"] and run["fault"] == ""
     first, last = (ask(f"picture?run=0&step={step}&of={run['of']}") for step in (0, 16))
     assert first[0] == last[0] == 200 and first[1][1:4] == b"PNG" and first[1] != last[1]
     assert ask("panel?run=0&name=energy")[1][1:4] == b"PNG"
     assert ask("log?run=0")[1] == (clusters / "run.log").read_bytes()
     assert ask("runs", "HEAD") == (200, b"")
+
+
+def test_titles_and_panels(sweep, prices, clusters, served):
+    """Runs of a sweep are told apart by their parameters; the most telling panels come first; options count paths, and have no
+    table twice."""
+    _, ask = served(sweep, prices, clusters)
+    assert [only(ask, k)["title"] for k in (0, 5)] == ["spots, F = 0.03, k = 0.05 (run_0001)", "spots, F = 0.04, k = 0.07 (run_0006)"]
+    option = only(ask, 6)
+    assert option["panels"][0] == "estimates" and not {"prices", "errors", "deltas"} & set(option["panels"]), option["panels"]
+    assert option["about"].endswith(" paths") and " of " in option["about"] and "t = " not in option["about"]
+    width, height = struct.unpack(">2I", ask("panel?run=6&name=estimates")[1][16:24])
+    assert height > 0.6 * width > 360  # room for all rows, unlike other panels
+    assert only(ask, 9)["panels"][0] == "energy" and only(ask, 9)["panels"][-1] == "virial"
 
 
 def test_refuses(clusters, served):

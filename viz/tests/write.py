@@ -84,8 +84,8 @@ def species(group, name, position, mass=1.0, velocity=None, radius=None):
         record(item, (1,))
 
 
-def table(path, name, columns, units=None, display=None):
-    """A table of a run; columns: arrays by name, the first two being step and time. display: by name, else "line"."""
+def table(path, name, columns, units=None, display=None, told=None):
+    """A table of a run; columns: arrays by name, the first two being step and time. display, told: by name, else "line" and "about NAME"."""
     rows = np.zeros(len(columns["step"]), [(key, "<i8" if key == "step" else "<f8") for key in columns])
     for key, values in columns.items():
         rows[key] = values
@@ -93,7 +93,7 @@ def table(path, name, columns, units=None, display=None):
         dataset = file.create_dataset(name, data=rows, maxshape=(None,), chunks=(128,), fletcher32=True)
         dataset.attrs["columns"] = np.array([text(key) for key in columns])
         dataset.attrs["units"] = np.array([text((units or {}).get(key, "1")) for key in columns])
-        dataset.attrs["description"] = np.array([text(f"about {key}") for key in columns])
+        dataset.attrs["description"] = np.array([text((told or {}).get(key, f"about {key}")) for key in columns])
         dataset.attrs["display"] = np.array([text((display or {}).get(key, "line")) for key in columns])
         dataset.attrs["unitSI"] = np.ones(len(columns))
 

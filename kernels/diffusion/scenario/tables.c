@@ -75,7 +75,7 @@ void diffusion_name_tables(diffusion_parameters *p) {
     add_table(p, &count, DIFFUSION_FUNCTIONS, "observe", "functions of the scenario", p->more[2]);
   numbered(p, 0, p->spectrum, 0, "power of the wavenumbers about so many times the least one", SIM_DISPLAY_SPECTRUM);
   if (p->spectrum > 0) add_table(p, &count, DIFFUSION_SPECTRA, "spectrum", "power by |k|", p->more[0]);
-  numbered(p, 1, (int64_t)p->probes.rows, 1, "value in the cell of this point", SIM_DISPLAY_LINE);
+  numbered(p, 1, (int64_t)p->probes.rows, 1, "value at the point: of the cell that holds it", SIM_DISPLAY_LINE);
   if (p->probes.rows > 0) add_table(p, &count, DIFFUSION_PROBES, "probes", "fields at points", p->more[1]);
   if (p->members > 1) {
     over_members(p);

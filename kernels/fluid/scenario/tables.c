@@ -41,7 +41,7 @@ static const sim_field described_heat[] = {
     COLUMN("least", "least temperature"),
     COLUMN("greatest", "greatest temperature"),
     COLUMN("flux_SIDE", "heat that enters through a side with a temperature, by time and heat capacity"),
-    COLUMN("nusselt_SIDE", "the same in parts of what the fluid at rest would conduct between both sides"),
+    COLUMN("nusselt_SIDE", "Nusselt number: this heat over what the fluid at rest would conduct between both sides"),
     {0}};
 static const sim_table described[] = {{"flow", FLOW_DOC "; always", flow_columns_3d},
                                       {"bodies", "forces on bodies; with bodies", described_bodies},
@@ -84,9 +84,10 @@ void fluid_name_tables(fluid_parameters *p) {
   for (int b = 0; b < (int)p->bodies.count; b++) {
     char name[FLUID_BODY_NAME];
     fluid_body_name(p, b, name);
-    for (int a = 0; a < rank; a++) add_column(&bodies, "force of the fluid on it", force, "%s_f%c", name, "xyz"[a]);
+    for (int a = 0; a < rank; a++)
+      add_column(&bodies, "force of the fluid on the body", force, "%s_f%c", name, "xyz"[a]);
     for (int a = rank == 2 ? 2 : 0; a < 3; a++)
-      add_column(&bodies, "torque of the fluid on it", torque, "%s_t%c", name, "xyz"[a]);
+      add_column(&bodies, "torque of the fluid on the body", torque, "%s_t%c", name, "xyz"[a]);
   }
   for (int i = 0; i < (int)p->probes.rows; i++) {
     for (int a = 0; a < rank; a++) add_column(&probes, "velocity at a probe", speed, "velocity_%c_%d", "xyz"[a], i + 1);
@@ -97,14 +98,20 @@ void fluid_name_tables(fluid_parameters *p) {
     add_column(&heat, "mean temperature", (sim_dimension){0}, "mean");
     add_column(&heat, "least temperature", (sim_dimension){0}, "least");
     add_column(&heat, "greatest temperature", (sim_dimension){0}, "greatest");
+    bool nusselt = false;
+    for (int a = 0; a < rank; a++) nusselt = nusselt || fluid_has_nusselt(p, a);
+    heat.columns[0].display = nusselt ? SIM_DISPLAY_NUMBER : SIM_DISPLAY_ALONE; /* not beside Nusselt numbers */
+    heat.columns[1].display = heat.columns[2].display = SIM_DISPLAY_NUMBER;
   }
   for (int s = 0; p->heat.given && s < 2 * rank; s++) {
     if (isnan(p->heat.side[s])) continue;
     add_column(&heat, "heat that enters through a side, by time and heat capacity",
                (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", fluid_side_names[s]);
-    if (fluid_has_nusselt(p, s / 2))
-      add_column(&heat, "the same in parts of what the fluid at rest would conduct", (sim_dimension){0}, "nusselt_%s",
-                 fluid_side_names[s]);
+    if (fluid_has_nusselt(p, s / 2)) {
+      heat.columns[heat.count - 1].display = SIM_DISPLAY_NUMBER; /* the same curve in other units */
+      add_column(&heat, "Nusselt number: this heat over what the fluid at rest would conduct", (sim_dimension){0},
+                 "nusselt_%s", fluid_side_names[s]);
+    }
   }
   p->table[0] = (sim_table){.name = "bodies", .doc = "forces of the fluid on bodies", .columns = p->columns[0]};
   p->table[1] = (sim_table){.name = "probes", .doc = "the fluid at points", .columns = p->columns[1]};

@@ -108,7 +108,7 @@ const sim_table *const nbody_described_tables[] = {&nbody_force_error_table,
                                                    NULL};
 
 #define LEVEL(number)                                                                                                  \
-  { .name = "level_" #number, .type = SIM_REAL, .doc = "bodies with steps of dt / 2^" #number }
+  { .name = "level_" #number, .type = SIM_REAL, .doc = "bodies of level " #number ", with steps of dt / 2^" #number }
 static const sim_field level_columns[NBODY_LEVELS_MAX + 1] = {
     LEVEL(0),  LEVEL(1),  LEVEL(2),  LEVEL(3),  LEVEL(4),  LEVEL(5),  LEVEL(6),
     LEVEL(7),  LEVEL(8),  LEVEL(9),  LEVEL(10), LEVEL(11), LEVEL(12), LEVEL(13),

@@ -1,4 +1,4 @@
-/* Dates, day counts and business days beside QuantLib (dates_known.h), which also agreed on 60,000 random pairs of
+/* Dates, day counts and business days beside QuantLib (dates_known.inc), which also agreed on 60,000 random pairs of
  * dates in all five counts and on 30,000 rolled and moved days. Fractions are sums and quotients of integers: rounding
  * of some 10^-16 a year. */
 #include "lua/dates/date.h"
@@ -22,7 +22,7 @@ typedef struct added {
   const char *day, *period, *to;
 } added;
 
-#include "tests/lua/dates_known.h"
+#include "tests/lua/dates_known.inc"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 

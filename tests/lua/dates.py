@@ -1,4 +1,4 @@
-"""Rows of dates_known.h, by QuantLib (pip install QuantLib): python3 dates.py > dates_known.h"""
+"""Rows of dates_known.inc, by QuantLib (pip install QuantLib): python3 dates.py > dates_known.inc"""
 
 import calendar
 import datetime

@@ -25,9 +25,9 @@ static double typical_value(const option_run *run, double n, int q) {
 }
 
 /* The jump of a quantity. That of a barrier is known by its order alone, the forward or the strike: at most three times
- * the mean of what paths are paid, weighted by what they are paid, E X^2/E X (a path at a barrier may be worth more than
- * that mean: of a double knock-out, three times it is what 100 seeds need). So a knock-in that pays little is not told
- * the error of a forward. */
+ * the mean of what paths are paid, weighted by what they are paid, E X^2/E X (a path at a barrier may be worth more
+ * than that mean: of a double knock-out, three times it is what 100 seeds need). So a knock-in that pays little is not
+ * told the error of a forward. */
 static double jump_worth(const option_run *run, double n, int q) {
   const int payoff = run->quantity[q].payoff;
   const double jump = run->jump[q], most = run->jump[payoff], mean = fabs(option_mean(run, payoff));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from simview import exposures, options, panels, smile
 from simview.bodies import FEW, Bodies
-from simview.errors import CannotWriteError, NotFoundError, UsageError, file_of, finite_number, instance_of, names_of, one_of
+from simview.errors import CannotWriteError, NotFoundError, SimviewError, UsageError, file_of, finite_number, instance_of, names_of, one_of
 from simview.look import Look, Picture
 from simview.maps import Map, across, stages
 from simview.pictures import pictures, refuse_unused
@@ -107,7 +108,10 @@ def _telling(run: Run, names: Sequence[str], bodies: int) -> list[str]:
 def ordered_panels(run: Run) -> dict[str, Panel]:
     """All panels of a run, the most telling first; without tables of options that `estimates` has."""
     found = table_panels(run)
-    first = _telling(run, list(found), sum(run[-1].count(name) for name in run[-1].species) if len(run) else 0)
+    count = 0
+    with suppress(SimviewError):  # the last snapshot may be half written
+        count = sum(run[-1].count(name) for name in run[-1].species) if len(run) else 0
+    first = _telling(run, list(found), count)
     repeated = set(run.tables) - {"price", "observe"} if "estimates" in found else set()
     return {name: found[name] for name in [*first, *(name for name in found if name not in first and name not in repeated)]}
 

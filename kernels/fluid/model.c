@@ -42,7 +42,7 @@ static int threads_for(const grid_shape *grid, int threads) {
 fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup) {
   const grid_shape grid = fluid_grid_of(p);
   fluid_machine out = {.grid = grid,
-                       .rows = fluid_rows_of(&grid, fluid_single(p)),
+                       .rows = fluid_rows_of(p),
                        .lattice = fluid_lattice_of(grid.rank),
                        .kernels = fluid_kernels_of(fluid_single(p), setup->isa),
                        .collision = {.omega = 1 / numbers->tau,
@@ -50,6 +50,7 @@ fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *n
                                      .fastest = fluid_speed_of_mach(FLUID_MACH_FAST)},
                        .single = fluid_single(p),
                        .threads = threads_for(&grid, setup->threads)};
+  if (p->heat.given && p->turbulence.given) out.collision.tell = (int)out.rows.numbers - 1;
   fluid_force_of(p, numbers, out.collision.g);
   return out;
 }
@@ -92,7 +93,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
     fluid_tell_walls(p, &run->numbers, &run->machine.walls);
   if (status == SIM_OK) status = fluid_sponge_create(p, &run->machine.sponge);
   if (status == SIM_OK && p->heat.given) {
-    status = fluid_heat_create(p, &run->numbers, setup, &run->warmth);
+    status = fluid_heat_create(p, &run->machine, &run->numbers, setup, &run->warmth);
     run->machine.warmth = &run->warmth;
   }
   if (status == SIM_OK) status = run->ops->create(&run->machine, p, &run->numbers, setup, &run->work);
@@ -121,7 +122,7 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   SIM_TRY(fluid_check_stable(run, clock));
   if (run->p->kinds[table] == FLUID_BODIES_TABLE) return run->ops->bodies(run->work, values);
   if (run->p->kinds[table] == FLUID_HEAT_TABLE) {
-    fluid_heat_row(&run->machine, run->p, &run->numbers, values);
+    fluid_heat_row_of(&run->machine, run->p, &run->numbers, run->ops->state(run->work), values);
     fluid_warn_of_heat(run, clock);
     return SIM_OK;
   }

@@ -2,7 +2,7 @@
 #ifndef FLUID_RUN_H
 #define FLUID_RUN_H
 
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/heat.h"
 
 typedef struct fluid_run {
   const fluid_parameters *p;

@@ -40,9 +40,8 @@ const sim_field fluid_state_fields[] = {
                     .doc = "where the Mach number was above 0.3 first, if it was: step, row and column of the cell"},
     [STATE_HEAT] = {.name = "heat",
                     .type = SIM_REAL,
-                    .doc =
-                        "temperature above the middle of the start's, its flux after collision and velocity times it: "
-                        "kernels/fluid/cpu/heat.c"},
+                    .doc = "temperature above a middle one, and its flux after collision, in units of the lattice: "
+                           "kernels/fluid/cpu/heat_rows.h"},
     [STATE_TEMPERATURE] = {.name = "temperature",
                            .type = SIM_REAL,
                            .doc = "temperature of the fluid",
@@ -74,12 +73,12 @@ static sim_array sponge_of(const fluid_run *run) {
 }
 
 static sim_array heat_of(const fluid_run *run) {
-  const int64_t moments = 1 + 2 * run->machine.grid.rank, cells = run->warmth.cells;
+  const int64_t numbers = run->warmth.numbers;
   return (sim_array){.field = &fluid_state_fields[STATE_HEAT],
                      .dtype = SIM_F64,
-                     .rank = 2,
-                     .shape = {moments, cells},
-                     .global = {moments, cells},
+                     .rank = 1,
+                     .shape = {numbers},
+                     .global = {numbers},
                      .data = run->warmth.heat[0],
                      .space = SIM_SPACE_HOST};
 }
@@ -143,11 +142,10 @@ sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_f
   if (run->machine.sponge.means > 0) arrays[frame->array_count++] = sponge_of(run);
   if (run->machine.motion) arrays[frame->array_count++] = fluid_poses_of(run);
   if (run->machine.warmth) {
-    const fluid_warmth *w = &run->warmth;
-    for (int64_t i = 0; i < w->cells; i++) w->shown[i] = w->shift + w->heat[0][i];
+    fluid_heat_show(&run->machine, run->p);
     arrays[frame->array_count++] = heat_of(run);
     arrays[frame->array_count++] = grid_view(&run->machine.grid, &run->mesh, &fluid_state_fields[STATE_TEMPERATURE],
-                                             SIM_F64, w->shown, SIM_SPACE_HOST);
+                                             SIM_F64, run->warmth.shown, SIM_SPACE_HOST);
   }
   if (run->fast) arrays[frame->array_count++] = first_of(run);
   frame->species_count = 0;

@@ -104,7 +104,7 @@ void fluid_warn_of_flow(fluid_run *run, const sim_clock *clock, const double *va
 }
 
 void fluid_warn_of_heat(fluid_run *run, const sim_clock *clock) {
-  const double part = fluid_heat_beyond(&run->warmth);
+  const double part = fluid_heat_beyond(&run->machine);
   if (!(part > 0.05) || run->told_heat) return;
   run->told_heat = true;
   sim_log(SIM_LOG_WARN,

@@ -150,6 +150,9 @@ typedef struct fluid_walls {
   int32_t *patch, *member;
   double *lost; /* [members]: scratch of fluid_sweep */
   int64_t patches, members;
+  int32_t *scratch[2]; /* [room]: of patches.c, and of cover.c where bodies move */
+  int64_t *changed;    /* [changed_room]: of cover.c */
+  int64_t room, changed_room;
   double *profile[FLUID_SIDES]; /* [cells of the side][3]: velocity of a side with a profile; NULL: it has none */
   geometry_pose pose[FLUID_BODIES];
   double (*speed)[3];          /* [links]: velocity of the surface, in units of the lattice; NULL: no body moves */
@@ -163,6 +166,8 @@ sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *nu
 sim_status fluid_check_bodies(const fluid_parameters *p, const fluid_numbers *numbers,
                               const fluid_walls *walls) SIM_MUST_CHECK;
 void fluid_walls_destroy(fluid_walls *walls);
+/* Room for `more` items of `size` bytes behind `count`; `array` is the address of the pointer. (links.c) */
+bool fluid_reserve(void *array, int64_t *room, int64_t count, int64_t more, size_t size);
 /* Number of the cell `at` of a grid among the cells of the side at which it lies. */
 static inline int64_t fluid_side_cell(const grid_shape *grid, int side, const int64_t at[3]) {
   const int b = side / 2 == 0 ? 1 : 0, c = side / 2 == 2 ? 1 : 2;
@@ -174,7 +179,8 @@ double fluid_walls_bytes(const fluid_parameters *p);
 double fluid_wall_cells(const fluid_parameters *p);
 /* ---- start/patches.c ---- */
 
-/* Finds the patches. Called by fluid_walls_create when the links are there. */
+/* Finds the patches, in memory that grows where links are found again. Called by fluid_walls_create when they are
+ * there. */
 sim_status fluid_patches_create(const grid_shape *grid, fluid_walls *walls) SIM_MUST_CHECK;
 /* The number of the cell with links at (row, x); -1: none. */
 int64_t fluid_cell_of(const fluid_walls *walls, int64_t row, int64_t x);
@@ -211,6 +217,8 @@ void fluid_motion_destroy(fluid_motion *motion);
 sim_status fluid_motion_step(fluid_motion *motion, int64_t step) SIM_MUST_CHECK;
 /* The same of the steps of a whole run, or of its first 10^6; tells of the bodies that move. */
 sim_status fluid_motion_check(const fluid_parameters *p, const fluid_numbers *numbers) SIM_MUST_CHECK;
+/* Seconds, about, in which the walls of a step are found; by one thread, as most of it is made. */
+double fluid_motion_seconds(const fluid_parameters *p);
 
 /* ---- start/bodies.c ---- */
 

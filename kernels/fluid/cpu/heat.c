@@ -204,21 +204,39 @@ sim_status fluid_heat_step(const fluid_machine *m, int64_t step, const sim_buffe
 
 /* ---- the start ---- */
 
-/* Derivative of the temperature along an axis, from the neighbours or the surfaces before them. */
+/* Whether a side or a solid cell is beside a cell. */
+static bool at_wall(const fluid_machine *m, const int64_t at[3], int axis, int sign) {
+  const int64_t *n = m->grid.n;
+  int64_t to[3] = {at[0], at[1], at[2]};
+  to[axis] += sign;
+  if ((to[axis] < 0 || to[axis] >= n[axis]) && !grid_is_periodic(&m->grid, axis)) return true;
+  to[axis] = (to[axis] + n[axis]) % n[axis];
+  return is_solid(m, (to[2] * n[1] + to[1]) * n[0] + to[0]);
+}
+
+/* Derivative of the temperature along an axis, from the neighbours or the surfaces before them. Beside a surface of
+ * given temperature it is the smaller one of both sides: 0 where this jumps. */
 static double slope(const fluid_machine *m, const double *const old[5], const int64_t at[3], int axis) {
   const fluid_warmth *w = m->warmth;
   const int64_t row = at[2] * m->grid.n[1] + at[1];
+  const double here = old[0][at[0]];
   double value[2], far[2] = {1, 1};
+  bool given = false;
   for (int i = 0; i < 2; i++) {
-    const int sign = i ? 1 : -1, side = 2 * axis + i;
+    const int side = 2 * axis + i;
+    value[i] = *beside(old, at[0], axis, i ? 1 : -1);
+    if (!at_wall(m, at, axis, i ? 1 : -1)) continue;
     const fluid_link *link = fluid_link_of(&m->walls, row, at[0], 1 + 2 * axis + i);
-    value[i] = *beside(old, at[0], axis, sign);
     if (!link) continue;
-    const double T = link->body >= 0 ? w->body[link->body] : w->kind[side] == FLUID_SIDE_OPEN ? NAN : w->side[side];
-    value[i] = isnan(T) ? old[0][at[0]] : T;
+    double T = link->body >= 0 ? w->body[link->body] : w->side[side];
+    if (link->body < 0 && w->kind[side] == FLUID_SIDE_OPEN) T = NAN;
+    value[i] = isnan(T) ? here : T;
     if (isnan(T)) continue;
     far[i] = link->body < 0 ? 0.5 : link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
+    given = true;
   }
+  const double low = (here - value[0]) / far[0], high = (value[1] - here) / far[1];
+  if (given) return low * high > 0 ? copysign(fmin(fabs(low), fabs(high)), low) : 0;
   return (value[1] - value[0]) / (far[0] + far[1]);
 }
 

@@ -29,7 +29,7 @@ static void tell_heat(const fluid_parameters *p, const grid_shape *grid, const f
   sim_log(SIM_LOG_INFO, "heat: relaxation time %.6g steps, Prandtl number %.6g", k->heat_tau,
           p->viscosity / p->heat.diffusivity);
   const double peclet = p->speed * k->dx / p->heat.diffusivity;
-  if (peclet > 20)
+  if (peclet > 20 && !fluid_damps_eddies(p))
     sim_log(
         SIM_LOG_WARN,
         "heat: the cell Peclet number speed dx/diffusivity is %.3g: temperatures overshoot where they change within "
@@ -81,13 +81,16 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
     if (fluid_counted(&grid)) SIM_TRY(fluid_start_check(p, &k, setup));
   }
   fluid_ops_of(setup)->plan(p, setup, out);
+  if (fluid_moves(p)) out->work_rate_guess = 1 / (1 / out->work_rate_guess + fluid_motion_seconds(p) / cells);
   if (p->heat.given) out->work_rate_guess = 1 / (1 / out->work_rate_guess + 1 / fluid_heat_rate(&grid, setup->threads));
   if (fluid_walls_bytes(p) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p));
   if (fluid_has_sponge(p)) sim_plan_add_host(out, "sponges", fluid_sponge_bytes(p));
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = (grid.rank + 1) * cells * number;
   if (p->heat.given) {
     const double heat = fluid_heat_numbers(p) * sizeof(double), temperature = cells * sizeof(double);
-    sim_plan_add_host(out, "temperature and its flux, before and after a step", 2 * heat + temperature);
+    sim_plan_add(out, "temperature and its flux, before and after a step", 2 * heat);
+    sim_plan_add_host(out, "temperature as shown, and sums of rows",
+                      temperature + sizeof(double) * (double)(grid.n[0] + grid.n[1] * grid.n[2]));
     out->checkpoint_bytes += heat;
     out->snapshot_bytes += temperature;
     out->staged_bytes += temperature;

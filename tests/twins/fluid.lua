@@ -391,10 +391,10 @@ M.twins = {
       T:near("bounds of the temperature", 300, (q:last("heat", "least") + q:last("heat", "greatest")) / 2, 1)
     end },
 
-  -- In a box between plates along y a wall of some temperature is a block of it that covers cells beyond: also for the heat.
+  -- A wall with a temperature is a block with it that covers cells beyond. (At edges of sides with a velocity the flow is not.)
   { name = "a warm wall and a warm block", weight = 2,
     applies = function(s)
-      return s.keys.grid.y == "wall" and not (s.keys.sides and (s.keys.sides.y_low or s.keys.sides.y_high)) and not has_bodies(s)
+      return s.keys.grid.y == "wall" and not s.keys.sides and not has_bodies(s)
     end,
     prepare = function(_, R) return { cells = R.int(1, 4), ratio = R.log(0.5, 2), apart = R.log(0.1, 10) } end,
     check = function(T, s, a)
@@ -410,10 +410,6 @@ M.twins = {
       local w = copy(s)
       w.keys.heat = { diffusivity = a.ratio * s.keys.viscosity * 0.6, y_low = a.apart, y_high = -a.apart }
       c.keys.heat = { diffusivity = w.keys.heat.diffusivity, y_high = -a.apart }
-      for axis = 1, rank(s) do
-        local name = axes[axis] .. "_low"
-        if s.keys.sides and s.keys.sides[name] then w.keys.heat[name], c.keys.heat[name] = w.keys.heat[name] or 0, c.keys.heat[name] or 0 end
-      end
       local r, q = T:ask(w), T:ask(c)
       T:near("heat of a wall and a block", r:last("heat", "flux_y_low"), q:last("heat", "flux_floor"),
         1e-6 * math.abs(r:last("heat", "flux_y_low")) + 1e-9 * a.apart * w.keys.heat.diffusivity * s.keys.grid.size[1])

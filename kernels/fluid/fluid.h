@@ -36,12 +36,14 @@ typedef struct fluid_body {
   sim_expr *motion, *turning; /* t -> velocity, spin; NULL: the numbers above */
   sim_doubles pivot;          /* [3] or none: a point of the axis about which a block turns */
   bool inside;                /* the fluid is in it */
+  double temperature;         /* NaN: adiabatic */
 } fluid_body;
 extern const sim_schema fluid_ball_schema, fluid_cylinder_schema, fluid_block_schema;
 
 typedef struct fluid_turbulence {
   bool given;
   double smagorinsky; /* constant of the eddy viscosity; 0: none */
+  double prandtl;     /* eddy viscosity over the diffusivity of eddies, with `heat` */
 } fluid_turbulence;
 
 /* Temperature, carried by the flow; it pushes the fluid where expansion and gravity are given. */
@@ -148,6 +150,9 @@ typedef struct fluid_walls {
   int32_t *patch, *member;
   double *lost; /* [members]: scratch of fluid_sweep */
   int64_t patches, members;
+  int32_t *scratch[2]; /* [room]: of patches.c, and of cover.c where bodies move */
+  int64_t *changed;    /* [changed_room]: of cover.c */
+  int64_t room, changed_room;
   double *profile[FLUID_SIDES]; /* [cells of the side][3]: velocity of a side with a profile; NULL: it has none */
   geometry_pose pose[FLUID_BODIES];
   double (*speed)[3];          /* [links]: velocity of the surface, in units of the lattice; NULL: no body moves */
@@ -161,6 +166,8 @@ sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *nu
 sim_status fluid_check_bodies(const fluid_parameters *p, const fluid_numbers *numbers,
                               const fluid_walls *walls) SIM_MUST_CHECK;
 void fluid_walls_destroy(fluid_walls *walls);
+/* Room for `more` items of `size` bytes behind `count`; `array` is the address of the pointer. (links.c) */
+bool fluid_reserve(void *array, int64_t *room, int64_t count, int64_t more, size_t size);
 /* Number of the cell `at` of a grid among the cells of the side at which it lies. */
 static inline int64_t fluid_side_cell(const grid_shape *grid, int side, const int64_t at[3]) {
   const int b = side / 2 == 0 ? 1 : 0, c = side / 2 == 2 ? 1 : 2;
@@ -172,7 +179,8 @@ double fluid_walls_bytes(const fluid_parameters *p);
 double fluid_wall_cells(const fluid_parameters *p);
 /* ---- start/patches.c ---- */
 
-/* Finds the patches. Called by fluid_walls_create when the links are there. */
+/* Finds the patches, in memory that grows where links are found again. Called by fluid_walls_create when they are
+ * there. */
 sim_status fluid_patches_create(const grid_shape *grid, fluid_walls *walls) SIM_MUST_CHECK;
 /* The number of the cell with links at (row, x); -1: none. */
 int64_t fluid_cell_of(const fluid_walls *walls, int64_t row, int64_t x);
@@ -209,6 +217,8 @@ void fluid_motion_destroy(fluid_motion *motion);
 sim_status fluid_motion_step(fluid_motion *motion, int64_t step) SIM_MUST_CHECK;
 /* The same of the steps of a whole run, or of its first 10^6; tells of the bodies that move. */
 sim_status fluid_motion_check(const fluid_parameters *p, const fluid_numbers *numbers) SIM_MUST_CHECK;
+/* Seconds, about, in which the walls of a step are found; by one thread, as most of it is made. */
+double fluid_motion_seconds(const fluid_parameters *p);
 
 /* ---- start/bodies.c ---- */
 
@@ -261,39 +271,11 @@ sim_status fluid_sponge_create(const fluid_parameters *p, fluid_sponge *out) SIM
 void fluid_sponge_destroy(fluid_sponge *sponge);
 double fluid_sponge_bytes(const fluid_parameters *p);
 
-/* ---- start/heat.c ---- */
-
-typedef struct fluid_warmth {
-  int64_t cells;
-  double *heat[2]; /* [0] is the present one: [1 + 2 rank][cells] temperature, its flux after collision, and velocity
-                      times temperature; in cells and steps (cpu/heat.c) */
-  double shift;    /* temperatures in here are above this one, so that compression changes only differences */
-  double omega, reference, side[FLUID_SIDES];
-  double push[3]; /* expansion times gravity, in units of the lattice */
-  bool pushes;
-  double apart;       /* greatest less least temperature of the start and of the sides */
-  double least, most; /* a temperature beyond them ends the run */
-  double *shown;      /* [cells]: for outputs */
-} fluid_warmth;
-/* With the temperatures of the start. Destroy with fluid_heat_destroy, also after a failure. SIM_ERR_SCENARIO: one is
- * not finite. */
-sim_status fluid_heat_create(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,
-                             fluid_warmth *out) SIM_MUST_CHECK;
-/* The same faults, without the memory. */
-sim_status fluid_heat_check(const fluid_parameters *p, const sim_setup *setup) SIM_MUST_CHECK;
-void fluid_heat_destroy(fluid_warmth *warmth);
-double fluid_heat_numbers(const fluid_parameters *p);        /* of a state */
-double fluid_heat_rate(const grid_shape *grid, int threads); /* cells a second, about, of the temperature alone */
-/* How far a temperature is beyond those of the start and of the sides, in parts of what these are apart. */
-double fluid_heat_beyond(const fluid_warmth *w);
-/* Whether both sides of an axis have temperatures, which differ. */
-bool fluid_has_nusselt(const fluid_parameters *p, int axis);
-
 /* ---- cpu/sweep.c, cpu/sponge.c, cpu/measure.c ---- */
 
 /* Room for a state: two of them make a step. [nz][ny][numbers][pitch] behind FLUID_PAD numbers. */
-fluid_rows fluid_rows_of(const grid_shape *grid, bool single);
-double fluid_state_numbers(const grid_shape *grid, bool single);
+fluid_rows fluid_rows_of(const fluid_parameters *p);
+double fluid_state_numbers(const fluid_rows *rows);
 static inline void *fluid_first(const sim_buffer *state) {
   return (char *)state->data + FLUID_PAD * sim_dtype_size(state->dtype);
 }
@@ -306,8 +288,8 @@ typedef struct fluid_machine {
   fluid_collision collision;
   fluid_walls walls;
   fluid_sponge sponge;
-  fluid_motion *motion; /* NULL: no body moves */
-  fluid_warmth *warmth; /* NULL: no heat */
+  fluid_motion *motion;        /* NULL: no body moves */
+  struct fluid_warmth *warmth; /* NULL: no heat (heat.h) */
   bool single;
   int threads;
 } fluid_machine;
@@ -329,23 +311,13 @@ void fluid_return_mass(const fluid_machine *m, const sim_buffer *state);
 double fluid_set_moment(const fluid_machine *m, void *first, int64_t at, int64_t x, double value);
 /* Clears solid cells: they are at rest. */
 void fluid_clear_solid(const fluid_machine *m, const sim_buffer *state);
+/* Copies the ends of the moments of the row at `row` beyond them, along a periodic x; size: of a number. */
+void fluid_copy_ends(const fluid_machine *m, char *row, size_t size);
 
 /* Sets the means of a sponge to a state. */
 void fluid_sponge_start(const fluid_machine *m, const sim_buffer *state);
 /* Damps a state that a step has made. */
 void fluid_sponge_damp(const fluid_machine *m, const sim_buffer *state);
-
-/* Makes the flux of the first temperatures, and adds half of their buoyancy to a first state. (cpu/heat.c) */
-void fluid_heat_start(const fluid_machine *m, const sim_buffer *state);
-/* Makes step number `step` of the temperature with the flow of a state that this step has made, and adds the buoyancy
- * to the state. SIM_ERR_DIVERGED: a temperature is out of bounds. */
-sim_status fluid_heat_step(const fluid_machine *m, int64_t step, const sim_buffer *state) SIM_MUST_CHECK;
-/* A row of `heat`. */
-void fluid_heat_row(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers, double *values);
-/* Acceleration of the fluid at a temperature, in units of the lattice. */
-void fluid_buoyancy(const fluid_warmth *w, double temperature, double out[3]);
-/* As fluid_cell_velocity, but without buoyancy, half of whose push the velocity has. */
-double fluid_cell_bare(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]);
 
 /* Density - 1 and velocity of a cell in units of the lattice. */
 double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]);

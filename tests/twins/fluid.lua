@@ -368,12 +368,12 @@ M.twins = {
       T:near("mass", mass[1], mass[#mass], u / (dx_of(c) / c.keys.integrate.dt) * mass[1])
     end },
 
-  -- A scalar without buoyancy leaves the flow alone, to the bit, and no heat passes adiabatic sides. One whose gravity is so
+  -- A scalar without buoyancy leaves the flow alone, to the bit, and no heat passes adiabatic sides and bodies. One whose gravity is so
   -- small that it pushes by 1e-20 has the same flow to rounding.
   { name = "a passive scalar", weight = 2,
     applies = function(s)
       for _, side in pairs(s.keys.sides or {}) do if side.pressure then return false end end
-      return not has_bodies(s) and not s.keys.turbulence
+      return not moves(s)
     end,
     prepare = function(_, R) return { ratio = R.log(0.5, 2), waves = R.int(1, 2) } end,
     check = function(T, s, a)
@@ -389,6 +389,31 @@ M.twins = {
       local mean = q.tables.heat.mean
       T:near("mean temperature", mean[1], mean[#mean], 1e-11)
       T:near("bounds of the temperature", 300, (q:last("heat", "least") + q:last("heat", "greatest")) / 2, 1)
+    end },
+
+  -- A wall with a temperature is a block with it that covers cells beyond. (At edges of sides with a velocity the flow is not.)
+  { name = "a warm wall and a warm block", weight = 2,
+    applies = function(s)
+      return s.keys.grid.y == "wall" and not s.keys.sides and not has_bodies(s)
+    end,
+    prepare = function(_, R) return { cells = R.int(1, 4), ratio = R.log(0.5, 2), apart = R.log(0.1, 10) } end,
+    check = function(T, s, a)
+      local c, h = copy(s), a.cells * dx_of(s)
+      local low, high = { 0, 0, 0 }, { 0, h, 0 }
+      c.keys.grid.n[2], c.keys.grid.size[2] = s.keys.grid.n[2] + a.cells, s.keys.grid.size[2] + h
+      for i = 1, rank(s) do
+        local L = s.keys.grid.size[i]
+        low[i], high[i] = i == 2 and -h or -L, i == 2 and h or 2 * L
+      end
+      c.keys.bodies = { call("block", { name = "floor", low = low, high = high, temperature = a.apart }) }
+      c.keys.initial = through(s.keys.initial, { "x", "y - " .. number(h), "z" }, { "a", "b", "c" })
+      local w = copy(s)
+      w.keys.heat = { diffusivity = a.ratio * s.keys.viscosity * 0.6, y_low = a.apart, y_high = -a.apart }
+      c.keys.heat = { diffusivity = w.keys.heat.diffusivity, y_high = -a.apart }
+      local r, q = T:ask(w), T:ask(c)
+      T:near("heat of a wall and a block", r:last("heat", "flux_y_low"), q:last("heat", "flux_floor"),
+        1e-6 * math.abs(r:last("heat", "flux_y_low")) + 1e-9 * a.apart * w.keys.heat.diffusivity * s.keys.grid.size[1])
+      T:near("mean of a wall and a block", r:last("heat", "mean"), q:last("heat", "mean"), 1e-7 * a.apart)
     end },
 
   -- C = 1e-6 adds (1e-6 cell)^2 |strain|: less than 1e-11 of the lattice's velocity a step, |strain| being below one.

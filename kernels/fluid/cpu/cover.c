@@ -2,7 +2,6 @@
 #include "kernels/fluid/fluid.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct cell_state {
@@ -124,46 +123,41 @@ static void give(const fluid_machine *m, const int32_t *member, int64_t cell, do
   }
 }
 
-/* The cells whose walls have changed; returns their number. */
-static int64_t find_changed(const fluid_machine *m, const bool *old, int64_t *out) {
+/* Finds the cells whose walls have changed; *count: their number. */
+static sim_status find_changed(fluid_machine *m, const bool *old, int64_t *count) {
+  fluid_walls *w = &m->walls;
   const int64_t nx = m->grid.n[0];
-  int64_t count = 0;
+  *count = 0;
   for (int64_t row = 0; row < m->grid.n[1] * m->grid.n[2]; row++) {
-    if (memcmp(old + row * nx, m->walls.solid + row * nx, (size_t)nx) == 0) continue;
-    for (int64_t cell = row * nx; cell < (row + 1) * nx; cell++) {
-      if (old[cell] == m->walls.solid[cell]) continue;
-      if (out) out[count] = cell;
-      count++;
-    }
+    if (memcmp(old + row * nx, w->solid + row * nx, (size_t)nx) == 0) continue;
+    if (!fluid_reserve(&w->changed, &w->changed_room, *count, nx, sizeof *w->changed))
+      return sim_no_memory("cells that bodies leave");
+    for (int64_t cell = row * nx; cell < (row + 1) * nx; cell++)
+      if (old[cell] != w->solid[cell]) w->changed[(*count)++] = cell;
   }
-  return count;
+  return SIM_OK;
 }
 
 sim_status fluid_move_bodies(fluid_machine *m, int64_t step, const sim_buffer *state) {
   const bool *old;
   void *first = fluid_first(state);
+  int64_t count;
   SIM_TRY(fluid_motion_step(m->motion, step));
   SIM_TRY(fluid_walls_move(&m->walls, m->motion->pose, &old));
-  const fluid_walls *w = &m->walls;
-  const int64_t count = find_changed(m, old, NULL);
+  SIM_TRY(find_changed(m, old, &count));
   if (count == 0) return SIM_OK;
-  int64_t *changed = malloc((size_t)count * sizeof *changed);
-  int32_t *member = malloc((size_t)(w->cells + 1) * sizeof *member);
-  if (changed && member) {
-    (void)find_changed(m, old, changed);
-    for (int64_t i = 0; i < w->cells; i++) member[i] = -1;
-    for (int64_t i = 0; i < w->members; i++) {
-      member[w->member[i]] = (int32_t)i;
-      w->lost[i] = 0;
-    }
-    for (int64_t i = 0; i < count; i++) {
-      const bool covered = w->solid[changed[i]];
-      give(m, member, changed[i], covered ? load(m, first, changed[i]).rho1 : -fill(m, old, first, changed[i]));
-    }
-    fluid_clear_solid(m, state);
-    fluid_return_mass(m, state);
+  const fluid_walls *w = &m->walls;
+  int32_t *member = w->scratch[0];
+  for (int64_t i = 0; i < w->cells; i++) member[i] = -1;
+  for (int64_t i = 0; i < w->members; i++) {
+    member[w->member[i]] = (int32_t)i;
+    w->lost[i] = 0;
   }
-  free(changed);
-  free(member);
-  return changed && member ? SIM_OK : sim_no_memory("cells that bodies leave");
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t cell = w->changed[i];
+    give(m, member, cell, w->solid[cell] ? load(m, first, cell).rho1 : -fill(m, old, first, cell));
+  }
+  fluid_clear_solid(m, state);
+  fluid_return_mass(m, state);
+  return SIM_OK;
 }

@@ -1,143 +1,242 @@
-/* Temperature: steps, buoyancy and sums. No result depends on how rows are dealt out to threads.
+/* Temperature: steps, sides and bodies, and sums. No result depends on how rows are dealt out to threads.
  *
- * A cell has populations h_c on the neighbours along the axes and itself, w = 1/8 and w_0 = 1 - 2 rank/8, with the
- * squared speed of sound 1/4 (D2Q5, D3Q7). Of them temperature T = sum h_c and flux Q = sum c h_c after collision are
- * kept, the other moments relax at once: h_c = w (T + 4 c.Q), h_0 = w_0 T. A collision makes
- *   Q -> (1 - omega) Q + omega u T + (1 - omega/2) (u T - (u T of the step before)),
- * whose last term takes away the error d(u T)/dt of the flux (Chopard, Falcone and Latt, Eur. Phys. J. Spec. Top. 171
- * (2009) 245). The diffusivity is (1/omega - 1/2)/4. At a side with a temperature h_c = 2 w T_side - h_opposite, half a
- * cell from the centre (Ginzburg, Adv. Water Resour. 28 (2005) 1196); at others h_c = h_opposite. */
-#include "kernels/fluid/fluid.h"
+ * h are populations (heat_rows.h), c points from a side or a body to the cell, d against it. A surface of temperature T
+ * at a part q of the link from the cell, with w = 1/8:
+ *   h_c = 2 w T - h_d                                                q = 1/2: sides (Ginzburg, Adv. Water Resour. 28
+ *                                                                    (2005) 1196)
+ *   h_c = 2 w T - 2q h_d - (1 - 2q) h_d(cell + c)                    q < 1/2
+ *   h_c = (1/q) w T - 1/(2q) h_d + (1 - 1/(2q)) h_c(cell)            q > 1/2
+ * which keep a linear temperature for every diffusivity: they are the combinations of these populations that do.
+ * Adiabatic: h_c = h_d. Where the fluid leaves: h_c = h_c(cell), a copy of the cell behind the side. */
+#include "kernels/fluid/heat.h"
 
 #include "engine/reduce.h"
 
 #include <math.h>
 
-#define WEIGHT 0.125
-
-static double *moment(const fluid_warmth *w, double *heat, int which) {
-  return heat + (size_t)which * (size_t)w->cells;
+const fluid_heat_kernels *fluid_heat_kernels_of(bool single, sim_isa isa) {
+  switch (isa) {
+#if FLUID_X86
+  case SIM_ISA_AVX512: return single ? &fluid_heat_kernels_single_avx512 : &fluid_heat_kernels_double_avx512;
+  case SIM_ISA_AVX2: return single ? &fluid_heat_kernels_single_avx2 : &fluid_heat_kernels_double_avx2;
+#endif
+  default: return single ? &fluid_heat_kernels_single_plain : &fluid_heat_kernels_double_plain;
+  }
 }
 
 void fluid_buoyancy(const fluid_warmth *w, double temperature, double out[3]) {
-  for (int a = 0; a < 3; a++) out[a] = -w->push[a] * (temperature - w->reference);
+  for (int a = 0; a < 3; a++) out[a] = -w->law.push[a] * (temperature - w->law.reference);
 }
 
-/* Adds a share of the force g by mass of a step, 1 or 1/2, to a cell of density rho and velocity u after collision: as
- * of Guo's force (kernels.h), to the first order in g. */
-static void push_cell(const fluid_machine *m, void *first, int64_t row, int64_t x, double rho, const double u[3],
-                      const double g[3], double share) {
-  const int rank = m->lattice->rank;
-  const int64_t pitch = m->rows.pitch, at = row * m->rows.numbers * pitch + x;
-  double trace = 0;
-  for (int a = 0; a < rank; a++) {
-    const int64_t j = at + (1 + a) * pitch, rest = at + (m->lattice->moments + a) * pitch;
-    const double old = m->single ? grid_number(first, true, rest) : 0;
-    const double left =
-        fluid_set_moment(m, first, j, x, grid_number(first, m->single, j) + 3 * rho * g[a] * share + old);
-    if (m->single) grid_set_number(first, true, rest, left);
-    for (int b = a; b < rank; b++) {
-      const int64_t s = at + (a == b ? 1 + rank + a : 1 + 2 * rank + a + b - 1) * pitch;
-      const double more = (a == b ? 4.5 : 9) * share * rho * (u[a] * g[b] + u[b] * g[a]);
-      const double before = grid_number(first, m->single, s);
-      (void)fluid_set_moment(m, first, s, x, before + more);
-      if (a == b) trace += grid_number(first, m->single, s) - before;
-    }
-  }
-  (void)fluid_set_moment(m, first, at, x, grid_number(first, m->single, at) - trace / 3);
+static bool is_solid(const fluid_machine *m, int64_t cell) { return m->walls.solid && m->walls.solid[cell]; }
+
+/* A row, and those at y - 1, y + 1, z - 1, z + 1, around the box. */
+static void find_rows(const fluid_machine *m, const double *heat, int64_t row, const double *out[5]) {
+  const int64_t ny = m->grid.n[1], nz = m->grid.n[2], y = row % ny, z = row / ny;
+  const int64_t rows[5] = {row, z * ny + (y + ny - 1) % ny, z * ny + (y + 1) % ny, (z + nz - 1) % nz * ny + y,
+                           (z + 1) % nz * ny + y};
+  for (int i = 0; i < 5; i++) out[i] = heat + fluid_heat_at(m, rows[i], 0);
 }
 
-/* What arrives at a cell from the neighbour at -sign along an axis. */
-static double arriving(const fluid_machine *m, double *heat, const int64_t at[3], int64_t cell, int axis, int sign) {
+/* ---- links ---- */
+
+/* What a cell sends along an axis. */
+static double sends(const double *cell, int64_t pitch, int axis, int sign) {
+  return FLUID_HEAT_WEIGHT * (cell[0] + sign * 4 * cell[(1 + axis) * pitch]);
+}
+
+/* The neighbour of a cell at +1 or -1 along an axis. */
+static const double *beside(const double *const old[5], int64_t x, int axis, int sign) {
+  return axis == 0 ? old[0] + x + sign : old[2 * axis - (sign < 0)] + x;
+}
+
+/* The velocity of the fluid through a side into a cell, but for a positive factor. */
+static double through(const fluid_machine *m, const fluid_cell *cell, int side, const sim_buffer *flow) {
   const fluid_warmth *w = m->warmth;
-  const int64_t n = m->grid.n[axis], stride = axis == 0 ? 1 : axis == 1 ? m->grid.n[0] : m->grid.n[0] * m->grid.n[1];
-  const double *T = heat, *Q = moment(w, heat, 1 + axis);
-  const int64_t to = at[axis] - sign;
-  if (to < 0 || to >= n) {
-    if (!grid_is_periodic(&m->grid, axis)) {
-      const double side = w->side[2 * axis + (sign < 0)], leaves = WEIGHT * (T[cell] - sign * 4 * Q[cell]);
-      return isnan(side) ? leaves : 2 * WEIGHT * side - leaves;
-    }
-    cell += sign * (n - 1) * stride;
-  } else {
-    cell -= sign * stride;
+  const int axis = side / 2, sign = side % 2 ? -1 : 1;
+  const double *profile = m->walls.profile[side];
+  const int64_t at[3] = {cell->x, cell->row % m->grid.n[1], cell->row / m->grid.n[1]};
+  if (w->kind[side] == FLUID_SIDE_OPEN)
+    return sign * grid_number(fluid_first(flow), m->single,
+                              (cell->row * m->rows.numbers + 1 + axis) * m->rows.pitch + cell->x);
+  return profile ? sign * profile[3 * fluid_side_cell(&m->grid, side, at) + axis] : w->velocity[side];
+}
+
+static double side_brings(const fluid_machine *m, const fluid_cell *cell, int side, const sim_buffer *flow, double sent,
+                          double own) {
+  const fluid_warmth *w = m->warmth;
+  const double T = w->side[side];
+  if (w->kind[side] != FLUID_SIDE_KEEPS) {
+    const double in = through(m, cell, side, flow);
+    if (w->kind[side] == FLUID_SIDE_OPEN ? isnan(T) || !(in > 0) : in < 0) return own;
   }
-  return WEIGHT * (T[cell] + sign * 4 * Q[cell]);
+  return isnan(T) ? sent : 2 * FLUID_HEAT_WEIGHT * T - sent;
+}
+
+static double body_brings(const fluid_machine *m, const double *const old[5], const fluid_cell *cell,
+                          const fluid_link *link, int axis, int sign, double sent, double own) {
+  const double T = m->warmth->body[link->body];
+  if (isnan(T)) return sent;
+  if (link->kind == FLUID_FAR)
+    return 2 * link->weight * FLUID_HEAT_WEIGHT * T - link->weight * sent + (1 - link->weight) * own;
+  if (link->kind == FLUID_NEAR && link->towards == link->arriving) /* not mirrored at a slip side */
+    return 2 * FLUID_HEAT_WEIGHT * T - link->weight * sent -
+           (1 - link->weight) * sends(beside(old, cell->x, axis, sign), m->rows.pitch, axis, -sign);
+  return 2 * FLUID_HEAT_WEIGHT * T - sent;
+}
+
+/* What arrives by a link along an axis; *sent: what the cell sends along it. flow: before the step. */
+static double brings(const fluid_machine *m, const double *const old[5], const fluid_cell *cell, const fluid_link *link,
+                     const sim_buffer *flow, double *sent) {
+  const int axis = (link->arriving - 1) / 2, sign = link->arriving % 2 ? 1 : -1;
+  const double *here = old[0] + cell->x, own = sends(here, m->rows.pitch, axis, sign);
+  *sent = sends(here, m->rows.pitch, axis, -sign);
+  return link->body < 0 ? side_brings(m, cell, 2 * axis + (sign < 0), flow, *sent, own)
+                        : body_brings(m, old, cell, link, axis, sign, *sent, own);
+}
+
+/* Links along the axes come first; they arrive by the directions 1 to 2 rank. */
+static int axis_links(const fluid_machine *m, const fluid_cell *cell) {
+  int count = 0;
+  while (count < cell->count && m->walls.link[cell->first + count].arriving <= 2 * m->lattice->rank) count++;
+  return count;
+}
+
+/* The first of `count` items of `size` bytes, whose rows rise, that is not before a row. */
+static int64_t first_of_row(const void *items, size_t size, size_t offset, int64_t count, int64_t row) {
+  int64_t low = 0, high = count;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (*(const int64_t *)((const char *)items + (size_t)middle * size + offset) < row)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Makes the sums of the cells of a row with links again, and clears solid cells. */
+static void arrive_at_walls(const fluid_machine *m, const double *const old[5], const sim_buffer *flow, int64_t row,
+                            double *new) {
+  const fluid_walls *walls = &m->walls;
+  const int rank = m->lattice->rank;
+  const int64_t pitch = m->rows.pitch;
+  int64_t i = first_of_row(walls->cell, sizeof *walls->cell, offsetof(fluid_cell, row), walls->cells, row);
+  for (; i < walls->cells && walls->cell[i].row == row; i++) {
+    const fluid_cell *cell = &walls->cell[i];
+    const fluid_link *link = walls->link + cell->first, *end = link + axis_links(m, cell);
+    double T = (1 - 2 * FLUID_HEAT_WEIGHT * rank) * old[0][cell->x], sent;
+    for (int a = 0; a < rank; a++) {
+      double part[2];
+      for (int k = 0; k < 2; k++) {
+        const int sign = k ? -1 : 1;
+        part[k] = link < end && link->arriving == 1 + 2 * a + k ? brings(m, old, cell, link++, flow, &sent)
+                                                                : sends(beside(old, cell->x, a, -sign), pitch, a, sign);
+      }
+      T += part[0] + part[1];
+      new[(1 + a) * pitch + cell->x] = part[0] - part[1];
+    }
+    new[cell->x] = T;
+  }
+  i = first_of_row(walls->span, sizeof *walls->span, offsetof(fluid_span, row), walls->spans, row);
+  for (; i < walls->spans && walls->span[i].row == row; i++)
+    for (int32_t x = walls->span[i].x; x < walls->span[i].x + walls->span[i].count; x++)
+      for (int k = 0; k <= rank; k++) new[k * pitch + x] = 0;
+}
+
+/* ---- steps ---- */
+
+static void copy_ends(const fluid_machine *m, double *row) {
+  for (int k = 0; k <= m->lattice->rank; k++, row += m->rows.pitch) {
+    row[-1] = row[m->grid.n[0] - 1];
+    row[m->grid.n[0]] = row[0];
+  }
+}
+
+static void *row_of_flow(const fluid_machine *m, const sim_buffer *state, int64_t row) {
+  const size_t number = m->single ? sizeof(float) : sizeof(double);
+  return (char *)fluid_first(state) + (size_t)(row * m->rows.numbers * m->rows.pitch) * number;
 }
 
 /* Returns whether the temperature of some cell is out of bounds. */
-static bool step_row(const fluid_machine *m, const sim_buffer *state, int64_t row) {
+static bool step_row(const fluid_machine *m, const sim_buffer *before, const sim_buffer *state, int64_t row) {
   const fluid_warmth *w = m->warmth;
-  const int rank = m->lattice->rank;
-  double *old = w->heat[0], *new = w->heat[1];
-  void *first = fluid_first(state);
-  bool wrong = false;
-  for (int64_t x = 0; x < m->grid.n[0]; x++) {
-    const int64_t at[3] = {x, row % m->grid.n[1], row / m->grid.n[1]}, cell = row * m->grid.n[0] + x;
-    double T = (1 - 2 * WEIGHT * rank) * old[cell], Q[3], u[3], g[3];
-    for (int a = 0; a < rank; a++) {
-      const double up = arriving(m, old, at, cell, a, 1), down = arriving(m, old, at, cell, a, -1);
-      T += up + down;
-      Q[a] = up - down;
-    }
-    fluid_buoyancy(w, T, g);
-    const double rho = 1 + fluid_cell_bare(m, state, row, x, u);
-    for (int a = 0; a < rank; a++) u[a] += g[a] / 2;
-    if (w->pushes) push_cell(m, first, row, x, rho, u, g, 1);
-    new[cell] = T;
-    for (int a = 0; a < rank; a++) {
-      const double flow = u[a] * T, before = moment(w, old, 1 + rank + a)[cell];
-      moment(w, new, 1 + rank + a)[cell] = flow;
-      moment(w, new, 1 + a)[cell] = Q[a] + w->omega * (flow - Q[a]) + (1 - w->omega / 2) * (flow - before);
-    }
-    wrong = wrong || !(T >= w->least && T <= w->most);
-  }
+  fluid_heat_row r = {.new = w->heat[1] + fluid_heat_at(m, row, 0),
+                      .before = row_of_flow(m, before, row),
+                      .flow = row_of_flow(m, state, row),
+                      .n = m->grid.n[0],
+                      .pitch = m->rows.pitch};
+  find_rows(m, w->heat[0], row, r.old);
+  w->kernels->arrive(m->lattice->rank, &r);
+  arrive_at_walls(m, r.old, before, row, r.new);
+  const bool wrong = w->kernels->collide(m->lattice->rank, &w->law, &r);
+  copy_ends(m, r.new);
+  if (w->law.pushes) fluid_copy_ends(m, r.flow, m->single ? sizeof(float) : sizeof(double));
   return wrong;
 }
 
-sim_status fluid_heat_step(const fluid_machine *m, int64_t step, const sim_buffer *state) {
+sim_status fluid_heat_step(const fluid_machine *m, int64_t step, const sim_buffer *before, const sim_buffer *state) {
   fluid_warmth *w = m->warmth;
   const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
   int wrong = 0;
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t row = 0; row < rows; row++)
-    if (step_row(m, state, row)) {
+    if (step_row(m, before, state, row)) {
 #pragma omp atomic write
       wrong = 1;
     }
+  if (w->law.pushes) fluid_clear_solid(m, state);
   double *old = w->heat[0];
   w->heat[0] = w->heat[1];
   w->heat[1] = old;
   for (int64_t cell = 0; wrong && cell < rows * nx; cell++) {
-    const double T = w->heat[0][cell];
-    if (T >= w->least && T <= w->most) continue;
+    const double T = w->heat[0][fluid_heat_at(m, cell / nx, cell % nx)];
+    if (T >= w->law.least && T <= w->law.most) continue;
     return sim_fail(SIM_ERR_DIVERGED,
-                    "the temperature is %.6g in cell {%lld, %lld, %lld}, step %lld, far from those of the start and of "
-                    "the sides: the run is unstable: take more cells or a higher diffusivity%s",
+                    "the temperature is %.6g in cell {%lld, %lld, %lld}, step %lld, far from those of the start, of "
+                    "sides and bodies: the run is unstable: take more cells or a higher diffusivity%s",
                     w->shift + T, (long long)(cell % nx), (long long)(cell / nx % m->grid.n[1]),
                     (long long)(cell / nx / m->grid.n[1]), (long long)step,
-                    w->pushes ? ", or a higher `speed` if buoyancy drives a faster flow" : "");
+                    w->law.pushes ? ", or a higher `speed` if buoyancy drives a faster flow" : "");
   }
   return SIM_OK;
 }
 
-/* Derivative of the temperature along an axis, by cell. */
-static double slope(const fluid_machine *m, const int64_t at[3], int64_t cell, int axis) {
+/* ---- the start ---- */
+
+/* Whether a side or a solid cell is beside a cell. */
+static bool at_wall(const fluid_machine *m, const int64_t at[3], int axis, int sign) {
+  const int64_t *n = m->grid.n;
+  int64_t to[3] = {at[0], at[1], at[2]};
+  to[axis] += sign;
+  if ((to[axis] < 0 || to[axis] >= n[axis]) && !grid_is_periodic(&m->grid, axis)) return true;
+  to[axis] = (to[axis] + n[axis]) % n[axis];
+  return is_solid(m, (to[2] * n[1] + to[1]) * n[0] + to[0]);
+}
+
+/* Derivative of the temperature along an axis, from the neighbours or the surfaces before them. Beside a surface of
+ * given temperature it is the smaller one of both sides: 0 where this jumps. */
+static double slope(const fluid_machine *m, const double *const old[5], const int64_t at[3], int axis) {
   const fluid_warmth *w = m->warmth;
-  const int64_t n = m->grid.n[axis], stride = axis == 0 ? 1 : axis == 1 ? m->grid.n[0] : m->grid.n[0] * m->grid.n[1];
-  const double *T = w->heat[0];
+  const int64_t row = at[2] * m->grid.n[1] + at[1];
+  const double here = old[0][at[0]];
   double value[2], far[2] = {1, 1};
+  bool given = false;
   for (int i = 0; i < 2; i++) {
-    const int sign = i ? 1 : -1;
-    const int64_t to = at[axis] + sign;
-    const bool beyond = to < 0 || to >= n, wall = beyond && !grid_is_periodic(&m->grid, axis);
-    const double side = w->side[2 * axis + i];
-    value[i] = !beyond       ? T[cell + sign * stride]
-               : !wall       ? T[cell - sign * (n - 1) * stride]
-               : isnan(side) ? T[cell]
-                             : side;
-    if (wall && !isnan(side)) far[i] = 0.5;
+    const int side = 2 * axis + i;
+    value[i] = *beside(old, at[0], axis, i ? 1 : -1);
+    if (!at_wall(m, at, axis, i ? 1 : -1)) continue;
+    const fluid_link *link = fluid_link_of(&m->walls, row, at[0], 1 + 2 * axis + i);
+    if (!link) continue;
+    double T = link->body >= 0 ? w->body[link->body] : w->side[side];
+    if (link->body < 0 && w->kind[side] == FLUID_SIDE_OPEN) T = NAN;
+    value[i] = isnan(T) ? here : T;
+    if (isnan(T)) continue;
+    far[i] = link->body < 0 ? 0.5 : link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
+    given = true;
   }
+  const double low = (here - value[0]) / far[0], high = (value[1] - here) / far[1];
+  if (given) return low * high > 0 ? copysign(fmin(fabs(low), fabs(high)), low) : 0;
   return (value[1] - value[0]) / (far[0] + far[1]);
 }
 
@@ -145,59 +244,136 @@ void fluid_heat_start(const fluid_machine *m, const sim_buffer *state) {
   const fluid_warmth *w = m->warmth;
   const int rank = m->lattice->rank;
   const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
+  fluid_heat_law half = w->law;
+  half.share = 0.5;
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t row = 0; row < rows; row++) copy_ends(m, w->heat[0] + fluid_heat_at(m, row, 0));
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t row = 0; row < rows; row++) {
+    const double *old[5];
+    double *new = w->heat[0] + fluid_heat_at(m, row, 0);
+    find_rows(m, w->heat[0], row, old);
+    for (int64_t x = 0; x < nx; x++) {
+      const int64_t at[3] = {x, row % m->grid.n[1], row / m->grid.n[1]};
+      double u[3], g[3];
+      if (is_solid(m, row * nx + x)) continue;
+      (void)fluid_cell_velocity(m, state, row, x, u);
+      fluid_buoyancy(w, new[x], g);
+      for (int a = 0; a < rank; a++) /* the state has no buoyancy yet, of which that velocity has taken half away */
+        new[(1 + a) * m->rows.pitch + x] =
+            (u[a] + g[a] / 2) * new[x] - (1 / w->law.omega - 1) / 4 * slope(m, old, at, a);
+    }
+    copy_ends(m, new);
+    const fluid_heat_row r = {.new = new, .flow = row_of_flow(m, state, row), .n = nx, .pitch = m->rows.pitch};
+    if (!w->law.pushes) continue;
+    w->kernels->push(rank, &half, &r);
+    fluid_copy_ends(m, r.flow, m->single ? sizeof(float) : sizeof(double));
+  }
+  if (w->law.pushes) fluid_clear_solid(m, state);
+}
+
+/* ---- outputs ---- */
+
+/* The temperature of a solid cell: of the first body that it lies in. */
+static double solid_temperature(const fluid_machine *m, const fluid_parameters *p, const fluid_shape *shape,
+                                const double x[3]) {
+  const double *body = m->warmth->body;
+  for (int b = 0; b < (int)p->bodies.count; b++)
+    if (!(fluid_body_distance(&m->grid, &shape[b], x, NULL) > 0) && !isnan(body[b])) return m->warmth->shift + body[b];
+  return p->heat.reference;
+}
+
+void fluid_heat_show(const fluid_machine *m, const fluid_parameters *p) {
+  const fluid_warmth *w = m->warmth;
+  const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
+  fluid_shape shape[FLUID_BODIES];
+  for (int b = 0; b < (int)p->bodies.count; b++) shape[b] = fluid_body_shape(p, b, &m->walls.pose[b]);
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t row = 0; row < rows; row++)
-    for (int64_t x = 0; x < nx; x++) {
-      const int64_t at[3] = {x, row % m->grid.n[1], row / m->grid.n[1]}, cell = row * nx + x;
-      double u[3], g[3];
-      const double T = w->heat[0][cell], rho = 1 + fluid_cell_bare(m, state, row, x, u);
-      fluid_buoyancy(w, T, g);
-      for (int a = 0; a < rank; a++) {
-        moment(w, w->heat[0], 1 + rank + a)[cell] = u[a] * T;
-        moment(w, w->heat[0], 1 + a)[cell] = u[a] * T - (1 / w->omega - 1) / 4 * slope(m, at, cell, a);
-      }
-      if (w->pushes) push_cell(m, fluid_first(state), row, x, rho, u, g, 0.5);
+    for (int64_t i = 0; i < nx; i++) {
+      const double x[3] = {grid_centre(&m->grid, 0, i), grid_centre(&m->grid, 1, row % m->grid.n[1]),
+                           grid_centre(&m->grid, 2, row / m->grid.n[1])};
+      w->shown[row * nx + i] = is_solid(m, row * nx + i) ? solid_temperature(m, p, shape, x)
+                                                         : w->shift + w->heat[0][fluid_heat_at(m, row, i)];
     }
 }
 
-/* Heat that enters the fluid through a side in the step that begins now, in units of the lattice; 0: adiabatic. */
-static double entering(const fluid_machine *m, int side, double *sums) {
+/* Least and greatest temperature of the fluid, above the shift, and their sum. */
+static double survey(const fluid_machine *m, double *least, double *most) {
   const fluid_warmth *w = m->warmth;
-  const int axis = side / 2, b = axis == 0 ? 1 : 0, c = axis == 2 ? 1 : 2;
-  const int64_t *n = m->grid.n, across = n[b] * n[c];
-  const double *T = w->heat[0], *Q = moment(w, w->heat[0], 1 + axis);
-  for (int64_t i = 0; i < across; i++) {
-    int64_t at[3];
-    at[axis] = side % 2 ? n[axis] - 1 : 0;
-    at[b] = i % n[b];
-    at[c] = i / n[b];
-    const int64_t cell = (at[2] * n[1] + at[1]) * n[0] + at[0];
-    sums[i] = 2 * WEIGHT * (w->side[side] - T[cell] - (side % 2 ? 4 : -4) * Q[cell]);
+  const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
+  double *of_row = w->sums + nx;
+  *least = INFINITY;
+  *most = -INFINITY;
+  for (int64_t row = 0; row < rows; row++) {
+    const double *T = w->heat[0] + fluid_heat_at(m, row, 0);
+    for (int64_t x = 0; x < nx; x++) {
+      const bool solid = is_solid(m, row * nx + x);
+      w->sums[x] = solid ? 0 : T[x];
+      if (solid) continue;
+      *least = fmin(*least, T[x]);
+      *most = fmax(*most, T[x]);
+    }
+    of_row[row] = sim_reduce_tree(w->sums, (size_t)nx);
   }
-  return sim_reduce_tree(sums, (size_t)across);
+  return sim_reduce_tree(of_row, (size_t)rows);
 }
 
-void fluid_heat_row(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, double *values) {
+double fluid_heat_beyond(const fluid_machine *m) {
   const fluid_warmth *w = m->warmth;
-  const double *T = w->heat[0];
-  double *sums = w->heat[1]; /* scratch between steps */
-  double least = INFINITY, most = -INFINITY;
-  for (int64_t i = 0; i < w->cells; i++) {
-    least = fmin(least, T[i]);
-    most = fmax(most, T[i]);
-    sums[i] = T[i];
+  double least, most;
+  (void)survey(m, &least, &most);
+  return w->high > w->low ? fmax(w->low - least, most - w->high) / (w->high - w->low) : 0;
+}
+
+/* Heat that enters the fluid through sides, and from bodies, in the step that begins now, in units of the lattice. */
+typedef struct heat_flows {
+  double side[FLUID_SIDES], body[FLUID_BODIES];
+} heat_flows;
+
+static heat_flows find_flows(const fluid_machine *m, const sim_buffer *state) {
+  heat_flows out = {0};
+  for (int64_t i = 0; i < m->walls.cells; i++) {
+    const fluid_cell *cell = &m->walls.cell[i];
+    const int count = axis_links(m, cell);
+    const double *old[5];
+    find_rows(m, m->warmth->heat[0], cell->row, old);
+    for (int j = 0; j < count; j++) {
+      const fluid_link *link = &m->walls.link[cell->first + j];
+      double sent;
+      const double got = brings(m, old, cell, link, state, &sent);
+      const int side = link->arriving - 1; /* x_low sends along +x, direction 1 */
+      *(link->body < 0 ? &out.side[side] : &out.body[link->body]) += got - sent;
+    }
   }
-  *values++ = w->shift + sim_reduce_tree(sums, (size_t)w->cells) / (double)w->cells;
+  return out;
+}
+
+void fluid_heat_row_of(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                       const sim_buffer *state, double *values) {
+  const fluid_warmth *w = m->warmth;
+  const int rank = m->grid.rank;
+  const double unit = pow(k->dx, rank) / k->dt;
+  const heat_flows flows = find_flows(m, state);
+  double least, most;
+  const double sum = survey(m, &least, &most);
+  *values++ = w->shift + sum / (double)m->walls.fluid;
   *values++ = w->shift + least;
   *values++ = w->shift + most;
-  for (int side = 0; side < 2 * m->grid.rank; side++) {
-    if (isnan(w->side[side])) continue;
-    const int axis = side / 2;
-    const double flux = entering(m, side, sums) * pow(k->dx, m->grid.rank) / k->dt;
+  for (int side = 0; side < 2 * rank; side++) {
+    if (isnan(w->side[side]) && w->kind[side] == FLUID_SIDE_KEEPS) continue;
+    const double flux = flows.side[side] * unit, height = m->grid.size[side / 2];
     *values++ = flux;
-    if (!fluid_has_nusselt(p, axis)) continue;
-    const double area = pow(k->dx, m->grid.rank - 1) * (double)w->cells / (double)m->grid.n[axis];
-    const double conducted = p->heat.diffusivity * area * (w->side[side] - w->side[side ^ 1]) / m->grid.size[axis];
-    *values++ = flux / conducted;
+    if (!fluid_has_nusselt(p, side / 2)) continue;
+    double area = 1;
+    for (int a = 0; a < rank; a++) area *= a == side / 2 ? 1 : m->grid.size[a];
+    *values++ = flux / (p->heat.diffusivity * area * (w->side[side] - w->side[side ^ 1]) / height);
+  }
+  for (int b = 0; b < (int)p->bodies.count; b++) {
+    double area;
+    const double length = fluid_body_length(p, b, &area), apart = fluid_body_of(p, b)->temperature - p->heat.reference;
+    if (isnan(w->body[b])) continue;
+    *values++ = flows.body[b] * unit;
+    if (length > 0) *values++ = flows.body[b] * unit / (p->heat.diffusivity * area * apart / length);
   }
 }

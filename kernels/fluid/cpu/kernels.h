@@ -41,6 +41,7 @@ typedef struct fluid_collision {
   double omega, g[3];
   double smagorinsky; /* C; 0: none */
   double fastest;     /* speed in cells per step above which a step tells */
+  int tell;           /* place of the rate of relaxation of each cell among the numbers of a row; 0: not stored */
 } fluid_collision;
 
 /* from[3 (dz + 1) + dy + 1]: moments of the row at y + dy, z + dz; 2-D: dz = 0 alone. */
@@ -75,7 +76,8 @@ typedef struct fluid_cell {
   int32_t x, first, count;
 } fluid_cell;
 
-/* A state: rows of cells along x, [nz][ny][numbers][pitch]; numbers: the moments, and in single what rounding left. */
+/* A state: rows of cells along x, [nz][ny][numbers][pitch]; numbers: the moments, in single what rounding left, and
+ * where eddies carry heat the rate of relaxation. */
 typedef struct fluid_rows {
   int64_t n[3], pitch, numbers;
 } fluid_rows;

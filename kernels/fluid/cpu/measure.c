@@ -1,5 +1,5 @@
 /* Fields and sums of a state. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/heat.h"
 
 #include "engine/reduce.h"
 
@@ -7,24 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-double fluid_cell_bare(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]) {
+double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]) {
   const int rank = m->lattice->rank;
   const int64_t at = row * m->rows.numbers * m->rows.pitch + x;
   const void *first = fluid_first(state);
-  double rho1 = grid_number(first, m->single, at);
+  double rho1 = grid_number(first, m->single, at), g[3] = {0};
   for (int a = 0; a < rank; a++) rho1 += grid_number(first, m->single, at + (1 + rank + a) * m->rows.pitch) / 3;
+  if (m->warmth) fluid_buoyancy(m->warmth, m->warmth->heat[0][fluid_heat_at(m, row, x)], g);
   for (int a = 0; a < 3; a++) /* half of the force is in j already */
-    u[a] = a < rank
-               ? grid_number(first, m->single, at + (1 + a) * m->rows.pitch) / (3 * (1 + rho1)) - m->collision.g[a] / 2
-               : 0;
-  return rho1;
-}
-
-double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]) {
-  const double rho1 = fluid_cell_bare(m, state, row, x, u);
-  double g[3] = {0};
-  if (m->warmth) fluid_buoyancy(m->warmth, m->warmth->heat[0][row * m->grid.n[0] + x], g);
-  for (int a = 0; a < m->lattice->rank; a++) u[a] -= g[a] / 2;
+    u[a] = a < rank ? grid_number(first, m->single, at + (1 + a) * m->rows.pitch) / (3 * (1 + rho1)) -
+                          (m->collision.g[a] + g[a]) / 2
+                    : 0;
   return rho1;
 }
 

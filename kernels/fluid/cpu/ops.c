@@ -1,5 +1,5 @@
 /* The operations on the CPU. Twin: cuda/ops.c. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/heat.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ struct fluid_work {
 static void plan(const fluid_parameters *p, const sim_setup *setup, sim_plan *out) {
   const grid_shape grid = fluid_grid_of(p);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&grid);
-  const double state = fluid_state_numbers(&grid, fluid_single(p)) * number, fields = (grid.rank + 1) * cells * number;
+  const fluid_rows rows = fluid_rows_of(p);
+  const double state = fluid_state_numbers(&rows) * number, fields = (grid.rank + 1) * cells * number;
   sim_plan_add(out, "moments, before and after a step", 2 * state);
   sim_plan_add(out, "velocity and pressure", fields);
   sim_plan_add(out, "sums of rows", FLUID_FLOW_SUMS * sizeof(double) * (double)grid.n[1] * (double)grid.n[2]);
@@ -39,7 +40,7 @@ static void destroy(fluid_work **work) {
 
 static sim_status allocate(fluid_work *w, const sim_setup *setup) {
   const grid_shape *g = &w->m->grid;
-  const double numbers = fluid_state_numbers(g, w->m->single);
+  const double numbers = fluid_state_numbers(&w->m->rows);
   const sim_dtype type = w->m->single ? SIM_F32 : SIM_F64;
   if (!(numbers < 0x1p58)) return sim_no_memory("the fluid");
   for (int i = 0; i < 2; i++)
@@ -93,7 +94,7 @@ static sim_status step(fluid_work *w, int64_t number) {
   w->wrong = fluid_sweep(w->m, &w->state[0], &w->state[1]);
   if (w->m->motion) SIM_TRY(fluid_move_bodies(w->m, number, &w->state[1]));
   fluid_sponge_damp(w->m, &w->state[1]);
-  if (w->m->warmth) SIM_TRY(fluid_heat_step(w->m, number, &w->state[1]));
+  if (w->m->warmth) SIM_TRY(fluid_heat_step(w->m, number, &w->state[0], &w->state[1]));
   const sim_buffer old = w->state[0];
   w->state[0] = w->state[1];
   w->state[1] = old;

@@ -15,20 +15,20 @@ const fluid_kernels *fluid_kernels_of(bool single, sim_isa isa) {
   }
 }
 
-fluid_rows fluid_rows_of(const grid_shape *grid, bool single) {
-  fluid_rows rows = {.pitch = (grid->n[0] + 2 + FLUID_PAD - 1) / FLUID_PAD * FLUID_PAD,
-                     .numbers = fluid_lattice_of(grid->rank)->moments + (single ? grid->rank : 0)};
-  memcpy(rows.n, grid->n, sizeof rows.n);
+fluid_rows fluid_rows_of(const fluid_parameters *p) {
+  const grid_shape grid = fluid_grid_of(p);
+  fluid_rows rows = {.pitch = (grid.n[0] + 2 + FLUID_PAD - 1) / FLUID_PAD * FLUID_PAD,
+                     .numbers = fluid_lattice_of(grid.rank)->moments + (fluid_single(p) ? grid.rank : 0) +
+                                (p->heat.given && p->turbulence.given)};
+  memcpy(rows.n, grid.n, sizeof rows.n);
   return rows;
 }
 
-double fluid_state_numbers(const grid_shape *grid, bool single) {
-  const fluid_rows rows = fluid_rows_of(grid, single);
-  return (double)grid->n[1] * (double)grid->n[2] * (double)rows.numbers * (double)rows.pitch + 2 * FLUID_PAD;
+double fluid_state_numbers(const fluid_rows *rows) {
+  return (double)rows->n[1] * (double)rows->n[2] * (double)rows->numbers * (double)rows->pitch + 2 * FLUID_PAD;
 }
 
-/* Copies the ends of a row's moments beyond them, along a periodic x. */
-static void copy_ends(const fluid_machine *m, char *row, size_t size) {
+void fluid_copy_ends(const fluid_machine *m, char *row, size_t size) {
   const size_t nx = (size_t)m->grid.n[0];
   if (!grid_is_periodic(&m->grid, 0)) return;
   for (int k = 0; k < m->lattice->moments; k++, row += (size_t)m->rows.pitch * size) {
@@ -51,7 +51,7 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
       for (int64_t dy = -1; dy <= 1; dy++)
         row.from[3 * (dz + 1) + dy + 1] = old + (size_t)((z + dz + nz) % nz * ny + (y + dy + ny) % ny) * bytes;
     wrong |= m->kernels->row(m->lattice, &m->collision, &row);
-    copy_ends(m, row.to, number);
+    fluid_copy_ends(m, row.to, number);
   }
   return wrong;
 }
@@ -91,7 +91,7 @@ void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state) {
   const size_t size = sim_dtype_size(state->dtype), row = (size_t)(m->rows.numbers * m->rows.pitch) * size;
   fluid_clear_solid(m, state);
   for (int64_t i = 0; i < m->grid.n[1] * m->grid.n[2]; i++)
-    copy_ends(m, (char *)fluid_first(state) + (size_t)i * row, size);
+    fluid_copy_ends(m, (char *)fluid_first(state) + (size_t)i * row, size);
 }
 
 /* By any thread. */

@@ -1,5 +1,5 @@
 /* The model's parameters: field tables, and what follows from them. The rules between fields: rules.c. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/heat.h"
 
 #include <math.h>
 
@@ -81,6 +81,9 @@ static const sim_field body_fields[] = {
      .doc = "how fast it turns about `axis`; radians a time"},
     {SIM_FIELD(fluid_body, turning), .type = SIM_FUNCTION, .signature = &turning_signature, .dimension = {0, 0, -1},
      .doc = "the same as a function of time, instead of `spin`"},
+    {SIM_FIELD(fluid_body, temperature), .type = SIM_REAL, .flags = SIM_RANGE, .min = -FLUID_HEAT_MOST,
+     .max = FLUID_HEAT_MOST, .initial = "adiabatic", .keyword = "adiabatic",
+     .doc = "of its surface, in a fluid with `heat`; adiabatic: no heat passes"},
     {0}};
 static const sim_schema body_schema = {
     .name = "body", .doc = "common fields of bodies", .fields = body_fields, .size = sizeof(fluid_body)};
@@ -129,6 +132,8 @@ const sim_schema fluid_block_schema = {
 static const sim_field turbulence_fields[] = {
     {SIM_FIELD(fluid_turbulence, smagorinsky), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = 1, .doc = "constant C of the eddy viscosity (C cell)^2 |strain|: 0.1 in a channel to 0.2 far from walls"},
+    {SIM_FIELD(fluid_turbulence, prandtl), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 100,
+     .initial = "0.85", .doc = "eddy viscosity over the diffusivity of eddies, in a fluid with `heat`"},
     {0}};
 static const sim_schema turbulence_schema = {
     .doc = "eddies below a cell", .fields = turbulence_fields, .size = sizeof(fluid_turbulence)};
@@ -137,8 +142,9 @@ static const sim_signature temperature_signature = {.inputs = (const char *const
                                                     .outputs = {1}};
 #define SIDE_HEAT(word, i)                                                                                             \
   {                                                                                                                    \
-    .name = word, .type = SIM_REAL, .initial = "adiabatic", .keyword = "adiabatic",                                    \
-    .doc = "temperature of this side; adiabatic: no heat passes",                                                      \
+    .name = word, .type = SIM_REAL, .flags = SIM_RANGE, .min = -FLUID_HEAT_MOST, .max = FLUID_HEAT_MOST,               \
+    .initial = "adiabatic", .keyword = "adiabatic",                                                                    \
+    .doc = "temperature of this side, or of the fluid that comes in; adiabatic: no heat but what flows out passes",    \
     .offset = offsetof(fluid_heat, side) + (i) * sizeof(double)                                                        \
   }
 static const sim_field heat_fields[] = {
@@ -148,7 +154,8 @@ static const sim_field heat_fields[] = {
      .doc = "thermal expansion, by a unit of temperature; 0: the temperature does not act on the flow"},
     {SIM_FIELD(fluid_heat, gravity), .type = SIM_NUMBERS, .dimension = {1, 0, -2},
      .doc = "the fluid is accelerated by -expansion (T - reference) gravity: a number for each axis"},
-    {SIM_FIELD(fluid_heat, reference), .type = SIM_REAL, .initial = "0",
+    {SIM_FIELD(fluid_heat, reference), .type = SIM_REAL, .flags = SIM_RANGE, .min = -FLUID_HEAT_MOST,
+     .max = FLUID_HEAT_MOST, .initial = "0",
      .doc = "temperature without buoyancy, and that of the start without `initial`"},
     {SIM_FIELD(fluid_heat, initial), .type = SIM_FUNCTION, .signature = &temperature_signature,
      .doc = "temperature at the start; none: `reference`"},

@@ -1,5 +1,5 @@
 /* Rules between parameters. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/heat.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -266,37 +266,51 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
 /* Heat: what is not built, and what cannot be right. */
 static void check_heat(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
   const fluid_heat *h = &p->heat;
+  for (int b = 0; b < (int)p->bodies.count && b < FLUID_BODIES && !h->given; b++) {
+    char path[64];
+    snprintf(path, sizeof path, "bodies[%d].temperature", b + 1);
+    if (!isnan(fluid_body_of(p, b)->temperature))
+      sim_faults_add(faults, p->bodies.items[b].line, path, "has an effect in a fluid with `heat` alone");
+  }
   if (!h->given) return;
   for (int s = 0; s < FLUID_SIDES; s++) {
     const fluid_side *side = &p->sides[s];
     char path[64];
+    for (int b = 0; b < (int)p->bodies.count && b < FLUID_BODIES; b++) {
+      const fluid_body *body = fluid_body_of(p, b);
+      snprintf(path, sizeof path, "bodies[%d].name", b + 1);
+      if (body->name && strcmp(body->name, fluid_side_names[s]) == 0)
+        sim_faults_add(faults, p->bodies.items[b].line, path, "is that of a side in the table `heat`: \"%s\"",
+                       body->name);
+    }
     snprintf(path, sizeof path, "heat.%s", fluid_side_names[s]);
     if (!isnan(h->side[s]) && s / 2 >= grid->rank)
       sim_faults_add(faults, 0, path, "the grid has no axis %c: grid.n has %d numbers", "xyz"[s / 2], grid -> rank);
     else if (!isnan(h->side[s]) && grid_is_periodic(grid, s / 2))
       sim_faults_add(faults, 0, path, "expected grid.%c = \"wall\" or \"slip\", got \"periodic\"", "xyz"[s / 2]);
-    const bool through =
-        side->velocity.rows == (size_t)grid->rank && s / 2 < grid->rank && side->velocity.data[s / 2] != 0;
-    snprintf(path, sizeof path, "sides.%s", fluid_side_names[s]);
-    if (side->given && (!isnan(side->pressure) || side->profile || through))
-      sim_faults_add(faults, 0, path,
-                     "`heat` needs sides that the fluid does not pass: walls at rest or with a "
-                     "`velocity` along themselves, slip or periodic ones");
+    const bool in = side->profile || (s / 2 < grid->rank && side->velocity.rows == (size_t)grid->rank &&
+                                      (s % 2 ? -1 : 1) * side->velocity.data[s / 2] > 0);
+    if (side->given && in && isnan(h->side[s]))
+      sim_faults_add(faults, 0, path, "expected the temperature of the fluid that comes in through sides.%s",
+                     fluid_side_names[s]);
   }
   check_vector(&h->gravity, grid->rank, "heat.gravity", faults);
   if ((h->expansion != 0) != (length_of(&h->gravity) > 0))
     sim_faults_add(faults, 0, "heat", "buoyancy needs both `expansion` and `gravity`, got one of them");
-  if (p->bodies.count > 0) sim_faults_add(faults, 0, "heat", "bodies in a fluid with `heat` are not supported");
-  if (p->turbulence.given)
+  if (fluid_moves(p))
     sim_faults_add(faults, 0, "heat",
-                   "`turbulence` in a fluid with `heat` is not supported: eddies would not carry heat");
+                   "bodies that move in a fluid with `heat` are not supported; a ball or a cylinder may have a `spin`");
 }
 
 static void check_heat_numbers(const fluid_parameters *p, sim_faults *faults) {
   const fluid_numbers k = fluid_numbers_of(p, 0);
   enum { SHORTEST = 500 }; /* 1/(tau - 1/2) */
   if (!p->heat.given) return;
-  if (k.heat_tau - 0.5 < 1.0 / SHORTEST)
+  for (size_t a = 0; a < p->heat.gravity.rows; a++)
+    if (!isfinite(p->heat.expansion * p->heat.gravity.data[a] * FLUID_HEAT_MOST))
+      sim_faults_add(faults, 0, "heat.expansion", "times gravity is %g, out of range",
+                     p->heat.expansion * p->heat.gravity.data[a]);
+  if (k.heat_tau - 0.5 < 1.0 / SHORTEST && !(fluid_damps_eddies(p) && p->turbulence.prandtl <= 1))
     sim_faults_add(faults, 0, "heat.diffusivity",
                    "the relaxation time of heat %.6g is too near to 1/2, and the run would be unstable: expected a "
                    "diffusivity of at least %.3g, or more cells",

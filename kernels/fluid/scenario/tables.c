@@ -1,5 +1,5 @@
 /* The tables of a scenario, and their columns. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/heat.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -42,6 +42,9 @@ static const sim_field described_heat[] = {
     COLUMN("greatest", "greatest temperature"),
     COLUMN("flux_SIDE", "heat that enters through a side with a temperature, by time and heat capacity"),
     COLUMN("nusselt_SIDE", "Nusselt number: this heat over what the fluid at rest would conduct between both sides"),
+    COLUMN("flux_NAME", "heat that a body with a temperature gives to the fluid, by time and heat capacity"),
+    COLUMN("nusselt_NAME",
+           "of a round body: the same over area diffusivity (temperature - reference)/diameter, its Nusselt number"),
     {0}};
 static const sim_table described[] = {{"flow", FLOW_DOC "; always", flow_columns_3d},
                                       {"bodies", "forces on bodies; with bodies", described_bodies},
@@ -104,13 +107,26 @@ void fluid_name_tables(fluid_parameters *p) {
     heat.columns[1].display = heat.columns[2].display = SIM_DISPLAY_NUMBER;
   }
   for (int s = 0; p->heat.given && s < 2 * rank; s++) {
-    if (isnan(p->heat.side[s])) continue;
+    if (isnan(p->heat.side[s]) && fluid_side_kind_of(p, s) == FLUID_SIDE_KEEPS) continue;
     add_column(&heat, "heat that enters through a side, by time and heat capacity",
                (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", fluid_side_names[s]);
     if (fluid_has_nusselt(p, s / 2)) {
       heat.columns[heat.count - 1].display = SIM_DISPLAY_NUMBER; /* the same curve in other units */
       add_column(&heat, "Nusselt number: this heat over what the fluid at rest would conduct", (sim_dimension){0},
                  "nusselt_%s", fluid_side_names[s]);
+    }
+  }
+  for (int b = 0; p->heat.given && b < (int)p->bodies.count; b++) {
+    char name[FLUID_BODY_NAME];
+    double area;
+    if (isnan(fluid_body_of(p, b)->temperature)) continue;
+    fluid_body_name(p, b, name);
+    add_column(&heat, "heat that a body gives to the fluid, by time and heat capacity",
+               (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", name);
+    if (fluid_body_length(p, b, &area) > 0) {
+      heat.columns[0].display = heat.columns[heat.count - 1].display = SIM_DISPLAY_NUMBER;
+      add_column(&heat, "the same by area times its diameter, in diffusivities and degrees above `reference`",
+                 (sim_dimension){0}, "nusselt_%s", name);
     }
   }
   p->table[0] = (sim_table){.name = "bodies", .doc = "forces of the fluid on bodies", .columns = p->columns[0]};

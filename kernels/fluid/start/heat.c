@@ -1,57 +1,105 @@
 /* Temperature: its numbers in units of the lattice, and the field of the start. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/heat.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+fluid_side_kind fluid_side_kind_of(const fluid_parameters *p, int s) {
+  const fluid_side *side = &p->sides[s];
+  if (!side->given) return FLUID_SIDE_KEEPS;
+  if (!isnan(side->pressure)) return FLUID_SIDE_OPEN;
+  const size_t axis = (size_t)s / 2;
+  return side->profile || (axis < side->velocity.rows && side->velocity.data[axis] != 0) ? FLUID_SIDE_GIVEN
+                                                                                         : FLUID_SIDE_KEEPS;
+}
+
+static bool is_passed(const fluid_parameters *p) {
+  bool out = false;
+  for (int s = 0; s < FLUID_SIDES; s++) out = out || fluid_side_kind_of(p, s) != FLUID_SIDE_KEEPS;
+  return out;
+}
+
 bool fluid_has_nusselt(const fluid_parameters *p, int axis) {
   const double *side = p->heat.side + (size_t)2 * (size_t)axis;
-  return !isnan(side[0]) && !isnan(side[1]) && side[0] != side[1];
+  return !isnan(side[0]) && !isnan(side[1]) && side[0] != side[1] &&
+         fluid_side_kind_of(p, 2 * axis) == FLUID_SIDE_KEEPS && fluid_side_kind_of(p, 2 * axis + 1) == FLUID_SIDE_KEEPS;
+}
+
+double fluid_body_length(const fluid_parameters *p, int body, double *area) {
+  static const double pi = 3.14159265358979323846;
+  const fluid_body *b = fluid_body_of(p, body);
+  const grid_shape g = fluid_grid_of(p);
+  const fluid_shape shape = fluid_body_shape(p, body, NULL);
+  const bool cylinder = shape.wall.shape == GEOMETRY_CYLINDER;
+  double low[3], high[3];
+  *area = 0;
+  if (isnan(b->temperature) || b->temperature == p->heat.reference || shape.wall.shape == GEOMETRY_BLOCK) return 0;
+  if (fluid_body_tilted(&shape.wall)) return 0;
+  *area = g.rank == 2 ? 2 * pi * b->radius : 4 * pi * b->radius * b->radius;
+  fluid_body_extent(&shape, low, high);
+  for (int a = 0; a < g.rank; a++) {
+    if (cylinder && g.rank == 3 && isinf(high[a])) {
+      *area = 2 * pi * b->radius * g.size[a];
+      continue;
+    }
+    const bool fits = grid_is_periodic(&g, a) ? high[a] - low[a] <= g.size[a] : low[a] >= 0 && high[a] <= g.size[a];
+    if (!fits) return 0;
+  }
+  return 2 * b->radius;
 }
 
 double fluid_heat_numbers(const fluid_parameters *p) {
   const grid_shape g = fluid_grid_of(p);
-  return (1 + 2 * g.rank) * grid_cells_wanted(&g);
+  fluid_rows rows = fluid_rows_of(p);
+  rows.numbers = 1 + g.rank;
+  return fluid_state_numbers(&rows);
 }
 
-double fluid_heat_rate(const grid_shape *grid, int threads) { return (grid->rank == 2 ? 2.2e7 : 1e7) * threads; }
+double fluid_heat_rate(const grid_shape *grid, int threads) { return (grid->rank == 2 ? 1e8 : 4e7) * threads; }
 
-double fluid_heat_beyond(const fluid_warmth *w) {
-  double most = 0;
-  for (int64_t i = 0; i < w->cells; i++) most = fmax(most, fabs(w->heat[0][i]));
-  return w->apart > 0 ? most / w->apart - 0.5 : 0;
+static bool is_solid(const fluid_machine *m, int64_t cell) { return m->walls.solid && m->walls.solid[cell]; }
+
+static void widen(fluid_warmth *w, double temperature) {
+  w->low = fmin(w->low, temperature); /* NaN is ignored */
+  w->high = fmax(w->high, temperature);
 }
 
-/* Bounds on temperatures, as far again below and above as those of the start and of the sides are apart; and the shift
- * to their middle. */
-static void set_range(fluid_warmth *w) {
-  double least = INFINITY, most = -INFINITY;
-  for (int64_t i = 0; i < w->cells; i++) {
-    least = fmin(least, w->heat[0][i]);
-    most = fmax(most, w->heat[0][i]);
-  }
-  for (int s = 0; s < FLUID_SIDES; s++) {
-    if (isnan(w->side[s])) continue;
-    least = fmin(least, w->side[s]);
-    most = fmax(most, w->side[s]);
-  }
-  const double room = 1.5 * (most - least) + 1e-6 * fmax(fabs(least), fabs(most)) + 1e-300;
-  w->apart = most - least;
-  w->shift = least + w->apart / 2;
-  w->least = -room;
-  w->most = room;
-  w->reference -= w->shift;
+/* Temperatures of the start, sides and bodies, `w->shown` for the first, become those above the shift; bounds on them
+ * are as far again below and above as these are apart. */
+static void set_range(const fluid_parameters *p, const fluid_machine *m, fluid_warmth *w) {
+  const int64_t cells = grid_cells(&m->grid), nx = m->grid.n[0];
+  w->low = INFINITY;
+  w->high = -INFINITY;
+  for (int64_t i = 0; i < cells; i++)
+    if (!is_solid(m, i)) widen(w, w->shown[i]);
+  for (int s = 0; s < FLUID_SIDES; s++) widen(w, w->side[s]);
+  for (int b = 0; b < FLUID_BODIES; b++) widen(w, w->body[b]);
+  const double apart = w->high - w->low, room = apart + 1e-6 * fmax(fabs(w->low), fabs(w->high)) + 1e-300;
+  w->shift = is_passed(p) ? p->heat.reference : w->low + apart / 2;
+  w->low -= w->shift;
+  w->high -= w->shift;
+  w->law.least = w->low - room;
+  w->law.most = w->high + room;
+  w->law.reference = p->heat.reference - w->shift;
   for (int s = 0; s < FLUID_SIDES; s++) w->side[s] -= w->shift;
-  for (int64_t i = 0; i < w->cells; i++) w->heat[0][i] -= w->shift;
+  for (int b = 0; b < FLUID_BODIES; b++) w->body[b] -= w->shift;
+  for (int64_t i = 0; i < cells; i++)
+    if (!is_solid(m, i))
+      w->heat[0][FLUID_PAD + i / nx * (1 + m->grid.rank) * m->rows.pitch + i % nx] = w->shown[i] - w->shift;
 }
 
 /* Temperatures of the start of some rows. */
 static sim_status fill(const fluid_parameters *p, grid_range rows, const sim_setup *setup, int threads, double *out) {
   static const grid_file none = {0};
   const grid_shape g = fluid_grid_of(p);
+  const int64_t cells = (rows.end - rows.first) * g.n[0];
   const grid_start start = {.path = "heat", .name = "temperature", .initial = p->heat.initial, .file = &none};
-  if (p->heat.initial) return grid_fill(&g, rows, &start, false, 0, setup->isa, threads, out);
-  for (int64_t i = 0; i < (rows.end - rows.first) * g.n[0]; i++) out[i] = p->heat.reference;
+  for (int64_t i = 0; i < cells; i++) out[i] = p->heat.reference;
+  if (p->heat.initial) SIM_TRY(grid_fill(&g, rows, &start, false, 0, setup->isa, threads, out));
+  for (int64_t i = 0; i < cells; i++)
+    if (!(fabs(out[i]) <= FLUID_HEAT_MOST))
+      return sim_fail(SIM_ERR_SCENARIO, "heat.initial: a temperature is %.6g: expected one from %g to %g", out[i],
+                      -FLUID_HEAT_MOST, FLUID_HEAT_MOST);
   return SIM_OK;
 }
 
@@ -67,31 +115,47 @@ sim_status fluid_heat_check(const fluid_parameters *p, const sim_setup *setup) {
   return status;
 }
 
-sim_status fluid_heat_create(const fluid_parameters *p, const fluid_numbers *k, const sim_setup *setup,
-                             fluid_warmth *out) {
-  const grid_shape g = fluid_grid_of(p);
-  const double numbers = fluid_heat_numbers(p);
-  *out = (fluid_warmth){.cells = grid_cells(&g), .omega = 1 / k->heat_tau, .reference = p->heat.reference};
-  if (!(numbers < 0x1p58)) return sim_no_memory("the temperature");
-  for (int i = 0; i < 2; i++) {
-    out->heat[i] = calloc((size_t)numbers, sizeof(double));
-    if (!out->heat[i]) return sim_no_memory("the temperature");
-  }
-  out->shown = calloc((size_t)out->cells, sizeof *out->shown);
-  if (!out->shown) return sim_no_memory("the temperature");
-  for (int s = 0; s < FLUID_SIDES; s++) out->side[s] = p->heat.side[s];
+static void set_law(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *k, fluid_warmth *w) {
+  w->law = (fluid_heat_law){.omega = 1 / k->heat_tau, .share = 1, .flow_tau = k->tau, .eddies = m->collision.tell};
+  if (p->turbulence.given) w->law.conduct = 4 / (3 * p->turbulence.prandtl);
   for (int a = 0; a < 3; a++) {
     const double gravity = (size_t)a < p->heat.gravity.rows ? p->heat.gravity.data[a] : 0;
-    out->push[a] = p->heat.expansion * gravity * k->dt * k->dt / k->dx;
-    out->pushes = out->pushes || out->push[a] != 0;
+    w->law.g[a] = m->collision.g[a];
+    w->law.push[a] = p->heat.expansion * gravity * k->dt * k->dt / k->dx;
+    w->law.pushes = w->law.pushes || w->law.push[a] != 0;
   }
-  SIM_TRY(fill(p, grid_all_rows(&g), setup, setup->threads, out->heat[0]));
-  set_range(out);
+  for (int s = 0; s < FLUID_SIDES; s++) {
+    const sim_doubles *u = &p->sides[s].velocity;
+    const size_t axis = (size_t)s / 2;
+    w->side[s] = p->heat.side[s];
+    w->kind[s] = fluid_side_kind_of(p, s);
+    w->velocity[s] = p->sides[s].given && axis < u->rows ? (s % 2 ? -1 : 1) * u->data[axis] : 0;
+  }
+  for (int b = 0; b < FLUID_BODIES; b++) w->body[b] = b < (int)p->bodies.count ? fluid_body_of(p, b)->temperature : NAN;
+}
+
+sim_status fluid_heat_create(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *k,
+                             const sim_setup *setup, fluid_warmth *out) {
+  const double numbers = fluid_heat_numbers(p);
+  *out = (fluid_warmth){.kernels = fluid_heat_kernels_of(m->single, setup->isa)};
+  if (!(numbers < 0x1p58)) return sim_no_memory("the temperature");
+  out->numbers = (int64_t)numbers;
+  for (int i = 0; i < 2; i++) {
+    SIM_TRY(sim_buffer_create(setup->backend, SIM_F64, 1, (int64_t[]){out->numbers}, &out->room[i]));
+    out->heat[i] = out->room[i].data;
+  }
+  out->shown = calloc((size_t)grid_cells(&m->grid), sizeof *out->shown);
+  out->sums = calloc((size_t)(m->grid.n[0] + m->grid.n[1] * m->grid.n[2]), sizeof *out->sums);
+  if (!out->shown || !out->sums) return sim_no_memory("the temperature");
+  set_law(p, m, k, out);
+  SIM_TRY(fill(p, grid_all_rows(&m->grid), setup, setup->threads, out->shown));
+  set_range(p, m, out);
   return SIM_OK;
 }
 
 void fluid_heat_destroy(fluid_warmth *w) {
-  for (int i = 0; i < 2; i++) free(w->heat[i]);
+  for (int i = 0; i < 2; i++) sim_buffer_destroy(&w->room[i]);
   free(w->shown);
+  free(w->sums);
   *w = (fluid_warmth){0};
 }

@@ -184,7 +184,7 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
   return SIM_OK;
 }
 
-bool fluid_maker_reserve(void *array, int64_t *room, int64_t count, int64_t more, size_t size) {
+bool fluid_reserve(void *array, int64_t *room, int64_t count, int64_t more, size_t size) {
   void **items = array;
   if (count + more <= *room) return true;
   const int64_t next = *room + *room / 4 + 4096;
@@ -199,7 +199,7 @@ bool fluid_maker_reserve(void *array, int64_t *room, int64_t count, int64_t more
 static sim_status store_speed(fluid_maker *m) {
   fluid_walls *w = m->out;
   if (!m->speeds) return SIM_OK;
-  if (!fluid_maker_reserve(&w->speed, &m->speed_room, w->links - 1, 1, sizeof *w->speed))
+  if (!fluid_reserve(&w->speed, &m->speed_room, w->links - 1, 1, sizeof *w->speed))
     return sim_no_memory("links of walls");
   memcpy(w->speed[w->links - 1], m->surface, sizeof m->surface);
   return SIM_OK;
@@ -209,8 +209,8 @@ sim_status fluid_link_cell(fluid_maker *m, const int64_t at[3], bool near_body) 
   fluid_walls *w = m->out;
   const fluid_lattice *l = m->lattice;
   const int64_t first = w->links;
-  if (!fluid_maker_reserve(&w->link, &m->link_room, w->links, l->directions, sizeof *w->link) ||
-      !fluid_maker_reserve(&w->cell, &m->cell_room, w->cells, 1, sizeof *w->cell))
+  if (!fluid_reserve(&w->link, &m->link_room, w->links, l->directions, sizeof *w->link) ||
+      !fluid_reserve(&w->cell, &m->cell_room, w->cells, 1, sizeof *w->cell))
     return sim_no_memory("links of walls");
   for (int c = 1; c < l->directions; c++) {
     int64_t source[3];

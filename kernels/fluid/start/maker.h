@@ -33,8 +33,6 @@ sim_status fluid_walls_build(const fluid_parameters *p, const fluid_numbers *num
                              fluid_walls *out) SIM_MUST_CHECK;
 /* Velocity of a side at x. */
 sim_status fluid_side_velocity(const fluid_maker *m, int side, const double x[3], double u[3]) SIM_MUST_CHECK;
-/* Room for `more` items of `size` bytes behind `count`; `array` is the address of the pointer. */
-bool fluid_maker_reserve(void *array, int64_t *room, int64_t count, int64_t more, size_t size);
 /* Adds a cell with its links, if it has some; near_body: a body may be beside it. */
 sim_status fluid_link_cell(fluid_maker *m, const int64_t at[3], bool near_body) SIM_MUST_CHECK;
 /* Adds the spans of solid cells of a row. */

@@ -78,9 +78,9 @@ static bool find_near(fluid_moving *v, const int64_t at[3]) {
 static sim_status copy_cell(fluid_moving *v, const fluid_cell *cell) {
   fluid_maker *m = &v->maker;
   fluid_walls *w = m->out;
-  if (!fluid_maker_reserve(&w->link, &m->link_room, w->links, cell->count, sizeof *w->link) ||
-      !fluid_maker_reserve(&w->cell, &m->cell_room, w->cells, 1, sizeof *w->cell) ||
-      !fluid_maker_reserve(&w->speed, &m->speed_room, w->links, cell->count, sizeof *w->speed))
+  if (!fluid_reserve(&w->link, &m->link_room, w->links, cell->count, sizeof *w->link) ||
+      !fluid_reserve(&w->cell, &m->cell_room, w->cells, 1, sizeof *w->cell) ||
+      !fluid_reserve(&w->speed, &m->speed_room, w->links, cell->count, sizeof *w->speed))
     return sim_no_memory("links of walls");
   memcpy(w->link + w->links, v->still.link + cell->first, (size_t)cell->count * sizeof *w->link);
   memset(w->speed + w->links, 0, (size_t)cell->count * sizeof *w->speed);
@@ -129,12 +129,6 @@ sim_status fluid_walls_move(fluid_walls *w, const geometry_pose *pose, const boo
   }
   mark_solid(v);
   SIM_TRY(link_rows(v));
-  free(w->patch);
-  free(w->member);
-  free(w->lost);
-  w->patch = w->member = NULL;
-  w->lost = NULL;
-  w->patches = w->members = 0;
   return fluid_patches_create(&m->grid, w);
 }
 

@@ -2,6 +2,7 @@
 #include "kernels/fluid/fluid.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Cells lie in the order of rows, and of x. */
 int64_t fluid_cell_of(const fluid_walls *w, int64_t row, int64_t x) {
@@ -51,30 +52,43 @@ static int32_t first_of(int32_t *root, int32_t number) {
   return number;
 }
 
+/* Room for what is counted by cell, one more than there are; it only grows. */
+static bool reserve(fluid_walls *w) {
+  if (w->cells < w->room) return true;
+  const int64_t room = w->cells + w->cells / 4 + 1;
+  void **const all[] = {(void **)&w->patch, (void **)&w->member, (void **)&w->scratch[0], (void **)&w->scratch[1],
+                        (void **)&w->lost};
+  w->room = 0;
+  for (int i = 0; i < 5; i++) {
+    free(*all[i]);
+    *all[i] = malloc((size_t)room * (i < 4 ? sizeof *w->patch : sizeof *w->lost));
+    if (!*all[i]) return false;
+  }
+  w->room = room;
+  return true;
+}
+
 sim_status fluid_patches_create(const grid_shape *grid, fluid_walls *w) {
   const fluid_lattice *l = fluid_lattice_of(grid->rank);
-  int32_t *root = malloc((size_t)(w->cells + 1) * sizeof *root), *place = calloc((size_t)w->cells + 1, sizeof *place);
-  if (root && place) {
-    for (int64_t i = 0; i < w->cells; i++) {
-      root[i] = touches_body(w, i) ? (int32_t)i : -1;
-      w->members += root[i] >= 0;
-    }
-    for (int64_t i = 0; i < w->cells; i++)
-      for (int c = 1; c < l->directions && root[i] >= 0; c++) {
-        const int64_t other = neighbour(grid, w, root, i, l->c[c]);
-        if (other < 0) continue;
-        const int32_t a = first_of(root, (int32_t)i), b = first_of(root, (int32_t)other);
-        root[a > b ? a : b] = a > b ? b : a;
-      }
-    for (int64_t i = 0; i < w->cells; i++)
-      if (root[i] >= 0 && place[first_of(root, (int32_t)i)]++ == 0) w->patches++;
-    w->patch = malloc((size_t)(w->patches + 1) * sizeof *w->patch);
-    w->member = malloc((size_t)(w->members + 1) * sizeof *w->member);
-    w->lost = malloc((size_t)(w->members + 1) * sizeof *w->lost);
+  if (!reserve(w)) return sim_no_memory("cells at bodies");
+  int32_t *root = w->scratch[0], *place = w->scratch[1];
+  w->patches = w->members = 0;
+  memset(place, 0, (size_t)w->cells * sizeof *place);
+  for (int64_t i = 0; i < w->cells; i++) {
+    root[i] = touches_body(w, i) ? (int32_t)i : -1;
+    w->members += root[i] >= 0;
   }
-  const bool room = w->patch && w->member && w->lost;
+  for (int64_t i = 0; i < w->cells; i++)
+    for (int c = 1; c < l->directions && root[i] >= 0; c++) {
+      const int64_t other = neighbour(grid, w, root, i, l->c[c]);
+      if (other < 0) continue;
+      const int32_t a = first_of(root, (int32_t)i), b = first_of(root, (int32_t)other);
+      root[a > b ? a : b] = a > b ? b : a;
+    }
+  for (int64_t i = 0; i < w->cells; i++)
+    if (root[i] >= 0 && place[first_of(root, (int32_t)i)]++ == 0) w->patches++;
   int32_t used = 0, patch = 0;
-  for (int64_t i = 0; room && i < w->cells; i++) { /* the first cell of a patch comes before its others */
+  for (int64_t i = 0; i < w->cells; i++) { /* the first cell of a patch comes before its others */
     if (root[i] < 0) continue;
     const int32_t first = first_of(root, (int32_t)i);
     if (first == i) {
@@ -85,8 +99,6 @@ sim_status fluid_patches_create(const grid_shape *grid, fluid_walls *w) {
     }
     w->member[place[first]++] = (int32_t)i;
   }
-  if (room) w->patch[patch] = used;
-  free(root);
-  free(place);
-  return room ? SIM_OK : sim_no_memory("cells at bodies");
+  w->patch[patch] = used;
+  return SIM_OK;
 }

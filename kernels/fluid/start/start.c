@@ -1,5 +1,5 @@
 /* The first state: velocity and pressure of the scenario, and stresses that belong to them. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/heat.h"
 
 #include <math.h>
 

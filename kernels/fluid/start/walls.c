@@ -44,8 +44,7 @@ sim_status fluid_add_spans(fluid_maker *m, int64_t row, bool *any) {
     if (!solid[x]) continue;
     int64_t end = x;
     while (end < m->grid.n[0] && solid[end]) end++;
-    if (!fluid_maker_reserve(&w->span, &m->span_room, w->spans, 1, sizeof *w->span))
-      return sim_no_memory("solid cells");
+    if (!fluid_reserve(&w->span, &m->span_room, w->spans, 1, sizeof *w->span)) return sim_no_memory("solid cells");
     w->span[w->spans++] = (fluid_span){row, (int32_t)x, (int32_t)(end - x)};
     w->fluid -= end - x;
     *any = true;
@@ -181,6 +180,8 @@ void fluid_walls_destroy(fluid_walls *walls) {
   free(walls->patch);
   free(walls->member);
   free(walls->lost);
+  for (int i = 0; i < 2; i++) free(walls->scratch[i]);
+  free(walls->changed);
   free(walls->speed);
   fluid_moving_destroy(&walls->moving);
   for (int s = 0; s < FLUID_SIDES; s++) free(walls->profile[s]);
@@ -220,6 +221,6 @@ double fluid_walls_bytes(const fluid_parameters *p) {
   const size_t patches = 4 * sizeof(int32_t) + sizeof(double);
   const double walls = grown * (sizeof(fluid_cell) + patches + links * sizeof(fluid_link)) +
                        (p->bodies.count > 0 ? cells + grown * sizeof(fluid_span) : 0);
-  const double moving = fluid_moves(p) ? 4 * cells + grown * (sizeof(int32_t) + links * 3 * sizeof(double)) : 0;
+  const double moving = fluid_moves(p) ? 4 * cells + grown * (sizeof(int64_t) + links * 3 * sizeof(double)) : 0;
   return (fluid_moves(p) ? 2 : 1) * (walls + profiles) + moving;
 }

@@ -1,4 +1,5 @@
 /* Bumped markets, and derivatives of a market by finite differences. */
+#include "kernels/option/models/heston.h"
 #include "kernels/option/payoff/builder.h"
 
 #include <math.h>
@@ -31,7 +32,11 @@ double option_least_volatility(const option_parameters *p, int asset) {
   const option_heston *h = &a->heston;
   double least = INFINITY;
   if (a->vol != NULL) return least_deterministic(p, asset);
-  if (h->given) return sqrt(h->v > 0 ? fmin(h->v, h->theta) : h->theta);
+  if (h->given) {
+    const double theta = option_least_in_time(h->theta, p->maturity);
+    return sqrt(h->v > 0 ? fmin(h->v, theta) : theta);
+  }
+  if (a->rough_bergomi.given) return sqrt(option_least_in_time(a->rough_bergomi.xi, p->maturity));
   if (a->local_vol != NULL && option_local_vol(a->local_vol, a->spot, 0, &least) != SIM_OK) return INFINITY;
   for (size_t k = 0; a->vol_grid.given && k < a->vol_grid.vols.rows; k++)
     if (a->vol_grid.vols.data[k] > 0) least = fmin(least, a->vol_grid.vols.data[k]);

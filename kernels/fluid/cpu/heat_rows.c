@@ -1,0 +1,100 @@
+/* Steps of rows of the temperature: once for each instruction set and precision of the flow. Every operation rounds
+ * once, so that the bits are the same everywhere. */
+#include "kernels/fluid/cpu/heat_rows.h"
+
+#include <stddef.h>
+
+#if FLUID_SINGLE
+typedef float real;
+#else
+typedef double real;
+#endif
+
+#define FLUID_INLINE static inline __attribute__((always_inline))
+
+#if FLUID_ISA == 2
+#define LANES 8
+#elif FLUID_ISA == 1
+#define LANES 4
+#else
+#define LANES 2
+#endif
+typedef double vector __attribute__((vector_size(LANES * sizeof(double))));
+typedef double vector_anywhere __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
+typedef int64_t vint __attribute__((vector_size(LANES * sizeof(double))));
+typedef real flows __attribute__((vector_size(LANES * sizeof(real))));
+typedef real flows_anywhere __attribute__((vector_size(LANES * sizeof(real)), aligned(sizeof(real)), may_alias));
+
+static bool any(vint a) {
+  bool out = false;
+  for (size_t i = 0; i < LANES; i++) out = out || a[i] != 0;
+  return out;
+}
+
+#define value vector
+#define stored flows
+#define outside vint
+#define WIDTH LANES
+#define NAME(function) function##_vector
+#define LOAD(from) (*(const vector_anywhere *)(from))
+#define STORE(to, from) (*(vector_anywhere *)(to) = (from))
+#define FLOW(from) __builtin_convertvector(*(const flows_anywhere *)(from), vector)
+#define ROUND(a) __builtin_convertvector(a, flows)
+#define WIDEN(a) __builtin_convertvector(a, vector)
+#define SET_FLOW(to, from) (*(flows_anywhere *)(to) = (from))
+#define OUTSIDE(a, low, high) ~((a >= low) & (a <= high))
+#define ANY(a) any(a)
+#include "kernels/fluid/cpu/heat_row.inc"
+#undef value
+#undef stored
+#undef outside
+#undef WIDTH
+#undef NAME
+#undef LOAD
+#undef STORE
+#undef FLOW
+#undef ROUND
+#undef WIDEN
+#undef SET_FLOW
+#undef OUTSIDE
+#undef ANY
+#define value double
+#define stored real
+#define outside int
+#define WIDTH 1
+#define NAME(function) function##_scalar
+#define LOAD(from) (*(from))
+#define STORE(to, from) (*(to) = (from))
+#define FLOW(from) ((double)*(from))
+#define ROUND(a) ((real)(a))
+#define WIDEN(a) ((double)(a))
+#define SET_FLOW(to, from) (*(to) = (from))
+#define OUTSIDE(a, low, high) !(a >= low && a <= high)
+#define ANY(a) ((a) != 0)
+#include "kernels/fluid/cpu/heat_row.inc"
+
+static void arrive(int rank, const fluid_heat_row *r) {
+  if (rank == 2)
+    (void)arrive_scalar(2, r, arrive_vector(2, r, 0));
+  else
+    (void)arrive_scalar(3, r, arrive_vector(3, r, 0));
+}
+
+static bool collide(int rank, const fluid_heat_law *law, const fluid_heat_row *r) {
+  bool wrong = false;
+  if (rank == 2)
+    (void)collide_scalar(2, law, r, collide_vector(2, law, r, 0, &wrong), &wrong);
+  else
+    (void)collide_scalar(3, law, r, collide_vector(3, law, r, 0, &wrong), &wrong);
+  return wrong;
+}
+
+static void push(int rank, const fluid_heat_law *law, const fluid_heat_row *r) {
+  if (rank == 2)
+    (void)push_scalar(2, law, r, push_vector(2, law, r, 0));
+  else
+    (void)push_scalar(3, law, r, push_vector(3, law, r, 0));
+}
+
+extern const fluid_heat_kernels FLUID_HEAT_KERNELS;
+const fluid_heat_kernels FLUID_HEAT_KERNELS = {arrive, collide, push};

@@ -1,0 +1,70 @@
+/* Temperature in fluids: a second lattice, which the flow carries and which may push it. CPU alone. */
+#ifndef FLUID_HEAT_H
+#define FLUID_HEAT_H
+
+#include "kernels/fluid/cpu/heat_rows.h"
+#include "kernels/fluid/fluid.h"
+
+#define FLUID_HEAT_MOST 1e100 /* greatest temperature, and least but for its sign */
+
+/* What the fluid does at a side. */
+typedef enum fluid_side_kind { FLUID_SIDE_KEEPS, FLUID_SIDE_GIVEN, FLUID_SIDE_OPEN } fluid_side_kind;
+
+typedef struct fluid_warmth {
+  double *heat[2]; /* [0] is the present one: [rows][1 + rank][pitch] behind FLUID_PAD numbers, temperature and its flux
+                      after collision, in cells and steps (cpu/heat_rows.h) */
+  sim_buffer room[2]; /* what they stand in */
+  int64_t numbers;    /* of each */
+  double shift;       /* temperatures in here are above this one: the middle of the greatest and the least, so that
+                         compression changes only differences; `reference` where the fluid passes a side */
+  fluid_heat_law law;
+  const fluid_heat_kernels *kernels;
+  double side[FLUID_SIDES], body[FLUID_BODIES]; /* temperatures; NaN: adiabatic */
+  fluid_side_kind kind[FLUID_SIDES];            /* the fluid passes none of it, with a given velocity, or freely */
+  double velocity[FLUID_SIDES]; /* of the fluid through a side FLUID_SIDE_GIVEN, inwards, without profile */
+  double low, high;             /* least and greatest temperature of the start, of sides and bodies */
+  double *shown;                /* [cells]: for outputs */
+  double *sums;                 /* [n[0] + rows]: scratch */
+} fluid_warmth;
+
+/* ---- start/heat.c ---- */
+
+/* With the temperatures of the start; `walls` are there. Destroy with fluid_heat_destroy, also after a failure.
+ * SIM_ERR_SCENARIO: one is not finite. */
+sim_status fluid_heat_create(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *numbers,
+                             const sim_setup *setup, fluid_warmth *out) SIM_MUST_CHECK;
+/* The same faults, without the memory. */
+sim_status fluid_heat_check(const fluid_parameters *p, const sim_setup *setup) SIM_MUST_CHECK;
+void fluid_heat_destroy(fluid_warmth *warmth);
+double fluid_heat_numbers(const fluid_parameters *p);        /* of a state */
+double fluid_heat_rate(const grid_shape *grid, int threads); /* cells a second, about, of the temperature alone */
+/* Whether the fluid passes a side. */
+fluid_side_kind fluid_side_kind_of(const fluid_parameters *p, int side);
+/* Whether both sides of an axis have temperatures, which differ, and the fluid passes neither. */
+bool fluid_has_nusselt(const fluid_parameters *p, int axis);
+/* The length of a body's Nusselt number, its diameter, and its area (2-D: its girth); 0: it has none. */
+double fluid_body_length(const fluid_parameters *p, int body, double *area);
+
+/* ---- cpu/heat.c ---- */
+
+const fluid_heat_kernels *fluid_heat_kernels_of(bool single, sim_isa isa);
+static inline int64_t fluid_heat_at(const fluid_machine *m, int64_t row, int64_t x) {
+  return FLUID_PAD + row * (1 + m->lattice->rank) * m->rows.pitch + x;
+}
+/* Makes the flux of the first temperatures, and adds half of their buoyancy to a first state. */
+void fluid_heat_start(const fluid_machine *m, const sim_buffer *state);
+/* Makes step number `step` of the temperature with the flow before and after this step, and adds the buoyancy to the
+ * latter. SIM_ERR_DIVERGED: a temperature is out of bounds. */
+sim_status fluid_heat_step(const fluid_machine *m, int64_t step, const sim_buffer *before,
+                           const sim_buffer *state) SIM_MUST_CHECK;
+/* Fills warmth.shown: solid cells have the temperature of the body that is nearest, or `reference`. */
+void fluid_heat_show(const fluid_machine *m, const fluid_parameters *p);
+/* How far a temperature is beyond those of the start, sides and bodies, in parts of what these are apart. */
+double fluid_heat_beyond(const fluid_machine *m);
+/* A row of `heat`. */
+void fluid_heat_row_of(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
+                       const sim_buffer *state, double *values);
+/* Acceleration of the fluid at a temperature, in units of the lattice. */
+void fluid_buoyancy(const fluid_warmth *w, double temperature, double out[3]);
+
+#endif

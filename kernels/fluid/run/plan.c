@@ -1,0 +1,115 @@
+/* What a run takes, what is told of it before it begins, and which device has all that it asks for. */
+#include "kernels/fluid/run/run.h"
+
+#include "engine/log.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const fluid_ops *fluid_ops_of(const sim_setup *setup) {
+  static const fluid_ops *const ops[SIM_BACKEND_KINDS] = {
+      [SIM_BACKEND_CPU] = &fluid_ops_cpu,
+#ifdef SIM_HAS_CUDA
+      [SIM_BACKEND_CUDA] = &fluid_ops_cuda,
+#endif
+  };
+  return ops[setup->backend->kind];
+}
+
+void fluid_extent(const void *parameters, sim_extent *out) {
+  const grid_shape grid = fluid_grid_of(parameters);
+  grid_extent(&grid, out);
+}
+
+bool fluid_counted(const grid_shape *grid) { return grid_cells_wanted(grid) <= 0x1p27; }
+
+static void tell_heat(const fluid_parameters *p, const grid_shape *grid, const fluid_numbers *k) {
+  double gravity = 0;
+  for (size_t a = 0; a < p->heat.gravity.rows; a++) gravity += p->heat.gravity.data[a] * p->heat.gravity.data[a];
+  sim_log(SIM_LOG_INFO, "heat: relaxation time %.6g steps, Prandtl number %.6g", k->heat_tau,
+          p->viscosity / p->heat.diffusivity);
+  const double peclet = p->speed * k->dx / p->heat.diffusivity;
+  if (peclet > 20 && !fluid_damps_eddies(p))
+    sim_log(
+        SIM_LOG_WARN,
+        "heat: the cell Peclet number speed dx/diffusivity is %.3g: temperatures overshoot where they change within "
+        "a few cells, and the run may be unstable above 20: expected about %.0f cells along x",
+        peclet, (double)grid->n[0] * peclet / 20);
+  for (int axis = 0; axis < grid->rank; axis++) {
+    if (!fluid_has_nusselt(p, axis) || !(gravity > 0)) continue;
+    const double *side = p->heat.side + (size_t)2 * (size_t)axis, length = grid->size[axis];
+    sim_log(SIM_LOG_INFO, "heat: Rayleigh number %.6g of the sides along %c",
+            fabs(p->heat.expansion * (side[0] - side[1])) * sqrt(gravity) * length * length * length /
+                (p->viscosity * p->heat.diffusivity),
+            "xyz"[axis]);
+  }
+}
+
+sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
+  const fluid_parameters *p = parameters;
+  const grid_shape grid = fluid_grid_of(p);
+  const fluid_numbers k = fluid_numbers_of(p, setup->saved ? setup->saved->clock.dt : 0);
+  const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&grid);
+  if (setup->backend->space == SIM_SPACE_DEVICE && cells > UINT32_MAX)
+    return sim_fail(SIM_ERR_SCENARIO, "grid.n: a GPU makes at most %lld cells", (long long)UINT32_MAX);
+  if (!setup->saved) {
+    sim_log(SIM_LOG_INFO, "dt = %.6g (%s), relaxation time %.6g steps, Mach number %.3g", k.dt,
+            !isnan(p->integrate.dt) ? "as given"
+            : k.viscous
+                ? p->heat.given ? "as long as viscosity and diffusivity allow" : "as long as the viscosity allows"
+                : "by mach",
+            k.tau, k.mach);
+    sim_log(SIM_LOG_INFO, "Reynolds number %.6g of the box (shortest distance of sides), %.4g of a cell", k.reynolds,
+            k.cell_reynolds);
+    if (k.mach > 0.2)
+      sim_log(SIM_LOG_WARN, "Mach number %.3g: compression changes the flow by about %.0f %%", k.mach,
+              100 * k.mach * k.mach);
+    if (k.tau > 1.5)
+      sim_log(SIM_LOG_WARN, "relaxation time %.3g: walls slip; use dt = \"auto\" or a shorter dt", k.tau);
+    if (p->turbulence.given)
+      sim_log(SIM_LOG_INFO,
+              "eddies below a cell: Smagorinsky's eddy viscosity, C = %.4g, of a filter as wide as a cell",
+              p->turbulence.smagorinsky);
+    if (p->heat.given) tell_heat(p, &grid, &k);
+    if (!fluid_damps_eddies(p) && k.cell_reynolds > 20)
+      sim_log(
+          SIM_LOG_WARN,
+          "the cell Reynolds number is %.3g: eddies below a cell are not modelled, and the run may be unstable above "
+          "20: expected about %.0f cells along x, or `turbulence` with smagorinsky of at least 0.05",
+          k.cell_reynolds, (double)grid.n[0] * k.cell_reynolds / 20);
+    if (fluid_moves(p)) SIM_TRY(fluid_motion_check(p, &k));
+    if (fluid_counted(&grid)) SIM_TRY(fluid_start_check(p, &k, setup));
+  }
+  fluid_ops_of(setup)->plan(p, setup, out);
+  if (fluid_moves(p)) out->work_rate_guess = 1 / (1 / out->work_rate_guess + fluid_motion_seconds(p) / cells);
+  if (p->heat.given) out->work_rate_guess = 1 / (1 / out->work_rate_guess + 1 / fluid_heat_rate(&grid, setup->threads));
+  if (fluid_walls_bytes(p) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p));
+  if (fluid_has_sponge(p)) sim_plan_add_host(out, "sponges", fluid_sponge_bytes(p));
+  out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = (grid.rank + 1) * cells * number;
+  if (p->heat.given) {
+    const double heat = fluid_heat_numbers(p) * sizeof(double), temperature = cells * sizeof(double);
+    sim_plan_add(out, "temperature and its flux, before and after a step", 2 * heat);
+    sim_plan_add_host(out, "temperature as shown, and sums of rows",
+                      temperature + sizeof(double) * (double)(grid.n[0] + grid.n[1] * grid.n[2]));
+    out->checkpoint_bytes += heat;
+    out->snapshot_bytes += temperature;
+    out->staged_bytes += temperature;
+    out->unsaved_bytes += temperature;
+  }
+  out->work_per_step = cells;
+  out->t_end = p->integrate.t_end;
+  out->steps = ceil(p->integrate.t_end / k.dt * (1 - 1e-12));
+  return SIM_OK;
+}
+
+/* What runs on the CPU alone. */
+bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
+  const fluid_parameters *p = parameters;
+  const char *what = p->heat.given         ? "`heat` is"
+                     : fluid_has_sponge(p) ? "a side with a `sponge` is"
+                     : fluid_moves(p)      ? "a body that moves is"
+                                           : NULL;
+  if (backend == SIM_BACKEND_CPU || !what) return true;
+  snprintf(lacks, capacity, "%s", what);
+  return false;
+}

@@ -1,0 +1,56 @@
+/* A run, and what its parts in this folder share. */
+#ifndef FLUID_RUN_H
+#define FLUID_RUN_H
+
+#include "kernels/fluid/heat.h"
+
+typedef struct fluid_run {
+  const fluid_parameters *p;
+  const sim_backend *backend;
+  const fluid_ops *ops;
+  fluid_work *work;
+  fluid_numbers numbers;
+  fluid_machine machine;
+  fluid_motion motion;
+  fluid_warmth warmth;
+  sim_mesh mesh;
+  int64_t shown, checked; /* steps whose fields are shown, whose guards are known; -1: none */
+  bool fast;              /* the Mach number has passed FLUID_MACH_FAST */
+  double first[3];        /* where it did so first, as stored in checkpoints: step, row, x */
+  double excess; /* density above that at rest of all cells at the start, or where this run resumed with a pressure */
+  bool told_mass, told_speed, told_heat;
+} fluid_run;
+
+/* ---- plan.c ---- */
+
+const fluid_ops *fluid_ops_of(const sim_setup *setup);
+void fluid_extent(const void *parameters, sim_extent *out);
+/* Whether a plan looks at the start, which takes a byte a cell and some 50 ns. */
+bool fluid_counted(const grid_shape *grid);
+sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *out) SIM_MUST_CHECK;
+/* Whether a kind of device has all of a scenario, and what it lacks. */
+bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity);
+
+/* ---- state.c ---- */
+
+extern const sim_field fluid_state_fields[];
+/* The poses of bodies that move. */
+sim_array fluid_poses_of(fluid_run *run);
+/* Restores all but the poses, which have to be there before walls are made. */
+sim_status fluid_restore(fluid_run *run, const sim_setup *setup) SIM_MUST_CHECK;
+sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) SIM_MUST_CHECK;
+
+/* ---- watch.c ---- */
+
+/* Asks the guards of all steps: ends the run where a density has left (1/2, 3/2), which at low Mach numbers no flow
+ * has, or a Mach number is above FLUID_MACH_FASTEST; warns once above FLUID_MACH_FAST. */
+sim_status fluid_check_stable(fluid_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+/* Makes the fields of the clock's step there. */
+sim_status fluid_show_fields(fluid_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+/* Warns once, of a row of `flow`, of a mass that makes its numbers wrong, and of speeds far from `speed`. */
+void fluid_warn_of_flow(fluid_run *run, const sim_clock *clock, const double *values);
+/* Warns once of temperatures that diffusion cannot make: beyond those of the start and of the sides. */
+void fluid_warn_of_heat(fluid_run *run, const sim_clock *clock);
+void fluid_remark(const void *self, const sim_clock *clock, sim_bytes *out);
+
+#endif

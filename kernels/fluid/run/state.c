@@ -1,0 +1,153 @@
+/* The arrays of a state: in snapshots and checkpoints, and back. */
+#include "kernels/fluid/run/run.h"
+
+enum {
+  STATE_MOMENTS,
+  STATE_VELOCITY,
+  STATE_PRESSURE = STATE_VELOCITY + 3,
+  STATE_SPONGE,
+  STATE_POSES,
+  STATE_FAST,
+  STATE_HEAT,
+  STATE_TEMPERATURE
+};
+#define VELOCITY(letter)                                                                                               \
+  {                                                                                                                    \
+    .name = "velocity/" letter, .type = SIM_REAL, .doc = "velocity along " letter, .dimension = {1, 0, -1},            \
+    .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT                                                                       \
+  }
+const sim_field fluid_state_fields[] = {
+    [STATE_MOMENTS] = {.name = "moments",
+                       .type = SIM_REAL,
+                       .doc = "moments of the populations after collision, in units of the lattice, and in single what "
+                              "rounding took from them: kernels/fluid/cpu/kernels.h, cuda/cell.cuh"},
+    [STATE_VELOCITY] = VELOCITY("x"),
+    VELOCITY("y"),
+    VELOCITY("z"),
+    [STATE_PRESSURE] = {.name = "pressure",
+                        .type = SIM_REAL,
+                        .doc = "pressure above that at rest",
+                        .dimension = {-1, 1, -2},
+                        .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT},
+    [STATE_SPONGE] = {.name = "sponge",
+                      .type = SIM_REAL,
+                      .doc = "running means in sponges, in units of the lattice: kernels/fluid/fluid.h"},
+    [STATE_POSES] = {.name = "poses",
+                     .type = SIM_REAL,
+                     .doc = "bodies that move, half a step ahead: displacement, angle, velocity and spin of all"},
+    [STATE_FAST] = {.name = "fast",
+                    .type = SIM_REAL,
+                    .doc = "where the Mach number was above 0.3 first, if it was: step, row and column of the cell"},
+    [STATE_HEAT] = {.name = "heat",
+                    .type = SIM_REAL,
+                    .doc = "temperature above a middle one, and its flux after collision, in units of the lattice: "
+                           "kernels/fluid/cpu/heat_rows.h"},
+    [STATE_TEMPERATURE] = {.name = "temperature",
+                           .type = SIM_REAL,
+                           .doc = "temperature of the fluid",
+                           .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT},
+    {.name = NULL}};
+
+/* Field f of those that are shown: velocity, and behind it the pressure. */
+static void *field_of(const fluid_run *run, int f) {
+  const sim_buffer *fields = run->ops->fields(run->work);
+  return (char *)fields->data + (size_t)f * (size_t)fields->shape[1] * sim_dtype_size(fields->dtype);
+}
+
+/* The whole buffer, with the numbers around its rows. */
+static sim_array moments_of(const fluid_run *run) {
+  sim_array out;
+  sim_array_of(&fluid_state_fields[STATE_MOMENTS], run->ops->state(run->work), &out);
+  return out;
+}
+
+static sim_array sponge_of(const fluid_run *run) {
+  const fluid_sponge *sponge = &run->machine.sponge;
+  return (sim_array){.field = &fluid_state_fields[STATE_SPONGE],
+                     .dtype = SIM_F64,
+                     .rank = 1,
+                     .shape = {sponge->means},
+                     .global = {sponge->means},
+                     .data = sponge->mean,
+                     .space = SIM_SPACE_HOST};
+}
+
+static sim_array heat_of(const fluid_run *run) {
+  const int64_t numbers = run->warmth.numbers;
+  return (sim_array){.field = &fluid_state_fields[STATE_HEAT],
+                     .dtype = SIM_F64,
+                     .rank = 1,
+                     .shape = {numbers},
+                     .global = {numbers},
+                     .data = run->warmth.heat[0],
+                     .space = SIM_SPACE_HOST};
+}
+
+sim_array fluid_poses_of(fluid_run *run) {
+  enum { NUMBERS = sizeof(geometry_pose) / sizeof(double) };
+  const int64_t bodies = (int64_t)run->p->bodies.count;
+  return (sim_array){.field = &fluid_state_fields[STATE_POSES],
+                     .dtype = SIM_F64,
+                     .rank = 2,
+                     .shape = {bodies, NUMBERS},
+                     .global = {bodies, NUMBERS},
+                     .data = run->motion.pose,
+                     .space = SIM_SPACE_HOST};
+}
+
+static sim_array first_of(fluid_run *run) {
+  return (sim_array){.field = &fluid_state_fields[STATE_FAST],
+                     .dtype = SIM_F64,
+                     .rank = 1,
+                     .shape = {3},
+                     .global = {3},
+                     .data = run->first,
+                     .space = SIM_SPACE_HOST};
+}
+
+/* Restores the moments, whose order, and the rank of their array, depend on the operations. */
+sim_status fluid_restore(fluid_run *run, const sim_setup *setup) {
+  const sim_array moments = moments_of(run), first = first_of(run);
+  const int64_t *n = run->machine.grid.n;
+  if (sim_frame_restore(setup->saved, setup->backend, &moments) != SIM_OK)
+    return sim_fail_context("moments on %s", setup->backend->name);
+  if (run->machine.sponge.means > 0) {
+    const sim_array sponge = sponge_of(run);
+    SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &sponge));
+  }
+  if (run->machine.warmth) {
+    const sim_array heat = heat_of(run);
+    SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &heat));
+  }
+  run->fast = sim_frame_array(setup->saved, fluid_state_fields[STATE_FAST].name) != NULL;
+  if (run->fast) SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &first));
+  if (run->fast && !(run->first[0] >= 0 && run->first[0] <= (double)setup->saved->clock.step && run->first[1] >= 0 &&
+                     run->first[1] < (double)(n[1] * n[2]) && run->first[2] >= 0 && run->first[2] < (double)n[0]))
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's `fast` is no step and cell before it");
+  return run->ops->resume(run->work, setup->saved->clock.step, run->fast);
+}
+
+sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
+  fluid_run *run = self;
+  const int rank = run->machine.grid.rank;
+  (void)species;
+  SIM_TRY(fluid_show_fields(run, &frame->clock));
+  const sim_buffer *fields = run->ops->fields(run->work);
+  arrays[0] = moments_of(run);
+  for (int f = 0; f <= rank; f++)
+    arrays[1 + f] = grid_view(&run->machine.grid, &run->mesh,
+                              &fluid_state_fields[f < rank ? (int)STATE_VELOCITY + f : (int)STATE_PRESSURE],
+                              fields->dtype, field_of(run, f), fields->space);
+  frame->array_count = (size_t)rank + 2;
+  if (run->machine.sponge.means > 0) arrays[frame->array_count++] = sponge_of(run);
+  if (run->machine.motion) arrays[frame->array_count++] = fluid_poses_of(run);
+  if (run->machine.warmth) {
+    fluid_heat_show(&run->machine, run->p);
+    arrays[frame->array_count++] = heat_of(run);
+    arrays[frame->array_count++] = grid_view(&run->machine.grid, &run->mesh, &fluid_state_fields[STATE_TEMPERATURE],
+                                             SIM_F64, run->warmth.shown, SIM_SPACE_HOST);
+  }
+  if (run->fast) arrays[frame->array_count++] = first_of(run);
+  frame->species_count = 0;
+  return SIM_OK;
+}

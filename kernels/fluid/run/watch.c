@@ -1,0 +1,125 @@
+/* What ends a run, and what it warns of. */
+#include "kernels/fluid/run/run.h"
+
+#include "engine/log.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static bool has_open_side(const fluid_parameters *p) {
+  for (int s = 0; s < FLUID_SIDES; s++)
+    if (p->sides[s].given && !isnan(p->sides[s].pressure)) return true;
+  return false;
+}
+
+/* A closed box keeps its mass, but for rounding and for bodies that move in it. `excess` as of fluid_ops.excess. */
+static double mass_change(const fluid_run *run, double excess) {
+  return has_open_side(run->p) || run->machine.motion
+             ? 0
+             : (excess - run->excess) / ((double)run->machine.walls.fluid + run->excess);
+}
+static const double mass_limit = 1e-3;
+
+/* A cell and a time, for messages. */
+static void place(const fluid_run *run, const fluid_worst *cell, int64_t step, char out[256]) {
+  const grid_shape *g = &run->machine.grid;
+  const int64_t at[3] = {cell->x, cell->row % g->n[1], cell->row / g->n[1]};
+  snprintf(out, 256, "in cell {%lld, %lld, %lld}, at x = %.6g, y = %.6g, z = %.6g, step %lld, t = %.9g",
+           (long long)at[0], (long long)at[1], (long long)at[2], grid_centre(g, 0, at[0]), grid_centre(g, 1, at[1]),
+           grid_centre(g, 2, at[2]), (long long)step, (double)step * run->numbers.dt);
+}
+
+static sim_status fail_unstable(fluid_run *run, const fluid_seen *seen) {
+  const fluid_numbers *k = &run->numbers;
+  const fluid_worst *cell = &seen->cell;
+  double excess;
+  SIM_TRY(run->ops->excess(run->work, &excess));
+  run->shown = -1; /* it may have changed the fields */
+  const double change = mass_change(run, excess), mach = sqrt(3) * cell->speed;
+  char leak[96] = "", what[96], where[256];
+  place(run, cell, seen->step, where);
+  if (fabs(change) > mass_limit && isfinite(change))
+    snprintf(leak, sizeof leak, "; the mass has changed by %.3g %% since the start", 100 * change);
+  if (cell->dense)
+    snprintf(what, sizeof what, "the density is %.3g times that at rest", 1 + cell->rho1);
+  else
+    snprintf(what, sizeof what, "the speed is %.3g, Mach number %.3g,", cell->speed * k->dx / k->dt, mach);
+  return sim_fail(
+      SIM_ERR_DIVERGED,
+      "%s %s: the flow is unstable or faster than `speed` (relaxation time %.6g, cell Reynolds number %.3g, "
+      "Mach number of `speed` %.3g): take more cells, a higher viscosity%s, or a higher `speed` "
+      "if the flow is that fast%s",
+      what, where, k->tau, k->cell_reynolds, k->mach, run->p->turbulence.given ? "" : ", `turbulence`", leak);
+}
+
+static void warn_fast(fluid_run *run, const fluid_seen *seen) {
+  const double mach = sqrt(3) * seen->cell.speed, speed = seen->cell.speed * run->numbers.dx / run->numbers.dt;
+  char where[256];
+  place(run, &seen->cell, seen->step, where);
+  run->fast = true;
+  run->first[0] = (double)seen->step;
+  run->first[1] = (double)seen->cell.row;
+  run->first[2] = (double)seen->cell.x;
+  sim_log(
+      SIM_LOG_WARN,
+      "the flow has the speed %.3g, Mach number %.3g, %s: compressibility errors of order mach^2, %.2g %%, and above "
+      "Mach number %g the run ends: set speed = %.2g",
+      speed, mach, where, 100 * mach * mach, FLUID_MACH_FASTEST, 1.1 * speed);
+}
+
+sim_status fluid_check_stable(fluid_run *run, const sim_clock *clock) {
+  fluid_seen seen[FLUID_WARNINGS];
+  if (run->checked == clock->step) return SIM_OK;
+  SIM_TRY(run->ops->guards(run->work, clock->step, seen));
+  run->checked = clock->step;
+  if (seen[FLUID_WARN_FAST].seen && !run->fast) warn_fast(run, &seen[FLUID_WARN_FAST]);
+  return seen[FLUID_WARN_END].seen ? fail_unstable(run, &seen[FLUID_WARN_END]) : SIM_OK;
+}
+
+sim_status fluid_show_fields(fluid_run *run, const sim_clock *clock) {
+  if (run->shown == clock->step) return SIM_OK;
+  SIM_TRY(fluid_check_stable(run, clock));
+  run->shown = clock->step;
+  return run->ops->show(run->work);
+}
+
+void fluid_warn_of_flow(fluid_run *run, const sim_clock *clock, const double *values) {
+  const fluid_parameters *p = run->p;
+  const double cell = p->density * pow(run->numbers.dx, run->machine.grid.rank);
+  const double change = mass_change(run, values[FLUID_MASS] / cell - (double)run->machine.walls.fluid);
+  if (fabs(change) > mass_limit && !run->told_mass) {
+    run->told_mass = true;
+    sim_log(SIM_LOG_WARN,
+            "the mass has changed by %.3g %% by rounding at t = %.9g: forces are affected; take precision = \"double\"",
+            100 * change, clock->t);
+  }
+  const double speed = values[FLUID_SPEED], mach = values[FLUID_MACH];
+  if (speed > 1.5 * p->speed && !run->fast && !run->told_speed) {
+    run->told_speed = true;
+    sim_log(SIM_LOG_WARN,
+            "the flow has the speed %.3g, Mach number %.3g, at t = %.9g: more than `speed`, %.3g, which sets the time "
+            "step: compressibility errors are of order mach^2, %.2g %%: set speed = %.2g",
+            speed, mach, clock->t, p->speed, 100 * mach * mach, 1.1 * speed);
+  }
+}
+
+void fluid_warn_of_heat(fluid_run *run, const sim_clock *clock) {
+  const double part = fluid_heat_beyond(&run->machine);
+  if (!(part > 0.05) || run->told_heat) return;
+  run->told_heat = true;
+  sim_log(SIM_LOG_WARN,
+          "at t = %.9g a temperature is beyond those of the start and of the sides by %.2g %% of what these are apart, "
+          "which no heat makes: take more cells or a higher diffusivity",
+          clock->t, 100 * part);
+}
+
+/* A flow that was too fast for its step, even if the warning has scrolled away. */
+void fluid_remark(const void *self, const sim_clock *clock, sim_bytes *out) {
+  const fluid_run *run = self;
+  char where[256];
+  (void)clock;
+  if (!run->fast) return;
+  place(run, &(fluid_worst){.row = (int64_t)run->first[1], .x = (int64_t)run->first[2]}, (int64_t)run->first[0], where);
+  sim_bytes_format(out, "the Mach number was above %g, first %s: compression changed the flow by %.0f %% or more",
+                   FLUID_MACH_FAST, where, 100 * FLUID_MACH_FAST * FLUID_MACH_FAST);
+}

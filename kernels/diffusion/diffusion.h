@@ -4,7 +4,7 @@
 #define DIFFUSION_DIFFUSION_H
 
 #include "engine/model.h"
-#include "kernels/diffusion/cpu/spectral.h"
+#include "kernels/diffusion/cpu/spectral/spectral.h"
 
 extern const sim_model diffusion_model;
 extern const sim_bench diffusion_bench[]; /* bench.c */
@@ -365,7 +365,7 @@ struct diffusion_ops {
   void (*accept)(diffusion_work *work); /* makes the new state the current one */
   /* Whether this backend has what the run asks for, on these ranks; SIM_ERR_SCENARIO, SIM_ERR_USAGE. NULL: it has. */
   sim_status (*check)(const diffusion_parameters *p, const sim_setup *setup);
-  /* Several ranks. Then `real` is this rank's slab (cpu/slabs.h), [fields][cells of the slab], and
+  /* Several ranks. Then `real` is this rank's slab (cpu/spectral/slabs.h), [fields][cells of the slab], and
    * all ranks call all operations. The slab of the state as a part of the whole: data, shape and offset of *out, whose
    * global shape is that of `state` on one rank; and the state from the whole one, whose shape `whole` sets. */
   void (*whole)(const diffusion_work *work, sim_array *out);

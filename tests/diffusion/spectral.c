@@ -4,7 +4,7 @@
  *
  * Bound: a pass there and back over 3 axes errs relative to the norm by some 2 log2(cells) u; times 8 for the largest
  * of all cells, and times |k| <= 8 for derivatives. */
-#include "kernels/diffusion/cpu/spectral.h"
+#include "kernels/diffusion/cpu/spectral/spectral.h"
 
 #include <math.h>
 #include <setjmp.h>

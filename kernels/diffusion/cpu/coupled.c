@@ -1,7 +1,7 @@
 #include "kernels/diffusion/cpu/coupled.h"
 
 #include "kernels/diffusion/cpu/matrix.h"
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 #include "kernels/diffusion/modes.cuh"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "kernels/diffusion/cpu/derivation.h"
 
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <stdlib.h>
 

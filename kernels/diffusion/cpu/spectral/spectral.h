@@ -6,15 +6,15 @@
  * Between the passes a field is called mixed: transformed along x and y, not along z. With two axes, planes are x
  * and columns y; with one axis there are no columns. Memory holds points of kernels/common/fft/fft.h: [z][y][row
  * points], with odd strides of rows and planes, so that columns spread over the sets of the cache. Wavenumber n/2 of
- * rows may be stored in points of its own (spectral_pairs.c). Several ranks divide both passes (slabs.h); then fields
+ * rows may be stored in points of its own (pairs.c). Several ranks divide both passes (slabs.h); then fields
  * of planes are those of a slab, and arrays and tables of columns are those of the rank's columns. */
 #ifndef DIFFUSION_SPECTRAL_H
 #define DIFFUSION_SPECTRAL_H
 
 #include "kernels/common/fft/fft.h"
 #include "kernels/common/grid/grid.h"
-#include "kernels/diffusion/cpu/combine.h"
-#include "kernels/diffusion/cpu/slabs.h"
+#include "kernels/diffusion/cpu/spectral/combine.h"
+#include "kernels/diffusion/cpu/spectral/slabs.h"
 
 enum { DIFFUSION_FIELDS = 8, DIFFUSION_DERIVED = 8 };
 enum { DIFFUSION_READ = 40, DIFFUSION_FLUXES = 3 * DIFFUSION_FIELDS };

@@ -1,5 +1,5 @@
 /* Work on coefficients of one column: derivatives, derived fields, and the projection to fields without divergence. */
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <string.h>
 

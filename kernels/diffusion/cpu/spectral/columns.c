@@ -1,5 +1,5 @@
 /* The pass over columns. */
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <omp.h>
 #include <string.h>

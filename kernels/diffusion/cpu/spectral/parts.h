@@ -2,7 +2,7 @@
 #ifndef DIFFUSION_SPECTRAL_PARTS_H
 #define DIFFUSION_SPECTRAL_PARTS_H
 
-#include "kernels/diffusion/cpu/spectral.h"
+#include "kernels/diffusion/cpu/spectral/spectral.h"
 
 enum { X, Y, Z };
 
@@ -15,7 +15,7 @@ struct diffusion_spectral {
   bool joined;                                 /* columns of all fields are transformed together */
   bool single;
   fft_packing packing;
-  bool paired; /* wavenumber n/2 of rows is stored apart: see spectral_pairs.c */
+  bool paired; /* wavenumber n/2 of rows is stored apart: see pairs.c */
   fft_plan *plan[3];
   /* For first derivatives along axes with walls, which turn cosine series into sine series and back: the other
    * transform, and the position of a series' wavenumber at each position of the other one, or -1. */
@@ -58,7 +58,7 @@ typedef struct diffusion_at {
   int64_t middle, group;
   const fft_plan *plan; /* along the columns; NULL: they are not transformed */
 } diffusion_at;
-/* spectral_derive.c, for an instruction set and a precision: a derivative of a column of coefficients, in target, which
+/* derive.c, for an instruction set and a precision: a derivative of a column of coefficients, in target, which
  * is not the source; coefficients of a derived field; removal of the part of a vector with a divergence; and target[p]
  * minus the derivative along `axis` of from[p], whose stride is `stride` points. */
 struct diffusion_deriving {

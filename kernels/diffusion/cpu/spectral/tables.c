@@ -1,5 +1,5 @@
 /* Per-wavenumber results: tables, and power spectra. */
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Memory sizes and the plan of the spectral passes. */
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static fft_packing packing_of(const grid_shape *grid) {
   return FFT_TWO_REAL;
 }
 
-/* Pairs wavenumber n/2 (spectral_pairs.c) where that saves a point of each row. */
+/* Pairs wavenumber n/2 (pairs.c) where that saves a point of each row. */
 static bool is_paired(const grid_shape *grid, bool single) {
   return grid->rank == 3 && packing_of(grid) == FFT_HALF && grid->boundary[Y] == GRID_PERIODIC &&
          grid->member_axis != Y && grid->n[X] % (2 * fft_group(single)) == 0;

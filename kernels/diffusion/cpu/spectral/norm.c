@@ -1,5 +1,5 @@
 /* Root mean squares by Parseval's theorem. */
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include "engine/reduce.h"
 

@@ -25,11 +25,11 @@ struct fft_plan {
   const fft_lanes *lanes;
   int sweeps, radix[SWEEPS_MAX];
   void *twiddles[SWEEPS_MAX];
-  int32_t *order;    /* [n]: wavenumber at a position */
-  int32_t *at;       /* [n]: position of a transform's index */
-  int32_t *shuffle;  /* [n]: point of the column at index i of the permutation; cosine and sine */
-  void *rotations;   /* [n][2]: exp(-i pi k / 2n); cosine and sine; of k + 1/2 for quarter waves */
-  void *shift;       /* [n][2]: exp(-i pi j / n); quarter waves */
+  int32_t *order;   /* [n]: wavenumber at a position */
+  int32_t *at;      /* [n]: position of a transform's index */
+  int32_t *shuffle; /* [n]: point of the column at index i of the permutation; cosine and sine */
+  void *rotations;  /* [n][2]: exp(-i pi k / 2n); cosine and sine; of k + 1/2 for quarter waves */
+  void *shift;      /* [n][2]: exp(-i pi j / n); quarter waves */
   int quarter, alternate, mirrored;
   fft_plan *longer;  /* Bluestein's convolution; NULL: mixed radices */
   void *chirp;       /* [n][2] */
@@ -213,8 +213,7 @@ void fft_plan_destroy(fft_plan **plan) {
   if (!p) return;
   for (int s = 0; s < SWEEPS_MAX; s++) free(p->twiddles[s]);
   fft_plan_destroy(&p->longer);
-  void *const arrays[] = {p->order, p->at, p->shuffle, p->rotations,
-                         p->shift, p->chirp, p->convolution};
+  void *const arrays[] = {p->order, p->at, p->shuffle, p->rotations, p->shift, p->chirp, p->convolution};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
   free(p);
   *plan = NULL;

@@ -138,8 +138,7 @@ static void check_component(const diffusion_parameters *p, const grid_shape *gri
     const grid_boundary own = diffusion_shape_of(p, vector[a]).boundary[axis];
     if (grid_is_periodic(grid, axis) || axis == a || diffusion_turned(along) == own) continue;
     sim_faults_add(faults, line, "solenoidal",
-                   "expected walls along %c where %s has slope = 0 where %s has a value, and a value where that has a "
-                   "slope",
+                   "expected sides along %c where %s has slope = 0 if %s has value = 0, and the other way round",
                    "xyz"[axis], s -> name, diffusion_field_of(p, vector[axis]) -> name);
   }
 }

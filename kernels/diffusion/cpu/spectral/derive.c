@@ -267,6 +267,26 @@ static void derived(const diffusion_spectral *s, const diffusion_symbols *symbol
   }
 }
 
+/* Removes the mode of a component along its own axis that is a sine of n half waves: its divergence is 0 in all cells,
+ * and no pressure balances it. */
+static void drop_highest(const diffusion_spectral *s, int field, int axis, const diffusion_at *at, real *v) {
+  const int64_t n = s->grid.n[axis];
+  if (s->shape[field].boundary[axis] != GRID_FIXED) return;
+  if (axis == back_axis(s)) {
+    for (int64_t p = 0; p < s->slab.backs; p++)
+      if (mode_of(s, field, axis, p, true) == n) memset(v + 2 * G * p, 0, 2 * G * sizeof *v);
+    return;
+  }
+  for (int64_t l = 0; l < lanes_of(s); l++) {
+    const int64_t entry = at->group * lanes_of(s) + l;
+    if ((axis == X ? mode_along_x(s, field, entry) : mode_of(s, field, Y, at->middle, true)) != n) continue;
+    for (int64_t p = 0; p < s->slab.backs; p++) {
+      v[2 * G * p + l] = 0;
+      if (s->packing != FFT_TWO_REAL) v[2 * G * p + G + l] = 0;
+    }
+  }
+}
+
 static void project(const diffusion_spectral *s, const diffusion_at *at, void *const *columns) {
   const int axes = s->grid.rank - (s->grid.member_axis > 0);
   double lane[3][LANES];
@@ -277,7 +297,9 @@ static void project(const diffusion_spectral *s, const diffusion_at *at, void *c
     const grid_boundary b = s->shape[field].boundary[a];
     v[a] = columns[field];
     if (a < s->grid.rank - 1) lane_waves(s, field, at, a, true, lane[a]);
-    if (b != GRID_PERIODIC) signs[a] = is_sine(b) ? 1 : -1;
+    if (b == GRID_PERIODIC) continue;
+    signs[a] = is_sine(b) ? 1 : -1;
+    drop_highest(s, field, a, at, v[a]);
   }
   if (s->packing == FFT_TWO_REAL) {
     project_walled(s, s->gradients.vector, signs, lane, (real *const[]){v[0], v[1], v[2]});

@@ -102,7 +102,7 @@ divided "2" terms=flows n=66x70 scheme=lie kind=single
 divided "3" terms=walls "along=no_flux fixed no_flux"
 divided "3" terms=walls n=24x70 "along=no_flux fixed"
 divided "3" terms=sides "along=no_flux periodic no_flux"
-divided "3" terms=sides n=24x70 "along=no_flux fixed" dt=auto
+divided "3" terms=sides n=24x70 "along=no_flux no_flux" dt=auto
 divided "3" terms=flux "along=periodic no_flux no_flux"
 divided "3" terms=flux
 divided "3" terms=flux n=24x70 scheme=etdrk2

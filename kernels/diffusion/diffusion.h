@@ -4,19 +4,26 @@
 #define DIFFUSION_DIFFUSION_H
 
 #include "engine/model.h"
-#include "kernels/diffusion/cpu/spectral.h"
+#include "kernels/diffusion/cpu/spectral/spectral.h"
 
 extern const sim_model diffusion_model;
 extern const sim_bench diffusion_bench[]; /* bench.c */
 
 /* One field: L_k = -D sum_a axes_a k_a^2 - 2 (tensor_0 k_x k_y + tensor_1 k_x k_z + tensor_2 k_y k_z) - hyper |k|^4
  * - decay - i drift . k + linear(k); u_t = L u + N, or L u + lap N where it is conserved. */
+/* What one wall does to one field. NaN: not given. */
+typedef struct diffusion_side {
+  bool given;
+  double value, slope; /* of the field, or of its derivative along the axis; one of them is given */
+} diffusion_side;
+
 typedef struct diffusion_field {
   char *name;
   double D, axes[3], tensor[3], hyper, decay, drift[3], walls[2];
   sim_expr *linear;  /* of k2, kx, ky, kz -> real part, or real and imaginary parts; NULL: none */
   sim_doubles cross; /* diffusivities of the other fields in this one: adds -cross_j sum_a axes_a k_a^2 times field j */
   bool conserved;
+  diffusion_side sides[6]; /* x_low, x_high, y_low, ...; not given: as grid.boundary says */
   double fluctuation;
   sim_expr *initial; /* initial value: see grid_start */
   grid_file file;
@@ -83,13 +90,31 @@ static inline int diffusion_member_input(int fields) { return 4 * fields + 4; }
 bool diffusion_takes(const sim_expr *expr, int input);
 /* Whether tables distinguish k from -k: L is complex, or not even in k. */
 bool diffusion_unfolded(const diffusion_parameters *p);
-/* Between walls that hold a field at given values, the field is v + low + slope * position along that axis; low +
- * slope * position is the lift. v is 0 at the walls and is what is transformed; L of the lift is 0. */
+
+/* ---- scenario/walls.c ---- */
+
+extern const char *const diffusion_side_names[6];
+grid_shape diffusion_shape_of(const diffusion_parameters *p, int field); /* the grid with this field's boundaries */
+bool diffusion_same_walls(const diffusion_parameters *p, int a, int b);  /* whether two fields have the same */
+/* Whether fields' walls differ from the grid's, or what is read joins series of different kinds; see spectral.h. */
+bool diffusion_aligned(const diffusion_parameters *p, const diffusion_gradients *read);
+/* The series in *out; NULL where they are not aligned. */
+const diffusion_series *diffusion_series_of(const diffusion_parameters *p, const diffusion_gradients *read,
+                                            diffusion_series *out);
+
+/* Between walls that hold a field at given values or slopes, the field is v + lift. v is what is transformed; its
+ * values or slopes are 0 at the walls. lift = low + sum over the axes of (slopes x + curves x^2) + growth t, where L of
+ * the lift is `growth`, so that v_t = L v + N. */
 typedef struct diffusion_lift {
-  int axis; /* -1: no lift */
-  double low, slope;
+  int axis; /* -1: no lift; else the first axis that it depends on */
+  double low, slopes[3], curves[3], growth;
 } diffusion_lift;
 diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field);
+double diffusion_lift_at(const diffusion_lift *lift, const double x[3], double t);
+/* A derivative, by diffusion_kind; x: the position along its axis. */
+double diffusion_lift_slope(const diffusion_lift *lift, int kind, double x);
+void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults);
+bool diffusion_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity);
 
 /* ---- scenario/inputs.c: inputs of rates, fluxes and observed functions ---- */
 
@@ -265,10 +290,10 @@ sim_status diffusion_check_step(const diffusion_parameters *p, const sim_setup *
 void diffusion_white_noise(const diffusion_parameters *p, int64_t step, int64_t first, int64_t end, int threads,
                            void *const *real_fields);
 double diffusion_noise_of(const diffusion_parameters *p, int field); /* diffusion_filling.noise of a field */
-/* Adds `sign` times the field's lift to cells first <= i < end of the grid: values[end - first] in the run's precision,
- * host memory. */
-void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, int64_t first, int64_t end, void *values,
-                        int threads);
+/* Adds `sign` times the field's lift at time t to cells first <= i < end of the grid: values[end - first] in the run's
+ * precision, host memory. */
+void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, double t, int64_t first, int64_t end,
+                        void *values, int threads);
 /* Mean, variance, min, max and mass of a field. */
 typedef struct diffusion_statistics {
   double mean, variance, least, greatest, mass;
@@ -352,8 +377,8 @@ struct diffusion_ops {
   /* One stage of the method: rates, forward transforms, and its sums of products. */
   sim_status (*stage)(diffusion_work *work, int stage, const diffusion_step_context *context);
   sim_status (*jump)(diffusion_work *work, double t); /* DIFFUSION_EXACT: to time t from the start */
-  /* Computes the real fields; `half` (may be NULL): with a further substep of rates, for split schemes. */
-  sim_status (*show)(diffusion_work *work, const diffusion_step_context *half);
+  /* Computes the real fields of time t; `half` (may be NULL): with a further substep of rates, for split schemes. */
+  sim_status (*show)(diffusion_work *work, double t, const diffusion_step_context *half);
   sim_status (*measure)(diffusion_work *work, int field, double cell, diffusion_statistics *out); /* of the real one */
   const char *(*name)(const diffusion_work *work); /* description of the transforms, for messages */
   /* Copies `count` sampled lines of a real field (modes.cuh) along an axis to the host: out[count][n of the axis]. */
@@ -369,7 +394,7 @@ struct diffusion_ops {
   void (*accept)(diffusion_work *work); /* makes the new state the current one */
   /* Whether this backend has what the run asks for, on these ranks; SIM_ERR_SCENARIO, SIM_ERR_USAGE. NULL: it has. */
   sim_status (*check)(const diffusion_parameters *p, const sim_setup *setup);
-  /* Several ranks. Then `real` is this rank's slab (cpu/slabs.h), [fields][cells of the slab], and
+  /* Several ranks. Then `real` is this rank's slab (cpu/spectral/slabs.h), [fields][cells of the slab], and
    * all ranks call all operations. The slab of the state as a part of the whole: data, shape and offset of *out, whose
    * global shape is that of `state` on one rank; and the state from the whole one, whose shape `whole` sets. */
   void (*whole)(const diffusion_work *work, sim_array *out);

@@ -197,7 +197,7 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
   if (!pending) return SIM_OK;
   /* completes the second half of the last step, before the length changes */
   const sim_clock *clock = &setup->saved->clock;
-  SIM_TRY(run->ops->show(run->work, &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1}));
+  SIM_TRY(run->ops->show(run->work, clock->t, &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1}));
   return run->ops->load(run->work);
 }
 
@@ -309,8 +309,8 @@ static sim_status show(diffusion_run *run, const sim_clock *clock) {
     SIM_TRY(run->ops->jump(run->work, clock->t));
   run->jumped = clock->t;
   if (run->controller.known) SIM_TRY(run->ops->resume(run->work)); /* the error estimate has overwritten array [0] */
-  SIM_TRY(
-      run->ops->show(run->work, half ? &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1} : NULL));
+  SIM_TRY(run->ops->show(run->work, clock->t,
+                         half ? &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1} : NULL));
   run->shown = clock->step;
   return SIM_OK;
 }
@@ -520,6 +520,7 @@ const sim_model diffusion_model = {
     .ranks = true,
     .bench = diffusion_bench,
     .validate = diffusion_validate,
+    .supports = diffusion_supports,
     .extent = extent,
     .plan = plan,
     .create = create,

@@ -19,6 +19,7 @@ struct diffusion_observer {
   diffusion_spectral *spectral;  /* of one field, or of all, with derivatives; NULL: not needed */
   diffusion_derivation *derivation;
   int fields, together, threads; /* together: fields in one transform */
+  bool all;                      /* that is all fields, for their own derivatives */
   int64_t cells, rows;
   double *real[KEPT]; /* [cells]: fields in double, and derivatives */
   void *mixed[DIFFUSION_FIELDS], *coefficients[DIFFUSION_FIELDS], *slope[DIFFUSION_READ];
@@ -39,15 +40,18 @@ static bool reads_derived(const diffusion_parameters *p, const diffusion_gradien
   return g->count > 0 && g->of[g->count - 1].field >= (int)p->fields.count;
 }
 
-/* Fields that are transformed together: one, or all where a derived field is read. */
+/* Whether all fields are transformed together: where a derived field is read, or series differ. */
+static bool takes_all(const diffusion_parameters *p, const diffusion_gradients *g) {
+  return reads_derived(p, g) || diffusion_aligned(p, g);
+}
 static int fields_together(const diffusion_parameters *p, const diffusion_gradients *g) {
-  return reads_derived(p, g) ? (int)p->fields.count : 1;
+  return takes_all(p, g) ? (int)p->fields.count : 1;
 }
 
 /* Derivatives of those fields, each kind that some of them has; of single fields they are taken in turn. */
 static diffusion_gradients slopes(const diffusion_parameters *p, const diffusion_gradients *observed) {
   diffusion_gradients g = {0};
-  if (reads_derived(p, observed)) return *observed;
+  if (takes_all(p, observed)) return *observed;
   for (int kind = 0; kind < DIFFUSION_VALUE; kind++) {
     bool any = false;
     for (int i = 0; i < observed->count; i++) any = any || observed->of[i].kind == kind;
@@ -73,7 +77,7 @@ double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
     const diffusion_slab whole = diffusion_own_slab(&grid, false, &sim_comm_alone);
     const int together = fields_together(p, &g);
     bytes += sizeof(double) * diffusion_field_numbers(&grid, false) * (2 * together + along.count);
-    bytes += diffusion_spectral_bytes(&grid, together, along.count, 0, false, threads);
+    bytes += diffusion_spectral_bytes(&grid, together, along.count, 0, diffusion_aligned(p, &g), false, threads);
     bytes += diffusion_derivation_bytes(p, &along, false, &whole);
   }
   return bytes + 2.0 * threads * (double)row_bytes(grid.n[X]);
@@ -86,7 +90,9 @@ static double *allocate(double numbers) {
 static sim_status create_spectral(diffusion_observer *o, sim_isa isa) {
   const double numbers = diffusion_field_numbers(&o->grid, false);
   if (o->gradients.count == 0 && o->p->spectrum == 0) return SIM_OK;
-  SIM_TRY(diffusion_spectral_create(&o->grid, &sim_comm_alone, o->together, &o->along, false, isa, o->threads,
+  diffusion_series series;
+  SIM_TRY(diffusion_spectral_create(&o->grid, &sim_comm_alone, o->together, &o->along,
+                                    diffusion_series_of(o->p, &o->gradients, &series), false, isa, o->threads,
                                     &o->spectral));
   SIM_TRY(diffusion_derivation_create(o->p, &o->along, o->spectral, &o->derivation));
   bool good = true;
@@ -124,6 +130,7 @@ sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa,
   o->gradients = diffusion_observed_gradients(p);
   o->along = slopes(p, &o->gradients);
   o->together = fields_together(p, &o->gradients);
+  o->all = takes_all(p, &o->gradients);
   o->fields = (int)p->fields.count;
   o->threads = threads;
   o->rows = o->grid.n[Y] * o->grid.n[Z];
@@ -179,31 +186,36 @@ static void transform(diffusion_observer *o, int field) {
 /* The number among `along` of an observed derivative. */
 static int slope_of(const diffusion_observer *o, int g) {
   int i = 0;
-  while (o->along.of[i].kind != o->gradients.of[g].kind ||
-         (o->derivation != NULL && o->along.of[i].field != o->gradients.of[g].field))
+  while (o->along.of[i].kind != o->gradients.of[g].kind || (o->all && o->along.of[i].field != o->gradients.of[g].field))
     i++;
   return i;
 }
 
-/* Adds the slope of a field's lift to its derivative along the lift's axis. */
+/* Position along an axis of cell i. */
+static double position(const diffusion_observer *o, int axis, int64_t i) {
+  const int64_t under = axis == X ? 1 : axis == Y ? o->grid.n[X] : o->grid.n[X] * o->grid.n[Y];
+  return grid_centre(&o->grid, axis, i / under % o->grid.n[axis]);
+}
+
+/* Adds the derivative of a field's lift to that of the field without it. */
 static void add_slope(diffusion_observer *o, int g) {
-  const int field = o->gradients.of[g].field;
+  const int field = o->gradients.of[g].field, kind = o->gradients.of[g].kind;
   const diffusion_lift lift = field < o->fields ? diffusion_lift_of(o->p, field) : (diffusion_lift){.axis = -1};
-  for (int64_t i = 0; lift.axis == o->gradients.of[g].kind && i < o->cells; i++)
-    o->real[o->fields + g][i] += lift.slope;
+  for (int64_t i = 0; lift.axis >= 0 && i < o->cells; i++)
+    o->real[o->fields + g][i] += diffusion_lift_slope(&lift, kind, kind <= DIFFUSION_Z ? position(o, kind, i) : 0);
 }
 
 /* Takes their lifts off the fields, whose series have none. Returns whether there are any. */
-static bool drop_lifts(diffusion_observer *o) {
+static bool drop_lifts(diffusion_observer *o, double t) {
   bool any = false;
   for (int f = 0; f < o->fields; f++) {
     const diffusion_lift lift = diffusion_lift_of(o->p, f);
     if (lift.axis < 0) continue;
     any = true;
-    const int64_t n = o->grid.n[lift.axis];
-    const int64_t under = lift.axis == X ? 1 : lift.axis == Y ? o->grid.n[X] : o->grid.n[X] * o->grid.n[Y];
-    for (int64_t i = 0; i < o->cells; i++)
-      o->real[f][i] -= lift.low + lift.slope * grid_centre(&o->grid, lift.axis, i / under % n);
+    for (int64_t i = 0; i < o->cells; i++) {
+      const double x[3] = {position(o, X, i), position(o, Y, i), position(o, Z, i)};
+      o->real[f][i] -= diffusion_lift_at(&lift, x, t);
+    }
   }
   return any;
 }
@@ -211,7 +223,7 @@ static bool drop_lifts(diffusion_observer *o) {
 static void differentiate(diffusion_observer *o) {
   int ready = -1;
   for (int g = 0; g < o->gradients.count; g += o->together) { /* sorted by field */
-    const int field = o->derivation ? 0 : o->gradients.of[g].field;
+    const int field = o->all ? 0 : o->gradients.of[g].field;
     const void *mixed[DIFFUSION_FIELDS];
     void *real[DIFFUSION_FIELDS];
     int numbers[DIFFUSION_FIELDS];
@@ -305,14 +317,15 @@ void diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind table, 
   const diffusion_parameters *p = o->p;
   widen(o, real_fields);
   if (table == DIFFUSION_FUNCTIONS) {
-    const bool lifted = o->gradients.count > 0 && drop_lifts(o);
+    const bool lifted = o->gradients.count > 0 && drop_lifts(o, t);
     differentiate(o);
     if (lifted) widen(o, real_fields);
     for (size_t i = 0; i < p->observe.count; i++) values[i] = over_grid(o, i, t);
   } else if (table == DIFFUSION_SPECTRA) {
     for (int f = 0; f < o->fields; f++) {
       if (f % o->together == 0) transform(o, f);
-      diffusion_power(o->spectral, o->coefficients[f % o->together], (int)p->spectrum, values + f * p->spectrum);
+      diffusion_power(o->spectral, f % o->together, o->coefficients[f % o->together], (int)p->spectrum,
+                      values + f * p->spectrum);
     }
   } else if (table == DIFFUSION_ENSEMBLE) {
     for (int f = 0; f < o->fields; f++) over_members(o, f, values + f * DIFFUSION_OVER_MEMBERS);

@@ -27,15 +27,45 @@ static sim_status add_scaled(sim_expr_builder *b, sim_expr_ref u, sim_expr_ref h
   return sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){u, product}, out);
 }
 
-/* u = v + low + slope * position. */
+/* Adds factor times `of` to *sum. */
+static sim_status add_times(sim_expr_builder *b, double factor, sim_expr_ref of, sim_expr_ref *sum) {
+  sim_expr_ref number;
+  SIM_TRY(sim_expr_builder_number(b, factor, &number));
+  return add_scaled(b, *sum, number, of, sum);
+}
+
+/* u = v + lift, of diffusion_lift. coordinates: x, y, z, t. */
 static sim_status add_lift(sim_expr_builder *b, const diffusion_lift *lift, const sim_expr_ref *coordinates,
                            sim_expr_ref *field) {
-  sim_expr_ref low, slope;
+  sim_expr_ref low;
   if (lift->axis < 0) return SIM_OK;
   SIM_TRY(sim_expr_builder_number(b, lift->low, &low));
-  SIM_TRY(sim_expr_builder_number(b, lift->slope, &slope));
-  SIM_TRY(add_scaled(b, low, slope, coordinates[lift->axis], &low));
+  for (int axis = 0; axis < 3; axis++)
+    if (lift->slopes[axis] != 0) SIM_TRY(add_times(b, lift->slopes[axis], coordinates[axis], &low));
+  for (int axis = 0; axis < 3; axis++) {
+    sim_expr_ref square;
+    if (lift->curves[axis] == 0) continue;
+    SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){coordinates[axis], coordinates[axis]}, &square));
+    SIM_TRY(add_times(b, lift->curves[axis], square, &low));
+  }
+  if (lift->growth != 0) SIM_TRY(add_times(b, lift->growth, coordinates[T], &low));
   return sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){*field, low}, field);
+}
+
+/* Adds the lift's derivatives to those of v, inputs of[]. */
+static sim_status add_slopes(sim_expr_builder *b, const diffusion_parameters *p, int field, const diffusion_lift *lift,
+                             const sim_expr_ref *coordinates, sim_expr_ref *of) {
+  for (int kind = 0; kind < DIFFUSION_VALUE && lift->axis >= 0; kind++) {
+    const double constant = diffusion_lift_slope(lift, kind, 0);
+    sim_expr_ref slope, *derivative = &of[diffusion_input(p, field, kind)];
+    if (constant != 0) {
+      SIM_TRY(sim_expr_builder_number(b, constant, &slope));
+      SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){*derivative, slope}, derivative));
+    }
+    if (kind <= DIFFUSION_Z && lift->curves[kind] != 0)
+      SIM_TRY(add_times(b, 2 * lift->curves[kind], coordinates[kind], derivative));
+  }
+  return SIM_OK;
 }
 
 /* Inputs: the fields, x, y, z, t, h, derivatives. */
@@ -70,10 +100,7 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
   for (int f = 0; f < fields; f++) {
     const diffusion_lift lift = diffusion_lift_of(p, f);
     SIM_TRY(add_lift(b, &lift, &in[fields], &of[f]));
-    if (lift.axis < 0) continue;
-    sim_expr_ref slope, *along = &of[diffusion_input(p, f, lift.axis)];
-    SIM_TRY(sim_expr_builder_number(b, lift.slope, &slope));
-    SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){*along, slope}, along));
+    SIM_TRY(add_slopes(b, p, f, &lift, &in[fields], of));
   }
   SIM_TRY(sim_expr_builder_insert(b, p->rates, of, rate));
   if (p->flux) SIM_TRY(sim_expr_builder_insert(b, p->flux, of, rate + fields));
@@ -82,7 +109,11 @@ static sim_status build(sim_expr_builder *b, const diffusion_parameters *p, diff
     SIM_TRY(sim_expr_builder_number(b, 0.5, &two));
     SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){h, two}, &half));
     memcpy(middle, of, sizeof middle);
-    for (int f = 0; f < fields; f++) SIM_TRY(add_scaled(b, of[f], half, rate[f], &middle[f]));
+    for (int f = 0; f < fields; f++) {
+      const double growth = diffusion_lift_of(p, f).growth;
+      SIM_TRY(add_scaled(b, of[f], half, rate[f], &middle[f]));
+      if (growth != 0) SIM_TRY(add_times(b, growth, half, &middle[f]));
+    }
     SIM_TRY(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){in[fields + T], half}, &t));
     middle[fields + T] = t;
     SIM_TRY(sim_expr_builder_insert(b, p->rates, middle, rate));

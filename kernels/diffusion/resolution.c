@@ -25,7 +25,7 @@ typedef struct along {
 struct diffusion_resolution {
   const diffusion_parameters *p;
   grid_shape grid;
-  along axis[3];
+  along axis[GRID_BOUNDARIES][3]; /* for each kind of series */
   void *lines;
   bool warned[DIFFUSION_FIELDS], begun;
 };
@@ -47,13 +47,22 @@ double diffusion_lines_bytes(const grid_shape *grid, bool single) {
 }
 
 /* The lines along an axis, as members of an ensemble. */
-static grid_shape lines_of(const grid_shape *grid, int axis) {
+static grid_shape lines_of(const grid_shape *grid, int axis, grid_boundary kind) {
   const int64_t count = diffusion_line_count(grid, axis);
   return (grid_shape){.rank = 2,
                       .n = {grid->n[axis], count, 1},
                       .size = {1, (double)count, 1},
-                      .boundary = {grid->boundary[axis], GRID_NO_FLUX},
+                      .boundary = {kind, GRID_NO_FLUX},
                       .member_axis = 1};
+}
+
+static bool is_quarter(grid_boundary b) { return b == GRID_FIXED_LOW || b == GRID_FIXED_HIGH; }
+
+/* Whether a field has this kind of series along an axis. */
+static bool is_used(const diffusion_parameters *p, int axis, grid_boundary kind) {
+  for (int f = 0; f < (int)p->fields.count; f++)
+    if (diffusion_shape_of(p, f).boundary[axis] == kind) return true;
+  return false;
 }
 
 static double coefficient_bytes(const grid_shape *lines, bool single) {
@@ -65,27 +74,30 @@ double diffusion_resolution_bytes(const diffusion_parameters *p) {
   const bool single = diffusion_single(p);
   if (diffusion_fluctuates(p)) return 0;
   double bytes = diffusion_lines_bytes(&grid, single);
-  for (int axis = 0; axis < grid.rank; axis++) {
-    const grid_shape lines = lines_of(&grid, axis);
-    if (!grid_is_member_axis(&grid, axis))
-      bytes += coefficient_bytes(&lines, single) + diffusion_spectral_bytes(&lines, 1, 0, 0, single, 1);
-  }
+  for (int axis = 0; axis < grid.rank; axis++)
+    for (int b = 0; b < GRID_BOUNDARIES; b++) {
+      const grid_shape lines = lines_of(&grid, axis, (grid_boundary)b);
+      if (!grid_is_member_axis(&grid, axis) && is_used(p, axis, (grid_boundary)b))
+        bytes += coefficient_bytes(&lines, single) +
+                 diffusion_spectral_bytes(&lines, 1, 0, 0, is_quarter((grid_boundary)b), single, 1);
+    }
   return bytes;
 }
 
 static void *allocate(double bytes) { return aligned_alloc(64, ((size_t)bytes + 64) / 64 * 64); }
 
-static sim_status open_axis(diffusion_resolution *r, int axis, bool single, sim_isa isa) {
-  along *a = &r->axis[axis];
-  const bool periodic = r->grid.boundary[axis] == GRID_PERIODIC;
+static sim_status open_axis(diffusion_resolution *r, int axis, grid_boundary kind, bool single, sim_isa isa) {
+  along *a = &r->axis[kind][axis];
+  const bool periodic = kind == GRID_PERIODIC;
   const int64_t n = r->grid.n[axis];
   const double fraction = diffusion_dealias(&r->p->integrate);
-  int64_t high = periodic ? n / 2 : r->grid.boundary[axis] == GRID_FIXED ? n : n - 1;
+  int64_t high = periodic ? n / 2 : kind == GRID_FIXED ? n : n - 1;
   while (high > 0 && !diffusion_mode_kept(high, n, periodic, fraction)) high--;
   if (high < 3) return SIM_OK; /* too few modes for a third */
-  const grid_shape lines = lines_of(&r->grid, axis);
-  SIM_TRY(
-      diffusion_spectral_create(&lines, &sim_comm_alone, 1, &(diffusion_gradients){0}, single, isa, 1, &a->spectral));
+  const grid_shape lines = lines_of(&r->grid, axis, kind);
+  const diffusion_series series = {.of = {{kind, GRID_NO_FLUX}}};
+  SIM_TRY(diffusion_spectral_create(&lines, &sim_comm_alone, 1, &(diffusion_gradients){0},
+                                    is_quarter(kind) ? &series : NULL, single, isa, 1, &a->spectral));
   a->count = lines.n[1];
   a->high = (double)high;
   a->low = 2 * (double)high / 3;
@@ -103,7 +115,8 @@ sim_status diffusion_resolution_create(const diffusion_parameters *p, sim_isa is
   r->lines = allocate(diffusion_lines_bytes(&r->grid, diffusion_single(p)));
   sim_status status = r->lines ? SIM_OK : sim_no_memory("the spectrum of a field");
   for (int axis = 0; status == SIM_OK && axis < r->grid.rank; axis++)
-    if (!grid_is_member_axis(&r->grid, axis)) status = open_axis(r, axis, diffusion_single(p), isa);
+    for (int b = 0; status == SIM_OK && b < GRID_BOUNDARIES && !grid_is_member_axis(&r->grid, axis); b++)
+      if (is_used(p, axis, (grid_boundary)b)) status = open_axis(r, axis, (grid_boundary)b, diffusion_single(p), isa);
   if (status != SIM_OK) diffusion_resolution_destroy(out);
   return status;
 }
@@ -111,29 +124,36 @@ sim_status diffusion_resolution_create(const diffusion_parameters *p, sim_isa is
 void diffusion_resolution_destroy(diffusion_resolution **resolution) {
   diffusion_resolution *r = *resolution;
   if (!r) return;
-  for (int axis = 0; axis < 3; axis++) {
-    diffusion_spectral_destroy(&r->axis[axis].spectral);
-    free(r->axis[axis].coefficients);
-  }
+  for (int b = 0; b < GRID_BOUNDARIES; b++)
+    for (int axis = 0; axis < 3; axis++) {
+      diffusion_spectral_destroy(&r->axis[b][axis].spectral);
+      free(r->axis[b][axis].coefficients);
+    }
   free(r->lines);
   free(r);
   *resolution = NULL;
 }
 
-/* Subtracts the field's lift from the lines, and sums a member's cells: values and squares. */
-static void sum_lines(diffusion_resolution *r, int field, int axis, int64_t first, int64_t end, double sums[2]) {
+static along *along_of(diffusion_resolution *r, int field, int axis) {
+  return &r->axis[diffusion_shape_of(r->p, field).boundary[axis]][axis];
+}
+
+/* Subtracts the field's lift, but for its growth, from the lines, and sums a member's cells: values and squares. */
+static void sum_lines(diffusion_resolution *r, int field, int axis, int64_t count, int64_t first, int64_t end,
+                      double sums[2]) {
   const diffusion_lift lift = diffusion_lift_of(r->p, field);
   const long long n[3] = {r->grid.n[0], r->grid.n[1], r->grid.n[2]};
   const bool single = diffusion_single(r->p);
   sums[0] = sums[1] = 0;
   for (int64_t j = first; j < end; j++) {
-    const int64_t begin = diffusion_line_begin(n, axis, r->axis[axis].count, j), step = diffusion_line_stride(n, axis);
+    const int64_t begin = diffusion_line_begin(n, axis, count, j), step = diffusion_line_stride(n, axis);
     for (int64_t i = 0; i < n[axis]; i++) {
       const int64_t at = j * n[axis] + i, cell = begin + i * step;
       double value = grid_number(r->lines, single, at);
       if (lift.axis >= 0) {
-        const int64_t place = lift.axis == 0 ? cell % n[0] : lift.axis == 1 ? cell / n[0] % n[1] : cell / n[0] / n[1];
-        value -= lift.low + lift.slope * ((double)place + 0.5) * r->grid.size[lift.axis] / (double)n[lift.axis];
+        const double x[3] = {grid_centre(&r->grid, 0, cell % n[0]), grid_centre(&r->grid, 1, cell / n[0] % n[1]),
+                             grid_centre(&r->grid, 2, cell / n[0] / n[1])};
+        value -= diffusion_lift_at(&lift, x, 0);
         grid_set_number(r->lines, single, at, value);
       }
       sums[0] += value;
@@ -144,7 +164,7 @@ static void sum_lines(diffusion_resolution *r, int field, int axis, int64_t firs
 
 /* The largest share over the members, and the member that has it; 0 within rounding. */
 static double share_of(diffusion_resolution *r, int field, int axis, int64_t *worst) {
-  const along *a = &r->axis[axis];
+  const along *a = along_of(r, field, axis);
   const bool single = diffusion_single(r->p);
   const double rounding = single ? 0x1p-19 : 0x1p-48; /* of a transform, relative to the root mean square */
   const int64_t members = grid_members(&r->grid), each = a->count / members;
@@ -154,7 +174,7 @@ static double share_of(diffusion_resolution *r, int field, int axis, int64_t *wo
   diffusion_stage stage = forward;
   if (r->grid.boundary[axis] == GRID_PERIODIC) stage.set[0].term[0].coefficient /= 2; /* as diffusion_scale */
   *worst = 0;
-  for (int64_t m = 0; sums && m < members; m++) sum_lines(r, field, axis, m * each, (m + 1) * each, sums[m]);
+  for (int64_t m = 0; sums && m < members; m++) sum_lines(r, field, axis, a->count, m * each, (m + 1) * each, sums[m]);
   diffusion_planes_load(a->spectral, (const void *const[]){r->lines}, (void *const[]){a->coefficients});
   diffusion_columns(a->spectral, &stage, &arrays);
   for (int64_t m = 0; sums && m < members; m++) {
@@ -188,7 +208,7 @@ sim_status diffusion_resolution_check(diffusion_resolution *r, double t, bool en
   if (!r) return SIM_OK;
   for (int f = 0; f < (int)r->p->fields.count; f++)
     for (int axis = 0; axis < r->grid.rank && !r->warned[f]; axis++) {
-      along *a = &r->axis[axis];
+      along *a = along_of(r, f, axis);
       int64_t member;
       if (!a->spectral) continue;
       SIM_TRY(take_lines(context, f, axis, a->count, r->lines));

@@ -265,10 +265,14 @@ void diffusion_filling_linear(const diffusion_filling *f, const double k[3], con
   out[1] = cimag(c);
 }
 
+/* Whether mode m of a series has the wavenumber of m + 1/2, which is cut as that of m + 1. */
+static bool is_quarter(grid_boundary b) { return b == GRID_FIXED_LOW || b == GRID_FIXED_HIGH; }
+
 bool diffusion_filling_keeps(const diffusion_filling *f, const int64_t mode[3]) {
   for (int a = 0; a < f->grid.rank; a++)
     if ((a == 0 || a != f->grid.member_axis) &&
-        !diffusion_mode_kept(mode[a], f->grid.n[a], f->grid.boundary[a] == GRID_PERIODIC, f->dealias))
+        !diffusion_mode_kept(mode[a] + is_quarter(f->grid.boundary[a]), f->grid.n[a],
+                             f->grid.boundary[a] == GRID_PERIODIC, f->dealias))
       return false;
   return true;
 }
@@ -308,7 +312,7 @@ sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, dou
                                    diffusion_filling *out) {
   const bool uniform[] = {true, true, true, true, true};
   *out = (diffusion_filling){.species = diffusion_field_of(p, field),
-                             .grid = diffusion_grid_of(p),
+                             .grid = diffusion_shape_of(p, field),
                              .scheme = p->integrate.scheme,
                              .dt = dt,
                              .scale = scale,

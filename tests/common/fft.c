@@ -30,7 +30,8 @@ static double bound(int64_t n, fft_kind kind, bool single) {
   int64_t m = 1;
   while (m < 2 * n - 1) m *= 2; /* no shorter one has more or larger factors in its bound */
   double units = fft_smooth(n) ? prime_bound(n) : 2 * prime_bound(m) + 3 * 8 + 30;
-  return u * (units + (kind ? 8 : 0) + 1);
+  const double shift = kind == FFT_QUARTER_COSINE || kind == FFT_QUARTER_SINE ? 4 : 0; /* a product, as the others */
+  return u * (units + (kind ? 8 : 0) + shift + 1);
 }
 
 /* Values in (-1, 1). */
@@ -90,7 +91,10 @@ static void direct(const void *x, bool single, int lane, int group, int64_t n, f
       *re += a * c - b * s;
       *im += a * s + b * c;
     } else {
-      const long double w = kind == FFT_COSINE ? cosine(n, k * (2 * j + 1)) : sine(n, k * (2 * j + 1));
+      const long double w = kind == FFT_COSINE           ? cosine(n, k * (2 * j + 1))
+                            : kind == FFT_QUARTER_COSINE ? cosine(2 * n, (2 * k + 1) * (2 * j + 1))
+                            : kind == FFT_QUARTER_SINE   ? sine(2 * n, (2 * k + 1) * (2 * j + 1))
+                                                         : sine(n, k * (2 * j + 1));
       *re += a * w;
       *im += b * w;
     }
@@ -99,7 +103,7 @@ static void direct(const void *x, bool single, int lane, int group, int64_t n, f
 
 static void check(int64_t n, fft_kind kind, bool single, sim_isa isa) {
   const int group = fft_group(single);
-  fft_plan *plan = plan_of(n, kind, single, isa);
+  fft_plan *plan = plan_of(n, kind, single, isa), *beside = plan_of(n, FFT_COSINE, single, isa);
   const size_t bytes = (size_t)n * 128;
   void *x = take(bytes), *y = take(bytes), *back = take(bytes), *work = take(fft_work_bytes(plan));
   for (int64_t i = 0; i < n * 2 * group; i++) set(x, single, i, noise((uint64_t)i));
@@ -111,7 +115,9 @@ static void check(int64_t n, fft_kind kind, bool single, sim_isa isa) {
     assert_non_null(seen);
     for (int64_t p = 0; p < n; p++) {
       const int64_t k = fft_order(plan)[p];
-      assert_true(k >= (kind == FFT_SINE) && k < n + (kind == FFT_SINE) && !seen[k]);
+      const bool sine_series = kind == FFT_SINE || kind == FFT_SINE_ALIGNED;
+      assert_true(k >= sine_series && k < n + sine_series && !seen[k]);
+      if (kind > FFT_SINE) assert_true(k % n == fft_order(beside)[p]);
       seen[k] = true;
       if (p % step) continue;
       long double re, im;
@@ -136,6 +142,7 @@ static void check(int64_t n, fft_kind kind, bool single, sim_isa isa) {
   assert_true(sqrt(error) <= 2 * bound(n, kind, single) * sqrt(norm)); /* there and back */
   free(x), free(y), free(back), free(work);
   fft_plan_destroy(&plan);
+  fft_plan_destroy(&beside);
 }
 
 static void test_direct_sum(void **state) {
@@ -144,7 +151,7 @@ static void test_direct_sum(void **state) {
                                   210, 243, 250, 256, 343, 360, 384, 509, 512, 1000, 1024, 1009, 4096, 3125};
   (void)state;
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    for (fft_kind kind = FFT_PERIODIC; kind <= FFT_SINE; kind++)
+    for (fft_kind kind = FFT_PERIODIC; kind <= FFT_QUARTER_SINE; kind++)
       for (int single = 0; single < 2; single++)
         for (sim_isa isa = SIM_ISA_PLAIN; isa <= sim_isa_best(); isa++) check(sizes[i], kind, single, isa);
 }
@@ -154,7 +161,7 @@ static void test_same_bits(void **state) {
   static const int64_t sizes[] = {1, 2, 7, 17, 60, 121, 256, 509, 720};
   (void)state;
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    for (fft_kind kind = FFT_PERIODIC; kind <= FFT_SINE; kind++)
+    for (fft_kind kind = FFT_PERIODIC; kind <= FFT_QUARTER_SINE; kind++)
       for (int single = 0; single < 2; single++) {
         const int64_t n = sizes[i], group = fft_group(single), stride = 3;
         const size_t bytes = (size_t)n * 128;

@@ -4,7 +4,7 @@
  *
  * Bound: a pass there and back over 3 axes errs relative to the norm by some 2 log2(cells) u; times 8 for the largest
  * of all cells, and times |k| <= 8 for derivatives. */
-#include "kernels/diffusion/cpu/spectral.h"
+#include "kernels/diffusion/cpu/spectral/spectral.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -83,12 +83,13 @@ static void step(fixture *f, sim_isa isa, int threads, void *out) {
   const double bound = 8 * 2 * log2((double)f->cells) * u;
   diffusion_spectral *s;
   diffusion_arrays arrays = {.complex = f->complex};
-  if (diffusion_spectral_create(&f->grid, &sim_comm_alone, 1, &along, f->single, isa, threads, &s) != SIM_OK) fail();
+  if (diffusion_spectral_create(&f->grid, &sim_comm_alone, 1, &along, NULL, f->single, isa, threads, &s) != SIM_OK)
+    fail();
   for (int a = 0; a < 2; a++) arrays.array[0][a] = take(numbers, f->single);
   for (int a = 0; a < 3; a++) arrays.gradient[a] = take(numbers, f->single);
   const diffusion_slab all = diffusion_own_slab(&f->grid, f->single, &sim_comm_alone);
   arrays.table[0][0] = take(diffusion_table_numbers(&f->grid, f->single, f->complex, &all), f->single);
-  diffusion_tables(s, 1, arrays.table[0], f->complex, fill, f);
+  diffusion_tables(s, 0, 1, arrays.table[0], f->complex, fill, f);
   for (int64_t i = 0; i < f->cells; i++) {
     if (f->single)
       ((float *)out)[i] = (float)sum(f, i, false, -1);
@@ -108,7 +109,7 @@ static void step(fixture *f, sim_isa isa, int threads, void *out) {
 
   /* Parseval, and each wave in its bin of |k| */
   double power[10], want[10] = {0}, squares = 0, total = 0;
-  diffusion_power(s, arrays.array[0][1], 10, power);
+  diffusion_power(s, 0, arrays.array[0][1], 10, power);
   for (int64_t i = 0; i < f->cells; i++) squares += pow(sum(f, i, true, -1), 2) / (double)f->cells;
   for (int w = 0; w < WAVES; w++) {
     const double k[3] = {(double)f->waves[w].k[0], (double)f->waves[w].k[1], (double)f->waves[w].k[2]};
@@ -125,7 +126,7 @@ static void step(fixture *f, sim_isa isa, int threads, void *out) {
   diffusion_norm *norm;
   if (diffusion_norm_create(s, &norm) != SIM_OK) fail();
   double root;
-  if (diffusion_norm_of(norm, arrays.array[0][1], &root) != SIM_OK) fail();
+  if (diffusion_norm_of(norm, 0, arrays.array[0][1], &root) != SIM_OK) fail();
   assert_true(fabs(pow(root, 2) - squares) <= 16 * bound);
   diffusion_norm_destroy(&norm);
 
@@ -133,7 +134,8 @@ static void step(fixture *f, sim_isa isa, int threads, void *out) {
   const diffusion_stage scale = {1, 1, 1, {{0, 1, {{1, 0, 0}}}}};
   const diffusion_gradients none = {0};
   diffusion_spectral_destroy(&s);
-  if (diffusion_spectral_create(&f->grid, &sim_comm_alone, 1, &none, f->single, isa, threads, &s) != SIM_OK) fail();
+  if (diffusion_spectral_create(&f->grid, &sim_comm_alone, 1, &none, NULL, f->single, isa, threads, &s) != SIM_OK)
+    fail();
   for (int64_t i = 0; i < f->cells; i++) {
     if (f->single)
       ((float *)out)[i] = (float)sum(f, i, false, -1);

@@ -204,7 +204,7 @@ static float *three_steps(const diffusion_way *way, const diffusion_parameters *
                       &(diffusion_step_context){
                           .t = (i + method->at[stage]) * h, .h = h, .substeps = strang && i > 0 ? 2 : 1, .step = i}),
            "stage");
-    must(ops->show(work, strang ? &(diffusion_step_context){.t = i * h, .h = h, .substeps = 1} : NULL), "show");
+    must(ops->show(work, i * h, strang ? &(diffusion_step_context){.t = i * h, .h = h, .substeps = 1} : NULL), "show");
   }
   must(ops->measure(work, 0, 1, &statistics), "measure");
   *mean = statistics.mean;

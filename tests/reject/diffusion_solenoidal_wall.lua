@@ -1,4 +1,4 @@
--- expect: 65 solenoidal: expected periodic axes, and y is not a periodic axis
+-- expect: 65 solenoidal: expected sides along y where u has slope = 0 if v has value = 0, and the other way round
 return sim.diffusion {
   grid       = { n = {16, 16}, size = {1, 1}, y = "no_flux" },
   fields     = { { name = "u", D = 0.01 }, { name = "v", D = 0.01 } },

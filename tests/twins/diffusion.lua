@@ -355,6 +355,31 @@ M.twins = {
       same_fields(T, "D, hyper and decay as a function of k2", r, s, q, c, identity, bound(s, r))
     end },
 
+  { name = "walls of fields", weight = 2,
+    -- Walls said by the sides of fields, on a grid of the other kind: then the series are stored in another order.
+    applies = function(s)
+      for i = 1, #s.keys.grid.n do if kind_of(s, i) ~= "periodic" then return still(s) and ask.knows("diffusion", "sides") end end
+      return false
+    end,
+    check = function(T, s)
+      local c = copy(s)
+      for i = 1, #s.keys.grid.n do
+        local kind = kind_of(s, i)
+        if kind ~= "periodic" then
+          c.keys.grid[axes[i]] = kind == "fixed" and "no_flux" or "fixed"
+          for _, f in ipairs(c.keys.fields) do
+            local w = kind == "fixed" and f.walls or { 0, 0 }
+            local key = kind == "fixed" and "value" or "slope"
+            f.sides = f.sides or {}
+            f.sides[axes[i] .. "_low"], f.sides[axes[i] .. "_high"] = { [key] = w[1] }, { [key] = w[2] }
+          end
+        end
+      end
+      for _, f in ipairs(c.keys.fields) do f.walls = nil end
+      local r, q = T:ask(s), T:ask(c)
+      same_fields(T, "walls of fields", r, s, q, c, identity, bound(s, r))
+    end },
+
   { name = "derived fields and fluxes", weight = 2,
     applies = function(s)
       for _, f in ipairs(s.keys.fields) do if f.walls or f.fluctuation then return false end end

@@ -5,7 +5,10 @@
  *
  * Bluestein: x_j b_j, convolved with conj b by transforms of a smooth length m >= 2n - 1, times b_k, where b_j =
  * exp(-pi i j^2 / n). Cosine and sine: an even-odd permutation, one transform of n points, and a rotation of each
- * pair (k, n-k) (Makhoul, IEEE Trans. ASSP 28, 1980, "A fast cosine transform in one and two dimensions"). */
+ * pair (k, n-k) (Makhoul, IEEE Trans. ASSP 28, 1980, "A fast cosine transform in one and two dimensions"). Quarter
+ * waves: the same at wavenumbers k + 1/2. The permuted column is multiplied by exp(-pi i j / n), and its second half
+ * changes its sign, because cos(pi (k + 1/2) (4n - a) / 2n) = -cos(pi (k + 1/2) a / 2n); pairs are (k, n-1-k). Sines
+ * are cosines of x_j (-1)^j at n-1-k. */
 #include "kernels/common/fft/fft.h"
 #include "kernels/common/fft/fft_lanes.h"
 
@@ -22,10 +25,12 @@ struct fft_plan {
   const fft_lanes *lanes;
   int sweeps, radix[SWEEPS_MAX];
   void *twiddles[SWEEPS_MAX];
-  int32_t *order;    /* [n]: wavenumber at a position */
-  int32_t *at;       /* [n]: position of a transform's index */
-  int32_t *shuffle;  /* [n]: point of the column at index i of the permutation; cosine and sine */
-  void *rotations;   /* [n][2]: exp(-i pi k / 2n); cosine and sine */
+  int32_t *order;   /* [n]: wavenumber at a position */
+  int32_t *at;      /* [n]: position of a transform's index */
+  int32_t *shuffle; /* [n]: point of the column at index i of the permutation; cosine and sine */
+  void *rotations;  /* [n][2]: exp(-i pi k / 2n); cosine and sine; of k + 1/2 for quarter waves */
+  void *shift;      /* [n][2]: exp(-i pi j / n); quarter waves */
+  int quarter, alternate, mirrored;
   fft_plan *longer;  /* Bluestein's convolution; NULL: mixed radices */
   void *chirp;       /* [n][2] */
   void *convolution; /* [m][2], in the longer plan's order, times 1/m */
@@ -173,6 +178,9 @@ sim_status fft_plan_create(int64_t n, fft_kind kind, bool single, sim_isa isa, f
   plan->n = n;
   plan->kind = kind;
   plan->single = single;
+  plan->quarter = kind == FFT_QUARTER_COSINE || kind == FFT_QUARTER_SINE;
+  plan->alternate = kind == FFT_SINE || kind == FFT_SINE_ALIGNED || kind == FFT_QUARTER_COSINE;
+  plan->mirrored = kind == FFT_SINE_ALIGNED || kind == FFT_QUARTER_SINE;
   if (isa > sim_isa_best()) isa = sim_isa_best();
   while (!all_lanes[isa][single]) isa--;
   plan->lanes = all_lanes[isa][single];
@@ -183,11 +191,14 @@ sim_status fft_plan_create(int64_t n, fft_kind kind, bool single, sim_isa isa, f
   if (good && kind != FFT_PERIODIC) {
     plan->shuffle = take((size_t)n, sizeof(int32_t));
     plan->rotations = take((size_t)n, pair_size(single));
-    good = plan->shuffle && plan->rotations;
+    if (plan->quarter) plan->shift = take((size_t)n, pair_size(single));
+    good = plan->shuffle && plan->rotations && (!plan->quarter || plan->shift);
     for (int64_t i = 0; good && i < n; i++) {
       plan->shuffle[i] = (int32_t)(2 * i < n ? 2 * i : 2 * (n - 1 - i) + 1);
-      put(plan, plan->rotations, i, -pi * (long double)i / (2 * (long double)n), 1);
+      put(plan, plan->rotations, i, -pi * (long double)(2 * i + plan->quarter) / (4 * (long double)n), 1);
+      if (plan->quarter) put(plan, plan->shift, i, -pi * (long double)i / (long double)n, 1);
       if (kind == FFT_SINE) plan->order[i] = (int32_t)n - plan->order[i];
+      if (kind == FFT_SINE_ALIGNED && plan->order[i] == 0) plan->order[i] = (int32_t)n;
     }
   }
   *out = plan;
@@ -202,7 +213,7 @@ void fft_plan_destroy(fft_plan **plan) {
   if (!p) return;
   for (int s = 0; s < SWEEPS_MAX; s++) free(p->twiddles[s]);
   fft_plan_destroy(&p->longer);
-  void *const arrays[] = {p->order, p->at, p->shuffle, p->rotations, p->chirp, p->convolution};
+  void *const arrays[] = {p->order, p->at, p->shuffle, p->rotations, p->shift, p->chirp, p->convolution};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
   free(p);
   *plan = NULL;
@@ -212,6 +223,7 @@ double fft_plan_bytes(int64_t n, fft_kind kind, bool single) {
   const double pairs = (double)pair_size(single), points = (double)n;
   double bytes = sizeof(fft_plan) + points * (2 * sizeof(int32_t) + (fft_smooth(n) ? 1.2 * pairs : pairs));
   if (kind != FFT_PERIODIC) bytes += points * (sizeof(int32_t) + pairs);
+  if (kind == FFT_QUARTER_COSINE || kind == FFT_QUARTER_SINE) bytes += points * pairs;
   if (!fft_smooth(n)) bytes += 2.2 * pairs * (double)longer_length(n);
   return bytes;
 }
@@ -295,9 +307,10 @@ void fft_forward(const fft_plan *plan, const void *source, ptrdiff_t source_stri
     complex_transform(plan, false, source, source_stride, target, target_stride, work, ahead);
     return;
   }
-  plan->lanes->gather(source, source_stride, work, plan->n, plan->shuffle, plan->kind == FFT_SINE);
+  plan->lanes->gather(source, source_stride, work, plan->n, plan->shuffle, plan->alternate);
+  if (plan->shift) plan->lanes->multiply(work, 1, work, 1, plan->n, plan->shift, 0, 0);
   complex_transform(plan, false, work, 1, target, target_stride, work, ahead);
-  plan->lanes->fold(target, target_stride, plan->n, plan->at, plan->rotations);
+  plan->lanes->fold(target, target_stride, plan->n, plan->at, plan->rotations, plan->quarter, plan->mirrored);
 }
 
 void fft_inverse(const fft_plan *plan, void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
@@ -306,9 +319,10 @@ void fft_inverse(const fft_plan *plan, void *source, ptrdiff_t source_stride, vo
     complex_transform(plan, true, source, source_stride, target, target_stride, work, ahead);
     return;
   }
-  plan->lanes->unfold(source, source_stride, plan->n, plan->at, plan->rotations);
+  plan->lanes->unfold(source, source_stride, plan->n, plan->at, plan->rotations, plan->quarter, plan->mirrored);
   complex_transform(plan, true, source, source_stride, work, 1, work, ahead);
-  plan->lanes->scatter(work, target, target_stride, plan->n, plan->shuffle, plan->kind == FFT_SINE);
+  if (plan->shift) plan->lanes->multiply(work, 1, work, 1, plan->n, plan->shift, 1, 1); /* by the conjugate */
+  plan->lanes->scatter(work, target, target_stride, plan->n, plan->shuffle, plan->alternate);
 }
 
 bool fft_can_filter(const fft_plan *plan) { return plan->kind == FFT_PERIODIC && !plan->longer && plan->sweeps > 0; }

@@ -18,8 +18,17 @@
  *   FFT_PERIODIC: X_k = sum_j x_j exp(-2 pi i j k / n), k = 0 ... n-1
  *   FFT_COSINE:   X_k = sum_j x_j cos(pi k (j + 1/2) / n), k = 0 ... n-1
  *   FFT_SINE:     X_k = sum_j x_j sin(pi k (j + 1/2) / n), k = 1 ... n
+ *   FFT_SINE_ALIGNED: the same; k < n is at the position that FFT_COSINE has for k, and n at that of 0
+ *   FFT_QUARTER_COSINE, FFT_QUARTER_SINE: of pi (k + 1/2) (j + 1/2) / n, k = 0 ... n-1, all at FFT_COSINE's positions
  * `inverse` after `forward` gives n times the column. */
-typedef enum fft_kind { FFT_PERIODIC, FFT_COSINE, FFT_SINE } fft_kind;
+typedef enum fft_kind {
+  FFT_PERIODIC,
+  FFT_COSINE,
+  FFT_SINE,
+  FFT_SINE_ALIGNED,
+  FFT_QUARTER_COSINE,
+  FFT_QUARTER_SINE
+} fft_kind;
 
 enum { FFT_LENGTH_MAX = 1 << 24 };
 
@@ -66,7 +75,7 @@ typedef enum fft_packing {
   FFT_HALF,        /* FFT_PERIODIC: k = 0 ... n/2, complex */
   FFT_HALF_PAIRED, /* FFT_PERIODIC, n even: k = 0 ... n/2 - 1; the real coefficient n/2 is stored in im of coefficient 0
                     */
-  FFT_REAL,        /* FFT_COSINE and FFT_SINE: real coefficients, 0 in im */
+  FFT_REAL,        /* the other kinds: real coefficients, 0 in im */
   FFT_TWO_REAL     /* the same, 2G real coefficients a point */
 } fft_packing;
 int64_t fft_row_points(int64_t n, fft_packing packing, bool single); /* points of a row */

@@ -183,33 +183,37 @@ static void multiply(const void *source, ptrdiff_t source_stride, void *target, 
     }
 }
 
-static void fold(void *column, ptrdiff_t stride, int64_t n, const int32_t *at, const void *factors) {
+static void fold(void *column, ptrdiff_t stride, int64_t n, const int32_t *at, const void *factors, int quarter,
+                 int mirrored) {
   real *points = column;
   const real *c = factors;
   const vreal half = v_set((real)0.5);
-  for (int64_t k = 1; 2 * k <= n; k++) {
-    real *low = points + at[k] * stride * REALS, *high = points + at[n - k] * stride * REALS;
+  for (int64_t k = 1 - quarter; 2 * k <= n - quarter; k++) {
+    real *low = points + at[k] * stride * REALS, *high = points + at[n - quarter - k] * stride * REALS;
+    real *const to_low = mirrored ? high : low, *const to_high = mirrored ? low : high;
     for (int lane = 0; lane < LANES; lane += WIDTH) {
       const complex_lanes a = {*(vreal *)(low + lane), *(vreal *)(low + lane + LANES)};
       const complex_lanes b = {*(vreal *)(high + lane), *(vreal *)(high + lane + LANES)};
       const vreal re = v_set(c[2 * k]) * half, im = v_set(c[2 * k + 1]) * half;
       const complex_lanes p = c_times(a, re, im), q = c_times(b, re, -im);
-      *(vreal *)(high + lane) = q.im - p.im; /* i (p - q) */
-      *(vreal *)(high + lane + LANES) = p.re - q.re;
-      *(vreal *)(low + lane) = p.re + q.re;
-      *(vreal *)(low + lane + LANES) = p.im + q.im;
+      *(vreal *)(to_high + lane) = q.im - p.im; /* i (p - q) */
+      *(vreal *)(to_high + lane + LANES) = p.re - q.re;
+      *(vreal *)(to_low + lane) = p.re + q.re;
+      *(vreal *)(to_low + lane + LANES) = p.im + q.im;
     }
   }
 }
 
-static void unfold(void *column, ptrdiff_t stride, int64_t n, const int32_t *at, const void *factors) {
+static void unfold(void *column, ptrdiff_t stride, int64_t n, const int32_t *at, const void *factors, int quarter,
+                   int mirrored) {
   real *points = column;
   const real *c = factors;
-  for (int64_t k = 1; 2 * k <= n; k++) {
-    real *low = points + at[k] * stride * REALS, *high = points + at[n - k] * stride * REALS;
+  for (int64_t k = 1 - quarter; 2 * k <= n - quarter; k++) {
+    real *low = points + at[k] * stride * REALS, *high = points + at[n - quarter - k] * stride * REALS;
+    const real *const from_low = mirrored ? high : low, *const from_high = mirrored ? low : high;
     for (int lane = 0; lane < LANES; lane += WIDTH) {
-      const complex_lanes a = {*(vreal *)(low + lane), *(vreal *)(low + lane + LANES)};
-      const complex_lanes b = {*(vreal *)(high + lane), *(vreal *)(high + lane + LANES)};
+      const complex_lanes a = {*(const vreal *)(from_low + lane), *(const vreal *)(from_low + lane + LANES)};
+      const complex_lanes b = {*(const vreal *)(from_high + lane), *(const vreal *)(from_high + lane + LANES)};
       const vreal re = v_set(c[2 * k]), im = v_set(c[2 * k + 1]);
       const complex_lanes p = {a.re + b.im, a.im - b.re}, q = {a.re - b.im, a.im + b.re};
       const complex_lanes v = c_times(p, re, -im), u = c_times(q, re, im);

@@ -27,9 +27,12 @@ typedef struct fft_lanes {
                    const void *factors, int swap, int swap_after);
   /* Converts between the columns' transform V and their cosine transform Z, in place:
    *   Z_k = (c_k V_k + conj(c_k) V_(n-k)) / 2,   c_k = exp(-i pi k / 2n)                    (Makhoul 1980)
-   * at[k] is the point of wavenumber k; factors[k] = c_k. */
-  void (*fold)(void *column, ptrdiff_t stride, int64_t n, const int32_t *at, const void *factors);
-  void (*unfold)(void *column, ptrdiff_t stride, int64_t n, const int32_t *at, const void *factors);
+   * at[k] is the point of wavenumber k; factors[k] = c_k. `quarter`: of k + 1/2, so n-1-k stands for n-k, and c_k =
+   * exp(-i pi (k + 1/2) / 2n). `mirrored`: Z_k is stored at the point of the other one of its pair. */
+  void (*fold)(void *column, ptrdiff_t stride, int64_t n, const int32_t *at, const void *factors, int quarter,
+               int mirrored);
+  void (*unfold)(void *column, ptrdiff_t stride, int64_t n, const int32_t *at, const void *factors, int quarter,
+                 int mirrored);
   /* target[i] = source[from[i]], times -1 for odd from[i] where `alternate`; and target[to[i]] = source[i] likewise. */
   void (*gather)(const void *source, ptrdiff_t stride, void *target, int64_t n, const int32_t *from, int alternate);
   void (*scatter)(const void *source, void *target, ptrdiff_t stride, int64_t n, const int32_t *to, int alternate);

@@ -7,7 +7,16 @@
 
 /* ---- parameters.c ---- */
 
-typedef enum grid_boundary { GRID_PERIODIC, GRID_NO_FLUX, GRID_FIXED, GRID_AS_OTHERS } grid_boundary;
+typedef enum grid_boundary {
+  GRID_PERIODIC,
+  GRID_NO_FLUX,
+  GRID_FIXED,
+  GRID_AS_OTHERS,
+  /* of a field that has walls of its own, never of a whole grid: */
+  GRID_FIXED_LOW, /* fixed at the low end, no flux at the high one */
+  GRID_FIXED_HIGH,
+  GRID_BOUNDARIES
+} grid_boundary;
 enum { GRID_AXIS_MAX = 1 << 24 }; /* cells along an axis */
 
 /* A scenario's table `grid`; n and size: [1 to 3]. */

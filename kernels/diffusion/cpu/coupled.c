@@ -1,7 +1,7 @@
 #include "kernels/diffusion/cpu/coupled.h"
 
 #include "kernels/diffusion/cpu/matrix.h"
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 #include "kernels/diffusion/modes.cuh"
 
 #include <stdlib.h>
@@ -136,16 +136,16 @@ static void fill_row(const diffusion_coupled *c, const diffusion_filling *of, in
     const bool paired = is_last(s, e / s->group); /* then the row is a group of positions along y */
     const int64_t position = last_positions(s, middle) + e % s->group;
     if (paired ? position >= s->middle : e >= stored) continue;
-    int64_t mode[3] = {s->grid.boundary[X] == GRID_FIXED ? n - e : e, 0, 0};
+    int64_t mode[3] = {mode_along_x(s, 0, e), 0, 0};
     double k[3] = {0};
-    if (s->grid.rank == 3) mode[Y] = table_mode(s, Y, middle, c->complex);
+    if (s->grid.rank == 3) mode[Y] = table_mode(s, 0, Y, middle, c->complex);
     if (paired) {
       mode[X] = n / 2;
-      mode[Y] = mode_of(s, Y, position, true);
+      mode[Y] = mode_of(s, 0, Y, position, true);
       if (!c->complex && mode[Y] < 0) mode[Y] = -mode[Y];
     }
-    if (s->grid.rank > 1) mode[last] = table_mode(s, last, back, c->complex);
-    for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wavenumber(&s->grid, axis, mode[axis]);
+    if (s->grid.rank > 1) mode[last] = table_mode(s, 0, last, back, c->complex);
+    for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wavenumber(&s->shape[0], axis, mode[axis]);
     matrices_at(c, of, k, mode, out);
     for (int t = 0; t < c->tables; t++) {
       size_t at = matrix_begin(c, slot, t, middle, back, e - before);

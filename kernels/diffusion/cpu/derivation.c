@@ -1,6 +1,6 @@
 #include "kernels/diffusion/cpu/derivation.h"
 
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <stdlib.h>
 
@@ -55,7 +55,7 @@ static sim_status make(const diffusion_parameters *p, diffusion_spectral *s, int
       break;
     }
     SIM_TRY(diffusion_symbol_program(p, derived, f.field, &f.program));
-    diffusion_symbol_table(s, f.parts, table, fill, &f);
+    diffusion_symbol_table(s, (int)p->fields.count + derived, f.parts, table, fill, &f);
     sim_expr_program_free(&f.program);
     if (f.bad) status = diffusion_symbol_fault(p, derived, f.field, f.k);
   }

@@ -2,7 +2,7 @@
 #ifndef DIFFUSION_MATRIX_H
 #define DIFFUSION_MATRIX_H
 
-#include "kernels/diffusion/cpu/spectral.h"
+#include "kernels/diffusion/cpu/spectral/spectral.h"
 
 /* phi_0 = exp, phi_j(A) = (phi_{j-1}(A) - 1/(j-1)!)/A of a complex n x n matrix, by Taylor series and doubling
  * (Higham, Functions of Matrices, SIAM 2008, ch. 10). For an eigenvalue far below the norm the relative error is

@@ -183,7 +183,7 @@ static sim_status make_tables(diffusion_work *w, double dt) {
   for (int f = 0; f < w->fields; f++) {
     diffusion_filling filling;
     SIM_TRY(diffusion_filling_begin(w->p, f, dt, diffusion_scale(&w->grid), &filling));
-    diffusion_tables(w->spectral, w->method.tables, w->arrays.table[f], w->arrays.complex, diffusion_method_fill,
+    diffusion_tables(w->spectral, f, w->method.tables, w->arrays.table[f], w->arrays.complex, diffusion_method_fill,
                      &filling);
     diffusion_filling_end(&filling);
   }
@@ -209,8 +209,10 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   w->end = w->slab.end * diffusion_plane_cells(&w->grid);
   w->method = diffusion_method_with(p, diffusion_scale(&w->grid));
   w->read = diffusion_gradients_of(p);
-  sim_status status = diffusion_spectral_create(&w->grid, w->comm, w->fields, &w->read, w->single, setup->isa,
-                                                w->threads, &w->spectral);
+  diffusion_series series;
+  sim_status status =
+      diffusion_spectral_create(&w->grid, w->comm, w->fields, &w->read, diffusion_series_of(p, &w->read, &series),
+                                w->single, setup->isa, w->threads, &w->spectral);
   if (status == SIM_OK) status = create_arrays(w, setup);
   if (status == SIM_OK) status = create_rates(w, setup);
   if (status == SIM_OK && diffusion_estimates(p)) status = diffusion_norm_create(w->spectral, &w->norm);
@@ -325,16 +327,16 @@ static sim_status restore_slab(diffusion_work *w, const sim_array *saved) {
 /* ---- the operations ---- */
 
 /* Adds `sign` times their lifts to the real fields. */
-static void lift(diffusion_work *w, double sign) {
+static void lift(diffusion_work *w, double sign, double t) {
   for (int f = 0; f < w->fields; f++)
-    diffusion_add_lift(w->p, f, sign, w->first, w->end, part(&w->real, f), w->threads);
+    diffusion_add_lift(w->p, f, sign, t, w->first, w->end, part(&w->real, f), w->threads);
 }
 
 static sim_status load(diffusion_work *w) {
   void *mixed[DIFFUSION_FIELDS], *fields[DIFFUSION_FIELDS];
   each_field(w, &w->array[0], mixed);
   each_field(w, &w->real, fields);
-  lift(w, -1);
+  lift(w, -1, 0);
   diffusion_planes_load(w->spectral, (const void *const *)fields, mixed);
   return visit(w, 1, w->method.stages > 0, state_array(w), 0, -1, diffusion_scale(&w->grid));
 }
@@ -382,14 +384,14 @@ static sim_status jump(diffusion_work *w, double t) {
   return sum_coupled(w, &(diffusion_stage){0, 1, 1, {{0, 1, {{1, 0, 1}}}}});
 }
 
-static sim_status show(diffusion_work *w, const diffusion_step_context *half) {
+static sim_status show(diffusion_work *w, double t, const diffusion_step_context *half) {
   void *mixed[DIFFUSION_FIELDS], *fields[DIFFUSION_FIELDS];
   each_field(w, &w->array[0], mixed);
   each_field(w, &w->real, fields);
   if (half) diffusion_rates_set(w->rates, half);
   diffusion_planes_store(w->spectral, (const void *const *)mixed, NULL, fields, half ? diffusion_rates_apply : NULL,
                          w->rates);
-  lift(w, 1);
+  lift(w, 1, t);
   return SIM_OK;
 }
 
@@ -429,19 +431,19 @@ static sim_status use(diffusion_work *w, double h, int slot) {
 }
 
 /* Root mean square of a field from its coefficients, in an array of columns. */
-static sim_status norm_of(diffusion_work *w, const void *coefficients, double *out) {
-  if (!w->slab.turned) return diffusion_norm_of(w->norm, coefficients, out);
+static sim_status norm_of(diffusion_work *w, int field, const void *coefficients, double *out) {
+  if (!w->slab.turned) return diffusion_norm_of(w->norm, field, coefficients, out);
   SIM_TRY(diffusion_to_slab(w->spectral, coefficients, w->turned.data, w->sent.data));
-  return diffusion_norm_of(w->norm, w->turned.data, out);
+  return diffusion_norm_of(w->norm, field, w->turned.data, out);
 }
 
 static sim_status error(diffusion_work *w, double *errors, double *sizes) {
   for (int f = 0; f < w->fields; f++) {
     double between;
-    SIM_TRY(norm_of(w, w->arrays.array[f][DIFFUSION_ERROR], &errors[f]));
-    SIM_TRY(norm_of(w, w->arrays.array[f][DIFFUSION_BETWEEN], &between));
+    SIM_TRY(norm_of(w, f, w->arrays.array[f][DIFFUSION_ERROR], &errors[f]));
+    SIM_TRY(norm_of(w, f, w->arrays.array[f][DIFFUSION_BETWEEN], &between));
     if (!(between <= errors[f]) && !isnan(errors[f])) errors[f] = between;
-    SIM_TRY(norm_of(w, w->arrays.array[f][DIFFUSION_NEXT], &sizes[f]));
+    SIM_TRY(norm_of(w, f, w->arrays.array[f][DIFFUSION_NEXT], &sizes[f]));
   }
   return SIM_OK;
 }

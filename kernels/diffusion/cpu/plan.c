@@ -103,7 +103,8 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
     sim_plan_add(out, "tables of the scheme", table * diffusion_table_count(p) * slots);
   }
   sim_plan_add(out, "transforms",
-               diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, read.fluxes, single, setup->threads));
+               diffusion_spectral_bytes(&grid, (int)p->fields.count, gradients, read.fluxes,
+                                        diffusion_aligned(p, &read), single, setup->threads));
   sim_plan_add(out, "rates", diffusion_rates_bytes(p, setup->threads));
   sim_plan_add(out, "statistics", diffusion_measure_bytes(&grid));
   if (setup->comm->size > 1)

@@ -19,18 +19,28 @@ void diffusion_white_noise(const diffusion_parameters *p, int64_t step, int64_t 
   }
 }
 
-void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, int64_t first, int64_t end, void *values,
-                        int threads) {
+void diffusion_add_lift(const diffusion_parameters *p, int field, double sign, double t, int64_t first, int64_t end,
+                        void *values, int threads) {
   const grid_shape grid = diffusion_grid_of(p);
   const diffusion_lift l = diffusion_lift_of(p, field);
   const bool single = diffusion_single(p);
   (void)threads;
   if (l.axis < 0) return;
-  const double cell = grid.size[l.axis] / (double)grid.n[l.axis];
-  const int64_t under = l.axis == 0 ? 1 : l.axis == 1 ? grid.n[0] : grid.n[0] * grid.n[1];
+  double cell[3];
+  diffusion_lift bent = l; /* the rest of the lift */
+  for (int axis = 0; axis < 3; axis++) {
+    cell[axis] = grid.size[axis] / (double)grid.n[axis];
+    bent.slopes[axis] = 0;
+  }
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
   for (int64_t i = first; i < end; i++) {
-    const double added = sign * (l.low + l.slope * cell * ((double)(i / under % grid.n[l.axis]) + 0.5));
+    const int64_t row = i / grid.n[0], place[3] = {i % grid.n[0], row % grid.n[1], row / grid.n[1]};
+    double x[3], added = 0;
+    for (int axis = 0; axis < 3; axis++) x[axis] = cell[axis] * ((double)place[axis] + 0.5);
+    added = diffusion_lift_at(&bent, x, t);
+    for (int axis = 0; axis < 3; axis++)
+      if (l.slopes[axis] != 0) added += l.slopes[axis] * cell[axis] * ((double)place[axis] + 0.5);
+    added *= sign;
     if (single)
       ((float *)values)[i - first] += (float)added;
     else

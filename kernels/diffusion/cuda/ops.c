@@ -178,7 +178,9 @@ static sim_status jump(diffusion_work *w, double t) {
   return w->way->jump(w);
 }
 
-static sim_status show(diffusion_work *w, const diffusion_step_context *half) {
+/* No lift depends on the time here: see diffusion_supports. */
+static sim_status show(diffusion_work *w, double t, const diffusion_step_context *half) {
+  (void)t;
   SIM_TRY(w->way->store(w));
   if (half) diffusion_cuda_rates(w, w->real.data, NULL, &w->natural, half);
   diffusion_cuda_lift(w, 1);

@@ -208,8 +208,13 @@ static sim_status check_one(diffusion_parameters *p, int derived, sim_faults *fa
   for (int f = 0; f < (int)p->fields.count; f++) {
     used |= diffusion_symbol_parts(item->expr, f);
     if (diffusion_symbol_parts(item->expr, f) && diffusion_lift_of(p, f).axis >= 0)
-      sim_faults_add(faults, item->line, path, "depends on %s, whose walls are not {0, 0}",
+      sim_faults_add(faults, item->line, path, "depends on %s, whose walls have a value or slope that is not 0",
                      diffusion_field_of(p, f)->name);
+    for (int other = 0; other < f; other++)
+      if (diffusion_symbol_parts(item->expr, f) && diffusion_symbol_parts(item->expr, other) &&
+          !diffusion_same_walls(p, f, other))
+        sim_faults_add(faults, item->line, path, "depends on %s and %s, whose walls are of different kinds",
+                       diffusion_field_of(p, other)->name, diffusion_field_of(p, f)->name);
   }
   if (!used) sim_faults_add(faults, item->line, path, "depends on no field");
   bool periodic = false;

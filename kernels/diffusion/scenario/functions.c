@@ -48,9 +48,7 @@ static void check_gradients(const diffusion_parameters *p, const diffusion_gradi
     diffusion_input_name(p, g->of[i].field, kind, name);
     for (int k = 0; k < 2 && kind < DIFFUSION_LAPLACIAN; k++) {
       const int axis = axes[kind][k];
-      const bool there = axis < grid.rank && !grid_is_member_axis(&grid, axis);
-      const bool one = kind < DIFFUSION_XY; /* between walls: a series of the other kind, or of the same */
-      if (grid_is_periodic(&grid, axis) || (one && there)) continue;
+      if (axis < grid.rank && !grid_is_member_axis(&grid, axis)) continue;
       sim_faults_add(faults, 0, path, "%s %s, and %c %s", takes, name, "xyz"[axis],
                      diffusion_not_periodic(&grid, axis));
       break;
@@ -82,13 +80,7 @@ sim_status diffusion_no_rates(diffusion_parameters *p) {
 
 static sim_status check_flux(diffusion_parameters *p, sim_faults *faults) {
   const int axes = (int)p->grid.n.rows;
-  const size_t before = faults->count;
   SIM_TRY(bind(p, &p->flux, axes * (int)p->fields.count, "the flux of each field along each axis", faults, 0, "flux"));
-  const grid_shape grid = diffusion_grid_of(p);
-  for (int axis = 0; axis < axes && faults->count == before; axis++)
-    if (!grid_is_periodic(&grid, axis))
-      sim_faults_add(faults, 0, "flux", "expected periodic axes, and %c %s", "xyz"[axis],
-                     diffusion_not_periodic(&grid, axis));
   for (int f = 0; f < (int)p->fields.count; f++)
     if (diffusion_field_of(p, f)->conserved)
       sim_faults_add(faults, p->fields.items[f].line, "flux",
@@ -133,6 +125,24 @@ static bool same_linear(const diffusion_field *a, const diffusion_field *b) {
   return same;
 }
 
+/* Adds faults of the walls of a vector's component a: between walls of an axis, one component has the series of the
+ * pressure's derivative, and the others that of the pressure. */
+static void check_component(const diffusion_parameters *p, const grid_shape *grid, const int *vector, int axes, int a,
+                            sim_faults *faults) {
+  const diffusion_field *s = diffusion_field_of(p, vector[a]);
+  const int line = p->fields.items[vector[a]].line;
+  if (diffusion_lift_of(p, vector[a]).axis >= 0)
+    sim_faults_add(faults, line, "solenoidal", "expected values and slopes of 0 at the walls of %s", s->name);
+  for (int axis = 0; axis < axes; axis++) {
+    const grid_boundary along = diffusion_shape_of(p, vector[axis]).boundary[axis];
+    const grid_boundary own = diffusion_shape_of(p, vector[a]).boundary[axis];
+    if (grid_is_periodic(grid, axis) || axis == a || diffusion_turned(along) == own) continue;
+    sim_faults_add(faults, line, "solenoidal",
+                   "expected sides along %c where %s has slope = 0 if %s has value = 0, and the other way round",
+                   "xyz"[axis], s -> name, diffusion_field_of(p, vector[axis]) -> name);
+  }
+}
+
 void diffusion_check_solenoidal(const diffusion_parameters *p, sim_faults *faults) {
   static const char *const path = "solenoidal";
   const grid_shape grid = diffusion_grid_of(p);
@@ -154,8 +164,7 @@ void diffusion_check_solenoidal(const diffusion_parameters *p, sim_faults *fault
         sim_faults_add(faults, 0, path, "expected names of fields that differ, got \"%.60s\"", p->solenoidal);
         return;
       }
-    if (!grid_is_periodic(&grid, a))
-      sim_faults_add(faults, 0, path, "expected periodic axes, and %c %s", "xyz"[a], diffusion_not_periodic(&grid, a));
+    check_component(p, &grid, vector, axes, a, faults);
     const diffusion_field *s = diffusion_field_of(p, vector[a]), *first = diffusion_field_of(p, vector[0]);
     if (!same_linear(s, first))
       sim_faults_add(faults, p->fields.items[vector[a]].line, path,

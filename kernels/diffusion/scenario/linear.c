@@ -31,8 +31,9 @@ static int64_t least_mode(const grid_shape *grid, const sim_expr *linear, int ax
 static double wavenumber(const grid_shape *grid, int axis, int64_t m) {
   const double pi = 3.14159265358979323846;
   if (axis >= grid->rank || (axis > 0 && axis == grid->member_axis)) return 0;
-  return (grid->boundary[axis] == GRID_PERIODIC ? 2 * pi : pi) * (double)(m + (grid->boundary[axis] == GRID_FIXED)) /
-         grid->size[axis];
+  const grid_boundary b = grid->boundary[axis];
+  const double more = b == GRID_FIXED ? 1 : b == GRID_FIXED_LOW || b == GRID_FIXED_HIGH ? 0.5 : 0;
+  return (b == GRID_PERIODIC ? 2 * pi : pi) * ((double)m + more) / grid->size[axis];
 }
 
 /* One row of L without drift and tensor, whose signs depend on the signs of k. */
@@ -120,7 +121,10 @@ sim_status diffusion_check_linear(const diffusion_parameters *p, sim_faults *fau
   r.re = numbers + 2 * r.modes;
   r.im = numbers + 3 * r.modes;
   sim_status status = SIM_OK;
-  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) status = check_field(p, &grid, f, &r, faults);
+  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) {
+    const grid_shape own = diffusion_shape_of(p, f);
+    status = check_field(p, &own, f, &r, faults);
+  }
   free(numbers);
   return status;
 }

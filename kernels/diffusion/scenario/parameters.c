@@ -8,6 +8,28 @@ static const sim_signature linear_signature = {.inputs = (const char *const[]){"
                                                .returns =
                                                    "the rate of growth of a mode, or its real and imaginary parts"};
 
+static const sim_field side_fields[] = {
+    {SIM_FIELD(diffusion_side, value), .type = SIM_REAL, .initial = "none", .keyword = "none",
+     .doc = "value of the field at this wall"},
+    {SIM_FIELD(diffusion_side, slope), .type = SIM_REAL, .initial = "none", .keyword = "none",
+     .doc = "derivative of the field along the axis at this wall, as u_x: the flux through the wall is -D times it"},
+    {0}};
+static const sim_schema side_schema = {
+    .doc = "a wall: a value or a slope", .fields = side_fields, .size = sizeof(diffusion_side)};
+typedef struct sides {
+  diffusion_side side[6];
+} sides;
+#define SIDE(word, i)                                                                                                  \
+  {                                                                                                                    \
+    .name = word, .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &side_schema, .doc = "this wall",                \
+    .offset = offsetof(sides, side) + (i) * sizeof(diffusion_side)                                                     \
+  }
+static const sim_field sides_fields[] = {
+    SIDE("x_low", 0), SIDE("x_high", 1), SIDE("y_low", 2), SIDE("y_high", 3), SIDE("z_low", 4), SIDE("z_high", 5), {0}};
+static const sim_schema sides_schema = {.doc = "walls that treat this field otherwise than grid.boundary says",
+                                        .fields = sides_fields,
+                                        .size = sizeof(sides)};
+
 static const sim_field species_fields[] = {
     {SIM_FIELD(diffusion_field, name), .type = SIM_STRING, .flags = SIM_REQUIRED,
      .doc = "its name, in rates, tables and files"},
@@ -29,6 +51,8 @@ static const sim_field species_fields[] = {
      .dimension = {1, 0, -1}, .doc = "drift velocity (advection), along periodic axes"},
     {SIM_FIELD(diffusion_field, walls), .type = SIM_REAL, .components = 2, .initial = "{0, 0}",
      .doc = "values at the low and the high wall of the one axis whose boundary is fixed"},
+    {SIM_FIELD(diffusion_field, sides), .type = SIM_STRUCT, .table = &sides_schema,
+     .doc = "walls that treat this field otherwise than grid.boundary says: each holds its value, or its slope"},
     {SIM_FIELD(diffusion_field, linear), .type = SIM_FUNCTION, .signature = &linear_signature,
      .doc =
          "addition to the linear part: a function of the angular wavenumbers kx, ky, kz, or of their square k2; a "
@@ -118,7 +142,7 @@ static const sim_field parameter_fields[] = {
      .doc = "nonlinear terms: a function of the fields, x, y, z, t, derivatives u_x, u_y, u_z of a field u, "
             "second ones u_xx, u_xy, ..., lap_u, and derived fields"},
     {SIM_FIELD(diffusion_parameters, flux), .type = SIM_FUNCTION, .signature = &flux_signature,
-     .doc = "fluxes, in conservation form u_t = L u + N - div flux, along periodic axes: a function as rates, with a "
+     .doc = "fluxes, in conservation form u_t = L u + N - div flux: a function as rates, with a "
             "result for each axis of the first field, then of the second one, ...; mass is then conserved to rounding"},
     {SIM_FIELD(diffusion_parameters, derived), .type = SIM_FUNCTION_MAP, .signature = &derived_signature,
      .doc = "fields that are linear in the fields at each wavenumber: functions of kx, ky, kz, k2 and the fields, such "
@@ -126,7 +150,8 @@ static const sim_field parameter_fields[] = {
             "and observe may take psi and its derivatives. Where a coefficient is not finite at k = 0 it is 0"},
     {SIM_FIELD(diffusion_parameters, solenoidal), .type = SIM_STRING, .initial = "",
      .doc = "names of the fields that are the components of a velocity without divergence, \"u, v\" or \"u, v, w\": "
-            "the part with a divergence is removed from the start and from the rates"},
+            "the part with a divergence is removed from the start and from the rates; between walls the component "
+            "through them has value = 0 there, and the others no flux"},
     {SIM_FIELD(diffusion_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
      .doc = "columns of the table `observe`: functions with the inputs of rates, reduced over the grid by reduce = "
             "\"sum\" (the integral), \"mean\", \"min\" or \"max\""},
@@ -151,15 +176,6 @@ const diffusion_field *diffusion_field_of(const diffusion_parameters *p, int fie
 }
 
 grid_shape diffusion_grid_of(const diffusion_parameters *p) { return grid_shape_of(&p->grid, p->members); }
-
-diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field) {
-  const double *walls = diffusion_field_of(p, field)->walls;
-  const grid_shape grid = diffusion_grid_of(p);
-  for (int axis = 0; axis < grid.rank && (walls[0] != 0 || walls[1] != 0); axis++)
-    if (grid.boundary[axis] == GRID_FIXED)
-      return (diffusion_lift){.axis = axis, .low = walls[0], .slope = (walls[1] - walls[0]) / grid.size[axis]};
-  return (diffusion_lift){.axis = -1};
-}
 
 bool diffusion_takes(const sim_expr *expr, int input) {
   for (int i = 0; i < sim_expr_output_count(expr); i++)

@@ -68,20 +68,6 @@ static void check_axes(const diffusion_parameters *p, const diffusion_field *s, 
     sim_faults_add(faults, line, path, "have no effect: they are factors of D and cross, which are 0");
 }
 
-static void check_walls(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
-  char path[64];
-  int fixed = 0;
-  snprintf(path, sizeof path, "fields[%d].walls", f + 1);
-  if (s->walls[0] == 0 && s->walls[1] == 0) return;
-  for (int axis = 0; axis < grid->rank; axis++) fixed += grid->boundary[axis] == GRID_FIXED;
-  if (fixed != 1) sim_faults_add(faults, line, path, "expected {0, 0}, because %d axes are fixed, not one", fixed);
-  if (s->decay != 0 || s->linear || s->conserved)
-    sim_faults_add(faults, line, path, "expected {0, 0} beside %s, which must be part of the rates",
-                   s->decay != 0 ? "decay"
-                   : s->linear   ? "linear"
-                                 : "conserved");
-}
-
 /* Adds a fault where L(-k) is not the conjugate of L(k), which keeps a field real; tested at a few k. */
 static void check_linear(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
   const bool uniform[] = {true, true, true, true, true};
@@ -238,7 +224,6 @@ static void check_species(const diffusion_parameters *p, sim_faults *faults) {
     }
     check_axes(p, s, faults, line, f);
     check_tensor(&grid, s, faults, line, f);
-    check_walls(&grid, s, faults, line, f);
     if (s->linear) check_linear(&grid, s, faults, line, f);
   }
 }
@@ -308,10 +293,16 @@ static void check_steps(diffusion_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.dt_min",
                    "expected a power of two between it and dt_max (t_end/64 without), got %g", i->dt_min);
   const grid_shape grid = diffusion_grid_of(p);
-  for (int axis = 0; axis < grid.rank; axis++)
-    if (grid.boundary[axis] == GRID_FIXED && !diffusion_mode_kept(1, grid.n[axis], 0, diffusion_dealias(i)))
+  for (int axis = 0; axis < grid.rank; axis++) {
+    bool fixed = grid.boundary[axis] == GRID_FIXED; /* some field at some end */
+    for (int f = 0; f < (int)p->fields.count; f++) {
+      const grid_boundary b = diffusion_shape_of(p, f).boundary[axis];
+      fixed = fixed || (b != GRID_PERIODIC && b != GRID_NO_FLUX);
+    }
+    if (fixed && !diffusion_mode_kept(1, grid.n[axis], 0, diffusion_dealias(i)))
       sim_faults_add(faults, 0, "integrate.dealias", "cuts all wavenumbers along %c, whose walls are fixed: %g of %lld",
                      "xyz"[axis], diffusion_dealias(i), (long long)grid.n[axis]);
+  }
   for (int f = 0; f < (int)p->fields.count; f++) {
     const diffusion_field *s = diffusion_field_of(p, f);
     const bool split = i->scheme == DIFFUSION_LIE || i->scheme == DIFFUSION_STRANG;
@@ -352,6 +343,7 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
   if (!shaped) return SIM_OK;
   if (p->flux && !p->rates && named) SIM_TRY(diffusion_no_rates(p));
   check_species(p, faults);
+  diffusion_check_walls(p, faults);
   const grid_shape grid = diffusion_grid_of(p);
   check_cross(p, &grid, faults);
   check_steps(p, faults);

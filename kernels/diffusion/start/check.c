@@ -138,10 +138,11 @@ sim_status diffusion_check_step(const diffusion_parameters *p, const sim_setup *
   const grid_shape grid = diffusion_grid_of(p);
   const int fields = (int)p->fields.count;
   const double h = diffusion_dt(&p->integrate), limit = limits[p->integrate.scheme];
-  for (int axis = 0; axis < grid.rank; axis++)
-    if (grid.boundary[axis] == GRID_FIXED) return SIM_OK;
   for (int f = 0; f < fields; f++) {
     const diffusion_field *s = diffusion_field_of(p, f);
+    const grid_shape own = diffusion_shape_of(p, f);
+    for (int axis = 0; axis < grid.rank; axis++)
+      if (own.boundary[axis] != GRID_PERIODIC && own.boundary[axis] != GRID_NO_FLUX) return SIM_OK;
     if (s->decay > 0 || s->linear || s->conserved) return SIM_OK;
   }
   if (diffusion_gradients_of(p).count > 0 || p->flux || diffusion_adaptive(p)) return SIM_OK;

@@ -22,7 +22,8 @@ double diffusion_cut_bytes(const diffusion_parameters *p, const sim_setup *setup
   if (slab.turned)
     numbers += diffusion_column_numbers(&grid, single, &slab) + diffusion_turn_numbers(&grid, single, setup->comm);
   return (single ? sizeof(float) : sizeof(double)) * numbers +
-         diffusion_spectral_bytes(&grid, 1, 0, 0, single, setup->threads);
+         diffusion_spectral_bytes(&grid, 1, 0, 0, diffusion_aligned(p, &(diffusion_gradients){0}), single,
+                                  setup->threads);
 }
 
 /* Scale of the transforms for wavenumbers that are kept, 0 for the others. */
@@ -32,14 +33,25 @@ static void fill(void *context, const double k[3], const int64_t mode[3], double
   values[0][0] = diffusion_filling_keeps(f, mode) ? f->scale : 0;
 }
 
-static sim_status begin(const diffusion_parameters *p, const sim_setup *setup, cutter *c) {
-  const grid_shape grid = diffusion_grid_of(p);
+static void end(cutter *c) {
+  diffusion_spectral_destroy(&c->spectral);
+  free(c->mixed);
+  free(c->columns);
+  free(c->sent);
+  free(c->table);
+  *c = (cutter){0};
+}
+
+static sim_status begin(const diffusion_parameters *p, const sim_setup *setup, int field, cutter *c) {
+  const grid_shape grid = diffusion_grid_of(p), own = diffusion_shape_of(p, field);
   const diffusion_gradients none = {0};
+  const diffusion_series series = {.of = {{own.boundary[0], own.boundary[1], own.boundary[2]}}};
   const bool single = diffusion_single(p);
   const diffusion_slab slab = diffusion_own_slab(&grid, single, setup->comm);
   diffusion_filling filling = {
-      .grid = grid, .scale = diffusion_scale(&grid), .dealias = diffusion_dealias(&p->integrate)};
-  SIM_TRY(diffusion_spectral_create(&grid, setup->comm, 1, &none, single, setup->isa, setup->threads, &c->spectral));
+      .grid = own, .scale = diffusion_scale(&grid), .dealias = diffusion_dealias(&p->integrate)};
+  SIM_TRY(diffusion_spectral_create(&grid, setup->comm, 1, &none, diffusion_aligned(p, &none) ? &series : NULL, single,
+                                    setup->isa, setup->threads, &c->spectral));
   c->mixed = aligned_alloc(64, bytes_of(p, diffusion_slab_numbers(&grid, single, &slab)));
   c->table = aligned_alloc(64, bytes_of(p, diffusion_table_numbers(&grid, single, false, &slab)));
   if (slab.turned) {
@@ -48,7 +60,7 @@ static sim_status begin(const diffusion_parameters *p, const sim_setup *setup, c
   }
   if (!c->mixed || !c->table || (slab.turned && (!c->columns || !c->sent)))
     return sim_no_memory("the cut of the first state");
-  diffusion_tables(c->spectral, 1, &c->table, false, fill, &filling);
+  diffusion_tables(c->spectral, 0, 1, &c->table, false, fill, &filling);
   return SIM_OK;
 }
 
@@ -59,25 +71,25 @@ static sim_status cut(const diffusion_parameters *p, const sim_setup *setup, con
   const grid_shape grid = diffusion_grid_of(p);
   const grid_range rows = diffusion_own_rows(&grid, diffusion_single(p), setup->comm);
   const int64_t first = rows.first * grid.n[0], end = rows.end * grid.n[0];
-  diffusion_add_lift(p, field, -1, first, end, real_field, setup->threads);
+  diffusion_add_lift(p, field, -1, 0, first, end, real_field, setup->threads);
   diffusion_planes_load(c->spectral, (const void *const[]){real_field}, (void *const[]){c->mixed});
   SIM_TRY(diffusion_to_columns(c->spectral, c->mixed, c->columns, c->sent));
   diffusion_columns(c->spectral, &stage, &arrays);
   SIM_TRY(diffusion_to_slab(c->spectral, c->columns, c->mixed, c->sent));
   diffusion_planes_store(c->spectral, (const void *const[]){c->mixed}, NULL, (void *const[]){real_field}, NULL, NULL);
-  diffusion_add_lift(p, field, 1, first, end, real_field, setup->threads);
+  diffusion_add_lift(p, field, 1, 0, first, end, real_field, setup->threads);
   return SIM_OK;
 }
 
 sim_status diffusion_cut(const diffusion_parameters *p, const sim_setup *setup, void *const *real_fields) {
   cutter c = {0};
   if (!(diffusion_dealias(&p->integrate) > 0)) return SIM_OK;
-  sim_status status = begin(p, setup, &c);
-  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) status = cut(p, setup, &c, f, real_fields[f]);
-  diffusion_spectral_destroy(&c.spectral);
-  free(c.mixed);
-  free(c.columns);
-  free(c.sent);
-  free(c.table);
+  sim_status status = SIM_OK;
+  for (int f = 0; status == SIM_OK && f < (int)p->fields.count; f++) {
+    if (f > 0 && !diffusion_same_walls(p, f, f - 1)) end(&c);
+    if (!c.spectral) status = begin(p, setup, f, &c);
+    if (status == SIM_OK) status = cut(p, setup, &c, f, real_fields[f]);
+  }
+  end(&c);
   return status;
 }

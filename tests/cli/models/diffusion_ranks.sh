@@ -60,6 +60,11 @@ elseif terms == "flows" then
 elseif terms == "walls" then
   model.rates = #cells == 3 and function(u, v, u_y, v_z) return 1e-4 * u_y^2, 0.01 * v_z * u end
     or function(u, u_x, v_y) return 1e-4 * u_x^2, 0.01 * v_y * u end
+elseif terms == "sides" then -- along x and the last axis
+  u.sides = { x_low = { value = 0.2 }, x_high = { slope = 0.3 } }
+  v.sides = #cells == 3 and { z_high = { value = 0 } } or { y_high = { value = 0 } }
+  model.rates = #cells == 3 and function(u, v, u_xz, v_z) return 1e-4 * u_xz, 0.01 * v_z * u end
+    or function(u, v, u_xy, v_y) return 1e-4 * u_xy, 0.01 * v_y * u end
 elseif terms == "flux" then
   local d = #cells
   model.rates, u.linear, v.D = nil, nil, 0.01
@@ -96,6 +101,9 @@ divided "3" terms=flows n=32x12x9
 divided "2" terms=flows n=66x70 scheme=lie kind=single
 divided "3" terms=walls "along=no_flux fixed no_flux"
 divided "3" terms=walls n=24x70 "along=no_flux fixed"
+divided "3" terms=sides "along=no_flux periodic no_flux"
+divided "3" terms=sides n=24x70 "along=no_flux no_flux" dt=auto
+divided "3" terms=flux "along=periodic no_flux no_flux"
 divided "3" terms=flux
 divided "3" terms=flux n=24x70 scheme=etdrk2
 divided "3" dt=auto n=32x40x9
@@ -120,7 +128,7 @@ unset SIM_COMM_HOSTS
 if [ "${1:-short}" = long ]; then
   for kind in single double; do
     for n in 24x20x14 64x40 50 33x64x5 17x9x11 16x16x16; do
-      for terms in plain complex cross "cross complex" derived flows walls flux noise lift cut stop; do
+      for terms in plain complex cross "cross complex" derived flows walls sides flux noise lift cut stop; do
         for along in periodic "periodic fixed no_flux" "no_flux fixed periodic" "fixed no_flux no_flux" \
           "periodic periodic fixed"; do
           scheme=etdrk4

@@ -1,5 +1,5 @@
 /* Work on the coefficients of all fields at one wavenumber: derivatives, derived fields, fluxes, and the projection to
- * fields without divergence. Twin: cpu/spectral_derive.c. Device code for NVRTC, with `real`, `pair`, and constants
+ * fields without divergence. Twin: cpu/spectral/derive.c. Device code for NVRTC, with `real`, `pair`, and constants
  * along the layout's axes, `scenario_axes`: kind(i), a grid_boundary; unit(i), the lowest wavenumber, 0 where nothing
  * is transformed; index(a), the layout's axis that is x, y or z. */
 #ifndef DIFFUSION_CUDA_FLOWS_CUH

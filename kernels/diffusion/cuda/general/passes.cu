@@ -317,7 +317,7 @@ void diffusion_cuda_lift(diffusion_work *w, double sign) {
   for (int f = 0; f < w->fields && w->natural.field > 0; f++) {
     const diffusion_lift l = w->lift[f];
     if (l.axis < 0) continue;
-    const double low = sign * l.low, slope = sign * l.slope * w->grid.size[l.axis] / (double)w->grid.n[l.axis];
+    const double low = sign * l.low, slope = sign * l.slopes[l.axis] * w->grid.size[l.axis] / (double)w->grid.n[l.axis];
     void *values =
         (char *)w->real.data + (size_t)f * (size_t)w->natural.field * (size_t)diffusion_cuda_number_size(w->p);
     sim_cuda_begin(&kernel);

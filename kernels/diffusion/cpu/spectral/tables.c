@@ -1,10 +1,10 @@
 /* Per-wavenumber results: tables, and power spectra. */
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <math.h>
 
 /* each_mode: an entry for each of k and -k; pair: entries are complex. */
-static void make_tables(diffusion_spectral *s, int tables, void *const *table, bool each_mode, bool pair,
+static void make_tables(diffusion_spectral *s, int source, int tables, void *const *table, bool each_mode, bool pair,
                         diffusion_fill *fill, void *context) {
   const int64_t n = s->grid.n[X], lanes = s->packing == FFT_TWO_REAL ? 2 * s->group : s->group;
   const int64_t stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
@@ -19,17 +19,17 @@ static void make_tables(diffusion_spectral *s, int tables, void *const *table, b
     for (int64_t i = before * lanes; i < (before + groups) * lanes; i++)
       for (int64_t slot = 0; slot < slots; slot++) {
         double values[DIFFUSION_TABLES][2] = {{0}}, k[3] = {0};
-        int64_t mode[3] = {s->grid.boundary[X] == GRID_FIXED ? n - i : i, 0, 0};
-        if (s->grid.rank == 3) mode[Y] = table_mode(s, Y, row, each_mode);
+        int64_t mode[3] = {mode_along_x(s, source, i), 0, 0};
+        if (s->grid.rank == 3) mode[Y] = table_mode(s, source, Y, row, each_mode);
         const bool last = is_last(s, i / lanes); /* then the row is a group of positions along y */
         const int64_t position = last_positions(s, row) + i % lanes;
         if (last && position < s->middle) {
           mode[X] = n / 2;
-          mode[Y] = mode_of(s, Y, position, true);
+          mode[Y] = mode_of(s, source, Y, position, true);
           if (!each_mode && mode[Y] < 0) mode[Y] = -mode[Y];
         }
-        if (s->grid.rank > 1) mode[back_axis] = table_mode(s, back_axis, slot, each_mode);
-        for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wavenumber(&s->grid, axis, mode[axis]);
+        if (s->grid.rank > 1) mode[back_axis] = table_mode(s, source, back_axis, slot, each_mode);
+        for (int axis = 0; axis < s->grid.rank; axis++) k[axis] = wavenumber(&s->shape[source], axis, mode[axis]);
         if (last ? position < s->middle : i < stored) fill(context, k, mode, values);
         const int64_t at = ((row * groups + i / lanes - before) * slots + slot) * (each ? 2 * s->group : s->group);
         for (int t = 0; t < tables; t++) {
@@ -39,18 +39,19 @@ static void make_tables(diffusion_spectral *s, int tables, void *const *table, b
       }
 }
 
-void diffusion_tables(diffusion_spectral *s, int tables, void *const *table, bool complex, diffusion_fill *fill,
-                      void *context) {
-  make_tables(s, tables, table, complex, complex, fill, context);
+void diffusion_tables(diffusion_spectral *s, int field, int tables, void *const *table, bool complex,
+                      diffusion_fill *fill, void *context) {
+  make_tables(s, field, tables, table, complex, complex, fill, context);
 }
 
-void diffusion_symbol_table(diffusion_spectral *s, diffusion_parts parts, void *table, diffusion_fill *fill,
+void diffusion_symbol_table(diffusion_spectral *s, int source, diffusion_parts parts, void *table, diffusion_fill *fill,
                             void *context) {
   const bool walled = s->packing == FFT_TWO_REAL;
-  make_tables(s, 1, &table, !walled, !walled && parts == DIFFUSION_BOTH, fill, context);
+  make_tables(s, source, 1, &table, !walled, !walled && parts == DIFFUSION_BOTH, fill, context);
 }
 
-void diffusion_power(const diffusion_spectral *s, const void *coefficients, int bins, double *power) {
+void diffusion_power(const diffusion_spectral *s, int field, const void *coefficients, int bins, double *power) {
+  const grid_shape *shape = &s->shape[field];
   const int64_t n = s->grid.n[X], lanes = 2 * s->group, stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
   double least = INFINITY;
   for (int axis = 0; axis < s->grid.rank; axis++)
@@ -58,26 +59,26 @@ void diffusion_power(const diffusion_spectral *s, const void *coefficients, int 
   for (int b = 0; b < bins; b++) power[b] = 0;
   for (int64_t back = 0; back < s->back; back++)
     for (int64_t middle = 0; middle < s->middle; middle++) {
-      const int64_t modes[3] = {0, s->grid.rank == 3 ? mode_of(s, Y, middle, true) : mode_of(s, Y, back, true),
-                                s->grid.rank == 3 ? mode_of(s, Z, back, true) : 0};
+      const int64_t modes[3] = {0, mode_of(s, field, Y, s->grid.rank == 3 ? middle : back, true),
+                                s->grid.rank == 3 ? mode_of(s, field, Z, back, true) : 0};
       const int64_t row = back * s->plane_stride + middle * s->row_stride;
       double squares[3] = {0}, factor = 1;
       for (int axis = 1; axis < s->grid.rank; axis++) {
         const int64_t mode = modes[axis];
-        squares[axis] = wavenumber(&s->grid, axis, mode) * wavenumber(&s->grid, axis, mode);
-        factor *= diffusion_weight(s, axis, mode);
+        squares[axis] = wavenumber(shape, axis, mode) * wavenumber(shape, axis, mode);
+        factor *= diffusion_weight(s, field, axis, mode);
       }
       for (int64_t i = 0; i < columns_in_row(s, middle) * lanes; i++) {
         const int64_t lane = i % lanes, entry = s->packing == FFT_TWO_REAL ? i : i / lanes * s->group + lane % s->group;
         const bool last = is_last(s, i / lanes);
         if (last ? middle + i % s->group >= s->middle : entry >= stored) continue;
-        const int64_t mode = last ? n / 2 : s->grid.boundary[X] == GRID_FIXED ? n - entry : entry;
-        const double k = wavenumber(&s->grid, X, mode);
-        const double y = last ? wavenumber(&s->grid, Y, mode_of(s, Y, middle + i % s->group, true)) : 0;
+        const int64_t mode = last ? n / 2 : mode_along_x(s, field, entry);
+        const double k = wavenumber(shape, X, mode);
+        const double y = last ? wavenumber(shape, Y, mode_of(s, field, Y, middle + i % s->group, true)) : 0;
         const double length = sqrt((last ? y * y : squares[Y]) + squares[Z] + k * k) / least;
         const double c = grid_number(coefficients, s->single, row * lanes + i);
         const int bin = length + 0.5 < bins ? (int)(length + 0.5) : bins - 1;
-        power[bin] += factor * diffusion_weight(s, X, mode) * c * c;
+        power[bin] += factor * diffusion_weight(s, field, X, mode) * c * c;
       }
     }
 }
@@ -87,10 +88,10 @@ double diffusion_row_power(const diffusion_spectral *s, const void *coefficients
   double power = 0;
   for (int64_t i = 0; i < s->row_points * lanes; i++) {
     const int64_t lane = i % lanes, entry = s->packing == FFT_TWO_REAL ? i : i / lanes * s->group + lane % s->group;
-    const int64_t mode = s->grid.boundary[X] == GRID_FIXED ? n - entry : entry, at = y * s->plane_stride * lanes + i;
+    const int64_t mode = mode_along_x(s, 0, entry), at = y * s->plane_stride * lanes + i;
     if (entry >= stored || !((double)mode > low && (double)mode <= high)) continue;
     const double c = grid_number(coefficients, s->single, at);
-    power += diffusion_weight(s, X, mode) * c * c;
+    power += diffusion_weight(s, 0, X, mode) * c * c;
   }
   return power;
 }

@@ -5,7 +5,7 @@
  *
  * and B moves to the last points of rows 0, G, 2 G, ..., where the lanes are G positions along y. So a row takes n/2
  * lanes instead of n/2 + 1, the last of which would need a point of its own. */
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #define PAIRS(real, name)                                                                                              \
   static real *first_##name(const diffusion_spectral *s, void *plane, int64_t p) {                                     \

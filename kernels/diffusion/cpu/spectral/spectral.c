@@ -1,5 +1,5 @@
 /* Memory sizes and the plan of the spectral passes. */
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static fft_packing packing_of(const grid_shape *grid) {
   return FFT_TWO_REAL;
 }
 
-/* Pairs wavenumber n/2 (spectral_pairs.c) where that saves a point of each row. */
+/* Pairs wavenumber n/2 (pairs.c) where that saves a point of each row. */
 static bool is_paired(const grid_shape *grid, bool single) {
   return grid->rank == 3 && packing_of(grid) == FFT_HALF && grid->boundary[Y] == GRID_PERIODIC &&
          grid->member_axis != Y && grid->n[X] % (2 * fft_group(single)) == 0;
@@ -129,12 +129,14 @@ static fft_kind transform_of(const grid_shape *grid, int axis) {
   return kinds[grid->boundary[axis]];
 }
 
-double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes, bool single,
-                                int threads) {
+double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes, bool aligned,
+                                bool single, int threads) {
   double bytes = threads * thread_size(grid, fields, fields + gradients, fields + fluxes, single);
-  for (int axis = 0; axis < grid->rank; axis++)
-    bytes += (grid_is_periodic(grid, axis) || gradients == 0 ? 1 : 2) *
-             (fft_plan_bytes(grid->n[axis], transform_of(grid, axis), single) + 12.0 * (double)grid->n[axis]);
+  for (int axis = 0; axis < grid->rank; axis++) {
+    const int plans = grid_is_periodic(grid, axis) ? 1 : aligned ? 4 : gradients == 0 ? 1 : 2;
+    bytes += plans * (fft_plan_bytes(grid->n[axis], aligned ? FFT_QUARTER_SINE : transform_of(grid, axis), single) +
+                      12.0 * (double)grid->n[axis]);
+  }
   return bytes;
 }
 
@@ -176,8 +178,56 @@ static sim_status make_turned(diffusion_spectral *s, int axis, bool single, sim_
 
 static bool turns(const diffusion_spectral *s, int axis) {
   bool any = false;
-  for (int g = 0; g < s->gradients.count; g++) any = any || is_turned(s, g, axis);
+  for (int i = s->fields; i < s->inputs; i++) any = any || is_turned(s, i, axis);
   return any;
+}
+
+/* ---- series of their own ---- */
+
+/* Field, or derived field, of a column: of fields, gradients, then fluxes. */
+static int source_of(const diffusion_spectral *s, int column) {
+  if (column < s->fields) return column;
+  if (column < s->inputs) return s->gradients.of[column - s->fields].field;
+  return (column - s->inputs) / (s->gradients.fluxes / s->fields);
+}
+
+/* Whether a column has the series of a derivative along an axis. */
+static bool is_derivative(const diffusion_spectral *s, int column, int axis) {
+  if (column < s->fields) return false;
+  if (column >= s->inputs) return (column - s->inputs) % (s->gradients.fluxes / s->fields) == axis;
+  switch (s->gradients.of[column - s->fields].kind) {
+  case DIFFUSION_X: return axis == X;
+  case DIFFUSION_Y: return axis == Y;
+  case DIFFUSION_Z: return axis == Z;
+  case DIFFUSION_XY: return axis != Z;
+  case DIFFUSION_XZ: return axis != Y;
+  case DIFFUSION_YZ: return axis != X;
+  default: return false;
+  }
+}
+
+/* The transforms of every column. */
+static sim_status make_plans(diffusion_spectral *s, sim_isa isa) {
+  static const fft_kind kinds[GRID_BOUNDARIES] = {[GRID_PERIODIC] = FFT_PERIODIC,
+                                                  [GRID_NO_FLUX] = FFT_COSINE,
+                                                  [GRID_FIXED] = FFT_SINE_ALIGNED,
+                                                  [GRID_FIXED_LOW] = FFT_QUARTER_SINE,
+                                                  [GRID_FIXED_HIGH] = FFT_QUARTER_COSINE};
+  for (int axis = 0; axis < s->grid.rank; axis++) {
+    if (grid_is_member_axis(&s->grid, axis)) continue;
+    SIM_TRY(fft_plan_create(s->grid.n[axis], transform_of(&s->grid, axis), s->single, isa, &s->plan[axis]));
+    if (turns(s, axis)) SIM_TRY(make_turned(s, axis, s->single, isa));
+    for (int c = 0; c < s->inputs + s->gradients.fluxes; c++) {
+      grid_boundary b = s->shape[source_of(s, c)].boundary[axis];
+      if (is_derivative(s, c, axis)) b = diffusion_turned(b);
+      s->of[c][axis] = is_turned(s, c, axis) ? s->turned[axis] : s->plan[axis];
+      if (!s->aligned || b == s->grid.boundary[axis]) continue;
+      fft_plan **plan = &s->aligned_plan[b][axis];
+      if (!*plan) SIM_TRY(fft_plan_create(s->grid.n[axis], kinds[b], s->single, isa, plan));
+      s->of[c][axis] = *plan;
+    }
+  }
+  return SIM_OK;
 }
 
 static bool make_mirror(diffusion_spectral *s) {
@@ -233,12 +283,20 @@ static bool make_slots(diffusion_spectral *s) {
 }
 
 sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *comm, int fields,
-                                     const diffusion_gradients *gradients, bool single, sim_isa isa, int threads,
-                                     diffusion_spectral **out) {
+                                     const diffusion_gradients *gradients, const diffusion_series *series, bool single,
+                                     sim_isa isa, int threads, diffusion_spectral **out) {
   diffusion_spectral *s = calloc(1, sizeof *s);
   *out = s;
   if (!s) return sim_no_memory("the transforms");
   s->grid = *grid;
+  s->aligned = series != NULL;
+  for (int source = 0; source < DIFFUSION_SOURCES; source++) {
+    s->shape[source] = *grid;
+    for (int axis = 0; axis < grid->rank && series; axis++)
+      if (!grid_is_member_axis(grid, axis)) s->shape[source].boundary[axis] = series->of[source][axis];
+  }
+  for (int axis = 0; axis < grid->rank && series; axis++)
+    if (!grid_is_periodic(grid, axis)) s->grid.boundary[axis] = GRID_NO_FLUX;
   s->fields = fields;
   s->gradients = *gradients;
   s->inputs = fields + gradients->count;
@@ -265,12 +323,7 @@ sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *com
   s->work_bytes = (size_t)round_up(work_size(grid));
   s->plane_bytes = (size_t)plane_size(grid, single);
   s->thread_bytes = (size_t)thread_size(grid, fields, s->inputs, s->results, single);
-  sim_status status = SIM_OK;
-  for (int axis = 0; status == SIM_OK && axis < grid->rank; axis++)
-    if (!grid_is_member_axis(grid, axis))
-      status = fft_plan_create(grid->n[axis], transform_of(grid, axis), single, isa, &s->plan[axis]);
-  for (int axis = 0; status == SIM_OK && axis < grid->rank; axis++)
-    if (turns(s, axis)) status = make_turned(s, axis, single, isa);
+  sim_status status = make_plans(s, isa);
   if (status == SIM_OK) {
     s->memory = aligned_alloc(64, (size_t)threads * s->thread_bytes);
     if (!s->memory || !make_slots(s) || (s->paired && !make_mirror(s)))
@@ -287,6 +340,7 @@ void diffusion_spectral_destroy(diffusion_spectral **spectral) {
   for (int axis = 0; axis < 3; axis++) {
     fft_plan_destroy(&s->plan[axis]);
     fft_plan_destroy(&s->turned[axis]);
+    for (int b = 0; b < GRID_BOUNDARIES; b++) fft_plan_destroy(&s->aligned_plan[b][axis]);
     free(s->from[axis]);
   }
   for (int i = 0; i < 2; i++) {

@@ -1,5 +1,5 @@
 /* The pass over columns. */
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <omp.h>
 #include <string.h>
@@ -58,17 +58,22 @@ static column_at column_of(const diffusion_spectral *s, const diffusion_arrays *
   return c;
 }
 
-static void transform_forward(const diffusion_spectral *s, const diffusion_at *at, const void *source, int64_t stride,
+/* Transform along the columns of a field, gradient or flux; NULL: none. */
+static const fft_plan *plan_along(const diffusion_spectral *s, int column) {
+  return s->grid.rank > 1 ? s->of[column][s->grid.rank - 1] : NULL;
+}
+
+static void transform_forward(const diffusion_spectral *s, const fft_plan *plan, const void *source, int64_t stride,
                               void *target, const bench *b, fft_ahead *next) {
-  if (at->plan)
-    fft_forward(at->plan, source, stride, target, 1, b->work, next);
+  if (plan)
+    fft_forward(plan, source, stride, target, 1, b->work, next);
   else
     copy_points(s->slab.backs, source, stride, target, 1);
 }
-static void transform_inverse(const diffusion_spectral *s, const diffusion_at *at, void *source, void *target,
+static void transform_inverse(const diffusion_spectral *s, const fft_plan *plan, void *source, void *target,
                               int64_t stride, const bench *b, fft_ahead *next) {
-  if (at->plan)
-    fft_inverse(at->plan, source, 1, target, stride, b->work, next);
+  if (plan)
+    fft_inverse(plan, source, 1, target, stride, b->work, next);
   else
     copy_points(s->slab.backs, source, 1, target, stride);
 }
@@ -84,30 +89,31 @@ static void write_gradients(const diffusion_spectral *s, const diffusion_arrays 
       value = g;
       continue;
     }
-    const bool other = s->grid.rank > 1 && is_turned(s, g, s->grid.rank - 1);
-    const diffusion_at to = {at->middle, at->group, other ? s->turned[s->grid.rank - 1] : at->plan};
-    s->on->derive(s, (diffusion_kind)s->gradients.of[g].kind, at, column, b->spare[0]);
-    transform_inverse(s, &to, b->spare[0], point(arrays->gradient[g], offset), stride_of(s, arrays), b, NULL);
+    s->on->derive(s, field, (diffusion_kind)s->gradients.of[g].kind, at, column, b->spare[0]);
+    transform_inverse(s, plan_along(s, s->fields + g), b->spare[0], point(arrays->gradient[g], offset),
+                      stride_of(s, arrays), b, NULL);
   }
   if (value >= 0)
-    transform_inverse(s, at, column, point(arrays->gradient[value], offset), stride_of(s, arrays), b, NULL);
+    transform_inverse(s, plan_along(s, s->fields + value), column, point(arrays->gradient[value], offset),
+                      stride_of(s, arrays), b, NULL);
 }
 
 static void one_column(const diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays, int f,
                        const diffusion_at *at, const bench *b, fft_ahead *next) {
   column_at c = column_of(s, arrays, f, at);
-  if (at->plan && c.column.factor == DIFFUSION_ALIKE && fft_can_filter(at->plan) && diffusion_only_scales(stage) &&
+  const fft_plan *plan = plan_along(s, f);
+  if (plan && c.column.factor == DIFFUSION_ALIKE && fft_can_filter(plan) && diffusion_only_scales(stage) &&
       !has_gradients(s, f)) {
-    fft_filter(at->plan, c.mixed, c.stride, c.mixed, c.stride, c.column.table[stage->set[0].term[0].table],
-               c.column.slot, b->work, next);
+    fft_filter(plan, c.mixed, c.stride, c.mixed, c.stride, c.column.table[stage->set[0].term[0].table], c.column.slot,
+               b->work, next);
     return;
   }
   c.column.array[0] = b->columns[0];
-  if (stage->forward) transform_forward(s, at, c.mixed, c.stride, c.column.array[0], b, next);
+  if (stage->forward) transform_forward(s, plan, c.mixed, c.stride, c.column.array[0], b, next);
   s->combine(stage, &c.column);
   if (!stage->inverse) return;
   write_gradients(s, arrays, f, c.column.array[0], at, b);
-  transform_inverse(s, at, c.column.array[0], c.mixed, c.stride, b, next);
+  transform_inverse(s, plan, c.column.array[0], c.mixed, c.stride, b, next);
 }
 
 /* Takes the divergence of a field's fluxes from its column, which is mixed before and transformed after. */
@@ -117,11 +123,12 @@ static void transform_fluxes(const diffusion_spectral *s, const diffusion_arrays
   const int64_t offset = at->middle * s->row_stride + at->group - s->slab.origin + origin_of(s, arrays);
   copy_points(s->slab.backs, c->mixed, c->stride, column, 1);
   for (int a = 0; a < axes; a++)
-    if (a != back) s->on->subtract(s, a, at, point(arrays->flux[f * axes + a], offset), c->stride, column);
-  transform_forward(s, at, column, 1, column, b, NULL);
+    if (a != back) s->on->subtract(s, f, a, at, point(arrays->flux[f * axes + a], offset), c->stride, column);
+  transform_forward(s, plan_along(s, f), column, 1, column, b, NULL);
   if (back < 0 || back >= axes) return;
-  transform_forward(s, at, point(arrays->flux[f * axes + back], offset), c->stride, b->spare[0], b, NULL);
-  s->on->subtract(s, back, at, b->spare[0], 1, column);
+  transform_forward(s, plan_along(s, s->inputs + f * axes + back), point(arrays->flux[f * axes + back], offset),
+                    c->stride, b->spare[0], b, NULL);
+  s->on->subtract(s, f, back, at, b->spare[0], 1, column);
 }
 
 /* A column of all fields, which fluxes, projections and derived fields join. */
@@ -136,7 +143,7 @@ static void joined_column(const diffusion_spectral *s, const diffusion_stage *st
     if (arrays->flux[0])
       transform_fluxes(s, arrays, f, at, &c[f], b->columns[f], b);
     else
-      transform_forward(s, at, c[f].mixed, c[f].stride, b->columns[f], b, NULL);
+      transform_forward(s, plan_along(s, f), c[f].mixed, c[f].stride, b->columns[f], b, NULL);
   }
   if (stage->forward && s->gradients.solenoidal) s->on->project(s, at, b->columns);
   for (int f = 0; f < s->fields; f++) s->combine(stage, &c[f].column);
@@ -148,7 +155,7 @@ static void joined_column(const diffusion_spectral *s, const diffusion_stage *st
   }
   for (int f = 0; f < s->fields && stage->inverse; f++) {
     write_gradients(s, arrays, f, b->columns[f], at, b);
-    transform_inverse(s, at, b->columns[f], c[f].mixed, c[f].stride, b, NULL);
+    transform_inverse(s, plan_along(s, f), b->columns[f], c[f].mixed, c[f].stride, b, NULL);
   }
 }
 
@@ -161,7 +168,6 @@ static columns_of piece_at(const diffusion_spectral *s, int64_t i, int64_t piece
 }
 
 void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, const diffusion_arrays *arrays) {
-  const fft_plan *plan = s->grid.rank > 1 ? s->plan[s->grid.rank - 1] : NULL;
   const int64_t middles = s->slab.middle_end - s->slab.middle_first, groups = s->slab.group_end - s->slab.group_first;
   const int threads = team(s, middles * groups);
   int64_t beside = middles * groups / threads;
@@ -179,7 +185,7 @@ void diffusion_columns(diffusion_spectral *s, const diffusion_stage *stage, cons
       const columns_of now = piece_at(s, i, pieces), then = piece_at(s, i + 1 < end ? i + 1 : i, pieces);
       const int64_t count = now.end - now.first;
       for (int64_t j = 0; j < count; j++) {
-        const diffusion_at at = {now.middle, now.first + j, plan};
+        const diffusion_at at = {now.middle, now.first + j};
         if (s->joined) joined_column(s, stage, arrays, &at, &b);
         for (int f = 0; f < s->fields && !s->joined; f++) {
           const int64_t low = s->slab.backs * j / count, high = s->slab.backs * (j + 1) / count;

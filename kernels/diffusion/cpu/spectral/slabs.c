@@ -1,4 +1,4 @@
-#include "kernels/diffusion/cpu/slabs.h"
+#include "kernels/diffusion/cpu/spectral/slabs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,25 +2,29 @@
 #ifndef DIFFUSION_SPECTRAL_PARTS_H
 #define DIFFUSION_SPECTRAL_PARTS_H
 
-#include "kernels/diffusion/cpu/spectral.h"
+#include "kernels/diffusion/cpu/spectral/spectral.h"
 
 enum { X, Y, Z };
 
 typedef struct diffusion_deriving diffusion_deriving;
 
 struct diffusion_spectral {
-  grid_shape grid;
+  grid_shape grid;                     /* with series of their own, no_flux along all walls */
+  grid_shape shape[DIFFUSION_SOURCES]; /* of each field and derived field */
+  bool aligned;                        /* series of their own */
   diffusion_gradients gradients;
   int fields, inputs, results, threads, group; /* inputs: fields and gradients; results: fields and fluxes */
   bool joined;                                 /* columns of all fields are transformed together */
   bool single;
   fft_packing packing;
-  bool paired; /* wavenumber n/2 of rows is stored apart: see spectral_pairs.c */
+  bool paired; /* wavenumber n/2 of rows is stored apart: see pairs.c */
   fft_plan *plan[3];
   /* For first derivatives along axes with walls, which turn cosine series into sine series and back: the other
    * transform, and the position of a series' wavenumber at each position of the other one, or -1. */
   fft_plan *turned[3];
   int32_t *from[3];
+  fft_plan *aligned_plan[GRID_BOUNDARIES][3]; /* aligned: of each kind of series that some column has */
+  const fft_plan *of[DIFFUSION_COLUMNS][3];   /* transforms of fields, gradients and fluxes */
   diffusion_combine *combine;
   const diffusion_deriving *on;
   int64_t middle, back;                         /* points along the middle axis (y of three) and the column axis */
@@ -56,28 +60,32 @@ static inline bench bench_of(const diffusion_spectral *s, int thread) {
 /* One column of a field, or of all fields, in the pass over columns. */
 typedef struct diffusion_at {
   int64_t middle, group;
-  const fft_plan *plan; /* along the columns; NULL: they are not transformed */
 } diffusion_at;
-/* spectral_derive.c, for an instruction set and a precision: a derivative of a column of coefficients, in target, which
+/* derive.c, for an instruction set and a precision: a derivative of a column of coefficients, in target, which
  * is not the source; coefficients of a derived field; removal of the part of a vector with a divergence; and target[p]
- * minus the derivative along `axis` of from[p], whose stride is `stride` points. */
+ * minus the derivative along `axis` of from[p], a flux of this field, whose stride is `stride` points. */
 struct diffusion_deriving {
-  void (*derive)(const diffusion_spectral *s, diffusion_kind kind, const diffusion_at *at, const void *source,
-                 void *target);
+  void (*derive)(const diffusion_spectral *s, int field, diffusion_kind kind, const diffusion_at *at,
+                 const void *source, void *target);
   void (*derived)(const diffusion_spectral *s, const diffusion_symbols *symbols, int derived, const diffusion_at *at,
                   void *const *columns, void *target);
   void (*project)(const diffusion_spectral *s, const diffusion_at *at, void *const *columns);
-  void (*subtract)(const diffusion_spectral *s, int axis, const diffusion_at *at, const void *from, int64_t stride,
-                   void *target);
+  void (*subtract)(const diffusion_spectral *s, int field, int axis, const diffusion_at *at, const void *from,
+                   int64_t stride, void *target);
 };
 extern const diffusion_deriving diffusion_derive_single_plain, diffusion_derive_double_plain;
 extern const diffusion_deriving diffusion_derive_single_avx2, diffusion_derive_double_avx2;
 extern const diffusion_deriving diffusion_derive_single_avx512, diffusion_derive_double_avx512;
 
-/* Whether an input of the pointwise work is a derivative along this axis, which has walls. */
-static inline bool is_turned(const diffusion_spectral *s, int gradient, int axis) {
-  return gradient >= 0 && s->gradients.of[gradient].kind == axis && s->grid.boundary[axis] != GRID_PERIODIC;
+/* Whether an input of the pointwise work is a derivative along this axis, whose walls are the grid's, so that its
+ * coefficients move to other positions. */
+static inline bool is_turned(const diffusion_spectral *s, int input, int axis) {
+  return input >= s->fields && !s->aligned && s->gradients.of[input - s->fields].kind == axis &&
+         s->grid.boundary[axis] != GRID_PERIODIC;
 }
+
+/* Whether the series is one of sines. */
+static inline bool is_sine(grid_boundary b) { return b == GRID_FIXED || b == GRID_FIXED_LOW; }
 
 static inline char *point(const void *field, int64_t offset) { return (char *)(uintptr_t)field + offset * 128; }
 
@@ -136,13 +144,25 @@ static inline void run_at(const runs *r, int64_t i, int64_t *first, int64_t *end
 static inline double wavenumber(const grid_shape *grid, int axis, int64_t mode) {
   const double pi = 3.14159265358979323846;
   if (axis > 0 && axis == grid->member_axis) return 0;
-  return (grid->boundary[axis] == GRID_PERIODIC ? 2 * pi : pi) * (double)mode / grid->size[axis];
+  const bool quarter = grid->boundary[axis] == GRID_FIXED_LOW || grid->boundary[axis] == GRID_FIXED_HIGH;
+  return (grid->boundary[axis] == GRID_PERIODIC ? 2 * pi : pi) * ((double)mode + (quarter ? 0.5 : 0)) /
+         grid->size[axis];
+}
+
+/* Mode of an entry along x. */
+static inline int64_t mode_along_x(const diffusion_spectral *s, int source, int64_t entry) {
+  if (s->shape[source].boundary[X] != GRID_FIXED || (s->aligned && entry > 0)) return entry;
+  return s->grid.n[X] - entry;
 }
 
 /* Mode of an entry along an axis; signed where periodic and `complex`. */
-static inline int64_t mode_of(const diffusion_spectral *s, int axis, int64_t entry, bool complex) {
+static inline int64_t mode_of(const diffusion_spectral *s, int source, int axis, int64_t entry, bool complex) {
   const int64_t n = s->grid.n[axis];
   if (axis >= s->grid.rank) return 0;
+  if (s->aligned && s->shape[source].boundary[axis] != GRID_PERIODIC && s->plan[axis]) {
+    const int64_t k = complex ? fft_order(s->plan[axis])[entry] : entry;
+    return k == 0 && s->shape[source].boundary[axis] == GRID_FIXED ? n : k;
+  }
   if (complex && s->plan[axis]) {
     const int64_t k = fft_order(s->plan[axis])[entry];
     return s->grid.boundary[axis] == GRID_PERIODIC && 2 * k > n ? k - n : k;
@@ -151,18 +171,20 @@ static inline int64_t mode_of(const diffusion_spectral *s, int axis, int64_t ent
 }
 
 /* Mode along an axis of a row of the tables, or of a slot in it. */
-static inline int64_t table_mode(const diffusion_spectral *s, int axis, int64_t entry, bool complex) {
-  if (!complex) return mode_of(s, axis, s->entry[axis - Y][entry], false);
-  return mode_of(s, axis, entry + (axis == s->grid.rank - 1 ? s->back_first : s->slab.middle_first), true);
+static inline int64_t table_mode(const diffusion_spectral *s, int source, int axis, int64_t entry, bool complex) {
+  if (!complex) return mode_of(s, source, axis, s->entry[axis - Y][entry], false);
+  return mode_of(s, source, axis, entry + (axis == s->grid.rank - 1 ? s->back_first : s->slab.middle_first), true);
 }
 
 /* Weight of a mode in the mean of squares: 2 where k and -k are stored once, 1/2 for cos^2 and sin^2. */
-static inline double diffusion_weight(const diffusion_spectral *s, int axis, int64_t mode) {
+static inline double diffusion_weight(const diffusion_spectral *s, int source, int axis, int64_t mode) {
   const int64_t n = s->grid.n[axis];
   if (axis > 0 && axis == s->grid.member_axis) return 1 / (double)n; /* mean over members */
-  switch (s->grid.boundary[axis]) {
+  switch (s->shape[source].boundary[axis]) {
   case GRID_NO_FLUX: return mode == 0 ? 1 : 2;
   case GRID_FIXED: return mode == n ? 1 : 2;
+  case GRID_FIXED_LOW:
+  case GRID_FIXED_HIGH: return 2;
   default: return axis != X || mode == 0 || 2 * mode == n ? 1 : 2;
   }
 }

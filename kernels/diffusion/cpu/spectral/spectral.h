@@ -6,15 +6,15 @@
  * Between the passes a field is called mixed: transformed along x and y, not along z. With two axes, planes are x
  * and columns y; with one axis there are no columns. Memory holds points of kernels/common/fft/fft.h: [z][y][row
  * points], with odd strides of rows and planes, so that columns spread over the sets of the cache. Wavenumber n/2 of
- * rows may be stored in points of its own (spectral_pairs.c). Several ranks divide both passes (slabs.h); then fields
+ * rows may be stored in points of its own (pairs.c). Several ranks divide both passes (slabs.h); then fields
  * of planes are those of a slab, and arrays and tables of columns are those of the rank's columns. */
 #ifndef DIFFUSION_SPECTRAL_H
 #define DIFFUSION_SPECTRAL_H
 
 #include "kernels/common/fft/fft.h"
 #include "kernels/common/grid/grid.h"
-#include "kernels/diffusion/cpu/combine.h"
-#include "kernels/diffusion/cpu/slabs.h"
+#include "kernels/diffusion/cpu/spectral/combine.h"
+#include "kernels/diffusion/cpu/spectral/slabs.h"
 
 enum { DIFFUSION_FIELDS = 8, DIFFUSION_DERIVED = 8 };
 enum { DIFFUSION_READ = 40, DIFFUSION_FLUXES = 3 * DIFFUSION_FIELDS };
@@ -49,14 +49,34 @@ typedef struct diffusion_gradients {
   int vector[3];
 } diffusion_gradients;
 
+/* Series of fields and derived fields whose walls differ from the grid's. */
+enum { DIFFUSION_SOURCES = (int)DIFFUSION_FIELDS + (int)DIFFUSION_DERIVED };
+typedef struct diffusion_series {
+  grid_boundary of[DIFFUSION_SOURCES][3]; /* periodic where the grid is, and only there */
+} diffusion_series;
+
+/* The series of a derivative: sines of cosines, and so on. */
+static inline grid_boundary diffusion_turned(grid_boundary b) {
+  switch (b) {
+  case GRID_NO_FLUX: return GRID_FIXED;
+  case GRID_FIXED: return GRID_NO_FLUX;
+  case GRID_FIXED_LOW: return GRID_FIXED_HIGH;
+  case GRID_FIXED_HIGH: return GRID_FIXED_LOW;
+  default: return b;
+  }
+}
+
 typedef struct diffusion_spectral diffusion_spectral;
 
+/* series: NULL where each field has the grid's boundaries. Then a sine series along x, or the positions of one along y
+ * and z, are in reverse order. With series, mode k of each series is where the cosine series has mode k, so that
+ * derivatives along walls, projections and fluxes join them; mode n of a sine series is where that has mode 0. */
 sim_status diffusion_spectral_create(const grid_shape *grid, const sim_comm *comm, int fields,
-                                     const diffusion_gradients *gradients, bool single, sim_isa isa, int threads,
-                                     diffusion_spectral **out) SIM_MUST_CHECK;
+                                     const diffusion_gradients *gradients, const diffusion_series *series, bool single,
+                                     sim_isa isa, int threads, diffusion_spectral **out) SIM_MUST_CHECK;
 void diffusion_spectral_destroy(diffusion_spectral **spectral);
-double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes, bool single,
-                                int threads);
+double diffusion_spectral_bytes(const grid_shape *grid, int fields, int gradients, int fluxes, bool aligned,
+                                bool single, int threads);
 
 /* Pointwise work on a piece of a plane: columns[fields + gradients] of count numbers each, [nx][2G rows]. Fields are
  * changed in place, or swapped with spare[fields + fluxes] of the same size; fluxes are left in spare[fields + i].
@@ -114,15 +134,15 @@ void diffusion_columns(diffusion_spectral *spectral, const diffusion_stage *stag
 /* Computes an entry of the tables: k[3] are angular wavenumbers, 0 beyond the rank, signed for `complex` tables.
  * values[tables][2]: re, im. */
 typedef void diffusion_fill(void *context, const double k[3], const int64_t mode[3], double (*values)[2]);
-void diffusion_tables(diffusion_spectral *spectral, int tables, void *const *table, bool complex, diffusion_fill *fill,
-                      void *context);
-/* One table of symbols, with an entry for each of k and -k unless no axis is periodic; values[0][0] is stored, and with
- * DIFFUSION_BOTH values[0][1] too. */
-void diffusion_symbol_table(diffusion_spectral *spectral, diffusion_parts parts, void *table, diffusion_fill *fill,
-                            void *context);
+void diffusion_tables(diffusion_spectral *spectral, int field, int tables, void *const *table, bool complex,
+                      diffusion_fill *fill, void *context);
+/* One table of symbols of a derived field, `source`, with an entry for each of k and -k unless no axis is periodic;
+ * values[0][0] is stored, and with DIFFUSION_BOTH values[0][1] too. */
+void diffusion_symbol_table(diffusion_spectral *spectral, int source, diffusion_parts parts, void *table,
+                            diffusion_fill *fill, void *context);
 /* Power spectrum of a field: power[b] sums wavenumbers with |k| in [b - 1/2, b + 1/2) times the smallest wavenumber
  * of the longest axis; the last bin takes all above. The bins add up to the mean of the field's square (Parseval). */
-void diffusion_power(const diffusion_spectral *spectral, const void *coefficients, int bins, double *power);
+void diffusion_power(const diffusion_spectral *spectral, int field, const void *coefficients, int bins, double *power);
 /* Power of the modes low < |m| <= high along x in row y of a field with two axes; all modes add up to the mean of
  * the row's square. */
 double diffusion_row_power(const diffusion_spectral *spectral, const void *coefficients, int64_t y, double low,
@@ -132,7 +152,8 @@ typedef struct diffusion_norm diffusion_norm;
 sim_status diffusion_norm_create(const diffusion_spectral *spectral, diffusion_norm **out) SIM_MUST_CHECK;
 void diffusion_norm_destroy(diffusion_norm **norm);
 /* coefficients: of a slab, also where columns differ. All ranks call it, and have the same result. */
-sim_status diffusion_norm_of(const diffusion_norm *norm, const void *coefficients, double *out) SIM_MUST_CHECK;
+sim_status diffusion_norm_of(const diffusion_norm *norm, int field, const void *coefficients,
+                             double *out) SIM_MUST_CHECK;
 /* Checks one number of each plane after a pass over the columns, each of which depends on every value of the field:
  * false where any value was NaN or infinite. `field`: of the rank's columns, or of its slab. */
 bool diffusion_finite(const diffusion_spectral *spectral, const void *field, bool columns);

@@ -1,4 +1,4 @@
-#include "kernels/diffusion/cpu/combine.h"
+#include "kernels/diffusion/cpu/spectral/combine.h"
 
 #include "kernels/common/fft/fft_simd.h"
 

@@ -1,5 +1,5 @@
 /* Work on coefficients of one column: derivatives, derived fields, and the projection to fields without divergence. */
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <string.h>
 
@@ -16,34 +16,38 @@ enum { LANES = 2 * G };
 /* Numbers of a point that have wavenumbers of their own. */
 static int lanes_of(const diffusion_spectral *s) { return (int)(s->packing == FFT_TWO_REAL ? 2 * s->group : s->group); }
 
-/* Wavenumber of a mode; `odd`: for odd powers of it, 0 where k is its own mirror image. */
-static double wave(const diffusion_spectral *s, int axis, int64_t mode, bool odd) {
-  const bool own = s->grid.boundary[axis] == GRID_PERIODIC && 2 * (mode < 0 ? -mode : mode) == s->grid.n[axis];
-  return odd && own ? 0 : wavenumber(&s->grid, axis, mode);
+/* Wavenumber of a mode; `odd`: for odd powers of it, 0 where k is its own mirror image, or the derivative of a sine is
+ * 0 in all cells. */
+static double wave(const diffusion_spectral *s, int source, int axis, int64_t mode, bool odd) {
+  const grid_shape *shape = &s->shape[source];
+  const bool own = shape->boundary[axis] == GRID_PERIODIC ? 2 * (mode < 0 ? -mode : mode) == shape->n[axis]
+                                                          : s->aligned && mode == shape->n[axis];
+  return odd && own ? 0 : wavenumber(shape, axis, mode);
 }
 
 /* Wavenumbers along x, or along y of three axes, of the lanes of a column. */
-static void lane_waves(const diffusion_spectral *s, const diffusion_at *at, int axis, bool odd, double *k) {
+static void lane_waves(const diffusion_spectral *s, int source, const diffusion_at *at, int axis, bool odd, double *k) {
   const int64_t lanes = lanes_of(s), n = s->grid.n[axis];
   const bool last = is_last(s, at->group), apart = axis == Y && last;
   for (int64_t lane = 0; lane < lanes; lane++) {
-    const int64_t entry = at->group * lanes + lane, along_x = s->grid.boundary[X] == GRID_FIXED ? n - entry : entry;
+    const int64_t along_x = mode_along_x(s, source, at->group * lanes + lane);
     const int64_t along_y = apart && at->middle + lane < s->middle ? at->middle + lane : at->middle;
-    k[lane] = wave(s, axis, axis == Y ? mode_of(s, Y, along_y, true) : last ? n / 2 : along_x, odd);
+    k[lane] = wave(s, source, axis, axis == Y ? mode_of(s, source, Y, along_y, true) : last ? n / 2 : along_x, odd);
   }
 }
 
 /* The axis of the columns; -1: none. */
 static int back_axis(const diffusion_spectral *s) { return s->grid.rank > 1 ? s->grid.rank - 1 : -1; }
 
-static double back_wave(const diffusion_spectral *s, int64_t p, bool odd) {
+static double back_wave(const diffusion_spectral *s, int source, int64_t p, bool odd) {
   const int axis = s->grid.rank > 2 ? Z : Y;
-  return wave(s, axis, mode_of(s, axis, p, true), odd);
+  return wave(s, source, axis, mode_of(s, source, axis, p, true), odd);
 }
 
-/* A derivative is a factor, times i for first ones along periodic axes: the product of `lane` and `back`, or minus
+/* A derivative is a factor, times i for one along a periodic axis alone: the product of `lane` and `back`, or minus
  * their sum. */
 typedef struct derivative {
+  int source;
   bool first, sum, moves; /* moves: the factor differs along the column */
   const int32_t *from;    /* along walls: the point of the source for each one of the target, or -1; NULL: the same */
   int powers;             /* of the wavenumber along the column */
@@ -51,29 +55,36 @@ typedef struct derivative {
   double lane[LANES];
 } derivative;
 
-static derivative derivative_of(const diffusion_spectral *s, diffusion_kind kind, const diffusion_at *at) {
+/* Of a field or derived field. (cos kx)' = -k sin kx, (sin kx)' = k cos kx; both series have the factor 2 for
+ * wavenumbers between. */
+static derivative derivative_of(const diffusion_spectral *s, int source, diffusion_kind kind, const diffusion_at *at) {
   static const int axes[DIFFUSION_LAPLACIAN][2] = {{X, -1}, {Y, -1}, {Z, -1}, {X, X}, {Y, Y},
                                                    {Z, Z},  {X, Y},  {X, Z},  {Y, Z}};
   const int lanes = lanes_of(s), back = back_axis(s);
-  derivative d = {.first = kind <= DIFFUSION_Z, .sum = kind == DIFFUSION_LAPLACIAN};
-  double k[LANES];
-  for (int l = 0; l < lanes; l++) d.lane[l] = d.first ? 1 : d.sum ? 0 : -1;
+  derivative d = {.source = source, .sum = kind == DIFFUSION_LAPLACIAN};
+  double k[LANES], sign = 1;
+  int turns = 0; /* factors i */
+  for (int l = 0; l < lanes; l++) d.lane[l] = 0;
   if (d.sum) {
     for (int axis = 0; axis < (back < 0 ? 1 : back); axis++) {
-      lane_waves(s, at, axis, false, k);
+      lane_waves(s, source, at, axis, false, k);
       for (int l = 0; l < lanes; l++) d.lane[l] += k[l] * k[l];
     }
     d.moves = back >= 0;
     d.powers = 2;
     return d;
   }
-  d.odd = d.first || axes[kind][0] != axes[kind][1];
-  if (d.first && s->grid.boundary[kind] != GRID_PERIODIC) {
-    /* (cos kx)' = -k sin kx, (sin kx)' = k cos kx; both series have the factor 2 for wavenumbers between */
-    d.first = false;
-    for (int l = 0; l < lanes; l++) d.lane[l] = s->grid.boundary[kind] == GRID_FIXED ? 1 : -1;
-    if ((int)kind == back) d.from = s->from[kind];
+  d.odd = axes[kind][0] != axes[kind][1];
+  for (int i = 0; i < 2 && axes[kind][i] >= 0; i++) {
+    const grid_boundary b = s->shape[source].boundary[axes[kind][i]];
+    if (b == GRID_PERIODIC || !d.odd)
+      turns++;
+    else if (!is_sine(b))
+      sign = -sign;
+    if (kind <= DIFFUSION_Z && (int)kind == back && b != GRID_PERIODIC && !s->aligned) d.from = s->from[kind];
   }
+  d.first = turns == 1;
+  for (int l = 0; l < lanes; l++) d.lane[l] = turns == 2 ? -sign : sign;
   for (int i = 0; i < 2; i++) {
     const int axis = axes[kind][i];
     if (axis < 0) continue;
@@ -82,7 +93,7 @@ static derivative derivative_of(const diffusion_spectral *s, diffusion_kind kind
       d.powers++;
       continue;
     }
-    lane_waves(s, at, axis, d.odd, k);
+    lane_waves(s, source, at, axis, d.odd, k);
     for (int l = 0; l < lanes; l++) d.lane[l] *= k[l];
   }
   return d;
@@ -93,7 +104,7 @@ static void factors_at(const diffusion_spectral *s, const derivative *d, int64_t
   const int lanes = lanes_of(s);
   double back = 1;
   if (d->moves) {
-    const double k = back_wave(s, p, d->odd);
+    const double k = back_wave(s, d->source, p, d->odd);
     back = d->powers == 2 ? k * k : k;
   }
   for (int l = 0; l < lanes; l++)
@@ -128,12 +139,17 @@ static void derive_column(const diffusion_spectral *s, const derivative *d, cons
 
 static void subtract_column(const diffusion_spectral *s, const derivative *d, const real *from, int64_t stride,
                             real *target) {
+  const bool two = s->packing == FFT_TWO_REAL;
   double k[LANES];
-  real f[G];
+  real f[2 * G];
   for (int64_t p = 0; p < s->slab.backs; p++, from += stride * 2 * G, target += 2 * G) {
     if (p == 0 || d->moves) {
       factors_at(s, d, p, k);
-      for (int l = 0; l < G; l++) f[l] = (real)k[l];
+      for (int l = 0; l < G; l++) f[l] = (real)k[l], f[G + l] = (real)k[two ? G + l : l];
+    }
+    if (!d->first) {
+      for (int l = 0; l < 2 * G; l++) target[l] -= f[l] * from[l];
+      continue;
     }
     for (int l = 0; l < G; l++) {
       target[l] += f[l] * from[G + l];
@@ -165,11 +181,42 @@ static void add_column(int64_t n, const real *table, const int32_t *slot, int en
   }
 }
 
-/* v -= k (k . v)/k^2; where k = 0 nothing. lane[axis]: wavenumbers of axes before the last one */
-static void project_column(const diffusion_spectral *s, int axes, double lane[3][LANES], real *const *v) {
+/* Turns a column by i, or by -i for sign = -1. */
+static void turn_column(int64_t n, int sign, real *v) {
+  for (int64_t p = 0; p < n; p++, v += 2 * G)
+    for (int l = 0; l < G; l++) {
+      const real re = v[l];
+      v[l] = sign > 0 ? -v[G + l] : v[G + l];
+      v[G + l] = sign > 0 ? re : -re;
+    }
+}
+
+/* The same as project_column where all axes have walls, and all 2 G lanes are real numbers of their own. signs: of the
+ * derivatives of the components. */
+static void project_walled(const diffusion_spectral *s, const int *source, const int *signs, double lane[3][LANES],
+                           real *const *v) {
+  const int axes = s->grid.rank - (s->grid.member_axis > 0);
+  for (int64_t p = 0; p < s->slab.backs; p++) {
+    const double back = s->grid.rank > axes ? 0 : back_wave(s, source[axes - 1], p, true);
+    for (int l = 0; l < LANES; l++) {
+      real k[3], over = 0, along = 0;
+      for (int a = 0; a < axes; a++) {
+        k[a] = (real)(a < s->grid.rank - 1 ? lane[a][l] : back);
+        over += k[a] * k[a];
+        along += (real)signs[a] * k[a] * v[a][2 * p * G + l];
+      }
+      along = over > 0 ? along / over : 0;
+      for (int a = 0; a < axes; a++) v[a][2 * p * G + l] -= (real)signs[a] * k[a] * along;
+    }
+  }
+}
+
+/* v -= k (k . v)/k^2; where k = 0 nothing. lane[axis]: wavenumbers of axes before the last one; last: source of the
+ * last axis' component */
+static void project_column(const diffusion_spectral *s, int axes, int last, double lane[3][LANES], real *const *v) {
   for (int64_t p = 0; p < s->slab.backs; p++) {
     real k[3][G], over[G];
-    const double back = s->grid.rank > axes ? 0 : back_wave(s, p, true);
+    const double back = s->grid.rank > axes ? 0 : back_wave(s, last, p, true);
     for (int a = 0; a < axes; a++)
       for (int l = 0; l < G; l++) k[a][l] = (real)(a < s->grid.rank - 1 ? lane[a][l] : back);
     for (int l = 0; l < G; l++) over[l] = 0;
@@ -188,15 +235,18 @@ static void project_column(const diffusion_spectral *s, int axes, double lane[3]
   }
 }
 
-static void derive(const diffusion_spectral *s, diffusion_kind kind, const diffusion_at *at, const void *source,
-                   void *target) {
-  const derivative d = derivative_of(s, kind, at);
+static void derive(const diffusion_spectral *s, int field, diffusion_kind kind, const diffusion_at *at,
+                   const void *source, void *target) {
+  const derivative d = derivative_of(s, field, kind, at);
   derive_column(s, &d, source, target);
 }
 
-static void subtract(const diffusion_spectral *s, int axis, const diffusion_at *at, const void *from,
+/* Between walls a flux has the series of a derivative of its field, which it turns back: the signs of sines and cosines
+ * are opposite. */
+static void subtract(const diffusion_spectral *s, int field, int axis, const diffusion_at *at, const void *from,
                      int64_t from_stride, void *target) {
-  const derivative d = derivative_of(s, (diffusion_kind)axis, at);
+  derivative d = derivative_of(s, field, (diffusion_kind)axis, at);
+  for (int l = 0; l < LANES && s->shape[field].boundary[axis] != GRID_PERIODIC; l++) d.lane[l] = -d.lane[l];
   subtract_column(s, &d, from, from_stride, target);
 }
 
@@ -217,13 +267,50 @@ static void derived(const diffusion_spectral *s, const diffusion_symbols *symbol
   }
 }
 
+/* Removes the mode of a component along its own axis that is a sine of n half waves: its divergence is 0 in all cells,
+ * and no pressure balances it. */
+static void drop_highest(const diffusion_spectral *s, int field, int axis, const diffusion_at *at, real *v) {
+  const int64_t n = s->grid.n[axis];
+  if (s->shape[field].boundary[axis] != GRID_FIXED) return;
+  if (axis == back_axis(s)) {
+    for (int64_t p = 0; p < s->slab.backs; p++)
+      if (mode_of(s, field, axis, p, true) == n) memset(v + 2 * G * p, 0, 2 * G * sizeof *v);
+    return;
+  }
+  for (int64_t l = 0; l < lanes_of(s); l++) {
+    const int64_t entry = at->group * lanes_of(s) + l;
+    if ((axis == X ? mode_along_x(s, field, entry) : mode_of(s, field, Y, at->middle, true)) != n) continue;
+    for (int64_t p = 0; p < s->slab.backs; p++) {
+      v[2 * G * p + l] = 0;
+      if (s->packing != FFT_TWO_REAL) v[2 * G * p + G + l] = 0;
+    }
+  }
+}
+
 static void project(const diffusion_spectral *s, const diffusion_at *at, void *const *columns) {
   const int axes = s->grid.rank - (s->grid.member_axis > 0);
   double lane[3][LANES];
   void *v[3] = {NULL, NULL, NULL};
-  for (int a = 0; a < s->grid.rank - 1; a++) lane_waves(s, at, a, true, lane[a]);
-  for (int a = 0; a < axes; a++) v[a] = columns[s->gradients.vector[a]];
-  project_column(s, axes, lane, (real *const[]){v[0], v[1], v[2]});
+  int signs[3] = {0, 0, 0}; /* of the derivative of a component along its own axis, between walls */
+  for (int a = 0; a < axes; a++) {
+    const int field = s->gradients.vector[a];
+    const grid_boundary b = s->shape[field].boundary[a];
+    v[a] = columns[field];
+    if (a < s->grid.rank - 1) lane_waves(s, field, at, a, true, lane[a]);
+    if (b == GRID_PERIODIC) continue;
+    signs[a] = is_sine(b) ? 1 : -1;
+    drop_highest(s, field, a, at, v[a]);
+  }
+  if (s->packing == FFT_TWO_REAL) {
+    project_walled(s, s->gradients.vector, signs, lane, (real *const[]){v[0], v[1], v[2]});
+    return;
+  }
+  /* i k is the derivative along a periodic axis, and signs[a] k between walls: that of -i signs[a] times the column */
+  for (int a = 0; a < axes; a++)
+    if (signs[a]) turn_column(s->slab.backs, -signs[a], v[a]);
+  project_column(s, axes, s->gradients.vector[axes - 1], lane, (real *const[]){v[0], v[1], v[2]});
+  for (int a = 0; a < axes; a++)
+    if (signs[a]) turn_column(s->slab.backs, signs[a], v[a]);
 }
 
 const diffusion_deriving DIFFUSION_DERIVE = {derive, derived, project, subtract};

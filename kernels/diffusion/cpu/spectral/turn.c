@@ -1,6 +1,6 @@
 /* The turn between slabs and columns: every rank sends a part of each of its planes to every other rank, a few planes
  * at a time, which stay in the caches meanwhile. */
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The pass over planes. */
-#include "kernels/diffusion/cpu/spectral_parts.h"
+#include "kernels/diffusion/cpu/spectral/parts.h"
 
 #include <omp.h>
 #include <string.h>
@@ -45,35 +45,37 @@ static void turned_transforms(const diffusion_spectral *s, char *plane, char *co
   }
 }
 
-static void middle_transforms(const diffusion_spectral *s, bool inverse, char *plane, void *work) {
+/* Transforms along y of a column's plane. */
+static void middle_transforms(const diffusion_spectral *s, int column, bool inverse, char *plane, void *work) {
+  const fft_plan *plan = s->of[column][Y];
   if (s->grid.rank < 3) return;
   if (s->paired && inverse) diffusion_pair(s, plane);
   for (int64_t g = 0; g < s->row_points - s->paired; g++) {
     if (inverse)
-      fft_inverse(s->plan[Y], plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, NULL);
+      fft_inverse(plan, plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, NULL);
     else
-      fft_forward(s->plan[Y], plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, NULL);
+      fft_forward(plan, plane + g * 128, s->row_stride, plane + g * 128, s->row_stride, work, NULL);
   }
   if (s->paired && !inverse) diffusion_unpair(s, plane);
 }
 
 static fft_packing packing(const diffusion_spectral *s) { return s->paired ? FFT_HALF_PAIRED : s->packing; }
 
-/* The inverse transforms of an array: of a field (gradient < 0), or of a derivative. */
-static void inverse_middle(const diffusion_spectral *s, int gradient, char *plane, const bench *b) {
-  if (s->grid.rank == 3 && is_turned(s, gradient, Y))
+/* The inverse transforms of an input: of a field, or of a derivative. */
+static void inverse_middle(const diffusion_spectral *s, int input, char *plane, const bench *b) {
+  if (s->grid.rank == 3 && is_turned(s, input, Y))
     turned_transforms(s, plane, b->spare[0], b->work);
   else
-    middle_transforms(s, true, plane, b->work);
+    middle_transforms(s, input, true, plane, b->work);
 }
-static void inverse_rows(const diffusion_spectral *s, int gradient, const char *rows, int64_t count, void *column,
+static void inverse_rows(const diffusion_spectral *s, int input, const char *rows, int64_t count, void *column,
                          const bench *b, fft_ahead *next) {
   fft_rows_join(s->plan[X], packing(s), rows, s->row_stride, count, column);
-  if (is_turned(s, gradient, X)) {
+  if (is_turned(s, input, X)) {
     copy_turned(s, X, column, 1, b->spare[0]);
     fft_inverse(s->turned[X], b->spare[0], 1, column, 1, b->work, next);
   } else {
-    fft_inverse(s->plan[X], column, 1, column, 1, b->work, next);
+    fft_inverse(s->of[input][X], column, 1, column, 1, b->work, next);
   }
 }
 
@@ -113,7 +115,7 @@ static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, ben
   char *fluxes[DIFFUSION_FLUXES];
   for (int f = 0; f < s->inputs; f++) {
     rows[f] = point(fields[f], strip_begin(s, &strip));
-    inverse_middle(s, f - s->fields, rows[f], b);
+    inverse_middle(s, f, rows[f], b);
   }
   for (int i = 0; i < s->results - s->fields; i++) fluxes[i] = point(fields[s->inputs + i], strip_begin(s, &strip));
   for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
@@ -123,21 +125,21 @@ static void one_strip(const diffusion_spectral *s, rows_of strip, bool more, ben
                             .step = s->row_stride * 64,
                             .lines = (int)s->row_stride,
                             .left = more ? 2 * (int)count : 0};
-      inverse_rows(s, f - s->fields, rows[f] + at * s->row_stride * 128, count, b->columns[f], b, &next[f]);
+      inverse_rows(s, f, rows[f] + at * s->row_stride * 128, count, b->columns[f], b, &next[f]);
     }
     each_piece(s, &strip, at, b, work, context, count);
     for (int f = 0; f < s->fields; f++) {
-      fft_forward(s->plan[X], b->columns[f], 1, b->columns[f], 1, b->work, &next[f]);
+      fft_forward(s->of[f][X], b->columns[f], 1, b->columns[f], 1, b->work, &next[f]);
       fft_rows_split(s->plan[X], packing(s), b->columns[f], rows[f] + at * s->row_stride * 128, s->row_stride, count);
     }
     for (int i = s->fields; i < s->results; i++) {
-      fft_forward(s->plan[X], b->spare[i], 1, b->spare[i], 1, b->work, NULL);
+      fft_forward(s->of[s->inputs + i - s->fields][X], b->spare[i], 1, b->spare[i], 1, b->work, NULL);
       fft_rows_split(s->plan[X], packing(s), b->spare[i], fluxes[i - s->fields] + at * s->row_stride * 128,
                      s->row_stride, count);
     }
   }
-  for (int f = 0; f < s->fields; f++) middle_transforms(s, false, rows[f], b->work);
-  for (int i = 0; i < s->results - s->fields; i++) middle_transforms(s, false, fluxes[i], b->work);
+  for (int f = 0; f < s->fields; f++) middle_transforms(s, f, false, rows[f], b->work);
+  for (int i = 0; i < s->results - s->fields; i++) middle_transforms(s, s->inputs + i, false, fluxes[i], b->work);
 }
 
 void diffusion_planes(diffusion_spectral *s, void *const *fields, diffusion_pointwise *work, void *context) {
@@ -175,10 +177,10 @@ void diffusion_planes_load(diffusion_spectral *s, const void *const *real_fields
         for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
           const int64_t count = rows_left(s, &strip, at);
           fft_rows_load(s->plan[X], real_rows(s, real_fields[f], &strip, at), s->grid.n[X], count, b.columns[f]);
-          fft_forward(s->plan[X], b.columns[f], 1, b.columns[f], 1, b.work, NULL);
+          fft_forward(s->of[f][X], b.columns[f], 1, b.columns[f], 1, b.work, NULL);
           fft_rows_split(s->plan[X], packing(s), b.columns[f], rows + at * s->row_stride * 128, s->row_stride, count);
         }
-        middle_transforms(s, false, rows, b.work);
+        middle_transforms(s, f, false, rows, b.work);
       }
     }
   }
@@ -192,13 +194,14 @@ static void store_strip(const diffusion_spectral *s, rows_of strip, bench *b, co
     if (s->grid.rank < 3) continue;
     char *plane = b->planes + (size_t)f * s->plane_bytes;
     memcpy(plane, rows[f], s->plane_bytes);
-    inverse_middle(s, gradients ? gradients[f] : -1, plane, b);
+    inverse_middle(s, gradients ? s->fields + gradients[f] : f, plane, b);
     rows[f] = plane;
   }
   for (int64_t at = 0; at < strip.rows; at += 2 * s->group) {
     const int64_t count = rows_left(s, &strip, at);
     for (int f = 0; f < s->fields; f++) {
-      inverse_rows(s, gradients ? gradients[f] : -1, rows[f] + at * s->row_stride * 128, count, b->columns[f], b, NULL);
+      const int input = gradients ? s->fields + gradients[f] : f;
+      inverse_rows(s, input, rows[f] + at * s->row_stride * 128, count, b->columns[f], b, NULL);
     }
     each_piece(s, &strip, at, b, work, context, count);
     for (int f = 0; f < s->fields; f++)

@@ -1,0 +1,291 @@
+/* Walls of fields: the kind of each end of each axis, the lifts that carry values and slopes at walls, and the rules of
+ * both. */
+#include "kernels/diffusion/diffusion.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { LOW, HIGH };
+
+const char *const diffusion_side_names[6] = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"};
+
+static const diffusion_side *side_of(const diffusion_field *s, int axis, int end) { return &s->sides[2 * axis + end]; }
+
+static bool has_sides(const diffusion_field *s) {
+  for (int i = 0; i < 6; i++)
+    if (s->sides[i].given) return true;
+  return false;
+}
+
+/* ---- kinds ---- */
+
+static bool is_fixed(const grid_shape *grid, const diffusion_field *s, int axis, int end) {
+  const diffusion_side *side = side_of(s, axis, end);
+  return side->given ? !isnan(side->value) : grid->boundary[axis] == GRID_FIXED;
+}
+
+grid_shape diffusion_shape_of(const diffusion_parameters *p, int field) {
+  grid_shape shape = diffusion_grid_of(p);
+  const diffusion_field *s = diffusion_field_of(p, field);
+  for (int axis = 0; axis < shape.rank; axis++) {
+    if (grid_is_periodic(&shape, axis) || grid_is_member_axis(&shape, axis)) continue;
+    const bool low = is_fixed(&shape, s, axis, LOW), high = is_fixed(&shape, s, axis, HIGH);
+    shape.boundary[axis] = low ? (high ? GRID_FIXED : GRID_FIXED_LOW) : high ? GRID_FIXED_HIGH : GRID_NO_FLUX;
+  }
+  return shape;
+}
+
+/* Whether some field's walls are of other kinds than the grid's. */
+static bool is_uneven(const diffusion_parameters *p) {
+  const grid_shape grid = diffusion_grid_of(p);
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    const grid_shape own = diffusion_shape_of(p, f);
+    for (int axis = 0; axis < grid.rank; axis++)
+      if (own.boundary[axis] != grid.boundary[axis]) return true;
+  }
+  return false;
+}
+
+bool diffusion_aligned(const diffusion_parameters *p, const diffusion_gradients *read) {
+  const grid_shape grid = diffusion_grid_of(p);
+  bool walls[3] = {false, false, false};
+  for (int axis = 0; axis < grid.rank; axis++)
+    walls[axis] = !grid_is_periodic(&grid, axis) && !grid_is_member_axis(&grid, axis);
+  if (read->fluxes > 0 && (walls[0] || walls[1] || walls[2])) return true;
+  for (int g = 0; g < read->count; g++) {
+    const int kind = read->of[g].kind;
+    if ((kind == DIFFUSION_XY && (walls[0] || walls[1])) || (kind == DIFFUSION_XZ && (walls[0] || walls[2])) ||
+        (kind == DIFFUSION_YZ && (walls[1] || walls[2])))
+      return true;
+  }
+  return is_uneven(p);
+}
+
+const diffusion_series *diffusion_series_of(const diffusion_parameters *p, const diffusion_gradients *read,
+                                            diffusion_series *out) {
+  const int fields = (int)p->fields.count;
+  if (!diffusion_aligned(p, read)) return NULL;
+  for (int f = 0; f < fields; f++) {
+    const grid_shape own = diffusion_shape_of(p, f);
+    for (int axis = 0; axis < 3; axis++) out->of[f][axis] = own.boundary[axis];
+  }
+  for (int d = 0; d < (int)p->derived.count; d++) /* that of a field on which it depends: all have the same */
+    for (int f = fields - 1; f >= 0; f--)
+      for (int axis = 0; axis < 3 && diffusion_symbol_parts(p->derived.items[d].expr, f); axis++)
+        out->of[fields + d][axis] = out->of[f][axis];
+  return out;
+}
+
+bool diffusion_same_walls(const diffusion_parameters *p, int a, int b) {
+  const grid_shape x = diffusion_shape_of(p, a), y = diffusion_shape_of(p, b);
+  return x.boundary[0] == y.boundary[0] && x.boundary[1] == y.boundary[1] && x.boundary[2] == y.boundary[2];
+}
+
+/* ---- lifts ---- */
+
+/* The value at a fixed end, or the slope at another one; 0 where the scenario gives none. */
+static double number_at(const diffusion_field *s, int axis, int end) {
+  const diffusion_side *side = side_of(s, axis, end);
+  return !side->given ? 0 : isnan(side->value) ? side->slope : side->value;
+}
+
+static bool has_fixed_end(const grid_shape *shape, int axis) {
+  return shape->boundary[axis] != GRID_PERIODIC && shape->boundary[axis] != GRID_NO_FLUX;
+}
+
+/* Adds the polynomial along one axis that has the values and slopes at its ends. */
+static void lift_along(const grid_shape *shape, const diffusion_field *s, int axis, diffusion_lift *out) {
+  const double low = number_at(s, axis, LOW), high = number_at(s, axis, HIGH), size = shape->size[axis];
+  switch (shape->boundary[axis]) {
+  case GRID_FIXED:
+    out->low += low;
+    out->slopes[axis] = (high - low) / size;
+    break;
+  case GRID_FIXED_LOW:
+    out->low += low;
+    out->slopes[axis] = high;
+    break;
+  case GRID_FIXED_HIGH:
+    out->low += high - low * size;
+    out->slopes[axis] = low;
+    break;
+  default: out->slopes[axis] = low; out->curves[axis] = (high - low) / (2 * size);
+  }
+}
+
+/* The lift without its growth. */
+static diffusion_lift shape_of_lift(const diffusion_parameters *p, int field) {
+  const diffusion_field *s = diffusion_field_of(p, field);
+  const double *walls = s->walls;
+  const grid_shape grid = diffusion_grid_of(p), own = diffusion_shape_of(p, field);
+  diffusion_lift lift = {.axis = -1};
+  for (int axis = 0; axis < grid.rank && (walls[0] != 0 || walls[1] != 0); axis++)
+    if (grid.boundary[axis] == GRID_FIXED) {
+      lift = (diffusion_lift){.axis = axis, .low = walls[0]};
+      lift.slopes[axis] = (walls[1] - walls[0]) / grid.size[axis];
+      return lift;
+    }
+  int fixed = -1; /* values at the ends of several axes are the same number */
+  for (int axis = grid.rank - 1; axis >= 0; axis--)
+    if (has_fixed_end(&own, axis) && !grid_is_member_axis(&grid, axis)) fixed = axis;
+  for (int axis = 0; axis < grid.rank; axis++)
+    if (!grid_is_periodic(&grid, axis) && !grid_is_member_axis(&grid, axis) && (fixed < 0 || axis == fixed))
+      lift_along(&own, s, axis, &lift);
+  for (int axis = 2; axis >= 0; axis--)
+    if (lift.slopes[axis] != 0 || lift.curves[axis] != 0 || (lift.low != 0 && axis == fixed)) lift.axis = axis;
+  return lift;
+}
+
+diffusion_lift diffusion_lift_of(const diffusion_parameters *p, int field) {
+  const diffusion_field *s = diffusion_field_of(p, field);
+  diffusion_lift lift = shape_of_lift(p, field);
+  for (int axis = 0; axis < 3; axis++) lift.growth += 2 * lift.curves[axis] * s->axes[axis] * s->D;
+  for (int j = 0; j < (int)s->cross.rows && j < (int)p->fields.count; j++) {
+    const diffusion_lift other = s->cross.data[j] != 0 ? shape_of_lift(p, j) : (diffusion_lift){.axis = -1};
+    for (int axis = 0; axis < 3; axis++) lift.growth += 2 * other.curves[axis] * s->axes[axis] * s->cross.data[j];
+  }
+  if (lift.growth != 0 && lift.axis < 0) lift.axis = 0;
+  return lift;
+}
+
+double diffusion_lift_at(const diffusion_lift *lift, const double x[3], double t) {
+  double sum = lift->low;
+  for (int axis = 0; axis < 3; axis++)
+    if (lift->slopes[axis] != 0) sum += lift->slopes[axis] * x[axis];
+  for (int axis = 0; axis < 3; axis++)
+    if (lift->curves[axis] != 0) sum += lift->curves[axis] * x[axis] * x[axis];
+  return lift->growth != 0 ? sum + lift->growth * t : sum;
+}
+
+double diffusion_lift_slope(const diffusion_lift *lift, int kind, double x) {
+  switch (kind) {
+  case DIFFUSION_X:
+  case DIFFUSION_Y:
+  case DIFFUSION_Z: return lift->slopes[kind] + 2 * lift->curves[kind] * x;
+  case DIFFUSION_XX:
+  case DIFFUSION_YY:
+  case DIFFUSION_ZZ: return 2 * lift->curves[kind - DIFFUSION_XX];
+  case DIFFUSION_LAPLACIAN: return 2 * (lift->curves[0] + lift->curves[1] + lift->curves[2]);
+  default: return 0;
+  }
+}
+
+/* ---- rules ---- */
+
+static void check_walls(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
+  char path[64];
+  int fixed = 0;
+  snprintf(path, sizeof path, "fields[%d].walls", f + 1);
+  if (s->walls[0] == 0 && s->walls[1] == 0) return;
+  for (int axis = 0; axis < grid->rank; axis++) fixed += grid->boundary[axis] == GRID_FIXED;
+  if (fixed != 1) sim_faults_add(faults, line, path, "expected {0, 0}, because %d axes are fixed, not one", fixed);
+  if (has_sides(s)) sim_faults_add(faults, line, path, "expected {0, 0} beside sides, which take values too");
+}
+
+/* Adds faults of the sides by themselves; false if there are any. */
+static bool check_sides(const grid_shape *grid, const diffusion_field *s, sim_faults *faults, int line, int f) {
+  bool good = true;
+  for (int i = 0; i < 6; i++) {
+    const diffusion_side *side = &s->sides[i];
+    char path[64];
+    if (!side->given) continue;
+    snprintf(path, sizeof path, "fields[%d].sides.%s", f + 1, diffusion_side_names[i]);
+    good = false;
+    if (i / 2 >= grid->rank || grid_is_member_axis(grid, i / 2))
+      sim_faults_add(faults, line, path, "%c is no axis of the grid", "xyz"[i / 2]);
+    else if (grid_is_periodic(grid, i / 2))
+      sim_faults_add(faults, line, path, "%c is a periodic axis, which has no sides: grid.%c = \"no_flux\" makes walls",
+                     "xyz"[i / 2], "xyz"[i / 2]);
+    else if (isnan(side->value) && isnan(side->slope))
+      sim_faults_add(faults, line, path, "expected value or slope");
+    else if (!isnan(side->value) && !isnan(side->slope))
+      sim_faults_add(faults, line, path,
+                     "expected value or slope, got both: no series of sines and cosines is exact for a wall that mixes "
+                     "them");
+    else
+      good = true;
+    if (!good) break;
+  }
+  return good;
+}
+
+/* Adds a fault where values and slopes at walls of several axes do not fit together in the corners. */
+static void check_corners(const grid_shape *own, const diffusion_field *s, sim_faults *faults, int line, int f) {
+  char path[64];
+  double value = NAN; /* at all fixed ends */
+  int fixed = 0, slopes = 0, sloped = -1;
+  bool same = true;
+  snprintf(path, sizeof path, "fields[%d].sides", f + 1);
+  for (int axis = 0; axis < own->rank; axis++) {
+    bool any = false;
+    for (int end = LOW; end <= HIGH && !grid_is_periodic(own, axis) && !grid_is_member_axis(own, axis); end++) {
+      const grid_boundary b = own->boundary[axis];
+      const double number = number_at(s, axis, end);
+      if (b == GRID_FIXED || b == (end == LOW ? GRID_FIXED_LOW : GRID_FIXED_HIGH)) {
+        same = same && (isnan(value) || number == value);
+        value = number;
+        any = true;
+      } else if (number != 0) {
+        slopes |= 1 << axis;
+        sloped = axis;
+      }
+    }
+    fixed |= any << axis;
+  }
+  const bool several = (fixed & (fixed - 1)) != 0;
+  if (several && !same)
+    sim_faults_add(faults, line, path,
+                   "expected the same value at all walls, because walls with values meet in a corner");
+  else if (slopes != 0 && fixed != 0 && (several || slopes != fixed))
+    sim_faults_add(faults, line, path,
+                   "expected slope = 0 along %c, because these walls meet others that hold %s at a value",
+                   "xyz"[sloped], s -> name ? s -> name : "the field");
+}
+
+/* A lift is a solution without decay and the like alone. */
+static void check_lift(const diffusion_parameters *p, const diffusion_field *s, sim_faults *faults, int line, int f) {
+  char path[64];
+  if (diffusion_lift_of(p, f).axis < 0 || !(s->decay != 0 || s->linear || s->conserved)) return;
+  snprintf(path, sizeof path, "fields[%d].%s", f + 1, has_sides(s) ? "sides" : "walls");
+  sim_faults_add(faults, line, path, "expected %s beside %s, which must be part of the rates",
+                 has_sides(s) ? "value = 0 and slope = 0" : "{0, 0}",
+                 s->decay != 0 ? "decay"
+                 : s->linear   ? "linear"
+                               : "conserved");
+}
+
+void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults) {
+  const grid_shape grid = diffusion_grid_of(p);
+  bool good = true;
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    const diffusion_field *s = diffusion_field_of(p, f);
+    const int line = p->fields.items[f].line;
+    const size_t before = faults->count;
+    check_walls(&grid, s, faults, line, f);
+    if (check_sides(&grid, s, faults, line, f)) {
+      const grid_shape own = diffusion_shape_of(p, f);
+      check_corners(&own, s, faults, line, f);
+    }
+    if (faults->count == before) check_lift(p, s, faults, line, f);
+    good = good && faults->count == before;
+  }
+  bool even = true;
+  for (int f = 1; f < (int)p->fields.count; f++) even = even && diffusion_same_walls(p, 0, f);
+  if (good && diffusion_crossed(p) && !even)
+    sim_faults_add(faults, 0, "fields",
+                   "expected the same kinds of walls for all fields, because there is cross "
+                   "diffusion");
+}
+
+bool diffusion_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
+  const diffusion_parameters *p = parameters;
+  const diffusion_gradients read = diffusion_gradients_of(p);
+  bool sides = false;
+  for (int f = 0; f < (int)p->fields.count; f++) sides = sides || has_sides(diffusion_field_of(p, f));
+  if (backend == SIM_BACKEND_CPU || (!sides && !diffusion_aligned(p, &read))) return true;
+  snprintf(lacks, capacity, "%s",
+           sides             ? "fields with sides of their own"
+           : read.fluxes > 0 ? "fluxes between walls"
+                             : "mixed derivatives along walls");
+  return false;
+}

@@ -1,0 +1,8 @@
+-- expect: 65 fields[1].sides: expected value = 0 and slope = 0 beside decay, which must be part of the rates
+return sim.diffusion {
+  grid      = { n = {16}, size = {1}, boundary = "no_flux" },
+  fields    = {
+    { name = "u", D = 1, decay = 1, sides = { x_low = { slope = 1 } } },
+  },
+  integrate = { t_end = 1 },
+}

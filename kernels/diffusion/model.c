@@ -337,7 +337,7 @@ static sim_status courant_step(diffusion_run *run, sim_clock *clock) {
   for (int most = INT_MAX;;) {
     double rate;
     SIM_TRY(diffusion_courant_step(run->p, run->ops, run->work, &run->controller, run->rate, most, clock));
-    SIM_TRY(run->ops->show(run->work, NULL));
+    SIM_TRY(run->ops->show(run->work, clock->t, NULL));
     SIM_TRY(diffusion_courant_rate(run->p, run->ops, run->work, &rate));
     most = diffusion_courant_shorter(run->p, rate, clock->dt);
     if (most == INT_MAX) {

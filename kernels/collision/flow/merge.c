@@ -23,6 +23,9 @@ typedef struct merging {
   member *member;          /* [members], by index */
   int64_t members;
   int64_t *root; /* [members]: of its component, a position in `member` */
+  /* [members] the next one of its component, the first touch of a root; [touches] the next one of the component; -1:
+   * none */
+  int64_t *next, *first_touch, *next_touch;
 } merging;
 
 /* ---- which pairs merge ---- */
@@ -81,13 +84,33 @@ static int by_index(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* Chains the members of each component from its root on, and its touches, in their order. */
+static void chain_up(merging *m) {
+  for (int64_t k = 0; k < m->members; k++) m->next[k] = m->first_touch[k] = -1;
+  for (int64_t k = m->members - 1; k >= 0; k--) {
+    const int64_t root = m->root[k];
+    if (root == k) continue;
+    m->next[k] = m->next[root];
+    m->next[root] = k;
+  }
+  for (int64_t k = m->touches.count - 1; k >= 0; k--) {
+    int64_t *first = &m->first_touch[m->root[find_member(m, m->touches.at[k].first)]];
+    m->next_touch[k] = *first;
+    *first = k;
+  }
+}
+
 /* Lists the grains of all touches, and joins them; the root of a component is its grain of lowest index. */
 static sim_status join(merging *m) {
   const int64_t ends = 2 * m->touches.count;
-  free(m->member), free(m->root);
+  free(m->member), free(m->root), free(m->next), free(m->first_touch), free(m->next_touch);
   m->member = calloc((size_t)ends, sizeof *m->member);
   m->root = malloc((size_t)ends * sizeof *m->root);
-  if (m->member == NULL || m->root == NULL) return sim_no_memory("grains that merge");
+  m->next = malloc((size_t)ends * sizeof *m->next);
+  m->first_touch = malloc((size_t)ends * sizeof *m->first_touch);
+  m->next_touch = malloc((size_t)m->touches.count * sizeof *m->next_touch);
+  if (!m->member || !m->root || !m->next || !m->first_touch || !m->next_touch)
+    return sim_no_memory("grains that merge");
   for (int64_t k = 0; k < ends; k++)
     m->member[k].index = k % 2 ? m->touches.at[k / 2].other : m->touches.at[k / 2].first;
   qsort(m->member, (size_t)ends, sizeof *m->member, by_index);
@@ -101,6 +124,7 @@ static sim_status join(merging *m) {
     m->root[a > b ? a : b] = a > b ? b : a;
   }
   for (int64_t k = 0; k < m->members; k++) m->root[k] = root_of(m, k);
+  chain_up(m);
   return SIM_OK;
 }
 
@@ -140,8 +164,7 @@ static double inertia(const collision_run *run, int64_t i) {
 static void mean_motion(const collision_run *run, const merging *m, int64_t root, int vector, int spin, double mass,
                         const double centre[3], double moment, double out[3], double turn[3]) {
   double sum[3] = {0}, angular[3] = {0};
-  for (int64_t k = root; k < m->members; k++) {
-    if (m->root[k] != root) continue;
+  for (int64_t k = root; k >= 0; k = m->next[k]) {
     const member *at = &m->member[k];
     for (int c = 0; c < 3; c++) {
       const double jump = vector == COLLISION_VELOCITY && c == run->options.along ? at->jump : 0;
@@ -149,8 +172,7 @@ static void mean_motion(const collision_run *run, const merging *m, int64_t root
     }
   }
   for (int c = 0; c < 3; c++) out[c] = sum[c] / mass;
-  for (int64_t k = root; k < m->members; k++) {
-    if (m->root[k] != root) continue;
+  for (int64_t k = root; k >= 0; k = m->next[k]) {
     const member *at = &m->member[k];
     double arm[3], v[3], l[3];
     for (int c = 0; c < 3; c++) {
@@ -233,11 +255,10 @@ static void count_member(collision_run *run, int64_t to, int64_t first, const me
 /* Counts the touches of a component that the solver did not: of grains that met in less than half a step. */
 static void count_touches(collision_run *run, const merging *m, int64_t root, int64_t keep) {
   uint64_t *collisions = run->array[COLLISION_COLLISIONS].data;
-  for (int64_t k = 0; k < m->touches.count; k++) {
+  for (int64_t k = m->first_touch[root]; k >= 0; k = m->next_touch[k]) {
     const collision_touch *t = &m->touches.at[k];
     const double both =
         collision_get(run, COLLISION_RADIUS, 0, t->first) + collision_get(run, COLLISION_RADIUS, 0, t->other);
-    if (m->root[find_member(m, t->first)] != root) continue;
     if (!(both - sqrt(t->d[0] * t->d[0] + t->d[1] * t->d[1] + t->d[2] * t->d[2]) > 0)) collisions[keep] += 2;
   }
 }
@@ -245,9 +266,8 @@ static void count_touches(collision_run *run, const merging *m, int64_t root, in
 static void note(collision_run *run, const merging *m, int64_t keep, int64_t root, double t) {
   const uint64_t *id = run->array[COLLISION_ID].data;
   double *mergers = run->array[COLLISION_MERGERS].data;
-  for (int64_t k = 0; k < m->touches.count; k++) {
+  for (int64_t k = m->first_touch[root]; k >= 0; k = m->next_touch[k]) {
     const collision_touch *touch = &m->touches.at[k];
-    if (m->root[find_member(m, touch->first)] != root) continue;
     const int64_t other = touch->first == keep ? touch->other : touch->first;
     mergers[COLLISION_MERGER_TIME] = t;
     mergers[COLLISION_MERGER_ID] = (double)id[keep];
@@ -263,8 +283,7 @@ static sim_status merge_component(collision_run *run, merging *m, int64_t root, 
   double mass = 0, volume = 0, centre[3] = {0}, x[3], v[3], spin[3], a[3], twirl[3], pull[4] = {0};
   double *own_pull = run->array[COLLISION_PULL].data;
   int64_t keep = m->member[root].index;
-  for (int64_t k = root; k < m->members; k++) {
-    if (m->root[k] != root) continue;
+  for (int64_t k = root; k >= 0; k = m->next[k]) {
     const int64_t i = m->member[k].index;
     const double own = collision_get(run, COLLISION_MASS, 0, i);
     mass += own;
@@ -282,12 +301,10 @@ static sim_status merge_component(collision_run *run, merging *m, int64_t root, 
   const double x0[3] = {x[0], x[1], x[2]}, v0[3] = {v[0], v[1], v[2]};
   wrap(run, offset < 0 ? offset + along : offset, x, v);
   count_image(run, keep, mass, x0, v0, x, v);
-  for (int64_t k = root; k < m->members; k++)
-    if (m->root[k] == root) count_member(run, keep, m->member[root].index, &m->member[k]);
+  for (int64_t k = root; k >= 0; k = m->next[k]) count_member(run, keep, m->member[root].index, &m->member[k]);
   note(run, m, keep, root, clock->t);
   count_touches(run, m, root, keep);
-  for (int64_t k = root; k < m->members; k++) {
-    if (m->root[k] != root) continue;
+  for (int64_t k = root; k >= 0; k = m->next[k]) {
     const int64_t i = m->member[k].index;
     carry_gates(run, i);
     if (i == keep) continue;
@@ -379,6 +396,7 @@ sim_status collision_merge_step(collision_run *run, const sim_clock *clock) {
   if (status == SIM_OK) choose(run, &m);
   if (status == SIM_OK && m.touches.count > 0) status = merge_rounds(run, &m, clock);
   free(m.touches.at), free(m.fresh.at), free(m.member), free(m.root);
+  free(m.next), free(m.first_touch), free(m.next_touch);
   return status;
 }
 

@@ -56,9 +56,8 @@ static sim_status put_grains(collision_run *run, const collision_parts *parts, c
   return SIM_OK;
 }
 
-/* Sets the range of radii of present and later grains, for neighbour lists and meshes. */
-static sim_status set_size(void *context, double smallest, double largest) {
-  collision_run *run = context;
+/* Sets the range of radii of present and later grains, for neighbour lists and meshes. grown: some may have merged. */
+static sim_status bound_size(collision_run *run, double smallest, double largest, bool grown) {
   collision_options *o = &run->options;
   double least, most, mass;
   o->radius_most = largest;
@@ -74,7 +73,7 @@ static sim_status set_size(void *context, double smallest, double largest) {
                     "grains: radii of more than 1:%d, here %.9g to %.9g, are supported on the CPU alone: give --device "
                     "cpu",
                     COLLISION_RATIO_GPU, least, o->radius_most);
-  if (collision_radii_apart(least, o->radius_most, COLLISION_RATIO))
+  if (!grown && collision_radii_apart(least, o->radius_most, COLLISION_RATIO))
     return sim_fail(
         SIM_ERR_SCENARIO,
         "insert: expected radii within 1:%d of each other and of those at the start, got %.9g to %.9g in all",
@@ -89,13 +88,17 @@ static sim_status set_size(void *context, double smallest, double largest) {
   return collision_meshes_create(run, o->radius_most + o->reach);
 }
 
+static sim_status set_size(void *context, double smallest, double largest) {
+  return bound_size(context, smallest, largest, false);
+}
+
 static sim_status bound_radii(collision_run *run) {
   double least = INFINITY, most = 0;
   for (int64_t i = 0; i < run->n; i++) {
     least = fmin(least, collision_get(run, COLLISION_RADIUS, 0, i));
     most = fmax(most, collision_get(run, COLLISION_RADIUS, 0, i));
   }
-  return set_size(run, least, most);
+  return bound_size(run, least, most, run->options.merge != COLLISION_MERGE_NEVER);
 }
 
 static sim_status make_meshes(collision_run *run, const sim_setup *setup) {

@@ -21,8 +21,7 @@ static double halo_grains(const collision_options *o) { return fmin((double)o->n
 static double bytes(const collision_options *o) {
   const double n = (double)o->n;
   const double grain = sizeof(position_radius) + sizeof(velocity_mass) + 5 * sizeof(vec3) + sizeof(tally) + 8 +
-                       (double)wall_numbers(o) * sizeof(real) + 4.0 * o->gates +
-                       (o->heated ? 1.5 : 0) * sizeof(warmth) + (o->merge ? 0.5 : 0) * sizeof(double);
+                       (double)wall_numbers(o) * sizeof(real) + 4.0 * o->gates + (o->heated ? 1.5 : 0) * sizeof(warmth);
   double more = 0; /* of several ranks: rows of the sums; contacts with history, 3 a grain, for outputs */
   if (o->comm->size > 1)
     more = fmin(n, 16.0 * SIM_REDUCE_BLOCK) * ((OBSERVED + 3.0 * o->walls) * sizeof(double) + 4) +
@@ -67,7 +66,7 @@ static void destroy(collision_work **work) {
   collision_domain_destroy(&w->domain);
   collision_fields_destroy(&w->fields);
   free(w->slot), free(w->old_neighbour), free(w->old_first), free(w->spring), free(w->old_spring), free(w->square),
-      free(w->near), free(w->flow), free(w->begun), free(w->started);
+      free(w->near), free(w->flow), free(w->begun);
   free(w);
   *work = NULL;
 }
@@ -101,13 +100,11 @@ static sim_status create(const collision_options *options, const collision_state
   w->slot = malloc(n * sizeof *w->slot);
   w->square = calloc(n / COLLISION_BLOCK + COLLISION_LEVELS, sizeof *w->square);
   w->begun = calloc(n / COLLISION_BLOCK + COLLISION_LEVELS, sizeof *w->begun);
-  w->started = options->merge != COLLISION_MERGE_NEVER ? calloc(n, sizeof *w->started) : NULL;
   w->old_first = malloc((n + 1) * sizeof *w->old_first);
   w->near = calloc(n * (size_t)options->meshes + 1, sizeof *w->near);
   w->flow = calloc(options->heated ? n : 1, sizeof *w->flow);
-  if (status == SIM_OK &&
-      (!w->slot || !w->flow || !w->square || !w->begun || (options->merge != COLLISION_MERGE_NEVER && !w->started) ||
-       !w->old_first || !w->near || !create_grains(options, &w->now) || !create_grains(options, &w->spare)))
+  if (status == SIM_OK && (!w->slot || !w->flow || !w->square || !w->begun || !w->old_first || !w->near ||
+                           !create_grains(options, &w->now) || !create_grains(options, &w->spare)))
     status = sim_no_memory("%zu grains", n);
   shift_images(w, state->time);
   if (status == SIM_OK) status = collision_domain_create(options->comm, options->n, &w->domain);
@@ -159,7 +156,6 @@ static bool accelerate(collision_work *w, int64_t i, real dt, real edge, bool ki
   g->tally[i].work += sum.work;
   if (w->state.pull != NULL) g->tally[i].work += w->state.pull[3 * w->o.n + g->id[i]] * (double)dt;
   g->tally[i].collisions += sum.begun;
-  if (w->started != NULL) w->started[i] = sum.started;
   return sum.met;
 }
 

@@ -368,7 +368,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->comm = setup->comm;
   run->batch = run->ops->batch(p);
   run->quantity = calloc(q, sizeof *run->quantity);
-  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 2 * (size_t)option_payoff_count(p) + 3 * q, sizeof(double));
+  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 3 * (size_t)option_payoff_count(p) + 3 * q, sizeof(double));
   if (run->mean == NULL || run->quantity == NULL) return sim_no_memory("the sums");
   option_quantities(p, run->quantity);
   run->squares = run->mean + all;
@@ -377,7 +377,8 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->block_squares = run->block_mean + all * (size_t)run->batch;
   run->bias_mean = run->block_squares + all * (size_t)run->batch;
   run->bias_squares = run->bias_mean + option_payoff_count(p);
-  run->jump = run->bias_squares + option_payoff_count(p);
+  run->rest = run->bias_squares + option_payoff_count(p);
+  run->jump = run->rest + option_payoff_count(p);
   run->jump_deviation = run->jump + q;
   run->jump_factor = run->jump_deviation + q;
   for (int a = 0; a < (int)p->assets.count; a++) {

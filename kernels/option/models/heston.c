@@ -128,14 +128,6 @@ sim_status option_heston_steps(const option_heston *h, int asset, const option_g
 
 enum { TIMES = 65 };
 
-double option_least_in_time(const sim_expr *function, double maturity) {
-  double t[TIMES], value[TIMES], least = INFINITY;
-  for (int i = 0; i < TIMES; i++) t[i] = maturity * i / (TIMES - 1);
-  if (evaluate(function, t, TIMES, value) != SIM_OK) return INFINITY;
-  for (int i = 0; i < TIMES; i++) least = fmin(least, value[i]);
-  return least;
-}
-
 sim_status option_heston_remark(const option_heston *h, int asset, double maturity) {
   double t[TIMES], kappa[TIMES], theta[TIMES], sigma[TIMES];
   for (int i = 0; i < TIMES; i++) t[i] = maturity * i / (TIMES - 1);

@@ -511,10 +511,12 @@ static void test_rare_survivors(void **state) {
   d.p.sampling.paths = 0x1p12;
   option_payoff *o = pricing_add(&d, &option_double_barrier_schema, 60, OPTION_CALL);
   o->low = 97, o->high = 103.5, o->rebate = 0.05;
+  d.p.greeks.want[OPTION_DELTA] = true;
   pricing_run(&d);
   const estimate got = pricing_price(&d, 0);
   near("a rebate and rare survivors", got, 0.050909);
   assert_true(got.error < 0.05); /* a path that is paid twice the forward */
+  assert_true(pricing_greek(&d, "delta").error > 0.9 * got.error / (20 / sqrt(12))); /* by the first step's density */
   pricing_free(&d);
 }
 

@@ -333,6 +333,21 @@ static void extend(option_run *run, sim_clock *clock) {
   clock->step = (int64_t)floor(base / ((double)run->batch * OPTION_BLOCK));
 }
 
+/* fp32 rounds prices to 2^-24: below 2e-4 of deviation that changes probabilities by more than 1e-4. */
+static void warn_of_rounding(const option_parameters *p) {
+  double shortest = p->maturity;
+  for (int k = 0; k < option_payoff_count(p); k++) shortest = fmin(shortest, option_maturity_of(p, k));
+  for (int a = 0; option_is_single(p) && a < (int)p->assets.count; a++) {
+    const double deviation = option_least_volatility(p, a) * sqrt(shortest);
+    if (!(deviation > 0 && deviation < 2e-4) || option_asset_at(p, a)->jumps.given) continue;
+    sim_log(
+        SIM_LOG_WARN,
+        "precision: \"mixed\" rounds prices to 6e-8 of them, and assets[%d] moves by %.2g until the first maturity: "
+        "what depends on its price may be off by more than the errors tell; expected \"double\"",
+        a + 1, deviation);
+  }
+}
+
 /* Warns of Greeks whose errors are large by their nature. */
 static void warn_of_greeks(const option_parameters *p) {
   const double first = option_first_date(p), ratio = sqrt(p->maturity / first);
@@ -368,7 +383,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->comm = setup->comm;
   run->batch = run->ops->batch(p);
   run->quantity = calloc(q, sizeof *run->quantity);
-  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 2 * (size_t)option_payoff_count(p) + 3 * q, sizeof(double));
+  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 3 * (size_t)option_payoff_count(p) + 3 * q, sizeof(double));
   if (run->mean == NULL || run->quantity == NULL) return sim_no_memory("the sums");
   option_quantities(p, run->quantity);
   run->squares = run->mean + all;
@@ -377,9 +392,11 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->block_squares = run->block_mean + all * (size_t)run->batch;
   run->bias_mean = run->block_squares + all * (size_t)run->batch;
   run->bias_squares = run->bias_mean + option_payoff_count(p);
-  run->jump = run->bias_squares + option_payoff_count(p);
+  run->rest = run->bias_squares + option_payoff_count(p);
+  run->jump = run->rest + option_payoff_count(p);
   run->jump_deviation = run->jump + q;
   run->jump_factor = run->jump_deviation + q;
+  warn_of_rounding(p);
   for (int a = 0; a < (int)p->assets.count; a++) {
     const option_heston *h = &option_asset_at(p, a)->heston;
     if (h->given) SIM_TRY(option_heston_remark(h, a, p->maturity));

@@ -502,6 +502,24 @@ static void test_knock_in(void **state) {
   assert_true(told > 0.7 * spread && told < 1.5 * spread);
 }
 
+/* Between 97 and 103.5 at 12 dates one path in 40000 survives, and is paid 40: of 2^12 paths, all of which have the
+ * rebate of 0.05, mostly none. 2^23 paths gave 0.050909 +- 0.000066. */
+static void test_rare_survivors(void **state) {
+  (void)state;
+  pricing d;
+  pricing_make(&d, SIM_DOUBLE, 0.2, 0, 1, 12);
+  d.p.sampling.paths = 0x1p12;
+  option_payoff *o = pricing_add(&d, &option_double_barrier_schema, 60, OPTION_CALL);
+  o->low = 97, o->high = 103.5, o->rebate = 0.05;
+  d.p.greeks.want[OPTION_DELTA] = true;
+  pricing_run(&d);
+  const estimate got = pricing_price(&d, 0);
+  near("a rebate and rare survivors", got, 0.050909);
+  assert_true(got.error < 0.05); /* a path that is paid twice the forward */
+  assert_true(pricing_greek(&d, "delta").error > 0.9 * got.error / (20 / sqrt(12))); /* by the first step's density */
+  pricing_free(&d);
+}
+
 /* With He_k the Hermite polynomials a payoff of one normal has the variance sum c_k^2/k!, c_k = E[f He_k], and matched
  * moments take k = 1 and 2: here c1 = vol S N(d1) and c2 = vol c1 + vol S phi(d1), which leaves 3.92 of 216.66, a 55th.
  * The variance of 2^10 means of chunks has a relative error of sqrt(2/1023) = 4.4 %: 4 of these. Of 2^25 paths the
@@ -606,6 +624,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_bias),
                                      cmocka_unit_test(test_coverage),
                                      cmocka_unit_test(test_knock_in),
+                                     cmocka_unit_test(test_rare_survivors),
                                      cmocka_unit_test(test_matching),
                                      cmocka_unit_test(test_matched_paths),
                                      cmocka_unit_test(test_accuracy),

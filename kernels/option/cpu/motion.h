@@ -18,8 +18,8 @@ static inline vreal heston_step(const option_dynamics *m, asset_state *t, vreal 
   /* Quadratic case: v' = a (b + z)^2. */
   const vreal q = v_max(2 / psi, one), b2 = q - 1 + v_root(v_max(q * (q - 1), v_set((real)1e-30)));
   const vreal a = mean / (1 + b2), z = v_root(v_max(b2, v_set((real)1e-30))) - inverse_normal(w);
-  /* Exponential case: v' = 0 with probability p, else exponential. */
-  const vreal p = v_max((psi - 1) / (psi + 1), v_set(0)), beta = (1 - p) / mean;
+  /* Exponential case: v' = 0 with probability p, else exponential. In fp32 p is 1 from psi = 2^25 on, and v' is 0. */
+  const vreal p = v_max((psi - 1) / (psi + 1), v_set(0)), beta = v_max((1 - p) / mean, v_set((real)1e-30));
   const vreal longer = v_log2(v_max((1 - p) / v_uniform(w), one)) * NATURAL_2 / beta;
   t->v = v_pick(quadratic, a * z * z, longer);
   /* K0*: minus the logarithm of the mean of exp(A v'), A = k2 + k4/2. */

@@ -128,14 +128,6 @@ sim_status option_heston_steps(const option_heston *h, int asset, const option_g
 
 enum { TIMES = 65 };
 
-double option_least_in_time(const sim_expr *function, double maturity) {
-  double t[TIMES], value[TIMES], least = INFINITY;
-  for (int i = 0; i < TIMES; i++) t[i] = maturity * i / (TIMES - 1);
-  if (evaluate(function, t, TIMES, value) != SIM_OK) return INFINITY;
-  for (int i = 0; i < TIMES; i++) least = fmin(least, value[i]);
-  return least;
-}
-
 sim_status option_heston_remark(const option_heston *h, int asset, double maturity) {
   double t[TIMES], kappa[TIMES], theta[TIMES], sigma[TIMES];
   for (int i = 0; i < TIMES; i++) t[i] = maturity * i / (TIMES - 1);
@@ -144,7 +136,7 @@ sim_status option_heston_remark(const option_heston *h, int asset, double maturi
   SIM_TRY(evaluate(h->sigma, t, TIMES, sigma));
   for (int i = 0; i < TIMES; i++) {
     char when[40] = "";
-    if (!(2 * kappa[i] * theta[i] < sigma[i] * sigma[i])) continue;
+    if (!(2 * kappa[i] * theta[i] < sigma[i] * sigma[i] * (1 - 1e-12))) continue; /* 0.16 is not below 0.4^2 */
     if (option_heston_varies(h)) snprintf(when, sizeof when, " at t = %.3g", t[i]);
     sim_log(SIM_LOG_INFO, "assets[%d].heston: 2 kappa theta = %.3g is below sigma^2 = %.3g%s: its variance reaches 0",
             asset + 1, 2 * kappa[i] * theta[i], sigma[i] * sigma[i], when);

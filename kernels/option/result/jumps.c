@@ -14,6 +14,7 @@
 #include "kernels/option/cpu/stretch.h"
 #include "kernels/option/payoff/builder.h"
 #include "kernels/option/payoff/exercise.h"
+#include "kernels/option/payoff/names.h"
 #include "kernels/option/run.h"
 
 #include "engine/log.h"
@@ -39,14 +40,20 @@ static double jump_of(const option_parameters *p, const option_market *market, c
   return fmax(o->type == OPTION_PUT ? o->strike : forward, o->rebate);
 }
 
-/* Of Greeks that are differences: one path more in one of the two markets. */
-static sim_status find_jumps_of_greeks(option_run *run) {
+/* Of Greeks that are differences: one path more in one of the two markets. By the density of the first step: one path
+ * with a score of its root mean square; `deviation`: of the first step's price. */
+static sim_status find_jumps_of_greeks(option_run *run, double deviation) {
   option_estimate estimate;
   SIM_TRY(option_estimate_create(run->parameters, false, &estimate));
   for (int q = option_payoff_count(run->parameters); q < run->quantities; q++) {
     const option_combination *c = &estimate.combination[q];
     const int payoff = run->quantity[q].payoff;
     const double cash = run->jump[payoff] / option_discount(&estimate, 0, payoff);
+    if (run->quantity[q].greek <= OPTION_VEGA && !option_payoff_sees(run->parameters, payoff, run->quantity[q].asset))
+      continue;
+    if (c->terms == 1 && run->quantity[q].greek <= OPTION_GAMMA && deviation > 0)
+      run->jump[q] = run->jump[payoff] *
+                     (run->quantity[q].greek == OPTION_DELTA ? 1 / deviation : sqrt(2) / (deviation * deviation));
     for (int t = 0; t < c->terms; t++)
       if (c->term[t].output == payoff && c->terms > 1)
         run->jump[q] = fmax(run->jump[q], cash * fabs(c->term[t].factor));
@@ -199,12 +206,17 @@ sim_status option_find_jumps(option_run *run) {
   for (int i = 0; i < market.steps * market.assets; i++) run->certain &= market.vol[i] == 0;
   const bool bare = !run->certain && p->sampling.control == OPTION_NO_CONTROL;
   bool any = false;
+  for (int k = 0; k < functions + (int)p->payoffs.count; k++) run->rest[k] = NAN;
   for (size_t i = 0; i < p->payoffs.count && bare; i++) {
+    const sim_item *item = &p->payoffs.items[i];
     const int payoff = functions + (int)i, end = option_steps_until(&market, option_maturity_of(p, payoff));
-    run->jump[payoff] = market.bond[end - 1] * jump_of(p, &market, &p->payoffs.items[i], end);
+    run->jump[payoff] = market.bond[end - 1] * jump_of(p, &market, item, end);
+    if (item->schema == &option_barrier_schema || item->schema == &option_double_barrier_schema)
+      run->rest[payoff] = market.bond[end - 1] * ((const option_payoff *)item->data)->rebate;
     any |= run->jump[payoff] > 0;
   }
+  const double deviation = market.spot[0] * market.vol[0] * 0.69314718055994530942;
   option_market_free(&market);
-  if (any) SIM_TRY(find_jumps_of_greeks(run));
+  if (any) SIM_TRY(find_jumps_of_greeks(run, deviation));
   return find_jumps_of_functions(run, functions);
 }

@@ -27,12 +27,13 @@ static double typical_value(const option_run *run, double n, int q) {
 /* The jump of a quantity. That of a barrier is known by its order alone, the forward or the strike: at most three times
  * the mean of what paths are paid, weighted by what they are paid, E X^2/E X (a path at a barrier may be worth more
  * than that mean: of a double knock-out, three times it is what 100 seeds need). So a knock-in that pays little is not
- * told the error of a forward. */
+ * told the error of a forward. X is what they are paid beside the rebate, which all others have. */
 static double jump_worth(const option_run *run, double n, int q) {
   const int payoff = run->quantity[q].payoff;
-  const double jump = run->jump[q], most = run->jump[payoff], mean = fabs(option_mean(run, payoff));
+  const double jump = run->jump[q], most = run->jump[payoff], rest = run->rest[payoff];
+  const double mean = fabs(option_mean(run, payoff) - rest);
   double squares = 0;
-  if (!(jump > 0 && mean > 0 && most > 0) || run->unit > 1) return jump;
+  if (!(jump > 0 && most > 0 && mean > 0x1p-20 * rest) || run->unit > 1) return jump; /* also of no barrier: NaN */
   for (int g = 0; g < run->groups; g++) squares += run->squares[g * run->quantities + payoff];
   return jump * fmin(1, 3 * (squares / n / mean + mean) / most);
 }

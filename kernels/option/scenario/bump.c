@@ -1,46 +1,74 @@
 /* Bumped markets, and derivatives of a market by finite differences. */
 #include "kernels/option/models/heston.h"
 #include "kernels/option/payoff/builder.h"
+#include "kernels/option/payoff/names.h"
+#include "kernels/option/scenario/integral.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Largest share of a volatility that a difference changes it by: its error is below (d^2 VOL_SHARE)^2/6 of the Greek of
  * a payoff at d deviations from the mean, 0.5 % for d = 3. */
 #define VOL_SHARE 0.02
 
-/* Root mean square of `vol` until each payoff's maturity; the least of them. */
-static double least_deterministic(const option_parameters *p, int asset) {
-  const double ln2 = 0.69314718055994530942;
-  option_market market;
-  double least = INFINITY;
-  if (option_market_create(p, NULL, &market) != SIM_OK) return least;
-  for (int k = 0; k < option_payoff_count(p); k++) {
-    const int end = option_steps_until(&market, option_maturity_of(p, k));
-    double variance = 0;
-    for (int s = 0; s < end; s++) {
-      const double vol = market.vol[s * market.assets + asset] * ln2;
-      variance += vol * vol;
-    }
-    least = fmin(least, sqrt(variance / market.grid.time[end]));
+/* Integrals of Heston's expected variance over the steps. */
+static sim_status heston_variances(const option_heston *h, int asset, const option_grid *grid, double *out) {
+  option_heston_step *kind = malloc((size_t)grid->kinds * sizeof *kind);
+  double v = h->v;
+  if (kind == NULL) return sim_no_memory("Heston's parameters");
+  const sim_status status = option_heston_steps(h, asset, grid, 0, kind);
+  for (int s = 0; s < grid->steps && status == SIM_OK; s++) {
+    const option_heston_step *of = &kind[grid->kind[s]];
+    const double gone = -expm1(-of->kappa * grid->length[s]), away = v - of->theta;
+    out[s] = of->theta * grid->length[s] + away * gone / of->kappa;
+    v -= away * gone;
   }
-  option_market_free(&market);
-  return least;
+  free(kind);
+  return status;
+}
+
+/* Volatility of a grid at the spot and one of its times. */
+static double grid_volatility(const option_asset *asset, size_t time) {
+  const option_vol_grid *g = &asset->vol_grid;
+  const size_t n = g->spots.rows;
+  const double *spot = g->spots.data, *vol = g->vols.data + time * n;
+  size_t k = 0;
+  while (k + 2 < n && spot[k + 1] <= asset->spot) k++;
+  if (n < 2) return vol[0];
+  const double share = fmin(fmax((asset->spot - spot[k]) / (spot[k + 1] - spot[k]), 0), 1);
+  return vol[k] + share * (vol[k + 1] - vol[k]);
+}
+
+/* Integrals over the steps of the variance, which of a random one is its mean. */
+static sim_status variances(const option_asset *a, int asset, const option_grid *grid, double *room, double *out) {
+  if (a->vol != NULL) return option_integrate("vol", a->vol, OPTION_NOT_NEGATIVE, grid, room, out);
+  if (a->rough_bergomi.given)
+    return option_integrate("rough_bergomi.xi", a->rough_bergomi.xi, OPTION_POSITIVE, grid, out, NULL);
+  return heston_variances(&a->heston, asset, grid, out);
 }
 
 double option_least_volatility(const option_parameters *p, int asset) {
   const option_asset *a = option_asset_at(p, asset);
-  const option_heston *h = &a->heston;
+  option_grid grid;
   double least = INFINITY;
-  if (a->vol != NULL) return least_deterministic(p, asset);
-  if (h->given) {
-    const double theta = option_least_in_time(h->theta, p->maturity);
-    return sqrt(h->v > 0 ? fmin(h->v, theta) : theta);
-  }
-  if (a->rough_bergomi.given) return sqrt(option_least_in_time(a->rough_bergomi.xi, p->maturity));
   if (a->local_vol != NULL && option_local_vol(a->local_vol, a->spot, 0, &least) != SIM_OK) return INFINITY;
-  for (size_t k = 0; a->vol_grid.given && k < a->vol_grid.vols.rows; k++)
-    if (a->vol_grid.vols.data[k] > 0) least = fmin(least, a->vol_grid.vols.data[k]);
-  return least > 0 ? least : INFINITY;
+  for (size_t k = 0; a->vol_grid.given && k < a->vol_grid.times.rows; k++) {
+    const double vol = grid_volatility(a, k);
+    if (vol > 0) least = fmin(least, vol);
+  }
+  if (a->local_vol != NULL || a->vol_grid.given) return least > 0 ? least : INFINITY;
+  if (option_grid_create(p, 0, false, &grid) != SIM_OK) return INFINITY;
+  double *room = calloc(2 * (size_t)grid.steps, sizeof *room), *of = room + grid.steps;
+  const bool known = room != NULL && variances(a, asset, &grid, room, of) == SIM_OK;
+  for (int k = 0; known && k < option_payoff_count(p); k++) {
+    const int end = option_grid_at(&grid, option_maturity_of(p, k));
+    double sum = 0;
+    for (int s = 0; s < end; s++) sum += of[s];
+    if (end > 0) least = fmin(least, sqrt(sum / grid.time[end]));
+  }
+  free(room);
+  option_grid_free(&grid);
+  return least;
 }
 
 option_bump option_bump_of(const option_parameters *p, int greek, int asset, double *width) {

@@ -47,9 +47,9 @@ sim_status option_check_vols(const option_parameters *p) SIM_MUST_CHECK;
 
 /* ---- derivatives of a market by finite differences ---- */
 
-/* The smallest volatility of an asset that a change of it starts from: of `vol` the least root mean square until a
- * payoff's maturity, of Heston's model of v and theta, of rough Bergomi of xi, of a local volatility that at the spot
- * or of a grid's nodes. 0: a payoff sees an asset without volatility. INFINITY: not known. */
+/* The smallest volatility of an asset that a change of it starts from: the least root mean square until a payoff's
+ * maturity, where the variance is random of its mean; of a local volatility that at the spot and time 0, or at a grid's
+ * times. 0: a payoff sees an asset without volatility. INFINITY: not known. */
 double option_least_volatility(const option_parameters *p, int asset);
 /* The bump of a Greek; *width: the divisor of the difference. */
 option_bump option_bump_of(const option_parameters *p, int greek, int asset, double *width);

@@ -103,6 +103,14 @@ wrong 'a derivative of a payoff is NaN on path' 'vol = 0.2' 'payoff = function(p
 price 'correlation = { { 1 } }, steps = 4, payoffs = { sim.autocallable { level = 100, coupon = 5, protection = 80 } }' 'paths = 2^12'
 has 'payoffs[1]: coupon = 5 is 500 % of cash for each date'
 
+# Prices that fp32 does not resolve.
+price "assets = { { spot = 100, vol = 1e-5 } }, $digital" 'paths = 2^10' 'precision = "mixed"'
+has 'assets[1] moves by 1e-05 until the first maturity'
+price "assets = { { spot = 100, vol = 1e-5 } }, $digital" 'paths = 2^10'
+has_not 'until the first maturity'
+price "$digital" 'paths = 2^10' 'precision = "mixed"'
+has_not 'until the first maturity'
+
 # Greeks whose errors are large by their nature; a swap has no delta.
 double='sim.double_barrier { strike = 100, low = 80, high = 130, monitoring = "continuous" }'
 price "payoffs = { $double }" 'paths = 2^10' 'greeks = { vega = true }'

@@ -18,7 +18,8 @@ const sim_schema collision_merge_schema = {
 void collision_check_merge(const collision_parameters *p, sim_faults *faults) {
   const collision_merge *m = &p->merge;
   if (m->when == COLLISION_MERGE_NEVER) {
-    if (m->given) sim_faults_add(faults, 0, "merge.when", "missing: expected \"touch\", \"bound\" or \"slow\"");
+    if (m->given)
+      sim_faults_add(faults, 0, "merge.when", "expected \"touch\", \"bound\" or \"slow\"; without merge none do");
     return;
   }
   if (m->when == COLLISION_MERGE_SLOW && isnan(m->speed))

@@ -372,7 +372,7 @@ struct diffusion_ops {
   void (*destroy)(diffusion_work **work);
   const sim_buffer *(*real)(const diffusion_work *work);  /* [fields][cells], for the initial state and outputs */
   const sim_buffer *(*state)(const diffusion_work *work); /* [fields][numbers], what a checkpoint holds */
-  sim_status (*load)(diffusion_work *work);               /* computes the state from the real fields */
+  sim_status (*load)(diffusion_work *work, double t);     /* computes the state from the real fields of time t */
   sim_status (*resume)(diffusion_work *work);             /* computes the other arrays from a restored state */
   /* One stage of the method: rates, forward transforms, and its sums of products. */
   sim_status (*stage)(diffusion_work *work, int stage, const diffusion_step_context *context);

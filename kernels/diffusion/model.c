@@ -168,7 +168,7 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
   sim_status status = diffusion_start(run->p, setup, fields);
   if (status == SIM_OK && there) status = setup->backend->copy(real->data, host.data, sim_buffer_bytes(real));
   if (there) sim_buffer_destroy(&host);
-  return status == SIM_OK ? run->ops->load(run->work) : status;
+  return status == SIM_OK ? run->ops->load(run->work, 0) : status;
 }
 
 /* Restores the coefficients. Their order, and the rank of the array, depend on the operations. */
@@ -198,7 +198,7 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
   /* completes the second half of the last step, before the length changes */
   const sim_clock *clock = &setup->saved->clock;
   SIM_TRY(run->ops->show(run->work, clock->t, &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1}));
-  return run->ops->load(run->work);
+  return run->ops->load(run->work, clock->t);
 }
 
 /* Reads where steps are counted from: the beginning of the run unless the checkpoint says otherwise. */

@@ -410,6 +410,34 @@ static void test_same_bits(void **state) {
   shut(&first);
 }
 
+/* A run with split steps that goes on to an end that its steps do not fill: the lift that grows counts once. */
+static void test_later_end(void **state) {
+  static const char text[] =
+      "return sim.diffusion { grid = { n = {16}, size = {2}, boundary = 'no_flux' },"
+      "fields = {{ name = 'u', D = 0.3, sides = { x_low = { slope = 1 }, x_high = { slope = 3 } },"
+      "  initial = function(x) return x + x^2/2 end }},"
+      "rates = function(u) return 0*u end, integrate = { scheme = '%s', dt = 0.1, t_end = %g } }";
+  static const char *const schemes[] = {"lie", "strang", "etd1", "etdrk2", "etdrk4"};
+  (void)state;
+  for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+    system_run first, s;
+    char longer[sizeof text + 32];
+    whole(&first, text, schemes[i], 1.0);
+    snprintf(longer, sizeof longer, text, schemes[i], 2.05);
+    open_with(&s, longer, sim_isa_best(), 1, &first.frame);
+    s.clock.t_end = 2.05;
+    run_to(&s, INT64_MAX);
+    look(&s);
+    for (int64_t c = 0; c < 16; c++) {
+      const double x = ((double)c + 0.5) / 8;
+      if (!(fabs(value(&s, 0, c) - (x + x * x / 2 + 0.3 * 2.05)) < 1e-13))
+        fail_msg("%s: %.17g at x = %g", schemes[i], value(&s, 0, c), x);
+    }
+    shut(&s);
+    shut(&first);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_heat),      cmocka_unit_test(test_two_axes),
@@ -417,7 +445,7 @@ int main(void) {
       cmocka_unit_test(test_rates),     cmocka_unit_test(test_box),
       cmocka_unit_test(test_images),    cmocka_unit_test(test_critical_rayleigh_number),
       cmocka_unit_test(test_fluxes),    cmocka_unit_test(test_spectrum),
-      cmocka_unit_test(test_same_bits),
+      cmocka_unit_test(test_same_bits), cmocka_unit_test(test_later_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

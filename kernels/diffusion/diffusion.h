@@ -114,6 +114,8 @@ double diffusion_lift_at(const diffusion_lift *lift, const double x[3], double t
 /* A derivative, by diffusion_kind; x: the position along its axis. */
 double diffusion_lift_slope(const diffusion_lift *lift, int kind, double x);
 void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults);
+void diffusion_say_walls(
+    const diffusion_parameters *p); /* warns of fluxes of which walls with a slope hold back a part */
 bool diffusion_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity);
 
 /* ---- scenario/inputs.c: inputs of rates, fluxes and observed functions ---- */

@@ -98,6 +98,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     if (!grid_is_member_axis(&grid, axis) && !fft_smooth(grid.n[axis]))
       sim_log(SIM_LOG_WARN, "grid.n: %lld has a prime factor above 13, which makes transforms several times slower",
               (long long)grid.n[axis]);
+  if (!setup->saved) diffusion_say_walls(p);
   if (!setup->saved && !diffusion_adaptive(p)) say_steps(&p->integrate, p->integrate.t_end, 0);
   if (!setup->saved) SIM_TRY(diffusion_read_files(p, setup, NULL));
   SIM_TRY(check_device(p, setup));

@@ -297,7 +297,8 @@ void diffusion_say_walls(const diffusion_parameters *p) {
     sim_log(SIM_LOG_WARN,
             "flux: what it gives of %s at %s counts as 0, and -%.9g * slope is all that goes through that wall: take "
             "off the flux what is not 0 there, and add it to D",
-            name, diffusion_side_names[2 * axis + end], diffusion_field_of(p, f)->D);
+            name, diffusion_side_names[2 * axis + end],
+            diffusion_field_of(p, f)->D * diffusion_field_of(p, f)->axes[axis]);
   }
 }
 

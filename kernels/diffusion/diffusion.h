@@ -114,6 +114,8 @@ double diffusion_lift_at(const diffusion_lift *lift, const double x[3], double t
 /* A derivative, by diffusion_kind; x: the position along its axis. */
 double diffusion_lift_slope(const diffusion_lift *lift, int kind, double x);
 void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults);
+void diffusion_say_walls(
+    const diffusion_parameters *p); /* warns of fluxes of which walls with a slope hold back a part */
 bool diffusion_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity);
 
 /* ---- scenario/inputs.c: inputs of rates, fluxes and observed functions ---- */
@@ -372,7 +374,7 @@ struct diffusion_ops {
   void (*destroy)(diffusion_work **work);
   const sim_buffer *(*real)(const diffusion_work *work);  /* [fields][cells], for the initial state and outputs */
   const sim_buffer *(*state)(const diffusion_work *work); /* [fields][numbers], what a checkpoint holds */
-  sim_status (*load)(diffusion_work *work);               /* computes the state from the real fields */
+  sim_status (*load)(diffusion_work *work, double t);     /* computes the state from the real fields of time t */
   sim_status (*resume)(diffusion_work *work);             /* computes the other arrays from a restored state */
   /* One stage of the method: rates, forward transforms, and its sums of products. */
   sim_status (*stage)(diffusion_work *work, int stage, const diffusion_step_context *context);

@@ -98,6 +98,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     if (!grid_is_member_axis(&grid, axis) && !fft_smooth(grid.n[axis]))
       sim_log(SIM_LOG_WARN, "grid.n: %lld has a prime factor above 13, which makes transforms several times slower",
               (long long)grid.n[axis]);
+  if (!setup->saved) diffusion_say_walls(p);
   if (!setup->saved && !diffusion_adaptive(p)) say_steps(&p->integrate, p->integrate.t_end, 0);
   if (!setup->saved) SIM_TRY(diffusion_read_files(p, setup, NULL));
   SIM_TRY(check_device(p, setup));
@@ -168,7 +169,7 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
   sim_status status = diffusion_start(run->p, setup, fields);
   if (status == SIM_OK && there) status = setup->backend->copy(real->data, host.data, sim_buffer_bytes(real));
   if (there) sim_buffer_destroy(&host);
-  return status == SIM_OK ? run->ops->load(run->work) : status;
+  return status == SIM_OK ? run->ops->load(run->work, 0) : status;
 }
 
 /* Restores the coefficients. Their order, and the rank of the array, depend on the operations. */
@@ -198,7 +199,7 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
   /* completes the second half of the last step, before the length changes */
   const sim_clock *clock = &setup->saved->clock;
   SIM_TRY(run->ops->show(run->work, clock->t, &(diffusion_step_context){clock->t - clock->dt / 2, clock->dt / 2, 1}));
-  return run->ops->load(run->work);
+  return run->ops->load(run->work, clock->t);
 }
 
 /* Reads where steps are counted from: the beginning of the run unless the checkpoint says otherwise. */

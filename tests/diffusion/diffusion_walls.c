@@ -2,6 +2,8 @@
  * walls, boxes and plates where a fluid slips, and fluxes. */
 #include "tests/diffusion/diffusion_driver.h"
 
+#include "engine/log.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -410,6 +412,69 @@ static void test_same_bits(void **state) {
   shut(&first);
 }
 
+/* A run with split steps that goes on to an end that its steps do not fill: the lift that grows counts once. */
+static void test_later_end(void **state) {
+  static const char text[] =
+      "return sim.diffusion { grid = { n = {16}, size = {2}, boundary = 'no_flux' },"
+      "fields = {{ name = 'u', D = 0.3, sides = { x_low = { slope = 1 }, x_high = { slope = 3 } },"
+      "  initial = function(x) return x + x^2/2 end }},"
+      "rates = function(u) return 0*u end, integrate = { scheme = '%s', dt = 0.1, t_end = %g } }";
+  static const char *const schemes[] = {"lie", "strang", "etd1", "etdrk2", "etdrk4"};
+  (void)state;
+  for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+    system_run first, s;
+    char longer[sizeof text + 32];
+    whole(&first, text, schemes[i], 1.0);
+    snprintf(longer, sizeof longer, text, schemes[i], 2.05);
+    open_with(&s, longer, sim_isa_best(), 1, &first.frame);
+    s.clock.t_end = 2.05;
+    run_to(&s, INT64_MAX);
+    look(&s);
+    for (int64_t c = 0; c < 16; c++) {
+      const double x = ((double)c + 0.5) / 8;
+      if (!(fabs(value(&s, 0, c) - (x + x * x / 2 + 0.3 * 2.05)) < 1e-13))
+        fail_msg("%s: %.17g at x = %g", schemes[i], value(&s, 0, c), x);
+    }
+    shut(&s);
+    shut(&first);
+  }
+}
+
+static void count_walls(void *context, sim_log_level level, const char *message) {
+  if (level == SIM_LOG_WARN && strstr(message, "counts as 0")) ++*(int *)context;
+}
+
+/* A flux that takes the derivative through a wall with a slope is warned of, and no other one. */
+static void test_warning(void **state) {
+  static const struct {
+    const char *sides, *flux;
+    int warnings;
+  } cases[] = {{"{ x_low = { slope = 1 }, x_high = { slope = 1 } }", "-0.1*u_x, 0*u", 1},
+               {"{ x_high = { slope = 1 } }", "-0.1*u_x, -0.1*u_y", 1},
+               {"{ x_low = { value = 1 }, x_high = { slope = 1 } }", "-u*u_x, -u*u_y", 1},
+               {"{ x_low = { value = 1 }, x_high = { slope = 0 } }", "-u*u_x, -u*u_y", 0},
+               {"{ x_high = { slope = 1 } }", "u*x*(1 - x), -u*u_y", 0},
+               {"{}", "-0.1*u_x, -0.1*u_y", 0}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[512];
+    int warnings = 0;
+    system_run s = {0};
+    sim_plan plan = {0};
+    snprintf(text, sizeof text,
+             "return sim.diffusion { grid = { n = {8, 8}, size = {1, 1}, boundary = 'no_flux' }, fields = {{ name = "
+             "'u', D = 0.1, sides = %s }}, flux = function(u, u_x, u_y, x) return %s end, integrate = { scheme = "
+             "'etdrk4', dt = 0.01, t_end = 1 } }",
+             cases[i].sides, cases[i].flux);
+    open_with(&s, text, sim_isa_best(), 1, NULL);
+    assert_true(sim_log_add(count_walls, &warnings));
+    must(diffusion_model.plan(s.p, &s.setup, &plan), "plan");
+    sim_log_remove(count_walls, &warnings);
+    if (warnings != cases[i].warnings) fail_msg("%s, %s: %d warnings", cases[i].sides, cases[i].flux, warnings);
+    shut(&s);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_heat),      cmocka_unit_test(test_two_axes),
@@ -417,7 +482,8 @@ int main(void) {
       cmocka_unit_test(test_rates),     cmocka_unit_test(test_box),
       cmocka_unit_test(test_images),    cmocka_unit_test(test_critical_rayleigh_number),
       cmocka_unit_test(test_fluxes),    cmocka_unit_test(test_spectrum),
-      cmocka_unit_test(test_same_bits),
+      cmocka_unit_test(test_same_bits), cmocka_unit_test(test_later_end),
+      cmocka_unit_test(test_warning),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -332,11 +332,11 @@ static void lift(diffusion_work *w, double sign, double t) {
     diffusion_add_lift(w->p, f, sign, t, w->first, w->end, part(&w->real, f), w->threads);
 }
 
-static sim_status load(diffusion_work *w) {
+static sim_status load(diffusion_work *w, double t) {
   void *mixed[DIFFUSION_FIELDS], *fields[DIFFUSION_FIELDS];
   each_field(w, &w->array[0], mixed);
   each_field(w, &w->real, fields);
-  lift(w, -1, 0);
+  lift(w, -1, t);
   diffusion_planes_load(w->spectral, (const void *const *)fields, mixed);
   return visit(w, 1, w->method.stages > 0, state_array(w), 0, -1, diffusion_scale(&w->grid));
 }

@@ -158,7 +158,8 @@ static sim_status make_ready(diffusion_work *w) {
 static const sim_buffer *real_fields(const diffusion_work *w) { return &w->real; }
 static const sim_buffer *state(const diffusion_work *w) { return &w->array[w->method.arrays > 0 ? 1 : 0]; }
 
-static sim_status load(diffusion_work *w) {
+static sim_status load(diffusion_work *w, double t) {
+  (void)t; /* no lift grows here */
   SIM_TRY(make_ready(w));
   diffusion_cuda_lift(w, -1);
   return w->way->load(w);

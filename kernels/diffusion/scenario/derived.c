@@ -118,7 +118,8 @@ static void sample(const grid_shape *grid, int number, double k[3]) {
     else if (number >= NEAR)
       mode += most / 2;
     mode = mode < 1 ? 1 : mode > most && number >= NEAR ? most : mode;
-    k[a] = (i < 3 && i != a ? 0 : (double)mode) * unit;
+    const bool half = there && (grid->boundary[a] == GRID_FIXED_LOW || grid->boundary[a] == GRID_FIXED_HIGH);
+    k[a] = (i < 3 && i != a ? 0 : (double)mode - (half ? 0.5 : 0)) * unit;
     if (i > 4 && (i - 4) >> a & 1) k[a] = -k[a];
   }
 }
@@ -159,18 +160,18 @@ static bool is_odd(const diffusion_parameters *p, const grid_shape *grid, const 
 
 /* Adds a fault where the function is not linear, or its result not that of a real field. */
 static void check_values(const diffusion_parameters *p, const sim_expr_program *program,
-                         sim_expr_program *const *coefficients, sim_faults *faults, int line, const char *path) {
+                         sim_expr_program *const *coefficients, const grid_shape *grid, sim_faults *faults, int line,
+                         const char *path) {
   const int fields = (int)p->fields.count;
-  const grid_shape grid = diffusion_grid_of(p);
   for (int i = 0; i < SAMPLES; i++) {
     const double zeros[DIFFUSION_FIELDS] = {0};
     double k[3], none[2], all[2], sum[2] = {0, 0}, u[DIFFUSION_FIELDS] = {0};
-    sample(&grid, i, k);
+    sample(grid, i, k);
     if (k[0] == 0 && k[1] == 0 && k[2] == 0) continue;
     evaluate(p, program, zeros, k, 1, none);
     for (int f = 0; f < fields; f++) {
       double here[2];
-      if (is_odd(p, &grid, coefficients[f], f, k, faults, line, path)) return;
+      if (is_odd(p, grid, coefficients[f], f, k, faults, line, path)) return;
       evaluate(p, coefficients[f], zeros, k, 1, here);
       u[f] = 0.7 + 0.4 * f;
       sum[0] += u[f] * here[0];
@@ -205,7 +206,9 @@ static sim_status check_one(diffusion_parameters *p, int derived, sim_faults *fa
     return SIM_OK;
   }
   int used = 0;
+  grid_shape own = grid; /* the series of the fields on which it depends */
   for (int f = 0; f < (int)p->fields.count; f++) {
+    if (diffusion_symbol_parts(item->expr, f)) own = diffusion_shape_of(p, f);
     used |= diffusion_symbol_parts(item->expr, f);
     if (diffusion_symbol_parts(item->expr, f) && diffusion_lift_of(p, f).axis >= 0)
       sim_faults_add(faults, item->line, path, "depends on %s, whose walls have a value or slope that is not 0",
@@ -233,7 +236,7 @@ static sim_status check_one(diffusion_parameters *p, int derived, sim_faults *fa
   if (is_long)
     sim_faults_add(faults, item->line, path, "is too long");
   else if (status == SIM_OK)
-    check_values(p, program, coefficients, faults, item->line, path);
+    check_values(p, program, coefficients, &own, faults, item->line, path);
   for (int f = 0; f < DIFFUSION_FIELDS; f++) sim_expr_program_free(&coefficients[f]);
   sim_expr_program_free(&program);
   return status;

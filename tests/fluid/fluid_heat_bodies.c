@@ -138,6 +138,18 @@ static void test_channel(void **state) {
   flow_close(&f);
 }
 
+/* Pictures draw the Nusselt numbers of a table that has some, and nothing beside them. */
+static void drawn_are_nusselt(const fluid_parameters *p) {
+  int drawn = 0;
+  for (int i = 0; p->tables[i]; i++)
+    for (const sim_field *c = p->tables[i]->columns; strcmp(p->tables[i]->name, "heat") == 0 && c->name; c++) {
+      if (c->display == SIM_DISPLAY_NUMBER) continue;
+      if (strncmp(c->name, "nusselt_", 8) != 0) fail_msg("%s is drawn", c->name);
+      drawn++;
+    }
+  assert_int_equal(drawn, 1);
+}
+
 /* The heat changes by what enters, in each step, to rounding: beside a warm cylinder that spins, a cold block and an
  * adiabatic ball, in a stream with eddies and buoyancy that comes in and leaves. */
 static void test_budget(void **state) {
@@ -158,6 +170,7 @@ static void test_budget(void **state) {
         "  sim.ball { point = {1.3, 0.2, 0}, radius = 0.12 } }, integrate = { t_end = 100 } }",
         single ? "single" : "double");
     flow_open(&f, text, sim_isa_best(), 2, NULL);
+    drawn_are_nusselt(f.p);
     flow_steps(&f, 100);
     const fluid_numbers k = fluid_numbers_of(f.p, 0);
     double fluid = 48 * 24;

@@ -293,6 +293,10 @@ static void check_heat(const fluid_parameters *p, const grid_shape *grid, sim_fa
       sim_faults_add(faults, 0, path, "expected grid.%c = \"wall\" or \"slip\", got \"periodic\"", "xyz"[s / 2]);
     const bool in = side->profile || (s / 2 < grid->rank && side->velocity.rows == (size_t)grid->rank &&
                                       (s % 2 ? -1 : 1) * side->velocity.data[s / 2] > 0);
+    const bool out = side->given && s / 2 < grid->rank && side->velocity.rows == (size_t)grid->rank &&
+                     (s % 2 ? -1 : 1) * side->velocity.data[s / 2] < 0;
+    if (out && !isnan(h->side[s]))
+      sim_faults_add(faults, 0, path, "has no effect: the fluid leaves through sides.%s", fluid_side_names[s]);
     if (side->given && in && isnan(h->side[s]))
       sim_faults_add(faults, 0, path, "expected the temperature of the fluid that comes in through sides.%s",
                      fluid_side_names[s]);

@@ -30,15 +30,19 @@ typedef struct fluid_warmth {
 /* ---- start/heat.c ---- */
 
 /* With the temperatures of the start; `walls` are there. Destroy with fluid_heat_destroy, also after a failure.
- * SIM_ERR_SCENARIO: one is not finite. */
+ * SIM_ERR_SCENARIO: one is not finite, or `reference` is far from them. */
 sim_status fluid_heat_create(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *numbers,
                              const sim_setup *setup, fluid_warmth *out) SIM_MUST_CHECK;
 /* The same faults, without the memory. */
-sim_status fluid_heat_check(const fluid_parameters *p, const sim_setup *setup) SIM_MUST_CHECK;
+sim_status fluid_heat_check(const fluid_parameters *p, const fluid_walls *walls, const sim_setup *setup) SIM_MUST_CHECK;
+/* How far `reference` is beyond the temperatures of sides and bodies, in parts of what these are apart, if the fluid
+ * passes a side; and the least and the greatest of them. */
+double fluid_heat_far(const fluid_parameters *p, double *low, double *high);
+#define FLUID_HEAT_FAR 10 /* beyond is refused */
 void fluid_heat_destroy(fluid_warmth *warmth);
 double fluid_heat_numbers(const fluid_parameters *p);        /* of a state */
 double fluid_heat_rate(const grid_shape *grid, int threads); /* cells a second, about, of the temperature alone */
-/* Whether the fluid passes a side. */
+bool fluid_is_passed(const fluid_parameters *p);             /* some side */
 fluid_side_kind fluid_side_kind_of(const fluid_parameters *p, int side);
 /* Whether both sides of an axis have temperatures, which differ, and the fluid passes neither. */
 bool fluid_has_nusselt(const fluid_parameters *p, int axis);

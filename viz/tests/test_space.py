@@ -365,9 +365,9 @@ def test_smile(tmp_path, monkeypatch):
 
 
 def _default_names(run):
-    from simview.figure import _default, table_panels
+    from simview.figure import _telling, table_panels
 
-    return _default(run, list(table_panels(run)), 0)
+    return _telling(run, list(table_panels(run)), 0)
 
 
 ATOMS = """

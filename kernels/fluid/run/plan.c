@@ -29,12 +29,21 @@ static void tell_heat(const fluid_parameters *p, const grid_shape *grid, const f
   sim_log(SIM_LOG_INFO, "heat: relaxation time %.6g steps, Prandtl number %.6g", k->heat_tau,
           p->viscosity / p->heat.diffusivity);
   const double peclet = p->speed * k->dx / p->heat.diffusivity;
-  if (peclet > 20 && !fluid_damps_eddies(p))
+  if (peclet > 20) /* eddies are few where heat begins to overshoot */
     sim_log(
         SIM_LOG_WARN,
         "heat: the cell Peclet number speed dx/diffusivity is %.3g: temperatures overshoot where they change within "
         "a few cells, and the run may be unstable above 20: expected about %.0f cells along x",
         peclet, (double)grid->n[0] * peclet / 20);
+  double low, high;
+  const double far = fluid_heat_far(p, &low, &high);
+  if (far > 1)
+    sim_log(
+        SIM_LOG_WARN,
+        "heat.reference: is %.3g times as far from the temperatures of sides and bodies, %.6g to %.6g, as these are "
+        "apart: compression changes what they are from there by about mach^2, %.2g %%: expected one of these, such "
+        "as %.6g",
+        far, low, high, 100 * k->mach * k->mach, p->heat.reference < low ? low : high);
   for (int axis = 0; axis < grid->rank; axis++) {
     if (!fluid_has_nusselt(p, axis) || !(gravity > 0)) continue;
     const double *side = p->heat.side + (size_t)2 * (size_t)axis, length = grid->size[axis];

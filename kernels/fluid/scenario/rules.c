@@ -235,12 +235,15 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
                    p->speed, k.mach, k.dt, k.dt * 0.3 / k.mach);
   if (k.tau - 0.5 < 1.0 / SHORTEST && !fluid_damps_eddies(p)) {
     /* At a given Mach number tau - 1/2 = sqrt(3) mach / cell_reynolds. */
-    const double cells = (double)grid.n[0] / (SHORTEST * (k.tau - 0.5));
+    char cells[64] = "";
+    if (!k.viscous) /* else the diffusivity bounds the step, and more cells change nothing */
+      snprintf(cells, sizeof cells, "at least %.0f cells along x, ",
+               ceil((double)grid.n[0] / (SHORTEST * (k.tau - 0.5))));
     sim_faults_add(faults, 0, "viscosity",
                    "the relaxation time %.6g is too near to 1/2 (cell Reynolds number %.3g), and the run would be "
-                   "unstable: expected at least %.0f cells along x, a viscosity of at least %.3g, or `turbulence` "
-                   "with smagorinsky of at least 0.05",
-                   k.tau, k.cell_reynolds, ceil(cells), p->viscosity / (SHORTEST * (k.tau - 0.5)));
+                   "unstable: expected %sa viscosity of at least %.3g, or `turbulence` with smagorinsky of at least "
+                   "0.05",
+                   k.tau, k.cell_reynolds, cells, p->viscosity / (SHORTEST * (k.tau - 0.5)));
   }
   if (k.tau > 3)
     sim_faults_add(faults, 0, "integrate.dt",
@@ -290,6 +293,10 @@ static void check_heat(const fluid_parameters *p, const grid_shape *grid, sim_fa
       sim_faults_add(faults, 0, path, "expected grid.%c = \"wall\" or \"slip\", got \"periodic\"", "xyz"[s / 2]);
     const bool in = side->profile || (s / 2 < grid->rank && side->velocity.rows == (size_t)grid->rank &&
                                       (s % 2 ? -1 : 1) * side->velocity.data[s / 2] > 0);
+    const bool out = side->given && s / 2 < grid->rank && side->velocity.rows == (size_t)grid->rank &&
+                     (s % 2 ? -1 : 1) * side->velocity.data[s / 2] < 0;
+    if (out && !isnan(h->side[s]))
+      sim_faults_add(faults, 0, path, "has no effect: the fluid leaves through sides.%s", fluid_side_names[s]);
     if (side->given && in && isnan(h->side[s]))
       sim_faults_add(faults, 0, path, "expected the temperature of the fluid that comes in through sides.%s",
                      fluid_side_names[s]);
@@ -305,7 +312,14 @@ static void check_heat(const fluid_parameters *p, const grid_shape *grid, sim_fa
 static void check_heat_numbers(const fluid_parameters *p, sim_faults *faults) {
   const fluid_numbers k = fluid_numbers_of(p, 0);
   enum { SHORTEST = 500 }; /* 1/(tau - 1/2) */
+  double low, high;
   if (!p->heat.given) return;
+  if (fluid_heat_far(p, &low, &high) > FLUID_HEAT_FAR)
+    sim_faults_add(faults, 0, "heat.reference",
+                   "is %.6g, far from the temperatures of sides and bodies, %.6g to %.6g: where the fluid passes a "
+                   "side, compression changes temperatures by parts of what they are from there: expected one of "
+                   "these, such as %.6g, and `initial` for a start with others",
+                   p->heat.reference, low, high, p->heat.reference < low ? low : high);
   for (size_t a = 0; a < p->heat.gravity.rows; a++)
     if (!isfinite(p->heat.expansion * p->heat.gravity.data[a] * FLUID_HEAT_MOST))
       sim_faults_add(faults, 0, "heat.expansion", "times gravity is %g, out of range",
@@ -313,8 +327,9 @@ static void check_heat_numbers(const fluid_parameters *p, sim_faults *faults) {
   if (k.heat_tau - 0.5 < 1.0 / SHORTEST && !(fluid_damps_eddies(p) && p->turbulence.prandtl <= 1))
     sim_faults_add(faults, 0, "heat.diffusivity",
                    "the relaxation time of heat %.6g is too near to 1/2, and the run would be unstable: expected a "
-                   "diffusivity of at least %.3g, or more cells",
-                   k.heat_tau, p->heat.diffusivity / (SHORTEST * (k.heat_tau - 0.5)));
+                   "diffusivity of at least %.3g%s",
+                   k.heat_tau, p->heat.diffusivity / (SHORTEST * (k.heat_tau - 0.5)),
+                   k.viscous ? "" : ", or more cells"); /* a step that the viscosity bounds keeps it */
   if (k.heat_tau > 3)
     sim_faults_add(faults, 0, "integrate.dt",
                    "the relaxation time of heat is %.4g with dt = %.6g, and sides are wrong above 3: expected "

@@ -101,17 +101,16 @@ void fluid_name_tables(fluid_parameters *p) {
     add_column(&heat, "mean temperature", (sim_dimension){0}, "mean");
     add_column(&heat, "least temperature", (sim_dimension){0}, "least");
     add_column(&heat, "greatest temperature", (sim_dimension){0}, "greatest");
-    bool nusselt = false;
-    for (int a = 0; a < rank; a++) nusselt = nusselt || fluid_has_nusselt(p, a);
-    heat.columns[0].display = nusselt ? SIM_DISPLAY_NUMBER : SIM_DISPLAY_ALONE; /* not beside Nusselt numbers */
+    heat.columns[0].display = SIM_DISPLAY_ALONE;
     heat.columns[1].display = heat.columns[2].display = SIM_DISPLAY_NUMBER;
   }
+  bool nusselt[SIM_COLUMNS_MAX] = {false}, some = false;
   for (int s = 0; p->heat.given && s < 2 * rank; s++) {
     if (isnan(p->heat.side[s]) && fluid_side_kind_of(p, s) == FLUID_SIDE_KEEPS) continue;
     add_column(&heat, "heat that enters through a side, by time and heat capacity",
                (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", fluid_side_names[s]);
     if (fluid_has_nusselt(p, s / 2)) {
-      heat.columns[heat.count - 1].display = SIM_DISPLAY_NUMBER; /* the same curve in other units */
+      nusselt[heat.count] = some = true;
       add_column(&heat, "Nusselt number: this heat over what the fluid at rest would conduct", (sim_dimension){0},
                  "nusselt_%s", fluid_side_names[s]);
     }
@@ -124,11 +123,13 @@ void fluid_name_tables(fluid_parameters *p) {
     add_column(&heat, "heat that a body gives to the fluid, by time and heat capacity",
                (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", name);
     if (fluid_body_length(p, b, &area) > 0) {
-      heat.columns[0].display = heat.columns[heat.count - 1].display = SIM_DISPLAY_NUMBER;
-      add_column(&heat, "the same by area times its diameter, in diffusivities and degrees above `reference`",
+      nusselt[heat.count] = some = true;
+      add_column(&heat, "Nusselt number: this heat by area over diffusivity (temperature - reference)/diameter",
                  (sim_dimension){0}, "nusselt_%s", name);
     }
   }
+  for (int i = 0; i < heat.count && some; i++) /* pictures have these alone */
+    if (!nusselt[i]) heat.columns[i].display = SIM_DISPLAY_NUMBER;
   p->table[0] = (sim_table){.name = "bodies", .doc = "forces of the fluid on bodies", .columns = p->columns[0]};
   p->table[1] = (sim_table){.name = "probes", .doc = "the fluid at points", .columns = p->columns[1]};
   if (bodies.count > 0) {

@@ -13,10 +13,22 @@ fluid_side_kind fluid_side_kind_of(const fluid_parameters *p, int s) {
                                                                                          : FLUID_SIDE_KEEPS;
 }
 
-static bool is_passed(const fluid_parameters *p) {
+bool fluid_is_passed(const fluid_parameters *p) {
   bool out = false;
   for (int s = 0; s < FLUID_SIDES; s++) out = out || fluid_side_kind_of(p, s) != FLUID_SIDE_KEEPS;
   return out;
+}
+
+double fluid_heat_far(const fluid_parameters *p, double *low, double *high) {
+  *low = INFINITY;
+  *high = -INFINITY;
+  for (int i = 0; i < FLUID_SIDES + (int)p->bodies.count; i++) {
+    const double T = i < FLUID_SIDES ? p->heat.side[i] : fluid_body_of(p, i - FLUID_SIDES)->temperature;
+    *low = fmin(*low, T); /* NaN is ignored */
+    *high = fmax(*high, T);
+  }
+  if (!fluid_is_passed(p) || !(*high > *low)) return 0;
+  return fmax(0, fmax(*low - p->heat.reference, p->heat.reference - *high)) / (*high - *low);
 }
 
 bool fluid_has_nusselt(const fluid_parameters *p, int axis) {
@@ -57,35 +69,51 @@ double fluid_heat_numbers(const fluid_parameters *p) {
 
 double fluid_heat_rate(const grid_shape *grid, int threads) { return (grid->rank == 2 ? 1e8 : 4e7) * threads; }
 
-static bool is_solid(const fluid_machine *m, int64_t cell) { return m->walls.solid && m->walls.solid[cell]; }
-
-static void widen(fluid_warmth *w, double temperature) {
-  w->low = fmin(w->low, temperature); /* NaN is ignored */
-  w->high = fmax(w->high, temperature);
+/* Widens the range of temperatures by those of rows of the start, but for solid cells; `solid` may be NULL. */
+static void widen(int64_t cells, const bool *solid, const double *T, double *low, double *high) {
+  for (int64_t i = 0; i < cells; i++) {
+    if (solid && solid[i]) continue;
+    *low = fmin(*low, T[i]); /* NaN is ignored */
+    *high = fmax(*high, T[i]);
+  }
 }
 
-/* Temperatures of the start, sides and bodies, `w->shown` for the first, become those above the shift; bounds on them
- * are as far again below and above as these are apart. */
-static void set_range(const fluid_parameters *p, const fluid_machine *m, fluid_warmth *w) {
+/* Bounds of temperatures: as far again below and above those of the start, sides and bodies as these are apart. Where
+ * the fluid passes a side heat is counted from `reference`, and solid cells have that number: it is within bounds. */
+static sim_status find_bounds(const fluid_parameters *p, double low, double high, double *least, double *most) {
+  const double room = high - low + 1e-6 * fmax(fabs(low), fabs(high)) + 1e-300, reference = p->heat.reference;
+  *least = low - room;
+  *most = high + room;
+  if (!fluid_is_passed(p) || (reference >= *least && reference <= *most)) return SIM_OK;
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "heat.reference: is %.6g, far from the temperatures of the start, sides and bodies, %.6g to %.6g: "
+                  "where the fluid passes a side, compression changes temperatures by parts of what they are from "
+                  "there: expected one of these, such as %.6g",
+                  reference, low, high, reference < low ? low : high);
+}
+
+/* Temperatures of the start, sides and bodies, `w->shown` for the first, become those above the shift. */
+static sim_status set_range(const fluid_parameters *p, const fluid_machine *m, fluid_warmth *w) {
   const int64_t cells = grid_cells(&m->grid), nx = m->grid.n[0];
+  const bool *solid = m->walls.solid;
   w->low = INFINITY;
   w->high = -INFINITY;
-  for (int64_t i = 0; i < cells; i++)
-    if (!is_solid(m, i)) widen(w, w->shown[i]);
-  for (int s = 0; s < FLUID_SIDES; s++) widen(w, w->side[s]);
-  for (int b = 0; b < FLUID_BODIES; b++) widen(w, w->body[b]);
-  const double apart = w->high - w->low, room = apart + 1e-6 * fmax(fabs(w->low), fabs(w->high)) + 1e-300;
-  w->shift = is_passed(p) ? p->heat.reference : w->low + apart / 2;
+  widen(cells, solid, w->shown, &w->low, &w->high);
+  widen(FLUID_SIDES, NULL, w->side, &w->low, &w->high);
+  widen(FLUID_BODIES, NULL, w->body, &w->low, &w->high);
+  SIM_TRY(find_bounds(p, w->low, w->high, &w->law.least, &w->law.most));
+  w->shift = fluid_is_passed(p) ? p->heat.reference : w->low + (w->high - w->low) / 2;
   w->low -= w->shift;
   w->high -= w->shift;
-  w->law.least = w->low - room;
-  w->law.most = w->high + room;
+  w->law.least -= w->shift;
+  w->law.most -= w->shift;
   w->law.reference = p->heat.reference - w->shift;
   for (int s = 0; s < FLUID_SIDES; s++) w->side[s] -= w->shift;
   for (int b = 0; b < FLUID_BODIES; b++) w->body[b] -= w->shift;
   for (int64_t i = 0; i < cells; i++)
-    if (!is_solid(m, i))
+    if (!(solid && solid[i]))
       w->heat[0][FLUID_PAD + i / nx * (1 + m->grid.rank) * m->rows.pitch + i % nx] = w->shown[i] - w->shift;
+  return SIM_OK;
 }
 
 /* Temperatures of the start of some rows. */
@@ -103,14 +131,18 @@ static sim_status fill(const fluid_parameters *p, grid_range rows, const sim_set
   return SIM_OK;
 }
 
-sim_status fluid_heat_check(const fluid_parameters *p, const sim_setup *setup) {
+sim_status fluid_heat_check(const fluid_parameters *p, const fluid_walls *walls, const sim_setup *setup) {
   const grid_shape g = fluid_grid_of(p);
   if (!p->heat.given) return SIM_OK;
-  double *row = malloc((size_t)g.n[0] * sizeof *row);
+  double *row = malloc((size_t)g.n[0] * sizeof *row), low, high, least, most;
   if (!row) return sim_no_memory("the temperature");
   sim_status status = SIM_OK;
-  for (int64_t i = 0; status == SIM_OK && i < g.n[1] * g.n[2]; i++)
+  (void)fluid_heat_far(p, &low, &high);
+  for (int64_t i = 0; status == SIM_OK && i < g.n[1] * g.n[2]; i++) {
     status = fill(p, (grid_range){i, i + 1}, setup, 1, row);
+    if (status == SIM_OK) widen(g.n[0], walls->solid ? walls->solid + i * g.n[0] : NULL, row, &low, &high);
+  }
+  if (status == SIM_OK) status = find_bounds(p, low, high, &least, &most);
   free(row);
   return status;
 }
@@ -149,8 +181,7 @@ sim_status fluid_heat_create(const fluid_parameters *p, const fluid_machine *m, 
   if (!out->shown || !out->sums) return sim_no_memory("the temperature");
   set_law(p, m, k, out);
   SIM_TRY(fill(p, grid_all_rows(&m->grid), setup, setup->threads, out->shown));
-  set_range(p, m, out);
-  return SIM_OK;
+  return set_range(p, m, out);
 }
 
 void fluid_heat_destroy(fluid_warmth *w) {

@@ -140,7 +140,7 @@ sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *num
   if (status == SIM_OK) fluid_tell_walls(p, numbers, &m.walls);
   if (status == SIM_OK && p->initial)
     status = grid_over_rows(&m.grid, grid_all_rows(&m.grid), setup->threads, fill_rows, &f);
-  if (status == SIM_OK) status = fluid_heat_check(p, setup);
+  if (status == SIM_OK) status = fluid_heat_check(p, &m.walls, setup);
   fluid_walls_destroy(&m.walls);
   fluid_motion_destroy(&motion);
   return status;

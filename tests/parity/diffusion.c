@@ -197,7 +197,7 @@ static float *three_steps(const diffusion_way *way, const diffusion_parameters *
   const size_t bytes = sim_buffer_bytes(real);
   float *out = malloc(bytes);
   must(sim_backend_cuda.copy(real->data, first, bytes), "copy");
-  must(ops->load(work), "load");
+  must(ops->load(work, 0), "load");
   for (int i = 0; i < 3; i++) {
     for (int stage = 0; stage < method->stages; stage++)
       must(ops->stage(work, stage,

@@ -384,10 +384,6 @@ static void test_faults(void **state) {
        "the same at k and -k"},
       {"y = 'fixed' }, fields = {{ name = 'u', linear = function(ky) return -ky^2 end }}, integrate = { t_end = 1 } }",
        "depends on ky"},
-      {"y = 'fixed' }, fields = {{ name = 'u' }}, rates = function(u_xy) return u_xy end, integrate = { scheme = "
-       "'etd1', "
-       "dt = 1, t_end = 1 } }",
-       "take u_xy, and y is not a periodic axis"},
       {"}, fields = {{ name = 'u' }}, rates = function(u_x) return u_x end, integrate = { scheme = 'strang', dt = 1, "
        "t_end "
        "= 1 } }",

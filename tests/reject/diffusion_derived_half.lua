@@ -1,4 +1,4 @@
--- expect: 65 derived.p: the coefficient of u is not finite at k = {1.5707
+-- expect: 65 derived.p: the coefficient of u is not finite at k = {1.570
 return sim.diffusion {
   grid      = { n = {16, 16}, size = {1, 1}, boundary = "no_flux" },
   fields    = { { name = "u", D = 0.01, initial = 1, sides = { x_low = { value = 0 } } } },

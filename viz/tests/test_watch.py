@@ -32,7 +32,7 @@ def served():
         parts = urlsplit(link)
 
         def ask(path, method="GET", whole=False):
-            connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
+            connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=600)
             connection.request(method, path if whole else parts.path + path)
             answer = connection.getresponse()
             found = answer.status, answer.read()

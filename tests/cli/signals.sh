@@ -79,31 +79,30 @@ same whole USR2b "SIGUSR2 without a cadence"
 # on a busy machine may have ended before its signal.
 short=("${run[@]/#steps=*/steps=12000}")
 expect 0 "" "${short[@]}" -o shorter
-for delay in 0 0.002 0.005 0.01 0.02 0.03 0.05; do
+# stop_early DELAY RUN...: SIGTERM so many seconds after the program is there; $code 143: it had not begun.
+stop_early() {
+  local delay=$1
   rm -rf early
-  "${short[@]}" -o early >output 2>&1 &
+  "${@:2}" -o early >output 2>&1 &
   pid=$!
   # The shell's own child, before it becomes the program, has the shell's answer to a signal.
   until [ "/proc/$pid/exe" -ef "$SIM" ] || ! kill -0 "$pid" 2>/dev/null; do :; done
   sleep "$delay"
   kill -s TERM "$pid"
   finish
-  if [ "$code" = 143 ] && [ ! -e early ]; then continue; fi
+  [ "$code" != 143 ] || [ ! -e early ] || fail "SIGTERM after $delay s: exit 143, and the run had begun"
+}
+for delay in 0 0.002 0.005 0.01 0.02 0.03 0.05; do
+  stop_early "$delay" "${short[@]}"
+  if [ "$code" = 143 ]; then continue; fi
   [ "$code" = 75 ] || [ "$code" = 0 ] || fail "SIGTERM after $delay s: exit $code"
   [ "$code" = 0 ] || expect 0 "" "$SIM" resume early
   same shorter early "SIGTERM after $delay s"
 done
 # None is forgotten while the program restarts itself with settings for its threads.
 for ((k = 0; k < 60; k++)); do
-  rm -rf early
-  "${run[@]}" -o early >output 2>&1 &
-  pid=$!
-  until [ "/proc/$pid/exe" -ef "$SIM" ] || ! kill -0 "$pid" 2>/dev/null; do :; done
-  sleep "0.000$((100 + 15 * k))"
-  kill -s TERM "$pid"
-  finish
-  if [ "$code" = 143 ] && [ ! -e early ]; then continue; fi
-  [ "$code" = 75 ] || fail "SIGTERM $k in the first millisecond: exit $code"
+  stop_early "0.000$((100 + 15 * k))" "${run[@]}"
+  [ "$code" = 75 ] || [ "$code" = 143 ] || fail "SIGTERM $k in the first millisecond: exit $code"
 done
 
 # Nor is one that the starting process passes on to a rank which has no handlers yet.

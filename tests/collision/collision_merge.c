@@ -163,11 +163,11 @@ static void sheared(void **state) {
   }
 }
 
-/* A sphere meets four in one step, at 45 degrees from its way, and grows to 201 times the radius of a fifth that stays
- * away: more than a run may begin with, but it goes on from there. What the dashpot of a touch takes, c v^2/2 of the
- * step's length after the touch, is counted once: `total` and `dissipated` together are constant within a tenth of
- * what the four take. (Springs that acted for a step are left out, (pi/100)^2/4 of the energy of approach: a
- * hundredth of it.) */
+/* A sphere meets four others in one step, at 45 degrees from its way. It grows to 201 times the radius of a fifth
+ * sphere, which no run may begin with; this run goes on, and can be resumed. In the rest of the step after a touch the
+ * dashpot takes c v^2 times that rest, over two, and this must be counted once: `total` and `dissipated` together stay
+ * constant within a tenth of what the four touches take. The springs, which act for a step too, are left out of this:
+ * they take (pi/100)^2/4 of the energy of approach, a hundredth of it. */
 static void several_at_once(void **state) {
   (void)state;
   const double dt = 1e-3, both = 1.99 + 0.4, t = 0.02765; /* of the touch: 0.85 of the step about 0.028 is after it */

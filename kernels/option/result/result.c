@@ -25,10 +25,10 @@ static double typical_value(const option_run *run, double n, int q) {
 }
 
 /* How much one path that jumps changes a quantity. For a barrier only the order is known beforehand: the forward or the
- * strike. A knock-in that pays little would so be told the error of a forward. Therefore the jump is at most three times
- * E X^2/E X: the mean of what paths are paid, weighted by the payment itself. Three, because a path at a barrier may be
- * worth more than that mean: double knock-outs needed it in 100 seeds. X is the payment without the rebate, which all
- * other paths get. */
+ * strike. A knock-in that pays little would so be told the error of a forward. Therefore the jump is at most three
+ * times E X^2/E X: the mean of what paths are paid, weighted by the payment itself. Three, because a path at a barrier
+ * may be worth more than that mean: double knock-outs needed it in 100 seeds. X is the payment without the rebate,
+ * which all other paths get. */
 static double jump_worth(const option_run *run, double n, int q) {
   const int payoff = run->quantity[q].payoff;
   const double jump = run->jump[q], most = run->jump[payoff], rest = run->rest[payoff];

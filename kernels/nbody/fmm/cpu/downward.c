@@ -199,9 +199,9 @@ SIMD_INLINE void add_far(const nbody_fmm_tree *t, int64_t cell, const uint32_t *
   }
   if (plain) fmm_tensor(P, x, v_set(scaled * scaled), tensor);
   if (potential)
-    fmm_contract(P, row + FIRST, tensor, field, true);
+    fmm_contract_abreast(P, row + FIRST, tensor, field, true);
   else
-    fmm_contract(P, row + FIRST, tensor, field, false);
+    fmm_contract_abreast(P, row + FIRST, tensor, field, false);
 }
 
 /* Adds the closed strands to the cell's field. */

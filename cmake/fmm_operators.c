@@ -179,8 +179,8 @@ static void write_contraction(int P) {
   printf("}\n\n");
 }
 
-/* The same sums, each in the same order, but several beside each other: a processor then need not wait for the last term
- * of a sum. Ranks 1 and 2 together: 9 sums. */
+/* The same sums, each in the same order, but several beside each other: a processor then need not wait for the last
+ * term of a sum. Ranks 1 and 2 together: 9 sums. */
 static void write_contraction_abreast(int P) {
   printf("FMM_FUNCTION void fmm_contract_abreast_%d(const vreal *moments, const vreal *tensor, vreal *field, "
          "bool with_potential) {\n",

@@ -29,13 +29,12 @@ enum { SIMD_LANES = 8 };
  * v_except: a, but 0 where x == y; v_abs: |a|; v_signed: a where b is positive, -a where it is negative;
  * v_inverse_root: 1/sqrt(a), in fp64 by an IEEE square root and an IEEE division, in fp32 to about one unit in the last
  * place; v_above: whether some lane of a is above that of b;
- * v_below: bit l: lane l of a is below that of b; v_split: of SIMD_WIDTH numbers the ones whose bits are set go to `yes`,
- * the others to `no`, in order, and both have room for all (with 512 bits in fp32 alone: SIMD_SPLITS);
- * v_sums: sums of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on;
- * v_columns: the first SIMD_COLUMNS numbers of SIMD_WIDTH rows, which start at multiples of 16 bytes; row l goes to
- * lane l;
- * v_quartets: of SIMD_QUARTETS rows of four numbers, at a multiple of the vector's size, number c of row q goes to
- * lanes 4 q ... 4 q + 3 of out[c]; SIMD_QUARTETS = 1: to all lanes. */
+ * v_below: bit l: lane l of a is below that of b; v_split: of SIMD_WIDTH numbers the ones whose bits are set go to
+ * `yes`, the others to `no`, in order, and both have room for all (with 512 bits in fp32 alone: SIMD_SPLITS); v_sums:
+ * sums of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on; v_columns: the first
+ * SIMD_COLUMNS numbers of SIMD_WIDTH rows, which start at multiples of 16 bytes; row l goes to lane l; v_quartets: of
+ * SIMD_QUARTETS rows of four numbers, at a multiple of the vector's size, number c of row q goes to lanes 4 q ... 4 q +
+ * 3 of out[c]; SIMD_QUARTETS = 1: to all lanes. */
 
 /* SIMD_OP: an intrinsic function of the instruction set and the precision. */
 #if NBODY_ISA == 2 && NBODY_SINGLE

@@ -315,7 +315,7 @@ static sim_status target(const nbody_fmm_job *job, int64_t cell, int thread) {
 }
 
 #if !NBODY_SINGLE
-const nbody_fmm_down NBODY_FMM_DOWN = {target, exact, exact_potential};
+const nbody_fmm_down NBODY_FMM_DOWN = {target, exact};
 #else
-const nbody_fmm_down NBODY_FMM_DOWN = {target, NULL, NULL};
+const nbody_fmm_down NBODY_FMM_DOWN = {target, NULL};
 #endif

@@ -157,20 +157,43 @@ static void write_tensor(int P) {
   printf("}\n\n");
 }
 
+static void write_term(int field, int source) {
+  printf("  field[%d] = v_fma(moments[%d], tensor[%d], field[%d]);\n", field, moment(indices[source]),
+         position(sum(indices[field], indices[source])), field);
+}
+
+static bool is_term(int P, int field, int source) {
+  return rank_of(indices[source]) != 1 && rank_of(indices[field]) + rank_of(indices[source]) <= P;
+}
+
 static void write_contraction(int P) {
   printf("FMM_FUNCTION void fmm_contract_%d(const vreal *moments, const vreal *tensor, vreal *field, "
          "bool with_potential) {\n",
          P);
   for (int i = 0; i < count(P); i++) {
     if (i == 0) printf("  if (with_potential) {\n");
-    for (int j = 0; j < count(P - 1); j++) {
-      const multi_index k = sum(indices[i], indices[j]);
-      if (rank_of(indices[j]) == 1 || rank_of(k) > P) continue;
-      printf("%s  field[%d] = v_fma(moments[%d], tensor[%d], field[%d]);\n", i == 0 ? "  " : "", i, moment(indices[j]),
-             position(k), i);
-    }
+    for (int j = 0; j < count(P - 1); j++)
+      if (is_term(P, i, j)) write_term(i, j);
     if (i == 0) printf("  }\n");
   }
+  printf("}\n\n");
+}
+
+/* The same sums, each in the same order, but several beside each other: a processor then need not wait for the last
+ * term of a sum. Ranks 1 and 2 together: 9 sums. */
+static void write_contraction_abreast(int P) {
+  printf("FMM_FUNCTION void fmm_contract_abreast_%d(const vreal *moments, const vreal *tensor, vreal *field, "
+         "bool with_potential) {\n",
+         P);
+  for (int first = 1, rank = 2; rank <= P; first = count(rank++))
+    for (int j = 0; j < count(P - 1); j++) {
+      if (first == 1 && is_term(P, 0, j)) {
+        printf("  if (with_potential)");
+        write_term(0, j);
+      }
+      for (int i = first; i < count(rank); i++)
+        if (is_term(P, i, j)) write_term(i, j);
+    }
   printf("}\n\n");
 }
 
@@ -231,6 +254,7 @@ int main(void) {
     write_m2m(P);
     write_tensor(P);
     write_contraction(P);
+    write_contraction_abreast(P);
     write_scaling(P);
     write_l2l(P);
     write_l2p(P);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define FMM_FUNCTION static
+#define FMM_FUNCTION static inline
 typedef double real, vreal;
 static vreal v_set(real a) { return a; }
 static vreal v_add(vreal a, vreal b) { return a + b; }
@@ -253,17 +253,21 @@ static void error_falls(void **unused) {
   }
 }
 
-/* Without the potential the rest of the field has the same bits. */
+/* Without the potential the rest of the field has the same bits; and all of it where sums go abreast. */
 static void force_alone(void **unused) {
   (void)unused;
   for (int P = NBODY_FMM_ORDER_MIN; P <= NBODY_FMM_ORDER_MAX; P++) {
-    double moments[MOMENTS], tensor[FIELD], one[FIELD] = {0}, two[FIELD] = {0};
+    double moments[MOMENTS], tensor[FIELD], one[FIELD] = {0}, two[FIELD] = {0}, abreast[2][FIELD] = {{0}};
     for (int i = 0; i < MOMENTS; i++) moments[i] = draw();
     fmm_tensor(P, (const double[3]){1, 2, 3}, 0.5, tensor);
     fmm_contract(P, moments, tensor, one, true);
     fmm_contract(P, moments, tensor, two, false);
     assert_true(two[0] == 0 && one[0] != 0);
     assert_memory_equal(one + 1, two + 1, sizeof(double) * (NBODY_FMM_FIELD(P) - 1));
+    fmm_contract_abreast(P, moments, tensor, abreast[0], true);
+    fmm_contract_abreast(P, moments, tensor, abreast[1], false);
+    assert_memory_equal(abreast[0], one, sizeof one);
+    assert_memory_equal(abreast[1], two, sizeof two);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #if NBODY_ISA > 0
 #include <immintrin.h>
@@ -27,20 +28,22 @@ enum { SIMD_LANES = 8 };
 /* v_fma = a b + c, v_fnma = c - a b; v_root: about 1/sqrt(a), to be followed by ROOT_ORDER terms of the series;
  * v_except: a, but 0 where x == y; v_abs: |a|; v_signed: a where b is positive, -a where it is negative;
  * v_inverse_root: 1/sqrt(a), in fp64 by an IEEE square root and an IEEE division, in fp32 to about one unit in the last
- * place; v_equal: whether all lanes of two vectors are equal;
- * v_sums: sums of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on;
- * v_columns: the first SIMD_COLUMNS numbers of SIMD_WIDTH rows, which start at multiples of 16 bytes; row l goes to
- * lane l;
- * v_quartets: of SIMD_QUARTETS rows of four numbers, at a multiple of the vector's size, number c of row q goes to
- * lanes 4 q ... 4 q + 3 of out[c]; SIMD_QUARTETS = 1: to all lanes;
- * v_load_four, v_store_four: the lowest four lanes, at a multiple of four numbers; v_close: (s0 + s2) + (s1 + s3) of
- * strands s0 ... s3 of four lanes, in the lowest four, where sq is the quartet q mod SIMD_QUARTETS of
- * part[q / SIMD_QUARTETS]. With SIMD_QUARTETS = 1 these three are those of whole vectors. */
+ * place; v_above: whether some lane of a is above that of b;
+ * v_below: bit l: lane l of a is below that of b; v_split: of SIMD_WIDTH numbers the ones whose bits are set go to
+ * `yes`, the others to `no`, in order, and both have room for all (with 512 bits in fp32 alone: SIMD_SPLITS); v_sums:
+ * sums of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on; v_columns: the first
+ * SIMD_COLUMNS numbers of SIMD_WIDTH rows, which start at multiples of 16 bytes; row l goes to lane l; v_quartets: of
+ * SIMD_QUARTETS rows of four numbers, at a multiple of the vector's size, number c of row q goes to lanes 4 q ... 4 q +
+ * 3 of out[c]; SIMD_QUARTETS = 1: to all lanes; v_load_four, v_store_four: the lowest four lanes, at a multiple of four
+ * numbers; v_close: (s0 + s2) + (s1 + s3) of strands s0 ... s3 of four lanes, in the lowest four, where sq is the
+ * quartet q mod SIMD_QUARTETS of part[q / SIMD_QUARTETS]. With SIMD_QUARTETS = 1 these three are those of whole
+ * vectors. */
 
 /* SIMD_OP: an intrinsic function of the instruction set and the precision. */
 #if NBODY_ISA == 2 && NBODY_SINGLE
 typedef __m512 vreal;
 #define SIMD_OP(name) _mm512_##name##_ps
+#define SIMD_SPLITS 1
 enum { SIMD_WIDTH = 16, SIMD_COLUMNS = 4, SIMD_QUARTETS = 4, ROOT_ORDER = 1 }; /* e = 1 - r2 y^2 <= 2^-13 */
 #elif NBODY_ISA == 2
 typedef __m512d vreal;
@@ -90,7 +93,13 @@ SIMD_INLINE vreal v_inverse_root(vreal a) {
   const vreal y = v_root(a), e = v_fnma(a, v_mul(y, y), v_set(1));
   return v_fma(v_mul(y, v_set(0.5F)), e, y);
 }
-SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ) == 0; }
+SIMD_INLINE bool v_above(vreal a, vreal b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0; }
+SIMD_INLINE unsigned v_below(vreal a, vreal b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+SIMD_INLINE void v_split(const uint32_t *from, unsigned which, uint32_t *yes, uint32_t *no) {
+  const __m512i all = _mm512_loadu_si512(from);
+  _mm512_storeu_si512(yes, _mm512_maskz_compress_epi32((__mmask16)which, all));
+  _mm512_storeu_si512(no, _mm512_maskz_compress_epi32((__mmask16)~which, all));
+}
 SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
   const vreal r = v_load(rows);
   out[0] = _mm512_permute_ps(r, 0x00), out[1] = _mm512_permute_ps(r, 0x55);
@@ -136,7 +145,6 @@ SIMD_INLINE vreal v_sums(const real *rows) {
 SIMD_INLINE vreal v_root(vreal a) {
   return _mm512_cvtps_pd(_mm256_div_ps(_mm256_set1_ps(1), _mm256_sqrt_ps(_mm512_cvtpd_ps(a))));
 }
-SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ) == 0; }
 SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
   const vreal r = v_load(rows);
   out[0] = _mm512_permutex_pd(r, 0x00), out[1] = _mm512_permutex_pd(r, 0x55);
@@ -182,7 +190,7 @@ SIMD_INLINE vreal v_inverse_root(vreal a) {
   const vreal y = v_root(a), e = v_fnma(a, v_mul(y, y), v_set(1));
   return v_fma(v_mul(y, e), v_fma(e, v_set(0.375F), v_set(0.5F)), y);
 }
-SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ)) == 0; }
+SIMD_INLINE bool v_above(vreal a, vreal b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)) != 0; }
 SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
   const vreal r = v_load(rows);
   out[0] = _mm256_permute_ps(r, 0x00), out[1] = _mm256_permute_ps(r, 0x55);
@@ -219,7 +227,6 @@ SIMD_INLINE vreal v_sums(const real *rows) {
 SIMD_INLINE vreal v_root(vreal a) {
   return _mm256_cvtps_pd(_mm_div_ps(_mm_set1_ps(1), _mm_sqrt_ps(_mm256_cvtpd_ps(a))));
 }
-SIMD_INLINE bool v_equal(vreal a, vreal b) { return _mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_NEQ_UQ)) == 0; }
 SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
   for (int c = 0; c < 4; c++) out[c] = v_set(rows[c]);
 }
@@ -268,7 +275,9 @@ SIMD_INLINE vreal v_root(vreal a) { return (double)(1 / sqrtf((float)a)); }
 SIMD_INLINE vreal v_inverse_root(vreal a) { return 1 / sqrt(a); }
 #endif
 SIMD_INLINE vreal v_except(vreal a, vreal x, vreal y) { return x == y ? 0 : a; }
-SIMD_INLINE bool v_equal(vreal a, vreal b) { return a == b; }
+#if NBODY_SINGLE
+SIMD_INLINE bool v_above(vreal a, vreal b) { return a > b; }
+#endif
 SIMD_INLINE vreal v_abs(vreal a) { return (vreal)fabs((double)a); }
 SIMD_INLINE vreal v_signed(vreal a, vreal b) { return signbit(b) ? -a : a; }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {

@@ -69,6 +69,24 @@ static sim_status begin_queue(const nbody_fmm_job *job, int64_t cell, nbody_fmm_
   return SIM_OK;
 }
 
+#ifdef SIMD_SPLITS
+/* The acceptance of make_lists for SIMD_WIDTH candidates in open space: those accepted go to far, the others to left,
+ * which both have room for SIMD_WIDTH. Returns how many are accepted. */
+SIMD_INLINE int split_candidates(const real *bounds, const uint32_t *candidate, const real *of, real weight,
+                                 real theta2, uint32_t *far, uint32_t *left) {
+  const real *rows[SIMD_WIDTH];
+  vreal other[4], d[3];
+  for (int l = 0; l < SIMD_WIDTH; l++) rows[l] = bounds + 4 * (size_t)candidate[l];
+  v_columns(rows, 0, other);
+  for (int c = 0; c < 3; c++) d[c] = v_sub(v_set(of[c]), other[c]);
+  const vreal d2 = v_fma(d[2], d[2], v_fma(d[1], d[1], v_mul(d[0], d[0])));
+  const vreal reach = v_fma(v_set(weight), v_set(of[3]), other[3]);
+  const unsigned accepted = v_below(v_mul(reach, reach), v_mul(v_set(theta2), d2));
+  v_split(candidate, accepted, far, left);
+  return __builtin_popcount(accepted);
+}
+#endif
+
 /* Fills the far list, and the near list of a leaf or the open list of an inner cell. `periodic` is a constant. */
 SIMD_INLINE sim_status make_lists(const nbody_fmm_job *job, int64_t cell, int thread, const bool periodic) {
   const nbody_fmm_tree *t = job->tree;
@@ -90,6 +108,12 @@ SIMD_INLINE sim_status make_lists(const nbody_fmm_job *job, int64_t cell, int th
     uint32_t *accepted = far->cell + far->count, *kept = left->cell + left->count;
     const uint32_t *candidate = queue->cell;
     const int64_t kept_before = left->count;
+#ifdef SIMD_SPLITS
+    for (; !periodic && end - next >= SIMD_WIDTH; next += SIMD_WIDTH) {
+      const int far_off = split_candidates(bounds, candidate + next, of, weight, theta2, accepted, kept);
+      accepted += far_off, kept += SIMD_WIDTH - far_off;
+    }
+#endif
     for (; next < end; next++) {
       const uint32_t b = candidate[next];
       const real *other = bounds + 4 * (size_t)(periodic ? cell_of(t, b) : b);
@@ -141,12 +165,16 @@ typedef struct far_sums {
   vreal field[GROUPS][FIELD];
 } far_sums;
 
-/* Moments [P's], centres and edges of SIMD_WIDTH cells, a cell a lane. */
-SIMD_INLINE void load_rows(const nbody_fmm_tree *t, const uint32_t *cell, int count, vreal *out, const int numbers) {
+/* Rows of SIMD_WIDTH cells. */
+SIMD_INLINE void find_rows(const nbody_fmm_tree *t, const uint32_t *cell, int count, const real *rows[SIMD_WIDTH]) {
   static const _Alignas(64) real none[FIRST + MOMENTS + 4] = {2, 0, 0, 1}; /* no mass, away from all */
-  const real *rows[SIMD_WIDTH];
   for (int l = 0; l < SIMD_WIDTH; l++) rows[l] = l < count ? row_of(t, cell_of(t, cell[l])) : none;
-  for (int k = 0; k < numbers; k += SIMD_COLUMNS) v_columns(rows, (size_t)k, out + k);
+}
+
+/* Their centres and edges, a cell a lane. */
+SIMD_INLINE void load_places(const nbody_fmm_tree *t, const uint32_t *cell, int count,
+                             const real *const rows[SIMD_WIDTH], vreal out[FIRST]) {
+  for (int k = 0; k < FIRST; k += SIMD_COLUMNS) v_columns(rows, (size_t)k, out + k);
   if (t->box == 0) return;
   _Alignas(64) real shifts[3][SIMD_WIDTH];
   for (int l = 0; l < SIMD_WIDTH; l++) {
@@ -155,6 +183,22 @@ SIMD_INLINE void load_rows(const nbody_fmm_tree *t, const uint32_t *cell, int co
     for (int c = 0; c < 3; c++) shifts[c][l] = shift[c];
   }
   for (int c = 0; c < 3; c++) out[CENTRE + c] = v_add(out[CENTRE + c], v_load(shifts[c]));
+}
+
+/* Rank of moment k, which is at most 5. */
+SIMD_INLINE int rank_of_moment(int k) { return k < 1 ? 0 : k < 7 ? 2 : k < 17 ? 3 : k < 32 ? 4 : 5; }
+
+/* Their moments, a cell a lane, in another unit of length; ratio = old unit / new unit. */
+SIMD_INLINE void load_moments(const real *const rows[SIMD_WIDTH], vreal ratio, vreal *out, const int P) {
+  vreal power[NBODY_FMM_ORDER_MAX];
+  power[1] = ratio;
+  for (int rank = 2; rank < P; rank++) power[rank] = v_mul(power[rank - 1], ratio);
+#pragma GCC unroll 64
+  for (int k = 0; k < NBODY_FMM_MOMENTS(P); k += SIMD_COLUMNS) {
+    v_columns(rows, (size_t)(FIRST + k), out + k);
+    for (int q = k; q < k + SIMD_COLUMNS; q++)
+      if (rank_of_moment(q) > 0 && rank_of_moment(q) < P) out[q] = v_mul(out[q], power[rank_of_moment(q)]);
+  }
 }
 
 #if NBODY_SINGLE
@@ -175,33 +219,31 @@ static void scaled_tensor(const vreal d[3], vreal edges, real edge, real softeni
 }
 #endif
 
+/* The moments are read while the tensor waits for its root. */
 SIMD_INLINE void add_far(const nbody_fmm_tree *t, int64_t cell, const uint32_t *source, int count, bool potential,
                          vreal *field, const int P) {
-  enum { NUMBERS = FIRST + MOMENTS };
-  vreal row[NUMBERS + 4], tensor[FIELD], d[3], x[3];
+  const real *rows[SIMD_WIDTH];
+  vreal place[FIRST], moments[MOMENTS + 4], tensor[FIELD], d[3], x[3];
   const real *bounds = (const real *)t->bounds + 4 * cell;
   const real edge = row_of(t, (uint32_t)cell)[EDGE], per_edge = 1 / edge, softening = (real)t->softening;
   const real scaled = softening * per_edge;
-  load_rows(t, source, count, row, FIRST + NBODY_FMM_MOMENTS(P));
+  find_rows(t, source, count, rows);
+  load_places(t, source, count, rows, place);
   for (int c = 0; c < 3; c++) {
-    d[c] = v_sub(v_set(bounds[c]), row[CENTRE + c]);
+    d[c] = v_sub(v_set(bounds[c]), place[CENTRE + c]);
     x[c] = v_mul(d[c], v_set(per_edge));
   }
-  bool plain = true;
-  if (!v_equal(row[EDGE], v_set(edge))) {
-    fmm_scale_moments(P, v_mul(row[EDGE], v_set(per_edge)), row + FIRST);
 #if NBODY_SINGLE
-    _Alignas(64) real edges[SIMD_WIDTH];
-    v_store(edges, row[EDGE]);
-    for (int l = 0; l < SIMD_WIDTH; l++) plain = plain && edges[l] <= 8 * edge;
-    if (!plain) scaled_tensor(d, row[EDGE], edge, softening, P, tensor);
-#endif
-  }
-  if (plain) fmm_tensor(P, x, v_set(scaled * scaled), tensor);
-  if (potential)
-    fmm_contract(P, row + FIRST, tensor, field, true);
+  if (v_above(place[EDGE], v_set(8 * edge)))
+    scaled_tensor(d, place[EDGE], edge, softening, P, tensor);
   else
-    fmm_contract(P, row + FIRST, tensor, field, false);
+#endif
+    fmm_tensor(P, x, v_set(scaled * scaled), tensor);
+  load_moments(rows, v_mul(place[EDGE], v_set(per_edge)), moments, P);
+  if (potential)
+    fmm_contract_abreast(P, moments, tensor, field, true);
+  else
+    fmm_contract_abreast(P, moments, tensor, field, false);
 }
 
 /* Adds the closed strands to the cell's field. */
@@ -273,7 +315,7 @@ static sim_status target(const nbody_fmm_job *job, int64_t cell, int thread) {
 }
 
 #if !NBODY_SINGLE
-const nbody_fmm_down NBODY_FMM_DOWN = {target, exact, exact_potential};
+const nbody_fmm_down NBODY_FMM_DOWN = {target, exact};
 #else
-const nbody_fmm_down NBODY_FMM_DOWN = {target, NULL, NULL};
+const nbody_fmm_down NBODY_FMM_DOWN = {target, NULL};
 #endif

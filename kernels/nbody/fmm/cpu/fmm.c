@@ -23,6 +23,7 @@
 
 enum {
   CELLS_EACH = 8,      /* cells that a thread takes at once */
+  TARGETS_EACH = 2,    /* the same where each takes some 20 us */
   PARALLEL_FROM = 512, /* bodies; below, one thread does all */
   TIMED_FROM = 8192    /* bodies; below, reading clocks would take time */
 };
@@ -111,7 +112,7 @@ static sim_status downward(nbody_solver_work *w, const nbody_fmm_job *job, bool 
   for (int level = 0; level < t->levels && !failed; level++) {
     const nbody_fmm_range cells = nbody_fmm_cells_with(t, level, job->first, job->end);
     for (int k = 0; k < t->threads; k++) w->scratch[k].open[level % 2].count = 0;
-#pragma omp parallel for schedule(dynamic, CELLS_EACH)                                                                 \
+#pragma omp parallel for schedule(dynamic, TARGETS_EACH)                                                               \
     num_threads(t->threads) if (cells.end - cells.first > 1 && t->n >= PARALLEL_FROM)
     for (int64_t cell = cells.first; cell < cells.end; cell++) {
       if (job->targets != NULL && !job->walked[cell]) continue;
@@ -242,6 +243,7 @@ static sim_status compute(nbody_solver_work *w, bool single, nbody_fmm_job *job)
   const int refits = w->refits;
   end_stage(w, -1);
   w->refits = 0; /* until all has gone well */
+  w->sampled.count = 0;
   if (job->targets != NULL && refits > 0)
     SIM_TRY(nbody_fmm_tree_refit(t, &w->state));
   else

@@ -57,12 +57,12 @@ typedef struct nbody_fmm_translate {
 typedef sim_status nbody_fmm_downward(const nbody_fmm_job *job, int64_t cell, int thread);
 
 /* Direct sums in units of the box, of 8 bodies `numbers` of a tree whose bodies are nbody_fmm_tree_pack's:
- * accelerations out[3][8], or potentials out[8], as positive numbers. */
+ * accelerations out[0 ... 2][8], and potentials out[3][8], as positive numbers. */
 typedef void nbody_fmm_exact(const nbody_fmm_tree *tree, const int64_t numbers[8], double *out);
 
 typedef struct nbody_fmm_down {
   nbody_fmm_downward *target;
-  nbody_fmm_exact *exact, *exact_potential; /* fp64 only, else NULL */
+  nbody_fmm_exact *exact; /* fp64 only, else NULL */
 } nbody_fmm_down;
 
 /* By instruction set and precision, as nbody_tiles. */

@@ -4,6 +4,7 @@
 
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Samples are taken in eights, which the ranks share out. */
 static void list_eight(const int64_t *numbers, int count, size_t which, int64_t eight[8]) {
@@ -25,65 +26,67 @@ static double position_at(const nbody_state *state, int64_t i) {
   return state->dtype == SIM_F32 ? (double)((const float *)state->position)[i] : ((const double *)state->position)[i];
 }
 
-sim_status nbody_fmm_sample(nbody_solver_work *w, const int64_t *numbers, int count, double *position, double *got,
-                            double *exact) {
-  if (w->options.box > 0) {
-    for (int c = 0; c < 3; c++)
-      for (int k = 0; k < count; k++) {
-        got[c * count + k] = w->state.acceleration[c * w->state.n + numbers[k]];
-        position[c * count + k] = position_at(&w->state, c * w->state.n + numbers[k]);
-      }
-    return nbody_direct_periodic_sample(w->direct, numbers, count, exact);
-  }
+/* Forces and potentials of bodies numbers[count <= NBODY_SAMPLES] by direct sums, in units of the box: sums[eight][32]
+ * has three components and the potential of each eight. Keeps the energies for sample_potential. A failure of the
+ * ranks. */
+static sim_status sum_exactly(nbody_solver_work *w, const int64_t *numbers, int count, double (*sums)[32]) {
   nbody_fmm_tree *t = &w->tree;
   w->refits = 0; /* that ends the tree */
   nbody_fmm_tree_pack(t, &w->state);
-  const sim_comm *comm = t->comm;
-  const double factor = ldexp(w->options.G, t->mass - 2 * t->position);
   const size_t eights = ((size_t)count + 7) / 8;
   size_t end;
-  const size_t begin = sim_comm_first(comm, eights, &end);
-  double(*sums)[24] = malloc(eights * sizeof *sums);
-  if (sums == NULL) return sim_no_memory("direct sums of %d bodies", count);
+  const size_t begin = sim_comm_first(t->comm, eights, &end);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
   for (size_t e = begin; e < end; e++) {
     int64_t eight[8];
     list_eight(numbers, count, e, eight);
     w->down[0]->exact(t, eight, sums[e]);
   }
-  const sim_status status = gather_eights(comm, eights, sizeof *sums, sums);
-  for (int i = 0; status == SIM_OK && i < count; i++)
+  SIM_TRY(gather_eights(t->comm, eights, sizeof *sums, sums));
+  const double unit = nbody_fmm_unit_of_energy(w);
+  nbody_fmm_sampled *kept = &w->sampled;
+  kept->count = count;
+  for (int i = 0; i < count; i++) {
+    kept->number[i] = numbers[i];
+    kept->energy[i] = -((const double *)t->bodies)[4 * numbers[i] + 3] * sums[i / 8][24 + i % 8] * unit;
+  }
+  return SIM_OK;
+}
+
+static sim_status sum_in_memory(nbody_solver_work *w, const int64_t *numbers, int count, double (**sums)[32]) {
+  *sums = malloc(((size_t)count + 7) / 8 * sizeof **sums);
+  if (*sums == NULL) return sim_no_memory("direct sums of %d bodies", count);
+  return sum_exactly(w, numbers, count, *sums);
+}
+
+sim_status nbody_fmm_sample(nbody_solver_work *w, const int64_t *numbers, int count, double *position, double *got,
+                            double *exact) {
+  for (int i = 0; i < count; i++)
     for (int c = 0; c < 3; c++) {
       position[c * count + i] = position_at(&w->state, c * w->state.n + numbers[i]);
       got[c * count + i] = w->state.acceleration[c * w->state.n + numbers[i]];
-      exact[c * count + i] = sums[i / 8][8 * c + i % 8] * factor;
     }
+  if (w->options.box > 0) return nbody_direct_periodic_sample(w->direct, numbers, count, exact);
+  double(*sums)[32];
+  const sim_status status = sum_in_memory(w, numbers, count, &sums);
+  const double factor = ldexp(w->options.G, w->tree.mass - 2 * w->tree.position);
+  for (int i = 0; status == SIM_OK && i < count; i++)
+    for (int c = 0; c < 3; c++) exact[c * count + i] = sums[i / 8][8 * c + i % 8] * factor;
   free(sums);
   return status;
 }
 
 sim_status nbody_fmm_sample_potential(nbody_solver_work *w, const int64_t *numbers, int count, double *got,
                                       double *exact) {
+  const nbody_fmm_sampled *kept = &w->sampled;
   for (int k = 0; k < count; k++) got[k] = -w->terms[numbers[k]] * w->energy;
   if (w->options.box > 0) return nbody_direct_periodic_sample_potential(w->direct, numbers, count, exact);
-  nbody_fmm_tree *t = &w->tree;
-  w->refits = 0; /* that ends the tree */
-  nbody_fmm_tree_pack(t, &w->state);
-  const double unit = nbody_fmm_unit_of_energy(w);
-  const size_t eights = ((size_t)count + 7) / 8;
-  size_t end;
-  const size_t begin = sim_comm_first(t->comm, eights, &end);
-  double(*sums)[8] = malloc(eights * sizeof *sums);
-  if (sums == NULL) return sim_no_memory("direct sums of %d bodies", count);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
-  for (size_t e = begin; e < end; e++) {
-    int64_t eight[8];
-    list_eight(numbers, count, e, eight);
-    w->down[0]->exact_potential(t, eight, sums[e]);
+  if (kept->count != count || memcmp(kept->number, numbers, (size_t)count * sizeof *numbers) != 0) {
+    double(*sums)[32];
+    const sim_status status = sum_in_memory(w, numbers, count, &sums);
+    free(sums);
+    if (status != SIM_OK) return status;
   }
-  const sim_status status = gather_eights(t->comm, eights, sizeof *sums, sums);
-  for (int i = 0; status == SIM_OK && i < count; i++)
-    exact[i] = -((const double *)t->bodies)[4 * numbers[i] + 3] * sums[i / 8][i % 8] * unit;
-  free(sums);
-  return status;
+  memcpy(exact, kept->energy, (size_t)count * sizeof *exact);
+  return SIM_OK;
 }

@@ -156,7 +156,7 @@ void nbody_fmm_work_bytes(const nbody_options *options, double *host, double *de
     outer += (double)((NBODY_FMM_OUTER_TENSORS + 2 * outer_moments) * sizeof(double));
   }
   *host = nbody_fmm_tree_bytes(n, &options->fmm) + list_bytes(options) +
-          (double)(term_count(options->n) * sizeof(double)) + outer;
+          (double)(term_count(options->n) * sizeof(double) + sizeof(nbody_solver_work)) + outer;
   const double ranks = options->comm->size;
   *host += ((double)work_rows(options) * NBODY_FMM_BINS + (ranks > 1 ? ranks * ranks : 0)) * sizeof(uint64_t);
   *device = 0;

@@ -8,6 +8,13 @@
 
 #include <math.h>
 
+/* Exact energies of bodies, which come with their exact forces. */
+typedef struct nbody_fmm_sampled {
+  int count; /* 0: not since the last force or potential */
+  int64_t number[NBODY_SAMPLES];
+  double energy[NBODY_SAMPLES];
+} nbody_fmm_sampled;
+
 struct nbody_solver_work {
   nbody_options options;
   nbody_state state;
@@ -21,6 +28,7 @@ struct nbody_solver_work {
   int refits;              /* that the tree may still see; 0: the next force builds one */
   double *terms, *partial; /* of the potential: [n], [blocks] */
   double energy;           /* unit of the terms */
+  nbody_fmm_sampled sampled;
   /* With several ranks, in bins of bodies in the order of keys: work that the last force of all bodies, and the last
    * ones of individual steps by their least level, took; of a thread; of each rank. */
   uint64_t (*work)[NBODY_FMM_BINS];

@@ -112,8 +112,11 @@ static void warn_unpaid(const option_run *run, double before, double t) {
     if (!option_unpaid(run, option_samples(run, t), k)) continue;
     option_payoff_name(run->parameters, k, name, sizeof name);
     sim_log(SIM_LOG_WARN,
-            "no path of %.0f has been paid by %s: the run continues to sampling.paths = %.0f, or until one is", t, name,
-            run->parameters->sampling.paths);
+            option_mean(run, k) != 0
+                ? "all of %.0f paths have got the same from %s: the run continues to sampling.paths = %.0f, or until "
+                  "one gets more or less"
+                : "no path of %.0f has been paid by %s: the run continues to sampling.paths = %.0f, or until one is",
+            t, name, run->parameters->sampling.paths);
     return;
   }
 }

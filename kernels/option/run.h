@@ -24,7 +24,9 @@ typedef struct option_run {
   double *block_mean, *block_squares;
   option_bias *bias;                             /* NULL: the steps are exact */
   double *bias_mean, *bias_squares, bias_chunks; /* [payoffs]; from bias_chunks chunks */
-  double *rest; /* [payoffs], of barriers: what they pay, discounted, where they leave no European payoff; else NaN */
+  /* [payoffs], discounted: of barriers what they pay where they leave no European payoff; of functions that may jump the
+   * median of what they pay; else NaN */
+  double *rest;
   double *jump; /* [quantities], by which a path more or less changes the quantity, where it is known; else 0 */
   /* [quantities], of functions that may jump: the deviation of a sample by jumps; and the factor of a jump as high as
    * the payoff's typical value, where too few paths carry the payoff for that deviation. Else 0. */

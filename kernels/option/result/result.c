@@ -13,14 +13,14 @@ double option_mean(const option_run *run, int q) {
   return sum / run->groups;
 }
 
-/* E[Y^2]/E[Y] of the payoff of a quantity: the height of a function that jumps from 0 to c, whatever the probability of
- * either. Between 1 and 16 times the root of E[Y^2], because E[Y] may vanish. */
+/* E[Y^2]/E[Y], Y the payoff of a quantity less its median: the height of a function that jumps from the median by c,
+ * however rarely. Between 1 and 16 times the root of E[Y^2], because E[Y] may vanish. */
 static double typical_value(const option_run *run, double n, int q) {
   const int payoff = run->quantity[q].payoff;
   if (run->jump_factor[q] == 0) return 0;
   double squares = 0;
   for (int g = 0; g < run->groups; g++) squares += run->squares[g * run->quantities + payoff];
-  const double mean = fabs(option_mean(run, payoff)), root = sqrt(squares / n + mean * mean);
+  const double mean = fabs(option_mean(run, payoff) - run->rest[payoff]), root = sqrt(squares / n + mean * mean);
   return root * (mean > 0 ? fmin(fmax(root / mean, 1), 16) : 16);
 }
 
@@ -74,6 +74,13 @@ static bool only_zeros(const option_run *run, double n, int q) {
   return option_mean(run, q) == 0 && !(bare_spread(run, n, q) > 0);
 }
 
+/* Whether every path got the same, other than 0, from a function that may jump: rarer paths may get anything. */
+static bool only_one_value(const option_run *run, double n, int q) {
+  const double rest = run->rest[q], off = fabs(option_mean(run, q) - rest), size = fabs(rest);
+  return run->jump_factor[q] > 0 && size > 0 && off <= 0x1p-40 * size &&
+         !(bare_spread(run, n, q) * sqrt(n) > 0x1p-20 * size);
+}
+
 /* A Greek of a payoff that no path has paid is as unknown as its price: bumped paths or a tie may give any number.
  * Where paths have paid, a difference that none has changed is 0, with the least error of a function that jumps. */
 bool option_unpaid(const option_run *run, double n, int q) {
@@ -84,7 +91,9 @@ bool option_unpaid(const option_run *run, double n, int q) {
                     ((swap && of->greek <= OPTION_GAMMA) || /* of the changes of the logarithm alone */
                      !option_payoff_sees(run->parameters, of->payoff, of->asset));
   const bool least = of->greek >= 0 && run->jump_deviation[q] + run->jump_factor[q] > 0;
-  return !run->certain && !zero && n > 0 && ((only_zeros(run, n, q) && !least) || only_zeros(run, n, of->payoff));
+  if (run->certain || zero || !(n > 0)) return false;
+  return (only_zeros(run, n, q) && !least) || only_zeros(run, n, of->payoff) ||
+         only_one_value(run, n, of->payoff);
 }
 
 double option_spread(const option_run *run, double n, int q) {
@@ -280,9 +289,15 @@ static void remark_unpaid(const option_run *run, double n, sim_bytes *out) {
   }
   if (count == 0) return;
   option_payoff_name(run->parameters, first, name, sizeof name);
-  sim_bytes_format(out, "no path of %.0f paid by %s", n * run->pair, name);
+  if (option_mean(run, first) != 0)
+    sim_bytes_format(out, "all of %.0f paths got %.6g from %s, which may jump", n * run->pair, option_mean(run, first),
+                     name);
+  else
+    sim_bytes_format(out, "no path of %.0f paid by %s", n * run->pair, name);
   if (count > 1) sim_bytes_format(out, " (and %d more payoffs)", count - 1);
-  sim_bytes_text(out, ": the price comes from rarer paths, or is 0, and its error is unknown");
+  sim_bytes_text(out, option_mean(run, first) != 0
+                          ? ": rarer paths may get more or less, and the error is unknown"
+                          : ": the price comes from rarer paths, or is 0, and its error is unknown");
 }
 
 /* Remarks on the payoff whose bias is largest relative to its error, where it significantly exceeds the error. */

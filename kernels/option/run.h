@@ -47,7 +47,7 @@ double option_spread(const option_run *run, double n, int quantity);
 /* The reported standard error: at least the rounding error. */
 double option_error(const option_run *run, double n, int quantity);
 /* Bias of a price by its time steps, 0 where it is below rounding; and its standard error, at least the rounding
- * error. NaN: not known yet, or no path has shown a difference. */
+ * error, with the doubt about the order of rough assets. NaN: not known yet, or no path has shown a difference. */
 double option_shift(const option_run *run, int payoff);
 double option_shift_error(const option_run *run, int payoff);
 /* Whether all samples of a quantity were 0 although its mean need not be 0. */

@@ -1,4 +1,5 @@
 /* Means and standard errors of a run, its report and its remark. */
+#include "kernels/option/models/rough.h"
 #include "kernels/option/run.h"
 
 #include <math.h>
@@ -92,8 +93,7 @@ bool option_unpaid(const option_run *run, double n, int q) {
                      !option_payoff_sees(run->parameters, of->payoff, of->asset));
   const bool least = of->greek >= 0 && run->jump_deviation[q] + run->jump_factor[q] > 0;
   if (run->certain || zero || !(n > 0)) return false;
-  return (only_zeros(run, n, q) && !least) || only_zeros(run, n, of->payoff) ||
-         only_one_value(run, n, of->payoff);
+  return (only_zeros(run, n, q) && !least) || only_zeros(run, n, of->payoff) || only_one_value(run, n, of->payoff);
 }
 
 double option_spread(const option_run *run, double n, int q) {
@@ -128,11 +128,16 @@ double option_shift(const option_run *run, int payoff) {
   return fabs(shift) > shift_rounding(run, payoff) ? shift : 0;
 }
 
-double option_shift_error(const option_run *run, int payoff) {
+/* By the paths alone. */
+static double shift_spread(const option_run *run, int payoff) {
   const double n = run->bias_chunks, squares = run->bias_squares[payoff];
   if (!(n > 1 && squares >= 0)) return NAN;
   if (run->bias_mean[payoff] == 0 && squares == 0) return NAN; /* no sampled path differs */
   return fmax(sqrt(squares / (n - 1) / n), shift_rounding(run, payoff));
+}
+
+double option_shift_error(const option_run *run, int payoff) {
+  return hypot(shift_spread(run, payoff), option_bias_doubt(run->parameters) * option_shift(run, payoff));
 }
 
 /* ---- report ---- */
@@ -305,7 +310,7 @@ static void remark_bias(const option_run *run, double n, sim_bytes *out) {
   int worst = -1;
   double most = 1;
   for (int k = 0; k < option_payoff_count(run->parameters) && run->bias != NULL; k++) {
-    const double shift = fabs(option_shift(run, k)), error = option_shift_error(run, k);
+    const double shift = fabs(option_shift(run, k)), error = shift_spread(run, k);
     const double ratio = shift / option_error(run, n, k);
     if (!(shift > 3 * error) || !(ratio > most)) continue;
     most = ratio;

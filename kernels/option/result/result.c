@@ -140,6 +140,14 @@ double option_shift_error(const option_run *run, int payoff) {
   return hypot(shift_spread(run, payoff), option_bias_doubt(run->parameters) * option_shift(run, payoff));
 }
 
+double option_upper(const option_run *run, int payoff) {
+  return option_wants_upper(run->parameters) ? option_mean(run, payoff) + run->gap[payoff] : NAN;
+}
+
+double option_upper_error(const option_run *run, double n, int payoff) {
+  return option_wants_upper(run->parameters) ? hypot(option_error(run, n, payoff), run->gap_error[payoff]) : NAN;
+}
+
 /* ---- report ---- */
 
 /* Writes "10.4427 +- 0.0144": digits down to the second of the error. */
@@ -180,10 +188,11 @@ static void row_name(const option_parameters *p, int payoff, char *out, size_t c
     return;
   }
   const bool note = item->schema == &option_autocallable_schema, barrier = item->schema == &option_barrier_schema;
-  const bool swap = option_is_swap(item), untyped = note || swap;
+  const bool swap = option_is_swap(item), untyped = note || swap || o->exercise != NULL;
   const bool two = item->schema == &option_double_barrier_schema,
              forward = item->schema == &option_forward_start_schema;
   const bool bermudan = item->schema == &option_american_schema && (o->every > 1 || o->dates.rows > 0);
+  static const char *const ons[] = {"", " on the best", " on the worst", " on the basket"};
   char kind[32], strike[24] = "", level[48] = "", asset[16] = "";
   snprintf(kind, sizeof kind, "%s", bermudan ? "bermudan" : item->schema->name);
   if (barrier) snprintf(kind, sizeof kind, "%s-%s", ways[o->direction], knocks[o->knock]);
@@ -201,6 +210,7 @@ static void row_name(const option_parameters *p, int payoff, char *out, size_t c
   if (!note && !forward && !isnan(o->strike)) snprintf(strike, sizeof strike, " %.6g", o->strike);
   if (o->level > 0) snprintf(level, sizeof level, " at %.6g", o->level);
   if (two) snprintf(level, sizeof level, " at %.6g, %.6g", o->low, o->high);
+  if (item->schema == &option_american_schema) snprintf(level, sizeof level, "%s", ons[o->on]);
   if (p->assets.count > 1 && o->asset > 0) snprintf(asset, sizeof asset, " of %d", (int)o->asset);
   snprintf(out, capacity, "%d %s%s%s%s%s%s", payoff + 1, kind, untyped ? "" : types[o->type], strike, asset, level,
            o->monitoring == OPTION_CONTINUOUS ? ", continuous" : "");
@@ -236,6 +246,18 @@ static void report_bias(const option_run *run, sim_bytes *out) {
     if (shift == 0 && error <= shift_rounding(run, k)) snprintf(cell, sizeof cell, "0 but for rounding");
     sim_bytes_format(out, "bias %s of the time steps, not in the standard error%s%s\n", cell, payoffs > 1 ? ": " : "",
                      name);
+  }
+}
+
+/* Reports the upper bound of each price that has one. */
+static void report_upper(const option_run *run, double n, sim_bytes *out) {
+  const int payoffs = option_payoff_count(run->parameters);
+  char name[128] = "", cell[64];
+  for (int k = 0; k < payoffs; k++) {
+    if (isnan(option_upper(run, k))) continue;
+    if (payoffs > 1) row_name(run->parameters, k, name, sizeof name);
+    cell_text(option_upper(run, k), option_upper_error(run, n, k), cell, sizeof cell);
+    sim_bytes_format(out, "upper bound %s, of the best rule for exercise%s%s\n", cell, payoffs > 1 ? ": " : "", name);
   }
 }
 
@@ -280,6 +302,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
     }
   }
   report_bias(run, out);
+  report_upper(run, n, out);
 }
 
 /* ---- remark ---- */

@@ -74,6 +74,12 @@ sim_status option_check_american(const option_parameters *p, size_t item, sim_fa
   const char *inputs[SIM_EXPR_INPUTS_MAX + 1];
   const size_t before = faults->count;
   const int count = sim_expr_input_count(o->exercise);
+  bool varies = false;
+  for (int i = 0; i < count; i++) varies |= sim_expr_depends(o->exercise, 0, i);
+  if (!varies) {
+    sim_faults_add(faults, line, path, "exercise: expected a function of prices, got a constant");
+    return SIM_OK;
+  }
   for (int i = 0; i < count; i++) {
     inputs[i] = sim_expr_input_name(o->exercise, i);
     if (asset_of(p, inputs[i]) < 0)
@@ -82,7 +88,6 @@ sim_status option_check_american(const option_parameters *p, size_t item, sim_fa
                      inputs[i], p->assets.count);
   }
   inputs[count] = NULL;
-  if (count == 0) sim_faults_add(faults, line, path, "exercise: expected a function of prices, got a constant");
   if (sim_expr_output_count(o->exercise) != 1)
     sim_faults_add(faults, line, path, "exercise: expected one number, got %d", sim_expr_output_count(o->exercise));
   if (faults->count > before) return SIM_OK;

@@ -105,8 +105,9 @@ static void test_worst_and_basket(void **state) {
   }
 }
 
-/* Five assets. Intervals of 95 % of L. Andersen and M. Broadie, Management Science 50 (2004) 1222, as S. Becker, P.
- * Cheridito and A. Jentzen, Journal of Machine Learning Research 20 (2019) 74, quote them: 26.109 to 26.292. */
+/* Five assets: 26.096 +- 0.038 by another regression (bermudan_max.py), which is low by its rule, as this one is,
+ * within 0.3 %. The interval of 95 % of L. Andersen and M. Broadie, Management Science 50 (2004) 1222, is 26.109
+ * to 26.292 as other authors quote it; their table was not at hand. */
 static void test_five_assets(void **state) {
   (void)state;
   pricing d;
@@ -115,8 +116,9 @@ static void test_five_assets(void **state) {
   const estimate price = pricing_price(&d, 0), upper = pricing_greek(&d, "upper");
   print_message("    the best of five             %.4f +- %.4f below %.4f +- %.4f\n", price.value, price.error,
                 upper.value, upper.error);
-  assert_true(price.value > 26.0 && price.value < 26.292 + 4 * price.error);
-  assert_true(upper.value > 26.109 - 4 * upper.error && upper.value < 26.4);
+  assert_true(fabs(price.value - 26.096) < 4 * hypot(price.error, 0.038) + 0.003 * 26.096);
+  assert_true(price.value < 26.292 + 4 * price.error);
+  assert_true(upper.value > 26.109 - 4 * upper.error && upper.value < 26.292 + 0.005 * 26.292 + 4 * upper.error);
   pricing_free(&d);
 }
 

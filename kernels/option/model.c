@@ -296,8 +296,10 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     out->exchanges = 1;
   }
   option_policy_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
-  if (option_is_stepped(p))
-    out->start_received *= 2, out->start_exchanges *= 2; /* the time-step bias has its own rules */
+  const int rules =
+      1 + option_is_stepped(p) + option_wants_upper(p); /* bias and upper bounds have rules of their own */
+  out->start_received *= rules;
+  out->start_exchanges *= rules;
   out->parts = out->most_ranks;
   const double useful = sim_plan_shares(out, setup->comm->size);
   out->work_rate_guess = cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;

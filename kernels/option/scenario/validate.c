@@ -37,9 +37,9 @@ static void check_name(const option_parameters *p, size_t i, sim_faults *faults)
   const char *name = ((const option_payoff *)p->payoffs.items[i].data)->name;
   const int line = p->payoffs.items[i].line;
   char path[64];
-  static const char *const taken[] = {"step",           "time", "paths",      "price", "standard_error",
-                                      "relative_error", "bias", "bias_error", "upper", "upper_error", "delta", "gamma",
-                                      "vega",           "rho",  "theta"};
+  static const char *const taken[] = {"step",           "time",  "paths",      "price", "standard_error",
+                                      "relative_error", "bias",  "bias_error", "upper", "upper_error",
+                                      "delta",          "gamma", "vega",       "rho",   "theta"};
   if (name == NULL) return;
   snprintf(path, sizeof path, "payoffs[%zu].name", i + 1);
   if (!is_column(name))

@@ -5,6 +5,7 @@
 #include "kernels/option/option.h"
 #include "kernels/option/payoff/exercise.h"
 #include "kernels/option/result/tables.h"
+#include "kernels/option/result/upper.h"
 #include "kernels/option/run.h"
 #include "kernels/option/models/heston.h"
 #include "kernels/option/models/rough.h"
@@ -112,8 +113,11 @@ static void warn_unpaid(const option_run *run, double before, double t) {
     if (!option_unpaid(run, option_samples(run, t), k)) continue;
     option_payoff_name(run->parameters, k, name, sizeof name);
     sim_log(SIM_LOG_WARN,
-            "no path of %.0f has been paid by %s: the run continues to sampling.paths = %.0f, or until one is", t, name,
-            run->parameters->sampling.paths);
+            option_mean(run, k) != 0
+                ? "all of %.0f paths have got the same from %s: the run continues to sampling.paths = %.0f, or until "
+                  "one gets more or less"
+                : "no path of %.0f has been paid by %s: the run continues to sampling.paths = %.0f, or until one is",
+            t, name, run->parameters->sampling.paths);
     return;
   }
 }
@@ -177,13 +181,14 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   const double n = option_samples(run, clock->t);
   for (int k = 0; k < payoffs && table > 0 && table < 3; k++)
     values[k] = n == 0 ? NAN : table == 1 ? option_mean(run, k) : option_error(run, n, k);
-  if (table > 0 && option_is_bias_table(run->parameters, table)) {
-    for (int k = 0; k < payoffs; k++)
-      values[k] = run->parameters->tables[table] == &run->parameters->bias_tables[0] ? option_shift(run, k)
-                                                                                     : option_shift_error(run, k);
-    return SIM_OK;
+  const sim_table *of = run->parameters->tables[table];
+  for (int k = 0; k < payoffs && table > 0; k++) {
+    if (of == &run->parameters->bias_tables[0]) values[k] = option_shift(run, k);
+    if (of == &run->parameters->bias_tables[1]) values[k] = option_shift_error(run, k);
+    if (of == &run->parameters->upper_tables[0]) values[k] = n == 0 ? NAN : option_upper(run, k);
+    if (of == &run->parameters->upper_tables[1]) values[k] = option_upper_error(run, n, k);
   }
-  if (table > 2) observe_greek(run, n, run->parameters->tables[table], values);
+  if (table > 2) observe_greek(run, n, of, values);
   if (table > 0) return SIM_OK;
   *values++ = clock->t;
   *values++ = n == 0 ? NAN : option_mean(run, 0);
@@ -195,7 +200,11 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   }
   if (run->bias != NULL) {
     *values++ = option_shift(run, 0);
-    *values = option_shift_error(run, 0);
+    *values++ = option_shift_error(run, 0);
+  }
+  if (option_wants_upper(run->parameters)) {
+    *values++ = n == 0 ? NAN : option_upper(run, 0);
+    *values = option_upper_error(run, n, 0);
   }
   return SIM_OK;
 }
@@ -274,7 +283,7 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const double quantities = option_quantities(p, NULL), batch = paths_of(p, ops->batch(p));
   const double guess[SIM_ISA_COUNT] = {5e7, 1.5e8, 4e8};
   const double chunk = option_groups(p) > 1 ? fmin(option_block_samples(p), OPTION_CHUNK) : OPTION_CHUNK;
-  sim_plan_add(out, "paths", ops->bytes(p, setup) + option_bias_bytes(p, setup));
+  sim_plan_add(out, "paths", ops->bytes(p, setup) + option_bias_bytes(p, setup) + option_upper_bytes(p, setup));
   out->checkpoint_bytes = ARRAYS_EXACT * quantities * option_groups(p) * sizeof(double);
   if (option_is_stepped(p)) out->checkpoint_bytes += (2.0 * option_payoff_count(p) + 1) * sizeof(double);
   out->work_per_step = batch * (double)p->nodes * (double)p->assets.count;
@@ -287,8 +296,10 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
     out->exchanges = 1;
   }
   option_policy_exchanges(p, setup->comm->size, &out->start_received, &out->start_exchanges);
-  if (option_is_stepped(p))
-    out->start_received *= 2, out->start_exchanges *= 2; /* the time-step bias has its own rules */
+  const int rules =
+      1 + option_is_stepped(p) + option_wants_upper(p); /* bias and upper bounds have rules of their own */
+  out->start_received *= rules;
+  out->start_exchanges *= rules;
   out->parts = out->most_ranks;
   const double useful = sim_plan_shares(out, setup->comm->size);
   out->work_rate_guess = cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;
@@ -383,7 +394,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->comm = setup->comm;
   run->batch = run->ops->batch(p);
   run->quantity = calloc(q, sizeof *run->quantity);
-  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 3 * (size_t)option_payoff_count(p) + 3 * q, sizeof(double));
+  run->mean = calloc(2 * all * (2 + (size_t)run->batch) + 5 * (size_t)option_payoff_count(p) + 3 * q, sizeof(double));
   if (run->mean == NULL || run->quantity == NULL) return sim_no_memory("the sums");
   option_quantities(p, run->quantity);
   run->squares = run->mean + all;
@@ -393,7 +404,9 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   run->bias_mean = run->block_squares + all * (size_t)run->batch;
   run->bias_squares = run->bias_mean + option_payoff_count(p);
   run->rest = run->bias_squares + option_payoff_count(p);
-  run->jump = run->rest + option_payoff_count(p);
+  run->gap = run->rest + option_payoff_count(p);
+  run->gap_error = run->gap + option_payoff_count(p);
+  run->jump = run->gap_error + option_payoff_count(p);
   run->jump_deviation = run->jump + q;
   run->jump_factor = run->jump_deviation + q;
   warn_of_rounding(p);
@@ -417,6 +430,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
   warn_of_greeks(p);
   SIM_TRY(run->ops->create(p, setup, &run->sampler));
   if (option_is_stepped(p)) SIM_TRY(option_bias_create(p, setup, &run->bias));
+  if (option_wants_upper(p)) SIM_TRY(option_upper_gaps(p, setup, run->gap, run->gap_error));
   run->begin = sim_wall_clock();
   *clock = setup->saved != NULL ? setup->saved->clock : (sim_clock){.dt = paths_of(p, run->batch)};
   if (setup->saved != NULL) {

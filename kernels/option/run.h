@@ -24,7 +24,10 @@ typedef struct option_run {
   double *block_mean, *block_squares;
   option_bias *bias;                             /* NULL: the steps are exact */
   double *bias_mean, *bias_squares, bias_chunks; /* [payoffs]; from bias_chunks chunks */
-  double *rest; /* [payoffs], of barriers: what they pay, discounted, where they leave no European payoff; else NaN */
+  /* [payoffs], discounted: of barriers what they pay where they leave no European payoff; of functions that may jump
+   * the median of what they pay; else NaN */
+  double *rest;
+  double *gap, *gap_error; /* [payoffs] each: by how much the upper bound is above the price; NaN: no bound */
   double *jump; /* [quantities], by which a path more or less changes the quantity, where it is known; else 0 */
   /* [quantities], of functions that may jump: the deviation of a sample by jumps; and the factor of a jump as high as
    * the payoff's typical value, where too few paths carry the payoff for that deviation. Else 0. */
@@ -45,9 +48,12 @@ double option_spread(const option_run *run, double n, int quantity);
 /* The reported standard error: at least the rounding error. */
 double option_error(const option_run *run, double n, int quantity);
 /* Bias of a price by its time steps, 0 where it is below rounding; and its standard error, at least the rounding
- * error. NaN: not known yet, or no path has shown a difference. */
+ * error, with the doubt about the order of rough assets. NaN: not known yet, or no path has shown a difference. */
 double option_shift(const option_run *run, int payoff);
 double option_shift_error(const option_run *run, int payoff);
+/* Upper bound of a price, and its standard error; NaN: none. */
+double option_upper(const option_run *run, int payoff);
+double option_upper_error(const option_run *run, double n, int payoff);
 /* Whether all samples of a quantity were 0 although its mean need not be 0. */
 bool option_unpaid(const option_run *run, double n, int quantity);
 

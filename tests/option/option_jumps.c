@@ -119,6 +119,50 @@ static void test_coverage(void **state) {
   }
 }
 
+/* 1 or, with a probability P near 1/1000, 20 more: sim.where(S > K, 20, 0) + 1 of 2^12 paths, some 4 of which get more.
+ * The error is that of the rare paths, as in test_coverage, not of the constant: |k - m|/max(1, root(k)) paths. Where
+ * no path gets more it is unknown, and said to be. */
+static void test_constant_and_rare(void **state) {
+  (void)state;
+  const double strike = 187, high = exp(-R) * 20, one = exp(-R);
+  const double known = one + high * (price_of(100, VOL, R, 1, strike, 0) / exp(-R));
+  double squares = 0;
+  int unknown = 0, seen = 0;
+  for (int seed = 1; seed <= 60; seed++) {
+    pricing d;
+    sim_expr_builder *b;
+    sim_expr_ref of[3], pays;
+    const double numbers[] = {20, 0, 1};
+    prepare(&d, seed, false);
+    d.p.sampling.paths = 0x1p12;
+    d.p.greeks = (option_greeks){.method = OPTION_AUTO};
+    sim_expr *digital = function_of(STEP, 0, strike);
+    assert_int_equal(sim_expr_builder_create(&b), SIM_OK);
+    assert_int_equal(sim_expr_builder_input(b, "last_1", &pays), SIM_OK);
+    assert_int_equal(sim_expr_builder_insert(b, digital, &pays, &pays), SIM_OK);
+    for (int i = 0; i < 3; i++) assert_int_equal(sim_expr_builder_number(b, numbers[i], &of[i]), SIM_OK);
+    assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_MUL, (sim_expr_ref[]){pays, of[0]}, &pays), SIM_OK);
+    assert_int_equal(sim_expr_builder_call(b, SIM_EXPR_ADD, (sim_expr_ref[]){pays, of[2]}, &pays), SIM_OK);
+    assert_int_equal(sim_expr_builder_finish(b, &pays, (const char *const[]){"out"}, 1, &d.p.payoff), SIM_OK);
+    sim_expr_builder_free(&b);
+    sim_expr_free(&digital);
+    pricing_run(&d);
+    const estimate got = pricing_price(&d, 0);
+    pricing_free(&d);
+    unknown += isnan(got.error);
+    if (isnan(got.error)) {
+      assert_true(fabs(got.value - one) < 1e-12);
+      continue;
+    }
+    const double off = fabs(got.value - known) / got.error;
+    assert_true(got.error >= 0.99 * high / 0x1p12 && off < 4.5);
+    squares += off * off;
+    seen++;
+  }
+  print_message("    %d unknown, mean square of %d others %.2f\n", unknown, seen, squares / seen);
+  assert_true(unknown > 0 && seen > 30 && squares / seen < 1.9);
+}
+
 /* A function that only looks like one that jumps has the errors of the same by sim.max, in every digit. */
 static void test_kink(void **state) {
   (void)state;
@@ -197,8 +241,8 @@ static void test_many_assets(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_coverage), cmocka_unit_test(test_kink),
-                                     cmocka_unit_test(test_rare), cmocka_unit_test(test_small_volatility),
-                                     cmocka_unit_test(test_many_assets)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_coverage), cmocka_unit_test(test_constant_and_rare), cmocka_unit_test(test_kink),
+      cmocka_unit_test(test_rare),     cmocka_unit_test(test_small_volatility),  cmocka_unit_test(test_many_assets)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

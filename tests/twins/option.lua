@@ -503,6 +503,27 @@ M.twins = {
       end
     end },
 
+  { name = "early exercise on all assets",
+    applies = function(s) return s.keys.steps > 1 and not s.keys.precision end,
+    prepare = function(s, R) return { strike = s.keys.assets[1].spot * R.uniform(0.8, 1.2) } end,
+    check = function(T, s, a)
+      local c = plain(s)
+      c.keys.payoff = nil
+      local n, all = c.keys.steps or 1, {}
+      for i = 1, #c.keys.assets do all[i] = ("path.last[%d]"):format(i) end
+      local best = #all > 1 and ("sim.max(%s)"):format(table.concat(all, ", ")) or all[1]
+      local function american(keys) keys.fit_paths = 4096; return call("american", keys) end
+      c.keys.payoffs = { call("best_of", { strike = a.strike }), american { strike = a.strike, on = "best_of", every = n },
+        call("worst_of", { strike = a.strike, type = "put" }), american { strike = a.strike, type = "put", on = "worst_of", every = n },
+        call("basket", { strike = a.strike }), american { strike = a.strike, on = "basket", every = n },
+        american { strike = a.strike, on = "best_of", basis = "ordered" },
+        american { exercise = fn(("function(path) return %s - %.17g end"):format(best, a.strike)), basis = "ordered" } }
+      local p, e = priced(T, c, 1)
+      for k = 1, 5, 2 do T:near("exercise at maturity alone and a European", p[k + 1], p[k], rounding(c)) end
+      T:near("the best by name and as a function", p[8], p[7], rounding(c))
+      if p[7] < p[1] - 5 * (e[1] + e[7]) - 0.03 * p[1] then T:disagree("early exercise on the best", "%g below the European %g", p[7], p[1]) end
+    end },
+
   { name = "errors",
     check = function(T, s)
       local n, keep = 10, {}

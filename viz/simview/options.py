@@ -148,7 +148,9 @@ def _name(payoff: dict[str, Any], number_of: int) -> str:
     if kind == "barrier":
         kind = f"{payoff.get('direction', 'down')}-{payoff.get('knock', 'out')}"
     kind = kind.capitalize() if kind in ("european", "american", "bermudan", "asian") else kind
-    words = [str(payoff[key]) for key in ("type", "strike") if isinstance(payoff.get(key), (str, int, float))]
+    words = [str(payoff[key]) for key in ("type", "strike") if isinstance(payoff.get(key), (str, int, float)) and payoff[key] != "none"]
+    words = [] if isinstance(payoff.get("exercise"), str) and payoff["exercise"] != "none" else words
+    words += {"best_of": ["on the best"], "worst_of": ["on the worst"], "basket": ["on the basket"]}.get(str(payoff.get("on")), [])
     more = [f"{key} {payoff[key]:g}" for key in ("level",) if isinstance(payoff.get(key), (int, float))]
     more += [str(payoff[key]) for key in ("monitoring",) if payoff.get(key) == "continuous"]
     more += [f"every {payoff['every']} steps"] if bermudan and not payoff.get("dates") else []
@@ -239,6 +241,7 @@ def columns(run: Run) -> list[Column]:
             values.append(held[0])
             errors.append(held[1])
             exact.append(np.nan if known is None else known)
+        name = "upper bound" if name == "upper" else name
         found.append(Column(f"{name}, asset {asset}" if asset else name or "price", np.array(values), np.array(errors), np.array(exact)))
     return found[:_COLUMNS]
 

@@ -1,8 +1,9 @@
 /* The regression of exercise rules on the CPU; its twin on a GPU is cuda/exercise.c. Each rank keeps the paths of its
  * share of the chunks; the chunks' sums of each date are gathered, and every rank solves the same equations. */
+#include "kernels/option/cpu/exercise.h"
+
 #include "engine/reduce.h"
 #include "kernels/option/cpu/path.h"
-#include "kernels/option/payoff/exercise.h"
 #include "kernels/option/random/mrg.h"
 #include "kernels/option/models/rough.h"
 
@@ -13,37 +14,24 @@
 
 enum { MOMENTS = OPTION_REGRESSION_MOMENTS, SUMS = OPTION_REGRESSION_SUMS };
 
-/* Regression on the CPU: prices and cash of this rank's paths. */
-typedef struct regression {
-  const option_parameters *p;
-  const option_market *market;
-  const sim_comm *comm;
-  option_rule rule;
-  int chunks, share; /* of all ranks; most of one rank */
-  int first, end;    /* chunks of this rank */
-  int threads;
-  sim_isa isa;
-  double *price, *cash; /* [dates][share * OPTION_CHUNK], [share * OPTION_CHUNK] */
-  double *sums;         /* [ranks * share][SUMS], the first `chunks` used */
-  double *column;       /* [chunks] */
-} regression;
+typedef option_cpu_regression regression;
 
 /* What a path simulation needs beside the market. */
 typedef struct simulation {
   option_dynamics *dynamics; /* [kinds][assets] */
   sim_expr_program *local[OPTION_ASSETS_MAX];
-  option_feature *feature; /* [dates] */
+  option_feature *feature; /* [dates][prices] */
   double *cholesky;
   option_mrg *mrg;
   size_t scratch;
   char *room; /* [threads][scratch] */
-  void **out; /* [threads][dates] */
+  void **out; /* [threads][dates][prices] */
 } simulation;
 
 static sim_status make_simulation(const regression *f, const option_parameters *p, int asset, sim_isa isa,
                                   simulation *w) {
   const option_market *market = f->market;
-  const size_t assets = (size_t)market->assets, dates = (size_t)f->rule.dates;
+  const size_t assets = (size_t)market->assets, prices = (size_t)f->prices, features = (size_t)f->rule.dates * prices;
   const size_t kinds = (size_t)market->grid.kinds;
   size_t program = 0;
   w->dynamics = calloc(kinds * assets, sizeof *w->dynamics);
@@ -59,10 +47,10 @@ static sim_status make_simulation(const regression *f, const option_parameters *
   }
   if (option_any_rough(p)) program += option_rough_scratch((int)assets, market->steps);
   w->scratch = (option_path_scratch((int)assets, 1, program) + 63) / 64 * 64;
-  w->feature = calloc(dates, sizeof *w->feature);
+  w->feature = calloc(features, sizeof *w->feature);
   w->cholesky = calloc(assets * assets, sizeof *w->cholesky);
   w->room = aligned_alloc(64, w->scratch * (size_t)f->threads);
-  w->out = calloc(dates * (size_t)f->threads, sizeof *w->out);
+  w->out = calloc(features * (size_t)f->threads, sizeof *w->out);
   if (w->feature == NULL || w->cholesky == NULL || w->room == NULL || w->out == NULL)
     return sim_no_memory("early exercise");
   if (p->sampling.generator == OPTION_MRG32K3A) {
@@ -70,8 +58,9 @@ static sim_status make_simulation(const regression *f, const option_parameters *
     if (w->mrg == NULL) return sim_no_memory("random numbers");
     option_mrg_make(p->common.seed, w->mrg);
   }
-  for (size_t d = 0; d < dates; d++)
-    w->feature[d] = (option_feature){.kind = OPTION_FIXING, .asset = asset, .step = f->rule.step[d]};
+  for (size_t k = 0; k < features; k++)
+    w->feature[k] = (option_feature){
+        .kind = OPTION_FIXING, .asset = asset < 0 ? (int)(k % prices) : asset, .step = f->rule.step[k / prices]};
   return option_cholesky(p, w->cholesky);
 }
 
@@ -85,10 +74,10 @@ static void free_simulation(simulation *w) {
   free(w->out);
 }
 
-/* Simulates the paths and stores the asset's prices at the exercise dates. */
+/* Simulates the paths and stores prices at the exercise dates. */
 static void run_paths(regression *f, const option_parameters *p, const simulation *w, option_path_kernel *kernel) {
   const option_market *market = f->market;
-  const size_t dates = (size_t)f->rule.dates, row = (size_t)f->share * OPTION_CHUNK;
+  const size_t features = (size_t)f->rule.dates * (size_t)f->prices, row = (size_t)f->share * OPTION_CHUNK;
   const option_variant variant = {.drift = market->drift,
                                   .vol = market->vol,
                                   .spot = market->spot,
@@ -99,7 +88,7 @@ static void run_paths(regression *f, const option_parameters *p, const simulatio
                               .assets = market->assets,
                               .steps = market->steps,
                               .variants = 1,
-                              .features = (int)dates,
+                              .features = (int)features,
                               .variant = &variant,
                               .feature = w->feature,
                               .cholesky = w->cholesky,
@@ -110,17 +99,21 @@ static void run_paths(regression *f, const option_parameters *p, const simulatio
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
   for (int c = f->first; c < f->end; c++) {
     const size_t thread = (size_t)omp_get_thread_num();
-    void **mine = w->out + thread * dates;
-    for (size_t d = 0; d < dates; d++) mine[d] = f->price + d * row + (size_t)(c - f->first) * OPTION_CHUNK;
+    void **mine = w->out + thread * features;
+    for (size_t k = 0; k < features; k++) mine[k] = f->price + k * row + (size_t)(c - f->first) * OPTION_CHUNK;
     kernel(&paths, OPTION_REGRESSION_FIRST + (uint64_t)c * OPTION_CHUNK, OPTION_CHUNK, mine,
            w->room + thread * w->scratch);
   }
 }
 
-/* Sum k over all chunks, in the fixed tree of engine/reduce.h. */
-static double total(const regression *f, int k) {
-  for (int c = 0; c < f->chunks; c++) f->column[c] = f->sums[(size_t)c * SUMS + (size_t)k];
-  return sim_reduce_tree(f->column, (size_t)f->chunks);
+sim_status option_cpu_total(const regression *f, double *sum) {
+  const size_t each = (size_t)f->sums_each, sent = (size_t)f->share * each;
+  SIM_TRY(f->comm->ops->gather(f->comm, f->sums + (size_t)f->comm->rank * sent, sent * sizeof(double), f->sums));
+  for (size_t k = 0; k < each; k++) { /* in the fixed tree of engine/reduce.h */
+    for (int c = 0; c < f->chunks; c++) f->column[c] = f->sums[(size_t)c * each + k];
+    sum[k] = sim_reduce_tree(f->column, (size_t)f->chunks);
+  }
+  return SIM_OK;
 }
 
 /* Sums of x^k and x^k cash over the paths of one chunk whose payoff at the date is positive. */
@@ -137,34 +130,42 @@ static void chunk_sums(const option_rule *r, const double *price, const double *
   }
 }
 
-static void release(void *self) {
-  regression *f = self;
+void option_cpu_release(regression *f) {
   free(f->price);
   f->price = NULL;
 }
 
-static sim_status simulate(void *self, const option_rule *rule, int asset, int chunks) {
-  regression *f = self;
+static void release(void *self) { option_cpu_release(self); }
+
+sim_status option_cpu_simulate(regression *f, const option_rule *rule, int asset, int chunks) {
   size_t end;
   f->rule = *rule;
   f->chunks = chunks;
+  f->prices = asset < 0 ? f->market->assets : 1;
   f->share = (int)sim_comm_share(f->comm, (size_t)chunks);
   f->first = (int)sim_comm_first(f->comm, (size_t)chunks, &end);
   f->end = (int)end;
   const size_t all = (size_t)f->share * OPTION_CHUNK, rows = (size_t)f->share * (size_t)f->comm->size;
-  const size_t numbers = all * ((size_t)rule->dates + 1) + rows * SUMS + (size_t)chunks;
+  const size_t kept = all * (size_t)rule->dates * (size_t)f->prices, each = (size_t)f->sums_each;
+  const size_t numbers = kept + all + rows * each + (size_t)chunks;
   f->price = aligned_alloc(64, (numbers * sizeof(double) + 63) / 64 * 64);
   if (f->price == NULL) return sim_no_memory("early exercise");
-  f->cash = f->price + all * (size_t)rule->dates;
+  f->cash = f->price + kept;
   f->sums = f->cash + all;
-  f->column = f->sums + rows * SUMS;
-  memset(f->cash, 0, (all + rows * SUMS) * sizeof *f->cash);
+  f->column = f->sums + rows * each;
+  memset(f->cash, 0, (all + rows * each) * sizeof *f->cash);
   simulation *w = calloc(1, sizeof *w);
   const sim_status status = w != NULL ? make_simulation(f, f->p, asset, f->isa, w) : sim_no_memory("early exercise");
   if (status == SIM_OK) run_paths(f, f->p, w, option_path_find(false, f->isa));
   if (w != NULL) free_simulation(w);
   free(w);
   return status;
+}
+
+static sim_status simulate(void *self, const option_rule *rule, int asset, int chunks) {
+  regression *f = self;
+  f->sums_each = SUMS;
+  return option_cpu_simulate(f, rule, asset, chunks);
 }
 
 static void exercise_chunk(const option_rule *r, const double *price, const double *beta, double *cash) {
@@ -179,7 +180,7 @@ static void exercise_chunk(const option_rule *r, const double *price, const doub
 static sim_status sums(void *self, const option_rule *rule, int date, const double *beta, double discount,
                        double *sum) {
   const regression *f = self;
-  const size_t row = (size_t)f->share * OPTION_CHUNK, sent = (size_t)f->share * SUMS;
+  const size_t row = (size_t)f->share * OPTION_CHUNK;
   const double *price = f->price + (size_t)date * row;
 #pragma omp parallel for schedule(static) num_threads(f->threads)
   for (int c = f->first; c < f->end; c++) {
@@ -189,14 +190,15 @@ static sim_status sums(void *self, const option_rule *rule, int date, const doub
     for (int i = 0; i < OPTION_CHUNK; i++) cash[i] *= discount;
     chunk_sums(rule, price + at, cash, OPTION_CHUNK, f->sums + (size_t)c * SUMS);
   }
-  SIM_TRY(f->comm->ops->gather(f->comm, f->sums + (size_t)f->comm->rank * sent, sent * sizeof(double), f->sums));
-  for (int k = 0; k < SUMS; k++) sum[k] = total(f, k);
-  return SIM_OK;
+  return option_cpu_total(f, sum);
 }
 
 sim_status option_policy_create(const option_parameters *p, const option_market *market, const sim_setup *setup,
                                 option_policy *out) {
   regression f = {.p = p, .market = market, .comm = setup->comm, .threads = setup->threads, .isa = setup->isa};
   return option_policy_regress(
-      p, market, &(option_regression){.self = &f, .simulate = simulate, .sums = sums, .release = release}, out);
+      p, market,
+      &(option_regression){
+          .self = &f, .simulate = simulate, .sums = sums, .release = release, .joint = option_cpu_joint},
+      out);
 }

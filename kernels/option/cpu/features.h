@@ -2,6 +2,7 @@
 #ifndef OPTION_TRACK_H
 #define OPTION_TRACK_H
 
+#include "engine/expr/expr.h"
 #include "kernels/option/cpu/random.h"
 
 LANES_INLINE vreal v_pick(vwhole which, vreal a, vreal b) {
@@ -107,8 +108,16 @@ LANES_INLINE vreal tangent_value(const option_paths *p, const asset_state *t, co
   }
 }
 
-/* Early exercise at the end of a step: *paid is -1 before exercise, then the amount paid, carried to maturity. At
- * the last date it is the payoff, if positive. */
+/* Early exercise at a date: *value is -1 before exercise, then the amount paid, carried to maturity. At the last date
+ * it is the payoff, if positive. */
+LANES_INLINE void settle(vreal payoff, vreal hold, double growth, bool last, vreal *value) {
+  const vreal alive = v_zero_unless_positive(0 - *value, v_set(1)), paid = payoff * (real)growth;
+  const vreal now = alive * v_zero_unless_positive(payoff, v_zero_unless_positive(payoff - hold, v_set(1)));
+  *value += now * (paid + 1);
+  if (last) *value = v_max(*value, v_set(0));
+}
+
+/* Early exercise at the end of a step. */
 static inline void exercise(const option_rule *rule, int step, vreal price, vreal *value) {
   const int date = rule->date[step];
   const real *beta = rule->single ? (const void *)rule->beta_single : (const void *)rule->beta;
@@ -118,10 +127,26 @@ static inline void exercise(const option_rule *rule, int step, vreal price, vrea
   const vreal payoff = (price - (real)rule->strike) * (real)rule->sign;
   const vreal x = (price - (real)rule->centre) * (real)rule->scale;
   const vreal hold = last ? v_set(0) : v_polynomial(beta + date * (OPTION_DEGREE_MAX + 1), rule->degree + 1, x);
-  const vreal alive = v_zero_unless_positive(0 - *value, v_set(1)), paid = payoff * (real)rule->growth[date];
-  const vreal now = alive * v_zero_unless_positive(payoff, v_zero_unless_positive(payoff - hold, v_set(1)));
-  *value += now * (paid + 1);
-  if (last) *value = v_max(*value, v_set(0));
+  settle(payoff, hold, rule->growth[date], last, value);
+}
+
+/* The same on the prices of several assets; a payoff that is not finite makes the value so. */
+static inline void exercise_jointly(const option_rule *rule, int step, const vreal *price, int assets, void *scratch,
+                                    vreal *value) {
+  const int date = rule->date[step];
+  const real *beta = rule->single ? (const void *)rule->beta_single : (const void *)rule->beta;
+  const bool last = date == rule->dates - 1;
+  vreal result[1 + OPTION_BASES_MAX], hold = v_set(0);
+  const void *in[OPTION_ASSETS_MAX];
+  void *out[1 + OPTION_BASES_MAX];
+  if (step == 0) *value = v_set(-1);
+  if (date < 0) return;
+  for (int a = 0; a < assets; a++) in[a] = &price[a];
+  for (int k = 0; k <= rule->bases; k++) out[k] = &result[k];
+  sim_expr_program_run(rule->program, LANES, in, out, scratch);
+  for (int k = 0; k < rule->bases && !last; k++) hold = v_fma(result[k + 1], v_set(beta[date * rule->bases + k]), hold);
+  settle(result[0], hold, rule->growth[date], last, value);
+  *value += result[0] - result[0];
 }
 
 /* Features with one number a path (fixings, barrier probabilities, exercises) are stored in `out` at index `at`

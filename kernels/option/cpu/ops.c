@@ -111,6 +111,7 @@ static sim_status make_rules(option_sampler *s, const option_parameters *p, cons
   const size_t payoffs = p->payoffs.count, markets = (size_t)s->estimate.markets, steps = (size_t)s->paths.steps;
   SIM_TRY(option_policy_create(p, &s->estimate.market[0], setup, &s->policy));
   if (s->policy.rule == NULL) return SIM_OK;
+  s->local_scratch += option_policy_scratch(&s->policy);
   s->rules = calloc(markets * payoffs, sizeof *s->rules);
   s->growth = calloc(markets * payoffs * steps, sizeof *s->growth);
   if (s->rules == NULL || s->growth == NULL) return sim_no_memory("early exercise");
@@ -393,6 +394,7 @@ sim_status option_sampler_pair(const option_parameters *p, const sim_setup *setu
   coarse->paths.halved = true;
   SIM_TRY(make_rules(coarse, p, setup));
   for (int v = 0; v < fine->paths.variants; v++) fine->variant[v].rule = coarse->variant[v].rule;
+  fine->local_scratch += option_policy_scratch(&coarse->policy);
   const option_market *market = &coarse->estimate.market[0];
   const option_grid *halves = &fine->estimate.market[0].grid;
   for (int i = 0; market->dynamics != NULL && i < market->steps * market->assets; i++) {

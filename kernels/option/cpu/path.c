@@ -152,6 +152,21 @@ static void update_schedules(const option_paths *p, int step, int variant, int a
   }
 }
 
+/* Early exercise by rules on several assets, after all assets of all variants have moved. */
+static void exercise_all(const option_paths *p, int step, int at, workspace *w, void *const *out) {
+  vreal price[OPTION_ASSETS_MAX];
+  if ((step + 1) % (p->skip + 1) != 0) return;
+  for (int f = 0; f < p->features; f++) {
+    if (p->feature[f].kind != OPTION_EARLY || p->feature[f].asset >= 0) continue;
+    for (int v = 0; v < p->variants; v++) {
+      for (int a = 0; a < p->assets; a++)
+        price[a] = price_ratio(w->state[v * p->assets + a].x, p->far) * (real)p->variant[v].spot[a];
+      exercise_jointly(&p->variant[v].rule[p->feature[f].step], step / (p->skip + 1), price, p->assets,
+                       program_room(p, w), (vreal *)(void *)((real *)out[v * p->features + f] + at));
+    }
+  }
+}
+
 static void general_step(const option_paths *p, const stream *own, int step, int at, unsigned need, workspace *w,
                          void *const *out) {
   const real *cholesky = p->cholesky;
@@ -193,6 +208,7 @@ static void general_step(const option_paths *p, const stream *own, int step, int
       update_asset(t, next, now, p->far);
     }
   }
+  if (need & 1 << OPTION_EARLY) exercise_all(p, step, at, w, out);
 }
 
 /* Whether any of the first `count` lanes is set. */

@@ -69,12 +69,44 @@ int option_stretched_quantities(const option_parameters *p, option_quantity *out
   return option_quantities(&q, out);
 }
 
-sim_status option_stretched(const option_parameters *p, double stretch, option_stretch *out) {
+static sim_status make_sampler(const option_parameters *q, option_sampler **out) {
   const sim_setup setup = {
       .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 1, .folder = ""};
+  return option_ops_cpu.create(q, &setup, out);
+}
+
+static int in_order(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+sim_status option_medians(const option_parameters *p, double *out) {
+  option_parameters q = of_function(p, 1);
+  option_sampler *s;
+  q.greeks = (option_greeks){.method = OPTION_AUTO};
+  SIM_TRY(make_sampler(&q, &s));
+  const int results = sim_expr_output_count(p->payoff);
+  double *sample = calloc((size_t)results, OPTION_STRETCH_PATHS * sizeof *sample);
+  for (int done = 0; sample != NULL && done < OPTION_STRETCH_PATHS; done += OPTION_CHUNK) {
+    (void)option_simulate(s, &s->workspaces[0], OPTION_PILOT_FIRST + OPTION_PILOT + (uint64_t)done, OPTION_CHUNK);
+    for (int k = 0; k < results; k++)
+      for (int i = 0; i < OPTION_CHUNK; i++)
+        sample[k * OPTION_STRETCH_PATHS + done + i] = sample_of(s, &s->estimate.combination[k], i);
+  }
+  for (int k = 0; sample != NULL && k < results; k++) {
+    qsort(sample + k * OPTION_STRETCH_PATHS, OPTION_STRETCH_PATHS, sizeof *sample, in_order);
+    out[k] = sample[k * OPTION_STRETCH_PATHS + OPTION_STRETCH_PATHS / 2];
+  }
+  const sim_status status = sample != NULL ? SIM_OK : sim_no_memory("the payoff");
+  free(sample);
+  option_ops_cpu.destroy(&s);
+  return status;
+}
+
+sim_status option_stretched(const option_parameters *p, double stretch, option_stretch *out) {
   const option_parameters q = of_function(p, stretch);
   option_sampler *s;
-  SIM_TRY(option_ops_cpu.create(&q, &setup, &s));
+  SIM_TRY(make_sampler(&q, &s));
   const int quantities = s->estimate.quantities;
   double *sums = calloc((size_t)quantities, SUMS * sizeof *sums);
   for (uint64_t done = 0; sums != NULL && done < OPTION_STRETCH_PATHS; done += OPTION_CHUNK) {

@@ -20,5 +20,7 @@ typedef struct option_stretch {
  * one thread, the same on every rank. Errors as of option_ops.create. */
 int option_stretched_quantities(const option_parameters *p, option_quantity *out);
 sim_status option_stretched(const option_parameters *p, double stretch, option_stretch *out) SIM_MUST_CHECK;
+/* Medians of the discounted results of the scenario's function over the same paths: out[results]. Errors as above. */
+sim_status option_medians(const option_parameters *p, double *out) SIM_MUST_CHECK;
 
 #endif

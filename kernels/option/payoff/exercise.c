@@ -109,9 +109,10 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
     }
   if (numbers == 0) return SIM_OK;
   out->rule = calloc(p->payoffs.count, sizeof *out->rule);
+  out->joint = calloc(p->payoffs.count, sizeof *out->joint);
   double *beta = out->numbers = calloc(numbers, sizeof(double) + sizeof(float));
   int *step = out->steps = calloc(2 * rules * steps, sizeof *step);
-  if (out->rule == NULL || beta == NULL || step == NULL) return sim_no_memory("early exercise");
+  if (out->rule == NULL || out->joint == NULL || beta == NULL || step == NULL) return sim_no_memory("early exercise");
   float *single = (float *)(void *)(beta + numbers);
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const sim_item *item = &p->payoffs.items[i];
@@ -127,6 +128,10 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
     set_dates(p, market, o, step, step + steps, rule);
     step += 2 * steps;
     const int chunks = (int)((o->fit_paths + OPTION_CHUNK - 1) / OPTION_CHUNK);
+    if (option_is_joint(o)) {
+      SIM_TRY(regression->joint(regression->self, o, (int)i, chunks, rule, &out->joint[i]));
+      continue;
+    }
     SIM_TRY(make_rule(regression, market->bond, (int)o->asset - 1, chunks, rule, beta));
     const size_t count = option_date_count(p, o) * UNKNOWN;
     for (size_t k = 0; k < count; k++) single[k] = (float)beta[k];
@@ -136,16 +141,24 @@ sim_status option_policy_regress(const option_parameters *p, const option_market
   return SIM_OK;
 }
 
-/* Each date's sums are gathered, once for the scale and once on the way back, which begins before the last date. */
+/* Sums of a chunk at a date. */
+static double sums_of(const option_parameters *p, const option_payoff *o) {
+  const double bases = option_joint_bases(p, o);
+  return option_is_joint(o) ? fmax(bases * (bases + 3) / 2, 3 + 2 * (double)p->assets.count) : SUMS;
+}
+
+/* Each date's sums are gathered, once for the scale and once on the way back, which begins before the last date; of
+ * several assets once for the scale of all dates. */
 void option_policy_exchanges(const option_parameters *p, int ranks, double *bytes, double *exchanges) {
   *bytes = *exchanges = 0;
   for (size_t i = 0; i < p->payoffs.count && ranks > 1; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema != &option_american_schema) continue;
-    const double share = ceil(ceil((double)o->fit_paths / OPTION_CHUNK) / ranks);
-    const double gathers = 2 * (double)option_date_count(p, o) - 1;
+    const double share = ceil(ceil((double)o->fit_paths / OPTION_CHUNK) / ranks),
+                 dates = (double)option_date_count(p, o);
+    const double gathers = option_is_joint(o) ? dates : 2 * dates - 1;
     *exchanges += gathers;
-    *bytes += gathers * (ranks - 1) * share * SUMS * sizeof(double);
+    *bytes += gathers * (ranks - 1) * share * sums_of(p, o) * sizeof(double);
   }
 }
 
@@ -153,16 +166,30 @@ double option_policy_bytes(const option_parameters *p, int ranks) {
   double most = 0;
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
-    if (p->payoffs.items[i].schema == &option_american_schema)
-      most = fmax(most, (ceil((double)o->fit_paths / OPTION_CHUNK / ranks) * ((double)option_date_count(p, o) + 1) *
-                             OPTION_CHUNK +
-                         ((double)o->fit_paths / OPTION_CHUNK + ranks) * (SUMS + 1)) *
-                            sizeof(double));
+    if (p->payoffs.items[i].schema != &option_american_schema) continue;
+    const double chunks = (double)o->fit_paths / OPTION_CHUNK, dates = (double)option_date_count(p, o);
+    const double kept = dates * (option_is_joint(o) ? (double)p->assets.count : 1);
+    most = fmax(most, (ceil(chunks / ranks) * (kept + 1) * OPTION_CHUNK + (chunks + ranks) * (sums_of(p, o) + 1)) *
+                          sizeof(double));
   }
   return most;
 }
 
+size_t option_policy_scratch(const option_policy *policy) {
+  size_t most = 0;
+  for (int i = 0; i < policy->count && policy->joint != NULL; i++)
+    if (policy->joint[i].program != NULL)
+      most = (size_t)fmax((double)most, (double)sim_expr_program_scratch(policy->joint[i].program) + 128);
+  return most;
+}
+
 void option_policy_free(option_policy *policy) {
+  for (int i = 0; i < policy->count && policy->joint != NULL; i++) {
+    sim_expr_program_free(&policy->joint[i].program);
+    sim_expr_program_free(&policy->joint[i].in_double);
+    free(policy->joint[i].beta);
+  }
+  free(policy->joint);
   free(policy->rule);
   free(policy->numbers);
   free(policy->steps);

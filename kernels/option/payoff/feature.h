@@ -15,7 +15,8 @@ typedef enum option_kind {
   OPTION_FIXING,    /* price at a step */
   OPTION_NOT_ABOVE, /* probability, given the prices at the steps, that `level` was never reached */
   OPTION_NOT_BELOW,
-  OPTION_EARLY, /* amount paid by early exercise, carried to maturity; `step` is the number of its rule */
+  OPTION_EARLY, /* amount paid by early exercise, carried to maturity; `step` is the number of its rule, `asset` is -1
+                   where that depends on several */
   OPTION_KINDS
 } option_kind;
 

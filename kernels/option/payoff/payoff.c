@@ -179,7 +179,8 @@ static sim_expr_ref named(option_builder *m, const sim_item *item, int number, i
   const option_payoff *o = item->data;
   const int asset = (int)o->asset - 1;
   if (item->schema == &option_american_schema)
-    return option_builder_feature(m, (option_feature){.kind = OPTION_EARLY, .asset = asset, .step = number});
+    return option_builder_feature(
+        m, (option_feature){.kind = OPTION_EARLY, .asset = option_is_joint(o) ? -1 : asset, .step = number});
   if (item->schema == &option_autocallable_schema) return autocallable(m, o, asset);
   if (item->schema == &option_european_schema) return european(m, o, asset, payoff);
   if (item->schema == &option_digital_schema) {

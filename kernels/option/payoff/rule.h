@@ -4,9 +4,11 @@
 
 #include <stdbool.h>
 
-/* Rule of one payoff. The holder exercises at a date where
- * the payoff sign (S - strike) is positive and at least the polynomial with coefficients beta[date] in x = (S -
- * centre) scale. */
+struct sim_expr_program;
+
+/* Rule of one payoff. The holder exercises at a date where the payoff sign (S - strike) is positive and at least the
+ * polynomial with coefficients beta[date] in x = (S - centre) scale. With `program` the payoff and the functions that
+ * beta[date] weighs are what the program gives of the prices of all assets. */
 typedef struct option_rule {
   bool single; /* whether paths use beta_single or beta */
   int dates, degree;
@@ -14,7 +16,9 @@ typedef struct option_rule {
   const int *date; /* [steps]: number of the date at each step's end; -1: none */
   int end;         /* step of the payment date, to which what is paid is carried */
   double strike, sign, centre, scale;
-  /* growth [dates]: factor from the date to the payment date; beta [dates][OPTION_DEGREE_MAX + 1] */
+  const struct sim_expr_program *program; /* [assets] -> [1 + bases], in the paths' precision; borrowed; NULL: none */
+  int bases;
+  /* growth [dates]: factor from the date to the payment date; beta [dates][OPTION_DEGREE_MAX + 1], or [dates][bases] */
   const double *growth, *beta;
   const float *beta_single; /* beta rounded to fp32 */
 } option_rule;

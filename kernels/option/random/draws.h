@@ -31,6 +31,9 @@ enum {
 /* First path numbers of auxiliary runs, disjoint from the paths of samples. */
 #define OPTION_PILOT_FIRST (UINT64_C(1) << 62)      /* pilot of the control variates */
 #define OPTION_REGRESSION_FIRST (UINT64_C(3) << 61) /* regression of exercise rules */
-#define OPTION_MRG_SCRAMBLES (UINT64_C(5) << 61)    /* Sobol's scrambles by MRG32k3a */
+/* Upper bounds of early exercise, 2^54 paths apart for each payoff. */
+#define OPTION_UPPER_FIRST (UINT64_C(7) << 61)
+#define OPTION_UPPER_STRIDE (UINT64_C(1) << 54)
+#define OPTION_MRG_SCRAMBLES (UINT64_C(5) << 61) /* Sobol's scrambles by MRG32k3a */
 
 #endif

@@ -187,6 +187,7 @@ static sim_status find_jumps_of_functions(option_run *run, int functions) {
   const option_parameters *p = run->parameters;
   bool any = false;
   if (functions == 0 || run->certain || !sim_expr_may_jump(p->payoff)) return SIM_OK;
+  SIM_TRY(option_medians(p, run->rest));
   for (int k = 0; k < functions && p->sampling.control == OPTION_NO_CONTROL; k++) run->jump_factor[k] = 1;
   for (int g = 0; g < OPTION_GREEKS; g++) any |= p->greeks.want[g];
   if (!any) return SIM_OK;

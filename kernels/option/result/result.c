@@ -1,4 +1,5 @@
 /* Means and standard errors of a run, its report and its remark. */
+#include "kernels/option/models/rough.h"
 #include "kernels/option/run.h"
 
 #include <math.h>
@@ -13,14 +14,14 @@ double option_mean(const option_run *run, int q) {
   return sum / run->groups;
 }
 
-/* E[Y^2]/E[Y] of the payoff of a quantity: the height of a function that jumps from 0 to c, whatever the probability of
- * either. Between 1 and 16 times the root of E[Y^2], because E[Y] may vanish. */
+/* E[Y^2]/E[Y], Y the payoff of a quantity less its median: the height of a function that jumps from the median by c,
+ * however rarely. Between 1 and 16 times the root of E[Y^2], because E[Y] may vanish. */
 static double typical_value(const option_run *run, double n, int q) {
   const int payoff = run->quantity[q].payoff;
   if (run->jump_factor[q] == 0) return 0;
   double squares = 0;
   for (int g = 0; g < run->groups; g++) squares += run->squares[g * run->quantities + payoff];
-  const double mean = fabs(option_mean(run, payoff)), root = sqrt(squares / n + mean * mean);
+  const double mean = fabs(option_mean(run, payoff) - run->rest[payoff]), root = sqrt(squares / n + mean * mean);
   return root * (mean > 0 ? fmin(fmax(root / mean, 1), 16) : 16);
 }
 
@@ -74,6 +75,13 @@ static bool only_zeros(const option_run *run, double n, int q) {
   return option_mean(run, q) == 0 && !(bare_spread(run, n, q) > 0);
 }
 
+/* Whether every path got the same, other than 0, from a function that may jump: rarer paths may get anything. */
+static bool only_one_value(const option_run *run, double n, int q) {
+  const double rest = run->rest[q], off = fabs(option_mean(run, q) - rest), size = fabs(rest);
+  return run->jump_factor[q] > 0 && size > 0 && off <= 0x1p-40 * size &&
+         !(bare_spread(run, n, q) * sqrt(n) > 0x1p-20 * size);
+}
+
 /* A Greek of a payoff that no path has paid is as unknown as its price: bumped paths or a tie may give any number.
  * Where paths have paid, a difference that none has changed is 0, with the least error of a function that jumps. */
 bool option_unpaid(const option_run *run, double n, int q) {
@@ -84,7 +92,8 @@ bool option_unpaid(const option_run *run, double n, int q) {
                     ((swap && of->greek <= OPTION_GAMMA) || /* of the changes of the logarithm alone */
                      !option_payoff_sees(run->parameters, of->payoff, of->asset));
   const bool least = of->greek >= 0 && run->jump_deviation[q] + run->jump_factor[q] > 0;
-  return !run->certain && !zero && n > 0 && ((only_zeros(run, n, q) && !least) || only_zeros(run, n, of->payoff));
+  if (run->certain || zero || !(n > 0)) return false;
+  return (only_zeros(run, n, q) && !least) || only_zeros(run, n, of->payoff) || only_one_value(run, n, of->payoff);
 }
 
 double option_spread(const option_run *run, double n, int q) {
@@ -119,11 +128,24 @@ double option_shift(const option_run *run, int payoff) {
   return fabs(shift) > shift_rounding(run, payoff) ? shift : 0;
 }
 
-double option_shift_error(const option_run *run, int payoff) {
+/* By the paths alone. */
+static double shift_spread(const option_run *run, int payoff) {
   const double n = run->bias_chunks, squares = run->bias_squares[payoff];
   if (!(n > 1 && squares >= 0)) return NAN;
   if (run->bias_mean[payoff] == 0 && squares == 0) return NAN; /* no sampled path differs */
   return fmax(sqrt(squares / (n - 1) / n), shift_rounding(run, payoff));
+}
+
+double option_shift_error(const option_run *run, int payoff) {
+  return hypot(shift_spread(run, payoff), option_bias_doubt(run->parameters) * option_shift(run, payoff));
+}
+
+double option_upper(const option_run *run, int payoff) {
+  return option_wants_upper(run->parameters) ? option_mean(run, payoff) + run->gap[payoff] : NAN;
+}
+
+double option_upper_error(const option_run *run, double n, int payoff) {
+  return option_wants_upper(run->parameters) ? hypot(option_error(run, n, payoff), run->gap_error[payoff]) : NAN;
 }
 
 /* ---- report ---- */
@@ -166,10 +188,11 @@ static void row_name(const option_parameters *p, int payoff, char *out, size_t c
     return;
   }
   const bool note = item->schema == &option_autocallable_schema, barrier = item->schema == &option_barrier_schema;
-  const bool swap = option_is_swap(item), untyped = note || swap;
+  const bool swap = option_is_swap(item), untyped = note || swap || o->exercise != NULL;
   const bool two = item->schema == &option_double_barrier_schema,
              forward = item->schema == &option_forward_start_schema;
   const bool bermudan = item->schema == &option_american_schema && (o->every > 1 || o->dates.rows > 0);
+  static const char *const ons[] = {"", " on the best", " on the worst", " on the basket"};
   char kind[32], strike[24] = "", level[48] = "", asset[16] = "";
   snprintf(kind, sizeof kind, "%s", bermudan ? "bermudan" : item->schema->name);
   if (barrier) snprintf(kind, sizeof kind, "%s-%s", ways[o->direction], knocks[o->knock]);
@@ -187,6 +210,7 @@ static void row_name(const option_parameters *p, int payoff, char *out, size_t c
   if (!note && !forward && !isnan(o->strike)) snprintf(strike, sizeof strike, " %.6g", o->strike);
   if (o->level > 0) snprintf(level, sizeof level, " at %.6g", o->level);
   if (two) snprintf(level, sizeof level, " at %.6g, %.6g", o->low, o->high);
+  if (item->schema == &option_american_schema) snprintf(level, sizeof level, "%s", ons[o->on]);
   if (p->assets.count > 1 && o->asset > 0) snprintf(asset, sizeof asset, " of %d", (int)o->asset);
   snprintf(out, capacity, "%d %s%s%s%s%s%s", payoff + 1, kind, untyped ? "" : types[o->type], strike, asset, level,
            o->monitoring == OPTION_CONTINUOUS ? ", continuous" : "");
@@ -222,6 +246,18 @@ static void report_bias(const option_run *run, sim_bytes *out) {
     if (shift == 0 && error <= shift_rounding(run, k)) snprintf(cell, sizeof cell, "0 but for rounding");
     sim_bytes_format(out, "bias %s of the time steps, not in the standard error%s%s\n", cell, payoffs > 1 ? ": " : "",
                      name);
+  }
+}
+
+/* Reports the upper bound of each price that has one. */
+static void report_upper(const option_run *run, double n, sim_bytes *out) {
+  const int payoffs = option_payoff_count(run->parameters);
+  char name[128] = "", cell[64];
+  for (int k = 0; k < payoffs; k++) {
+    if (isnan(option_upper(run, k))) continue;
+    if (payoffs > 1) row_name(run->parameters, k, name, sizeof name);
+    cell_text(option_upper(run, k), option_upper_error(run, n, k), cell, sizeof cell);
+    sim_bytes_format(out, "upper bound %s, of the best rule for exercise%s%s\n", cell, payoffs > 1 ? ": " : "", name);
   }
 }
 
@@ -266,6 +302,7 @@ void option_report(const void *self, const sim_clock *clock, sim_bytes *out) {
     }
   }
   report_bias(run, out);
+  report_upper(run, n, out);
 }
 
 /* ---- remark ---- */
@@ -280,9 +317,15 @@ static void remark_unpaid(const option_run *run, double n, sim_bytes *out) {
   }
   if (count == 0) return;
   option_payoff_name(run->parameters, first, name, sizeof name);
-  sim_bytes_format(out, "no path of %.0f paid by %s", n * run->pair, name);
+  if (option_mean(run, first) != 0)
+    sim_bytes_format(out, "all of %.0f paths got %.6g from %s, which may jump", n * run->pair, option_mean(run, first),
+                     name);
+  else
+    sim_bytes_format(out, "no path of %.0f paid by %s", n * run->pair, name);
   if (count > 1) sim_bytes_format(out, " (and %d more payoffs)", count - 1);
-  sim_bytes_text(out, ": the price comes from rarer paths, or is 0, and its error is unknown");
+  sim_bytes_text(out, option_mean(run, first) != 0
+                          ? ": rarer paths may get more or less, and the error is unknown"
+                          : ": the price comes from rarer paths, or is 0, and its error is unknown");
 }
 
 /* Remarks on the payoff whose bias is largest relative to its error, where it significantly exceeds the error. */
@@ -290,7 +333,7 @@ static void remark_bias(const option_run *run, double n, sim_bytes *out) {
   int worst = -1;
   double most = 1;
   for (int k = 0; k < option_payoff_count(run->parameters) && run->bias != NULL; k++) {
-    const double shift = fabs(option_shift(run, k)), error = option_shift_error(run, k);
+    const double shift = fabs(option_shift(run, k)), error = shift_spread(run, k);
     const double ratio = shift / option_error(run, n, k);
     if (!(shift > 3 * error) || !(ratio > most)) continue;
     most = ratio;

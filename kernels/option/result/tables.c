@@ -28,6 +28,10 @@ static const sim_field bias_columns[] = {
     {.name = "bias", .type = SIM_REAL, .doc = "time-step bias of the first price, not part of standard_error"},
     {.name = "bias_error", .type = SIM_REAL, .doc = "its standard error"},
     {0}};
+static const sim_field upper_columns[] = {
+    {.name = "upper", .type = SIM_REAL, .doc = "upper bound of the first price, NaN without one"},
+    {.name = "upper_error", .type = SIM_REAL, .doc = "its standard error"},
+    {0}};
 static const sim_field payoff_columns[] = {
     {.name = "payoff_NUMBER", .type = SIM_REAL, .doc = "price of payoff NUMBER, or its name; functions come first"},
     {0}};
@@ -41,12 +45,16 @@ static const sim_table described[] = {
     {"errors", "their standard errors", payoff_columns},
     {"price", "time-step bias; with heston, rough_bergomi, local_vol or vol_grid, whose steps are not exact",
      bias_columns},
+    {"price", "upper bound; with upper_paths of an American payoff", upper_columns},
+    {"uppers", "upper bounds of all payoffs; with upper_paths and several payoffs", payoff_columns},
+    {"upper_errors", "their standard errors", payoff_columns},
     {"biases", "time-step biases of all payoffs; with these and several payoffs", payoff_columns},
     {"bias_errors", "their standard errors", payoff_columns},
     {"GREEKs", "GREEK of all payoffs; with greeks and several payoffs", greeks_columns},
     {"GREEK_errors", "their standard errors", greeks_columns}};
-const sim_table *const option_described[] = {&described[0], &described[1], &described[2], &described[3], &described[4],
-                                             &described[5], &described[6], &described[7], NULL};
+const sim_table *const option_described[] = {&described[0], &described[1], &described[2],  &described[3],
+                                             &described[4], &described[5], &described[6],  &described[7],
+                                             &described[8], &described[9], &described[10], NULL};
 
 /* Name of the column of a payoff, from 0, or with asset > 0 of a Greek by this asset. */
 static void column_of(const option_parameters *p, int payoff, int asset, char out[OPTION_NAME_MAX + 8]) {
@@ -123,6 +131,13 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
     }
     for (int k = 0; k < 2; k++) p->price_columns[columns++] = bias_columns[k];
   }
+  if (option_wants_upper(p)) {
+    if (columns + 2 > SIM_COLUMNS_MAX) {
+      sim_faults_add(faults, 0, "greeks", "expected at most %d of all assets", (SIM_COLUMNS_MAX - 8) / 2);
+      return;
+    }
+    for (int k = 0; k < 2; k++) p->price_columns[columns++] = upper_columns[k];
+  }
   p->price_columns[columns] = (sim_field){0};
   p->price_table = (sim_table){"price", "price and Greeks of the first payoff", p->price_columns};
   p->tables[0] = &p->price_table;
@@ -145,6 +160,13 @@ void option_make_tables(option_parameters *p, sim_faults *faults) {
     p->bias_tables[0] = (sim_table){"biases", "bias of each price by the time steps", p->prices_columns};
     p->bias_tables[1] = (sim_table){"bias_errors", "standard errors of the biases", p->errors_columns};
     for (int k = 0; k < 2; k++) p->tables[tables++] = &p->bias_tables[k];
+    p->tables[tables] = NULL;
+    columns += 2 * (size_t)payoffs;
+  }
+  if (option_wants_upper(p)) {
+    p->upper_tables[0] = (sim_table){"uppers", "upper bound of each price", p->prices_columns};
+    p->upper_tables[1] = (sim_table){"upper_errors", "standard errors of the upper bounds", p->errors_columns};
+    for (int k = 0; k < 2; k++) p->tables[tables++] = &p->upper_tables[k];
     p->tables[tables] = NULL;
     columns += 2 * (size_t)payoffs;
   }

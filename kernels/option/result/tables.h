@@ -10,8 +10,5 @@ extern const sim_table *const option_described[]; /* sim_model.described */
 /* Fills p->tables: price and Greeks of the first payoff, and tables of all payoffs where there are several. Too many
  * columns are a fault. */
 void option_make_tables(option_parameters *p, sim_faults *faults);
-static inline bool option_is_bias_table(const option_parameters *p, int table) {
-  return p->tables[table] == &p->bias_tables[0] || p->tables[table] == &p->bias_tables[1];
-}
 
 #endif

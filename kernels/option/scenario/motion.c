@@ -9,18 +9,23 @@
 
 static const double ln2 = 0.69314718055994530942;
 
-/* Andersen (2008), with weights 1/2 for the integrated variance. */
+/* Andersen (2008), with weights 1/2 for the integrated variance I, but for its part in v' - v = kappa theta dt - kappa
+ * I
+ * + sigma M, which gives the martingale M. There the mean of I given v and v' is theta (dt - 2 g) + g (v + v'), g =
+ * tanh(kappa dt/2)/kappa, as in a process with constant noise, and the variance of M given v and v' is (1 - 2 g/dt) I.
+ * With g = dt/2 this is Andersen's own form, whose noise grows as kappa dt and leaves no path of any worth at last. */
 static void set_heston(const option_heston_step *h, double start, double dt, option_dynamics *m) {
   const double theta = h->theta, kappa = h->kappa, sigma2 = h->sigma * h->sigma, keep = exp(-kappa * dt),
-               gone = -expm1(-kappa * dt);
+               gone = -expm1(-kappa * dt), share = tanh(kappa * dt / 2); /* kappa g */
+  const double part = kappa * dt > 1e-6 ? 2 * share / (kappa * dt) : 1;  /* 2 g/dt */
   m->motion = OPTION_HESTON;
   m->v = start;
   m->keep = keep;
   m->pull = theta * gone;
   m->spread = sigma2 * keep * gone / kappa;
   m->floor = theta * sigma2 * gone * gone / (2 * kappa);
-  m->k2 = dt / 2 * (kappa * h->rho / h->sigma - 0.5) + h->rho / h->sigma;
-  m->k3 = m->k4 = dt / 2 * (1 - h->rho * h->rho);
+  m->k2 = (1 + share) * h->rho / h->sigma - dt / 4;
+  m->k3 = m->k4 = dt / 2 * (1 - h->rho * h->rho * part);
 }
 
 /* Probabilities of more than k jumps, summed from the far end to avoid cancellation. At most 20 jumps are expected a

@@ -53,6 +53,9 @@ typedef struct option_payoff {
   double moneyness;  /* forward_start */
   int average, direction, knock, monitoring;
   int64_t every, degree, fit_paths; /* american */
+  int on, basis;                    /* american: what is exercised on; functions of the regression */
+  sim_expr *exercise;               /* american: payment of an exercise, a function of the prices at its date */
+  int64_t upper_paths, inner_paths; /* american: of the upper bound; 0: none */
   double coupon, protection;        /* autocallable */
   sim_doubles weights;
   double from, to;  /* barrier: times between which it is watched continuously; 0: from now on, until the maturity */
@@ -71,6 +74,8 @@ enum { OPTION_ARITHMETIC, OPTION_GEOMETRIC_AVERAGE };
 enum { OPTION_DOWN, OPTION_UP };
 enum { OPTION_OUT, OPTION_IN };
 enum { OPTION_AT_STEPS, OPTION_CONTINUOUS };
+enum { OPTION_ON_ASSET, OPTION_ON_BEST, OPTION_ON_WORST, OPTION_ON_BASKET };                /* on */
+enum { OPTION_BASIS_AUTO, OPTION_BASIS_PAYOFF, OPTION_BASIS_ORDERED, OPTION_BASIS_ASSETS }; /* basis */
 
 typedef enum option_control {
   OPTION_NO_CONTROL,
@@ -126,8 +131,9 @@ typedef struct option_parameters {
   int64_t nodes;      /* steps of the paths: `steps`, or more where dates lie between them */
   double longest;     /* length of the longest step */
   sim_table price_table, prices_table, errors_table;
-  const sim_table *tables[6 + 2 * OPTION_GREEKS];
+  const sim_table *tables[8 + 2 * OPTION_GREEKS];
   sim_table bias_tables[2];                 /* bias of the time steps, and its standard error */
+  sim_table upper_tables[2];                /* upper bounds, and their standard errors */
   sim_table greek_tables[OPTION_GREEKS][2]; /* the Greek, and its standard error */
   sim_field price_columns[SIM_COLUMNS_MAX + 1], prices_columns[OPTION_PAYOFFS_MAX + 1],
       errors_columns[OPTION_PAYOFFS_MAX + 1];
@@ -157,6 +163,15 @@ static inline int option_block_samples(const option_parameters *p) {
 static inline int option_unit(const option_parameters *p) { return p->sampling.moment_matching ? OPTION_CHUNK : 1; }
 /* Whether paths are computed in fp32; sums are always in fp64. */
 static inline bool option_is_single(const option_parameters *p) { return p->common.precision != SIM_DOUBLE; }
+/* Whether an American payoff depends on more than one price, or is a function. */
+static inline bool option_is_joint(const option_payoff *o) { return o->on != OPTION_ON_ASSET || o->exercise != NULL; }
+/* Whether any payoff wants an upper bound. */
+static inline bool option_wants_upper(const option_parameters *p) {
+  bool any = false;
+  for (size_t i = 0; i < p->payoffs.count; i++)
+    any |= ((const option_payoff *)p->payoffs.items[i].data)->upper_paths > 0;
+  return any;
+}
 /* Whether the steps of any asset have a discretization error: Heston's model, a rough or a local volatility. */
 static inline bool option_is_stepped(const option_parameters *p) {
   for (int a = 0; a < (int)p->assets.count; a++)

@@ -1,4 +1,5 @@
 /* Rules between the parameters. */
+#include "kernels/option/payoff/exercise.h"
 #include "kernels/option/payoff/names.h"
 #include "kernels/option/result/tables.h"
 #include "kernels/option/scenario/market.h"
@@ -36,9 +37,9 @@ static void check_name(const option_parameters *p, size_t i, sim_faults *faults)
   const char *name = ((const option_payoff *)p->payoffs.items[i].data)->name;
   const int line = p->payoffs.items[i].line;
   char path[64];
-  static const char *const taken[] = {"step",           "time", "paths",      "price", "standard_error",
-                                      "relative_error", "bias", "bias_error", "delta", "gamma",
-                                      "vega",           "rho",  "theta"};
+  static const char *const taken[] = {"step",           "time",  "paths",      "price", "standard_error",
+                                      "relative_error", "bias",  "bias_error", "upper", "upper_error",
+                                      "delta",          "gamma", "vega",       "rho",   "theta"};
   if (name == NULL) return;
   snprintf(path, sizeof path, "payoffs[%zu].name", i + 1);
   if (!is_column(name))
@@ -168,7 +169,10 @@ sim_status option_validate(void *parameters, sim_faults *faults) {
     sim_faults_add(faults, 0, "payoffs", "expected a payoff, got none here and no payoff = function(path)");
   if (payoffs > OPTION_PAYOFFS_MAX)
     sim_faults_add(faults, 0, "payoffs", "expected at most %d, got %d", OPTION_PAYOFFS_MAX, payoffs);
-  for (size_t i = 0; i < p->payoffs.count; i++) check_payoff(p, i, faults);
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    check_payoff(p, i, faults);
+    if (p->payoffs.items[i].schema == &option_american_schema) SIM_TRY(option_check_american(p, i, faults));
+  }
   for (int i = 0; i < (int)p->assets.count; i++) option_check_asset(p, i, faults);
   option_check_correlation(p, faults);
   option_check_between(p, faults);

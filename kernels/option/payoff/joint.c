@@ -1,0 +1,246 @@
+/* American payoffs on several assets, or by a function: their keys, their payment and the functions of the regression
+ * as a graph of the prices, and its normal equations. Functions: F. Longstaff and E. Schwartz, Review of Financial
+ * Studies 14 (2001) 113, section 8; L. Andersen and M. Broadie, Management Science 50 (2004) 1222. */
+#include "kernels/option/payoff/exercise.h"
+
+#include "kernels/option/payoff/names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- keys ---- */
+
+static int basis_of(const option_parameters *p, const option_payoff *o) {
+  const int assets = (int)p->assets.count, powers = (int)o->degree + 1;
+  const bool one = o->exercise == NULL && (o->on == OPTION_ON_BEST || o->on == OPTION_ON_WORST);
+  if (o->basis != OPTION_BASIS_AUTO) return o->basis;
+  if (!option_is_joint(o) || assets == 1) return OPTION_BASIS_PAYOFF;
+  if (!one && powers + assets * (assets + 3) / 2 <= OPTION_BASES_MAX) return OPTION_BASIS_ASSETS;
+  return powers + 3 * assets <= OPTION_BASES_MAX ? OPTION_BASIS_ORDERED : OPTION_BASIS_PAYOFF;
+}
+
+int option_joint_bases(const option_parameters *p, const option_payoff *o) {
+  const int assets = (int)p->assets.count, basis = basis_of(p, o), powers = (int)o->degree + 1;
+  return powers + (basis == OPTION_BASIS_ORDERED  ? 3 * assets
+                   : basis == OPTION_BASIS_ASSETS ? assets * (assets + 3) / 2
+                                                  : 0);
+}
+
+/* Number of the asset, from 0, of an input "last_2" of the function; -1: another input. */
+static int asset_of(const option_parameters *p, const char *name) {
+  option_feature feature;
+  return option_feature_parse(name, p, &feature) && feature.kind == OPTION_LAST ? feature.asset : -1;
+}
+
+/* Reason against an upper bound, or NULL. */
+static const char *against_upper(const option_parameters *p) {
+  for (int a = 0; a < (int)p->assets.count; a++)
+    if (option_asset_at(p, a)->vol == NULL)
+      return "the paths from a date on begin at prices alone: expected assets with vol, and no upper_paths with others";
+  return NULL;
+}
+
+sim_status option_check_american(const option_parameters *p, size_t item, sim_faults *faults) {
+  option_payoff *o = p->payoffs.items[item].data;
+  const int line = p->payoffs.items[item].line;
+  char path[64];
+  snprintf(path, sizeof path, "payoffs[%zu]", item + 1);
+  if (o->exercise != NULL && (!isnan(o->strike) || o->type == OPTION_PUT || o->on != OPTION_ON_ASSET))
+    sim_faults_add(faults, line, path, "exercise: says the payment alone: expected no strike, type or on beside it");
+  if (o->exercise == NULL && isnan(o->strike))
+    sim_faults_add(faults, line, path, "strike: missing: expected a number, or exercise = function(path) ... end");
+  if (!option_is_joint(o) && o->asset == 0)
+    sim_faults_add(faults, line, path, "asset: expected the number of an asset, from 1, got 0");
+  if (option_is_joint(o) && o->asset > 1)
+    sim_faults_add(faults, line, path, "asset: expected none beside on or exercise, which see all assets, got %lld",
+                   (long long)o->asset);
+  if (o->on != OPTION_ON_BASKET && o->weights.rows > 0)
+    sim_faults_add(faults, line, path, "weights: are for on = \"basket\"");
+  if (o->on == OPTION_ON_BASKET && o->weights.rows > 0 && o->weights.rows != p->assets.count)
+    sim_faults_add(faults, line, path, "weights: expected %zu, got %zu", p->assets.count, o->weights.rows);
+  if (!option_is_joint(o) && o->basis > OPTION_BASIS_PAYOFF)
+    sim_faults_add(faults, line, path, "basis: of one asset: expected \"payoff\", powers of its price");
+  if (option_is_joint(o) && option_joint_bases(p, o) > OPTION_BASES_MAX)
+    sim_faults_add(faults, line, path,
+                   "basis: expected at most %d functions, got %d of %zu assets: expected \"ordered\", \"payoff\" or a "
+                   "lower degree",
+                   OPTION_BASES_MAX, option_joint_bases(p, o), p->assets.count);
+  if (o->upper_paths > 0 && against_upper(p) != NULL)
+    sim_faults_add(faults, line, path, "upper_paths: %s", against_upper(p));
+  if (option_is_joint(o)) o->asset = 0;
+  if (o->exercise == NULL) return SIM_OK;
+  const char *inputs[SIM_EXPR_INPUTS_MAX + 1];
+  const size_t before = faults->count;
+  const int count = sim_expr_input_count(o->exercise);
+  bool varies = false;
+  for (int i = 0; i < count; i++) varies |= sim_expr_depends(o->exercise, 0, i);
+  if (!varies) {
+    sim_faults_add(faults, line, path, "exercise: expected a function of prices, got a constant");
+    return SIM_OK;
+  }
+  for (int i = 0; i < count; i++) {
+    inputs[i] = sim_expr_input_name(o->exercise, i);
+    if (asset_of(p, inputs[i]) < 0)
+      sim_faults_add(faults, line, path,
+                     "exercise: unknown input '%s', expected path.last[i], the price of asset i (1 to %zu) at the date",
+                     inputs[i], p->assets.count);
+  }
+  inputs[count] = NULL;
+  if (sim_expr_output_count(o->exercise) != 1)
+    sim_faults_add(faults, line, path, "exercise: expected one number, got %d", sim_expr_output_count(o->exercise));
+  if (faults->count > before) return SIM_OK;
+  char kept[SIM_EXPR_INPUTS_MAX][SIM_EXPR_NAME_MAX + 1];
+  for (int i = 0; i < count; i++) {
+    snprintf(kept[i], sizeof kept[i], "%s", inputs[i]);
+    inputs[i] = kept[i];
+  }
+  strncat(path, ".exercise", sizeof path - strlen(path) - 1);
+  const sim_signature signature = {.inputs = inputs, .record = true, .parameter = "path"};
+  return sim_function_bind(&o->exercise, &signature, faults, line, path);
+}
+
+/* ---- the graph ---- */
+
+typedef struct maker {
+  sim_expr_builder *builder;
+  sim_status status;
+  sim_expr_ref price[OPTION_ASSETS_MAX];
+  sim_expr_ref out[1 + OPTION_BASES_MAX];
+  int count;
+} maker;
+
+static sim_expr_ref call(maker *m, sim_expr_op op, sim_expr_ref a, sim_expr_ref b) {
+  sim_expr_ref out = 0;
+  if (m->status == SIM_OK) m->status = sim_expr_builder_call(m->builder, op, (const sim_expr_ref[]){a, b}, &out);
+  return out;
+}
+
+static sim_expr_ref number(maker *m, double value) {
+  sim_expr_ref out = 0;
+  if (m->status == SIM_OK) m->status = sim_expr_builder_number(m->builder, value, &out);
+  return out;
+}
+
+static void add(maker *m, sim_expr_ref ref) { m->out[m->count++] = ref; }
+
+static sim_expr_ref scaled(maker *m, sim_expr_ref x, const double scale[2]) {
+  return call(m, SIM_EXPR_MUL, call(m, SIM_EXPR_SUB, x, number(m, scale[0])), number(m, scale[1]));
+}
+
+static sim_expr_ref payment(maker *m, const option_parameters *p, const option_payoff *o) {
+  const int assets = (int)p->assets.count;
+  if (o->exercise != NULL) {
+    sim_expr_ref in[SIM_EXPR_INPUTS_MAX], out = 0;
+    for (int i = 0; i < sim_expr_input_count(o->exercise); i++)
+      in[i] = m->price[asset_of(p, sim_expr_input_name(o->exercise, i))];
+    if (m->status == SIM_OK) m->status = sim_expr_builder_insert(m->builder, o->exercise, in, &out);
+    return out;
+  }
+  sim_expr_ref of = m->price[0];
+  for (int a = 0; a < assets; a++) {
+    const double weight = o->weights.rows > 0 ? o->weights.data[a] : 1.0 / assets;
+    sim_expr_ref part = o->on == OPTION_ON_BASKET ? call(m, SIM_EXPR_MUL, m->price[a], number(m, weight)) : m->price[a];
+    const sim_expr_op op = o->on == OPTION_ON_BEST    ? SIM_EXPR_MAX
+                           : o->on == OPTION_ON_WORST ? SIM_EXPR_MIN
+                                                      : SIM_EXPR_ADD;
+    of = a == 0 ? part : call(m, op, of, part);
+  }
+  sim_expr_ref strike = number(m, o->strike);
+  return o->type == OPTION_CALL ? call(m, SIM_EXPR_SUB, of, strike) : call(m, SIM_EXPR_SUB, strike, of);
+}
+
+/* The prices from the highest to the lowest, in one scale: each, its square, products of neighbours and of all. */
+static void add_ordered(maker *m, int assets, const double (*scale)[2]) {
+  sim_expr_ref x[OPTION_ASSETS_MAX];
+  double common[2] = {0, 0};
+  for (int a = 0; a < assets; a++) {
+    x[a] = m->price[a];
+    for (int k = 0; k < 2; k++) common[k] += scale[a][k] / assets;
+  }
+  for (int last = assets - 1; last > 0; last--) /* bubble sort, whose comparisons do not depend on the prices */
+    for (int a = 0; a < last; a++) {
+      sim_expr_ref high = call(m, SIM_EXPR_MAX, x[a], x[a + 1]), low = call(m, SIM_EXPR_MIN, x[a], x[a + 1]);
+      x[a] = high;
+      x[a + 1] = low;
+    }
+  sim_expr_ref all = 0;
+  for (int a = 0; a < assets; a++) {
+    x[a] = scaled(m, x[a], common);
+    all = a == 0 ? x[a] : call(m, SIM_EXPR_MUL, all, x[a]);
+  }
+  for (int a = 0; a < assets; a++) add(m, x[a]);
+  for (int a = 0; a < assets; a++) add(m, call(m, SIM_EXPR_MUL, x[a], x[a]));
+  for (int a = 0; a + 1 < assets; a++) add(m, call(m, SIM_EXPR_MUL, x[a], x[a + 1]));
+  add(m, all);
+}
+
+static void add_assets(maker *m, int assets, const double (*scale)[2]) {
+  sim_expr_ref x[OPTION_ASSETS_MAX];
+  for (int a = 0; a < assets; a++) add(m, x[a] = scaled(m, m->price[a], scale[a]));
+  for (int a = 0; a < assets; a++)
+    for (int b = 0; b <= a; b++) add(m, call(m, SIM_EXPR_MUL, x[a], x[b]));
+}
+
+static void make(maker *m, const option_parameters *p, const option_payoff *o, const double (*scale)[2]) {
+  const int assets = (int)p->assets.count, basis = basis_of(p, o);
+  for (int a = 0; a < assets && m->status == SIM_OK; a++) {
+    char name[16];
+    snprintf(name, sizeof name, "last_%d", a + 1);
+    m->status = sim_expr_builder_input(m->builder, name, &m->price[a]);
+  }
+  add(m, payment(m, p, o));
+  if (scale == NULL) return;
+  sim_expr_ref power = number(m, 1), y = scaled(m, m->out[0], scale[0]);
+  for (int k = 0; k <= o->degree; k++) {
+    add(m, power);
+    power = k == 0 ? y : call(m, SIM_EXPR_MUL, power, y);
+  }
+  if (basis == OPTION_BASIS_ORDERED) add_ordered(m, assets, scale + 1);
+  if (basis == OPTION_BASIS_ASSETS) add_assets(m, assets, scale + 1);
+}
+
+sim_status option_joint_graph(const option_parameters *p, const option_payoff *o, const double (*scale)[2],
+                              sim_expr **out, int *bases) {
+  char names[1 + OPTION_BASES_MAX][8];
+  const char *pointers[1 + OPTION_BASES_MAX];
+  maker m = {.count = 0};
+  m.status = sim_expr_builder_create(&m.builder);
+  if (m.status == SIM_OK) make(&m, p, o, scale);
+  for (int k = 0; k < m.count; k++) {
+    snprintf(names[k], sizeof names[k], "o%d", k);
+    pointers[k] = names[k];
+  }
+  if (m.status == SIM_OK) m.status = sim_expr_builder_finish(m.builder, m.out, pointers, m.count, out);
+  sim_expr_builder_free(&m.builder);
+  *bases = m.count - 1;
+  return m.status;
+}
+
+/* ---- normal equations ---- */
+
+void option_joint_solve(const double *sum, int bases, int count, double *beta) {
+  double l[OPTION_BASES_MAX][OPTION_BASES_MAX];
+  bool left_out[OPTION_BASES_MAX];
+  const double *right = sum + bases * (bases + 1) / 2;
+  for (int i = 0; i < count; i++) {
+    for (int j = 0; j <= i; j++) {
+      double s = sum[i * (i + 1) / 2 + j];
+      for (int k = 0; k < j; k++) s -= l[i][k] * l[j][k];
+      if (j < i) {
+        l[i][j] = left_out[j] ? 0 : s / l[j][j];
+        continue;
+      }
+      left_out[i] = !(s > 1e-9 * sum[i * (i + 1) / 2 + i]);
+      l[i][i] = left_out[i] ? 0 : sqrt(s);
+    }
+    double s = right[i];
+    for (int k = 0; k < i; k++) s -= l[i][k] * beta[k];
+    beta[i] = left_out[i] ? 0 : s / l[i][i];
+  }
+  for (int i = count - 1; i >= 0; i--) {
+    for (int k = i + 1; k < count; k++) beta[i] -= l[k][i] * beta[k];
+    beta[i] = left_out[i] ? 0 : beta[i] / l[i][i];
+  }
+}

@@ -3,7 +3,7 @@
 #define COLLISION_STATE_H
 
 #include "engine/model.h"
-#include "kernels/collision/clumps/rigid.h"
+#include "kernels/collision/clumps/body.h"
 #include "kernels/common/geometry/types.h"
 
 /* Arrays of the state, in the order of collision_state_fields. */

@@ -8,11 +8,11 @@
 /* A clump of a scenario: the body, at rest at the origin in the axes of the scenario's spheres. */
 typedef struct collision_shape {
   collision_body body;
-  double centre[3];       /* of mass, among the scenario's spheres */
-  double error;           /* estimate, relative, of mass and moments; 0: exact */
-  double volume;          /* of the body */
-  double (*at)[3];        /* [count]: the spheres in the principal axes; owned */
-  const double *spheres;  /* [count][4]: borrowed from the scenario */
+  double centre[3];      /* of mass, among the scenario's spheres */
+  double error;          /* estimate, relative, of mass and moments; 0: exact */
+  double volume;         /* of the body */
+  double (*at)[3];       /* [count]: the spheres in the principal axes; owned */
+  const double *spheres; /* [count][4]: borrowed from the scenario */
   int64_t count;
 } collision_shape;
 

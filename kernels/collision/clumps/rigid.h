@@ -1,24 +1,10 @@
-/* Rigid bodies: state of a clump of spheres, its rotation, and the masses that contacts feel.
- *
- * Vectors of the body are in its principal axes, at its centre of mass. A quaternion {w, x, y, z} turns them to the
- * axes of the box. The angular momentum about the centre is kept in the axes of the box, so that free motion does not
- * change a bit of it. */
+/* Motion of rigid bodies, and the masses that their contacts feel. */
 #ifndef COLLISION_RIGID_H
 #define COLLISION_RIGID_H
 
+#include "kernels/collision/clumps/body.h"
+
 #include <math.h>
-
-/* Also a row of the array "bodies". */
-typedef struct collision_body {
-  double mass, moment[3]; /* principal moments of inertia */
-  double axes[4];         /* from the principal axes to those of the scenario's spheres */
-  double bound;           /* radius of the sphere about the centre that holds the spheres */
-  double first, count;    /* the spheres are grains first ... first + count - 1 of the state */
-  double position[3], velocity[3], orientation[4], angular[3]; /* angular: momentum */
-  double acceleration[3], torque[3];                           /* by the last forces; torque about the centre */
-} collision_body;
-
-enum { COLLISION_BODY_NUMBERS = sizeof(collision_body) / sizeof(double) };
 
 /* p q: turns by q, then by p. */
 static inline void rigid_product(const double p[4], const double q[4], double out[4]) {
@@ -93,8 +79,8 @@ static inline void rigid_turn(collision_body *body, double dt) {
 
 /* Smallest mass that a contact of a sphere may feel: 1/m = 1/M + (p x n) I^-1 (p x n), p: point of the contact, n:
  * direction of the force. Along the normal p may be the sphere's centre, at `at`, of radius r; `slides`: a force along
- * the surface counts too, of which a free sphere feels 2/7 of its mass: then 7/2 of that mass, if it is less. At most the
- * body's mass over the number of its spheres, all of which may touch at once. */
+ * the surface counts too, of which a free sphere feels 2/7 of its mass: then 7/2 of that mass, if it is less. At most
+ * the body's mass over the number of its spheres, all of which may touch at once. */
 static inline double rigid_least_mass(const collision_body *body, const double at[3], double r, int slides) {
   double form[3][3], least = body->moment[0];
   for (int a = 0; a < 3; a++) least = body->moment[a] < least ? body->moment[a] : least;

@@ -223,8 +223,7 @@ sim_status collision_shape_create(const collision_rigid *rigid, collision_shape 
   }
   for (int a = 0; a < 3; a++)
     for (int b = 0; b < 3; b++)
-      inertia[a][b] =
-          density * ((a == b ? trace : 0) - (m.second[a][b] - m.first[a] * m.first[b] / m.volume));
+      inertia[a][b] = density * ((a == b ? trace : 0) - (m.second[a][b] - m.first[a] * m.first[b] / m.volume));
   diagonalize(inertia, turn);
   quaternion_of(turn, body->axes);
   rigid_matrix(body->axes, turn);

@@ -7,23 +7,50 @@
 
 static const char *const volume_names[] = {"auto", "exact", "sampled", NULL};
 #define RIGID(T)                                                                                                       \
-  {.name = "species", .offset = offsetof(T, rigid.group.species), .type = SIM_STRING, .initial = "grains",                          \
+  {.name = "species",                                                                                                  \
+   .offset = offsetof(T, rigid.group.species),                                                                         \
+   .type = SIM_STRING,                                                                                                 \
+   .initial = "grains",                                                                                                \
    .doc = "name of the species of the spheres in files"},                                                              \
-      {.name = "material", .offset = offsetof(T, rigid.group.material), .type = SIM_STRING, .initial = "grain",                     \
+      {.name = "material",                                                                                             \
+       .offset = offsetof(T, rigid.group.material),                                                                    \
+       .type = SIM_STRING,                                                                                             \
+       .initial = "grain",                                                                                             \
        .doc = "name of the material, for contact.pairs"},                                                              \
-      {.name = "spheres", .offset = offsetof(T, rigid.spheres), .type = SIM_NUMBERS, .components = 4, .flags = SIM_REQUIRED,        \
+      {.name = "spheres",                                                                                              \
+       .offset = offsetof(T, rigid.spheres),                                                                           \
+       .type = SIM_NUMBERS,                                                                                            \
+       .components = 4,                                                                                                \
+       .flags = SIM_REQUIRED,                                                                                          \
        .doc = "spheres of the body, {x, y, z, radius} each, with any origin; they may overlap"},                       \
-      {.name = "density", .offset = offsetof(T, rigid.group.density), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY,         \
-       .initial = "none", .keyword = "none", .dimension = {-3, 1, 0},                                                  \
+      {.name = "density",                                                                                              \
+       .offset = offsetof(T, rigid.group.density),                                                                     \
+       .type = SIM_REAL,                                                                                               \
+       .flags = POSITIVE,                                                                                              \
+       .max = INFINITY,                                                                                                \
+       .initial = "none",                                                                                              \
+       .keyword = "none",                                                                                              \
+       .dimension = {-3, 1, 0},                                                                                        \
        .doc = "mass density of the body; none: from the mass, or 1"},                                                  \
-      {.name = "mass", .offset = offsetof(T, rigid.mass), .type = SIM_REAL, .flags = POSITIVE, .max = INFINITY, .initial = "none",  \
-       .keyword = "none", .dimension = {0, 1, 0}, .doc = "mass of a body, instead of density"},                        \
-      {.name = "volume", .offset = offsetof(T, rigid.volume), .type = SIM_CHOICE, .initial = "auto", .choices = volume_names,       \
+      {.name = "mass",                                                                                                 \
+       .offset = offsetof(T, rigid.mass),                                                                              \
+       .type = SIM_REAL,                                                                                               \
+       .flags = POSITIVE,                                                                                              \
+       .max = INFINITY,                                                                                                \
+       .initial = "none",                                                                                              \
+       .keyword = "none",                                                                                              \
+       .dimension = {0, 1, 0},                                                                                         \
+       .doc = "mass of a body, instead of density"},                                                                   \
+      {.name = "volume",                                                                                               \
+       .offset = offsetof(T, rigid.volume),                                                                            \
+       .type = SIM_CHOICE,                                                                                             \
+       .initial = "auto",                                                                                              \
+       .choices = volume_names,                                                                                        \
        .doc = "mass, centre and inertia of the body: exact: sums over the spheres, which must not overlap; sampled: "  \
               "of their union, by lines through it; auto: exact where none overlap"},                                  \
   {                                                                                                                    \
-    .name = "velocity", .offset = offsetof(T, rigid.group.velocity), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}",     \
-                                    .dimension = SPEED, .doc = "velocity of the centre of mass"                        \
+    .name = "velocity", .offset = offsetof(T, rigid.group.velocity), .type = SIM_REAL, .components = 3,                \
+    .initial = "{0, 0, 0}", .dimension = SPEED, .doc = "velocity of the centre of mass"                                \
   }
 
 static const sim_field clump_fields[] = {

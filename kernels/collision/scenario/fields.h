@@ -60,7 +60,7 @@ extern const sim_schema collision_rolling_schema, collision_twisting_schema, col
    .doc = "lower corner {x, y, z} of the region that contains the " what "; none: that of the box"},                   \
   {                                                                                                                    \
     FIELD(T, high), .type = SIM_NUMBERS, .components = 1, .dimension = LENGTH,                                         \
-    .doc = "upper corner of the region; none: that of the box"                                                         \
+                    .doc = "upper corner of the region; none: that of the box"                                         \
   }
 
 extern const char *const collision_distribution_names[], *const collision_tangential_names[];

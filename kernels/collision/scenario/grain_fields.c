@@ -34,9 +34,7 @@ const sim_schema collision_grain_schema = {SIM_SCHEMA(collision_grain, "", "one 
 const char *const collision_distribution_names[] = {"auto", "list", "uniform", "lognormal", NULL};
 #define REGION(T)                                                                                                      \
   {FIELD(T, n), .type = SIM_INT, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1, .max = 4e9, .doc = "number of grains"},  \
-      RADII(T),                                                                                                        \
-      REGION_CORNERS(T, "grains"),                                                                                     \
-  {                                                                                                                    \
+      RADII(T), REGION_CORNERS(T, "grains"), {                                                                         \
     FIELD(T, temperature),                                                                                             \
         .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0", .dimension = {2, 1, -2},                \
         .doc = "granular temperature m <v^2>/3 of Maxwell-distributed velocities with zero total momentum"             \
@@ -82,10 +80,9 @@ static const sim_field each_fields[] = {
 const sim_schema collision_each_schema = {
     SIM_SCHEMA(collision_each, "each", "grains from a Lua function of their number", each_fields)};
 
-const sim_schema *const collision_grain_variants[] = {&collision_grain_schema,   &collision_random_spheres_schema,
-                                                      &collision_lattice_schema, &collision_from_file_schema,
-                                                      &collision_each_schema,    &collision_clump_schema,
-                                                      &collision_clumps_schema,  NULL};
+const sim_schema *const collision_grain_variants[] = {
+    &collision_grain_schema, &collision_random_spheres_schema, &collision_lattice_schema, &collision_from_file_schema,
+    &collision_each_schema,  &collision_clump_schema,          &collision_clumps_schema,  NULL};
 
 /* ---- rules ---- */
 

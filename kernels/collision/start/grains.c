@@ -159,9 +159,8 @@ static sim_status throw_spheres(const maker *m, const char *what, const collisio
   }
   *m->filled = fmax(*m->filled, filled / volume);
   if (filled > 0.7 * volume)
-    return sim_fail(SIM_ERR_SCENARIO,
-                    "%s: the %s fill %.3g of their region; about 0.63 is possible with equal radii", what,
-                    strcmp(what, "clumps") == 0 ? "spheres about the bodies" : "grains", filled / volume);
+    return sim_fail(SIM_ERR_SCENARIO, "%s: the %s fill %.3g of their region; about 0.63 is possible with equal radii",
+                    what, strcmp(what, "clumps") == 0 ? "spheres about the bodies" : "grains", filled / volume);
   return SIM_OK;
 }
 
@@ -273,7 +272,8 @@ static sim_status make_clumps(const maker *m, const collision_part *part) {
   }
   if (part->item->schema == &collision_clumps_schema) {
     const collision_clumps *clumps = part->item->data;
-    return throw_spheres(m, "clumps", &(collision_random_spheres){.n = clumps->n, .low = clumps->low, .high = clumps->high});
+    return throw_spheres(m, "clumps",
+                         &(collision_random_spheres){.n = clumps->n, .low = clumps->low, .high = clumps->high});
   }
   const collision_clump *clump = part->item->data;
   for (int c = 0; c < 3; c++) {
@@ -353,9 +353,10 @@ static sim_status make_all(const collision_parameters *p, const sim_setup *setup
                       "xyz"[c], most);
   for (int c = 0; c < 3; c++)
     if (m->o->periodic[c] && m->o->size[c] < 4 * parts->bound)
-      return sim_fail(SIM_ERR_SCENARIO,
-                      "box.size: %.9g in %c is periodic and less than 4 times the radius of the sphere about a clump, %.9g",
-                      m->o->size[c], "xyz"[c], parts->bound);
+      return sim_fail(
+          SIM_ERR_SCENARIO,
+          "box.size: %.9g in %c is periodic and less than 4 times the radius of the sphere about a clump, %.9g",
+          m->o->size[c], "xyz"[c], parts -> bound);
   SIM_TRY(m->sized(m->context, least, most, parts->bound));
   return *m->filled > 0 ? collision_pack(m->o, m->g, m->loose, m->low, m->high, *m->filled) : SIM_OK;
 }

@@ -20,8 +20,8 @@ typedef struct collision_grains {
   double *radius, *mass, *position[3], *velocity[3], *spin[3];
   uint64_t *material;
   int64_t bodies;
-  collision_body *body;                   /* [bodies]: clumps, in the order of their spheres' ids */
-  double (*member)[3];                    /* [n] with clumps: places in them */
+  collision_body *body; /* [bodies]: clumps, in the order of their spheres' ids */
+  double (*member)[3];  /* [n] with clumps: places in them */
 } collision_grains;
 
 /* A group of the scenario: its number of grains, and of places: bodies of clumps, else grains. */
@@ -39,7 +39,8 @@ typedef struct collision_parts {
   double bound;     /* radius of the largest sphere about a clump */
 } collision_parts;
 
-/* Counts the grains of every group, and computes the shapes of clumps; reads files if needed. Free with collision_parts_free. */
+/* Counts the grains of every group, and computes the shapes of clumps; reads files if needed. Free with
+ * collision_parts_free. */
 sim_status collision_parts_list(const collision_parameters *p, const sim_setup *setup,
                                 collision_parts *out) SIM_MUST_CHECK;
 void collision_parts_free(collision_parts *parts);
@@ -50,8 +51,7 @@ size_t collision_parts_species(const collision_parts *parts, sim_species species
 sim_status collision_grains_create(const collision_parameters *p, const sim_setup *setup, const collision_parts *parts,
                                    const collision_options *options,
                                    sim_status (*sized)(void *context, double least, double most, double bound),
-                                   void *context,
-                                   collision_grains *out) SIM_MUST_CHECK;
+                                   void *context, collision_grains *out) SIM_MUST_CHECK;
 void collision_grains_free(collision_grains *grains);
 /* Arrays for n grains, zero. SIM_ERR_NO_MEMORY; free with collision_grains_free, after failures too. */
 sim_status collision_grains_reserve(int64_t n, collision_grains *out) SIM_MUST_CHECK;

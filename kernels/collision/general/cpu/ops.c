@@ -138,8 +138,8 @@ static real reach_margin(const collision_work *w, real dt) {
   return w->o.reach > 0 ? (real)w->o.reach + 2 * (real)w->fastest * dt : 0;
 }
 
-/* Acceleration of grain i by contacts and gravity, and what its contacts add to its tally. Of a clump's sphere the force
- * and torque of its contacts, for push_body. Returns whether it met a grain, with merge. */
+/* Acceleration of grain i by contacts and gravity, and what its contacts add to its tally. Of a clump's sphere the
+ * force and torque of its contacts, for push_body. Returns whether it met a grain, with merge. */
 static bool accelerate(collision_work *w, int64_t i, real dt, real edge, bool kick) {
   const grains *g = &w->now;
   const real margin = edge * (real)w->fastest + reach_margin(w, dt);

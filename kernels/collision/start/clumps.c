@@ -4,8 +4,6 @@
 #include "engine/log.h"
 #include "engine/rng.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,13 +98,9 @@ sim_status collision_clumps_expand(const collision_parameters *p, const collisio
 void collision_clumps_tell(const collision_parts *parts) {
   for (size_t k = 0; k < parts->count; k++) {
     const collision_shape *s = &parts->part[k].shape;
-    char within[48] = "";
-    if (s->count == 0) continue;
-    if (s->error > 0) snprintf(within, sizeof within, ", sampled within %.1g", s->error);
+    if (!(s->error > 0)) continue;
     sim_log(SIM_LOG_INFO,
-            "grains[%zu]: clump of %" PRId64 " %s: mass %.9g, moments of inertia %.6g, %.6g, %.6g, centre {%.6g, %.6g, "
-            "%.6g}%s",
-            k + 1, s->count, s->count == 1 ? "sphere" : "spheres", s->body.mass, s->body.moment[0], s->body.moment[1],
-            s->body.moment[2], s->centre[0], s->centre[1], s->centre[2], within);
+            "grains[%zu]: mass %.6g and moments of inertia %.6g, %.6g, %.6g of each clump are sampled, within %.1g",
+            k + 1, s->body.mass, s->body.moment[0], s->body.moment[1], s->body.moment[2], s->error);
   }
 }

@@ -58,7 +58,7 @@ sim_status collision_grains_reserve(int64_t n, collision_grains *out) SIM_MUST_C
 /* Puts the spheres of clumps at the places of the grains about them. Free *out as above, after failures too. */
 sim_status collision_clumps_expand(const collision_parameters *p, const collision_parts *parts,
                                    const collision_grains *places, collision_grains *out) SIM_MUST_CHECK;
-/* Logs mass and inertia of the scenario's clumps. */
+/* Logs mass and inertia of clumps that were sampled, and the error. */
 void collision_clumps_tell(const collision_parts *parts);
 /* Radius of grain `number` of its group; `id` keys the random draw. */
 double collision_radius_of(const collision_radii *size, uint64_t seed, uint64_t id, size_t number);

@@ -157,7 +157,9 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
     n = parts.n;
     made = n * 40 * sizeof(double);
     bodies = parts.bodies;
+    const sim_status fits = collision_clumps_check_box(&options, &parts);
     collision_parts_free(&parts);
+    SIM_TRY(fits);
   }
   if (options.varies) n = collision_flow_estimate(p, n);
   if (!(n < 4294967295.0))

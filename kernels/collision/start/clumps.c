@@ -95,6 +95,16 @@ sim_status collision_clumps_expand(const collision_parameters *p, const collisio
   return SIM_OK;
 }
 
+sim_status collision_clumps_check_box(const collision_options *o, const collision_parts *parts) {
+  for (int c = 0; c < 3; c++)
+    if (o->periodic[c] && o->size[c] < 4 * parts->bound)
+      return sim_fail(SIM_ERR_SCENARIO,
+                      "box.size: %.9g in %c is periodic and less than 4 times the radius of the sphere about a clump, "
+                      "%.9g",
+                      o->size[c], "xyz"[c], parts -> bound);
+  return SIM_OK;
+}
+
 void collision_clumps_tell(const collision_parts *parts) {
   for (size_t k = 0; k < parts->count; k++) {
     const collision_shape *s = &parts->part[k].shape;

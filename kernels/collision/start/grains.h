@@ -58,6 +58,8 @@ sim_status collision_grains_reserve(int64_t n, collision_grains *out) SIM_MUST_C
 /* Puts the spheres of clumps at the places of the grains about them. Free *out as above, after failures too. */
 sim_status collision_clumps_expand(const collision_parameters *p, const collision_parts *parts,
                                    const collision_grains *places, collision_grains *out) SIM_MUST_CHECK;
+/* SIM_ERR_SCENARIO where a clump could meet its own image. */
+sim_status collision_clumps_check_box(const collision_options *o, const collision_parts *parts) SIM_MUST_CHECK;
 /* Logs mass and inertia of clumps that were sampled, and the error. */
 void collision_clumps_tell(const collision_parts *parts);
 /* Radius of grain `number` of its group; `id` keys the random draw. */

@@ -83,8 +83,8 @@ static void add_line(interval *in, size_t count, int axis, const double at[2], d
 
 enum { LINES = 400 }; /* along each side of the face that the lines pass */
 
-/* Adds the union of spheres by lines along `axis`, which are exact, through a grid of midpoints with `side` of them along
- * each side. room [2 count]. */
+/* Adds the union of spheres by lines along `axis`, which are exact, through a grid of midpoints with `side` of them
+ * along each side. room [2 count]. */
 static void add_lines(const double *s, size_t count, const double from[3], int axis, int side, interval *room,
                       moments *out) {
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
@@ -130,9 +130,9 @@ static double greater(double error, const moments *a, const moments *b, double s
   return error;
 }
 
-/* Means of the sums along the three axes; *error: the largest deviation, of volume and second moments, of one of them from
- * these means and from the sums over half as many lines a side. These err more by 2^1.5: by edges where lengths begin as a
- * square root. */
+/* Means of the sums along the three axes; *error: the largest deviation, of volume and second moments, of one of them
+ * from these means and from the sums over half as many lines a side. These err more by 2^1.5: by edges where lengths
+ * begin as a square root. */
 static sim_status sample(const double *s, size_t count, const double from[3], moments *out, double *error) {
   moments by[3] = {{0}}, rough[3] = {{0}};
   interval *room = malloc(2 * count * sizeof *room);
@@ -169,8 +169,8 @@ static void exchange(double m[3][3], double turn[3][3], int p, int q) {
   }
 }
 
-/* Turns a symmetric matrix to its principal axes by Jacobi's method, in the order of the moments, so that the motion does
- * not depend on the scenario's axes; turn: columns are these axes, right-handed. */
+/* Turns a symmetric matrix to its principal axes by Jacobi's method, in the order of the moments, so that the motion
+ * does not depend on the scenario's axes; turn: columns are these axes, right-handed. */
 static void diagonalize(double m[3][3], double turn[3][3]) {
   for (int a = 0; a < 3; a++)
     for (int b = 0; b < 3; b++) turn[a][b] = a == b;

@@ -117,12 +117,8 @@ static void jacobi(double u, double m, double *sn, double *cn, double *dn) {
     c[n + 1] = 0.5 * (a[n] - b);
     b = sqrt(a[n] * b);
   }
-  double phi = ldexp(a[n] * u, n), above = phi;
-  for (; n > 0; n--) {
-    above = phi;
-    phi = 0.5 * (phi + asin(c[n] / a[n] * sin(phi)));
-  }
-  (void)above;
+  double phi = ldexp(a[n] * u, n);
+  for (; n > 0; n--) phi = 0.5 * (phi + asin(c[n] / a[n] * sin(phi)));
   *sn = sin(phi), *cn = cos(phi), *dn = sqrt(1 - m * *sn * *sn);
 }
 
@@ -264,7 +260,6 @@ static void dumbbell_falls(void **state) {
       s.vz += h / 6 * (a.vz + 2 * b.vz + 2 * e.vz + f.vz),
           s.spin += h / 6 * (a.spin + 2 * b.spin + 2 * e.spin + f.spin);
     }
-    assert_true(driver_value(&d, "contacts", "wall_contacts") >= 0);
     error[half] = fmax(error[half], fabs(body(&d, 0, POSITION + 2) - s.z));
     error[half] = fmax(error[half], fabs(body(&d, 0, VELOCITY + 2) - s.vz));
     error[half] = fmax(error[half], fabs(body(&d, 0, ANGULAR + 1) / I + s.spin)); /* about -y */

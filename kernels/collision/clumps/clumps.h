@@ -23,7 +23,7 @@ bool collision_spheres_overlap(const collision_rigid *rigid, size_t pair[2]);
 /* Computes mass, centre and inertia of a scenario's clump. SIM_ERR_NO_MEMORY. */
 sim_status collision_shape_create(const collision_rigid *rigid, collision_shape *out) SIM_MUST_CHECK;
 void collision_shape_free(collision_shape *shape);
-/* Number of spheres in clumps, of `grains` from the first on. */
+/* Whether some item of `grains` is one. */
 bool collision_any_clumps(const collision_parameters *p);
 
 #endif

@@ -1,5 +1,6 @@
 /* The model's descriptor: parameters, state, creation, steps. */
 #include "kernels/collision/collision.h"
+#include "kernels/collision/clumps/clumps.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
 #include "kernels/collision/flow/flow.h"
 #include "kernels/collision/general/functions.h"
@@ -117,6 +118,7 @@ static bool supports(const void *parameters, sim_backend_kind backend, char *lac
   const collision_parameters *p = parameters;
   if (backend == SIM_BACKEND_CPU) return true;
   if (p->merge.when != COLLISION_MERGE_NEVER) return snprintf(lacks, capacity, "merge is"), false;
+  if (collision_any_clumps(p)) return snprintf(lacks, capacity, "clumps are"), false;
   double least, most;
   collision_all_radii(p, &least, &most);
   if (collision_radii_apart(least, most, COLLISION_RATIO_GPU))
@@ -138,11 +140,15 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
                     setup->comm->size);
   if (setup->comm->size > 1 && p->merge.when != COLLISION_MERGE_NEVER)
     return sim_fail(SIM_ERR_USAGE, "--ranks %d: grains merge on one rank only: leave out --ranks", setup->comm->size);
+  if (setup->comm->size > 1 && options.clumps)
+    return sim_fail(SIM_ERR_USAGE, "--ranks %d: clumps are on one rank only: leave out --ranks", setup->comm->size);
+  double bodies = 0;
   if (setup->saved != NULL) {
     const sim_array *meshes = sim_frame_array(setup->saved, "meshes");
     int64_t grains;
     SIM_TRY(collision_saved_check(&options, options.varies, setup->saved, &grains));
     n = (double)grains;
+    bodies = options.clumps ? (double)sim_frame_array(setup->saved, "bodies")->shape[0] : 0;
     triangles = meshes != NULL ? meshes->shape[0] : 0;
   } else {
     SIM_TRY(collision_meshes_count(p, setup, &triangles));
@@ -150,7 +156,10 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
     SIM_TRY(collision_parts_list(p, setup, &parts));
     n = parts.n;
     made = n * 40 * sizeof(double);
+    bodies = parts.bodies;
+    const sim_status fits = collision_clumps_check_box(&options, &parts);
     collision_parts_free(&parts);
+    SIM_TRY(fits);
   }
   if (options.varies) n = collision_flow_estimate(p, n);
   if (!(n < 4294967295.0))
@@ -160,7 +169,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
   SIM_TRY(collision_walls_check_images(&options, p->integrate.t_end));
   const double real = (double)sim_dtype_size(ops->dtype);
   const bool gpu = setup->backend->space == SIM_SPACE_DEVICE;
-  const double shown = n * (2 * sizeof(uint64_t) + 11 * real);
+  const double shown = n * (2 * sizeof(uint64_t) + 11 * real) + (bodies > 0 ? n * (sizeof(uint64_t) + 3 * real) : 0);
   const double history = (double)collision_contact_room(options.n, options.springs) * (16 + options.springs * real) +
                          n * (options.wall_numbers * real + 8.0 * options.gates);
   const double kept = n * (6 * real + (ops->exact       ? 6
@@ -168,6 +177,7 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
                                                         : 3) *
                                           sizeof(double)) +
                       (options.attracted ? 4.0 * n * sizeof(double) : 0) + history +
+                      (bodies > 0 ? 3 * n * sizeof(double) : 0) + bodies * sizeof(collision_body) +
                       (COLLISION_CONTROLS + (options.merge ? COLLISION_MERGER_NUMBERS : 0)) * sizeof(double);
   if (options.varies || options.merge) sim_plan_add_host(out, "grains that come and go", sizeof(collision_flow));
   sim_plan_add_host(out, "grains", shown + kept);
@@ -265,7 +275,7 @@ static void describe(const void *self, char *out, size_t capacity) {
   const collision_run *run = self;
   fixed_point_system system;
   const char *excluded = NULL;
-  char attraction[64] = "";
+  char attraction[64] = "", clumps[48] = "";
   if (run->gravity != NULL)
     snprintf(attraction, sizeof attraction, ", self-gravity every %" PRId64 " steps",
              collision_gravity_every(run->parameters, run->dt));
@@ -276,8 +286,10 @@ static void describe(const void *self, char *out, size_t capacity) {
                                                     run->array[COLLISION_RADIUS].data, &system);
     if (excluded == NULL) excluded = "grains as fast as these";
   }
-  snprintf(out, capacity, "%" PRId64 " %s, %s contacts%s, %d %s, step %.6g%s%s%s%s%s", run->n,
-           run->n == 1 ? "grain" : "grains",
+  if (run->bodies > 0)
+    snprintf(clumps, sizeof clumps, " (%" PRId64 " %s)", run->bodies, run->bodies == 1 ? "clump" : "clumps");
+  snprintf(out, capacity, "%" PRId64 " %s%s, %s contacts%s, %d %s, step %.6g%s%s%s%s%s", run->n,
+           run->n == 1 ? "grain" : "grains", clumps,
            run->options.force == COLLISION_HERTZ    ? "Hertz"
            : run->options.force == COLLISION_CUSTOM ? "custom"
                                                     : "linear",
@@ -298,6 +310,7 @@ static const char *const references[] = {
     "J. Ai, J.-F. Chen, J. M. Rotter and J. Y. Ooi, Powder Technol. 206 (2011) 269: models of rolling resistance",
     "J. S. Marshall, J. Comput. Phys. 228 (2009) 1541: twisting resistance of a disc of contact",
     "K. L. Johnson, K. Kendall and A. D. Roberts, Proc. R. Soc. A 324 (1971) 301: adhesive contact",
+    "A. Dullweber, B. Leimkuhler and R. McLachlan, J. Chem. Phys. 107 (1997) 5840: symplectic turns of rigid bodies",
     "G. W. Hill, Am. J. Math. 1 (1878) 5: motion near a circular orbit",
     "H. Rein and S. Tremaine, MNRAS 415 (2011) 3168: symplectic steps of Hill's equations",
     "J. Barnes and P. Hut, Nature 324 (1986) 446: attraction by a tree of cells",

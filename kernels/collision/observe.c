@@ -59,8 +59,8 @@ enum { COLLISIONS, RATE, COORDINATION, WALL_CONTACTS, OVERLAP };
 const sim_field collision_contact_columns[] = {
     C(collisions, .doc = "collisions: contacts between grains that began since the start"),
     C(rate, .dimension = {0, 0, -1},
-      .doc = "collisions per grain and unit of time since the start; each counts for both grains"),
-    C(coordination, .doc = "mean coordination number"),
+      .doc = "collisions per grain, or clump, and unit of time since the start; each counts for both"),
+    C(coordination, .doc = "mean coordination number: contacts of a grain, or of all spheres of a clump"),
     C(wall_contacts, .doc = "number of contacts with walls"),
     C(overlap, .flags = SIM_HEALTH, .display = SIM_DISPLAY_ALONE, .doc = "largest overlap over the smaller radius"),
     {0}};
@@ -191,8 +191,16 @@ static void observe_energy(collision_run *run, const collision_sums *s, const si
           gap, passed, clock->t);
 }
 
+int64_t collision_body_count(const collision_run *run) {
+  const collision_body *body = run->array[COLLISION_BODIES].data;
+  int64_t count = run->n;
+  for (int64_t b = 0; b < run->bodies; b++) count -= (int64_t)body[b].count - 1;
+  return count;
+}
+
 static void observe_gas(const collision_run *run, const collision_sums *s, double *values) {
-  const double volume = run->options.size[0] * run->options.size[1] * run->options.size[2], n = fmax(1, (double)run->n);
+  const double volume = run->options.size[0] * run->options.size[1] * run->options.size[2];
+  const double n = fmax(1, (double)collision_body_count(run));
   for (int k = 0; k < 6; k++) {
     const int a = k < 3 ? k : k == 5 ? 2 : k - 3, b = k < 3 ? k : k == 5 ? 0 : k - 2;
     const double flux = s->flux[k] - s->momentum[a] * s->momentum[b] / (run->n > 0 ? s->mass : 1);
@@ -206,7 +214,7 @@ static void observe_gas(const collision_run *run, const collision_sums *s, doubl
 
 static void observe_contacts(collision_run *run, const collision_sums *s, const sim_clock *clock, double *values) {
   values[COLLISIONS] = 0.5 * s->collisions;
-  const double n = fmax(1, (double)run->n);
+  const double n = fmax(1, (double)collision_body_count(run));
   values[RATE] = clock->t > 0 ? s->collisions / (n * clock->t) : 0;
   values[COORDINATION] = s->touching / n;
   values[WALL_CONTACTS] = s->touching_walls;

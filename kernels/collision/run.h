@@ -47,6 +47,7 @@ typedef struct collision_run {
   const collision_parameters *parameters;
   /* n: grains, 0 is possible with inlets and outlets, and no operation is called then; room: contacts */
   int64_t n, room;
+  int64_t bodies; /* clumps, whose spheres are among the grains */
   double dt;
   sim_buffer array[COLLISION_ARRAYS];
   sim_species species[SIM_SPECIES_MAX];
@@ -102,6 +103,10 @@ sim_status collision_create_work(collision_run *run, double t) SIM_MUST_CHECK;
 /* Fills a run whose ops, parameters and clock are set: grains, step, solver, first forces. */
 sim_status collision_start(collision_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 double collision_step_count(double t_end, double dt);
+/* Bodies that move on their own: clumps, and grains that belong to none. */
+int64_t collision_body_count(const collision_run *run);
+/* Mass of grain i for the step: of a clump's sphere the least that its contacts may feel. */
+double collision_judged_mass(const collision_run *run, int64_t i);
 
 /* Temperatures of the grains, from the scenario's function of their positions. SIM_ERR_SCENARIO. */
 sim_status collision_heat_start(collision_run *run) SIM_MUST_CHECK;

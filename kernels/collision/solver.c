@@ -37,6 +37,11 @@ sim_status collision_create_work(collision_run *run, double t) {
                                  .crossed = a[COLLISION_CROSSED].data,
                                  .pose = a[COLLISION_POSES].data,
                                  .live = run->varies ? &run->n : NULL,
+                                 .bodies = run->bodies,
+                                 .body = a[COLLISION_BODIES].data,
+                                 .body_of = a[COLLISION_BODY].data,
+                                 .member = a[COLLISION_MEMBER].data,
+                                 .orientation = a[COLLISION_ORIENTATION].data,
                                  .time = t,
                                  .quanta = a[COLLISION_QUANTA].data};
   return run->ops->create(&run->options, &state, &run->work);

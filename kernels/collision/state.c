@@ -77,6 +77,19 @@ const sim_field collision_state_fields[] = {
                              .type = SIM_REAL,
                              .dimension = {2, 1, -2},
                              .doc = "heat that the grain got from walls since the start"},
+    [COLLISION_BODY] = {.name = "body",
+                        .type = SIM_INT,
+                        .flags = SIM_UNSIGNED | SIM_IN_SNAPSHOT,
+                        .doc = "number of the clump that the sphere belongs to, from 1; 0: none; with clumps"},
+    [COLLISION_ORIENTATION] = {.name = "orientation",
+                               .type = SIM_REAL,
+                               .components = 3,
+                               .flags = SIM_IN_SNAPSHOT,
+                               .doc = "rotation of the clump from the scenario's spheres: axis times angle in radians"},
+    [COLLISION_MEMBER] = {.name = "member",
+                          .type = SIM_REAL,
+                          .dimension = {1, 0, 0},
+                          .doc = "place of the sphere in its clump, along the principal axes"},
     [COLLISION_CONTACT_GRAIN] = INTEGER("contact_grain", "index of the first grain of a contact; 2^64 - 1: no contact"),
     [COLLISION_CONTACT_PARTNER] = INTEGER("contact_partner", "index of its second grain"),
     /* renamed when their meaning changes, so that older checkpoints are refused */
@@ -103,6 +116,10 @@ const sim_field collision_state_fields[] = {
                           .doc = "corners of each triangle, and the number of its mesh"},
     [COLLISION_QUANTA] =
         INTEGER("quanta", "fixed-point position, and momentum half a step earlier, of the fixed-point solver"),
+    [COLLISION_BODIES] = {.name = "bodies",
+                          .type = SIM_REAL,
+                          .doc = "clumps: mass, moments and axes of inertia, extent, first sphere and number of "
+                                 "spheres, position, velocity, orientation, angular momentum, acceleration, torque"},
     [COLLISION_MERGERS] = {.name = "mergers",
                            .type = SIM_REAL,
                            .choices = merger_names,
@@ -132,6 +149,24 @@ static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int 
     shape[0] = 3;
     shape[1] = run->n;
     return true;
+  case COLLISION_BODY: *dtype = SIM_U64; return run->bodies > 0;
+  case COLLISION_ORIENTATION:
+    *rank = 2;
+    shape[0] = 3;
+    shape[1] = run->n;
+    return run->bodies > 0;
+  case COLLISION_MEMBER:
+    *dtype = SIM_F64;
+    *rank = 2;
+    shape[0] = 3;
+    shape[1] = run->n;
+    return run->bodies > 0;
+  case COLLISION_BODIES:
+    *dtype = SIM_F64;
+    *rank = 2;
+    shape[0] = run->bodies;
+    shape[1] = COLLISION_BODY_NUMBERS;
+    return run->bodies > 0;
   case COLLISION_QUANTA:
     *dtype = SIM_U64;
     *rank = 2;
@@ -209,7 +244,8 @@ bool collision_is_of_contacts(int which) {
 
 bool collision_is_of_grains(int which) {
   return !collision_is_of_contacts(which) && which != COLLISION_POSES && which != COLLISION_SWINGS &&
-         which != COLLISION_MESHES && which != COLLISION_MERGERS && which != COLLISION_CONTROLLER;
+         which != COLLISION_MESHES && which != COLLISION_BODIES && which != COLLISION_MERGERS &&
+         which != COLLISION_CONTROLLER;
 }
 
 static void set_count(collision_run *run, int64_t n) {

@@ -3,6 +3,7 @@
 #define COLLISION_STATE_H
 
 #include "engine/model.h"
+#include "kernels/collision/clumps/body.h"
 #include "kernels/common/geometry/types.h"
 
 /* Arrays of the state, in the order of collision_state_fields. */
@@ -23,6 +24,9 @@ typedef enum collision_array {
   COLLISION_COLLISIONS,
   COLLISION_TEMPERATURE,
   COLLISION_WALL_HEAT,
+  COLLISION_BODY,
+  COLLISION_ORIENTATION,
+  COLLISION_MEMBER,
   COLLISION_CONTACT_GRAIN,
   COLLISION_CONTACT_PARTNER,
   COLLISION_CONTACT_SPRING,
@@ -32,6 +36,7 @@ typedef enum collision_array {
   COLLISION_SWINGS,
   COLLISION_MESHES,
   COLLISION_QUANTA,
+  COLLISION_BODIES,
   COLLISION_MERGERS,
   COLLISION_CONTROLLER,
   COLLISION_ARRAYS
@@ -60,6 +65,11 @@ typedef struct collision_state {
   void *wall_spring;               /* [wall_numbers][n] */
   uint64_t *quanta;                /* [3][n], see fixed_point.h; NULL in solvers that are not exact */
   const geometry_pose *pose;       /* [walls], at the time of the step */
+  int64_t bodies;                  /* clumps; 0: none, and the next four are NULL */
+  collision_body *body;            /* [bodies] */
+  const uint64_t *body_of;         /* [n]: number of the clump from 1; 0: a grain of its own */
+  const double *member;            /* [3][n]: place in the clump, along its principal axes */
+  void *orientation;               /* [3][n]: rotation vector of the clump */
 } collision_state;
 
 /* Increasing indices of grains. */

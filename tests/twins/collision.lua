@@ -532,6 +532,61 @@ M.twins = {
       T:same("digests of a run and one that went on", straight, T:again(resumed, 2).digest)
     end },
 
+  { name = "clumps", weight = 3,
+    applies = function() return ask.knows("collision", "sim.clumps") end,
+    prepare = function(_, R)
+      local list, cells = {}, {}
+      for k = 0, 26 do cells[k + 1] = { k % 3, k // 3 % 3, k // 9 } end
+      R.shuffle(cells)
+      for k = 1, R.int(2, 10) do
+        local spheres, at = {}, {}
+        for i = 1, 3 do at[i] = (cells[k][i] + 0.5) / 3 end
+        for n = 1, R.pick(1, 2, 3, 4) do
+          spheres[n] = { R.uniform(-0.03, 0.03), R.uniform(-0.03, 0.03), R.uniform(-0.03, 0.03), R.uniform(0.03, 0.05) }
+        end
+        list[k] = { spheres = spheres, position = at, orientation = { R.uniform(-1, 1), R.uniform(-1, 1), R.uniform(-1, 1), R.uniform(-1, 1) },
+          velocity = { R.uniform(-2, 2), R.uniform(-2, 2), R.uniform(-2, 2) }, angular_velocity = { R.uniform(-5, 5), R.uniform(-5, 5), R.uniform(-5, 5) },
+          density = R.chance(0.5) and R.uniform(0.5, 2) or nil, mass = nil }
+      end
+      return { list = list, stiffness = R.uniform(20, 60), by = { R.dyadic(-4, 4), R.dyadic(-4, 4), R.dyadic(-4, 4) }, threads = R.int(2, 3) }
+    end,
+    check = function(T, s, a)
+      local kind = { boundary = "periodic", size = { 1, 1, 1 }, origin = { 0, 0, 0 } }
+      for i = 1, 3 do for _, e in ipairs { "_low", "_high" } do kind[axes[i] .. e] = s.keys.box[axes[i] .. e] end end
+      local contact = copy(s.keys.contact)
+      contact.pairs = nil
+      if contact.contact_time then contact.contact_time, contact.stiffness = nil, a.stiffness end
+      local function made(how)
+        local list = {}
+        for k, one in ipairs(a.list) do
+          local c = copy(one)
+          if how == "turned" then -- x to y to z, and moved: the orientation turns it back
+            for n, p in ipairs(c.spheres) do c.spheres[n] = { p[3] + a.by[1], p[1] + a.by[2], p[2] + a.by[3], p[4] } end
+            local w, x, y, z = table.unpack(c.orientation)
+            c.orientation = { w + x + y + z, x - w - y + z, y - w - z + x, z - w - x + y }
+          elseif how then
+            c.spheres = { c.spheres[1] }
+          end
+          if how == "grains" then
+            c = { radius = c.spheres[1][4], position = c.position, velocity = c.velocity, angular_velocity = c.angular_velocity, density = c.density }
+            list[k] = c
+          else
+            list[k] = call("clump", c)
+          end
+        end
+        return call("collision", { box = kind, grains = list, contact = contact, gravity = s.keys.gravity, precision = s.keys.precision,
+          integrate = { t_end = 0.07 }, output = { snapshots = "ends", tables = "every 50 steps", checkpoint = "every 100 steps" } })
+      end
+      local c = made()
+      local r = T:ask(c)
+      same_grains(T, "clumps and the same of turned spheres", r, T:ask(made("turned")), identity, bound(c, r, 100), c)
+      local q = T:ask(c, { fresh = "resume", threads = a.threads })
+      T:same("digests of 1 and more threads", r.digest, q.digest)
+      T:same("digests of a run and one that went on", r.digest, T:again(q, 2).digest)
+      local one = T:ask(made("one"))
+      same_grains(T, "clumps of one sphere and grains", one, T:ask(made("grains")), identity, bound(c, one, 100), c)
+    end },
+
   ask.threads_twin(function(s) return s.keys.precision ~= "single" end),
   ask.resumed_twin(function(R) return R.pick(37, 100, 150) end, { snapshots = "every 0.1", tables = "every 50 steps" }),
 

@@ -16,6 +16,7 @@ const char *collision_fixed_point_excludes(const collision_options *o, int64_t n
   if (o->hill || o->attracted) return "hill and self_gravity";
   if (o->restitution != NULL) return "restitution_law";
   if (o->merge != COLLISION_MERGE_NEVER) return "merge";
+  if (o->clumps) return "clumps";
   if (o->shear != 0 || o->external != NULL || o->gates > 0) return "shear, other forces or gates";
   if (o->gravity[0] != 0 || o->gravity[1] != 0 || o->gravity[2] != 0) return "gravity";
   for (int a = 0; a < o->materials; a++)

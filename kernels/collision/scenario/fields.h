@@ -54,10 +54,28 @@ extern const sim_schema collision_box_schema, collision_group_schema, collision_
 extern const sim_schema collision_hill_schema, collision_self_gravity_schema, collision_merge_schema;
 extern const sim_schema collision_rolling_schema, collision_twisting_schema, collision_cohesion_schema,
     collision_rolling_of_pair, collision_twisting_of_pair, collision_cohesion_of_pair;
+/* Fields of a struct that has `low` and `high`. */
+#define REGION_CORNERS(T, what)                                                                                        \
+  {FIELD(T, low), .type = SIM_NUMBERS, .components = 1, .dimension = LENGTH,                                           \
+   .doc = "lower corner {x, y, z} of the region that contains the " what "; none: that of the box"},                   \
+  {                                                                                                                    \
+    FIELD(T, high), .type = SIM_NUMBERS, .components = 1, .dimension = LENGTH,                                         \
+                    .doc = "upper corner of the region; none: that of the box"                                         \
+  }
+
 extern const char *const collision_distribution_names[], *const collision_tangential_names[];
 
 /* Checks Hill's frame and self-gravity. */
 void collision_check_hill(collision_parameters *p, sim_faults *faults);
+/* Checks an item that is a clump: its spheres, mass and orientation. */
+void collision_check_clump(const sim_item *item, const char *path, sim_faults *faults);
+/* Checks what clumps are not possible with. */
+void collision_check_clumps(const collision_parameters *p, sim_faults *faults);
+/* Sets the density of clumps without density and mass. */
+void collision_clear_clumps(collision_parameters *p);
+/* Checks the corners of a region. */
+void collision_check_region(const sim_doubles *low, const sim_doubles *high, int line, const char *path,
+                            sim_faults *faults);
 /* Checks grains that become one. */
 void collision_check_merge(const collision_parameters *p, sim_faults *faults);
 void collision_check_box(collision_box *box, sim_faults *faults);

@@ -1,4 +1,5 @@
 /* Groups of grains in a scenario: field tables, and the rules between fields. */
+#include "kernels/collision/clumps/clumps.h"
 #include "kernels/collision/scenario/fields.h"
 #include "kernels/collision/scenario/sizes.h"
 
@@ -33,12 +34,7 @@ const sim_schema collision_grain_schema = {SIM_SCHEMA(collision_grain, "", "one 
 const char *const collision_distribution_names[] = {"auto", "list", "uniform", "lognormal", NULL};
 #define REGION(T)                                                                                                      \
   {FIELD(T, n), .type = SIM_INT, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1, .max = 4e9, .doc = "number of grains"},  \
-      RADII(T),                                                                                                        \
-      {FIELD(T, low), .type = SIM_NUMBERS, .components = 1, .dimension = LENGTH,                                       \
-       .doc = "lower corner {x, y, z} of the region that contains the grains; none: that of the box"},                 \
-      {FIELD(T, high), .type = SIM_NUMBERS, .components = 1, .dimension = LENGTH,                                      \
-       .doc = "upper corner of the region; none: that of the box"},                                                    \
-  {                                                                                                                    \
+      RADII(T), REGION_CORNERS(T, "grains"), {                                                                         \
     FIELD(T, temperature),                                                                                             \
         .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0", .dimension = {2, 1, -2},                \
         .doc = "granular temperature m <v^2>/3 of Maxwell-distributed velocities with zero total momentum"             \
@@ -84,9 +80,9 @@ static const sim_field each_fields[] = {
 const sim_schema collision_each_schema = {
     SIM_SCHEMA(collision_each, "each", "grains from a Lua function of their number", each_fields)};
 
-const sim_schema *const collision_grain_variants[] = {&collision_grain_schema,   &collision_random_spheres_schema,
-                                                      &collision_lattice_schema, &collision_from_file_schema,
-                                                      &collision_each_schema,    NULL};
+const sim_schema *const collision_grain_variants[] = {
+    &collision_grain_schema, &collision_random_spheres_schema, &collision_lattice_schema, &collision_from_file_schema,
+    &collision_each_schema,  &collision_clump_schema,          &collision_clumps_schema,  NULL};
 
 /* ---- rules ---- */
 
@@ -115,8 +111,8 @@ void collision_check_radii(const collision_radii *size, int line, const char *pa
     sim_faults_add(faults, line, path, "expected radii within 1:%d, got %.9g to %.9g", COLLISION_RATIO, least, most);
 }
 
-static void check_region(const sim_doubles *low, const sim_doubles *high, int line, const char *path,
-                         sim_faults *faults) {
+void collision_check_region(const sim_doubles *low, const sim_doubles *high, int line, const char *path,
+                            sim_faults *faults) {
   if ((low->rows != 0 && low->rows != 3) || (high->rows != 0 && high->rows != 3)) {
     sim_faults_add(faults, line, path, "expected three numbers for low and for high");
     return;
@@ -152,8 +148,9 @@ void collision_check_grains(const collision_parameters *p, sim_faults *faults) {
     if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema) {
       const collision_random_spheres *region = item->data; /* a lattice has the same struct */
       collision_check_radii(&region->size, item->line, path, faults);
-      check_region(&region->low, &region->high, item->line, path, faults);
+      collision_check_region(&region->low, &region->high, item->line, path, faults);
     }
     if (item->schema == &collision_each_schema) check_each(item->data, item->line, path, faults);
+    if (collision_rigid_of(item) != NULL) collision_check_clump(item, path, faults);
   }
 }

@@ -1,6 +1,7 @@
 /* Derives options from parameters: contact laws, walls, and the length of a step. */
 #include "kernels/collision/scenario/options.h"
 
+#include "kernels/collision/clumps/clumps.h"
 #include "kernels/collision/general/functions.h"
 #include "kernels/collision/scenario/fields.h"
 #include "kernels/collision/scenario/sizes.h"
@@ -62,6 +63,7 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
                            .restitution = p->contact.restitution_law,
                            .varies = collision_flow_varies(p),
                            .merge = p->merge.when,
+                           .clumps = collision_any_clumps(p),
                            .gates = (int)p->gates.count,
                            .gate = p->gate};
   collision_hill_fill(p, o);
@@ -207,6 +209,9 @@ void collision_options_bound(const collision_parameters *p, const sim_frame *sav
     } else if (item->schema == &collision_each_schema) {
       const sim_doubles *radii = &((const collision_each *)item->data)->radius;
       for (size_t i = 0; i < radii->rows; i++) bound(o, radii->data[i], radii->data[i]);
+    } else if (collision_rigid_of(item) != NULL) {
+      collision_sure_radii(item, &least, &most);
+      bound(o, least, most);
     } else {
       const double r = item->schema == &collision_from_file_schema ? ((const collision_from_file *)item->data)->radius
                                                                    : ((const collision_grain *)item->data)->radius;
@@ -244,9 +249,35 @@ sim_status collision_step_check(double dt, double most) {
                   most, dt);
 }
 
-/* Grains that certainly occur, one a group at most: the smallest. *largest: radius of the largest one. */
-static int64_t sure_grains(const collision_parameters *p, double *mass, double *radius, uint64_t *material,
-                           double *largest) {
+/* Items of `grains` and `insert`, and spheres of clumps: as many as the grains that the step is judged by. */
+static size_t count_judged(const collision_parameters *p) {
+  size_t count = p->grains.count + p->insert.count;
+  for (size_t i = 0; i < p->grains.count; i++) {
+    const collision_rigid *rigid = collision_rigid_of(&p->grains.items[i]);
+    if (rigid != NULL) count += rigid->spheres.rows;
+  }
+  return count;
+}
+
+/* Adds the spheres of a clump, with the least masses that their contacts feel. */
+static int64_t judge_clump(const collision_rigid *rigid, const collision_options *o, uint64_t kind, double *mass,
+                           double *radius, uint64_t *material) {
+  collision_shape shape;
+  int64_t n = 0;
+  if (collision_shape_create(rigid, &shape) != SIM_OK) return 0;
+  for (; n < shape.count; n++) {
+    radius[n] = shape.spheres[4 * n + 3];
+    mass[n] = rigid_least_mass(&shape.body, shape.at[n], radius[n], o->law_springs > 0);
+    material[n] = kind;
+  }
+  collision_shape_free(&shape);
+  return n;
+}
+
+/* Grains that certainly occur, one a group at most: the smallest; all spheres of a clump. *largest: radius of the
+ * largest one. */
+static int64_t sure_grains(const collision_parameters *p, const collision_options *o, double *mass, double *radius,
+                           uint64_t *material, double *largest) {
   const size_t groups = p->grains.count, all = groups + p->insert.count;
   const char *names[COLLISION_MATERIALS_MAX];
   int count = 0;
@@ -262,6 +293,11 @@ static int64_t sure_grains(const collision_parameters *p, double *mass, double *
     else
       radius[n] = least_radius(&((const collision_inlet *)item->data)->size);
     if (isfinite(most)) *largest = fmax(*largest, most);
+    if (collision_rigid_of(item) != NULL) {
+      const uint64_t kind = (uint64_t)collision_material_index(names, count, group->material);
+      n += judge_clump(item->data, o, kind, mass + n, radius + n, material + n);
+      continue;
+    }
     if (!isfinite(radius[n])) continue; /* in a file, which may also hold masses */
     mass[n] = group->density * 4 * COLLISION_PI / 3 * radius[n] * radius[n] * radius[n];
     material[n++] = (uint64_t)collision_material_index(names, count, group->material);
@@ -273,19 +309,19 @@ static int64_t sure_grains(const collision_parameters *p, double *mass, double *
 static double sure_limit(const collision_parameters *p, const collision_options *o, double *mass, double *radius,
                          uint64_t *material) {
   double limit = INFINITY, largest;
-  const int64_t n = sure_grains(p, mass, radius, material, &largest);
+  const int64_t n = sure_grains(p, o, mass, radius, material, &largest);
   collision_contact_time(o, n, mass, radius, material, &limit);
   return limit;
 }
 
 sim_status collision_heat_check_plan(const collision_parameters *p, const collision_options *o, double dt) {
-  const size_t all = p->grains.count + p->insert.count;
+  const size_t all = count_judged(p);
   if (!o->heated) return SIM_OK;
   double *mass = malloc(2 * (all + 1) * sizeof *mass), largest;
   uint64_t *material = malloc((all + 1) * sizeof *material);
   sim_status status = mass != NULL && material != NULL ? SIM_OK : sim_no_memory("the check of heat");
   if (status == SIM_OK) {
-    const int64_t n = sure_grains(p, mass, mass + all + 1, material, &largest);
+    const int64_t n = sure_grains(p, o, mass, mass + all + 1, material, &largest);
     status = collision_heat_check_step(o, dt, n, mass, mass + all + 1, largest);
   }
   free(mass), free(material);
@@ -293,26 +329,33 @@ sim_status collision_heat_check_plan(const collision_parameters *p, const collis
 }
 
 double collision_step_guess(const collision_parameters *p, const collision_options *o, double *limit) {
-  const size_t groups = p->grains.count, all = groups + p->insert.count;
+  const size_t groups = p->grains.count, all = groups + p->insert.count, room = count_judged(p);
   const char *names[COLLISION_MATERIALS_MAX];
   int count = 0;
-  double *mass = malloc(2 * (all + 1) * sizeof *mass), *radius = mass + all, guess = NAN;
-  uint64_t *material = malloc((all + 1) * sizeof *material);
+  int64_t n = 0;
+  double *mass = malloc(2 * (room + 1) * sizeof *mass), *radius = mass + room, guess = NAN;
+  uint64_t *material = malloc((room + 1) * sizeof *material);
   *limit = INFINITY;
   if (mass != NULL && material != NULL) *limit = sure_limit(p, o, mass, radius, material);
   bool known = mass != NULL && material != NULL && collision_materials(p, names, &count) == SIM_OK;
   for (size_t i = 0; i < all && known; i++) {
     const sim_item *item = i < groups ? &p->grains.items[i] : &p->insert.items[i - groups];
     const collision_group *group = item->data;
-    radius[i] = i < groups ? smallest(item) : least_radius(&((const collision_inlet *)item->data)->size);
-    mass[i] = group->density * 4 * COLLISION_PI / 3 * radius[i] * radius[i] * radius[i];
-    material[i] = (uint64_t)collision_material_index(names, count, group->material);
-    known = radius[i] > 0; /* NaN: in a file */
+    const uint64_t kind = (uint64_t)collision_material_index(names, count, group->material);
+    if (collision_rigid_of(item) != NULL) {
+      n += judge_clump(item->data, o, kind, mass + n, radius + n, material + n);
+      continue;
+    }
+    radius[n] = i < groups ? smallest(item) : least_radius(&((const collision_inlet *)item->data)->size);
+    mass[n] = group->density * 4 * COLLISION_PI / 3 * radius[n] * radius[n] * radius[n];
+    material[n] = kind;
+    known = radius[n] > 0; /* NaN: in a file */
+    n++;
   }
   collision_custom_contact own;
-  if (known && collision_fields_shortest(o, (int64_t)all, mass, radius, &own) == SIM_OK) {
+  if (known && collision_fields_shortest(o, n, mass, radius, &own) == SIM_OK) {
     double most;
-    const double shortest = fmin(collision_contact_time(o, (int64_t)all, mass, radius, material, &most), own.time);
+    const double shortest = fmin(collision_contact_time(o, n, mass, radius, material, &most), own.time);
     guess = fmin(shortest / p->integrate.steps_per_contact, most);
   }
   free(mass), free(material);

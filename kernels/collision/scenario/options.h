@@ -46,6 +46,7 @@ typedef struct collision_options {
   bool turning;         /* some grain rotates at the start */
   bool varies;          /* grains come and go */
   int merge;            /* collision_merge_when */
+  bool clumps;          /* some grains are the spheres of rigid bodies */
   double skin;          /* of the neighbour lists; NaN: automatic */
   sim_isa isa;
   double dt;         /* of all steps but shortened ones at the end of a run */

@@ -315,6 +315,7 @@ const sim_table *const *collision_tables_of(const void *parameters) {
 /* Tables that the scenario does not have are zero so far: without numbers. */
 static void clear_absent(collision_parameters *p) {
   collision_models_clear(&p->contact.values);
+  collision_clear_clumps(p);
   for (size_t i = 0; i < p->contact.pairs.count; i++)
     collision_models_clear(&((collision_pair *)p->contact.pairs.items[i].data)->values);
   if (!p->heat.given && !(p->heat.capacity > 0)) p->heat.capacity = p->heat.conductivity = NAN;
@@ -339,6 +340,7 @@ sim_status collision_validate(void *parameters, sim_faults *faults) {
   check_heat(p, faults);
   collision_check_hill(p, faults);
   collision_check_merge(p, faults);
+  collision_check_clumps(p, faults);
   const collision_integrate *integrate = &p->integrate;
   if (integrate->t_end / integrate->dt > 0x1p62)
     sim_faults_add(faults, 0, "integrate.dt", "expected at most 2^62 steps, got t_end/dt = %.9g",

@@ -57,8 +57,36 @@ typedef struct collision_each {
   sim_doubles radius, position, velocity, angular_velocity;
 } collision_each;
 
+/* How the mass properties of a clump follow from its spheres: auto: exact where none overlap. */
+typedef enum collision_volume {
+  COLLISION_VOLUME_AUTO,
+  COLLISION_VOLUME_EXACT,
+  COLLISION_VOLUME_SAMPLED
+} collision_volume;
+
+/* First member of both kinds of clumps: a rigid body of spheres {x, y, z, radius}. */
+typedef struct collision_rigid {
+  collision_group group; /* density NaN: from the mass; after validation one of both is NaN */
+  sim_doubles spheres;   /* [count][4] */
+  double mass;
+  int volume; /* collision_volume */
+} collision_rigid;
+
+typedef struct collision_clump {
+  collision_rigid rigid;
+  double position[3], angular_velocity[3], orientation[4];
+} collision_clump;
+
+typedef struct collision_clumps {
+  collision_rigid rigid;
+  int64_t n;
+  sim_doubles low, high; /* as in random_spheres */
+  double temperature;
+} collision_clumps;
+
 extern const sim_schema collision_grain_schema, collision_random_spheres_schema, collision_lattice_schema,
-    collision_from_file_schema, collision_each_schema, collision_schema;
+    collision_from_file_schema, collision_each_schema, collision_clump_schema, collision_clumps_schema,
+    collision_schema;
 
 /* First members of every kind of wall. */
 #define COLLISION_MOVING                                                                                               \

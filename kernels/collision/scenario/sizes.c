@@ -1,6 +1,7 @@
 /* Radii of a scenario, and checks of them against the box and the regions before grains are made. */
 #include "kernels/collision/scenario/sizes.h"
 
+#include "kernels/collision/clumps/clumps.h"
 #include "kernels/collision/scenario/fields.h"
 
 #include <math.h>
@@ -73,6 +74,9 @@ void collision_sure_radii(const sim_item *item, double *least, double *most) {
   } else if (item->schema == &collision_each_schema) {
     const sim_doubles *radii = &((const collision_each *)item->data)->radius;
     for (size_t i = 0; i < radii->rows; i++) bound(radii->data[i], least, most);
+  } else if (collision_rigid_of(item) != NULL) {
+    const sim_doubles *spheres = &collision_rigid_of(item)->spheres;
+    for (size_t i = 0; i < spheres->rows; i++) bound(spheres->data[4 * i + 3], least, most);
   } else if (item->schema == &collision_from_file_schema) {
     bound(((const collision_from_file *)item->data)->radius, least, most); /* NaN: in the file */
   } else {

@@ -12,6 +12,17 @@
 
 /* ---- lists of groups ---- */
 
+/* Counts the bodies of clumps and their spheres. */
+static sim_status count_clumps(const sim_item *item, collision_part *part) {
+  const bool many = item->schema == &collision_clumps_schema;
+  SIM_TRY(collision_shape_create(item->data, &part->shape));
+  part->places = many ? ((const collision_clumps *)item->data)->n : 1;
+  if ((double)part->places * (double)part->shape.count > 4294967294.0)
+    return sim_fail(SIM_ERR_SCENARIO, "clumps: expected fewer than 2^32 - 1 spheres");
+  part->n = part->places * part->shape.count;
+  return SIM_OK;
+}
+
 static sim_status count_item(const sim_item *item, const sim_setup *setup, int64_t *n) {
   *n = 1;
   if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema)
@@ -34,9 +45,15 @@ sim_status collision_parts_list(const collision_parameters *p, const sim_setup *
   if (out->part == NULL) return sim_no_memory("the list of grains");
   sim_status status = SIM_OK;
   for (size_t i = 0; i < p->grains.count && status == SIM_OK; i++) {
-    out->part[i].item = &p->grains.items[i];
-    status = count_item(&p->grains.items[i], setup, &out->part[i].n);
-    out->n += (double)out->part[i].n;
+    collision_part *part = &out->part[i];
+    const bool clumps = collision_rigid_of(&p->grains.items[i]) != NULL;
+    part->item = &p->grains.items[i];
+    status = clumps ? count_clumps(part->item, part) : count_item(part->item, setup, &part->n);
+    if (!clumps) part->places = part->n;
+    out->n += (double)part->n;
+    out->places += (double)part->places;
+    if (clumps) out->bodies += (double)part->places;
+    if (clumps) out->bound = fmax(out->bound, part->shape.body.bound);
   }
   for (size_t i = 0; i < p->insert.count; i++) /* species that inlets bring later */
     out->part[out->count++].item = &p->insert.items[i];
@@ -52,6 +69,7 @@ sim_status collision_parts_list(const collision_parameters *p, const sim_setup *
 }
 
 void collision_parts_free(collision_parts *parts) {
+  for (size_t i = 0; i < parts->count && parts->part != NULL; i++) collision_shape_free(&parts->part[i].shape);
   free(parts->part);
   *parts = (collision_parts){0};
 }
@@ -79,7 +97,7 @@ typedef struct maker {
   double *filled; /* highest volume fraction of a random group; 0: none */
   double *low[3], *high[3];
   int64_t first, n;
-  sim_status (*sized)(void *context, double least, double most);
+  sim_status (*sized)(void *context, double least, double most, double bound);
   void *context;
 } maker;
 
@@ -116,7 +134,8 @@ static void region_of(const maker *m, const collision_random_spheres *group, dou
   }
 }
 
-static sim_status throw_spheres(const maker *m, const collision_random_spheres *group) {
+/* `what`: the group's name in messages. */
+static sim_status throw_spheres(const maker *m, const char *what, const collision_random_spheres *group) {
   double low[3], high[3], volume = 1, filled = 0;
   region_of(m, group, low, high);
   for (int c = 0; c < 3; c++) volume *= high[c] - low[c];
@@ -133,17 +152,15 @@ static sim_status throw_spheres(const maker *m, const collision_random_spheres *
       m->high[c][i] = round ? INFINITY : high[c] - r;
       const double a = round ? low[c] : m->low[c][i], b = round ? high[c] : m->high[c][i];
       if (a > b)
-        return sim_fail(SIM_ERR_SCENARIO, "random_spheres: a grain of radius %.9g does not fit the region's %c", r,
-                        "xyz"[c]);
+        return sim_fail(SIM_ERR_SCENARIO, "%s: a grain of radius %.9g does not fit the region's %c", what, r, "xyz"[c]);
       m->g->position[c][i] = a + (b - a) * u[c];
     }
     m->loose[i] = true;
   }
   *m->filled = fmax(*m->filled, filled / volume);
   if (filled > 0.7 * volume)
-    return sim_fail(SIM_ERR_SCENARIO,
-                    "random_spheres: the grains fill %.3g of their region; about 0.63 is possible with equal radii",
-                    filled / volume);
+    return sim_fail(SIM_ERR_SCENARIO, "%s: the %s fill %.3g of their region; about 0.63 is possible with equal radii",
+                    what, strcmp(what, "clumps") == 0 ? "spheres about the bodies" : "grains", filled / volume);
   return SIM_OK;
 }
 
@@ -247,14 +264,38 @@ static sim_status read_file(const maker *m, const sim_setup *setup, const collis
   return status;
 }
 
-static sim_status make_part(const maker *m, const sim_setup *setup, const sim_item *item, int material) {
+/* Grains about the bodies: with their mass, and as large as any orientation needs. */
+static sim_status make_clumps(const maker *m, const collision_part *part) {
+  for (int64_t i = m->first; i < m->first + m->n; i++) {
+    m->g->radius[i] = part->shape.body.bound;
+    m->g->mass[i] = part->shape.body.mass;
+  }
+  if (part->item->schema == &collision_clumps_schema) {
+    const collision_clumps *clumps = part->item->data;
+    return throw_spheres(m, "clumps",
+                         &(collision_random_spheres){.n = clumps->n, .low = clumps->low, .high = clumps->high});
+  }
+  const collision_clump *clump = part->item->data;
+  for (int c = 0; c < 3; c++) {
+    m->g->position[c][m->first] = clump->position[c];
+    m->g->spin[c][m->first] = clump->angular_velocity[c];
+  }
+  return SIM_OK;
+}
+
+static sim_status make_part(const maker *m, const sim_setup *setup, const collision_part *part, int material) {
+  const sim_item *item = part->item;
   const collision_group *group = item->data;
   double temperature = 0;
   if (item->schema == &collision_random_spheres_schema || item->schema == &collision_lattice_schema) {
     const collision_random_spheres *spheres = item->data; /* a lattice has the same struct */
     make_radii(m, &spheres->size);
     temperature = spheres->temperature;
-    SIM_TRY((item->schema == &collision_lattice_schema ? put_lattice : throw_spheres)(m, spheres));
+    SIM_TRY(item->schema == &collision_lattice_schema ? put_lattice(m, spheres)
+                                                      : throw_spheres(m, "random_spheres", spheres));
+  } else if (collision_rigid_of(item) != NULL) {
+    SIM_TRY(make_clumps(m, part));
+    if (item->schema == &collision_clumps_schema) temperature = ((const collision_clumps *)item->data)->temperature;
   } else if (item->schema == &collision_each_schema) {
     copy_each(m, item->data);
   } else if (item->schema == &collision_from_file_schema) {
@@ -282,16 +323,25 @@ static sim_status make_all(const collision_parameters *p, const sim_setup *setup
   int count;
   SIM_TRY(collision_materials(p, names, &count));
   for (size_t i = 0; i < parts->count; i++) {
-    m->n = parts->part[i].n;
+    m->n = parts->part[i].places;
     const char *material = ((const collision_group *)parts->part[i].item->data)->material;
     if (m->n == 0) continue;
-    SIM_TRY(make_part(m, setup, parts->part[i].item, collision_material_index(names, count, material)));
+    SIM_TRY(make_part(m, setup, &parts->part[i], collision_material_index(names, count, material)));
     m->first += m->n;
   }
   double least = INFINITY, most = 0;
-  for (int64_t i = 0; i < m->g->n; i++) {
-    least = fmin(least, m->g->radius[i]);
-    most = fmax(most, m->g->radius[i]);
+  m->first = 0;
+  for (size_t k = 0; k < parts->count; k++) {
+    const collision_part *part = &parts->part[k];
+    for (int64_t i = m->first; i < m->first + part->places && part->shape.count == 0; i++) {
+      least = fmin(least, m->g->radius[i]);
+      most = fmax(most, m->g->radius[i]);
+    }
+    for (int64_t i = 0; i < part->shape.count && part->places > 0; i++) {
+      least = fmin(least, part->shape.spheres[4 * i + 3]);
+      most = fmax(most, part->shape.spheres[4 * i + 3]);
+    }
+    m->first += part->places;
   }
   if (collision_radii_apart(least, most, COLLISION_RATIO))
     return sim_fail(SIM_ERR_SCENARIO, "grains: expected radii within 1:%d, got %.9g to %.9g", COLLISION_RATIO, least,
@@ -301,20 +351,34 @@ static sim_status make_all(const collision_parameters *p, const sim_setup *setup
       return sim_fail(SIM_ERR_SCENARIO,
                       "box.size: %.9g in %c is periodic and less than 5 times the largest radius, %.9g", m->o->size[c],
                       "xyz"[c], most);
-  SIM_TRY(m->sized(m->context, least, most));
+  SIM_TRY(collision_clumps_check_box(m->o, parts));
+  SIM_TRY(m->sized(m->context, least, most, parts->bound));
   return *m->filled > 0 ? collision_pack(m->o, m->g, m->loose, m->low, m->high, *m->filled) : SIM_OK;
+}
+
+sim_status collision_grains_reserve(int64_t count, collision_grains *out) {
+  const size_t n = (size_t)count, room = n > 0 ? n : 1;
+  *out = (collision_grains){.n = count};
+  double *data = calloc(11 * room, sizeof *data);
+  out->material = calloc(room, sizeof *out->material);
+  out->radius = data;
+  if (data == NULL || out->material == NULL) return sim_no_memory("%zu grains", n);
+  out->mass = data + n;
+  for (size_t c = 0; c < 3; c++) {
+    out->position[c] = data + (2 + c) * n;
+    out->velocity[c] = data + (5 + c) * n;
+    out->spin[c] = data + (8 + c) * n;
+  }
+  return SIM_OK;
 }
 
 sim_status collision_grains_create(const collision_parameters *p, const sim_setup *setup, const collision_parts *parts,
                                    const collision_options *options,
-                                   sim_status (*sized)(void *context, double least, double most), void *context,
-                                   collision_grains *out) {
-  const size_t n = (size_t)parts->n, room = n > 0 ? n : 1;
+                                   sim_status (*sized)(void *context, double least, double most, double bound),
+                                   void *context, collision_grains *out) {
+  const size_t n = (size_t)parts->places, room = n > 0 ? n : 1;
   double filled = 0;
-  *out = (collision_grains){.n = (int64_t)n};
-  double *data = calloc(11 * room, sizeof *data), *bounds = calloc(6 * room, sizeof *bounds);
-  out->material = calloc(room, sizeof *out->material);
-  out->radius = data;
+  double *bounds = calloc(6 * room, sizeof *bounds);
   maker m = {.p = p,
              .o = options,
              .g = out,
@@ -322,26 +386,27 @@ sim_status collision_grains_create(const collision_parameters *p, const sim_setu
              .filled = &filled,
              .sized = sized,
              .context = context};
-  sim_status status = SIM_OK;
-  if (!data || !bounds || !out->material || !m.loose) status = sim_no_memory("%zu grains", n);
+  sim_status status = collision_grains_reserve((int64_t)n, out);
+  if (status == SIM_OK && (!bounds || !m.loose)) status = sim_no_memory("%zu grains", n);
   if (status == SIM_OK) {
-    out->mass = data + n;
     for (size_t c = 0; c < 3; c++) {
-      out->position[c] = data + (2 + c) * n;
-      out->velocity[c] = data + (5 + c) * n;
-      out->spin[c] = data + (8 + c) * n;
       m.low[c] = bounds + c * n;
       m.high[c] = bounds + (3 + c) * n;
     }
     status = make_all(p, setup, parts, &m);
   }
   free(bounds), free(m.loose);
+  if (status == SIM_OK && parts->bodies > 0) {
+    const collision_grains places = *out;
+    status = collision_clumps_expand(p, parts, &places, out);
+    collision_grains_free(&(collision_grains){.radius = places.radius, .material = places.material});
+  }
   if (status != SIM_OK) collision_grains_free(out);
   return status;
 }
 
 void collision_grains_free(collision_grains *grains) {
   free(grains->radius); /* one allocation */
-  free(grains->material);
+  free(grains->material), free(grains->body), free(grains->member);
   *grains = (collision_grains){0};
 }

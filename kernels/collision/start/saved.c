@@ -69,6 +69,50 @@ static sim_status check_grains(const collision_options *o, const sim_frame *save
   return check_positions(o, saved, n);
 }
 
+/* Whether a clump's numbers can be: positive masses, a quaternion of length 1, and the spheres that `of` says are its
+ * own. *next: the first sphere that no clump has had. */
+static bool is_body(const collision_options *o, const collision_body *body, uint64_t number, const uint64_t *of,
+                    int64_t n, int64_t *next) {
+  const double *all = (const double *)body, *q = body->orientation, *a = body->axes;
+  for (int k = 0; k < COLLISION_BODY_NUMBERS; k++)
+    if (!isfinite(all[k])) return false;
+  for (int c = 0; c < 3; c++)
+    if (!(body->moment[c] > 0) || !(fabs(body->position[c] - o->low[c]) <= 1e12 * o->size[c])) return false;
+  for (int c = 0; c < 3; c++)
+    if (o->periodic[c] && !(fabs(body->position[c] - o->low[c]) <= 2 * o->size[c])) return false;
+  if (!(body->mass > 0) || !(body->bound >= 0)) return false;
+  if (!(fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) < 1e-6)) return false;
+  if (!(fabs(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3] - 1) < 1e-6)) return false;
+  if (!(body->first >= (double)*next && body->count >= 1 && body->first + body->count <= (double)n)) return false;
+  if (body->first != floor(body->first) || body->count != floor(body->count)) return false;
+  for (; *next < (int64_t)body->first; ++*next)
+    if (of[*next] != 0) return false;
+  for (; *next < (int64_t)(body->first + body->count); ++*next)
+    if (of[*next] != number) return false;
+  return true;
+}
+
+/* Clumps, whose spheres follow each other in the order of the grains. */
+static sim_status check_bodies(const collision_options *o, const sim_frame *saved, int64_t n) {
+  const sim_array *a = sim_frame_array(saved, "bodies");
+  if (a == NULL && !o->clumps) return SIM_OK;
+  if (a == NULL || a->dtype != SIM_F64 || a->rank != 2 || a->shape[1] != COLLISION_BODY_NUMBERS || a->shape[0] < 1 ||
+      a->shape[0] > n || !o->clumps)
+    return missing("bodies");
+  const uint64_t *of = find_integers(saved, "body", SIM_U64, n);
+  const sim_array *member = find_reals(saved, "member", 2, 3, n);
+  if (of == NULL || member == NULL || member->dtype != SIM_F64) return missing(of == NULL ? "body" : "member");
+  int64_t next = 0;
+  for (int64_t b = 0; b < a->shape[0]; b++)
+    if (!is_body(o, (const collision_body *)a->data + b, (uint64_t)b + 1, of, n, &next))
+      return refuse("bodies", b, "is no clump of these grains");
+  for (; next < n; next++)
+    if (of[next] != 0) return refuse("body", next, "is a clump that is not there");
+  for (int64_t i = 0; i < 3 * n; i++)
+    if (!(fabs(real_at(member, i)) <= 1e150)) return refuse("member", i % n, "is too far away");
+  return SIM_OK;
+}
+
 /* Entries without a contact have UINT64_MAX for both. */
 static sim_status check_contacts(const collision_options *o, const sim_frame *saved, int64_t n) {
   const int64_t room = collision_contact_room(n, o->springs);
@@ -121,6 +165,7 @@ sim_status collision_saved_check(const collision_options *o, bool varies, const 
   SIM_TRY(sim_frame_check_species(saved, n));
   if (*n < !varies || *n >= UINT32_MAX) return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint has no list of grains");
   SIM_TRY(check_grains(o, saved, *n));
+  SIM_TRY(check_bodies(o, saved, *n));
   SIM_TRY(check_contacts(o, saved, *n));
   SIM_TRY(check_meshes(o, saved));
   return check_controls(saved, *n);
@@ -132,6 +177,8 @@ sim_status collision_restore(collision_run *run, const sim_frame *saved) {
   run->species_count = saved->species_count;
   const sim_array *meshes = sim_frame_array(saved, "meshes");
   run->triangles = meshes != NULL ? meshes->shape[0] : 0;
+  const sim_array *bodies = sim_frame_array(saved, "bodies");
+  run->bodies = bodies != NULL ? bodies->shape[0] : 0;
   SIM_TRY(collision_create_arrays(run));
   for (int which = 0; which < COLLISION_ARRAYS; which++) {
     sim_array here;

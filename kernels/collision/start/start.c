@@ -19,6 +19,14 @@
 
 static sim_status check_inside(const collision_run *run, const collision_grains *g) {
   const collision_box *box = &run->parameters->box;
+  for (int64_t b = 0; b < g->bodies; b++)
+    for (int c = 0; c < 3; c++) {
+      const double x = g->body[b].position[c], low = box->origin[c], high = low + box->size[c];
+      if (box->sides[2 * c] == COLLISION_PERIODIC && (x < low || x >= high))
+        return sim_fail(SIM_ERR_SCENARIO,
+                        "grains: the centre of clump %" PRId64 " is outside the box: %c = %.9g is not in %.9g to %.9g",
+                        b + 1, "xyz"[c], x, low, high);
+    }
   for (int64_t i = 0; i < g->n; i++)
     for (int c = 0; c < 3; c++) {
       const double x = g->position[c][i], low = box->origin[c], high = low + box->size[c];
@@ -32,9 +40,38 @@ static sim_status check_inside(const collision_run *run, const collision_grains 
   return SIM_OK;
 }
 
+/* Takes over a grain's place in its clump, and the clump with its first sphere; *body: the next clump to come. */
+static void put_sphere(collision_run *run, const collision_grains *g, const collision_body **body, int64_t id,
+                       int64_t at) {
+  collision_body *to = run->array[COLLISION_BODIES].data;
+  double *member = run->array[COLLISION_MEMBER].data;
+  if (*body < g->body + g->bodies && (int64_t)(*body)->first == id) {
+    const int64_t number = *body - g->body;
+    to[number] = **body;
+    to[number].first = (double)at;
+    ++*body;
+  }
+  for (int c = 0; c < 3; c++) member[c * run->n + at] = g->member[id][c];
+}
+
+static int by_first(const void *a, const void *b) {
+  const collision_body *p = a, *q = b;
+  return (p->first > q->first) - (p->first < q->first);
+}
+
+/* Numbers the clumps in the order of their spheres. */
+static void number_bodies(const collision_run *run) {
+  collision_body *body = run->array[COLLISION_BODIES].data;
+  uint64_t *of = run->array[COLLISION_BODY].data;
+  if (run->bodies > 0) qsort(body, (size_t)run->bodies, sizeof *body, by_first);
+  for (int64_t b = 0; b < run->bodies; b++)
+    for (int64_t k = 0; k < (int64_t)body[b].count; k++) of[(int64_t)body[b].first + k] = (uint64_t)b + 1;
+}
+
 /* Copies the grains from the order of ids to that of species. */
 static sim_status put_grains(collision_run *run, const collision_parts *parts, const collision_grains *g) {
   int64_t next[SIM_SPECIES_MAX], id = 0;
+  const collision_body *body = g->body;
   for (size_t s = 0; s < run->species_count; s++) next[s] = run->species[s].first;
   for (size_t i = 0; i < parts->count; i++) {
     const char *name = ((const collision_group *)parts->part[i].item->data)->species;
@@ -42,6 +79,7 @@ static sim_status put_grains(collision_run *run, const collision_parts *parts, c
     while (strcmp(run->species[s].name, name) != 0) s++;
     for (int64_t k = 0; k < parts->part[i].n; k++, id++) {
       const int64_t at = next[s]++;
+      if (run->bodies > 0) put_sphere(run, g, &body, id, at);
       ((uint64_t *)run->array[COLLISION_ID].data)[at] = (uint64_t)id;
       ((uint64_t *)run->array[COLLISION_MATERIAL].data)[at] = g->material[id];
       collision_put(run, COLLISION_RADIUS, 0, at, g->radius[id]);
@@ -53,11 +91,13 @@ static sim_status put_grains(collision_run *run, const collision_parts *parts, c
       }
     }
   }
+  number_bodies(run);
   return SIM_OK;
 }
 
-/* Sets the range of radii of present and later grains, for neighbour lists and meshes. grown: some may have merged. */
-static sim_status bound_size(collision_run *run, double smallest, double largest, bool grown) {
+/* Sets the range of radii of present and later grains, for neighbour lists and meshes. bound: radius of the largest
+ * sphere about a clump; grown: some may have merged. */
+static sim_status bound_size(collision_run *run, double smallest, double largest, double bound, bool grown) {
   collision_options *o = &run->options;
   double least, most, mass;
   o->radius_most = largest;
@@ -85,20 +125,22 @@ static sim_status bound_size(collision_run *run, double smallest, double largest
                       o->size[c], "xyz"[c], o -> radius_most);
   collision_reach_set(o);
   SIM_TRY(collision_reach_check(o, least));
-  return collision_meshes_create(run, o->radius_most + o->reach);
+  return collision_meshes_create(run, fmax(o->radius_most + o->reach, bound));
 }
 
-static sim_status set_size(void *context, double smallest, double largest) {
-  return bound_size(context, smallest, largest, false);
+static sim_status set_size(void *context, double smallest, double largest, double bound) {
+  return bound_size(context, smallest, largest, bound, false);
 }
 
 static sim_status bound_radii(collision_run *run) {
-  double least = INFINITY, most = 0;
+  const collision_body *body = run->array[COLLISION_BODIES].data;
+  double least = INFINITY, most = 0, bound = 0;
+  for (int64_t b = 0; b < run->bodies; b++) bound = fmax(bound, body[b].bound);
   for (int64_t i = 0; i < run->n; i++) {
     least = fmin(least, collision_get(run, COLLISION_RADIUS, 0, i));
     most = fmax(most, collision_get(run, COLLISION_RADIUS, 0, i));
   }
-  return bound_size(run, least, most, run->options.merge != COLLISION_MERGE_NEVER);
+  return bound_size(run, least, most, bound, run->options.merge != COLLISION_MERGE_NEVER);
 }
 
 static sim_status make_meshes(collision_run *run, const sim_setup *setup) {
@@ -140,6 +182,7 @@ static sim_status make(collision_run *run, const sim_setup *setup) {
   collision_grains grains = {0};
   SIM_TRY(collision_parts_list(run->parameters, setup, &parts));
   run->n = run->options.n = (int64_t)parts.n;
+  run->bodies = (int64_t)parts.bodies;
   run->species_count = collision_parts_species(&parts, run->species);
   sim_status status = make_meshes(run, setup);
   sim_startup("making grains", 0, 0);
@@ -148,6 +191,7 @@ static sim_status make(collision_run *run, const sim_setup *setup) {
   if (status == SIM_OK) status = check_inside(run, &grains);
   if (status == SIM_OK) status = put_grains(run, &parts, &grains);
   if (status == SIM_OK) status = collision_heat_start(run);
+  if (status == SIM_OK) collision_clumps_tell(&parts);
   collision_grains_free(&grains);
   collision_parts_free(&parts);
   return status;
@@ -168,6 +212,15 @@ static void add_newcomers(const collision_run *run, double *mass, double *radius
   }
 }
 
+double collision_judged_mass(const collision_run *run, int64_t i) {
+  const uint64_t *of = run->array[COLLISION_BODY].data;
+  if (of == NULL || of[i] == 0) return collision_get(run, COLLISION_MASS, 0, i);
+  const double *member = run->array[COLLISION_MEMBER].data;
+  const double at[3] = {member[i], member[run->n + i], member[2 * run->n + i]};
+  return rigid_least_mass((const collision_body *)run->array[COLLISION_BODIES].data + of[i] - 1, at,
+                          collision_get(run, COLLISION_RADIUS, 0, i), run->options.law_springs > 0);
+}
+
 /* Shortest contact, and with a custom law also of that law, among grains at the start and those of inlets. */
 static sim_status shortest_contact(const collision_run *run, bool saved, double *out, double *most,
                                    collision_custom_contact *own) {
@@ -177,7 +230,7 @@ static sim_status shortest_contact(const collision_run *run, bool saved, double 
   sim_status status = SIM_OK;
   if (mass == NULL || material == NULL) status = sim_no_memory("%zu grains", n);
   for (size_t i = 0; i < n && status == SIM_OK; i++) {
-    mass[i] = collision_get(run, COLLISION_MASS, 0, (int64_t)i);
+    mass[i] = collision_judged_mass(run, (int64_t)i);
     radius[i] = collision_get(run, COLLISION_RADIUS, 0, (int64_t)i);
     material[i] = ((const uint64_t *)run->array[COLLISION_MATERIAL].data)[i];
   }

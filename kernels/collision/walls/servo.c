@@ -63,7 +63,7 @@ void collision_servo_check(const collision_parameters *p, const collision_option
     for (size_t i = 0; i < p->grains.count && !isnan(o->servo_force[b]); i++) {
       const collision_group *group = p->grains.items[i].data;
       collision_sure_radii(&p->grains.items[i], &least, &most);
-      if (!isfinite(least) || !(most > 0)) continue; /* in a file, which may also hold masses */
+      if (!isfinite(least) || !(most > 0) || isnan(group->density)) continue; /* masses in a file, or given */
       const double radius = 0.5 * (least + most), mass = group->density * 4 * COLLISION_PI / 3 * pow(radius, 3);
       limit +=
           collision_servo_limit(o, b, n, mass, radius, collision_material_index(names, count, group->material), dt);

@@ -27,7 +27,7 @@ static double bytes(const collision_options *o) {
     more = fmin(n, 16.0 * SIM_REDUCE_BLOCK) * ((OBSERVED + 3.0 * o->walls) * sizeof(double) + 4) +
            (o->springs > 0 ? 3 * n * (8.0 + o->springs * sizeof(real)) : 0);
   return more + n * (2 * grain + 4 + 2 * 12 * sizeof(real) * o->springs + o->meshes * sizeof(geometry_mesh_cache)) +
-         collision_search_bytes(o->n) * 2 + collision_fields_bytes(o) +
+         bodies_bytes(o) + collision_search_bytes(o->n) * 2 + collision_fields_bytes(o) +
          collision_domain_bytes(o->comm, n, halo_grains(o), (double)halo_record(o));
 }
 
@@ -65,6 +65,7 @@ static void destroy(collision_work **work) {
   collision_search_destroy(&w->search);
   collision_domain_destroy(&w->domain);
   collision_fields_destroy(&w->fields);
+  destroy_bodies(&w->bodies);
   free(w->slot), free(w->old_neighbour), free(w->old_first), free(w->spring), free(w->old_spring), free(w->square),
       free(w->near), free(w->flow), free(w->begun);
   free(w);
@@ -107,6 +108,7 @@ static sim_status create(const collision_options *options, const collision_state
                            !create_grains(options, &w->now) || !create_grains(options, &w->spare)))
     status = sim_no_memory("%zu grains", n);
   shift_images(w, state->time);
+  if (status == SIM_OK) status = create_bodies(w);
   if (status == SIM_OK) status = collision_domain_create(options->comm, options->n, &w->domain);
   if (status == SIM_OK) status = collision_fields_create(options, &w->fields);
   if (status != SIM_OK) destroy(out);
@@ -136,8 +138,8 @@ static real reach_margin(const collision_work *w, real dt) {
   return w->o.reach > 0 ? (real)w->o.reach + 2 * (real)w->fastest * dt : 0;
 }
 
-/* Acceleration of grain i by contacts and gravity, and what its contacts add to its tally. Returns whether it met
- * a grain, with merge. */
+/* Acceleration of grain i by contacts and gravity, and what its contacts add to its tally. Of a clump's sphere the
+ * force and torque of its contacts, for push_body. Returns whether it met a grain, with merge. */
 static bool accelerate(collision_work *w, int64_t i, real dt, real edge, bool kick) {
   const grains *g = &w->now;
   const real margin = edge * (real)w->fastest + reach_margin(w, dt);
@@ -145,9 +147,10 @@ static bool accelerate(collision_work *w, int64_t i, real dt, real edge, bool ki
   gather_pairs(w, i, dt, edge, margin, &sum, NULL);
   if (w->o.walls > 0) gather_walls(w, i, dt, edge, margin, &sum, NULL);
   const real m = g->v_pred[i].m, r = g->position[i].r, inverse = 1 / ((real)0.4 * m * r * r);
+  const bool bound = body_of(w, i) > 0;
   for (int k = 0; k < 3; k++) {
-    g->acceleration[i].v[k] = sum.force[k] / m + (real)w->o.gravity[k];
-    g->angular_acceleration[i].v[k] = sum.torque[k] * inverse;
+    g->acceleration[i].v[k] = bound ? sum.force[k] : sum.force[k] / m + (real)w->o.gravity[k];
+    g->angular_acceleration[i].v[k] = bound ? sum.torque[k] : sum.torque[k] * inverse;
   }
   if (!kick) return false;
   if (w->o.heated) w->flow[i] = sum.heat;
@@ -184,12 +187,13 @@ static void forces(collision_work *w, double t, real dt, bool kick) {
       if (w->o.external != NULL) add_external(w, block[b].first, block[b].end, t);
       for (int64_t i = block[b].first; i < block[b].end && kick && w->o.heated; i++) warm(w, i, dt);
       for (int64_t i = block[b].first; i < block[b].end && kick; i++)
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 3 && body_of(w, i) == 0; k++) {
           g->velocity[i].v[k] += half * acceleration_of(w, i, k);
           g->spin[i].v[k] += half * g->angular_acceleration[i].v[k];
         }
     }
   }
+  push_bodies(w, (double)dt, kick);
 }
 
 /* Counts passages of gates in this step: grain i moved from `from` to `to`. */
@@ -245,11 +249,28 @@ static void count_lift(collision_work *w, int64_t i, const real from[3]) {
   if (lift != 0) w->now.tally[i].work += (double)w->now.v_pred[i].m * lift;
 }
 
+/* First half of the velocities' step, and the positions', of a grain of its own. */
+static void move_grain(collision_work *w, int64_t i, real dt, const hill_flow *flow) {
+  const grains *g = &w->now;
+  const real half = (real)0.5 * dt;
+  for (int k = 0; k < 3; k++) {
+    const real s = g->spin[i].v[k] + half * g->angular_acceleration[i].v[k];
+    g->velocity[i].v[k] += half * acceleration_of(w, i, k);
+    g->spin[i].v[k] = s;
+    g->w_pred[i].v[k] = s + half * g->angular_acceleration[i].v[k];
+  }
+  if (w->o.hill)
+    follow_epicycle(w, i, flow);
+  else
+    for (int k = 0; k < 3; k++) g->position[i].x[k] += g->velocity[i].v[k] * dt;
+  for (int k = 0; k < 3; k++) g->v_pred[i].v[k] = g->velocity[i].v[k] + half * acceleration_of(w, i, k);
+}
+
 /* First half of the velocities' step, and the positions', of this rank's grains. All ranks. */
 static sim_status drift(collision_work *w, real dt) {
   const grains *g = &w->now;
   const int across = w->o.across, along = w->o.along;
-  const real half = (real)0.5 * dt, shear = (real)w->o.shear;
+  const real shear = (real)w->o.shear;
   const real middle = (real)(w->o.low[across] + 0.5 * w->o.size[across]);
   const hill_flow flow = hill_flow_of(&w->o, (double)dt);
   real low[3], high[3];
@@ -257,23 +278,15 @@ static sim_status drift(collision_work *w, real dt) {
     low[c] = w->o.periodic[c] ? (real)w->o.low[c] : (real)-INFINITY;
     high[c] = w->o.periodic[c] ? (real)(w->o.low[c] + w->o.size[c]) : (real)INFINITY;
   }
+  move_bodies(w, (double)dt);
 #pragma omp parallel for schedule(static) num_threads(w->o.threads) if (w->o.n > 4096)
   for (int64_t b = 0; b < w->search.blocks; b++) {
     double most = 0;
     for (int64_t i = w->search.block[b].first; i < w->search.block[b].end; i++) {
       double square = 0;
       const real before[3] = {g->position[i].x[0], g->position[i].x[1], g->position[i].x[2]};
-      for (int k = 0; k < 3; k++) {
-        const real s = g->spin[i].v[k] + half * g->angular_acceleration[i].v[k];
-        g->velocity[i].v[k] += half * acceleration_of(w, i, k);
-        g->spin[i].v[k] = s;
-        g->w_pred[i].v[k] = s + half * g->angular_acceleration[i].v[k];
-      }
-      if (w->o.hill)
-        follow_epicycle(w, i, &flow);
-      else
-        for (int k = 0; k < 3; k++) g->position[i].x[k] += g->velocity[i].v[k] * dt;
-      for (int k = 0; k < 3; k++) g->v_pred[i].v[k] = g->velocity[i].v[k] + half * acceleration_of(w, i, k);
+      const bool bound = body_of(w, i) > 0;
+      if (!bound) move_grain(w, i, dt, &flow);
       const real from[3] = {g->position[i].x[0], g->position[i].x[1], g->position[i].x[2]};
       if (w->jump != 0) cross_shear(w, i, low[across], high[across]);
       for (int k = 0; k < 3; k++) {
@@ -284,7 +297,7 @@ static sim_status drift(collision_work *w, real dt) {
       /* The image's shift in a sheared box is no displacement of the grain. */
       const bool jumps = w->jump != 0 && (from[across] < low[across] || from[across] >= high[across]);
       if (w->o.gates > 0) count_gates(w, i, before, jumps ? from : g->position[i].x);
-      if (w->o.worked) count_lift(w, i, from);
+      if (w->o.worked && !bound) count_lift(w, i, from);
       if (w->o.hill) count_tide(w, i, &flow, from);
       for (int k = 0; k < 3; k++) {
         const real sheared = k == along ? shear * (g->position[i].x[across] - middle) : 0;

@@ -43,6 +43,7 @@ typedef struct collision_search {
   double offset;                     /* of the image above in a sheared box, at present */
   bool halved;                       /* each class is a level: the order of grains is that of older versions */
   double cutoff;                     /* gap up to which two grains are neighbours */
+  const uint32_t *body;              /* by id: spheres of the same clump, above 0, are no neighbours; NULL: no clumps */
 } collision_search;
 
 /* Allocates a search over o->n grains with radii from smallest to largest; collision_search_destroy frees it.

@@ -1,0 +1,8 @@
+-- expect: 65 hill: not possible with clumps
+return sim.collision {
+  box       = { size = {10, 10, 10}, boundary = "periodic", z_low = "open", z_high = "open" },
+  grains    = { sim.clump { spheres = { {0, 0, 0, 0.5}, {1, 0, 0, 0.5} }, position = {5, 5, 5} } },
+  contact   = { stiffness = 1000 },
+  hill      = { omega = 1 },
+  integrate = { t_end = 0.1 },
+}

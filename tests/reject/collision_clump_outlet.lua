@@ -1,0 +1,7 @@
+-- expect: 65 box: sides that are outlets are not possible with clumps
+return sim.collision {
+  box       = { size = {10, 10, 10}, boundary = "open", z_low = "outlet" },
+  grains    = { sim.clump { spheres = { {0, 0, 0, 0.5}, {1, 0, 0, 0.5} }, position = {5, 5, 5} } },
+  contact   = { stiffness = 1000 },
+  integrate = { t_end = 0.1 },
+}

@@ -325,7 +325,9 @@ double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int6
 typedef struct fluid_worst {
   int64_t row, x;
   bool dense;         /* the density has left */
+  bool hot;           /* a GPU's: its temperature is out of bounds */
   double rho1, speed; /* density - 1 and speed, in units of the lattice */
+  double temperature; /* where hot, above fluid_warmth.shift */
 } fluid_worst;
 /* partial[rows]: scratch. */
 fluid_worst fluid_find_worst(const fluid_machine *m, const sim_buffer *state, double *partial);
@@ -390,6 +392,7 @@ typedef struct fluid_seen {
 
 /* A run's state in the memory of a backend. */
 typedef struct fluid_work fluid_work;
+struct fluid_heat_sums; /* heat.h */
 typedef struct fluid_ops {
   void (*plan)(const fluid_parameters *p, const sim_setup *setup, sim_plan *out);
   /* `m`, with the walls, p and k live as long as *out; release with `destroy`, also after a failure. */
@@ -410,6 +413,12 @@ typedef struct fluid_ops {
   sim_status (*probes)(fluid_work *work, double *values); /* of `probes`, of fields that are shown */
   /* Sum over the fluid of the density above that at rest, in units of the lattice; for warnings alone. */
   sim_status (*excess)(fluid_work *work, double *out);
+  double *(*means)(const fluid_work *work); /* of sponges, in memory of the backend: fluid_sponge.mean */
+  /* What a row of `heat` is made of. */
+  sim_status (*heat)(fluid_work *work, struct fluid_heat_sums *out);
+  /* The field of the temperature in *out, double [cells] in memory of the backend; solid cells have the temperature of
+   * the first body that they lie in, or `reference`. */
+  sim_status (*temperature)(fluid_work *work, double **out);
 } fluid_ops;
 extern const fluid_ops fluid_ops_cpu, fluid_ops_cuda;
 

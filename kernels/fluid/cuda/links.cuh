@@ -15,6 +15,7 @@ template <typename real> struct fluid_edges {
   const fluid_edge_cell *cell;
   const fluid_edge<real> *edge;
   int cells;
+  const fluid_warm_edge *warm; /* [edges]; NULL: no heat */
   double *lost;       /* [cells]: mass that links to bodies take; NULL: no body */
   const int8_t *body; /* [edges]: -1: a side of the box; NULL: no body */
 };
@@ -47,20 +48,20 @@ template <int RANK> __device__ __forceinline__ int component(int c, int axis) {
   return axis == a ? sign : axis == b ? (equal ? sign : -sign) : 0;
 }
 
-template <int RANK> __device__ __forceinline__ size_t place_of(const fluid_layout &l, const fluid_edge_cell &at) {
-  return fluid_place<RANK>(l, at.at[0], (size_t)at.at[2] * (size_t)l.n[1] + (size_t)at.at[1]);
+__device__ __forceinline__ size_t place_of(const fluid_layout &l, const fluid_edge_cell &at) {
+  return fluid_place(l, at.at[0], (size_t)at.at[2] * (size_t)l.n[1] + (size_t)at.at[1]);
 }
 template <int RANK> __device__ __forceinline__ size_t beside(const fluid_layout &l, const fluid_edge_cell &at, int c) {
   const int x = around(at.at[0] + component<RANK>(c, 0), l.n[0]), y = around(at.at[1] + component<RANK>(c, 1), l.n[1]),
             z = around(at.at[2] + component<RANK>(c, 2), l.n[2]);
-  return fluid_place<RANK>(l, x, (size_t)z * (size_t)l.n[1] + (size_t)y);
+  return fluid_place(l, x, (size_t)z * (size_t)l.n[1] + (size_t)y);
 }
 
 /* g that arrives by a link. */
 template <int RANK, typename real, typename stored>
 __device__ __noinline__ real arrive(const fluid_layout &l, const stored *from, const fluid_edge_cell &at,
                                     const fluid_edge<stored> &e) {
-  const stored *here = from + place_of<RANK>(l, at);
+  const stored *here = from + place_of(l, at);
   const real weight = (real)e.weight, constant = (real)e.constant;
   const int c = e.arriving, d = fluid_opposite_of(c);
   switch (e.kind) {
@@ -108,23 +109,64 @@ __device__ __forceinline__ void gather_links(const fluid_step<real> &s, const fl
   }
 }
 
-template <int RANK, bool EDDY, typename real>
+/* p of the temperature that arrives by a link along an axis; *sent: what the cell sends along it. */
+template <int RANK, typename real, typename stored>
+__device__ __forceinline__ real warm_arrive(const fluid_layout &l, const stored *from, const fluid_edge_cell &at, int c,
+                                            const fluid_warm_edge &e, real *sent) {
+  const stored *here = from + place_of(l, at), *warm = here + fluid_moments(RANK) * FLUID_GROUP;
+  const int d = fluid_opposite_of(c);
+  const real own = warm_population_of<real>(c, warm);
+  *sent = warm_population_of<real>(d, warm);
+  if (e.open) {
+    const real in = (real)here[(1 + (c - 1) / 2) * FLUID_GROUP];
+    if (!((c % 2 ? in : -in) > 0)) return own;
+  }
+  real out = (real)e.constant + (real)e.sent * *sent + (real)e.own * own;
+  if (e.beyond != 0)
+    out += (real)e.beyond *
+           warm_population_of<real>(d, from + beside<RANK>(l, at, c) + fluid_moments(RANK) * FLUID_GROUP);
+  return out;
+}
+
+/* d of the temperature of directions C and after of a cell, whose next link is *edge. */
+template <int RANK, int C, typename real>
+__device__ __forceinline__ void gather_warm_links(const fluid_step<real> &s, const fluid_edges<real> &links,
+                                                  const fluid_edge_cell &at, int edge, const real *here, real *d) {
+  if constexpr (C <= 2 * RANK) {
+    const real own = warm_population<C>(here + fluid_moments(RANK));
+    if (edge < at.first + at.count && links.edge[edge].arriving == C) {
+      real sent;
+      d[C - 1] = warm_arrive<RANK, real>(s.l, s.from, at, C, links.warm[edge], &sent) - own;
+      edge++;
+    } else {
+      const real *there =
+          s.from + beside<RANK>(s.l, at, fluid_opposite_of(C)) + fluid_moments(RANK) * FLUID_GROUP;
+      d[C - 1] = warm_population_of<real>(C, there) - own;
+    }
+    gather_warm_links<RANK, C + 1>(s, links, at, edge, here, d);
+  }
+}
+
+template <int RANK, bool EDDY, bool HEAT, typename real>
 __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, const fluid_edges<real> links) {
   after_previous();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= links.cells) return;
   const fluid_edge_cell at = links.cell[i];
-  const size_t place = place_of<RANK>(s.l, at);
-  real m[fluid_moments(RANK)], d[fluid_directions(RANK)], rho1;
+  const size_t place = place_of(s.l, at);
+  constexpr int numbers = fluid_numbers_of_cell(RANK, HEAT);
+  real m[numbers], d[fluid_directions(RANK)], warm[2 * RANK], rho1;
   double lost = 0;
   fluid_sums<RANK, real> sums;
-  load_moments<RANK>(s.from + place, m);
+  load_cell<numbers>(s.from + place, m);
   gather_links<RANK, 1>(s, links, at, at.first, m, d, &lost);
   sum_directions<RANK>(d, &sums);
-  const real square = collide<RANK, true, EDDY>(s.k, sums, m, &rho1);
-  store_moments<RANK>(s.to + place, m);
+  if constexpr (HEAT) gather_warm_links<RANK, 1>(s, links, at, at.first, m, warm);
+  const real square = step_cell<RANK, true, EDDY, HEAT>(s.k, s.w, sums, warm, m, &rho1);
+  store_cell<numbers>(s.to + place, m);
   if (links.lost) links.lost[i] = lost;
-  look(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], rho1, square);
+  look<HEAT>(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], rho1, square,
+             m[numbers - 1 - RANK]);
 }
 
 /* ---- mass ---- */
@@ -164,7 +206,7 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
   __syncthreads();
   if (i >= mine.count) return;
   const fluid_edge_cell at = links.cell[p.member[mine.first + i]];
-  real *to = s.to + place_of<RANK>(s.l, at);
+  real *to = s.to + place_of(s.l, at);
   const double add = part + (double)from_rest[mine.first + i];
   const real old = *to, now = (real)((double)old + add);
   *to = now;
@@ -187,7 +229,7 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
     const fluid_pull p = pulls[mine.first + (int)threadIdx.x];
     const fluid_edge_cell at = links.cell[p.cell];
     const fluid_edge<real> e = links.edge[p.edge];
-    const real *here = from + place_of<RANK>(l, at);
+    const real *here = from + place_of(l, at);
     const int c = e.arriving;
     const double both = population_of<RANK, double>(fluid_opposite_of(c), here) + arrive<RANK, double>(l, from, at, e);
     const double weight = (c <= 2 * RANK ? RANK == 2 ? 4.0 : 2.0 : 1.0) / 36;

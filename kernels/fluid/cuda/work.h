@@ -7,19 +7,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A state: [nz][ny][groups][moments][32]: the cells of a row in groups of 32, the last one filled up. */
+/* A state: [nz][ny][groups][numbers][32]: the cells of a row in groups of 32, the last one filled up. The numbers of a
+ * cell are its moments, and with heat behind them the temperature and its flux (heat.cuh). */
 enum { FLUID_GROUP = 32 };
 typedef struct fluid_layout {
-  int n[3], groups;
+  int n[3], groups, numbers;
 } fluid_layout;
 
 /* ---- guards ---- */
 
 /* What the guards have seen first, and in which step; of the cells of that step the one with the greatest key. */
-enum { FLUID_TOLD_FAST, FLUID_TOLD_FASTEST, FLUID_TOLD_DENSE, FLUID_TOLD };
+enum { FLUID_TOLD_FAST, FLUID_TOLD_FASTEST, FLUID_TOLD_DENSE, FLUID_TOLD_HOT, FLUID_TOLD };
 typedef struct fluid_guard {
   unsigned long long step[FLUID_TOLD]; /* UINT64_MAX: none */
-  unsigned long long key[FLUID_TOLD];  /* squared speed as a float's bits, ~cell; DENSE: ~cell, bits of density - 1 */
+  unsigned long long key[FLUID_TOLD];  /* squared speed as a float's bits, ~cell; DENSE, HOT:
+                                        ~cell, bits of density - 1 or of the temperature */
 } fluid_guard;
 
 /* ---- links ---- */
@@ -57,6 +59,53 @@ typedef struct fluid_pull_block {
   int32_t first, count;
 } fluid_pull_block;
 
+/* ---- heat ---- */
+
+/* How a population p = T + 4 c.Q of the temperature arrives by a link along an axis: p_c = constant + sent p_d + own p_c +
+ * beyond p_d(cell + c), d opposite to `arriving` c, and with `open` p_c where no fluid comes in. (cpu/heat.c) */
+typedef struct fluid_warm_edge {
+  double constant, sent, own, beyond;
+  int32_t open;
+} fluid_warm_edge;
+/* A link along an axis: what it belongs to has the entries of a block of its own. */
+typedef struct fluid_warm_pull {
+  int32_t cell, edge;
+} fluid_warm_pull;
+/* Of the start: what is beside a cell in a direction along an axis. far 0: a cell of the fluid; below 0: an adiabatic
+ * surface; else one of temperature T, that many cells away. */
+typedef struct fluid_warm_surface {
+  double T, far;
+} fluid_warm_surface;
+/* fluid_heat_law, with temperatures above `shift` in units of `scale`. */
+typedef struct fluid_warm_law {
+  double omega, push[3], reference, least, most, flow_tau, conduct;
+} fluid_warm_law;
+/* Owners of links: sides and bodies. */
+enum { FLUID_WARM_OWNERS = 16 };
+/* Sums of blocks in fluid_device.sum. */
+enum { FLUID_WARM_SUM, FLUID_WARM_LEAST, FLUID_WARM_MOST, FLUID_WARM_SUMS };
+typedef struct fluid_warm {
+  fluid_warm_law law;
+  double shift, scale;
+  double *shown;                   /* [cells]; solid cells keep the temperatures of bodies */
+  fluid_warm_edge *edge;           /* [links]; of those along axes */
+  fluid_warm_pull *pull;           /* by owner */
+  fluid_pull_block *pull_block;
+  double *pull_sum;                /* [blocks] */
+  int pull_blocks, owner_blocks[FLUID_WARM_OWNERS + 1];
+} fluid_warm;
+
+/* ---- sponges ---- */
+
+/* fluid_layer */
+typedef struct fluid_damped {
+  int side, planes, blocks; /* blocks of a plane */
+  long long cells;          /* of a plane */
+  double *flow, *dense;     /* running means */
+  const double *share;
+  double follow;
+} fluid_damped;
+
 /* ---- derivatives ---- */
 
 /* What lies beside cells: sides of the box and surfaces of bodies. */
@@ -79,7 +128,7 @@ typedef struct fluid_beside {
 enum { FLUID_SUMMED = 4096, FLUID_SUMS = 7, FLUID_SUM_SPEED = 3 };
 
 #ifndef __cplusplus
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/heat.h"
 #else
 struct fluid_work;
 typedef struct fluid_work fluid_work;
@@ -89,7 +138,7 @@ typedef struct fluid_work fluid_work;
 typedef struct fluid_device {
   fluid_layout l;
   int rank;
-  bool single, march, force, eddies;
+  bool single, march, force, eddies, heat;
   void *state[2]; /* and behind the cells one number for each member, what rounding keeps of its mass */
   void *fields;   /* [rank + 1][cells] */
   size_t numbers; /* of the cells of a state */
@@ -117,6 +166,10 @@ typedef struct fluid_device {
   fluid_beside beside;
   double *sum; /* [FLUID_SUMS][sum_blocks] */
   int sum_blocks;
+  fluid_warm warm;
+  fluid_damped damped[6];
+  int layers;
+  double *mean, *share, *through; /* of sponges: means, shares, and sums of blocks: [planes][blocks][2] of a layer */
   long long *probe; /* cells */
   double *probed;
   int probes;
@@ -136,7 +189,12 @@ void fluid_cuda_pull(const fluid_device *d);
 void fluid_cuda_probe(const fluid_device *d);
 /* Planes that a block of the marching kernel makes: enough blocks for all multiprocessors. 0: the plain kernel makes
  * the steps, of narrow grids and where a block has too little shared memory. */
-int fluid_cuda_chunk(int rank, bool single, const int64_t n[3]);
+int fluid_cuda_chunk(int rank, bool single, bool heat, const int64_t n[3]);
+/* From the temperatures in warm.shown; surface[cells with links][2 rank] */
+void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface);
+void fluid_cuda_show_heat(const fluid_device *d);
+void fluid_cuda_sum_heat(const fluid_device *d); /* sum, and warm.pull_sum */
+void fluid_cuda_begin_sponge(const fluid_device *d);
 
 #ifdef __cplusplus
 }
@@ -152,6 +210,18 @@ fluid_device *fluid_cuda_device(fluid_work *work); /* for tests */
 sim_status fluid_cuda_build(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
                             fluid_device *out) SIM_MUST_CHECK;
 void fluid_cuda_free(fluid_device *d);                   /* what build has made */
+/* *out: a copy in device memory, zeros for NULL; NULL for no bytes. _away: `data` is freed; NULL: no memory. */
+sim_status fluid_cuda_send(const void *data, size_t bytes, void **out) SIM_MUST_CHECK;
+sim_status fluid_cuda_send_away(void *data, size_t bytes, void **out) SIM_MUST_CHECK;
+
+/* ---- heat.c ---- */
+
+/* The law, links, and temperatures that are shown: m->warmth->shown, which is freed. */
+sim_status fluid_cuda_build_heat(const fluid_machine *m, const fluid_parameters *p, fluid_device *out) SIM_MUST_CHECK;
+/* The first state's temperatures. */
+sim_status fluid_cuda_start_heat(const fluid_machine *m, const fluid_device *d) SIM_MUST_CHECK;
+void fluid_cuda_free_heat(fluid_device *d);
+double fluid_cuda_heat_bytes(const fluid_parameters *p);
 double fluid_cuda_wall_bytes(const fluid_parameters *p); /* of it, a bound */
 #endif
 

@@ -153,14 +153,14 @@ template <int RANK> struct fluid_rests {
 template <int RANK, typename real> struct fluid_buoyant {
   real force[RANK];    /* acceleration by the temperature after the step */
   real velocity[RANK]; /* after the step */
-  real rate;           /* of relaxation */
 };
 
 /* The moments m of a cell after a step, in place, from the sums of what arrived. Sets *rho1, density - 1, and returns
- * the square of the speed. HEAT: adds the buoyancy to the first order in it, as heat_row.inc does. */
+ * the square of the speed. *rate: of relaxation; NULL: not wanted.
+ * HEAT: adds the buoyancy to the first order in it, as heat_row.inc does. */
 template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real>
 __device__ __forceinline__ real collide(const fluid_factors<real> &k, const fluid_sums<RANK, real> &sums, real *m,
-                                        real *rho1, fluid_buoyant<RANK, real> *warm) {
+                                        real *rho1, real *rate, fluid_buoyant<RANK, real> *warm) {
   constexpr bool rests = sizeof(real) == 4;
   constexpr int S = 1 + RANK, X = 1 + 2 * RANK;
   const real weight = (real)(1.0 / 36), third = (real)(1.0 / 3);
@@ -213,6 +213,7 @@ __device__ __forceinline__ real collide(const fluid_factors<real> &k, const flui
 #pragma unroll
     for (int a = 0; a < RANK; a++) push[a] = (2 - add) * k.g[a];
   }
+  if (rate) *rate = add;
   pressure *= keep * (real)(1.0 / RANK);
 #pragma unroll
   for (int a = 0; a < RANK; a++) {
@@ -237,7 +238,6 @@ __device__ __forceinline__ real collide(const fluid_factors<real> &k, const flui
       warm->velocity[a] = u[a];
       square = multiply_add(u[a], u[a], square);
     }
-    warm->rate = add;
 #pragma unroll
     for (int a = 0; a < RANK; a++) {
       m[S + a] = multiply_add(flow[a], warm->force[a], m[S + a]);

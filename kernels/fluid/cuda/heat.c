@@ -124,6 +124,8 @@ sim_status fluid_cuda_build_heat(const fluid_machine *m, const fluid_parameters 
   if (!d->heat) return SIM_OK;
   set_law(m, &d->warm);
   SIM_TRY(send_edges(m, d));
+  if (d->eddies)
+    SIM_TRY(fluid_cuda_send(NULL, (size_t)m->walls.cells * (d->single ? sizeof(float) : sizeof(double)), &d->warm.rate));
   SIM_TRY(send_pulls(m, d));
   return send_temperatures(m, p, d);
 }
@@ -165,6 +167,7 @@ sim_status fluid_cuda_start_heat(const fluid_machine *m, const fluid_device *d) 
 void fluid_cuda_free_heat(fluid_device *d) {
   sim_backend_cuda.free(d->warm.shown);
   sim_backend_cuda.free(d->warm.edge);
+  sim_backend_cuda.free(d->warm.rate);
   sim_backend_cuda.free(d->warm.pull);
   sim_backend_cuda.free(d->warm.pull_block);
   sim_backend_cuda.free(d->warm.pull_sum);

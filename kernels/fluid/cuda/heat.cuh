@@ -46,10 +46,9 @@ __device__ __forceinline__ real warm_population_of(int c, const stored *warm) {
   return multiply_add((real)(c % 2 ? 4 : -4), (real)warm[(1 + (c - 1) / 2) * FLUID_GROUP], (real)warm[0]);
 }
 
-/* The step before the flow's: velocity and temperature of the step before, and what has arrived. */
+/* Of a step: u T of the step before, what has arrived, and the rate of relaxation of the flow. */
 template <int RANK, typename real> struct fluid_warm_step {
-  real last[RANK]; /* u T of the step before */
-  real T, rest, flux[RANK];
+  real last[RANK], T, rest, flux[RANK], rate;
   fluid_buoyant<RANK, real> with;
 };
 
@@ -83,7 +82,7 @@ __device__ __forceinline__ void warm_end(const fluid_warm_factors<real> &w, cons
                                          real *m) {
   constexpr int T = fluid_moments(RANK);
   real omega = w.omega;
-  if constexpr (EDDY) omega = 1 / multiply_add(w.conduct, 1 / s.with.rate - w.flow_tau, w.tau);
+  if constexpr (EDDY) omega = 1 / multiply_add(w.conduct, 1 / s.rate - w.flow_tau, w.tau);
   m[T] = s.T;
 #pragma unroll
   for (int a = 0; a < RANK; a++) {
@@ -94,6 +93,42 @@ __device__ __forceinline__ void warm_end(const fluid_warm_factors<real> &w, cons
   if constexpr (sizeof(real) == 4) fluid_warm_rest<RANK>::write(s.rest, m + T + 1);
 }
 
+/* Adds a share of the force g by mass to the moments m of a cell with density rho and velocity u. */
+template <int RANK, typename real>
+__device__ __forceinline__ void add_buoyancy(const fluid_factors<real> &k, double share, double rho, const double *u,
+                                             const double *g, real *m) {
+  constexpr int S = 1 + RANK, X = 1 + 2 * RANK;
+  double old = 0, now = 0;
+  float rest[3] = {0, 0, 0};
+  if constexpr (sizeof(real) == 4) fluid_rests<RANK>::read(m + S, k.unit, rest);
+#pragma unroll
+  for (int a = 0; a < RANK; a++) {
+    old += (double)m[S + a];
+    const double J = (double)m[1 + a] + (3 * share * (rho * g[a]) + (double)rest[a]);
+    m[1 + a] = (real)J;
+    rest[a] = (float)(J - (double)m[1 + a]);
+  }
+#pragma unroll
+  for (int a = 0; a < RANK; a++)
+#pragma unroll
+    for (int b = a; b < RANK; b++) {
+      real *s = &m[a == b ? S + a : X + a + b - 1];
+      *s = (real)((double)*s + (a == b ? 4.5 : 9) * share * (rho * (u[a] * g[b] + u[b] * g[a])));
+    }
+  if constexpr (sizeof(real) == 4) fluid_rests<RANK>::write(rest, k.per_unit, m + S);
+#pragma unroll
+  for (int a = 0; a < RANK; a++) now += (double)m[S + a];
+  m[0] = (real)((double)m[0] - (now - old) / 3);
+}
+
+/* Density - 1 of the moments m. */
+template <int RANK, typename real> __device__ __forceinline__ double excess_of(const real *m) {
+  double trace = 0;
+#pragma unroll
+  for (int a = 0; a < RANK; a++) trace += (double)m[1 + RANK + a];
+  return (double)m[0] + trace / 3;
+}
+
 /* A whole step of a cell: m of its moments, temperature and flux. */
 template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real>
 __device__ __forceinline__ real step_cell(const fluid_factors<real> &k, const fluid_warm_factors<real> &w,
@@ -101,11 +136,12 @@ __device__ __forceinline__ real step_cell(const fluid_factors<real> &k, const fl
   if constexpr (HEAT) {
     fluid_warm_step<RANK, real> s;
     warm_begin<RANK>(k, w, m, warm_d, &s);
-    const real square = collide<RANK, true, EDDY, true>(k, sums, m, rho1, &s.with);
+    const real square = collide<RANK, true, EDDY, true>(k, sums, m, rho1, &s.rate, &s.with);
     warm_end<RANK, EDDY>(w, s, m);
     return square;
   } else {
-    return collide<RANK, FORCE, EDDY, false>(k, sums, m, rho1, (fluid_buoyant<RANK, real> *)nullptr);
+    return collide<RANK, FORCE, EDDY, false>(k, sums, m, rho1, (real *)nullptr,
+                                             (fluid_buoyant<RANK, real> *)nullptr);
   }
 }
 

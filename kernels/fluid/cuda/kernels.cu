@@ -63,6 +63,7 @@ template <typename real> static fluid_edges<real> edges_of(const fluid_device *d
   e.edge = (const fluid_edge<real> *)d->edge;
   e.cells = d->cells;
   e.warm = d->warm.edge;
+  e.rate = (real *)d->warm.rate;
   e.lost = d->lost;
   e.body = d->edge_body;
   return e;
@@ -179,15 +180,6 @@ template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real> static void
                 step_cells<RANK, FORCE, EDDY, HEAT, real>, s);
 }
 
-/* The cells with links. */
-template <int RANK, bool HEAT, typename real> static void launch_links(const fluid_device *d) {
-  static const sim_kernel links = {"fluid_step_links", "walls", SIM_LIMIT_BYTES};
-  const double bytes = (double)(fluid_directions(RANK) * 4 + d->l.numbers) * sizeof(real) * d->cells;
-  device_launch(&links, bytes, dim3((unsigned)(d->cells + 127) / 128), 128,
-                d->eddies ? step_links<RANK, true, HEAT, real> : step_links<RANK, false, HEAT, real>,
-                step_of<RANK, real>(d), edges_of<real>(d));
-}
-
 /* Damps the state that a step has made, or sets the means of the first one. */
 template <int RANK, bool START, typename real> static void damp(const fluid_device *d, void *state) {
   static const sim_kernel sum = {"fluid_sum_planes", "sponges", SIM_LIMIT_BYTES};
@@ -213,16 +205,25 @@ template <int RANK, typename real> static void begin_sponge(const fluid_device *
 template <int RANK, typename real> static void step_walls(const fluid_device *d) {
   static const sim_kernel sum = {"fluid_sum_lost", "walls", SIM_LIMIT_BYTES};
   static const sim_kernel give = {"fluid_give_mass", "walls", SIM_LIMIT_BYTES};
+  static const sim_kernel links = {"fluid_step_links", "walls", SIM_LIMIT_BYTES};
+  static const sim_kernel warm = {"fluid_step_warm_links", "walls", SIM_LIMIT_BYTES};
   const fluid_step<real> s = step_of<RANK, real>(d);
   const fluid_edges<real> e = edges_of<real>(d);
   if (d->cells == 0) return;
-  d->heat ? launch_links<RANK, true, real>(d) : launch_links<RANK, false, real>(d);
-  if (d->segments == 0) return;
-  const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
-  const real *rest = s.from + d->numbers;
-  device_launch(&sum, 8.0 * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, sum_lost, p, d->lost);
-  device_launch(&give, 4.0 * sizeof(real) * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, give_mass<RANK, real>,
-                s, e, p, rest, s.to + d->numbers);
+  const double bytes = (double)(fluid_directions(RANK) * 4 + fluid_moments(RANK)) * sizeof(real) * d->cells;
+  const dim3 grid((unsigned)(d->cells + 127) / 128);
+  device_launch(&links, bytes, grid, 128, d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s,
+                e);
+  if (d->segments > 0) {
+    const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
+    const real *rest = s.from + d->numbers;
+    device_launch(&sum, 8.0 * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, sum_lost, p, d->lost);
+    device_launch(&give, 4.0 * sizeof(real) * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT,
+                  give_mass<RANK, real>, s, e, p, rest, s.to + d->numbers);
+  }
+  if (d->heat)
+    device_launch(&warm, bytes, grid, 128,
+                  d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>, s, e);
 }
 
 template <int RANK, typename real> static void step(const fluid_device *d) {

@@ -16,6 +16,7 @@ template <typename real> struct fluid_edges {
   const fluid_edge<real> *edge;
   int cells;
   const fluid_warm_edge *warm; /* [edges]; NULL: no heat */
+  real *rate;         /* [cells]: of relaxation, for heat; NULL: not wanted */
   double *lost;       /* [cells]: mass that links to bodies take; NULL: no body */
   const int8_t *body; /* [edges]: -1: a side of the box; NULL: no body */
 };
@@ -147,26 +148,56 @@ __device__ __forceinline__ void gather_warm_links(const fluid_step<real> &s, con
   }
 }
 
-template <int RANK, bool EDDY, bool HEAT, typename real>
+template <int RANK, bool EDDY, typename real>
 __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, const fluid_edges<real> links) {
   after_previous();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= links.cells) return;
   const fluid_edge_cell at = links.cell[i];
   const size_t place = place_of(s.l, at);
-  constexpr int numbers = fluid_numbers_of_cell(RANK, HEAT);
-  real m[numbers], d[fluid_directions(RANK)], warm[2 * RANK], rho1;
+  real m[fluid_moments(RANK)], d[fluid_directions(RANK)], rho1, rate;
   double lost = 0;
   fluid_sums<RANK, real> sums;
-  load_cell<numbers>(s.from + place, m);
+  load_cell<fluid_moments(RANK)>(s.from + place, m);
   gather_links<RANK, 1>(s, links, at, at.first, m, d, &lost);
   sum_directions<RANK>(d, &sums);
-  if constexpr (HEAT) gather_warm_links<RANK, 1>(s, links, at, at.first, m, warm);
-  const real square = step_cell<RANK, true, EDDY, HEAT>(s.k, s.w, sums, warm, m, &rho1);
-  store_cell<numbers>(s.to + place, m);
+  const real square = collide<RANK, true, EDDY, false>(s.k, sums, m, &rho1, &rate,
+                                                       (fluid_buoyant<RANK, real> *)nullptr);
+  store_cell<fluid_moments(RANK)>(s.to + place, m);
+  if (links.rate) links.rate[i] = rate;
   if (links.lost) links.lost[i] = lost;
-  look<HEAT>(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], rho1, square,
-             m[numbers - 1 - RANK]);
+  look<false>(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], rho1, square, rho1);
+}
+
+/* The temperature of cells with links, after the mass has been given back: its velocity is that of the flow as it is
+ * then. Adds the buoyancy to the flow. */
+template <int RANK, bool EDDY, typename real>
+__global__ void __launch_bounds__(128) step_warm_links(const fluid_step<real> s, const fluid_edges<real> links) {
+  constexpr int N = fluid_moments(RANK);
+  after_previous();
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= links.cells) return;
+  const fluid_edge_cell at = links.cell[i];
+  const size_t place = place_of(s.l, at);
+  real m[N + 1 + RANK], d[2 * RANK];
+  fluid_warm_step<RANK, real> step;
+  double u[RANK], g[RANK];
+  load_cell<N + 1 + RANK>(s.from + place, m);
+  gather_warm_links<RANK, 1>(s, links, at, at.first, m, d);
+  warm_begin<RANK>(s.k, s.w, m, d, &step);
+  load_cell<N>(s.to + place, m);
+  const double rho = 1 + excess_of<RANK>(m);
+#pragma unroll
+  for (int a = 0; a < RANK; a++) {
+    g[a] = (double)step.with.force[a];
+    u[a] = (double)m[1 + a] / (3 * rho) + (g[a] - (double)s.k.g[a]) / 2;
+    step.with.velocity[a] = (real)u[a];
+  }
+  if constexpr (EDDY) step.rate = links.rate[i];
+  add_buoyancy<RANK>(s.k, 1, rho, u, g, m);
+  warm_end<RANK, EDDY>(s.w, step, m);
+  store_cell<N + 1 + RANK>(s.to + place, m);
+  look_hot(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], step.T);
 }
 
 /* ---- mass ---- */

@@ -91,40 +91,21 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
 template <int RANK, typename real>
 __device__ __forceinline__ void begin_warm_cell(const fluid_view<real> &v, const fluid_factors<real> &k, real *to,
                                                 double T, const double *slope) {
-  constexpr int S = 1 + RANK, X = 1 + 2 * RANK, N = fluid_moments(RANK);
+  constexpr int N = fluid_moments(RANK);
   const fluid_warm_law &law = v.warm.law;
   real m[N + 1 + RANK];
-  double u[RANK], g[RANK], trace = 0, now = 0;
-  float rest[3] = {0, 0, 0};
+  double u[RANK], g[RANK];
   load_cell<N>(to, m);
-  if constexpr (sizeof(real) == 4) fluid_rests<RANK>::read(m + S, k.unit, rest);
-#pragma unroll
-  for (int a = 0; a < RANK; a++) trace += (double)m[S + a];
-  const double rho = 1 + (double)m[0] + trace / 3;
+  const double rho = 1 + excess_of<RANK>(m);
   m[N] = (real)T;
 #pragma unroll
   for (int a = 0; a < RANK; a++) {
     u[a] = (double)m[1 + a] / (3 * rho) - v.g[a] / 2;
     g[a] = -law.push[a] * (T - law.reference);
     m[N + 1 + a] = (real)(u[a] * T - (1 / law.omega - 1) / 4 * slope[a]);
-    const double J = (double)m[1 + a] + (1.5 * rho * g[a] + (double)rest[a]);
-    m[1 + a] = (real)J;
-    rest[a] = (float)(J - (double)m[1 + a]);
   }
-#pragma unroll
-  for (int a = 0; a < RANK; a++)
-#pragma unroll
-    for (int b = a; b < RANK; b++) {
-      real *s = &m[a == b ? S + a : X + a + b - 1];
-      *s = (real)((double)*s + (a == b ? 2.25 : 4.5) * (rho * (u[a] * g[b] + u[b] * g[a])));
-    }
-  if constexpr (sizeof(real) == 4) {
-    fluid_rests<RANK>::write(rest, k.per_unit, m + S);
-    fluid_warm_rest<RANK>::write((float)(T - (double)m[N]), m + N + 1);
-  }
-#pragma unroll
-  for (int a = 0; a < RANK; a++) now += (double)m[S + a];
-  m[0] = (real)((double)m[0] - (now - trace) / 3);
+  add_buoyancy<RANK>(k, 0.5, rho, u, g, m);
+  if constexpr (sizeof(real) == 4) fluid_warm_rest<RANK>::write((float)(T - (double)m[N]), m + N + 1);
   store_cell<N + 1 + RANK>(to, m);
 }
 

@@ -66,13 +66,18 @@ template <typename real> __device__ __forceinline__ bool is_skipped(const fluid_
   return s.skip && (s.skip[row * (size_t)s.l.groups + (size_t)(x / FLUID_GROUP)] >> (x % FLUID_GROUP) & 1);
 }
 
+/* Tells the guard of the temperature of a cell. */
+template <typename real>
+__device__ __forceinline__ void look_hot(const fluid_step<real> &s, unsigned long long step, int x, size_t row, real T) {
+  if (!(T >= s.w.least && T <= s.w.most))
+    tell_hot(s.guard, step, (unsigned)(row * (size_t)s.l.n[0] + (size_t)x), (float)T);
+}
+
 /* Tells the guards of a cell after a step; T: its temperature. */
 template <bool HEAT, typename real>
 __device__ __forceinline__ void look(const fluid_step<real> &s, unsigned long long step, int x, size_t row, real rho1,
                                      real square, real T) {
-  if constexpr (HEAT)
-    if (!(T >= s.w.least && T <= s.w.most))
-      tell_hot(s.guard, step, (unsigned)(row * (size_t)s.l.n[0] + (size_t)x), (float)T);
+  if constexpr (HEAT) look_hot(s, step, x, row, T);
   if (fabs(rho1) < (real)0.5 && square <= s.k.fast) return;
   const bool dense = !(fabs(rho1) < (real)0.5) || isnan(square);
   tell(s.guard, step, (unsigned)(row * (size_t)s.l.n[0] + (size_t)x), dense, square > s.k.fastest, (float)rho1,

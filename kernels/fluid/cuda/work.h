@@ -88,6 +88,7 @@ typedef struct fluid_warm {
   fluid_warm_law law;
   double shift, scale;
   double *shown;                   /* [cells]; solid cells keep the temperatures of bodies */
+  void *rate;                      /* [cells with links]: of relaxation of the flow; NULL: no eddies */
   fluid_warm_edge *edge;           /* [links]; of those along axes */
   fluid_warm_pull *pull;           /* by owner */
   fluid_pull_block *pull_block;

@@ -64,7 +64,7 @@ static const char *const texts[] = {
     "  viscosity = 0.005, speed = 1, sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0.1 } },\n"
     "  heat = { diffusivity = 0.01, x_low = -1, y_high = 0.5, x_high = 0, reference = -1 },\n"
     "  bodies = { sim.cylinder { point = {0.6, 0.5, 0}, radius = 0.23, spin = -1, temperature = 2 },\n"
-    "             sim.block { low = {1, 0.2}, high = {1.3, 0.43} } }, integrate = { t_end = 100 } }",
+    "             sim.block { low = {1, 0.2, 0}, high = {1.3, 0.43, 0} } }, integrate = { t_end = 100 } }",
     /* sponges, two of which meet at an edge */
     "return sim.fluid { precision = kind, grid = { n = {70, 24, 20}, size = {7, 2.4, 2}, boundary = 'wall', z = "
     "'periodic' },\n"

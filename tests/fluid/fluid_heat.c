@@ -369,7 +369,7 @@ static void test_far(void **state) {
   }
 }
 
-/* A GPU has no heat. */
+/* A GPU has heat as well. */
 static void test_devices(void **state) {
   (void)state;
   char lacks[256] = "";

@@ -304,6 +304,19 @@ void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state);
 /* Moves the bodies after step number `step` has made a state: clears cells that they cover now, fills those that they
  * have left, with the velocity of their surface, and keeps the mass above that at rest. (cpu/cover.c) */
 sim_status fluid_move_bodies(fluid_machine *m, int64_t step, const sim_buffer *state) SIM_MUST_CHECK;
+/* The part of it on the host: moves poses and walls, and finds the cells whose walls have changed,
+ * walls.changed[*count]; *old: where cells were solid before. */
+sim_status fluid_move_walls(fluid_machine *m, int64_t step, const bool **old, int64_t *count) SIM_MUST_CHECK;
+/* The neighbour of a cell in a direction; -1: outside of the box. */
+int64_t fluid_neighbour(const grid_shape *g, int64_t cell, const int8_t c[3]);
+/* Velocity, in units of the lattice, of the surface that a cell has come out of: of the body that is nearest. */
+void fluid_surface_velocity(const fluid_machine *m, int64_t cell, double out[3]);
+/* Sets member[cells with links] to the number of each among walls.member, or -1, and walls.lost to 0. */
+void fluid_number_members(const fluid_machine *m, int32_t *member);
+/* Adds to what a cell, or for a solid one its first neighbour that touches a body, is to get back. */
+void fluid_give(const fluid_machine *m, const int32_t *member, int64_t cell, double mass);
+/* Mass that walls which move push into a cell in a step: of the fluid at rest. */
+double fluid_pushed(const fluid_machine *m, const fluid_cell *cell);
 /* Gives walls.lost[members] back to the cells of each patch, in equal parts; what rounding keeps from a cell goes to
  * the next one. */
 void fluid_return_mass(const fluid_machine *m, const sim_buffer *state);

@@ -11,8 +11,8 @@
 typedef enum fluid_side_kind { FLUID_SIDE_KEEPS, FLUID_SIDE_GIVEN, FLUID_SIDE_OPEN } fluid_side_kind;
 
 typedef struct fluid_warmth {
-  double *heat[2]; /* on the CPU; [0] is the present one: [rows][1 + rank][pitch] behind FLUID_PAD numbers, temperature and its flux
-                      after collision, in cells and steps (cpu/heat_rows.h) */
+  double *heat[2]; /* on the CPU; [0] is the present one: [rows][1 + rank][pitch] behind FLUID_PAD numbers, temperature
+                      and its flux after collision, in cells and steps (cpu/heat_rows.h) */
   sim_buffer room[2]; /* what they stand in */
   int64_t numbers;    /* of each */
   double shift;       /* temperatures in here are above this one: the middle of the greatest and the least, so that
@@ -27,8 +27,8 @@ typedef struct fluid_warmth {
   double *sums;                 /* [n[0] + rows]: scratch */
 } fluid_warmth;
 
-/* Sums over the fluid, and the least and the greatest, of temperatures above the shift; heat that enters through sides and
- * from bodies in the step that begins now, in units of the lattice. */
+/* Sums over the fluid, and the least and the greatest, of temperatures above the shift; heat that enters through sides
+ * and from bodies in the step that begins now, in units of the lattice. */
 typedef struct fluid_heat_sums {
   double sum, least, most, side[FLUID_SIDES], body[FLUID_BODIES];
 } fluid_heat_sums;

@@ -56,9 +56,12 @@ static const char *const texts[] = {
     "return sim.fluid { precision = kind, grid = { n = {40, 24, 20}, size = {4, 2.4, 2}, boundary = 'wall', y = 'slip' "
     "},\n"
     "  viscosity = 0.01, speed = 1, turbulence = { smagorinsky = 0.15, prandtl = 0.7 },\n"
-    "  sides = { x_high = { pressure = 0 }, x_low = { profile = function(x, y, z) return z * (2 - z) * 0.8, 0, 0 end } },\n"
-    "  heat = { diffusivity = 0.004, expansion = 0.2, gravity = {0, 0, -1}, x_low = 0.3, z_high = 1, reference = 0.2 },\n"
-    "  bodies = { sim.cylinder { point = {1.5, 1, 1}, axis = {0.2, 1, 0}, radius = 0.42, spin = 0.5, temperature = 1 },\n"
+    "  sides = { x_high = { pressure = 0 }, x_low = { profile = function(x, y, z) return z * (2 - z) * 0.8, 0, 0 end } "
+    "},\n"
+    "  heat = { diffusivity = 0.004, expansion = 0.2, gravity = {0, 0, -1}, x_low = 0.3, z_high = 1, reference = 0.2 "
+    "},\n"
+    "  bodies = { sim.cylinder { point = {1.5, 1, 1}, axis = {0.2, 1, 0}, radius = 0.42, spin = 0.5, temperature = 1 "
+    "},\n"
     "             sim.ball { point = {3, 1.2, 1}, radius = 0.3 } }, integrate = { t_end = 100 } }",
     "return sim.fluid { precision = kind, grid = { n = {95, 45}, size = {1.9, 0.9}, boundary = 'wall' },\n"
     "  viscosity = 0.005, speed = 1, sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0.1 } },\n"
@@ -75,7 +78,19 @@ static const char *const texts[] = {
     "  viscosity = 0.005, speed = 1, turbulence = { smagorinsky = 0.1 },\n"
     "  sides = { x_low = { velocity = {0.5, 0} }, x_high = { pressure = 0.1, sponge = 0.4 } },\n"
     "  initial = function(x, y) return 0.5, 0.1*math.sin(7*x), 0.02*math.sin(9*x) end,\n"
-    "  integrate = { t_end = 100 } }"};
+    "  integrate = { t_end = 100 } }",
+    /* bodies that move, beside one that rests and a sponge */
+    "return sim.fluid { precision = kind, grid = { n = {48, 24, 20}, size = {4.8, 2.4, 2}, boundary = 'periodic' },\n"
+    "  viscosity = 0.02, speed = 1, acceleration = {0.02, 0, 0.01},\n"
+    "  bodies = { sim.ball { point = {1, 1.2, 1}, radius = 0.41, velocity = {0.8, 0.2, 0.1} },\n"
+    "             sim.block { low = {2.2, 0.6, 0.7}, high = {2.9, 1.5, 1.4}, axis = {0, 0.3, 1},\n"
+    "                         turning = function(t) return 1.1 * math.cos(t) end },\n"
+    "             sim.ball { point = {4, 0.7, 0.5}, radius = 0.33, spin = 1 } }, integrate = { t_end = 1 } }",
+    "return sim.fluid { precision = kind, grid = { n = {70, 45}, size = {7, 4.5}, boundary = 'wall', y = 'slip' },\n"
+    "  viscosity = 0.02, speed = 1, turbulence = { smagorinsky = 0.1 },\n"
+    "  sides = { x_low = { velocity = {0.3, 0} }, x_high = { pressure = 0, sponge = 1.2 } },\n"
+    "  bodies = { sim.cylinder { point = {2, 2.2, 0}, radius = 0.52, motion = function(t)\n"
+    "    return 0.5, 0.6*math.sin(3*t) end, spin = 0.7 } }, integrate = { t_end = 1 } }"};
 enum { TEXTS = sizeof texts / sizeof *texts, STEPS = 60 };
 /* Those that the marching kernel makes. */
 static const int marched[] = {0, 1, 2, 6, 7, 9};
@@ -93,8 +108,8 @@ static double bound(bool single, int64_t steps) {
 }
 
 /* Of a temperature the bound is four times that of a velocity in units of the lattice, of the greatest distance of
- * temperatures: T and its flux are rounded a few times each, in single on the GPU alone, where the flux has 3 bits (2-D:
- * 4) less; velocities that differ by n eps after n steps, below 0.1 themselves, carry as much. */
+ * temperatures: T and its flux are rounded a few times each, in single on the GPU alone, where the flux has 3 bits
+ * (2-D: 4) less; velocities that differ by n eps after n steps, below 0.1 themselves, carry as much. */
 static double range_of(const flow *f) {
   fluid_heat_sums sums;
   const fluid_run *run = f->self;

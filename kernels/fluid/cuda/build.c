@@ -27,6 +27,42 @@ sim_status fluid_cuda_send_away(void *data, size_t bytes, void **out) {
   return status;
 }
 
+/* Frees `*at`, and sets it to NULL. */
+static void release(void *at) {
+  void *data;
+  memcpy(&data, at, sizeof data);
+  sim_backend_cuda.free(data);
+  memset(at, 0, sizeof data);
+}
+
+static void free_walls(fluid_device *d) {
+  void *const all[] = {&d->skip, &d->beside.solid, &d->cell,   &d->edge,       &d->edge_body,
+                       &d->lost, &d->segment,      &d->member, &d->segment_sum};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
+  d->cells = d->members = d->segments = 0;
+}
+
+static void free_pulls(fluid_device *d) {
+  void *const all[] = {&d->pull, &d->pull_block, &d->pull_sum};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
+  d->pull_blocks = 0;
+}
+
+static void free_cuts(fluid_device *d) {
+  release(&d->beside.cut);
+  d->beside.cuts = 0;
+}
+
+void fluid_cuda_free(fluid_device *d) {
+  void *const all[] = {&d->mean, &d->share, &d->through, &d->probe, &d->probed};
+  free_walls(d);
+  free_pulls(d);
+  free_cuts(d);
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
+  for (int s = 0; s < FLUID_SIDES; s++) release(&d->beside.profile[s]);
+  fluid_cuda_free_heat(d);
+}
+
 static void set_bit(const fluid_layout *l, uint32_t *mask, int64_t row, int64_t x) {
   mask[row * l->groups + x / FLUID_GROUP] |= (uint32_t)1 << (x % FLUID_GROUP);
 }
@@ -79,7 +115,14 @@ static sim_status send_cells(const maker *m) {
 static sim_status send_patches(const maker *m) {
   const fluid_walls *w = &m->m->walls;
   int segments = 0, next = 0;
+  m->d->members = (int)w->members;
   if (w->members == 0) return SIM_OK;
+  SIM_TRY(fluid_cuda_send(w->member, (size_t)w->members * sizeof *w->member, (void **)&m->d->member));
+  SIM_TRY(fluid_cuda_send(NULL, (size_t)w->cells * sizeof(double), (void **)&m->d->lost));
+  int8_t *body = malloc((size_t)w->links);
+  for (int64_t i = 0; body && i < w->links; i++) body[i] = (int8_t)w->link[i].body;
+  SIM_TRY(fluid_cuda_send_away(body, (size_t)w->links, (void **)&m->d->edge_body));
+  if (m->m->motion) return SIM_OK; /* moving.c gives the mass back */
   for (int64_t i = 0; i < w->patches; i++)
     segments += (w->patch[i + 1] - w->patch[i] + FLUID_SEGMENT - 1) / FLUID_SEGMENT;
   fluid_segment *segment = malloc((size_t)segments * sizeof *segment);
@@ -93,12 +136,7 @@ static sim_status send_patches(const maker *m) {
   }
   m->d->segments = segments;
   SIM_TRY(fluid_cuda_send_away(segment, (size_t)segments * sizeof *segment, (void **)&m->d->segment));
-  SIM_TRY(fluid_cuda_send(w->member, (size_t)w->members * sizeof *w->member, (void **)&m->d->member));
-  SIM_TRY(fluid_cuda_send(NULL, (size_t)segments * sizeof(double), (void **)&m->d->segment_sum));
-  SIM_TRY(fluid_cuda_send(NULL, (size_t)w->cells * sizeof(double), (void **)&m->d->lost));
-  int8_t *body = malloc((size_t)w->links);
-  for (int64_t i = 0; body && i < w->links; i++) body[i] = (int8_t)w->link[i].body;
-  return fluid_cuda_send_away(body, (size_t)w->links, (void **)&m->d->edge_body);
+  return fluid_cuda_send(NULL, (size_t)segments * sizeof(double), (void **)&m->d->segment_sum);
 }
 
 static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
@@ -110,7 +148,8 @@ static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
   fluid_pull out = {.cell = (int32_t)cell, .edge = (int32_t)edge};
   double x[3], centre[3];
   for (int a = 0; a < 3; a++) x[a] = grid_centre(&machine->grid, a, at[a]);
-  fluid_body_centre(m->p, link->body, NULL, x, centre);
+  fluid_body_centre(m->p, link->body, machine->motion ? &machine->walls.pose[link->body] : NULL, x, centre);
+  if (machine->walls.speed) memcpy(out.speed, machine->walls.speed[edge], sizeof out.speed);
   out.q = link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
   for (int a = 0; a < machine->lattice->rank; a++) {
     const bool mirror = link->mirror & 1 << a;
@@ -142,7 +181,8 @@ static sim_status send_pulls(const maker *m) {
     m->d->body_blocks[body + 1] = blocks;
   }
   m->d->pull_blocks = blocks;
-  sim_status status = fluid_cuda_send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&m->d->pull_block);
+  sim_status status =
+      fluid_cuda_send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&m->d->pull_block);
   if (status == SIM_OK) {
     status = fluid_cuda_send_away(pull, (size_t)links * sizeof *pull, (void **)&m->d->pull);
     pull = NULL;
@@ -259,42 +299,39 @@ static sim_status send_sponges(const maker *m) {
   return fluid_cuda_send(NULL, (size_t)most * 2 * sizeof(double), (void **)&d->through);
 }
 
+sim_status fluid_cuda_build_walls(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
+                                  fluid_device *out) {
+  const maker m = {machine, p, k, out};
+  free_walls(out);
+  SIM_TRY(send_masks(&m));
+  SIM_TRY(send_cells(&m));
+  return send_patches(&m);
+}
+
+sim_status fluid_cuda_build_pulls(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
+                                  fluid_device *out) {
+  const maker m = {machine, p, k, out};
+  free_pulls(out);
+  return send_pulls(&m);
+}
+
+sim_status fluid_cuda_build_cuts(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
+                                 fluid_device *out) {
+  const maker m = {machine, p, k, out};
+  free_cuts(out);
+  return send_cuts(&m);
+}
+
 sim_status fluid_cuda_build(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
                             fluid_device *out) {
   const maker m = {machine, p, k, out};
   SIM_TRY(send_sides(&m));
-  SIM_TRY(send_masks(&m));
-  SIM_TRY(send_cells(&m));
-  SIM_TRY(send_patches(&m));
-  SIM_TRY(send_pulls(&m));
-  SIM_TRY(send_cuts(&m));
+  SIM_TRY(fluid_cuda_build_walls(machine, p, k, out));
+  SIM_TRY(fluid_cuda_build_pulls(machine, p, k, out));
+  SIM_TRY(fluid_cuda_build_cuts(machine, p, k, out));
   SIM_TRY(send_sponges(&m));
   SIM_TRY(fluid_cuda_build_heat(machine, p, out));
   return send_probes(&m);
-}
-
-void fluid_cuda_free(fluid_device *d) {
-  void *all[] = {d->skip,
-                 (void *)(uintptr_t)d->beside.solid,
-                 d->cell,
-                 d->edge,
-                 d->edge_body,
-                 d->lost,
-                 d->segment,
-                 d->member,
-                 d->segment_sum,
-                 d->pull,
-                 d->pull_block,
-                 d->pull_sum,
-                 (void *)(uintptr_t)d->beside.cut,
-                 d->mean,
-                 d->share,
-                 d->through,
-                 d->probe,
-                 d->probed};
-  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) sim_backend_cuda.free(all[i]);
-  for (int s = 0; s < FLUID_SIDES; s++) sim_backend_cuda.free((void *)(uintptr_t)d->beside.profile[s]);
-  fluid_cuda_free_heat(d);
 }
 
 /* Counted as fluid_walls_bytes counts, with its bounds. */

@@ -243,7 +243,8 @@ __device__ __forceinline__ real collide(const fluid_factors<real> &k, const flui
       m[S + a] = multiply_add(flow[a], warm->force[a], m[S + a]);
 #pragma unroll
       for (int b = a + 1; b < RANK; b++)
-        m[X + a + b - 1] = multiply_add(flow[a], warm->force[b], multiply_add(flow[b], warm->force[a], m[X + a + b - 1]));
+        m[X + a + b - 1] =
+            multiply_add(flow[a], warm->force[b], multiply_add(flow[b], warm->force[a], m[X + a + b - 1]));
     }
   }
   if constexpr (rests) fluid_rests<RANK>::write(rest, k.per_unit, m + S);

@@ -99,8 +99,7 @@ static sim_status send_pulls(const fluid_machine *m, fluid_device *d) {
     pull = NULL;
   }
   free(pull);
-  if (status == SIM_OK)
-    status = fluid_cuda_send(NULL, (size_t)blocks * sizeof(double), (void **)&d->warm.pull_sum);
+  if (status == SIM_OK) status = fluid_cuda_send(NULL, (size_t)blocks * sizeof(double), (void **)&d->warm.pull_sum);
   return status;
 }
 
@@ -125,7 +124,8 @@ sim_status fluid_cuda_build_heat(const fluid_machine *m, const fluid_parameters 
   set_law(m, &d->warm);
   SIM_TRY(send_edges(m, d));
   if (d->eddies)
-    SIM_TRY(fluid_cuda_send(NULL, (size_t)m->walls.cells * (d->single ? sizeof(float) : sizeof(double)), &d->warm.rate));
+    SIM_TRY(
+        fluid_cuda_send(NULL, (size_t)m->walls.cells * (d->single ? sizeof(float) : sizeof(double)), &d->warm.rate));
   SIM_TRY(send_pulls(m, d));
   return send_temperatures(m, p, d);
 }
@@ -139,7 +139,7 @@ static fluid_warm_surface surface_of(const fluid_machine *m, const fluid_cell *c
   double T = link->body >= 0 ? w->body[link->body] : w->side[side];
   if (link->body < 0 && w->kind[side] == FLUID_SIDE_OPEN) T = NAN;
   if (isnan(T)) return (fluid_warm_surface){0, -1};
-  return (fluid_warm_surface){T, link->body < 0             ? 0.5
+  return (fluid_warm_surface){T, link->body < 0            ? 0.5
                                  : link->kind == FLUID_FAR ? 0.5 / link->weight
                                                            : fmax(link->weight / 2, 1e-12)};
 }

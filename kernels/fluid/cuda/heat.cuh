@@ -2,7 +2,8 @@
  *
  * T and its flux Q stand behind the moments of a cell, with the same precision, above a middle temperature and in units
  * of a power of two that is no less than any of them. A cell sends p_c = T + 4 c.Q, 8 times the population, and sums
- * differences d_c of what arrives and of what it sends itself, as the moments do: what leaves a cell arrives at another.
+ * differences d_c of what arrives and of what it sends itself, as the moments do: what leaves a cell arrives at
+ * another.
  *
  * Single precision: what rounding takes from T in a step is kept as an integer, 9 bits (2-D: 8), in the last bits of Q:
  * 3 (4) bits of each. Else T would not follow changes below 2^-25 of the greatest one in a step, as those are of a slow
@@ -140,8 +141,7 @@ __device__ __forceinline__ real step_cell(const fluid_factors<real> &k, const fl
     warm_end<RANK, EDDY>(w, s, m);
     return square;
   } else {
-    return collide<RANK, FORCE, EDDY, false>(k, sums, m, rho1, (real *)nullptr,
-                                             (fluid_buoyant<RANK, real> *)nullptr);
+    return collide<RANK, FORCE, EDDY, false>(k, sums, m, rho1, (real *)nullptr, (fluid_buoyant<RANK, real> *)nullptr);
   }
 }
 

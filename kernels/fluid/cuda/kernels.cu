@@ -1,5 +1,6 @@
 /* Launches of the kernels of fluids, by lattice, precision and what the flow has. */
 #include "kernels/common/launch.cuh"
+#include "kernels/fluid/cuda/cover.cuh"
 #include "kernels/fluid/cuda/links.cuh"
 #include "kernels/fluid/cuda/march.cuh"
 #include "kernels/fluid/cuda/measure_heat.cuh"
@@ -120,8 +121,7 @@ int fluid_cuda_chunk(int rank, bool single, bool heat, const int64_t n[3]) {
   int chunk = MOST;
   if (rank != 3 || n[0] < 32 || n[1] < 8 || n[2] < LEAST) return 0;
   if (n[1] / (rows - 2) >= BLOCKS || n[2] / LEAST >= BLOCKS) return 0;
-  while (chunk > LEAST && columns * ((n[2] + chunk - 1) / chunk) < 8 * sim_cuda_multiprocessors())
-    chunk /= 2;
+  while (chunk > LEAST && columns * ((n[2] + chunk - 1) / chunk) < 8 * sim_cuda_multiprocessors()) chunk /= 2;
   return chunk < n[2] ? chunk : (int)n[2];
 }
 
@@ -240,7 +240,26 @@ template <int RANK, typename real> static void step(const fluid_device *d) {
   else
     launch_cells<RANK, false, false, false, real>(d);
   step_walls<RANK, real>(d);
+}
+
+template <int RANK, typename real> static void damp_step(const fluid_device *d) {
   damp<RANK, false, real>(d, d->state[1 - d->now]);
+}
+
+/* ---- bodies that move ---- */
+
+template <bool SET, typename real> static void launch_mass(const fluid_device *d, double *mass) {
+  static const sim_kernel kernel = {"fluid_member_mass", "walls", SIM_LIMIT_BYTES};
+  device_launch(&kernel, 16.0 * d->members, dim3((unsigned)(d->members + 255) / 256), 256, member_mass<SET, real>, d->l,
+                (real *)d->state[1 - d->now], d->cell, d->member, d->members, mass);
+}
+
+template <int RANK, typename real>
+static void launch_cover(const fluid_device *d, const fluid_changed *changed, int count, double *mass) {
+  static const sim_kernel kernel = {"fluid_cover_cells", "walls", SIM_LIMIT_BYTES};
+  device_launch(&kernel, 0.0, dim3((unsigned)(count + 63) / 64), 64, cover_cells<RANK, real>, d->l,
+                factors_of<RANK, real>(d), d->g[0], d->g[1], d->g[2], (real *)d->state[1 - d->now],
+                (real *)d->state[d->now], changed, count, mass);
 }
 
 /* ---- outputs and the start ---- */
@@ -278,8 +297,7 @@ template <int RANK, typename real> static void pulls(const fluid_device *d) {
 
 /* ---- the temperature ---- */
 
-template <int RANK, typename real>
-static void begin_heat(const fluid_device *d, const fluid_warm_surface *surface) {
+template <int RANK, typename real> static void begin_heat(const fluid_device *d, const fluid_warm_surface *surface) {
   static const sim_kernel kernel = {"fluid_begin_warm", "start", SIM_LIMIT_BYTES};
   const fluid_view<real> v = view_of<real>(d);
   const fluid_factors<real> k = factors_of<RANK, real>(d);
@@ -324,6 +342,20 @@ template <int RANK, typename real> static void probe(const fluid_device *d) {
   } while (0)
 
 void fluid_cuda_step(const fluid_device *d) { BY_KIND(step); }
+void fluid_cuda_damp(const fluid_device *d) { BY_KIND(damp_step); }
+void fluid_cuda_get_mass(const fluid_device *d, double *mass) {
+  d->single ? launch_mass<false, float>(d, mass) : launch_mass<false, double>(d, mass);
+}
+void fluid_cuda_set_mass(const fluid_device *d, const double *mass) {
+  double *in = const_cast<double *>(mass);
+  d->single ? launch_mass<true, float>(d, in) : launch_mass<true, double>(d, in);
+}
+void fluid_cuda_cover(const fluid_device *d, const fluid_changed *changed, int count, double *mass) {
+  if (d->rank == 2)
+    d->single ? launch_cover<2, float>(d, changed, count, mass) : launch_cover<2, double>(d, changed, count, mass);
+  else
+    d->single ? launch_cover<3, float>(d, changed, count, mass) : launch_cover<3, double>(d, changed, count, mass);
+}
 void fluid_cuda_show(const fluid_device *d) { BY_KIND(show); }
 void fluid_cuda_begin(const fluid_device *d) { BY_KIND(begin); }
 void fluid_cuda_flow(const fluid_device *d) { BY_KIND(flow); }

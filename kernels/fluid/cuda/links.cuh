@@ -16,9 +16,9 @@ template <typename real> struct fluid_edges {
   const fluid_edge<real> *edge;
   int cells;
   const fluid_warm_edge *warm; /* [edges]; NULL: no heat */
-  real *rate;         /* [cells]: of relaxation, for heat; NULL: not wanted */
-  double *lost;       /* [cells]: mass that links to bodies take; NULL: no body */
-  const int8_t *body; /* [edges]: -1: a side of the box; NULL: no body */
+  real *rate;                  /* [cells]: of relaxation, for heat; NULL: not wanted */
+  double *lost;                /* [cells]: mass that links to bodies take; NULL: no body */
+  const int8_t *body;          /* [edges]: -1: a side of the box; NULL: no body */
 };
 
 /* population<RANK, c>, with the same bits; moments: of the cell, in memory. */
@@ -124,8 +124,8 @@ __device__ __forceinline__ real warm_arrive(const fluid_layout &l, const stored 
   }
   real out = (real)e.constant + (real)e.sent * *sent + (real)e.own * own;
   if (e.beyond != 0)
-    out += (real)e.beyond *
-           warm_population_of<real>(d, from + beside<RANK>(l, at, c) + fluid_moments(RANK) * FLUID_GROUP);
+    out +=
+        (real)e.beyond * warm_population_of<real>(d, from + beside<RANK>(l, at, c) + fluid_moments(RANK) * FLUID_GROUP);
   return out;
 }
 
@@ -140,8 +140,7 @@ __device__ __forceinline__ void gather_warm_links(const fluid_step<real> &s, con
       d[C - 1] = warm_arrive<RANK, real>(s.l, s.from, at, C, links.warm[edge], &sent) - own;
       edge++;
     } else {
-      const real *there =
-          s.from + beside<RANK>(s.l, at, fluid_opposite_of(C)) + fluid_moments(RANK) * FLUID_GROUP;
+      const real *there = s.from + beside<RANK>(s.l, at, fluid_opposite_of(C)) + fluid_moments(RANK) * FLUID_GROUP;
       d[C - 1] = warm_population_of<real>(C, there) - own;
     }
     gather_warm_links<RANK, C + 1>(s, links, at, edge, here, d);
@@ -161,8 +160,8 @@ __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, cons
   load_cell<fluid_moments(RANK)>(s.from + place, m);
   gather_links<RANK, 1>(s, links, at, at.first, m, d, &lost);
   sum_directions<RANK>(d, &sums);
-  const real square = collide<RANK, true, EDDY, false>(s.k, sums, m, &rho1, &rate,
-                                                       (fluid_buoyant<RANK, real> *)nullptr);
+  const real square =
+      collide<RANK, true, EDDY, false>(s.k, sums, m, &rho1, &rate, (fluid_buoyant<RANK, real> *)nullptr);
   store_cell<fluid_moments(RANK)>(s.to + place, m);
   if (links.rate) links.rate[i] = rate;
   if (links.lost) links.lost[i] = lost;
@@ -262,12 +261,14 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
     const fluid_edge<real> e = links.edge[p.edge];
     const real *here = from + place_of(l, at);
     const int c = e.arriving;
-    const double both = population_of<RANK, double>(fluid_opposite_of(c), here) + arrive<RANK, double>(l, from, at, e);
+    const double sent = population_of<RANK, double>(fluid_opposite_of(c), here),
+                 got = arrive<RANK, double>(l, from, at, e);
     const double weight = (c <= 2 * RANK ? RANK == 2 ? 4.0 : 2.0 : 1.0) / 36;
 #pragma unroll
     for (int a = 0; a < 3; a++) {
-      const double push = component<RANK>(c, a) * weight * both;
-      out[a] = (p.mirror[a] ? push : -push) + g[a] * (p.q - 0.5) / (0.5 * (fluid_directions(RANK) - 1));
+      const double push = component<RANK>(c, a) * weight * (sent + got);
+      out[a] = (p.mirror[a] ? push : -push) + g[a] * (p.q - 0.5) / (0.5 * (fluid_directions(RANK) - 1)) -
+               p.speed[a] * weight * (sent - got);
     }
 #pragma unroll
     for (int a = 0; a < 3; a++)

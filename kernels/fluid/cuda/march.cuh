@@ -53,8 +53,7 @@ __device__ __forceinline__ void emit(const real *here, const real *above, real *
   }
 }
 /* Writes the populations of the temperature that stay in the plane. */
-template <int ROLE, typename real>
-__device__ __forceinline__ void emit_warm(const real *here, real *flat, int sites) {
+template <int ROLE, typename real> __device__ __forceinline__ void emit_warm(const real *here, real *flat, int sites) {
   const real *warm = here + fluid_moments(3);
   flat += 8 * sites;
   if constexpr (ROLE == MARCH_INNER || ROLE == MARCH_WEST) flat[0] = warm_population<1>(warm);

@@ -30,8 +30,7 @@ __device__ __forceinline__ double velocity_of(const fluid_view<real> &v, int x, 
 #pragma unroll
   for (int a = 0; a < RANK; a++) {
     u[a] = (double)m[(1 + a) * FLUID_GROUP] / (3 * (1 + rho1)) - v.g[a] / 2;
-    if (v.heat)
-      u[a] += v.warm.law.push[a] / 2 * ((double)m[fluid_moments(RANK) * FLUID_GROUP] - v.warm.law.reference);
+    if (v.heat) u[a] += v.warm.law.push[a] / 2 * ((double)m[fluid_moments(RANK) * FLUID_GROUP] - v.warm.law.reference);
   }
   return rho1;
 }

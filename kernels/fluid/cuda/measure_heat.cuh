@@ -77,8 +77,8 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
   if ((int)threadIdx.x < mine.count) {
     const fluid_warm_pull p = pulls[mine.first + (int)threadIdx.x];
     double sent;
-    const double got = warm_arrive<RANK, double>(l, from, links.cell[p.cell], links.edge[p.edge].arriving,
-                                                 links.warm[p.edge], &sent);
+    const double got =
+        warm_arrive<RANK, double>(l, from, links.cell[p.cell], links.edge[p.edge].arriving, links.warm[p.edge], &sent);
     out = FLUID_HEAT_WEIGHT * (got - sent);
   }
   const double sum = block_sum<FLUID_SEGMENT>(out, shared);
@@ -154,14 +154,15 @@ __global__ void __launch_bounds__(128)
     for (int k = 0; k < 2; k++) {
       const fluid_warm_surface s = surface[(i * RANK + a) * 2 + k];
       const int to = k ? 1 : -1;
-      value[k] = s.far == 0 ? first_warm(v, at.at[0] + (a == 0) * to, at.at[1] + (a == 1) * to, at.at[2] + (a == 2) * to)
+      value[k] = s.far == 0
+                     ? first_warm(v, at.at[0] + (a == 0) * to, at.at[1] + (a == 1) * to, at.at[2] + (a == 2) * to)
                  : s.far < 0 ? here
                              : s.T;
       far[k] = s.far > 0 ? s.far : 1;
       given = given || s.far > 0;
     }
     const double low = (here - value[0]) / far[0], high = (value[1] - here) / far[1];
-    slope[a] = !given ? (value[1] - value[0]) / (far[0] + far[1])
+    slope[a] = !given           ? (value[1] - value[0]) / (far[0] + far[1])
                : low * high > 0 ? copysign(fmin(fabs(low), fabs(high)), low)
                                 : 0;
   }

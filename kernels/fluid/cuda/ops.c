@@ -12,14 +12,15 @@ enum { FIELDS = 4 };
 
 struct fluid_work {
   fluid_device d;
-  const fluid_machine *m;
+  fluid_machine *m;
   const fluid_parameters *p;
   const fluid_numbers *numbers;
   sim_buffer state[2]; /* [rows][moments of a group]: cells, and behind them the rests of members */
   sim_buffer fields;
-  double *sums;        /* of a row of a table, in host memory */
-  sim_graph *graph[2]; /* a step from each state */
-  bool fast;           /* FLUID_TOLD_FAST is known */
+  double *sums;             /* of a row of a table, in host memory */
+  sim_graph *graph[2];      /* a step from each state */
+  bool fast;                /* FLUID_TOLD_FAST is known */
+  bool old_pulls, old_cuts; /* bodies have moved since they were built */
 };
 
 static double groups_of(const grid_shape *g) { return ceil((double)g->n[0] / FLUID_GROUP); }
@@ -43,11 +44,12 @@ static void plan(const fluid_parameters *p, const sim_setup *setup, sim_plan *ou
   const grid_shape g = fluid_grid_of(p);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&g);
   const double row = number * FLUID_GROUP * numbers_of(p);
-  const double members = p->bodies.count > 0 ? fluid_wall_cells(p) : 0; /* at most */
+  const double members = p->bodies.count > 0 && !fluid_moves(p) ? fluid_wall_cells(p) : 0; /* at most */
   const double state = state_rows(p, members) * row, fields = (g.rank + 1) * cells * number;
   const double sums = FLUID_SUMS * sizeof(double) * sum_blocks(&g);
   (void)setup;
-  sim_plan_add(out, p->heat.given ? "moments and temperature, before and after a step" : "moments, before and after a step",
+  sim_plan_add(out,
+               p->heat.given ? "moments and temperature, before and after a step" : "moments, before and after a step",
                2 * state);
   sim_plan_add(out, "velocity and pressure", fields);
   if (fluid_cuda_wall_bytes(p) > 0) {
@@ -89,7 +91,7 @@ static sim_status allocate(fluid_work *w) {
   fluid_device *d = &w->d;
   void *made = NULL;
   const int row = FLUID_GROUP * numbers_of(w->p);
-  const double rows = state_rows(w->p, (double)w->m->walls.members);
+  const double rows = state_rows(w->p, w->m->motion ? 0 : (double)w->m->walls.members);
   const sim_dtype type = d->single ? SIM_F32 : SIM_F64;
   if (!(rows * row < 0x1p58)) return sim_no_memory("the fluid");
   for (int i = 0; i < 2; i++) {
@@ -144,7 +146,6 @@ static sim_status create(fluid_machine *m, const fluid_parameters *p, const flui
   SIM_TRY(allocate(w));
   SIM_TRY(fluid_cuda_build(m, p, k, d));
   int most = FLUID_SUMS * d->sum_blocks; /* of heat FLUID_WARM_SUMS */
-  if (6 * d->pull_blocks > most) most = 6 * d->pull_blocks;
   if (d->warm.pull_blocks > most) most = d->warm.pull_blocks;
   w->sums = malloc((size_t)most * sizeof *w->sums);
   return w->sums ? SIM_OK : sim_no_memory("sums of cells");
@@ -188,12 +189,23 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
 
 static sim_status resume(fluid_work *w, int64_t step, bool fast) { return set_step(w, step, fast); }
 
+/* Where bodies move the host finds their walls in each step. */
+static sim_status step_moving(fluid_work *w, int64_t number) {
+  fluid_cuda_step(&w->d);
+  SIM_TRY(fluid_cuda_move(w->m, w->p, w->numbers, number, &w->d));
+  fluid_cuda_damp(&w->d);
+  w->old_pulls = w->old_cuts = true;
+  w->d.now = 1 - w->d.now;
+  return sim_queue_cuda.status();
+}
+
 static sim_status step(fluid_work *w, int64_t number) {
   sim_graph **graph = &w->graph[w->d.now];
-  (void)number;
+  if (w->m->motion) return step_moving(w, number);
   if (!*graph) {
     SIM_TRY(sim_queue_cuda.graph_begin());
     fluid_cuda_step(&w->d);
+    fluid_cuda_damp(&w->d);
     SIM_TRY(sim_queue_cuda.graph_end(graph)); /* NULL: the step has run */
   }
   if (*graph) SIM_TRY(sim_queue_cuda.graph_launch(*graph));
@@ -252,6 +264,8 @@ static sim_status sum_cells(fluid_work *w, double sums[FLUID_FLOW_SUMS]) {
   static const int columns[FLUID_SUMS] = {FLUID_MASS,     FLUID_KINETIC,      FLUID_ENSTROPHY,   FLUID_SPEED,
                                           FLUID_MOMENTUM, FLUID_MOMENTUM + 1, FLUID_MOMENTUM + 2};
   double most = 0;
+  if (w->old_cuts) SIM_TRY(fluid_cuda_build_cuts(w->m, w->p, w->numbers, &w->d));
+  w->old_cuts = false;
   fluid_cuda_flow(&w->d);
   SIM_TRY(sim_backend_cuda.copy(w->sums, w->d.sum, FLUID_SUMS * blocks * sizeof(double)));
   const double *speed = w->sums + FLUID_SUM_SPEED * blocks;
@@ -279,22 +293,24 @@ static sim_status excess(fluid_work *w, double *out) {
 }
 
 static sim_status bodies(fluid_work *w, double *values) {
+  if (w->old_pulls) SIM_TRY(fluid_cuda_build_pulls(w->m, w->p, w->numbers, &w->d));
+  w->old_pulls = false;
   const int rank = w->d.rank, columns = rank == 2 ? 3 : 6, blocks = w->d.pull_blocks;
   const double dx = w->d.dx, force = w->d.density * pow(dx, rank + 1) / (w->d.dt * w->d.dt);
   fluid_cuda_pull(&w->d);
-  SIM_TRY(sim_backend_cuda.copy(w->sums, w->d.pull_sum, 6 * (size_t)blocks * sizeof(double)));
-  double *part = malloc((size_t)(blocks + 1) * sizeof *part);
+  double *part = malloc(7 * (size_t)(blocks + 1) * sizeof *part), *const all = part + blocks;
   if (!part) return sim_no_memory("forces");
+  const sim_status status = sim_backend_cuda.copy(all, w->d.pull_sum, 6 * (size_t)blocks * sizeof(double));
   for (int body = 0; body < (int)w->p->bodies.count; body++)
     for (int i = 0; i < columns; i++) {
       const int first = w->d.body_blocks[body], count = w->d.body_blocks[body + 1] - first;
       const bool torque = i >= rank;
       const int which = !torque ? i : rank == 2 ? 5 : 3 + i - rank;
-      for (int b = 0; b < count; b++) part[b] = w->sums[6 * (first + b) + which];
+      for (int b = 0; b < count; b++) part[b] = all[6 * (first + b) + which];
       *values++ = (torque ? force * dx : force) * sim_reduce_tree(part, (size_t)count);
     }
   free(part);
-  return SIM_OK;
+  return status;
 }
 
 static sim_status probes(fluid_work *w, double *values) {

@@ -1,4 +1,5 @@
-/* Absorbing layers on the GPU. Twin: cpu/sponge.c. All arithmetic is in double; a layer is damped after the one before. */
+/* Absorbing layers on the GPU. Twin: cpu/sponge.c. All arithmetic is in double; a layer is damped after the one before.
+ */
 #ifndef FLUID_CUDA_SPONGE_CUH
 #define FLUID_CUDA_SPONGE_CUH
 
@@ -12,7 +13,9 @@ __device__ __forceinline__ void damped_cell(const fluid_view<real> &v, const flu
   const int first = (int)(i % across), second = (int)(i / across);
   const int along = d.side % 2 ? v.l.n[axis] - 1 - plane : plane;
   *x = axis == 0 ? along : first;
-  *row = (size_t)(axis == 2 ? along : second) * (size_t)v.l.n[1] + (size_t)(axis == 1 ? along : axis == 0 ? first : second);
+  *row = (size_t)(axis == 2 ? along : second) * (size_t)v.l.n[1] + (size_t)(axis == 1   ? along
+                                                                            : axis == 0 ? first
+                                                                                        : second);
 }
 
 /* through[planes][blocks][2]: momentum of the cells of a block, and their number. */
@@ -56,8 +59,8 @@ __device__ inline double mean_through(const fluid_damped &d, int plane, const do
 
 /* Changes density and momentum of a cell; S follows by the change of j j/rho. */
 template <int RANK, typename real>
-__device__ __forceinline__ void change_cell(const fluid_factors<real> &k, real *to, int axis, double rho1,
-                                            double dense, double push) {
+__device__ __forceinline__ void change_cell(const fluid_factors<real> &k, real *to, int axis, double rho1, double dense,
+                                            double push) {
   constexpr int S = 1 + RANK, X = 1 + 2 * RANK;
   real m[fluid_moments(RANK)];
   double j[RANK], old[RANK], trace = 0;
@@ -90,14 +93,14 @@ __device__ __forceinline__ void change_cell(const fluid_factors<real> &k, real *
 
 /* Damps the cells of planes. START: sets the means of their densities instead. */
 template <int RANK, bool START, typename real>
-__global__ void __launch_bounds__(256)
-    damp_planes(const fluid_view<real> v, const fluid_factors<real> k, const fluid_damped d, const double *through,
-                real *state) {
+__global__ void __launch_bounds__(256) damp_planes(const fluid_view<real> v, const fluid_factors<real> k,
+                                                   const fluid_damped d, const double *through, real *state) {
   __shared__ double shared[8];
   after_previous();
   const int plane = (int)blockIdx.y, axis = d.side / 2;
   const long long first = (long long)blockIdx.x * FLUID_SUMMED;
-  const double share = d.share[plane], push = START ? 0 : -share * (mean_through(d, plane, through, shared) - d.flow[plane]);
+  const double share = d.share[plane],
+               push = START ? 0 : -share * (mean_through(d, plane, through, shared) - d.flow[plane]);
   for (long long i = first + threadIdx.x; i < d.cells && i < first + FLUID_SUMMED; i += 256) {
     int x;
     size_t row;

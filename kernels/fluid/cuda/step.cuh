@@ -45,7 +45,8 @@ __device__ __forceinline__ void gather(const fluid_layout &l, const real *from, 
                                        real *d) {
   if constexpr (C < fluid_directions(RANK)) {
     real m[fluid_moments(RANK)];
-    load_cell<fluid_moments(RANK)>(from + source_place<RANK, C>(l, x, y, z), m); /* the compiler leaves out what C does not need */
+    load_cell<fluid_moments(RANK)>(from + source_place<RANK, C>(l, x, y, z),
+                                   m); /* the compiler leaves out what C does not need */
     d[C] = population<RANK, C>(m) - population<RANK, C>(here);
     gather<RANK, C + 1>(l, from, x, y, z, here, d);
   }
@@ -68,7 +69,8 @@ template <typename real> __device__ __forceinline__ bool is_skipped(const fluid_
 
 /* Tells the guard of the temperature of a cell. */
 template <typename real>
-__device__ __forceinline__ void look_hot(const fluid_step<real> &s, unsigned long long step, int x, size_t row, real T) {
+__device__ __forceinline__ void look_hot(const fluid_step<real> &s, unsigned long long step, int x, size_t row,
+                                         real T) {
   if (!(T >= s.w.least && T <= s.w.most))
     tell_hot(s.guard, step, (unsigned)(row * (size_t)s.l.n[0] + (size_t)x), (float)T);
 }

@@ -50,10 +50,16 @@ typedef struct fluid_segment {
 
 /* A link to a body; arms from the body's point to the surface, in cells. */
 typedef struct fluid_pull {
-  double arm[3], q;
+  double arm[3], q, speed[3]; /* speed: of the surface, in units of the lattice */
   int32_t cell, edge;
   int8_t mirror[3]; /* not 0: the link is mirrored at a slip side of this axis */
 } fluid_pull;
+/* A cell that a body has covered or left. */
+typedef struct fluid_changed {
+  int32_t at[3], solid; /* now */
+  uint32_t from;        /* of one that is fluid now: bits of the directions whose neighbours were and are fluid */
+  double u[3];          /* velocity of the surface, in units of the lattice */
+} fluid_changed;
 /* Links of one body, FLUID_SEGMENT at most. */
 typedef struct fluid_pull_block {
   int32_t first, count;
@@ -61,8 +67,8 @@ typedef struct fluid_pull_block {
 
 /* ---- heat ---- */
 
-/* How a population p = T + 4 c.Q of the temperature arrives by a link along an axis: p_c = constant + sent p_d + own p_c +
- * beyond p_d(cell + c), d opposite to `arriving` c, and with `open` p_c where no fluid comes in. (cpu/heat.c) */
+/* How a population p = T + 4 c.Q of the temperature arrives by a link along an axis: p_c = constant + sent p_d + own
+ * p_c + beyond p_d(cell + c), d opposite to `arriving` c, and with `open` p_c where no fluid comes in. (cpu/heat.c) */
 typedef struct fluid_warm_edge {
   double constant, sent, own, beyond;
   int32_t open;
@@ -87,12 +93,12 @@ enum { FLUID_WARM_SUM, FLUID_WARM_LEAST, FLUID_WARM_MOST, FLUID_WARM_SUMS };
 typedef struct fluid_warm {
   fluid_warm_law law;
   double shift, scale;
-  double *shown;                   /* [cells]; solid cells keep the temperatures of bodies */
-  void *rate;                      /* [cells with links]: of relaxation of the flow; NULL: no eddies */
-  fluid_warm_edge *edge;           /* [links]; of those along axes */
-  fluid_warm_pull *pull;           /* by owner */
+  double *shown;         /* [cells]; solid cells keep the temperatures of bodies */
+  void *rate;            /* [cells with links]: of relaxation of the flow; NULL: no eddies */
+  fluid_warm_edge *edge; /* [links]; of those along axes */
+  fluid_warm_pull *pull; /* by owner */
   fluid_pull_block *pull_block;
-  double *pull_sum;                /* [blocks] */
+  double *pull_sum; /* [blocks] */
   int pull_blocks, owner_blocks[FLUID_WARM_OWNERS + 1];
 } fluid_warm;
 
@@ -155,7 +161,7 @@ typedef struct fluid_device {
   void *edge;
   int8_t *edge_body; /* -1: a side of the box */
   double *lost;
-  int cells;
+  int cells, members;
   fluid_segment *segment;
   int32_t *member;
   double *segment_sum;
@@ -171,7 +177,7 @@ typedef struct fluid_device {
   fluid_damped damped[6];
   int layers;
   double *mean, *share, *through; /* of sponges: means, shares, and sums of blocks: [planes][blocks][2] of a layer */
-  long long *probe; /* cells */
+  long long *probe;               /* cells */
   double *probed;
   int probes;
 } fluid_device;
@@ -182,7 +188,14 @@ extern "C" {
 
 /* ---- kernels.cu: each enqueues work ---- */
 
-void fluid_cuda_step(const fluid_device *d);  /* from the present state to the other one */
+void fluid_cuda_step(const fluid_device *d); /* from the present state to the other one */
+void fluid_cuda_damp(const fluid_device *d); /* the other state, in sponges */
+/* Moments A of the cells of d->member in the other state: mass[members], read or set. */
+void fluid_cuda_get_mass(const fluid_device *d, double *mass);
+void fluid_cuda_set_mass(const fluid_device *d, const double *mass);
+/* Fills or clears cells of the other state; mass[count]: above that at rest, which they take from the fluid, or leave.
+ */
+void fluid_cuda_cover(const fluid_device *d, const fluid_changed *changed, int count, double *mass);
 void fluid_cuda_show(const fluid_device *d);  /* fields */
 void fluid_cuda_begin(const fluid_device *d); /* the present state, from the fields */
 void fluid_cuda_flow(const fluid_device *d);  /* sums; fields are shown */
@@ -210,10 +223,25 @@ fluid_device *fluid_cuda_device(fluid_work *work); /* for tests */
 
 sim_status fluid_cuda_build(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
                             fluid_device *out) SIM_MUST_CHECK;
-void fluid_cuda_free(fluid_device *d);                   /* what build has made */
+void fluid_cuda_free(fluid_device *d); /* what build has made */
 /* *out: a copy in device memory, zeros for NULL; NULL for no bytes. _away: `data` is freed; NULL: no memory. */
 sim_status fluid_cuda_send(const void *data, size_t bytes, void **out) SIM_MUST_CHECK;
 sim_status fluid_cuda_send_away(void *data, size_t bytes, void **out) SIM_MUST_CHECK;
+
+/* What changes with walls that move, after a move; and what rows of `flow` and `bodies` need of it. */
+sim_status fluid_cuda_build_walls(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                                  fluid_device *out) SIM_MUST_CHECK;
+sim_status fluid_cuda_build_pulls(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                                  fluid_device *out) SIM_MUST_CHECK;
+sim_status fluid_cuda_build_cuts(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                                 fluid_device *out) SIM_MUST_CHECK;
+
+/* ---- moving.c ---- */
+
+/* After step number `step` has made the other state: gives back the mass that links have lost, moves the bodies, and
+ * fills and clears cells. */
+sim_status fluid_cuda_move(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, int64_t step,
+                           fluid_device *d) SIM_MUST_CHECK;
 
 /* ---- heat.c ---- */
 

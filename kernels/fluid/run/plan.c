@@ -106,12 +106,10 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
   return SIM_OK;
 }
 
-/* What runs on the CPU alone. */
+/* On a GPU the temperature is made with the flow, before a sponge damps it. */
 bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const fluid_parameters *p = parameters;
-  const char *what = p->heat.given && fluid_has_sponge(p) ? "`heat` with a `sponge` is"
-                     : fluid_moves(p)                     ? "a body that moves is"
-                                                          : NULL;
+  const char *what = p->heat.given && fluid_has_sponge(p) ? "`heat` with a `sponge` is" : NULL;
   if (backend == SIM_BACKEND_CPU || !what) return true;
   snprintf(lacks, capacity, "%s", what);
   return false;

@@ -300,7 +300,8 @@ static sim_status bodies(fluid_work *w, double *values) {
   fluid_cuda_pull(&w->d);
   double *part = malloc(7 * (size_t)(blocks + 1) * sizeof *part), *const all = part + blocks;
   if (!part) return sim_no_memory("forces");
-  const sim_status status = sim_backend_cuda.copy(all, w->d.pull_sum, 6 * (size_t)blocks * sizeof(double));
+  const size_t bytes = 6 * (size_t)blocks * sizeof *all;
+  const sim_status status = bytes > 0 ? sim_backend_cuda.copy(all, w->d.pull_sum, bytes) : SIM_OK;
   for (int body = 0; body < (int)w->p->bodies.count; body++)
     for (int i = 0; i < columns; i++) {
       const int first = w->d.body_blocks[body], count = w->d.body_blocks[body + 1] - first;
@@ -332,8 +333,9 @@ static sim_status heat(fluid_work *w, fluid_heat_sums *out) {
     out->most = fmax(out->most, warm->scale * most[i]);
   }
   out->sum = warm->scale * sim_reduce_tree(w->sums + FLUID_WARM_SUM * blocks, blocks);
+  if (part == 0) return SIM_OK;
   SIM_TRY(sim_backend_cuda.copy(w->sums, warm->pull_sum, part * sizeof(double)));
-  for (int k = 0; part > 0 && k < FLUID_SIDES + FLUID_BODIES; k++) {
+  for (int k = 0; k < FLUID_SIDES + FLUID_BODIES; k++) {
     const int first = warm->owner_blocks[k], count = warm->owner_blocks[k + 1] - first;
     *(k < FLUID_SIDES ? &out->side[k] : &out->body[k - FLUID_SIDES]) =
         warm->scale * sim_reduce_tree(w->sums + first, (size_t)count);

@@ -93,7 +93,7 @@ static double cells_of(const fluid_device *d) { return (double)d->l.n[0] * d->l.
 
 /* Inner columns and rows of the marching kernel's tiles, two of the rows outer; blocks of a multiprocessor. */
 enum { TILE_X = 64, TILE_UNROLL = 2 };
-__host__ __device__ constexpr int tile_y(bool single, bool heat) { return !single ? 6 : heat ? 7 : 8; }
+__host__ __device__ constexpr int tile_y(bool single, bool heat) { return single && !heat ? 8 : 6; }
 __host__ __device__ constexpr int tile_blocks(bool single) { return single ? 2 : 1; }
 
 static size_t tile_bytes(bool single, bool heat) {

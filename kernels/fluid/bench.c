@@ -15,6 +15,16 @@ static sim_bench_cost flat(sim_backend_kind kind, sim_isa isa, int n) {
   return (sim_bench_cost){SIM_LIMIT_BYTES, 48};
 }
 
+/* With the temperature, which the CPU keeps in double precision. */
+static sim_bench_cost warm(sim_backend_kind kind, sim_isa isa, int n) {
+  (void)isa, (void)n;
+  return (sim_bench_cost){SIM_LIMIT_BYTES, kind == SIM_BACKEND_CPU ? 144 : 112};
+}
+static sim_bench_cost warm_wide(sim_backend_kind kind, sim_isa isa, int n) {
+  (void)kind, (void)isa, (void)n;
+  return (sim_bench_cost){SIM_LIMIT_BYTES, 224};
+}
+
 #define SIZES                                                                                                          \
   {                                                                                                                    \
     [SIM_BACKEND_CPU] = {{64, 128, 256}, {32, 64, 128}, {16, 256, 2}}, [SIM_BACKEND_CUDA] = {                          \
@@ -30,6 +40,11 @@ static sim_bench_cost flat(sim_backend_kind kind, sim_isa isa, int n) {
   "  grid = { n = {n, n, n}, size = {1, 1, 1} }, viscosity = 1e-3, speed = 0.1,\n"                                     \
   "  initial = function(x, y, z) return 0.08 * math.sin(2 * math.pi * y), 0.03 * math.sin(2 * math.pi * z), 0 end,\n"  \
   "  integrate = { t_end = 1e6 }, " more SIM_BENCH_NO_OUTPUT " }\n"
+
+/* Heat that the flow carries and that pushes it. */
+#define HEAT                                                                                                           \
+  "heat = { diffusivity = 1e-3, expansion = 1, gravity = {0, 0, -0.01},\n"                                             \
+  "  initial = function(x, y, z) return math.sin(2 * math.pi * x) end }, "
 
 const sim_bench fluid_bench[] = {
     {.title = "D3Q19 in moments, periodic, single",
@@ -53,6 +68,13 @@ const sim_bench fluid_bench[] = {
      .scenario = CUBE("single", "turbulence = { smagorinsky = 0.16 }, "),
      .sizes = SIZES,
      .cost = single},
+    {.title = "the same with heat and buoyancy, no eddies",
+     .size = "cells an axis",
+     .power = 3,
+     .warm_steps = 4,
+     .scenario = CUBE("single", HEAT),
+     .sizes = SIZES,
+     .cost = warm},
     {.title = "D3Q19 in moments, periodic, double",
      .size = "cells an axis",
      .power = 3,
@@ -60,6 +82,13 @@ const sim_bench fluid_bench[] = {
      .scenario = CUBE("double", ""),
      .sizes = SIZES,
      .cost = wide},
+    {.title = "the same with heat and buoyancy, double",
+     .size = "cells an axis",
+     .power = 3,
+     .warm_steps = 4,
+     .scenario = CUBE("double", HEAT),
+     .sizes = SIZES,
+     .cost = warm_wide},
     {.title = "D2Q9 in moments, periodic, single",
      .size = "cells an axis",
      .power = 2,

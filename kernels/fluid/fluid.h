@@ -304,6 +304,19 @@ void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state);
 /* Moves the bodies after step number `step` has made a state: clears cells that they cover now, fills those that they
  * have left, with the velocity of their surface, and keeps the mass above that at rest. (cpu/cover.c) */
 sim_status fluid_move_bodies(fluid_machine *m, int64_t step, const sim_buffer *state) SIM_MUST_CHECK;
+/* The part of it on the host: moves poses and walls, and finds the cells whose walls have changed,
+ * walls.changed[*count]; *old: where cells were solid before. */
+sim_status fluid_move_walls(fluid_machine *m, int64_t step, const bool **old, int64_t *count) SIM_MUST_CHECK;
+/* The neighbour of a cell in a direction; -1: outside of the box. */
+int64_t fluid_neighbour(const grid_shape *g, int64_t cell, const int8_t c[3]);
+/* Velocity, in units of the lattice, of the surface that a cell has come out of: of the body that is nearest. */
+void fluid_surface_velocity(const fluid_machine *m, int64_t cell, double out[3]);
+/* Sets member[cells with links] to the number of each among walls.member, or -1, and walls.lost to 0. */
+void fluid_number_members(const fluid_machine *m, int32_t *member);
+/* Adds to what a cell, or for a solid one its first neighbour that touches a body, is to get back. */
+void fluid_give(const fluid_machine *m, const int32_t *member, int64_t cell, double mass);
+/* Mass that walls which move push into a cell in a step: of the fluid at rest. */
+double fluid_pushed(const fluid_machine *m, const fluid_cell *cell);
 /* Gives walls.lost[members] back to the cells of each patch, in equal parts; what rounding keeps from a cell goes to
  * the next one. */
 void fluid_return_mass(const fluid_machine *m, const sim_buffer *state);
@@ -325,7 +338,9 @@ double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int6
 typedef struct fluid_worst {
   int64_t row, x;
   bool dense;         /* the density has left */
+  bool hot;           /* a GPU's: its temperature is out of bounds */
   double rho1, speed; /* density - 1 and speed, in units of the lattice */
+  double temperature; /* where hot, above fluid_warmth.shift */
 } fluid_worst;
 /* partial[rows]: scratch. */
 fluid_worst fluid_find_worst(const fluid_machine *m, const sim_buffer *state, double *partial);
@@ -390,6 +405,7 @@ typedef struct fluid_seen {
 
 /* A run's state in the memory of a backend. */
 typedef struct fluid_work fluid_work;
+struct fluid_heat_sums; /* heat.h */
 typedef struct fluid_ops {
   void (*plan)(const fluid_parameters *p, const sim_setup *setup, sim_plan *out);
   /* `m`, with the walls, p and k live as long as *out; release with `destroy`, also after a failure. */
@@ -410,6 +426,12 @@ typedef struct fluid_ops {
   sim_status (*probes)(fluid_work *work, double *values); /* of `probes`, of fields that are shown */
   /* Sum over the fluid of the density above that at rest, in units of the lattice; for warnings alone. */
   sim_status (*excess)(fluid_work *work, double *out);
+  double *(*means)(const fluid_work *work); /* of sponges, in memory of the backend: fluid_sponge.mean */
+  /* What a row of `heat` is made of. */
+  sim_status (*heat)(fluid_work *work, struct fluid_heat_sums *out);
+  /* The field of the temperature in *out, double [cells] in memory of the backend; solid cells have the temperature of
+   * the first body that they lie in, or `reference`. */
+  sim_status (*temperature)(fluid_work *work, double **out);
 } fluid_ops;
 extern const fluid_ops fluid_ops_cpu, fluid_ops_cuda;
 

@@ -1,4 +1,4 @@
-/* Temperature in fluids: a second lattice, which the flow carries and which may push it. CPU alone. */
+/* Temperature in fluids: a second lattice, which the flow carries and which may push it. */
 #ifndef FLUID_HEAT_H
 #define FLUID_HEAT_H
 
@@ -11,8 +11,8 @@
 typedef enum fluid_side_kind { FLUID_SIDE_KEEPS, FLUID_SIDE_GIVEN, FLUID_SIDE_OPEN } fluid_side_kind;
 
 typedef struct fluid_warmth {
-  double *heat[2]; /* [0] is the present one: [rows][1 + rank][pitch] behind FLUID_PAD numbers, temperature and its flux
-                      after collision, in cells and steps (cpu/heat_rows.h) */
+  double *heat[2]; /* on the CPU; [0] is the present one: [rows][1 + rank][pitch] behind FLUID_PAD numbers, temperature
+                      and its flux after collision, in cells and steps (cpu/heat_rows.h) */
   sim_buffer room[2]; /* what they stand in */
   int64_t numbers;    /* of each */
   double shift;       /* temperatures in here are above this one: the middle of the greatest and the least, so that
@@ -27,14 +27,28 @@ typedef struct fluid_warmth {
   double *sums;                 /* [n[0] + rows]: scratch */
 } fluid_warmth;
 
+/* Sums over the fluid, and the least and the greatest, of temperatures above the shift; heat that enters through sides
+ * and from bodies in the step that begins now, in units of the lattice. */
+typedef struct fluid_heat_sums {
+  double sum, least, most, side[FLUID_SIDES], body[FLUID_BODIES];
+} fluid_heat_sums;
+
 /* ---- start/heat.c ---- */
 
-/* With the temperatures of the start; `walls` are there. Destroy with fluid_heat_destroy, also after a failure.
- * SIM_ERR_SCENARIO: one is not finite, or `reference` is far from them. */
+/* With the temperatures of the start in `shown`; `walls` are there. Destroy with fluid_heat_destroy, also after a
+ * failure. On a GPU without a state: heat[] are NULL. SIM_ERR_SCENARIO: a temperature is not finite, or `reference` is
+ * far from them. */
 sim_status fluid_heat_create(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *numbers,
                              const sim_setup *setup, fluid_warmth *out) SIM_MUST_CHECK;
 /* The same faults, without the memory. */
 sim_status fluid_heat_check(const fluid_parameters *p, const fluid_walls *walls, const sim_setup *setup) SIM_MUST_CHECK;
+/* How far a temperature is beyond those of the start, sides and bodies, in parts of what these are apart. */
+double fluid_heat_beyond(const fluid_warmth *w, const fluid_heat_sums *sums);
+/* A row of `heat`. */
+void fluid_heat_row_of(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
+                       const fluid_heat_sums *sums, double *values);
+/* SIM_ERR_DIVERGED: the temperature T, above the shift, of a cell is out of bounds. */
+sim_status fluid_heat_fail(const fluid_machine *m, int64_t step, int64_t row, int64_t x, double T) SIM_MUST_CHECK;
 /* How far `reference` is beyond the temperatures of sides and bodies, in parts of what these are apart, if the fluid
  * passes a side; and the least and the greatest of them. */
 double fluid_heat_far(const fluid_parameters *p, double *low, double *high);
@@ -63,11 +77,14 @@ sim_status fluid_heat_step(const fluid_machine *m, int64_t step, const sim_buffe
                            const sim_buffer *state) SIM_MUST_CHECK;
 /* Fills warmth.shown: solid cells have the temperature of the body that is nearest, or `reference`. */
 void fluid_heat_show(const fluid_machine *m, const fluid_parameters *p);
-/* How far a temperature is beyond those of the start, sides and bodies, in parts of what these are apart. */
-double fluid_heat_beyond(const fluid_machine *m);
-/* A row of `heat`. */
-void fluid_heat_row_of(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
-                       const sim_buffer *state, double *values);
+void fluid_heat_find_sums(const fluid_machine *m, const sim_buffer *state, fluid_heat_sums *out);
+/* The temperature of the solid cell i of a row: of the first body that it lies in, or `reference`. */
+double fluid_heat_solid(const fluid_machine *m, const fluid_parameters *p, const fluid_shape *shape, int64_t row,
+                        int64_t i);
+/* Links of a cell along the axes: they come first, and arrive by the directions 1 to 2 rank. */
+int fluid_axis_links(const fluid_machine *m, const fluid_cell *cell);
+/* The velocity of the fluid through a side FLUID_SIDE_GIVEN into a cell, but for a positive factor. */
+double fluid_heat_given(const fluid_machine *m, const fluid_cell *cell, int side);
 /* Acceleration of the fluid at a temperature, in units of the lattice. */
 void fluid_buoyancy(const fluid_warmth *w, double temperature, double out[3]);
 

@@ -8,6 +8,8 @@
 
 enum { FLUID_DIRECTIONS_MAX = 19, FLUID_MOMENTS_MAX = 10 };
 
+#define FLUID_HEAT_WEIGHT 0.125 /* of a direction of the temperature (cpu/heat_rows.h) */
+
 typedef struct fluid_lattice {
   int rank, directions, moments; /* 2, 9, 6 or 3, 19, 10 */
   double weight[3];              /* by the number of axes along which a direction moves */

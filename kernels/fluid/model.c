@@ -122,8 +122,10 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   SIM_TRY(fluid_check_stable(run, clock));
   if (run->p->kinds[table] == FLUID_BODIES_TABLE) return run->ops->bodies(run->work, values);
   if (run->p->kinds[table] == FLUID_HEAT_TABLE) {
-    fluid_heat_row_of(&run->machine, run->p, &run->numbers, run->ops->state(run->work), values);
-    fluid_warn_of_heat(run, clock);
+    fluid_heat_sums sums;
+    SIM_TRY(run->ops->heat(run->work, &sums));
+    fluid_heat_row_of(&run->machine, run->p, &run->numbers, &sums, values);
+    fluid_warn_of_heat(run, clock, &sums);
     return SIM_OK;
   }
   SIM_TRY(fluid_show_fields(run, clock));

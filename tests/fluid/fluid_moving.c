@@ -178,25 +178,6 @@ static void test_balance(void **state) {
   flow_close(&f);
 }
 
-/* No other device moves bodies; a constant spin of a round body is no motion. */
-static void test_devices(void **state) {
-  (void)state;
-  static const char *const keys[] = {"velocity = {0.1, 0, 0}", "motion = function(t) return t, 0 end",
-                                     "turning = function(t) return t end", "spin = 0.1"};
-  for (int i = 0; i < 4; i++) {
-    char lacks[256] = "";
-    flow f;
-    flow_run(&f,
-             "return sim.fluid { grid = { n = {24, 24}, size = {24, 24} }, viscosity = 0.1, speed = 1,\n"
-             "  bodies = { sim.ball { point = {9, 9, 0}, radius = 5, %s } }, integrate = { t_end = 0.1 } }",
-             keys[i]);
-    assert_true(fluid_model.supports(f.p, SIM_BACKEND_CPU, lacks, sizeof lacks));
-    assert_int_equal(fluid_model.supports(f.p, SIM_BACKEND_CUDA, lacks, sizeof lacks), i == 3);
-    assert_string_equal(lacks, i == 3 ? "" : "a body that moves is");
-    flow_close(&f);
-  }
-}
-
 /* The guess of `sim check` knows motion: measured, a step of 64^3 cells with a ball of 12.8 cells that moves takes
  * twice that of one at rest, with one of 25.6 cells four times. */
 static void test_time(void **state) {
@@ -220,10 +201,9 @@ static void test_time(void **state) {
 }
 
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_frame),  cmocka_unit_test(test_couette), cmocka_unit_test(test_taylor_couette),
-      cmocka_unit_test(test_square), cmocka_unit_test(test_balance), cmocka_unit_test(test_devices),
-      cmocka_unit_test(test_time)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_frame),          cmocka_unit_test(test_couette),
+                                     cmocka_unit_test(test_taylor_couette), cmocka_unit_test(test_square),
+                                     cmocka_unit_test(test_balance),        cmocka_unit_test(test_time)};
   const struct CMUnitTest long_tests[] = {cmocka_unit_test(test_order)};
   if (count > 1 && strcmp(words[1], "long") != 0) cmocka_set_test_filter(words[1]);
   if (count > 1 && strcmp(words[1], "long") == 0) return cmocka_run_group_tests(long_tests, NULL, NULL);

@@ -74,7 +74,7 @@ static void test_steady(void **state) {
   flow_close(&without);
 }
 
-/* No other device has it. */
+/* A GPU has it, but not with heat. */
 static void test_devices(void **state) {
   (void)state;
   char lacks[256] = "";
@@ -82,8 +82,14 @@ static void test_devices(void **state) {
   flow_run(&f, "return sim.fluid { grid = { n = {20, 4}, size = {20, 4}, x = 'wall' }, viscosity = 0.1, speed = 1,\n"
                "  sides = { x_high = { pressure = 0, sponge = 8 } }, integrate = { t_end = 0.1 } }");
   assert_true(fluid_model.supports(f.p, SIM_BACKEND_CPU, lacks, sizeof lacks));
+  assert_true(fluid_model.supports(f.p, SIM_BACKEND_CUDA, lacks, sizeof lacks));
+  flow_close(&f);
+  flow_run(&f, "return sim.fluid { grid = { n = {20, 4}, size = {20, 4}, x = 'wall' }, viscosity = 0.1, speed = 1,\n"
+               "  heat = { diffusivity = 0.1 },\n"
+               "  sides = { x_high = { pressure = 0, sponge = 8 } }, integrate = { t_end = 0.1 } }");
+  assert_true(fluid_model.supports(f.p, SIM_BACKEND_CPU, lacks, sizeof lacks));
   assert_false(fluid_model.supports(f.p, SIM_BACKEND_CUDA, lacks, sizeof lacks));
-  assert_string_equal(lacks, "a side with a `sponge` is");
+  assert_string_equal(lacks, "`heat` with a `sponge` is");
   flow_close(&f);
 }
 

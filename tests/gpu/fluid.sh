@@ -5,11 +5,13 @@ need_gpu
 fluid_scenario f.lua
 for rank in 2 3; do
   for kind in single double; do
-    options=(--set "rank=$rank" --set "kind=$kind")
-    expect 0 "(GPU 0)" "$SIM" run f.lua -o one.out "${options[@]}"
-    expect 0 "(GPU 0)" "$SIM" run f.lua -o two.out --device cuda "${options[@]}"
-    same one.out two.out "$rank axes, $kind, twice"
-    rm -rf one.out two.out
+    for with in none heat sponge motion; do
+      options=(--set "rank=$rank" --set "kind=$kind" --set "with=$with")
+      expect 0 "(GPU 0)" "$SIM" run f.lua -o one.out "${options[@]}"
+      expect 0 "(GPU 0)" "$SIM" run f.lua -o two.out --device cuda "${options[@]}"
+      same one.out two.out "$rank axes, $kind, $with, twice"
+      rm -rf one.out two.out
+    done
   done
 done
 

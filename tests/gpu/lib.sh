@@ -41,14 +41,21 @@ local n     = sim.param("n", 36, "cells along x")
 local steps = sim.param("steps", 40, "steps")
 local kind  = sim.param("kind", "double", "precision")
 local rank  = sim.param("rank", 3, "axes")
+local with  = sim.param("with", "none", "heat, sponge or motion")
 local m     = 10
 return sim.fluid {
-  grid       = { n = rank == 3 and {n, m, m} or {n, m}, size = rank == 3 and {n, m, m} or {n, m}, y = "wall" },
+  grid       = { n = rank == 3 and {n, m, m} or {n, m}, size = rank == 3 and {n, m, m} or {n, m}, y = "wall",
+                 x = with == "sponge" and "wall" or "periodic" },
+  sides      = with == "sponge" and { x_low = { velocity = rank == 3 and {0.02, 0, 0} or {0.02, 0} },
+                                      x_high = { pressure = 0, sponge = 9 } } or nil,
+  heat       = with == "heat" and { diffusivity = 0.03, y_low = 1, y_high = 0, expansion = 1,
+                                    gravity = rank == 3 and {0, -1e-4, 0} or {0, -1e-4} } or nil,
   viscosity  = 0.02,
   speed      = 0.1,
   acceleration = rank == 3 and {1e-4, 0, 0} or {1e-4, 0},
   turbulence = rank == 3 and { smagorinsky = 0.1 } or nil,
-  bodies     = { sim.ball { point = {n / 2, m / 2, rank == 3 and m / 2 or 0}, radius = 2.7, spin = 0.01 } },
+  bodies     = { sim.ball { point = {n / 2, m / 2, rank == 3 and m / 2 or 0}, radius = 2.7, spin = 0.01,
+                            velocity = with == "motion" and {0.05, 0, 0} or nil } },
   initial    = rank == 3 and function(x, y) return 0.02 * math.sin(y), 0.01 * math.sin(x), 0 end
                or function(x, y) return 0.02 * math.sin(y), 0.01 * math.sin(x) end,
   probes     = { {3, 3, rank == 3 and 3 or 0} },

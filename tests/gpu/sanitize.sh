@@ -51,6 +51,9 @@ for kind in single double; do
   file=f.lua run "flat_$kind" --set steps=4 --set "kind=$kind" --set rank=2
 done
 file=f.lua run narrow --set steps=4 --set n=20
+for with in heat sponge motion; do
+  file=f.lua run "$with" --set steps=4 --set kind=single --set with=$with
+done
 file=grains.lua run gas --set steps=12 --set n=700
 file=grains.lua run hertz --set steps=3 --set n=300 --set law=hertz --set 'every=every 2 steps'
 file=grains.lua run rain --set steps="$([ "$tool" = memcheck ] && echo 102 || echo 3)" --set n=200 --set law=rain

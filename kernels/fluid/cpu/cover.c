@@ -51,8 +51,7 @@ static double carried(const fluid_machine *m, double rho1, const double u[3], in
   return (1 + rho1) * (u[a] * u[b] + (u[a] * g[b] + u[b] * g[a]) / 2);
 }
 
-/* The neighbour of a cell in a direction; -1: outside of the box. */
-static int64_t neighbour(const grid_shape *g, int64_t cell, const int8_t c[3]) {
+int64_t fluid_neighbour(const grid_shape *g, int64_t cell, const int8_t c[3]) {
   int64_t at[3] = {cell % g->n[0], cell / g->n[0] % g->n[1], cell / g->n[0] / g->n[1]};
   for (int a = 0; a < 3; a++) {
     at[a] += c[a];
@@ -62,8 +61,7 @@ static int64_t neighbour(const grid_shape *g, int64_t cell, const int8_t c[3]) {
   return (at[2] * g->n[1] + at[1]) * g->n[0] + at[0];
 }
 
-/* Velocity, in units of the lattice, of the surface that a cell has come out of: of the body that is nearest. */
-static void surface_velocity(const fluid_machine *m, int64_t cell, double out[3]) {
+void fluid_surface_velocity(const fluid_machine *m, int64_t cell, double out[3]) {
   const fluid_parameters *p = m->motion->p;
   const grid_shape *g = &m->grid;
   const double dx = g->size[0] / (double)g->n[0];
@@ -88,7 +86,7 @@ static double fill(const fluid_machine *m, const bool *old, void *first, int64_t
   cell_state out = {0};
   double u[3] = {0}, count = 0;
   for (int c = 1; c < m->lattice->directions; c++) {
-    const int64_t from = neighbour(&m->grid, cell, m->lattice->c[c]);
+    const int64_t from = fluid_neighbour(&m->grid, cell, m->lattice->c[c]);
     if (from < 0 || old[from] || m->walls.solid[from]) continue;
     const cell_state s = load(m, first, from);
     double v[3];
@@ -99,7 +97,7 @@ static double fill(const fluid_machine *m, const bool *old, void *first, int64_t
     out.rho1 += s.rho1;
     count++;
   }
-  surface_velocity(m, cell, u);
+  fluid_surface_velocity(m, cell, u);
   if (count > 0) out.rho1 /= count;
   for (int a = 0; a < rank; a++) {
     out.j[a] = (1 + out.rho1) * (u[a] + m->collision.g[a] / 2);
@@ -112,10 +110,9 @@ static double fill(const fluid_machine *m, const bool *old, void *first, int64_t
   return out.rho1;
 }
 
-/* Adds to what a cell, or for a solid one its first neighbour that touches a body, is to get back. */
-static void give(const fluid_machine *m, const int32_t *member, int64_t cell, double mass) {
+void fluid_give(const fluid_machine *m, const int32_t *member, int64_t cell, double mass) {
   for (int c = 0; c < m->lattice->directions; c++) {
-    const int64_t at = neighbour(&m->grid, cell, m->lattice->c[c]), nx = m->grid.n[0];
+    const int64_t at = fluid_neighbour(&m->grid, cell, m->lattice->c[c]), nx = m->grid.n[0];
     const int64_t number = at < 0 ? -1 : fluid_cell_of(&m->walls, at / nx, at % nx);
     if (number < 0 || member[number] < 0) continue;
     m->walls.lost[member[number]] += mass;
@@ -138,24 +135,33 @@ static sim_status find_changed(fluid_machine *m, const bool *old, int64_t *count
   return SIM_OK;
 }
 
-sim_status fluid_move_bodies(fluid_machine *m, int64_t step, const sim_buffer *state) {
-  const bool *old;
-  void *first = fluid_first(state);
-  int64_t count;
+sim_status fluid_move_walls(fluid_machine *m, int64_t step, const bool **old, int64_t *count) {
   SIM_TRY(fluid_motion_step(m->motion, step));
-  SIM_TRY(fluid_walls_move(&m->walls, m->motion->pose, &old));
-  SIM_TRY(find_changed(m, old, &count));
-  if (count == 0) return SIM_OK;
+  SIM_TRY(fluid_walls_move(&m->walls, m->motion->pose, old));
+  return find_changed(m, *old, count);
+}
+
+void fluid_number_members(const fluid_machine *m, int32_t *member) {
   const fluid_walls *w = &m->walls;
-  int32_t *member = w->scratch[0];
   for (int64_t i = 0; i < w->cells; i++) member[i] = -1;
   for (int64_t i = 0; i < w->members; i++) {
     member[w->member[i]] = (int32_t)i;
     w->lost[i] = 0;
   }
+}
+
+sim_status fluid_move_bodies(fluid_machine *m, int64_t step, const sim_buffer *state) {
+  const bool *old;
+  void *first = fluid_first(state);
+  int64_t count;
+  SIM_TRY(fluid_move_walls(m, step, &old, &count));
+  if (count == 0) return SIM_OK;
+  const fluid_walls *w = &m->walls;
+  int32_t *member = w->scratch[0];
+  fluid_number_members(m, member);
   for (int64_t i = 0; i < count; i++) {
     const int64_t cell = w->changed[i];
-    give(m, member, cell, w->solid[cell] ? load(m, first, cell).rho1 : -fill(m, old, first, cell));
+    fluid_give(m, member, cell, w->solid[cell] ? load(m, first, cell).rho1 : -fill(m, old, first, cell));
   }
   fluid_clear_solid(m, state);
   fluid_return_mass(m, state);

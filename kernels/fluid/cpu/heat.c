@@ -50,16 +50,20 @@ static const double *beside(const double *const old[5], int64_t x, int axis, int
   return axis == 0 ? old[0] + x + sign : old[2 * axis - (sign < 0)] + x;
 }
 
-/* The velocity of the fluid through a side into a cell, but for a positive factor. */
-static double through(const fluid_machine *m, const fluid_cell *cell, int side, const sim_buffer *flow) {
-  const fluid_warmth *w = m->warmth;
-  const int axis = side / 2, sign = side % 2 ? -1 : 1;
+double fluid_heat_given(const fluid_machine *m, const fluid_cell *cell, int side) {
   const double *profile = m->walls.profile[side];
   const int64_t at[3] = {cell->x, cell->row % m->grid.n[1], cell->row / m->grid.n[1]};
-  if (w->kind[side] == FLUID_SIDE_OPEN)
+  return profile ? (side % 2 ? -1 : 1) * profile[3 * fluid_side_cell(&m->grid, side, at) + side / 2]
+                 : m->warmth->velocity[side];
+}
+
+/* The velocity of the fluid through a side into a cell, but for a positive factor. */
+static double through(const fluid_machine *m, const fluid_cell *cell, int side, const sim_buffer *flow) {
+  const int axis = side / 2, sign = side % 2 ? -1 : 1;
+  if (m->warmth->kind[side] == FLUID_SIDE_OPEN)
     return sign * grid_number(fluid_first(flow), m->single,
                               (cell->row * m->rows.numbers + 1 + axis) * m->rows.pitch + cell->x);
-  return profile ? sign * profile[3 * fluid_side_cell(&m->grid, side, at) + axis] : w->velocity[side];
+  return fluid_heat_given(m, cell, side);
 }
 
 static double side_brings(const fluid_machine *m, const fluid_cell *cell, int side, const sim_buffer *flow, double sent,
@@ -95,8 +99,7 @@ static double brings(const fluid_machine *m, const double *const old[5], const f
                         : body_brings(m, old, cell, link, axis, sign, *sent, own);
 }
 
-/* Links along the axes come first; they arrive by the directions 1 to 2 rank. */
-static int axis_links(const fluid_machine *m, const fluid_cell *cell) {
+int fluid_axis_links(const fluid_machine *m, const fluid_cell *cell) {
   int count = 0;
   while (count < cell->count && m->walls.link[cell->first + count].arriving <= 2 * m->lattice->rank) count++;
   return count;
@@ -124,7 +127,7 @@ static void arrive_at_walls(const fluid_machine *m, const double *const old[5], 
   int64_t i = first_of_row(walls->cell, sizeof *walls->cell, offsetof(fluid_cell, row), walls->cells, row);
   for (; i < walls->cells && walls->cell[i].row == row; i++) {
     const fluid_cell *cell = &walls->cell[i];
-    const fluid_link *link = walls->link + cell->first, *end = link + axis_links(m, cell);
+    const fluid_link *link = walls->link + cell->first, *end = link + fluid_axis_links(m, cell);
     double T = (1 - 2 * FLUID_HEAT_WEIGHT * rank) * old[0][cell->x], sent;
     for (int a = 0; a < rank; a++) {
       double part[2];
@@ -192,12 +195,7 @@ sim_status fluid_heat_step(const fluid_machine *m, int64_t step, const sim_buffe
   for (int64_t cell = 0; wrong && cell < rows * nx; cell++) {
     const double T = w->heat[0][fluid_heat_at(m, cell / nx, cell % nx)];
     if (T >= w->law.least && T <= w->law.most) continue;
-    return sim_fail(SIM_ERR_DIVERGED,
-                    "the temperature is %.6g in cell {%lld, %lld, %lld}, step %lld, far from those of the start, of "
-                    "sides and bodies: the run is unstable: take more cells or a higher diffusivity%s",
-                    w->shift + T, (long long)(cell % nx), (long long)(cell / nx % m->grid.n[1]),
-                    (long long)(cell / nx / m->grid.n[1]), (long long)step,
-                    w->law.pushes ? ", or a higher `speed` if buoyancy drives a faster flow" : "");
+    return fluid_heat_fail(m, step, cell / nx, cell % nx, T);
   }
   return SIM_OK;
 }
@@ -274,10 +272,11 @@ void fluid_heat_start(const fluid_machine *m, const sim_buffer *state) {
 
 /* ---- outputs ---- */
 
-/* The temperature of a solid cell: of the first body that it lies in. */
-static double solid_temperature(const fluid_machine *m, const fluid_parameters *p, const fluid_shape *shape,
-                                const double x[3]) {
+double fluid_heat_solid(const fluid_machine *m, const fluid_parameters *p, const fluid_shape *shape, int64_t row,
+                        int64_t i) {
   const double *body = m->warmth->body;
+  const double x[3] = {grid_centre(&m->grid, 0, i), grid_centre(&m->grid, 1, row % m->grid.n[1]),
+                       grid_centre(&m->grid, 2, row / m->grid.n[1])};
   for (int b = 0; b < (int)p->bodies.count; b++)
     if (!(fluid_body_distance(&m->grid, &shape[b], x, NULL) > 0) && !isnan(body[b])) return m->warmth->shift + body[b];
   return p->heat.reference;
@@ -290,12 +289,9 @@ void fluid_heat_show(const fluid_machine *m, const fluid_parameters *p) {
   for (int b = 0; b < (int)p->bodies.count; b++) shape[b] = fluid_body_shape(p, b, &m->walls.pose[b]);
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t row = 0; row < rows; row++)
-    for (int64_t i = 0; i < nx; i++) {
-      const double x[3] = {grid_centre(&m->grid, 0, i), grid_centre(&m->grid, 1, row % m->grid.n[1]),
-                           grid_centre(&m->grid, 2, row / m->grid.n[1])};
-      w->shown[row * nx + i] = is_solid(m, row * nx + i) ? solid_temperature(m, p, shape, x)
+    for (int64_t i = 0; i < nx; i++)
+      w->shown[row * nx + i] = is_solid(m, row * nx + i) ? fluid_heat_solid(m, p, shape, row, i)
                                                          : w->shift + w->heat[0][fluid_heat_at(m, row, i)];
-    }
 }
 
 /* Least and greatest temperature of the fluid, above the shift, and their sum. */
@@ -319,23 +315,12 @@ static double survey(const fluid_machine *m, double *least, double *most) {
   return sim_reduce_tree(of_row, (size_t)rows);
 }
 
-double fluid_heat_beyond(const fluid_machine *m) {
-  const fluid_warmth *w = m->warmth;
-  double least, most;
-  (void)survey(m, &least, &most);
-  return w->high > w->low ? fmax(w->low - least, most - w->high) / (w->high - w->low) : 0;
-}
-
-/* Heat that enters the fluid through sides, and from bodies, in the step that begins now, in units of the lattice. */
-typedef struct heat_flows {
-  double side[FLUID_SIDES], body[FLUID_BODIES];
-} heat_flows;
-
-static heat_flows find_flows(const fluid_machine *m, const sim_buffer *state) {
-  heat_flows out = {0};
+void fluid_heat_find_sums(const fluid_machine *m, const sim_buffer *state, fluid_heat_sums *out) {
+  *out = (fluid_heat_sums){0};
+  out->sum = survey(m, &out->least, &out->most);
   for (int64_t i = 0; i < m->walls.cells; i++) {
     const fluid_cell *cell = &m->walls.cell[i];
-    const int count = axis_links(m, cell);
+    const int count = fluid_axis_links(m, cell);
     const double *old[5];
     find_rows(m, m->warmth->heat[0], cell->row, old);
     for (int j = 0; j < count; j++) {
@@ -343,37 +328,7 @@ static heat_flows find_flows(const fluid_machine *m, const sim_buffer *state) {
       double sent;
       const double got = brings(m, old, cell, link, state, &sent);
       const int side = link->arriving - 1; /* x_low sends along +x, direction 1 */
-      *(link->body < 0 ? &out.side[side] : &out.body[link->body]) += got - sent;
+      *(link->body < 0 ? &out->side[side] : &out->body[link->body]) += got - sent;
     }
-  }
-  return out;
-}
-
-void fluid_heat_row_of(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
-                       const sim_buffer *state, double *values) {
-  const fluid_warmth *w = m->warmth;
-  const int rank = m->grid.rank;
-  const double unit = pow(k->dx, rank) / k->dt;
-  const heat_flows flows = find_flows(m, state);
-  double least, most;
-  const double sum = survey(m, &least, &most);
-  *values++ = w->shift + sum / (double)m->walls.fluid;
-  *values++ = w->shift + least;
-  *values++ = w->shift + most;
-  for (int side = 0; side < 2 * rank; side++) {
-    if (isnan(w->side[side]) && w->kind[side] == FLUID_SIDE_KEEPS) continue;
-    const double flux = flows.side[side] * unit, height = m->grid.size[side / 2];
-    *values++ = flux;
-    if (!fluid_has_nusselt(p, side / 2)) continue;
-    double area = 1;
-    for (int a = 0; a < rank; a++) area *= a == side / 2 ? 1 : m->grid.size[a];
-    *values++ = flux / (p->heat.diffusivity * area * (w->side[side] - w->side[side ^ 1]) / height);
-  }
-  for (int b = 0; b < (int)p->bodies.count; b++) {
-    double area;
-    const double length = fluid_body_length(p, b, &area), apart = fluid_body_of(p, b)->temperature - p->heat.reference;
-    if (isnan(w->body[b])) continue;
-    *values++ = flows.body[b] * unit;
-    if (length > 0) *values++ = flows.body[b] * unit / (p->heat.diffusivity * area * apart / length);
   }
 }

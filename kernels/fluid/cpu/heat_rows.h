@@ -10,10 +10,10 @@
 #ifndef FLUID_HEAT_ROWS_H
 #define FLUID_HEAT_ROWS_H
 
+#include "kernels/fluid/lattice.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-#define FLUID_HEAT_WEIGHT 0.125
 
 typedef struct fluid_heat_row {
   const double *old[5]; /* the row before the step, and those at y - 1, y + 1, z - 1, z + 1 */

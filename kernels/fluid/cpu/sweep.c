@@ -118,8 +118,7 @@ static double add_mass(const fluid_machine *m, const fluid_cell *cell, const sim
   return grid_number(first, m->single, at) - old;
 }
 
-/* Mass that walls which move push into a cell in a step: of the fluid at rest. */
-static double pushed(const fluid_machine *m, const fluid_cell *cell) {
+double fluid_pushed(const fluid_machine *m, const fluid_cell *cell) {
   double out = 0;
   for (int i = cell->first; m->walls.speed && i < cell->first + cell->count; i++) {
     const int8_t *c = m->lattice->c[m->walls.link[i].arriving];
@@ -137,7 +136,7 @@ static void find_lost(const fluid_machine *m, const sim_buffer *from) {
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t i = 0; i < w->members; i++)
     w->lost[i] = m->kernels->lost(m->lattice, &m->rows, &links, w->member[i], fluid_first(from)) +
-                 pushed(m, &w->cell[w->member[i]]);
+                 fluid_pushed(m, &w->cell[w->member[i]]);
 }
 
 void fluid_return_mass(const fluid_machine *m, const sim_buffer *to) {

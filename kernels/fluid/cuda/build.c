@@ -15,18 +15,52 @@ typedef struct maker {
   fluid_device *d;
 } maker;
 
-/* *out: a copy in device memory; NULL for no bytes. */
-static sim_status send(const void *data, size_t bytes, void **out) {
+sim_status fluid_cuda_send(const void *data, size_t bytes, void **out) {
   *out = NULL;
   if (bytes == 0) return SIM_OK;
   SIM_TRY(sim_backend_cuda.alloc(bytes, out));
   return data ? sim_backend_cuda.copy(*out, data, bytes) : SIM_OK;
 }
-/* The same of host memory that is freed. */
-static sim_status send_away(void *data, size_t bytes, void **out) {
-  const sim_status status = data || bytes == 0 ? send(data, bytes, out) : sim_no_memory("the walls");
+sim_status fluid_cuda_send_away(void *data, size_t bytes, void **out) {
+  const sim_status status = data || bytes == 0 ? fluid_cuda_send(data, bytes, out) : sim_no_memory("the walls");
   free(data);
   return status;
+}
+
+/* Frees `*at`, and sets it to NULL. */
+static void release(void *at) {
+  void *data;
+  memcpy(&data, at, sizeof data);
+  sim_backend_cuda.free(data);
+  memset(at, 0, sizeof data);
+}
+
+static void free_walls(fluid_device *d) {
+  void *const all[] = {&d->skip, &d->beside.solid, &d->cell,   &d->edge,       &d->edge_body,
+                       &d->lost, &d->segment,      &d->member, &d->segment_sum};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
+  d->cells = d->members = d->segments = 0;
+}
+
+static void free_pulls(fluid_device *d) {
+  void *const all[] = {&d->pull, &d->pull_block, &d->pull_sum};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
+  d->pull_blocks = 0;
+}
+
+static void free_cuts(fluid_device *d) {
+  release(&d->beside.cut);
+  d->beside.cuts = 0;
+}
+
+void fluid_cuda_free(fluid_device *d) {
+  void *const all[] = {&d->mean, &d->share, &d->through, &d->probe, &d->probed};
+  free_walls(d);
+  free_pulls(d);
+  free_cuts(d);
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) release(all[i]);
+  for (int s = 0; s < FLUID_SIDES; s++) release(&d->beside.profile[s]);
+  fluid_cuda_free_heat(d);
 }
 
 static void set_bit(const fluid_layout *l, uint32_t *mask, int64_t row, int64_t x) {
@@ -43,10 +77,10 @@ static sim_status send_masks(const maker *m) {
   for (int64_t i = 0; i < w->spans; i++)
     for (int64_t j = 0; j < w->span[i].count; j++) set_bit(l, mask, w->span[i].row, w->span[i].x + j);
   void *solid = NULL;
-  sim_status status = w->spans > 0 ? send(mask, words * sizeof *mask, &solid) : SIM_OK;
+  sim_status status = w->spans > 0 ? fluid_cuda_send(mask, words * sizeof *mask, &solid) : SIM_OK;
   m->d->beside.solid = solid;
   for (int64_t i = 0; i < w->cells; i++) set_bit(l, mask, w->cell[i].row, w->cell[i].x);
-  if (status == SIM_OK) status = send(mask, words * sizeof *mask, (void **)&m->d->skip);
+  if (status == SIM_OK) status = fluid_cuda_send(mask, words * sizeof *mask, (void **)&m->d->skip);
   free(mask);
   return status;
 }
@@ -62,7 +96,7 @@ static sim_status send_cells(const maker *m) {
     cell[i] = (fluid_edge_cell){
         {c->x, (int32_t)(c->row % m->m->grid.n[1]), (int32_t)(c->row / m->m->grid.n[1])}, c->first, c->count};
   }
-  SIM_TRY(send_away(cell, cells * sizeof *cell, (void **)&m->d->cell));
+  SIM_TRY(fluid_cuda_send_away(cell, cells * sizeof *cell, (void **)&m->d->cell));
   const size_t size = m->d->single ? sizeof(fluid_edge_single) : sizeof(fluid_edge_double);
   void *edges = calloc(links, size);
   for (int64_t i = 0; edges && i < w->links; i++) {
@@ -74,14 +108,21 @@ static sim_status send_cells(const maker *m) {
       ((fluid_edge_double *)edges)[i] =
           (fluid_edge_double){link->weight, link->constant, link->kind, link->arriving, link->second, link->towards};
   }
-  return send_away(edges, links * size, &m->d->edge);
+  return fluid_cuda_send_away(edges, links * size, &m->d->edge);
 }
 
 /* Patches, and for which links the cells count what they lose. */
 static sim_status send_patches(const maker *m) {
   const fluid_walls *w = &m->m->walls;
   int segments = 0, next = 0;
+  m->d->members = (int)w->members;
   if (w->members == 0) return SIM_OK;
+  SIM_TRY(fluid_cuda_send(w->member, (size_t)w->members * sizeof *w->member, (void **)&m->d->member));
+  SIM_TRY(fluid_cuda_send(NULL, (size_t)w->cells * sizeof(double), (void **)&m->d->lost));
+  int8_t *body = malloc((size_t)w->links);
+  for (int64_t i = 0; body && i < w->links; i++) body[i] = (int8_t)w->link[i].body;
+  SIM_TRY(fluid_cuda_send_away(body, (size_t)w->links, (void **)&m->d->edge_body));
+  if (m->m->motion) return SIM_OK; /* moving.c gives the mass back */
   for (int64_t i = 0; i < w->patches; i++)
     segments += (w->patch[i + 1] - w->patch[i] + FLUID_SEGMENT - 1) / FLUID_SEGMENT;
   fluid_segment *segment = malloc((size_t)segments * sizeof *segment);
@@ -94,13 +135,8 @@ static sim_status send_patches(const maker *m) {
                                         first, count, members};
   }
   m->d->segments = segments;
-  SIM_TRY(send_away(segment, (size_t)segments * sizeof *segment, (void **)&m->d->segment));
-  SIM_TRY(send(w->member, (size_t)w->members * sizeof *w->member, (void **)&m->d->member));
-  SIM_TRY(send(NULL, (size_t)segments * sizeof(double), (void **)&m->d->segment_sum));
-  SIM_TRY(send(NULL, (size_t)w->cells * sizeof(double), (void **)&m->d->lost));
-  int8_t *body = malloc((size_t)w->links);
-  for (int64_t i = 0; body && i < w->links; i++) body[i] = (int8_t)w->link[i].body;
-  return send_away(body, (size_t)w->links, (void **)&m->d->edge_body);
+  SIM_TRY(fluid_cuda_send_away(segment, (size_t)segments * sizeof *segment, (void **)&m->d->segment));
+  return fluid_cuda_send(NULL, (size_t)segments * sizeof(double), (void **)&m->d->segment_sum);
 }
 
 static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
@@ -112,7 +148,8 @@ static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
   fluid_pull out = {.cell = (int32_t)cell, .edge = (int32_t)edge};
   double x[3], centre[3];
   for (int a = 0; a < 3; a++) x[a] = grid_centre(&machine->grid, a, at[a]);
-  fluid_body_centre(m->p, link->body, NULL, x, centre);
+  fluid_body_centre(m->p, link->body, machine->motion ? &machine->walls.pose[link->body] : NULL, x, centre);
+  if (machine->walls.speed) memcpy(out.speed, machine->walls.speed[edge], sizeof out.speed);
   out.q = link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
   for (int a = 0; a < machine->lattice->rank; a++) {
     const bool mirror = link->mirror & 1 << a;
@@ -144,13 +181,14 @@ static sim_status send_pulls(const maker *m) {
     m->d->body_blocks[body + 1] = blocks;
   }
   m->d->pull_blocks = blocks;
-  sim_status status = send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&m->d->pull_block);
+  sim_status status =
+      fluid_cuda_send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&m->d->pull_block);
   if (status == SIM_OK) {
-    status = send_away(pull, (size_t)links * sizeof *pull, (void **)&m->d->pull);
+    status = fluid_cuda_send_away(pull, (size_t)links * sizeof *pull, (void **)&m->d->pull);
     pull = NULL;
   }
   free(pull);
-  if (status == SIM_OK) status = send(NULL, (size_t)blocks * 6 * sizeof(double), (void **)&m->d->pull_sum);
+  if (status == SIM_OK) status = fluid_cuda_send(NULL, (size_t)blocks * 6 * sizeof(double), (void **)&m->d->pull_sum);
   return status;
 }
 
@@ -187,7 +225,7 @@ static sim_status send_cuts(const maker *m) {
   }
   m->d->beside.cuts = (int)cuts;
   void *there = NULL;
-  const sim_status status = send_away(cut, (size_t)cuts * sizeof *cut, &there);
+  const sim_status status = fluid_cuda_send_away(cut, (size_t)cuts * sizeof *cut, &there);
   m->d->beside.cut = there;
   return status;
 }
@@ -213,7 +251,7 @@ static sim_status send_sides(const maker *m) {
     if (!profile) continue;
     void *there = NULL;
     const int64_t cells = grid_cells(g) / g->n[s / 2];
-    SIM_TRY(send(profile, (size_t)cells * 3 * sizeof *profile, &there));
+    SIM_TRY(fluid_cuda_send(profile, (size_t)cells * 3 * sizeof *profile, &there));
     b->profile[s] = there;
   }
   return SIM_OK;
@@ -223,40 +261,77 @@ static sim_status send_probes(const maker *m) {
   long long cell[FLUID_PROBES];
   m->d->probes = (int)m->p->probes.rows;
   for (int i = 0; i < m->d->probes; i++) cell[i] = fluid_probe_cell(m->p, (size_t)i);
-  SIM_TRY(send(cell, (size_t)m->d->probes * sizeof *cell, (void **)&m->d->probe));
-  return send(NULL, (size_t)(m->d->probes * (m->d->rank + 1)) * sizeof(double), (void **)&m->d->probed);
+  SIM_TRY(fluid_cuda_send(cell, (size_t)m->d->probes * sizeof *cell, (void **)&m->d->probe));
+  return fluid_cuda_send(NULL, (size_t)(m->d->probes * (m->d->rank + 1)) * sizeof(double), (void **)&m->d->probed);
+}
+
+/* Layers, whose means and shares are behind each other as in m->sponge. */
+static sim_status send_sponges(const maker *m) {
+  const fluid_sponge *sponge = &m->m->sponge;
+  fluid_device *d = m->d;
+  int64_t planes = 0, most = 0;
+  d->layers = sponge->layers;
+  if (sponge->layers == 0) return SIM_OK;
+  for (int i = 0; i < sponge->layers; i++) planes += sponge->layer[i].planes;
+  double *share = malloc((size_t)planes * sizeof *share);
+  planes = 0;
+  for (int i = 0; share && i < sponge->layers; i++) {
+    memcpy(share + planes, sponge->layer[i].share, (size_t)sponge->layer[i].planes * sizeof *share);
+    planes += sponge->layer[i].planes;
+  }
+  SIM_TRY(fluid_cuda_send_away(share, (size_t)planes * sizeof *share, (void **)&d->share));
+  SIM_TRY(fluid_cuda_send(NULL, (size_t)sponge->means * sizeof(double), (void **)&d->mean));
+  planes = 0;
+  for (int i = 0; i < sponge->layers; i++) {
+    const fluid_layer *layer = &sponge->layer[i];
+    const int blocks = (int)((layer->cells + FLUID_SUMMED - 1) / FLUID_SUMMED);
+    d->damped[i] = (fluid_damped){.side = layer->side,
+                                  .planes = (int)layer->planes,
+                                  .blocks = blocks,
+                                  .cells = layer->cells,
+                                  .flow = d->mean + layer->first,
+                                  .dense = d->mean + layer->first + layer->planes,
+                                  .share = d->share + planes,
+                                  .follow = layer->follow};
+    planes += layer->planes;
+    if (layer->planes * blocks > most) most = layer->planes * blocks;
+  }
+  return fluid_cuda_send(NULL, (size_t)most * 2 * sizeof(double), (void **)&d->through);
+}
+
+sim_status fluid_cuda_build_walls(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
+                                  fluid_device *out) {
+  const maker m = {machine, p, k, out};
+  free_walls(out);
+  SIM_TRY(send_masks(&m));
+  SIM_TRY(send_cells(&m));
+  return send_patches(&m);
+}
+
+sim_status fluid_cuda_build_pulls(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
+                                  fluid_device *out) {
+  const maker m = {machine, p, k, out};
+  free_pulls(out);
+  return send_pulls(&m);
+}
+
+sim_status fluid_cuda_build_cuts(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
+                                 fluid_device *out) {
+  const maker m = {machine, p, k, out};
+  free_cuts(out);
+  return send_cuts(&m);
 }
 
 sim_status fluid_cuda_build(const fluid_machine *machine, const fluid_parameters *p, const fluid_numbers *k,
                             fluid_device *out) {
   const maker m = {machine, p, k, out};
   SIM_TRY(send_sides(&m));
-  SIM_TRY(send_masks(&m));
-  SIM_TRY(send_cells(&m));
-  SIM_TRY(send_patches(&m));
-  SIM_TRY(send_pulls(&m));
-  SIM_TRY(send_cuts(&m));
+  SIM_TRY(fluid_cuda_build_walls(machine, p, k, out));
+  SIM_TRY(fluid_cuda_build_pulls(machine, p, k, out));
+  SIM_TRY(fluid_cuda_build_cuts(machine, p, k, out));
+  SIM_TRY(send_sponges(&m));
+  SIM_TRY(fluid_cuda_build_heat(machine, p, out));
   return send_probes(&m);
-}
-
-void fluid_cuda_free(fluid_device *d) {
-  void *all[] = {d->skip,
-                 (void *)(uintptr_t)d->beside.solid,
-                 d->cell,
-                 d->edge,
-                 d->edge_body,
-                 d->lost,
-                 d->segment,
-                 d->member,
-                 d->segment_sum,
-                 d->pull,
-                 d->pull_block,
-                 d->pull_sum,
-                 (void *)(uintptr_t)d->beside.cut,
-                 d->probe,
-                 d->probed};
-  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) sim_backend_cuda.free(all[i]);
-  for (int s = 0; s < FLUID_SIDES; s++) sim_backend_cuda.free((void *)(uintptr_t)d->beside.profile[s]);
 }
 
 /* Counted as fluid_walls_bytes counts, with its bounds. */

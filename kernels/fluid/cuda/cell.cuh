@@ -149,11 +149,18 @@ template <int RANK> struct fluid_rests {
 
 /* ---- collision ---- */
 
+/* What heat and flow tell each other in a step. */
+template <int RANK, typename real> struct fluid_buoyant {
+  real force[RANK];    /* acceleration by the temperature after the step */
+  real velocity[RANK]; /* after the step */
+};
+
 /* The moments m of a cell after a step, in place, from the sums of what arrived. Sets *rho1, density - 1, and returns
- * the square of the speed. */
-template <int RANK, bool FORCE, bool EDDY, typename real>
+ * the square of the speed. *rate: of relaxation; NULL: not wanted.
+ * HEAT: adds the buoyancy to the first order in it, as heat_row.inc does. */
+template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real>
 __device__ __forceinline__ real collide(const fluid_factors<real> &k, const fluid_sums<RANK, real> &sums, real *m,
-                                        real *rho1) {
+                                        real *rho1, real *rate, fluid_buoyant<RANK, real> *warm) {
   constexpr bool rests = sizeof(real) == 4;
   constexpr int S = 1 + RANK, X = 1 + 2 * RANK;
   const real weight = (real)(1.0 / 36), third = (real)(1.0 / 3);
@@ -176,6 +183,7 @@ __device__ __forceinline__ real collide(const fluid_factors<real> &k, const flui
     pressure += multiply_add(-around, flow[a], pi[a]);
     real added = FORCE ? multiply_add(3 * rho, k.g[a], rest[a]) : rest[a];
     added = multiply_add((real)(1.0 / 12), sums.more[a], added);
+    if constexpr (HEAT) added = multiply_add(3 * rho, warm->force[a], added);
     const real now = old + added;
     m[1 + a] = now;
     if constexpr (rests) rest[a] = added - (now - old);
@@ -205,6 +213,7 @@ __device__ __forceinline__ real collide(const fluid_factors<real> &k, const flui
 #pragma unroll
     for (int a = 0; a < RANK; a++) push[a] = (2 - add) * k.g[a];
   }
+  if (rate) *rate = add;
   pressure *= keep * (real)(1.0 / RANK);
 #pragma unroll
   for (int a = 0; a < RANK; a++) {
@@ -220,6 +229,24 @@ __device__ __forceinline__ real collide(const fluid_factors<real> &k, const flui
       if constexpr (FORCE) s = multiply_add((real)0.5 * push[a], flow[b], s);
       m[X + a + b - 1] = 9 * s;
     }
+  if constexpr (HEAT) {
+    square = 0;
+#pragma unroll
+    for (int a = 0; a < RANK; a++) {
+      u[a] = multiply_add((real)0.5, warm->force[a], u[a]);
+      flow[a] = 9 * rho * u[a];
+      warm->velocity[a] = u[a];
+      square = multiply_add(u[a], u[a], square);
+    }
+#pragma unroll
+    for (int a = 0; a < RANK; a++) {
+      m[S + a] = multiply_add(flow[a], warm->force[a], m[S + a]);
+#pragma unroll
+      for (int b = a + 1; b < RANK; b++)
+        m[X + a + b - 1] =
+            multiply_add(flow[a], warm->force[b], multiply_add(flow[b], warm->force[a], m[X + a + b - 1]));
+    }
+  }
   if constexpr (rests) fluid_rests<RANK>::write(rest, k.per_unit, m + S);
   trace = m[S] + m[S + 1];
   if constexpr (RANK == 3) trace += m[S + 2];
@@ -238,6 +265,13 @@ static __device__ __noinline__ void tell(fluid_guard *guard, unsigned long long 
     const unsigned high = dense ? ~cell : __float_as_uint(square), low = dense ? __float_as_uint(rho1) : ~cell;
     atomicMax(&guard->key[kind], (unsigned long long)high << 32 | low);
   }
+}
+
+/* A temperature that is out of bounds. */
+static __device__ __noinline__ void tell_hot(fluid_guard *guard, unsigned long long step, unsigned cell, float T) {
+  if (*(volatile unsigned long long *)&guard->step[FLUID_TOLD_HOT] < step) return;
+  if (atomicMin(&guard->step[FLUID_TOLD_HOT], step) < step) return;
+  atomicMax(&guard->key[FLUID_TOLD_HOT], (unsigned long long)~cell << 32 | __float_as_uint(T));
 }
 
 #endif

@@ -1,9 +1,11 @@
 /* Launches of the kernels of fluids, by lattice, precision and what the flow has. */
 #include "kernels/common/launch.cuh"
+#include "kernels/fluid/cuda/cover.cuh"
 #include "kernels/fluid/cuda/links.cuh"
 #include "kernels/fluid/cuda/march.cuh"
-#include "kernels/fluid/cuda/measure.cuh"
+#include "kernels/fluid/cuda/measure_heat.cuh"
 #include "kernels/fluid/cuda/plain.cuh"
+#include "kernels/fluid/cuda/sponge.cuh"
 
 /* ---- arguments ---- */
 
@@ -26,6 +28,21 @@ template <int RANK, typename real> static fluid_factors<real> factors_of(const f
   return k;
 }
 
+template <typename real> static fluid_warm_factors<real> warm_factors_of(const fluid_device *d) {
+  const fluid_warm_law *law = &d->warm.law;
+  fluid_warm_factors<real> w = {};
+  if (!d->heat) return w;
+  w.omega = (real)law->omega;
+  w.tau = (real)(1 / law->omega);
+  w.conduct = (real)law->conduct;
+  w.flow_tau = (real)law->flow_tau;
+  for (int a = 0; a < 3; a++) w.push[a] = (real)law->push[a];
+  w.reference = (real)law->reference;
+  w.least = (real)law->least;
+  w.most = (real)law->most;
+  return w;
+}
+
 template <int RANK, typename real> static fluid_step<real> step_of(const fluid_device *d) {
   fluid_step<real> s = {};
   s.l = d->l;
@@ -34,6 +51,7 @@ template <int RANK, typename real> static fluid_step<real> step_of(const fluid_d
   s.skip = d->skip;
   s.chunk = d->chunk;
   s.k = factors_of<RANK, real>(d);
+  s.w = warm_factors_of<real>(d);
   s.guard = d->guard;
   s.step = d->step + d->now;
   s.next = d->step + 1 - d->now;
@@ -45,6 +63,8 @@ template <typename real> static fluid_edges<real> edges_of(const fluid_device *d
   e.cell = d->cell;
   e.edge = (const fluid_edge<real> *)d->edge;
   e.cells = d->cells;
+  e.warm = d->warm.edge;
+  e.rate = (real *)d->warm.rate;
   e.lost = d->lost;
   e.body = d->edge_body;
   return e;
@@ -62,6 +82,8 @@ template <typename real> static fluid_view<real> view_of(const fluid_device *d) 
   v.density = d->density;
   v.tau = d->tau;
   v.smagorinsky = d->smagorinsky;
+  v.heat = d->heat;
+  v.warm = d->warm;
   return v;
 }
 
@@ -70,7 +92,17 @@ static double cells_of(const fluid_device *d) { return (double)d->l.n[0] * d->l.
 /* ---- steps ---- */
 
 /* Inner columns and rows of the marching kernel's tiles, two of the rows outer; blocks of a multiprocessor. */
-enum { TILE_X = 64, TILE_Y = 8, TILE_BLOCKS = 2, TILE_UNROLL = 2, TILE_Y_DOUBLE = 6 };
+enum { TILE_X = 64, TILE_UNROLL = 2 };
+__host__ __device__ constexpr int tile_y(bool single, bool heat) { return single && !heat ? 8 : 6; }
+__host__ __device__ constexpr int tile_blocks(bool single) { return single ? 2 : 1; }
+
+static size_t tile_bytes(bool single, bool heat) {
+  if (heat)
+    return single ? march_tile<TILE_X, tile_y(true, true), true>::all * sizeof(float)
+                  : march_tile<TILE_X, tile_y(false, true), true>::all * sizeof(double);
+  return single ? march_tile<TILE_X, tile_y(true, false), false>::all * sizeof(float)
+                : march_tile<TILE_X, tile_y(false, false), false>::all * sizeof(double);
+}
 
 /* Whether a block may have so many bytes of shared memory. */
 static bool has_shared(size_t bytes) {
@@ -81,17 +113,15 @@ static bool has_shared(size_t bytes) {
   return bytes <= (size_t)most;
 }
 
-int fluid_cuda_chunk(int rank, bool single, const int64_t n[3]) {
+int fluid_cuda_chunk(int rank, bool single, bool heat, const int64_t n[3]) {
   enum { LEAST = 8, MOST = 64, BLOCKS = 65535 };
-  if (!has_shared(single ? march_tile<TILE_X, TILE_Y>::all * sizeof(float)
-                         : march_tile<TILE_X, TILE_Y_DOUBLE>::all * sizeof(double)))
-    return 0;
-  const int64_t columns = (n[0] + TILE_X - 1) / TILE_X * ((n[1] + TILE_Y - 3) / (TILE_Y - 2));
+  const int rows = tile_y(single, heat);
+  if (!has_shared(tile_bytes(single, heat))) return 0;
+  const int64_t columns = (n[0] + TILE_X - 1) / TILE_X * ((n[1] + rows - 3) / (rows - 2));
   int chunk = MOST;
-  if (rank != 3 || n[0] < 32 || n[1] < TILE_Y || n[2] < LEAST) return 0;
-  if (n[1] / (TILE_Y_DOUBLE - 2) >= BLOCKS || n[2] / LEAST >= BLOCKS) return 0;
-  while (chunk > LEAST && columns * ((n[2] + chunk - 1) / chunk) < 4 * TILE_BLOCKS * sim_cuda_multiprocessors())
-    chunk /= 2;
+  if (rank != 3 || n[0] < 32 || n[1] < 8 || n[2] < LEAST) return 0;
+  if (n[1] / (rows - 2) >= BLOCKS || n[2] / LEAST >= BLOCKS) return 0;
+  while (chunk > LEAST && columns * ((n[2] + chunk - 1) / chunk) < 8 * sim_cuda_multiprocessors()) chunk /= 2;
   return chunk < n[2] ? chunk : (int)n[2];
 }
 
@@ -111,69 +141,125 @@ static void launch_with(const sim_kernel *kernel, dim3 grid, unsigned threads, s
   config.numAttrs = device_overlaps() ? 1 : 0;
   sim_cuda_begin(kernel);
   sim_cuda_failed(cudaLaunchKernelEx(&config, function, s), "cudaLaunchKernelEx", kernel->name);
-  sim_cuda_end(kernel, 20.0 * sizeof(real) * s.l.n[0] * s.l.n[1] * s.l.n[2]);
+  sim_cuda_end(kernel, 2.0 * s.l.numbers * sizeof(real) * s.l.n[0] * s.l.n[1] * s.l.n[2]);
 }
 
-template <int TX, int TY, int BLOCKS, bool SKIP, bool FORCE, bool EDDY, typename real>
+template <bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
 static void launch_march(const sim_kernel *kernel, fluid_step<real> s) {
-  using tile = march_tile<TX, TY>;
+  constexpr bool single = sizeof(real) == 4;
+  constexpr int TX = TILE_X, TY = tile_y(single, HEAT), BLOCKS = tile_blocks(single);
+  using tile = march_tile<TX, TY, HEAT>;
+  void (*const function)(fluid_step<real>) = march<TX, TY, BLOCKS, TILE_UNROLL, SKIP, FORCE, EDDY, HEAT, real>;
   const int shared = tile::all * (int)sizeof(real);
   static int ready = 0; /* the kernel may use so much shared memory */
   if (!ready)
-    ready =
-        !sim_cuda_failed(cudaFuncSetAttribute((const void *)march<TX, TY, BLOCKS, TILE_UNROLL, SKIP, FORCE, EDDY, real>,
-                                              cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-                         "cudaFuncSetAttribute", kernel->name);
+    ready = !sim_cuda_failed(
+        cudaFuncSetAttribute((const void *)function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
+        "cudaFuncSetAttribute", kernel->name);
   const dim3 grid((unsigned)((s.l.n[0] + TX - 1) / TX), (unsigned)((s.l.n[1] + TY - 3) / (TY - 2)),
                   (unsigned)((s.l.n[2] + s.chunk - 1) / s.chunk));
-  launch_with(kernel, grid, tile::threads, (size_t)shared, march<TX, TY, BLOCKS, TILE_UNROLL, SKIP, FORCE, EDDY, real>,
-              s);
+  launch_with(kernel, grid, tile::threads, (size_t)shared, function, s);
 }
 
-template <int RANK, bool FORCE, bool EDDY, typename real> static void launch_cells(const fluid_device *d) {
+template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real> static void launch_cells(const fluid_device *d) {
   static const sim_kernel plain = {"fluid_step_cells", "step", SIM_LIMIT_BYTES};
   static const sim_kernel marching = {"fluid_march", "step", SIM_LIMIT_BYTES};
   const fluid_step<real> s = step_of<RANK, real>(d);
   if constexpr (RANK == 3) {
     if (d->march) {
-      constexpr int y = sizeof(real) == 4 ? TILE_Y : TILE_Y_DOUBLE, blocks = sizeof(real) == 4 ? TILE_BLOCKS : 1;
       if (d->skip)
-        launch_march<TILE_X, y, blocks, true, FORCE, EDDY, real>(&marching, s);
+        launch_march<true, FORCE, EDDY, HEAT, real>(&marching, s);
       else
-        launch_march<TILE_X, y, blocks, false, FORCE, EDDY, real>(&marching, s);
+        launch_march<false, FORCE, EDDY, HEAT, real>(&marching, s);
       return;
     }
   }
   const size_t rows = (size_t)s.l.n[1] * (size_t)s.l.n[2];
   const dim3 grid((unsigned)((size_t)s.l.groups * ((rows + FLUID_PLAIN_ROWS - 1) / FLUID_PLAIN_ROWS)));
-  device_launch(&plain, 2.0 * fluid_moments(RANK) * sizeof(real) * cells_of(d), grid, FLUID_GROUP * FLUID_PLAIN_ROWS,
-                step_cells<RANK, FORCE, EDDY, real>, s);
+  device_launch(&plain, 2.0 * d->l.numbers * sizeof(real) * cells_of(d), grid, FLUID_GROUP * FLUID_PLAIN_ROWS,
+                step_cells<RANK, FORCE, EDDY, HEAT, real>, s);
+}
+
+/* Damps the state that a step has made, or sets the means of the first one. */
+template <int RANK, bool START, typename real> static void damp(const fluid_device *d, void *state) {
+  static const sim_kernel sum = {"fluid_sum_planes", "sponges", SIM_LIMIT_BYTES};
+  static const sim_kernel cells = {"fluid_damp_planes", "sponges", SIM_LIMIT_BYTES};
+  static const sim_kernel follow = {"fluid_follow_planes", "sponges", SIM_LIMIT_BYTES};
+  fluid_view<real> v = view_of<real>(d);
+  v.state = (const real *)state;
+  for (int i = 0; i < d->layers; i++) {
+    const fluid_damped *layer = &d->damped[i];
+    const dim3 grid((unsigned)layer->blocks, (unsigned)layer->planes);
+    const double moments = (double)layer->planes * (double)layer->cells * sizeof(real);
+    device_launch(&sum, moments, grid, 256, sum_planes<real>, v, *layer, d->through);
+    device_launch(&cells, 2 * fluid_moments(RANK) * moments, grid, 256, damp_planes<RANK, START, real>, v,
+                  factors_of<RANK, real>(d), *layer, d->through, (real *)state);
+    device_launch(&follow, 0.0, dim3((unsigned)layer->planes), 256, follow_planes<START>, *layer, d->through);
+  }
+}
+template <int RANK, typename real> static void begin_sponge(const fluid_device *d) {
+  damp<RANK, true, real>(d, d->state[d->now]);
+}
+
+/* The walls' part of a step. */
+template <int RANK, typename real> static void step_walls(const fluid_device *d) {
+  static const sim_kernel sum = {"fluid_sum_lost", "walls", SIM_LIMIT_BYTES};
+  static const sim_kernel give = {"fluid_give_mass", "walls", SIM_LIMIT_BYTES};
+  static const sim_kernel links = {"fluid_step_links", "walls", SIM_LIMIT_BYTES};
+  static const sim_kernel warm = {"fluid_step_warm_links", "walls", SIM_LIMIT_BYTES};
+  const fluid_step<real> s = step_of<RANK, real>(d);
+  const fluid_edges<real> e = edges_of<real>(d);
+  if (d->cells == 0) return;
+  const double bytes = (double)(fluid_directions(RANK) * 4 + fluid_moments(RANK)) * sizeof(real) * d->cells;
+  const dim3 grid((unsigned)(d->cells + 127) / 128);
+  device_launch(&links, bytes, grid, 128, d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s,
+                e);
+  if (d->segments > 0) {
+    const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
+    const real *rest = s.from + d->numbers;
+    device_launch(&sum, 8.0 * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, sum_lost, p, d->lost);
+    device_launch(&give, 4.0 * sizeof(real) * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT,
+                  give_mass<RANK, real>, s, e, p, rest, s.to + d->numbers);
+  }
+  if (d->heat)
+    device_launch(&warm, bytes, grid, 128,
+                  d->eddies ? step_warm_links<RANK, true, real> : step_warm_links<RANK, false, real>, s, e);
 }
 
 template <int RANK, typename real> static void step(const fluid_device *d) {
-  static const sim_kernel links = {"fluid_step_links", "walls", SIM_LIMIT_BYTES};
-  static const sim_kernel sum = {"fluid_sum_lost", "walls", SIM_LIMIT_BYTES};
-  static const sim_kernel give = {"fluid_give_mass", "walls", SIM_LIMIT_BYTES};
-  if (d->force && d->eddies)
-    launch_cells<RANK, true, true, real>(d);
+  if (d->heat && d->eddies)
+    launch_cells<RANK, true, true, true, real>(d);
+  else if (d->heat)
+    launch_cells<RANK, true, false, true, real>(d);
+  else if (d->force && d->eddies)
+    launch_cells<RANK, true, true, false, real>(d);
   else if (d->force)
-    launch_cells<RANK, true, false, real>(d);
+    launch_cells<RANK, true, false, false, real>(d);
   else if (d->eddies)
-    launch_cells<RANK, false, true, real>(d);
+    launch_cells<RANK, false, true, false, real>(d);
   else
-    launch_cells<RANK, false, false, real>(d);
-  if (d->cells == 0) return;
-  const fluid_step<real> s = step_of<RANK, real>(d);
-  const fluid_edges<real> e = edges_of<real>(d);
-  const double bytes = (double)(fluid_directions(RANK) * 4 + fluid_moments(RANK)) * sizeof(real) * d->cells;
-  device_launch(&links, bytes, dim3((unsigned)(d->cells + 127) / 128), 128,
-                d->eddies ? step_links<RANK, true, real> : step_links<RANK, false, real>, s, e);
-  if (d->segments == 0) return;
-  const fluid_patches p = {d->segment, d->member, d->segment_sum, d->segments};
-  const real *rest = s.from + d->numbers;
-  device_launch(&sum, 8.0 * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, sum_lost, p, d->lost);
-  device_launch(&give, 4.0 * sizeof(real) * d->cells, dim3((unsigned)d->segments), FLUID_SEGMENT, give_mass<RANK, real>,
-                s, e, p, rest, s.to + d->numbers);
+    launch_cells<RANK, false, false, false, real>(d);
+  step_walls<RANK, real>(d);
+}
+
+template <int RANK, typename real> static void damp_step(const fluid_device *d) {
+  damp<RANK, false, real>(d, d->state[1 - d->now]);
+}
+
+/* ---- bodies that move ---- */
+
+template <bool SET, typename real> static void launch_mass(const fluid_device *d, double *mass) {
+  static const sim_kernel kernel = {"fluid_member_mass", "walls", SIM_LIMIT_BYTES};
+  device_launch(&kernel, 16.0 * d->members, dim3((unsigned)(d->members + 255) / 256), 256, member_mass<SET, real>, d->l,
+                (real *)d->state[1 - d->now], d->cell, d->member, d->members, mass);
+}
+
+template <int RANK, typename real>
+static void launch_cover(const fluid_device *d, const fluid_changed *changed, int count, double *mass) {
+  static const sim_kernel kernel = {"fluid_cover_cells", "walls", SIM_LIMIT_BYTES};
+  device_launch(&kernel, 0.0, dim3((unsigned)(count + 63) / 64), 64, cover_cells<RANK, real>, d->l,
+                factors_of<RANK, real>(d), d->g[0], d->g[1], d->g[2], (real *)d->state[1 - d->now],
+                (real *)d->state[d->now], changed, count, mass);
 }
 
 /* ---- outputs and the start ---- */
@@ -209,6 +295,37 @@ template <int RANK, typename real> static void pulls(const fluid_device *d) {
                 d->pull_sum);
 }
 
+/* ---- the temperature ---- */
+
+template <int RANK, typename real> static void begin_heat(const fluid_device *d, const fluid_warm_surface *surface) {
+  static const sim_kernel kernel = {"fluid_begin_warm", "start", SIM_LIMIT_BYTES};
+  const fluid_view<real> v = view_of<real>(d);
+  const fluid_factors<real> k = factors_of<RANK, real>(d);
+  real *state = (real *)d->state[d->now];
+  device_launch(&kernel, 2.0 * d->l.numbers * sizeof(real) * cells_of(d), blocks_of(d), 256, begin_warm<RANK, real>, v,
+                k, d->skip, state);
+  if (d->cells > 0)
+    device_launch(&kernel, 0.0, dim3((unsigned)(d->cells + 127) / 128), 128, begin_warm_links<RANK, real>, v, k,
+                  d->cell, d->cells, surface, state);
+}
+
+template <int RANK, typename real> static void show_heat(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_show_warm", "observe", SIM_LIMIT_BYTES};
+  device_launch(&kernel, ((1 + RANK) * sizeof(real) + 8.0) * cells_of(d), blocks_of(d), 256, show_warm<RANK, real>,
+                view_of<real>(d));
+}
+
+template <int RANK, typename real> static void sum_heat(const fluid_device *d) {
+  static const sim_kernel kernel = {"fluid_sum_warm", "observe", SIM_LIMIT_BYTES};
+  static const sim_kernel links = {"fluid_pull_warm", "observe", SIM_LIMIT_BYTES};
+  device_launch(&kernel, (1.0 + RANK) * sizeof(real) * cells_of(d), dim3((unsigned)d->sum_blocks), 256,
+                sum_warm<RANK, real>, view_of<real>(d), d->sum);
+  if (d->warm.pull_blocks > 0)
+    device_launch(&links, 0.0, dim3((unsigned)d->warm.pull_blocks), FLUID_SEGMENT, pull_warm<RANK, real>, d->l,
+                  (const real *)d->state[d->now], edges_of<real>(d), d->warm.pull, d->warm.pull_block,
+                  d->warm.pull_sum);
+}
+
 template <int RANK, typename real> static void probe(const fluid_device *d) {
   static const sim_kernel kernel = {"fluid_probe_cells", "observe", SIM_LIMIT_BYTES};
   if (d->probes == 0) return;
@@ -225,8 +342,31 @@ template <int RANK, typename real> static void probe(const fluid_device *d) {
   } while (0)
 
 void fluid_cuda_step(const fluid_device *d) { BY_KIND(step); }
+void fluid_cuda_damp(const fluid_device *d) { BY_KIND(damp_step); }
+void fluid_cuda_get_mass(const fluid_device *d, double *mass) {
+  d->single ? launch_mass<false, float>(d, mass) : launch_mass<false, double>(d, mass);
+}
+void fluid_cuda_set_mass(const fluid_device *d, const double *mass) {
+  double *in = const_cast<double *>(mass);
+  d->single ? launch_mass<true, float>(d, in) : launch_mass<true, double>(d, in);
+}
+void fluid_cuda_cover(const fluid_device *d, const fluid_changed *changed, int count, double *mass) {
+  if (d->rank == 2)
+    d->single ? launch_cover<2, float>(d, changed, count, mass) : launch_cover<2, double>(d, changed, count, mass);
+  else
+    d->single ? launch_cover<3, float>(d, changed, count, mass) : launch_cover<3, double>(d, changed, count, mass);
+}
 void fluid_cuda_show(const fluid_device *d) { BY_KIND(show); }
 void fluid_cuda_begin(const fluid_device *d) { BY_KIND(begin); }
 void fluid_cuda_flow(const fluid_device *d) { BY_KIND(flow); }
 void fluid_cuda_pull(const fluid_device *d) { BY_KIND(pulls); }
 void fluid_cuda_probe(const fluid_device *d) { BY_KIND(probe); }
+void fluid_cuda_show_heat(const fluid_device *d) { BY_KIND(show_heat); }
+void fluid_cuda_sum_heat(const fluid_device *d) { BY_KIND(sum_heat); }
+void fluid_cuda_begin_sponge(const fluid_device *d) { BY_KIND(begin_sponge); }
+void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface) {
+  if (d->rank == 2)
+    d->single ? begin_heat<2, float>(d, surface) : begin_heat<2, double>(d, surface);
+  else
+    d->single ? begin_heat<3, float>(d, surface) : begin_heat<3, double>(d, surface);
+}

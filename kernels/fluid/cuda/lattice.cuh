@@ -7,6 +7,10 @@
 
 __host__ __device__ constexpr int fluid_directions(int rank) { return rank == 2 ? 9 : 19; }
 __host__ __device__ constexpr int fluid_moments(int rank) { return rank == 2 ? 6 : 10; }
+/* Numbers of a cell. */
+__host__ __device__ constexpr int fluid_numbers_of_cell(int rank, bool heat) {
+  return fluid_moments(rank) + (heat ? 1 + rank : 0);
+}
 
 /* Direction `c`: how many axes it moves along, which (a < b), and where to. */
 struct fluid_way {
@@ -24,8 +28,8 @@ __host__ __device__ constexpr fluid_way fluid_way_of(int rank, int c) {
 }
 __host__ __device__ constexpr int fluid_opposite_of(int c) { return c ? ((c - 1) ^ 1) + 1 : 0; }
 
-template <int RANK> __host__ __device__ inline size_t fluid_place(const fluid_layout &l, int x, size_t row) {
-  return (row * (size_t)l.groups + (size_t)(x / FLUID_GROUP)) * (fluid_moments(RANK) * FLUID_GROUP) +
+__host__ __device__ inline size_t fluid_place(const fluid_layout &l, int x, size_t row) {
+  return (row * (size_t)l.groups + (size_t)(x / FLUID_GROUP)) * (size_t)(l.numbers * FLUID_GROUP) +
          (size_t)(x % FLUID_GROUP);
 }
 

@@ -15,8 +15,10 @@ template <typename real> struct fluid_edges {
   const fluid_edge_cell *cell;
   const fluid_edge<real> *edge;
   int cells;
-  double *lost;       /* [cells]: mass that links to bodies take; NULL: no body */
-  const int8_t *body; /* [edges]: -1: a side of the box; NULL: no body */
+  const fluid_warm_edge *warm; /* [edges]; NULL: no heat */
+  real *rate;                  /* [cells]: of relaxation, for heat; NULL: not wanted */
+  double *lost;                /* [cells]: mass that links to bodies take; NULL: no body */
+  const int8_t *body;          /* [edges]: -1: a side of the box; NULL: no body */
 };
 
 /* population<RANK, c>, with the same bits; moments: of the cell, in memory. */
@@ -47,20 +49,20 @@ template <int RANK> __device__ __forceinline__ int component(int c, int axis) {
   return axis == a ? sign : axis == b ? (equal ? sign : -sign) : 0;
 }
 
-template <int RANK> __device__ __forceinline__ size_t place_of(const fluid_layout &l, const fluid_edge_cell &at) {
-  return fluid_place<RANK>(l, at.at[0], (size_t)at.at[2] * (size_t)l.n[1] + (size_t)at.at[1]);
+__device__ __forceinline__ size_t place_of(const fluid_layout &l, const fluid_edge_cell &at) {
+  return fluid_place(l, at.at[0], (size_t)at.at[2] * (size_t)l.n[1] + (size_t)at.at[1]);
 }
 template <int RANK> __device__ __forceinline__ size_t beside(const fluid_layout &l, const fluid_edge_cell &at, int c) {
   const int x = around(at.at[0] + component<RANK>(c, 0), l.n[0]), y = around(at.at[1] + component<RANK>(c, 1), l.n[1]),
             z = around(at.at[2] + component<RANK>(c, 2), l.n[2]);
-  return fluid_place<RANK>(l, x, (size_t)z * (size_t)l.n[1] + (size_t)y);
+  return fluid_place(l, x, (size_t)z * (size_t)l.n[1] + (size_t)y);
 }
 
 /* g that arrives by a link. */
 template <int RANK, typename real, typename stored>
 __device__ __noinline__ real arrive(const fluid_layout &l, const stored *from, const fluid_edge_cell &at,
                                     const fluid_edge<stored> &e) {
-  const stored *here = from + place_of<RANK>(l, at);
+  const stored *here = from + place_of(l, at);
   const real weight = (real)e.weight, constant = (real)e.constant;
   const int c = e.arriving, d = fluid_opposite_of(c);
   switch (e.kind) {
@@ -108,23 +110,93 @@ __device__ __forceinline__ void gather_links(const fluid_step<real> &s, const fl
   }
 }
 
+/* p of the temperature that arrives by a link along an axis; *sent: what the cell sends along it. */
+template <int RANK, typename real, typename stored>
+__device__ __forceinline__ real warm_arrive(const fluid_layout &l, const stored *from, const fluid_edge_cell &at, int c,
+                                            const fluid_warm_edge &e, real *sent) {
+  const stored *here = from + place_of(l, at), *warm = here + fluid_moments(RANK) * FLUID_GROUP;
+  const int d = fluid_opposite_of(c);
+  const real own = warm_population_of<real>(c, warm);
+  *sent = warm_population_of<real>(d, warm);
+  if (e.open) {
+    const real in = (real)here[(1 + (c - 1) / 2) * FLUID_GROUP];
+    if (!((c % 2 ? in : -in) > 0)) return own;
+  }
+  real out = (real)e.constant + (real)e.sent * *sent + (real)e.own * own;
+  if (e.beyond != 0)
+    out +=
+        (real)e.beyond * warm_population_of<real>(d, from + beside<RANK>(l, at, c) + fluid_moments(RANK) * FLUID_GROUP);
+  return out;
+}
+
+/* d of the temperature of directions C and after of a cell, whose next link is *edge. */
+template <int RANK, int C, typename real>
+__device__ __forceinline__ void gather_warm_links(const fluid_step<real> &s, const fluid_edges<real> &links,
+                                                  const fluid_edge_cell &at, int edge, const real *here, real *d) {
+  if constexpr (C <= 2 * RANK) {
+    const real own = warm_population<C>(here + fluid_moments(RANK));
+    if (edge < at.first + at.count && links.edge[edge].arriving == C) {
+      real sent;
+      d[C - 1] = warm_arrive<RANK, real>(s.l, s.from, at, C, links.warm[edge], &sent) - own;
+      edge++;
+    } else {
+      const real *there = s.from + beside<RANK>(s.l, at, fluid_opposite_of(C)) + fluid_moments(RANK) * FLUID_GROUP;
+      d[C - 1] = warm_population_of<real>(C, there) - own;
+    }
+    gather_warm_links<RANK, C + 1>(s, links, at, edge, here, d);
+  }
+}
+
 template <int RANK, bool EDDY, typename real>
 __global__ void __launch_bounds__(128) step_links(const fluid_step<real> s, const fluid_edges<real> links) {
   after_previous();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= links.cells) return;
   const fluid_edge_cell at = links.cell[i];
-  const size_t place = place_of<RANK>(s.l, at);
-  real m[fluid_moments(RANK)], d[fluid_directions(RANK)], rho1;
+  const size_t place = place_of(s.l, at);
+  real m[fluid_moments(RANK)], d[fluid_directions(RANK)], rho1, rate;
   double lost = 0;
   fluid_sums<RANK, real> sums;
-  load_moments<RANK>(s.from + place, m);
+  load_cell<fluid_moments(RANK)>(s.from + place, m);
   gather_links<RANK, 1>(s, links, at, at.first, m, d, &lost);
   sum_directions<RANK>(d, &sums);
-  const real square = collide<RANK, true, EDDY>(s.k, sums, m, &rho1);
-  store_moments<RANK>(s.to + place, m);
+  const real square =
+      collide<RANK, true, EDDY, false>(s.k, sums, m, &rho1, &rate, (fluid_buoyant<RANK, real> *)nullptr);
+  store_cell<fluid_moments(RANK)>(s.to + place, m);
+  if (links.rate) links.rate[i] = rate;
   if (links.lost) links.lost[i] = lost;
-  look(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], rho1, square);
+  look<false>(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], rho1, square, rho1);
+}
+
+/* The temperature of cells with links, after the mass has been given back: its velocity is that of the flow as it is
+ * then. Adds the buoyancy to the flow. */
+template <int RANK, bool EDDY, typename real>
+__global__ void __launch_bounds__(128) step_warm_links(const fluid_step<real> s, const fluid_edges<real> links) {
+  constexpr int N = fluid_moments(RANK);
+  after_previous();
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= links.cells) return;
+  const fluid_edge_cell at = links.cell[i];
+  const size_t place = place_of(s.l, at);
+  real m[N + 1 + RANK], d[2 * RANK];
+  fluid_warm_step<RANK, real> step;
+  double u[RANK], g[RANK];
+  load_cell<N + 1 + RANK>(s.from + place, m);
+  gather_warm_links<RANK, 1>(s, links, at, at.first, m, d);
+  warm_begin<RANK>(s.k, s.w, m, d, &step);
+  load_cell<N>(s.to + place, m);
+  const double rho = 1 + excess_of<RANK>(m);
+#pragma unroll
+  for (int a = 0; a < RANK; a++) {
+    g[a] = (double)step.with.force[a];
+    u[a] = (double)m[1 + a] / (3 * rho) + (g[a] - (double)s.k.g[a]) / 2;
+    step.with.velocity[a] = (real)u[a];
+  }
+  if constexpr (EDDY) step.rate = links.rate[i];
+  add_buoyancy<RANK>(s.k, 1, rho, u, g, m);
+  warm_end<RANK, EDDY>(s.w, step, m);
+  store_cell<N + 1 + RANK>(s.to + place, m);
+  look_hot(s, *s.step + 1, at.at[0], (size_t)at.at[2] * (size_t)s.l.n[1] + (size_t)at.at[1], step.T);
 }
 
 /* ---- mass ---- */
@@ -164,7 +236,7 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
   __syncthreads();
   if (i >= mine.count) return;
   const fluid_edge_cell at = links.cell[p.member[mine.first + i]];
-  real *to = s.to + place_of<RANK>(s.l, at);
+  real *to = s.to + place_of(s.l, at);
   const double add = part + (double)from_rest[mine.first + i];
   const real old = *to, now = (real)((double)old + add);
   *to = now;
@@ -187,14 +259,16 @@ __global__ void __launch_bounds__(FLUID_SEGMENT)
     const fluid_pull p = pulls[mine.first + (int)threadIdx.x];
     const fluid_edge_cell at = links.cell[p.cell];
     const fluid_edge<real> e = links.edge[p.edge];
-    const real *here = from + place_of<RANK>(l, at);
+    const real *here = from + place_of(l, at);
     const int c = e.arriving;
-    const double both = population_of<RANK, double>(fluid_opposite_of(c), here) + arrive<RANK, double>(l, from, at, e);
+    const double sent = population_of<RANK, double>(fluid_opposite_of(c), here),
+                 got = arrive<RANK, double>(l, from, at, e);
     const double weight = (c <= 2 * RANK ? RANK == 2 ? 4.0 : 2.0 : 1.0) / 36;
 #pragma unroll
     for (int a = 0; a < 3; a++) {
-      const double push = component<RANK>(c, a) * weight * both;
-      out[a] = (p.mirror[a] ? push : -push) + g[a] * (p.q - 0.5) / (0.5 * (fluid_directions(RANK) - 1));
+      const double push = component<RANK>(c, a) * weight * (sent + got);
+      out[a] = (p.mirror[a] ? push : -push) + g[a] * (p.q - 0.5) / (0.5 * (fluid_directions(RANK) - 1)) -
+               p.speed[a] * weight * (sent - got);
     }
 #pragma unroll
     for (int a = 0; a < 3; a++)

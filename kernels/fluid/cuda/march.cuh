@@ -5,7 +5,7 @@
  * to shared memory:
  *
  *                          buffers   read
- *   in the plane z   (8)      2      in this round
+ *   in the plane z   (8)      2      in this round; with heat 4 more of the temperature
  *   up from z        (4)      3      in the next round
  *   down from z + 1  (4)      2      in this round
  *
@@ -17,10 +17,12 @@
 
 #include "kernels/fluid/cuda/step.cuh"
 
-template <int TX, int TY> struct march_tile {
+template <int TX, int TY, bool HEAT> struct march_tile {
   static constexpr int pitch = TX + 2, sites = pitch * TY, threads = (TX * TY + 2 * TY + 31) / 32 * 32;
-  static constexpr int numbers = sites * (2 * 8 + 3 * 4 + 2 * 4);
-  static constexpr int all = numbers + 10 * threads; /* in shared memory, with the moments on their way */
+  static constexpr int cell = fluid_numbers_of_cell(3, HEAT);
+  static constexpr int flat = HEAT ? 12 : 8, up = 2 * flat, down = up + 3 * 4; /* in units of sites */
+  static constexpr int numbers = sites * (down + 2 * 4);
+  static constexpr int all = numbers + cell * threads; /* in shared memory, with the cells on their way */
 };
 
 /* Where a thread's column is in its tile: directions that lead to no inner column are not written. */
@@ -50,19 +52,34 @@ __device__ __forceinline__ void emit(const real *here, const real *above, real *
     emit<ROLE, C + 1>(here, above, flat, up, down, sites);
   }
 }
-template <typename real>
+/* Writes the populations of the temperature that stay in the plane. */
+template <int ROLE, typename real> __device__ __forceinline__ void emit_warm(const real *here, real *flat, int sites) {
+  const real *warm = here + fluid_moments(3);
+  flat += 8 * sites;
+  if constexpr (ROLE == MARCH_INNER || ROLE == MARCH_WEST) flat[0] = warm_population<1>(warm);
+  if constexpr (ROLE == MARCH_INNER || ROLE == MARCH_EAST) flat[sites] = warm_population<2>(warm);
+  if constexpr (ROLE == MARCH_INNER || ROLE == MARCH_SOUTH) flat[2 * sites] = warm_population<3>(warm);
+  if constexpr (ROLE == MARCH_INNER || ROLE == MARCH_NORTH) flat[3 * sites] = warm_population<4>(warm);
+}
+template <bool HEAT, int ROLE, typename real>
+__device__ __forceinline__ void emit_both(const real *here, const real *above, real *flat, real *up, real *down,
+                                          int sites) {
+  emit<ROLE, 1>(here, above, flat, up, down, sites);
+  if constexpr (HEAT) emit_warm<ROLE>(here, flat, sites);
+}
+template <bool HEAT, typename real>
 __device__ __forceinline__ void emit_all(int role, const real *here, const real *above, real *flat, real *up,
                                          real *down, int sites) {
   if (role == MARCH_INNER)
-    emit<MARCH_INNER, 1>(here, above, flat, up, down, sites);
+    emit_both<HEAT, MARCH_INNER>(here, above, flat, up, down, sites);
   else if (role == MARCH_SOUTH)
-    emit<MARCH_SOUTH, 1>(here, above, flat, up, down, sites);
+    emit_both<HEAT, MARCH_SOUTH>(here, above, flat, up, down, sites);
   else if (role == MARCH_NORTH)
-    emit<MARCH_NORTH, 1>(here, above, flat, up, down, sites);
+    emit_both<HEAT, MARCH_NORTH>(here, above, flat, up, down, sites);
   else if (role == MARCH_WEST)
-    emit<MARCH_WEST, 1>(here, above, flat, up, down, sites);
+    emit_both<HEAT, MARCH_WEST>(here, above, flat, up, down, sites);
   else if (role == MARCH_EAST)
-    emit<MARCH_EAST, 1>(here, above, flat, up, down, sites);
+    emit_both<HEAT, MARCH_EAST>(here, above, flat, up, down, sites);
 }
 
 /* d of directions C and after. plane, up, down: buffers at this thread's site; own: what moves straight up and down. */
@@ -82,16 +99,30 @@ __device__ __forceinline__ void receive(const real *plane, const real *up, const
   }
 }
 
-/* Begins to copy the moments of a cell to shared memory. */
-template <int THREADS, typename real> __device__ __forceinline__ void fetch(real *to, const real *from) {
+/* d of the temperature, as of `receive`. */
+template <typename real>
+__device__ __forceinline__ void receive_warm(const real *flat, int pitch, int sites, real from_below, real from_above,
+                                             const real *here, real *d) {
+  const real *warm = here + fluid_moments(3);
+  flat += 8 * sites;
+  d[0] = flat[-1] - warm_population<1>(warm);
+  d[1] = flat[sites + 1] - warm_population<2>(warm);
+  d[2] = flat[2 * sites - pitch] - warm_population<3>(warm);
+  d[3] = flat[3 * sites + pitch] - warm_population<4>(warm);
+  d[4] = from_below - warm_population<5>(warm);
+  d[5] = from_above - warm_population<6>(warm);
+}
+
+/* Begins to copy the COUNT numbers of a cell to shared memory. */
+template <int COUNT, int THREADS, typename real> __device__ __forceinline__ void fetch(real *to, const real *from) {
 #pragma unroll
-  for (int i = 0; i < 10; i++) copy_async(to + i * THREADS, from + i * FLUID_GROUP);
+  for (int i = 0; i < COUNT; i++) copy_async(to + i * THREADS, from + i * FLUID_GROUP);
   commit_async();
 }
-template <int THREADS, typename real> __device__ __forceinline__ void take(const real *from, real *m) {
+template <int COUNT, int THREADS, typename real> __device__ __forceinline__ void take(const real *from, real *m) {
   wait_async<0>();
 #pragma unroll
-  for (int i = 0; i < 10; i++) m[i] = from[i * THREADS];
+  for (int i = 0; i < COUNT; i++) m[i] = from[i * THREADS];
 }
 
 /* Blocks of a multiprocessor; older ones have 1024 threads. */
@@ -102,10 +133,11 @@ template <int THREADS, typename real> __device__ __forceinline__ void take(const
 #endif
 
 /* SKIP: there are cells to leave out. */
-template <int TX, int TY, int BLOCKS, int UNROLL, bool SKIP, bool FORCE, bool EDDY, typename real>
-__global__ void __launch_bounds__((march_tile<TX, TY>::threads), MARCH_BLOCKS(BLOCKS)) march(const fluid_step<real> s) {
-  using tile = march_tile<TX, TY>;
-  constexpr int sites = tile::sites, threads = tile::threads;
+template <int TX, int TY, int BLOCKS, int UNROLL, bool SKIP, bool FORCE, bool EDDY, bool HEAT, typename real>
+__global__ void __launch_bounds__((march_tile<TX, TY, HEAT>::threads), MARCH_BLOCKS(BLOCKS))
+    march(const fluid_step<real> s) {
+  using tile = march_tile<TX, TY, HEAT>;
+  constexpr int sites = tile::sites, threads = tile::threads, cell = tile::cell;
   extern __shared__ __align__(16) char shared_bytes[];
   after_previous();
   const int t = threadIdx.x, extra = t - TX * TY; /* the last threads have the columns at both ends of rows */
@@ -120,9 +152,9 @@ __global__ void __launch_bounds__((march_tile<TX, TY>::threads), MARCH_BLOCKS(BL
   const int nz = s.l.n[2], first = (int)blockIdx.z * s.chunk, end = min(first + s.chunk, nz);
   /* around the box, also where it is narrower than a tile */
   const int column = (x + s.l.n[0]) % s.l.n[0], line = (y + s.l.n[1]) % s.l.n[1];
-  const size_t words = (size_t)s.l.n[1] * (size_t)s.l.groups, plane = words * (10 * FLUID_GROUP),
+  const size_t words = (size_t)s.l.n[1] * (size_t)s.l.groups, plane = words * (cell * FLUID_GROUP),
                whole = plane * (size_t)nz;
-  const size_t place = fluid_place<3>(s.l, column, (size_t)line);
+  const size_t place = fluid_place(s.l, column, (size_t)line);
   const real *from = s.from + place + (size_t)first * plane;
   real *to = s.to + place + (size_t)first * plane;
   const uint32_t *skip = s.skip + (size_t)first * words + (size_t)line * (size_t)s.l.groups + column / FLUID_GROUP;
@@ -130,42 +162,51 @@ __global__ void __launch_bounds__((march_tile<TX, TY>::threads), MARCH_BLOCKS(BL
   real *const coming = (real *)shared_bytes + tile::numbers + t;
   const unsigned long long step = *s.step + 1;
   if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && t == 0) *s.next = step;
-  real here[10], above[10], from_below;
-  fetch<threads>(coming, from + ((ptrdiff_t)around(first - 1, nz) - first) * (ptrdiff_t)plane);
-  take<threads>(coming, here);
-  fetch<threads>(coming, from);
-  emit_all(role, here, here, site, site + (16 + 2 * 4) * sites, site + 28 * sites, sites); /* up alone is read */
+  real here[cell], above[cell], from_below, warm_below = 0;
+  fetch<cell, threads>(coming, from + ((ptrdiff_t)around(first - 1, nz) - first) * (ptrdiff_t)plane);
+  take<cell, threads>(coming, here);
+  fetch<cell, threads>(coming, from);
+  emit_all<HEAT>(role, here, here, site, site + (tile::up + 2 * 4) * sites, site + tile::down * sites,
+                 sites); /* up alone is read */
   from_below = population<3, 5>(here);
-  take<threads>(coming, here);
+  if constexpr (HEAT) warm_below = warm_population<5>(here + fluid_moments(3));
+  take<cell, threads>(coming, here);
   const real *next = first + 1 < nz ? from + plane : from + plane - whole;
-  fetch<threads>(coming, next);
+  fetch<cell, threads>(coming, next);
   int even = 0, third = 0;
   __syncthreads(); /* the other buffers, which emit_all has written too */
 #pragma unroll UNROLL
   for (int z = first; z < end; z++) {
-    take<threads>(coming, above);
+    take<cell, threads>(coming, above);
     next += plane;
     if (z + 2 == nz) next -= whole;
-    if (z + 1 < end) fetch<threads>(coming, next);
+    if (z + 1 < end) fetch<cell, threads>(coming, next);
     const bool mine = inner && !(SKIP && *skip >> (column % FLUID_GROUP) & 1);
-    real *const flat = site + even * 8 * sites, *const up = site + 16 * sites,
-                *const down = site + (28 + even * 4) * sites;
-    emit_all(role, here, above, flat, up + third * 4 * sites, down, sites);
+    real *const flat = site + even * tile::flat * sites, *const up = site + tile::up * sites,
+                *const down = site + (tile::down + even * 4) * sites;
+    emit_all<HEAT>(role, here, above, flat, up + third * 4 * sites, down, sites);
     const real from_above = population<3, 6>(above), own = population<3, 5>(here);
+    real warm_above = 0, warm_own = 0;
+    if constexpr (HEAT) {
+      warm_above = warm_population<6>(above + fluid_moments(3));
+      warm_own = warm_population<5>(here + fluid_moments(3));
+    }
     __syncthreads();
     if (mine) {
-      real d[19], rho1;
+      real d[19], warm[6], rho1;
       fluid_sums<3, real> sums;
       receive<1>(flat, up + (third == 0 ? 2 : third - 1) * 4 * sites, down, tile::pitch, sites, from_below, from_above,
                  here, d);
       sum_directions<3>(d, &sums);
-      const real square = collide<3, FORCE, EDDY>(s.k, sums, here, &rho1);
-      store_moments<3>(to, here);
-      look(s, step, x, (size_t)z * (size_t)s.l.n[1] + (size_t)y, rho1, square);
+      if constexpr (HEAT) receive_warm(flat, tile::pitch, sites, warm_below, warm_above, here, warm);
+      const real square = step_cell<3, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, here, &rho1);
+      store_cell<cell>(to, here);
+      look<HEAT>(s, step, x, (size_t)z * (size_t)s.l.n[1] + (size_t)y, rho1, square, here[cell - 4]);
     }
     from_below = own;
+    warm_below = warm_own;
 #pragma unroll
-    for (int i = 0; i < 10; i++) here[i] = above[i];
+    for (int i = 0; i < cell; i++) here[i] = above[i];
     to += plane;
     if constexpr (SKIP) skip += words;
     even ^= 1;

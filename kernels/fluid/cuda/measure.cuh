@@ -4,12 +4,16 @@
 
 #include "kernels/fluid/cuda/step.cuh"
 
+#include <math.h>
+
 template <typename real> struct fluid_view {
   fluid_layout l;
   const real *state;
   real *fields; /* [RANK + 1][cells]: velocity and pressure */
   fluid_beside beside;
   double g[3], dx, dt, density, tau, smagorinsky;
+  bool heat;
+  fluid_warm warm;
 };
 
 __device__ __forceinline__ bool is_solid(const fluid_beside &b, const fluid_layout &l, int x, size_t row) {
@@ -19,12 +23,15 @@ __device__ __forceinline__ bool is_solid(const fluid_beside &b, const fluid_layo
 /* Density - 1 and velocity, in units of the lattice. */
 template <int RANK, typename real>
 __device__ __forceinline__ double velocity_of(const fluid_view<real> &v, int x, size_t row, double *u) {
-  const real *m = v.state + fluid_place<RANK>(v.l, x, row);
+  const real *m = v.state + fluid_place(v.l, x, row);
   double rho1 = (double)m[0];
 #pragma unroll
   for (int a = 0; a < RANK; a++) rho1 += (double)m[(1 + RANK + a) * FLUID_GROUP] / 3;
 #pragma unroll
-  for (int a = 0; a < RANK; a++) u[a] = (double)m[(1 + a) * FLUID_GROUP] / (3 * (1 + rho1)) - v.g[a] / 2;
+  for (int a = 0; a < RANK; a++) {
+    u[a] = (double)m[(1 + a) * FLUID_GROUP] / (3 * (1 + rho1)) - v.g[a] / 2;
+    if (v.heat) u[a] += v.warm.law.push[a] / 2 * ((double)m[fluid_moments(RANK) * FLUID_GROUP] - v.warm.law.reference);
+  }
   return rho1;
 }
 
@@ -181,7 +188,7 @@ __global__ void __launch_bounds__(256) begin_cells(const fluid_view<real> v, con
 #pragma unroll
     for (int a = 0; a < RANK; a++) trace += (double)m[1 + RANK + a];
     m[0] = (real)(rho1 - trace / 3);
-    store_moments<RANK>(state + fluid_place<RANK>(v.l, x, row), m);
+    store_cell<fluid_moments(RANK)>(state + fluid_place(v.l, x, row), m);
   }
 }
 

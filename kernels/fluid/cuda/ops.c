@@ -12,21 +12,29 @@ enum { FIELDS = 4 };
 
 struct fluid_work {
   fluid_device d;
-  const fluid_machine *m;
+  fluid_machine *m;
   const fluid_parameters *p;
   const fluid_numbers *numbers;
   sim_buffer state[2]; /* [rows][moments of a group]: cells, and behind them the rests of members */
   sim_buffer fields;
-  double *sums;        /* of a row of a table, in host memory */
-  sim_graph *graph[2]; /* a step from each state */
-  bool fast;           /* FLUID_TOLD_FAST is known */
+  double *sums;             /* of a row of a table, in host memory */
+  sim_graph *graph[2];      /* a step from each state */
+  bool fast;                /* FLUID_TOLD_FAST is known */
+  bool old_pulls, old_cuts; /* bodies have moved since they were built */
 };
 
 static double groups_of(const grid_shape *g) { return ceil((double)g->n[0] / FLUID_GROUP); }
 
+/* Of a cell: moments, temperature and flux. */
+static int numbers_of(const fluid_parameters *p) {
+  const int rank = fluid_grid_of(p).rank;
+  return fluid_lattice_of(rank)->moments + (p->heat.given ? 1 + rank : 0);
+}
+
 /* Rows of a state, the last ones with the rests of `members` cells. */
-static double state_rows(const grid_shape *g, double members) {
-  const double row = FLUID_GROUP * fluid_lattice_of(g->rank)->moments;
+static double state_rows(const fluid_parameters *p, double members) {
+  const grid_shape grid = fluid_grid_of(p), *g = &grid;
+  const double row = FLUID_GROUP * numbers_of(p);
   return (double)g->n[1] * (double)g->n[2] * groups_of(g) + ceil(members / row);
 }
 
@@ -35,22 +43,30 @@ static double sum_blocks(const grid_shape *g) { return ceil(grid_cells_wanted(g)
 static void plan(const fluid_parameters *p, const sim_setup *setup, sim_plan *out) {
   const grid_shape g = fluid_grid_of(p);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&g);
-  const double row = number * FLUID_GROUP * fluid_lattice_of(g.rank)->moments;
-  const double members = p->bodies.count > 0 ? fluid_wall_cells(p) : 0; /* at most */
-  const double state = state_rows(&g, members) * row, fields = (g.rank + 1) * cells * number;
+  const double row = number * FLUID_GROUP * numbers_of(p);
+  const double members = p->bodies.count > 0 && !fluid_moves(p) ? fluid_wall_cells(p) : 0; /* at most */
+  const double state = state_rows(p, members) * row, fields = (g.rank + 1) * cells * number;
   const double sums = FLUID_SUMS * sizeof(double) * sum_blocks(&g);
   (void)setup;
-  sim_plan_add(out, "moments, before and after a step", 2 * state);
+  sim_plan_add(out,
+               p->heat.given ? "moments and temperature, before and after a step" : "moments, before and after a step",
+               2 * state);
   sim_plan_add(out, "velocity and pressure", fields);
   if (fluid_cuda_wall_bytes(p) > 0) {
     sim_plan_add(out, "links of walls", fluid_cuda_wall_bytes(p));
     sim_plan_add_host(out, "links of walls on their way", fluid_cuda_wall_bytes(p));
   }
   sim_plan_add(out, "sums of cells", sums);
+  if (fluid_has_sponge(p)) sim_plan_add(out, "sponges", fluid_sponge_bytes(p));
+  if (p->heat.given) {
+    sim_plan_add(out, "temperature as shown", cells * sizeof(double));
+    sim_plan_add_host(out, "temperature at the start", cells * sizeof(double));
+    if (fluid_cuda_heat_bytes(p) > 0) sim_plan_add(out, "links of the temperature", fluid_cuda_heat_bytes(p));
+  }
   if (p->initial) sim_plan_add_host(out, "velocity and pressure at the start", fields);
   sim_plan_add_host(out, "sums of cells", sums);
   out->checkpoint_bytes = state;
-  out->work_rate_guess = (fluid_single(p) ? 4e10 : 2e10) * (g.rank == 2 ? 1.2 : 1);
+  out->work_rate_guess = (fluid_single(p) ? 4e10 : 2e10) * (g.rank == 2 ? 1.2 : 1) * (p->heat.given ? 0.7 : 1);
 }
 
 static void destroy(fluid_work **work) {
@@ -74,15 +90,15 @@ static sim_status allocate(fluid_work *w) {
   const grid_shape *g = &w->m->grid;
   fluid_device *d = &w->d;
   void *made = NULL;
-  const int row = FLUID_GROUP * w->m->lattice->moments;
-  const double rows = state_rows(g, (double)w->m->walls.members);
+  const int row = FLUID_GROUP * numbers_of(w->p);
+  const double rows = state_rows(w->p, w->m->motion ? 0 : (double)w->m->walls.members);
   const sim_dtype type = d->single ? SIM_F32 : SIM_F64;
   if (!(rows * row < 0x1p58)) return sim_no_memory("the fluid");
   for (int i = 0; i < 2; i++) {
     SIM_TRY(sim_buffer_create(&sim_backend_cuda, type, 2, (int64_t[]){(int64_t)rows, row}, &w->state[i]));
     d->state[i] = w->state[i].data;
   }
-  d->numbers = (size_t)state_rows(g, 0) * (size_t)row;
+  d->numbers = (size_t)state_rows(w->p, 0) * (size_t)row;
   SIM_TRY(sim_buffer_create(&sim_backend_cuda, type, 2, (int64_t[]){g->rank + 1, grid_cells(g)}, &w->fields));
   d->fields = w->fields.data;
   d->sum_blocks = (int)sum_blocks(g);
@@ -105,9 +121,10 @@ static sim_status create(fluid_machine *m, const fluid_parameters *p, const flui
   w->numbers = k;
   fluid_device *d = &w->d;
   d->l.groups = (int)groups_of(&m->grid);
+  d->l.numbers = numbers_of(p);
   d->rank = m->grid.rank;
   d->single = m->single;
-  d->chunk = fluid_cuda_chunk(m->grid.rank, m->single, m->grid.n);
+  d->chunk = fluid_cuda_chunk(m->grid.rank, m->single, p->heat.given, m->grid.n);
   d->march = d->chunk > 0;
   d->omega = m->collision.omega;
   d->smagorinsky = m->collision.smagorinsky;
@@ -128,8 +145,9 @@ static sim_status create(fluid_machine *m, const fluid_parameters *p, const flui
   d->tau = k->tau;
   SIM_TRY(allocate(w));
   SIM_TRY(fluid_cuda_build(m, p, k, d));
-  const int most = FLUID_SUMS * d->sum_blocks > 6 * d->pull_blocks ? FLUID_SUMS * d->sum_blocks : 6 * d->pull_blocks;
-  w->sums = malloc(((size_t)most + FLUID_PROBES * FIELDS) * sizeof *w->sums);
+  int most = FLUID_SUMS * d->sum_blocks; /* of heat FLUID_WARM_SUMS */
+  if (d->warm.pull_blocks > most) most = d->warm.pull_blocks;
+  w->sums = malloc((size_t)most * sizeof *w->sums);
   return w->sums ? SIM_OK : sim_no_memory("sums of cells");
 }
 
@@ -141,7 +159,7 @@ fluid_device *fluid_cuda_device(fluid_work *work) { return &work->d; }
 /* Tells the device the number of the present step. */
 static sim_status set_step(fluid_work *w, int64_t step, bool fast) {
   const unsigned long long now[2] = {(unsigned long long)step, (unsigned long long)step}, none = ~0ull;
-  const fluid_guard guard = {{fast ? 0 : none, none, none}, {0}};
+  const fluid_guard guard = {{fast ? 0 : none, none, none, none}, {0}};
   w->fast = fast;
   SIM_TRY(sim_backend_cuda.copy(w->d.step, now, sizeof now));
   return sim_backend_cuda.copy(w->d.guard, &guard, sizeof guard);
@@ -164,17 +182,30 @@ static sim_status start(fluid_work *w, const sim_setup *setup) {
   if (w->p->initial) SIM_TRY(fill_fields(w, setup));
   SIM_TRY(set_step(w, 0, false));
   fluid_cuda_begin(&w->d);
+  if (w->d.heat) SIM_TRY(fluid_cuda_start_heat(w->m, &w->d));
+  if (w->d.layers > 0) fluid_cuda_begin_sponge(&w->d);
   return sim_queue_cuda.status();
 }
 
 static sim_status resume(fluid_work *w, int64_t step, bool fast) { return set_step(w, step, fast); }
 
+/* Where bodies move the host finds their walls in each step. */
+static sim_status step_moving(fluid_work *w, int64_t number) {
+  fluid_cuda_step(&w->d);
+  SIM_TRY(fluid_cuda_move(w->m, w->p, w->numbers, number, &w->d));
+  fluid_cuda_damp(&w->d);
+  w->old_pulls = w->old_cuts = true;
+  w->d.now = 1 - w->d.now;
+  return sim_queue_cuda.status();
+}
+
 static sim_status step(fluid_work *w, int64_t number) {
   sim_graph **graph = &w->graph[w->d.now];
-  (void)number;
+  if (w->m->motion) return step_moving(w, number);
   if (!*graph) {
     SIM_TRY(sim_queue_cuda.graph_begin());
     fluid_cuda_step(&w->d);
+    fluid_cuda_damp(&w->d);
     SIM_TRY(sim_queue_cuda.graph_end(graph)); /* NULL: the step has run */
   }
   if (*graph) SIM_TRY(sim_queue_cuda.graph_launch(*graph));
@@ -191,7 +222,7 @@ static float float_of(unsigned long long bits) {
 
 /* What one guard has seen. */
 static fluid_seen seen_of(const fluid_work *w, const fluid_guard *guard, int kind) {
-  const bool dense = kind == FLUID_TOLD_DENSE;
+  const bool hot = kind == FLUID_TOLD_HOT, dense = kind == FLUID_TOLD_DENSE || hot;
   const unsigned long long key = guard->key[kind], nx = (unsigned long long)w->d.l.n[0];
   const unsigned long long cell = (uint32_t) ~(dense ? key >> 32 : key);
   const float value = float_of(dense ? key : key >> 32);
@@ -199,7 +230,9 @@ static fluid_seen seen_of(const fluid_work *w, const fluid_guard *guard, int kin
                       .step = (int64_t)guard->step[kind],
                       .cell = {.row = (int64_t)(cell / nx),
                                .x = (int64_t)(cell % nx),
-                               .dense = dense,
+                               .dense = dense && !hot,
+                               .hot = hot,
+                               .temperature = hot ? w->d.warm.scale * value : 0,
                                .rho1 = dense ? value : 0,
                                .speed = dense ? 0 : sqrt(value)}};
 }
@@ -209,7 +242,9 @@ static sim_status guards(fluid_work *w, int64_t number, fluid_seen seen[FLUID_WA
   (void)number;
   SIM_TRY(sim_backend_cuda.copy(&guard, w->d.guard, sizeof guard));
   const fluid_seen dense = seen_of(w, &guard, FLUID_TOLD_DENSE), fastest = seen_of(w, &guard, FLUID_TOLD_FASTEST);
+  const fluid_seen hot = seen_of(w, &guard, FLUID_TOLD_HOT);
   seen[FLUID_WARN_END] = dense.seen && !(fastest.seen && fastest.step < dense.step) ? dense : fastest;
+  if (hot.seen && !(seen[FLUID_WARN_END].seen && seen[FLUID_WARN_END].step < hot.step)) seen[FLUID_WARN_END] = hot;
   seen[FLUID_WARN_FAST] = seen_of(w, &guard, FLUID_TOLD_FAST);
   const fluid_seen *end = &seen[FLUID_WARN_END];
   fluid_seen *fast = &seen[FLUID_WARN_FAST];
@@ -229,6 +264,8 @@ static sim_status sum_cells(fluid_work *w, double sums[FLUID_FLOW_SUMS]) {
   static const int columns[FLUID_SUMS] = {FLUID_MASS,     FLUID_KINETIC,      FLUID_ENSTROPHY,   FLUID_SPEED,
                                           FLUID_MOMENTUM, FLUID_MOMENTUM + 1, FLUID_MOMENTUM + 2};
   double most = 0;
+  if (w->old_cuts) SIM_TRY(fluid_cuda_build_cuts(w->m, w->p, w->numbers, &w->d));
+  w->old_cuts = false;
   fluid_cuda_flow(&w->d);
   SIM_TRY(sim_backend_cuda.copy(w->sums, w->d.sum, FLUID_SUMS * blocks * sizeof(double)));
   const double *speed = w->sums + FLUID_SUM_SPEED * blocks;
@@ -256,27 +293,60 @@ static sim_status excess(fluid_work *w, double *out) {
 }
 
 static sim_status bodies(fluid_work *w, double *values) {
+  if (w->old_pulls) SIM_TRY(fluid_cuda_build_pulls(w->m, w->p, w->numbers, &w->d));
+  w->old_pulls = false;
   const int rank = w->d.rank, columns = rank == 2 ? 3 : 6, blocks = w->d.pull_blocks;
   const double dx = w->d.dx, force = w->d.density * pow(dx, rank + 1) / (w->d.dt * w->d.dt);
   fluid_cuda_pull(&w->d);
-  SIM_TRY(sim_backend_cuda.copy(w->sums, w->d.pull_sum, 6 * (size_t)blocks * sizeof(double)));
-  double *part = malloc((size_t)(blocks + 1) * sizeof *part);
+  double *part = malloc(7 * (size_t)(blocks + 1) * sizeof *part), *const all = part + blocks;
   if (!part) return sim_no_memory("forces");
+  const size_t bytes = 6 * (size_t)blocks * sizeof *all;
+  const sim_status status = bytes > 0 ? sim_backend_cuda.copy(all, w->d.pull_sum, bytes) : SIM_OK;
   for (int body = 0; body < (int)w->p->bodies.count; body++)
     for (int i = 0; i < columns; i++) {
       const int first = w->d.body_blocks[body], count = w->d.body_blocks[body + 1] - first;
       const bool torque = i >= rank;
       const int which = !torque ? i : rank == 2 ? 5 : 3 + i - rank;
-      for (int b = 0; b < count; b++) part[b] = w->sums[6 * (first + b) + which];
+      for (int b = 0; b < count; b++) part[b] = all[6 * (first + b) + which];
       *values++ = (torque ? force * dx : force) * sim_reduce_tree(part, (size_t)count);
     }
   free(part);
-  return SIM_OK;
+  return status;
 }
 
 static sim_status probes(fluid_work *w, double *values) {
   fluid_cuda_probe(&w->d);
   return sim_backend_cuda.copy(values, w->d.probed, (size_t)(w->d.probes * (w->d.rank + 1)) * sizeof *values);
+}
+
+static double *means(const fluid_work *w) { return w->d.mean; }
+
+static sim_status heat(fluid_work *w, fluid_heat_sums *out) {
+  const fluid_warm *warm = &w->d.warm;
+  const size_t blocks = (size_t)w->d.sum_blocks, part = (size_t)warm->pull_blocks;
+  fluid_cuda_sum_heat(&w->d);
+  SIM_TRY(sim_backend_cuda.copy(w->sums, w->d.sum, FLUID_WARM_SUMS * blocks * sizeof(double)));
+  const double *least = w->sums + FLUID_WARM_LEAST * blocks, *most = w->sums + FLUID_WARM_MOST * blocks;
+  *out = (fluid_heat_sums){.least = INFINITY, .most = -INFINITY};
+  for (size_t i = 0; i < blocks; i++) {
+    out->least = fmin(out->least, warm->scale * least[i]);
+    out->most = fmax(out->most, warm->scale * most[i]);
+  }
+  out->sum = warm->scale * sim_reduce_tree(w->sums + FLUID_WARM_SUM * blocks, blocks);
+  if (part == 0) return SIM_OK;
+  SIM_TRY(sim_backend_cuda.copy(w->sums, warm->pull_sum, part * sizeof(double)));
+  for (int k = 0; k < FLUID_SIDES + FLUID_BODIES; k++) {
+    const int first = warm->owner_blocks[k], count = warm->owner_blocks[k + 1] - first;
+    *(k < FLUID_SIDES ? &out->side[k] : &out->body[k - FLUID_SIDES]) =
+        warm->scale * sim_reduce_tree(w->sums + first, (size_t)count);
+  }
+  return SIM_OK;
+}
+
+static sim_status temperature(fluid_work *w, double **out) {
+  fluid_cuda_show_heat(&w->d);
+  *out = w->d.warm.shown;
+  return sim_queue_cuda.status();
 }
 
 const fluid_ops fluid_ops_cuda = {.plan = plan,
@@ -292,4 +362,7 @@ const fluid_ops fluid_ops_cuda = {.plan = plan,
                                   .flow = flow,
                                   .bodies = bodies,
                                   .probes = probes,
-                                  .excess = excess};
+                                  .excess = excess,
+                                  .means = means,
+                                  .heat = heat,
+                                  .temperature = temperature};

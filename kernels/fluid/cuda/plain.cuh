@@ -7,7 +7,7 @@
 
 constexpr int FLUID_PLAIN_ROWS = 8; /* a block is 32 cells x as many rows */
 
-template <int RANK, bool FORCE, bool EDDY, typename real>
+template <int RANK, bool FORCE, bool EDDY, bool HEAT, typename real>
 __global__ void __launch_bounds__(32 * FLUID_PLAIN_ROWS) step_cells(const fluid_step<real> s) {
   after_previous();
   const unsigned group = blockIdx.x % (unsigned)s.l.groups;
@@ -17,15 +17,17 @@ __global__ void __launch_bounds__(32 * FLUID_PLAIN_ROWS) step_cells(const fluid_
   const size_t row = (size_t)(blockIdx.x / (unsigned)s.l.groups) * FLUID_PLAIN_ROWS + threadIdx.x / FLUID_GROUP;
   if (x >= s.l.n[0] || row >= (size_t)s.l.n[1] * (size_t)s.l.n[2] || is_skipped(s, x, row)) return;
   const int y = (int)(row % (size_t)s.l.n[1]), z = (int)(row / (size_t)s.l.n[1]);
-  const size_t place = fluid_place<RANK>(s.l, x, row);
-  real m[fluid_moments(RANK)], d[fluid_directions(RANK)], rho1;
+  const size_t place = fluid_place(s.l, x, row);
+  constexpr int numbers = fluid_numbers_of_cell(RANK, HEAT);
+  real m[numbers], d[fluid_directions(RANK)], warm[2 * RANK], rho1;
   fluid_sums<RANK, real> sums;
-  load_moments<RANK>(s.from + place, m);
+  load_cell<numbers>(s.from + place, m);
   gather<RANK, 1>(s.l, s.from, x, y, z, m, d);
+  if constexpr (HEAT) gather_warm<RANK, 1>(s.l, s.from, x, y, z, m, warm);
   sum_directions<RANK>(d, &sums);
-  const real square = collide<RANK, FORCE, EDDY>(s.k, sums, m, &rho1);
-  store_moments<RANK>(s.to + place, m);
-  look(s, step, x, row, rho1, square);
+  const real square = step_cell<RANK, FORCE, EDDY, HEAT>(s.k, s.w, sums, warm, m, &rho1);
+  store_cell<numbers>(s.to + place, m);
+  look<HEAT>(s, step, x, row, rho1, square, m[numbers - 1 - RANK]);
 }
 
 #endif

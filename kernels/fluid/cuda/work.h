@@ -7,19 +7,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A state: [nz][ny][groups][moments][32]: the cells of a row in groups of 32, the last one filled up. */
+/* A state: [nz][ny][groups][numbers][32]: the cells of a row in groups of 32, the last one filled up. The numbers of a
+ * cell are its moments, and with heat behind them the temperature and its flux (heat.cuh). */
 enum { FLUID_GROUP = 32 };
 typedef struct fluid_layout {
-  int n[3], groups;
+  int n[3], groups, numbers;
 } fluid_layout;
 
 /* ---- guards ---- */
 
 /* What the guards have seen first, and in which step; of the cells of that step the one with the greatest key. */
-enum { FLUID_TOLD_FAST, FLUID_TOLD_FASTEST, FLUID_TOLD_DENSE, FLUID_TOLD };
+enum { FLUID_TOLD_FAST, FLUID_TOLD_FASTEST, FLUID_TOLD_DENSE, FLUID_TOLD_HOT, FLUID_TOLD };
 typedef struct fluid_guard {
   unsigned long long step[FLUID_TOLD]; /* UINT64_MAX: none */
-  unsigned long long key[FLUID_TOLD];  /* squared speed as a float's bits, ~cell; DENSE: ~cell, bits of density - 1 */
+  unsigned long long key[FLUID_TOLD];  /* squared speed as a float's bits, ~cell; DENSE, HOT:
+                                        ~cell, bits of density - 1 or of the temperature */
 } fluid_guard;
 
 /* ---- links ---- */
@@ -48,14 +50,68 @@ typedef struct fluid_segment {
 
 /* A link to a body; arms from the body's point to the surface, in cells. */
 typedef struct fluid_pull {
-  double arm[3], q;
+  double arm[3], q, speed[3]; /* speed: of the surface, in units of the lattice */
   int32_t cell, edge;
   int8_t mirror[3]; /* not 0: the link is mirrored at a slip side of this axis */
 } fluid_pull;
+/* A cell that a body has covered or left. */
+typedef struct fluid_changed {
+  int32_t at[3], solid; /* now */
+  uint32_t from;        /* of one that is fluid now: bits of the directions whose neighbours were and are fluid */
+  double u[3];          /* velocity of the surface, in units of the lattice */
+} fluid_changed;
 /* Links of one body, FLUID_SEGMENT at most. */
 typedef struct fluid_pull_block {
   int32_t first, count;
 } fluid_pull_block;
+
+/* ---- heat ---- */
+
+/* How a population p = T + 4 c.Q of the temperature arrives by a link along an axis: p_c = constant + sent p_d + own
+ * p_c + beyond p_d(cell + c), d opposite to `arriving` c, and with `open` p_c where no fluid comes in. (cpu/heat.c) */
+typedef struct fluid_warm_edge {
+  double constant, sent, own, beyond;
+  int32_t open;
+} fluid_warm_edge;
+/* A link along an axis: what it belongs to has the entries of a block of its own. */
+typedef struct fluid_warm_pull {
+  int32_t cell, edge;
+} fluid_warm_pull;
+/* Of the start: what is beside a cell in a direction along an axis. far 0: a cell of the fluid; below 0: an adiabatic
+ * surface; else one of temperature T, that many cells away. */
+typedef struct fluid_warm_surface {
+  double T, far;
+} fluid_warm_surface;
+/* fluid_heat_law, with temperatures above `shift` in units of `scale`. */
+typedef struct fluid_warm_law {
+  double omega, push[3], reference, least, most, flow_tau, conduct;
+} fluid_warm_law;
+/* Owners of links: sides and bodies. */
+enum { FLUID_WARM_OWNERS = 16 };
+/* Sums of blocks in fluid_device.sum. */
+enum { FLUID_WARM_SUM, FLUID_WARM_LEAST, FLUID_WARM_MOST, FLUID_WARM_SUMS };
+typedef struct fluid_warm {
+  fluid_warm_law law;
+  double shift, scale;
+  double *shown;         /* [cells]; solid cells keep the temperatures of bodies */
+  void *rate;            /* [cells with links]: of relaxation of the flow; NULL: no eddies */
+  fluid_warm_edge *edge; /* [links]; of those along axes */
+  fluid_warm_pull *pull; /* by owner */
+  fluid_pull_block *pull_block;
+  double *pull_sum; /* [blocks] */
+  int pull_blocks, owner_blocks[FLUID_WARM_OWNERS + 1];
+} fluid_warm;
+
+/* ---- sponges ---- */
+
+/* fluid_layer */
+typedef struct fluid_damped {
+  int side, planes, blocks; /* blocks of a plane */
+  long long cells;          /* of a plane */
+  double *flow, *dense;     /* running means */
+  const double *share;
+  double follow;
+} fluid_damped;
 
 /* ---- derivatives ---- */
 
@@ -79,7 +135,7 @@ typedef struct fluid_beside {
 enum { FLUID_SUMMED = 4096, FLUID_SUMS = 7, FLUID_SUM_SPEED = 3 };
 
 #ifndef __cplusplus
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/heat.h"
 #else
 struct fluid_work;
 typedef struct fluid_work fluid_work;
@@ -89,7 +145,7 @@ typedef struct fluid_work fluid_work;
 typedef struct fluid_device {
   fluid_layout l;
   int rank;
-  bool single, march, force, eddies;
+  bool single, march, force, eddies, heat;
   void *state[2]; /* and behind the cells one number for each member, what rounding keeps of its mass */
   void *fields;   /* [rank + 1][cells] */
   size_t numbers; /* of the cells of a state */
@@ -105,7 +161,7 @@ typedef struct fluid_device {
   void *edge;
   int8_t *edge_body; /* -1: a side of the box */
   double *lost;
-  int cells;
+  int cells, members;
   fluid_segment *segment;
   int32_t *member;
   double *segment_sum;
@@ -117,7 +173,11 @@ typedef struct fluid_device {
   fluid_beside beside;
   double *sum; /* [FLUID_SUMS][sum_blocks] */
   int sum_blocks;
-  long long *probe; /* cells */
+  fluid_warm warm;
+  fluid_damped damped[6];
+  int layers;
+  double *mean, *share, *through; /* of sponges: means, shares, and sums of blocks: [planes][blocks][2] of a layer */
+  long long *probe;               /* cells */
   double *probed;
   int probes;
 } fluid_device;
@@ -128,7 +188,14 @@ extern "C" {
 
 /* ---- kernels.cu: each enqueues work ---- */
 
-void fluid_cuda_step(const fluid_device *d);  /* from the present state to the other one */
+void fluid_cuda_step(const fluid_device *d); /* from the present state to the other one */
+void fluid_cuda_damp(const fluid_device *d); /* the other state, in sponges */
+/* Moments A of the cells of d->member in the other state: mass[members], read or set. */
+void fluid_cuda_get_mass(const fluid_device *d, double *mass);
+void fluid_cuda_set_mass(const fluid_device *d, const double *mass);
+/* Fills or clears cells of the other state; mass[count]: above that at rest, which they take from the fluid, or leave.
+ */
+void fluid_cuda_cover(const fluid_device *d, const fluid_changed *changed, int count, double *mass);
 void fluid_cuda_show(const fluid_device *d);  /* fields */
 void fluid_cuda_begin(const fluid_device *d); /* the present state, from the fields */
 void fluid_cuda_flow(const fluid_device *d);  /* sums; fields are shown */
@@ -136,7 +203,12 @@ void fluid_cuda_pull(const fluid_device *d);
 void fluid_cuda_probe(const fluid_device *d);
 /* Planes that a block of the marching kernel makes: enough blocks for all multiprocessors. 0: the plain kernel makes
  * the steps, of narrow grids and where a block has too little shared memory. */
-int fluid_cuda_chunk(int rank, bool single, const int64_t n[3]);
+int fluid_cuda_chunk(int rank, bool single, bool heat, const int64_t n[3]);
+/* From the temperatures in warm.shown; surface[cells with links][2 rank] */
+void fluid_cuda_begin_heat(const fluid_device *d, const fluid_warm_surface *surface);
+void fluid_cuda_show_heat(const fluid_device *d);
+void fluid_cuda_sum_heat(const fluid_device *d); /* sum, and warm.pull_sum */
+void fluid_cuda_begin_sponge(const fluid_device *d);
 
 #ifdef __cplusplus
 }
@@ -151,7 +223,34 @@ fluid_device *fluid_cuda_device(fluid_work *work); /* for tests */
 
 sim_status fluid_cuda_build(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
                             fluid_device *out) SIM_MUST_CHECK;
-void fluid_cuda_free(fluid_device *d);                   /* what build has made */
+void fluid_cuda_free(fluid_device *d); /* what build has made */
+/* *out: a copy in device memory, zeros for NULL; NULL for no bytes. _away: `data` is freed; NULL: no memory. */
+sim_status fluid_cuda_send(const void *data, size_t bytes, void **out) SIM_MUST_CHECK;
+sim_status fluid_cuda_send_away(void *data, size_t bytes, void **out) SIM_MUST_CHECK;
+
+/* What changes with walls that move, after a move; and what rows of `flow` and `bodies` need of it. */
+sim_status fluid_cuda_build_walls(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                                  fluid_device *out) SIM_MUST_CHECK;
+sim_status fluid_cuda_build_pulls(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                                  fluid_device *out) SIM_MUST_CHECK;
+sim_status fluid_cuda_build_cuts(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                                 fluid_device *out) SIM_MUST_CHECK;
+
+/* ---- moving.c ---- */
+
+/* After step number `step` has made the other state: gives back the mass that links have lost, moves the bodies, and
+ * fills and clears cells. */
+sim_status fluid_cuda_move(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, int64_t step,
+                           fluid_device *d) SIM_MUST_CHECK;
+
+/* ---- heat.c ---- */
+
+/* The law, links, and temperatures that are shown: m->warmth->shown, which is freed. */
+sim_status fluid_cuda_build_heat(const fluid_machine *m, const fluid_parameters *p, fluid_device *out) SIM_MUST_CHECK;
+/* The first state's temperatures. */
+sim_status fluid_cuda_start_heat(const fluid_machine *m, const fluid_device *d) SIM_MUST_CHECK;
+void fluid_cuda_free_heat(fluid_device *d);
+double fluid_cuda_heat_bytes(const fluid_parameters *p);
 double fluid_cuda_wall_bytes(const fluid_parameters *p); /* of it, a bound */
 #endif
 

@@ -91,16 +91,11 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
   }
   fluid_ops_of(setup)->plan(p, setup, out);
   if (fluid_moves(p)) out->work_rate_guess = 1 / (1 / out->work_rate_guess + fluid_motion_seconds(p) / cells);
-  if (p->heat.given) out->work_rate_guess = 1 / (1 / out->work_rate_guess + 1 / fluid_heat_rate(&grid, setup->threads));
   if (fluid_walls_bytes(p) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p));
   if (fluid_has_sponge(p)) sim_plan_add_host(out, "sponges", fluid_sponge_bytes(p));
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = (grid.rank + 1) * cells * number;
   if (p->heat.given) {
-    const double heat = fluid_heat_numbers(p) * sizeof(double), temperature = cells * sizeof(double);
-    sim_plan_add(out, "temperature and its flux, before and after a step", 2 * heat);
-    sim_plan_add_host(out, "temperature as shown, and sums of rows",
-                      temperature + sizeof(double) * (double)(grid.n[0] + grid.n[1] * grid.n[2]));
-    out->checkpoint_bytes += heat;
+    const double temperature = cells * sizeof(double);
     out->snapshot_bytes += temperature;
     out->staged_bytes += temperature;
     out->unsaved_bytes += temperature;
@@ -111,13 +106,10 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
   return SIM_OK;
 }
 
-/* What runs on the CPU alone. */
+/* On a GPU the temperature is made with the flow, before a sponge damps it. */
 bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const fluid_parameters *p = parameters;
-  const char *what = p->heat.given         ? "`heat` is"
-                     : fluid_has_sponge(p) ? "a side with a `sponge` is"
-                     : fluid_moves(p)      ? "a body that moves is"
-                                           : NULL;
+  const char *what = p->heat.given && fluid_has_sponge(p) ? "`heat` with a `sponge` is" : NULL;
   if (backend == SIM_BACKEND_CPU || !what) return true;
   snprintf(lacks, capacity, "%s", what);
   return false;

@@ -50,7 +50,7 @@ sim_status fluid_show_fields(fluid_run *run, const sim_clock *clock) SIM_MUST_CH
 /* Warns once, of a row of `flow`, of a mass that makes its numbers wrong, and of speeds far from `speed`. */
 void fluid_warn_of_flow(fluid_run *run, const sim_clock *clock, const double *values);
 /* Warns once of temperatures that diffusion cannot make: beyond those of the start and of the sides. */
-void fluid_warn_of_heat(fluid_run *run, const sim_clock *clock);
+void fluid_warn_of_heat(fluid_run *run, const sim_clock *clock, const fluid_heat_sums *sums);
 void fluid_remark(const void *self, const sim_clock *clock, sim_bytes *out);
 
 #endif

@@ -63,13 +63,14 @@ static sim_array moments_of(const fluid_run *run) {
 
 static sim_array sponge_of(const fluid_run *run) {
   const fluid_sponge *sponge = &run->machine.sponge;
+  const sim_buffer *state = run->ops->state(run->work);
   return (sim_array){.field = &fluid_state_fields[STATE_SPONGE],
                      .dtype = SIM_F64,
                      .rank = 1,
                      .shape = {sponge->means},
                      .global = {sponge->means},
-                     .data = sponge->mean,
-                     .space = SIM_SPACE_HOST};
+                     .data = run->ops->means(run->work),
+                     .space = state->space};
 }
 
 static sim_array heat_of(const fluid_run *run) {
@@ -113,9 +114,9 @@ sim_status fluid_restore(fluid_run *run, const sim_setup *setup) {
     return sim_fail_context("moments on %s", setup->backend->name);
   if (run->machine.sponge.means > 0) {
     const sim_array sponge = sponge_of(run);
-    SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &sponge));
+    SIM_TRY(sim_frame_restore(setup->saved, setup->backend, &sponge));
   }
-  if (run->machine.warmth) {
+  if (run->machine.warmth && run->warmth.heat[0]) {
     const sim_array heat = heat_of(run);
     SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &heat));
   }
@@ -142,10 +143,11 @@ sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_f
   if (run->machine.sponge.means > 0) arrays[frame->array_count++] = sponge_of(run);
   if (run->machine.motion) arrays[frame->array_count++] = fluid_poses_of(run);
   if (run->machine.warmth) {
-    fluid_heat_show(&run->machine, run->p);
-    arrays[frame->array_count++] = heat_of(run);
+    double *shown;
+    SIM_TRY(run->ops->temperature(run->work, &shown));
+    if (run->warmth.heat[0]) arrays[frame->array_count++] = heat_of(run); /* on a GPU it is among the moments */
     arrays[frame->array_count++] = grid_view(&run->machine.grid, &run->mesh, &fluid_state_fields[STATE_TEMPERATURE],
-                                             SIM_F64, run->warmth.shown, SIM_SPACE_HOST);
+                                             SIM_F64, shown, fields->space);
   }
   if (run->fast) arrays[frame->array_count++] = first_of(run);
   frame->species_count = 0;

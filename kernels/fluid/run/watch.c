@@ -33,6 +33,7 @@ static sim_status fail_unstable(fluid_run *run, const fluid_seen *seen) {
   const fluid_numbers *k = &run->numbers;
   const fluid_worst *cell = &seen->cell;
   double excess;
+  if (cell->hot) return fluid_heat_fail(&run->machine, seen->step, cell->row, cell->x, cell->temperature);
   SIM_TRY(run->ops->excess(run->work, &excess));
   run->shown = -1; /* it may have changed the fields */
   const double change = mass_change(run, excess), mach = sqrt(3) * cell->speed;
@@ -103,8 +104,8 @@ void fluid_warn_of_flow(fluid_run *run, const sim_clock *clock, const double *va
   }
 }
 
-void fluid_warn_of_heat(fluid_run *run, const sim_clock *clock) {
-  const double part = fluid_heat_beyond(&run->machine);
+void fluid_warn_of_heat(fluid_run *run, const sim_clock *clock, const fluid_heat_sums *sums) {
+  const double part = fluid_heat_beyond(&run->warmth, sums);
   if (!(part > 0.05) || run->told_heat) return;
   run->told_heat = true;
   sim_log(SIM_LOG_WARN,

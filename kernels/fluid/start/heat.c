@@ -110,7 +110,7 @@ static sim_status set_range(const fluid_parameters *p, const fluid_machine *m, f
   w->law.reference = p->heat.reference - w->shift;
   for (int s = 0; s < FLUID_SIDES; s++) w->side[s] -= w->shift;
   for (int b = 0; b < FLUID_BODIES; b++) w->body[b] -= w->shift;
-  for (int64_t i = 0; i < cells; i++)
+  for (int64_t i = 0; w->heat[0] && i < cells; i++)
     if (!(solid && solid[i]))
       w->heat[0][FLUID_PAD + i / nx * (1 + m->grid.rank) * m->rows.pitch + i % nx] = w->shown[i] - w->shift;
   return SIM_OK;
@@ -169,10 +169,11 @@ static void set_law(const fluid_parameters *p, const fluid_machine *m, const flu
 sim_status fluid_heat_create(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *k,
                              const sim_setup *setup, fluid_warmth *out) {
   const double numbers = fluid_heat_numbers(p);
+  const bool here = setup->backend->space == SIM_SPACE_HOST;
   *out = (fluid_warmth){.kernels = fluid_heat_kernels_of(m->single, setup->isa)};
   if (!(numbers < 0x1p58)) return sim_no_memory("the temperature");
   out->numbers = (int64_t)numbers;
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; here && i < 2; i++) {
     SIM_TRY(sim_buffer_create(setup->backend, SIM_F64, 1, (int64_t[]){out->numbers}, &out->room[i]));
     out->heat[i] = out->room[i].data;
   }
@@ -189,4 +190,43 @@ void fluid_heat_destroy(fluid_warmth *w) {
   free(w->shown);
   free(w->sums);
   *w = (fluid_warmth){0};
+}
+
+sim_status fluid_heat_fail(const fluid_machine *m, int64_t step, int64_t row, int64_t x, double T) {
+  const fluid_warmth *w = m->warmth;
+  return sim_fail(SIM_ERR_DIVERGED,
+                  "the temperature is %.6g in cell {%lld, %lld, %lld}, step %lld, far from those of the start, of "
+                  "sides and bodies: the run is unstable: take more cells or a higher diffusivity%s",
+                  w->shift + T, (long long)x, (long long)(row % m->grid.n[1]), (long long)(row / m->grid.n[1]),
+                  (long long)step, w->law.pushes ? ", or a higher `speed` if buoyancy drives a faster flow" : "");
+}
+
+double fluid_heat_beyond(const fluid_warmth *w, const fluid_heat_sums *sums) {
+  return w->high > w->low ? fmax(w->low - sums->least, sums->most - w->high) / (w->high - w->low) : 0;
+}
+
+void fluid_heat_row_of(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                       const fluid_heat_sums *sums, double *values) {
+  const fluid_warmth *w = m->warmth;
+  const int rank = m->grid.rank;
+  const double unit = pow(k->dx, rank) / k->dt;
+  *values++ = w->shift + sums->sum / (double)m->walls.fluid;
+  *values++ = w->shift + sums->least;
+  *values++ = w->shift + sums->most;
+  for (int side = 0; side < 2 * rank; side++) {
+    if (isnan(w->side[side]) && w->kind[side] == FLUID_SIDE_KEEPS) continue;
+    const double flux = sums->side[side] * unit, height = m->grid.size[side / 2];
+    *values++ = flux;
+    if (!fluid_has_nusselt(p, side / 2)) continue;
+    double area = 1;
+    for (int a = 0; a < rank; a++) area *= a == side / 2 ? 1 : m->grid.size[a];
+    *values++ = flux / (p->heat.diffusivity * area * (w->side[side] - w->side[side ^ 1]) / height);
+  }
+  for (int b = 0; b < (int)p->bodies.count; b++) {
+    double area;
+    const double length = fluid_body_length(p, b, &area), apart = fluid_body_of(p, b)->temperature - p->heat.reference;
+    if (isnan(w->body[b])) continue;
+    *values++ = sums->body[b] * unit;
+    if (length > 0) *values++ = sums->body[b] * unit / (p->heat.diffusivity * area * apart / length);
+  }
 }

@@ -1,0 +1,181 @@
+/* The temperature in device memory: its law, links, and the start. */
+#include "kernels/fluid/cuda/work.h"
+
+#include "engine/device/cuda.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void set_law(const fluid_machine *m, fluid_warm *out) {
+  const fluid_warmth *w = m->warmth;
+  const double most = fmax(fabs(w->law.least), fabs(w->law.most));
+  out->shift = w->shift;
+  out->scale = ldexp(1, (int)ceil(log2(most)));
+  out->law = (fluid_warm_law){.omega = w->law.omega,
+                              .reference = w->law.reference / out->scale,
+                              .least = w->law.least / out->scale,
+                              .most = w->law.most / out->scale,
+                              .flow_tau = w->law.flow_tau,
+                              .conduct = w->law.conduct};
+  for (int a = 0; a < 3; a++) out->law.push[a] = w->law.push[a] * out->scale;
+}
+
+/* As side_brings and body_brings of cpu/heat.c. */
+static fluid_warm_edge edge_of(const fluid_machine *m, const fluid_cell *cell, const fluid_link *link) {
+  static const fluid_warm_edge back = {.sent = 1}, copy = {.own = 1};
+  const fluid_warmth *w = m->warmth;
+  const int side = link->arriving - 1; /* x_low sends along +x, direction 1 */
+  const double T = link->body < 0 ? w->side[side] : w->body[link->body];
+  const fluid_warm_edge half = {.constant = 2 * T, .sent = -1};
+  if (link->body < 0) {
+    const fluid_side_kind kind = w->kind[side];
+    fluid_warm_edge out = isnan(T) ? back : half;
+    if (kind == FLUID_SIDE_OPEN) {
+      if (isnan(T)) return copy;
+      out.open = 1;
+    }
+    return kind == FLUID_SIDE_GIVEN && fluid_heat_given(m, cell, side) < 0 ? copy : out;
+  }
+  if (isnan(T)) return back;
+  if (link->kind == FLUID_FAR)
+    return (fluid_warm_edge){.constant = 2 * link->weight * T, .sent = -link->weight, .own = 1 - link->weight};
+  if (link->kind == FLUID_NEAR && link->towards == link->arriving) /* not mirrored at a slip side */
+    return (fluid_warm_edge){.constant = 2 * T, .sent = -link->weight, .beyond = link->weight - 1};
+  return half;
+}
+
+static sim_status send_edges(const fluid_machine *m, fluid_device *d) {
+  const fluid_walls *walls = &m->walls;
+  const size_t bytes = (size_t)walls->links * sizeof(fluid_warm_edge);
+  if (walls->links == 0) return SIM_OK;
+  fluid_warm_edge *edge = calloc(1, bytes);
+  for (int64_t i = 0; edge && i < walls->cells; i++) {
+    const fluid_cell *cell = &walls->cell[i];
+    const int count = fluid_axis_links(m, cell);
+    for (int j = 0; j < count; j++) {
+      fluid_warm_edge *to = &edge[cell->first + j];
+      *to = edge_of(m, cell, &walls->link[cell->first + j]);
+      to->constant /= d->warm.scale;
+    }
+  }
+  return fluid_cuda_send_away(edge, bytes, (void **)&d->warm.edge);
+}
+
+/* Sides, and behind them bodies. */
+static int owner_of(const fluid_link *link) { return link->body < 0 ? link->arriving - 1 : FLUID_SIDES + link->body; }
+
+/* Links along axes by owner, cell and direction. */
+static sim_status send_pulls(const fluid_machine *m, fluid_device *d) {
+  const fluid_walls *walls = &m->walls;
+  int64_t count[FLUID_WARM_OWNERS] = {0}, next[FLUID_WARM_OWNERS], all = 0;
+  int blocks = 0;
+  for (int64_t i = 0; i < walls->cells; i++)
+    for (int j = 0; j < fluid_axis_links(m, &walls->cell[i]); j++)
+      count[owner_of(&walls->link[walls->cell[i].first + j])]++;
+  for (int k = 0; k < FLUID_WARM_OWNERS; k++) {
+    next[k] = all;
+    all += count[k];
+  }
+  if (all == 0) return SIM_OK;
+  fluid_warm_pull *pull = malloc((size_t)all * sizeof *pull);
+  fluid_pull_block *block = malloc(((size_t)all / FLUID_SEGMENT + FLUID_WARM_OWNERS) * sizeof *block);
+  for (int k = 0; pull && block && k < FLUID_WARM_OWNERS; k++) {
+    d->warm.owner_blocks[k] = blocks;
+    for (int64_t i = 0; i < count[k]; i += FLUID_SEGMENT)
+      block[blocks++] = (fluid_pull_block){(int32_t)(next[k] + i),
+                                           (int32_t)(count[k] - i < FLUID_SEGMENT ? count[k] - i : FLUID_SEGMENT)};
+  }
+  d->warm.owner_blocks[FLUID_WARM_OWNERS] = d->warm.pull_blocks = blocks;
+  for (int64_t i = 0; pull && i < walls->cells; i++) {
+    const fluid_cell *cell = &walls->cell[i];
+    const int links = fluid_axis_links(m, cell);
+    for (int j = 0; j < links; j++)
+      pull[next[owner_of(&walls->link[cell->first + j])]++] = (fluid_warm_pull){(int32_t)i, cell->first + j};
+  }
+  sim_status status =
+      fluid_cuda_send_away(block, block ? (size_t)blocks * sizeof *block : 1, (void **)&d->warm.pull_block);
+  if (status == SIM_OK) {
+    status = fluid_cuda_send_away(pull, (size_t)all * sizeof *pull, (void **)&d->warm.pull);
+    pull = NULL;
+  }
+  free(pull);
+  if (status == SIM_OK) status = fluid_cuda_send(NULL, (size_t)blocks * sizeof(double), (void **)&d->warm.pull_sum);
+  return status;
+}
+
+/* Temperatures of the start, and of solid cells those that are shown. */
+static sim_status send_temperatures(const fluid_machine *m, const fluid_parameters *p, fluid_device *d) {
+  const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
+  fluid_shape shape[FLUID_BODIES];
+  for (int b = 0; b < (int)p->bodies.count; b++) shape[b] = fluid_body_shape(p, b, &m->walls.pose[b]);
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t row = 0; row < rows; row++)
+    for (int64_t i = 0; m->walls.solid && i < nx; i++)
+      if (m->walls.solid[row * nx + i]) m->warmth->shown[row * nx + i] = fluid_heat_solid(m, p, shape, row, i);
+  SIM_TRY(fluid_cuda_send(m->warmth->shown, (size_t)(rows * nx) * sizeof(double), (void **)&d->warm.shown));
+  free(m->warmth->shown);
+  m->warmth->shown = NULL;
+  return SIM_OK;
+}
+
+sim_status fluid_cuda_build_heat(const fluid_machine *m, const fluid_parameters *p, fluid_device *d) {
+  d->heat = m->warmth != NULL;
+  if (!d->heat) return SIM_OK;
+  set_law(m, &d->warm);
+  SIM_TRY(send_edges(m, d));
+  if (d->eddies)
+    SIM_TRY(
+        fluid_cuda_send(NULL, (size_t)m->walls.cells * (d->single ? sizeof(float) : sizeof(double)), &d->warm.rate));
+  SIM_TRY(send_pulls(m, d));
+  return send_temperatures(m, p, d);
+}
+
+/* As `slope` of cpu/heat.c finds it. */
+static fluid_warm_surface surface_of(const fluid_machine *m, const fluid_cell *cell, int axis, int i) {
+  const fluid_warmth *w = m->warmth;
+  const fluid_link *link = fluid_link_of(&m->walls, cell->row, cell->x, 1 + 2 * axis + i);
+  if (!link) return (fluid_warm_surface){0, 0};
+  const int side = 2 * axis + i;
+  double T = link->body >= 0 ? w->body[link->body] : w->side[side];
+  if (link->body < 0 && w->kind[side] == FLUID_SIDE_OPEN) T = NAN;
+  if (isnan(T)) return (fluid_warm_surface){0, -1};
+  return (fluid_warm_surface){T, link->body < 0            ? 0.5
+                                 : link->kind == FLUID_FAR ? 0.5 / link->weight
+                                                           : fmax(link->weight / 2, 1e-12)};
+}
+
+sim_status fluid_cuda_start_heat(const fluid_machine *m, const fluid_device *d) {
+  const int rank = m->lattice->rank;
+  const size_t bytes = (size_t)(m->walls.cells * 2 * rank) * sizeof(fluid_warm_surface);
+  fluid_warm_surface *surface = malloc(bytes + 1);
+  void *there = NULL;
+  for (int64_t i = 0; surface && i < m->walls.cells; i++)
+    for (int k = 0; k < 2 * rank; k++) {
+      fluid_warm_surface *s = &surface[2 * rank * i + k];
+      *s = surface_of(m, &m->walls.cell[i], k / 2, k % 2);
+      s->T /= d->warm.scale;
+    }
+  sim_status status = fluid_cuda_send_away(surface, bytes, &there);
+  if (status == SIM_OK) {
+    fluid_cuda_begin_heat(d, there);
+    status = sim_queue_cuda.finish();
+  }
+  sim_backend_cuda.free(there);
+  return status;
+}
+
+void fluid_cuda_free_heat(fluid_device *d) {
+  sim_backend_cuda.free(d->warm.shown);
+  sim_backend_cuda.free(d->warm.edge);
+  sim_backend_cuda.free(d->warm.rate);
+  sim_backend_cuda.free(d->warm.pull);
+  sim_backend_cuda.free(d->warm.pull_block);
+  sim_backend_cuda.free(d->warm.pull_sum);
+}
+
+/* Of a cell with links 5.5 (3.5) links, of which 3 (2) along axes. */
+double fluid_cuda_heat_bytes(const fluid_parameters *p) {
+  const grid_shape g = fluid_grid_of(p);
+  const double links = g.rank == 2 ? 3.5 : 5.5;
+  return fluid_wall_cells(p) * (links * (sizeof(fluid_warm_edge) + sizeof(fluid_warm_pull)));
+}

@@ -1,0 +1,112 @@
+/* Bodies that move on the GPU: the host finds their walls, as for the CPU, and the device fills and clears cells. Twin:
+ * cpu/cover.c, fluid_sweep of cpu/sweep.c. */
+#include "kernels/fluid/cuda/work.h"
+
+#include "engine/device/cuda.h"
+#include "engine/reduce.h"
+
+#include <stdlib.h>
+
+/* Host memory, and as much in device memory. */
+typedef struct pair {
+  void *here, *there;
+} pair;
+static sim_status pair_create(size_t bytes, pair *out) {
+  *out = (pair){.here = malloc(bytes + 1)};
+  return out->here ? sim_backend_cuda.alloc(bytes + 1, &out->there) : sim_no_memory("bodies that move");
+}
+static void pair_free(pair *p) {
+  free(p->here);
+  sim_backend_cuda.free(p->there);
+}
+
+/* As fluid_return_mass: walls.lost[members], in equal parts of a patch. */
+static sim_status share_mass(const fluid_machine *m, const fluid_device *d, const pair *mass) {
+  const fluid_walls *w = &m->walls;
+  const size_t bytes = (size_t)w->members * sizeof(double);
+  double *A = mass->here;
+  fluid_cuda_get_mass(d, mass->there);
+  SIM_TRY(sim_backend_cuda.copy(A, mass->there, bytes));
+  for (int64_t patch = 0; patch < w->patches; patch++) {
+    const int64_t first = w->patch[patch], count = w->patch[patch + 1] - first;
+    const double part = sim_reduce_tree(w->lost + first, (size_t)count) / (double)count;
+    double rest = 0;
+    for (int64_t i = first; i < first + count; i++) {
+      rest += part;
+      const double now = m->single ? (double)(float)(A[i] + rest) : A[i] + rest;
+      rest -= now - A[i];
+      A[i] = now;
+    }
+  }
+  SIM_TRY(sim_backend_cuda.copy(mass->there, A, bytes));
+  fluid_cuda_set_mass(d, mass->there);
+  return sim_queue_cuda.finish(); /* before the caller frees it */
+}
+
+static sim_status return_mass(const fluid_machine *m, const fluid_device *d) {
+  pair mass = {0};
+  if (m->walls.members == 0) return SIM_OK;
+  sim_status status = pair_create((size_t)m->walls.members * sizeof(double), &mass);
+  if (status == SIM_OK) status = share_mass(m, d, &mass);
+  pair_free(&mass);
+  return status;
+}
+
+/* What links have taken in the step. */
+static sim_status find_lost(const fluid_machine *m, const fluid_device *d) {
+  const fluid_walls *w = &m->walls;
+  if (w->members == 0) return SIM_OK;
+  double *lost = malloc((size_t)w->cells * sizeof *lost);
+  if (!lost) return sim_no_memory("bodies that move");
+  const sim_status status = sim_backend_cuda.copy(lost, d->lost, (size_t)w->cells * sizeof *lost);
+  for (int64_t i = 0; status == SIM_OK && i < w->members; i++)
+    w->lost[i] = lost[w->member[i]] + fluid_pushed(m, &w->cell[w->member[i]]);
+  free(lost);
+  return status;
+}
+
+static fluid_changed changed_of(const fluid_machine *m, const bool *old, int64_t cell) {
+  const int64_t *n = m->grid.n;
+  const bool *solid = m->walls.solid;
+  fluid_changed out = {.at = {(int32_t)(cell % n[0]), (int32_t)(cell / n[0] % n[1]), (int32_t)(cell / n[0] / n[1])},
+                       .solid = solid[cell]};
+  if (out.solid) return out;
+  for (int c = 1; c < m->lattice->directions; c++) {
+    const int64_t from = fluid_neighbour(&m->grid, cell, m->lattice->c[c]);
+    if (from >= 0 && !old[from] && !solid[from]) out.from |= (uint32_t)1 << c;
+  }
+  fluid_surface_velocity(m, cell, out.u);
+  return out;
+}
+
+static sim_status cover(const fluid_machine *m, const fluid_device *d, const bool *old, int64_t count,
+                        const pair *changed, const pair *mass) {
+  const fluid_walls *w = &m->walls;
+  const size_t bytes = (size_t)count * sizeof(fluid_changed);
+  int32_t *member = w->scratch[0];
+  fluid_number_members(m, member);
+  for (int64_t i = 0; i < count; i++) ((fluid_changed *)changed->here)[i] = changed_of(m, old, w->changed[i]);
+  SIM_TRY(sim_backend_cuda.copy(changed->there, changed->here, bytes));
+  fluid_cuda_cover(d, changed->there, (int)count, mass->there);
+  SIM_TRY(sim_backend_cuda.copy(mass->here, mass->there, (size_t)count * sizeof(double)));
+  for (int64_t i = 0; i < count; i++) fluid_give(m, member, w->changed[i], ((const double *)mass->here)[i]);
+  return return_mass(m, d);
+}
+
+sim_status fluid_cuda_move(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, int64_t step,
+                           fluid_device *d) {
+  const bool *old;
+  int64_t count;
+  pair changed = {0}, mass = {0};
+  SIM_TRY(find_lost(m, d));
+  SIM_TRY(return_mass(m, d));
+  SIM_TRY(fluid_move_walls(m, step, &old, &count));
+  SIM_TRY(fluid_cuda_build_walls(m, p, k, d));
+  if (count == 0) return SIM_OK;
+  sim_status status = pair_create((size_t)count * sizeof(fluid_changed), &changed);
+  if (status == SIM_OK) status = pair_create((size_t)count * sizeof(double), &mass);
+  if (status == SIM_OK) status = cover(m, d, old, count, &changed, &mass);
+  pair_free(&changed);
+  pair_free(&mass);
+  return status;
+}

@@ -35,4 +35,7 @@ extern struct fake {
   long calls, frees, libraries;
 } fake;
 
+/* Called by every call that waits for the device. */
+void fake_wait(void);
+
 #endif

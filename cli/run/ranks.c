@@ -12,6 +12,7 @@
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,8 +100,17 @@ sim_status cli_ranks_check_start(const cli_job *job) {
 
 static bool json; /* of messages */
 
-/* This rank does not stop after a failure, and is about to be ended. */
+static atomic_bool spoken; /* a failure was told, or is about to be */
+
+bool cli_ranks_speak(void) { return !atomic_exchange(&spoken, true); }
+
+/* This rank does not stop after a failure, and is about to be ended: unless its main thread tells the failure just now,
+ * and then ends all. */
 static void on_lost(sim_status status, const char *message) {
+  if (!cli_ranks_speak()) {
+    (void)nanosleep(&(struct timespec){.tv_sec = 5}, NULL);
+    return;
+  }
   cli_terminal_unmute();
   cli_report(status, message, json);
 }

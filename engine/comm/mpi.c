@@ -53,7 +53,7 @@ typedef struct world {
   /* failures */
   atomic_int failed;   /* one is in `first` */
   atomic_bool follows; /* this rank fails because another one has: it tells nothing of its own */
-  bool given_up;       /* that is this rank, as another one says; written before `failed` */
+  atomic_bool given_up; /* another rank says that this one was lost, and tells the user; set before `failed` */
   failure first, arriving, own;
   sim_mpi_request failure_receive, *failure_sends; /* [size] */
   /* the watching thread */
@@ -115,7 +115,7 @@ static int receive_failure(void) {
 /* Under the lock. Looks for failures that other ranks tell. */
 static void look_for_failure(void) {
   for (int arrived = 0; all.mpi->test(&all.failure_receive, &arrived) == 0 && arrived; arrived = 0) {
-    if (!atomic_load(&all.failed)) all.given_up = all.arriving.rank == all.rank;
+    if (all.arriving.rank == all.rank) atomic_store(&all.given_up, true);
     note_failure(&all.arriving);
     if (receive_failure() != 0) return;
   }
@@ -132,7 +132,7 @@ static sim_status check_failure(void) {
   if (!atomic_load(&all.failed)) return SIM_OK;
   const failure f = noted_failure();
   if (f.rank != all.rank) atomic_store(&all.follows, true);
-  if (f.rank == all.rank && !all.given_up) return sim_fail((sim_status)f.status, "%s", f.message);
+  if (f.rank == all.rank && !atomic_load(&all.given_up)) return sim_fail((sim_status)f.status, "%s", f.message);
   return sim_fail((sim_status)f.status, "rank %d on %s: %s", f.rank, all.members[f.rank].host, f.message);
 }
 
@@ -327,7 +327,14 @@ bool sim_mpi_is(const sim_comm *comm) { return comm->ops == &transport; }
 
 const char *sim_mpi_host(const sim_comm *comm, int rank) { return sim_mpi_is(comm) ? all.members[rank].host : "here"; }
 
-bool sim_mpi_given_up(const sim_comm *comm) { return sim_mpi_is(comm) && atomic_load(&all.failed) && all.given_up; }
+/* What has arrived by now counts: two ranks, each of which believes the other one to be lost, must not both say so. */
+bool sim_mpi_given_up(const sim_comm *comm) {
+  if (!sim_mpi_is(comm) || comm->size == 1) return false;
+  pthread_mutex_lock(&all.lock);
+  look_for_failure();
+  pthread_mutex_unlock(&all.lock);
+  return atomic_load(&all.given_up);
+}
 
 int sim_mpi_hosts(const sim_comm *comm) {
   int hosts = 0;
@@ -408,9 +415,10 @@ static void *watch(void *nothing) {
     const failure f = noted_failure();
     const double now = sim_wall_clock();
     if (since <= 0) since = now;
-    if (now - since < f.patience + (all.rank > 0 ? 1 : 0)) continue;
+    const bool late = atomic_load(&all.given_up); /* after the rank that tells of this one */
+    if (now - since < f.patience + (late ? 6 : all.rank > 0 ? 1 : 0)) continue;
     const sim_status status = check_failure();
-    const bool speaks = all.rank == (f.rank == 0 ? 1 : 0);
+    const bool speaks = all.rank == (f.rank == 0 ? 1 : 0) && !late;
     if (all.lost && speaks) all.lost(status, sim_error_last()->message);
     end_world(sim_status_exit_code(status));
   }
@@ -554,6 +562,6 @@ sim_status sim_mpi_detach(sim_comm *comm) {
 }
 
 _Noreturn void sim_mpi_abort(sim_comm *comm, int exit_code) {
-  if (comm->rank == 0 || !atomic_load(&all.watching)) end_world(exit_code);
+  if ((comm->rank == 0 && !atomic_load(&all.given_up)) || !atomic_load(&all.watching)) end_world(exit_code);
   for (;;) (void)pause(); /* rank 0 ends the world, or the watching thread */
 }

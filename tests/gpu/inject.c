@@ -25,8 +25,8 @@ __attribute__((constructor)) static void read_environment(void) {
 
 /* The n-th call: fails as a device does that is lost; its name goes into the file `injected`. */
 static cudaError_t inject(const char *name) {
-  const char *file = spin;
-  if (file && access(file, F_OK) == 0 && atomic_compare_exchange_strong(&spin, &file, NULL)) gpu_test_wait(LLONG_MAX);
+  const char *when = spin;
+  if (when && access(when, F_OK) == 0 && atomic_compare_exchange_strong(&spin, &when, NULL)) gpu_test_wait(LLONG_MAX);
   if (atomic_fetch_sub(&left, 1) != 1) return cudaSuccess;
   int file = open("injected", O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file < 0 || write(file, name, strlen(name)) < 0) abort();

@@ -13,11 +13,12 @@ steps=$((gpus < 2 ? 4000 : 20000))
 run=(bodies.lua --set n=9000 --set steps=$steps --set every=$((steps / 20)))
 expect 0 "" "$SIM" run "${run[@]}" -o whole --device cuda
 
-hang() { # hang DIR RANK OPTION...: once it has a checkpoint
+hang() { # hang DIR RANK OPTION...: once it has a checkpoint; RANK "": without ranks
   local folder=$1 rank=$2
   shift 2
   rm -f spin
-  SIM_INJECT_SPIN=$PWD/spin SIM_INJECT_RANK=$rank "$SIM" run "${run[@]}" -o "$folder" "$@" --no-progress >output 2>&1 &
+  env SIM_INJECT_SPIN="$PWD/spin" ${rank:+SIM_INJECT_RANK=$rank} "$SIM" run "${run[@]}" -o "$folder" "$@" --no-progress \
+    >output 2>&1 &
   pid=$!
   until_true 60 has_checkpoint "$folder"
   touch spin
@@ -48,6 +49,6 @@ for path in "${paths[@]}"; do
     SIM_COMM_PATH=$path goes_on "${path}_$rank" --gpus 2 --oversubscribe
   done
 done
-SIM_DEVICE_TIMEOUT=3 hang alone 0 --gpus 1
+SIM_DEVICE_TIMEOUT=3 hang alone "" --device cuda
 grep -qE "^sim: error: GPU 0 has not finished its work for [34] s " output || fail "alone: what the line says"
 goes_on alone --device cuda

@@ -416,7 +416,7 @@ static void *watch(void *nothing) {
     const double now = sim_wall_clock();
     if (since <= 0) since = now;
     const bool late = atomic_load(&all.given_up); /* after the rank that tells of this one */
-    if (now - since < f.patience + (late ? 6 : all.rank > 0 ? 1 : 0)) continue;
+    if (now - since < f.patience + (late ? 7 : all.rank > 0 ? 2 : 0)) continue;
     const sim_status status = check_failure();
     const bool speaks = all.rank == (f.rank == 0 ? 1 : 0) && !late;
     if (all.lost && speaks) all.lost(status, sim_error_last()->message);

@@ -24,8 +24,6 @@
     }                                                                                                                  \
   } while (0)
 
-void fake_wait(void) {}
-
 static void in_child(void (*work)(void)) {
   pid_t child = fork();
   if (child == 0) {

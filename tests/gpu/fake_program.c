@@ -9,6 +9,11 @@
 
 static int rank;
 
+static void wait_for_device(void) {
+  const char *file = getenv("FAKE_HANG"), *which = getenv("FAKE_HANG_RANK");
+  while (file && rank == (which ? atoi(which) : 0) && access(file, F_OK) == 0) (void)usleep(20000);
+}
+
 __attribute__((constructor)) static void make_devices(void) {
   const char *count = getenv("FAKE_DEVICES"), *own = getenv("SIM_RANK"); /* "1:3": rank 1 */
   fake.device_count = count ? atoi(count) : 0;
@@ -18,11 +23,7 @@ __attribute__((constructor)) static void make_devices(void) {
     memset(fake.devices[i].uuid, 0xab + i, sizeof fake.devices[i].uuid);
   }
   if (fake.device_count == 0) fake.count_error = cudaErrorNoDevice;
-}
-
-void fake_wait(void) {
-  const char *file = getenv("FAKE_HANG"), *which = getenv("FAKE_HANG_RANK");
-  while (file && rank == (which ? atoi(which) : 0) && access(file, F_OK) == 0) (void)usleep(20000);
+  fake.wait = wait_for_device;
 }
 
 /* ---- what nvcc's code calls ---- */
@@ -72,7 +73,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 blocks, dim3 threads, v
 /* ---- the rest of the runtime ---- */
 
 cudaError_t cudaPeekAtLastError(void) { return fake.pending; }
-cudaError_t cudaDeviceSynchronize(void) { return fake_wait(), cudaSuccess; }
+cudaError_t cudaDeviceSynchronize(void) { return wait_for_device(), cudaSuccess; }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return (void)stream, cudaSuccess; }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority) {
   return (void)priority, cudaStreamCreateWithFlags(stream, flags);

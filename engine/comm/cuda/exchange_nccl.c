@@ -21,8 +21,7 @@ static struct {
   double bytes;        /* of device memory that it has taken */
   atomic_bool ended;   /* by abandon: the communicator is not used any more */
   atomic_bool calling; /* the thread of the steps is in a call */
-  volatile int *waits; /* [2], pinned: the device is in an exchange, and the host is in a call of NCCL, which may wait
-                          for other ranks */
+  volatile int *waits; /* pinned: not 0 while the device is in an exchange, which may wait for other ranks */
 } nccl;
 
 static void pause_for(long ns) { (void)nanosleep(&(struct timespec){.tv_nsec = ns}, NULL); }
@@ -92,8 +91,7 @@ static void move(sim_exchange *x, const sim_columns *c, void *array, bool parts)
   const int own = x->comm->rank, ranks = x->comm->size;
   wait_a_little(x);
   if (!begin_calls()) return;
-  sim_parts_mark(&nccl.waits[0], 1);
-  nccl.waits[1] = 1;
+  sim_parts_mark(nccl.waits, 1);
   sim_cuda_begin(&kernel);
   int error = nccl.ops->GroupStart();
   for (int k = 1; k < ranks; k++)
@@ -106,8 +104,7 @@ static void move(sim_exchange *x, const sim_columns *c, void *array, bool parts)
     }
   const int last = nccl.ops->GroupEnd();
   sim_cuda_end(&kernel, 8.0 * c->rows * (double)c->n);
-  nccl.waits[1] = 0;
-  sim_parts_mark(&nccl.waits[0], 0);
+  sim_parts_mark(nccl.waits, 0);
   end_calls(error != 0 ? error : last);
 }
 
@@ -210,12 +207,10 @@ static sim_status begin_memory(sim_exchange *x) {
   const sim_status status = sim_backend_cuda.alloc(sim_all_bytes(x->comm, &x->columns), &parts);
   x->parts = parts;
   if (status != SIM_OK || nccl.waits != NULL) return status;
-  SIM_TRY(sim_backend_cuda.alloc_host(2 * sizeof *nccl.waits, &waits));
+  SIM_TRY(sim_backend_cuda.alloc_host(sizeof *nccl.waits, &waits));
   nccl.waits = waits;
-  for (int i = 0; i < 2; i++) {
-    nccl.waits[i] = 0;
-    sim_calls_excused_by(&nccl.waits[i]);
-  }
+  *nccl.waits = 0;
+  sim_calls_excused_by(nccl.waits);
   return SIM_OK;
 }
 

@@ -25,6 +25,9 @@ enum { TAG_SWAP = 1, TAG_WORD, TAG_FAILURE, TAG_BEAT };
 static const double tick = 0.25;  /* seconds between two looks of the watching thread */
 static const double grace = 0.25; /* seconds from a failure until it ends a wait: a lower rank may tell the same */
 enum { TICKS_A_BEAT = 4 };
+/* Seconds that ranks 0, 1 and the others leave to each other, in this order, to tell a failure and to end all; and a rank
+ * that was given up. A launcher loses what is printed as another rank ends all. */
+static const double turns[3] = {0, 2, 4}, turn_of_late = 8;
 
 /* What all ranks know of each. */
 typedef struct member {
@@ -325,6 +328,8 @@ static const sim_transport transport = {
 
 bool sim_mpi_is(const sim_comm *comm) { return comm->ops == &transport; }
 
+bool sim_mpi_takes_device(const sim_comm *comm) { return sim_mpi_is(comm) && all.mpi->cuda_aware(); }
+
 const char *sim_mpi_host(const sim_comm *comm, int rank) { return sim_mpi_is(comm) ? all.members[rank].host : "here"; }
 
 /* What has arrived by now counts: two ranks, each of which believes the other one to be lost, must not both say so. */
@@ -415,8 +420,8 @@ static void *watch(void *nothing) {
     const failure f = noted_failure();
     const double now = sim_wall_clock();
     if (since <= 0) since = now;
-    const bool late = atomic_load(&all.given_up); /* after the rank that tells of this one */
-    if (now - since < f.patience + (late ? 7 : all.rank > 0 ? 2 : 0)) continue;
+    const bool late = atomic_load(&all.given_up);
+    if (now - since < f.patience + (late ? turn_of_late : turns[all.rank < 2 ? all.rank : 2])) continue;
     const sim_status status = check_failure();
     const bool speaks = all.rank == (f.rank == 0 ? 1 : 0) && !late;
     if (all.lost && speaks) all.lost(status, sim_error_last()->message);

@@ -23,6 +23,8 @@ sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, s
 /* Name of a rank's host, and the number of hosts; of any transport. */
 const char *sim_mpi_host(const sim_comm *comm, int rank);
 int sim_mpi_hosts(const sim_comm *comm);
+/* Whether the library of this world says that it takes pointers to GPU memory; false of other transports. */
+bool sim_mpi_takes_device(const sim_comm *comm);
 /* Whether this is a world of MPI. */
 bool sim_mpi_is(const sim_comm *comm);
 

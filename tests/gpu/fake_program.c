@@ -16,6 +16,8 @@ static void wait_for_device(void) {
 
 __attribute__((constructor)) static void make_devices(void) {
   const char *count = getenv("FAKE_DEVICES"), *own = getenv("SIM_RANK"); /* "1:3": rank 1 */
+  if (!own) own = getenv("OMPI_COMM_WORLD_RANK");
+  if (!own) own = getenv("PMI_RANK");
   fake.device_count = count ? atoi(count) : 0;
   rank = own ? atoi(own) : 0;
   for (int i = 0; i < fake.device_count && i < FAKE_DEVICES_MAX; i++) {

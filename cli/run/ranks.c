@@ -66,7 +66,9 @@ sim_status cli_ranks_end(sim_status status) {
     if (sim_mpi_given_up(&comm)) cli_terminal_mute(); /* another rank has said it */
     return status;
   }
-  SIM_TRY(sim_comm_agree(&comm, 0, &most));
+  const sim_status met = sim_comm_agree(&comm, 0, &most);
+  const bool whole = status == SIM_OK && comm.rank == 0 && !sim_mpi_is(&comm); /* all is written; others have no more */
+  if (met != SIM_OK && !whole) return met;
   sim_forked_end(&comm);
   return status == SIM_OK ? SIM_OK : sim_fail_at(status, cause.file, cause.line, "%s", cause.message);
 }

@@ -25,8 +25,8 @@ enum { TAG_SWAP = 1, TAG_WORD, TAG_FAILURE, TAG_BEAT };
 static const double tick = 0.25;  /* seconds between two looks of the watching thread */
 static const double grace = 0.25; /* seconds from a failure until it ends a wait: a lower rank may tell the same */
 enum { TICKS_A_BEAT = 4 };
-/* Seconds that ranks 0, 1 and the others leave to each other, in this order, to tell a failure and to end all; and a rank
- * that was given up. A launcher loses what is printed as another rank ends all. */
+/* Seconds that ranks 0, 1 and the others leave to each other, in this order, to tell a failure and to end all; and a
+ * rank that was given up. A launcher loses what is printed as another rank ends all. */
 static const double turns[3] = {0, 2, 4}, turn_of_late = 8;
 
 /* What all ranks know of each. */
@@ -54,8 +54,8 @@ typedef struct world {
   uint64_t word, *words;                       /* words[size] */
   sim_mpi_request *word_sends, *word_receives; /* [size] */
   /* failures */
-  atomic_int failed;   /* one is in `first` */
-  atomic_bool follows; /* this rank fails because another one has: it tells nothing of its own */
+  atomic_int failed;    /* one is in `first` */
+  atomic_bool follows;  /* this rank fails because another one has: it tells nothing of its own */
   atomic_bool given_up; /* another rank says that this one was lost, and tells the user; set before `failed` */
   failure first, arriving, own;
   sim_mpi_request failure_receive, *failure_sends; /* [size] */

@@ -9,7 +9,7 @@
 
 enum { KERNELS = 512, PROBES = 16, EXCUSES = 16 };
 static const uint64_t given_up = UINT64_C(1) << 63;
-static const double first_limit = 600;      /* seconds: a driver may compile a kernel at its first launch */
+static const double first_limit = 600; /* seconds: a driver may compile a kernel at its first launch */
 static const double growth = 10;
 
 /* A thread's note. `state` grows by one at the beginning and at the end of a call: odd within a call. */

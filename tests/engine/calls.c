@@ -1,5 +1,5 @@
-/* The watch over calls of a device's driver: a thread is in a call while the observer looks, with time that passes as the
- * test says. */
+/* The watch over calls of a device's driver: a thread is in a call while the observer looks, with time that passes as
+ * the test says. */
 #include "engine/device/calls.h"
 
 #include <pthread.h>

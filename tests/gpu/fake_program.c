@@ -1,6 +1,7 @@
 /* Linked into the program in place of the CUDA runtime, with fake_runtime.c: FAKE_DEVICES devices whose memory is the
  * host's, and whose kernels do nothing. Once the file FAKE_HANG exists, the calls of rank FAKE_HANG_RANK (0 without
- * ranks) that wait for the device do not return while it does. What a run computes so is worthless: these are for its end. */
+ * ranks) that wait for the device do not return while it does. What a run computes so is worthless: these are for its
+ * end. */
 #include "tests/gpu/fake_runtime.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static atomic_long left; /* calls until the one that fails; 0 or less: none does */
+static atomic_long left;         /* calls until the one that fails; 0 or less: none does */
 static const char *_Atomic spin; /* NULL: no kernel, or no more */
 
 __attribute__((constructor)) static void read_environment(void) {

@@ -1,5 +1,5 @@
-/* The exchange between GPUs by an MPI library that takes pointers to GPU memory: the host waits for the device, then for
- * MPI, which moves bytes and adds nothing. */
+/* The exchange between GPUs by an MPI library that takes pointers to GPU memory: the host waits for the device, then
+ * for MPI, which moves bytes and adds nothing. */
 #include "engine/comm/cuda/exchange_ways.h"
 #include "engine/comm/mpi.h"
 

@@ -161,7 +161,8 @@ void sim_listing_gather(sim_listing *x, void *array, int rows, const sim_listed 
 static void gather_words_staged(sim_listing *x, value *array) {
   const sim_comm *comm = x->comm;
   const size_t first = (size_t)comm->rank * x->words;
-  if (!copy_staged(x->staged, array, first, first + x->words, cudaMemcpyDeviceToHost) || !sim_cuda_wait("exchange")) return;
+  if (!copy_staged(x->staged, array, first, first + x->words, cudaMemcpyDeviceToHost) || !sim_cuda_wait("exchange"))
+    return;
   const sim_status status = comm->ops->gather(comm, x->staged + first, x->words * sizeof *array, x->staged);
   if (status != SIM_OK)
     sim_cuda_failed_by(status, sim_error_last()->message);

@@ -232,5 +232,12 @@ const sim_peers *sim_exchange_peers(const sim_exchange *x) {
 }
 const char *sim_exchange_path(const sim_exchange *x) { return x->way->name; }
 
+void sim_exchange_add_parts(sim_exchange *x, sim_exchange_move *move, int64_t *array) {
+  const sim_columns *c = &x->columns;
+  move(x, c, array, true);
+  sim_parts_add(c, x->comm->rank, x->comm->size, x->parts, array);
+  move(x, c, array, false);
+}
+
 void sim_exchange_gather(sim_exchange *x, void *array) { x->way->gather(x, &x->columns, array); }
 void sim_exchange_add(sim_exchange *x, int64_t *array) { x->way->add(x, array); }

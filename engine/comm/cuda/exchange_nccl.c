@@ -110,12 +110,7 @@ static void move(sim_exchange *x, const sim_columns *c, void *array, bool parts)
 
 static void gather(sim_exchange *x, const sim_columns *c, void *array) { move(x, c, array, false); }
 
-static void add(sim_exchange *x, int64_t *array) {
-  const sim_columns *c = &x->columns;
-  move(x, c, array, true);
-  sim_parts_add(c, x->comm->rank, x->comm->size, x->parts, array);
-  move(x, c, array, false);
-}
+static void add(sim_exchange *x, int64_t *array) { sim_exchange_add_parts(x, move, array); }
 
 const sim_exchange_way sim_exchange_nccl_way = {.name = "nccl", .gather = gather, .add = add, .abandon = abandon};
 

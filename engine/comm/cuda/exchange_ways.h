@@ -54,6 +54,11 @@ sim_status sim_exchange_watch(sim_exchange *x) SIM_MUST_CHECK;
  * ends the way. */
 sim_status sim_exchange_try(sim_exchange *x, char why[SIM_EXCHANGE_WHY]) SIM_MUST_CHECK;
 
+/* From exchange.c. An addition by `move`, which brings the parts of all ranks into x->parts (`parts`), and the columns
+ * of all ranks into `array` (else). */
+typedef void sim_exchange_move(sim_exchange *x, const sim_columns *columns, void *array, bool parts);
+void sim_exchange_add_parts(sim_exchange *x, sim_exchange_move *move, int64_t *array);
+
 /* Nanoseconds of a trial at most. */
 static const unsigned long long sim_exchange_trial = 20000000000;
 

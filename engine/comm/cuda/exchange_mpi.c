@@ -53,8 +53,8 @@ sim_status sim_exchange_mpi_begin(sim_exchange *x, char *why) {
     snprintf(own, sizeof own, "the MPI library of rank %d does not say that it takes GPU memory", x->comm->rank);
   SIM_TRY(sim_exchange_unanimous(x->comm, own, why, &all));
   if (!all) return SIM_OK;
-  SIM_TRY(sim_backend_cuda.alloc(sim_all_bytes(x->comm, &x->columns), &parts));
-  x->parts = parts;
+  if (x->parts == NULL) SIM_TRY(sim_backend_cuda.alloc(sim_all_bytes(x->comm, &x->columns), &parts));
+  if (parts != NULL) x->parts = parts; /* else those of a trial of NCCL */
   sim_cuda_refuse_graphs();
   SIM_TRY(sim_exchange_try(x, own));
   return sim_exchange_unanimous(x->comm, own, why, &all);

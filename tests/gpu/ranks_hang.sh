@@ -10,7 +10,7 @@ paths=(peer staged)
 (($# == 0)) || paths=("$@")
 host=$(uname -n)
 unset SIM_DEVICE_TIMEOUT
-steps=$((gpus < 2 ? 4000 : 20000))
+steps=$((gpus < 2 ? 4000 : 12000))
 run=(bodies.lua --set n=9000 --set steps=$steps --set every=$((steps / 20)))
 expect 0 "" "$SIM" run "${run[@]}" -o whole --device cuda
 

@@ -58,6 +58,7 @@ static void report(sim_status status, const cli_options *options) {
   if (status == SIM_ERR_STOPPED || status == SIM_OK || !*error->message) return; /* reported already */
   if (status == SIM_ERR_INTERNAL)
     sim_fail_context("internal error at %s:%d, please report it", error->file, error->line);
+  if (cli_terminal_muted() || !cli_ranks_speak()) return;
   cli_report(status, error->message, options->log_json);
   if (options->verbosity > 0) fprintf(stderr, "sim: raised at %s:%d\n", error->file, error->line);
 }

@@ -497,6 +497,11 @@ sim_status cli_prepare_memory(const cli_job *job) {
   return check_space(job, SIM_SPACE_HOST, stack_bytes(job->setup.threads), sim_backend_cpu.memory_free());
 }
 
+double cli_step_seconds(const cli_job *job) {
+  const sim_plan *plan = &job->plan;
+  return plan->work_rate_guess > 0 ? fmax(plan->work_per_step, plan->work_most) / plan->work_rate_guess : 0;
+}
+
 void cli_memory_text(const cli_job *job, char *out, size_t capacity) {
   char host[32], device[32];
   cli_bytes(sim_plan_host_bytes(&job->plan, job->setup.comm->host_size, job->resident), host, sizeof host);

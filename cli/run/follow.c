@@ -1,6 +1,7 @@
 /* The run on a rank above 0: the same steps and decisions as on rank 0, which alone has the folder, log and terminal.
  */
 #include "cli/run/ranks.h"
+#include "cli/run/watch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,9 +67,12 @@ sim_status cli_follow(cli_job *job) {
     run->clock = job->saved.frame.clock;
     run->ended = run->clock.t_end == -INFINITY;
   }
+  cli_watch *watch = cli_watch_begin(
+      &(cli_watched){.device_alone = true, .comm = run->comm, .step = cli_step_seconds(job), .limit = INFINITY});
   sim_status status = job->model->create(job->parameters, &job->setup, &run->clock, &run->self);
   const sim_comm_totals before = sim_comm_counted(run->comm);
   if (status == SIM_OK) status = sim_run_loop(run);
+  cli_watch_end(watch);
   if (job->options->profile) status = cli_say_ranks(run->comm, &before, run->last.elapsed, status);
   if (run->self) job->model->destroy(&run->self);
   free(run);

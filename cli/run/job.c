@@ -165,6 +165,7 @@ static double wall_limit(const session *s) {
 static cli_watched watched(session *s) {
   const bool known = s->run.wall_reserve && s->left > 0;
   return (cli_watched){.comm = s->job->setup.comm,
+                       .step = cli_step_seconds(s->job),
                        .limit = known ? s->asked + s->left : INFINITY,
                        .margin = known ? fmin(10, 0.1 * s->left) : 0,
                        .context = s};
@@ -392,12 +393,12 @@ static void say_summary(session *s, sim_status status) {
   cli_say("  digest %s", s->run.digest);
 }
 
-/* After a failure to write, or the loss of a rank: adds how to continue the run. */
+/* After a failure to write, of the device, or the loss of a rank: adds how to continue the run. */
 static void say_what_to_do(const session *s) {
   const sim_error cause = *sim_error_last();
   const bool full = strstr(cause.message, strerror(ENOSPC)) || strstr(cause.message, strerror(EDQUOT));
   const char *path = io_folder_path(s->folder), *mend = full ? "free space" : "mend the cause";
-  if (cause.status == SIM_ERR_RANK) mend = "see why";
+  if (cause.status == SIM_ERR_RANK || cause.status == SIM_ERR_DEVICE) mend = "see why";
   if (s->run.checkpoint_step >= 0)
     sim_fail_at(cause.status, cause.file, cause.line, "%.600s; %s, then: sim resume %s (continues from step %lld)",
                 cause.message, mend, path, (long long)s->run.checkpoint_step);
@@ -491,7 +492,7 @@ static sim_status run_in_folder(session *s, io_folder_mode mode) {
     cli_terminal_event(status == SIM_OK ? "done" : "stopped", &s->run.clock, s->run.digest);
   } else {
     if (status == SIM_ERR_IO) say_lost(s);
-    if (status == SIM_ERR_IO || status == SIM_ERR_RANK) say_what_to_do(s);
+    if (status == SIM_ERR_IO || status == SIM_ERR_RANK || status == SIM_ERR_DEVICE) say_what_to_do(s);
     cli_terminal_event("failed", &s->run.clock, "");
     cli_terminal_note(SIM_LOG_ERROR, sim_error_last()->message);
   }

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,9 @@ sim_status cli_ranks_end(sim_status status) {
     if (sim_mpi_given_up(&comm)) cli_terminal_mute(); /* another rank has said it */
     return status;
   }
-  SIM_TRY(sim_comm_agree(&comm, 0, &most));
+  const sim_status met = sim_comm_agree(&comm, 0, &most);
+  const bool whole = status == SIM_OK && comm.rank == 0 && !sim_mpi_is(&comm); /* all is written; others have no more */
+  if (met != SIM_OK && !whole) return met;
   sim_forked_end(&comm);
   return status == SIM_OK ? SIM_OK : sim_fail_at(status, cause.file, cause.line, "%s", cause.message);
 }
@@ -99,8 +102,17 @@ sim_status cli_ranks_check_start(const cli_job *job) {
 
 static bool json; /* of messages */
 
-/* This rank does not stop after a failure, and is about to be ended. */
+static atomic_bool spoken; /* a failure was told, or is about to be */
+
+bool cli_ranks_speak(void) { return !atomic_exchange(&spoken, true); }
+
+/* This rank does not stop after a failure, and is about to be ended: unless its main thread tells the failure just now,
+ * and then ends all. */
 static void on_lost(sim_status status, const char *message) {
+  if (!cli_ranks_speak()) {
+    (void)nanosleep(&(struct timespec){.tv_sec = 5}, NULL);
+    return;
+  }
   cli_terminal_unmute();
   cli_report(status, message, json);
 }

@@ -25,6 +25,8 @@ void cli_ranks_text(char *out, size_t capacity);
 /* The last call of a process: leaves the ranks of a launcher with this exit code. After a failure the process ends
  * here, as the launcher then ends all. */
 void cli_ranks_leave(int code);
+/* Call before a failure is printed: false where another thread of this process prints it. */
+bool cli_ranks_speak(void);
 /* Ends all ranks of a launcher at once. Any thread. */
 void cli_ranks_leave_now(int code);
 

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ static const double rank_patience = 5;  /* seconds for a start or step after the
 static const double step_word = 2;      /* seconds after which a pending step is reported */
 static const double settle = 10;        /* seconds for outputs being written */
 static const double look_every = 0.2;   /* seconds between two checks */
+static const double device_patience[] = {300, 20}; /* the shortest limit of a call of the device; [1]: of ranks */
 
 struct cli_watch {
   cli_watched on;
@@ -31,6 +33,7 @@ struct cli_watch {
   pthread_cond_t ended;
   double begin, said, asked; /* asked: time at which a signal was first seen; INFINITY: none */
   double failed;             /* the same of a failed rank */
+  sim_call_watch calls;
   bool over, told;
 };
 
@@ -48,6 +51,40 @@ _Noreturn static void leave(cli_watch *w, sim_status status, const char *message
   _exit(sim_status_exit_code(status));
 }
 
+/* A run that is given up: says where it goes on. */
+static void say_where(const cli_watch *w, char *message, size_t capacity) {
+  const size_t used = strlen(message);
+  if (w->on.run && w->on.run->checkpoint_step >= 0)
+    snprintf(message + used, capacity - used,
+             "; a step was abandoned: the run continues from its checkpoint of step %lld",
+             (long long)w->on.run->checkpoint_step);
+  else
+    snprintf(message + used, capacity - used, "; nothing was saved: run the same command again");
+}
+
+/* ---- a device that does not finish its work ---- */
+
+/* All ranks hear of it at once. The thread that waits for the device never returns from its call. */
+static void look_at_device(cli_watch *w) {
+  sim_call_found found;
+  char message[sizeof sim_error_last()->message] = "", host[64] = "";
+  if (!sim_call_watch_look(&w->calls, look_every, &found) || !sim_call_give_up(&found)) return;
+  const sim_comm *comm = w->on.comm ? w->on.comm : &sim_comm_alone;
+  comm->ops->abandon(comm, SIM_ERR_DEVICE, found.text);
+  if (w->on.device_alone) {
+    cli_ranks_leave_now(sim_status_exit_code(SIM_ERR_DEVICE));
+    _exit(sim_status_exit_code(SIM_ERR_DEVICE));
+  }
+  if (w->on.run) sim_run_settle(w->on.run, settle);
+  (void)gethostname(host, sizeof host - 1);
+  if (comm->size > 1)
+    snprintf(message, sizeof message, "rank %d on %s: %s", comm->rank, host, found.text);
+  else
+    snprintf(message, sizeof message, "%s", found.text);
+  say_where(w, message, sizeof message);
+  leave(w, SIM_ERR_DEVICE, message);
+}
+
 /* ---- ranks: a long step does not see that another rank has failed ---- */
 
 static void look_at_ranks(cli_watch *w, double now) {
@@ -56,13 +93,8 @@ static void look_at_ranks(cli_watch *w, double now) {
   char message[sizeof sim_error_last()->message];
   w->failed = fmin(w->failed, now);
   if (now - w->failed < rank_patience || (w->on.run && !sim_run_give_up(w->on.run, settle))) return;
-  if (w->on.run && w->on.run->checkpoint_step >= 0)
-    snprintf(message, sizeof message,
-             "%.800s; a step was abandoned: the run continues from its checkpoint of step %lld",
-             sim_error_last()->message, (long long)w->on.run->checkpoint_step);
-  else
-    snprintf(message, sizeof message, "%.800s; nothing was saved: run the same command again",
-             sim_error_last()->message);
+  snprintf(message, sizeof message, "%.800s", sim_error_last()->message);
+  say_where(w, message, sizeof message);
   leave(w, failed, message);
 }
 
@@ -130,8 +162,10 @@ static void *watch(void *context) {
   while (!w->over) {
     wait_a_little(w);
     const double now = sim_wall_clock();
-    if (asked_to_stop(w, now)) w->asked = fmin(w->asked, now);
     if (w->over) break;
+    look_at_device(w);
+    if (w->on.device_alone) continue;
+    if (asked_to_stop(w, now)) w->asked = fmin(w->asked, now);
     look_at_ranks(w, now);
     if (w->on.run)
       look_at_steps(w, now);
@@ -148,7 +182,8 @@ cli_watch *cli_watch_begin(const cli_watched *watched) {
   if (!w) return NULL;
   w->on = *watched;
   w->begin = sim_wall_clock();
-  if (!w->on.run) sim_startup(NULL, 0, 0);
+  sim_call_watch_begin(&w->calls, device_patience[w->on.comm && w->on.comm->size > 1], w->on.step);
+  if (!w->on.run && !w->on.device_alone) sim_startup(NULL, 0, 0);
   w->said = w->begin + quiet - interval;
   w->asked = w->failed = INFINITY;
   pthread_mutex_init(&w->lock, NULL);

@@ -25,6 +25,9 @@ enum { TAG_SWAP = 1, TAG_WORD, TAG_FAILURE, TAG_BEAT };
 static const double tick = 0.25;  /* seconds between two looks of the watching thread */
 static const double grace = 0.25; /* seconds from a failure until it ends a wait: a lower rank may tell the same */
 enum { TICKS_A_BEAT = 4 };
+/* Seconds that ranks 0, 1 and the others leave to each other, in this order, to tell a failure and to end all; and a
+ * rank that was given up. A launcher loses what is printed as another rank ends all. */
+static const double turns[3] = {0, 2, 4}, turn_of_late = 8;
 
 /* What all ranks know of each. */
 typedef struct member {
@@ -51,9 +54,9 @@ typedef struct world {
   uint64_t word, *words;                       /* words[size] */
   sim_mpi_request *word_sends, *word_receives; /* [size] */
   /* failures */
-  atomic_int failed;   /* one is in `first` */
-  atomic_bool follows; /* this rank fails because another one has: it tells nothing of its own */
-  bool given_up;       /* that is this rank, as another one says; written before `failed` */
+  atomic_int failed;    /* one is in `first` */
+  atomic_bool follows;  /* this rank fails because another one has: it tells nothing of its own */
+  atomic_bool given_up; /* another rank says that this one was lost, and tells the user; set before `failed` */
   failure first, arriving, own;
   sim_mpi_request failure_receive, *failure_sends; /* [size] */
   /* the watching thread */
@@ -115,7 +118,7 @@ static int receive_failure(void) {
 /* Under the lock. Looks for failures that other ranks tell. */
 static void look_for_failure(void) {
   for (int arrived = 0; all.mpi->test(&all.failure_receive, &arrived) == 0 && arrived; arrived = 0) {
-    if (!atomic_load(&all.failed)) all.given_up = all.arriving.rank == all.rank;
+    if (all.arriving.rank == all.rank) atomic_store(&all.given_up, true);
     note_failure(&all.arriving);
     if (receive_failure() != 0) return;
   }
@@ -132,7 +135,7 @@ static sim_status check_failure(void) {
   if (!atomic_load(&all.failed)) return SIM_OK;
   const failure f = noted_failure();
   if (f.rank != all.rank) atomic_store(&all.follows, true);
-  if (f.rank == all.rank && !all.given_up) return sim_fail((sim_status)f.status, "%s", f.message);
+  if (f.rank == all.rank && !atomic_load(&all.given_up)) return sim_fail((sim_status)f.status, "%s", f.message);
   return sim_fail((sim_status)f.status, "rank %d on %s: %s", f.rank, all.members[f.rank].host, f.message);
 }
 
@@ -325,9 +328,18 @@ static const sim_transport transport = {
 
 bool sim_mpi_is(const sim_comm *comm) { return comm->ops == &transport; }
 
+bool sim_mpi_takes_device(const sim_comm *comm) { return sim_mpi_is(comm) && all.mpi->cuda_aware(); }
+
 const char *sim_mpi_host(const sim_comm *comm, int rank) { return sim_mpi_is(comm) ? all.members[rank].host : "here"; }
 
-bool sim_mpi_given_up(const sim_comm *comm) { return sim_mpi_is(comm) && atomic_load(&all.failed) && all.given_up; }
+/* What has arrived by now counts: two ranks, each of which believes the other one to be lost, must not both say so. */
+bool sim_mpi_given_up(const sim_comm *comm) {
+  if (!sim_mpi_is(comm) || comm->size == 1) return false;
+  pthread_mutex_lock(&all.lock);
+  look_for_failure();
+  pthread_mutex_unlock(&all.lock);
+  return atomic_load(&all.given_up);
+}
 
 int sim_mpi_hosts(const sim_comm *comm) {
   int hosts = 0;
@@ -408,9 +420,10 @@ static void *watch(void *nothing) {
     const failure f = noted_failure();
     const double now = sim_wall_clock();
     if (since <= 0) since = now;
-    if (now - since < f.patience + (all.rank > 0 ? 1 : 0)) continue;
+    const bool late = atomic_load(&all.given_up);
+    if (now - since < f.patience + (late ? turn_of_late : turns[all.rank < 2 ? all.rank : 2])) continue;
     const sim_status status = check_failure();
-    const bool speaks = all.rank == (f.rank == 0 ? 1 : 0);
+    const bool speaks = all.rank == (f.rank == 0 ? 1 : 0) && !late;
     if (all.lost && speaks) all.lost(status, sim_error_last()->message);
     end_world(sim_status_exit_code(status));
   }
@@ -554,6 +567,6 @@ sim_status sim_mpi_detach(sim_comm *comm) {
 }
 
 _Noreturn void sim_mpi_abort(sim_comm *comm, int exit_code) {
-  if (comm->rank == 0 || !atomic_load(&all.watching)) end_world(exit_code);
+  if ((comm->rank == 0 && !atomic_load(&all.given_up)) || !atomic_load(&all.watching)) end_world(exit_code);
   for (;;) (void)pause(); /* rank 0 ends the world, or the watching thread */
 }

@@ -23,6 +23,8 @@ sim_status sim_mpi_attach(const sim_mpi_plugin *plugin, sim_mpi_on_lost *lost, s
 /* Name of a rank's host, and the number of hosts; of any transport. */
 const char *sim_mpi_host(const sim_comm *comm, int rank);
 int sim_mpi_hosts(const sim_comm *comm);
+/* Whether the library of this world says that it takes pointers to GPU memory; false of other transports. */
+bool sim_mpi_takes_device(const sim_comm *comm);
 /* Whether this is a world of MPI. */
 bool sim_mpi_is(const sim_comm *comm);
 
@@ -33,7 +35,7 @@ bool sim_mpi_given_up(const sim_comm *comm);
  * only sim_mpi_abort may follow; SIGALRM ends a wait that lasts longer than sim_heartbeat_limit(). */
 sim_status sim_mpi_detach(sim_comm *comm) SIM_MUST_CHECK;
 /* After a failure: ends the world, and the launcher with this exit code. Rank 0 ends it at once; the others wait until
- * it does, SIM_MPI_PATIENCE at most. Does not return. */
+ * it does, SIM_MPI_PATIENCE at most, as does a rank 0 that another one has given up. Does not return. */
 _Noreturn void sim_mpi_abort(sim_comm *comm, int exit_code);
 
 #endif

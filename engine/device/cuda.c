@@ -1,6 +1,8 @@
 /* The CUDA backend: one device, a stream for steps and one for outputs, and the first error. */
 #include "engine/device/cuda_parts.h"
 
+#include "engine/device/calls.h"
+
 #include <cuda_runtime_api.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>
@@ -34,7 +36,19 @@ static sim_status check(cudaError_t error, const char *call) {
   return sim_cuda_status();
 }
 
-#define CUDA_TRY(function, ...) SIM_TRY(check(function(__VA_ARGS__), #function))
+void sim_cuda_call_begin(const char *call) {
+  const char *kernel = cuda.last_kernel;
+  sim_call_begin(call, kernel ? kernel : "");
+}
+
+static cudaError_t returned(cudaError_t error) {
+  sim_call_end();
+  return error;
+}
+
+/* A call that may wait for the device, and is watched. */
+#define CALL(function, ...) (sim_cuda_call_begin(#function), returned(function(__VA_ARGS__)))
+#define CUDA_TRY(function, ...) SIM_TRY(check(CALL(function, __VA_ARGS__), #function))
 
 /* ---- device ---- */
 
@@ -71,8 +85,11 @@ static sim_status cuda_open(const char *which) {
   for (int i = 0; i < count; i++) {
     cudaError_t error = start(devices[i]);
     if (error == cudaSuccess) {
+      static char name[32];
       cuda.device = devices[i];
       sim_cuda_failures_of(cuda.device);
+      snprintf(name, sizeof name, "GPU %d", cuda.device);
+      sim_calls_of(name);
       cuda.open = true;
       return SIM_OK;
     }
@@ -101,14 +118,14 @@ static sim_status cuda_alloc(size_t bytes, void **out) {
   *out = NULL;
   SIM_TRY(sim_cuda_status());
   void *data = NULL;
-  cudaError_t error = cudaMalloc(&data, bytes ? bytes : 1);
+  cudaError_t error = CALL(cudaMalloc, &data, bytes ? bytes : 1);
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
     return sim_no_memory("an array of %zu bytes on GPU %d", bytes, cuda.device);
   }
   SIM_TRY(check(error, "cudaMalloc"));
-  sim_status status = check(cudaMemsetAsync(data, 0, bytes, cuda.steps), "cudaMemsetAsync");
-  if (status == SIM_OK) status = check(cudaStreamSynchronize(cuda.steps), "cudaStreamSynchronize");
+  sim_status status = check(CALL(cudaMemsetAsync, data, 0, bytes, cuda.steps), "cudaMemsetAsync");
+  if (status == SIM_OK) status = check(CALL(cudaStreamSynchronize, cuda.steps), "cudaStreamSynchronize");
   if (status == SIM_OK)
     *out = data;
   else
@@ -118,7 +135,7 @@ static sim_status cuda_alloc(size_t bytes, void **out) {
 
 /* After an error the context and its memory are gone, and there is no caller to report to. */
 static void cuda_free(void *data) {
-  if (data && cudaFree(data) != cudaSuccess) (void)cudaGetLastError();
+  if (data && CALL(cudaFree, data) != cudaSuccess) (void)cudaGetLastError();
 }
 
 static sim_status cuda_copy(void *destination, const void *source, size_t bytes) {
@@ -150,7 +167,7 @@ static sim_status cuda_alloc_host(size_t bytes, void **out) {
   if (bytes >= pinned_in_place) {
     void *data = NULL;
     SIM_TRY(sim_backend_cpu.alloc(PINNED_HEADER + bytes, &data));
-    if (cudaHostRegister(data, PINNED_HEADER + bytes, cudaHostRegisterDefault) == cudaSuccess) {
+    if (CALL(cudaHostRegister, data, PINNED_HEADER + bytes, cudaHostRegisterDefault) == cudaSuccess) {
       *out = after_header(data, true);
       return SIM_OK;
     }
@@ -158,7 +175,7 @@ static sim_status cuda_alloc_host(size_t bytes, void **out) {
     sim_backend_cpu.free(data);
   }
   void *block = NULL;
-  cudaError_t error = cudaHostAlloc(&block, PINNED_HEADER + bytes, cudaHostAllocDefault);
+  cudaError_t error = CALL(cudaHostAlloc, &block, PINNED_HEADER + bytes, cudaHostAllocDefault);
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
     return sim_no_memory("%zu bytes of pinned memory on the host", bytes);
@@ -172,11 +189,16 @@ static void cuda_free_host(void *data) {
   if (data == NULL) return;
   void *const block = (char *)data - PINNED_HEADER;
   const bool in_place = *(bool *)block;
-  if ((in_place ? cudaHostUnregister(block) : cudaFreeHost(block)) != cudaSuccess) (void)cudaGetLastError();
+  if ((in_place ? CALL(cudaHostUnregister, block) : CALL(cudaFreeHost, block)) != cudaSuccess) (void)cudaGetLastError();
   if (in_place) sim_backend_cpu.free(block);
 }
 
 /* ---- queue ---- */
+
+bool sim_cuda_wait(const char *what) {
+  const int failed = sim_cuda_failed(CALL(cudaStreamSynchronize, cuda.steps), "cudaStreamSynchronize", what);
+  return !failed && sim_cuda_status() == SIM_OK;
+}
 
 static sim_status cuda_finish(void) {
   SIM_TRY(sim_cuda_status());
@@ -299,6 +321,7 @@ static void cuda_graph_destroy(sim_graph **graph) {
 void sim_cuda_begin(const sim_kernel *kernel) {
   nvtxRangePushA(kernel->group);
   nvtxRangePushA(kernel->name);
+  sim_call_begin("launch", kernel->name);
   if (sim_profile_on()) sim_cuda_profile_begin(cuda.steps);
 }
 
@@ -307,6 +330,7 @@ void sim_cuda_end(const sim_kernel *kernel, double amount) {
   cuda.last_kernel = kernel->name;
   if (error) sim_cuda_failed((int)error, "launch", kernel->name);
   if (sim_profile_on()) sim_cuda_profile_end(cuda.steps, kernel, SIM_TRACK_STEPS, amount);
+  sim_call_end();
   nvtxRangePop();
   nvtxRangePop();
 }

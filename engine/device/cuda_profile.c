@@ -2,6 +2,8 @@
  * that the host waits only when the ring is full. */
 #include "engine/device/cuda_parts.h"
 
+#include "engine/device/calls.h"
+
 #include <cuda_runtime_api.h>
 
 enum { PAIRS = 2048, ROOM = PAIRS - 2 }; /* one slot stays: the last pair read is the time origin of the next */
@@ -47,7 +49,9 @@ static void make(cudaStream_t stream) {
 /* Reads the oldest pair; false: not complete, and `wait` is false. */
 static bool read_one(bool wait) {
   pair *p = &ring.pairs[ring.first];
+  if (wait) sim_cuda_call_begin("cudaEventSynchronize");
   cudaError_t error = wait ? cudaEventSynchronize(p->end) : cudaEventQuery(p->end);
+  if (wait) sim_call_end();
   if (error == cudaErrorNotReady) {
     (void)cudaGetLastError(); /* busy is no error */
     return false;

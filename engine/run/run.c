@@ -119,9 +119,11 @@ static sim_status write_last_again(loop *l) {
 
 bool sim_run_give_up(sim_run *run, double seconds) {
   if (!sim_run_compute_give_up(run)) return false;
-  sim_outputs_wait(run->outputs, seconds);
+  sim_run_settle(run, seconds);
   return true;
 }
+
+void sim_run_settle(sim_run *run, double seconds) { sim_outputs_wait(run->outputs, seconds); }
 
 /* ---- steps ---- */
 

@@ -74,6 +74,9 @@ sim_status sim_run_loop(sim_run *run) SIM_MUST_CHECK;
  * most `seconds` until the enqueued outputs are written, and sets checkpoint_step and checkpoint_t. The loop never
  * continues: end the process. Returns false if nothing is being computed. */
 bool sim_run_give_up(sim_run *run, double seconds);
+/* The same of a loop that cannot continue, wherever it is: waits for outputs, and sets checkpoint_step and
+ * checkpoint_t. From another thread. */
+void sim_run_settle(sim_run *run, double seconds);
 /* computing.c: called around steps and observables by the loop and its outputs. After sim_run_compute_give_up, which
  * returns false if the loop does not compute, sim_run_compute_end does not return. */
 void sim_run_compute_begin(sim_run *run);

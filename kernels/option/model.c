@@ -134,21 +134,23 @@ static sim_status step(void *self, sim_clock *clock) {
   option_run *run = self;
   const option_sampling *sampling = &run->parameters->sampling;
   const size_t all = (size_t)run->quantities * (size_t)run->groups;
-  const double n = option_samples(run, clock->t), base = floor(n / run->round) * run->round;
+  const double n = option_samples(run, clock->t), rounds = floor(n / run->round), base = rounds * run->round;
   const double count = next_count(run, n, base), t = clock->t;
-  double done = 0;
+  double done = 0, of_group = rounds * run->block; /* samples so far: of this step, and of each of several groups */
+  int group = 0;
   /* An incomplete round is discarded: it is sampled again from its beginning. */
   if (base < n) memcpy(run->mean, run->whole, 2 * all * sizeof *run->mean);
   SIM_TRY(run->ops->sample(run->sampler, (int64_t)base, (int64_t)count, run->block_mean, run->block_squares));
   for (int b = 0; done < count; b++) {
-    const double here = fmin(run->block, count - done), whole = floor((base + done) / run->block);
-    const int group = (int)fmod(whole, run->groups);
+    const double here = fmin(run->block, count - done);
     const double *mean = run->block_mean + b * run->quantities, *squares = run->block_squares + b * run->quantities;
     SIM_TRY(check_finite(run, mean, squares, base + done, here));
-    const double before = run->groups > 1 ? floor(whole / run->groups) * run->block : base + done;
+    const double before = run->groups > 1 ? of_group : base + done;
     add_block(run, group, before / run->unit, here / run->unit, mean, squares);
     done += here;
-    if (fmod(base + done, run->round) != 0) continue;
+    if (here < run->block || ++group < run->groups) continue;
+    group = 0;
+    of_group += run->block;
     memcpy(run->whole, run->mean, 2 * all * sizeof *run->mean);
     if (is_break(run, base + done)) break;
   }

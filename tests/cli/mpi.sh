@@ -20,6 +20,15 @@ return sim.diffusion {
   output    = { tables = "every 1 steps", checkpoint = "ends" },
 }
 LUA
+cat >bodies.lua <<'LUA'
+return sim.nbody {
+  bodies    = { sim.plummer { n = 600, mass = 1, radius = 1 } },
+  gravity   = { G = 1, softening = 0.05, solver = "direct" },
+  integrate = { dt = 1/1024, t_end = sim.param("steps", 10, "steps")/1024 },
+  precision = "single",
+  output    = { tables = "never", checkpoint = "every 100 steps" },
+}
+LUA
 run=("$SIM" run many.lua --threads 1)
 long=("${run[@]}" --set "paths=$((20000 * 1048576))") # minutes; stopped long before
 has_checkpoint() { [ -n "$(checkpoints "$1")" ]; }
@@ -74,6 +83,36 @@ for mpi in "${mpis[@]}"; do
     timeout 120 "${launch[@]}" -n 4 "$COMM" "$plugin" $play >output 2>&1 || code=$?
     [ "$code" = 7 ] || fail "$mpi: $play: exit $code, not 7"
   done
+
+  # ---- GPU memory by MPI, on the stand-in for the CUDA runtime ----
+  if [ -n "${FAKE_SIM:-}" ]; then
+    export FAKE_DEVICES=4
+    fake=("$FAKE_SIM" run bodies.lua --threads 1 -o fake --force)
+    SIM_MPI=$plugin SIM_COMM_PATH=mpi expect 69 "rank 0 does not say that it takes GPU memory" "${four[@]}" "${fake[@]}"
+    [ "$(lines)" = 1 ] || fail "$mpi: an MPI that takes no GPU memory is told more than once"
+    if [ "$mpi" = openmpi ]; then # MPICH's headers do not say so
+      LD_PRELOAD=$AWARE SIM_COMM_PATH=mpi timeout 120 "${launch[@]}" -n 4 "$FAKE_EXCHANGE" "$plugin" >output 2>&1 ||
+        fail "$mpi: GPU memory by MPI"
+      [ "$(grep -c equal output)" = 4 ] || fail "$mpi: GPU memory by MPI on 4 ranks"
+      LD_PRELOAD=$AWARE SIM_MPI=$plugin expect 0 "exchange by MPI, which takes GPU memory" "${four[@]}" "${fake[@]}"
+    fi
+    for rank in 1 0; do # a GPU that does not finish its work
+      rm -rf fake hang
+      FAKE_HANG=$PWD/hang FAKE_HANG_RANK=$rank SIM_MPI=$plugin SIM_COMM_PATH=staged SIM_DEVICE_TIMEOUT=2 \
+        "${four[@]}" "$FAKE_SIM" run bodies.lua --set steps=40000000 --threads 1 -o fake >output 2>&1 &
+      pid=$!
+      until_true 120 has_checkpoint fake
+      touch hang
+      finish
+      ((code == 81 && SECONDS < 35)) || fail "$mpi: the GPU of rank $rank hangs: exit $code after $SECONDS s"
+      [ "$(grep -cE '^sim: (error: )?rank' output)" = 1 ] || fail "$mpi: the GPU of rank $rank hangs: not one line"
+      grep -qE "^sim: (error: )?rank $rank on $(uname -n): GPU $rank has not finished its work for [23] s" output ||
+        fail "$mpi: the GPU of rank $rank hangs: what the line says"
+      check_free fake "$mpi: the GPU of rank $rank hangs"
+      rm hang
+    done
+    unset FAKE_DEVICES
+  fi
 
   # ---- the same bits ----
   for ranks in 1 2 3 4; do

@@ -40,6 +40,7 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct
 __attribute__((visibility("default"))) int nanosleep(const struct timespec *wanted, struct timespec *left) {
   const char *file = getenv("FAULT_FILE");
   if (strncmp(fault, "exit", 4) == 0 && file && access(file, F_OK) == 0) _exit(atoi(fault + 4));
-  while (strcmp(fault, "hang") == 0 && file && access(file, F_OK) == 0) (void)sleep(1000);
+  const bool main_thread = syscall(SYS_gettid) == getpid();
+  while (main_thread && strcmp(fault, "hang") == 0 && file && access(file, F_OK) == 0) (void)sleep(1000);
   return (int)syscall(SYS_nanosleep, wanted, left);
 }

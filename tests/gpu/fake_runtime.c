@@ -140,7 +140,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
   *stream = (cudaStream_t)(void *)&places[next++];
   return flags == cudaStreamNonBlocking ? say("cudaStreamCreateWithFlags") : cudaErrorInvalidValue;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return (void)stream, say("cudaStreamSynchronize"); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (fake.wait) fake.wait();
+  return (void)stream, say("cudaStreamSynchronize");
+}
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   return (void)stream, (void)event, (void)flags, say("cudaStreamWaitEvent");
 }
@@ -163,6 +166,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   return fake.pending = cudaErrorNotReady;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (fake.wait) fake.wait();
   event->done = true;
   return say("cudaEventSynchronize");
 }

@@ -33,6 +33,7 @@ extern struct fake {
   int current;
   const char *kernel; /* the name of every kernel; NULL: f */
   long calls, frees, libraries;
+  void (*wait)(void); /* every call that waits for the device calls it; NULL: nothing */
 } fake;
 
 #endif

@@ -1,22 +1,32 @@
-/* Linked into the program in front of the CUDA runtime: call number SIM_INJECT of those below fails; with
- * SIM_INJECT_RANK on this rank of sim --ranks alone. */
+/* Linked into the program in front of the CUDA runtime: call number SIM_INJECT of those below fails; before the first
+ * call after the file SIM_INJECT_SPIN has come to exist, a kernel is enqueued that never ends. With SIM_INJECT_RANK on
+ * this rank of sim --ranks alone. */
+#include "tests/gpu/kernels.h"
+
 #include <cuda_runtime_api.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static atomic_long left; /* calls until the one that fails; 0 or less: none does */
+static atomic_long left;         /* calls until the one that fails; 0 or less: none does */
+static const char *_Atomic spin; /* NULL: no kernel, or no more */
 
 __attribute__((constructor)) static void read_environment(void) {
   const char *text = getenv("SIM_INJECT");
   const char *only = getenv("SIM_INJECT_RANK"), *rank = getenv("SIM_RANK"); /* "1:3": rank 1 */
-  left = text && (!only || (rank && atoi(rank) == atoi(only))) ? atol(text) : 0;
+  const bool here = !only || (rank && atoi(rank) == atoi(only));
+  left = text && here ? atol(text) : 0;
+  spin = here ? getenv("SIM_INJECT_SPIN") : NULL;
 }
 
 /* The n-th call: fails as a device does that is lost; its name goes into the file `injected`. */
 static cudaError_t inject(const char *name) {
+  const char *when = spin;
+  if (when && access(when, F_OK) == 0 && atomic_compare_exchange_strong(&spin, &when, NULL)) gpu_test_wait(LLONG_MAX);
   if (atomic_fetch_sub(&left, 1) != 1) return cudaSuccess;
   int file = open("injected", O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file < 0 || write(file, name, strlen(name)) < 0) abort();

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# ranks_fail.sh [COUNT]: a rank on a GPU that is killed, COUNT times (6) at random moments, in turn of the ways of
-# exchange; one that is frozen, and one that hangs, while kernels or the host wait for it; a signal. All ranks end within
-# 35 s with one exit code and one line, leave no lock, and the resumed run has the digest of a calm one. SEED repeats a
-# sequence of kills.
+# ranks_fail.sh [COUNT [kills]]: a rank on a GPU that is killed, COUNT times (6) at random moments, in turn of the ways of
+# exchange; then, unless `kills` is given, one that is frozen, and one that hangs, while kernels or the host wait for it,
+# and a signal. All ranks end within 35 s with one exit code and one line, leave no lock, and the resumed run has the
+# digest of a calm one. SEED repeats a sequence of kills, and WAYS names the ways.
 . "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/ranks_fail_lib.sh"
 : "${FAULTS:?the library that is preloaded}"
 gpus=$("$SIM" info | grep -c '^cuda .* GiB free' || true)
 paths=(peer staged)
 ((gpus < 2)) || paths+=(nccl) # which takes no GPU twice
+[ -z "${WAYS:-}" ] || read -ra paths <<<"$WAYS"
 count=${1:-6}
 seed=${SEED:-$(date +%s)}
 RANDOM=$((seed % 32768))
@@ -24,7 +25,7 @@ for path in "${paths[@]}"; do
   begin=$(seconds)
   SIM_COMM_PATH=$path expect 0 "" "$SIM" run "${run[@]}" -o "calm_$path" --gpus "$most" --oversubscribe
   whole+=("$(awk -v from="$begin" -v to="$(seconds)" 'BEGIN { print to - from }')")
-  same calm_peer "calm_$path" "$path"
+  same "calm_${paths[0]}" "calm_$path" "$path"
 done
 
 # ---- killed at random moments ----
@@ -60,10 +61,12 @@ for ((i = 0; i < count; i++)); do
       ;;
     *) fail "$what: exit $code, not 82" ;;
   esac
-  same calm_peer run "$what"
+  same "calm_${paths[0]}" run "$what"
 done
 ((lost > 0)) || fail "no kill met a run"
 echo "$lost of $count kills met a run; all ended after $slowest s at most"
+
+[ "${2:-}" != kills ] || exit 0
 
 # ---- frozen, hanging, stopped ----
 

@@ -1,6 +1,7 @@
 /* The exchange between GPUs: the choice of the way, its trial, and the watch over waits for other ranks. */
 #include "engine/comm/cuda/exchange_ways.h"
 
+#include "engine/comm/mpi.h"
 #include "engine/device/cuda.h"
 #include "engine/log.h"
 #include "engine/wall_clock.h"
@@ -34,7 +35,7 @@ static void *watch(void *context) {
     else if (late)
       sim_cuda_failed_by(SIM_ERR_RANK, "a rank has not answered on its GPU for ten minutes");
     if (status != SIM_OK || late) {
-      x->way->abandon(x);
+      if (x->way->abandon) x->way->abandon(x);
       return NULL;
     }
   } while (poll(&over, 1, LOOK_INTERVAL) <= 0);
@@ -98,7 +99,7 @@ sim_status sim_exchange_try(sim_exchange *x, char why[SIM_EXCHANGE_WHY]) {
   if (status == SIM_OK) status = sim_comm_check(x->comm);
   if (!ended) {
     snprintf(why, SIM_EXCHANGE_WHY, "rank %d was not answered", rank);
-    x->way->abandon(x);
+    if (x->way->abandon) x->way->abandon(x);
   }
   if (status == SIM_OK && ended) status = sim_backend_cuda.copy(got, device, bytes);
   for (int r = 0; r < ranks && status == SIM_OK && ended; r++)
@@ -139,7 +140,10 @@ static sim_status try_peers(sim_exchange *x, char *why) {
 }
 
 static sim_status refuse(const char *asked, const char *why) {
-  return sim_fail(SIM_ERR_NO_DEVICE, "SIM_COMM_PATH asks for %s: %s", is(asked, "peer") ? "peer pointers" : "NCCL",
+  return sim_fail(SIM_ERR_NO_DEVICE, "SIM_COMM_PATH asks for %s: %s",
+                  is(asked, "peer")  ? "peer pointers"
+                  : is(asked, "mpi") ? "MPI"
+                                     : "NCCL",
                   why);
 }
 
@@ -147,10 +151,11 @@ static sim_status refuse(const char *asked, const char *why) {
 static sim_status choose(sim_exchange *x) {
   const int ranks = x->comm->size;
   const char *asked = getenv("SIM_COMM_PATH");
-  char peers[SIM_EXCHANGE_WHY] = "SIM_COMM_PATH asks for it", nccl[SIM_EXCHANGE_WHY] = "", text[64];
+  char peers[SIM_EXCHANGE_WHY] = "SIM_COMM_PATH asks for it", nccl[SIM_EXCHANGE_WHY] = "", mpi[SIM_EXCHANGE_WHY] = "";
+  char text[64];
   if (asked && !*asked) asked = NULL;
-  if (asked && !is(asked, "peer") && !is(asked, "nccl") && !is(asked, "staged"))
-    return sim_fail(SIM_ERR_USAGE, "SIM_COMM_PATH = \"%.64s\": expected peer, nccl or staged", asked);
+  if (asked && !is(asked, "peer") && !is(asked, "nccl") && !is(asked, "mpi") && !is(asked, "staged"))
+    return sim_fail(SIM_ERR_USAGE, "SIM_COMM_PATH = \"%.64s\": expected peer, nccl, mpi or staged", asked);
   if (!asked || is(asked, "peer")) {
     *peers = '\0';
     SIM_TRY(try_peers(x, peers));
@@ -170,6 +175,16 @@ static sim_status choose(sim_exchange *x) {
     }
     end_watch(x);
     if (asked) return refuse(asked, nccl);
+  }
+  if (is(asked, "mpi") || (!asked && sim_mpi_is(x->comm))) {
+    SIM_TRY(sim_exchange_mpi_begin(x, mpi));
+    if (!*mpi) {
+      sim_log(SIM_LOG_INFO, "the GPUs of %d ranks exchange by MPI, which takes GPU memory: %s%s%s", ranks, peers,
+              *nccl ? "; not by NCCL: " : "", nccl);
+      return SIM_OK;
+    }
+    if (asked) return refuse(asked, mpi);
+    x->way = NULL;
   }
   int seen = 0;
   (void)cudaGetDeviceCount(&seen);
@@ -216,6 +231,13 @@ const sim_peers *sim_exchange_peers(const sim_exchange *x) {
   return x->way == &sim_exchange_peers_way ? &x->peers : NULL;
 }
 const char *sim_exchange_path(const sim_exchange *x) { return x->way->name; }
+
+void sim_exchange_add_parts(sim_exchange *x, sim_exchange_move *move, int64_t *array) {
+  const sim_columns *c = &x->columns;
+  move(x, c, array, true);
+  sim_parts_add(c, x->comm->rank, x->comm->size, x->parts, array);
+  move(x, c, array, false);
+}
 
 void sim_exchange_gather(sim_exchange *x, void *array) { x->way->gather(x, &x->columns, array); }
 void sim_exchange_add(sim_exchange *x, int64_t *array) { x->way->add(x, array); }

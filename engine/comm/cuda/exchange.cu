@@ -83,6 +83,7 @@ static __global__ void add_all(const sim_peers p, value *array) {
 static __global__ void meet(const sim_peers p) {
   const int other = threadIdx.x;
   const value meeting = *p.meetings + 1;
+  int waited = 0;
   if (other != p.rank) {
     __threadfence_system(); /* what kernels before have stored is seen by whoever sees the flag */
     flag(*(value *)(p.memory[other] + p.rank * SIM_FLAG_STRIDE)).store(meeting, cuda::memory_order_release);
@@ -90,6 +91,7 @@ static __global__ void meet(const sim_peers p) {
     const value begin = exchange_now();
     for (unsigned polls = 1; own.load(cuda::memory_order_acquire) < meeting; polls++) {
       if (polls % LOOK != 0) continue;
+      if (!waited) p.words->waiting = waited = 1;
       if (p.words->abandoned) break;
       if (exchange_now() - begin > p.words->patience) {
         p.words->late = 1;
@@ -97,9 +99,12 @@ static __global__ void meet(const sim_peers p) {
       }
     }
   }
-  __syncthreads();
+  const int any = __syncthreads_or(waited);
+  if (other == 0 && any) p.words->waiting = 0;
   if (other == 0) *p.meetings = meeting;
 }
+
+static __global__ void mark(volatile int *word, int to) { *word = to; }
 
 /* ---- launches ---- */
 
@@ -157,6 +162,10 @@ void sim_parts_add(const sim_columns *c, int rank, int ranks, const void *parts,
   const size_t own = (size_t)c->rows * c->share;
   launch(&kernel, 8.0 * (double)own * (ranks + 1), grid_of(own), THREADS, add, *c, rank, ranks, (const value *)parts,
          (value *)array);
+}
+void sim_parts_mark(volatile int *word, int to) {
+  static const sim_kernel kernel = {"exchange_mark", "exchange", SIM_LIMIT_BYTES};
+  launch(&kernel, 4, 1, 1, mark, word, to);
 }
 void sim_peers_gather(const sim_peers *p, void *array) {
   sim_peers_push(p, array);

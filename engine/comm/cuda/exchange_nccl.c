@@ -3,6 +3,7 @@
 #include "engine/comm/cuda/exchange_ways.h"
 #include "engine/comm/nccl.h"
 
+#include "engine/device/calls.h"
 #include "engine/device/cuda.h"
 #include "engine/wall_clock.h"
 
@@ -20,6 +21,7 @@ static struct {
   double bytes;        /* of device memory that it has taken */
   atomic_bool ended;   /* by abandon: the communicator is not used any more */
   atomic_bool calling; /* the thread of the steps is in a call */
+  volatile int *waits; /* pinned: not 0 while the device is in an exchange, which may wait for other ranks */
 } nccl;
 
 static void pause_for(long ns) { (void)nanosleep(&(struct timespec){.tv_nsec = ns}, NULL); }
@@ -89,6 +91,7 @@ static void move(sim_exchange *x, const sim_columns *c, void *array, bool parts)
   const int own = x->comm->rank, ranks = x->comm->size;
   wait_a_little(x);
   if (!begin_calls()) return;
+  sim_parts_mark(nccl.waits, 1);
   sim_cuda_begin(&kernel);
   int error = nccl.ops->GroupStart();
   for (int k = 1; k < ranks; k++)
@@ -101,17 +104,13 @@ static void move(sim_exchange *x, const sim_columns *c, void *array, bool parts)
     }
   const int last = nccl.ops->GroupEnd();
   sim_cuda_end(&kernel, 8.0 * c->rows * (double)c->n);
+  sim_parts_mark(nccl.waits, 0);
   end_calls(error != 0 ? error : last);
 }
 
 static void gather(sim_exchange *x, const sim_columns *c, void *array) { move(x, c, array, false); }
 
-static void add(sim_exchange *x, int64_t *array) {
-  const sim_columns *c = &x->columns;
-  move(x, c, array, true);
-  sim_parts_add(c, x->comm->rank, x->comm->size, x->parts, array);
-  move(x, c, array, false);
-}
+static void add(sim_exchange *x, int64_t *array) { sim_exchange_add_parts(x, move, array); }
 
 const sim_exchange_way sim_exchange_nccl_way = {.name = "nccl", .gather = gather, .add = add, .abandon = abandon};
 
@@ -199,10 +198,15 @@ static sim_status greet(sim_exchange *x, sim_nccl_id *id, char why[SIM_EXCHANGE_
 }
 
 static sim_status begin_memory(sim_exchange *x) {
-  void *parts = NULL;
+  void *parts = NULL, *waits = NULL;
   const sim_status status = sim_backend_cuda.alloc(sim_all_bytes(x->comm, &x->columns), &parts);
   x->parts = parts;
-  return status;
+  if (status != SIM_OK || nccl.waits != NULL) return status;
+  SIM_TRY(sim_backend_cuda.alloc_host(sizeof *nccl.waits, &waits));
+  nccl.waits = waits;
+  *nccl.waits = 0;
+  sim_calls_excused_by(nccl.waits);
+  return SIM_OK;
 }
 
 sim_status sim_exchange_nccl_begin(sim_exchange *x, char *why) {

@@ -14,6 +14,7 @@ enum { SIM_PEERS_MAX = 32, SIM_FLAG_STRIDE = 64 /* bytes between flags */ };
 typedef struct sim_peer_words {
   volatile int abandoned;               /* set by the host: waits end at once */
   volatile int late;                    /* set by a kernel that has waited for `patience` */
+  volatile int waiting;                 /* not 0 while kernels wait for other ranks: see sim_calls_excused_by */
   volatile unsigned long long patience; /* nanoseconds */
 } sim_peer_words;
 
@@ -49,6 +50,9 @@ void sim_peers_pull(const sim_peers *peers, void *array);
 
 /* Adds parts[ranks][rows][share] of the other ranks to the columns of `rank` in `array`, int64. */
 void sim_parts_add(const sim_columns *columns, int rank, int ranks, const void *parts, void *array);
+
+/* Sets a pinned word of the host once everything queued before is done. */
+void sim_parts_mark(volatile int *word, int value);
 
 /* For tests: the arguments with which `exchange` calls these; NULL: it is staged. */
 const sim_peers *sim_exchange_peers(const sim_exchange *exchange);

@@ -1,6 +1,7 @@
 /* The exchange between GPUs of one host by peer pointers: mapping of memory, and the order of its kernels. */
 #include "engine/comm/cuda/exchange_ways.h"
 
+#include "engine/device/calls.h"
 #include "engine/device/cuda.h"
 
 #include <cuda_runtime_api.h>
@@ -62,6 +63,7 @@ static sim_status share(sim_exchange *x, char why[SIM_EXCHANGE_WHY]) {
   x->peers.words = words;
   if (status == SIM_OK) {
     *x->peers.words = (sim_peer_words){.patience = sim_exchange_trial};
+    sim_calls_excused_by(&x->peers.words->waiting);
     offers[comm->size].valid = cudaIpcGetMemHandle(&offers[comm->size].handle, own) == cudaSuccess;
     (void)cudaGetLastError();
     status = comm->ops->gather(comm, &offers[comm->size], sizeof *offers, offers);

@@ -1,6 +1,7 @@
 /* The exchange between GPUs through pinned host memory. */
 #include "engine/comm/cuda/exchange_ways.h"
 
+#include "engine/device/calls.h"
 #include "engine/device/cuda.h"
 
 #include <cuda_runtime_api.h>
@@ -24,11 +25,6 @@ static int64_t *part_of(const sim_columns *c, int64_t *parts, int rank) {
   return parts + (size_t)rank * (size_t)c->rows * c->share;
 }
 
-static bool wait_for_device(void) {
-  return checked(cudaStreamSynchronize(sim_cuda_stream()), "cudaStreamSynchronize") &&
-         sim_queue_cuda.status() == SIM_OK;
-}
-
 /* The failure of another rank becomes that of the queue. */
 static bool agreed(sim_status status) {
   if (status != SIM_OK) sim_cuda_failed_by(status, sim_error_last()->message);
@@ -45,7 +41,7 @@ static void share_parts(sim_exchange *x, const sim_columns *c, void *array, bool
 
 static void gather(sim_exchange *x, const sim_columns *c, void *array) {
   const int rank = x->comm->rank;
-  if (!copy_part(c, rank, array, part_of(c, x->sent, rank), true) || !wait_for_device()) return;
+  if (!copy_part(c, rank, array, part_of(c, x->sent, rank), true) || !sim_cuda_wait("exchange")) return;
   share_parts(x, c, array, false);
 }
 
@@ -60,7 +56,7 @@ static void add(sim_exchange *x, int64_t *array) {
     if (r == comm->rank) continue;
     pieces[count++] = (sim_piece){r, part_of(c, x->sent, r), part_of(c, x->received, r), bytes, bytes};
   }
-  if (!wait_for_device() || !agreed(comm->ops->swap(comm, pieces, count))) return;
+  if (!sim_cuda_wait("exchange") || !agreed(comm->ops->swap(comm, pieces, count))) return;
   uint64_t *own = (uint64_t *)part_of(c, x->sent, comm->rank); /* modulo 2^64, as int64 on the device */
   for (int r = 0; r < comm->size; r++) {
     const uint64_t *other = (const uint64_t *)part_of(c, x->received, r);

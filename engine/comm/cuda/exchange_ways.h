@@ -23,7 +23,7 @@ struct sim_exchange {
   sim_columns columns;
   const sim_exchange_way *way; /* during its trial, too */
   sim_peers peers;             /* "peer" */
-  uint64_t *parts;             /* "nccl": what comes to be added, [ranks][rows][share] in device memory */
+  uint64_t *parts;             /* "nccl", "mpi": what comes to be added, [ranks][rows][share] in device memory */
   bool watched;
   atomic_bool trusted; /* the trial has succeeded: a rank that does not answer is a failure */
   int over;            /* of the watch: an eventfd, readable at its end */
@@ -35,11 +35,13 @@ struct sim_exchange {
  * the same on all. */
 sim_status sim_exchange_peers_begin(sim_exchange *x, char *why) SIM_MUST_CHECK;
 sim_status sim_exchange_nccl_begin(sim_exchange *x, char *why) SIM_MUST_CHECK;
+sim_status sim_exchange_mpi_begin(sim_exchange *x, char *why) SIM_MUST_CHECK;
 sim_status sim_exchange_staged_begin(sim_exchange *x) SIM_MUST_CHECK;
 /* What a line at the start says of NCCL. */
 void sim_exchange_nccl_text(char *out, size_t capacity);
 
-extern const sim_exchange_way sim_exchange_peers_way, sim_exchange_nccl_way, sim_exchange_staged_way;
+extern const sim_exchange_way sim_exchange_peers_way, sim_exchange_nccl_way, sim_exchange_mpi_way,
+    sim_exchange_staged_way;
 
 /* From exchange.c. Whether no rank has a reason against a way; else *why is the reason of the first one. */
 sim_status sim_exchange_unanimous(const sim_comm *comm, const char own[SIM_EXCHANGE_WHY], char why[SIM_EXCHANGE_WHY],
@@ -51,6 +53,11 @@ sim_status sim_exchange_watch(sim_exchange *x) SIM_MUST_CHECK;
 /* From exchange.c. Sends one number to each rank by x->way, and compares what has come; a rank to which nothing comes
  * ends the way. */
 sim_status sim_exchange_try(sim_exchange *x, char why[SIM_EXCHANGE_WHY]) SIM_MUST_CHECK;
+
+/* From exchange.c. An addition by `move`, which brings the parts of all ranks into x->parts (`parts`), and the columns
+ * of all ranks into `array` (else). */
+typedef void sim_exchange_move(sim_exchange *x, const sim_columns *columns, void *array, bool parts);
+void sim_exchange_add_parts(sim_exchange *x, sim_exchange_move *move, int64_t *array);
 
 /* Nanoseconds of a trial at most. */
 static const unsigned long long sim_exchange_trial = 20000000000;

@@ -1,6 +1,7 @@
 #include "engine/comm/cuda/listing.h"
 
 #include "engine/comm/cuda/exchange.cuh"
+#include "engine/device/calls.h"
 #include "engine/device/cuda.h"
 
 #include <cuda_runtime.h>
@@ -114,11 +115,6 @@ static bool copy_staged(value *to, const value *from, size_t first, size_t end, 
                                  "cudaMemcpyAsync");
 }
 
-static bool wait_for_device() {
-  return checked(cudaStreamSynchronize((cudaStream_t)sim_cuda_stream()), "cudaStreamSynchronize") &&
-         sim_queue_cuda.status() == SIM_OK;
-}
-
 static void gather_staged(sim_listing *x, value *array, int rows, const sim_listed *which) {
   static const sim_kernel packing = {"exchange_pack", "exchange", SIM_LIMIT_BYTES},
                           unpacking = {"exchange_unpack", "exchange", SIM_LIMIT_BYTES};
@@ -129,12 +125,12 @@ static void gather_staged(sim_listing *x, value *array, int rows, const sim_list
   if (!checked(cudaMemcpyAsync(x->ends, which->ends, ranks * sizeof *x->ends, cudaMemcpyDeviceToHost,
                                (cudaStream_t)sim_cuda_stream()),
                "cudaMemcpyAsync") ||
-      !wait_for_device())
+      !sim_cuda_wait("exchange"))
     return;
   for (size_t r = 0; r < ranks; r++) bytes[r] = (size_t)rows * x->ends[r] * sizeof(value);
   const size_t end = (size_t)rows * x->ends[comm->rank],
                first = comm->rank > 0 ? (size_t)rows * x->ends[comm->rank - 1] : 0;
-  if (!copy_staged(x->staged, x->packed, first, end, cudaMemcpyDeviceToHost) || !wait_for_device()) return;
+  if (!copy_staged(x->staged, x->packed, first, end, cudaMemcpyDeviceToHost) || !sim_cuda_wait("exchange")) return;
   const sim_status status = sim_comm_gather_parts(comm, x->staged, bytes);
   if (status != SIM_OK) {
     sim_cuda_failed_by(status, sim_error_last()->message);
@@ -165,7 +161,8 @@ void sim_listing_gather(sim_listing *x, void *array, int rows, const sim_listed 
 static void gather_words_staged(sim_listing *x, value *array) {
   const sim_comm *comm = x->comm;
   const size_t first = (size_t)comm->rank * x->words;
-  if (!copy_staged(x->staged, array, first, first + x->words, cudaMemcpyDeviceToHost) || !wait_for_device()) return;
+  if (!copy_staged(x->staged, array, first, first + x->words, cudaMemcpyDeviceToHost) || !sim_cuda_wait("exchange"))
+    return;
   const sim_status status = comm->ops->gather(comm, x->staged + first, x->words * sizeof *array, x->staged);
   if (status != SIM_OK)
     sim_cuda_failed_by(status, sim_error_last()->message);

@@ -2,6 +2,7 @@
 #include "engine/comm/cuda/turn.h"
 
 #include "engine/comm/cuda/exchange_parts.h"
+#include "engine/device/calls.h"
 #include "engine/device/cuda.h"
 
 #include <cuda_runtime_api.h>
@@ -162,11 +163,6 @@ static bool agreed(sim_status status) {
   return status == SIM_OK;
 }
 
-static bool wait_for_device(void) {
-  return checked(cudaStreamSynchronize(sim_cuda_stream()), "cudaStreamSynchronize") &&
-         sim_queue_cuda.status() == SIM_OK;
-}
-
 /* Copies boxes to the host, rows behind each other, and adds them to the pieces. */
 static bool pack(sim_turn *t, const sim_box *boxes, sim_piece *pieces) {
   char *at = t->sent;
@@ -178,7 +174,7 @@ static bool pack(sim_turn *t, const sim_box *boxes, sim_piece *pieces) {
     copy_box(&packed, at, sim_cuda_stream());
     at += packed.width * packed.rows;
   }
-  return wait_for_device();
+  return sim_cuda_wait("exchange");
 }
 
 static void send_staged(sim_turn *t, int array, const sim_box *boxes) {
@@ -213,7 +209,7 @@ static void send_staged(sim_turn *t, int array, const sim_box *boxes) {
     copy_box(&box, t->memory[array] + box.to, sim_cuda_stream());
     at += box.width * box.rows;
   }
-  if (good) (void)wait_for_device(); /* the buffers are used again */
+  if (good) (void)sim_cuda_wait("exchange"); /* the buffers are used again */
   free(all);
 }
 

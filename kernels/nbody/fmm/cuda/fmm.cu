@@ -5,6 +5,7 @@ extern "C" {
 
 #include "kernels/nbody/fmm/cuda/stages.cuh"
 
+#include "engine/device/calls.h"
 #include "engine/device/cuda.h"
 #include "kernels/nbody/cuda/partials.cuh"
 #include "kernels/nbody/cuda/range.h"
@@ -342,11 +343,13 @@ static bool settle(nbody_solver_work *w, bool potential) {
   const struct timespec pause = {0, w->options.n < SLEEP_FROM ? 0 : 20000};
   const volatile unsigned long long *const told = w->told;
   const cudaStream_t stream = (cudaStream_t)sim_cuda_stream();
+  sim_cuda_call_begin("lists of a force");
   while ((unsigned)*told != w->forces) {
     if (cudaStreamQuery(stream) != cudaErrorNotReady) break;
     (void)cudaGetLastError(); /* that is no error */
     if (pause.tv_nsec > 0) nanosleep(&pause, NULL);
   }
+  sim_call_end();
   const unsigned long long word = *told;
   const unsigned failed = (unsigned)(word >> 32);
   sim_status status = SIM_OK;

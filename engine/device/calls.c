@@ -1,0 +1,136 @@
+#include "engine/device/calls.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { KERNELS = 512, PROBES = 16, EXCUSES = 16 };
+static const uint64_t given_up = UINT64_C(1) << 63;
+static const double first_limit = 600; /* seconds: a driver may compile a kernel at its first launch */
+static const double growth = 10;
+
+/* A thread's note. `state` grows by one at the beginning and at the end of a call: odd within a call. */
+typedef struct note {
+  _Atomic(uint64_t) state;
+  _Atomic(const char *) name, kernel;
+} note;
+
+/* What is known of calls after one kernel, by the address of its name. */
+typedef struct known {
+  _Atomic(const char *) kernel; /* NULL: free. A call after it has returned */
+  double longest;               /* seconds; of the observer */
+} known;
+
+static struct {
+  note notes[SIM_CALL_THREADS];
+  atomic_int threads;
+  known known[KERNELS];
+  _Atomic(const char *) device;
+  _Atomic(const volatile int *) excuses[EXCUSES];
+} calls;
+
+static _Thread_local int own = -1, depth; /* own: note of this thread */
+
+/* ---- notes ---- */
+
+void sim_call_begin(const char *name, const char *kernel) {
+  if (depth++ > 0) return;
+  if (own < 0) own = atomic_fetch_add(&calls.threads, 1);
+  if (own >= SIM_CALL_THREADS) return;
+  note *n = &calls.notes[own];
+  atomic_store_explicit(&n->name, name, memory_order_relaxed);
+  atomic_store_explicit(&n->kernel, kernel, memory_order_relaxed);
+  atomic_fetch_add_explicit(&n->state, 1, memory_order_release);
+}
+
+/* The entry of a kernel; `make`: a new one if there is none. NULL: none, or no room near its place. */
+static known *find(const char *kernel, bool make) {
+  const size_t place = ((size_t)kernel >> 3) * (size_t)0x9E3779B97F4A7C15u >> 32;
+  for (size_t i = 0; i < PROBES; i++) {
+    known *k = &calls.known[(place + i) % KERNELS];
+    const char *here = atomic_load_explicit(&k->kernel, memory_order_relaxed);
+    if (here == NULL && make && atomic_compare_exchange_strong(&k->kernel, &here, kernel)) return k;
+    if (here == kernel) return k;
+    if (here == NULL && !make) return NULL;
+  }
+  return NULL;
+}
+
+void sim_call_end(void) {
+  if (--depth > 0 || own >= SIM_CALL_THREADS) return;
+  note *n = &calls.notes[own];
+  (void)find(atomic_load_explicit(&n->kernel, memory_order_relaxed), true);
+  const uint64_t state = atomic_fetch_add_explicit(&n->state, 1, memory_order_acq_rel);
+  while (state & given_up) (void)pause(); /* the process is about to end */
+}
+
+void sim_calls_of(const char *device) { atomic_store(&calls.device, device); }
+
+void sim_calls_excused_by(const volatile int *word) {
+  for (int i = 0; i < EXCUSES; i++) {
+    const volatile int *none = NULL;
+    if (atomic_compare_exchange_strong(&calls.excuses[i], &none, word)) return;
+  }
+}
+
+static bool excused(void) {
+  for (int i = 0; i < EXCUSES; i++) {
+    const volatile int *word = atomic_load(&calls.excuses[i]);
+    if (word != NULL && *word != 0) return true;
+  }
+  return false;
+}
+
+/* ---- the observer ---- */
+
+void sim_call_watch_begin(sim_call_watch *w, double shortest, double step) {
+  const char *text = getenv("SIM_DEVICE_TIMEOUT");
+  char *end = NULL;
+  const double given = text ? strtod(text, &end) : NAN;
+  *w = (sim_call_watch){.shortest = shortest, .step = step > 0 && isfinite(step) ? step : 0};
+  w->fixed = text && end != text && *end == '\0' && given >= 0 ? (given > 0 ? given : INFINITY) : NAN;
+}
+
+static double limit(const sim_call_watch *w, const known *k) {
+  if (!isnan(w->fixed)) return w->fixed;
+  const double least = fmax(w->shortest, growth * w->step);
+  return k == NULL ? fmax(first_limit, least) : fmax(least, growth * k->longest);
+}
+
+static void describe(const note *n, double seconds, char *out, size_t capacity) {
+  const char *device = atomic_load(&calls.device), *kernel = atomic_load(&n->kernel);
+  snprintf(out, capacity, "%s has not finished its work for %.0f s (%s%s%s)", device ? device : "the device", seconds,
+           atomic_load(&n->name), kernel && *kernel ? ", last kernel " : "", kernel ? kernel : "");
+}
+
+bool sim_call_watch_look(sim_call_watch *w, double passed, sim_call_found *found) {
+  const bool free = excused();
+  for (int i = 0; i < SIM_CALL_THREADS; i++) {
+    const note *n = &calls.notes[i];
+    const uint64_t state = atomic_load_explicit(&n->state, memory_order_acquire);
+    const char *kernel = atomic_load_explicit(&n->kernel, memory_order_relaxed);
+    const bool goes_on = state % 2 == 1 && state == w->states[i];
+    if (free || !goes_on) {
+      known *before = w->held[i] > 0 && !free ? find(w->kernels[i], true) : NULL; /* that call has returned */
+      if (before) before->longest = fmax(before->longest, w->held[i] + passed);
+      w->held[i] = 0;
+      w->states[i] = state;
+      w->kernels[i] = kernel;
+      continue;
+    }
+    w->held[i] += passed;
+    if (w->held[i] <= limit(w, find(kernel, false))) continue;
+    *found = (sim_call_found){.thread = i, .state = state};
+    describe(n, w->held[i], found->text, sizeof found->text);
+    return true;
+  }
+  return false;
+}
+
+bool sim_call_give_up(const sim_call_found *found) {
+  uint64_t state = found->state;
+  return atomic_compare_exchange_strong(&calls.notes[found->thread].state, &state, state | given_up);
+}

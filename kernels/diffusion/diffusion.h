@@ -116,7 +116,6 @@ double diffusion_lift_slope(const diffusion_lift *lift, int kind, double x);
 void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults);
 void diffusion_say_walls(
     const diffusion_parameters *p); /* warns of fluxes of which walls with a slope hold back a part */
-bool diffusion_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity);
 
 /* ---- scenario/inputs.c: inputs of rates, fluxes and observed functions ---- */
 

@@ -521,7 +521,6 @@ const sim_model diffusion_model = {
     .ranks = true,
     .bench = diffusion_bench,
     .validate = diffusion_validate,
-    .supports = diffusion_supports,
     .extent = extent,
     .plan = plan,
     .create = create,

@@ -198,27 +198,31 @@ sim_status diffusion_cuda_broken(diffusion_work *w, const sim_buffer *state, int
 
 /* Weights of coefficients in the mean of squares: 2 where k and -k are stored once, 1/2 for cos^2 and sin^2. */
 typedef struct weighing {
-  long long n[3];   /* complex numbers along the fast, middle and slow axis */
-  long long length; /* cells of the fast axis; wavenumber length/2 is its own mirror image */
-  int kind[3], member_axis;
-  int flat; /* threads of a column in the order of flat/columns.cuh; 0: another order */
+  long long n[3];                             /* complex numbers along the fast, middle and slow axis */
+  long long length;                           /* cells of the fast axis; wavenumber length/2 is its own mirror image */
+  int kind[DIFFUSION_FIELDS][3], member_axis; /* kind: of each field, grid_boundary */
+  bool aligned; /* re and im of number i of the fast axis belong to 2i and 2i + 1 if that has walls */
+  int flat;     /* threads of a column in the order of flat/columns.cuh; 0: another order */
 } weighing;
 
-__device__ static double weight_of(const weighing &w, int axis, long long k) {
+__device__ static double weight_of(const weighing &w, int field, int axis, long long k) {
+  const int kind = w.kind[field][axis];
   if (axis > 0 && axis == w.member_axis) return 1 / (double)w.n[axis];
-  return w.kind[axis] && k ? 2 : 1;
+  return kind && (k || kind == GRID_FIXED_LOW || kind == GRID_FIXED_HIGH) ? 2 : 1;
 }
 
 /* Weights of re and im of number i. With walls along the fast axis re belongs to k and im to n - k. */
-__device__ static double2 weights_at(const weighing &w, long long i) {
+__device__ static double2 weights_at(const weighing &w, int field, long long i) {
   if (w.flat) {
     const long long kx = i / (FLAT_WIDE * w.n[1]) * FLAT_WIDE + i % (FLAT_WIDE * w.flat) / w.flat;
     const double weight = 2 * kx > w.length ? 0 : kx == 0 || 2 * kx == w.length ? 1 : 2;
     return {weight, weight};
   }
   const long long k = i % w.n[0], row = i / w.n[0];
-  const double others = weight_of(w, 1, row % w.n[1]) * weight_of(w, 2, row / w.n[1]);
-  if (w.kind[0]) return {(k ? 2 : 1) * others, k == 0 || 2 * k == w.length ? 0 : 2 * others};
+  const double others = weight_of(w, field, 1, row % w.n[1]) * weight_of(w, field, 2, row / w.n[1]);
+  if (w.kind[field][0] && w.aligned)
+    return {weight_of(w, field, 0, 2 * k) * others, weight_of(w, field, 0, 2 * k + 1) * others};
+  if (w.kind[field][0]) return {(k ? 2 : 1) * others, k == 0 || 2 * k == w.length ? 0 : 2 * others};
   const double weight = (k == 0 || 2 * k == w.length ? 1 : 2) * others;
   return {weight, weight};
 }
@@ -237,7 +241,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
   double sum = 0;
   for (long long i = first + threadIdx.x; i < end; i += DIFFUSION_THREADS) {
     const Pair c = from[i];
-    const double2 by = weights_at(w, i);
+    const double2 by = weights_at(w, blockIdx.y, i);
     sum += by.x * ((double)c.x * (double)c.x) + by.y * ((double)c.y * (double)c.y);
   }
   sum = over_block(SUM, sum);
@@ -269,8 +273,10 @@ sim_status diffusion_cuda_error(diffusion_work *w, double *errors, double *sizes
   for (int i = 0; i < 3; i++) {
     a.array[i] = w->array[arrays[i]].data;
     by.n[i] = w->spectrum.n[i];
-    by.kind[i] = w->layout.kind[i];
+    for (int f = 0; f < w->fields; f++)
+      by.kind[f][i] = w->aligned ? diffusion_cuda_kind(w, f, w->layout.axis[i]) : w->layout.kind[i];
   }
+  by.aligned = w->aligned;
   a.field = a.count = w->spectrum.field;
   by.length = w->layout.n[0];
   by.member_axis = w->layout.member_axis;

@@ -13,7 +13,9 @@ _Static_assert(HAS(field, DIFFUSION_FIELDS) && HAS(table, DIFFUSION_TABLES) && H
 
 static void own_of(const diffusion_parameters *p, int field, diffusion_own *out) {
   const diffusion_field *s = diffusion_field_of(p, field);
+  const grid_shape own = diffusion_shape_of(p, field);
   for (int a = 0; a < 3; a++) {
+    out->kind[a] = (int)own.boundary[a];
     out->D[a] = s->D * s->axes[a];
     out->tensor[a] = s->tensor[a];
     out->drift[a] = s->drift[a];
@@ -40,7 +42,6 @@ static diffusion_making making_of(const diffusion_parameters *p, double scale, d
   for (int a = 0; a < 3; a++) {
     m.n[a] = grid.n[a];
     m.size[a] = grid.size[a];
-    m.kind[a] = (int)grid.boundary[a];
   }
   return m;
 }
@@ -91,6 +92,7 @@ void diffusion_cuda_make_tables(diffusion_work *w, double dt) {
   const diffusion_spectrum *spectrum = &w->spectrum;
   diffusion_making m = making_of(w->p, w->scale, dt);
   m.factor = (int)spectrum->factor;
+  m.aligned = w->aligned;
   m.numbers = spectrum->tables;
   m.tables = w->method.tables;
   for (int i = 0; i < 3; i++) {

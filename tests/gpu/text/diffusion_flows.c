@@ -80,7 +80,7 @@ static void test_flows(void **state) {
                            .members = (int)grid_members(&grid),
                            .single = i % 2,
                            .grid = grid,
-                           .layout = diffusion_cuda_layout(&grid),
+                           .layout = diffusion_cuda_layout(&grid, false),
                            .method = diffusion_method_with(s.p, 0),
                            .gradients = diffusion_gradients_of(s.p)};
     work.spectrum = diffusion_cuda_spectrum(&work.layout, diffusion_unfolded(s.p));

@@ -324,7 +324,7 @@ void diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind table, 
   } else if (table == DIFFUSION_SPECTRA) {
     for (int f = 0; f < o->fields; f++) {
       if (f % o->together == 0) transform(o, f);
-      diffusion_power(o->spectral, f % o->together, o->coefficients[f % o->together], (int)p->spectrum,
+      diffusion_power(o->spectral, f % o->together, o->coefficients[f % o->together], NULL, (int)p->spectrum,
                       values + f * p->spectrum);
     }
   } else if (table == DIFFUSION_ENSEMBLE) {

@@ -10,7 +10,8 @@ typedef enum diffusion_tables_kind {
   DIFFUSION_FUNCTIONS,
   DIFFUSION_SPECTRA,
   DIFFUSION_PROBES,
-  DIFFUSION_ENSEMBLE
+  DIFFUSION_ENSEMBLE,
+  DIFFUSION_FORCING_TABLE
 } diffusion_tables_kind;
 
 /* Columns of each field in the table of an ensemble: statistics over members. */

@@ -107,6 +107,57 @@ static void test_flows(void **state) {
     }
 }
 
+/* Forcing at a fixed power: all kinds of tables (of k and -k, of each, complex ones), axes with walls, several fields.
+ */
+static const char *const forced[] = {
+    CUBE("12, 9, 10") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL
+    "forcing = { fields = 'u, v, w', k = {1, 2}, power = 0.3 },",
+    "grid = { n = {16, 15}, size = {6, 5} }, fields = {{ name = 'w', D = 0.02, drift = {0.1, 0.2, 0}, initial ="
+    " function(x, y) return math.cos(x + 2*y) + 0.3*math.sin(x) end }}, rates = function(w, w_x) return w*w_x end,"
+    "forcing = { fields = 'w', k = {2, 4}, power = 2 },",
+    "grid = { n = {9, 10}, size = {3, 2}, boundary = 'no_flux' }, fields = {{ name = 'u', D = 0.02, sides = {"
+    " x_low = { value = 0 } }, initial = function(x, y) return math.sin(x)*math.cos(3*y) end }, { name = 'v' }},"
+    "rates = function(u, v, u_x) return v - u*u_x, u end, forcing = { fields = 'u', k = {1, 3}, power = 0.5 },",
+    "grid = { n = {24}, size = {3}, boundary = 'fixed' }, fields = {{ name = 'u', D = 0.02, initial = function(x) "
+    "return"
+    " math.sin(math.pi*x/3) + 0.2*math.sin(math.pi*x) end }}, rates = function(u) return u - u^3 end,"
+    "forcing = { fields = 'u', k = {1, 3}, power = 0.5 },",
+};
+
+static void test_forcing(void **state) {
+  static const char *const some[] = {"etd1", "etdrk2", "etdrk4"};
+  (void)state;
+  for (size_t c = 0; c < sizeof forced / sizeof *forced; c++) {
+    for (int i = 0; i < 3; i++) {
+      const bool single = ((int)c + i) % 2;
+      char text[4096];
+      if (!is_mine()) continue;
+      snprintf(text, sizeof text,
+               "return sim.diffusion { precision = '%s', %s integrate = { scheme = '%s', dt = 0.002, t_end = 0.01,"
+               " dealias = %s } }",
+               single ? "single" : "double", forced[c], some[i], i == 1 ? "true" : "false");
+      compare_sides(parameters_of(text), "cuFFT", bound_of(single));
+    }
+    if (is_mine()) compare_restart(forced[c]);
+  }
+}
+
+/* A shell without energy is refused at the start. */
+static void test_no_energy(void **state) {
+  system_run s = {
+      .setup = {
+          .backend = &sim_backend_cuda, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 2, .folder = ""}};
+  (void)state;
+  if (!is_mine()) return;
+  diffusion_parameters *p = parameters_of(
+      "return sim.diffusion { grid = { n = {16}, size = {2*math.pi} }, fields = {{ name = 'u' }}, rates = function(u)"
+      " return -u^3 end, forcing = { fields = 'u', k = {1, 3}, power = 0.5 },"
+      " integrate = { scheme = 'etd1', dt = 0.1, t_end = 1 } }");
+  const sim_status status = diffusion_model.create(p, &s.setup, &s.clock, &s.self);
+  if (status != SIM_ERR_SCENARIO || !strstr(sim_error_last()->message, "no energy")) fail_msg("status %d", (int)status);
+  release(p);
+}
+
 /* The device decides the same steps. */
 static void test_adaptive(void **state) {
   static const char *const steps[] = {"rtol = 1e-5", "rtol = 1e-5", "rtol = 1e-5", "courant = 0.05, dt_max = 1",
@@ -159,8 +210,9 @@ int main(int argc, char **argv) {
   const int missing = gpu_open();
   if (missing != 0) return missing;
   if (argc == 1) return run_shared(argv[0]);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_large), cmocka_unit_test(test_flows),
-                                     cmocka_unit_test(test_adaptive), cmocka_unit_test(test_restart),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_large),     cmocka_unit_test(test_flows),
+                                     cmocka_unit_test(test_forcing),   cmocka_unit_test(test_no_energy),
+                                     cmocka_unit_test(test_adaptive),  cmocka_unit_test(test_restart),
                                      cmocka_unit_test(test_not_finite)};
   set_share(argc, argv);
   return cmocka_run_group_tests(tests, NULL, NULL);

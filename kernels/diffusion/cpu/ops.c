@@ -9,6 +9,7 @@
  * that wait for all. Otherwise that pass turns the fields before and after. */
 #include "kernels/diffusion/cpu/coupled.h"
 #include "kernels/diffusion/cpu/derivation.h"
+#include "kernels/diffusion/cpu/forcing.h"
 #include "kernels/diffusion/cpu/plan.h"
 
 #include "engine/reduce.h"
@@ -30,6 +31,7 @@ struct diffusion_work {
   sim_buffer gradients; /* what the rates read beside the fields, and fluxes */
   void *flux[DIFFUSION_FLUXES];
   diffusion_derivation *derivation; /* coefficients of derived fields; NULL: none */
+  diffusion_shell *shell;           /* of the forcing; NULL: none */
   const sim_comm *comm;
   diffusion_slab slab;
   /* Where columns differ from slabs: those of the mixed fields and derivatives, what one turn sends, and fields of a
@@ -59,6 +61,7 @@ static void destroy(diffusion_work **work) {
   diffusion_norm_destroy(&w->norm);
   diffusion_coupled_destroy(&w->coupled);
   diffusion_derivation_destroy(&w->derivation);
+  diffusion_shell_destroy(&w->shell);
   sim_buffer_destroy(&w->column);
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) sim_buffer_destroy(&w->array[a]);
   for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
@@ -215,6 +218,7 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
                                 w->single, setup->isa, w->threads, &w->spectral);
   if (status == SIM_OK) status = create_arrays(w, setup);
   if (status == SIM_OK) status = create_rates(w, setup);
+  if (status == SIM_OK) status = diffusion_shell_create(p, w->spectral, &w->shell);
   if (status == SIM_OK && diffusion_estimates(p)) status = diffusion_norm_create(w->spectral, &w->norm);
   if (status == SIM_OK && w->method.stages > 0 && !diffusion_adaptive(p))
     status = make_tables(w, diffusion_dt(&p->integrate));
@@ -363,17 +367,17 @@ static sim_status make_noise(diffusion_work *w, int64_t step) {
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
   void *mixed[DIFFUSION_COLUMNS];
-  const bool flows = w->method.stage[index].forward && w->read.fluxes > 0;
+  diffusion_stage now = w->method.stage[index];
+  const bool flows = now.forward && w->read.fluxes > 0;
   each_field(w, &w->array[0], mixed);
   memcpy(mixed + w->fields, w->arrays.gradient, sizeof w->arrays.gradient);
   memcpy(mixed + w->fields + w->read.count, w->flux, sizeof w->flux);
-  if (index == w->method.stages - 1 && w->array[DIFFUSION_NOISE].data && !w->norm)
-    SIM_TRY(make_noise(w, context->step));
+  if (index == w->method.stages - 1 && diffusion_fluctuates(w->p)) SIM_TRY(make_noise(w, context->step));
+  if (w->shell) SIM_TRY(diffusion_shell_apply(w->shell, &w->arrays, &now));
   diffusion_rates_set(w->rates, context);
-  if (w->method.stage[index].forward) diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
+  if (now.forward) diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
   if (flows) memcpy(w->arrays.flux, w->flux, sizeof w->flux);
-  const sim_status status =
-      w->coupled ? sum_coupled(w, &w->method.stage[index]) : columns(w, &w->method.stage[index], &w->arrays);
+  const sim_status status = w->coupled ? sum_coupled(w, &now) : columns(w, &now, &w->arrays);
   memset(w->arrays.flux, 0, sizeof w->arrays.flux);
   return status;
 }

@@ -85,7 +85,8 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
   const diffusion_gradients read = diffusion_gradients_of(p);
   const int gradients = read.count;
   sim_plan_add(out, "transformed fields", fields * field);
-  sim_plan_add(out, "arrays of the scheme", fields * column * (method->arrays + diffusion_fluctuates(p)));
+  sim_plan_add(out, "arrays of the scheme",
+               fields * column * (diffusion_method_with(p, 1).arrays + diffusion_fluctuates(p)));
   if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
   if (read.fluxes > 0) sim_plan_add(out, "fluxes", field * read.fluxes);
   if (p->derived.count > 0)

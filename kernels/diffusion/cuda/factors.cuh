@@ -7,6 +7,7 @@ typedef struct diffusion_own {
   double D[3], tensor[3], drift[3], hyper, decay; /* D times the axes' factors */
   double axes[3], cross[8];                       /* D factors of the axes, and cross diffusivities */
   double noise;                                   /* diffusion_filling.noise */
+  double shell[2];                                /* wavenumbers of the forcing; shell[1] 0: the field has none */
   int conserved, kind[3];                         /* kind: grid_boundary along each axis */
 } diffusion_own;
 
@@ -17,7 +18,8 @@ typedef struct diffusion_making {
   double size[3], dt, scale, dealias;
   int rank, member_axis, scheme;
   int aligned;    /* entry k of every series between walls is mode k, or n of a sine series at 0 (series.cu) */
-  int weights;    /* the noise's table, or -1 */
+  int weights;    /* the table of the noise, or of the forcing's shell, or -1 */
+  int forced;     /* that of the shell */
   void *table[7]; /* tables of the first field; with cross diffusion [fields][fields] tables */
   int tables;
   long long numbers; /* stride from one field, or matrix element, to the next */

@@ -149,8 +149,11 @@ __device__ inline void fill_at(const diffusion_making &m, int field, const long 
 #pragma unroll
   for (int t = 1; t < FILL_TABLES; t++) /* replaces tables that the scheme does not have */
     if (t == m.weights)
-      out[t] = {m.field[field].noise * (m.field[field].conserved ? -w.k2 : 1) * diffusion_noise_weight(m.dt, 2 * c.re),
-                0};
+      out[t] = m.forced
+                   ? fill_number{(double)diffusion_in_shell(m.field[field].shell[0], m.field[field].shell[1], w.k2), 0}
+                   : fill_number{m.field[field].noise * (m.field[field].conserved ? -w.k2 : 1) *
+                                     diffusion_noise_weight(m.dt, 2 * c.re),
+                                 0};
 }
 
 /* Wavenumber of entry i; where the fast axis has walls, `other` is the wavenumber of the imaginary part. */

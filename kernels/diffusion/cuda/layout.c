@@ -128,7 +128,7 @@ void *diffusion_cuda_table(const diffusion_work *w, int table) {
 
 diffusion_sums diffusion_cuda_sums(const diffusion_work *w) {
   const diffusion_spectrum *spectrum = &w->spectrum;
-  diffusion_sums s = {.field = spectrum->field, .tables = spectrum->tables, .scale = w->scale};
+  diffusion_sums s = {.field = spectrum->field, .tables = spectrum->tables, .scale = w->scale, .force = w->force};
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) s.array[a] = w->array[a].data;
   for (int t = 0; t < DIFFUSION_TABLES; t++)
     if (w->table[t].data) s.table[t] = diffusion_cuda_table(w, t);

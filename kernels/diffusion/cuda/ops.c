@@ -30,6 +30,7 @@ static const char *axes_lack(const diffusion_parameters *p) {
     if (grid.rank < 2 || (grid.n[a] != 256 && grid.n[a] != 512 && grid.n[a] != 1024))
       return "two or three axes of 256, 512 or 1024 cells";
   if (diffusion_fluctuates(p)) return "fields without fluctuation";
+  if (diffusion_forced(p) != 0) return "fields without forcing";
   if (p->integrate.courant > 0) return "steps of a given length";
   if (diffusion_has_gradients(p)) return "rates of the fields alone (no derivatives, derived, flux or solenoidal)";
   const diffusion_gradients none = {0};
@@ -84,6 +85,7 @@ static void destroy(diffusion_work **work) {
   sim_backend_cuda.free(w->statistics);
   sim_backend_cuda.free(w->lines);
   sim_backend_cuda.free(w->norms);
+  sim_backend_cuda.free(w->force);
   sim_exchange_destroy(&w->exchange);
   free(w);
   *work = NULL;
@@ -135,6 +137,7 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
   if (status == SIM_OK) status = create_outputs(w);
   if (status == SIM_OK) status = w->way->create(w);
   if (status == SIM_OK && diffusion_estimates(p)) status = diffusion_cuda_norms_create(w);
+  if (status == SIM_OK && diffusion_forced(p) != 0) status = diffusion_cuda_force_create(w);
   if (status == SIM_OK) status = begin_kernels(w);
   if (status != SIM_OK) destroy(out);
   return status;

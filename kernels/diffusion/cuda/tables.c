@@ -26,6 +26,7 @@ static void own_of(const diffusion_parameters *p, int field, diffusion_own *out)
   out->decay = s->decay;
   out->conserved = s->conserved;
   out->noise = diffusion_noise_of(p, field);
+  for (int i = 0; i < 2; i++) out->shell[i] = diffusion_forced(p) >> field & 1 ? p->forcing.k[i] : 0;
 }
 
 /* Parameters for steps of dt, without the tables' addresses. */
@@ -37,7 +38,9 @@ static diffusion_making making_of(const diffusion_parameters *p, double scale, d
                         .member_axis = grid.member_axis,
                         .scheme = p->integrate.scheme,
                         .dealias = diffusion_dealias(&p->integrate),
-                        .weights = diffusion_fluctuates(p) ? diffusion_table_count(p) - 1 : -1};
+                        .forced = diffusion_forced(p) != 0,
+                        .weights =
+                            diffusion_fluctuates(p) || diffusion_forced(p) != 0 ? diffusion_table_count(p) - 1 : -1};
   for (int f = 0; f < (int)p->fields.count; f++) own_of(p, f, &m.field[f]);
   for (int a = 0; a < 3; a++) {
     m.n[a] = grid.n[a];

@@ -52,6 +52,7 @@ struct diffusion_work {
   bool aligned;               /* fields have series of their own: diffusion_aligned */
   diffusion_series series;    /* then the series of the sources */
   double *statistics, *norms; /* device memory; norms: adaptive steps only */
+  double *force;              /* the factor of the forcing, then what measure.cu adds up; NULL: none */
   void *lines;                /* buffer of the operation `lines` */
   unsigned fluctuating;       /* bit f: field f fluctuates */
   int slot, slots;            /* tables of slot s are for steps of length[s] */
@@ -132,6 +133,12 @@ sim_status diffusion_cuda_broken(diffusion_work *work, const sim_buffer *state, 
 sim_status diffusion_cuda_norms_create(diffusion_work *work) SIM_MUST_CHECK;
 double diffusion_cuda_norms_bytes(double fields, double numbers);
 sim_status diffusion_cuda_error(diffusion_work *work, double *errors, double *sizes) SIM_MUST_CHECK;
+/* Forcing: its memory; the factor P/(2 E) for the coefficients in an array, which stays in work->force; and its value
+ * on the host. */
+sim_status diffusion_cuda_force_create(diffusion_work *work) SIM_MUST_CHECK;
+void diffusion_cuda_force(diffusion_work *work, int array);
+sim_status diffusion_cuda_force_value(diffusion_work *work, double *out) SIM_MUST_CHECK;
+double diffusion_cuda_force_bytes(double fields, double numbers);
 
 #ifdef __cplusplus
 }

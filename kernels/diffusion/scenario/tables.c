@@ -59,6 +59,12 @@ static void over_members(diffusion_parameters *p) {
   column->name = NULL;
 }
 
+static const sim_field forcing_columns[] = {
+    {.name = "energy", .type = SIM_REAL, .doc = "half the mean square of the forced fields"},
+    {.name = "input", .type = SIM_REAL, .doc = "power: what the forcing adds to the energy in a unit of time"},
+    {.name = "work", .type = SIM_REAL, .doc = "what the forcing has added since the start, power times the time"},
+    {0}};
+
 void diffusion_name_tables(diffusion_parameters *p) {
   static const char *const docs[] = {"integral over the box", "mean over the grid", "least of the grid",
                                      "greatest of the grid"};
@@ -81,6 +87,8 @@ void diffusion_name_tables(diffusion_parameters *p) {
     over_members(p);
     add_table(p, &count, DIFFUSION_ENSEMBLE, "ensemble", "statistics over members", p->more[3]);
   }
+  if (p->forcing.given)
+    add_table(p, &count, DIFFUSION_FORCING_TABLE, "forcing", "energy of the forced fields", forcing_columns);
 }
 
 const sim_table *const *diffusion_tables_of(const void *parameters) {
@@ -113,6 +121,7 @@ static const sim_table described[] = {{"fields", "statistics of each field, alwa
                                       {"observe", "functions of the scenario; with observe", described_functions},
                                       {"spectrum", "power by |k|; with spectrum", described_spectra},
                                       {"probes", "fields at points; with probes", described_probes},
-                                      {"ensemble", "statistics over members; with members", described_ensemble}};
-const sim_table *const diffusion_described[] = {&described[0], &described[1], &described[2],
-                                                &described[3], &described[4], NULL};
+                                      {"ensemble", "statistics over members; with members", described_ensemble},
+                                      {"forcing", "energy of the forced fields; with forcing", forcing_columns}};
+const sim_table *const diffusion_described[] = {&described[0], &described[1], &described[2], &described[3],
+                                                &described[4], &described[5], NULL};

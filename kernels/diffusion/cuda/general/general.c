@@ -5,6 +5,7 @@
 #include "engine/device/cuda.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,6 +35,7 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
   const diffusion_layout layout = diffusion_cuda_layout(&grid, aligned);
   const diffusion_spectrum spectrum = diffusion_cuda_spectrum(&layout, diffusion_unfolded(p));
   const diffusion_method *method = diffusion_method_of(p);
+  const int arrays = diffusion_method_with(p, 1).arrays;
   const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   const double fields = (double)p->fields.count, number = diffusion_cuda_number_size(p);
   const double parts = diffusion_crossed(p) ? fields * fields : fields;
@@ -41,12 +43,14 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
   const int slopes = slopes_of(p);
   const double batch = layout.field < 1 << 22 ? together(p) : 1;
   sim_plan_add(out, "transformed fields", fields * field);
-  sim_plan_add(out, "arrays of the scheme", fields * field * (method->arrays + diffusion_fluctuates(p)));
+  sim_plan_add(out, "arrays of the scheme", fields * field * (arrays + diffusion_fluctuates(p)));
   if (slopes > 0)
     sim_plan_add(out, diffusion_gradients_of(p).fluxes > 0 ? "derivatives and fluxes" : "derivatives of fields",
                  slopes * field);
   sim_plan_add(out, "tables of the scheme", parts * table * diffusion_table_count(p) * slots);
   if (diffusion_estimates(p)) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(fields, (double)spectrum.field));
+  if (diffusion_forced(p) != 0)
+    sim_plan_add(out, "energy of the forcing", diffusion_cuda_force_bytes(fields, (double)spectrum.field));
   sim_plan_add(out, "transforms (about)", batch * field);
   if (method->arrays == 0) sim_plan_add(out, "fields for outputs, transformed", batch * field);
   for (int i = 0; i < 3 && aligned; i++)
@@ -214,11 +218,20 @@ static sim_status visit(diffusion_work *w, int visit) {
   return sim_queue_cuda.status();
 }
 
+/* Whether the start has energy in the shell of the forcing. */
+static sim_status check_force(diffusion_work *w) {
+  double force;
+  diffusion_cuda_force(w, 1);
+  SIM_TRY(diffusion_cuda_force_value(w, &force));
+  return isinf(force) ? diffusion_no_energy(w->p) : SIM_OK;
+}
+
 static sim_status load(diffusion_work *w) {
   diffusion_general_load(w);
   SIM_TRY(forward(w, w->array[0].data, 0, w->fields));
   if (w->gradients.solenoidal) diffusion_general_join(w, w->array[0].data, NULL);
-  return visit(w, DIFFUSION_VISIT_LOAD);
+  SIM_TRY(visit(w, DIFFUSION_VISIT_LOAD));
+  return w->force && w->slots == 1 ? check_force(w) : SIM_OK; /* steps by courant have no tables yet */
 }
 
 static sim_status resume(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_RESUME); }
@@ -259,6 +272,8 @@ static sim_status make_rates(diffusion_work *w, const diffusion_step_context *co
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
+  const diffusion_set *rates = &w->method.stage[index].set[0];
+  if (w->force) diffusion_cuda_force(w, rates->term[rates->terms - 1].source);
   if (w->method.stage[index].forward) SIM_TRY(make_rates(w, context));
   if (index == w->method.stages - 1 && w->fluctuating) {
     diffusion_general_noise(w, context->step);

@@ -151,7 +151,8 @@ int diffusion_named_fields(const diffusion_parameters *p, const char *names, int
 
 unsigned diffusion_forced(const diffusion_parameters *p); /* bit f: the field is forced */
 void diffusion_check_forcing(const diffusion_parameters *p, sim_faults *faults);
-sim_status diffusion_no_energy(const diffusion_parameters *p) SIM_MUST_CHECK; /* the failure of an empty shell */
+/* The factor P/(2 E) of a shell of energy E. SIM_ERR_SCENARIO where a step of h at it is not accurate: P h > 2 E. */
+sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, double h, double *out) SIM_MUST_CHECK;
 
 /* ---- scenario/functions.c: rules of the functions, which they bind ---- */
 

@@ -60,10 +60,10 @@ void diffusion_shell_destroy(diffusion_shell **shell) {
   *shell = NULL;
 }
 
-sim_status diffusion_shell_apply(const diffusion_shell *shell, const diffusion_arrays *arrays, diffusion_stage *stage) {
+sim_status diffusion_shell_apply(const diffusion_shell *shell, const diffusion_arrays *arrays, double h,
+                                 diffusion_stage *stage) {
   diffusion_set *set = &stage->set[0];
   diffusion_term *term = &set->term[set->terms - 1];
-  const diffusion_forcing *forcing = &shell->p->forcing;
   const bool single = diffusion_single(shell->p);
   double sum = 0;
   for (int f = 0; f < DIFFUSION_FIELDS; f++)
@@ -71,7 +71,5 @@ sim_status diffusion_shell_apply(const diffusion_shell *shell, const diffusion_a
       const double c = grid_number(arrays->array[f][term->source], single, shell->of[f][i].at);
       sum += shell->of[f][i].weight * c * c;
     }
-  if (sum == 0) return diffusion_no_energy(shell->p);
-  term->coefficient = forcing->power / sum; /* sum: 2 E */
-  return SIM_OK;
+  return diffusion_force_factor(shell->p, sum / 2, h, &term->coefficient);
 }

@@ -9,9 +9,9 @@ typedef struct diffusion_shell diffusion_shell;
 sim_status diffusion_shell_create(const diffusion_parameters *p, const diffusion_spectral *spectral,
                                   diffusion_shell **out) SIM_MUST_CHECK;
 void diffusion_shell_destroy(diffusion_shell **shell);
-/* Gives a stage of diffusion_method_with its factor P/(2 E); `arrays` hold the coefficients. SIM_ERR_SCENARIO where the
- * shell has no energy. */
-sim_status diffusion_shell_apply(const diffusion_shell *shell, const diffusion_arrays *arrays,
+/* Gives a stage of diffusion_method_with, in a step of h, its factor; `arrays` hold the coefficients. As
+ * diffusion_force_factor. */
+sim_status diffusion_shell_apply(const diffusion_shell *shell, const diffusion_arrays *arrays, double h,
                                  diffusion_stage *stage) SIM_MUST_CHECK;
 
 #endif

@@ -373,7 +373,7 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   memcpy(mixed + w->fields, w->arrays.gradient, sizeof w->arrays.gradient);
   memcpy(mixed + w->fields + w->read.count, w->flux, sizeof w->flux);
   if (index == w->method.stages - 1 && diffusion_fluctuates(w->p)) SIM_TRY(make_noise(w, context->step));
-  if (w->shell) SIM_TRY(diffusion_shell_apply(w->shell, &w->arrays, &now));
+  if (w->shell) SIM_TRY(diffusion_shell_apply(w->shell, &w->arrays, context->h, &now));
   diffusion_rates_set(w->rates, context);
   if (now.forward) diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
   if (flows) memcpy(w->arrays.flux, w->flux, sizeof w->flux);

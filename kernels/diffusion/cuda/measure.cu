@@ -8,6 +8,7 @@
 
 #include <cuda_runtime.h>
 #include <math.h>
+#include <stdlib.h>
 
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 
@@ -340,13 +341,14 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
   if (threadIdx.x == 0) partial[blockIdx.y * (long long)gridDim.x + blockIdx.x] = sum;
 }
 
-/* *force = power over the sum of all pieces, which is 2 E. */
+/* *force = power over the sum of all pieces, which is 2 E; NaN where a step of h at it is not accurate, as
+ * diffusion_force_factor says. */
 static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    shell_factor(const double *partial, long long pieces, double power, double *force) {
+    shell_factor(const double *partial, long long pieces, double power, double h, double *force) {
   double sum = 0;
   for (long long i = threadIdx.x; i < pieces; i += DIFFUSION_THREADS) sum += partial[i];
   sum = over_block(SUM, sum);
-  if (threadIdx.x == 0) *force = power / sum;
+  if (threadIdx.x == 0) *force = power * h > sum ? NAN : power / sum;
 }
 
 sim_status diffusion_cuda_force_create(diffusion_work *w) {
@@ -360,7 +362,7 @@ double diffusion_cuda_force_bytes(double fields, double numbers) {
   return sizeof(double) * (1 + fields * (double)pieces_of(numbers));
 }
 
-void diffusion_cuda_force(diffusion_work *w, int array) {
+void diffusion_cuda_force(diffusion_work *w, int array, double h) {
   static const sim_kernel kernel = {"diffusion_force", "sums", SIM_LIMIT_BYTES};
   const diffusion_spectrum *p = &w->spectrum;
   const shell_of s = {p->field,
@@ -380,11 +382,18 @@ void diffusion_cuda_force(diffusion_work *w, int array) {
   else
     shell_pieces<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const double2 *)from, (const double *)table, s, by,
                                                            partial);
-  shell_factor<<<1, DIFFUSION_THREADS, 0, stream()>>>(partial, (long long)grid.x * grid.y, w->p->forcing.power,
+  shell_factor<<<1, DIFFUSION_THREADS, 0, stream()>>>(partial, (long long)grid.x * grid.y, w->p->forcing.power, h,
                                                       w->force);
   sim_cuda_end(&kernel, diffusion_cuda_number_size(w->p) * (double)(w->fields * p->tables));
 }
 
-sim_status diffusion_cuda_force_value(diffusion_work *w, double *out) {
-  return sim_backend_cuda.copy(out, w->force, sizeof *out);
+sim_status diffusion_cuda_force_energy(diffusion_work *w, double *out) {
+  const long long pieces = pieces_of((double)w->spectrum.field) * w->fields;
+  double *partial = (double *)malloc((size_t)pieces * sizeof(double));
+  if (!partial) return sim_no_memory("the energy of the forcing");
+  const sim_status status = sim_backend_cuda.copy(partial, w->force + 1, (size_t)pieces * sizeof(double));
+  *out = 0;
+  for (long long i = 0; i < pieces; i++) *out += partial[i] / 2;
+  free(partial);
+  return status;
 }

@@ -133,11 +133,11 @@ sim_status diffusion_cuda_broken(diffusion_work *work, const sim_buffer *state, 
 sim_status diffusion_cuda_norms_create(diffusion_work *work) SIM_MUST_CHECK;
 double diffusion_cuda_norms_bytes(double fields, double numbers);
 sim_status diffusion_cuda_error(diffusion_work *work, double *errors, double *sizes) SIM_MUST_CHECK;
-/* Forcing: its memory; the factor P/(2 E) for the coefficients in an array, which stays in work->force; and its value
- * on the host. */
+/* Forcing: its memory; the factor P/(2 E) for the coefficients in an array and a step of h, which stays in work->force,
+ * NaN where diffusion_force_factor fails; and the energy E that gave it, on the host. */
 sim_status diffusion_cuda_force_create(diffusion_work *work) SIM_MUST_CHECK;
-void diffusion_cuda_force(diffusion_work *work, int array);
-sim_status diffusion_cuda_force_value(diffusion_work *work, double *out) SIM_MUST_CHECK;
+void diffusion_cuda_force(diffusion_work *work, int array, double h);
+sim_status diffusion_cuda_force_energy(diffusion_work *work, double *out) SIM_MUST_CHECK;
 double diffusion_cuda_force_bytes(double fields, double numbers);
 
 #ifdef __cplusplus

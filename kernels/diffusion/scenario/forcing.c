@@ -90,9 +90,12 @@ void diffusion_check_forcing(const diffusion_parameters *p, sim_faults *faults) 
                    p->solenoidal);
 }
 
-sim_status diffusion_no_energy(const diffusion_parameters *p) {
+sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, double h, double *out) {
+  const diffusion_forcing *forcing = &p->forcing;
+  *out = forcing->power / (2 * energy);
+  if (!(forcing->power * h > 2 * energy)) return SIM_OK; /* NaN: a field is not finite, which is said elsewhere */
   return sim_fail(SIM_ERR_SCENARIO,
-                  "forcing: %s have no energy at wavenumbers %g to %g, which the forcing multiplies: give them some by "
-                  "`initial` or `noise`",
-                  p->forcing.fields, p->forcing.k[0], p->forcing.k[1]);
+                  "forcing: the energy of %s at wavenumbers %g to %g is %.3g, and power times dt is %.3g, above twice "
+                  "that: give them more there by `initial` or `noise`, or shorten dt",
+                  forcing->fields, forcing->k[0], forcing->k[1], energy, forcing->power * h);
 }

@@ -5,7 +5,6 @@
 #include "engine/device/cuda.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -218,12 +217,13 @@ static sim_status visit(diffusion_work *w, int visit) {
   return sim_queue_cuda.status();
 }
 
-/* Whether the start has energy in the shell of the forcing. */
+/* Whether the start has enough energy in the shell of the forcing. */
 static sim_status check_force(diffusion_work *w) {
-  double force;
-  diffusion_cuda_force(w, 1);
-  SIM_TRY(diffusion_cuda_force_value(w, &force));
-  return isinf(force) ? diffusion_no_energy(w->p) : SIM_OK;
+  const double h = diffusion_dt(&w->p->integrate);
+  double energy, factor;
+  diffusion_cuda_force(w, 1, h);
+  SIM_TRY(diffusion_cuda_force_energy(w, &energy));
+  return diffusion_force_factor(w->p, energy, h, &factor);
 }
 
 static sim_status load(diffusion_work *w) {
@@ -273,7 +273,7 @@ static sim_status make_rates(diffusion_work *w, const diffusion_step_context *co
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
   const diffusion_set *rates = &w->method.stage[index].set[0];
-  if (w->force) diffusion_cuda_force(w, rates->term[rates->terms - 1].source);
+  if (w->force) diffusion_cuda_force(w, rates->term[rates->terms - 1].source, context->h);
   if (w->method.stage[index].forward) SIM_TRY(make_rates(w, context));
   if (index == w->method.stages - 1 && w->fluctuating) {
     diffusion_general_noise(w, context->step);

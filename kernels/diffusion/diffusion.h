@@ -80,13 +80,14 @@ typedef struct diffusion_parameters {
   sim_function_map observe; /* inputs as of rates, one result each */
   sim_doubles probes;       /* [count][rank] */
   int64_t spectrum;         /* number of bins of |k| */
+  int64_t transfer;         /* the same of the tables `transfer` and `dissipation` */
   /* Filled by validation: tables, their columns and the state's fields, with names of the scenario's fields. */
-  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[3][SIM_COLUMNS_MAX][96];
-  sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[4][SIM_COLUMNS_MAX + 1],
+  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[5][SIM_COLUMNS_MAX][96];
+  sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[6][SIM_COLUMNS_MAX + 1],
       state[DIFFUSION_FIELDS];
-  sim_table table[6];
-  const sim_table *tables[7];
-  int kinds[6]; /* diffusion_tables_kind of each table */
+  sim_table table[8];
+  const sim_table *tables[9];
+  int kinds[8]; /* diffusion_tables_kind of each table */
 } diffusion_parameters;
 extern const sim_schema diffusion_schema;
 

@@ -409,8 +409,7 @@ static sim_status observe_more(diffusion_run *run, const sim_clock *clock, int t
   const sim_buffer *real = run->ops->real(run->work);
   if (run->host.data) SIM_TRY(copy_fields(run));
   for (int f = 0; f < run->fields; f++) fields[f] = part(run->host.data ? &run->host : real, f);
-  diffusion_observer_row(run->observer, (diffusion_tables_kind)run->p->kinds[table], fields, clock->t, values);
-  return SIM_OK;
+  return diffusion_observer_row(run->observer, (diffusion_tables_kind)run->p->kinds[table], fields, clock->t, values);
 }
 
 /* Energy of the forced fields, and what the forcing gives and has given. */

@@ -198,7 +198,8 @@ static sim_status create_rates(diffusion_work *w, const sim_setup *setup) {
   return diffusion_rates_create(w->p, diffusion_form_of(w->p->integrate.scheme), setup->isa, w->threads, &w->rates);
 }
 
-static sim_status create(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
+static sim_status create_with(const diffusion_parameters *p, const sim_setup *setup, const diffusion_method *method,
+                              diffusion_work **out) {
   diffusion_work *w = *out = calloc(1, sizeof *w);
   if (!w) return sim_no_memory("the model");
   w->p = p;
@@ -210,7 +211,7 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   w->slab = diffusion_own_slab(&w->grid, w->single, w->comm);
   w->first = w->slab.first * diffusion_plane_cells(&w->grid);
   w->end = w->slab.end * diffusion_plane_cells(&w->grid);
-  w->method = diffusion_method_with(p, diffusion_scale(&w->grid));
+  w->method = *method;
   w->read = diffusion_gradients_of(p);
   diffusion_series series;
   sim_status status =
@@ -220,8 +221,16 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   if (status == SIM_OK) status = create_rates(w, setup);
   if (status == SIM_OK) status = diffusion_shell_create(p, w->spectral, &w->shell);
   if (status == SIM_OK && diffusion_estimates(p)) status = diffusion_norm_create(w->spectral, &w->norm);
-  if (status == SIM_OK && w->method.stages > 0 && !diffusion_adaptive(p))
-    status = make_tables(w, diffusion_dt(&p->integrate));
+  if (status != SIM_OK) destroy(out);
+  return status;
+}
+
+static sim_status create(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const diffusion_method method = diffusion_method_with(p, diffusion_scale(&grid));
+  sim_status status = create_with(p, setup, &method, out);
+  if (status == SIM_OK && method.stages > 0 && !diffusion_adaptive(p))
+    status = make_tables(*out, diffusion_dt(&p->integrate));
   if (status != SIM_OK) destroy(out);
   return status;
 }
@@ -473,6 +482,54 @@ static void accept(diffusion_work *w) {
 static const char *name(const diffusion_work *w) {
   (void)w;
   return "two passes";
+}
+
+/* ---- budgets ---- */
+
+static void fill_linear(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
+  diffusion_filling_linear(context, k, mode, values[0]);
+}
+
+sim_status diffusion_budget_create(const diffusion_parameters *p, sim_isa isa, int threads, diffusion_work **out) {
+  const sim_setup setup = {.backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = isa, .threads = threads};
+  const grid_shape grid = diffusion_grid_of(p);
+  /* array [2]: N(u), or L u; array [1] is u */
+  const diffusion_method method = {
+      .name = "budget",
+      .arrays = 2,
+      .tables = 1,
+      .stages = 2,
+      .stage = {{1, 0, 1, {{2, 1, {{diffusion_scale(&grid), -1, 0}}}}}, {0, 0, 1, {{2, 1, {{1, 0, 1}}}}}}};
+  SIM_TRY(create_with(p, &setup, &method, out));
+  diffusion_work *w = *out;
+  for (int f = 0; f < w->fields; f++) {
+    diffusion_filling filling;
+    const sim_status status = diffusion_filling_begin(p, f, 1, 1, &filling);
+    if (status == SIM_OK)
+      diffusion_tables(w->spectral, f, 1, w->arrays.table[f], w->arrays.complex, fill_linear, &filling);
+    diffusion_filling_end(&filling);
+    if (status == SIM_OK) continue;
+    destroy(out);
+    return status;
+  }
+  return SIM_OK;
+}
+
+void diffusion_budget_destroy(diffusion_work **work) { destroy(work); }
+
+sim_status diffusion_budget_of(diffusion_work *w, double *const *fields, double t, int bins, double *transfer,
+                               double *dissipation) {
+  const diffusion_step_context context = {t, 0, 1, 0};
+  for (int f = 0; f < w->fields; f++) memcpy(part(&w->real, f), fields[f], (size_t)w->real.shape[1] * sizeof(double));
+  SIM_TRY(load(w, t));
+  SIM_TRY(stage(w, 0, &context));
+  for (int f = 0; f < w->fields; f++)
+    diffusion_power(w->spectral, f, w->arrays.array[f][1], w->arrays.array[f][2], bins, transfer + f * bins);
+  SIM_TRY(stage(w, 1, &context));
+  for (int f = 0; f < w->fields; f++)
+    diffusion_power(w->spectral, f, w->arrays.array[f][1], w->arrays.array[f][2], bins, dissipation + f * bins);
+  for (int i = 0; i < w->fields * bins; i++) dissipation[i] = -dissipation[i];
+  return SIM_OK;
 }
 
 const diffusion_ops diffusion_ops_cpu = {.plan = diffusion_cpu_plan,

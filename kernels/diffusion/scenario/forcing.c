@@ -26,7 +26,8 @@ static bool has_modes(const diffusion_parameters *p, int field) {
     unit[a] = (periodic ? 2 * pi : pi) / own.size[a];
     begin[a] = own.boundary[a] == GRID_FIXED_LOW || own.boundary[a] == GRID_FIXED_HIGH ? 0.5 : 0;
     most[a] = (int64_t)floor((keep > 0 ? keep : 1) * (double)own.n[a] * (periodic ? 0.5 : 1));
-    if (most[a] > (int64_t)(p->forcing.k[1] / unit[a])) most[a] = (int64_t)(p->forcing.k[1] / unit[a]);
+    const double highest = p->forcing.k[1] / unit[a];
+    if ((double)most[a] > highest) most[a] = (int64_t)highest;
   }
   for (mode[2] = 0; mode[2] <= most[2]; mode[2]++)
     for (mode[1] = 0; mode[1] <= most[1]; mode[1]++) {

@@ -177,6 +177,10 @@ static const sim_field parameter_fields[] = {
      .initial = "0",
      .doc = "number of bins of |k| in the table `spectrum`: power of each field at 0, 1, 2, ... times the smallest "
             "wavenumber"},
+    {SIM_FIELD(diffusion_parameters, transfer), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_MAX,
+     .initial = "0",
+     .doc = "number of bins of |k| in the tables `transfer` and `dissipation`: what the rates (and fluxes) add to half "
+            "the power of each field in each bin of `spectrum` in a unit of time, and what its linear terms take off"},
     {SIM_FIELD(diffusion_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};

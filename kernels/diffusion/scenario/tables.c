@@ -88,9 +88,9 @@ void diffusion_name_tables(diffusion_parameters *p) {
     add_table(p, &count, DIFFUSION_ENSEMBLE, "ensemble", "statistics over members", p->more[3]);
   }
   numbered(p, 4, 3, p->transfer, 0, "half the power that the rates add to the bin in a unit of time",
-           SIM_DISPLAY_SPECTRUM);
+           SIM_DISPLAY_PROFILE);
   numbered(p, 5, 4, p->transfer, 0, "half the power that linear terms take off the bin in a unit of time",
-           SIM_DISPLAY_SPECTRUM);
+           SIM_DISPLAY_PROFILE);
   if (p->transfer > 0) {
     add_table(p, &count, DIFFUSION_TRANSFER, "transfer", "transfer by |k|", p->more[4]);
     add_table(p, &count, DIFFUSION_DISSIPATION, "dissipation", "dissipation by |k|", p->more[5]);

@@ -211,16 +211,19 @@ static void test_same_bits(void **state) {
 
 /* A shell that is empty at the start. */
 static void test_no_energy(void **state) {
-  system_run s;
+  system_run s = {
+      .setup = {
+          .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 1, .folder = ""}};
   (void)state;
-  open_with(&s,
-            "return sim.diffusion { grid = { n = {16}, size = {2*math.pi} }, fields = {{ name = 'u', D = 1 }}, rates = "
-            "function(u) return 0*u end,"
-            "forcing = { fields = 'u', k = {1, 3}, power = 1 }, integrate = { scheme = 'etd1', dt = 0.1, t_end = 1 } }",
-            sim_isa_best(), 1, NULL);
-  assert_int_equal(diffusion_model.step(s.self, &s.clock), SIM_ERR_SCENARIO);
+  assert_true(decode(&s,
+                     "return sim.diffusion { grid = { n = {16}, size = {2*math.pi} }, fields = {{ name = 'u', D = 1 }},"
+                     " rates = function(u) return 0*u end, forcing = { fields = 'u', k = {1, 3}, power = 1 },"
+                     " integrate = { scheme = 'etd1', dt = 0.1, t_end = 1 } }",
+                     NULL));
+  assert_int_equal(diffusion_model.create(s.p, &s.setup, &s.clock, &s.self), SIM_ERR_SCENARIO);
   assert_non_null(strstr(sim_error_last()->message, "wavenumbers 1 to 3 is 0, and power times dt is 0.1"));
-  shut(&s);
+  void *p = s.p;
+  sim_model_parameters_free(&diffusion_model, &p);
 }
 
 int main(void) {

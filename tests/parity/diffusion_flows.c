@@ -154,7 +154,8 @@ static void test_no_energy(void **state) {
       " return -u^3 end, forcing = { fields = 'u', k = {1, 3}, power = 0.5 },"
       " integrate = { scheme = 'etd1', dt = 0.1, t_end = 1 } }");
   const sim_status status = diffusion_model.create(p, &s.setup, &s.clock, &s.self);
-  if (status != SIM_ERR_SCENARIO || !strstr(sim_error_last()->message, "energy of u")) fail_msg("status %d", (int)status);
+  if (status != SIM_ERR_SCENARIO || !strstr(sim_error_last()->message, "energy of u"))
+    fail_msg("status %d", (int)status);
   release(p);
 }
 

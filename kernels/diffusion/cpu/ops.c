@@ -351,7 +351,10 @@ static sim_status load(diffusion_work *w, double t) {
   each_field(w, &w->real, fields);
   lift(w, -1, t);
   diffusion_planes_load(w->spectral, (const void *const *)fields, mixed);
-  return visit(w, 1, w->method.stages > 0, state_array(w), 0, -1, diffusion_scale(&w->grid));
+  SIM_TRY(visit(w, 1, w->method.stages > 0, state_array(w), 0, -1, diffusion_scale(&w->grid)));
+  if (!w->shell || diffusion_adaptive(w->p)) return SIM_OK;
+  diffusion_stage first = w->method.stage[0]; /* whether the shell has enough energy for the first step */
+  return diffusion_shell_apply(w->shell, &w->arrays, diffusion_dt(&w->p->integrate), &first);
 }
 
 static sim_status resume(diffusion_work *w) {

@@ -140,5 +140,5 @@ bool diffusion_cuda_in_registers(const diffusion_parameters *p, int fields) {
   const diffusion_gradients none = {0};
   return !diffusion_aligned(p, &none) && (int)p->fields.count <= fields && p->members <= 1 && p->rates &&
          diffusion_single(p) && !diffusion_unfolded(p) && !diffusion_crossed(p) && !diffusion_fluctuates(p) &&
-         !diffusion_has_gradients(p) && p->integrate.courant == 0 && sim_cuda_overlaps();
+         diffusion_forced(p) == 0 && !diffusion_has_gradients(p) && p->integrate.courant == 0 && sim_cuda_overlaps();
 }

@@ -86,7 +86,7 @@ static void test_large(void **state) {
              "return sim.diffusion { precision = 'single', %s integrate = { scheme = 'etd1', dt = 0.0005,"
              " t_end = 0.0015, dealias = true } }",
              large[c]);
-    compare_sides(parameters_of(text), "cuFFT", 3 * bound_of(true));
+    compare_sides(parameters_of(text), "cuFFT", 3 * flows_bound(true));
   }
 }
 
@@ -103,7 +103,7 @@ static void test_flows(void **state) {
                " t_end = 0.01, dealias = %s } }",
                single ? "single" : "double", texts[c], some[i],
                noise || (i > 1 && !strstr(texts[c], "n = {1, ")) ? "true" : "false");
-      compare_sides(parameters_of(text), "cuFFT", bound_of(single));
+      compare_sides(parameters_of(text), "cuFFT", flows_bound(single));
     }
 }
 
@@ -133,7 +133,7 @@ static void test_forcing(void **state) {
                       "fields = {{ name = 'w', D = 0.02, initial = function(x, y) return math.cos(x + 2*y) end "
                       "}}, rates = function(w) return w - w^3 end, forcing = { fields = 'w', k = {2, 4},"
                       " power = 2 }, integrate = { scheme = 'etdrk4', dt = 0.002, t_end = 0.01 } }"),
-        "cuFFT", 3 * bound_of(true));
+        "cuFFT", 3 * flows_bound(true));
   for (size_t c = 0; c < sizeof forced / sizeof *forced; c++) {
     for (int i = 0; i < 3; i++) {
       const bool single = ((int)c + i) % 2;
@@ -143,7 +143,7 @@ static void test_forcing(void **state) {
                "return sim.diffusion { precision = '%s', %s integrate = { scheme = '%s', dt = 0.002, t_end = 0.01,"
                " dealias = %s } }",
                single ? "single" : "double", forced[c], some[i], i == 1 ? "true" : "false");
-      compare_sides(parameters_of(text), "cuFFT", bound_of(single));
+      compare_sides(parameters_of(text), "cuFFT", flows_bound(single));
     }
     if (is_mine()) compare_restart(forced[c]);
   }

@@ -103,7 +103,7 @@ static void compare_sides(diffusion_parameters *p, const char *form, double boun
 /* Rounding of four transforms in each of five steps, below log2(n) u each, times wavenumbers up to 30 and their squares
  * in steps of 0.002: dt k^2 = 2. The fields stay below 4. In single precision u = 6e-8: 5 x 4 x 5 u x 4 = 2.4e-5 if all
  * errors had one sign; in double 4e-14. */
-static inline double bound_of(bool single) { return single ? 2.4e-5 : 1e-12; }
+static inline double flows_bound(bool single) { return single ? 2.4e-5 : 1e-12; }
 
 /* A run from a checkpoint of its third step goes on with the same bits. fields: the scenario
  * without its steps. */

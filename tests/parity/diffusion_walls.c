@@ -97,7 +97,7 @@ static void test_walls(void **state) {
                "return sim.diffusion { precision = '%s', seed = 9, %s integrate = { scheme = '%s', dt = 0.002,"
                " t_end = 0.01, dealias = %s } }",
                single ? "single" : "double", walls[c], some[i], i > 1 && !strstr(walls[c], "1}") ? "true" : "false");
-      compare_sides(parameters_of(text), "cuFFT", bound_of(single));
+      compare_sides(parameters_of(text), "cuFFT", flows_bound(single));
     }
 }
 
@@ -120,7 +120,7 @@ static void test_sides(void **state) {
              single ? "single" : "double", fields,
              strstr(steps[i % 6], "exact") ? "" : "rates = function(u, v, y, t) return u*v + t, u - v*y end,",
              steps[i % 6]);
-    compare_sides(parameters_of(text), NULL, bound_of(single) * (single ? 1 : 10));
+    compare_sides(parameters_of(text), NULL, flows_bound(single) * (single ? 1 : 10));
   }
 }
 

@@ -53,6 +53,13 @@ typedef struct diffusion_integrate {
   char *velocity;                    /* fields of the Courant number; "": the solenoidal ones */
 } diffusion_integrate;
 
+/* Adds to the rates of the fields P/(2 E) times their part with wavenumbers k[0] <= |k| <= k[1], of energy E. */
+typedef struct diffusion_forcing {
+  bool given;
+  char *fields; /* names */
+  double k[2], power;
+} diffusion_forcing;
+
 enum { DIFFUSION_SCRATCH = 16384 }; /* bytes of scratch for `linear` */
 enum { DIFFUSION_STATISTICS = 5 };  /* mean, variance, min, max, mass */
 
@@ -68,17 +75,19 @@ typedef struct diffusion_parameters {
   /* Function with the inputs of rates -> the flux of each field along each axis: u_t = L u + N - div flux; or NULL. */
   sim_expr *flux;
   sim_function_map derived; /* of kx, ky, kz, k2, member and the fields, in which it is linear -> re, or re and im */
+  diffusion_forcing forcing;
   char *solenoidal;         /* names of the fields that are a vector without divergence; "": none */
   sim_function_map observe; /* inputs as of rates, one result each */
   sim_doubles probes;       /* [count][rank] */
   int64_t spectrum;         /* number of bins of |k| */
+  int64_t transfer;         /* the same of the tables `transfer` and `dissipation` */
   /* Filled by validation: tables, their columns and the state's fields, with names of the scenario's fields. */
-  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[3][SIM_COLUMNS_MAX][96];
-  sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[4][SIM_COLUMNS_MAX + 1],
+  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[5][SIM_COLUMNS_MAX][96];
+  sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[6][SIM_COLUMNS_MAX + 1],
       state[DIFFUSION_FIELDS];
-  sim_table table[5];
-  const sim_table *tables[6];
-  int kinds[5]; /* diffusion_tables_kind of each table */
+  sim_table table[8];
+  const sim_table *tables[9];
+  int kinds[8]; /* diffusion_tables_kind of each table */
 } diffusion_parameters;
 extern const sim_schema diffusion_schema;
 
@@ -116,7 +125,6 @@ double diffusion_lift_slope(const diffusion_lift *lift, int kind, double x);
 void diffusion_check_walls(const diffusion_parameters *p, sim_faults *faults);
 void diffusion_say_walls(
     const diffusion_parameters *p); /* warns of fluxes of which walls with a slope hold back a part */
-bool diffusion_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity);
 
 /* ---- scenario/inputs.c: inputs of rates, fluxes and observed functions ---- */
 
@@ -137,6 +145,15 @@ bool diffusion_has_gradients(const diffusion_parameters *p); /* whether there is
  * number. */
 int diffusion_vector_of(const diffusion_parameters *p, int vector[3]);
 int diffusion_velocity_of(const diffusion_parameters *p, int vector[3]);
+/* The same of any names: the first `most` fields. */
+int diffusion_named_fields(const diffusion_parameters *p, const char *names, int most, int *fields);
+
+/* ---- scenario/forcing.c ---- */
+
+unsigned diffusion_forced(const diffusion_parameters *p); /* bit f: the field is forced */
+void diffusion_check_forcing(const diffusion_parameters *p, sim_faults *faults);
+/* The factor P/(2 E) of a shell of energy E. SIM_ERR_SCENARIO where a step of h at it is not accurate: P h > 2 E. */
+sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, double h, double *out) SIM_MUST_CHECK;
 
 /* ---- scenario/functions.c: rules of the functions, which they bind ---- */
 
@@ -214,7 +231,9 @@ const diffusion_embedded *diffusion_embedded_of(diffusion_scheme scheme);
 /* The method of the scenario. */
 const diffusion_method *diffusion_method_of(const diffusion_parameters *p);
 /* The same with the scale; scale 0 stands for the scale in the source of GPU kernels. Where fields fluctuate, the
- * last stage adds array [DIFFUSION_NOISE], the transformed normal numbers, times an additional table. */
+ * last stage adds array [DIFFUSION_NOISE], the transformed normal numbers, times an additional table. Where fields are
+ * forced, the second term of each stage's first set adds the stage's state, times an additional table that is 1 in the
+ * shell; its coefficient, NaN, stands for P/(2 E) of that state. */
 diffusion_method diffusion_method_with(const diffusion_parameters *p, double scale);
 int diffusion_table_count(const diffusion_parameters *p); /* tables of that method */
 /* Parameters for the tables of one field with steps dt; `scale`: of the transforms. The context of
@@ -224,6 +243,7 @@ typedef struct diffusion_filling {
   grid_shape grid;
   diffusion_scheme scheme;
   double dt, scale, dealias, noise; /* noise: fluctuation / sqrt(volume of a cell) */
+  const diffusion_forcing *forcing; /* of this field; NULL: none */
   sim_expr_program *linear;         /* of the field `species`; NULL: none */
 } diffusion_filling;
 sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, double dt, double scale,

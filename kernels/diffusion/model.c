@@ -86,6 +86,8 @@ static void say_steps(const diffusion_integrate *left, double t_end, double begi
 
 static sim_status check_device(const diffusion_parameters *p, const sim_setup *setup) {
   const diffusion_ops *ops = ops_of(setup);
+  if (diffusion_forced(p) != 0 && setup->comm->size > 1)
+    return sim_fail(SIM_ERR_USAGE, "%d ranks: forcing runs on one rank", setup->comm->size);
   return ops->check ? ops->check(p, setup) : SIM_OK;
 }
 
@@ -407,13 +409,29 @@ static sim_status observe_more(diffusion_run *run, const sim_clock *clock, int t
   const sim_buffer *real = run->ops->real(run->work);
   if (run->host.data) SIM_TRY(copy_fields(run));
   for (int f = 0; f < run->fields; f++) fields[f] = part(run->host.data ? &run->host : real, f);
-  diffusion_observer_row(run->observer, (diffusion_tables_kind)run->p->kinds[table], fields, clock->t, values);
+  return diffusion_observer_row(run->observer, (diffusion_tables_kind)run->p->kinds[table], fields, clock->t, values);
+}
+
+/* Energy of the forced fields, and what the forcing gives and has given. */
+static sim_status observe_forcing(diffusion_run *run, const sim_clock *clock, double *values) {
+  const unsigned forced = diffusion_forced(run->p);
+  SIM_TRY(show(run, clock));
+  values[0] = 0;
+  for (int f = 0; f < run->fields; f++) {
+    diffusion_statistics s;
+    if (!(forced >> f & 1)) continue;
+    SIM_TRY(run->ops->measure(run->work, f, grid_cell_volume(&run->grid), &s));
+    values[0] += (s.variance + s.mean * s.mean) / 2;
+  }
+  values[1] = run->p->forcing.power;
+  values[2] = run->p->forcing.power * clock->t;
   return SIM_OK;
 }
 
 static sim_status observe(void *self, const sim_clock *clock, int table, double *values) {
   diffusion_run *run = self;
   const double cell = grid_cell_volume(&run->grid);
+  if (run->p->kinds[table] == DIFFUSION_FORCING_TABLE) return observe_forcing(run, clock, values);
   if (run->p->kinds[table] != DIFFUSION_FIELD_TABLE) return observe_more(run, clock, table, values);
   SIM_TRY(show(run, clock));
   SIM_TRY(check_resolution(run, clock));
@@ -521,7 +539,6 @@ const sim_model diffusion_model = {
     .ranks = true,
     .bench = diffusion_bench,
     .validate = diffusion_validate,
-    .supports = diffusion_supports,
     .extent = extent,
     .plan = plan,
     .create = create,

@@ -17,6 +17,12 @@ DIFFUSION_BOTH int diffusion_mode_kept(long long mode, long long n, int periodic
   return !(fraction > 0) || (double)(mode < 0 ? -mode : mode) < (fraction - 1e-9) * most || mode == 0;
 }
 
+/* Whether a shell of wavenumbers low <= |k| <= high has one of this square. */
+DIFFUSION_BOTH int diffusion_in_shell(double low, double high, double k2) {
+  const double margin = 1e-9; /* for rounding of the limits and of k */
+  return k2 > 0 && k2 >= low * low * (1 - margin) && k2 <= high * high * (1 + margin);
+}
+
 /* Standard deviation of the integral of exp(rate (h - s)) dW(s) over a step of h: white noise with an exact linear
  * part (Ornstein and Uhlenbeck; Gillespie, Phys. Rev. E 54, 1996). twice: 2 Re(rate) h. */
 DIFFUSION_BOTH double diffusion_noise_weight(double h, double twice) {

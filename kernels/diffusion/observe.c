@@ -1,6 +1,7 @@
 #include "kernels/diffusion/observe.h"
 
 #include "kernels/diffusion/cpu/derivation.h"
+#include "kernels/diffusion/cpu/plan.h"
 
 #include "engine/reduce.h"
 #include "kernels/common/laws/scratch.h"
@@ -26,6 +27,8 @@ struct diffusion_observer {
   sim_expr_program **functions; /* [observe.count] */
   laws_scratch scratch;         /* columns: x and results of a row */
   double *partial;              /* [rows] */
+  diffusion_parameters rates;   /* of the budget */
+  diffusion_work *budget;       /* NULL: none */
 };
 
 diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p) {
@@ -61,7 +64,7 @@ static diffusion_gradients slopes(const diffusion_parameters *p, const diffusion
 }
 
 static bool is_needed(const diffusion_parameters *p) {
-  return p->observe.count > 0 || p->spectrum > 0 || p->probes.rows > 0 || p->members > 1;
+  return p->observe.count > 0 || p->spectrum > 0 || p->probes.rows > 0 || p->members > 1 || p->transfer > 0;
 }
 
 static size_t row_bytes(int64_t n) { return ((size_t)n * sizeof(double) + 63) / 64 * 64; }
@@ -80,6 +83,7 @@ double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
     bytes += diffusion_spectral_bytes(&grid, together, along.count, 0, diffusion_aligned(p, &g), false, threads);
     bytes += diffusion_derivation_bytes(p, &along, false, &whole);
   }
+  if (p->transfer > 0) bytes += diffusion_budget_bytes(p, threads);
   return bytes + 2.0 * threads * (double)row_bytes(grid.n[X]);
 }
 
@@ -119,6 +123,17 @@ static sim_status create_functions(diffusion_observer *o, sim_isa isa) {
   return good ? SIM_OK : sim_no_memory("what is observed");
 }
 
+/* The rates of the run in double, without its steps and its forcing. */
+static sim_status create_budget(diffusion_observer *o, sim_isa isa) {
+  o->rates = *o->p;
+  o->rates.common.precision = SIM_DOUBLE;
+  o->rates.integrate.scheme = DIFFUSION_ETD1;
+  o->rates.integrate.dt = o->rates.integrate.t_end;
+  o->rates.integrate.courant = 0;
+  o->rates.forcing.given = false;
+  return diffusion_budget_create(&o->rates, isa, o->threads, &o->budget);
+}
+
 sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa, int threads,
                                      diffusion_observer **out) {
   *out = NULL;
@@ -137,6 +152,7 @@ sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa,
   o->cells = o->rows * o->grid.n[X];
   sim_status status = create_spectral(o, isa);
   if (status == SIM_OK) status = create_functions(o, isa);
+  if (status == SIM_OK && p->transfer > 0) status = create_budget(o, isa);
   if (status != SIM_OK) diffusion_observer_destroy(out);
   return status;
 }
@@ -147,6 +163,7 @@ void diffusion_observer_destroy(diffusion_observer **observer) {
   diffusion_spectral_destroy(&o->spectral);
   for (size_t i = 0; o->functions && i < o->p->observe.count; i++) sim_expr_program_free(&o->functions[i]);
   diffusion_derivation_destroy(&o->derivation);
+  if (o->budget) diffusion_budget_destroy(&o->budget);
   for (int i = 0; i < KEPT; i++) free(o->real[i]);
   for (int i = 0; i < DIFFUSION_READ; i++) free(o->slope[i]);
   for (int f = 0; f < DIFFUSION_FIELDS; f++) {
@@ -312,8 +329,8 @@ static void over_members(const diffusion_observer *o, int field, double *values)
   }
 }
 
-void diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind table, const void *const *real_fields,
-                            double t, double *values) {
+sim_status diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind table, const void *const *real_fields,
+                                  double t, double *values) {
   const diffusion_parameters *p = o->p;
   widen(o, real_fields);
   if (table == DIFFUSION_FUNCTIONS) {
@@ -324,9 +341,13 @@ void diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind table, 
   } else if (table == DIFFUSION_SPECTRA) {
     for (int f = 0; f < o->fields; f++) {
       if (f % o->together == 0) transform(o, f);
-      diffusion_power(o->spectral, f % o->together, o->coefficients[f % o->together], (int)p->spectrum,
+      diffusion_power(o->spectral, f % o->together, o->coefficients[f % o->together], NULL, (int)p->spectrum,
                       values + f * p->spectrum);
     }
+  } else if (table == DIFFUSION_TRANSFER || table == DIFFUSION_DISSIPATION) {
+    double other[SIM_COLUMNS_MAX], *transfer = table == DIFFUSION_TRANSFER ? values : other;
+    SIM_TRY(
+        diffusion_budget_of(o->budget, o->real, t, (int)p->transfer, transfer, transfer == values ? other : values));
   } else if (table == DIFFUSION_ENSEMBLE) {
     for (int f = 0; f < o->fields; f++) over_members(o, f, values + f * DIFFUSION_OVER_MEMBERS);
   } else {
@@ -334,4 +355,5 @@ void diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind table, 
       for (size_t i = 0; i < p->probes.rows; i++)
         values[(size_t)f * p->probes.rows + i] = value_at(o, f, p->probes.data + 3 * i);
   }
+  return SIM_OK;
 }

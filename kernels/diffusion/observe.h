@@ -10,7 +10,10 @@ typedef enum diffusion_tables_kind {
   DIFFUSION_FUNCTIONS,
   DIFFUSION_SPECTRA,
   DIFFUSION_PROBES,
-  DIFFUSION_ENSEMBLE
+  DIFFUSION_ENSEMBLE,
+  DIFFUSION_FORCING_TABLE,
+  DIFFUSION_TRANSFER,
+  DIFFUSION_DISSIPATION
 } diffusion_tables_kind;
 
 /* Columns of each field in the table of an ensemble: statistics over members. */
@@ -25,8 +28,8 @@ double diffusion_observer_bytes(const diffusion_parameters *p, int threads);
 /* Derivatives that `observe` reads. */
 diffusion_gradients diffusion_observed_gradients(const diffusion_parameters *p);
 /* Computes a row of a table: values[columns]; real_fields[fields] in host memory, in the run's precision. */
-void diffusion_observer_row(diffusion_observer *observer, diffusion_tables_kind table, const void *const *real_fields,
-                            double t, double *values);
+sim_status diffusion_observer_row(diffusion_observer *observer, diffusion_tables_kind table,
+                                  const void *const *real_fields, double t, double *values) SIM_MUST_CHECK;
 
 /* SIM_ERR_SCENARIO where rates with derivatives are not finite; skipped above 2^22 cells. */
 sim_status diffusion_check_derived(const diffusion_parameters *p, const sim_setup *setup,

@@ -200,6 +200,22 @@ static diffusion_method scaled(diffusion_method method, double scale) {
   return method;
 }
 
+/* Keeps the state of every stage in an array, and adds it to the stage's rates. */
+static void add_forcing(diffusion_method *method) {
+  int state = U; /* array of the state whose rates a stage evaluates */
+  for (int i = 0; i < method->stages; i++) {
+    diffusion_stage *stage = &method->stage[i];
+    diffusion_set *rates = &stage->set[0], *last = &stage->set[stage->sets - 1];
+    rates->term[rates->terms++] = (diffusion_term){NAN, method->tables, state};
+    state = last->term[0].source;
+    if (last->terms == 1 && state != NOW) continue;
+    state = last->target = B;
+    stage->set[stage->sets++] = (diffusion_set){NOW, 1, {{1, NONE, B}}};
+    method->arrays = B;
+  }
+  method->tables++;
+}
+
 diffusion_method diffusion_method_with(const diffusion_parameters *p, double scale) {
   diffusion_method method = *diffusion_method_of(p);
   if (diffusion_fluctuates(p) && method.stages > 0) {
@@ -211,11 +227,12 @@ diffusion_method diffusion_method_with(const diffusion_parameters *p, double sca
     }
     method.tables++;
   }
+  if (diffusion_forced(p) != 0 && method.stages > 0) add_forcing(&method);
   return scaled(method, scale);
 }
 int diffusion_table_count(const diffusion_parameters *p) {
   const diffusion_method *method = diffusion_method_of(p);
-  return method->tables + (diffusion_fluctuates(p) && method->stages > 0);
+  return method->tables + ((diffusion_fluctuates(p) || diffusion_forced(p) != 0) && method->stages > 0);
 }
 
 /* phi_1, phi_2, phi_3 of c; e = exp(c). The quotients cancel near c = 0 (Kassam and Trefethen, SIAM J. Sci. Comput.
@@ -300,7 +317,9 @@ void diffusion_method_fill(void *context, const double k[3], const int64_t mode[
     result[F3] = h * (4 * phi[2] - phi[1]);
   }
   values[diffusion_methods[f->scheme].tables][0] =
-      f->noise > 0 ? f->noise * under * diffusion_noise_weight(f->dt, 2 * creal(c)) : 0;
+      f->forcing     ? diffusion_in_shell(f->forcing->k[0], f->forcing->k[1], k[0] * k[0] + k[1] * k[1] + k[2] * k[2])
+      : f->noise > 0 ? f->noise * under * diffusion_noise_weight(f->dt, 2 * creal(c))
+                     : 0;
   values[diffusion_methods[f->scheme].tables][1] = 0;
   for (int t = 0; t < diffusion_methods[f->scheme].tables; t++) {
     values[t][0] = creal(result[t]);
@@ -317,7 +336,8 @@ sim_status diffusion_filling_begin(const diffusion_parameters *p, int field, dou
                              .dt = dt,
                              .scale = scale,
                              .dealias = diffusion_dealias(&p->integrate),
-                             .noise = diffusion_noise_of(p, field)};
+                             .noise = diffusion_noise_of(p, field),
+                             .forcing = diffusion_forced(p) >> field & 1 ? &p->forcing : NULL};
   if (!out->species->linear) return SIM_OK;
   return sim_expr_program_create(out->species->linear, &(sim_expr_target){.uniform = uniform, .block = 1},
                                  &out->linear);

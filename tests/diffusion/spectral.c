@@ -109,7 +109,7 @@ static void step(fixture *f, sim_isa isa, int threads, void *out) {
 
   /* Parseval, and each wave in its bin of |k| */
   double power[10], want[10] = {0}, squares = 0, total = 0;
-  diffusion_power(s, 0, arrays.array[0][1], 10, power);
+  diffusion_power(s, 0, arrays.array[0][1], NULL, 10, power);
   for (int64_t i = 0; i < f->cells; i++) squares += pow(sum(f, i, true, -1), 2) / (double)f->cells;
   for (int w = 0; w < WAVES; w++) {
     const double k[3] = {(double)f->waves[w].k[0], (double)f->waves[w].k[1], (double)f->waves[w].k[2]};

@@ -1,11 +1,6 @@
 /* Derived fields, derivatives of every kind, vectors without divergence and fluxes on the GPU against the CPU. */
 #include "tests/parity/diffusion_sides.h"
 
-/* Rounding of four transforms in each of five steps, below log2(n) u each, times wavenumbers up to 30 and their squares
- * in steps of 0.002: dt k^2 = 2. The fields stay below 4. In single precision u = 6e-8: 5 x 4 x 5 u x 4 = 2.4e-5 if all
- * errors had one sign; in double 4e-14. */
-static double bound_of(bool single) { return single ? 2.4e-5 : 1e-12; }
-
 #define WAVES                                                                                                          \
   "{{ name = 'u', D = 0.02, initial = function(x, y, z) return math.cos(x + 2*y - z) + 0.3*math.sin(x) end },"         \
   " { name = 'v', D = 0.02, initial = function(x, y, z) return math.sin(2*x - y + z) end }}"
@@ -91,7 +86,7 @@ static void test_large(void **state) {
              "return sim.diffusion { precision = 'single', %s integrate = { scheme = 'etd1', dt = 0.0005,"
              " t_end = 0.0015, dealias = true } }",
              large[c]);
-    compare_sides(parameters_of(text), "cuFFT", 3 * bound_of(true));
+    compare_sides(parameters_of(text), "cuFFT", 3 * flows_bound(true));
   }
 }
 
@@ -108,8 +103,67 @@ static void test_flows(void **state) {
                " t_end = 0.01, dealias = %s } }",
                single ? "single" : "double", texts[c], some[i],
                noise || (i > 1 && !strstr(texts[c], "n = {1, ")) ? "true" : "false");
-      compare_sides(parameters_of(text), "cuFFT", bound_of(single));
+      compare_sides(parameters_of(text), "cuFFT", flows_bound(single));
     }
+}
+
+/* Forcing at a fixed power: all kinds of tables (of k and -k, of each, complex ones), axes with walls, several fields.
+ */
+static const char *const forced[] = {
+    CUBE("12, 9, 10") "solenoidal = 'u, v, w', fields = " VELOCITY("") CURL
+    "forcing = { fields = 'u, v, w', k = {1, 2}, power = 0.3 },",
+    "grid = { n = {16, 15}, size = {6, 5} }, fields = {{ name = 'w', D = 0.02, drift = {0.1, 0.2, 0}, initial ="
+    " function(x, y) return math.cos(x + 2*y) + 0.3*math.sin(x) end }}, rates = function(w, w_x) return w*w_x end,"
+    "forcing = { fields = 'w', k = {2, 4}, power = 2 },",
+    "grid = { n = {9, 10}, size = {3, 2}, boundary = 'no_flux' }, fields = {{ name = 'u', D = 0.02, sides = {"
+    " x_low = { value = 0 } }, initial = function(x, y) return math.sin(x)*math.cos(3*y) end }, { name = 'v' }},"
+    "rates = function(u, v, u_x) return v - u*u_x, u end, forcing = { fields = 'u', k = {1, 3}, power = 0.5 },",
+    "grid = { n = {24}, size = {3}, boundary = 'fixed' }, fields = {{ name = 'u', D = 0.02, initial = function(x) "
+    "return"
+    " math.sin(math.pi*x/3) + 0.2*math.sin(math.pi*x) end }}, rates = function(u) return u - u^3 end,"
+    "forcing = { fields = 'u', k = {1, 3}, power = 0.5 },",
+};
+
+static void test_forcing(void **state) {
+  static const char *const some[] = {"etd1", "etdrk2", "etdrk4"};
+  (void)state;
+  if (is_mine()) /* a grid whose transforms are made in registers where nothing is forced */
+    compare_sides(
+        parameters_of("return sim.diffusion { precision = 'single', grid = { n = {256, 256}, size = {6, 5} },"
+                      "fields = {{ name = 'w', D = 0.02, initial = function(x, y) return math.cos(x + 2*y) end "
+                      "}}, rates = function(w) return w - w^3 end, forcing = { fields = 'w', k = {2, 4},"
+                      " power = 2 }, integrate = { scheme = 'etdrk4', dt = 0.002, t_end = 0.01 } }"),
+        "cuFFT", 3 * flows_bound(true));
+  for (size_t c = 0; c < sizeof forced / sizeof *forced; c++) {
+    for (int i = 0; i < 3; i++) {
+      const bool single = ((int)c + i) % 2;
+      char text[4096];
+      if (!is_mine()) continue;
+      snprintf(text, sizeof text,
+               "return sim.diffusion { precision = '%s', %s integrate = { scheme = '%s', dt = 0.002, t_end = 0.01,"
+               " dealias = %s } }",
+               single ? "single" : "double", forced[c], some[i], i == 1 ? "true" : "false");
+      compare_sides(parameters_of(text), "cuFFT", flows_bound(single));
+    }
+    if (is_mine()) compare_restart(forced[c]);
+  }
+}
+
+/* A shell without energy is refused at the start. */
+static void test_no_energy(void **state) {
+  system_run s = {
+      .setup = {
+          .backend = &sim_backend_cuda, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 2, .folder = ""}};
+  (void)state;
+  if (!is_mine()) return;
+  diffusion_parameters *p = parameters_of(
+      "return sim.diffusion { grid = { n = {16}, size = {2*math.pi} }, fields = {{ name = 'u' }}, rates = function(u)"
+      " return -u^3 end, forcing = { fields = 'u', k = {1, 3}, power = 0.5 },"
+      " integrate = { scheme = 'etd1', dt = 0.1, t_end = 1 } }");
+  const sim_status status = diffusion_model.create(p, &s.setup, &s.clock, &s.self);
+  if (status != SIM_ERR_SCENARIO || !strstr(sim_error_last()->message, "energy of u"))
+    fail_msg("status %d", (int)status);
+  release(p);
 }
 
 /* The device decides the same steps. */
@@ -131,49 +185,26 @@ static void test_adaptive(void **state) {
 /* A run from a checkpoint goes on with the same bits. */
 static void test_restart(void **state) {
   (void)state;
-  for (size_t c = 9; c < 16; c += 3) {
-    char text[4096];
-    system_run one, two;
-    if (!is_mine()) continue;
-    snprintf(text, sizeof text,
-             "return sim.diffusion { %s integrate = { scheme = 'etdrk4', dt = 0.002, t_end = 0.02 } }", texts[c]);
-    diffusion_parameters *p = parameters_of(text);
-    begin(&one, p, &sim_backend_cuda, NULL);
-    run_to(&one, 3);
-    look(&one);
-    sim_array saved = one.arrays[0];
-    saved.data = on_host(&one, 0);
-    saved.space = SIM_SPACE_HOST;
-    sim_frame frame = {.clock = one.clock, .arrays = &saved, .array_count = 1};
-    begin(&two, p, &sim_backend_cuda, &frame);
-    run_to(&one, INT64_MAX), run_to(&two, INT64_MAX);
-    look(&one), look(&two);
-    for (int f = 0; f < (int)p->fields.count; f++) {
-      void *a = on_host(&one, 1 + f), *b = on_host(&two, 1 + f);
-      if (memcmp(a, b, sim_array_bytes(&one.arrays[1 + f])) != 0) fail_msg("%s: a restart changes bits", text);
-      free(a), free(b);
-    }
-    free((void *)(uintptr_t)saved.data);
-    end(&one), end(&two);
-    release(p);
-  }
+  for (size_t c = 9; c < 16; c += 3)
+    if (is_mine()) compare_restart(texts[c]);
 }
 
 /* A derived field that is not finite at a wavenumber other than those that are tested before the run. */
 static void test_not_finite(void **state) {
-  static const char *const grids[] = {"", "boundary = 'fixed'"};
+  static const char *const grids[] = {"", "boundary = 'fixed'", "boundary = 'no_flux'"};
+  static const char *const waves[] = {"2*math.pi*9", "math.pi*13", "math.pi*12.5"};
   (void)state;
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 3; i++) {
     char text[2048];
     system_run s = {
         .setup = {
             .backend = &sim_backend_cuda, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 2, .folder = ""}};
     snprintf(
         text, sizeof text,
-        "local k = %s return sim.diffusion { grid = { n = {48, 40}, size = {1, 1}, %s }, fields = {{ name = 'u' }},"
+        "local k = %s return sim.diffusion { grid = { n = {48, 40}, size = {1, 1}, %s }, fields = {{ name = 'u', %s }},"
         "derived = { p = function(kx, ky, u) return u/((kx - k)*(kx + k)) end }, rates = function(p) return p end,"
         "integrate = { scheme = 'etd1', dt = 0.1, t_end = 1 } }",
-        i ? "math.pi*13" : "2*math.pi*9", grids[i]);
+        waves[i], grids[i], i == 2 ? "sides = { x_low = { value = 0 } }" : "");
     if (!is_mine()) continue;
     diffusion_parameters *p = parameters_of(text);
     const sim_status status = diffusion_model.create(p, &s.setup, &s.clock, &s.self);
@@ -187,8 +218,9 @@ int main(int argc, char **argv) {
   const int missing = gpu_open();
   if (missing != 0) return missing;
   if (argc == 1) return run_shared(argv[0]);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_large), cmocka_unit_test(test_flows),
-                                     cmocka_unit_test(test_adaptive), cmocka_unit_test(test_restart),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_large),     cmocka_unit_test(test_flows),
+                                     cmocka_unit_test(test_forcing),   cmocka_unit_test(test_no_energy),
+                                     cmocka_unit_test(test_adaptive),  cmocka_unit_test(test_restart),
                                      cmocka_unit_test(test_not_finite)};
   set_share(argc, argv);
   return cmocka_run_group_tests(tests, NULL, NULL);

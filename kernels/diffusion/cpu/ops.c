@@ -9,6 +9,7 @@
  * that wait for all. Otherwise that pass turns the fields before and after. */
 #include "kernels/diffusion/cpu/coupled.h"
 #include "kernels/diffusion/cpu/derivation.h"
+#include "kernels/diffusion/cpu/forcing.h"
 #include "kernels/diffusion/cpu/plan.h"
 
 #include "engine/reduce.h"
@@ -30,6 +31,7 @@ struct diffusion_work {
   sim_buffer gradients; /* what the rates read beside the fields, and fluxes */
   void *flux[DIFFUSION_FLUXES];
   diffusion_derivation *derivation; /* coefficients of derived fields; NULL: none */
+  diffusion_shell *shell;           /* of the forcing; NULL: none */
   const sim_comm *comm;
   diffusion_slab slab;
   /* Where columns differ from slabs: those of the mixed fields and derivatives, what one turn sends, and fields of a
@@ -59,6 +61,7 @@ static void destroy(diffusion_work **work) {
   diffusion_norm_destroy(&w->norm);
   diffusion_coupled_destroy(&w->coupled);
   diffusion_derivation_destroy(&w->derivation);
+  diffusion_shell_destroy(&w->shell);
   sim_buffer_destroy(&w->column);
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) sim_buffer_destroy(&w->array[a]);
   for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
@@ -195,7 +198,8 @@ static sim_status create_rates(diffusion_work *w, const sim_setup *setup) {
   return diffusion_rates_create(w->p, diffusion_form_of(w->p->integrate.scheme), setup->isa, w->threads, &w->rates);
 }
 
-static sim_status create(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
+static sim_status create_with(const diffusion_parameters *p, const sim_setup *setup, const diffusion_method *method,
+                              diffusion_work **out) {
   diffusion_work *w = *out = calloc(1, sizeof *w);
   if (!w) return sim_no_memory("the model");
   w->p = p;
@@ -207,7 +211,7 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
   w->slab = diffusion_own_slab(&w->grid, w->single, w->comm);
   w->first = w->slab.first * diffusion_plane_cells(&w->grid);
   w->end = w->slab.end * diffusion_plane_cells(&w->grid);
-  w->method = diffusion_method_with(p, diffusion_scale(&w->grid));
+  w->method = *method;
   w->read = diffusion_gradients_of(p);
   diffusion_series series;
   sim_status status =
@@ -215,9 +219,18 @@ static sim_status create(const diffusion_parameters *p, const sim_setup *setup, 
                                 w->single, setup->isa, w->threads, &w->spectral);
   if (status == SIM_OK) status = create_arrays(w, setup);
   if (status == SIM_OK) status = create_rates(w, setup);
+  if (status == SIM_OK) status = diffusion_shell_create(p, w->spectral, &w->shell);
   if (status == SIM_OK && diffusion_estimates(p)) status = diffusion_norm_create(w->spectral, &w->norm);
-  if (status == SIM_OK && w->method.stages > 0 && !diffusion_adaptive(p))
-    status = make_tables(w, diffusion_dt(&p->integrate));
+  if (status != SIM_OK) destroy(out);
+  return status;
+}
+
+static sim_status create(const diffusion_parameters *p, const sim_setup *setup, diffusion_work **out) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const diffusion_method method = diffusion_method_with(p, diffusion_scale(&grid));
+  sim_status status = create_with(p, setup, &method, out);
+  if (status == SIM_OK && method.stages > 0 && !diffusion_adaptive(p))
+    status = make_tables(*out, diffusion_dt(&p->integrate));
   if (status != SIM_OK) destroy(out);
   return status;
 }
@@ -338,7 +351,10 @@ static sim_status load(diffusion_work *w, double t) {
   each_field(w, &w->real, fields);
   lift(w, -1, t);
   diffusion_planes_load(w->spectral, (const void *const *)fields, mixed);
-  return visit(w, 1, w->method.stages > 0, state_array(w), 0, -1, diffusion_scale(&w->grid));
+  SIM_TRY(visit(w, 1, w->method.stages > 0, state_array(w), 0, -1, diffusion_scale(&w->grid)));
+  if (!w->shell || diffusion_adaptive(w->p)) return SIM_OK;
+  diffusion_stage first = w->method.stage[0]; /* whether the shell has enough energy for the first step */
+  return diffusion_shell_apply(w->shell, &w->arrays, diffusion_dt(&w->p->integrate), &first);
 }
 
 static sim_status resume(diffusion_work *w) {
@@ -363,17 +379,17 @@ static sim_status make_noise(diffusion_work *w, int64_t step) {
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
   void *mixed[DIFFUSION_COLUMNS];
-  const bool flows = w->method.stage[index].forward && w->read.fluxes > 0;
+  diffusion_stage now = w->method.stage[index];
+  const bool flows = now.forward && w->read.fluxes > 0;
   each_field(w, &w->array[0], mixed);
   memcpy(mixed + w->fields, w->arrays.gradient, sizeof w->arrays.gradient);
   memcpy(mixed + w->fields + w->read.count, w->flux, sizeof w->flux);
-  if (index == w->method.stages - 1 && w->array[DIFFUSION_NOISE].data && !w->norm)
-    SIM_TRY(make_noise(w, context->step));
+  if (index == w->method.stages - 1 && diffusion_fluctuates(w->p)) SIM_TRY(make_noise(w, context->step));
+  if (w->shell) SIM_TRY(diffusion_shell_apply(w->shell, &w->arrays, context->h, &now));
   diffusion_rates_set(w->rates, context);
-  if (w->method.stage[index].forward) diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
+  if (now.forward) diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
   if (flows) memcpy(w->arrays.flux, w->flux, sizeof w->flux);
-  const sim_status status =
-      w->coupled ? sum_coupled(w, &w->method.stage[index]) : columns(w, &w->method.stage[index], &w->arrays);
+  const sim_status status = w->coupled ? sum_coupled(w, &now) : columns(w, &now, &w->arrays);
   memset(w->arrays.flux, 0, sizeof w->arrays.flux);
   return status;
 }
@@ -469,6 +485,54 @@ static void accept(diffusion_work *w) {
 static const char *name(const diffusion_work *w) {
   (void)w;
   return "two passes";
+}
+
+/* ---- budgets ---- */
+
+static void fill_linear(void *context, const double k[3], const int64_t mode[3], double (*values)[2]) {
+  diffusion_filling_linear(context, k, mode, values[0]);
+}
+
+sim_status diffusion_budget_create(const diffusion_parameters *p, sim_isa isa, int threads, diffusion_work **out) {
+  const sim_setup setup = {.backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = isa, .threads = threads};
+  const grid_shape grid = diffusion_grid_of(p);
+  /* array [2]: N(u), or L u; array [1] is u */
+  const diffusion_method method = {
+      .name = "budget",
+      .arrays = 2,
+      .tables = 1,
+      .stages = 2,
+      .stage = {{1, 0, 1, {{2, 1, {{diffusion_scale(&grid), -1, 0}}}}}, {0, 0, 1, {{2, 1, {{1, 0, 1}}}}}}};
+  SIM_TRY(create_with(p, &setup, &method, out));
+  diffusion_work *w = *out;
+  for (int f = 0; f < w->fields; f++) {
+    diffusion_filling filling;
+    const sim_status status = diffusion_filling_begin(p, f, 1, 1, &filling);
+    if (status == SIM_OK)
+      diffusion_tables(w->spectral, f, 1, w->arrays.table[f], w->arrays.complex, fill_linear, &filling);
+    diffusion_filling_end(&filling);
+    if (status == SIM_OK) continue;
+    destroy(out);
+    return status;
+  }
+  return SIM_OK;
+}
+
+void diffusion_budget_destroy(diffusion_work **work) { destroy(work); }
+
+sim_status diffusion_budget_of(diffusion_work *w, double *const *fields, double t, int bins, double *transfer,
+                               double *dissipation) {
+  const diffusion_step_context context = {t, 0, 1, 0};
+  for (int f = 0; f < w->fields; f++) memcpy(part(&w->real, f), fields[f], (size_t)w->real.shape[1] * sizeof(double));
+  SIM_TRY(load(w, t));
+  SIM_TRY(stage(w, 0, &context));
+  for (int f = 0; f < w->fields; f++)
+    diffusion_power(w->spectral, f, w->arrays.array[f][1], w->arrays.array[f][2], bins, transfer + f * bins);
+  SIM_TRY(stage(w, 1, &context));
+  for (int f = 0; f < w->fields; f++)
+    diffusion_power(w->spectral, f, w->arrays.array[f][1], w->arrays.array[f][2], bins, dissipation + f * bins);
+  for (int i = 0; i < w->fields * bins; i++) dissipation[i] = -dissipation[i];
+  return SIM_OK;
 }
 
 const diffusion_ops diffusion_ops_cpu = {.plan = diffusion_cpu_plan,

@@ -85,7 +85,8 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
   const diffusion_gradients read = diffusion_gradients_of(p);
   const int gradients = read.count;
   sim_plan_add(out, "transformed fields", fields * field);
-  sim_plan_add(out, "arrays of the scheme", fields * column * (method->arrays + diffusion_fluctuates(p)));
+  sim_plan_add(out, "arrays of the scheme",
+               fields * column * (diffusion_method_with(p, 1).arrays + diffusion_fluctuates(p)));
   if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
   if (read.fluxes > 0) sim_plan_add(out, "fluxes", field * read.fluxes);
   if (p->derived.count > 0)
@@ -112,4 +113,18 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
   out->checkpoint_bytes = fields * number * diffusion_field_numbers(&grid, single);
   out->work_rate_guess = p->rates ? 5e8 / (method->stages > 0 ? method->stages : 1) : 1e12;
   plan_ranks(p, &slab, setup->comm, out);
+}
+
+double diffusion_budget_bytes(const diffusion_parameters *p, int threads) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const diffusion_gradients read = diffusion_gradients_of(p);
+  const diffusion_slab whole = diffusion_own_slab(&grid, false, &sim_comm_alone);
+  const double fields = (double)p->fields.count, field = sizeof(double) * diffusion_field_numbers(&grid, false);
+  const double table = sizeof(double) * diffusion_table_numbers(&grid, false, diffusion_unfolded(p), &whole);
+  return (3 * fields + read.count + read.fluxes) * field +
+         fields * (sizeof(double) * grid_cells_wanted(&grid) + table) +
+         diffusion_derivation_bytes(p, &read, false, &whole) + diffusion_measure_bytes(&grid) +
+         diffusion_rates_bytes(p, threads) +
+         diffusion_spectral_bytes(&grid, (int)fields, read.count, read.fluxes, diffusion_aligned(p, &read), false,
+                                  threads);
 }

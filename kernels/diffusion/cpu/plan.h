@@ -15,4 +15,15 @@ int diffusion_columns_of(const diffusion_parameters *p, const diffusion_slab *sl
 bool diffusion_needs_sent(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm);
 bool diffusion_needs_turned(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm);
 
+/* ---- ops.c: budgets by |k| of fields in double, on one rank; bins as of diffusion_power ---- */
+
+/* p: valid until `destroy`, in double, with the scheme etd1, steps of a given length, and no forcing. */
+sim_status diffusion_budget_create(const diffusion_parameters *p, sim_isa isa, int threads,
+                                   diffusion_work **out) SIM_MUST_CHECK;
+void diffusion_budget_destroy(diffusion_work **work);
+double diffusion_budget_bytes(const diffusion_parameters *p, int threads);
+/* transfer[fields][bins]: means of u N(u); dissipation: of -u L u. fields[fields]: [cells], at time t. */
+sim_status diffusion_budget_of(diffusion_work *work, double *const *fields, double t, int bins, double *transfer,
+                               double *dissipation) SIM_MUST_CHECK;
+
 #endif

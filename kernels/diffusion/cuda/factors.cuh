@@ -7,7 +7,8 @@ typedef struct diffusion_own {
   double D[3], tensor[3], drift[3], hyper, decay; /* D times the axes' factors */
   double axes[3], cross[8];                       /* D factors of the axes, and cross diffusivities */
   double noise;                                   /* diffusion_filling.noise */
-  int conserved;
+  double shell[2];                                /* wavenumbers of the forcing; shell[1] 0: the field has none */
+  int conserved, kind[3];                         /* kind: grid_boundary along each axis */
 } diffusion_own;
 
 /* Tables for steps of dt; axes are x, y, z. */
@@ -15,8 +16,10 @@ typedef struct diffusion_making {
   diffusion_own field[8];
   long long n[3];
   double size[3], dt, scale, dealias;
-  int kind[3], rank, member_axis, scheme;
-  int weights;    /* the noise's table, or -1 */
+  int rank, member_axis, scheme;
+  int aligned;    /* entry k of every series between walls is mode k, or n of a sine series at 0 (series.cu) */
+  int weights;    /* the table of the noise, or of the forcing's shell, or -1 */
+  int forced;     /* that of the shell */
   void *table[7]; /* tables of the first field; with cross diffusion [fields][fields] tables */
   int tables;
   long long numbers; /* stride from one field, or matrix element, to the next */

@@ -10,7 +10,7 @@
 /* Values of diffusion_factor, diffusion_scheme and grid_boundary. */
 enum { FILL_ALIKE, FILL_EACH, FILL_COMPLEX };
 enum { FILL_EXACT, FILL_LIE, FILL_STRANG, FILL_ETD1, FILL_ETDRK2, FILL_ETDRK4 };
-enum { FILL_PERIODIC, FILL_COSINE, FILL_SINE };
+enum { FILL_PERIODIC, FILL_COSINE, FILL_SINE, FILL_NONE, FILL_QUARTER_SINE, FILL_QUARTER_COSINE };
 enum { FILL_TABLES = 7, FILL_THREADS = 128 };
 
 struct fill_number {
@@ -57,10 +57,11 @@ __device__ inline void fill_phis(fill_number c, fill_number e, fill_number phi[3
 }
 
 /* Signed wavenumber of a table entry along an axis. */
-__device__ inline long long fill_mode(const diffusion_making &m, int axis, long long entry) {
+__device__ inline long long fill_mode(const diffusion_making &m, int field, int axis, long long entry) {
   const long long n = m.n[axis];
-  if (m.kind[axis] == FILL_SINE) return n - entry;
-  return m.kind[axis] == FILL_PERIODIC && 2 * entry > n ? entry - n : entry;
+  const int kind = m.field[field].kind[axis];
+  if (kind == FILL_SINE) return m.aligned && entry > 0 ? entry : n - entry;
+  return kind == FILL_PERIODIC && 2 * entry > n ? entry - n : entry;
 }
 
 __device__ inline bool fill_is_member_axis(const diffusion_making &m, int axis) {
@@ -73,17 +74,20 @@ struct fill_wave {
   bool mirrored, keep;
 };
 
-__device__ inline fill_wave fill_wave_of(const diffusion_making &m, const long long mode[3]) {
+__device__ inline fill_wave fill_wave_of(const diffusion_making &m, int field, const long long mode[3]) {
   const double pi = 3.14159265358979323846;
   fill_wave w = {{0}, {0}, 0, false, true};
 #pragma unroll
   for (int a = 0; a < 3; a++) {
     const long long n = m.n[a], most = mode[a] < 0 ? -mode[a] : mode[a];
-    const bool periodic = m.kind[a] == FILL_PERIODIC;
-    w.k[a] = a >= m.rank || fill_is_member_axis(m, a) ? 0 : (periodic ? 2 * pi : pi) * (double)mode[a] / m.size[a];
+    const int kind = m.field[field].kind[a], quarter = kind >= FILL_QUARTER_SINE; /* the wavenumber of mode + 1/2 */
+    const bool periodic = kind == FILL_PERIODIC;
+    w.k[a] = a >= m.rank || fill_is_member_axis(m, a)
+                 ? 0
+                 : (periodic ? 2 * pi : pi) * ((double)mode[a] + 0.5 * quarter) / m.size[a];
     w.odd[a] = periodic && 2 * most == n ? 0 : w.k[a];
     w.mirrored = w.mirrored || w.odd[a] != w.k[a];
-    if (a < m.rank && !fill_is_member_axis(m, a) && !diffusion_mode_kept(mode[a], n, periodic, m.dealias))
+    if (a < m.rank && !fill_is_member_axis(m, a) && !diffusion_mode_kept(mode[a] + quarter, n, periodic, m.dealias))
       w.keep = false;
     w.k2 += w.k[a] * w.k[a];
   }
@@ -114,7 +118,7 @@ __device__ inline fill_number fill_own(const diffusion_making &m, int field, con
 template <typename Linear>
 __device__ inline void fill_at(const diffusion_making &m, int field, const long long mode[3],
                                fill_number out[FILL_TABLES]) {
-  const fill_wave w = fill_wave_of(m, mode);
+  const fill_wave w = fill_wave_of(m, field, mode);
   if (!w.keep) {
 #pragma unroll
     for (int t = 0; t < FILL_TABLES; t++) out[t] = {0, 0};
@@ -145,21 +149,28 @@ __device__ inline void fill_at(const diffusion_making &m, int field, const long 
 #pragma unroll
   for (int t = 1; t < FILL_TABLES; t++) /* replaces tables that the scheme does not have */
     if (t == m.weights)
-      out[t] = {m.field[field].noise * (m.field[field].conserved ? -w.k2 : 1) * diffusion_noise_weight(m.dt, 2 * c.re),
-                0};
+      out[t] = m.forced
+                   ? fill_number{(double)diffusion_in_shell(m.field[field].shell[0], m.field[field].shell[1], w.k2), 0}
+                   : fill_number{m.field[field].noise * (m.field[field].conserved ? -w.k2 : 1) *
+                                     diffusion_noise_weight(m.dt, 2 * c.re),
+                                 0};
 }
 
 /* Wavenumber of entry i; where the fast axis has walls, `other` is the wavenumber of the imaginary part. */
-__device__ inline void fill_modes(const diffusion_making &m, long long i, long long mode[3], long long other[3]) {
+__device__ inline void fill_modes(const diffusion_making &m, int field, long long i, long long mode[3],
+                                  long long other[3]) {
   const long long k = i % m.entries[0], row = i / m.entries[0];
-  const long long entry[3] = {k, row % m.entries[1], row / m.entries[1]};
+  const bool pairs = m.aligned && m.factor == FILL_EACH; /* then entries 2k and 2k + 1 are a number's parts */
+  const long long entry[3] = {pairs ? 2 * k : k, row % m.entries[1], row / m.entries[1]};
 #pragma unroll
   for (int order = 0; order < 3; order++)
 #pragma unroll
     for (int axis = 0; axis < 3; axis++)
       if (m.axis[order] == axis) {
-        mode[axis] = fill_mode(m, axis, entry[order]);
-        other[axis] = order == 0 ? fill_mode(m, axis, k > 0 ? m.n[axis] - k : 0) : mode[axis];
+        const long long last = m.n[axis] - 1, at = pairs && order == 0 && entry[0] > last ? last : entry[order];
+        const long long next = pairs ? (at < last ? at + 1 : last) : k > 0 ? m.n[axis] - k : 0;
+        mode[axis] = fill_mode(m, field, axis, at);
+        other[axis] = order == 0 ? fill_mode(m, field, axis, next) : mode[axis];
       }
 }
 
@@ -179,7 +190,7 @@ template <typename Linear> __device__ __forceinline__ void fill_entries(const di
   long long mode[3], other[3];
   fill_number own[FILL_TABLES], mirror[FILL_TABLES];
   if (i >= m.entries[0] * m.entries[1] * m.entries[2]) return;
-  fill_modes(m, i, mode, other);
+  fill_modes(m, blockIdx.y, i, mode, other);
   fill_at<Linear>(m, blockIdx.y, mode, own);
   if (m.factor == FILL_EACH) fill_at<Linear>(m, blockIdx.y, other, mirror);
 #pragma unroll

@@ -16,13 +16,39 @@ static int fast_axis(const grid_shape *grid) {
   return 0;
 }
 
-diffusion_layout diffusion_cuda_layout(const grid_shape *grid) {
-  diffusion_layout layout = {.axis = {fast_axis(grid)}};
-  for (int axis = 0, i = 1; axis < 3; axis++)
-    if (axis != layout.axis[0]) layout.axis[i++] = axis;
+static bool has_walls(const grid_shape *grid, int axis) {
+  return axis < grid->rank && !grid_is_member_axis(grid, axis) && grid->boundary[axis] != GRID_PERIODIC;
+}
+
+/* Order of an axis of aligned fields: periodic ones, those with walls, those of one cell, and that of members. */
+static int rank_of(const grid_shape *grid, int axis) {
+  if (axis >= grid->rank) return 3;
+  if (grid_is_member_axis(grid, axis)) return 4;
+  if (has_walls(grid, axis)) return grid->n[axis] > 1 ? 1 : 2;
+  return grid->n[axis] > 1 ? 0 : 3;
+}
+
+static void order_axes(const grid_shape *grid, bool aligned, int axes[3]) {
+  int count = 0;
+  if (aligned) {
+    for (int rank = 0; rank <= 4; rank++)
+      for (int axis = 0; axis < 3; axis++)
+        if (rank_of(grid, axis) == rank) axes[count++] = axis;
+    return;
+  }
+  axes[count++] = fast_axis(grid);
+  for (int axis = 0; axis < 3; axis++)
+    if (axis != axes[0]) axes[count++] = axis;
+}
+
+diffusion_layout diffusion_cuda_layout(const grid_shape *grid, bool aligned) {
+  diffusion_layout layout = {0};
+  order_axes(grid, aligned, layout.axis);
   for (int i = 0; i < 3; i++) {
-    layout.n[i] = grid->n[layout.axis[i]];
-    layout.kind[i] = live_kind(grid, layout.axis[i]);
+    const int axis = layout.axis[i];
+    layout.n[i] = grid->n[axis];
+    layout.kind[i] = aligned ? (int)GRID_PERIODIC : live_kind(grid, axis);
+    layout.series[i] = aligned && has_walls(grid, axis) ? (int)grid->boundary[axis] : layout.kind[i];
     layout.size[i] = layout.axis[i] < grid->rank ? grid->size[layout.axis[i]] : 0;
     if (grid_is_member_axis(grid, layout.axis[i])) layout.member_axis = i;
   }
@@ -49,13 +75,30 @@ diffusion_layout diffusion_cuda_natural(const grid_shape *grid, const diffusion_
 
 diffusion_spectrum diffusion_cuda_spectrum(const diffusion_layout *layout, bool complex) {
   diffusion_spectrum s = {.n = {layout->row / 2, layout->n[1], layout->n[2]}, .field = layout->field / 2};
-  s.factor = layout->kind[0] != GRID_PERIODIC ? DIFFUSION_EACH : complex ? DIFFUSION_COMPLEX : DIFFUSION_ALIKE;
+  s.factor = layout->series[0] != GRID_PERIODIC ? DIFFUSION_EACH : complex ? DIFFUSION_COMPLEX : DIFFUSION_ALIKE;
   s.table[0] = s.n[0];
   for (int i = 1; i < 3; i++)
-    s.table[i] =
-        layout->kind[i] == GRID_PERIODIC && !complex && i != layout->member_axis ? layout->n[i] / 2 + 1 : layout->n[i];
+    s.table[i] = layout->series[i] == GRID_PERIODIC && !complex && i != layout->member_axis ? layout->n[i] / 2 + 1
+                                                                                            : layout->n[i];
   s.tables = s.table[0] * s.table[1] * s.table[2] * (s.factor == DIFFUSION_ALIKE ? 1 : 2);
   return s;
+}
+
+int diffusion_cuda_kind(const diffusion_work *w, int source, int axis) {
+  if (axis >= w->grid.rank || grid_is_member_axis(&w->grid, axis)) return (int)GRID_PERIODIC;
+  return (int)(w->aligned ? w->series.of[source][axis] : w->grid.boundary[axis]);
+}
+
+int diffusion_cuda_column_kind(const diffusion_work *w, int column, int axis) {
+  static const int along[][2] = {[DIFFUSION_X] = {0, 0},  [DIFFUSION_Y] = {1, 1},  [DIFFUSION_Z] = {2, 2},
+                                 [DIFFUSION_XY] = {0, 1}, [DIFFUSION_XZ] = {0, 2}, [DIFFUSION_YZ] = {1, 2}};
+  const int g = column - w->fields, axes = w->grid.rank - (w->grid.member_axis > 0);
+  if (g < 0) return diffusion_cuda_kind(w, column, axis);
+  const int i = g - w->gradients.count;
+  const int source = i < 0 ? w->gradients.of[g].field : i / axes, kind = i < 0 ? w->gradients.of[g].kind : i % axes;
+  const bool turns = kind <= DIFFUSION_Z || (kind >= DIFFUSION_XY && kind <= DIFFUSION_YZ);
+  const grid_boundary own = (grid_boundary)diffusion_cuda_kind(w, source, axis);
+  return (int)(turns && (along[kind][0] == axis || along[kind][1] == axis) ? diffusion_turned(own) : own);
 }
 
 double diffusion_cuda_scale(const grid_shape *grid) {
@@ -85,7 +128,7 @@ void *diffusion_cuda_table(const diffusion_work *w, int table) {
 
 diffusion_sums diffusion_cuda_sums(const diffusion_work *w) {
   const diffusion_spectrum *spectrum = &w->spectrum;
-  diffusion_sums s = {.field = spectrum->field, .tables = spectrum->tables, .scale = w->scale};
+  diffusion_sums s = {.field = spectrum->field, .tables = spectrum->tables, .scale = w->scale, .force = w->force};
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) s.array[a] = w->array[a].data;
   for (int t = 0; t < DIFFUSION_TABLES; t++)
     if (w->table[t].data) s.table[t] = diffusion_cuda_table(w, t);
@@ -94,7 +137,8 @@ diffusion_sums diffusion_cuda_sums(const diffusion_work *w) {
 }
 
 bool diffusion_cuda_in_registers(const diffusion_parameters *p, int fields) {
-  return (int)p->fields.count <= fields && p->members <= 1 && p->rates && diffusion_single(p) &&
-         !diffusion_unfolded(p) && !diffusion_crossed(p) && !diffusion_fluctuates(p) && !diffusion_has_gradients(p) &&
-         p->integrate.courant == 0 && sim_cuda_overlaps();
+  const diffusion_gradients none = {0};
+  return !diffusion_aligned(p, &none) && (int)p->fields.count <= fields && p->members <= 1 && p->rates &&
+         diffusion_single(p) && !diffusion_unfolded(p) && !diffusion_crossed(p) && !diffusion_fluctuates(p) &&
+         diffusion_forced(p) == 0 && !diffusion_has_gradients(p) && p->integrate.courant == 0 && sim_cuda_overlaps();
 }

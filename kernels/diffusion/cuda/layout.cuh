@@ -3,7 +3,10 @@
  * A field transformed by cuFFT has its axes reordered to fast, middle, slow, with a periodic axis as the fast one if
  * there is any. Along axes with walls cells are ordered 0, 2, 4, ..., 5, 3, 1, with the odd ones negated where walls
  * are fixed: the Fourier transform of this order gives the cosine and sine transforms (Makhoul, IEEE Trans. ASSP 28,
- * 1980). */
+ * 1980).
+ *
+ * Where fields have series of their own (`aligned`, work.h), periodic axes come first and then those with walls, along
+ * which cells have their natural order (series.cu). */
 #ifndef DIFFUSION_CUDA_LAYOUT_CUH
 #define DIFFUSION_CUDA_LAYOUT_CUH
 
@@ -13,6 +16,7 @@ typedef struct diffusion_layout {
   long long n[3];       /* fast, middle, slow */
   long long row, field; /* strides of rows and of fields, in numbers */
   int axis[3], kind[3]; /* axis: 0, 1, 2 for x, y, z; kind: grid_boundary, 0 also where there is one cell */
+  int series[3];        /* the kind, and not 0 where fields have series of their own, with cells in natural order */
   int member_axis;      /* which of the three is the axis of members, along which nothing is transformed; 0: none */
   double size[3];       /* of the box; 0 beyond the rank */
   long long first, all; /* of a rank's part of the slow axis: its first cell, and those of all ranks */

@@ -89,7 +89,7 @@ template <int N> __device__ inline void matrix_phis(matrix<N> &z, matrix<N> phi[
 
 template <typename Linear, int N>
 __device__ inline void matrices_at(const diffusion_making &m, const long long mode[3], matrix<N> out[FILL_TABLES]) {
-  const fill_wave w = fill_wave_of(m, mode);
+  const fill_wave w = fill_wave_of(m, 0, mode); /* all fields have the same walls */
   double under[N];
   matrix<N> a, phi[4];
   if (!w.keep) {
@@ -146,7 +146,7 @@ template <typename Linear, int N> __device__ __forceinline__ void fill_matrices(
   long long mode[3], other[3];
   matrix<N> own[FILL_TABLES], mirror[FILL_TABLES];
   if (i >= m.entries[0] * m.entries[1] * m.entries[2]) return;
-  fill_modes(m, i, mode, other);
+  fill_modes(m, 0, i, mode, other);
   matrices_at<Linear, N>(m, mode, own);
   matrices_at<Linear, N>(m, m.factor == FILL_EACH ? other : mode, mirror);
 #pragma unroll 1

@@ -8,6 +8,7 @@
 
 #include <cuda_runtime.h>
 #include <math.h>
+#include <stdlib.h>
 
 static cudaStream_t stream() { return (cudaStream_t)sim_cuda_stream(); }
 
@@ -198,27 +199,31 @@ sim_status diffusion_cuda_broken(diffusion_work *w, const sim_buffer *state, int
 
 /* Weights of coefficients in the mean of squares: 2 where k and -k are stored once, 1/2 for cos^2 and sin^2. */
 typedef struct weighing {
-  long long n[3];   /* complex numbers along the fast, middle and slow axis */
-  long long length; /* cells of the fast axis; wavenumber length/2 is its own mirror image */
-  int kind[3], member_axis;
-  int flat; /* threads of a column in the order of flat/columns.cuh; 0: another order */
+  long long n[3];                             /* complex numbers along the fast, middle and slow axis */
+  long long length;                           /* cells of the fast axis; wavenumber length/2 is its own mirror image */
+  int kind[DIFFUSION_FIELDS][3], member_axis; /* kind: of each field, grid_boundary */
+  bool aligned; /* re and im of number i of the fast axis belong to 2i and 2i + 1 if that has walls */
+  int flat;     /* threads of a column in the order of flat/columns.cuh; 0: another order */
 } weighing;
 
-__device__ static double weight_of(const weighing &w, int axis, long long k) {
+__device__ static double weight_of(const weighing &w, int field, int axis, long long k) {
+  const int kind = w.kind[field][axis];
   if (axis > 0 && axis == w.member_axis) return 1 / (double)w.n[axis];
-  return w.kind[axis] && k ? 2 : 1;
+  return kind && (k || kind == GRID_FIXED_LOW || kind == GRID_FIXED_HIGH) ? 2 : 1;
 }
 
 /* Weights of re and im of number i. With walls along the fast axis re belongs to k and im to n - k. */
-__device__ static double2 weights_at(const weighing &w, long long i) {
+__device__ static double2 weights_at(const weighing &w, int field, long long i) {
   if (w.flat) {
     const long long kx = i / (FLAT_WIDE * w.n[1]) * FLAT_WIDE + i % (FLAT_WIDE * w.flat) / w.flat;
     const double weight = 2 * kx > w.length ? 0 : kx == 0 || 2 * kx == w.length ? 1 : 2;
     return {weight, weight};
   }
   const long long k = i % w.n[0], row = i / w.n[0];
-  const double others = weight_of(w, 1, row % w.n[1]) * weight_of(w, 2, row / w.n[1]);
-  if (w.kind[0]) return {(k ? 2 : 1) * others, k == 0 || 2 * k == w.length ? 0 : 2 * others};
+  const double others = weight_of(w, field, 1, row % w.n[1]) * weight_of(w, field, 2, row / w.n[1]);
+  if (w.kind[field][0] && w.aligned)
+    return {weight_of(w, field, 0, 2 * k) * others, weight_of(w, field, 0, 2 * k + 1) * others};
+  if (w.kind[field][0]) return {(k ? 2 : 1) * others, k == 0 || 2 * k == w.length ? 0 : 2 * others};
   const double weight = (k == 0 || 2 * k == w.length ? 1 : 2) * others;
   return {weight, weight};
 }
@@ -237,7 +242,7 @@ static __global__ void __launch_bounds__(DIFFUSION_THREADS)
   double sum = 0;
   for (long long i = first + threadIdx.x; i < end; i += DIFFUSION_THREADS) {
     const Pair c = from[i];
-    const double2 by = weights_at(w, i);
+    const double2 by = weights_at(w, blockIdx.y, i);
     sum += by.x * ((double)c.x * (double)c.x) + by.y * ((double)c.y * (double)c.y);
   }
   sum = over_block(SUM, sum);
@@ -260,21 +265,29 @@ sim_status diffusion_cuda_norms_create(diffusion_work *w) {
   return SIM_OK;
 }
 
+/* What weighs the coefficients of the work. */
+static weighing weighing_of(const diffusion_work *w) {
+  weighing by = {};
+  for (int i = 0; i < 3; i++) {
+    by.n[i] = w->spectrum.n[i];
+    for (int f = 0; f < w->fields; f++)
+      by.kind[f][i] = w->aligned ? diffusion_cuda_kind(w, f, w->layout.axis[i]) : w->layout.kind[i];
+  }
+  by.aligned = w->aligned;
+  by.length = w->layout.n[0];
+  by.member_axis = w->layout.member_axis;
+  by.flat = w->spectrum.column_threads;
+  return by;
+}
+
 sim_status diffusion_cuda_error(diffusion_work *w, double *errors, double *sizes) {
   static const sim_kernel kernel = {"diffusion_norms", "error", SIM_LIMIT_BYTES};
   static const int arrays[3] = {DIFFUSION_ERROR, DIFFUSION_BETWEEN, DIFFUSION_NEXT};
   weighed a = {};
-  weighing by = {};
+  const weighing by = weighing_of(w);
   double sums[3 * DIFFUSION_FIELDS];
-  for (int i = 0; i < 3; i++) {
-    a.array[i] = w->array[arrays[i]].data;
-    by.n[i] = w->spectrum.n[i];
-    by.kind[i] = w->layout.kind[i];
-  }
+  for (int i = 0; i < 3; i++) a.array[i] = w->array[arrays[i]].data;
   a.field = a.count = w->spectrum.field;
-  by.length = w->layout.n[0];
-  by.member_axis = w->layout.member_axis;
-  by.flat = w->spectrum.column_threads;
   const dim3 grid((unsigned)pieces_of((double)a.count), (unsigned)w->fields, 3);
   double *partial = w->norms + 3 * w->fields;
   sim_cuda_begin(&kernel);
@@ -295,4 +308,92 @@ sim_status diffusion_cuda_error(diffusion_work *w, double *errors, double *sizes
 
 double diffusion_cuda_norms_bytes(double fields, double numbers) {
   return sizeof(double) * 3 * fields * (1 + (double)pieces_of(numbers));
+}
+
+/* ---- forcing ---- */
+
+/* The table that is 1 in the shell; its entries are those of visit() in pointwise.cuh. */
+struct shell_of {
+  long long field, count, n[2], entries[3], numbers; /* entries: of the table; numbers: of a field's table */
+  int parts;                                         /* numbers of an entry */
+  bool each;                                         /* of re and im */
+};
+
+/* partial[field][piece]: sums of squares of the shell's coefficients. */
+template <typename real, typename Pair>
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    shell_pieces(const Pair *coefficients, const real *table, const shell_of s, const weighing w, double *partial) {
+  const long long first = (long long)blockIdx.x * PIECE, end = first + PIECE < s.count ? first + PIECE : s.count;
+  coefficients += blockIdx.y * s.field;
+  table += blockIdx.y * s.numbers;
+  double sum = 0;
+  for (long long i = first + threadIdx.x; i < end; i += DIFFUSION_THREADS) {
+    const long long row = i / w.n[0], k1 = row % s.n[0], k2 = row / s.n[0];
+    const long long b = k1 < s.entries[1] ? k1 : s.n[0] - k1, c = k2 < s.entries[2] ? k2 : s.n[1] - k2;
+    const real *of = table + ((c * s.entries[1] + b) * s.entries[0] + i % w.n[0]) * s.parts;
+    const double re = of[0], im = s.each ? of[1] : of[0];
+    if (re == 0 && im == 0) continue;
+    const Pair a = coefficients[i];
+    const double2 by = weights_at(w, blockIdx.y, i);
+    sum += re * by.x * ((double)a.x * (double)a.x) + im * by.y * ((double)a.y * (double)a.y);
+  }
+  sum = over_block(SUM, sum);
+  if (threadIdx.x == 0) partial[blockIdx.y * (long long)gridDim.x + blockIdx.x] = sum;
+}
+
+/* *force = power over the sum of all pieces, which is 2 E; NaN where a step of h at it is not accurate, as
+ * diffusion_force_factor says. */
+static __global__ void __launch_bounds__(DIFFUSION_THREADS)
+    shell_factor(const double *partial, long long pieces, double power, double h, double *force) {
+  double sum = 0;
+  for (long long i = threadIdx.x; i < pieces; i += DIFFUSION_THREADS) sum += partial[i];
+  sum = over_block(SUM, sum);
+  if (threadIdx.x == 0) *force = power * h > sum ? NAN : power / sum;
+}
+
+sim_status diffusion_cuda_force_create(diffusion_work *w) {
+  void *force = NULL;
+  SIM_TRY(sim_backend_cuda.alloc((size_t)diffusion_cuda_force_bytes(w->fields, (double)w->spectrum.field), &force));
+  w->force = (double *)force;
+  return SIM_OK;
+}
+
+double diffusion_cuda_force_bytes(double fields, double numbers) {
+  return sizeof(double) * (1 + fields * (double)pieces_of(numbers));
+}
+
+void diffusion_cuda_force(diffusion_work *w, int array, double h) {
+  static const sim_kernel kernel = {"diffusion_force", "sums", SIM_LIMIT_BYTES};
+  const diffusion_spectrum *p = &w->spectrum;
+  const shell_of s = {p->field,
+                      p->field,
+                      {p->n[1], p->n[2]},
+                      {p->table[0], p->table[1], p->table[2]},
+                      p->tables,
+                      p->factor == DIFFUSION_ALIKE ? 1 : 2,
+                      p->factor == DIFFUSION_EACH};
+  const weighing by = weighing_of(w);
+  const dim3 grid((unsigned)pieces_of((double)p->field), (unsigned)w->fields);
+  const void *from = w->array[array].data, *table = diffusion_cuda_table(w, w->method.tables - 1);
+  double *partial = w->force + 1;
+  sim_cuda_begin(&kernel);
+  if (w->single)
+    shell_pieces<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const float2 *)from, (const float *)table, s, by, partial);
+  else
+    shell_pieces<<<grid, DIFFUSION_THREADS, 0, stream()>>>((const double2 *)from, (const double *)table, s, by,
+                                                           partial);
+  shell_factor<<<1, DIFFUSION_THREADS, 0, stream()>>>(partial, (long long)grid.x * grid.y, w->p->forcing.power, h,
+                                                      w->force);
+  sim_cuda_end(&kernel, diffusion_cuda_number_size(w->p) * (double)(w->fields * p->tables));
+}
+
+sim_status diffusion_cuda_force_energy(diffusion_work *w, double *out) {
+  const long long pieces = pieces_of((double)w->spectrum.field) * w->fields;
+  double *partial = (double *)malloc((size_t)pieces * sizeof(double));
+  if (!partial) return sim_no_memory("the energy of the forcing");
+  const sim_status status = sim_backend_cuda.copy(partial, w->force + 1, (size_t)pieces * sizeof(double));
+  *out = 0;
+  for (long long i = 0; i < pieces; i++) *out += partial[i] / 2;
+  free(partial);
+  return status;
 }

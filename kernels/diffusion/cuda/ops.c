@@ -30,8 +30,11 @@ static const char *axes_lack(const diffusion_parameters *p) {
     if (grid.rank < 2 || (grid.n[a] != 256 && grid.n[a] != 512 && grid.n[a] != 1024))
       return "two or three axes of 256, 512 or 1024 cells";
   if (diffusion_fluctuates(p)) return "fields without fluctuation";
+  if (diffusion_forced(p) != 0) return "fields without forcing";
   if (p->integrate.courant > 0) return "steps of a given length";
   if (diffusion_has_gradients(p)) return "rates of the fields alone (no derivatives, derived, flux or solenoidal)";
+  const diffusion_gradients none = {0};
+  if (diffusion_aligned(p, &none)) return "walls that are of one kind for all fields";
   if (!diffusion_way_axes.supports(p))
     return "an L of one term for each axis (no drift, tensor, cross, hyper or linear), and a GPU of compute capability "
            "9.0";
@@ -82,6 +85,7 @@ static void destroy(diffusion_work **work) {
   sim_backend_cuda.free(w->statistics);
   sim_backend_cuda.free(w->lines);
   sim_backend_cuda.free(w->norms);
+  sim_backend_cuda.free(w->force);
   sim_exchange_destroy(&w->exchange);
   free(w);
   *work = NULL;
@@ -113,7 +117,6 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
   w->p = p;
   w->way = way ? way : way_of(p);
   w->grid = diffusion_grid_of(p);
-  w->layout = diffusion_cuda_layout(&w->grid);
   w->comm = comm;
   const diffusion_slab slab = diffusion_own_slab(&w->grid, diffusion_single(p), comm);
   w->natural = diffusion_cuda_natural(&w->grid, &slab);
@@ -123,6 +126,8 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
   w->single = diffusion_single(p);
   w->crossed = diffusion_crossed(p);
   w->gradients = diffusion_gradients_of(p);
+  w->aligned = diffusion_series_of(p, &w->gradients, &w->series) != NULL;
+  w->layout = diffusion_cuda_layout(&w->grid, w->aligned);
   for (int f = 0; f < w->fields; f++) {
     w->lift[f] = diffusion_lift_of(p, f);
     if (diffusion_field_of(p, f)->fluctuation > 0) w->fluctuating |= 1u << f;
@@ -132,6 +137,7 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
   if (status == SIM_OK) status = create_outputs(w);
   if (status == SIM_OK) status = w->way->create(w);
   if (status == SIM_OK && diffusion_estimates(p)) status = diffusion_cuda_norms_create(w);
+  if (status == SIM_OK && diffusion_forced(p) != 0) status = diffusion_cuda_force_create(w);
   if (status == SIM_OK) status = begin_kernels(w);
   if (status != SIM_OK) destroy(out);
   return status;
@@ -159,9 +165,8 @@ static const sim_buffer *real_fields(const diffusion_work *w) { return &w->real;
 static const sim_buffer *state(const diffusion_work *w) { return &w->array[w->method.arrays > 0 ? 1 : 0]; }
 
 static sim_status load(diffusion_work *w, double t) {
-  (void)t; /* no lift grows here */
   SIM_TRY(make_ready(w));
-  diffusion_cuda_lift(w, -1);
+  diffusion_cuda_lift(w, -1, t);
   return w->way->load(w);
 }
 
@@ -179,12 +184,10 @@ static sim_status jump(diffusion_work *w, double t) {
   return w->way->jump(w);
 }
 
-/* No lift depends on the time here: see diffusion_supports. */
 static sim_status show(diffusion_work *w, double t, const diffusion_step_context *half) {
-  (void)t;
   SIM_TRY(w->way->store(w));
   if (half) diffusion_cuda_rates(w, w->real.data, NULL, &w->natural, half);
-  diffusion_cuda_lift(w, 1);
+  diffusion_cuda_lift(w, 1, t);
   return sim_queue_cuda.status();
 }
 

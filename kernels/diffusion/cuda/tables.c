@@ -13,7 +13,9 @@ _Static_assert(HAS(field, DIFFUSION_FIELDS) && HAS(table, DIFFUSION_TABLES) && H
 
 static void own_of(const diffusion_parameters *p, int field, diffusion_own *out) {
   const diffusion_field *s = diffusion_field_of(p, field);
+  const grid_shape own = diffusion_shape_of(p, field);
   for (int a = 0; a < 3; a++) {
+    out->kind[a] = (int)own.boundary[a];
     out->D[a] = s->D * s->axes[a];
     out->tensor[a] = s->tensor[a];
     out->drift[a] = s->drift[a];
@@ -24,6 +26,7 @@ static void own_of(const diffusion_parameters *p, int field, diffusion_own *out)
   out->decay = s->decay;
   out->conserved = s->conserved;
   out->noise = diffusion_noise_of(p, field);
+  for (int i = 0; i < 2; i++) out->shell[i] = diffusion_forced(p) >> field & 1 ? p->forcing.k[i] : 0;
 }
 
 /* Parameters for steps of dt, without the tables' addresses. */
@@ -35,12 +38,13 @@ static diffusion_making making_of(const diffusion_parameters *p, double scale, d
                         .member_axis = grid.member_axis,
                         .scheme = p->integrate.scheme,
                         .dealias = diffusion_dealias(&p->integrate),
-                        .weights = diffusion_fluctuates(p) ? diffusion_table_count(p) - 1 : -1};
+                        .forced = diffusion_forced(p) != 0,
+                        .weights =
+                            diffusion_fluctuates(p) || diffusion_forced(p) != 0 ? diffusion_table_count(p) - 1 : -1};
   for (int f = 0; f < (int)p->fields.count; f++) own_of(p, f, &m.field[f]);
   for (int a = 0; a < 3; a++) {
     m.n[a] = grid.n[a];
     m.size[a] = grid.size[a];
-    m.kind[a] = (int)grid.boundary[a];
   }
   return m;
 }
@@ -91,6 +95,7 @@ void diffusion_cuda_make_tables(diffusion_work *w, double dt) {
   const diffusion_spectrum *spectrum = &w->spectrum;
   diffusion_making m = making_of(w->p, w->scale, dt);
   m.factor = (int)spectrum->factor;
+  m.aligned = w->aligned;
   m.numbers = spectrum->tables;
   m.tables = w->method.tables;
   for (int i = 0; i < 3; i++) {

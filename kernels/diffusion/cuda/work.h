@@ -16,7 +16,8 @@ extern "C" {
 #endif
 
 /* Layout of coefficients: complex, [slow][middle][fast], fast: n/2 + 1. Where all axes have walls the real part
- * belongs to fast wavenumber k and the imaginary part to n - k. Real tables have one entry for k and -k. */
+ * belongs to fast wavenumber k and the imaginary part to n - k, or, where fields are aligned, to 2k and 2k + 1. Real
+ * tables have one entry for k and -k. */
 typedef struct diffusion_spectrum {
   long long n[3];             /* complex numbers along the fast, middle and slow axis */
   long long field;            /* stride of fields, in complex numbers */
@@ -48,7 +49,10 @@ struct diffusion_work {
   sim_buffer array[DIFFUSION_ARRAYS], table[DIFFUSION_TABLES], real;
   diffusion_gradients gradients; /* what the rates read beside the fields, and what they write beside their rates */
   diffusion_lift lift[DIFFUSION_FIELDS];
+  bool aligned;               /* fields have series of their own: diffusion_aligned */
+  diffusion_series series;    /* then the series of the sources */
   double *statistics, *norms; /* device memory; norms: adaptive steps only */
+  double *force;              /* the factor of the forcing, then what measure.cu adds up; NULL: none */
   void *lines;                /* buffer of the operation `lines` */
   unsigned fluctuating;       /* bit f: field f fluctuates */
   int slot, slots;            /* tables of slot s are for steps of length[s] */
@@ -64,10 +68,14 @@ sim_status diffusion_cuda_create(const diffusion_parameters *p, const sim_comm *
                                  diffusion_work **out) SIM_MUST_CHECK;
 
 /* ---- layout.c ---- */
-diffusion_layout diffusion_cuda_layout(const grid_shape *grid);
+diffusion_layout diffusion_cuda_layout(const grid_shape *grid, bool aligned);
 /* Layout of the fields for outputs, of this rank's slab of the grid. */
 diffusion_layout diffusion_cuda_natural(const grid_shape *grid, const diffusion_slab *slab);
 diffusion_spectrum diffusion_cuda_spectrum(const diffusion_layout *layout, bool complex);
+/* The grid_boundary along x, y or z of a field or derived field; and of a column: the fields, what the rates read
+ * beside them, and the fluxes have successive numbers. */
+int diffusion_cuda_kind(const diffusion_work *work, int source, int axis);
+int diffusion_cuda_column_kind(const diffusion_work *work, int column, int axis);
 double diffusion_cuda_scale(const grid_shape *grid); /* scale of transforms that leave out the axis of members */
 /* Allocates method.tables tables in every slot. */
 sim_status diffusion_cuda_take_tables(diffusion_work *work) SIM_MUST_CHECK;
@@ -111,7 +119,8 @@ bool diffusion_cuda_joins(const diffusion_gradients *gradients); /* whether ther
  * same layout, and are replaced by the fluxes. */
 void diffusion_cuda_rates(diffusion_work *work, void *fields, void *derivatives, const diffusion_layout *layout,
                           const diffusion_step_context *context);
-void diffusion_cuda_lift(diffusion_work *work, double sign); /* adds `sign` times their lifts to the real fields */
+/* Adds `sign` times their lifts at time t to the real fields. */
+void diffusion_cuda_lift(diffusion_work *work, double sign, double t);
 
 /* ---- measure.cu ---- */
 sim_status diffusion_cuda_measure(diffusion_work *work, int field, double cell, diffusion_statistics *out);
@@ -124,6 +133,12 @@ sim_status diffusion_cuda_broken(diffusion_work *work, const sim_buffer *state, 
 sim_status diffusion_cuda_norms_create(diffusion_work *work) SIM_MUST_CHECK;
 double diffusion_cuda_norms_bytes(double fields, double numbers);
 sim_status diffusion_cuda_error(diffusion_work *work, double *errors, double *sizes) SIM_MUST_CHECK;
+/* Forcing: its memory; the factor P/(2 E) for the coefficients in an array and a step of h, which stays in work->force,
+ * NaN where diffusion_force_factor fails; and the energy E that gave it, on the host. */
+sim_status diffusion_cuda_force_create(diffusion_work *work) SIM_MUST_CHECK;
+void diffusion_cuda_force(diffusion_work *work, int array, double h);
+sim_status diffusion_cuda_force_energy(diffusion_work *work, double *out) SIM_MUST_CHECK;
+double diffusion_cuda_force_bytes(double fields, double numbers);
 
 #ifdef __cplusplus
 }

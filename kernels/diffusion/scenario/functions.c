@@ -181,6 +181,22 @@ void diffusion_check_solenoidal(const diffusion_parameters *p, sim_faults *fault
                    "expected lie, etd1, etdrk2 or etdrk4, because there is a solenoidal vector, got strang");
 }
 
+static void check_transfer(const diffusion_parameters *p, sim_faults *faults) {
+  static const char *const path = "transfer";
+  bool conserved = false;
+  if (p->transfer == 0) return;
+  if (p->transfer * (int64_t)p->fields.count > SIM_COLUMNS_MAX)
+    sim_faults_add(faults, 0, path, "expected at most %d values in a row, got %lld bins of %zu fields", SIM_COLUMNS_MAX,
+                   (long long)p->transfer, p->fields.count);
+  for (int f = 0; f < (int)p->fields.count; f++) conserved = conserved || diffusion_field_of(p, f)->conserved;
+  const char *without = diffusion_fluctuates(p) ? "fluctuation"
+                        : diffusion_crossed(p)  ? "cross diffusion"
+                        : conserved             ? "`conserved`"
+                                                : NULL;
+  if (!p->rates) sim_faults_add(faults, 0, path, "expected rates or a flux, which transfer");
+  if (without) sim_faults_add(faults, 0, path, "expected fields without %s", without);
+}
+
 sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) {
   const grid_shape grid = diffusion_grid_of(p);
   const size_t before = faults->count;
@@ -221,5 +237,6 @@ sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) 
   if (p->spectrum * (int64_t)p->fields.count > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "spectrum", "expected at most %d values in a row, got %lld bins of %zu fields",
                    SIM_COLUMNS_MAX, (long long)p->spectrum, p->fields.count);
+  check_transfer(p, faults);
   return SIM_OK;
 }

@@ -89,22 +89,24 @@ static int find_field(const diffusion_parameters *p, const char *name, size_t le
   return -1;
 }
 
-static int names_of(const diffusion_parameters *p, const char *names, int vector[3]) {
+int diffusion_named_fields(const diffusion_parameters *p, const char *names, int most, int *fields) {
   const char *at = names ? names : "";
   int count = 0;
   for (;;) {
     at += strspn(at, ", ");
     const size_t length = strcspn(at, ", ");
     if (length == 0) return count;
-    if (count < 3) vector[count] = find_field(p, at, length);
+    if (count < most) fields[count] = find_field(p, at, length);
     count++;
     at += length;
   }
 }
 
-int diffusion_vector_of(const diffusion_parameters *p, int vector[3]) { return names_of(p, p->solenoidal, vector); }
+int diffusion_vector_of(const diffusion_parameters *p, int vector[3]) {
+  return diffusion_named_fields(p, p->solenoidal, 3, vector);
+}
 
 int diffusion_velocity_of(const diffusion_parameters *p, int vector[3]) {
   const char *own = p->integrate.velocity;
-  return own && own[0] ? names_of(p, own, vector) : diffusion_vector_of(p, vector);
+  return own && own[0] ? diffusion_named_fields(p, own, 3, vector) : diffusion_vector_of(p, vector);
 }

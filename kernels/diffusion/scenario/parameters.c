@@ -30,6 +30,17 @@ static const sim_schema sides_schema = {.doc = "walls that treat this field othe
                                         .fields = sides_fields,
                                         .size = sizeof(sides)};
 
+static const sim_field forcing_fields[] = {
+    {SIM_FIELD(diffusion_forcing, fields), .type = SIM_STRING, .flags = SIM_REQUIRED,
+     .doc = "names of the fields, \"u, v, w\": all components of a solenoidal vector, or others"},
+    {SIM_FIELD(diffusion_forcing, k), .type = SIM_REAL, .components = 2, .flags = SIM_REQUIRED, .dimension = {-1, 0, 0},
+     .doc = "the shell: least and greatest angular wavenumber |k|, both included"},
+    {SIM_FIELD(diffusion_forcing, power), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY, .doc = "what it adds to half the mean square of these fields, a unit of time"},
+    {0}};
+static const sim_schema forcing_schema = {
+    .doc = "forcing at a fixed power", .fields = forcing_fields, .size = sizeof(diffusion_forcing)};
+
 static const sim_field species_fields[] = {
     {SIM_FIELD(diffusion_field, name), .type = SIM_STRING, .flags = SIM_REQUIRED,
      .doc = "its name, in rates, tables and files"},
@@ -152,6 +163,10 @@ static const sim_field parameter_fields[] = {
      .doc = "names of the fields that are the components of a velocity without divergence, \"u, v\" or \"u, v, w\": "
             "the part with a divergence is removed from the start and from the rates; between walls the component "
             "through them has value = 0 there, and the others no flux"},
+    {SIM_FIELD(diffusion_parameters, forcing), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &forcing_schema,
+     .doc =
+         "forcing of a shell of wavenumbers at a fixed power: adds to the rates P/(2 E) times the part of the fields "
+         "in the shell, whose energy is E, so that their energy grows by P a unit of time; table `forcing`"},
     {SIM_FIELD(diffusion_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
      .doc = "columns of the table `observe`: functions with the inputs of rates, reduced over the grid by reduce = "
             "\"sum\" (the integral), \"mean\", \"min\" or \"max\""},
@@ -162,6 +177,10 @@ static const sim_field parameter_fields[] = {
      .initial = "0",
      .doc = "number of bins of |k| in the table `spectrum`: power of each field at 0, 1, 2, ... times the smallest "
             "wavenumber"},
+    {SIM_FIELD(diffusion_parameters, transfer), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_MAX,
+     .initial = "0",
+     .doc = "number of bins of |k| in the tables `transfer` and `dissipation`: what the rates (and fluxes) add to half "
+            "the power of each field in each bin of `spectrum` in a unit of time, and what its linear terms take off"},
     {SIM_FIELD(diffusion_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};

@@ -351,6 +351,7 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
   if (named) SIM_TRY(diffusion_check_derived_fields(p, faults));
   if (named && p->derived.count > DIFFUSION_DERIVED) return SIM_OK;
   if (named) diffusion_check_solenoidal(p, faults);
+  if (named) diffusion_check_forcing(p, faults);
   if (named) SIM_TRY(diffusion_bind_rates(p, faults));
   if (named) SIM_TRY(diffusion_bind_observed(p, faults));
   if (faults->count == 0) diffusion_name_tables(p);

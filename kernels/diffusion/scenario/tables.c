@@ -32,13 +32,13 @@ static void add_table(diffusion_parameters *p, int *count, diffusion_tables_kind
 }
 
 /* Adds columns u_0, u_1, ... of each field, from `first` on. */
-static void numbered(diffusion_parameters *p, int which, int64_t each, int64_t first, const char *doc,
+static void numbered(diffusion_parameters *p, int which, int named, int64_t each, int64_t first, const char *doc,
                      sim_display display) {
   sim_field *column = p->more[which];
   for (int f = 0; f < (int)p->fields.count; f++)
     for (int64_t i = 0; i < each; i++, column++) {
-      char *name = p->extra[which][column - p->more[which]];
-      snprintf(name, sizeof p->extra[which][0], "%s_%lld", diffusion_field_of(p, f)->name, (long long)(first + i));
+      char *name = p->extra[named][column - p->more[which]];
+      snprintf(name, sizeof p->extra[named][0], "%s_%lld", diffusion_field_of(p, f)->name, (long long)(first + i));
       *column = (sim_field){.name = name, .type = SIM_REAL, .doc = doc, .display = display};
     }
   column->name = NULL;
@@ -59,6 +59,12 @@ static void over_members(diffusion_parameters *p) {
   column->name = NULL;
 }
 
+static const sim_field forcing_columns[] = {
+    {.name = "energy", .type = SIM_REAL, .doc = "half the mean square of the forced fields"},
+    {.name = "input", .type = SIM_REAL, .doc = "power: what the forcing adds to the energy in a unit of time"},
+    {.name = "work", .type = SIM_REAL, .doc = "what the forcing has added since the start, power times the time"},
+    {0}};
+
 void diffusion_name_tables(diffusion_parameters *p) {
   static const char *const docs[] = {"integral over the box", "mean over the grid", "least of the grid",
                                      "greatest of the grid"};
@@ -73,14 +79,24 @@ void diffusion_name_tables(diffusion_parameters *p) {
                                 .display = SIM_DISPLAY_ALONE};
   if (p->observe.count > 0)
     add_table(p, &count, DIFFUSION_FUNCTIONS, "observe", "functions of the scenario", p->more[2]);
-  numbered(p, 0, p->spectrum, 0, "power of the wavenumbers about so many times the least one", SIM_DISPLAY_SPECTRUM);
+  numbered(p, 0, 0, p->spectrum, 0, "power of the wavenumbers about so many times the least one", SIM_DISPLAY_SPECTRUM);
   if (p->spectrum > 0) add_table(p, &count, DIFFUSION_SPECTRA, "spectrum", "power by |k|", p->more[0]);
-  numbered(p, 1, (int64_t)p->probes.rows, 1, "value at the point: of the cell that holds it", SIM_DISPLAY_LINE);
+  numbered(p, 1, 1, (int64_t)p->probes.rows, 1, "value at the point: of the cell that holds it", SIM_DISPLAY_LINE);
   if (p->probes.rows > 0) add_table(p, &count, DIFFUSION_PROBES, "probes", "fields at points", p->more[1]);
   if (p->members > 1) {
     over_members(p);
     add_table(p, &count, DIFFUSION_ENSEMBLE, "ensemble", "statistics over members", p->more[3]);
   }
+  numbered(p, 4, 3, p->transfer, 0, "half the power that the rates add to the bin in a unit of time",
+           SIM_DISPLAY_PROFILE);
+  numbered(p, 5, 4, p->transfer, 0, "half the power that linear terms take off the bin in a unit of time",
+           SIM_DISPLAY_PROFILE);
+  if (p->transfer > 0) {
+    add_table(p, &count, DIFFUSION_TRANSFER, "transfer", "transfer by |k|", p->more[4]);
+    add_table(p, &count, DIFFUSION_DISSIPATION, "dissipation", "dissipation by |k|", p->more[5]);
+  }
+  if (p->forcing.given)
+    add_table(p, &count, DIFFUSION_FORCING_TABLE, "forcing", "energy of the forced fields", forcing_columns);
 }
 
 const sim_table *const *diffusion_tables_of(const void *parameters) {
@@ -109,10 +125,19 @@ static const sim_field described_ensemble[] = {
     COLUMN("FIELD_variance", "mean over members of their variances over the grid"),
     COLUMN("FIELD_variance_variance", "variance over members of their variances over the grid"),
     {0}};
+static const sim_field described_transfer[] = {
+    COLUMN("FIELD_BIN", "half the power that the rates add to BIN = 0, 1, 2, ... of the spectrum in a unit of time"),
+    {0}};
+static const sim_field described_dissipation[] = {
+    COLUMN("FIELD_BIN", "half the power that linear terms take off BIN = 0, 1, 2, ... in a unit of time"), {0}};
 static const sim_table described[] = {{"fields", "statistics of each field, always", described_fields},
                                       {"observe", "functions of the scenario; with observe", described_functions},
                                       {"spectrum", "power by |k|; with spectrum", described_spectra},
                                       {"probes", "fields at points; with probes", described_probes},
-                                      {"ensemble", "statistics over members; with members", described_ensemble}};
+                                      {"ensemble", "statistics over members; with members", described_ensemble},
+                                      {"transfer", "transfer by |k|; with transfer", described_transfer},
+                                      {"dissipation", "dissipation by |k|; with transfer", described_dissipation},
+                                      {"forcing", "energy of the forced fields; with forcing", forcing_columns}};
 const sim_table *const diffusion_described[] = {&described[0], &described[1], &described[2],
-                                                &described[3], &described[4], NULL};
+                                                &described[3], &described[4], &described[5],
+                                                &described[6], &described[7], NULL};

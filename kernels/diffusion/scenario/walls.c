@@ -301,16 +301,3 @@ void diffusion_say_walls(const diffusion_parameters *p) {
             diffusion_field_of(p, f)->D * diffusion_field_of(p, f)->axes[axis]);
   }
 }
-
-bool diffusion_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
-  const diffusion_parameters *p = parameters;
-  const diffusion_gradients read = diffusion_gradients_of(p);
-  bool sides = false;
-  for (int f = 0; f < (int)p->fields.count; f++) sides = sides || has_sides(diffusion_field_of(p, f));
-  if (backend == SIM_BACKEND_CPU || (!sides && !diffusion_aligned(p, &read))) return true;
-  snprintf(lacks, capacity, "%s",
-           sides             ? "fields with sides of their own"
-           : read.fluxes > 0 ? "fluxes between walls"
-                             : "mixed derivatives along walls");
-  return false;
-}

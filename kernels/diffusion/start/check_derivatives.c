@@ -27,7 +27,7 @@ static sim_status check(const diffusion_parameters *p, sim_isa isa, int threads,
   diffusion_observer *observer;
   double sums[RESULTS];
   sim_status status = diffusion_observer_create(p, isa, threads, &observer);
-  if (status == SIM_OK) diffusion_observer_row(observer, DIFFUSION_FUNCTIONS, real_fields, 0, sums);
+  if (status == SIM_OK) status = diffusion_observer_row(observer, DIFFUSION_FUNCTIONS, real_fields, 0, sums);
   const int fields = (int)p->fields.count, axes = (int)p->grid.n.rows;
   for (int i = 0; status == SIM_OK && i < (int)p->observe.count; i++)
     if (!isfinite(sums[i]))
@@ -66,7 +66,7 @@ sim_status diffusion_check_derived(const diffusion_parameters *p, const sim_setu
   if ((diffusion_gradients_of(p).count == 0 && fluxes == 0) || p->members > 1 || grid_cells_wanted(&grid) > most)
     return SIM_OK;
   rates.observe = (sim_function_map){items, (size_t)(fields + fluxes)};
-  rates.spectrum = 0;
+  rates.spectrum = rates.transfer = 0;
   rates.probes.rows = 0;
   for (int i = 0; status == SIM_OK && i < fields + fluxes; i++)
     status = result_of(i < fields ? p->rates : p->flux, i < fields ? i : i - fields, &items[i].expr);

@@ -62,9 +62,20 @@ static void test_flows(void **state) {
       "derived = { p = function(k2, w) return -w/k2 end },"
       "rates = function(w_x, w_y, p_x, p_y, p_xx) return p_y*w_x - p_x*w_y + p_xx end,",
       "grid = { n = {8, 6}, size = {1, 1} }, solenoidal = 'u, v', fields = {{ name = 'u' }, { name = 'v' }},"
-      "flux = function(u, v, u_x, v_y, x) return u*u_x, u*v, v_y, x end,"};
+      "flux = function(u, v, u_x, v_y, x) return u*u_x, u*v, v_y, x end,",
+      /* series of their own: plates, and a box */
+      "grid = { n = {8, 6}, size = {1, 1}, y = 'no_flux' }, solenoidal = 'u, w', fields = {{ name = 'u' }, { name = "
+      "'w',"
+      "sides = { y_low = { value = 0 }, y_high = { value = 0 } } }, { name = 'T', sides = { y_low = { value = 0 } } }},"
+      "derived = { p = function(k2, T) return -T/k2 end },"
+      "rates = function(u, w, T, u_xy, lap_w, T_y, p_y) return u_xy + lap_w, w*T + p_y, T_y end,"
+      "flux = function(u, w, T) return u*u, u*w, u*w, w*w, 0*u, w*T end,",
+      "grid = { n = {8, 6}, size = {1, 1}, boundary = 'no_flux' }, solenoidal = 'u, v', fields = {"
+      "{ name = 'u', sides = { x_low = { value = 0 }, x_high = { value = 0 } } },"
+      "{ name = 'v', sides = { y_low = { value = 0 }, y_high = { value = 0 } } }},"
+      "rates = function(u, v, u_x, u_y, v_xy) return u*u_x, v*u_y + v_xy end,"};
   (void)state;
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 12; i++) {
     system_run s;
     char text[2048];
     snprintf(text, sizeof text,
@@ -80,12 +91,14 @@ static void test_flows(void **state) {
                            .members = (int)grid_members(&grid),
                            .single = i % 2,
                            .grid = grid,
-                           .layout = diffusion_cuda_layout(&grid),
                            .method = diffusion_method_with(s.p, 0),
                            .gradients = diffusion_gradients_of(s.p)};
+    work.aligned = diffusion_series_of(s.p, &work.gradients, &work.series) != NULL;
+    assert_int_equal(work.aligned, i >= 8);
+    work.layout = diffusion_cuda_layout(&grid, work.aligned);
     work.spectrum = diffusion_cuda_spectrum(&work.layout, diffusion_unfolded(s.p));
     compile(&work);
-    if (i % 2 == 0 && i > 0) run_on_host(&work, i == 4 ? 0 : i == 2 ? 1 : 2);
+    if (i % 2 == 0 && i > 0 && i < 8) run_on_host(&work, i == 4 ? 0 : i == 2 ? 1 : 2);
     void *opaque = s.p;
     sim_model_parameters_free(&diffusion_model, &opaque);
   }

@@ -140,9 +140,15 @@ void diffusion_tables(diffusion_spectral *spectral, int field, int tables, void 
  * values[0][0] is stored, and with DIFFUSION_BOTH values[0][1] too. */
 void diffusion_symbol_table(diffusion_spectral *spectral, int source, diffusion_parts parts, void *table,
                             diffusion_fill *fill, void *context);
+/* Calls `work` for each number of a field's coefficients, in their order: its place, k^2, and its weight in the mean of
+ * squares. On one rank. */
+typedef void diffusion_number(void *context, int64_t at, double k2, double weight);
+void diffusion_each_number(const diffusion_spectral *spectral, int field, diffusion_number *work, void *context);
 /* Power spectrum of a field: power[b] sums wavenumbers with |k| in [b - 1/2, b + 1/2) times the smallest wavenumber
- * of the longest axis; the last bin takes all above. The bins add up to the mean of the field's square (Parseval). */
-void diffusion_power(const diffusion_spectral *spectral, int field, const void *coefficients, int bins, double *power);
+ * of the longest axis; the last bin takes all above. The bins add up to the mean of the field's square (Parseval).
+ * others (may be NULL): coefficients of another field with the same series, for the mean of their product. */
+void diffusion_power(const diffusion_spectral *spectral, int field, const void *coefficients, const void *others,
+                     int bins, double *power);
 /* Power of the modes low < |m| <= high along x in row y of a field with two axes; all modes add up to the mean of
  * the row's square. */
 double diffusion_row_power(const diffusion_spectral *spectral, const void *coefficients, int64_t y, double low,

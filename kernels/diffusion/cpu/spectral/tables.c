@@ -50,13 +50,9 @@ void diffusion_symbol_table(diffusion_spectral *s, int source, diffusion_parts p
   make_tables(s, source, 1, &table, !walled, !walled && parts == DIFFUSION_BOTH, fill, context);
 }
 
-void diffusion_power(const diffusion_spectral *s, int field, const void *coefficients, int bins, double *power) {
+void diffusion_each_number(const diffusion_spectral *s, int field, diffusion_number *work, void *context) {
   const grid_shape *shape = &s->shape[field];
   const int64_t n = s->grid.n[X], lanes = 2 * s->group, stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
-  double least = INFINITY;
-  for (int axis = 0; axis < s->grid.rank; axis++)
-    if (axis == 0 || axis != s->grid.member_axis) least = fmin(least, wavenumber(&s->grid, axis, 1));
-  for (int b = 0; b < bins; b++) power[b] = 0;
   for (int64_t back = 0; back < s->back; back++)
     for (int64_t middle = 0; middle < s->middle; middle++) {
       const int64_t modes[3] = {0, mode_of(s, field, Y, s->grid.rank == 3 ? middle : back, true),
@@ -75,12 +71,38 @@ void diffusion_power(const diffusion_spectral *s, int field, const void *coeffic
         const int64_t mode = last ? n / 2 : mode_along_x(s, field, entry);
         const double k = wavenumber(shape, X, mode);
         const double y = last ? wavenumber(shape, Y, mode_of(s, field, Y, middle + i % s->group, true)) : 0;
-        const double length = sqrt((last ? y * y : squares[Y]) + squares[Z] + k * k) / least;
-        const double c = grid_number(coefficients, s->single, row * lanes + i);
-        const int bin = length + 0.5 < bins ? (int)(length + 0.5) : bins - 1;
-        power[bin] += factor * diffusion_weight(s, field, X, mode) * c * c;
+        work(context, row * lanes + i, (last ? y * y : squares[Y]) + squares[Z] + k * k,
+             factor * diffusion_weight(s, field, X, mode));
       }
     }
+}
+
+typedef struct bins {
+  const diffusion_spectral *s;
+  const void *coefficients, *others;
+  double least, *sums;
+  int count;
+} bins;
+
+static void add_to_bin(void *context, int64_t at, double k2, double weight) {
+  const bins *b = context;
+  const double length = sqrt(k2) / b->least;
+  const double c = grid_number(b->coefficients, b->s->single, at), d = grid_number(b->others, b->s->single, at);
+  b->sums[length + 0.5 < b->count ? (int)(length + 0.5) : b->count - 1] += weight * c * d;
+}
+
+void diffusion_power(const diffusion_spectral *s, int field, const void *coefficients, const void *others, int count,
+                     double *power) {
+  bins b = {.s = s,
+            .coefficients = coefficients,
+            .others = others ? others : coefficients,
+            .least = INFINITY,
+            .sums = power,
+            .count = count};
+  for (int axis = 0; axis < s->grid.rank; axis++)
+    if (axis == 0 || axis != s->grid.member_axis) b.least = fmin(b.least, wavenumber(&s->grid, axis, 1));
+  for (int i = 0; i < count; i++) power[i] = 0;
+  diffusion_each_number(s, field, add_to_bin, &b);
 }
 
 double diffusion_row_power(const diffusion_spectral *s, const void *coefficients, int64_t y, double low, double high) {

@@ -12,23 +12,41 @@ static int index_of(const diffusion_layout *layout, int axis) {
   return layout->axis[0] == axis ? 0 : layout->axis[1] == axis ? 1 : 2;
 }
 
-static void write_axes(const diffusion_work *w, sim_bytes *text) {
+/* The axes as source number `source` has them; -1: as the grid has them. */
+static void write_axes(const diffusion_work *w, int source, sim_bytes *text) {
   int kind[3];
   double unit[3];
   for (int i = 0; i < 3; i++) {
     const int axis = w->layout.axis[i];
     const bool there = axis < w->grid.rank && !grid_is_member_axis(&w->grid, axis);
-    kind[i] = there ? (int)w->grid.boundary[axis] : (int)GRID_PERIODIC;
+    kind[i] = !there       ? (int)GRID_PERIODIC
+              : source < 0 ? (int)w->grid.boundary[axis]
+                           : diffusion_cuda_kind(w, source, axis);
     unit[i] = there ? (kind[i] == (int)GRID_PERIODIC ? 2 * pi : pi) / w->grid.size[axis] : 0;
   }
+  if (source < 0)
+    sim_bytes_text(text, "struct scenario_axes {\n");
+  else
+    sim_bytes_format(text, "struct axes_%d {\n", source);
   sim_bytes_format(text,
-                   "struct scenario_axes {\n"
                    "  __device__ static constexpr int kind(int i) { return i == 0 ? %d : i == 1 ? %d : %d; }\n"
                    "  __device__ static constexpr double unit(int i) { return i == 0 ? %a : i == 1 ? %a : %a; }\n"
                    "  __device__ static constexpr int index(int a) { return a == 0 ? %d : a == 1 ? %d : %d; }\n"
+                   "  __device__ static constexpr bool aligned() { return %s; }\n"
                    "};\n",
                    kind[0], kind[1], kind[2], unit[0], unit[1], unit[2], index_of(&w->layout, 0),
-                   index_of(&w->layout, 1), index_of(&w->layout, 2));
+                   index_of(&w->layout, 1), index_of(&w->layout, 2), w->aligned ? "true" : "false");
+}
+
+/* The name of the axes of a source. */
+static const char *axes_of(const diffusion_work *w, int source, char out[32]) {
+  snprintf(out, 32, w->aligned ? "axes_%d" : "scenario_axes", source);
+  return out;
+}
+
+/* Declares `name`: the coefficient `at` with the wavenumbers of a source. */
+static void write_own(const diffusion_work *w, int source, const char *name, sim_bytes *text) {
+  if (w->aligned) sim_bytes_format(text, "    const flow_at %s = flow_of<axes_%d>(at, p);\n", name, source);
 }
 
 /* The coefficient of a field in a derived field, by the wavenumbers. */
@@ -74,10 +92,11 @@ static sim_status write_derived(const diffusion_work *w, int derived, sim_bytes 
                    "__device__ static __forceinline__ pair derived_%d(const pair *u, const flow_at &at, bool &finite) "
                    "{\n  pair sum = {0, 0};\n",
                    derived);
+  char axes[32];
   for (int f = 0; f < w->fields; f++)
     if (has_symbol(w, derived, f))
-      sim_bytes_format(text, "  finite = flow_add<scenario_axes, symbol_%d_%d>(at, u[%d], sum) && finite;\n", derived,
-                       f, f);
+      sim_bytes_format(text, "  finite = flow_add<%s, symbol_%d_%d>(at, u[%d], sum) && finite;\n",
+                       axes_of(w, w->fields + derived, axes), derived, f, f);
   sim_bytes_text(text, "  return sum;\n}\n");
   return SIM_OK;
 }
@@ -113,10 +132,31 @@ static void write_between(const diffusion_work *w, int g, int source, int i, sim
   sim_bytes_format(text, "    to[%d * stride + at.number] = flow_between<scenario_axes, %d>(t, from);\n    }\n", g, i);
 }
 
+static const int axes_of_mixed[][2] = {[DIFFUSION_XY] = {0, 1}, [DIFFUSION_XZ] = {0, 2}, [DIFFUSION_YZ] = {1, 2}};
+
+/* A derivative of aligned fields, by their own series. */
+static void write_along(const diffusion_work *w, int g, sim_bytes *text) {
+  const int kind = w->gradients.of[g].kind, source = w->gradients.of[g].field;
+  sim_bytes_format(text, "    to[%d * stride + at.number] = ", g);
+  if (kind <= DIFFUSION_Z)
+    sim_bytes_format(text, "flow_along<axes_%d, %d>(s, own);\n", source, index_of(&w->layout, kind));
+  else if (kind <= DIFFUSION_ZZ)
+    sim_bytes_format(text, "flow_second<%d>(s, own);\n", index_of(&w->layout, kind - DIFFUSION_XX));
+  else if (kind <= DIFFUSION_YZ)
+    sim_bytes_format(text, "flow_along<axes_%d, %d>(flow_along<axes_%d, %d>(s, own), own);\n", source,
+                     index_of(&w->layout, axes_of_mixed[kind][1]), source,
+                     index_of(&w->layout, axes_of_mixed[kind][0]));
+  else
+    sim_bytes_text(text, kind == DIFFUSION_LAPLACIAN ? "flow_laplacian(s, own);\n" : "s;\n");
+}
+
 static void write_gradient(const diffusion_work *w, int g, sim_bytes *text) {
-  static const int axes[][2] = {[DIFFUSION_XY] = {0, 1}, [DIFFUSION_XZ] = {0, 2}, [DIFFUSION_YZ] = {1, 2}};
   const diffusion_layout *layout = &w->layout;
   const int kind = w->gradients.of[g].kind;
+  if (w->aligned) {
+    write_along(w, g, text);
+    return;
+  }
   if (is_between(w, kind)) {
     write_between(w, g, w->gradients.of[g].field, index_of(layout, kind), text);
     return;
@@ -127,8 +167,8 @@ static void write_gradient(const diffusion_work *w, int g, sim_bytes *text) {
   else if (kind <= DIFFUSION_ZZ)
     sim_bytes_format(text, "flow_second<%d>(s, at);\n", index_of(layout, kind - DIFFUSION_XX));
   else if (kind <= DIFFUSION_YZ)
-    sim_bytes_format(text, "flow_mixed<%d, %d>(s, at);\n", index_of(layout, axes[kind][0]),
-                     index_of(layout, axes[kind][1]));
+    sim_bytes_format(text, "flow_mixed<%d, %d>(s, at);\n", index_of(layout, axes_of_mixed[kind][0]),
+                     index_of(layout, axes_of_mixed[kind][1]));
   else
     sim_bytes_text(text, kind == DIFFUSION_LAPLACIAN ? "flow_laplacian(s, at);\n" : "s;\n");
 }
@@ -154,7 +194,8 @@ static void write_derive(const diffusion_work *w, sim_bytes *text) {
     const bool begins = g == 0 || w->gradients.of[g - 1].field != source;
     if (begins) {
       sim_bytes_text(text, "    {\n");
-      write_source(w, source, "s", "u", "at", text);
+      write_own(w, source, "own", text);
+      write_source(w, source, "s", "u", w->aligned ? "own" : "at", text);
     }
     write_gradient(w, g, text);
     if (g + 1 == w->gradients.count || w->gradients.of[g + 1].field != source) sim_bytes_text(text, "    }\n");
@@ -172,8 +213,51 @@ static void write_check(const diffusion_work *w, sim_bytes *text) {
                    "    pair u[%d] = {};\n",
                    w->fields);
   for (int d = 0; d < (int)w->p->derived.count; d++)
-    if (is_read(w, d)) sim_bytes_format(text, "    (void)derived_%d(u, at, finite);\n", d);
+    if (is_read(w, d) && w->aligned)
+      sim_bytes_format(text, "    (void)derived_%d(u, flow_of<axes_%d>(at, p), finite);\n", d, w->fields + d);
+    else if (is_read(w, d))
+      sim_bytes_format(text, "    (void)derived_%d(u, at, finite);\n", d);
   sim_bytes_text(text, "    if (!finite) atomicMin(bad, (unsigned long long)at.number);\n  });\n}\n");
+}
+
+/* Takes the divergence of its fluxes from u[field]. */
+static void write_divergence(const diffusion_work *w, int field, int axes, sim_bytes *text) {
+  for (int a = 0; a < axes; a++) {
+    const int i = index_of(&w->layout, a), flux = field * axes + a;
+    if (w->aligned)
+      sim_bytes_format(text, "      flow_outflow<axes_%d, %d>(u[%d], fluxes[%d * stride + at.number], own_%d);\n",
+                       field, i, field, flux, field);
+    else
+      sim_bytes_format(text, "      flow_divergence<%d>(u[%d], fluxes[%d * stride + at.number], at);\n", i, field,
+                       flux);
+  }
+}
+
+/* Projects the vector, u[vector[axis]], and stores it. */
+static void write_projection(const diffusion_work *w, int axes, sim_bytes *text) {
+  const int *vector = w->gradients.vector;
+  const bool walled = w->aligned && w->layout.series[0] != (int)GRID_PERIODIC;
+  sim_bytes_format(text, "    pair v[%d];\n    %s k[%d];\n", axes, walled ? "pair" : "real", axes);
+  for (int a = 0; a < axes; a++) {
+    const int i = index_of(&w->layout, a), f = vector[a];
+    if (walled)
+      sim_bytes_format(text,
+                       "    v[%d] = flow_dropped<axes_%d, %d>(u[%d], own_%d);\n"
+                       "    k[%d] = flow_factors<axes_%d, %d>(own_%d);\n",
+                       a, f, i, f, f, a, f, i, f);
+    else if (w->aligned)
+      sim_bytes_format(text, "    v[%d] = u[%d];\n    flow_component<axes_%d, %d>(v[%d], k[%d], own_%d);\n", a, f, f, i,
+                       a, a, f);
+    else
+      sim_bytes_format(text, "    v[%d] = u[%d];\n    k[%d] = (real)flow_odd<%d>(at);\n", a, f, a, i);
+  }
+  sim_bytes_format(text, "    flow_project%s<%d>(v, k);\n", walled ? "_walled" : "", axes);
+  for (int a = 0; a < axes; a++) {
+    if (w->aligned && !walled)
+      sim_bytes_format(text, "    v[%d] = flow_projected<axes_%d, %d>(v[%d]);\n", a, vector[a], index_of(&w->layout, a),
+                       a);
+    sim_bytes_format(text, "    fields[%d * stride + at.number] = v[%d];\n", vector[a], a);
+  }
 }
 
 static void write_join(const diffusion_work *w, sim_bytes *text) {
@@ -189,28 +273,22 @@ static void write_join(const diffusion_work *w, sim_bytes *text) {
                    "  flow_each<scenario_axes>(p, [&](const flow_at &at) {\n"
                    "    pair u[%d];\n",
                    w->fields);
-  for (int f = 0; f < w->fields; f++)
+  for (int f = 0; f < w->fields; f++) {
+    char own[16];
+    snprintf(own, sizeof own, "own_%d", f);
+    if (vector >> f & 1 || gradients->fluxes > 0) write_own(w, f, own, text);
     if (vector >> f & 1) sim_bytes_format(text, "    u[%d] = fields[%d * stride + at.number];\n", f, f);
+  }
   if (gradients->fluxes > 0) {
     sim_bytes_text(text, "    if (fluxes) {\n");
     for (int f = 0; f < w->fields; f++) {
       if (!(vector >> f & 1)) sim_bytes_format(text, "      u[%d] = fields[%d * stride + at.number];\n", f, f);
-      for (int a = 0; a < axes; a++)
-        sim_bytes_format(text, "      flow_divergence<%d>(u[%d], fluxes[%d * stride + at.number], at);\n",
-                         index_of(&w->layout, a), f, f * axes + a);
+      write_divergence(w, f, axes, text);
       if (!(vector >> f & 1)) sim_bytes_format(text, "      fields[%d * stride + at.number] = u[%d];\n", f, f);
     }
     sim_bytes_text(text, "    }\n");
   }
-  if (gradients->solenoidal) {
-    sim_bytes_format(text, "    pair v[%d];\n    real k[%d];\n", axes, axes);
-    for (int a = 0; a < axes; a++)
-      sim_bytes_format(text, "    v[%d] = u[%d];\n    k[%d] = (real)flow_odd<%d>(at);\n", a, gradients->vector[a], a,
-                       index_of(&w->layout, a));
-    sim_bytes_format(text, "    flow_project<%d>(v, k);\n", axes);
-    for (int a = 0; a < axes; a++)
-      sim_bytes_format(text, "    fields[%d * stride + at.number] = v[%d];\n", gradients->vector[a], a);
-  }
+  if (gradients->solenoidal) write_projection(w, axes, text);
   sim_bytes_text(text, "  });\n}\n");
 }
 
@@ -219,7 +297,9 @@ sim_status diffusion_cuda_write_flows(const diffusion_work *w, diffusion_program
   sim_bytes *text = diffusion_programs_add(programs, false);
   sim_bytes_text(text, "#include \"kernels/diffusion/cuda/general/flows.cuh\"\n");
   SIM_TRY(sim_expr_emit_prelude(text));
-  write_axes(w, text);
+  write_axes(w, -1, text);
+  for (int source = 0; w->aligned && source < w->fields + (int)w->p->derived.count; source++)
+    write_axes(w, source, text);
   for (int d = 0; d < (int)w->p->derived.count; d++)
     if (is_read(w, d)) SIM_TRY(write_derived(w, d, text));
   if (w->gradients.count > 0) write_derive(w, text);
@@ -242,7 +322,9 @@ static sim_status find_fault(const diffusion_work *w, int derived, int field, co
   double k[3], out[2];
   for (int a = 0; a < 3; a++) {
     const bool there = a < w->grid.rank && !grid_is_member_axis(&w->grid, a);
-    k[a] = there ? (w->grid.boundary[a] == GRID_PERIODIC ? 2 * pi : pi) * (double)mode[a] / w->grid.size[a] : 0;
+    const int kind = diffusion_cuda_kind(w, w->fields + derived, a);
+    const double at = (double)mode[a] + (kind == (int)GRID_FIXED_LOW || kind == (int)GRID_FIXED_HIGH ? 0.5 : 0);
+    k[a] = there ? (kind == (int)GRID_PERIODIC ? 2 * pi : pi) * at / w->grid.size[a] : 0;
   }
   SIM_TRY(diffusion_symbol_program(w->p, derived, field, &program));
   const bool finite = diffusion_symbol_at(w->p, program, k, mode, out);
@@ -250,21 +332,29 @@ static sim_status find_fault(const diffusion_work *w, int derived, int field, co
   return finite ? SIM_OK : diffusion_symbol_fault(w->p, derived, field, k);
 }
 
+/* Mode of an entry along axis i of the layout, of a derived field. */
+static int64_t mode_at(const diffusion_work *w, int derived, int i, int64_t entry) {
+  const int axis = w->layout.axis[i], kind = diffusion_cuda_kind(w, w->fields + derived, axis);
+  const int64_t n = w->layout.n[i];
+  if (grid_is_member_axis(&w->grid, axis)) return entry;
+  if (kind == (int)GRID_PERIODIC) return 2 * entry > n ? entry - n : entry;
+  if (w->aligned && entry >= n) entry = n - 1;
+  return kind == (int)GRID_FIXED && (!w->aligned || entry == 0) ? n - entry : entry;
+}
+
 sim_status diffusion_general_fault(const diffusion_work *w, long long number) {
   const diffusion_layout *p = &w->layout;
-  const int64_t n0 = p->row / 2, row = number / n0;
+  const int64_t n0 = p->row / 2, row = number / n0, first = number % n0;
+  const bool pairs = w->aligned && p->series[0] != (int)GRID_PERIODIC;
   for (int part = 0; part < 2; part++) { /* the imaginary part has its own wavenumber between walls */
-    int64_t mode[3], entry[3] = {number % n0, row % p->n[1], row / p->n[1]};
-    if (part > 0) entry[0] = entry[0] ? p->n[0] - entry[0] : 0;
-    for (int i = 0; i < 3; i++) {
-      const int axis = p->axis[i];
-      const bool member = grid_is_member_axis(&w->grid, axis), fixed = w->grid.boundary[axis] == GRID_FIXED;
-      const bool back = w->grid.boundary[axis] == GRID_PERIODIC && 2 * entry[i] > p->n[i];
-      mode[axis] = member ? entry[i] : fixed ? p->n[i] - entry[i] : back ? entry[i] - p->n[i] : entry[i];
-    }
-    for (int d = 0; d < (int)w->p->derived.count; d++)
+    const int64_t fast = pairs ? 2 * first + part : part > 0 && first > 0 ? p->n[0] - first : first;
+    const int64_t entry[3] = {fast, row % p->n[1], row / p->n[1]};
+    for (int d = 0; d < (int)w->p->derived.count; d++) {
+      int64_t mode[3];
+      for (int i = 0; i < 3; i++) mode[p->axis[i]] = mode_at(w, d, i, entry[i]);
       for (int f = 0; f < w->fields; f++)
         if (has_symbol(w, d, f)) SIM_TRY(find_fault(w, d, f, mode));
+    }
   }
   return SIM_OK;
 }

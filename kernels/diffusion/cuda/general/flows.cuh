@@ -1,14 +1,15 @@
 /* Work on the coefficients of all fields at one wavenumber: derivatives, derived fields, fluxes, and the projection to
  * fields without divergence. Twin: cpu/spectral/derive.c. Device code for NVRTC, with `real`, `pair`, and constants
  * along the layout's axes, `scenario_axes`: kind(i), a grid_boundary; unit(i), the lowest wavenumber, 0 where nothing
- * is transformed; index(a), the layout's axis that is x, y or z. */
+ * is transformed; index(a), the layout's axis that is x, y or z; aligned(), whether fields have series of their own
+ * (series.cu): then `axes_0`, `axes_1`, ... are the same of each field and derived field. */
 #ifndef DIFFUSION_CUDA_FLOWS_CUH
 #define DIFFUSION_CUDA_FLOWS_CUH
 
 #include "kernels/diffusion/cuda/layout.cuh"
 
 /* A coefficient, and its wavenumbers along the layout's axes. Where the fast axis has walls, `other` is the wavenumber
- * of the imaginary part. */
+ * of the imaginary part. entry: of the real part. */
 struct flow_at {
   long long entry[3], number;
   double k[3], other, member;
@@ -18,6 +19,11 @@ struct flow_at {
 template <typename Axes>
 __device__ __forceinline__ double flow_wave(const diffusion_layout &p, int i, long long entry) {
   const long long n = p.n[i];
+  if (Axes::aligned() && Axes::kind(i)) { /* beyond the last entry are zeros, with the last wavenumber */
+    const long long k = entry < n ? entry : n - 1;
+    const double half = Axes::kind(i) >= 4 ? 0.5 : 0;
+    return Axes::unit(i) * ((double)(Axes::kind(i) == 2 && k == 0 ? n : k) + half);
+  }
   const long long mode = Axes::kind(i) == 2 ? n - entry : Axes::kind(i) == 0 && 2 * entry > n ? entry - n : entry;
   return Axes::unit(i) * (double)mode;
 }
@@ -27,7 +33,17 @@ __device__ __forceinline__ void flow_set(flow_at &at, const diffusion_layout &p,
   at.entry[i] = entry;
   at.k[i] = flow_wave<Axes>(p, i, entry);
   if (Axes::kind(i) == 0 && Axes::unit(i) > 0) at.own = at.own & ~(1 << i) | (2 * entry == p.n[i] ? 1 << i : 0);
-  if (i == 0) at.other = Axes::kind(0) ? flow_wave<Axes>(p, 0, entry ? p.n[0] - entry : 0) : at.k[0];
+  if (i > 0) return;
+  const long long other = Axes::aligned() ? entry + 1 : entry ? p.n[0] - entry : 0;
+  at.other = Axes::kind(0) ? flow_wave<Axes>(p, 0, other) : at.k[0];
+}
+
+/* The same coefficient with the wavenumbers of other series. */
+template <typename Axes> __device__ __forceinline__ flow_at flow_of(const flow_at &at, const diffusion_layout &p) {
+  flow_at own = at;
+#pragma unroll
+  for (int i = 0; i < 3; i++) flow_set<Axes>(own, p, i, at.entry[i]);
+  return own;
 }
 
 /* The number of the coefficient along axis i that becomes the one at `at` in a first derivative between walls, n -
@@ -56,6 +72,20 @@ template <typename Axes, int I> __device__ __forceinline__ pair flow_between(pai
   const real k = (real)(sign * from.k[I]);
   return pair{k * a.x, k * a.y};
 }
+
+/* First derivative along an axis of aligned fields: of a sine series, or one of quarter waves of sines, +k, else -k;
+ * that of mode n of a sine series is 0 in all cells. */
+template <typename Axes, int I> __device__ __forceinline__ pair flow_factors(const flow_at &at) {
+  const double sign = Axes::kind(I) == 2 || Axes::kind(I) == 4 ? 1 : -1;
+  const double k = Axes::kind(I) == 2 && at.entry[I] == 0 ? 0 : at.k[I], other = I == 0 ? at.other : k;
+  return pair{(real)(sign * k), (real)(sign * other)};
+}
+template <typename Axes, int I> __device__ __forceinline__ pair flow_along(pair a, const flow_at &at) {
+  if (Axes::kind(I) == 0) return flow_first<I>(a, at);
+  const pair f = flow_factors<Axes, I>(at);
+  return pair{f.x * a.x, f.y * a.y};
+}
+
 template <int I> __device__ __forceinline__ pair flow_second(pair a, const flow_at &at) {
   const double other = I == 0 ? at.other : at.k[I];
   return pair{(real)(-at.k[I] * at.k[I]) * a.x, (real)(-other * other) * a.y};
@@ -122,6 +152,15 @@ template <int I> __device__ __forceinline__ void flow_divergence(pair &a, pair f
   a.y -= k * flux.x;
 }
 
+/* The same of aligned fields, by the series of the field: the flux has that of the field's derivative, whose sign is
+ * the opposite one. */
+template <typename Axes, int I> __device__ __forceinline__ void flow_outflow(pair &a, pair flux, const flow_at &at) {
+  if (Axes::kind(I) == 0) return flow_divergence<I>(a, flux, at);
+  const pair f = flow_factors<Axes, I>(at);
+  a.x += f.x * flux.x;
+  a.y += f.y * flux.y;
+}
+
 /* v -= k (k . v)/k^2; where k = 0 nothing */
 template <int N> __device__ __forceinline__ void flow_project(pair *v, const real *k) {
   real over = 0;
@@ -136,11 +175,46 @@ template <int N> __device__ __forceinline__ void flow_project(pair *v, const rea
   for (int a = 0; a < N; a++) v[a].x -= k[a] * along.x, v[a].y -= k[a] * along.y;
 }
 
+/* The same where all axes have walls. k[N]: the factors of the components' derivatives, of re and im. */
+template <int N> __device__ __forceinline__ void flow_project_walled(pair *v, const pair *k) {
+  pair over = {0, 0}, along = {0, 0};
+#pragma unroll
+  for (int a = 0; a < N; a++) {
+    over.x += k[a].x * k[a].x, over.y += k[a].y * k[a].y;
+    along.x += k[a].x * v[a].x, along.y += k[a].y * v[a].y;
+  }
+  along.x = over.x > 0 ? along.x / over.x : 0, along.y = over.y > 0 ? along.y / over.y : 0;
+#pragma unroll
+  for (int a = 0; a < N; a++) v[a].x -= k[a].x * along.x, v[a].y -= k[a].y * along.y;
+}
+
+/* A component of the vector along its own axis I: wavenumber, and the component so that i times that is its derivative.
+ * Mode n of a sine series is removed: its divergence is 0 in all cells, and no pressure balances it. `back`: what
+ * flow_projected undoes. */
+template <typename Axes, int I> __device__ __forceinline__ void flow_component(pair &v, real &k, const flow_at &at) {
+  if (Axes::kind(I) == 0) {
+    k = (real)flow_odd<I>(at);
+    return;
+  }
+  const pair a = v;
+  k = flow_factors<Axes, I>(at).x;
+  v = Axes::kind(I) == 2 && at.entry[I] == 0 ? pair{0, 0} : pair{a.y, -a.x};
+}
+template <typename Axes, int I> __device__ __forceinline__ pair flow_projected(pair v) {
+  return Axes::kind(I) == 0 ? v : pair{-v.y, v.x};
+}
+/* The same where all axes have walls: v as it is. */
+template <typename Axes, int I> __device__ __forceinline__ pair flow_dropped(pair v, const flow_at &at) {
+  if (Axes::kind(I) != 2 || at.entry[I] != 0) return v;
+  return pair{0, I == 0 ? v.y : 0};
+}
+
 /* ---- all coefficients ---- */
 
 template <typename Axes, typename Work>
 __device__ __forceinline__ void flow_each(const diffusion_layout &p, Work work) {
   const long long n0 = p.row / 2, rows = p.n[1] * p.n[2];
+  const int parts = Axes::aligned() && Axes::kind(0) ? 2 : 1; /* entries of a number along the fast axis */
   flow_at at = {};
   for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows;
        row += (long long)gridDim.x * blockDim.y) {
@@ -149,7 +223,7 @@ __device__ __forceinline__ void flow_each(const diffusion_layout &p, Work work) 
     at.member = p.member_axis ? (double)(p.member_axis == 2 ? at.entry[2] : at.entry[1]) + 1 : 1;
     for (long long k0 = blockIdx.y * (long long)blockDim.x + threadIdx.x; k0 < n0;
          k0 += (long long)gridDim.y * blockDim.x) {
-      flow_set<Axes>(at, p, 0, k0);
+      flow_set<Axes>(at, p, 0, parts * k0);
       at.number = row * n0 + k0;
       work(at);
     }

@@ -52,18 +52,19 @@ static sim_status load(void) {
                   why);
 }
 
-/* A plan transforms `batch` fields at once: all of a small grid, else one, which needs less work memory. */
+/* A plan transforms `batch` grids at once: all fields if they are small, else one, which needs less work memory. */
 struct diffusion_fourier {
   cufftHandle forward, inverse;
   bool made[2], single;
-  int rank, batch, fields;
-  size_t stride; /* bytes from one field to the next */
+  int rank;
+  long long batch;
+  size_t stride; /* bytes from one grid to the next */
   void *work;
 };
 
 static const double batch_numbers = 1 << 22;
 
-int diffusion_fourier_batch(const diffusion_fourier *fourier) { return fourier->batch; }
+long long diffusion_fourier_batch(const diffusion_fourier *fourier) { return fourier->batch; }
 
 static sim_status check(cufftResult result, const char *call) {
   if (result == CUFFT_SUCCESS) return SIM_OK;
@@ -93,15 +94,15 @@ static sim_status plan(diffusion_fourier *f, bool forward, const long long *n, s
   return SIM_OK;
 }
 
-sim_status diffusion_fourier_create(int rank, const long long *n, int fields, bool single, diffusion_fourier **out) {
+sim_status diffusion_fourier_create(int rank, const long long *n, int fields, long long parts, bool single,
+                                    diffusion_fourier **out) {
   diffusion_fourier *f = *out = calloc(1, sizeof *f);
   if (!f) return sim_no_memory("the transforms");
   double numbers = rank > 0 ? 2 * (double)(n[rank - 1] / 2 + 1) : 2;
   for (int a = 0; a < rank - 1; a++) numbers *= (double)n[a];
   f->rank = rank;
   f->single = single;
-  f->fields = fields;
-  f->batch = numbers < batch_numbers ? fields : 1;
+  f->batch = numbers * (double)parts < batch_numbers ? fields * parts : parts;
   f->stride = (size_t)numbers * (single ? sizeof(float) : sizeof(double));
   if (rank == 0) return SIM_OK;
   size_t forward = 0, inverse = 0;
@@ -132,21 +133,21 @@ static cufftResult execute(const diffusion_fourier *f, bool forward, void *data)
   return cufft.ExecZ2D(f->inverse, data, data);
 }
 
-static sim_status transform(diffusion_fourier *f, bool forward, void *data, int count) {
+static sim_status transform(diffusion_fourier *f, bool forward, void *data, long long count) {
   static const sim_kernel kernels[2] = {{"cufft_inverse", "transforms", SIM_LIMIT_BYTES},
                                         {"cufft_forward", "transforms", SIM_LIMIT_BYTES}};
-  for (int first = 0; f->rank > 0 && first < count; first += f->batch) {
+  for (long long first = 0; f->rank > 0 && first < count; first += f->batch) {
     sim_cuda_begin(&kernels[forward]);
     cufftResult result = execute(f, forward, (char *)data + (size_t)first * f->stride);
-    sim_cuda_end(&kernels[forward], 2.0 * f->rank * (double)f->stride * f->batch);
+    sim_cuda_end(&kernels[forward], 2.0 * f->rank * (double)f->stride * (double)f->batch);
     SIM_TRY(check(result, forward ? "forward transform" : "inverse transform"));
   }
   return SIM_OK;
 }
 
-sim_status diffusion_fourier_forward(diffusion_fourier *f, void *data, int count) {
+sim_status diffusion_fourier_forward(diffusion_fourier *f, void *data, long long count) {
   return transform(f, true, data, count);
 }
-sim_status diffusion_fourier_inverse(diffusion_fourier *f, void *data, int count) {
+sim_status diffusion_fourier_inverse(diffusion_fourier *f, void *data, long long count) {
   return transform(f, false, data, count);
 }

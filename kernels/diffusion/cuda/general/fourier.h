@@ -12,17 +12,18 @@
 extern "C" {
 #endif
 
-/* Plans in-place transforms of `fields` real fields in device memory, rows padded to 2 (n/2 + 1) numbers. n[rank]:
- * slowest axis first, each above 1; rank 0: the plan does nothing. SIM_ERR_NO_DEVICE without cuFFT. */
+/* Plans in-place transforms of `fields` real fields in device memory, each of `parts` grids, rows padded to
+ * 2 (n/2 + 1) numbers. n[rank]: of a grid, slowest axis first, each above 1; rank 0: the plan does nothing.
+ * SIM_ERR_NO_DEVICE without cuFFT. */
 typedef struct diffusion_fourier diffusion_fourier;
-sim_status diffusion_fourier_create(int rank, const long long *n, int fields, bool single,
+sim_status diffusion_fourier_create(int rank, const long long *n, int fields, long long parts, bool single,
                                     diffusion_fourier **out) SIM_MUST_CHECK;
 void diffusion_fourier_destroy(diffusion_fourier **fourier);
-/* fields a call transforms at once: one, or all of a small grid */
-int diffusion_fourier_batch(const diffusion_fourier *fourier);
-/* Transform `count` fields, a multiple of the batch; forward then inverse multiplies by the product of n. */
-sim_status diffusion_fourier_forward(diffusion_fourier *fourier, void *data, int count) SIM_MUST_CHECK;
-sim_status diffusion_fourier_inverse(diffusion_fourier *fourier, void *data, int count) SIM_MUST_CHECK;
+/* Grids that a call transforms at once: those of one field, or of all if they are small. */
+long long diffusion_fourier_batch(const diffusion_fourier *fourier);
+/* Transform `count` grids, a multiple of the batch; forward then inverse multiplies by the product of n. */
+sim_status diffusion_fourier_forward(diffusion_fourier *fourier, void *data, long long count) SIM_MUST_CHECK;
+sim_status diffusion_fourier_inverse(diffusion_fourier *fourier, void *data, long long count) SIM_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -29,9 +29,12 @@ static int slopes_of(const diffusion_parameters *p) {
 
 static void plan(const diffusion_parameters *p, sim_plan *out) {
   const grid_shape grid = diffusion_grid_of(p);
-  const diffusion_layout layout = diffusion_cuda_layout(&grid);
+  const diffusion_gradients read = diffusion_gradients_of(p);
+  const bool aligned = diffusion_aligned(p, &read);
+  const diffusion_layout layout = diffusion_cuda_layout(&grid, aligned);
   const diffusion_spectrum spectrum = diffusion_cuda_spectrum(&layout, diffusion_unfolded(p));
   const diffusion_method *method = diffusion_method_of(p);
+  const int arrays = diffusion_method_with(p, 1).arrays;
   const int slots = diffusion_adaptive(p) ? DIFFUSION_SLOTS : 1;
   const double fields = (double)p->fields.count, number = diffusion_cuda_number_size(p);
   const double parts = diffusion_crossed(p) ? fields * fields : fields;
@@ -39,14 +42,20 @@ static void plan(const diffusion_parameters *p, sim_plan *out) {
   const int slopes = slopes_of(p);
   const double batch = layout.field < 1 << 22 ? together(p) : 1;
   sim_plan_add(out, "transformed fields", fields * field);
-  sim_plan_add(out, "arrays of the scheme", fields * field * (method->arrays + diffusion_fluctuates(p)));
+  sim_plan_add(out, "arrays of the scheme", fields * field * (arrays + diffusion_fluctuates(p)));
   if (slopes > 0)
     sim_plan_add(out, diffusion_gradients_of(p).fluxes > 0 ? "derivatives and fluxes" : "derivatives of fields",
                  slopes * field);
   sim_plan_add(out, "tables of the scheme", parts * table * diffusion_table_count(p) * slots);
   if (diffusion_estimates(p)) sim_plan_add(out, "errors", diffusion_cuda_norms_bytes(fields, (double)spectrum.field));
+  if (diffusion_forced(p) != 0)
+    sim_plan_add(out, "energy of the forcing", diffusion_cuda_force_bytes(fields, (double)spectrum.field));
   sim_plan_add(out, "transforms (about)", batch * field);
   if (method->arrays == 0) sim_plan_add(out, "fields for outputs, transformed", batch * field);
+  for (int i = 0; i < 3 && aligned; i++)
+    if (layout.series[i] != (int)GRID_PERIODIC)
+      sim_plan_add(out, "cosines along walls", 8 * number * (double)layout.n[i]);
+  if (aligned) sim_plan_add(out, "a field between transforms", field);
   out->checkpoint_bytes = fields * field;
   out->work_rate_guess = p->rates ? 4e10 / (method->stages > 0 ? method->stages : 1) : 1e13;
 }
@@ -58,21 +67,46 @@ static sim_status create_array(const diffusion_work *w, int64_t fields, sim_buff
 
 /* Fields converted for outputs at once. */
 static int shown_together(const diffusion_work *w) {
-  const int batch = diffusion_fourier_batch(w->own.general->fourier) / w->members;
-  return batch > 1 ? batch : 1;
+  const long long batch = diffusion_fourier_batch(w->own.general->fourier) / w->own.general->grids;
+  return batch > 1 ? (int)batch : 1;
+}
+
+/* The plan of cuFFT: along the axes that have a Fourier series, or, in Makhoul's order, the transform of one. */
+static sim_status create_fourier(diffusion_work *w) {
+  diffusion_general *g = w->own.general;
+  const diffusion_layout *layout = &w->layout;
+  long long n[3], lines = 1;
+  int rank = 0;
+  for (int i = 2; i >= 0; i--) {
+    const bool live = layout->n[i] > 1 && (i == 0 || i != layout->member_axis);
+    if (live && (!w->aligned || layout->series[i] == (int)GRID_PERIODIC))
+      n[rank++] = layout->n[i];
+    else
+      lines *= layout->n[i];
+  }
+  if (!w->aligned) {
+    g->grids = w->members;
+    return diffusion_fourier_create(rank, n, together(w->p) * w->members, 1, w->single, &g->fourier);
+  }
+  g->grids = rank > 0 ? lines : 1; /* rank 0: nothing is transformed */
+  return diffusion_fourier_create(rank, n, layout->field < 1 << 22 ? together(w->p) : 1, g->grids, w->single,
+                                  &g->fourier);
+}
+
+static sim_status create_series(diffusion_work *w) {
+  for (int i = 0; i < 3; i++)
+    if (w->layout.series[i] != (int)GRID_PERIODIC) SIM_TRY(diffusion_general_cosines(w, i));
+  return create_array(w, 1, &w->own.general->line);
 }
 
 static sim_status create(diffusion_work *w) {
   diffusion_general *g = w->own.general = calloc(1, sizeof *g);
-  long long n[3];
-  int rank = 0;
   if (!g) return sim_no_memory("the model");
   w->method = diffusion_method_with(w->p, 0);
   w->spectrum = diffusion_cuda_spectrum(&w->layout, diffusion_unfolded(w->p));
   w->scale = diffusion_cuda_scale(&w->grid);
-  for (int i = 2; i >= 0; i--)
-    if (w->layout.n[i] > 1 && (i == 0 || i != w->layout.member_axis)) n[rank++] = w->layout.n[i];
-  SIM_TRY(diffusion_fourier_create(rank, n, together(w->p) * w->members, w->single, &g->fourier));
+  SIM_TRY(create_fourier(w));
+  if (w->aligned) SIM_TRY(create_series(w));
   for (int a = 0; a <= w->method.arrays; a++) SIM_TRY(create_array(w, w->fields, &w->array[a]));
   if (diffusion_fluctuates(w->p)) SIM_TRY(create_array(w, w->fields, &w->array[DIFFUSION_NOISE]));
   if (slopes_of(w->p) > 0) SIM_TRY(create_array(w, slopes_of(w->p), &g->derivatives));
@@ -86,6 +120,8 @@ static void destroy(diffusion_work *w) {
   diffusion_fourier_destroy(&g->fourier);
   sim_buffer_destroy(&g->scratch);
   sim_buffer_destroy(&g->derivatives);
+  sim_buffer_destroy(&g->line);
+  for (int i = 0; i < 3; i++) sim_buffer_destroy(&g->cosines[i]);
   free(g);
 }
 
@@ -156,16 +192,24 @@ static sim_status find(diffusion_work *w) {
 
 /* ---- passes ---- */
 
-static sim_status forward(diffusion_work *w, void *fields, int count) {
-  SIM_TRY(diffusion_fourier_forward(w->own.general->fourier, fields, count * w->members));
-  if (w->natural.field == w->members) diffusion_general_blank(w, fields, count * w->members);
-  diffusion_general_fold(w, fields, count, true);
+/* Transforms of columns with the numbers first, first + 1, ... of diffusion_cuda_column_kind. */
+static sim_status forward(diffusion_work *w, void *columns, int first, int count) {
+  SIM_TRY(diffusion_fourier_forward(w->own.general->fourier, columns, count * w->own.general->grids));
+  if (w->natural.field == w->members && w->layout.series[0] == (int)GRID_PERIODIC)
+    diffusion_general_blank(w, columns, count * w->members);
+  if (w->aligned)
+    diffusion_general_series(w, columns, first, count, true);
+  else
+    diffusion_general_fold(w, columns, count, true);
   return SIM_OK;
 }
 
-static sim_status inverse(diffusion_work *w, void *fields, int count) {
-  diffusion_general_fold(w, fields, count, false);
-  return diffusion_fourier_inverse(w->own.general->fourier, fields, count * w->members);
+static sim_status inverse(diffusion_work *w, void *columns, int first, int count) {
+  if (w->aligned)
+    diffusion_general_series(w, columns, first, count, false);
+  else
+    diffusion_general_fold(w, columns, count, false);
+  return diffusion_fourier_inverse(w->own.general->fourier, columns, count * w->own.general->grids);
 }
 
 static sim_status visit(diffusion_work *w, int visit) {
@@ -173,11 +217,21 @@ static sim_status visit(diffusion_work *w, int visit) {
   return sim_queue_cuda.status();
 }
 
+/* Whether the start has enough energy in the shell of the forcing. */
+static sim_status check_force(diffusion_work *w) {
+  const double h = diffusion_dt(&w->p->integrate);
+  double energy, factor;
+  diffusion_cuda_force(w, 1, h);
+  SIM_TRY(diffusion_cuda_force_energy(w, &energy));
+  return diffusion_force_factor(w->p, energy, h, &factor);
+}
+
 static sim_status load(diffusion_work *w) {
   diffusion_general_load(w);
-  SIM_TRY(forward(w, w->array[0].data, w->fields));
+  SIM_TRY(forward(w, w->array[0].data, 0, w->fields));
   if (w->gradients.solenoidal) diffusion_general_join(w, w->array[0].data, NULL);
-  return visit(w, DIFFUSION_VISIT_LOAD);
+  SIM_TRY(visit(w, DIFFUSION_VISIT_LOAD));
+  return w->force && w->slots == 1 ? check_force(w) : SIM_OK; /* steps by courant have no tables yet */
 }
 
 static sim_status resume(diffusion_work *w) { return visit(w, DIFFUSION_VISIT_RESUME); }
@@ -194,9 +248,10 @@ static bool reads_values(const diffusion_parameters *p, int field) {
  * read are left as they are: the rates replace them. */
 static sim_status inverse_fields(diffusion_work *w) {
   const size_t bytes = (size_t)w->layout.field * (size_t)diffusion_cuda_number_size(w->p);
-  if (diffusion_fourier_batch(w->own.general->fourier) > w->members) return inverse(w, w->array[0].data, w->fields);
+  if (diffusion_fourier_batch(w->own.general->fourier) > w->own.general->grids)
+    return inverse(w, w->array[0].data, 0, w->fields);
   for (int f = 0; f < w->fields; f++)
-    if (reads_values(w->p, f)) SIM_TRY(inverse(w, (char *)w->array[0].data + (size_t)f * bytes, 1));
+    if (reads_values(w->p, f)) SIM_TRY(inverse(w, (char *)w->array[0].data + (size_t)f * bytes, f, 1));
   return SIM_OK;
 }
 
@@ -206,21 +261,23 @@ static sim_status make_rates(diffusion_work *w, const diffusion_step_context *co
   const int fluxes = w->gradients.fluxes;
   if (w->gradients.count > 0) {
     diffusion_general_derive(w);
-    SIM_TRY(inverse(w, derivatives, w->gradients.count));
+    SIM_TRY(inverse(w, derivatives, w->fields, w->gradients.count));
   }
   SIM_TRY(inverse_fields(w));
   diffusion_cuda_rates(w, w->array[0].data, derivatives, &w->layout, context);
-  SIM_TRY(forward(w, w->array[0].data, w->fields));
-  if (fluxes > 0) SIM_TRY(forward(w, derivatives, fluxes));
+  SIM_TRY(forward(w, w->array[0].data, 0, w->fields));
+  if (fluxes > 0) SIM_TRY(forward(w, derivatives, w->fields + w->gradients.count, fluxes));
   if (diffusion_cuda_joins(&w->gradients)) diffusion_general_join(w, w->array[0].data, fluxes > 0 ? derivatives : NULL);
   return sim_queue_cuda.status();
 }
 
 static sim_status stage(diffusion_work *w, int index, const diffusion_step_context *context) {
+  const diffusion_set *rates = &w->method.stage[index].set[0];
+  if (w->force) diffusion_cuda_force(w, rates->term[rates->terms - 1].source, context->h);
   if (w->method.stage[index].forward) SIM_TRY(make_rates(w, context));
   if (index == w->method.stages - 1 && w->fluctuating) {
     diffusion_general_noise(w, context->step);
-    SIM_TRY(forward(w, w->array[DIFFUSION_NOISE].data, w->fields));
+    SIM_TRY(forward(w, w->array[DIFFUSION_NOISE].data, 0, w->fields));
     if (w->gradients.solenoidal) diffusion_general_join(w, w->array[DIFFUSION_NOISE].data, NULL);
   }
   return visit(w, index);
@@ -237,7 +294,7 @@ static sim_status store(diffusion_work *w) {
       SIM_TRY(sim_queue_cuda.stage(scratch, fields, (size_t)batch * bytes));
       fields = scratch;
     }
-    SIM_TRY(inverse(w, fields, batch));
+    SIM_TRY(inverse(w, fields, f, batch));
     diffusion_general_store(w, fields, f, batch);
   }
   return w->method.arrays > 0 ? resume(w) : SIM_OK;

@@ -297,34 +297,49 @@ void diffusion_general_fold(diffusion_work *w, void *spectrum, int fields, bool 
 
 /* ---- lifts ---- */
 
-/* Adds low + slope * position along an axis to a field for outputs. */
+/* A lift in units of cells, times a sign: low + sum over the axes of (slope + curve x) x, x = cell + 1/2. */
+struct lifted {
+  double low, slopes[3], curves[3];
+  long long n[3], first; /* cells of the rank's part along x, y, z, and its first one along z */
+};
+
 template <typename real>
-static __global__ void __launch_bounds__(DIFFUSION_THREADS)
-    lift(real *natural, long long nx, long long ny, long long nz, long long first, int axis, double low, double slope) {
-  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < ny * nz;
+static __global__ void __launch_bounds__(DIFFUSION_THREADS) lift(real *natural, const lifted l) {
+  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < l.n[1] * l.n[2];
        row += (long long)gridDim.x * blockDim.y)
-    for (long long x = blockIdx.y * (long long)blockDim.x + threadIdx.x; x < nx;
+    for (long long x = blockIdx.y * (long long)blockDim.x + threadIdx.x; x < l.n[0];
          x += (long long)gridDim.y * blockDim.x) {
-      const long long cell = axis == 0 ? x : axis == 1 ? row % ny : first + row / ny;
-      natural[row * nx + x] += (real)(low + slope * ((double)cell + 0.5));
+      const double at[3] = {(double)x + 0.5, (double)(row % l.n[1]) + 0.5, (double)(l.first + row / l.n[1]) + 0.5};
+      double sum = l.low;
+#pragma unroll
+      for (int a = 0; a < 3; a++) sum += (l.slopes[a] + l.curves[a] * at[a]) * at[a];
+      natural[row * l.n[0] + x] += (real)sum;
     }
 }
 
-void diffusion_cuda_lift(diffusion_work *w, double sign) {
+void diffusion_cuda_lift(diffusion_work *w, double sign, double t) {
   static const sim_kernel kernel = {"diffusion_lift", "output", SIM_LIMIT_BYTES};
-  const long long *n = w->natural.n, first = w->natural.first;
+  const long long *n = w->natural.n;
   const shape s = shape_of(n[0], n[1] * n[2], 1);
   for (int f = 0; f < w->fields && w->natural.field > 0; f++) {
-    const diffusion_lift l = w->lift[f];
-    if (l.axis < 0) continue;
-    const double low = sign * l.low, slope = sign * l.slopes[l.axis] * w->grid.size[l.axis] / (double)w->grid.n[l.axis];
+    const diffusion_lift *own = &w->lift[f];
+    lifted l = {};
+    if (own->axis < 0) continue;
+    l.low = sign * (own->low + own->growth * t);
+    l.first = w->natural.first;
+    for (int a = 0; a < 3; a++) {
+      const double cell = w->grid.size[a] / (double)w->grid.n[a];
+      l.n[a] = n[a];
+      l.slopes[a] = own->slopes[a] != 0 ? sign * own->slopes[a] * cell : 0;
+      l.curves[a] = own->curves[a] != 0 ? sign * own->curves[a] * cell * cell : 0;
+    }
     void *values =
         (char *)w->real.data + (size_t)f * (size_t)w->natural.field * (size_t)diffusion_cuda_number_size(w->p);
     sim_cuda_begin(&kernel);
     if (w->single)
-      lift<float><<<s.grid, s.block, 0, stream()>>>((float *)values, n[0], n[1], n[2], first, l.axis, low, slope);
+      lift<float><<<s.grid, s.block, 0, stream()>>>((float *)values, l);
     else
-      lift<double><<<s.grid, s.block, 0, stream()>>>((double *)values, n[0], n[1], n[2], first, l.axis, low, slope);
+      lift<double><<<s.grid, s.block, 0, stream()>>>((double *)values, l);
     sim_cuda_end(&kernel, 2.0 * diffusion_cuda_number_size(w->p) * (double)w->natural.field);
   }
 }

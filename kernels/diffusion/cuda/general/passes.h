@@ -17,6 +17,8 @@ typedef struct diffusion_general {
   void *visit[DIFFUSION_VISITS];   /* cudaKernel_t */
   sim_buffer scratch, derivatives; /* of fields for outputs; what the rates read beside fields, then their fluxes */
   void *derive, *join, *check;     /* cudaKernel_t of flows.c */
+  long long grids;                 /* of a field, which cuFFT transforms apart: members, or the lines of aligned ones */
+  sim_buffer line, cosines[3];     /* series.cu: a field; [8 n] along an axis with walls */
 } diffusion_general;
 
 /* ---- passes.cu; device memory; `fields` numbers or coefficients are in array [0] unless given ---- */
@@ -33,6 +35,11 @@ void diffusion_general_join(diffusion_work *work, void *fields, const void *flux
 /* Lowers *bad, device memory, to the number of the first wavenumber at which a derived field is not finite. */
 void diffusion_general_check(diffusion_work *work, void *bad);
 void diffusion_general_blank(diffusion_work *work, void *spectrum, int fields); /* imaginary parts of a single cell */
+
+/* ---- series.cu: of aligned fields; columns[count] have the numbers first, first + 1, ... of
+ * diffusion_cuda_column_kind ---- */
+sim_status diffusion_general_cosines(diffusion_work *work, int axis) SIM_MUST_CHECK; /* makes a table, once */
+void diffusion_general_series(diffusion_work *work, void *columns, int first, int count, bool forward);
 
 /* ---- flows.c ---- */
 /* SIM_ERR_SCENARIO: names the coefficient of a derived field that is not finite at the wavenumber with this number. */

@@ -8,6 +8,7 @@ typedef struct diffusion_sums {
   long long n[3], field;        /* complex numbers along the fast, middle and slow axis; stride of fields */
   long long table_n[3], tables; /* table entries along the axes; numbers of one field's table */
   double scale;                 /* scale of the forward transform */
+  const double *force;          /* P/(2 E) of the forcing; NULL: none */
 } diffusion_sums;
 
 #endif

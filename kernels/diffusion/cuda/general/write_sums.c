@@ -1,6 +1,8 @@
-/* Writes the sums of products of a scheme's stages as source. A coefficient of 0 stands for the transforms' scale. */
+/* Writes the sums of products of a scheme's stages as source. A coefficient of 0 stands for the transforms' scale, NaN
+ * for the forcing's factor. */
 #include "kernels/diffusion/cuda/work.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static const char *const factors[] = {
@@ -18,6 +20,8 @@ static void add_set(const diffusion_set *set, diffusion_factor factor, unsigned 
     const diffusion_term *term = &set->term[t];
     if (term->coefficient == 0)
       sim_bytes_text(text, "  added(sum, (real)s.scale, ");
+    else if (isnan(term->coefficient))
+      sim_bytes_text(text, "  added(sum, (real)s.force[0], ");
     else
       sim_bytes_format(text, "  added(sum, (real)%a, ", term->coefficient);
     if (term->table >= 0)

@@ -1,0 +1,102 @@
+/* Forcing at a fixed power: f = P/(2 E) times the part of the fields in a shell of wavenumbers, with E half the mean
+ * square of that part, so that the mean of f . u is P (Machiels, Phys. Rev. Lett. 79, 1997). */
+#include "kernels/diffusion/diffusion.h"
+#include "kernels/diffusion/modes.cuh"
+
+#include <math.h>
+#include <stdio.h>
+
+unsigned diffusion_forced(const diffusion_parameters *p) {
+  int fields[DIFFUSION_FIELDS];
+  unsigned bits = 0;
+  const int count = p->forcing.given ? diffusion_named_fields(p, p->forcing.fields, DIFFUSION_FIELDS, fields) : 0;
+  for (int i = 0; i < count && i < DIFFUSION_FIELDS; i++)
+    if (fields[i] >= 0) bits |= 1u << fields[i];
+  return bits;
+}
+
+/* Whether the shell has a wavenumber along these axes, from the highest of each, that dealiasing keeps. */
+static bool has_modes(const diffusion_parameters *p, int field) {
+  const grid_shape own = diffusion_shape_of(p, field);
+  const double keep = diffusion_dealias(&p->integrate), pi = 3.14159265358979323846;
+  int64_t mode[3], most[3] = {0, 0, 0};
+  double unit[3] = {0, 0, 0}, begin[3] = {0, 0, 0};
+  for (int a = 0; a < own.rank; a++) {
+    const bool periodic = own.boundary[a] == GRID_PERIODIC;
+    unit[a] = (periodic ? 2 * pi : pi) / own.size[a];
+    begin[a] = own.boundary[a] == GRID_FIXED_LOW || own.boundary[a] == GRID_FIXED_HIGH ? 0.5 : 0;
+    most[a] = (int64_t)floor((keep > 0 ? keep : 1) * (double)own.n[a] * (periodic ? 0.5 : 1));
+    const double highest = p->forcing.k[1] / unit[a];
+    if ((double)most[a] > highest) most[a] = (int64_t)highest;
+  }
+  for (mode[2] = 0; mode[2] <= most[2]; mode[2]++)
+    for (mode[1] = 0; mode[1] <= most[1]; mode[1]++) {
+      double k2 = 0;
+      for (int a = 1; a < 3; a++) k2 += pow(unit[a] * ((double)mode[a] + begin[a]), 2);
+      /* the lowest wavenumber along x of the shell, and the next one */
+      const double least = fmax(0, p->forcing.k[0] * p->forcing.k[0] - k2);
+      const int64_t first = (int64_t)fmax(0, floor(sqrt(least) / unit[0] - begin[0]));
+      for (mode[0] = first; mode[0] <= most[0] && mode[0] <= first + 1; mode[0]++)
+        if (diffusion_in_shell(p->forcing.k[0], p->forcing.k[1], k2 + pow(unit[0] * ((double)mode[0] + begin[0]), 2)))
+          return true;
+    }
+  return false;
+}
+
+static void check_field(const diffusion_parameters *p, int field, sim_faults *faults) {
+  const diffusion_field *s = diffusion_field_of(p, field);
+  const int line = p->fields.items[field].line;
+  if (s->conserved) sim_faults_add(faults, line, "forcing", "expected fields that are not conserved, got %s", s->name);
+  if (diffusion_lift_of(p, field).axis >= 0)
+    sim_faults_add(faults, line, "forcing", "expected values and slopes of 0 at the walls of %s", s->name);
+  if (!has_modes(p, field))
+    sim_faults_add(faults, line, "forcing.k", "%s has no wavenumber from %g to %g on this grid%s", s->name,
+                   p->forcing.k[0], p->forcing.k[1], diffusion_dealias(&p->integrate) > 0 ? " with dealias" : "");
+}
+
+void diffusion_check_forcing(const diffusion_parameters *p, sim_faults *faults) {
+  const diffusion_forcing *forcing = &p->forcing;
+  int fields[DIFFUSION_FIELDS], vector[3];
+  const size_t before = faults->count;
+  if (!forcing->given) return;
+  const int count = diffusion_named_fields(p, forcing->fields, DIFFUSION_FIELDS, fields);
+  bool known = count > 0 && count <= DIFFUSION_FIELDS;
+  for (int i = 0; i < count && known; i++) known = fields[i] >= 0;
+  if (!known)
+    sim_faults_add(faults, 0, "forcing.fields", "expected names of fields, such as \"%s\", got \"%.60s\"",
+                   diffusion_field_of(p, 0)->name, forcing->fields ? forcing->fields : "");
+  if (!(forcing->k[0] > 0) || !(forcing->k[1] >= forcing->k[0]) || !isfinite(forcing->k[1]))
+    sim_faults_add(faults, 0, "forcing.k", "expected {low, high} with 0 < low <= high, got {%g, %g}", forcing->k[0],
+                   forcing->k[1]);
+  if (!p->rates || p->integrate.scheme < DIFFUSION_ETD1)
+    sim_faults_add(faults, 0, "integrate.scheme", "expected etd1, etdrk2 or etdrk4%s, because there is forcing, got %s",
+                   p->rates ? "" : ", and rates (0 times a field at least)",
+                   diffusion_methods[p->integrate.scheme].name);
+  if (diffusion_estimates(p))
+    sim_faults_add(faults, 0, "integrate.dt", "expected a number, or \"auto\" with courant, because there is forcing");
+  if (p->members > 1) sim_faults_add(faults, 0, "members", "expected 1, because there is forcing");
+  if (diffusion_fluctuates(p)) sim_faults_add(faults, 0, "forcing", "expected fields without fluctuation beside it");
+  if (diffusion_crossed(p)) sim_faults_add(faults, 0, "forcing", "expected fields without cross diffusion");
+  if (faults->count > before) return;
+  const unsigned forced = diffusion_forced(p);
+  for (int f = 0; f < (int)p->fields.count; f++)
+    if (forced >> f & 1) check_field(p, f, faults);
+  const int axes = diffusion_vector_of(p, vector);
+  unsigned components = 0;
+  for (int a = 0; a < axes && a < 3; a++)
+    if (vector[a] >= 0) components |= 1u << vector[a];
+  if ((forced & components) != 0 && (forced & components) != components)
+    sim_faults_add(faults, 0, "forcing.fields",
+                   "expected all of \"%s\" or none, because the sum of a part of a solenoidal vector has a divergence",
+                   p->solenoidal);
+}
+
+sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, double h, double *out) {
+  const diffusion_forcing *forcing = &p->forcing;
+  *out = forcing->power / (2 * energy);
+  if (!(forcing->power * h > 2 * energy)) return SIM_OK; /* NaN: a field is not finite, which is said elsewhere */
+  return sim_fail(SIM_ERR_SCENARIO,
+                  "forcing: the energy of %s at wavenumbers %g to %g is %.3g, and power times dt is %.3g, above twice "
+                  "that: give them more there by `initial` or `noise`, or shorten dt",
+                  forcing->fields, forcing->k[0], forcing->k[1], energy, forcing->power * h);
+}

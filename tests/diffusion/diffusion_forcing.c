@@ -1,0 +1,234 @@
+/* Forcing of a shell at a fixed power, against exact solutions and budgets, and budgets by |k|. */
+#include "tests/diffusion/diffusion_driver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void row(system_run *s, int table, double *values) {
+  must(diffusion_model.observe(s->self, &s->clock, table, values), "observe");
+}
+
+/* Fields of one shell |k|^2 = K with D K = 0.4: E' = P - 2 D K E, and shapes stay. Modes outside of it, and the other
+ * field, decay by themselves. What is observed is the difference from a(t) times the start, a = sqrt(E/E_0). */
+#define DECAY "math.exp(-0.8*t)"
+#define SHAPE(power, energy) "math.sqrt(" power "/0.8/(" energy ")*(1 - " DECAY ") + " DECAY ")"
+static const char *const exact[] = {
+    /* periodic axes: two modes of |k| = sqrt 5, of energy 1/4 + 1/16; a mode of |k| = 3 */
+    "return sim.diffusion { grid = { n = {12, 10}, size = {2*math.pi, 2*math.pi} }, fields = {{ name = 'u', D = 0.08,"
+    " initial = function(x, y) return math.cos(x + 2*y) + 0.5*math.sin(2*x - y) + math.sin(3*x) end },"
+    "{ name = 'v', D = 0.08, initial = function(x, y) return math.cos(2*x + y) end }},"
+    "forcing = { fields = 'u', k = {2, 2.5}, power = 0.7 }, rates = function(u, v) return 0*u, 0*v end,"
+    "observe = { a = { function(u, x, y, t) return math.abs(u - math.exp(-0.72*t)*math.sin(3*x) - " SHAPE(
+        "0.7", "5/16") "*(math.cos(x + 2*y) + 0.5*math.sin(2*x - y))) end, reduce = 'max' },"
+                       "b = { function(v, x, y, t) return math.abs(v - math.exp(-0.4*t)*math.cos(2*x + y)) end, "
+                       "reduce = 'max' }},",
+    /* a vector of three components: flow of Arnold, Beltrami and Childress, whose rates are 0; energy 3/2
+     */
+    "return sim.diffusion { grid = { n = {8, 9, 10}, size = {2*math.pi, 2*math.pi, 2*math.pi} }, "
+    "solenoidal = 'u, v, "
+    "w',"
+    "fields = {{ name = 'u', D = 0.4, initial = function(y, z) return math.sin(z) + math.cos(y) end },"
+    "{ name = 'v', D = 0.4, initial = function(x, z) return math.sin(x) + math.cos(z) end },"
+    "{ name = 'w', D = 0.4, initial = function(x, y) return math.sin(y) + math.cos(x) end }},"
+    "derived = { a = function(ky, kz, v, w) return 0, ky*w - kz*v end, b = function(kz, kx, u, w) return "
+    "0, kz*u - "
+    "kx*w "
+    "end, c = function(kx, ky, u, v) return 0, kx*v - ky*u end },"
+    "rates = function(u, v, w, a, b, c) return v*c - w*b, w*a - u*c, u*b - v*a end,"
+    "forcing = { fields = 'w u v', k = {1, 1}, power = 0.7 },"
+    "observe = { a = { function(u, y, z, t) return math.abs(u - " SHAPE(
+        "0.7", "1.5") "*(math.sin(z) + math.cos(y))) end, reduce = 'max' },"
+                      "b = { function(w, x, y, t) return math.abs(w - " SHAPE(
+                          "0.7", "1.5") "*(math.sin(y) + math.cos(x))) end, reduce = 'max' }},",
+    /* between walls: quarter waves along x, sines along y; K = 1/4 + 1 */
+    "return sim.diffusion { grid = { n = {9, 10}, size = {math.pi, math.pi}, "
+    "boundary = 'no_flux' }, fields = {{"
+    " name = 'u', D = 0.32, sides = { x_low = { value = 0 }, y_low = { value = 0 }, "
+    "y_high = { value = 0 } },"
+    " initial = function(x, y) return math.sin(x/2)*math.sin(y) end },"
+    "{ name = 'v', D = 0.32, sides = { y_high = { value = 0 } }, initial = "
+    "function(x, y) return math.cos(x)*math.cos("
+    "y/2) end }}, rates = function(u, v) return 0*u, 0*v end, forcing = { fields = "
+    "'u, v', k = {1.1, 1.2}, power = 0.7 "
+    "}, observe = { a = { function(u, x, y, t) return math.abs(u - " SHAPE(
+        "0.7", "1/4") "*math.sin(x/2)*math.sin(y)) end, reduce = 'max' },"
+                      "b = { function(v, x, y, t) return math.abs(v - " SHAPE(
+                          "0.7", "1/4") "*math.cos(x)*math.cos(y/2)) end, reduce = 'max' }},"};
+
+static double greatest_error(const char *text, const char *scheme, double dt, const char *dealias) {
+  system_run s;
+  double e[2], forcing[3];
+  whole(&s, "%s integrate = { scheme = '%s', dt = %.17g, t_end = 1, dealias = %s } }", text, scheme, dt, dealias);
+  row(&s, 1, e);
+  row(&s, 2, forcing);
+  assert_true(forcing[1] == 0.7 && forcing[2] == 0.7 * s.clock.t);
+  shut(&s);
+  return fmax(e[0], e[1]);
+}
+
+/* Orders 1, 2 and 4 of the schemes, within the next order: dt = 1/16 and c dt is up to 1/5, so that ratios are between
+ * 2^p (1 - 0.2) and 2^p (1 + 0.3); the error of etdrk4 is far above rounding (1e-14). */
+static void test_exact(void **state) {
+  static const char *const schemes[] = {"etd1", "etdrk2", "etdrk4"};
+  static const int orders[] = {1, 2, 4};
+  (void)state;
+  for (size_t c = 0; c < sizeof exact / sizeof *exact; c++)
+    for (int i = 0; i < 3; i++) {
+      const double one = greatest_error(exact[c], schemes[i], 1.0 / 16, "false");
+      const double two = greatest_error(exact[c], schemes[i], 1.0 / 32, "true"), ratio = one / two / (1 << orders[i]);
+      if (!(ratio > 0.8 && ratio < 1.3 && one < 0.05))
+        fail_msg("case %zu: %s: ratio %.3f, errors %.3g, %.3g", c, schemes[i], ratio, one, two);
+    }
+}
+
+/* A turbulent start: energy - start = input - dissipation, whose integral by Boole's rule over 1/32 has an error of h^6
+ * of a function that changes in 1/2: 1e-8; the scheme's is of order 4 and was 1.1e-10 for dt = 1/64. */
+static void test_budget(void **state) {
+  static const int weights[] = {7, 32, 12, 32, 7};
+  system_run s;
+  double e[2], forcing[3], first = 0, dissipated = 0;
+  (void)state;
+  open_with(
+      &s,
+      "return sim.diffusion { grid = { n = {16, 18, 20}, size = {2*math.pi, 2*math.pi, 2*math.pi} },"
+      "fields = {{ name = 'u', D = 0.05, initial = function(x, y, z) return math.sin(x)*math.cos(y)*math.cos(z) +"
+      " 0.3*math.sin(2*y + z) end }, { name = 'v', D = 0.05, initial = function(x, y, z) return -math.cos(x)*"
+      "math.sin(y)*math.cos(z) + 0.2*math.cos(x - 2*z) end },"
+      "{ name = 'w', D = 0.05, initial = function(x, y) return 0.2*math.sin(x + 2*y) end }},"
+      "solenoidal = 'u, v, w', derived = { a = function(ky, kz, v, w) return 0, ky*w - kz*v end,"
+      "b = function(kz, kx, u, w) return 0, kz*u - kx*w end, c = function(kx, ky, u, v) return 0, kx*v - ky*u end },"
+      "rates = function(u, v, w, a, b, c) return v*c - w*b, w*a - u*c, u*b - v*a end,"
+      "forcing = { fields = 'u, v, w', k = {1, 2}, power = 0.3 },"
+      "observe = { e = { function(u, v, w) return 0.5*(u^2 + v^2 + w^2) end, reduce = 'mean' },"
+      "eps = { function(a, b, c) return 0.05*(a^2 + b^2 + c^2) end, reduce = 'mean' } },"
+      "integrate = { scheme = 'etdrk4', dt = 1/32, t_end = 1, dealias = true } }",
+      sim_isa_best(), 2, NULL);
+  for (int64_t i = 0; i <= 32; i++) {
+    run_to(&s, i);
+    row(&s, 1, e);
+    if (i == 0) first = e[0];
+    const int weight = i == 0 || i == 32 ? 7 : i % 4 == 0 ? 14 : weights[i % 4];
+    dissipated += weight * 2.0 / 45 / 32 * e[1];
+  }
+  row(&s, 2, forcing);
+  const double defect = e[0] - first - forcing[2] + dissipated;
+  if (!(fabs(defect) < 2e-8) || fabs(forcing[0] - e[0]) > 1e-14)
+    fail_msg("defect %.3g, energy %.17g and %.17g", defect, forcing[0], e[0]);
+  assert_true(e[0] - first > 0.1); /* it was forced */
+  shut(&s);
+}
+
+/* Budgets by |k|: half the change of each bin of the spectrum in time is the transfer minus the dissipation, of a flow,
+ * of dispersion and drift, of fluxes and quarter waves between walls, and of members. The derivative by five points of
+ * steps of 1/256 has the error h^4/30 of a function that changes in 1/20: 1e-7 of it; the scheme's is smaller. */
+static const char *const budgets[] = {
+    "grid = { n = {16, 12, 10}, size = {2*math.pi, 2*math.pi, 2*math.pi} }, solenoidal = 'u, v, w', fields = {"
+    "{ name = 'u', D = 0.05, initial = function(x, y, z) return math.sin(x)*math.cos(y)*math.cos(z) end },"
+    "{ name = 'v', D = 0.05, initial = function(x, y, z) return -math.cos(x)*math.sin(y)*math.cos(z) + 0.2*math.cos(x -"
+    " 2*z) end }, { name = 'w', D = 0.05, initial = function(x, y) return 0.2*math.sin(x + 2*y) end }},"
+    "derived = { a = function(ky, kz, v, w) return 0, ky*w - kz*v end, b = function(kz, kx, u, w) return 0, kz*u - "
+    "kx*w "
+    "end, c = function(kx, ky, u, v) return 0, kx*v - ky*u end },"
+    "rates = function(u, v, w, a, b, c) return v*c - w*b, w*a - u*c, u*b - v*a end,",
+    "grid = { n = {33}, size = {2*math.pi} }, fields = {{ name = 'u', D = 0.1, drift = {0.5, 0, 0}, hyper = 0.001, "
+    "linear"
+    " = function(kx) return 0, 0.01*kx^3 end, initial = function(x) return math.sin(x) + 0.5*math.cos(2*x) end }},"
+    "rates = function(u, u_x) return -u*u_x end,",
+    "grid = { n = {14, 12}, size = {3, 2}, x = 'no_flux', y = 'no_flux' }, fields = {{ name = 'u', D = 0.1, sides = {"
+    " x_low = { value = 0 } }, initial = function(x, y) return x*math.cos(y) end }, { name = 'v', D = 0.05, initial ="
+    " function(x, y) return math.cos(x + y) end }}, flux = function(u, v, u_x, v_y) return -0.1*u_x*v, 0*u, 0*u, "
+    "-0.1*v_y*u end, rates = function(u, v) return v, -u end,",
+    "members = 2, grid = { n = {16}, size = {2*math.pi} }, fields = {{ name = 'u', D = 0.1, decay = 0.3, initial ="
+    " function(x, member) return member*math.sin(x) end }}, rates = function(u, u_x) return -u*u_x end,",
+};
+
+static void test_transfer(void **state) {
+  (void)state;
+  for (size_t c = 0; c < sizeof budgets / sizeof *budgets; c++) {
+    double power[5][SIM_COLUMNS_MAX], transfer[SIM_COLUMNS_MAX], dissipation[SIM_COLUMNS_MAX], most = 0, sum = 0;
+    char text[2048];
+    system_run s;
+    snprintf(text, sizeof text,
+             "return sim.diffusion { %s spectrum = 8, transfer = 8,"
+             " integrate = { scheme = 'etdrk4', dt = 1/256, t_end = 1, dealias = true } }",
+             budgets[c]);
+    open_with(&s, text, sim_isa_best(), 2, NULL);
+    const int columns = 8 * (int)s.p->fields.count, first = s.p->members > 1 ? 3 : 2;
+    for (int i = 0; i < 5; i++) {
+      run_to(&s, 8 + i);
+      row(&s, 1, power[i]);
+      if (i != 2) continue;
+      row(&s, first, transfer);
+      row(&s, first + 1, dissipation);
+    }
+    for (int b = 0; b < columns; b++) most = fmax(most, fabs(transfer[b]) + fabs(dissipation[b]));
+    for (int b = 0; b < columns; b++) {
+      const double change = (power[0][b] - 8 * power[1][b] + 8 * power[3][b] - power[4][b]) / 12 * 256 / 2;
+      if (!(fabs(change - transfer[b] + dissipation[b]) < 1e-7 * most))
+        fail_msg("case %zu, column %d: change %.12g, transfer %.12g, dissipation %.12g", c, b, change, transfer[b],
+                 dissipation[b]);
+      sum += transfer[b];
+    }
+    if (c < 2 && !(fabs(sum) < 1e-15)) fail_msg("case %zu: transfers add up to %g", c, sum); /* they only move energy */
+    shut(&s);
+  }
+}
+
+/* Threads, instruction sets (in double) and a restart, also of steps by a Courant number, change no bit. */
+static void test_same_bits(void **state) {
+  static const char *const steps[] = {"dt = 1/64", "dt = 'auto', courant = 0.2, dt_max = 1/16", "dt = 1/64"};
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    char text[2048];
+    system_run first, s;
+    snprintf(text, sizeof text,
+             "return sim.diffusion { precision = '%s', grid = { n = {24, 18, 14}, size = {6, 5, 4}, z = 'no_flux' },"
+             "solenoidal = 'u, v, w', fields = {{ name = 'u', D = 0.02, noise = 0.1 }, { name = 'v', D = 0.02,"
+             " noise = 0.1 }, { name = 'w', D = 0.02, sides = { z_low = { value = 0 }, z_high = { value = 0 } },"
+             " noise = 0.1 }}, rates = function(u, v, w, u_x, v_x, w_x) return -u*u_x, -u*v_x, -u*w_x end,"
+             "forcing = { fields = 'u, v, w', k = {2, 4}, power = 1e-3 },"
+             "integrate = { scheme = '%s', %s, dealias = true, t_end = 1/4 } }",
+             i == 2 ? "single" : "double", i == 1 ? "etdrk2" : "etdrk4", steps[i]);
+    open_with(&first, text, i == 2 ? sim_isa_best() : SIM_ISA_PLAIN, 1, NULL);
+    run_to(&first, 4);
+    look(&first);
+    open_with(&s, text, sim_isa_best(), 3, &first.frame);
+    run_to(&first, INT64_MAX);
+    run_to(&s, INT64_MAX);
+    look(&first);
+    look(&s);
+    if (!(first.clock.step > 4 && distance(&first, &s) == 0)) fail_msg("%s", text);
+    shut(&s);
+    shut(&first);
+  }
+}
+
+/* A shell that is empty at the start. */
+static void test_no_energy(void **state) {
+  system_run s = {
+      .setup = {
+          .backend = &sim_backend_cpu, .comm = &sim_comm_alone, .isa = sim_isa_best(), .threads = 1, .folder = ""}};
+  (void)state;
+  assert_true(decode(&s,
+                     "return sim.diffusion { grid = { n = {16}, size = {2*math.pi} }, fields = {{ name = 'u', D = 1 }},"
+                     " rates = function(u) return 0*u end, forcing = { fields = 'u', k = {1, 3}, power = 1 },"
+                     " integrate = { scheme = 'etd1', dt = 0.1, t_end = 1 } }",
+                     NULL));
+  assert_int_equal(diffusion_model.create(s.p, &s.setup, &s.clock, &s.self), SIM_ERR_SCENARIO);
+  assert_non_null(strstr(sim_error_last()->message, "wavenumbers 1 to 3 is 0, and power times dt is 0.1"));
+  void *p = s.p;
+  sim_model_parameters_free(&diffusion_model, &p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_budget),
+                                     cmocka_unit_test(test_transfer), cmocka_unit_test(test_same_bits),
+                                     cmocka_unit_test(test_no_energy)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,9 @@
+-- expect: 65 members: expected 1, because there is forcing
+return sim.diffusion {
+  members   = 2,
+  grid      = { n = {16}, size = {2 * math.pi} },
+  fields    = { { name = "u", D = 0.01, initial = 1 } },
+  rates     = function(u) return -u end,
+  forcing   = { fields = "u", k = {1, 2}, power = 1 },
+  integrate = { scheme = "etdrk4", dt = 0.01, t_end = 1 },
+}

@@ -97,7 +97,7 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = (grid.rank + 1) * cells * number;
   if (p->heat.given) {
     const double heat = fluid_heat_numbers(p) * sizeof(double), temperature = cells * sizeof(double);
-    sim_plan_add(out, "temperature and its flux, before and after a step", 2 * heat);
+    sim_plan_add(out, "temperature and its flux, at two times", 2 * heat);
     sim_plan_add_host(out, "temperature as shown, and sums of rows",
                       temperature + sizeof(double) * (double)(grid.n[0] + grid.n[1] * grid.n[2]));
     out->checkpoint_bytes += heat;

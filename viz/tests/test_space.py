@@ -254,10 +254,10 @@ def test_volume(tmp_path):
     assert isinstance(surface, Volume)
     paths = [tmp_path / f"{i}.png" for i in range(2)]
     for path in paths:
-        save(draw(run), path, 50, small=True)
+        save(draw(run, look=Look(pixels=100)), path, 50, small=True)
     assert paths[0].read_bytes() == paths[1].read_bytes()
     with pytest.raises(simview.UsageError, match="only a .png"):
-        save(draw(run), tmp_path / "a.pdf", 50, small=True)
+        save(Figure(), tmp_path / "a.pdf", 50, small=True)
 
 
 def test_solids(grains, passing, tmp_path):

@@ -7,12 +7,13 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simview.errors import NotFoundError
 from simview.hdf5 import Array
-from simview.look import Look, title
+from simview.look import Look, title, written
 from simview.render import Eye, Scene
-from simview.snapshot import Snapshot
+from simview.snapshot import Field, Snapshot
 from simview.solids import VIEW, bare, scale_bar
 from simview.style import set_title
 from simview.walls import block
@@ -58,13 +59,21 @@ class Volume:
 
     def draw(self, axes: Any, bar: str | None = "right") -> None:
         self.axes = axes
+        self.shown: tuple[object, ...] | None = None
         bare(axes, self.frame_low, self.frame_high)
         extent = (self.frame_low[0], self.frame_high[0], self.frame_low[1], self.frame_high[1])
         self.artist = axes.imshow(np.zeros((2, 2, 4), np.uint8), origin="lower", extent=extent, interpolation="antialiased", zorder=3)
         scale_bar(axes, self.first, self.eye)
 
     def show(self, snapshot: Snapshot) -> None:
-        field = snapshot.field(self.name)
+        field, file = snapshot.field(self.name), written(snapshot)
+        if file is None or file != self.shown:  # a layout shows one snapshot several times
+            self.artist.set_data(self._image(field))
+            self.shown = file
+        unit = f" {field.unit}" if snapshot.units.names and field.unit not in ("", "1") else ""
+        set_title(self.axes, title(snapshot, f"surface {self.name} = {self.level:.4g}{unit}"))
+
+    def _image(self, field: Field) -> NDArray[np.uint8]:
         values = np.asarray(field, np.float32).transpose([field.dims.index(dim) for dim in "xyz"])
         scene = Scene(self.frame_low.tolist(), self.frame_high.tolist(), min(self.look.pixels, _MOST))
         spacing = dict(zip(field.dims, field.grid.spacing))
@@ -73,9 +82,7 @@ class Volume:
             scene.surface(np.where(above == side, depth, -np.inf), normal, np.array(colour, np.float32))
         for edge in block(self.low, self.high)[1]:
             scene.line(self.eye.see(edge), _EDGE, 1.0, 0.0)
-        self.artist.set_data(scene.image())
-        unit = f" {field.unit}" if snapshot.units.names and field.unit not in ("", "1") else ""
-        set_title(self.axes, title(snapshot, f"surface {self.name} = {self.level:.4g}{unit}"))
+        return scene.image()
 
 
 def march(values: Array, spacing: Array, low: Array, level: float, eye: Eye, scene: Scene) -> tuple[Array, Array, Array]:

@@ -2,15 +2,26 @@
 #include "cli/option_table.h"
 #include "cli/show.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { PATH_MAX_BYTES = 256 };
 
-/* Prints text in a cell of a table: one line, and no character that Markdown or HTML would read. */
+/* Prints text in a cell of a table: one line, in which words between backquotes are code, and no other character that
+ * Markdown or HTML would read. Readers disagree on a backslash before `<`. */
 static void cell(const char *text) {
+  int quotes = 0;
+  bool in_code = false;
+  for (const char *at = text; *at; at++) quotes += *at == '`';
   for (; *text; text++) {
-    if (strchr("|*<[]`\\_", *text)) putchar('\\');
+    if (*text == '`' && quotes % 2 == 0)
+      in_code = !in_code;
+    else if (*text == '<' && !in_code) {
+      printf("&lt;");
+      continue;
+    } else if (strchr(in_code ? "|" : "|*[]`\\_", *text))
+      putchar('\\');
     putchar(*text == '\n' ? ' ' : *text);
   }
 }

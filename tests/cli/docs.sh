@@ -101,7 +101,7 @@ LUA
     fi
     expect 0 "no faults" "$SIM" check whole.lua
     code=0
-    timeout 120 "$SIM" run whole.lua -o whole.out --force --wall 00:00:01 >output 2>&1 || code=$?
+    brief "$SIM" run whole.lua -o whole.out --force || code=$?
     [ "$code" = 0 ] || [ "$code" = 75 ] || fail "exit $code: a run of $file"
     ran=$((ran + 1))
   done

@@ -36,6 +36,17 @@ expect() {
   grep -qF -- "$text" output || fail "no '$text' in the output of: $*"
 }
 
+# brief COMMAND...: a run that SIGTERM stops after 0.3 s, or later where it had not made a step by then; its exit code.
+brief() {
+  local seconds code
+  for seconds in 0.3 2 8 30 100; do
+    code=0
+    timeout -k 100 --preserve-status -s TERM "$seconds" "$@" >output 2>&1 || code=$?
+    if [ "$code" != 143 ] && ! grep -q "before the first step" output; then break; fi
+  done
+  return "$code"
+}
+
 # key NAME DIR: a value of status.json.
 key() { sed -n 's/.*"'"$1"'"[[:space:]]*:[[:space:]]*"\{0,1\}\([^",}]*\).*/\1/p' "$2/status.json" | head -n 1; }
 digest() { key digest "$1"; }

@@ -17,6 +17,7 @@ even() {
   awk -F'|' '/^\|---/ { cells = NF; next } /^\|/ && cells { line = $0; gsub(/\\\|/, "", line)
       if (split(line, parts, "|") != cells) { print; bad = 1 } } !/^\|/ { cells = 0 } END { exit bad }' "$1"
 }
+if grep -qE '\\[<`]' all.md; then fail "the reference shows backslashes: $(grep -m1 -E '\\[<`]' all.md)"; fi
 even all.md || fail "a row of the reference has another number of cells than its head"
 grep -qF '<code>--wall TIME&#124;auto</code>' all.md || fail "no row for --wall TIME|auto"
 expect 0 "## Exit codes" "$SIM" help --markdown

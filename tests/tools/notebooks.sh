@@ -4,8 +4,8 @@
 root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 . "${BASH_SOURCE[0]%/*}/python.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
-modules=numpy,h5py,pandas,xarray,matplotlib,PIL,jupytext,nbclient,nbconvert,ipykernel
-python=$(python_with "$modules" -r "$root/viz/requirements.txt" jupytext==1.19.6 nbclient==0.11.0 nbconvert==7.17.2 ipykernel==7.4.0) ||
+modules=numpy,h5py,pandas,xarray,matplotlib,PIL,jupytext,nbclient,ipykernel
+python=$(python_with "$modules" -r "$root/viz/requirements.txt" jupytext==1.19.6 nbclient==0.11.0 ipykernel==7.4.0) ||
   skip "no Python with $modules, and none could be installed (see $BUILD/python.log)"
 export MPLCONFIGDIR=$scratch PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$root/viz
 unset MPLBACKEND # a kernel has its own
@@ -31,31 +31,47 @@ expect 0 "" "$SIM" run hopper.lua --set filled=150 -o hopper.out
 expect 0 "" "$SIM" sweep "$root/scenarios/heston_barrier.lua" --set paths=16384 --set strike=80,100,120 --set maturity=0.5,2 -o heston_smile.out
 expect 0 "" "$SIM" sweep spot.lua --set F=0.03,0.05 --set k=0.045,0.06,0.075 -o gray_scott.sweep
 
-# script NAME FOLDER TEXT, notebook NAME TEXT: what it says, and its picture.
-script() {
-  MPLBACKEND=agg expect 0 "$3" "$python" "$root/viz/notebooks/$1.py" "$2"
-}
-notebook() {
-  "$python" - "$root/viz/notebooks/$1.py" "$1.ipynb" <<'PY' || fail "not a notebook: $1"
-import sys, jupytext, nbformat
-nbformat.write(jupytext.read(sys.argv[1]), sys.argv[2])
-PY
-  expect 0 "" "$python" -m nbconvert --to notebook --execute --inplace "$1.ipynb"
-  grep -qF -- "$2" "$1.ipynb" || fail "the notebook $1 does not say '$2'"
-  grep -q 'image/png' "$1.ipynb" || fail "the notebook $1 shows no picture"
-}
-for way in script notebook; do
-  rm -f ./*.png
-  while read -r -u 3 name folder said; do
-    if [ "$way" = script ]; then script "$name" "$folder" "$said"; else notebook "$name" "$said"; fi
-  done 3<<'TEXT'
+cat >examples <<'TEXT'
 galaxy_collision galaxy.out first encounter at t =
 gray_scott_sweep gray_scott.sweep 4 of 6 live
 hopper_flow hopper.out Beverloo's law says
 eddy_street street.out Strouhal's number 0.
 heston_smile heston_smile.out the skew fades with maturity: True
 TEXT
+pictures() {
+  local picture
   for picture in galaxy_encounter gray_scott_sweep hopper_flow eddy_street heston_smile; do
-    [ -s "$picture.png" ] || fail "a worked example leaves no picture $picture.png: $way"
+    [ -s "$picture.png" ] || fail "a worked example leaves no picture $picture.png: $1"
+    rm "$picture.png"
   done
-done
+}
+
+# As scripts, one after another in one Python: what each says.
+MPLBACKEND=agg "$python" - "$root/viz/notebooks" <<'PY' >output 2>&1 || fail "the worked examples as scripts"
+import contextlib, io, runpy, sys
+folder = sys.argv[1]
+for name, data, said in (line.rstrip("\n").split(" ", 2) for line in open("examples")):
+    sys.argv = [f"{folder}/{name}.py", data]
+    heard = io.StringIO()
+    with contextlib.redirect_stdout(heard):
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    if said not in heard.getvalue():
+        sys.exit(f"the script {name} does not say '{said}': {heard.getvalue()}")
+PY
+pictures script
+
+# As notebooks, each in a kernel of its own: what each says, and that it shows a picture.
+"$python" - "$root/viz/notebooks" <<'PY' >output 2>&1 || fail "the worked examples as notebooks"
+import sys, jupytext
+from nbclient import NotebookClient
+for name, data, said in (line.rstrip("\n").split(" ", 2) for line in open("examples")):
+    book = jupytext.read(f"{sys.argv[1]}/{name}.py")
+    NotebookClient(book, timeout=120, kernel_name="python3").execute()
+    shown = [output for cell in book.cells for output in cell.get("outputs", ())]
+    text = "".join(output.get("text", "") for output in shown)
+    if said not in text:
+        sys.exit(f"the notebook {name} does not say '{said}': {text}")
+    if not any("image/png" in output.get("data", {}) for output in shown):
+        sys.exit(f"the notebook {name} shows no picture")
+PY
+pictures notebook

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -70,6 +71,15 @@ def chosen_species(snapshot: Snapshot, look: Look) -> list[str]:
         return list(look.species)
     visible = [name for name in snapshot.species if not name.endswith("halo")]
     return visible or list(snapshot.species)
+
+
+def written(snapshot: Snapshot) -> tuple[object, ...] | None:
+    """Tells a snapshot's file from any other, and from itself before it was written anew; None where it is gone."""
+    try:
+        found = os.stat(snapshot.path)
+    except OSError:
+        return None
+    return snapshot.path, found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def title(snapshot: Snapshot, more: str) -> str:

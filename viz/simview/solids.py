@@ -10,7 +10,7 @@ import numpy as np
 from simview.bodies import Particles
 from simview.errors import UsageError
 from simview.hdf5 import Array
-from simview.look import Look, chosen_species, colour_bar, title
+from simview.look import Look, chosen_species, colour_bar, title, written
 from simview.render import Eye, Scene
 from simview.snapshot import Snapshot
 from simview.style import set_title
@@ -113,6 +113,7 @@ class Solids(Particles):
 
     def draw(self, axes: Any, bar: str | None = "right") -> None:
         self.axes = axes
+        self.shown: tuple[object, ...] | None = None
         self.key(axes, bar)
         bare(axes, self.frame_low, self.frame_high)
         extent = (self.frame_low[0], self.frame_high[0], self.frame_low[1], self.frame_high[1])
@@ -137,6 +138,9 @@ class Solids(Particles):
         return scene
 
     def show(self, snapshot: Snapshot) -> None:
-        self.artist.set_data(self.scene(snapshot).image())
+        file = written(snapshot)
+        if file is None or file != self.shown:  # a layout shows one snapshot several times
+            self.artist.set_data(self.scene(snapshot).image())
+            self.shown = file
         words = self.numbers(snapshot, self.words) if snapshot.species else f"0 {self.words[1]}"
         set_title(self.axes, title(snapshot, words))

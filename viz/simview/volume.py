@@ -7,12 +7,13 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simview.errors import NotFoundError
 from simview.hdf5 import Array
-from simview.look import Look, title
+from simview.look import Look, title, written
 from simview.render import Eye, Scene
-from simview.snapshot import Snapshot
+from simview.snapshot import Field, Snapshot
 from simview.solids import VIEW, bare, scale_bar
 from simview.style import set_title
 from simview.walls import block
@@ -58,13 +59,21 @@ class Volume:
 
     def draw(self, axes: Any, bar: str | None = "right") -> None:
         self.axes = axes
+        self.shown: tuple[object, ...] | None = None
         bare(axes, self.frame_low, self.frame_high)
         extent = (self.frame_low[0], self.frame_high[0], self.frame_low[1], self.frame_high[1])
         self.artist = axes.imshow(np.zeros((2, 2, 4), np.uint8), origin="lower", extent=extent, interpolation="antialiased", zorder=3)
         scale_bar(axes, self.first, self.eye)
 
     def show(self, snapshot: Snapshot) -> None:
-        field = snapshot.field(self.name)
+        field, file = snapshot.field(self.name), written(snapshot)
+        if file is None or file != self.shown:  # a layout shows one snapshot several times
+            self.artist.set_data(self._image(field))
+            self.shown = file
+        unit = f" {field.unit}" if snapshot.units.names and field.unit not in ("", "1") else ""
+        set_title(self.axes, title(snapshot, f"surface {self.name} = {self.level:.4g}{unit}"))
+
+    def _image(self, field: Field) -> NDArray[np.uint8]:
         values = np.asarray(field, np.float32).transpose([field.dims.index(dim) for dim in "xyz"])
         scene = Scene(self.frame_low.tolist(), self.frame_high.tolist(), min(self.look.pixels, _MOST))
         spacing = dict(zip(field.dims, field.grid.spacing))
@@ -73,9 +82,7 @@ class Volume:
             scene.surface(np.where(above == side, depth, -np.inf), normal, np.array(colour, np.float32))
         for edge in block(self.low, self.high)[1]:
             scene.line(self.eye.see(edge), _EDGE, 1.0, 0.0)
-        self.artist.set_data(scene.image())
-        unit = f" {field.unit}" if snapshot.units.names and field.unit not in ("", "1") else ""
-        set_title(self.axes, title(snapshot, f"surface {self.name} = {self.level:.4g}{unit}"))
+        return scene.image()
 
 
 def march(values: Array, spacing: Array, low: Array, level: float, eye: Eye, scene: Scene) -> tuple[Array, Array, Array]:
@@ -92,58 +99,67 @@ def march(values: Array, spacing: Array, low: Array, level: float, eye: Eye, sce
         In pixels, -inf where there is no crossing; in the view's directions; whether values beyond the surface are larger.
     """
     rows, columns = scene.shape
-    sides = np.array(values.shape, float)
+    values = np.ascontiguousarray(values, np.float32)
     x, y = (np.arange(columns) + 0.5) / scene.scale + scene.low[0], (np.arange(rows) + 0.5) / scene.scale + scene.low[1]
     flat = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     begin, way, towards = eye.rays(flat)
-    begin, way = (begin - low) / spacing - 0.5, way / spacing  # in cells; away from the eye, for a unit of depth
+    if eye.far:
+        way = way[:1]  # the same for all
+    begin, way = np.ascontiguousarray(((begin - low) / spacing - 0.5).T), np.ascontiguousarray((way / spacing).T)  # in cells, [3, n]
+    sides = np.array(values.shape, float)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):  # where a ray enters the block of cell middles, and leaves it
-        ends = np.sort(np.stack([(0 - begin) / way, (sides - 1 - begin) / way]), axis=0)
-    enter, leave = np.nanmax(ends[0], axis=1), np.nanmin(ends[1], axis=1)
+        first, second = -begin / way, (sides - 1 - begin) / way
+    enter, leave = np.fmax.reduce(np.fmin(first, second)), np.fmin.reduce(np.fmax(first, second))
     step = 0.7 / float(np.abs(way).max())
-    going = np.flatnonzero(enter < leave)
-    found = np.full(len(begin), np.nan)
-    above = np.zeros(len(begin), bool)
-    at = enter[going]
-    before = _sample(values, begin[going] + at[:, None] * way[going]) - level
-    while going.size:
-        after_at = np.minimum(at + step, leave[going])
-        after = _sample(values, begin[going] + after_at[:, None] * way[going]) - level
+    rays = np.flatnonzero(enter < leave)  # that still go
+    found = np.full(begin.shape[1], np.nan)
+    above = np.zeros(begin.shape[1], bool)
+    at, origin, course = enter[rays], begin[:, rays], _of(way, rays)
+    before = _sample(values, origin + at * course) - level
+    while rays.size:
+        after_at = np.minimum(at + step, leave[rays])
+        after = _sample(values, origin + after_at * course) - level
         hit = (before < 0) != (after < 0)
         if hit.any():
-            a, b, fa, fb = at[hit].copy(), after_at[hit].copy(), before[hit].copy(), after[hit].copy()
+            a, b, fa, fb = at[hit], after_at[hit], before[hit], after[hit]
             for _ in range(3):
                 middle = a + (b - a) * np.clip(fa / (fa - fb), 0.05, 0.95)
-                fm = _sample(values, begin[going[hit]] + middle[:, None] * way[going[hit]]) - level
+                fm = _sample(values, origin[:, hit] + middle * _of(course, hit)) - level
                 left = (fa < 0) != (fm < 0)
                 b, fb = np.where(left, middle, b), np.where(left, fm, fb)
                 a, fa = np.where(left, a, middle), np.where(left, fa, fm)
-            found[going[hit]] = a + (b - a) * np.clip(fa / np.where(fa == fb, 1, fa - fb), 0, 1)
-            above[going[hit]] = after[hit] > 0
-        kept = ~hit & (after_at < leave[going])
-        going, at, before = going[kept], after_at[kept], after[kept]
+            found[rays[hit]] = a + (b - a) * np.clip(fa / np.where(fa == fb, 1, fa - fb), 0, 1)
+            above[rays[hit]] = after[hit] > 0
+        kept = ~hit & (after_at < leave[rays])
+        rays, at, before, origin, course = rays[kept], after_at[kept], after[kept], origin[:, kept], _of(course, kept)
     there = np.flatnonzero(np.isfinite(found))
-    place = begin[there] + found[there, None] * way[there]
-    slope = np.stack([_sample(values, place + shift) - _sample(values, place - shift) for shift in 0.75 * np.eye(3)], axis=1) / spacing
-    normal = np.zeros((len(begin), 3), np.float32)
+    place = begin[:, there] + found[there] * _of(way, there)
+    slope = np.stack([_sample(values, place + shift) - _sample(values, place - shift) for shift in 0.75 * np.eye(3)[..., None]], axis=1) / spacing
+    normal = np.zeros((len(found), 3), np.float32)
     seen = slope @ eye.turn.T
     seen /= np.maximum(np.linalg.norm(seen, axis=1), 1e-30)[:, None]
     normal[there] = seen * np.where((seen * towards[there]).sum(axis=1, keepdims=True) < 0, -1, 1)
-    depth = np.full(len(begin), -np.inf, np.float32)
+    depth = np.full(len(found), -np.inf, np.float32)
     depth[there] = eye.depth(found[there]) * scene.scale
     return depth.reshape(rows, columns), normal.reshape(rows, columns, 3), above.reshape(rows, columns)
 
 
+def _of(way: Array, rays: Array) -> Array:
+    """The directions ``[3, n]`` of some rays, or the one ``[3, 1]`` that all have."""
+    return way if way.shape[1] == 1 else way[:, rays]
+
+
 def _sample(values: Array, at: Array) -> Array:
-    """Values between the middles of cells, linear along each axis; beyond the outermost ones theirs."""
-    last = np.array(values.shape) - 1
-    at = np.clip(at, 0, last)
-    cell = np.minimum(at.astype(np.intp), np.maximum(last - 1, 0))
-    part = at - cell
-    flat, out = values.reshape(-1), np.zeros(len(at))
-    strides = np.array([values.shape[1] * values.shape[2], values.shape[2], 1])
-    for corner in range(8):
-        bits = np.array([corner >> k & 1 for k in range(3)])
-        weight = np.prod(np.where(bits, part, 1 - part), axis=1)
-        out += weight * flat[(np.minimum(cell + bits, last)) @ strides]
-    return out
+    """Values at points ``[3, n]`` in cells, linear along each axis between the middles; beyond the outermost ones theirs."""
+    strides = values.shape[1] * values.shape[2], values.shape[2], 1
+    corner, parts = np.zeros(at.shape[1], np.intp), []
+    for place, side, stride in zip(at, values.shape, strides):
+        inside = np.clip(place, 0, side - 1)
+        cell = np.minimum(inside.astype(np.intp), max(side - 2, 0))
+        parts.append((inside - cell).astype(np.float32))
+        corner += cell * stride
+    hops = [stride if side > 1 else 0 for side, stride in zip(values.shape, strides)]
+    held = [values.reshape(-1).take(corner + x + y + z) for x in (0, hops[0]) for y in (0, hops[1]) for z in (0, hops[2])]
+    for part in reversed(parts):
+        held = [low + (high - low) * part for low, high in zip(held[::2], held[1::2])]
+    return held[0]

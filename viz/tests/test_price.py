@@ -118,6 +118,7 @@ def test_end(how, tmp_path):
     """The program ends with Python, however that ends."""
     text = f"""
 import os, signal, simview, simview.served as served, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from test_price import BOOK, LONG
 simview.price(BOOK)

@@ -1,5 +1,6 @@
 """Pictures in space, flows and smiles, against geometry and formulas."""
 
+import os
 import subprocess
 from statistics import NormalDist
 from types import SimpleNamespace
@@ -240,7 +241,7 @@ def test_contours(tmp_path):
             assert len(picture.drawn[0].levels) == 10
 
 
-def test_volume(tmp_path):
+def test_volume(tmp_path, monkeypatch):
     """A field on three axes has a surface of equal value and a plane; --at moves the plane, --view the eye."""
     (tmp_path / "snap").mkdir()
     z, y, x = np.meshgrid(*(np.arange(12.0),) * 3, indexing="ij")
@@ -252,12 +253,21 @@ def test_volume(tmp_path):
     assert [type(picture) for picture in pictures(run[:], Look(at=2))] == [Map]
     (surface,) = pictures(run[:], Look(view=(0, 90)))
     assert isinstance(surface, Volume)
+    made = []
+    monkeypatch.setattr("simview.volume.march", lambda *arguments: made.append(1) or march(*arguments))
+    (small,) = pictures(run[:], Look(view=(0, 90), pixels=16))
+    small.draw(Figure().add_subplot())
+    for count in (1, 1, 2):  # drawn once, and anew where the file is another one
+        if count == 2:
+            os.utime(run[0].path, (0, 0))
+        small.show(run[0])
+        assert len(made) == count
     paths = [tmp_path / f"{i}.png" for i in range(2)]
     for path in paths:
-        save(draw(run), path, 50, small=True)
+        save(draw(run, look=Look(pixels=100)), path, 50, small=True)
     assert paths[0].read_bytes() == paths[1].read_bytes()
     with pytest.raises(simview.UsageError, match="only a .png"):
-        save(draw(run), tmp_path / "a.pdf", 50, small=True)
+        save(Figure(), tmp_path / "a.pdf", 50, small=True)
 
 
 def test_solids(grains, passing, tmp_path):
@@ -336,8 +346,6 @@ return sim.option {
 
 def test_smile(tmp_path, monkeypatch):
     """Prices of a market of one volatility give that one back, within five of the bars, at every strike."""
-    import os
-
     (tmp_path / "s.lua").write_text(SMILE)
     subprocess.run([os.environ["SIM"], "run", "s.lua", "--quiet"], cwd=tmp_path, check=True, capture_output=True)
     run = simview.open(tmp_path / "s.out")
@@ -384,8 +392,6 @@ return sim.nbody {
 
 def test_atoms(tmp_path):
     """Atoms of a face-centred lattice: spheres of half the distance to a neighbour, 1.6 / sqrt(2); others are no atoms."""
-    import os
-
     (tmp_path / "s.lua").write_text(ATOMS)
     subprocess.run([os.environ["SIM"], "run", "s.lua", "--quiet"], cwd=tmp_path, check=True, capture_output=True)
     run = simview.open(tmp_path / "s.out")

@@ -36,7 +36,7 @@ static void plan(const fluid_parameters *p, const sim_setup *setup, sim_plan *ou
   out->work_rate_guess = 1 / (1 / out->work_rate_guess + link_seconds(p, setup->threads) / cells);
   if (!p->heat.given) return;
   const double heat = fluid_heat_numbers(p) * sizeof(double);
-  sim_plan_add(out, "temperature and its flux, before and after a step", 2 * heat);
+  sim_plan_add(out, "temperature and its flux, at two times", 2 * heat);
   sim_plan_add(out, "temperature as shown, and sums of rows",
                sizeof(double) * (cells + (double)(grid.n[0] + grid.n[1] * grid.n[2])));
   out->checkpoint_bytes += heat;

@@ -2,6 +2,7 @@
 #ifndef COLLISION_GENERAL_CUDA_QUEUE_CUH
 #define COLLISION_GENERAL_CUDA_QUEUE_CUH
 
+#include "kernels/collision/general/cuda/forms/forms.cuh"
 #include "kernels/collision/general/cuda/lists.cuh"
 #include "kernels/collision/general/cuda/observe.cuh"
 #include "kernels/collision/general/cuda/step.cuh"
@@ -46,14 +47,9 @@ template <typename real> static general_poses poses_of(const general_work<real> 
   return poses;
 }
 
-/* Types of the kernels in laws.h and of those that they replace. */
+/* Types of kernels in laws.h; of contacts and sums: forms.cuh. */
 template <typename real> using acceleration_kernel = void(general_arrays<real>, unsigned, double);
 template <typename real> using energy_kernel = void(general_arrays<real>, unsigned, double, double *);
-template <typename real>
-using sums_kernel = void(general_arrays<real>, general_poses, general_shear<real>, int, double *, unsigned long long *,
-                         unsigned);
-template <typename real>
-using contacts_kernel = void(general_arrays<real>, general_poses, real, real, unsigned, general_shear<real>);
 
 /* Features that kernels need: GENERAL_BARE ... GENERAL_MESHES. */
 static inline int features_of(const collision_options *o) {
@@ -65,46 +61,30 @@ static inline int features_of(const collision_options *o) {
   return o->worked ? GENERAL_WORK : o->walls > 0 || o->materials > 1 ? GENERAL_WALLS : GENERAL_BARE;
 }
 
-template <typename real, int SPRINGS, int FORM> static contacts_kernel<real> *contacts_with(int features) {
-  typedef built_in_law<FORM> law;
-  typedef built_in_law<-1> any;
-  static contacts_kernel<real> *const of[] = {
-      contacts<SPRINGS, law, GENERAL_BARE, real>, contacts<SPRINGS, law, GENERAL_WALLS, real>,
-      contacts<SPRINGS, law, GENERAL_WORK, real>, contacts<SPRINGS, any, GENERAL_EXTRAS, real>,
-      contacts<SPRINGS, any, GENERAL_MESHES, real>};
-  return of[features];
-}
-
-template <typename real, int SPRINGS> static contacts_kernel<real> *named_with(bool all) {
-  return all ? contacts<SPRINGS, named_law, GENERAL_MESHES, real> : contacts<SPRINGS, named_law, GENERAL_WALLS, real>;
-}
-
 template <typename real> static contacts_kernel<real> *contacts_of(const general_work<real> *w) {
   const int s = w->options.springs, features = features_of(&w->options);
   if (w->laws.contacts != NULL) return (contacts_kernel<real> *)w->laws.contacts;
-  if (w->options.named) {
-    const bool all = features > GENERAL_WALLS;
-    return s == 4 ? named_with<real, 4>(all) : s == 7 ? named_with<real, 7>(all) : named_with<real, 8>(all);
-  }
-  return s == 0                                ? contacts_with<real, 0, -1>(features)
-         : s == 7                              ? contacts_with<real, 7, -1>(features)
-         : w->options.force == COLLISION_HERTZ ? contacts_with<real, 3, COLLISION_HERTZ>(features)
-                                               : contacts_with<real, 3, COLLISION_LINEAR>(features);
+  if (w->options.named)
+    return s == 4   ? collision_contacts_form<real, 4, GENERAL_NAMED>(features)
+           : s == 7 ? collision_contacts_form<real, 7, GENERAL_NAMED>(features)
+                    : collision_contacts_form<real, 8, GENERAL_NAMED>(features);
+  if (s == 0) return collision_contacts_form<real, 0, -1>(features);
+  if (s == 7) return collision_contacts_form<real, 7, -1>(features);
+  return w->options.force == COLLISION_HERTZ && features < GENERAL_EXTRAS
+             ? collision_contacts_form<real, 3, COLLISION_HERTZ>(features)
+             : collision_contacts_form<real, 3, COLLISION_LINEAR>(features);
 }
 
 template <typename real> static sums_kernel<real> *sums_of(const general_work<real> *w) {
-  typedef built_in_law<-1> any;
-  static sums_kernel<real> *const of[][2] = {
-      {sum_blocks<0, any, GENERAL_WORK, real>, sum_blocks<0, any, GENERAL_MESHES, real>},
-      {sum_blocks<3, any, GENERAL_WORK, real>, sum_blocks<3, any, GENERAL_MESHES, real>},
-      {sum_blocks<7, any, GENERAL_WORK, real>, sum_blocks<7, any, GENERAL_MESHES, real>}};
-  const int s = w->options.springs;
+  const int s = w->options.springs, features = features_of(&w->options);
   if (w->laws.sums != NULL) return (sums_kernel<real> *)w->laws.sums;
   if (w->options.named)
-    return s == 4   ? sum_blocks<4, named_law, GENERAL_MESHES, real>
-           : s == 7 ? sum_blocks<7, named_law, GENERAL_MESHES, real>
-                    : sum_blocks<8, named_law, GENERAL_MESHES, real>;
-  return of[s == 0 ? 0 : s == 3 ? 1 : 2][features_of(&w->options) >= GENERAL_EXTRAS];
+    return s == 4   ? collision_sums_form<real, 4, GENERAL_NAMED>(features)
+           : s == 7 ? collision_sums_form<real, 7, GENERAL_NAMED>(features)
+                    : collision_sums_form<real, 8, GENERAL_NAMED>(features);
+  return s == 0   ? collision_sums_form<real, 0, -1>(features)
+         : s == 3 ? collision_sums_form<real, 3, -1>(features)
+                  : collision_sums_form<real, 7, -1>(features);
 }
 
 /* Enqueues the contacts of a step of length dt; next > 0: also the move of the next step, of this length. */

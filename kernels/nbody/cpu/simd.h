@@ -34,7 +34,10 @@ enum { SIMD_LANES = 8 };
  * sums of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on; v_columns: the first
  * SIMD_COLUMNS numbers of SIMD_WIDTH rows, which start at multiples of 16 bytes; row l goes to lane l; v_quartets: of
  * SIMD_QUARTETS rows of four numbers, at a multiple of the vector's size, number c of row q goes to lanes 4 q ... 4 q +
- * 3 of out[c]; SIMD_QUARTETS = 1: to all lanes. */
+ * 3 of out[c]; SIMD_QUARTETS = 1: to all lanes; v_load_four, v_store_four: the lowest four lanes, at a multiple of four
+ * numbers; v_close: (s0 + s2) + (s1 + s3) of strands s0 ... s3 of four lanes, in the lowest four, where sq is the
+ * quartet q mod SIMD_QUARTETS of part[q / SIMD_QUARTETS]. With SIMD_QUARTETS = 1 these three are those of whole
+ * vectors. */
 
 /* SIMD_OP: an intrinsic function of the instruction set and the precision. */
 #if NBODY_ISA == 2 && NBODY_SINGLE
@@ -102,6 +105,12 @@ SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
   out[0] = _mm512_permute_ps(r, 0x00), out[1] = _mm512_permute_ps(r, 0x55);
   out[2] = _mm512_permute_ps(r, 0xaa), out[3] = _mm512_permute_ps(r, 0xff);
 }
+SIMD_INLINE vreal v_load_four(const real *p) { return _mm512_castps128_ps512(_mm_load_ps(p)); }
+SIMD_INLINE void v_store_four(real *p, vreal a) { _mm_store_ps(p, _mm512_castps512_ps128(a)); }
+SIMD_INLINE vreal v_close(const vreal *part) {
+  const vreal a = v_add(part[0], _mm512_shuffle_f32x4(part[0], part[0], 0x4e));
+  return v_add(a, _mm512_shuffle_f32x4(a, a, 0xb1));
+}
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[4];
   for (int q = 0; q < 4; q++) {
@@ -140,6 +149,12 @@ SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
   const vreal r = v_load(rows);
   out[0] = _mm512_permutex_pd(r, 0x00), out[1] = _mm512_permutex_pd(r, 0x55);
   out[2] = _mm512_permutex_pd(r, 0xaa), out[3] = _mm512_permutex_pd(r, 0xff);
+}
+SIMD_INLINE vreal v_load_four(const real *p) { return _mm512_castpd256_pd512(_mm256_load_pd(p)); }
+SIMD_INLINE void v_store_four(real *p, vreal a) { _mm256_store_pd(p, _mm512_castpd512_pd256(a)); }
+SIMD_INLINE vreal v_close(const vreal *part) {
+  const vreal a = v_add(part[0], part[1]);
+  return v_add(a, _mm512_shuffle_f64x2(a, a, 0x4e));
 }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[2];
@@ -181,6 +196,12 @@ SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
   out[0] = _mm256_permute_ps(r, 0x00), out[1] = _mm256_permute_ps(r, 0x55);
   out[2] = _mm256_permute_ps(r, 0xaa), out[3] = _mm256_permute_ps(r, 0xff);
 }
+SIMD_INLINE vreal v_load_four(const real *p) { return _mm256_castps128_ps256(_mm_load_ps(p)); }
+SIMD_INLINE void v_store_four(real *p, vreal a) { _mm_store_ps(p, _mm256_castps256_ps128(a)); }
+SIMD_INLINE vreal v_close(const vreal *part) {
+  const vreal a = v_add(part[0], part[1]);
+  return v_add(a, _mm256_permute2f128_ps(a, a, 1));
+}
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[4];
   for (int q = 0; q < 4; q++)
@@ -209,6 +230,9 @@ SIMD_INLINE vreal v_root(vreal a) {
 SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
   for (int c = 0; c < 4; c++) out[c] = v_set(rows[c]);
 }
+SIMD_INLINE vreal v_load_four(const real *p) { return v_load(p); }
+SIMD_INLINE void v_store_four(real *p, vreal a) { v_store(p, a); }
+SIMD_INLINE vreal v_close(const vreal *part) { return v_add(v_add(part[0], part[2]), v_add(part[1], part[3])); }
 SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal out[SIMD_COLUMNS]) {
   vreal r[2];
   for (int q = 0; q < 2; q++)
@@ -262,6 +286,9 @@ SIMD_INLINE void v_columns(const real *const rows[SIMD_WIDTH], size_t at, vreal 
 SIMD_INLINE void v_quartets(const real *rows, vreal out[4]) {
   for (int c = 0; c < 4; c++) out[c] = rows[c];
 }
+SIMD_INLINE vreal v_load_four(const real *p) { return v_load(p); }
+SIMD_INLINE void v_store_four(real *p, vreal a) { v_store(p, a); }
+SIMD_INLINE vreal v_close(const vreal *part) { return v_add(v_add(part[0], part[2]), v_add(part[1], part[3])); }
 SIMD_INLINE vreal v_sums(const real *rows) {
   real sum[SIMD_LANES];
   for (int l = 0; l < SIMD_LANES; l++) sum[l] = rows[l];

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define FMM_FUNCTION static
+#define FMM_FUNCTION static inline
 typedef double real, vreal;
 static vreal v_set(real a) { return a; }
 static vreal v_add(vreal a, vreal b) { return a + b; }

@@ -87,7 +87,7 @@ static const char *const texts[] = {
     "                         turning = function(t) return 1.1 * math.cos(t) end },\n"
     "             sim.ball { point = {4, 0.7, 0.5}, radius = 0.33, spin = 1 } }, integrate = { t_end = 1 } }",
     "return sim.fluid { precision = kind, grid = { n = {70, 45}, size = {7, 4.5}, boundary = 'wall', y = 'slip' },\n"
-    "  viscosity = 0.02, speed = 1, turbulence = { smagorinsky = 0.1 },\n"
+    "  viscosity = 0.02, speed = 1.2, turbulence = { smagorinsky = 0.1 },\n"
     "  sides = { x_low = { velocity = {0.3, 0} }, x_high = { pressure = 0, sponge = 1.2 } },\n"
     "  bodies = { sim.cylinder { point = {2, 2.2, 0}, radius = 0.52, motion = function(t)\n"
     "    return 0.5, 0.6*math.sin(3*t) end, spin = 0.7 } }, integrate = { t_end = 1 } }"};

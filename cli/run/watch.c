@@ -8,12 +8,13 @@
 #include "engine/wall_clock.h"
 
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 static const double quiet = 1;          /* seconds before the first line of a start */
@@ -29,8 +30,8 @@ static const double device_patience[] = {300, 20}; /* the shortest limit of a ca
 struct cli_watch {
   cli_watched on;
   pthread_t thread;
-  pthread_mutex_t lock; /* protects `over`; held while the process ends */
-  pthread_cond_t ended;
+  pthread_mutex_t lock;      /* protects `over`; held while the process ends */
+  int ended;                 /* an eventfd: readable once `over` is set */
   double begin, said, asked; /* asked: time at which a signal was first seen; INFINITY: none */
   double failed;             /* the same of a failed rank */
   sim_call_watch calls;
@@ -147,13 +148,12 @@ static void look_at_steps(cli_watch *w, double now) {
 
 /* ---- the thread ---- */
 
+/* By the kernel's clock alone: one that is set back makes the watch neither blind nor hasty. */
 static void wait_a_little(cli_watch *w) {
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += (long)(look_every * 1e9);
-  until.tv_sec += until.tv_nsec / 1000000000;
-  until.tv_nsec %= 1000000000;
-  (void)pthread_cond_timedwait(&w->ended, &w->lock, &until);
+  struct pollfd ended = {.fd = w->ended, .events = POLLIN};
+  pthread_mutex_unlock(&w->lock);
+  (void)poll(&ended, 1, (int)(look_every * 1e3));
+  pthread_mutex_lock(&w->lock);
 }
 
 static void *watch(void *context) {
@@ -183,17 +183,20 @@ cli_watch *cli_watch_begin(const cli_watched *watched) {
   w->on = *watched;
   w->begin = sim_wall_clock();
   sim_call_watch_begin(&w->calls, device_patience[w->on.comm && w->on.comm->size > 1], w->on.step);
+  if (w->calls.misread && !w->on.run && !w->on.device_alone && w->on.comm) /* once: not for its steps */
+    sim_log(SIM_LOG_WARN, "SIM_DEVICE_TIMEOUT = \"%.64s\" is no number of seconds: ignored",
+            getenv("SIM_DEVICE_TIMEOUT"));
   if (!w->on.run && !w->on.device_alone) sim_startup(NULL, 0, 0);
   w->said = w->begin + quiet - interval;
   w->asked = w->failed = INFINITY;
   pthread_mutex_init(&w->lock, NULL);
-  pthread_cond_init(&w->ended, NULL);
+  w->ended = eventfd(0, EFD_CLOEXEC);
   sigfillset(&all); /* signals are handled by the thread of the time loop */
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool runs = pthread_create(&w->thread, NULL, watch, w) == 0;
+  const bool runs = w->ended >= 0 && pthread_create(&w->thread, NULL, watch, w) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (runs) return w;
-  pthread_cond_destroy(&w->ended);
+  if (w->ended >= 0) (void)close(w->ended);
   pthread_mutex_destroy(&w->lock);
   free(w);
   return NULL;
@@ -203,10 +206,10 @@ void cli_watch_end(cli_watch *w) {
   if (!w) return;
   pthread_mutex_lock(&w->lock);
   w->over = true;
-  pthread_cond_signal(&w->ended);
   pthread_mutex_unlock(&w->lock);
+  (void)!write(w->ended, &(uint64_t){1}, sizeof(uint64_t));
   pthread_join(w->thread, NULL);
-  pthread_cond_destroy(&w->ended);
+  (void)close(w->ended);
   pthread_mutex_destroy(&w->lock);
   free(w);
 }

@@ -11,16 +11,20 @@ enum { KERNELS = 512, PROBES = 16, EXCUSES = 16 };
 static const uint64_t given_up = UINT64_C(1) << 63;
 static const double first_limit = 600; /* seconds: a driver may compile a kernel at its first launch */
 static const double growth = 10;
+static const double slowest = 250e6; /* bytes a second of host memory that is moved, cleared or pinned */
 
 /* A thread's note. `state` grows by one at the beginning and at the end of a call: odd within a call. */
 typedef struct note {
   _Atomic(uint64_t) state;
   _Atomic(const char *) name, kernel;
+  atomic_bool waits;
+  _Atomic(double) more; /* seconds beyond the limit, for the bytes that it moves */
 } note;
 
 /* What is known of calls after one kernel, by the address of its name. */
 typedef struct known {
   _Atomic(const char *) kernel; /* NULL: free. A call after it has returned */
+  atomic_bool waited;           /* also one that waits */
   double longest;               /* seconds; of the observer */
 } known;
 
@@ -33,16 +37,21 @@ static struct {
 } calls;
 
 static _Thread_local int own = -1, depth; /* own: note of this thread */
+static _Thread_local double more;
 
 /* ---- notes ---- */
 
-void sim_call_begin(const char *name, const char *kernel) {
+void sim_calls_move(size_t bytes) { more = (double)bytes / slowest; }
+
+void sim_call_begin(sim_call_kind kind, const char *name, const char *kernel) {
   if (depth++ > 0) return;
   if (own < 0) own = atomic_fetch_add(&calls.threads, 1);
   if (own >= SIM_CALL_THREADS) return;
   note *n = &calls.notes[own];
   atomic_store_explicit(&n->name, name, memory_order_relaxed);
   atomic_store_explicit(&n->kernel, kernel, memory_order_relaxed);
+  atomic_store_explicit(&n->waits, kind == SIM_CALL_WAITS, memory_order_relaxed);
+  atomic_store_explicit(&n->more, more, memory_order_relaxed);
   atomic_fetch_add_explicit(&n->state, 1, memory_order_release);
 }
 
@@ -62,7 +71,9 @@ static known *find(const char *kernel, bool make) {
 void sim_call_end(void) {
   if (--depth > 0 || own >= SIM_CALL_THREADS) return;
   note *n = &calls.notes[own];
-  (void)find(atomic_load_explicit(&n->kernel, memory_order_relaxed), true);
+  known *k = find(atomic_load_explicit(&n->kernel, memory_order_relaxed), true);
+  if (k && atomic_load_explicit(&n->waits, memory_order_relaxed))
+    atomic_store_explicit(&k->waited, true, memory_order_relaxed);
   const uint64_t state = atomic_fetch_add_explicit(&n->state, 1, memory_order_acq_rel);
   while (state & given_up) (void)pause(); /* the process is about to end */
 }
@@ -91,19 +102,24 @@ void sim_call_watch_begin(sim_call_watch *w, double shortest, double step) {
   char *end = NULL;
   const double given = text ? strtod(text, &end) : NAN;
   *w = (sim_call_watch){.shortest = shortest, .step = step > 0 && isfinite(step) ? step : 0};
-  w->fixed = text && end != text && *end == '\0' && given >= 0 ? (given > 0 ? given : INFINITY) : NAN;
+  w->misread = text && (end == text || *end != '\0' || !(given >= 0));
+  w->fixed = text && !w->misread ? (given > 0 ? given : INFINITY) : NAN;
 }
 
-static double limit(const sim_call_watch *w, const known *k) {
+static double limit(const sim_call_watch *w, const note *n, const known *k) {
   if (!isnan(w->fixed)) return w->fixed;
-  const double least = fmax(w->shortest, growth * w->step);
-  return k == NULL ? fmax(first_limit, least) : fmax(least, growth * k->longest);
+  const bool waits = atomic_load_explicit(&n->waits, memory_order_relaxed);
+  const bool first = k == NULL || (waits && !atomic_load_explicit(&k->waited, memory_order_relaxed));
+  const double least = fmax(w->shortest, growth * w->step),
+               usual = k == NULL ? least : fmax(least, growth * k->longest);
+  return (first ? fmax(first_limit, usual) : usual) + atomic_load_explicit(&n->more, memory_order_relaxed);
 }
 
 static void describe(const note *n, double seconds, char *out, size_t capacity) {
   const char *device = atomic_load(&calls.device), *kernel = atomic_load(&n->kernel);
-  snprintf(out, capacity, "%s has not finished its work for %.0f s (%s%s%s)", device ? device : "the device", seconds,
-           atomic_load(&n->name), kernel && *kernel ? ", last kernel " : "", kernel ? kernel : "");
+  snprintf(out, capacity, "%s has not finished its work for %.0f s (%s%s%s; SIM_DEVICE_TIMEOUT sets the limit)",
+           device ? device : "the device", seconds, atomic_load(&n->name), kernel && *kernel ? ", last kernel " : "",
+           kernel ? kernel : "");
 }
 
 bool sim_call_watch_look(sim_call_watch *w, double passed, sim_call_found *found) {
@@ -122,7 +138,7 @@ bool sim_call_watch_look(sim_call_watch *w, double passed, sim_call_found *found
       continue;
     }
     w->held[i] += passed;
-    if (w->held[i] <= limit(w, find(kernel, false))) continue;
+    if (w->held[i] <= limit(w, n, find(kernel, false))) continue;
     *found = (sim_call_found){.thread = i, .state = state};
     describe(n, w->held[i], found->text, sizeof found->text);
     return true;

@@ -5,6 +5,7 @@
 #define SIM_ENGINE_CALLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -13,14 +14,19 @@ extern "C" {
 
 enum { SIM_CALL_THREADS = 16 }; /* threads that are watched; calls of further threads are not */
 
+/* A call that only enqueues work returns before that work is done: it tells nothing of how long a kernel takes. */
+typedef enum sim_call_kind { SIM_CALL_ENQUEUES, SIM_CALL_WAITS } sim_call_kind;
+
 /* Call around a call of the driver; nested pairs count as the outermost. `kernel`: the kernel enqueued last, or that is
  * being enqueued; "" before the first one. Both strings stay valid. sim_call_end does not return after
  * sim_call_give_up. */
-void sim_call_begin(const char *name, const char *kernel);
+void sim_call_begin(sim_call_kind kind, const char *name, const char *kernel);
 void sim_call_end(void);
+/* Calls of this thread move, clear or pin so many bytes of the host from now on; 0: no longer. Their limit grows. */
+void sim_calls_move(size_t bytes);
 
 /* CUDA alone, from cuda.c. As sim_call_begin, after the kernel that was enqueued last. */
-void sim_cuda_call_begin(const char *name);
+void sim_cuda_call_begin(sim_call_kind kind, const char *name);
 /* Waits for all work of the steps' stream. False after any failure; `what` names this wait in its message. */
 bool sim_cuda_wait(const char *what);
 
@@ -33,6 +39,7 @@ void sim_calls_excused_by(const volatile int *word);
 typedef struct sim_call_watch {
   double shortest, step; /* seconds: see sim_call_watch_begin */
   double fixed;          /* SIM_DEVICE_TIMEOUT; NAN: not given */
+  bool misread;          /* SIM_DEVICE_TIMEOUT is no number of seconds, and was ignored */
   uint64_t states[SIM_CALL_THREADS];
   const char *kernels[SIM_CALL_THREADS];
   double held[SIM_CALL_THREADS]; /* seconds for which the call of a thread was seen to last */
@@ -41,12 +48,13 @@ typedef struct sim_call_watch {
 typedef struct sim_call_found {
   int thread;
   uint64_t state;
-  char text[192]; /* "GPU 1 has not finished its work for 20 s (cudaStreamSynchronize, last kernel nbody_kick)" */
+  char text[192]; /* "GPU 1 has not finished its work for 20 s (cudaStreamSynchronize, last kernel nbody_kick; ...)" */
 } sim_call_found;
 
 /* `shortest`: the shortest limit; `step`: expected seconds of a step, 0: unknown. A call may last the longest of
  * `shortest`, ten times a step, and ten times the longest call after the same kernel; ten minutes (or ten steps, if
- * these are longer) where no call after this kernel has returned yet. SIM_DEVICE_TIMEOUT=seconds is the limit of all
+ * these are longer) where no call after this kernel has returned yet, of those that wait where it waits itself.
+ * SIM_DEVICE_TIMEOUT=seconds is the limit of all
  * calls instead, and 0 is none. */
 void sim_call_watch_begin(sim_call_watch *watch, double shortest, double step);
 /* Call every `passed` seconds. Time is counted in looks, so that a process that was suspended has lost none of it.

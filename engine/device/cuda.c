@@ -36,9 +36,9 @@ static sim_status check(cudaError_t error, const char *call) {
   return sim_cuda_status();
 }
 
-void sim_cuda_call_begin(const char *call) {
+void sim_cuda_call_begin(sim_call_kind kind, const char *call) {
   const char *kernel = cuda.last_kernel;
-  sim_call_begin(call, kernel ? kernel : "");
+  sim_call_begin(kind, call, kernel ? kernel : "");
 }
 
 static cudaError_t returned(cudaError_t error) {
@@ -47,8 +47,11 @@ static cudaError_t returned(cudaError_t error) {
 }
 
 /* A call that may wait for the device, and is watched. */
-#define CALL(function, ...) (sim_cuda_call_begin(#function), returned(function(__VA_ARGS__)))
+#define CALL(function, ...) (sim_cuda_call_begin(SIM_CALL_WAITS, #function), returned(function(__VA_ARGS__)))
 #define CUDA_TRY(function, ...) SIM_TRY(check(CALL(function, __VA_ARGS__), #function))
+/* One that enqueues work and returns, unless the queue is full. */
+#define ENQUEUE(function, ...) (sim_cuda_call_begin(SIM_CALL_ENQUEUES, #function), returned(function(__VA_ARGS__)))
+#define ENQUEUE_TRY(function, ...) SIM_TRY(check(ENQUEUE(function, __VA_ARGS__), #function))
 
 /* ---- device ---- */
 
@@ -124,7 +127,7 @@ static sim_status cuda_alloc(size_t bytes, void **out) {
     return sim_no_memory("an array of %zu bytes on GPU %d", bytes, cuda.device);
   }
   SIM_TRY(check(error, "cudaMalloc"));
-  sim_status status = check(CALL(cudaMemsetAsync, data, 0, bytes, cuda.steps), "cudaMemsetAsync");
+  sim_status status = check(ENQUEUE(cudaMemsetAsync, data, 0, bytes, cuda.steps), "cudaMemsetAsync");
   if (status == SIM_OK) status = check(CALL(cudaStreamSynchronize, cuda.steps), "cudaStreamSynchronize");
   if (status == SIM_OK)
     *out = data;
@@ -140,8 +143,15 @@ static void cuda_free(void *data) {
 
 static sim_status cuda_copy(void *destination, const void *source, size_t bytes) {
   SIM_TRY(sim_cuda_status());
-  CUDA_TRY(cudaMemcpyAsync, destination, source, bytes, cudaMemcpyDefault, cuda.steps);
-  CUDA_TRY(cudaStreamSynchronize, cuda.steps);
+  sim_calls_move(bytes); /* pageable memory goes through the driver's own, or comes from the swap file */
+  cudaError_t error = CALL(cudaMemcpyAsync, destination, source, bytes, cudaMemcpyDefault, cuda.steps);
+  const char *call = "cudaMemcpyAsync";
+  if (!error) {
+    call = "cudaStreamSynchronize";
+    error = CALL(cudaStreamSynchronize, cuda.steps);
+  }
+  sim_calls_move(0);
+  SIM_TRY(check(error, call));
   return sim_cuda_status(); /* a failure of another rank may have ended the work before the copy */
 }
 
@@ -167,7 +177,10 @@ static sim_status cuda_alloc_host(size_t bytes, void **out) {
   if (bytes >= pinned_in_place) {
     void *data = NULL;
     SIM_TRY(sim_backend_cpu.alloc(PINNED_HEADER + bytes, &data));
-    if (CALL(cudaHostRegister, data, PINNED_HEADER + bytes, cudaHostRegisterDefault) == cudaSuccess) {
+    sim_calls_move(bytes);
+    const cudaError_t pinned = CALL(cudaHostRegister, data, PINNED_HEADER + bytes, cudaHostRegisterDefault);
+    sim_calls_move(0);
+    if (pinned == cudaSuccess) {
       *out = after_header(data, true);
       return SIM_OK;
     }
@@ -211,7 +224,7 @@ static sim_status cuda_finish(void) {
 static sim_status cuda_throttle(void) {
   SIM_TRY(sim_cuda_status());
   CUDA_TRY(cudaEventSynchronize, cuda.throttle);
-  CUDA_TRY(cudaEventRecord, cuda.throttle, cuda.steps);
+  ENQUEUE_TRY(cudaEventRecord, cuda.throttle, cuda.steps);
   return SIM_OK;
 }
 
@@ -222,39 +235,39 @@ static sim_status cuda_stage(void *staged, const void *source, size_t bytes) {
   SIM_TRY(sim_cuda_status());
   bool profiled = sim_profile_on();
   if (profiled) sim_cuda_profile_begin(cuda.steps);
-  CUDA_TRY(cudaMemcpyAsync, staged, source, bytes, cudaMemcpyDeviceToDevice, cuda.steps);
+  ENQUEUE_TRY(cudaMemcpyAsync, staged, source, bytes, cudaMemcpyDeviceToDevice, cuda.steps);
   if (profiled) sim_cuda_profile_end(cuda.steps, &staging, SIM_TRACK_STEPS, 2 * (double)bytes);
-  CUDA_TRY(cudaEventRecord, cuda.staged, cuda.steps);
+  ENQUEUE_TRY(cudaEventRecord, cuda.staged, cuda.steps);
   return SIM_OK;
 }
 
 static sim_status cuda_copy_out(void *host, const void *staged, size_t bytes) {
   SIM_TRY(sim_cuda_status());
-  CUDA_TRY(cudaStreamWaitEvent, cuda.outputs, cuda.staged, 0);
+  ENQUEUE_TRY(cudaStreamWaitEvent, cuda.outputs, cuda.staged, 0);
   bool profiled = sim_profile_on();
   if (profiled) sim_cuda_profile_begin(cuda.outputs);
-  CUDA_TRY(cudaMemcpyAsync, host, staged, bytes, cudaMemcpyDeviceToHost, cuda.outputs);
+  ENQUEUE_TRY(cudaMemcpyAsync, host, staged, bytes, cudaMemcpyDeviceToHost, cuda.outputs);
   if (profiled) sim_cuda_profile_end(cuda.outputs, &copying, SIM_TRACK_COPIES, (double)bytes);
-  CUDA_TRY(cudaEventRecord, cuda.copied, cuda.outputs);
+  ENQUEUE_TRY(cudaEventRecord, cuda.copied, cuda.outputs);
   return SIM_OK;
 }
 
 static sim_status cuda_wait_copies(void) {
   SIM_TRY(sim_cuda_status());
-  CUDA_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
+  ENQUEUE_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
   CUDA_TRY(cudaEventSynchronize, cuda.copied);
   return sim_cuda_status();
 }
 
 static sim_status cuda_mark_copies(int mark) {
   SIM_TRY(sim_cuda_status());
-  CUDA_TRY(cudaEventRecord, cuda.marks[mark], cuda.outputs);
+  ENQUEUE_TRY(cudaEventRecord, cuda.marks[mark], cuda.outputs);
   return SIM_OK;
 }
 
 static sim_status cuda_wait_mark(int mark) {
   SIM_TRY(sim_cuda_status());
-  CUDA_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
+  ENQUEUE_TRY(cudaSetDevice, cuda.device); /* the device of this thread */
   CUDA_TRY(cudaEventSynchronize, cuda.marks[mark]);
   return sim_cuda_status();
 }
@@ -267,7 +280,7 @@ void sim_cuda_refuse_graphs(void) { cuda.refuses_graphs = true; }
 static sim_status cuda_graph_begin(void) {
   SIM_TRY(sim_cuda_status());
   if (sim_profile_on() || cuda.refuses_graphs) return SIM_OK;
-  CUDA_TRY(cudaStreamBeginCapture, cuda.steps, cudaStreamCaptureModeThreadLocal);
+  ENQUEUE_TRY(cudaStreamBeginCapture, cuda.steps, cudaStreamCaptureModeThreadLocal);
   cuda.capturing = true;
   return SIM_OK;
 }
@@ -305,7 +318,7 @@ static sim_status cuda_graph_end(sim_graph **out) {
 static sim_status cuda_graph_launch(sim_graph *graph) {
   SIM_TRY(sim_cuda_status());
   cuda.last_kernel = graph->last_kernel;
-  CUDA_TRY(cudaGraphLaunch, graph->work, cuda.steps);
+  ENQUEUE_TRY(cudaGraphLaunch, graph->work, cuda.steps);
   return SIM_OK;
 }
 
@@ -321,7 +334,7 @@ static void cuda_graph_destroy(sim_graph **graph) {
 void sim_cuda_begin(const sim_kernel *kernel) {
   nvtxRangePushA(kernel->group);
   nvtxRangePushA(kernel->name);
-  sim_call_begin("launch", kernel->name);
+  sim_call_begin(SIM_CALL_ENQUEUES, "launch", kernel->name);
   if (sim_profile_on()) sim_cuda_profile_begin(cuda.steps);
 }
 

@@ -49,7 +49,7 @@ static void make(cudaStream_t stream) {
 /* Reads the oldest pair; false: not complete, and `wait` is false. */
 static bool read_one(bool wait) {
   pair *p = &ring.pairs[ring.first];
-  if (wait) sim_cuda_call_begin("cudaEventSynchronize");
+  if (wait) sim_cuda_call_begin(SIM_CALL_WAITS, "cudaEventSynchronize");
   cudaError_t error = wait ? cudaEventSynchronize(p->end) : cudaEventQuery(p->end);
   if (wait) sim_call_end();
   if (error == cudaErrorNotReady) {

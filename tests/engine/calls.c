@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -20,14 +21,17 @@ static const char known[] = "known_kernel", fresh[] = "fresh_kernel", slow[] = "
 enum { IDLE, ENTER, INSIDE, RETURN };
 static atomic_int act;
 static const char *_Atomic kernel;
+static atomic_int kind = SIM_CALL_WAITS;
+static atomic_size_t moves;
 
 static void pause_a_little(void) { (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL); }
 
 static void *caller(void *nothing) {
   for (;;) {
     while (act != ENTER) pause_a_little();
-    sim_call_begin("wait", kernel);
-    sim_call_begin("nested", "another_kernel");
+    sim_calls_move(moves);
+    sim_call_begin((sim_call_kind)kind, kind == SIM_CALL_WAITS ? "wait" : "launch", kernel);
+    sim_call_begin(SIM_CALL_WAITS, "nested", "another_kernel");
     act = INSIDE;
     while (act != RETURN) pause_a_little();
     sim_call_end();
@@ -64,7 +68,8 @@ static void limits(void **state) {
 
   enter(known); /* the first call after a kernel: ten minutes */
   assert_int_equal(looks(&w, 700, &found), 601);
-  assert_string_equal(found.text, "GPU 5 has not finished its work for 601 s (wait, last kernel known_kernel)");
+  assert_string_equal(found.text, "GPU 5 has not finished its work for 601 s (wait, last kernel known_kernel; "
+                                  "SIM_DEVICE_TIMEOUT sets the limit)");
   leave();
   sim_call_watch_begin(&w, 20, 0);
   enter(known); /* which has returned once, and was not seen to last by this observer: `longest` stays from before */
@@ -89,12 +94,62 @@ static void limits(void **state) {
   leave();
 }
 
+/* A launch returns before its kernel: it tells nothing of the first call that waits for it, which may be a long one. */
+static void enqueued(void **state) {
+  (void)state;
+  static const char compiled[] = "compiled", long_one[] = "long";
+  sim_call_watch w;
+  sim_call_found found;
+  sim_call_watch_begin(&w, 20, 0);
+  kind = SIM_CALL_ENQUEUES;
+  enter(long_one);
+  leave();
+  kind = SIM_CALL_WAITS;
+  enter(long_one);
+  assert_int_equal(looks(&w, 580, &found), 0);
+  leave();
+  assert_int_equal(looks(&w, 0, &found), 0);
+  enter(long_one);
+  assert_int_equal(looks(&w, 7000, &found), 5811);
+  leave();
+  kind = SIM_CALL_ENQUEUES;
+  enter(compiled);
+  assert_int_equal(looks(&w, 5, &found), 0);
+  leave();
+  assert_int_equal(looks(&w, 0, &found), 0);
+  enter(compiled); /* it waits for room in the queue */
+  assert_int_equal(looks(&w, 700, &found), 61);
+  leave();
+  kind = SIM_CALL_WAITS;
+}
+
+/* A gigabyte may take four seconds more. */
+static void bytes(void **state) {
+  (void)state;
+  static const char copies[] = "copies";
+  sim_call_watch w;
+  sim_call_found found;
+  enter(copies);
+  leave();
+  moves = 10000000000;
+  sim_call_watch_begin(&w, 20, 0);
+  enter(copies);
+  assert_int_equal(looks(&w, 700, &found), 61);
+  leave();
+  moves = 0;
+  sim_call_watch_begin(&w, 20, 0);
+  enter(copies);
+  assert_int_equal(looks(&w, 700, &found), 21);
+  leave();
+}
+
 static void setting(void **state) {
   (void)state;
   sim_call_watch w;
   sim_call_found found;
   setenv("SIM_DEVICE_TIMEOUT", "3", 1);
   sim_call_watch_begin(&w, 20, 100);
+  assert_false(w.misread);
   enter("never_seen");
   assert_int_equal(looks(&w, 10, &found), 4);
   setenv("SIM_DEVICE_TIMEOUT", "0", 1);
@@ -102,6 +157,7 @@ static void setting(void **state) {
   assert_int_equal(looks(&w, 100000, &found), 0);
   setenv("SIM_DEVICE_TIMEOUT", "3 hours", 1); /* no number: as if it were not given */
   sim_call_watch_begin(&w, 20, 0);
+  assert_true(w.misread);
   assert_int_equal(looks(&w, 700, &found), 601);
   unsetenv("SIM_DEVICE_TIMEOUT");
   leave();
@@ -155,8 +211,9 @@ static void given_up(void **state) {
 
 int main(void) {
   pthread_t thread;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(limits), cmocka_unit_test(setting), cmocka_unit_test(excuse),
-                                     cmocka_unit_test(given_up)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(limits),  cmocka_unit_test(enqueued), cmocka_unit_test(bytes),
+                                     cmocka_unit_test(setting), cmocka_unit_test(excuse),   cmocka_unit_test(given_up)};
+  (void)alarm(120); /* after a failure the next test would wait for the thread for ever */
   unsetenv("SIM_DEVICE_TIMEOUT");
   sim_calls_of("GPU 5");
   if (pthread_create(&thread, NULL, caller, NULL) != 0) return 1;

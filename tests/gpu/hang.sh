@@ -4,6 +4,7 @@
 # from its newest checkpoint. A device that waits for a rank, or computes for long, is let be.
 . "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 . "${BASH_SOURCE[0]%/*}/../cli/ranks_fail_lib.sh"
+: "${FAULTS:?the library that is preloaded}"
 set -m # jobs get their signals undisturbed
 unset SIM_DEVICE_TIMEOUT
 export FAKE_DEVICES=2 OMP_WAIT_POLICY=passive SIM_COMM_PATH=staged FAKE_HANG=$PWD/hang
@@ -23,13 +24,16 @@ calm() { # calm OPTION...: a whole run
   expect 0 "" "$SIM" run bodies.lua -o calm --force "$@"
 }
 calm --device cuda
+SIM_DEVICE_TIMEOUT="3 hours" expect 0 'SIM_DEVICE_TIMEOUT = "3 hours" is no number of seconds: ignored' \
+  "$SIM" run bodies.lua -o calm --force --device cuda
+[ "$(grep -c "SIM_DEVICE_TIMEOUT" output)" = 1 ] || fail "a limit that is no number is told more than once"
 calm --gpus 2
 grep -qF "exchange through host memory" output || fail "what the line on the exchange says"
 
 start() { # start DIR OPTION...: in the background, until its first checkpoint is there; then the device hangs
   local folder=$1
   shift
-  "$SIM" run bodies.lua --set steps=40000000 -o "$folder" "$@" >output 2>&1 &
+  env "${fault[@]}" "$SIM" run bodies.lua --set steps=40000000 -o "$folder" "$@" >output 2>&1 &
   pid=$!
   until_true 60 has_checkpoint "$folder"
   touch hang
@@ -49,9 +53,11 @@ where='; a step was abandoned: the run continues from its checkpoint of step [0-
 
 for rank in 1 0; do # rank 1 by the limit that ranks have: 20 s
   [ "$rank" = 1 ] || export SIM_DEVICE_TIMEOUT=2
+  fault=() # the clocks of rank 0 are wrong: its watch does not go by them
+  [ "$rank" = 1 ] || fault=(LD_PRELOAD="$FAULTS" FAULT=ahead FAULT_RANK=0)
   FAKE_HANG_RANK=$rank start "rank$rank" --gpus 2
   ended 81 35 "rank$rank" "the GPU of rank $rank hangs"
-  text="rank $rank on $host: GPU $rank has not finished its work for 2[0-9]? s \(cuda[A-Za-z]+, last kernel [a-z0-9_]+\)"
+  text="rank $rank on $host: GPU $rank has not finished its work for 2[0-9]? s \(cuda[A-Za-z]+, last kernel [a-z0-9_]+; SIM_DEVICE_TIMEOUT sets the limit\)"
   if [ "$rank" = 0 ]; then
     text+=$where
   else
@@ -63,6 +69,7 @@ for rank in 1 0; do # rank 1 by the limit that ranks have: 20 s
   goes_on "rank$rank" --gpus 2
 done
 
+fault=()
 SIM_DEVICE_TIMEOUT=2 start alone --device cuda
 ended 81 20 alone "a GPU hangs"
 told alone "GPU 0 has not finished its work for [23] s .*$where"

@@ -343,7 +343,7 @@ static bool settle(nbody_solver_work *w, bool potential) {
   const struct timespec pause = {0, w->options.n < SLEEP_FROM ? 0 : 20000};
   const volatile unsigned long long *const told = w->told;
   const cudaStream_t stream = (cudaStream_t)sim_cuda_stream();
-  sim_cuda_call_begin("lists of a force");
+  sim_cuda_call_begin(SIM_CALL_WAITS, "lists of a force");
   while ((unsigned)*told != w->forces) {
     if (cudaStreamQuery(stream) != cudaErrorNotReady) break;
     (void)cudaGetLastError(); /* that is no error */

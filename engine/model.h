@@ -55,6 +55,7 @@ typedef struct sim_particles {
   double *position[3]; /* [count] each, in the scenario's units */
   double *velocity[3];
   double *radius, *spin[3]; /* angular velocity */
+  double *body;             /* number of the clump that it is a part of; 0: none */
 } sim_particles;
 void sim_particles_free(sim_particles *particles);
 typedef sim_status sim_particle_reader(const char *path, const char *species, const sim_units *units,

@@ -145,6 +145,8 @@ static sim_status count_species(const io_h5_source *source, hid_t species, int64
   return status;
 }
 
+enum { COLUMNS = 12 }; /* of sim_particles */
+
 static sim_status read_species(const io_h5_source *source, hid_t species, const sim_units *units, size_t room,
                                sim_particles *out) {
   const bool given = units && units->given;
@@ -154,9 +156,10 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
   const double turns = given ? sim_units_si(units, (sim_dimension){0, 0, -1}) : 0;
   const bool has_mass = io_h5_has(species, "mass"), has_velocity = io_h5_has(species, "velocity");
   const bool has_radius = io_h5_has(species, "radius"), has_spin = io_h5_has(species, "angular_velocity");
+  const bool has_body = io_h5_has(species, "body");
   int64_t n;
   SIM_TRY(count_species(source, species, &n));
-  if ((double)n * 12 * sizeof(double) > (double)room)
+  if ((double)n * (COLUMNS + 1) * sizeof(double) > (double)room)
     return sim_fail(SIM_ERR_NO_MEMORY, "%s: %lld particles do not fit the memory that its reader may take",
                     source->path, (long long)n);
   const size_t count = (size_t)n;
@@ -165,6 +168,7 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
   out->count = n;
   if (has_mass) complete = (out->mass = calloc(count, sizeof *out->mass)) && complete;
   if (has_radius) complete = (out->radius = calloc(count, sizeof *out->radius)) && complete;
+  if (has_body) complete = (out->body = calloc(count, sizeof *out->body)) && complete;
   for (int k = 0; k < 3; k++) {
     complete = (out->position[k] = calloc(count, sizeof *scratch)) && complete;
     if (has_velocity) complete = (out->velocity[k] = calloc(count, sizeof *scratch)) && complete;
@@ -181,6 +185,7 @@ static sim_status read_species(const io_h5_source *source, hid_t species, const 
     status = add_component(source, species, "radius", n, length, out->radius, scratch);
   if (status == SIM_OK && has_spin)
     status = add_vector(source, species, "angular_velocity", n, turns, out->spin, scratch);
+  if (status == SIM_OK && has_body) status = add_component(source, species, "body", n, 0, out->body, scratch);
   free(scratch);
   if (status != SIM_OK) sim_particles_free(out);
   return status;
@@ -208,8 +213,6 @@ static sim_status parse(const io_foreign *file, void *opaque) {
   return SIM_OK;
 }
 
-enum { COLUMNS = 11 };
-
 static void columns_of(sim_particles *p, double **columns[COLUMNS]) {
   columns[0] = &p->mass;
   columns[1] = &p->radius;
@@ -218,6 +221,7 @@ static void columns_of(sim_particles *p, double **columns[COLUMNS]) {
     columns[5 + k] = &p->velocity[k];
     columns[8 + k] = &p->spin[k];
   }
+  columns[11] = &p->body;
 }
 
 static void send(const void *opaque, int pipe) {

@@ -92,6 +92,17 @@ static void sampled_properties(void **state) {
   near_to(s.centre[0], 0, s.error, "centre");
   near_to(s.centre[1], 0.3, s.error, "centre");
   collision_shape_free(&s);
+  /* A third sphere far away on the axis: the two are sampled as well as before, by lines of their own. */
+  double far[] = {-a, 0.3, 0, 1, 1000, 0.3, 0, 1, a, 0.3, 0, 1};
+  const double ball = 4 * pi / 3, reduced = v * ball / (v + ball);
+  rigid = (collision_rigid){.group.density = 1, .spheres = {far, 3, 4}, .mass = NAN};
+  assert_int_equal(collision_shape_create(&rigid, &s), SIM_OK);
+  assert_true(s.error > 0 && s.error < 1e-4);
+  near_to(s.body.mass, v + ball, s.error * v, "mass, far");
+  near_to(s.body.moment[0], along + 0.4 * ball, s.error * (along + xx), "moment about the axis, far");
+  near_to(s.body.moment[2], along / 2 + xx + 0.4 * ball + reduced * 1e6, s.error * v * 1e6, "moment across, far");
+  near_to(s.centre[0], 1000 * ball / (v + ball), s.error * 1000, "centre, far");
+  collision_shape_free(&s);
   double apart[] = {0, 0, 0, 1, 1.2, 1.4, 0.8, 0.7, 0, 0, -1.3, 0.3};
   rigid = (collision_rigid){.group.density = 1, .spheres = {apart, 3, 4}, .mass = NAN};
   collision_shape exact;

@@ -19,14 +19,18 @@ bool collision_any_clumps(const collision_parameters *p) {
   return false;
 }
 
+static bool overlap(const double *p, const double *q) {
+  const double both = p[3] + q[3];
+  double square = 0;
+  for (int c = 0; c < 3; c++) square += (p[c] - q[c]) * (p[c] - q[c]);
+  return square < both * both * (1 - 1e-12); /* touching ones: rounded */
+}
+
 bool collision_spheres_overlap(const collision_rigid *rigid, size_t pair[2]) {
   const double *s = rigid->spheres.data;
   for (size_t i = 0; i < rigid->spheres.rows; i++)
     for (size_t j = 0; j < i; j++) {
-      const double *p = s + 4 * i, *q = s + 4 * j, both = p[3] + q[3];
-      double square = 0;
-      for (int c = 0; c < 3; c++) square += (p[c] - q[c]) * (p[c] - q[c]);
-      if (square >= both * both * (1 - 1e-12)) continue; /* touching ones: rounded */
+      if (!overlap(s + 4 * i, s + 4 * j)) continue;
       pair[0] = j, pair[1] = i;
       return true;
     }
@@ -130,29 +134,64 @@ static double greater(double error, const moments *a, const moments *b, double s
   return error;
 }
 
-/* Means of the sums along the three axes; *error: the largest deviation, of volume and second moments, of one of them
- * from these means and from the sums over half as many lines a side. These err more by 2^1.5: by edges where lengths
- * begin as a square root. */
-static sim_status sample(const double *s, size_t count, const double from[3], moments *out, double *error) {
-  moments by[3] = {{0}}, rough[3] = {{0}};
-  interval *room = malloc(2 * count * sizeof *room);
-  if (room == NULL) return sim_no_memory("a clump of %zu spheres", count);
+/* Adds the means of the sums along the three axes; *error: also the largest deviation, of volume and second moments, of
+ * one of them from these means and from the sums over half as many lines a side. These err more by 2^1.5: by edges
+ * where lengths begin as a square root. room [2 count]. */
+static void sample_group(const double *s, size_t count, const double from[3], interval *room, moments *out,
+                         double *error) {
+  moments by[3] = {{0}}, rough[3] = {{0}}, mean = {0};
   for (int axis = 0; axis < 3; axis++) {
     add_lines(s, count, from, axis, LINES, room, &by[axis]);
     add_lines(s, count, from, axis, LINES / 2, room, &rough[axis]);
   }
-  free(room);
-  *out = (moments){0};
   for (int k = 0; k < 3; k++) {
-    out->volume += by[k].volume / 3;
+    mean.volume += by[k].volume / 3;
     for (int a = 0; a < 3; a++) {
-      out->first[a] += by[k].first[a] / 3;
-      for (int b = 0; b < 3; b++) out->second[a][b] += by[k].second[a][b] / 3;
+      mean.first[a] += by[k].first[a] / 3;
+      for (int b = 0; b < 3; b++) mean.second[a][b] += by[k].second[a][b] / 3;
     }
   }
-  const double size = out->second[0][0] + out->second[1][1] + out->second[2][2];
-  for (int k = 0; k < 3; k++) *error = greater(greater(*error, &by[k], out, size), &rough[k], &by[k], size);
-  return SIM_OK;
+  const double size = mean.second[0][0] + mean.second[1][1] + mean.second[2][2];
+  for (int k = 0; k < 3; k++) *error = greater(greater(*error, &by[k], &mean, size), &rough[k], &by[k], size);
+  out->volume += mean.volume;
+  for (int a = 0; a < 3; a++) {
+    out->first[a] += mean.first[a];
+    for (int b = 0; b < 3; b++) out->second[a][b] += mean.second[a][b];
+  }
+}
+
+/* Numbers the groups of spheres that hang together by overlaps, each by its first sphere. */
+static void find_groups(const double *s, size_t count, size_t *group) {
+  for (size_t i = 0; i < count; i++) {
+    group[i] = i;
+    for (size_t j = 0; j < i; j++) {
+      if (group[j] == group[i] || !overlap(s + 4 * i, s + 4 * j)) continue;
+      const size_t low = group[i] < group[j] ? group[i] : group[j], high = group[i] < group[j] ? group[j] : group[i];
+      for (size_t k = 0; k <= i; k++)
+        if (group[k] == high) group[k] = low;
+    }
+  }
+}
+
+/* Sums over the union: groups are sampled each by lines of its own, so that parts far from each other do not make these
+ * coarse; spheres that overlap none are exact, unless `all` are sampled. */
+static sim_status sample(const double *s, size_t count, const double from[3], bool all, moments *out, double *error) {
+  interval *room = malloc(2 * count * sizeof *room);
+  size_t *group = malloc(count * sizeof *group);
+  double *part = malloc(4 * count * sizeof *part);
+  const bool there = room != NULL && group != NULL && part != NULL;
+  if (there) find_groups(s, count, group);
+  for (size_t g = 0; g < count && there; g++) {
+    size_t members = 0;
+    for (size_t i = g; i < count; i++)
+      if (group[i] == g) memcpy(part + 4 * members++, s + 4 * i, 4 * sizeof *part);
+    if (members == 1 && !all)
+      add_spheres(part, 1, from, out);
+    else if (members > 0)
+      sample_group(part, members, from, room, out, error);
+  }
+  free(room), free(group), free(part);
+  return there ? SIM_OK : sim_no_memory("a clump of %zu spheres", count);
 }
 
 /* ---- principal axes ---- */
@@ -232,7 +271,7 @@ sim_status collision_shape_create(const collision_rigid *rigid, collision_shape 
     for (int c = 0; c < 3; c++) from[c] += s[4 * i + (size_t)c] / (double)count;
   if (rigid->volume == COLLISION_VOLUME_SAMPLED ||
       (rigid->volume == COLLISION_VOLUME_AUTO && collision_spheres_overlap(rigid, pair)))
-    SIM_TRY(sample(s, count, from, &m, &out->error));
+    SIM_TRY(sample(s, count, from, rigid->volume == COLLISION_VOLUME_SAMPLED, &m, &out->error));
   else
     add_spheres(s, count, from, &m);
   out->at = malloc(count * sizeof *out->at);

@@ -105,12 +105,16 @@ sim_status collision_clumps_check_box(const collision_options *o, const collisio
   return SIM_OK;
 }
 
+/* Relative error of a sampled clump above which a run warns. */
+#define COARSE 1e-3
+
 void collision_clumps_tell(const collision_parts *parts) {
   for (size_t k = 0; k < parts->count; k++) {
     const collision_shape *s = &parts->part[k].shape;
     if (!(s->error > 0)) continue;
-    sim_log(SIM_LOG_INFO,
-            "grains[%zu]: mass %.6g and moments of inertia %.6g, %.6g, %.6g of each clump are sampled, within %.1g",
-            k + 1, s->body.mass, s->body.moment[0], s->body.moment[1], s->body.moment[2], s->error);
+    sim_log(s->error > COARSE ? SIM_LOG_WARN : SIM_LOG_INFO,
+            "grains[%zu]: mass %.6g and moments of inertia %.6g, %.6g, %.6g of each clump are sampled, within %.1g%s",
+            k + 1, s->body.mass, s->body.moment[0], s->body.moment[1], s->body.moment[2], s->error,
+            s->error > COARSE ? " of the largest: its spheres are small beside it" : "");
   }
 }

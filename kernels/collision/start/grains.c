@@ -246,6 +246,11 @@ static sim_status read_file(const maker *m, const sim_setup *setup, const collis
   for (int64_t i = 0; i < m->n && status == SIM_OK; i++) {
     const int64_t to = m->first + i;
     const double mass = read.mass != NULL ? read.mass[i] : NAN;
+    if (read.body != NULL && read.body[i] != 0)
+      status = sim_fail(SIM_ERR_SCENARIO,
+                        "%s: grain %" PRId64 " is a sphere of a clump: from_file would set it loose; give clumps by "
+                        "sim.clump",
+                        path, i + 1);
     m->g->radius[to] = radius != NULL        ? radius[i]
                        : isnan(file->radius) ? cbrt(mass / (4 * COLLISION_PI / 3 * file->group.density))
                                              : file->radius;

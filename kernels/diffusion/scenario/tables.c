@@ -129,8 +129,7 @@ static const sim_field described_ensemble[] = {
     COLUMN("FIELD_variance_variance", "variance over members of their variances over the grid"),
     {0}};
 static const sim_field described_transfer[] = {
-    COLUMN("FIELD_BIN", "half of what the rates add to the power of BIN = 0, 1, 2, ... in a unit of time"),
-    {0}};
+    COLUMN("FIELD_BIN", "half of what the rates add to the power of BIN = 0, 1, 2, ... in a unit of time"), {0}};
 static const sim_field described_dissipation[] = {
     COLUMN("FIELD_BIN", "half of what linear terms take off the power of BIN = 0, 1, 2, ... in a unit of time"), {0}};
 static const sim_table described[] = {{"fields", "statistics of each field, always", described_fields},

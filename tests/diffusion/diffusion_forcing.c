@@ -226,9 +226,33 @@ static void test_no_energy(void **state) {
   sim_model_parameters_free(&diffusion_model, &p);
 }
 
+/* The plan has the shell's numbers, 16 bytes each and one more: 2 x 7 x 10 of all wavenumbers, 2 x 2 x 3 up to 1. */
+static void test_plan(void **state) {
+  static const struct {
+    const char *k;
+    double numbers;
+  } cases[] = {{"{0.1, 1e4}", 140}, {"{1, 1}", 12}};
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    system_run s;
+    sim_plan plan = {0};
+    double bytes = 0;
+    whole(&s,
+          "return sim.diffusion { grid = { n = {12, 10}, size = {2*math.pi, 2*math.pi} }, fields = {{ name = 'u', D = "
+          "0.1, initial = function(x) return math.sin(x) end }}, rates = function(u) return 0*u end, forcing = { "
+          "fields = 'u', k = %s, power = 0.1 }, integrate = { scheme = 'etd1', dt = 0.1, t_end = 0.1 } }",
+          cases[i].k);
+    must(diffusion_model.plan(s.p, &s.setup, &plan), "plan");
+    for (size_t k = 0; k < plan.count; k++)
+      if (strcmp(plan.items[k].what, "shell of the forcing") == 0) bytes += plan.items[k].bytes;
+    assert_true(bytes == 16 * (cases[i].numbers + 1));
+    shut(&s);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_budget),
-                                     cmocka_unit_test(test_transfer), cmocka_unit_test(test_same_bits),
-                                     cmocka_unit_test(test_no_energy)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact),     cmocka_unit_test(test_budget),
+                                     cmocka_unit_test(test_transfer),  cmocka_unit_test(test_same_bits),
+                                     cmocka_unit_test(test_no_energy), cmocka_unit_test(test_plan)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

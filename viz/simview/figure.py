@@ -59,6 +59,8 @@ def table_panels(run: Run) -> dict[str, Panel]:
             found["fields"] = partial(panels.fields, run)
         elif name == "spectrum":
             found["spectra"] = partial(panels.spectra, run)
+        elif name in ("transfer", "dissipation") and "profile" in frame.attrs["display"].values():
+            found[name] = partial(panels.budget, run, table=name)
         elif "profile" in frame.attrs["display"].values():
             found[name] = partial(panels.profile, run, table=name)
         else:
@@ -68,7 +70,7 @@ def table_panels(run: Run) -> dict[str, Panel]:
 
 
 # What a figure shows where nobody chose, the most telling first; other tables come after `observe`.
-_TELLING = ("smile", "exposures", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "radii", "price", "estimates")
+_TELLING = ("smile", "exposures", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "transfer", "radii", "price", "estimates")
 _UNASKED = ("virial", "momentum", "walls", "contacts")
 _PANELS = 3
 

@@ -245,6 +245,22 @@ def profile(run: Run, axes: Any, table: str) -> None:
     axes.set(xlabel=label, ylabel=run.units.label(what, frame.attrs["units"].get(names[0], "1")) + _BAND)
 
 
+def budget(run: Run, axes: Any, table: str) -> None:
+    """What a table says of each wave number: of each field the mean over the last half of the run, and how far it strays."""
+    frame = run.tables[table]
+    names = [name for name in frame.columns if _bin(name) is not None]
+    fields = list(dict.fromkeys(name.rsplit("_", 1)[0] for name in names))
+    axes.axhline(0, color="#888888", lw=0.8, ls="--")
+    for i, field in enumerate(fields):
+        own = [name for name in names if name.rsplit("_", 1)[0] == field]
+        at, rows = [_bin(name) for name in own], frame[own].to_numpy()[len(frame) // 2 :]
+        mean, stray = rows.mean(axis=0), rows.std(axis=0)
+        axes.fill_between(at, mean - stray, mean + stray, color=COLOURS[i % 7], alpha=0.2, lw=0)
+        axes.plot(at, mean, color=COLOURS[i % 7], ls=DASHES[i % 7], marker="o", ms=2.5, label=field if len(fields) > 1 else None)
+    axes.set(xlabel="wave number over the least one", ylabel=(table if len(fields) > 1 else f"{table} of {fields[0]}") + _BAND)
+    legend(axes)
+
+
 def radial(run: Run, axes: Any) -> None:
     """The radial distribution function: the mean over the last half of the run, and how far it strays."""
     frame = run.tables["rdf"]

@@ -243,6 +243,25 @@ def test_panels(plate, grains, call, simview, tmp_path):
     assert simview("plot", call, "-o", "c.png", "--only", "price,estimates", "--dpi", "60")[0] == 0
 
 
+def test_budgets(scenario_run):
+    """Transfers have both signs: lines over the bins, from 0 on."""
+    run = simview.open(scenario_run("""
+        return sim.diffusion {
+          grid = { n = {32}, size = {2 * math.pi} }, spectrum = 6, transfer = 6,
+          fields = { { name = "u", D = 0.1, initial = function(x) return math.sin(x) end } },
+          rates = function(u, u_x) return -u * u_x end, forcing = { fields = "u", k = {1, 1}, power = 0.1 },
+          integrate = { scheme = "etdrk4", dt = 1/32, t_end = 1, dealias = true }, output = { tables = "every 0.5" },
+        }"""))
+    assert set(table_panels(run)) == {"fields", "spectra", "transfer", "dissipation", "forcing"}
+    figure = draw(run, only=["transfer", "dissipation"])
+    for axes, table in zip(figure.axes, ("transfer", "dissipation")):
+        (line,) = (line for line in axes.lines if line.get_marker() == "o")
+        frame = run.tables[table]
+        assert np.array_equal(line.get_xdata(), range(6))
+        assert np.allclose(line.get_ydata(), [frame[f"u_{k}"].iloc[1:].mean() for k in range(6)], rtol=1e-14)
+    assert figure.axes[0].lines[1].get_ydata().min() < 0 < figure.axes[0].lines[1].get_ydata().max()
+
+
 def test_grains(grains):
     """From the side, for something pulls along z; disks of the true size, those far away first."""
     run = simview.open(grains)

@@ -60,6 +60,30 @@ void diffusion_shell_destroy(diffusion_shell **shell) {
   *shell = NULL;
 }
 
+/* Of the numbers of the box of wavenumbers around the shell, which are not fewer. */
+double diffusion_shell_bytes(const diffusion_parameters *p) {
+  const double pi = 3.14159265358979323846;
+  const unsigned forced = diffusion_forced(p);
+  double bytes = 0;
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    const grid_shape grid = diffusion_shape_of(p, f);
+    double numbers = 1;
+    bool pairs = false; /* re and im */
+    if (!(forced >> f & 1)) continue;
+    for (int axis = 0; axis < grid.rank; axis++) {
+      const bool periodic = grid.boundary[axis] == GRID_PERIODIC;
+      const double n = (double)grid.n[axis], highest = floor(p->forcing.k[1] * grid.size[axis] / pi + 1e-6);
+      pairs = pairs || periodic;
+      numbers *= periodic && axis == 0 ? fmin(floor(n / 2), floor(highest / 2)) + 1 /* k stands for -k too */
+                 : periodic            ? fmin(n, 2 * floor(highest / 2) + 1)
+                                       : fmin(n, highest + 1);
+    }
+    if (pairs) numbers *= 2;
+    bytes += sizeof(number) * (numbers + 1);
+  }
+  return bytes;
+}
+
 sim_status diffusion_shell_apply(const diffusion_shell *shell, const diffusion_arrays *arrays, double h,
                                  diffusion_stage *stage) {
   diffusion_set *set = &stage->set[0];

@@ -8,6 +8,7 @@
 typedef struct diffusion_shell diffusion_shell;
 sim_status diffusion_shell_create(const diffusion_parameters *p, const diffusion_spectral *spectral,
                                   diffusion_shell **out) SIM_MUST_CHECK;
+double diffusion_shell_bytes(const diffusion_parameters *p);
 void diffusion_shell_destroy(diffusion_shell **shell);
 /* Gives a stage of diffusion_method_with, in a step of h, its factor; `arrays` hold the coefficients. As
  * diffusion_force_factor. */

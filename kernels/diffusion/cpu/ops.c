@@ -531,7 +531,7 @@ sim_status diffusion_budget_of(diffusion_work *w, double *const *fields, double 
   SIM_TRY(stage(w, 1, &context));
   for (int f = 0; f < w->fields; f++)
     diffusion_power(w->spectral, f, w->arrays.array[f][1], w->arrays.array[f][2], bins, dissipation + f * bins);
-  for (int i = 0; i < w->fields * bins; i++) dissipation[i] = -dissipation[i];
+  for (int i = 0; i < w->fields * bins; i++) dissipation[i] = 0 - dissipation[i]; /* no -0 */
   return SIM_OK;
 }
 

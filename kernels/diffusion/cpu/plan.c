@@ -3,6 +3,7 @@
 
 #include "kernels/diffusion/cpu/coupled.h"
 #include "kernels/diffusion/cpu/derivation.h"
+#include "kernels/diffusion/cpu/forcing.h"
 
 #include <limits.h>
 #include <math.h>
@@ -89,6 +90,7 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
                fields * column * (diffusion_method_with(p, 1).arrays + diffusion_fluctuates(p)));
   if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
   if (read.fluxes > 0) sim_plan_add(out, "fluxes", field * read.fluxes);
+  if (diffusion_forced(p) != 0) sim_plan_add(out, "shell of the forcing", diffusion_shell_bytes(p));
   if (p->derived.count > 0)
     sim_plan_add(out, "coefficients of derived fields", diffusion_derivation_bytes(p, &read, single, &slab));
   double exchanged = slab.turned ? column * diffusion_columns_of(p, &slab, setup->comm) : 0;

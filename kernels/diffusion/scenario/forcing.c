@@ -97,6 +97,7 @@ sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, 
   if (!(forcing->power * h > 2 * energy)) return SIM_OK; /* NaN: a field is not finite, which is said elsewhere */
   return sim_fail(SIM_ERR_SCENARIO,
                   "forcing: the energy of %s at wavenumbers %g to %g is %.3g, and power times dt is %.3g, above twice "
-                  "that: give them more there by `initial` or `noise`, or shorten dt",
-                  forcing->fields, forcing->k[0], forcing->k[1], energy, forcing->power * h);
+                  "that: give them more there by `initial` or `noise`, or shorten %s",
+                  forcing->fields, forcing->k[0], forcing->k[1], energy, forcing->power * h,
+                  diffusion_adaptive(p) ? "dt_max" : "dt");
 }

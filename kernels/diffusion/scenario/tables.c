@@ -61,7 +61,10 @@ static void over_members(diffusion_parameters *p) {
 
 static const sim_field forcing_columns[] = {
     {.name = "energy", .type = SIM_REAL, .doc = "half the mean square of the forced fields"},
-    {.name = "input", .type = SIM_REAL, .doc = "power: what the forcing adds to the energy in a unit of time"},
+    {.name = "input",
+     .type = SIM_REAL,
+     .doc = "power: what the forcing adds to the energy in a unit of time",
+     .display = SIM_DISPLAY_NUMBER},
     {.name = "work", .type = SIM_REAL, .doc = "what the forcing has added since the start, power times the time"},
     {0}};
 
@@ -87,9 +90,9 @@ void diffusion_name_tables(diffusion_parameters *p) {
     over_members(p);
     add_table(p, &count, DIFFUSION_ENSEMBLE, "ensemble", "statistics over members", p->more[3]);
   }
-  numbered(p, 4, 3, p->transfer, 0, "half the power that the rates add to the bin in a unit of time",
+  numbered(p, 4, 3, p->transfer, 0, "half of what the rates add to the power of the bin in a unit of time",
            SIM_DISPLAY_PROFILE);
-  numbered(p, 5, 4, p->transfer, 0, "half the power that linear terms take off the bin in a unit of time",
+  numbered(p, 5, 4, p->transfer, 0, "half of what linear terms take off the power of the bin in a unit of time",
            SIM_DISPLAY_PROFILE);
   if (p->transfer > 0) {
     add_table(p, &count, DIFFUSION_TRANSFER, "transfer", "transfer by |k|", p->more[4]);
@@ -126,10 +129,9 @@ static const sim_field described_ensemble[] = {
     COLUMN("FIELD_variance_variance", "variance over members of their variances over the grid"),
     {0}};
 static const sim_field described_transfer[] = {
-    COLUMN("FIELD_BIN", "half the power that the rates add to BIN = 0, 1, 2, ... of the spectrum in a unit of time"),
-    {0}};
+    COLUMN("FIELD_BIN", "half of what the rates add to the power of BIN = 0, 1, 2, ... in a unit of time"), {0}};
 static const sim_field described_dissipation[] = {
-    COLUMN("FIELD_BIN", "half the power that linear terms take off BIN = 0, 1, 2, ... in a unit of time"), {0}};
+    COLUMN("FIELD_BIN", "half of what linear terms take off the power of BIN = 0, 1, 2, ... in a unit of time"), {0}};
 static const sim_table described[] = {{"fields", "statistics of each field, always", described_fields},
                                       {"observe", "functions of the scenario; with observe", described_functions},
                                       {"spectrum", "power by |k|; with spectrum", described_spectra},

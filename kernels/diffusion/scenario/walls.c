@@ -300,4 +300,11 @@ void diffusion_say_walls(const diffusion_parameters *p) {
             name, diffusion_side_names[2 * axis + end],
             diffusion_field_of(p, f)->D * diffusion_field_of(p, f)->axes[axis]);
   }
+  for (int f = 0; p->transfer > 0 && p->spectrum > 0 && f < fields; f++)
+    if (diffusion_lift_of(p, f).axis >= 0)
+      sim_log(
+          SIM_LOG_WARN,
+          "transfer: `transfer` and `dissipation` are of %s less what the values at its walls fix, which `spectrum` "
+          "has: their difference is not half the change of its bins",
+          diffusion_field_of(p, f)->name);
 }

@@ -193,12 +193,20 @@ static sim_status look(option_run *run, survey *all) {
   return SIM_OK;
 }
 
+/* Whether a result of the scenario's function depends on prices: another is one number, beside whatever jumps. */
+static bool varies(const sim_expr *payoff, int result) {
+  bool any = false;
+  for (int i = 0; i < sim_expr_input_count(payoff); i++) any |= sim_expr_depends(payoff, result, i);
+  return any;
+}
+
 static sim_status find_jumps_of_functions(option_run *run, int functions) {
   const option_parameters *p = run->parameters;
   bool any = false;
   if (functions == 0 || run->certain || !sim_expr_may_jump(p->payoff)) return SIM_OK;
   SIM_TRY(option_medians(p, run->rest));
-  for (int k = 0; k < functions && p->sampling.control == OPTION_NO_CONTROL; k++) run->jump_factor[k] = 1;
+  for (int k = 0; k < functions && p->sampling.control == OPTION_NO_CONTROL; k++)
+    run->jump_factor[k] = varies(p->payoff, k) ? 1 : 0;
   for (int g = 0; g < OPTION_GREEKS; g++) any |= p->greeks.want[g];
   if (!any) return SIM_OK;
   survey all = {.p = p, .quantities = option_stretched_quantities(p, NULL)};

@@ -240,9 +240,37 @@ static void test_many_assets(void **state) {
   pricing_free(&d);
 }
 
+/* Results where(S > 300, 1, 0) and 2: no path tells the error of the first, and the second has none but rounding. */
+static void test_constant_beside(void **state) {
+  (void)state;
+  pricing d;
+  sim_expr_builder *b;
+  sim_expr_ref of[2];
+  prepare(&d, 1, false);
+  d.p.sampling.paths = 0x1p12;
+  d.p.greeks = (option_greeks){.method = OPTION_AUTO};
+  sim_expr *digital = function_of(STEP, 0, 300);
+  assert_int_equal(sim_expr_builder_create(&b), SIM_OK);
+  assert_int_equal(sim_expr_builder_input(b, "last_1", &of[0]), SIM_OK);
+  assert_int_equal(sim_expr_builder_insert(b, digital, &of[0], &of[0]), SIM_OK);
+  assert_int_equal(sim_expr_builder_number(b, 2, &of[1]), SIM_OK);
+  assert_int_equal(sim_expr_builder_finish(b, of, (const char *const[]){"a", "b"}, 2, &d.p.payoff), SIM_OK);
+  sim_expr_builder_free(&b);
+  sim_expr_free(&digital);
+  pricing_run(&d);
+  const estimate rare = pricing_price(&d, 0), two = pricing_price(&d, 1);
+  pricing_free(&d);
+  assert_true(rare.value == 0 && isnan(rare.error));
+  assert_true(fabs(two.value - 2 * exp(-R)) < 1e-9 && two.error < 1e-9);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_coverage), cmocka_unit_test(test_constant_and_rare), cmocka_unit_test(test_kink),
-      cmocka_unit_test(test_rare),     cmocka_unit_test(test_small_volatility),  cmocka_unit_test(test_many_assets)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_coverage),
+                                     cmocka_unit_test(test_constant_and_rare),
+                                     cmocka_unit_test(test_kink),
+                                     cmocka_unit_test(test_rare),
+                                     cmocka_unit_test(test_small_volatility),
+                                     cmocka_unit_test(test_many_assets),
+                                     cmocka_unit_test(test_constant_beside)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

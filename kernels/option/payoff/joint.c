@@ -12,21 +12,27 @@
 
 /* ---- keys ---- */
 
-static int basis_of(const option_parameters *p, const option_payoff *o) {
+static int bases_of(const option_parameters *p, const option_payoff *o, int basis) {
   const int assets = (int)p->assets.count, powers = (int)o->degree + 1;
-  const bool one = o->exercise == NULL && (o->on == OPTION_ON_BEST || o->on == OPTION_ON_WORST);
-  if (o->basis != OPTION_BASIS_AUTO) return o->basis;
-  if (!option_is_joint(o) || assets == 1) return OPTION_BASIS_PAYOFF;
-  if (!one && powers + assets * (assets + 3) / 2 <= OPTION_BASES_MAX) return OPTION_BASIS_ASSETS;
-  return powers + 3 * assets <= OPTION_BASES_MAX ? OPTION_BASIS_ORDERED : OPTION_BASIS_PAYOFF;
-}
-
-int option_joint_bases(const option_parameters *p, const option_payoff *o) {
-  const int assets = (int)p->assets.count, basis = basis_of(p, o), powers = (int)o->degree + 1;
-  return powers + (basis == OPTION_BASIS_ORDERED  ? 3 * assets
-                   : basis == OPTION_BASIS_ASSETS ? assets * (assets + 3) / 2
+  const int ordered = 3 * assets, each = assets * (assets + 3) / 2;
+  return powers + (basis == OPTION_BASIS_ORDERED  ? ordered
+                   : basis == OPTION_BASIS_ASSETS ? each
+                   : basis == OPTION_BASIS_ALL    ? ordered + each
                                                   : 0);
 }
+
+/* The best or the worst of assets alike depends on the ordered prices alone; of others the rule is poorer without their
+ * own prices. */
+static int basis_of(const option_parameters *p, const option_payoff *o) {
+  const bool one = o->exercise == NULL && (o->on == OPTION_ON_BEST || o->on == OPTION_ON_WORST);
+  if (o->basis != OPTION_BASIS_AUTO) return o->basis;
+  if (!option_is_joint(o) || p->assets.count == 1) return OPTION_BASIS_PAYOFF;
+  const int wanted = one ? OPTION_BASIS_ALL : OPTION_BASIS_ASSETS;
+  if (bases_of(p, o, wanted) <= OPTION_BASES_MAX) return wanted;
+  return bases_of(p, o, OPTION_BASIS_ORDERED) <= OPTION_BASES_MAX ? OPTION_BASIS_ORDERED : OPTION_BASIS_PAYOFF;
+}
+
+int option_joint_bases(const option_parameters *p, const option_payoff *o) { return bases_of(p, o, basis_of(p, o)); }
 
 /* Number of the asset, from 0, of an input "last_2" of the function; -1: another input. */
 static int asset_of(const option_parameters *p, const char *name) {
@@ -197,8 +203,8 @@ static void make(maker *m, const option_parameters *p, const option_payoff *o, c
     add(m, power);
     power = k == 0 ? y : call(m, SIM_EXPR_MUL, power, y);
   }
-  if (basis == OPTION_BASIS_ORDERED) add_ordered(m, assets, scale + 1);
-  if (basis == OPTION_BASIS_ASSETS) add_assets(m, assets, scale + 1);
+  if (basis == OPTION_BASIS_ORDERED || basis == OPTION_BASIS_ALL) add_ordered(m, assets, scale + 1);
+  if (basis == OPTION_BASIS_ASSETS || basis == OPTION_BASIS_ALL) add_assets(m, assets, scale + 1);
 }
 
 sim_status option_joint_graph(const option_parameters *p, const option_payoff *o, const double (*scale)[2],

@@ -10,6 +10,7 @@
  * Two longer steps, which thousands of paths tell well, give a, and so the deviation of a sample of the run's step,
  * which the run's own paths may not show. Changes of the spot show whether the function jumps at all, and how far;
  * where it does, three paths more than were seen may cross the jump in every Greek: of 95 % probability where none was.
+ * Early exercise by a function that may jump: one path more of the typical value of what the run's own paths got.
  */
 #include "kernels/option/cpu/stretch.h"
 #include "kernels/option/payoff/builder.h"
@@ -40,6 +41,12 @@ static double jump_of(const option_parameters *p, const option_market *market, c
   return fmax(o->type == OPTION_PUT ? o->strike : forward, o->rebate);
 }
 
+/* Whether early exercise pays by a function that may jump, whose height is not known beforehand. */
+static bool exercise_jumps(const sim_item *item) {
+  const option_payoff *o = item->data;
+  return item->schema == &option_american_schema && o->exercise != NULL && sim_expr_may_jump(o->exercise);
+}
+
 /* Of Greeks that are differences: one path more in one of the two markets. By the density of the first step: one path
  * with a score of its root mean square; `deviation`: of the first step's price. */
 static sim_status find_jumps_of_greeks(option_run *run, double deviation) {
@@ -48,15 +55,18 @@ static sim_status find_jumps_of_greeks(option_run *run, double deviation) {
   for (int q = option_payoff_count(run->parameters); q < run->quantities; q++) {
     const option_combination *c = &estimate.combination[q];
     const int payoff = run->quantity[q].payoff;
-    const double cash = run->jump[payoff] / option_discount(&estimate, 0, payoff);
+    const double discount = option_discount(&estimate, 0, payoff), cash = run->jump[payoff] / discount;
     if (run->quantity[q].greek <= OPTION_VEGA && !option_payoff_sees(run->parameters, payoff, run->quantity[q].asset))
       continue;
     if (c->terms == 1 && run->quantity[q].greek <= OPTION_GAMMA && deviation > 0)
       run->jump[q] = run->jump[payoff] *
                      (run->quantity[q].greek == OPTION_DELTA ? 1 / deviation : sqrt(2) / (deviation * deviation));
     for (int t = 0; t < c->terms; t++)
-      if (c->term[t].output == payoff && c->terms > 1)
-        run->jump[q] = fmax(run->jump[q], cash * fabs(c->term[t].factor));
+      if (c->term[t].output == payoff && c->terms > 1) {
+        const double factor = fabs(c->term[t].factor);
+        run->jump[q] = fmax(run->jump[q], cash * factor);
+        run->jump_factor[q] = fmax(run->jump_factor[q], run->jump_factor[payoff] * factor / discount);
+      }
   }
   option_estimate_free(&estimate);
   return SIM_OK;
@@ -183,12 +193,20 @@ static sim_status look(option_run *run, survey *all) {
   return SIM_OK;
 }
 
+/* Whether a result of the scenario's function depends on prices: another is one number, beside whatever jumps. */
+static bool varies(const sim_expr *payoff, int result) {
+  bool any = false;
+  for (int i = 0; i < sim_expr_input_count(payoff); i++) any |= sim_expr_depends(payoff, result, i);
+  return any;
+}
+
 static sim_status find_jumps_of_functions(option_run *run, int functions) {
   const option_parameters *p = run->parameters;
   bool any = false;
   if (functions == 0 || run->certain || !sim_expr_may_jump(p->payoff)) return SIM_OK;
   SIM_TRY(option_medians(p, run->rest));
-  for (int k = 0; k < functions && p->sampling.control == OPTION_NO_CONTROL; k++) run->jump_factor[k] = 1;
+  for (int k = 0; k < functions && p->sampling.control == OPTION_NO_CONTROL; k++)
+    run->jump_factor[k] = varies(p->payoff, k) ? 1 : 0;
   for (int g = 0; g < OPTION_GREEKS; g++) any |= p->greeks.want[g];
   if (!any) return SIM_OK;
   survey all = {.p = p, .quantities = option_stretched_quantities(p, NULL)};
@@ -214,7 +232,11 @@ sim_status option_find_jumps(option_run *run) {
     run->jump[payoff] = market.bond[end - 1] * jump_of(p, &market, item, end);
     if (item->schema == &option_barrier_schema || item->schema == &option_double_barrier_schema)
       run->rest[payoff] = market.bond[end - 1] * ((const option_payoff *)item->data)->rebate;
-    any |= run->jump[payoff] > 0;
+    if (exercise_jumps(item)) {
+      run->jump_factor[payoff] = 1;
+      run->rest[payoff] = 0;
+    }
+    any |= run->jump[payoff] + run->jump_factor[payoff] > 0;
   }
   const double deviation = market.spot[0] * market.vol[0] * 0.69314718055994530942;
   option_market_free(&market);

@@ -75,9 +75,11 @@ static bool only_zeros(const option_run *run, double n, int q) {
   return option_mean(run, q) == 0 && !(bare_spread(run, n, q) > 0);
 }
 
-/* Whether every path got the same, other than 0, from a function that may jump: rarer paths may get anything. */
+/* Whether every path got the same, other than 0, from a function that may jump: rarer paths may get anything. Of early
+ * exercise, whose rest is 0, the spread alone tells. */
 static bool only_one_value(const option_run *run, double n, int q) {
-  const double rest = run->rest[q], off = fabs(option_mean(run, q) - rest), size = fabs(rest);
+  const double mean = option_mean(run, q), rest = run->rest[q] != 0 ? run->rest[q] : mean;
+  const double off = fabs(mean - rest), size = fabs(rest);
   return run->jump_factor[q] > 0 && size > 0 && off <= 0x1p-40 * size &&
          !(bare_spread(run, n, q) * sqrt(n) > 0x1p-20 * size);
 }

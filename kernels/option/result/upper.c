@@ -104,6 +104,7 @@ static double gap_of(const upper *u, int64_t outer, int place) {
     if (now || last) most = fmax(most, -sum);
     if (last || !(h > 0)) continue;
     const double worth = discount * h - hold_on(u, d, outer, place);
+    if (isnan(worth)) return NAN; /* fmax would pass over it */
     if (now)
       sum += worth;
     else

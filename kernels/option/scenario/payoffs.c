@@ -6,7 +6,7 @@ static const char *const averages[] = {"arithmetic", "geometric", NULL};
 static const char *const directions[] = {"down", "up", NULL};
 static const char *const knocks[] = {"out", "in", NULL};
 static const char *const underlyings[] = {"asset", "best_of", "worst_of", "basket", NULL};
-static const char *const bases[] = {"auto", "payoff", "ordered", "assets", NULL};
+static const char *const bases[] = {"auto", "payoff", "ordered", "assets", "all", NULL};
 static const char *const monitorings[] = {"steps", "continuous", NULL};
 
 #define NAME                                                                                                           \
@@ -112,35 +112,34 @@ static const sim_signature exercise_signature = {
     .parameter = "path",
     .returns = "payment of an exercise, from path.last[i], the prices at its date"};
 
-PAYOFF(
-    american, "European payoff that may be exercised at any of the dates, by the rule of Longstaff and Schwartz",
-    {SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "none",
-     .keyword = "none", .doc = "exercise price; none: with `exercise`"},
-    {SIM_FIELD(option_payoff, asset), .type = SIM_INT, .flags = SIM_RANGE, .max = OPTION_ASSETS_MAX, .initial = "1",
-     .doc = "number of the asset, from 1; 0: several, by `on` or `exercise`"},
-    {SIM_FIELD(option_payoff, on), .type = SIM_CHOICE, .choices = underlyings, .initial = "asset",
-     .doc = "what it is on: an asset, the highest or lowest price of all, or a weighted sum"},
-    {SIM_FIELD(option_payoff, weights), .type = SIM_NUMBERS,
-     .doc = "on = \"basket\": weight of each asset; none: 1 / number of assets"},
-    {SIM_FIELD(option_payoff, exercise), .type = SIM_FUNCTION, .signature = &exercise_signature,
-     .doc = "payment of an exercise, where strike, type and on do not say it"},
-    {SIM_FIELD(option_payoff, every), .type = SIM_INT,
-     .doc = "steps between exercise dates; 1: American, more: Bermudan", .flags = SIM_RANGE, .min = 1,
-     .max = OPTION_STEPS_MAX, .initial = "1"},
-    {SIM_FIELD(option_payoff, basis), .type = SIM_CHOICE, .choices = bases, .initial = "auto",
-     .doc = "functions of the regression: powers of the payoff; of several assets also the ordered prices, their "
-            "squares and products of neighbours (ordered; auto: best_of, worst_of), or the prices, their squares and "
-            "products (assets; auto: others)"},
-    {SIM_FIELD(option_payoff, degree), .type = SIM_INT, .doc = "degree of the powers of the payoff", .flags = SIM_RANGE,
-     .min = 1, .max = OPTION_DEGREE_MAX, .initial = "5"},
-    {SIM_FIELD(option_payoff, fit_paths), .type = SIM_INT,
-     .doc = "paths of the regression that finds the exercise rule", .flags = SIM_RANGE, .min = 1024, .max = 0x1p24,
-     .initial = "65536"},
-    {SIM_FIELD(option_payoff, upper_paths), .type = SIM_INT, .flags = SIM_RANGE, .max = 0x1p20, .initial = "0",
-     .doc = "paths of an upper bound (Andersen and Broadie), 1000 or so; 0: none"},
-    {SIM_FIELD(option_payoff, inner_paths), .type = SIM_INT, .flags = SIM_RANGE, .min = 2, .max = 0x1p20,
-     .initial = "1024", .doc = "paths from each of its dates where exercise pays or is decided"},
-    DATES("times at which it can be exercised"));
+PAYOFF(american, "European payoff that may be exercised at any of the dates, by the rule of Longstaff and Schwartz",
+       {SIM_FIELD(option_payoff, strike), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "none",
+        .keyword = "none", .doc = "exercise price; none: with `exercise`"},
+       {SIM_FIELD(option_payoff, asset), .type = SIM_INT, .flags = SIM_RANGE, .max = OPTION_ASSETS_MAX, .initial = "1",
+        .doc = "number of the asset, from 1; 0: several, by `on` or `exercise`"},
+       {SIM_FIELD(option_payoff, on), .type = SIM_CHOICE, .choices = underlyings, .initial = "asset",
+        .doc = "what it is on: an asset, the highest or lowest price of all, or a weighted sum"},
+       {SIM_FIELD(option_payoff, weights), .type = SIM_NUMBERS,
+        .doc = "on = \"basket\": weight of each asset; none: 1 / number of assets"},
+       {SIM_FIELD(option_payoff, exercise), .type = SIM_FUNCTION, .signature = &exercise_signature,
+        .doc = "payment of an exercise, where strike, type and on do not say it"},
+       {SIM_FIELD(option_payoff, every), .type = SIM_INT,
+        .doc = "steps between exercise dates; 1: American, more: Bermudan", .flags = SIM_RANGE, .min = 1,
+        .max = OPTION_STEPS_MAX, .initial = "1"},
+       {SIM_FIELD(option_payoff, basis), .type = SIM_CHOICE, .choices = bases, .initial = "auto",
+        .doc = "functions of the regression: powers of the payoff; of several assets also the ordered prices, their "
+               "squares and products of neighbours (ordered), the prices, their squares and products (assets; auto: "
+               "basket, exercise), or both (all; auto: best_of, worst_of)"},
+       {SIM_FIELD(option_payoff, degree), .type = SIM_INT, .doc = "degree of the powers of the payoff",
+        .flags = SIM_RANGE, .min = 1, .max = OPTION_DEGREE_MAX, .initial = "5"},
+       {SIM_FIELD(option_payoff, fit_paths), .type = SIM_INT,
+        .doc = "paths of the regression that finds the exercise rule", .flags = SIM_RANGE, .min = 1024, .max = 0x1p24,
+        .initial = "65536"},
+       {SIM_FIELD(option_payoff, upper_paths), .type = SIM_INT, .flags = SIM_RANGE, .max = 0x1p20, .initial = "0",
+        .doc = "paths of an upper bound (Andersen and Broadie), 1000 or so; 0: none"},
+       {SIM_FIELD(option_payoff, inner_paths), .type = SIM_INT, .flags = SIM_RANGE, .min = 2, .max = 0x1p20,
+        .initial = "1024", .doc = "paths from each of its dates where exercise pays or is decided"},
+       DATES("times at which it can be exercised"));
 
 static const sim_field autocallable_fields[] = {
     NAME,

@@ -14,8 +14,9 @@ static void row(system_run *s, int table, double *values) {
   must(diffusion_model.observe(s->self, &s->clock, table, values), "observe");
 }
 
-/* Fields of one shell |k|^2 = K with D K = 0.4: E' = P - 2 D K E, and shapes stay. Modes outside of it, and the other
- * field, decay by themselves. What is observed is the difference from a(t) times the start, a = sqrt(E/E_0). */
+/* Fields whose forced modes all have |k|^2 = K, with D K = 0.4. Their energy E(t) follows E' = P - 2 D K E, so that
+ * they are the start times a(t) = sqrt(E(t)/E(0)), which is SHAPE(P, E(0)). Modes outside of the shell, and the second
+ * field of a case, are not forced: they decay. Each case observes the largest difference from this solution. */
 #define DECAY "math.exp(-0.8*t)"
 #define SHAPE(power, energy) "math.sqrt(" power "/0.8/(" energy ")*(1 - " DECAY ") + " DECAY ")"
 static const char *const exact[] = {

@@ -1,7 +1,7 @@
-/* Linked into the program in place of the CUDA runtime, with fake_runtime.c: FAKE_DEVICES devices whose memory is the
- * host's, and whose kernels do nothing. Once the file FAKE_HANG exists, the calls of rank FAKE_HANG_RANK (0 without
- * ranks) that wait for the device do not return while it does. What a run computes so is worthless: these are for its
- * end. */
+/* Linked into the program in place of the CUDA runtime, with fake_runtime.c. It pretends to FAKE_DEVICES devices, whose
+ * memory is the host's and whose kernels do nothing, so the numbers of a run mean nothing: it shows how a run ends.
+ * While the file FAKE_HANG exists, calls of rank FAKE_HANG_RANK (without ranks: 0) that wait for the device do not
+ * return. */
 #include "tests/gpu/fake_runtime.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "engine/device/cuda.h"
 #include "engine/log.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,8 +17,12 @@ const sim_backend sim_backend_cuda = {
 
 const sim_backend *const sim_backends[] = {&sim_backend_cuda, &sim_backend_cpu, NULL};
 
-/* Whether this machine has an NVIDIA GPU and its driver, or WSL's. */
-static bool gpu_is_there(void) { return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0; }
+/* Whether this machine has an NVIDIA GPU and its driver, or WSL's, which the user has not hidden from programs. */
+static bool gpu_is_there(void) {
+  const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+  if (visible && (!*visible || strcmp(visible, "-1") == 0)) return false;
+  return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+}
 
 static sim_status select_any(const sim_backend **out) {
   for (const sim_backend *const *backend = sim_backends; *backend; backend++) {

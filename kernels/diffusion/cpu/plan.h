@@ -15,7 +15,7 @@ int diffusion_columns_of(const diffusion_parameters *p, const diffusion_slab *sl
 bool diffusion_needs_sent(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm);
 bool diffusion_needs_turned(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm);
 
-/* ---- ops.c: budgets by |k| of fields in double, on one rank; bins as of diffusion_power ---- */
+/* ---- budget.c: budgets by |k| of fields in double, on one rank; bins as of diffusion_power ---- */
 
 /* p: valid until `destroy`, in double, with the scheme etd1, steps of a given length, and no forcing. */
 sim_status diffusion_budget_create(const diffusion_parameters *p, sim_isa isa, int threads,

@@ -13,6 +13,8 @@ const sim_field diffusion_state[] = {
      .doc = "spectral coefficients of the fields, in the order of the solver"},
     {.name = "level", .type = SIM_REAL, .doc = "dt = \"auto\": the next step is 2^level"},
     {.name = "begin", .type = SIM_REAL, .doc = "time and step from which steps are counted, after a change of t_end"},
+    {.name = "twin", .type = SIM_REAL, .doc = "lyapunov: coefficients of the second run"},
+    {.name = "lyapunov", .type = SIM_REAL, .doc = "lyapunov: the distance of the second run and how it has grown"},
     {.name = NULL},
 };
 
@@ -49,9 +51,29 @@ void diffusion_say_steps(const diffusion_integrate *left, double t_end, double b
 
 sim_status diffusion_check_device(const diffusion_parameters *p, const sim_setup *setup) {
   const diffusion_ops *ops = diffusion_ops_of(setup);
-  if (diffusion_forced(p) != 0 && setup->comm->size > 1)
-    return sim_fail(SIM_ERR_USAGE, "%d ranks: forcing runs on one rank", setup->comm->size);
   return ops->check ? ops->check(p, setup) : SIM_OK;
+}
+
+static bool supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
+  const diffusion_parameters *p = parameters;
+  const char *what = diffusion_stirred(p) ? "random `forcing` is" : p->lyapunov.given ? "`lyapunov` is" : NULL;
+  if (backend == SIM_BACKEND_CPU || !what) return true;
+  snprintf(lacks, capacity, "%s", what);
+  return false;
+}
+
+/* Adds what the second run of a Lyapunov exponent needs: as much as the first one. */
+static void plan_twin(const diffusion_parameters *p, const sim_setup *setup, sim_plan *out) {
+  sim_plan twin = {0};
+  double bytes = 0;
+  if (!p->lyapunov.given) return;
+  diffusion_ops_of(setup)->plan(p, setup, &twin);
+  for (size_t i = 0; i < twin.count; i++) bytes += twin.items[i].bytes;
+  sim_plan_add(out, "second run of the Lyapunov exponent", bytes);
+  out->checkpoint_bytes += twin.checkpoint_bytes;
+  out->bytes_received += twin.bytes_received;
+  out->exchanges += twin.exchanges;
+  out->work_rate_guess /= 2;
 }
 
 static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
@@ -74,7 +96,8 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   const diffusion_slab slab = diffusion_own_slab(&grid, diffusion_single(p), setup->comm);
   const bool whole = setup->comm->size == 1;
   const double slab_cells = (double)(slab.end - slab.first) * (double)diffusion_plane_cells(&grid);
-  sim_plan_add(out, "fields for outputs", fields * number * (whole ? cells : slab_cells));
+  sim_plan_add(out, "fields for outputs", fields * number * (whole ? cells : slab_cells) * (p->lyapunov.given ? 2 : 1));
+  plan_twin(p, setup, out);
   if (diffusion_by_courant(p))
     sim_plan_add(out, "state before a step",
                  whole ? out->checkpoint_bytes
@@ -132,6 +155,7 @@ const sim_model diffusion_model = {
     .ranks = true,
     .bench = diffusion_bench,
     .validate = diffusion_validate,
+    .supports = supports,
     .extent = diffusion_run_extent,
     .plan = plan,
     .create = diffusion_run_create,

@@ -13,7 +13,8 @@ typedef enum diffusion_tables_kind {
   DIFFUSION_ENSEMBLE,
   DIFFUSION_FORCING_TABLE,
   DIFFUSION_TRANSFER,
-  DIFFUSION_DISSIPATION
+  DIFFUSION_DISSIPATION,
+  DIFFUSION_LYAPUNOV_TABLE
 } diffusion_tables_kind;
 
 /* Columns of each field in the table of an ensemble: statistics over members. */

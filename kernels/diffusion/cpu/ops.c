@@ -80,18 +80,24 @@ static sim_status load(diffusion_work *w, double t) {
   SIM_TRY(diffusion_work_visit(w, 1, w->method.stages > 0, work_state_array(w), 0, -1, diffusion_scale(&w->grid)));
   if (!w->shell || diffusion_adaptive(w->p)) return SIM_OK;
   diffusion_stage first = w->method.stage[0]; /* whether the shell has enough energy for the first step */
-  return diffusion_shell_apply(w->shell, &w->arrays, diffusion_dt(&w->p->integrate), &first);
+  return diffusion_shell_apply(w->shell, &w->arrays, diffusion_dt(&w->p->integrate), true, &first);
 }
 
 static sim_status resume(diffusion_work *w) {
   return work_state_array(w) && w->method.stages > 0 ? diffusion_work_visit(w, 0, 1, 0, 1, -1, 1) : SIM_OK;
 }
 
-/* Array [DIFFUSION_NOISE]: the transformed normal numbers of a step. Overwrites the real fields. */
+/* Array [DIFFUSION_NOISE]: the transformed normal numbers of a step, which overwrites the real fields; or those of
+ * random forcing. */
 static sim_status make_noise(diffusion_work *w, int64_t step) {
   const diffusion_stage forward = {1, 0, 1, {{DIFFUSION_NOISE, 1, {{1, -1, 0}}}}};
   diffusion_arrays arrays = {.complex = w->arrays.complex};
   void *noise[DIFFUSION_FIELDS], *fields[DIFFUSION_FIELDS];
+  if (w->stirring) {
+    work_each_field(w, &w->array[DIFFUSION_NOISE], noise);
+    diffusion_stirring_fill(w->stirring, step, noise);
+    return SIM_OK;
+  }
   work_each_field(w, w->slab.turned ? &w->turned : &w->array[DIFFUSION_NOISE], noise);
   work_each_field(w, &w->real, fields);
   diffusion_white_noise(w->p, step, w->first, w->end, w->threads, fields);
@@ -110,8 +116,8 @@ static sim_status stage(diffusion_work *w, int index, const diffusion_step_conte
   work_each_field(w, &w->array[0], mixed);
   memcpy(mixed + w->fields, w->arrays.gradient, sizeof w->arrays.gradient);
   memcpy(mixed + w->fields + w->read.count, w->flux, sizeof w->flux);
-  if (index == w->method.stages - 1 && diffusion_fluctuates(w->p)) SIM_TRY(make_noise(w, context->step));
-  if (w->shell) SIM_TRY(diffusion_shell_apply(w->shell, &w->arrays, context->h, &now));
+  if (index == w->method.stages - 1 && diffusion_has_noise(w->p)) SIM_TRY(make_noise(w, context->step));
+  if (w->shell) SIM_TRY(diffusion_shell_apply(w->shell, &w->arrays, context->h, false, &now));
   diffusion_rates_set(w->rates, context);
   if (now.forward) diffusion_planes(w->spectral, mixed, diffusion_rates_apply, w->rates);
   if (flows) memcpy(w->arrays.flux, w->flux, sizeof w->flux);
@@ -172,20 +178,13 @@ static sim_status use(diffusion_work *w, double h, int slot) {
   return SIM_OK;
 }
 
-/* Root mean square of a field from its coefficients, in an array of columns. */
-static sim_status norm_of(diffusion_work *w, int field, const void *coefficients, double *out) {
-  if (!w->slab.turned) return diffusion_norm_of(w->norm, field, coefficients, out);
-  SIM_TRY(diffusion_to_slab(w->spectral, coefficients, w->turned.data, w->sent.data));
-  return diffusion_norm_of(w->norm, field, w->turned.data, out);
-}
-
 static sim_status error(diffusion_work *w, double *errors, double *sizes) {
   for (int f = 0; f < w->fields; f++) {
     double between;
-    SIM_TRY(norm_of(w, f, w->arrays.array[f][DIFFUSION_ERROR], &errors[f]));
-    SIM_TRY(norm_of(w, f, w->arrays.array[f][DIFFUSION_BETWEEN], &between));
+    SIM_TRY(diffusion_work_norm(w, f, w->arrays.array[f][DIFFUSION_ERROR], &errors[f]));
+    SIM_TRY(diffusion_work_norm(w, f, w->arrays.array[f][DIFFUSION_BETWEEN], &between));
     if (!(between <= errors[f]) && !isnan(errors[f])) errors[f] = between;
-    SIM_TRY(norm_of(w, f, w->arrays.array[f][DIFFUSION_NEXT], &sizes[f]));
+    SIM_TRY(diffusion_work_norm(w, f, w->arrays.array[f][DIFFUSION_NEXT], &sizes[f]));
   }
   return SIM_OK;
 }
@@ -230,6 +229,7 @@ const diffusion_ops diffusion_ops_cpu = {.plan = diffusion_cpu_plan,
                                          .use = use,
                                          .error = error,
                                          .accept = accept,
+                                         .twin = diffusion_work_twin,
                                          .whole = whole,
                                          .state_slab = state_slab,
                                          .restore_slab = restore_slab};

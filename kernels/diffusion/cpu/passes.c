@@ -63,3 +63,9 @@ sim_status diffusion_work_sum(diffusion_work *w, const diffusion_stage *stage) {
   diffusion_coupled_apply(w->coupled, w->slot, stage, arrays);
   return stage->inverse ? diffusion_work_columns(w, &inverse, &of) : SIM_OK;
 }
+
+sim_status diffusion_work_norm(diffusion_work *w, int field, const void *coefficients, double *out) {
+  if (!w->slab.turned) return diffusion_norm_of(w->norm, field, coefficients, out);
+  SIM_TRY(diffusion_to_slab(w->spectral, coefficients, w->turned.data, w->sent.data));
+  return diffusion_norm_of(w->norm, field, w->turned.data, out);
+}

@@ -14,6 +14,7 @@ void diffusion_work_destroy(diffusion_work **work) {
   diffusion_coupled_destroy(&w->coupled);
   diffusion_derivation_destroy(&w->derivation);
   diffusion_shell_destroy(&w->shell);
+  diffusion_stirring_destroy(&w->stirring);
   sim_buffer_destroy(&w->column);
   for (int a = 0; a < DIFFUSION_ARRAYS; a++) sim_buffer_destroy(&w->array[a]);
   for (int t = 0; t < DIFFUSION_TABLES; t++) sim_buffer_destroy(&w->table[t]);
@@ -93,7 +94,7 @@ static sim_status create_arrays(diffusion_work *w, const sim_setup *setup) {
   SIM_TRY(create_common(w));
   for (int a = w->common ? 1 : 0; a <= w->method.arrays; a++)
     SIM_TRY(create_array(w, setup, w->fields, a > 0 ? column : field, &w->array[a]));
-  if (diffusion_fluctuates(w->p)) SIM_TRY(create_array(w, setup, w->fields, column, &w->array[DIFFUSION_NOISE]));
+  if (diffusion_has_noise(w->p)) SIM_TRY(create_array(w, setup, w->fields, column, &w->array[DIFFUSION_NOISE]));
   if (diffusion_crossed(w->p)) {
     SIM_TRY(diffusion_coupled_create(w->p, w->spectral, slots, &w->coupled));
     SIM_TRY(create_array(w, setup, w->fields, column, &w->column));
@@ -156,8 +157,10 @@ sim_status diffusion_work_create(const diffusion_parameters *p, const sim_setup 
                                 w->single, setup->isa, w->threads, &w->spectral);
   if (status == SIM_OK) status = create_arrays(w, setup);
   if (status == SIM_OK) status = create_rates(w, setup);
-  if (status == SIM_OK) status = diffusion_shell_create(p, w->spectral, &w->shell);
-  if (status == SIM_OK && diffusion_estimates(p)) status = diffusion_norm_create(w->spectral, &w->norm);
+  if (status == SIM_OK) status = diffusion_shell_create(p, w->spectral, w->comm, &w->shell);
+  if (status == SIM_OK) status = diffusion_stirring_create(p, w->spectral, &w->stirring);
+  if (status == SIM_OK && (diffusion_estimates(p) || p->lyapunov.given))
+    status = diffusion_norm_create(w->spectral, &w->norm);
   if (status != SIM_OK) diffusion_work_destroy(out);
   return status;
 }

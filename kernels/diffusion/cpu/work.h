@@ -6,6 +6,7 @@
 #include "kernels/diffusion/cpu/derivation.h"
 #include "kernels/diffusion/cpu/forcing.h"
 #include "kernels/diffusion/cpu/plan.h"
+#include "kernels/diffusion/cpu/stirring.h"
 
 struct diffusion_work {
   const diffusion_parameters *p;
@@ -20,6 +21,7 @@ struct diffusion_work {
   void *flux[DIFFUSION_FLUXES];
   diffusion_derivation *derivation; /* coefficients of derived fields; NULL: none */
   diffusion_shell *shell;           /* of the forcing; NULL: none */
+  diffusion_stirring *stirring;     /* random forcing; NULL: none */
   const sim_comm *comm;
   diffusion_slab slab;
   /* Where columns differ from slabs: those of the mixed fields and derivatives, what one turn sends, and fields of a
@@ -34,7 +36,7 @@ struct diffusion_work {
   diffusion_coupled *coupled; /* cross diffusion: matrices instead of tables; else NULL */
   sim_buffer column;          /* and the transformed columns */
   int slot;
-  diffusion_norm *norm;           /* of the error of a step; NULL: errors are not estimated */
+  diffusion_norm *norm;           /* of coefficients; NULL where neither errors nor a twin need it */
   double length[DIFFUSION_SLOTS]; /* adaptive steps: tables in slot s are for steps of length[s] */
   int64_t first, end;             /* cells of the slab */
   int threads, fields;
@@ -77,5 +79,12 @@ sim_status diffusion_work_visit(diffusion_work *w, int forward, int inverse, int
                                 double factor) SIM_MUST_CHECK;
 /* The sums of a stage with matrices, between two passes that transform all columns. */
 sim_status diffusion_work_sum(diffusion_work *w, const diffusion_stage *stage) SIM_MUST_CHECK;
+/* Root mean square of a field from its coefficients, in an array of columns. */
+sim_status diffusion_work_norm(diffusion_work *w, int field, const void *coefficients, double *out) SIM_MUST_CHECK;
+
+/* ---- twin.c ---- */
+
+sim_status diffusion_work_twin(diffusion_work *w, diffusion_work *twin, double size, double *distance,
+                               double *magnitude) SIM_MUST_CHECK; /* diffusion_ops.twin */
 
 #endif

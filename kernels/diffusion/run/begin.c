@@ -10,6 +10,7 @@ void diffusion_run_destroy(void **self) {
   diffusion_run *run = *self;
   if (!run) return;
   if (run->work) run->ops->destroy(&run->work);
+  if (run->twin) run->ops->destroy(&run->twin);
   diffusion_observer_destroy(&run->observer);
   diffusion_resolution_destroy(&run->resolution);
   sim_buffer_destroy(&run->host);
@@ -36,34 +37,52 @@ static sim_status begin(diffusion_run *run, const sim_setup *setup) {
   if (there) SIM_TRY(sim_buffer_create(&sim_backend_cpu, real->dtype, real->rank, real->shape, &host));
   for (int f = 0; f < run->fields; f++) fields[f] = run_part(&host, f);
   sim_status status = diffusion_start(run->p, setup, fields);
+  if (status == SIM_OK && run->twin) return diffusion_twin_begin(run, setup, fields);
   if (status == SIM_OK && there) status = setup->backend->copy(real->data, host.data, sim_buffer_bytes(real));
   if (there) sim_buffer_destroy(&host);
   return status == SIM_OK ? run->ops->load(run->work, 0) : status;
 }
 
-/* Restores the coefficients. Their order, and the rank of the array, depend on the operations. */
-static sim_status restore_state(diffusion_run *run, const sim_setup *setup) {
+/* Restores the coefficients of the run, or of its twin. Their order, and the rank of the array, depend on the
+ * operations. */
+static sim_status restore_state(diffusion_run *run, const sim_setup *setup, int number, diffusion_work *work) {
   sim_array own;
-  sim_array_of(&diffusion_state[0], run->ops->state(run->work), &own);
+  sim_array_of(&diffusion_state[number], run->ops->state(work), &own);
   if (run->comm->size == 1) return sim_frame_restore(setup->saved, setup->backend, &own);
   const sim_array *saved;
-  run->ops->whole(run->work, &own);
+  run->ops->whole(work, &own);
   SIM_TRY(sim_frame_find(setup->saved, &own, &saved));
-  return run->ops->restore_slab(run->work, saved);
+  return run->ops->restore_slab(work, saved);
+}
+
+static sim_status restore_twin(diffusion_run *run, const sim_setup *setup) {
+  const diffusion_growth *g = &run->growth;
+  SIM_TRY(sim_frame_restore(setup->saved, setup->backend,
+                            &(sim_array){.field = &diffusion_state[DIFFUSION_GROWTH],
+                                         .dtype = SIM_F64,
+                                         .rank = 1,
+                                         .shape = {sizeof run->growth / sizeof(double)},
+                                         .data = &run->growth}));
+  if (!(g->blocks >= 0 && g->blocks < DIFFUSION_BLOCKS && g->blocks == floor(g->blocks) && g->distance > 0))
+    return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's Lyapunov exponent is damaged");
+  SIM_TRY(restore_state(run, setup, DIFFUSION_TWIN, run->twin));
+  return run->ops->resume(run->twin);
 }
 
 static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pending) {
   sim_array level;
   if (diffusion_adaptive(run->p)) {
-    level = (sim_array){.field = &diffusion_state[1], .dtype = SIM_F64, .rank = 1, .shape = {1}, .data = &run->level};
+    level = (sim_array){
+        .field = &diffusion_state[DIFFUSION_LEVEL], .dtype = SIM_F64, .rank = 1, .shape = {1}, .data = &run->level};
     SIM_TRY(sim_frame_restore(setup->saved, setup->backend, &level));
     if (!(fabs(run->level) <= 1100 && run->level == floor(run->level)))
       return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's level is no power of two of a step");
     run->controller.level = (int)run->level;
   }
-  if (restore_state(run, setup) != SIM_OK)
+  if (restore_state(run, setup, DIFFUSION_COEFFICIENTS, run->work) != SIM_OK)
     return sim_fail_context("%s on %s", run->ops->name(run->work), setup->backend->name);
   SIM_TRY(run->ops->resume(run->work));
+  if (run->twin) SIM_TRY(restore_twin(run, setup));
   if (!pending) return SIM_OK;
   /* completes the second half of the last step, before the length changes */
   const sim_clock *clock = &setup->saved->clock;
@@ -74,10 +93,11 @@ static sim_status restore(diffusion_run *run, const sim_setup *setup, bool pendi
 /* Reads where steps are counted from: the beginning of the run unless the checkpoint says otherwise. */
 static sim_status read_begin(diffusion_run *run, const sim_frame *saved) {
   const double *x = run->begin;
-  if (!saved || !sim_frame_array(saved, diffusion_state[2].name)) return SIM_OK;
+  if (!saved || !sim_frame_array(saved, diffusion_state[DIFFUSION_BEGIN].name)) return SIM_OK;
   SIM_TRY(sim_frame_restore(
       saved, &sim_backend_cpu,
-      &(sim_array){.field = &diffusion_state[2], .dtype = SIM_F64, .rank = 1, .shape = {2}, .data = run->begin}));
+      &(sim_array){
+          .field = &diffusion_state[DIFFUSION_BEGIN], .dtype = SIM_F64, .rank = 1, .shape = {2}, .data = run->begin}));
   if (!(x[0] >= 0 && x[0] <= saved->clock.t) ||
       !(x[1] >= 0 && x[1] <= (double)saved->clock.step && x[1] == floor(x[1])))
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's begin is no time and step before it");
@@ -135,6 +155,7 @@ sim_status diffusion_run_create(const void *parameters, const sim_setup *setup, 
   run->finite = setup->saved ? setup->saved->clock.step : 0;
   sim_startup("making the scheme's tables", 0, 0);
   status = run->ops->create(&run->rest, setup, &run->work);
+  if (status == SIM_OK && p->lyapunov.given) status = run->ops->create(&run->rest, setup, &run->twin);
   if (status == SIM_OK) status = diffusion_observer_create(p, setup->isa, setup->threads, &run->observer);
   if (status == SIM_OK) status = diffusion_resolution_create(p, setup->isa, &run->resolution);
   if (status == SIM_OK && run->observer && (setup->backend->space != SIM_SPACE_HOST || run->comm->size > 1)) {

@@ -60,6 +60,10 @@ static sim_status observe_forcing(diffusion_run *run, const sim_clock *clock, do
 sim_status diffusion_run_observe(void *self, const sim_clock *clock, int table, double *values) {
   diffusion_run *run = self;
   const double cell = grid_cell_volume(&run->grid);
+  if (run->p->kinds[table] == DIFFUSION_LYAPUNOV_TABLE) {
+    diffusion_twin_row(&run->growth, values);
+    return SIM_OK;
+  }
   if (run->p->kinds[table] == DIFFUSION_FORCING_TABLE) return observe_forcing(run, clock, values);
   if (run->p->kinds[table] != DIFFUSION_FIELD_TABLE) return observe_more(run, clock, table, values);
   SIM_TRY(diffusion_run_show(run, clock));
@@ -76,22 +80,39 @@ sim_status diffusion_run_observe(void *self, const sim_clock *clock, int table, 
   return SIM_OK;
 }
 
+/* The coefficients of a run, or of its twin: of this rank's slab. */
+static sim_status view_state(diffusion_run *run, int number, diffusion_work *work, sim_array *out) {
+  const sim_buffer *state = run->ops->state(work);
+  *out = (sim_array){.field = &diffusion_state[number],
+                     .dtype = state->dtype,
+                     .rank = state->rank,
+                     .data = state->data,
+                     .space = state->space};
+  for (int i = 0; i < state->rank; i++) out->shape[i] = out->global[i] = state->shape[i];
+  return run->comm->size > 1 ? run->ops->state_slab(work, out) : SIM_OK;
+}
+
+/* Adds numbers of the run to the frame's arrays. */
+static void add_numbers(sim_frame *frame, sim_array *arrays, int number, void *data, int64_t count) {
+  arrays[frame->array_count++] = (sim_array){.field = &diffusion_state[number],
+                                             .dtype = SIM_F64,
+                                             .rank = 1,
+                                             .shape = {count},
+                                             .global = {count},
+                                             .data = data,
+                                             .space = SIM_SPACE_HOST};
+}
+
 sim_status diffusion_run_view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame) {
   diffusion_run *run = self;
-  const sim_buffer *state = run->ops->state(run->work), *real = run->ops->real(run->work);
+  const sim_buffer *real = run->ops->real(run->work);
   (void)species;
   SIM_TRY(diffusion_run_show(run, &frame->clock));
   if (frame->clock.t >= frame->clock.t_end) SIM_TRY(check_resolution(run, &frame->clock));
-  arrays[0] = (sim_array){.field = &diffusion_state[0],
-                          .dtype = state->dtype,
-                          .rank = state->rank,
-                          .data = state->data,
-                          .space = state->space};
-  for (int i = 0; i < state->rank; i++) arrays[0].shape[i] = arrays[0].global[i] = state->shape[i];
+  SIM_TRY(view_state(run, DIFFUSION_COEFFICIENTS, run->work, &arrays[0]));
   for (int f = 0; f < run->fields; f++)
     arrays[1 + f] = grid_view(&run->grid, &run->mesh, &run->p->state[f], real->dtype, run_part(real, f), real->space);
   frame->divided = run->comm->size > 1;
-  if (frame->divided) SIM_TRY(run->ops->state_slab(run->work, &arrays[0]));
   for (int f = 0; f < run->fields && frame->divided; f++) {
     const int64_t row = run->grid.rank == 1 ? run->cells : 1; /* a grid of one axis is one row */
     arrays[1 + f].shape[0] = (run->slab.end - run->slab.first) * row;
@@ -100,21 +121,14 @@ sim_status diffusion_run_view(void *self, sim_array *arrays, sim_species *specie
   frame->array_count = (size_t)run->fields + 1;
   if (diffusion_adaptive(run->p)) {
     run->level = run->controller.level;
-    arrays[frame->array_count++] = (sim_array){.field = &diffusion_state[1],
-                                               .dtype = SIM_F64,
-                                               .rank = 1,
-                                               .shape = {1},
-                                               .global = {1},
-                                               .data = &run->level,
-                                               .space = SIM_SPACE_HOST};
+    add_numbers(frame, arrays, DIFFUSION_LEVEL, &run->level, 1);
   } else if (run->begin[1] > 0) {
-    arrays[frame->array_count++] = (sim_array){.field = &diffusion_state[2],
-                                               .dtype = SIM_F64,
-                                               .rank = 1,
-                                               .shape = {2},
-                                               .global = {2},
-                                               .data = run->begin,
-                                               .space = SIM_SPACE_HOST};
+    add_numbers(frame, arrays, DIFFUSION_BEGIN, run->begin, 2);
+  }
+  if (run->twin) {
+    SIM_TRY(view_state(run, DIFFUSION_TWIN, run->twin, &arrays[frame->array_count]));
+    frame->array_count++;
+    add_numbers(frame, arrays, DIFFUSION_GROWTH, &run->growth, sizeof run->growth / sizeof(double));
   }
   frame->species_count = 0;
   return SIM_OK;

@@ -4,6 +4,18 @@
 
 #include "kernels/diffusion/observe.h"
 
+/* What the distance of the twin has done; numbers, as a checkpoint stores them. */
+enum { DIFFUSION_BLOCKS = 32 };
+typedef struct diffusion_growth {
+  double since, distance; /* time of the last reset, and the distance then */
+  double last;            /* exponent of the last interval */
+  double sum, time;       /* logarithms of growth, and time, of all intervals since `start` */
+  double intervals;       /* their number */
+  double blocks, filled;  /* complete blocks, and intervals of the next one */
+  double length;          /* intervals in a block */
+  double sums[DIFFUSION_BLOCKS], times[DIFFUSION_BLOCKS]; /* of each block, as `sum` and `time` */
+} diffusion_growth;
+
 typedef struct diffusion_run {
   const diffusion_parameters *p;
   const diffusion_ops *ops;
@@ -32,9 +44,13 @@ typedef struct diffusion_run {
   double begin[2], h; /* begin: time and step, as stored in checkpoints */
   int64_t last;
   int fields;
+  diffusion_work *twin; /* of the Lyapunov exponent; NULL: none */
+  diffusion_growth growth;
 } diffusion_run;
 
-extern const sim_field diffusion_state[]; /* sim_model.state */
+/* sim_model.state, by these numbers */
+enum { DIFFUSION_COEFFICIENTS, DIFFUSION_LEVEL, DIFFUSION_BEGIN, DIFFUSION_TWIN, DIFFUSION_GROWTH };
+extern const sim_field diffusion_state[];
 
 static inline void *run_part(const sim_buffer *buffer, int field) {
   return (char *)buffer->data + (size_t)field * (size_t)buffer->shape[1] * sim_dtype_size(buffer->dtype);
@@ -53,6 +69,16 @@ void diffusion_say_steps(const diffusion_integrate *left, double t_end, double b
 
 sim_status diffusion_run_create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self);
 void diffusion_run_destroy(void **self);
+
+/* ---- lyapunov.c ---- */
+
+/* Makes the coefficients of the run and of its twin from the initial state, which both real fields of the run and
+ * start[fields] are. */
+sim_status diffusion_twin_begin(diffusion_run *run, const sim_setup *setup, void *const *start) SIM_MUST_CHECK;
+/* After a step of both: at the end of an interval measures and resets the distance. SIM_ERR_DIVERGED where it is too
+ * small or too large. */
+sim_status diffusion_twin_step(diffusion_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+void diffusion_twin_row(const diffusion_growth *growth, double *values); /* of the table `lyapunov` */
 
 /* ---- step.c ---- */
 

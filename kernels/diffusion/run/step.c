@@ -13,7 +13,8 @@ static double time_of(const diffusion_run *run, int64_t step) {
 }
 
 /* SIM_ERR_DIVERGED where the state is not finite. */
-static sim_status diffusion_run_finite(diffusion_run *run, const sim_clock *clock) {
+static sim_status check_finite(diffusion_run *run, const sim_clock *clock) {
+  const bool forced = diffusion_forced(run->p) != 0 && !diffusion_stirred(run->p);
   int field = -1;
   if (!run->ops->broken || run->finite == clock->step) return SIM_OK;
   SIM_TRY(run->ops->broken(run->work, &field));
@@ -23,16 +24,16 @@ static sim_status diffusion_run_finite(diffusion_run *run, const sim_clock *cloc
   }
   return sim_fail(SIM_ERR_DIVERGED,
                   "the field %s is not finite at step %lld, t = %.9g (it was at step %lld): dt = %.3g is too long for "
-                  "%s, the grid is too coarse, or the solution itself grows without bound",
+                  "%s, the grid is too coarse, %sor the solution itself grows without bound",
                   diffusion_field_of(run->p, field)->name, (long long)clock->step, clock->t, (long long)run->finite,
-                  clock->dt, run->method->name);
+                  clock->dt, run->method->name, forced ? "the forced shell has lost its energy, " : "");
 }
 
 /* Computes the real fields of this step. */
 sim_status diffusion_run_show(diffusion_run *run, const sim_clock *clock) {
   const bool half = run->p->integrate.scheme == DIFFUSION_STRANG && clock->step > (int64_t)run->begin[1];
   if (run->shown == clock->step) return SIM_OK;
-  SIM_TRY(diffusion_run_finite(run, clock));
+  SIM_TRY(check_finite(run, clock));
   if (run->p->integrate.scheme == DIFFUSION_EXACT && run->jumped != clock->t)
     SIM_TRY(run->ops->jump(run->work, clock->t));
   run->jumped = clock->t;
@@ -71,7 +72,7 @@ static sim_status courant_step(diffusion_run *run, sim_clock *clock) {
     if (most == INT_MAX) {
       run->shown = run->rated = clock->step;
       run->rate = rate;
-      return diffusion_run_finite(run, clock);
+      return check_finite(run, clock);
     }
     *clock = before;
     run->controller.level = level;
@@ -92,10 +93,14 @@ sim_status diffusion_run_step(void *self, sim_clock *clock) {
       context = clock->step == (int64_t)run->begin[1] ? (diffusion_step_context){t, h / 2, 1, clock->step}
                                                       : (diffusion_step_context){t - h / 2, h / 2, 2, clock->step};
     SIM_TRY(run->ops->stage(run->work, s, &context));
+    if (run->twin) SIM_TRY(run->ops->stage(run->twin, s, &context));
   }
   clock->step++;
   clock->t = clock->step >= run->last ? run->p->integrate.t_end : time_of(run, clock->step);
   clock->dt = h;
-  return run->backend->space == SIM_SPACE_HOST || clock->step % CHECK_EVERY == 0 ? diffusion_run_finite(run, clock)
-                                                                                 : SIM_OK;
+  if (run->twin) {
+    SIM_TRY(check_finite(run, clock));
+    SIM_TRY(diffusion_twin_step(run, clock));
+  }
+  return run->backend->space == SIM_SPACE_HOST || clock->step % CHECK_EVERY == 0 ? check_finite(run, clock) : SIM_OK;
 }

@@ -68,6 +68,18 @@ static const sim_field forcing_columns[] = {
     {.name = "work", .type = SIM_REAL, .doc = "what the forcing has added since the start, power times the time"},
     {0}};
 
+static const sim_field lyapunov_columns[] = {
+    {.name = "interval", .type = SIM_REAL, .doc = "exponent of the last interval between two resets of the distance"},
+    {.name = "exponent",
+     .type = SIM_REAL,
+     .doc = "mean of all intervals since `start`: the largest Lyapunov exponent",
+     .flags = SIM_REPORTED},
+    {.name = "error",
+     .type = SIM_REAL,
+     .doc = "standard error of that mean, from the means of blocks of intervals; 0: fewer than 8 intervals"},
+    {.name = "intervals", .type = SIM_REAL, .doc = "intervals since `start`", .display = SIM_DISPLAY_NUMBER},
+    {0}};
+
 void diffusion_name_tables(diffusion_parameters *p) {
   static const char *const docs[] = {"integral over the box", "mean over the grid", "least of the grid",
                                      "greatest of the grid"};
@@ -100,6 +112,8 @@ void diffusion_name_tables(diffusion_parameters *p) {
   }
   if (p->forcing.given)
     add_table(p, &count, DIFFUSION_FORCING_TABLE, "forcing", "energy of the forced fields", forcing_columns);
+  if (p->lyapunov.given)
+    add_table(p, &count, DIFFUSION_LYAPUNOV_TABLE, "lyapunov", "largest Lyapunov exponent", lyapunov_columns);
 }
 
 const sim_table *const *diffusion_tables_of(const void *parameters) {
@@ -139,7 +153,8 @@ static const sim_table described[] = {{"fields", "statistics of each field, alwa
                                       {"ensemble", "statistics over members; with members", described_ensemble},
                                       {"transfer", "transfer by |k|; with transfer", described_transfer},
                                       {"dissipation", "dissipation by |k|; with transfer", described_dissipation},
-                                      {"forcing", "energy of the forced fields; with forcing", forcing_columns}};
-const sim_table *const diffusion_described[] = {&described[0], &described[1], &described[2],
-                                                &described[3], &described[4], &described[5],
-                                                &described[6], &described[7], NULL};
+                                      {"forcing", "energy of the forced fields; with forcing", forcing_columns},
+                                      {"lyapunov", "largest Lyapunov exponent; with lyapunov", lyapunov_columns}};
+const sim_table *const diffusion_described[] = {&described[0], &described[1], &described[2], &described[3],
+                                                &described[4], &described[5], &described[6], &described[7],
+                                                &described[8], NULL};

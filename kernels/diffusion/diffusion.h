@@ -67,6 +67,12 @@ typedef struct diffusion_lyapunov {
   double every, size, start; /* size: distance over the root mean square of all fields */
 } diffusion_lyapunov;
 
+/* Moments of a velocity's increments over 1, 2, 4, ... cells. */
+typedef struct diffusion_structure {
+  bool given;
+  int64_t order, separations;
+} diffusion_structure;
+
 enum { DIFFUSION_SCRATCH = 16384 }; /* bytes of scratch for `linear` */
 enum { DIFFUSION_STATISTICS = 5 };  /* mean, variance, min, max, mass */
 
@@ -89,13 +95,16 @@ typedef struct diffusion_parameters {
   sim_doubles probes;       /* [count][rank] */
   int64_t spectrum;         /* number of bins of |k| */
   int64_t transfer;         /* the same of the tables `transfer` and `dissipation` */
+  int64_t enstrophy;        /* the same of the tables of the enstrophy's budget, and the helicity's */
+  int64_t helicity;
+  diffusion_structure structure;
   /* Filled by validation: tables, their columns and the state's fields, with names of the scenario's fields. */
-  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[5][SIM_COLUMNS_MAX][96];
-  sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[6][SIM_COLUMNS_MAX + 1],
-      state[DIFFUSION_FIELDS];
-  sim_table table[9];
-  const sim_table *tables[10];
-  int kinds[9]; /* diffusion_tables_kind of each table */
+  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[6][SIM_COLUMNS_MAX][96], bins[SIM_COLUMNS_MAX][32];
+  sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[7][SIM_COLUMNS_MAX + 1],
+      binned[6][SIM_COLUMNS_MAX + 1], state[DIFFUSION_FIELDS];
+  sim_table table[SIM_TABLES_MAX];
+  const sim_table *tables[SIM_TABLES_MAX + 1];
+  int kinds[SIM_TABLES_MAX]; /* diffusion_tables_kind of each table */
 } diffusion_parameters;
 extern const sim_schema diffusion_schema;
 
@@ -359,6 +368,14 @@ double diffusion_measure_bytes(const grid_shape *grid);
 /* values[cells of the slab], host memory. All ranks call it, and have the same result. */
 sim_status diffusion_measure(const diffusion_measured *measured, const void *values,
                              diffusion_statistics *out) SIM_MUST_CHECK;
+
+/* ---- structure.c ---- */
+
+void diffusion_check_structure(const diffusion_parameters *p, sim_faults *faults);
+/* values[2][separations]: moments along the increments' axis, and across it, averaged over axes and components.
+ * real[fields]: [cells], host memory; partial[rows of cells]: scratch. */
+void diffusion_structure_row(const diffusion_parameters *p, double *const *real, int threads, double *partial,
+                             double *values);
 
 /* ---- resolution.c: whether the grid resolves the fields ---- */
 

@@ -26,4 +26,10 @@ double diffusion_budget_bytes(const diffusion_parameters *p, int threads);
 sim_status diffusion_budget_of(diffusion_work *work, double *const *fields, double t, int bins, double *transfer,
                                double *dissipation) SIM_MUST_CHECK;
 
+typedef enum diffusion_quantity { DIFFUSION_ENSTROPHY, DIFFUSION_HELICITY } diffusion_quantity;
+/* out[3][bins] of the solenoidal vector u: half the mean of (curl u)^2, or the mean of u . curl u, in each bin; what
+ * the rates add to it in a unit of time; and what linear terms take off. Helicity: on three periodic axes. */
+sim_status diffusion_vector_budget_of(diffusion_work *work, double *const *fields, double t,
+                                      diffusion_quantity quantity, int bins, double *const out[3]) SIM_MUST_CHECK;
+
 #endif

@@ -137,6 +137,15 @@ static const sim_field integrate_fields[] = {
 static const sim_schema integrate_schema = {
     .doc = "time stepping", .fields = integrate_fields, .size = sizeof(diffusion_integrate)};
 
+static const sim_field structure_fields[] = {
+    {SIM_FIELD(diffusion_structure, order), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = 12, .initial = "2",
+     .doc = "power of the increments"},
+    {SIM_FIELD(diffusion_structure, separations), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = 24,
+     .initial = "4", .doc = "number of distances: 1, 2, 4, ... cells"},
+    {0}};
+static const sim_schema structure_schema = {
+    .doc = "structure functions", .fields = structure_fields, .size = sizeof(diffusion_structure)};
+
 static const sim_signature rates_signature = {.returns = "the rate of each field, in their order"};
 
 static const sim_signature flux_signature = {.returns = "the flux of each field along each axis"};
@@ -191,6 +200,16 @@ static const sim_field parameter_fields[] = {
      .initial = "0",
      .doc = "number of bins of |k| in the tables `transfer` and `dissipation`: what the rates (and fluxes) add to half "
             "the power of each field in each bin of `spectrum` in a unit of time, and what its linear terms take off"},
+    {SIM_FIELD(diffusion_parameters, enstrophy), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_MAX,
+     .initial = "0",
+     .doc = "number of bins of |k| in the tables `enstrophy`, `enstrophy_transfer` and `enstrophy_dissipation` of the "
+            "solenoidal vector: half the mean square of its curl, and what rates add and linear terms take off"},
+    {SIM_FIELD(diffusion_parameters, helicity), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_MAX,
+     .initial = "0",
+     .doc = "the same of the tables `helicity`, `helicity_transfer` and `helicity_dissipation`: the mean of the "
+            "solenoidal vector times its curl, on three periodic axes"},
+    {SIM_FIELD(diffusion_parameters, structure), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &structure_schema,
+     .doc = "structure functions of the velocity (solenoidal, or integrate.velocity); table `structure`"},
     {SIM_FIELD(diffusion_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};

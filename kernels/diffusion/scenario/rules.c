@@ -237,7 +237,7 @@ static void check_courant(const diffusion_parameters *p, sim_faults *faults) {
   const int axes = (int)p->grid.n.rows;
   int vector[3];
   if (i->courant == 0) {
-    if (i->velocity && i->velocity[0])
+    if (i->velocity && i->velocity[0] && !p->structure.given)
       sim_faults_add(faults, 0, "integrate.velocity", "has no effect: there is no courant");
     return;
   }

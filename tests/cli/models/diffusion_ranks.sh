@@ -85,6 +85,8 @@ elseif terms == "vector" then -- of as many components as there are axes
   model.rates = #cells == 3 and function(u, v, w, u_x, v_x, w_x) return -u * u_x, -u * v_x, -u * w_x end
     or function(u, v, u_x, v_x) return -u * u_x, -u * v_x end
   model.forcing = { fields = model.solenoidal, k = { 5, 16 }, power = 0.1, random = true, helicity = #cells == 3 and 0.5 or nil }
+  model.enstrophy, model.helicity = 4, #cells == 3 and 4 or nil
+  if kind == "double" then model.lyapunov = { every = 1 / 32 } end
 elseif terms == "lift" then
   u.walls, u.initial = { 0.2, 0.9 }, 0.5
 elseif terms == "cut" then

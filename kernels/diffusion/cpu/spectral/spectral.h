@@ -159,8 +159,11 @@ void diffusion_each_number(const diffusion_spectral *spectral, int field, diffus
  * off rates. coefficients[fields]: arrays of the rank's columns; at[count]. */
 void diffusion_project_columns(const diffusion_spectral *spectral, void *const *coefficients, int64_t count,
                                const diffusion_at *at);
-/* Power spectrum of a field: power[b] sums wavenumbers with |k| in [b - 1/2, b + 1/2) times the smallest wavenumber
- * of the longest axis; the last bin takes all above. The bins add up to the mean of the field's square (Parseval).
+/* The smallest wavenumber of the longest axis, and the bin b of `count` with |k| in [b - 1/2, b + 1/2) times it; the
+ * last bin takes all above. */
+double diffusion_least_wave(const diffusion_spectral *spectral);
+int diffusion_bin(double k2, double least, int count);
+/* Power spectrum of a field by these bins. The bins add up to the mean of the field's square (Parseval).
  * others (may be NULL): coefficients of another field with the same series, for the mean of their product. */
 void diffusion_power(const diffusion_spectral *spectral, int field, const void *coefficients, const void *others,
                      int bins, double *power);

@@ -85,6 +85,18 @@ void diffusion_each_number(const diffusion_spectral *s, int field, diffusion_vis
     }
 }
 
+double diffusion_least_wave(const diffusion_spectral *s) {
+  double least = INFINITY;
+  for (int axis = 0; axis < s->grid.rank; axis++)
+    if (axis == 0 || axis != s->grid.member_axis) least = fmin(least, wavenumber(&s->grid, axis, 1));
+  return least;
+}
+
+int diffusion_bin(double k2, double least, int count) {
+  const double length = sqrt(k2) / least;
+  return length + 0.5 < count ? (int)(length + 0.5) : count - 1;
+}
+
 typedef struct bins {
   const diffusion_spectral *s;
   const void *coefficients, *others;
@@ -94,10 +106,9 @@ typedef struct bins {
 
 static void add_to_bin(void *context, const diffusion_number *number) {
   const bins *b = context;
-  const double length = sqrt(number->k2) / b->least;
   const double c = grid_number(b->coefficients, b->s->single, number->at);
   const double d = grid_number(b->others, b->s->single, number->at);
-  b->sums[length + 0.5 < b->count ? (int)(length + 0.5) : b->count - 1] += number->weight * c * d;
+  b->sums[diffusion_bin(number->k2, b->least, b->count)] += number->weight * c * d;
 }
 
 void diffusion_power(const diffusion_spectral *s, int field, const void *coefficients, const void *others, int count,
@@ -105,11 +116,9 @@ void diffusion_power(const diffusion_spectral *s, int field, const void *coeffic
   bins b = {.s = s,
             .coefficients = coefficients,
             .others = others ? others : coefficients,
-            .least = INFINITY,
+            .least = diffusion_least_wave(s),
             .sums = power,
             .count = count};
-  for (int axis = 0; axis < s->grid.rank; axis++)
-    if (axis == 0 || axis != s->grid.member_axis) b.least = fmin(b.least, wavenumber(&s->grid, axis, 1));
   for (int i = 0; i < count; i++) power[i] = 0;
   diffusion_each_number(s, field, add_to_bin, &b);
 }

@@ -53,12 +53,25 @@ typedef struct diffusion_integrate {
   char *velocity;                    /* fields of the Courant number; "": the solenoidal ones */
 } diffusion_integrate;
 
-/* Adds to the rates of the fields P/(2 E) times their part with wavenumbers k[0] <= |k| <= k[1], of energy E. */
+/* Adds to the rates of the fields P/(2 E) times their part with wavenumbers k[0] <= |k| <= k[1], of energy E; or, where
+ * it is random, white noise in time in that shell. */
 typedef struct diffusion_forcing {
-  bool given;
+  bool given, random;
   char *fields; /* names */
-  double k[2], power;
+  double k[2], power, helicity;
 } diffusion_forcing;
+
+/* The largest Lyapunov exponent, by a twin of the run at a small distance that is restored now and then. */
+typedef struct diffusion_lyapunov {
+  bool given;
+  double every, size, start; /* size: distance over the root mean square of all fields */
+} diffusion_lyapunov;
+
+/* Moments of a velocity's increments over 1, 2, 4, ... cells. */
+typedef struct diffusion_structure {
+  bool given;
+  int64_t order, separations;
+} diffusion_structure;
 
 enum { DIFFUSION_SCRATCH = 16384 }; /* bytes of scratch for `linear` */
 enum { DIFFUSION_STATISTICS = 5 };  /* mean, variance, min, max, mass */
@@ -76,18 +89,22 @@ typedef struct diffusion_parameters {
   sim_expr *flux;
   sim_function_map derived; /* of kx, ky, kz, k2, member and the fields, in which it is linear -> re, or re and im */
   diffusion_forcing forcing;
+  diffusion_lyapunov lyapunov;
   char *solenoidal;         /* names of the fields that are a vector without divergence; "": none */
   sim_function_map observe; /* inputs as of rates, one result each */
   sim_doubles probes;       /* [count][rank] */
   int64_t spectrum;         /* number of bins of |k| */
   int64_t transfer;         /* the same of the tables `transfer` and `dissipation` */
+  int64_t enstrophy;        /* the same of the tables of the enstrophy's budget, and the helicity's */
+  int64_t helicity;
+  diffusion_structure structure;
   /* Filled by validation: tables, their columns and the state's fields, with names of the scenario's fields. */
-  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[5][SIM_COLUMNS_MAX][96];
-  sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[6][SIM_COLUMNS_MAX + 1],
-      state[DIFFUSION_FIELDS];
-  sim_table table[8];
-  const sim_table *tables[9];
-  int kinds[8]; /* diffusion_tables_kind of each table */
+  char names[DIFFUSION_FIELDS][DIFFUSION_STATISTICS][96], extra[6][SIM_COLUMNS_MAX][96], bins[SIM_COLUMNS_MAX][32];
+  sim_field columns[(int)DIFFUSION_FIELDS * DIFFUSION_STATISTICS + 1], more[7][SIM_COLUMNS_MAX + 1],
+      binned[6][SIM_COLUMNS_MAX + 1], state[DIFFUSION_FIELDS];
+  sim_table table[SIM_TABLES_MAX];
+  const sim_table *tables[SIM_TABLES_MAX + 1];
+  int kinds[SIM_TABLES_MAX]; /* diffusion_tables_kind of each table */
 } diffusion_parameters;
 extern const sim_schema diffusion_schema;
 
@@ -150,10 +167,20 @@ int diffusion_named_fields(const diffusion_parameters *p, const char *names, int
 
 /* ---- scenario/forcing.c ---- */
 
-unsigned diffusion_forced(const diffusion_parameters *p); /* bit f: the field is forced */
+unsigned diffusion_forced(const diffusion_parameters *p); /* bit f: the field is forced, in either way */
+bool diffusion_stirred(const diffusion_parameters *p);    /* whether forcing is random */
+/* Degrees of freedom of the shell: real numbers that determine the forced fields there. */
+double diffusion_shell_freedom(const diffusion_parameters *p);
 void diffusion_check_forcing(const diffusion_parameters *p, sim_faults *faults);
-/* The factor P/(2 E) of a shell of energy E. SIM_ERR_SCENARIO where a step of h at it is not accurate: P h > 2 E. */
-sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, double h, double *out) SIM_MUST_CHECK;
+/* The factor P/(2 E) of a shell of energy E. Where a step of h at it is not accurate, P h > 2 E: SIM_ERR_SCENARIO at
+ * the `start`, SIM_ERR_DIVERGED later. */
+sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, double h, bool start,
+                                  double *out) SIM_MUST_CHECK;
+
+/* ---- scenario/lyapunov.c ---- */
+
+extern const sim_schema diffusion_lyapunov_schema;
+void diffusion_check_lyapunov(const diffusion_parameters *p, sim_faults *faults);
 
 /* ---- scenario/functions.c: rules of the functions, which they bind ---- */
 
@@ -186,6 +213,7 @@ bool diffusion_single(const diffusion_parameters *p);
 int64_t diffusion_steps(const diffusion_integrate *integrate);
 double diffusion_dt(const diffusion_integrate *integrate);
 bool diffusion_fluctuates(const diffusion_parameters *p); /* whether some field has white noise in each step */
+bool diffusion_has_noise(const diffusion_parameters *p);  /* the same, or random forcing */
 bool diffusion_crossed(const diffusion_parameters *p);    /* whether fields have cross diffusion */
 /* Whether the step's length is adaptive; then by estimates of its error, or by a Courant number. */
 bool diffusion_adaptive(const diffusion_parameters *p);
@@ -231,9 +259,10 @@ const diffusion_embedded *diffusion_embedded_of(diffusion_scheme scheme);
 /* The method of the scenario. */
 const diffusion_method *diffusion_method_of(const diffusion_parameters *p);
 /* The same with the scale; scale 0 stands for the scale in the source of GPU kernels. Where fields fluctuate, the
- * last stage adds array [DIFFUSION_NOISE], the transformed normal numbers, times an additional table. Where fields are
- * forced, the second term of each stage's first set adds the stage's state, times an additional table that is 1 in the
- * shell; its coefficient, NaN, stands for P/(2 E) of that state. */
+ * last stage adds array [DIFFUSION_NOISE], the transformed normal numbers, times an additional table; the same with the
+ * coefficients of random forcing. Where fields are forced otherwise, the second term of each stage's first set adds the
+ * stage's state, times an additional table that is 1 in the shell; its coefficient, NaN, stands for P/(2 E) of that
+ * state. */
 diffusion_method diffusion_method_with(const diffusion_parameters *p, double scale);
 int diffusion_table_count(const diffusion_parameters *p); /* tables of that method */
 /* Parameters for the tables of one field with steps dt; `scale`: of the transforms. The context of
@@ -284,7 +313,12 @@ void diffusion_rates_apply(void *rates, const diffusion_piece *piece); /* pointw
  * rank's slab of that ---- */
 
 /* Draws of sim_rng_normal(seed, cell, step, draw): step 0 is the initial state, s + 1 is step s. */
-enum diffusion_draw { DIFFUSION_DRAW_FIELD /* + field: `noise` at step 0, `fluctuation` later */ };
+enum diffusion_draw {
+  DIFFUSION_DRAW_FIELD, /* + field: `noise` at step 0, `fluctuation` later */
+  /* + field: random forcing at a wavenumber, whose number takes the place of the cell */
+  DIFFUSION_DRAW_FORCING = DIFFUSION_DRAW_FIELD + DIFFUSION_FIELDS,
+  DIFFUSION_DRAW_TWIN = DIFFUSION_DRAW_FORCING + DIFFUSION_FIELDS /* + field: the twin's first difference, at step 0 */
+};
 
 /* Computes the initial state and checks it. SIM_ERR_SCENARIO where values or rates are not finite, or dt is too
  * long. */
@@ -334,6 +368,14 @@ double diffusion_measure_bytes(const grid_shape *grid);
 /* values[cells of the slab], host memory. All ranks call it, and have the same result. */
 sim_status diffusion_measure(const diffusion_measured *measured, const void *values,
                              diffusion_statistics *out) SIM_MUST_CHECK;
+
+/* ---- structure.c ---- */
+
+void diffusion_check_structure(const diffusion_parameters *p, sim_faults *faults);
+/* values[2][separations]: moments along the increments' axis, and across it, averaged over axes and components.
+ * real[fields]: [cells], host memory; partial[rows of cells]: scratch. */
+void diffusion_structure_row(const diffusion_parameters *p, double *const *real, int threads, double *partial,
+                             double *values);
 
 /* ---- resolution.c: whether the grid resolves the fields ---- */
 
@@ -414,6 +456,10 @@ struct diffusion_ops {
    * new state. */
   sim_status (*error)(diffusion_work *work, double *errors, double *sizes);
   void (*accept)(diffusion_work *work); /* makes the new state the current one */
+  /* NULL: not supported. *distance: root of the sum over the fields of their mean squared differences between two
+   * states, *magnitude: the same of the first state. The twin is then moved along the difference to `size` times
+   * *magnitude from the first. All ranks call it. For methods with arrays, in double. */
+  sim_status (*twin)(diffusion_work *work, diffusion_work *twin, double size, double *distance, double *magnitude);
   /* Whether this backend has what the run asks for, on these ranks; SIM_ERR_SCENARIO, SIM_ERR_USAGE. NULL: it has. */
   sim_status (*check)(const diffusion_parameters *p, const sim_setup *setup);
   /* Several ranks. Then `real` is this rank's slab (cpu/spectral/slabs.h), [fields][cells of the slab], and

@@ -63,8 +63,11 @@ static diffusion_gradients slopes(const diffusion_parameters *p, const diffusion
   return g;
 }
 
+static bool has_budget(const diffusion_parameters *p) { return p->transfer > 0 || p->enstrophy > 0 || p->helicity > 0; }
+
 static bool is_needed(const diffusion_parameters *p) {
-  return p->observe.count > 0 || p->spectrum > 0 || p->probes.rows > 0 || p->members > 1 || p->transfer > 0;
+  return p->observe.count > 0 || p->spectrum > 0 || p->probes.rows > 0 || p->members > 1 || has_budget(p) ||
+         p->structure.given;
 }
 
 static size_t row_bytes(int64_t n) { return ((size_t)n * sizeof(double) + 63) / 64 * 64; }
@@ -83,7 +86,7 @@ double diffusion_observer_bytes(const diffusion_parameters *p, int threads) {
     bytes += diffusion_spectral_bytes(&grid, together, along.count, 0, diffusion_aligned(p, &g), false, threads);
     bytes += diffusion_derivation_bytes(p, &along, false, &whole);
   }
-  if (p->transfer > 0) bytes += diffusion_budget_bytes(p, threads);
+  if (has_budget(p)) bytes += diffusion_budget_bytes(p, threads);
   return bytes + 2.0 * threads * (double)row_bytes(grid.n[X]);
 }
 
@@ -130,7 +133,7 @@ static sim_status create_budget(diffusion_observer *o, sim_isa isa) {
   o->rates.integrate.scheme = DIFFUSION_ETD1;
   o->rates.integrate.dt = o->rates.integrate.t_end;
   o->rates.integrate.courant = 0;
-  o->rates.forcing.given = false;
+  o->rates.forcing.given = o->rates.lyapunov.given = false;
   return diffusion_budget_create(&o->rates, isa, o->threads, &o->budget);
 }
 
@@ -152,7 +155,7 @@ sim_status diffusion_observer_create(const diffusion_parameters *p, sim_isa isa,
   o->cells = o->rows * o->grid.n[X];
   sim_status status = create_spectral(o, isa);
   if (status == SIM_OK) status = create_functions(o, isa);
-  if (status == SIM_OK && p->transfer > 0) status = create_budget(o, isa);
+  if (status == SIM_OK && has_budget(p)) status = create_budget(o, isa);
   if (status != SIM_OK) diffusion_observer_destroy(out);
   return status;
 }
@@ -348,6 +351,14 @@ sim_status diffusion_observer_row(diffusion_observer *o, diffusion_tables_kind t
     double other[SIM_COLUMNS_MAX], *transfer = table == DIFFUSION_TRANSFER ? values : other;
     SIM_TRY(
         diffusion_budget_of(o->budget, o->real, t, (int)p->transfer, transfer, transfer == values ? other : values));
+  } else if (table >= DIFFUSION_VECTOR_BUDGETS) {
+    const int which = (int)table - (int)DIFFUSION_VECTOR_BUDGETS;
+    double other[3][SIM_COLUMNS_MAX], *out[3] = {other[0], other[1], other[2]};
+    out[which % 3] = values;
+    SIM_TRY(diffusion_vector_budget_of(o->budget, o->real, t, (diffusion_quantity)(which / 3),
+                                       (int)(which / 3 == DIFFUSION_ENSTROPHY ? p->enstrophy : p->helicity), out));
+  } else if (table == DIFFUSION_STRUCTURE) {
+    diffusion_structure_row(p, o->real, o->threads, o->partial, values);
   } else if (table == DIFFUSION_ENSEMBLE) {
     for (int f = 0; f < o->fields; f++) over_members(o, f, values + f * DIFFUSION_OVER_MEMBERS);
   } else {

@@ -13,7 +13,11 @@ typedef enum diffusion_tables_kind {
   DIFFUSION_ENSEMBLE,
   DIFFUSION_FORCING_TABLE,
   DIFFUSION_TRANSFER,
-  DIFFUSION_DISSIPATION
+  DIFFUSION_DISSIPATION,
+  DIFFUSION_LYAPUNOV_TABLE,
+  DIFFUSION_STRUCTURE,
+  /* the budget's three tables of each quantity, in the order of diffusion_quantity and of diffusion_vector_budget_of */
+  DIFFUSION_VECTOR_BUDGETS
 } diffusion_tables_kind;
 
 /* Columns of each field in the table of an ensemble: statistics over members. */

@@ -218,16 +218,17 @@ static void add_forcing(diffusion_method *method) {
 
 diffusion_method diffusion_method_with(const diffusion_parameters *p, double scale) {
   diffusion_method method = *diffusion_method_of(p);
-  if (diffusion_fluctuates(p) && method.stages > 0) {
+  if (diffusion_has_noise(p) && method.stages > 0) {
     diffusion_stage *last = &method.stage[method.stages - 1];
     for (int s = 0; s < last->sets; s++) {
       diffusion_set *set = &last->set[s];
       if (set->target != (method.arrays > 0 ? U : NOW)) continue;
-      set->term[set->terms++] = (diffusion_term){0, method.tables, DIFFUSION_NOISE};
+      /* 0: as the result of a forward transform; random forcing makes coefficients */
+      set->term[set->terms++] = (diffusion_term){diffusion_stirred(p) ? 1 : 0, method.tables, DIFFUSION_NOISE};
     }
     method.tables++;
   }
-  if (diffusion_forced(p) != 0 && method.stages > 0) add_forcing(&method);
+  if (diffusion_forced(p) != 0 && !diffusion_stirred(p) && method.stages > 0) add_forcing(&method);
   return scaled(method, scale);
 }
 int diffusion_table_count(const diffusion_parameters *p) {
@@ -316,9 +317,10 @@ void diffusion_method_fill(void *context, const double k[3], const int64_t mode[
     result[F2] = h * (phi[1] - 2 * phi[2]);
     result[F3] = h * (4 * phi[2] - phi[1]);
   }
+  const double weight = diffusion_noise_weight(f->dt, 2 * creal(c)), k2 = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
   values[diffusion_methods[f->scheme].tables][0] =
-      f->forcing     ? diffusion_in_shell(f->forcing->k[0], f->forcing->k[1], k[0] * k[0] + k[1] * k[1] + k[2] * k[2])
-      : f->noise > 0 ? f->noise * under * diffusion_noise_weight(f->dt, 2 * creal(c))
+      f->forcing     ? diffusion_in_shell(f->forcing->k[0], f->forcing->k[1], k2) * (f->forcing->random ? weight : 1)
+      : f->noise > 0 ? f->noise * under * weight
                      : 0;
   values[diffusion_methods[f->scheme].tables][1] = 0;
   for (int t = 0; t < diffusion_methods[f->scheme].tables; t++) {

@@ -59,7 +59,7 @@ def table_panels(run: Run) -> dict[str, Panel]:
             found["fields"] = partial(panels.fields, run)
         elif name == "spectrum":
             found["spectra"] = partial(panels.spectra, run)
-        elif name in ("transfer", "dissipation") and "profile" in frame.attrs["display"].values():
+        elif name in _BUDGETS and "profile" in frame.attrs["display"].values():
             found[name] = partial(panels.budget, run, table=name)
         elif "profile" in frame.attrs["display"].values():
             found[name] = partial(panels.profile, run, table=name)
@@ -68,6 +68,9 @@ def table_panels(run: Run) -> dict[str, Panel]:
                 found[panel] = partial(panels.columns, run, table=name, names=names)
     return found
 
+
+# Tables of a run by wave number, of each field or of one quantity.
+_BUDGETS = {"transfer", "dissipation"} | {what + part for what in ("enstrophy", "helicity") for part in ("", "_transfer", "_dissipation")}
 
 # What a figure shows where nobody chose, the most telling first; other tables come after `observe`.
 _TELLING = ("smile", "exposures", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "transfer", "radii", "price", "estimates")

@@ -257,7 +257,9 @@ def budget(run: Run, axes: Any, table: str) -> None:
         mean, stray = rows.mean(axis=0), rows.std(axis=0)
         axes.fill_between(at, mean - stray, mean + stray, color=COLOURS[i % 7], alpha=0.2, lw=0)
         axes.plot(at, mean, color=COLOURS[i % 7], ls=DASHES[i % 7], marker="o", ms=2.5, label=field if len(fields) > 1 else None)
-    axes.set(xlabel="wave number over the least one", ylabel=(table if len(fields) > 1 else f"{table} of {fields[0]}") + _BAND)
+    what = table.replace("_", " ")
+    one = len(fields) == 1 and fields[0] != "bin"  # `bin`: of the velocity, not of a field
+    axes.set(xlabel="wave number over the least one", ylabel=(f"{what} of {fields[0]}" if one else what) + _BAND)
     legend(axes)
 
 

@@ -262,6 +262,25 @@ def test_budgets(scenario_run):
     assert figure.axes[0].lines[1].get_ydata().min() < 0 < figure.axes[0].lines[1].get_ydata().max()
 
 
+def test_budgets_of_a_velocity(scenario_run):
+    """Enstrophy by bins, structure functions and Lyapunov exponents have panels of their own."""
+    run = simview.open(scenario_run("""
+        return sim.diffusion {
+          grid = { n = {16, 16}, size = {6, 6} }, solenoidal = "u, v", enstrophy = 5, structure = { separations = 2 },
+          fields = { { name = "u", D = 0.1, initial = function(y) return math.sin(math.pi*y/3) end }, { name = "v", D = 0.1, noise = 0.1 } },
+          rates = function(u, v, u_x, u_y, v_x, v_y) return -u*u_x - v*u_y, -u*v_x - v*v_y end, lyapunov = { every = 1/4 },
+          integrate = { scheme = "etdrk4", dt = 1/32, t_end = 1, dealias = true }, output = { tables = "every 0.5" },
+        }"""))
+    panels = set(table_panels(run))
+    assert {"enstrophy", "enstrophy_transfer", "enstrophy_dissipation"} <= panels
+    assert any(name.startswith("structure") for name in panels) and any(name.startswith("lyapunov") for name in panels)
+    figure = draw(run, only=["enstrophy_transfer"])
+    assert figure.axes[0].get_ylabel().startswith("enstrophy transfer")
+    (line,) = (line for line in figure.axes[0].lines if line.get_marker() == "o")
+    assert np.array_equal(line.get_xdata(), range(5))
+    draw(run)
+
+
 def test_grains(grains):
     """From the side, for something pulls along z; disks of the true size, those far away first."""
     run = simview.open(grains)

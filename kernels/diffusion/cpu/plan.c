@@ -4,6 +4,7 @@
 #include "kernels/diffusion/cpu/coupled.h"
 #include "kernels/diffusion/cpu/derivation.h"
 #include "kernels/diffusion/cpu/forcing.h"
+#include "kernels/diffusion/cpu/stirring.h"
 
 #include <limits.h>
 #include <math.h>
@@ -58,6 +59,10 @@ static void plan_ranks(const diffusion_parameters *p, const diffusion_slab *slab
     out->exchanges = turns * fields * 2 * diffusion_turn_rounds(&grid, single, comm); /* a swap waits twice */
     if (common) out->exchanges += 2 * passes_of(p);
   }
+  if (diffusion_forced(p) != 0 && !diffusion_stirred(p)) { /* the shell's sums, at each stage */
+    out->exchanges += diffusion_method_of(p)->stages;
+    out->bytes_received += diffusion_method_of(p)->stages * diffusion_shell_received(p);
+  }
   out->exchanges += 1 + (diffusion_estimates(p) ? 3 * fields : diffusion_adaptive(p) ? (double)p->grid.n.rows : 0);
 }
 
@@ -87,10 +92,12 @@ void diffusion_cpu_plan(const diffusion_parameters *p, const sim_setup *setup, s
   const int gradients = read.count;
   sim_plan_add(out, "transformed fields", fields * field);
   sim_plan_add(out, "arrays of the scheme",
-               fields * column * (diffusion_method_with(p, 1).arrays + diffusion_fluctuates(p)));
+               fields * column * (diffusion_method_with(p, 1).arrays + diffusion_has_noise(p)));
   if (gradients > 0) sim_plan_add(out, "derivatives of fields", field * gradients);
   if (read.fluxes > 0) sim_plan_add(out, "fluxes", field * read.fluxes);
-  if (diffusion_forced(p) != 0) sim_plan_add(out, "shell of the forcing", diffusion_shell_bytes(p));
+  if (diffusion_forced(p) != 0)
+    sim_plan_add(out, "shell of the forcing",
+                 diffusion_stirred(p) ? diffusion_stirring_bytes(p) : diffusion_shell_bytes(p));
   if (p->derived.count > 0)
     sim_plan_add(out, "coefficients of derived fields", diffusion_derivation_bytes(p, &read, single, &slab));
   double exchanged = slab.turned ? column * diffusion_columns_of(p, &slab, setup->comm) : 0;

@@ -15,7 +15,7 @@ int diffusion_columns_of(const diffusion_parameters *p, const diffusion_slab *sl
 bool diffusion_needs_sent(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm);
 bool diffusion_needs_turned(const diffusion_parameters *p, const diffusion_slab *slab, const sim_comm *comm);
 
-/* ---- ops.c: budgets by |k| of fields in double, on one rank; bins as of diffusion_power ---- */
+/* ---- budget.c: budgets by |k| of fields in double, on one rank; bins as of diffusion_power ---- */
 
 /* p: valid until `destroy`, in double, with the scheme etd1, steps of a given length, and no forcing. */
 sim_status diffusion_budget_create(const diffusion_parameters *p, sim_isa isa, int threads,
@@ -25,5 +25,11 @@ double diffusion_budget_bytes(const diffusion_parameters *p, int threads);
 /* transfer[fields][bins]: means of u N(u); dissipation: of -u L u. fields[fields]: [cells], at time t. */
 sim_status diffusion_budget_of(diffusion_work *work, double *const *fields, double t, int bins, double *transfer,
                                double *dissipation) SIM_MUST_CHECK;
+
+typedef enum diffusion_quantity { DIFFUSION_ENSTROPHY, DIFFUSION_HELICITY } diffusion_quantity;
+/* out[3][bins] of the solenoidal vector u: half the mean of (curl u)^2, or the mean of u . curl u, in each bin; what
+ * the rates add to it in a unit of time; and what linear terms take off. Helicity: on three periodic axes. */
+sim_status diffusion_vector_budget_of(diffusion_work *work, double *const *fields, double t,
+                                      diffusion_quantity quantity, int bins, double *const out[3]) SIM_MUST_CHECK;
 
 #endif

@@ -1,5 +1,6 @@
-/* Forcing at a fixed power: f = P/(2 E) times the part of the fields in a shell of wavenumbers, with E half the mean
- * square of that part, so that the mean of f . u is P (Machiels, Phys. Rev. Lett. 79, 1997). */
+/* Forcing of a shell of wavenumbers at a fixed power P: f = P/(2 E) times the part of the fields in the shell, with E
+ * half the mean square of that part, so that the mean of f . u is P (Machiels, Phys. Rev. Lett. 79, 1997); or f random,
+ * white in time, which gives P on average whatever the fields are (Alvelius, Phys. Fluids 11, 1999). */
 #include "kernels/diffusion/diffusion.h"
 #include "kernels/diffusion/modes.cuh"
 
@@ -13,6 +14,56 @@ unsigned diffusion_forced(const diffusion_parameters *p) {
   for (int i = 0; i < count && i < DIFFUSION_FIELDS; i++)
     if (fields[i] >= 0) bits |= 1u << fields[i];
   return bits;
+}
+
+bool diffusion_stirred(const diffusion_parameters *p) { return p->forcing.given && p->forcing.random; }
+
+/* Wavenumbers along an axis are unit (mode + begin); modes of the shell go from `least` to `most`. */
+typedef struct modes_along {
+  double unit, begin;
+  int64_t least, most;
+} modes_along;
+
+static modes_along modes_of_shell(const diffusion_parameters *p, int field, int axis) {
+  const grid_shape own = diffusion_shape_of(p, field);
+  const grid_boundary b = own.boundary[axis];
+  const double pi = 3.14159265358979323846;
+  if (axis >= own.rank) return (modes_along){0};
+  modes_along m = {.unit = (b == GRID_PERIODIC ? 2 * pi : pi) / own.size[axis],
+                   .begin = b == GRID_FIXED_LOW || b == GRID_FIXED_HIGH ? 0.5 : 0};
+  m.most = (int64_t)fmin(floor(p->forcing.k[1] * (1 + 1e-9) / m.unit - m.begin), 0x1p40);
+  m.least = b == GRID_PERIODIC ? -m.most : b == GRID_FIXED ? 1 : 0;
+  return m;
+}
+
+/* Degrees of freedom of one mode in the shell: 1, or what the projection leaves of a component along `axis`. */
+static double freedom_of(const diffusion_forcing *forcing, const double k[3], int axis) {
+  const double k2 = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
+  if (!diffusion_in_shell(forcing->k[0], forcing->k[1], k2)) return 0;
+  return axis < 0 ? 1 : 1 - k[axis] * k[axis] / k2;
+}
+
+double diffusion_shell_freedom(const diffusion_parameters *p) {
+  const unsigned forced = diffusion_forced(p);
+  int vector[3];
+  double sum = 0;
+  const int axes = diffusion_vector_of(p, vector);
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    modes_along m[3];
+    int own = -1; /* axis of a component */
+    if (!(forced >> f & 1)) continue;
+    for (int a = 0; a < axes; a++)
+      if (vector[a] == f) own = a;
+    for (int a = 0; a < 3; a++) m[a] = modes_of_shell(p, f, a);
+    for (int64_t z = m[2].least; z <= m[2].most; z++)
+      for (int64_t y = m[1].least; y <= m[1].most; y++)
+        for (int64_t x = m[0].least; x <= m[0].most; x++) {
+          const double k[3] = {m[0].unit * ((double)x + m[0].begin), m[1].unit * ((double)y + m[1].begin),
+                               m[2].unit * ((double)z + m[2].begin)};
+          sum += freedom_of(&p->forcing, k, own);
+        }
+  }
+  return sum;
 }
 
 /* Whether the shell has a wavenumber along these axes, from the highest of each, that dealiasing keeps. */
@@ -43,12 +94,47 @@ static bool has_modes(const diffusion_parameters *p, int field) {
   return false;
 }
 
+/* Adds a fault where the grid, or dealiasing, cuts a part of the shell off: random forcing would lose its power. */
+static void check_shell(const diffusion_parameters *p, int field, sim_faults *faults) {
+  const grid_shape own = diffusion_shape_of(p, field);
+  for (int a = 0; a < own.rank; a++) {
+    const bool periodic = own.boundary[a] == GRID_PERIODIC;
+    const modes_along m = modes_of_shell(p, field, a);
+    const int64_t cut = m.most + (m.begin > 0); /* as diffusion_filling_keeps */
+    if ((periodic ? 2 * m.most : cut) < own.n[a] &&
+        diffusion_mode_kept(cut, own.n[a], periodic, diffusion_dealias(&p->integrate)))
+      continue;
+    sim_faults_add(faults, p->fields.items[field].line, "forcing.k",
+                   "expected wavenumbers below the highest one along %c%s, because forcing is random, got %g", "xyz"[a],
+                   diffusion_dealias(&p->integrate) > 0 ? " that dealias keeps" : "", p->forcing.k[1]);
+    return;
+  }
+}
+
+/* Rules of random forcing. */
+static void check_random(const diffusion_parameters *p, sim_faults *faults) {
+  const diffusion_forcing *forcing = &p->forcing;
+  const grid_shape grid = diffusion_grid_of(p);
+  int vector[3];
+  const bool forced_vector = diffusion_vector_of(p, vector) == 3 && vector[0] >= 0 && vector[0] < DIFFUSION_FIELDS &&
+                             (diffusion_forced(p) >> vector[0] & 1) != 0;
+  bool periodic = grid.rank == 3;
+  for (int a = 0; a < grid.rank; a++) periodic = periodic && grid.boundary[a] == GRID_PERIODIC;
+  if (forcing->helicity != 0 && !forcing->random)
+    sim_faults_add(faults, 0, "forcing.helicity", "has no effect: forcing is not random");
+  else if (forcing->helicity != 0 && !(periodic && forced_vector))
+    sim_faults_add(faults, 0, "forcing.helicity", "expected a solenoidal vector of three components on periodic axes");
+  if (forcing->random && diffusion_adaptive(p))
+    sim_faults_add(faults, 0, "integrate.dt", "expected a number, because forcing is random");
+}
+
 static void check_field(const diffusion_parameters *p, int field, sim_faults *faults) {
   const diffusion_field *s = diffusion_field_of(p, field);
   const int line = p->fields.items[field].line;
   if (s->conserved) sim_faults_add(faults, line, "forcing", "expected fields that are not conserved, got %s", s->name);
   if (diffusion_lift_of(p, field).axis >= 0)
     sim_faults_add(faults, line, "forcing", "expected values and slopes of 0 at the walls of %s", s->name);
+  if (diffusion_stirred(p)) check_shell(p, field, faults);
   if (!has_modes(p, field))
     sim_faults_add(faults, line, "forcing.k", "%s has no wavenumber from %g to %g on this grid%s", s->name,
                    p->forcing.k[0], p->forcing.k[1], diffusion_dealias(&p->integrate) > 0 ? " with dealias" : "");
@@ -77,6 +163,7 @@ void diffusion_check_forcing(const diffusion_parameters *p, sim_faults *faults) 
   if (p->members > 1) sim_faults_add(faults, 0, "members", "expected 1, because there is forcing");
   if (diffusion_fluctuates(p)) sim_faults_add(faults, 0, "forcing", "expected fields without fluctuation beside it");
   if (diffusion_crossed(p)) sim_faults_add(faults, 0, "forcing", "expected fields without cross diffusion");
+  if (known) check_random(p, faults);
   if (faults->count > before) return;
   const unsigned forced = diffusion_forced(p);
   for (int f = 0; f < (int)p->fields.count; f++)
@@ -91,11 +178,11 @@ void diffusion_check_forcing(const diffusion_parameters *p, sim_faults *faults) 
                    p->solenoidal);
 }
 
-sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, double h, double *out) {
+sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, double h, bool start, double *out) {
   const diffusion_forcing *forcing = &p->forcing;
   *out = forcing->power / (2 * energy);
   if (!(forcing->power * h > 2 * energy)) return SIM_OK; /* NaN: a field is not finite, which is said elsewhere */
-  return sim_fail(SIM_ERR_SCENARIO,
+  return sim_fail(start ? SIM_ERR_SCENARIO : SIM_ERR_DIVERGED,
                   "forcing: the energy of %s at wavenumbers %g to %g is %.3g, and power times dt is %.3g, above twice "
                   "that: give them more there by `initial` or `noise`, or shorten %s",
                   forcing->fields, forcing->k[0], forcing->k[1], energy, forcing->power * h,

@@ -181,13 +181,14 @@ void diffusion_check_solenoidal(const diffusion_parameters *p, sim_faults *fault
                    "expected lie, etd1, etdrk2 or etdrk4, because there is a solenoidal vector, got strang");
 }
 
-static void check_transfer(const diffusion_parameters *p, sim_faults *faults) {
-  static const char *const path = "transfer";
+/* Rules of the budgets by |k|: one of `bins`, whose rows have `columns` values. */
+static void check_budget(const diffusion_parameters *p, const char *path, int64_t bins, int64_t columns,
+                         sim_faults *faults) {
   bool conserved = false;
-  if (p->transfer == 0) return;
-  if (p->transfer * (int64_t)p->fields.count > SIM_COLUMNS_MAX)
+  if (bins == 0) return;
+  if (columns > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, path, "expected at most %d values in a row, got %lld bins of %zu fields", SIM_COLUMNS_MAX,
-                   (long long)p->transfer, p->fields.count);
+                   (long long)bins, p->fields.count);
   for (int f = 0; f < (int)p->fields.count; f++) conserved = conserved || diffusion_field_of(p, f)->conserved;
   const char *without = diffusion_fluctuates(p) ? "fluctuation"
                         : diffusion_crossed(p)  ? "cross diffusion"
@@ -195,6 +196,23 @@ static void check_transfer(const diffusion_parameters *p, sim_faults *faults) {
                                                 : NULL;
   if (!p->rates) sim_faults_add(faults, 0, path, "expected rates or a flux, which transfer");
   if (without) sim_faults_add(faults, 0, path, "expected fields without %s", without);
+}
+
+static void check_budgets(const diffusion_parameters *p, sim_faults *faults) {
+  const grid_shape grid = diffusion_grid_of(p);
+  int vector[3];
+  const int axes = diffusion_vector_of(p, vector);
+  bool periodic = grid.rank == 3;
+  for (int a = 0; a < grid.rank; a++) periodic = periodic && grid_is_periodic(&grid, a);
+  check_budget(p, "transfer", p->transfer, p->transfer * (int64_t)p->fields.count, faults);
+  check_budget(p, "enstrophy", p->enstrophy, p->enstrophy, faults);
+  check_budget(p, "helicity", p->helicity, p->helicity, faults);
+  if (p->enstrophy > 0 && axes == 0) sim_faults_add(faults, 0, "enstrophy", "expected a solenoidal vector");
+  if (p->helicity > 0 && (axes != 3 || !periodic))
+    sim_faults_add(faults, 0, "helicity", "expected a solenoidal vector on three periodic axes");
+  if ((p->enstrophy > 0 || p->helicity > 0) && p->members > 1)
+    sim_faults_add(faults, 0, "members", "expected 1, because there is %s",
+                   p->enstrophy > 0 ? "enstrophy" : "helicity");
 }
 
 sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) {
@@ -237,6 +255,7 @@ sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) 
   if (p->spectrum * (int64_t)p->fields.count > SIM_COLUMNS_MAX)
     sim_faults_add(faults, 0, "spectrum", "expected at most %d values in a row, got %lld bins of %zu fields",
                    SIM_COLUMNS_MAX, (long long)p->spectrum, p->fields.count);
-  check_transfer(p, faults);
+  check_budgets(p, faults);
+  diffusion_check_structure(p, faults);
   return SIM_OK;
 }

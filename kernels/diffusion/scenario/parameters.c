@@ -37,6 +37,12 @@ static const sim_field forcing_fields[] = {
      .doc = "the shell: least and greatest angular wavenumber |k|, both included"},
     {SIM_FIELD(diffusion_forcing, power), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .doc = "what it adds to half the mean square of these fields, a unit of time"},
+    {SIM_FIELD(diffusion_forcing, random), .type = SIM_BOOL, .initial = "false",
+     .doc = "true: white noise in time in the shell, which adds `power` on average, whatever the fields are; false: "
+            "along the fields, exactly `power`"},
+    {SIM_FIELD(diffusion_forcing, helicity), .type = SIM_REAL, .flags = SIM_RANGE, .min = -1, .max = 1, .initial = "0",
+     .doc = "of random forcing of a solenoidal vector on three periodic axes: share of the power in modes of positive "
+            "helicity minus that in modes of negative helicity"},
     {0}};
 static const sim_schema forcing_schema = {
     .doc = "forcing at a fixed power", .fields = forcing_fields, .size = sizeof(diffusion_forcing)};
@@ -131,6 +137,15 @@ static const sim_field integrate_fields[] = {
 static const sim_schema integrate_schema = {
     .doc = "time stepping", .fields = integrate_fields, .size = sizeof(diffusion_integrate)};
 
+static const sim_field structure_fields[] = {
+    {SIM_FIELD(diffusion_structure, order), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = 12, .initial = "2",
+     .doc = "power of the increments"},
+    {SIM_FIELD(diffusion_structure, separations), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = 24,
+     .initial = "4", .doc = "number of distances: 1, 2, 4, ... cells"},
+    {0}};
+static const sim_schema structure_schema = {
+    .doc = "structure functions", .fields = structure_fields, .size = sizeof(diffusion_structure)};
+
 static const sim_signature rates_signature = {.returns = "the rate of each field, in their order"};
 
 static const sim_signature flux_signature = {.returns = "the flux of each field along each axis"};
@@ -166,7 +181,11 @@ static const sim_field parameter_fields[] = {
     {SIM_FIELD(diffusion_parameters, forcing), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &forcing_schema,
      .doc =
          "forcing of a shell of wavenumbers at a fixed power: adds to the rates P/(2 E) times the part of the fields "
-         "in the shell, whose energy is E, so that their energy grows by P a unit of time; table `forcing`"},
+         "in the shell, whose energy is E, so that their energy grows by P a unit of time, or white noise in time that "
+         "does so on average; table `forcing`"},
+    {SIM_FIELD(diffusion_parameters, lyapunov), .type = SIM_STRUCT, .flags = SIM_OPTIONAL,
+     .table = &diffusion_lyapunov_schema,
+     .doc = "the largest Lyapunov exponent, by a second run at a small distance; table `lyapunov`"},
     {SIM_FIELD(diffusion_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
      .doc = "columns of the table `observe`: functions with the inputs of rates, reduced over the grid by reduce = "
             "\"sum\" (the integral), \"mean\", \"min\" or \"max\""},
@@ -181,6 +200,16 @@ static const sim_field parameter_fields[] = {
      .initial = "0",
      .doc = "number of bins of |k| in the tables `transfer` and `dissipation`: what the rates (and fluxes) add to half "
             "the power of each field in each bin of `spectrum` in a unit of time, and what its linear terms take off"},
+    {SIM_FIELD(diffusion_parameters, enstrophy), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_MAX,
+     .initial = "0",
+     .doc = "number of bins of |k| in the tables `enstrophy`, `enstrophy_transfer` and `enstrophy_dissipation` of the "
+            "solenoidal vector: half the mean square of its curl, and what rates add and linear terms take off"},
+    {SIM_FIELD(diffusion_parameters, helicity), .type = SIM_INT, .flags = SIM_RANGE, .max = SIM_COLUMNS_MAX,
+     .initial = "0",
+     .doc = "the same of the tables `helicity`, `helicity_transfer` and `helicity_dissipation`: the mean of the "
+            "solenoidal vector times its curl, on three periodic axes"},
+    {SIM_FIELD(diffusion_parameters, structure), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &structure_schema,
+     .doc = "structure functions of the velocity (solenoidal, or integrate.velocity); table `structure`"},
     {SIM_FIELD(diffusion_parameters, integrate), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &integrate_schema,
      .doc = "time stepping"},
     {0}};
@@ -224,6 +253,8 @@ bool diffusion_fluctuates(const diffusion_parameters *p) {
     if (diffusion_field_of(p, f)->fluctuation > 0) return true;
   return false;
 }
+
+bool diffusion_has_noise(const diffusion_parameters *p) { return diffusion_fluctuates(p) || diffusion_stirred(p); }
 
 double diffusion_noise_of(const diffusion_parameters *p, int field) {
   const grid_shape grid = diffusion_grid_of(p);

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const taken[] = {"x", "y", "z", "t", "h", "coefficients", "level", "begin", "member"};
+static const char *const taken[] = {"x",     "y",     "z",      "t",    "h",       "coefficients",
+                                    "level", "begin", "member", "twin", "lyapunov"};
 
 enum { NAME_LONGEST = SIM_EXPR_NAME_MAX - 10 }; /* leaves room for _variance */
 
@@ -175,7 +176,7 @@ static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
     if (!good_name(s->name))
       sim_faults_add(faults, line, path,
                      "expected a name of at most %d letters, digits and _, no digit first, other than x, y, z, t, h, "
-                     "coefficients, level, begin and member, got \"%.60s\"",
+                     "coefficients, level, begin, member, twin and lyapunov, got \"%.60s\"",
                      NAME_LONGEST, s->name ? s->name : "");
     else if (sim_expr_name_reserved(s->name))
       sim_faults_add(faults, line, path,
@@ -190,11 +191,11 @@ static bool check_names(const diffusion_parameters *p, sim_faults *faults) {
     const sim_named_function *item = &p->derived.items[d];
     snprintf(path, sizeof path, "derived.%s", item->name);
     if (!good_name(item->name))
-      sim_faults_add(
-          faults, item->line, path,
-          "expected a name of at most %d characters, other than x, y, z, t, h, coefficients, level, begin and "
-          "member",
-          NAME_LONGEST);
+      sim_faults_add(faults, item->line, path,
+                     "expected a name of at most %d characters, other than x, y, z, t, h, coefficients, level, begin, "
+                     "member, twin "
+                     "and lyapunov",
+                     NAME_LONGEST);
   }
   if (faults->count == before && p->derived.count <= DIFFUSION_DERIVED) check_derivative_names(p, faults);
   return faults->count == before;
@@ -236,7 +237,7 @@ static void check_courant(const diffusion_parameters *p, sim_faults *faults) {
   const int axes = (int)p->grid.n.rows;
   int vector[3];
   if (i->courant == 0) {
-    if (i->velocity && i->velocity[0])
+    if (i->velocity && i->velocity[0] && !p->structure.given)
       sim_faults_add(faults, 0, "integrate.velocity", "has no effect: there is no courant");
     return;
   }
@@ -352,6 +353,7 @@ sim_status diffusion_validate(void *parameters, sim_faults *faults) {
   if (named && p->derived.count > DIFFUSION_DERIVED) return SIM_OK;
   if (named) diffusion_check_solenoidal(p, faults);
   if (named) diffusion_check_forcing(p, faults);
+  diffusion_check_lyapunov(p, faults);
   if (named) SIM_TRY(diffusion_bind_rates(p, faults));
   if (named) SIM_TRY(diffusion_bind_observed(p, faults));
   if (faults->count == 0) diffusion_name_tables(p);

@@ -59,6 +59,49 @@ static void over_members(diffusion_parameters *p) {
   column->name = NULL;
 }
 
+/* Tables of the budgets of the solenoidal vector: names, columns and docs, [quantity][content, transfer, dissipation]
+ */
+static const char *const vector_tables[2][3] = {{"enstrophy", "enstrophy_transfer", "enstrophy_dissipation"},
+                                                {"helicity", "helicity_transfer", "helicity_dissipation"}};
+static const char *const vector_docs[2][3] = {
+    {"half the mean square of the curl, in the bin", "what the rates add to the enstrophy of the bin in a unit of time",
+     "what linear terms take off the enstrophy of the bin in a unit of time"},
+    {"mean of the vector times its curl, in the bin", "what the rates add to the helicity of the bin in a unit of time",
+     "what linear terms take off the helicity of the bin in a unit of time"}};
+
+static void vector_budgets(diffusion_parameters *p, int *count) {
+  for (int q = 0; q < 2; q++) {
+    const int64_t bins = q == 0 ? p->enstrophy : p->helicity;
+    for (int i = 0; i < 3 && bins > 0; i++) {
+      sim_field *columns = p->binned[3 * q + i];
+      for (int64_t b = 0; b < bins; b++) {
+        snprintf(p->bins[b], sizeof p->bins[b], "bin_%lld", (long long)b);
+        columns[b] =
+            (sim_field){.name = p->bins[b], .type = SIM_REAL, .doc = vector_docs[q][i], .display = SIM_DISPLAY_PROFILE};
+      }
+      columns[bins].name = NULL;
+      add_table(p, count, (diffusion_tables_kind)(DIFFUSION_VECTOR_BUDGETS + 3 * q + i), vector_tables[q][i],
+                vector_docs[q][i], columns);
+    }
+  }
+}
+
+static void structure_table(diffusion_parameters *p, int *count) {
+  sim_field *column = p->more[6];
+  for (int k = 0; k < 2 && p->structure.given; k++)
+    for (int64_t i = 0; i < p->structure.separations; i++, column++) {
+      char *name = p->extra[5][column - p->more[6]];
+      snprintf(name, sizeof p->extra[5][0], "%s_%lld", k == 0 ? "along" : "across", 1LL << i);
+      *column = (sim_field){.name = name,
+                            .type = SIM_REAL,
+                            .doc = k == 0 ? "moment of increments over so many cells, of the component along them"
+                                          : "moment of increments over so many cells, of the components across them"};
+    }
+  column->name = NULL;
+  if (p->structure.given)
+    add_table(p, count, DIFFUSION_STRUCTURE, "structure", "structure functions of the velocity", p->more[6]);
+}
+
 static const sim_field forcing_columns[] = {
     {.name = "energy", .type = SIM_REAL, .doc = "half the mean square of the forced fields"},
     {.name = "input",
@@ -66,6 +109,18 @@ static const sim_field forcing_columns[] = {
      .doc = "power: what the forcing adds to the energy in a unit of time",
      .display = SIM_DISPLAY_NUMBER},
     {.name = "work", .type = SIM_REAL, .doc = "what the forcing has added since the start, power times the time"},
+    {0}};
+
+static const sim_field lyapunov_columns[] = {
+    {.name = "interval", .type = SIM_REAL, .doc = "exponent of the last interval between two resets of the distance"},
+    {.name = "exponent",
+     .type = SIM_REAL,
+     .doc = "mean of all intervals since `start`: the largest Lyapunov exponent",
+     .flags = SIM_REPORTED},
+    {.name = "error",
+     .type = SIM_REAL,
+     .doc = "standard error of that mean, from the means of blocks of intervals; 0: fewer than 8 intervals"},
+    {.name = "intervals", .type = SIM_REAL, .doc = "intervals since `start`", .display = SIM_DISPLAY_NUMBER},
     {0}};
 
 void diffusion_name_tables(diffusion_parameters *p) {
@@ -98,8 +153,12 @@ void diffusion_name_tables(diffusion_parameters *p) {
     add_table(p, &count, DIFFUSION_TRANSFER, "transfer", "transfer by |k|", p->more[4]);
     add_table(p, &count, DIFFUSION_DISSIPATION, "dissipation", "dissipation by |k|", p->more[5]);
   }
+  vector_budgets(p, &count);
+  structure_table(p, &count);
   if (p->forcing.given)
     add_table(p, &count, DIFFUSION_FORCING_TABLE, "forcing", "energy of the forced fields", forcing_columns);
+  if (p->lyapunov.given)
+    add_table(p, &count, DIFFUSION_LYAPUNOV_TABLE, "lyapunov", "largest Lyapunov exponent", lyapunov_columns);
 }
 
 const sim_table *const *diffusion_tables_of(const void *parameters) {
@@ -132,14 +191,29 @@ static const sim_field described_transfer[] = {
     COLUMN("FIELD_BIN", "half of what the rates add to the power of BIN = 0, 1, 2, ... in a unit of time"), {0}};
 static const sim_field described_dissipation[] = {
     COLUMN("FIELD_BIN", "half of what linear terms take off the power of BIN = 0, 1, 2, ... in a unit of time"), {0}};
-static const sim_table described[] = {{"fields", "statistics of each field, always", described_fields},
-                                      {"observe", "functions of the scenario; with observe", described_functions},
-                                      {"spectrum", "power by |k|; with spectrum", described_spectra},
-                                      {"probes", "fields at points; with probes", described_probes},
-                                      {"ensemble", "statistics over members; with members", described_ensemble},
-                                      {"transfer", "transfer by |k|; with transfer", described_transfer},
-                                      {"dissipation", "dissipation by |k|; with transfer", described_dissipation},
-                                      {"forcing", "energy of the forced fields; with forcing", forcing_columns}};
-const sim_table *const diffusion_described[] = {&described[0], &described[1], &described[2],
-                                                &described[3], &described[4], &described[5],
-                                                &described[6], &described[7], NULL};
+static const sim_field described_bins[] = {COLUMN("bin_BIN", "value of BIN = 0, 1, 2, ..."), {0}};
+static const sim_field described_structure[] = {
+    COLUMN("along_CELLS", "moment of increments over CELLS = 1, 2, 4, ... cells, of the component along them"),
+    COLUMN("across_CELLS", "the same of the components across them"),
+    {0}};
+static const sim_table described[] = {
+    {"fields", "statistics of each field, always", described_fields},
+    {"observe", "functions of the scenario; with observe", described_functions},
+    {"spectrum", "power by |k|; with spectrum", described_spectra},
+    {"probes", "fields at points; with probes", described_probes},
+    {"ensemble", "statistics over members; with members", described_ensemble},
+    {"transfer", "transfer by |k|; with transfer", described_transfer},
+    {"dissipation", "dissipation by |k|; with transfer", described_dissipation},
+    {"forcing", "energy of the forced fields; with forcing", forcing_columns},
+    {"lyapunov", "largest Lyapunov exponent; with lyapunov", lyapunov_columns},
+    {"enstrophy", "half the mean square of the curl; with enstrophy", described_bins},
+    {"enstrophy_transfer", "what rates add; with enstrophy", described_bins},
+    {"enstrophy_dissipation", "what linear terms take off; with enstrophy", described_bins},
+    {"helicity", "mean of vector times curl; with helicity", described_bins},
+    {"helicity_transfer", "what rates add; with helicity", described_bins},
+    {"helicity_dissipation", "what linear terms take off; with helicity", described_bins},
+    {"structure", "structure functions; with structure", described_structure}};
+const sim_table *const diffusion_described[] = {
+    &described[0],  &described[1],  &described[2], &described[3],  &described[4],  &described[5],  &described[6],
+    &described[7],  &described[8],  &described[9], &described[10], &described[11], &described[12], &described[13],
+    &described[14], &described[15], NULL};

@@ -66,7 +66,8 @@ sim_status diffusion_check_derived(const diffusion_parameters *p, const sim_setu
   if ((diffusion_gradients_of(p).count == 0 && fluxes == 0) || p->members > 1 || grid_cells_wanted(&grid) > most)
     return SIM_OK;
   rates.observe = (sim_function_map){items, (size_t)(fields + fluxes)};
-  rates.spectrum = rates.transfer = 0;
+  rates.spectrum = rates.transfer = rates.enstrophy = rates.helicity = 0;
+  rates.structure.given = false;
   rates.probes.rows = 0;
   for (int i = 0; status == SIM_OK && i < fields + fluxes; i++)
     status = result_of(i < fields ? p->rates : p->flux, i < fields ? i : i - fields, &items[i].expr);

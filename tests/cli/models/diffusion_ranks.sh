@@ -74,6 +74,19 @@ elseif terms == "flux" then
 elseif terms == "noise" then
   u.fluctuation, v.fluctuation, v.conserved = 0.01, 1e-5, scheme:find("etd") ~= nil
   model.rates = function(u, v) return -0.1 * u, -1e-3 * v^2 end
+elseif terms == "forced" or terms == "stirred" then
+  model.rates = function(u, v, u_x) return -u * u_x, 0.1 * u * v end
+  model.forcing = { fields = "u, v", k = { 5, 13 }, power = 0.1, random = terms == "stirred" }
+elseif terms == "vector" then -- of as many components as there are axes
+  local w = { name = "w", D = 0.01, noise = 0.01 }
+  u.D, v.D, u.initial, v.initial = 0.01, 0.01, nil, nil
+  u.noise = 0.01
+  model.fields, model.solenoidal = { u, v, #cells == 3 and w or nil }, #cells == 3 and "u, v, w" or "u, v"
+  model.rates = #cells == 3 and function(u, v, w, u_x, v_x, w_x) return -u * u_x, -u * v_x, -u * w_x end
+    or function(u, v, u_x, v_x) return -u * u_x, -u * v_x end
+  model.forcing = { fields = model.solenoidal, k = { 5, 16 }, power = 0.1, random = true, helicity = #cells == 3 and 0.5 or nil }
+  model.enstrophy, model.helicity = 4, #cells == 3 and 4 or nil
+  if kind == "double" then model.lyapunov = { every = 1 / 32 } end
 elseif terms == "lift" then
   u.walls, u.initial = { 0.2, 0.9 }, 0.5
 elseif terms == "cut" then
@@ -106,6 +119,14 @@ divided "3" terms=sides n=24x70 "along=no_flux no_flux" dt=auto
 divided "3" terms=flux "along=periodic no_flux no_flux"
 divided "3" terms=flux
 divided "3" terms=flux n=24x70 scheme=etdrk2
+divided "$all" terms=forced
+divided "3" terms=forced kind=single n=66x100 scheme=etdrk2
+divided "2" terms=forced n=50
+divided "3" terms=forced "along=no_flux periodic no_flux"
+divided "$all" terms=vector n=16x20x14
+divided "3" terms=vector n=66x70 kind=single
+divided "3" terms=stirred n=50x40 "along=no_flux periodic"
+divided "2" terms=stirred n=50 "along=no_flux"
 divided "3" dt=auto n=32x40x9
 divided "2" scheme=exact n=30x18x5
 divided "3" terms=cut n=60x50
@@ -123,12 +144,14 @@ divided "3" n=40x70 terms=derived scheme=etdrk2
 divided "3" terms=noise
 divided "3" terms=flows n=32x12x9
 divided "3" terms=flux n=24x70 scheme=etdrk2
+divided "3" terms=forced
+divided "3" terms=vector n=16x20x14
 divided "3" dt=auto n=32x40x9
 unset SIM_COMM_HOSTS
 if [ "${1:-short}" = long ]; then
   for kind in single double; do
     for n in 24x20x14 64x40 50 33x64x5 17x9x11 16x16x16; do
-      for terms in plain complex cross "cross complex" derived flows walls sides flux noise lift cut stop; do
+      for terms in plain complex cross "cross complex" derived flows walls sides flux noise forced stirred lift cut stop; do
         for along in periodic "periodic fixed no_flux" "no_flux fixed periodic" "fixed no_flux no_flux" \
           "periodic periodic fixed"; do
           scheme=etdrk4
@@ -179,7 +202,7 @@ expect 80 "$expected" "$SIM" run diverges.lua --threads 1 -o bad --force --ranks
 
 # ---- restart with another number of ranks; a rank that is killed ----
 
-for set in n=24x20x14 "dt=auto --set n=32x70" "scheme=strang --set kind=single" "members=40 --set n=20"; do
+for set in n=24x20x14 terms=forced "terms=vector --set n=16x20x14" "dt=auto --set n=32x70" "scheme=strang --set kind=single" "members=40 --set n=20"; do
   # shellcheck disable=SC2086
   expect 0 "" "${run[@]}" -o whole --set steps=8 --set $set
   # shellcheck disable=SC2086

@@ -159,6 +159,26 @@ static void joined_column(const diffusion_spectral *s, const diffusion_stage *st
   }
 }
 
+void diffusion_project_columns(const diffusion_spectral *s, void *const *coefficients, int64_t count,
+                               const diffusion_at *at) {
+  const bench b = bench_of(s, 0);
+  const int axes = s->grid.rank - (s->grid.member_axis > 0);
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t offset = at[i].middle * s->row_stride + at[i].group - s->slab.origin;
+    for (int pass = 0; pass < 2; pass++) {
+      for (int a = 0; a < axes; a++) {
+        const int f = s->gradients.vector[a];
+        char *column = point(coefficients[f], offset);
+        if (pass == 0)
+          copy_points(s->slab.backs, column, s->slab.stride, b.columns[f], 1);
+        else
+          copy_points(s->slab.backs, b.columns[f], 1, column, s->slab.stride);
+      }
+      if (pass == 0) s->on->project(s, &at[i], b.columns);
+    }
+  }
+}
+
 /* Piece i of the rows, which are cut into `pieces`. */
 static columns_of piece_at(const diffusion_spectral *s, int64_t i, int64_t pieces) {
   const int64_t part = i % pieces, middle = s->slab.middle_first + i / pieces, columns = columns_in_row(s, middle);

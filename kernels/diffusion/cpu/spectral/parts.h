@@ -57,10 +57,6 @@ static inline bench bench_of(const diffusion_spectral *s, int thread) {
   return b;
 }
 
-/* One column of a field, or of all fields, in the pass over columns. */
-typedef struct diffusion_at {
-  int64_t middle, group;
-} diffusion_at;
 /* derive.c, for an instruction set and a precision: a derivative of a column of coefficients, in target, which
  * is not the source; coefficients of a derived field; removal of the part of a vector with a divergence; and target[p]
  * minus the derivative along `axis` of from[p], a flux of this field, whose stride is `stride` points. */

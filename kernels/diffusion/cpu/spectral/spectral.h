@@ -140,12 +140,30 @@ void diffusion_tables(diffusion_spectral *spectral, int field, int tables, void 
  * values[0][0] is stored, and with DIFFUSION_BOTH values[0][1] too. */
 void diffusion_symbol_table(diffusion_spectral *spectral, int source, diffusion_parts parts, void *table,
                             diffusion_fill *fill, void *context);
-/* Calls `work` for each number of a field's coefficients, in their order: its place, k^2, and its weight in the mean of
- * squares. On one rank. */
-typedef void diffusion_number(void *context, int64_t at, double k2, double weight);
-void diffusion_each_number(const diffusion_spectral *spectral, int field, diffusion_number *work, void *context);
-/* Power spectrum of a field: power[b] sums wavenumbers with |k| in [b - 1/2, b + 1/2) times the smallest wavenumber
- * of the longest axis; the last bin takes all above. The bins add up to the mean of the field's square (Parseval).
+/* One column of a field, or of all fields, in the pass over columns. */
+typedef struct diffusion_at {
+  int64_t middle, group;
+} diffusion_at;
+/* One number of a field's coefficients. */
+typedef struct diffusion_number {
+  int64_t at;        /* its place in an array of the rank's columns */
+  double k2, weight; /* k^2, and the weight of the number's square in the mean of the field's square */
+  int64_t mode[3];   /* wavenumber of the series along each axis; signed along periodic axes, but along x */
+  bool imaginary;    /* the imaginary part of a coefficient */
+  diffusion_at column;
+} diffusion_number;
+typedef void diffusion_visit(void *context, const diffusion_number *number);
+/* Calls `work` for each number of the rank's columns of a field, in their order. */
+void diffusion_each_number(const diffusion_spectral *spectral, int field, diffusion_visit *work, void *context);
+/* Takes the part of the solenoidal vector that has a divergence off some columns of coefficients, as a stage takes it
+ * off rates. coefficients[fields]: arrays of the rank's columns; at[count]. */
+void diffusion_project_columns(const diffusion_spectral *spectral, void *const *coefficients, int64_t count,
+                               const diffusion_at *at);
+/* The smallest wavenumber of the longest axis, and the bin b of `count` with |k| in [b - 1/2, b + 1/2) times it; the
+ * last bin takes all above. */
+double diffusion_least_wave(const diffusion_spectral *spectral);
+int diffusion_bin(double k2, double least, int count);
+/* Power spectrum of a field by these bins. The bins add up to the mean of the field's square (Parseval).
  * others (may be NULL): coefficients of another field with the same series, for the mean of their product. */
 void diffusion_power(const diffusion_spectral *spectral, int field, const void *coefficients, const void *others,
                      int bins, double *power);

@@ -50,31 +50,51 @@ void diffusion_symbol_table(diffusion_spectral *s, int source, diffusion_parts p
   make_tables(s, source, 1, &table, !walled, !walled && parts == DIFFUSION_BOTH, fill, context);
 }
 
-void diffusion_each_number(const diffusion_spectral *s, int field, diffusion_number *work, void *context) {
+void diffusion_each_number(const diffusion_spectral *s, int field, diffusion_visit *work, void *context) {
   const grid_shape *shape = &s->shape[field];
+  const diffusion_slab *slab = &s->slab;
   const int64_t n = s->grid.n[X], lanes = 2 * s->group, stored = s->packing == FFT_HALF ? n / 2 + 1 : n;
-  for (int64_t back = 0; back < s->back; back++)
-    for (int64_t middle = 0; middle < s->middle; middle++) {
+  for (int64_t point_back = 0; point_back < slab->backs; point_back++)
+    for (int64_t middle = slab->middle_first; middle < slab->middle_end; middle++) {
+      const int64_t back = point_back + s->back_first;
       const int64_t modes[3] = {0, mode_of(s, field, Y, s->grid.rank == 3 ? middle : back, true),
                                 s->grid.rank == 3 ? mode_of(s, field, Z, back, true) : 0};
-      const int64_t row = back * s->plane_stride + middle * s->row_stride;
+      const int64_t row = point_back * slab->stride + middle * s->row_stride - slab->origin;
+      const int64_t columns = columns_in_row(s, middle);
+      const int64_t end = columns < slab->group_end ? columns : slab->group_end;
       double squares[3] = {0}, factor = 1;
       for (int axis = 1; axis < s->grid.rank; axis++) {
         const int64_t mode = modes[axis];
         squares[axis] = wavenumber(shape, axis, mode) * wavenumber(shape, axis, mode);
         factor *= diffusion_weight(s, field, axis, mode);
       }
-      for (int64_t i = 0; i < columns_in_row(s, middle) * lanes; i++) {
+      for (int64_t i = slab->group_first * lanes; i < end * lanes; i++) {
         const int64_t lane = i % lanes, entry = s->packing == FFT_TWO_REAL ? i : i / lanes * s->group + lane % s->group;
         const bool last = is_last(s, i / lanes);
         if (last ? middle + i % s->group >= s->middle : entry >= stored) continue;
-        const int64_t mode = last ? n / 2 : mode_along_x(s, field, entry);
-        const double k = wavenumber(shape, X, mode);
-        const double y = last ? wavenumber(shape, Y, mode_of(s, field, Y, middle + i % s->group, true)) : 0;
-        work(context, row * lanes + i, (last ? y * y : squares[Y]) + squares[Z] + k * k,
-             factor * diffusion_weight(s, field, X, mode));
+        const int64_t along_x = last ? n / 2 : mode_along_x(s, field, entry);
+        const int64_t along_y = last ? mode_of(s, field, Y, middle + i % s->group, true) : modes[Y];
+        const double k = wavenumber(shape, X, along_x), y = last ? wavenumber(shape, Y, along_y) : 0;
+        work(context, &(diffusion_number){.at = row * lanes + i,
+                                          .k2 = (last ? y * y : squares[Y]) + squares[Z] + k * k,
+                                          .weight = factor * diffusion_weight(s, field, X, along_x),
+                                          .mode = {along_x, along_y, modes[Z]},
+                                          .imaginary = s->packing != FFT_TWO_REAL && lane >= s->group,
+                                          .column = {middle, i / lanes}});
       }
     }
+}
+
+double diffusion_least_wave(const diffusion_spectral *s) {
+  double least = INFINITY;
+  for (int axis = 0; axis < s->grid.rank; axis++)
+    if (axis == 0 || axis != s->grid.member_axis) least = fmin(least, wavenumber(&s->grid, axis, 1));
+  return least;
+}
+
+int diffusion_bin(double k2, double least, int count) {
+  const double length = sqrt(k2) / least;
+  return length + 0.5 < count ? (int)(length + 0.5) : count - 1;
 }
 
 typedef struct bins {
@@ -84,11 +104,11 @@ typedef struct bins {
   int count;
 } bins;
 
-static void add_to_bin(void *context, int64_t at, double k2, double weight) {
+static void add_to_bin(void *context, const diffusion_number *number) {
   const bins *b = context;
-  const double length = sqrt(k2) / b->least;
-  const double c = grid_number(b->coefficients, b->s->single, at), d = grid_number(b->others, b->s->single, at);
-  b->sums[length + 0.5 < b->count ? (int)(length + 0.5) : b->count - 1] += weight * c * d;
+  const double c = grid_number(b->coefficients, b->s->single, number->at);
+  const double d = grid_number(b->others, b->s->single, number->at);
+  b->sums[diffusion_bin(number->k2, b->least, b->count)] += number->weight * c * d;
 }
 
 void diffusion_power(const diffusion_spectral *s, int field, const void *coefficients, const void *others, int count,
@@ -96,11 +116,9 @@ void diffusion_power(const diffusion_spectral *s, int field, const void *coeffic
   bins b = {.s = s,
             .coefficients = coefficients,
             .others = others ? others : coefficients,
-            .least = INFINITY,
+            .least = diffusion_least_wave(s),
             .sums = power,
             .count = count};
-  for (int axis = 0; axis < s->grid.rank; axis++)
-    if (axis == 0 || axis != s->grid.member_axis) b.least = fmin(b.least, wavenumber(&s->grid, axis, 1));
   for (int i = 0; i < count; i++) power[i] = 0;
   diffusion_each_number(s, field, add_to_bin, &b);
 }

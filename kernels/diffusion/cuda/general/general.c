@@ -223,7 +223,7 @@ static sim_status check_force(diffusion_work *w) {
   double energy, factor;
   diffusion_cuda_force(w, 1, h);
   SIM_TRY(diffusion_cuda_force_energy(w, &energy));
-  return diffusion_force_factor(w->p, energy, h, &factor);
+  return diffusion_force_factor(w->p, energy, h, true, &factor);
 }
 
 static sim_status load(diffusion_work *w) {

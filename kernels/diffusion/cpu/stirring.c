@@ -1,0 +1,219 @@
+/* The coefficients of white noise in the shell: independent normal numbers with the same mean square for each degree of
+ * freedom, keyed by the wavenumber, so that k and -k are conjugate whichever rank has them. Of a solenoidal vector the
+ * part along k is then removed, and with a helicity h the vector f becomes a f + b i k x f/|k|, which multiplies its
+ * two helical parts by a + b and a - b (Waleffe, Phys. Fluids A 4, 1992); (a +- b)^2 = 1 +- h keeps the mean square. */
+#include "kernels/diffusion/cpu/stirring.h"
+
+#include "kernels/diffusion/cpu/forcing.h"
+#include "kernels/diffusion/modes.cuh"
+
+#include "engine/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct number {
+  int64_t at;
+  uint64_t mode;    /* of k and -k */
+  double deviation; /* < 0: the imaginary part of -k */
+  bool imaginary;
+} number;
+
+/* A coefficient of the first component: re at `at`, im at at + group; k: direction of its wavenumber. */
+typedef struct twist {
+  int64_t at;
+  double k[3];
+} twist;
+
+struct diffusion_stirring {
+  const diffusion_parameters *p;
+  const diffusion_spectral *spectral;
+  int64_t count[DIFFUSION_FIELDS], columns, twists;
+  number *of[DIFFUSION_FIELDS];
+  diffusion_at *column; /* [columns]: those of the solenoidal vector's numbers */
+  twist *twisted;       /* [twists]: none without helicity */
+  bool has_vector;      /* whether a solenoidal vector is forced */
+  int vector[3];
+};
+
+typedef struct finding {
+  diffusion_stirring *stirring;
+  grid_shape grid; /* of the field */
+  double deviation;
+  int field;
+  bool first, counts; /* first: component of the vector; counts: stores nothing */
+} finding;
+
+/* Number of the mode: the lower one of k and -k. *mirrored: that is -k; *own: they are one mode. */
+static uint64_t mode_number(const grid_shape *grid, const int64_t mode[3], bool *mirrored, bool *own) {
+  uint64_t here = 0, there = 0;
+  for (int a = 0; a < grid->rank; a++) {
+    const bool periodic = grid->boundary[a] == GRID_PERIODIC;
+    const int64_t n = grid->n[a] + !periodic; /* a sine series has mode n */
+    const int64_t i = periodic ? ((mode[a] % n) + n) % n : mode[a], j = periodic ? (n - i) % n : i;
+    here = here * (uint64_t)n + (uint64_t)i;
+    there = there * (uint64_t)n + (uint64_t)j;
+  }
+  *mirrored = there < here;
+  *own = there == here;
+  return *mirrored ? there : here;
+}
+
+/* A number that is the real or imaginary part of one of two conjugate coefficients has half the variance. Weights other
+ * than those of conjugates are of cosines and sines, whose numbers are smaller by the root. */
+static void add_number(finding *f, const diffusion_number *from) {
+  diffusion_stirring *s = f->stirring;
+  bool mirrored, own;
+  const uint64_t mode = mode_number(&f->grid, from->mode, &mirrored, &own);
+  const bool half = f->grid.boundary[0] == GRID_PERIODIC && from->mode[0] != 0 && 2 * from->mode[0] != f->grid.n[0];
+  if (own && from->imaginary) return;
+  if (!f->counts)
+    s->of[f->field][s->count[f->field]] = (number){.at = from->at,
+                                                   .mode = mode,
+                                                   .deviation = (mirrored && from->imaginary ? -1 : 1) * f->deviation *
+                                                                sqrt((own ? 1 : 0.5) / (from->weight / (half ? 2 : 1))),
+                                                   .imaginary = from->imaginary};
+  s->count[f->field]++;
+}
+
+static void add_twist(finding *f, const diffusion_number *from) {
+  diffusion_stirring *s = f->stirring;
+  const double pi = 3.14159265358979323846;
+  double k[3] = {0}, square = 0;
+  if (from->imaginary) return;
+  for (int a = 0; a < 3; a++) {
+    k[a] = 2 * pi / f->grid.size[a] * (double)from->mode[a];
+    square += k[a] * k[a];
+  }
+  if (!f->counts) {
+    s->twisted[s->twists].at = from->at;
+    for (int a = 0; a < 3; a++) s->twisted[s->twists].k[a] = k[a] / sqrt(square);
+  }
+  s->twists++;
+}
+
+static void add(void *context, const diffusion_number *from) {
+  finding *f = context;
+  diffusion_stirring *s = f->stirring;
+  const diffusion_forcing *forcing = &s->p->forcing;
+  if (!diffusion_in_shell(forcing->k[0], forcing->k[1], from->k2)) return;
+  add_number(f, from);
+  if (!f->first) return;
+  if (forcing->helicity != 0) add_twist(f, from);
+  if (!f->counts) s->column[s->columns] = from->column;
+  s->columns++;
+}
+
+static void find(diffusion_stirring *s, double deviation, bool counts) {
+  const unsigned forced = diffusion_forced(s->p);
+  s->columns = s->twists = 0;
+  for (int f = 0; f < (int)s->p->fields.count; f++) {
+    finding all = {.stirring = s,
+                   .grid = diffusion_shape_of(s->p, f),
+                   .deviation = deviation,
+                   .field = f,
+                   .first = s->has_vector && f == s->vector[0],
+                   .counts = counts};
+    s->count[f] = 0;
+    if (forced >> f & 1) diffusion_each_number(s->spectral, f, add, &all);
+  }
+}
+
+static int by_column(const void *a, const void *b) {
+  const diffusion_at *x = a, *y = b;
+  if (x->middle != y->middle) return x->middle < y->middle ? -1 : 1;
+  return (x->group > y->group) - (x->group < y->group);
+}
+
+/* Keeps each column once. */
+static void sort_columns(diffusion_stirring *s) {
+  int64_t kept = 0;
+  if (s->columns == 0) return;
+  qsort(s->column, (size_t)s->columns, sizeof *s->column, by_column);
+  for (int64_t i = 1; i < s->columns; i++)
+    if (by_column(&s->column[kept], &s->column[i]) != 0) s->column[++kept] = s->column[i];
+  s->columns = kept + 1;
+}
+
+sim_status diffusion_stirring_create(const diffusion_parameters *p, const diffusion_spectral *spectral,
+                                     diffusion_stirring **out) {
+  *out = NULL;
+  if (!diffusion_stirred(p)) return SIM_OK;
+  diffusion_stirring *s = *out = calloc(1, sizeof *s);
+  if (!s) return sim_no_memory("the random forcing");
+  s->p = p;
+  s->spectral = spectral;
+  const int axes = diffusion_vector_of(p, s->vector);
+  s->has_vector = axes > 0 && (diffusion_forced(p) >> s->vector[0] & 1) != 0;
+  find(s, 0, true);
+  bool good = true;
+  for (int f = 0; f < (int)p->fields.count; f++)
+    good = (s->of[f] = calloc((size_t)s->count[f] + 1, sizeof(number))) && good;
+  good = (s->column = calloc((size_t)s->columns + 1, sizeof *s->column)) && good;
+  good = (s->twisted = calloc((size_t)s->twists + 1, sizeof *s->twisted)) && good;
+  if (!good) {
+    diffusion_stirring_destroy(out);
+    return sim_no_memory("the random forcing");
+  }
+  find(s, sqrt(2 * p->forcing.power / diffusion_shell_freedom(p)), false);
+  sort_columns(s);
+  return SIM_OK;
+}
+
+void diffusion_stirring_destroy(diffusion_stirring **stirring) {
+  diffusion_stirring *s = *stirring;
+  if (!s) return;
+  for (int f = 0; f < DIFFUSION_FIELDS; f++) free(s->of[f]);
+  free(s->column);
+  free(s->twisted);
+  free(s);
+  *stirring = NULL;
+}
+
+double diffusion_stirring_bytes(const diffusion_parameters *p) {
+  int vector[3];
+  double bytes = 0;
+  const unsigned forced = diffusion_forced(p);
+  const bool has_vector = diffusion_vector_of(p, vector) > 0;
+  for (int f = 0; f < (int)p->fields.count; f++) {
+    const double numbers = forced >> f & 1 ? diffusion_shell_numbers(p, f) : 0;
+    bytes += sizeof(number) * (numbers + 1);
+    if (has_vector && f == vector[0])
+      bytes += (sizeof(diffusion_at) + (p->forcing.helicity != 0 ? sizeof(twist) / 2.0 : 0)) * numbers;
+  }
+  return bytes + sizeof(diffusion_at) + sizeof(twist);
+}
+
+/* f becomes a f + b i k x f, in place; group: distance from re to im. */
+static void twist_vector(const twist *at, double a, double b, bool single, int64_t group, void *const *v) {
+  double f[3][2], g[3][2];
+  for (int i = 0; i < 3; i++)
+    for (int part = 0; part < 2; part++) f[i][part] = grid_number(v[i], single, at->at + part * group);
+  for (int i = 0; i < 3; i++)
+    for (int part = 0; part < 2; part++) {
+      const int j = (i + 1) % 3, k = (i + 2) % 3, other = 1 - part;
+      const double cross = at->k[j] * f[k][other] - at->k[k] * f[j][other];
+      g[i][part] = a * f[i][part] + b * (part ? cross : -cross);
+    }
+  for (int i = 0; i < 3; i++)
+    for (int part = 0; part < 2; part++) grid_set_number(v[i], single, at->at + part * group, g[i][part]);
+}
+
+void diffusion_stirring_fill(const diffusion_stirring *s, int64_t step, void *const *coefficients) {
+  const diffusion_parameters *p = s->p;
+  const bool single = diffusion_single(p);
+  const double plus = sqrt(1 + p->forcing.helicity), minus = sqrt(1 - p->forcing.helicity);
+  for (int f = 0; f < (int)p->fields.count; f++)
+    for (int64_t i = 0; i < s->count[f]; i++) {
+      const number *of = &s->of[f][i];
+      double normal[2];
+      sim_rng_normal(p->common.seed, of->mode, (uint64_t)step + 1, (uint32_t)(DIFFUSION_DRAW_FORCING + f), normal);
+      grid_set_number(coefficients[f], single, of->at, of->deviation * normal[of->imaginary]);
+    }
+  if (!s->has_vector) return;
+  diffusion_project_columns(s->spectral, coefficients, s->columns, s->column);
+  void *const v[3] = {coefficients[s->vector[0]], coefficients[s->vector[1]],
+                      s->twists > 0 ? coefficients[s->vector[2]] : NULL};
+  for (int64_t i = 0; i < s->twists; i++)
+    twist_vector(&s->twisted[i], (plus + minus) / 2, (plus - minus) / 2, single, fft_group(single), v);
+}

@@ -1,0 +1,95 @@
+/* A run of the model: what its files share. */
+#ifndef DIFFUSION_RUN_H
+#define DIFFUSION_RUN_H
+
+#include "kernels/diffusion/observe.h"
+
+/* What the distance of the twin has done; numbers, as a checkpoint stores them. */
+enum { DIFFUSION_BLOCKS = 32 };
+typedef struct diffusion_growth {
+  double since, distance; /* time of the last reset, and the distance then */
+  double last;            /* exponent of the last interval */
+  double sum, time;       /* logarithms of growth, and time, of all intervals since `start` */
+  double intervals;       /* their number */
+  double blocks, filled;  /* complete blocks, and intervals of the next one */
+  double length;          /* intervals in a block */
+  double sums[DIFFUSION_BLOCKS], times[DIFFUSION_BLOCKS]; /* of each block, as `sum` and `time` */
+} diffusion_growth;
+
+typedef struct diffusion_run {
+  const diffusion_parameters *p;
+  const diffusion_ops *ops;
+  diffusion_work *work;
+  const sim_backend *backend;
+  diffusion_observer *observer;     /* NULL: statistics only */
+  diffusion_resolution *resolution; /* NULL: no check */
+  sim_buffer host;                  /* whole fields on the host, for observed functions on a GPU or on several ranks */
+  const sim_comm *comm;
+  diffusion_slab slab; /* of this rank */
+  grid_shape grid;
+  const diffusion_method *method;
+  sim_mesh mesh;
+  int64_t cells, shown;            /* step of the fields for outputs; -1: none */
+  int64_t checked;                 /* step of the last resolution check */
+  diffusion_controller controller; /* adaptive steps */
+  double level;                    /* its level, as stored in checkpoints */
+  sim_buffer kept;                 /* steps by the Courant number: [fields][numbers], the state before the step */
+  double rate;                     /* the same: diffusion_courant_rate of step `rated` */
+  int64_t rated;
+  double jumped;  /* DIFFUSION_EXACT: time of array [0]; NaN: none */
+  int64_t finite; /* last step whose state was finite */
+  /* Fixed steps: t_end of `rest` counts from its beginning, which is not 0 where a restart has another t_end and so
+   * another step. */
+  diffusion_parameters rest;
+  double begin[2], h; /* begin: time and step, as stored in checkpoints */
+  int64_t last;
+  int fields;
+  diffusion_work *twin; /* of the Lyapunov exponent; NULL: none */
+  diffusion_growth growth;
+} diffusion_run;
+
+/* sim_model.state, by these numbers */
+enum { DIFFUSION_COEFFICIENTS, DIFFUSION_LEVEL, DIFFUSION_BEGIN, DIFFUSION_TWIN, DIFFUSION_GROWTH };
+extern const sim_field diffusion_state[];
+
+static inline void *run_part(const sim_buffer *buffer, int field) {
+  return (char *)buffer->data + (size_t)field * (size_t)buffer->shape[1] * sim_dtype_size(buffer->dtype);
+}
+
+/* ---- model.c ---- */
+
+const diffusion_ops *diffusion_ops_of(const sim_setup *setup);
+void diffusion_run_extent(const void *parameters, sim_extent *out);
+/* Whether the device and the ranks have all that the run asks for. */
+sim_status diffusion_check_device(const diffusion_parameters *p, const sim_setup *setup) SIM_MUST_CHECK;
+/* Reports steps whose length differs from the scenario's, for the time left from `begin` on. */
+void diffusion_say_steps(const diffusion_integrate *left, double t_end, double begin);
+
+/* ---- begin.c ---- */
+
+sim_status diffusion_run_create(const void *parameters, const sim_setup *setup, sim_clock *clock, void **self);
+void diffusion_run_destroy(void **self);
+
+/* ---- lyapunov.c ---- */
+
+/* Makes the coefficients of the run and of its twin from the initial state, which both real fields of the run and
+ * start[fields] are. */
+sim_status diffusion_twin_begin(diffusion_run *run, const sim_setup *setup, void *const *start) SIM_MUST_CHECK;
+/* After a step of both: at the end of an interval measures and resets the distance. SIM_ERR_DIVERGED where it is too
+ * small or too large. */
+sim_status diffusion_twin_step(diffusion_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+void diffusion_twin_row(const diffusion_growth *growth, double *values); /* of the table `lyapunov` */
+
+/* ---- step.c ---- */
+
+sim_status diffusion_run_step(void *self, sim_clock *clock);
+/* Computes the real fields of this step. */
+sim_status diffusion_run_show(diffusion_run *run, const sim_clock *clock) SIM_MUST_CHECK;
+
+/* ---- outputs.c ---- */
+
+sim_status diffusion_run_observe(void *self, const sim_clock *clock, int table, double *values);
+sim_status diffusion_run_view(void *self, sim_array *arrays, sim_species *species, sim_frame *frame);
+void diffusion_run_describe(const void *self, char *out, size_t capacity);
+
+#endif

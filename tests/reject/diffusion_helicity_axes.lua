@@ -1,0 +1,9 @@
+-- expect: 65 helicity: expected a solenoidal vector on three periodic axes
+return sim.diffusion {
+  solenoidal = "u, v",
+  grid      = { n = {16, 16}, size = {1, 1} },
+  fields    = { { name = "u", D = 0.01, noise = 1 }, { name = "v", D = 0.01, noise = 1 } },
+  rates     = function(u, v) return -u, -v end,
+  helicity  = 8,
+  integrate = { scheme = "etdrk4", dt = 0.01, t_end = 1 },
+}

@@ -19,6 +19,7 @@ static void destroy(void **self) {
   fluid_sponge_destroy(&run->machine.sponge);
   fluid_motion_destroy(&run->motion);
   fluid_heat_destroy(&run->warmth);
+  fluid_meshes_destroy(&run->meshes);
   free(run);
   *self = NULL;
 }
@@ -57,7 +58,7 @@ fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *n
 
 /* The poses of bodies that move: of the start, or of the checkpoint. */
 static sim_status place_bodies(fluid_run *run, const sim_setup *setup) {
-  SIM_TRY(fluid_motion_create(run->p, &run->numbers, &run->motion));
+  SIM_TRY(fluid_motion_create(run->p, &run->numbers, &run->meshes, &run->motion));
   run->machine.motion = &run->motion;
   const sim_array poses = fluid_poses_of(run);
   return setup->saved ? sim_frame_restore(setup->saved, &sim_backend_cpu, &poses) : SIM_OK;
@@ -85,10 +86,11 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   clock->t_end = p->integrate.t_end;
   if (!setup->saved) clock->dt = run->numbers.dt;
   sim_startup("finding walls and bodies", 0, 0);
-  sim_status status = fluid_moves(p) ? place_bodies(run, setup) : SIM_OK;
+  sim_status status = fluid_meshes_create(p, setup, &run->meshes);
+  if (status == SIM_OK && fluid_moves(p)) status = place_bodies(run, setup);
   if (status == SIM_OK)
-    status = fluid_walls_create(p, &run->numbers, setup->threads, fluid_moves(p) ? run->motion.pose : NULL,
-                                &run->machine.walls);
+    status = fluid_walls_create(p, &run->numbers, &run->meshes, setup->threads,
+                                fluid_moves(p) ? run->motion.pose : NULL, &run->machine.walls);
   if (status == SIM_OK && !setup->saved && !fluid_counted(&grid))
     fluid_tell_walls(p, &run->numbers, &run->machine.walls);
   if (status == SIM_OK) status = fluid_sponge_create(p, &run->machine.sponge);

@@ -19,7 +19,7 @@ void must(sim_status status, const char *what) {
 }
 
 static void decode(flow *f, const char *text) {
-  static const char *const models[] = {"fluid", NULL}, *const constructors[] = {"fluid", "ball", "cylinder", "block",
+  static const char *const models[] = {"fluid", NULL}, *const constructors[] = {"fluid", "ball", "cylinder", "block", "stl",
                                                                                 NULL};
   char path[] = "/tmp/sim-fluid-XXXXXX";
   const int fd = mkstemp(path);

@@ -89,11 +89,11 @@ void fluid_find_cut(const fluid_machine *m, const fluid_parameters *p, const int
   *far = 0.5;
   for (int a = 0; a < 3; a++) velocity[a] = 0;
   if (!link || link->body < 0) return;
-  *far = fmax(link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2, 0);
+  *far = fmax(fluid_link_part(link), 0);
   double x[3];
   for (int b = 0; b < 3; b++) x[b] = grid_centre(&m->grid, b, at[b]);
   x[axis] += sign * *far * m->grid.size[axis] / (double)m->grid.n[axis];
-  const fluid_shape shape = fluid_body_shape(p, link->body, &m->walls.pose[link->body]);
+  const fluid_shape shape = fluid_body_shape(p, m->walls.meshes, link->body, &m->walls.pose[link->body]);
   (void)fluid_body_distance(&m->grid, &shape, x, velocity);
 }
 

@@ -9,7 +9,8 @@ enum {
   STATE_POSES,
   STATE_FAST,
   STATE_HEAT,
-  STATE_TEMPERATURE
+  STATE_TEMPERATURE,
+  STATE_MESHES
 };
 #define VELOCITY(letter)                                                                                               \
   {                                                                                                                    \
@@ -46,6 +47,10 @@ const sim_field fluid_state_fields[] = {
                            .type = SIM_REAL,
                            .doc = "temperature of the fluid",
                            .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT},
+    [STATE_MESHES] = {.name = FLUID_MESHES,
+                      .type = SIM_REAL,
+                      .doc = "corners of the triangles of bodies from STL files, at time 0, and the number of each "
+                             "one's body"},
     {.name = NULL}};
 
 /* Field f of those that are shown: velocity, and behind it the pressure. */
@@ -150,6 +155,8 @@ sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_f
                                              SIM_F64, shown, fields->space);
   }
   if (run->fast) arrays[frame->array_count++] = first_of(run);
+  if (run->meshes.triangles > 0)
+    arrays[frame->array_count++] = fluid_meshes_array(&run->meshes, &fluid_state_fields[STATE_MESHES]);
   frame->species_count = 0;
   return SIM_OK;
 }

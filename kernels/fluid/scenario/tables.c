@@ -40,9 +40,11 @@ static const sim_field described_heat[] = {
     COLUMN("mean", "mean temperature"),
     COLUMN("least", "least temperature"),
     COLUMN("greatest", "greatest temperature"),
-    COLUMN("flux_SIDE", "heat that enters through a side with a temperature, by time and heat capacity"),
+    COLUMN("flux_SIDE", "heat that enters through a side with a temperature or a flux, by time and heat capacity"),
+    COLUMN("temperature_SIDE", "mean temperature of a side with a flux"),
     COLUMN("nusselt_SIDE", "Nusselt number: this heat over what the fluid at rest would conduct between both sides"),
-    COLUMN("flux_NAME", "heat that a body with a temperature gives to the fluid, by time and heat capacity"),
+    COLUMN("flux_NAME", "heat that a body with a temperature or a flux gives to the fluid, by time and heat capacity"),
+    COLUMN("temperature_NAME", "mean temperature of the surface of a body with a flux"),
     COLUMN("nusselt_NAME",
            "of a round body: the same over area diffusivity (temperature - reference)/diameter, its Nusselt number"),
     {0}};
@@ -106,9 +108,12 @@ void fluid_name_tables(fluid_parameters *p) {
   }
   bool nusselt[SIM_COLUMNS_MAX] = {false}, some = false;
   for (int s = 0; p->heat.given && s < 2 * rank; s++) {
-    if (isnan(p->heat.side[s]) && fluid_side_kind_of(p, s) == FLUID_SIDE_KEEPS) continue;
+    if (!fluid_tells_side(p, s)) continue;
     add_column(&heat, "heat that enters through a side, by time and heat capacity",
                (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", fluid_side_names[s]);
+    if (!isnan(p->heat.flux[s]))
+      add_column(&heat, "mean temperature of a side with a flux", (sim_dimension){0}, "temperature_%s",
+                 fluid_side_names[s]);
     if (fluid_has_nusselt(p, s / 2)) {
       nusselt[heat.count] = some = true;
       add_column(&heat, "Nusselt number: this heat over what the fluid at rest would conduct", (sim_dimension){0},
@@ -118,10 +123,14 @@ void fluid_name_tables(fluid_parameters *p) {
   for (int b = 0; p->heat.given && b < (int)p->bodies.count; b++) {
     char name[FLUID_BODY_NAME];
     double area;
-    if (isnan(fluid_body_of(p, b)->temperature)) continue;
+    const bool flux = !isnan(fluid_body_of(p, b)->flux);
+    if (isnan(fluid_body_of(p, b)->temperature) && !flux) continue;
     fluid_body_name(p, b, name);
     add_column(&heat, "heat that a body gives to the fluid, by time and heat capacity",
                (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", name);
+    if (flux)
+      add_column(&heat, "mean temperature of the surface of a body with a flux", (sim_dimension){0}, "temperature_%s",
+                 name);
     if (fluid_body_length(p, b, &area) > 0) {
       nusselt[heat.count] = some = true;
       add_column(&heat, "Nusselt number: this heat by area over diffusivity (temperature - reference)/diameter",

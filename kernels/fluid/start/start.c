@@ -129,12 +129,13 @@ sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *wall
   return SIM_OK;
 }
 
-sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup) {
+sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
+                             const sim_setup *setup) {
   fluid_machine m = {.grid = fluid_grid_of(p), .single = fluid_single(p)};
   filling f = {&m, p, setup->isa, NULL};
   fluid_motion motion;
-  sim_status status = fluid_motion_create(p, numbers, &motion);
-  if (status == SIM_OK) status = fluid_walls_create(p, numbers, setup->threads, motion.pose, &m.walls);
+  sim_status status = fluid_motion_create(p, numbers, meshes, &motion);
+  if (status == SIM_OK) status = fluid_walls_create(p, numbers, meshes, setup->threads, motion.pose, &m.walls);
   if (status == SIM_OK) status = fluid_check_bodies(p, numbers, &m.walls);
   if (status == SIM_OK) status = fluid_check_probes(p, &m.walls);
   if (status == SIM_OK) fluid_tell_walls(p, numbers, &m.walls);

@@ -21,7 +21,7 @@ static void mark_solid(const fluid_maker *m, int threads) {
       bool solid = false;
       centre(&m->grid, (int64_t[]){i, row % m->grid.n[1], row / m->grid.n[1]}, x);
       for (int b = 0; b < m->bodies && !solid; b++)
-        solid = !m->without[b] && !(fluid_maker_distance(m, b, x, NULL) > 0);
+        solid = !m->without[b] && fluid_body_holds(&m->grid, &m->shape[b], x, 0);
       m->out->solid[row * nx + i] = solid;
     }
 }
@@ -102,7 +102,7 @@ sim_status fluid_maker_begin(fluid_maker *m, const fluid_parameters *p, const fl
   *m = (fluid_maker){.p = p, .numbers = numbers, .grid = fluid_grid_of(p), .bodies = (int)p->bodies.count, .out = out};
   m->lattice = fluid_lattice_of(m->grid.rank);
   fluid_force_of(p, numbers, m->g);
-  for (int b = 0; b < m->bodies; b++) m->shape[b] = fluid_body_shape(p, b, &out->pose[b]);
+  for (int b = 0; b < m->bodies; b++) m->shape[b] = fluid_body_shape(p, out->meshes, b, &out->pose[b]);
   for (int s = 0; s < FLUID_SIDES; s++) {
     if (!p->sides[s].profile) continue;
     SIM_TRY(sim_expr_program_create(p->sides[s].profile, &(sim_expr_target){.uniform = uniform, .block = 1},
@@ -157,9 +157,9 @@ sim_status fluid_check_bodies(const fluid_parameters *p, const fluid_numbers *nu
   return SIM_OK;
 }
 
-sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
-                              const geometry_pose *pose, fluid_walls *out) {
-  *out = (fluid_walls){0};
+sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
+                              int threads, const geometry_pose *pose, fluid_walls *out) {
+  *out = (fluid_walls){.meshes = meshes};
   for (int b = 0; b < (int)p->bodies.count; b++)
     out->pose[b] = pose ? pose[b] : (geometry_pose){.spin = fluid_body_of(p, b)->spin};
   if (fluid_moves(p)) {
@@ -189,8 +189,9 @@ void fluid_walls_destroy(fluid_walls *walls) {
 }
 
 /* Cells at the sides have at most 5 links of a side (3-D; 3 in 2-D), more at the edges; arrays grow by a quarter. Of a
- * body of unknown area six sides of a box as large as it are taken. */
-double fluid_wall_cells(const fluid_parameters *p) {
+ * body of unknown area six sides of a box as large as it are taken; a plane cuts the links of at most sqrt(2) cells by
+ * its area, in any direction. */
+double fluid_wall_cells(const fluid_parameters *p, const fluid_meshes *meshes) {
   const grid_shape g = fluid_grid_of(p);
   const double cells = grid_cells_wanted(&g);
   double faces = 0;
@@ -200,21 +201,21 @@ double fluid_wall_cells(const fluid_parameters *p) {
     const fluid_body *body = fluid_body_of(p, b);
     const bool block = p->bodies.items[b].schema == &fluid_block_schema;
     const double dx = g.size[0] / (double)g.n[0];
-    double extent[3], area = 0;
+    double extent[3], area = fluid_is_mesh(p, b) ? 2 * meshes->area[b] / (dx * dx) + 64 : 0;
     for (int a = 0; a < 3; a++) {
       const bool endless = p->bodies.items[b].schema == &fluid_cylinder_schema && g.rank == 3;
       const double size = block ? body->high[a] - body->low[a] : 2 * body->radius;
       extent[a] = a >= g.rank ? 1 : fmin(endless ? fmax(size, g.size[a]) : size, g.size[a]) / dx + 2;
     }
-    for (int a = 0; a < g.rank; a++) area += 2 * extent[0] * extent[1] * extent[2] / extent[a];
+    for (int a = 0; a < g.rank && !fluid_is_mesh(p, b); a++) area += 2 * extent[0] * extent[1] * extent[2] / extent[a];
     faces += fmin(area, cells);
   }
   return faces > 0 ? 1.25 * faces + 4096 : 0;
 }
 
-double fluid_walls_bytes(const fluid_parameters *p) {
+double fluid_walls_bytes(const fluid_parameters *p, const fluid_meshes *meshes) {
   const grid_shape g = fluid_grid_of(p);
-  const double cells = grid_cells_wanted(&g), links = g.rank == 2 ? 3.5 : 5.5, grown = fluid_wall_cells(p);
+  const double cells = grid_cells_wanted(&g), links = g.rank == 2 ? 3.5 : 5.5, grown = fluid_wall_cells(p, meshes);
   double profiles = 0;
   for (int s = 0; s < 2 * g.rank; s++)
     if (p->sides[s].given && p->sides[s].profile) profiles += 3 * sizeof(double) * cells / (double)g.n[s / 2];

@@ -57,6 +57,8 @@ typedef struct fluid_heat {
   double flux[FLUID_SIDES]; /* heat that enters through them, by area, time and heat capacity; NaN: none */
 } fluid_heat;
 
+typedef enum fluid_collision_kind { FLUID_MOMENTS, FLUID_TRT } fluid_collision_kind;
+
 typedef struct fluid_integrate {
   double dt, t_end; /* dt NaN: by mach and viscosity */
 } fluid_integrate;
@@ -66,6 +68,8 @@ typedef struct fluid_parameters {
   grid_parameters grid;
   double viscosity, density, speed, mach;
   sim_doubles acceleration; /* [rank] or none */
+  int collision;            /* fluid_collision_kind */
+  double magic;             /* of TRT */
   sim_expr *initial;        /* x, y, z -> velocity, and pressure where there is one result more; NULL: at rest */
   fluid_side sides[FLUID_SIDES];
   fluid_turbulence turbulence;
@@ -327,12 +331,14 @@ typedef struct fluid_machine {
   fluid_sponge sponge;
   fluid_motion *motion;        /* NULL: no body moves */
   struct fluid_warmth *warmth; /* NULL: no heat (heat.h) */
-  bool single;
+  bool single, populations; /* populations: a state is of these, not of moments (cpu/trt.c) */
   int threads;
 } fluid_machine;
 /* Without walls. (model.c) */
 fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup);
-const fluid_kernels *fluid_kernels_of(bool single, sim_isa isa);
+const fluid_kernels *fluid_kernels_of(bool single, bool populations, sim_isa isa);
+/* Density - 1 and three times the momentum of a cell, whose first number is number `at` of a state. (cpu/measure.c) */
+double fluid_cell_momentum(const fluid_machine *m, const void *first, int64_t at, double j[3]);
 /* Makes a step from one state to another. Returns whether some density may have left (1/2, 3/2), or a speed may be
  * above collision.fastest: see fluid_find_worst. */
 bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to);

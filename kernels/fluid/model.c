@@ -45,13 +45,15 @@ fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *n
   fluid_machine out = {.grid = grid,
                        .rows = fluid_rows_of(p),
                        .lattice = fluid_lattice_of(grid.rank),
-                       .kernels = fluid_kernels_of(fluid_single(p), setup->isa),
+                       .kernels = fluid_kernels_of(fluid_single(p), p->collision == FLUID_TRT, setup->isa),
                        .collision = {.omega = 1 / numbers->tau,
                                      .smagorinsky = p->turbulence.given ? p->turbulence.smagorinsky : 0,
                                      .fastest = fluid_speed_of_mach(FLUID_MACH_FAST)},
                        .single = fluid_single(p),
+                       .populations = p->collision == FLUID_TRT,
                        .threads = threads_for(&grid, setup->threads)};
   if (p->heat.given && p->turbulence.given) out.collision.tell = (int)out.rows.numbers - 1;
+  out.collision.omega_odd = 1 / (p->magic / (numbers->tau - 0.5) + 0.5);
   fluid_force_of(p, numbers, out.collision.g);
   return out;
 }
@@ -145,8 +147,9 @@ static void describe(const void *self, char *out, size_t capacity) {
     snprintf(cells, sizeof cells, "%lld x %lld", (long long)n[0], (long long)n[1]);
   else
     snprintf(cells, sizeof cells, "%lld x %lld x %lld", (long long)n[0], (long long)n[1], (long long)n[2]);
-  (void)snprintf(out, capacity, "%s cells, %s in moments, relaxation time %.6g, Reynolds number %.4g", cells,
-                 run->machine.lattice->rank == 2 ? "D2Q9" : "D3Q19", run->numbers.tau, run->numbers.reynolds);
+  (void)snprintf(out, capacity, "%s cells, %s in %s, relaxation time %.6g, Reynolds number %.4g", cells,
+                 run->machine.lattice->rank == 2 ? "D2Q9" : "D3Q19",
+                 run->machine.populations ? "populations" : "moments", run->numbers.tau, run->numbers.reynolds);
 }
 
 static const char *const references[] = {
@@ -161,6 +164,7 @@ static const char *const references[] = {
     "Wen, Zhang, Tu, Wang and Fang, J. Comput. Phys. 266 (2014) 161: forces on bodies that move",
     "Guo, Shi and Zheng, Int. J. Numer. Methods Fluids 39 (2002) 325: temperature on a second lattice, and buoyancy",
     "Chopard, Falcone and Latt, Eur. Phys. J. Spec. Top. 171 (2009) 245: its flux without an error of du/dt",
+    "Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427: two relaxation times",
     "Akervik et al., Phys. Fluids 18 (2006) 068102: running means, by which sponges damp",
     NULL,
 };

@@ -213,10 +213,21 @@ static bool at_wall(const fluid_machine *m, const int64_t at[3], int axis, int s
   return is_solid(m, (to[2] * n[1] + to[1]) * n[0] + to[0]);
 }
 
-/* Derivative of the temperature along an axis, from the neighbours or the surfaces before them. Beside a surface of
- * given temperature it is the smaller one of both sides: 0 where this jumps. */
-static double slope(const fluid_machine *m, const double *const old[5], const int64_t at[3], int axis) {
+/* The temperature at the surface that a link meets; NaN: it takes no part. */
+static double at_surface(const fluid_machine *m, const fluid_link *link, int side, double here) {
   const fluid_warmth *w = m->warmth;
+  const double D = (1 / w->law.omega - 0.5) / 4;
+  if (link->body < 0 && w->kind[side] == FLUID_SIDE_OPEN) return NAN;
+  const double T = link->body >= 0 ? w->body[link->body] : w->side[side];
+  const double flux = link->body < 0 ? w->side_flux[side]
+                      : w->share     ? w->share[link - m->walls.link] * w->body_flux[link->body]
+                                     : 0;
+  return !isnan(T) ? T : flux != 0 ? here + flux * fluid_link_part(link) / D : NAN;
+}
+
+/* Derivative of the temperature along an axis, from the neighbours or the surfaces before them. Beside a surface of
+ * given temperature or flux it is the smaller one of both sides: 0 where this jumps. */
+static double slope(const fluid_machine *m, const double *const old[5], const int64_t at[3], int axis) {
   const int64_t row = at[2] * m->grid.n[1] + at[1];
   const double here = old[0][at[0]];
   double value[2], far[2] = {1, 1};
@@ -227,11 +238,10 @@ static double slope(const fluid_machine *m, const double *const old[5], const in
     if (!at_wall(m, at, axis, i ? 1 : -1)) continue;
     const fluid_link *link = fluid_link_of(&m->walls, row, at[0], 1 + 2 * axis + i);
     if (!link) continue;
-    double T = link->body >= 0 ? w->body[link->body] : w->side[side];
-    if (link->body < 0 && w->kind[side] == FLUID_SIDE_OPEN) T = NAN;
+    const double T = at_surface(m, link, side, here);
     value[i] = isnan(T) ? here : T;
     if (isnan(T)) continue;
-    far[i] = link->body < 0 ? 0.5 : link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
+    far[i] = link->body < 0 ? 0.5 : fluid_link_part(link);
     given = true;
   }
   const double low = (here - value[0]) / far[0], high = (value[1] - here) / far[1];

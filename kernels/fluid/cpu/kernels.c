@@ -1,6 +1,6 @@
 /* Steps of rows and of cells at walls: once for each instruction set and precision. Every operation rounds once, so
  * that the bits are the same everywhere. */
-#include "kernels/fluid/cpu/kernels.h"
+#include "kernels/fluid/cpu/force.h"
 
 #include <math.h>
 
@@ -231,25 +231,10 @@ static void force(const fluid_lattice *l, const fluid_collision *collision, cons
   const fluid_cell *cell = &links->cell[number];
   const fluid_link *link = links->link + cell->first + which;
   const real *here = (const real *)from + cell->row * rows->numbers * rows->pitch + cell->x;
-  const int64_t at[3] = {cell->x, cell->row % rows->n[1], cell->row / rows->n[1]};
-  const int8_t *c = l->c[link->arriving];
   const double along = odd(l, here, rows->pitch, link->arriving);
   const double sent = (double)here[0] + (double)stress(l, here, rows->pitch, link->arriving) - along;
   const double got = (double)here[0] + (double)arrive(l, rows, cell, link, from, here) + along;
-  const double q = link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
-  double arm[3];
-  for (int a = 0; a < 3; a++) {
-    const bool mirror = link->mirror & 1 << a;
-    const double push = c[a] * fluid_weight(l, link->arriving) * (sent + got), x = (double)at[a] + 0.5 - q * c[a];
-    const double inside = !mirror ? x : x < 0 ? -x : fmin(x, 2 * (double)rows->n[a] - x);
-    momentum[a] = (mirror ? push : -push) + collision->g[a] * (q - 0.5) / (0.5 * (l->directions - 1));
-    if (speed) momentum[a] -= speed[a] * fluid_weight(l, link->arriving) * (sent - got);
-    arm[a] = a < l->rank ? inside - centre[a] : 0;
-  }
-  for (int a = 0; a < 3; a++) {
-    const int b = (a + 1) % 3, e = (a + 2) % 3;
-    torque[a] = arm[b] * momentum[e] - arm[e] * momentum[b];
-  }
+  fluid_link_force(l, collision, rows, cell, link, sent, got, centre, speed, momentum, torque);
 }
 
 static double lost(const fluid_lattice *l, const fluid_rows *rows, const fluid_links *links, int64_t number,

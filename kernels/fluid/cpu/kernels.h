@@ -39,6 +39,7 @@ enum { FLUID_PAD = 16 };
  * Sterling, Chen and Doolen, Fields Inst. Commun. 6 (1996) 151). */
 typedef struct fluid_collision {
   double omega, g[3];
+  double omega_odd;   /* of populations (trt.c): the second rate */
   double smagorinsky; /* C; 0: none */
   double fastest;     /* speed in cells per step above which a step tells */
   int tell;           /* place of the rate of relaxation of each cell among the numbers of a row; 0: not stored */
@@ -110,5 +111,9 @@ typedef struct fluid_kernels {
 extern const fluid_kernels fluid_kernels_single_plain, fluid_kernels_double_plain;
 extern const fluid_kernels fluid_kernels_single_avx2, fluid_kernels_double_avx2;
 extern const fluid_kernels fluid_kernels_single_avx512, fluid_kernels_double_avx512;
+/* The same of populations by two relaxation times: a row has [directions][pitch] numbers (trt.c). */
+extern const fluid_kernels fluid_trt_kernels_single_plain, fluid_trt_kernels_double_plain;
+extern const fluid_kernels fluid_trt_kernels_single_avx2, fluid_trt_kernels_double_avx2;
+extern const fluid_kernels fluid_trt_kernels_single_avx512, fluid_trt_kernels_double_avx512;
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define FLUID_TRT_RATE 0.25 /* of populations, about, by that of moments */
 enum { FIELDS = 4 }; /* velocity and pressure */
 
 struct fluid_work {
@@ -28,11 +29,13 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&grid);
   const fluid_rows rows = fluid_rows_of(p);
   const double state = fluid_state_numbers(&rows) * number, fields = (grid.rank + 1) * cells * number;
-  sim_plan_add(out, "moments, before and after a step", 2 * state);
+  sim_plan_add(out, p->collision == FLUID_TRT ? "populations, before and after a step" : "moments, before and after a step",
+               2 * state);
   sim_plan_add(out, "velocity and pressure", fields);
   sim_plan_add(out, "sums of rows", FLUID_FLOW_SUMS * sizeof(double) * (double)grid.n[1] * (double)grid.n[2]);
   out->checkpoint_bytes = state;
   out->work_rate_guess = 1e8 * setup->threads * (grid.rank == 2 ? 2 : 1) * (fluid_single(p) ? 1 : 0.5);
+  if (p->collision == FLUID_TRT) out->work_rate_guess *= FLUID_TRT_RATE;
   out->work_rate_guess = 1 / (1 / out->work_rate_guess + link_seconds(p, meshes, setup->threads) / cells);
   if (!p->heat.given) return;
   const double heat = fluid_heat_numbers(p) * sizeof(double);

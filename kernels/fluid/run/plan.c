@@ -73,7 +73,10 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     if (k.mach > 0.2)
       sim_log(SIM_LOG_WARN, "Mach number %.3g: compression changes the flow by about %.0f %%", k.mach,
               100 * k.mach * k.mach);
-    if (k.tau > 1.5)
+    if (p->collision == FLUID_TRT)
+      sim_log(SIM_LOG_INFO, "two relaxation times, %.6g and %.6g steps: magic number %.6g", k.tau,
+              p->magic / (k.tau - 0.5) + 0.5, p->magic);
+    else if (k.tau > 1.5)
       sim_log(SIM_LOG_WARN, "relaxation time %.3g: walls slip; use dt = \"auto\" or a shorter dt", k.tau);
     if (p->turbulence.given)
       sim_log(SIM_LOG_INFO,
@@ -123,6 +126,7 @@ bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lack
   const fluid_parameters *p = parameters;
   const char *what = p->heat.given && fluid_has_sponge(p) ? "`heat` with a `sponge` is" : NULL;
   if (fluid_has_flux(p)) what = "a heat `flux` of sides or bodies is";
+  if (p->collision == FLUID_TRT) what = "collision = \"trt\" is";
   if (fluid_has_mesh(p)) what = "bodies from STL files are";
   if (backend == SIM_BACKEND_CPU || !what) return true;
   snprintf(lacks, capacity, "%s", what);

@@ -21,7 +21,8 @@ const sim_field fluid_state_fields[] = {
     [STATE_MOMENTS] = {.name = "moments",
                        .type = SIM_REAL,
                        .doc = "moments of the populations after collision, in units of the lattice, and in single what "
-                              "rounding took from them: kernels/fluid/cpu/kernels.h, cuda/cell.cuh"},
+                              "rounding took from them: kernels/fluid/cpu/kernels.h, cuda/cell.cuh; or, with "
+                              "`collision`, these populations: cpu/trt.c"},
     [STATE_VELOCITY] = VELOCITY("x"),
     VELOCITY("y"),
     VELOCITY("z"),

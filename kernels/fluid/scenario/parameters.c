@@ -221,6 +221,8 @@ static const sim_signature initial_signature = {
     .outputs = {2, 3, 4},
     .returns = "the velocity, a number for each axis of the grid, and the pressure or not"};
 
+static const char *const collisions[] = {"regularised", "trt", NULL};
+
 static const sim_field parameter_fields[] = {
     {SIM_FIELD(fluid_parameters, grid), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &box_schema,
      .doc = "the box and its cells"},
@@ -238,6 +240,13 @@ static const sim_field parameter_fields[] = {
      .doc = "driving force or gravity, by mass: a number for each axis"},
     {SIM_FIELD(fluid_parameters, initial), .type = SIM_FUNCTION, .signature = &initial_signature,
      .doc = "the fluid at the start; none: at rest"},
+    {SIM_FIELD(fluid_parameters, collision), .type = SIM_CHOICE, .initial = "regularised", .choices = collisions,
+     .doc = "regularised: of moments, which is fastest; trt: of populations with two relaxation times, for walls and "
+            "porous bodies whose drag does not depend on the viscosity"},
+    {SIM_FIELD(fluid_parameters, magic), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 10,
+     .initial = "0.1875",
+     .doc = "of trt, (tau - 1/2) of one relaxation time times that of the other: at 3/16 a wall stands half-way "
+            "between cells, at 1/4 a run is most stable"},
     {SIM_FIELD(fluid_parameters, sides), .type = SIM_STRUCT, .table = &sides_schema,
      .doc = "velocities and pressures of sides whose boundary is wall"},
     {SIM_FIELD(fluid_parameters, bodies), .type = SIM_LIST,

@@ -249,7 +249,7 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
                    "0.05",
                    k.tau, k.cell_reynolds, cells, p->viscosity / (SHORTEST * (k.tau - 0.5)));
   }
-  if (k.tau > 3)
+  if (k.tau > 3 && p->collision != FLUID_TRT)
     sim_faults_add(faults, 0, "integrate.dt",
                    "the relaxation time is %.4g with dt = %.6g, and walls are wrong above 3: expected dt = \"auto\", "
                    "or at most %.3g",
@@ -370,6 +370,19 @@ static void check_heat_numbers(const fluid_parameters *p, sim_faults *faults) {
                    k.heat_tau, k.dt, k.dt * 2.5 / (k.heat_tau - 0.5));
 }
 
+/* Populations: what is not built for them. */
+static void check_collision(const fluid_parameters *p, sim_faults *faults) {
+  static const char *const path = "collision";
+  if (p->collision != FLUID_TRT) {
+    if (p->magic != 3.0 / 16) sim_faults_add(faults, 0, "magic", "has an effect with collision = \"trt\" alone");
+    return;
+  }
+  if (p->turbulence.given) sim_faults_add(faults, 0, path, "\"trt\" is not supported with `turbulence`");
+  if (p->heat.given) sim_faults_add(faults, 0, path, "\"trt\" is not supported with `heat`");
+  if (fluid_has_sponge(p)) sim_faults_add(faults, 0, path, "\"trt\" is not supported with a `sponge`");
+  if (fluid_moves(p)) sim_faults_add(faults, 0, path, "\"trt\" is not supported with bodies that move");
+}
+
 sim_status fluid_validate(void *parameters, sim_faults *faults) {
   fluid_parameters *p = parameters;
   if (!grid_check(&p->grid, faults)) return SIM_OK;
@@ -396,6 +409,7 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
   for (int b = 0; b < (int)p->bodies.count && b < FLUID_BODIES; b++) check_body(p, &grid, b, faults);
   check_probes(p, &grid, faults);
   check_heat(p, &grid, faults);
+  check_collision(p, faults);
   if (faults->count == before) check_numbers(p, faults);
   if (faults->count == before) check_heat_numbers(p, faults);
   if (faults->count == before) fluid_name_tables(p);

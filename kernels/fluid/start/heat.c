@@ -113,8 +113,8 @@ static sim_status set_range(const fluid_parameters *p, const fluid_machine *m, f
   w->shift = fluid_is_passed(p) ? p->heat.reference : w->low + (w->high - w->low) / 2;
   w->low -= w->shift + fall;
   w->high -= w->shift - rise;
-  w->law.least -= w->shift + 2 * fall;
-  w->law.most -= w->shift - 2 * rise;
+  w->law.least -= w->shift + 2 * (rise + fall);
+  w->law.most -= w->shift - 2 * (rise + fall);
   w->law.reference = p->heat.reference - w->shift;
   for (int s = 0; s < FLUID_SIDES; s++) w->side[s] -= w->shift;
   for (int b = 0; b < FLUID_BODIES; b++) w->body[b] -= w->shift;

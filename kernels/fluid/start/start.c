@@ -61,6 +61,24 @@ static double relaxation_time(const fluid_machine *m, const fluid_numbers *k, do
   return k->tau + 3 * c * c * sqrt(2 * fmax(square - trace * trace / m->lattice->rank, 0)) * k->dt;
 }
 
+/* Stores the moments of a cell, or the populations that have them: of regularised ones the state of cpu/kernels.h. */
+static void store(const fluid_machine *m, void *out, int64_t first, const double moment[FLUID_MOMENTS_MAX]) {
+  const fluid_lattice *l = m->lattice;
+  const int rank = l->rank;
+  const int64_t pitch = m->rows.pitch;
+  for (int64_t i = 0; i < m->rows.numbers && !m->populations; i++)
+    grid_set_number(out, m->single, first + i * pitch, i < l->moments ? moment[i] : 0);
+  for (int c = 0; c < l->directions && m->populations; c++) {
+    const int8_t *v = l->c[c];
+    double g = moment[0];
+    for (int a = 0; a < rank; a++) {
+      g += v[a] * moment[1 + a] + v[a] * v[a] * moment[1 + rank + a];
+      for (int b = a + 1; b < rank; b++) g += v[a] * v[b] * moment[1 + 2 * rank + a + b - 1];
+    }
+    grid_set_number(out, m->single, first + c * pitch, g);
+  }
+}
+
 /* Moments after collision of a cell with a velocity, a pressure and the strain of its neighbours:
  * S = rho u u - 2/3 (tau - 1) rho (E - tr E/rank) + rho (u g + g u)/2, j = rho (u + g/2). */
 static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
@@ -70,8 +88,7 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
   const int64_t first = row * m->rows.numbers * pitch + at[0];
   const double unit = k->dx / k->dt, *g = m->collision.g;
   const double rho1 = 3 * grid_number(fields[rank], m->single, cell) / (p->density * unit * unit), rho = 1 + rho1;
-  double grad[3][3], u[3], trace = 0, widening = 0;
-  void *out = fluid_first(state);
+  double grad[3][3], u[3], moment[FLUID_MOMENTS_MAX], trace = 0, widening = 0;
   fluid_gradient(m, p, k->dx, fields, at, grad);
   const double tau = relaxation_time(m, k, grad);
   for (int a = 0; a < rank; a++) {
@@ -79,17 +96,16 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
     widening += grad[a][a] / rank;
   }
   for (int a = 0; a < rank; a++) {
-    grid_set_number(out, m->single, first + (1 + a) * pitch, 3 * rho * (u[a] + g[a] / 2));
+    moment[1 + a] = 3 * rho * (u[a] + g[a] / 2);
     for (int b = a; b < rank; b++) {
       const double strain = ((grad[a][b] + grad[b][a]) / 2 - (a == b ? widening : 0)) * k->dt;
       const double s = rho * (u[a] * u[b] - 2.0 / 3 * (tau - 1) * strain + (u[a] * g[b] + u[b] * g[a]) / 2);
       if (a == b) trace += s;
-      grid_set_number(out, m->single, first + (a == b ? 1 + rank + a : 1 + 2 * rank + a + b - 1) * pitch,
-                      a == b ? 4.5 * s : 9 * s);
+      moment[a == b ? 1 + rank + a : 1 + 2 * rank + a + b - 1] = a == b ? 4.5 * s : 9 * s;
     }
   }
-  grid_set_number(out, m->single, first, rho1 - 1.5 * trace);
-  for (int64_t i = m->lattice->moments; i < m->rows.numbers; i++) grid_set_number(out, m->single, first + i * pitch, 0);
+  moment[0] = rho1 - 1.5 * trace;
+  store(m, fluid_first(state), first, moment);
 }
 
 sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup, void *const *values) {

@@ -41,6 +41,16 @@ typedef struct fluid_body {
 } fluid_body;
 extern const sim_schema fluid_ball_schema, fluid_cylinder_schema, fluid_block_schema, fluid_stl_schema;
 
+/* Solid cells from images or an array. */
+typedef struct fluid_solid {
+  bool given;
+  char *path, *dataset;
+  int channel;   /* sim_channel */
+  int64_t first; /* number of the first image of a stack */
+  double threshold;
+  bool dark; /* solid below the threshold, not above */
+} fluid_solid;
+
 typedef struct fluid_turbulence {
   bool given;
   double smagorinsky; /* constant of the eddy viscosity; 0: none */
@@ -72,17 +82,19 @@ typedef struct fluid_parameters {
   double magic;             /* of TRT */
   sim_expr *initial;        /* x, y, z -> velocity, and pressure where there is one result more; NULL: at rest */
   fluid_side sides[FLUID_SIDES];
+  fluid_solid solid;
+  sim_expr *resistance; /* x, y, z -> force by mass and velocity; NULL: none */
   fluid_turbulence turbulence;
   fluid_heat heat;
   sim_list bodies;    /* of fluid_body */
   sim_doubles probes; /* [count][3] */
   fluid_integrate integrate;
   /* filled by validate: tables whose columns the scenario names */
-  char names[3][SIM_COLUMNS_MAX][96];
-  sim_field columns[3][SIM_COLUMNS_MAX + 1];
-  sim_table table[3];
-  const sim_table *tables[5];
-  int kinds[4]; /* of the tables: fluid_table_kind */
+  char names[4][SIM_COLUMNS_MAX][96];
+  sim_field columns[4][SIM_COLUMNS_MAX + 1];
+  sim_table table[4];
+  const sim_table *tables[6];
+  int kinds[5]; /* of the tables: fluid_table_kind */
 } fluid_parameters;
 extern const sim_schema fluid_schema;
 
@@ -90,7 +102,8 @@ typedef enum fluid_table_kind {
   FLUID_FLOW_TABLE,
   FLUID_BODIES_TABLE,
   FLUID_PROBES_TABLE,
-  FLUID_HEAT_TABLE
+  FLUID_HEAT_TABLE,
+  FLUID_POROUS_TABLE
 } fluid_table_kind;
 /* Columns of the table `flow`; those of momentum that the grid has not are left out. */
 enum {
@@ -139,16 +152,22 @@ fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt);
 /* The acceleration in units of the lattice. */
 void fluid_force_of(const fluid_parameters *p, const fluid_numbers *numbers, double out[3]);
 
-/* ---- start/meshes.c: bodies from STL files ---- */
+/* ---- start/meshes.c: bodies from STL files; start/rock.c: solid cells from images ---- */
 
-/* The meshes of a run, at time 0. */
+/* What a run has from files: meshes, at time 0, and solid cells. */
 typedef struct fluid_meshes {
   geometry_mesh *mesh[FLUID_BODIES]; /* NULL: a body of another shape */
   double area[FLUID_BODIES];
   double reach[FLUID_BODIES]; /* greatest distance of a corner from the axis about which the body turns */
   double *corner;             /* [triangles][10]: corners, and the number of the body, as stored in checkpoints */
   int64_t triangles;
+  uint64_t *solid; /* [solid_words]: a bit for each cell, that of cell 64 i + k is bit k of word i; NULL: none */
+  int64_t solid_words;
 } fluid_meshes;
+#define FLUID_SOLID "solid"
+static inline bool fluid_solid_at(const fluid_meshes *meshes, int64_t cell) {
+  return meshes->solid[cell / 64] >> (cell % 64) & 1;
+}
 #define FLUID_MESHES "meshes" /* their array in a checkpoint */
 bool fluid_is_mesh(const fluid_parameters *p, int body);
 bool fluid_has_mesh(const fluid_parameters *p);
@@ -158,6 +177,24 @@ sim_status fluid_meshes_create(const fluid_parameters *p, const sim_setup *setup
 void fluid_meshes_destroy(fluid_meshes *meshes);
 double fluid_meshes_bytes(const fluid_meshes *meshes);
 sim_array fluid_meshes_array(const fluid_meshes *meshes, const sim_field *field);
+/* Called by fluid_meshes_create, for `solid`. SIM_ERR_NO_INPUT, SIM_ERR_SCENARIO: not such an image or array. */
+sim_status fluid_solid_create(const fluid_parameters *p, const sim_setup *setup, fluid_meshes *out) SIM_MUST_CHECK;
+sim_array fluid_solid_array(const fluid_meshes *meshes, const sim_field *field);
+/* Whether a path names a stack of images, "rock/%03d.png": where the number begins and what is behind it. */
+bool fluid_path_is_stack(const char *path, int *before, int *width, int *after);
+struct fluid_walls;
+/* Tells how many cells are solid. */
+void fluid_tell_solid(const fluid_parameters *p, const struct fluid_walls *walls);
+/* The resistance of each cell by a step, [cells], for free(); NULL: none. SIM_ERR_SCENARIO: it is negative, or too large
+ * for the step. */
+sim_status fluid_drag_create(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,
+                             double **out) SIM_MUST_CHECK;
+bool fluid_is_porous(const fluid_parameters *p); /* it has the table `porous` */
+/* What drives the flow through the box, by mass: the acceleration, and the pressures at both ends of an axis. Returns
+ * its size. */
+double fluid_driving(const fluid_parameters *p, double out[3]);
+/* A row of `porous`, of one of `flow`. */
+void fluid_porous_row(const fluid_parameters *p, const struct fluid_walls *walls, const double *flow, double *values);
 
 /* ---- start/walls.c: which cells are solid, and the links of cells at walls ---- */
 
@@ -331,6 +368,7 @@ typedef struct fluid_machine {
   fluid_sponge sponge;
   fluid_motion *motion;        /* NULL: no body moves */
   struct fluid_warmth *warmth; /* NULL: no heat (heat.h) */
+  double *drag;                /* [cells]: resistance by a step; NULL: none */
   bool single, populations; /* populations: a state is of these, not of moments (cpu/trt.c) */
   int threads;
 } fluid_machine;

@@ -20,6 +20,7 @@ static void destroy(void **self) {
   fluid_motion_destroy(&run->motion);
   fluid_heat_destroy(&run->warmth);
   fluid_meshes_destroy(&run->meshes);
+  free(run->machine.drag);
   free(run);
   *self = NULL;
 }
@@ -95,6 +96,8 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
                                 fluid_moves(p) ? run->motion.pose : NULL, &run->machine.walls);
   if (status == SIM_OK && !setup->saved && !fluid_counted(&grid))
     fluid_tell_walls(p, &run->numbers, &run->machine.walls);
+  if (status == SIM_OK) status = fluid_drag_create(p, &run->numbers, setup, &run->machine.drag);
+  run->machine.collision.drag = run->machine.drag;
   if (status == SIM_OK) status = fluid_sponge_create(p, &run->machine.sponge);
   if (status == SIM_OK && p->heat.given) {
     status = fluid_heat_create(p, &run->machine, &run->numbers, setup, &run->warmth);
@@ -134,6 +137,12 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   }
   SIM_TRY(fluid_show_fields(run, clock));
   if (run->p->kinds[table] == FLUID_PROBES_TABLE) return run->ops->probes(run->work, values);
+  if (run->p->kinds[table] == FLUID_POROUS_TABLE) {
+    double flow[FLUID_FLOW_SUMS];
+    SIM_TRY(run->ops->flow(run->work, flow));
+    fluid_porous_row(run->p, &run->machine.walls, flow, values);
+    return SIM_OK;
+  }
   SIM_TRY(run->ops->flow(run->work, values));
   fluid_warn_of_flow(run, clock, values);
   return SIM_OK;

@@ -40,6 +40,7 @@ enum { FLUID_PAD = 16 };
 typedef struct fluid_collision {
   double omega, g[3];
   double omega_odd;   /* of populations (trt.c): the second rate */
+  const double *drag; /* [cells]: resistance by a step; NULL: none */
   double smagorinsky; /* C; 0: none */
   double fastest;     /* speed in cells per step above which a step tells */
   int tell;           /* place of the rate of relaxation of each cell among the numbers of a row; 0: not stored */
@@ -50,6 +51,7 @@ typedef struct fluid_row {
   const void *from[9];
   void *to;
   int64_t n, pitch;
+  const double *drag; /* [n]: resistance by a step, of populations (trt.c); NULL: none */
 } fluid_row;
 
 /* How a population arrives at a cell from a side of the box or a body, where d is the direction opposite to `arriving`

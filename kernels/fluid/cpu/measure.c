@@ -33,6 +33,7 @@ double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int6
   if (m->warmth) fluid_buoyancy(m->warmth, m->warmth->heat[0][fluid_heat_at(m, row, x)], g);
   for (int a = 0; a < 3; a++) /* half of the force is in j already */
     u[a] = a < rank ? j[a] / (3 * (1 + rho1)) - (m->collision.g[a] + g[a]) / 2 : 0;
+  for (int a = 0; a < rank && m->drag; a++) u[a] /= 1 - m->drag[row * m->grid.n[0] + x] / 2; /* the force is -drag u */
   return rho1;
 }
 

@@ -55,7 +55,10 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
   char *new = fluid_first(to);
   bool wrong = false;
   for (int64_t y = y0; y < y1; y++) {
-    fluid_row row = {.n = m->rows.n[0], .pitch = m->rows.pitch, .to = new + (size_t)(z * ny + y) * bytes};
+    fluid_row row = {.n = m->rows.n[0],
+                     .pitch = m->rows.pitch,
+                     .to = new + (size_t)(z * ny + y) * bytes,
+                     .drag = m->drag ? m->drag + (z * ny + y) * m->rows.n[0] : NULL};
     for (int64_t dz = -1; dz <= 1; dz++)
       for (int64_t dy = -1; dy <= 1; dy++)
         row.from[3 * (dz + 1) + dy + 1] = old + (size_t)((z + dz + nz) % nz * ny + (y + dy + ny) % ny) * bytes;

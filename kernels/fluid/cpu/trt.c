@@ -4,7 +4,8 @@
  * A cell keeps g_c = f_c/w_c - 1 of each direction after collision. Of what arrives by a direction and its opposite the
  * half sum relaxes by omega, which is the viscosity, and the half difference by omega_odd, so that
  * (1/omega - 1/2)(1/omega_odd - 1/2) is the magic number (Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3
- * (2008) 427). The force is Guo's (Phys. Rev. E 65 (2002) 046308), its two parts with the two rates. */
+ * (2008) 427). The force is Guo's (Phys. Rev. E 65 (2002) 046308), its two parts with the two rates; where a porous
+ * medium resists, it is g - drag u with u of the middle of the step (Guo and Zhao, Phys. Rev. E 66 (2002) 036304). */
 #include "kernels/fluid/cpu/force.h"
 
 #if FLUID_SINGLE
@@ -29,11 +30,11 @@ static rates rates_of(const fluid_collision *k) {
   return out;
 }
 
-/* Collides what has arrived, in[directions], to `to` of stride `pitch`. Returns whether the density or the speed is out
+/* Collides what has arrived, in[directions], in a medium of this resistance by a step, to `to` of stride `pitch`. Returns whether the density or the speed is out
  * of bounds. */
-FLUID_INLINE bool collide(const fluid_lattice *l, int rank, int directions, const rates *k, const real *in, real *to,
-                          ptrdiff_t pitch) {
-  real rho1 = 0, u[3] = {0}, square = 0, push = 0;
+FLUID_INLINE bool collide(const fluid_lattice *l, int rank, int directions, const rates *k, real drag, const real *in,
+                          real *to, ptrdiff_t pitch) {
+  real rho1 = 0, u[3] = {0}, g[3], square = 0, push = 0;
   for (int c = 0; c < directions; c++) {
     const real f = (real)fluid_weight(l, c) * in[c];
     rho1 += f;
@@ -41,9 +42,10 @@ FLUID_INLINE bool collide(const fluid_lattice *l, int rank, int directions, cons
   }
   const real rho = 1 + rho1;
   for (int a = 0; a < rank; a++) {
-    u[a] = u[a] / rho + (real)0.5 * k->g[a];
+    u[a] = (u[a] / rho + (real)0.5 * k->g[a]) / (1 + (real)0.5 * drag);
+    g[a] = k->g[a] - drag * u[a];
     square += u[a] * u[a];
-    push += u[a] * k->g[a];
+    push += u[a] * g[a];
   }
   const real rest = rho1 - (real)1.5 * (rho * square);
   to[0] = in[0] - k->even * (in[0] - rest) - k->push_even * (3 * (rho * push));
@@ -51,7 +53,7 @@ FLUID_INLINE bool collide(const fluid_lattice *l, int rank, int directions, cons
     real along = 0, force = 0;
     for (int a = 0; a < rank; a++) {
       along += l->c[c][a] * u[a];
-      force += l->c[c][a] * k->g[a];
+      force += l->c[c][a] * g[a];
     }
     const real even = (real)0.5 * (in[c] + in[c + 1]), odd = (real)0.5 * (in[c] - in[c + 1]);
     const real new_even = even - k->even * (even - (rest + (real)4.5 * (rho * (along * along)))) +
@@ -76,7 +78,7 @@ FLUID_INLINE bool sweep(const fluid_lattice *l, int rank, int directions, const 
   for (int64_t x = 0; x < r->n; x++) {
     real in[FLUID_DIRECTIONS_MAX];
     for (int c = 0; c < directions; c++) in[c] = from[c][x];
-    wrong |= collide(l, rank, directions, &k, in, to + x, r->pitch);
+    wrong |= collide(l, rank, directions, &k, r->drag ? (real)r->drag[x] : 0, in, to + x, r->pitch);
   }
   return wrong;
 }
@@ -140,8 +142,9 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
       in[c] = link < last && link->arriving == c
                   ? arrive(l, rows, cell, link++, from, here)
                   : neighbour(l, rows, cell, from, fluid_opposite(c))[c * pitch];
-    wrong |= l->rank == 2 ? collide(&fluid_d2q9, 2, 9, &k, in, out, pitch)
-                          : collide(&fluid_d3q19, 3, 19, &k, in, out, pitch);
+    const real drag = collision->drag ? (real)collision->drag[cell->row * rows->n[0] + cell->x] : 0;
+    wrong |= l->rank == 2 ? collide(&fluid_d2q9, 2, 9, &k, drag, in, out, pitch)
+                          : collide(&fluid_d3q19, 3, 19, &k, drag, in, out, pitch);
     for (int c = 0; c < l->directions; c++) { /* the copies beyond the ends of the row */
       if (cell->x == 0) out[c * pitch + rows->n[0]] = out[c * pitch];
       if (cell->x == rows->n[0] - 1) out[c * pitch - rows->n[0]] = out[c * pitch];

@@ -95,6 +95,11 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
   fluid_ops_of(setup)->plan(p, meshes, setup, out);
   if (fluid_moves(p)) out->work_rate_guess = 1 / (1 / out->work_rate_guess + fluid_motion_seconds(p, meshes) / cells);
   if (fluid_walls_bytes(p, meshes) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p, meshes));
+  if (p->resistance) sim_plan_add_host(out, "resistance", cells * sizeof(double));
+  if (meshes->solid) {
+    sim_plan_add_host(out, "solid cells, and values of their images", cells * (sizeof(double) + 0.125));
+    out->checkpoint_bytes += (double)meshes->solid_words * sizeof(uint64_t);
+  }
   if (meshes->triangles > 0) {
     sim_plan_add_host(out, "triangles of bodies", fluid_meshes_bytes(meshes));
     out->checkpoint_bytes += (double)meshes->triangles * 10 * sizeof(double);
@@ -126,6 +131,7 @@ bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lack
   const fluid_parameters *p = parameters;
   const char *what = p->heat.given && fluid_has_sponge(p) ? "`heat` with a `sponge` is" : NULL;
   if (fluid_has_flux(p)) what = "a heat `flux` of sides or bodies is";
+  if (p->solid.given) what = "`solid` is";
   if (p->collision == FLUID_TRT) what = "collision = \"trt\" is";
   if (fluid_has_mesh(p)) what = "bodies from STL files are";
   if (backend == SIM_BACKEND_CPU || !what) return true;

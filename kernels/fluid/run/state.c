@@ -10,7 +10,8 @@ enum {
   STATE_FAST,
   STATE_HEAT,
   STATE_TEMPERATURE,
-  STATE_MESHES
+  STATE_MESHES,
+  STATE_SOLID
 };
 #define VELOCITY(letter)                                                                                               \
   {                                                                                                                    \
@@ -52,6 +53,9 @@ const sim_field fluid_state_fields[] = {
                       .type = SIM_REAL,
                       .doc = "corners of the triangles of bodies from STL files, at time 0, and the number of each "
                              "one's body"},
+    [STATE_SOLID] = {.name = FLUID_SOLID,
+                     .type = SIM_INT,
+                     .doc = "solid cells of images, a bit for each cell from the lowest one on"},
     {.name = NULL}};
 
 /* Field f of those that are shown: velocity, and behind it the pressure. */
@@ -158,6 +162,7 @@ sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_f
   if (run->fast) arrays[frame->array_count++] = first_of(run);
   if (run->meshes.triangles > 0)
     arrays[frame->array_count++] = fluid_meshes_array(&run->meshes, &fluid_state_fields[STATE_MESHES]);
+  if (run->meshes.solid) arrays[frame->array_count++] = fluid_solid_array(&run->meshes, &fluid_state_fields[STATE_SOLID]);
   frame->species_count = 0;
   return SIM_OK;
 }

@@ -221,6 +221,24 @@ static const sim_signature initial_signature = {
     .outputs = {2, 3, 4},
     .returns = "the velocity, a number for each axis of the grid, and the pressure or not"};
 
+static const char *const channels[] = {"auto", "grey", "red", "green", "blue", "alpha", NULL};
+static const sim_field solid_fields[] = {
+    {SIM_FIELD(fluid_solid, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
+     .doc = "on a grid of two axes a PNG image of a pixel for each cell, its lowest row at y = 0; on one of three a stack "
+            "of them, with %d or %03d for the number of the plane; or an HDF5 file; relative to the scenario's folder"},
+    {SIM_FIELD(fluid_solid, dataset), .type = SIM_STRING,
+     .doc = "of HDF5: the path of a dataset of [nz][ny][nx] numbers; none: solid"},
+    {SIM_FIELD(fluid_solid, channel), .type = SIM_CHOICE, .initial = "auto", .choices = channels,
+     .doc = "of an image; auto: grey"},
+    {SIM_FIELD(fluid_solid, first), .type = SIM_INT, .flags = SIM_RANGE, .min = 0, .max = 1e9, .initial = "0",
+     .doc = "number of the first image of a stack"},
+    {SIM_FIELD(fluid_solid, threshold), .type = SIM_REAL, .initial = "0.5",
+     .doc = "cells of larger values are solid; of an image black is 0, white is 1"},
+    {SIM_FIELD(fluid_solid, dark), .type = SIM_BOOL, .initial = "false", .doc = "cells of smaller values are solid"},
+    {0}};
+static const sim_schema solid_schema = {
+    .doc = "solid cells, whose sides are walls", .fields = solid_fields, .size = sizeof(fluid_solid)};
+
 static const char *const collisions[] = {"regularised", "trt", NULL};
 
 static const sim_field parameter_fields[] = {
@@ -253,6 +271,12 @@ static const sim_field parameter_fields[] = {
      .variants = (const sim_schema *const[]){&fluid_ball_schema, &fluid_cylinder_schema, &fluid_block_schema,
                                                 &fluid_stl_schema, NULL},
      .doc = "bodies to which the fluid sticks; their forces are the table `bodies`"},
+    {SIM_FIELD(fluid_parameters, solid), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &solid_schema,
+     .doc = "solid cells from images or an array, such as a porous rock; the table `porous` has its permeability"},
+    {SIM_FIELD(fluid_parameters, resistance), .type = SIM_FUNCTION, .signature = &temperature_signature,
+     .dimension = {0, 0, -1},
+     .doc = "of a porous medium that fills cells: viscosity over its permeability, so that the force on the fluid is "
+            "-resistance velocity, by mass; 0: free fluid"},
     {SIM_FIELD(fluid_parameters, turbulence), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &turbulence_schema,
      .doc = "eddies below a cell, by an eddy viscosity; none: the viscosity alone"},
     {SIM_FIELD(fluid_parameters, heat), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &heat_schema,

@@ -383,6 +383,21 @@ static void check_collision(const fluid_parameters *p, sim_faults *faults) {
   if (fluid_moves(p)) sim_faults_add(faults, 0, path, "\"trt\" is not supported with bodies that move");
 }
 
+static void check_porous(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
+  int before, width, after;
+  if (p->resistance && p->collision != FLUID_TRT)
+    sim_faults_add(faults, 0, "resistance", "expected collision = \"trt\", which has it");
+  if (!p->solid.given) return;
+  if (p->bodies.count > 0) sim_faults_add(faults, 0, "solid", "is not supported together with `bodies`");
+  if (p->heat.given) sim_faults_add(faults, 0, "solid", "is not supported together with `heat`");
+  if (!strchr(p->solid.path, '%')) return;
+  if (!fluid_path_is_stack(p->solid.path, &before, &width, &after))
+    sim_faults_add(faults, 0, "solid.path", "expected one %%d or %%03d for the number of an image, got \"%.200s\"",
+                   p->solid.path);
+  else if (grid->rank != 3)
+    sim_faults_add(faults, 0, "solid.path", "a stack of images needs a grid of three axes");
+}
+
 sim_status fluid_validate(void *parameters, sim_faults *faults) {
   fluid_parameters *p = parameters;
   if (!grid_check(&p->grid, faults)) return SIM_OK;
@@ -410,6 +425,7 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
   check_probes(p, &grid, faults);
   check_heat(p, &grid, faults);
   check_collision(p, faults);
+  check_porous(p, &grid, faults);
   if (faults->count == before) check_numbers(p, faults);
   if (faults->count == before) check_heat_numbers(p, faults);
   if (faults->count == before) fluid_name_tables(p);

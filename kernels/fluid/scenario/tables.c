@@ -48,11 +48,19 @@ static const sim_field described_heat[] = {
     COLUMN("nusselt_NAME",
            "of a round body: the same over area diffusivity (temperature - reference)/diameter, its Nusselt number"),
     {0}};
+#define POROUS_DOC "flow through a porous box"
+static const sim_field described_porous[] = {
+    COLUMN("porosity", "part of the cells that is fluid"), COLUMN("darcy_x", "mean velocity over the whole box; also y, z"),
+    COLUMN("permeability", "viscosity times this velocity along what drives it, over that: acceleration, and pressures "
+                           "at both ends of an axis"),
+    {0}};
 static const sim_table described[] = {{"flow", FLOW_DOC "; always", flow_columns_3d},
                                       {"bodies", "forces on bodies; with bodies", described_bodies},
                                       {"probes", "the fluid at points; with probes", described_probes},
-                                      {"heat", "temperature, and heat through sides; with heat", described_heat}};
-const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2], &described[3], NULL};
+                                      {"heat", "temperature, and heat through sides; with heat", described_heat},
+                                      {"porous", POROUS_DOC "; with solid or resistance", described_porous}};
+const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2],
+                                            &described[3], &described[4], NULL};
 
 void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]) {
   const char *own = fluid_body_of(p, body)->name;
@@ -148,6 +156,21 @@ void fluid_name_tables(fluid_parameters *p) {
   if (probes.count > 0) {
     p->kinds[count] = FLUID_PROBES_TABLE;
     p->tables[count++] = &p->table[1];
+  }
+  column_list porous = {p->names[3], p->columns[3], 0};
+  double drive[3];
+  if (fluid_is_porous(p)) {
+    add_column(&porous, "part of the cells that is fluid", (sim_dimension){0}, "porosity");
+    for (int a = 0; a < rank; a++)
+      add_column(&porous, "mean velocity over the whole box", speed, "darcy_%c", "xyz"[a]);
+    if (fluid_driving(p, drive) > 0)
+      add_column(&porous, "viscosity times this velocity along what drives it, over that", (sim_dimension){2, 0, 0},
+                 "permeability");
+  }
+  p->table[3] = (sim_table){.name = "porous", .doc = POROUS_DOC, .columns = p->columns[3]};
+  if (porous.count > 0) {
+    p->kinds[count] = FLUID_POROUS_TABLE;
+    p->tables[count++] = &p->table[3];
   }
   p->table[2] = (sim_table){.name = "heat", .doc = "temperature, and heat through sides", .columns = p->columns[2]};
   if (heat.count > 0) {

@@ -190,6 +190,10 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
   out->kind = FLUID_MIRROR;
   out->second = direction_of(m, mirrored);
   out->towards = direction_of(m, towards);
+  int64_t from[3];
+  bool outside[3];
+  if (m->rock && move(m, at, m->lattice->c[out->towards], 1, from, outside) && is_solid(m, from))
+    out->kind = FLUID_BOUNCE; /* the mirror image comes out of a solid cell */
   return SIM_OK;
 }
 
@@ -227,6 +231,8 @@ sim_status fluid_link_cell(fluid_maker *m, const int64_t at[3], bool near_body) 
     memset(m->surface, 0, sizeof m->surface);
     if (!move(m, at, l->c[c], -1, source, beyond))
       SIM_TRY(side_link(m, at, beyond, c, near_body, &w->link[w->links]));
+    else if (m->rock && is_solid(m, source))
+      w->link[w->links] = (fluid_link){.kind = FLUID_BOUNCE, .arriving = (int8_t)c, .body = -1, .weight = 1};
     else if (!near_body || !is_solid(m, source) || !body_link(m, at, c, 0, 1, &w->link[w->links]))
       continue;
     w->links++;

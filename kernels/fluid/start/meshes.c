@@ -110,6 +110,7 @@ static sim_status make(const fluid_parameters *p, int body, fluid_meshes *out) {
 
 sim_status fluid_meshes_create(const fluid_parameters *p, const sim_setup *setup, fluid_meshes *out) {
   *out = (fluid_meshes){0};
+  SIM_TRY(fluid_solid_create(p, setup, out));
   if (!fluid_has_mesh(p)) return SIM_OK;
   SIM_TRY(setup->saved ? restore(setup, out) : read_files(p, setup, out));
   for (int b = 0; b < (int)p->bodies.count; b++)
@@ -120,6 +121,7 @@ sim_status fluid_meshes_create(const fluid_parameters *p, const sim_setup *setup
 void fluid_meshes_destroy(fluid_meshes *meshes) {
   for (int b = 0; b < FLUID_BODIES; b++) geometry_mesh_destroy(&meshes->mesh[b]);
   free(meshes->corner);
+  free(meshes->solid);
   *meshes = (fluid_meshes){0};
 }
 

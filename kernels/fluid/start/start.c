@@ -2,6 +2,7 @@
 #include "kernels/fluid/heat.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 typedef struct filling {
   const fluid_machine *m;
@@ -90,13 +91,13 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
   const double rho1 = 3 * grid_number(fields[rank], m->single, cell) / (p->density * unit * unit), rho = 1 + rho1;
   double grad[3][3], u[3], moment[FLUID_MOMENTS_MAX], trace = 0, widening = 0;
   fluid_gradient(m, p, k->dx, fields, at, grad);
-  const double tau = relaxation_time(m, k, grad);
+  const double tau = relaxation_time(m, k, grad), drag = m->drag ? m->drag[cell] : 0;
   for (int a = 0; a < rank; a++) {
     u[a] = grid_number(fields[a], m->single, cell) / unit;
     widening += grad[a][a] / rank;
   }
   for (int a = 0; a < rank; a++) {
-    moment[1 + a] = 3 * rho * (u[a] + g[a] / 2);
+    moment[1 + a] = 3 * rho * (u[a] * (1 - drag / 2) + g[a] / 2);
     for (int b = a; b < rank; b++) {
       const double strain = ((grad[a][b] + grad[b][a]) / 2 - (a == b ? widening : 0)) * k->dt;
       const double s = rho * (u[a] * u[b] - 2.0 / 3 * (tau - 1) * strain + (u[a] * g[b] + u[b] * g[a]) / 2);
@@ -155,6 +156,8 @@ sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *num
   if (status == SIM_OK) status = fluid_check_bodies(p, numbers, &m.walls);
   if (status == SIM_OK) status = fluid_check_probes(p, &m.walls);
   if (status == SIM_OK) fluid_tell_walls(p, numbers, &m.walls);
+  if (status == SIM_OK) status = fluid_drag_create(p, numbers, setup, &m.drag);
+  free(m.drag);
   if (status == SIM_OK && p->initial)
     status = grid_over_rows(&m.grid, grid_all_rows(&m.grid), setup->threads, fill_rows, &f);
   if (status == SIM_OK) status = fluid_heat_check(p, &m.walls, setup);

@@ -113,6 +113,7 @@ static double body_width(const fluid_parameters *p, const fluid_meshes *meshes, 
 void fluid_tell_walls(const fluid_parameters *p, const fluid_numbers *k, const fluid_walls *w) {
   const grid_shape grid = fluid_grid_of(p);
   surfaces s = {0};
+  fluid_tell_solid(p, w);
   for (int a = 0; a < grid.rank; a++) {
     bool walls = grid.boundary[a] == GRID_FIXED;
     for (int i = 2 * a; i < 2 * a + 2; i++) walls = walls && !(p->sides[i].given && !isnan(p->sides[i].pressure));

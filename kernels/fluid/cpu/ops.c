@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FLUID_TRT_RATE 0.25 /* of populations, about, by that of moments */
+#define FLUID_TRT_RATE 0.7 /* of populations, about, by that of moments */
 enum { FIELDS = 4 }; /* velocity and pressure */
 
 struct fluid_work {

@@ -7,14 +7,7 @@
  * (2008) 427). The force is Guo's (Phys. Rev. E 65 (2002) 046308), its two parts with the two rates; where a porous
  * medium resists, it is g - drag u with u of the middle of the step (Guo and Zhao, Phys. Rev. E 66 (2002) 036304). */
 #include "kernels/fluid/cpu/force.h"
-
-#if FLUID_SINGLE
-typedef float real;
-#else
-typedef double real;
-#endif
-
-#define FLUID_INLINE static inline __attribute__((always_inline))
+#include "kernels/fluid/cpu/vectors.h"
 
 typedef struct rates {
   real even, odd, push_even, push_odd, g[3], limit; /* push: 1 - rate/2; limit: the square of `fastest` */
@@ -30,56 +23,21 @@ static rates rates_of(const fluid_collision *k) {
   return out;
 }
 
-/* Collides what has arrived, in[directions], in a medium of this resistance by a step, to `to` of stride `pitch`. Returns whether the density or the speed is out
- * of bounds. */
-FLUID_INLINE bool collide(const fluid_lattice *l, int rank, int directions, const rates *k, real drag, const real *in,
-                          real *to, ptrdiff_t pitch) {
-  real rho1 = 0, u[3] = {0}, g[3], square = 0, push = 0;
-  for (int c = 0; c < directions; c++) {
-    const real f = (real)fluid_weight(l, c) * in[c];
-    rho1 += f;
-    for (int a = 0; a < rank; a++) u[a] += l->c[c][a] * f;
-  }
-  const real rho = 1 + rho1;
-  for (int a = 0; a < rank; a++) {
-    u[a] = (u[a] / rho + (real)0.5 * k->g[a]) / (1 + (real)0.5 * drag);
-    g[a] = k->g[a] - drag * u[a];
-    square += u[a] * u[a];
-    push += u[a] * g[a];
-  }
-  const real rest = rho1 - (real)1.5 * (rho * square);
-  to[0] = in[0] - k->even * (in[0] - rest) - k->push_even * (3 * (rho * push));
-  for (int c = 1; c < directions; c += 2) { /* c and its opposite, c + 1 */
-    real along = 0, force = 0;
-    for (int a = 0; a < rank; a++) {
-      along += l->c[c][a] * u[a];
-      force += l->c[c][a] * g[a];
-    }
-    const real even = (real)0.5 * (in[c] + in[c + 1]), odd = (real)0.5 * (in[c] - in[c + 1]);
-    const real new_even = even - k->even * (even - (rest + (real)4.5 * (rho * (along * along)))) +
-                          k->push_even * (rho * (9 * (along * force) - 3 * push));
-    const real new_odd = odd - k->odd * (odd - 3 * (rho * along)) + k->push_odd * (3 * (rho * force));
-    to[c * pitch] = new_even + new_odd;
-    to[(c + 1) * pitch] = new_even - new_odd;
-  }
-  return !(rho1 < (real)0.5) || !(rho1 > (real)-0.5) || square > k->limit;
-}
+#include "kernels/fluid/cpu/vector_on.inc"
+#include "kernels/fluid/cpu/trt.inc"
+#include "kernels/fluid/cpu/scalar_on.inc"
+#include "kernels/fluid/cpu/trt.inc"
 
 FLUID_INLINE bool sweep(const fluid_lattice *l, int rank, int directions, const fluid_collision *collision,
                         const fluid_row *r) {
   const rates k = rates_of(collision);
   const real *from[FLUID_DIRECTIONS_MAX];
-  real *to = r->to;
   bool wrong = false;
   for (int c = 0; c < directions; c++) {
     const int8_t *v = l->c[c];
     from[c] = (const real *)r->from[3 * (1 - v[2]) + 1 - v[1]] + c * r->pitch - v[0];
   }
-  for (int64_t x = 0; x < r->n; x++) {
-    real in[FLUID_DIRECTIONS_MAX];
-    for (int c = 0; c < directions; c++) in[c] = from[c][x];
-    wrong |= collide(l, rank, directions, &k, r->drag ? (real)r->drag[x] : 0, in, to + x, r->pitch);
-  }
+  (void)sweep_scalar(l, rank, directions, &k, from, r, sweep_vector(l, rank, directions, &k, from, r, 0, &wrong), &wrong);
   return wrong;
 }
 
@@ -143,8 +101,8 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
                   ? arrive(l, rows, cell, link++, from, here)
                   : neighbour(l, rows, cell, from, fluid_opposite(c))[c * pitch];
     const real drag = collision->drag ? (real)collision->drag[cell->row * rows->n[0] + cell->x] : 0;
-    wrong |= l->rank == 2 ? collide(&fluid_d2q9, 2, 9, &k, drag, in, out, pitch)
-                          : collide(&fluid_d3q19, 3, 19, &k, drag, in, out, pitch);
+    wrong |= l->rank == 2 ? collide_scalar(&fluid_d2q9, 2, 9, &k, drag, in, out, pitch)
+                          : collide_scalar(&fluid_d3q19, 3, 19, &k, drag, in, out, pitch);
     for (int c = 0; c < l->directions; c++) { /* the copies beyond the ends of the row */
       if (cell->x == 0) out[c * pitch + rows->n[0]] = out[c * pitch];
       if (cell->x == rows->n[0] - 1) out[c * pitch - rows->n[0]] = out[c * pitch];

@@ -31,14 +31,25 @@ extern const char *const fluid_side_names[FLUID_SIDES]; /* x_low, x_high, y_low,
 
 /* A body, as it stands at time 0; which shape it is says the schema of its item. */
 typedef struct fluid_body {
-  char *name;
+  char *name, *path;
   double point[3], axis[3], radius, low[3], high[3], velocity[3], spin;
   sim_expr *motion, *turning; /* t -> velocity, spin; NULL: the numbers above */
   sim_doubles pivot;          /* [3] or none: a point of the axis about which a block turns */
   bool inside;                /* the fluid is in it */
-  double temperature;         /* NaN: adiabatic */
+  double scale, shift[3];     /* of a file */
+  double temperature, flux;   /* NaN: none; without either it is adiabatic */
 } fluid_body;
-extern const sim_schema fluid_ball_schema, fluid_cylinder_schema, fluid_block_schema;
+extern const sim_schema fluid_ball_schema, fluid_cylinder_schema, fluid_block_schema, fluid_stl_schema;
+
+/* Solid cells from images or an array. */
+typedef struct fluid_solid {
+  bool given;
+  char *path, *dataset;
+  int channel;   /* sim_channel */
+  int64_t first; /* number of the first image of a stack */
+  double threshold;
+  bool dark; /* solid below the threshold, not above */
+} fluid_solid;
 
 typedef struct fluid_turbulence {
   bool given;
@@ -52,8 +63,11 @@ typedef struct fluid_heat {
   double diffusivity, expansion, reference;
   sim_doubles gravity;      /* [rank] or none */
   sim_expr *initial;        /* x, y, z -> temperature; NULL: reference */
-  double side[FLUID_SIDES]; /* temperatures of sides; NaN: adiabatic */
+  double side[FLUID_SIDES]; /* temperatures of sides; NaN: none */
+  double flux[FLUID_SIDES]; /* heat that enters through them, by area, time and heat capacity; NaN: none */
 } fluid_heat;
+
+typedef enum fluid_collision_kind { FLUID_MOMENTS, FLUID_TRT } fluid_collision_kind;
 
 typedef struct fluid_integrate {
   double dt, t_end; /* dt NaN: by mach and viscosity */
@@ -64,19 +78,23 @@ typedef struct fluid_parameters {
   grid_parameters grid;
   double viscosity, density, speed, mach;
   sim_doubles acceleration; /* [rank] or none */
+  int collision;            /* fluid_collision_kind */
+  double magic;             /* of TRT */
   sim_expr *initial;        /* x, y, z -> velocity, and pressure where there is one result more; NULL: at rest */
   fluid_side sides[FLUID_SIDES];
+  fluid_solid solid;
+  sim_expr *resistance; /* x, y, z -> force by mass and velocity; NULL: none */
   fluid_turbulence turbulence;
   fluid_heat heat;
   sim_list bodies;    /* of fluid_body */
   sim_doubles probes; /* [count][3] */
   fluid_integrate integrate;
   /* filled by validate: tables whose columns the scenario names */
-  char names[3][SIM_COLUMNS_MAX][96];
-  sim_field columns[3][SIM_COLUMNS_MAX + 1];
-  sim_table table[3];
-  const sim_table *tables[5];
-  int kinds[4]; /* of the tables: fluid_table_kind */
+  char names[4][SIM_COLUMNS_MAX][96];
+  sim_field columns[4][SIM_COLUMNS_MAX + 1];
+  sim_table table[4];
+  const sim_table *tables[6];
+  int kinds[5]; /* of the tables: fluid_table_kind */
 } fluid_parameters;
 extern const sim_schema fluid_schema;
 
@@ -84,7 +102,8 @@ typedef enum fluid_table_kind {
   FLUID_FLOW_TABLE,
   FLUID_BODIES_TABLE,
   FLUID_PROBES_TABLE,
-  FLUID_HEAT_TABLE
+  FLUID_HEAT_TABLE,
+  FLUID_POROUS_TABLE
 } fluid_table_kind;
 /* Columns of the table `flow`; those of momentum that the grid has not are left out. */
 enum {
@@ -133,6 +152,50 @@ fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt);
 /* The acceleration in units of the lattice. */
 void fluid_force_of(const fluid_parameters *p, const fluid_numbers *numbers, double out[3]);
 
+/* ---- start/meshes.c: bodies from STL files; start/rock.c: solid cells from images ---- */
+
+/* What a run has from files: meshes, at time 0, and solid cells. */
+typedef struct fluid_meshes {
+  geometry_mesh *mesh[FLUID_BODIES]; /* NULL: a body of another shape */
+  double area[FLUID_BODIES];
+  double reach[FLUID_BODIES]; /* greatest distance of a corner from the axis about which the body turns */
+  double *corner;             /* [triangles][10]: corners, and the number of the body, as stored in checkpoints */
+  int64_t triangles;
+  uint64_t *solid; /* [solid_words]: a bit for each cell, that of cell 64 i + k is bit k of word i; NULL: none */
+  int64_t solid_words;
+} fluid_meshes;
+#define FLUID_SOLID "solid"
+static inline bool fluid_solid_at(const fluid_meshes *meshes, int64_t cell) {
+  return meshes->solid[cell / 64] >> (cell % 64) & 1;
+}
+#define FLUID_MESHES "meshes" /* their array in a checkpoint */
+bool fluid_is_mesh(const fluid_parameters *p, int body);
+bool fluid_has_mesh(const fluid_parameters *p);
+/* Reads the files, or a checkpoint that has their triangles. Destroy with fluid_meshes_destroy, also after a failure.
+ * SIM_ERR_NO_INPUT, SIM_ERR_SCENARIO: a file is no closed mesh, or a body is longer than a periodic box. */
+sim_status fluid_meshes_create(const fluid_parameters *p, const sim_setup *setup, fluid_meshes *out) SIM_MUST_CHECK;
+void fluid_meshes_destroy(fluid_meshes *meshes);
+double fluid_meshes_bytes(const fluid_meshes *meshes);
+sim_array fluid_meshes_array(const fluid_meshes *meshes, const sim_field *field);
+/* Called by fluid_meshes_create, for `solid`. SIM_ERR_NO_INPUT, SIM_ERR_SCENARIO: not such an image or array. */
+sim_status fluid_solid_create(const fluid_parameters *p, const sim_setup *setup, fluid_meshes *out) SIM_MUST_CHECK;
+sim_array fluid_solid_array(const fluid_meshes *meshes, const sim_field *field);
+/* Whether a path names a stack of images, "rock/%03d.png": where the number begins and what is behind it. */
+bool fluid_path_is_stack(const char *path, int *before, int *width, int *after);
+struct fluid_walls;
+/* Tells how many cells are solid. */
+void fluid_tell_solid(const fluid_parameters *p, const struct fluid_walls *walls);
+/* The resistance of each cell by a step, [cells], for free(); NULL: none. SIM_ERR_SCENARIO: it is negative, or too large
+ * for the step. */
+sim_status fluid_drag_create(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,
+                             double **out) SIM_MUST_CHECK;
+bool fluid_is_porous(const fluid_parameters *p); /* it has the table `porous` */
+/* What drives the flow through the box, by mass: the acceleration, and the pressures at both ends of an axis. Returns
+ * its size. */
+double fluid_driving(const fluid_parameters *p, double out[3]);
+/* A row of `porous`, of one of `flow`. */
+void fluid_porous_row(const fluid_parameters *p, const struct fluid_walls *walls, const double *flow, double *values);
+
 /* ---- start/walls.c: which cells are solid, and the links of cells at walls ---- */
 
 typedef struct fluid_span {
@@ -155,13 +218,14 @@ typedef struct fluid_walls {
   int64_t room, changed_room;
   double *profile[FLUID_SIDES]; /* [cells of the side][3]: velocity of a side with a profile; NULL: it has none */
   geometry_pose pose[FLUID_BODIES];
+  const fluid_meshes *meshes;  /* borrowed */
   double (*speed)[3];          /* [links]: velocity of the surface, in units of the lattice; NULL: no body moves */
   struct fluid_moving *moving; /* NULL: no body moves */
 } fluid_walls;
-/* Releases with fluid_walls_destroy, also after a failure. pose[bodies]: NULL: those of the start. SIM_ERR_SCENARIO: a
- * profile is wrong, or no cell is fluid. */
-sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
-                              const geometry_pose *pose, fluid_walls *out) SIM_MUST_CHECK;
+/* Releases with fluid_walls_destroy, also after a failure. pose[bodies]: NULL: those of the start; `meshes` live as
+ * long as the walls. SIM_ERR_SCENARIO: a profile is wrong, or no cell is fluid. */
+sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
+                              int threads, const geometry_pose *pose, fluid_walls *out) SIM_MUST_CHECK;
 /* SIM_ERR_SCENARIO: no cell of the fluid touches a body. */
 sim_status fluid_check_bodies(const fluid_parameters *p, const fluid_numbers *numbers,
                               const fluid_walls *walls) SIM_MUST_CHECK;
@@ -174,9 +238,9 @@ static inline int64_t fluid_side_cell(const grid_shape *grid, int side, const in
   return at[c] * grid->n[b] + at[b];
 }
 /* Bytes: counted, where the grid is not large or has no bodies; else a bound. */
-double fluid_walls_bytes(const fluid_parameters *p);
+double fluid_walls_bytes(const fluid_parameters *p, const fluid_meshes *meshes);
 /* Bound on the cells that touch walls or bodies. */
-double fluid_wall_cells(const fluid_parameters *p);
+double fluid_wall_cells(const fluid_parameters *p, const fluid_meshes *meshes);
 /* ---- start/patches.c ---- */
 
 /* Finds the patches, in memory that grows where links are found again. Called by fluid_walls_create when they are
@@ -184,6 +248,10 @@ double fluid_wall_cells(const fluid_parameters *p);
 sim_status fluid_patches_create(const grid_shape *grid, fluid_walls *walls) SIM_MUST_CHECK;
 /* The number of the cell with links at (row, x); -1: none. */
 int64_t fluid_cell_of(const fluid_walls *walls, int64_t row, int64_t x);
+/* The part of a link that is fluid. */
+static inline double fluid_link_part(const fluid_link *link) {
+  return link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
+}
 /* The link by which a direction arrives at a cell; NULL: none. */
 const fluid_link *fluid_link_of(const fluid_walls *walls, int64_t row, int64_t x, int arriving);
 
@@ -203,22 +271,24 @@ void fluid_moving_destroy(struct fluid_moving **moving);
  * that are functions of time are integrated by Simpson's rule. */
 typedef struct fluid_motion {
   const fluid_parameters *p;
+  const fluid_meshes *meshes; /* borrowed */
   double dt;
   geometry_pose pose[FLUID_BODIES];
   sim_expr_program *program[FLUID_BODIES][2]; /* motion, turning */
   void *scratch;
 } fluid_motion;
 /* With the poses of the start. Destroy with fluid_motion_destroy, also after a failure. */
-sim_status fluid_motion_create(const fluid_parameters *p, const fluid_numbers *numbers,
+sim_status fluid_motion_create(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
                                fluid_motion *out) SIM_MUST_CHECK;
 void fluid_motion_destroy(fluid_motion *motion);
 /* Moves the poses over the step that ends half a step after the clock's step `step`. SIM_ERR_SCENARIO: a body leaves
  * the box, is faster than `speed`, or its velocity is not finite. */
 sim_status fluid_motion_step(fluid_motion *motion, int64_t step) SIM_MUST_CHECK;
 /* The same of the steps of a whole run, or of its first 10^6; tells of the bodies that move. */
-sim_status fluid_motion_check(const fluid_parameters *p, const fluid_numbers *numbers) SIM_MUST_CHECK;
+sim_status fluid_motion_check(const fluid_parameters *p, const fluid_numbers *numbers,
+                              const fluid_meshes *meshes) SIM_MUST_CHECK;
 /* Seconds, about, in which the walls of a step are found; by one thread, as most of it is made. */
-double fluid_motion_seconds(const fluid_parameters *p);
+double fluid_motion_seconds(const fluid_parameters *p, const fluid_meshes *meshes);
 
 /* ---- start/bodies.c ---- */
 
@@ -227,18 +297,26 @@ typedef struct fluid_shape {
   geometry_pose pose;
   double centre[3]; /* where the wall's point is now: centre of a ball or a block, a point of the axis */
 } fluid_shape;
-/* pose NULL: at time 0. */
-fluid_shape fluid_body_shape(const fluid_parameters *p, int body, const geometry_pose *pose);
+/* pose NULL: at time 0. meshes NULL: no shape of a body from a file is asked for. */
+fluid_shape fluid_body_shape(const fluid_parameters *p, const fluid_meshes *meshes, int body,
+                             const geometry_pose *pose);
 /* A cylinder that is parallel to no axis. */
 bool fluid_body_tilted(const geometry_wall *wall);
 /* Extent of a body; infinite along the axis of a cylinder. */
 void fluid_body_extent(const fluid_shape *shape, double low[3], double high[3]);
+/* Whether no fluid is at x because of a body or its images; points farther from the surface by less than `thick`
+ * count. */
+bool fluid_body_holds(const grid_shape *grid, const fluid_shape *shape, const double x[3], double thick);
+/* The part of the way from one point to another at which a body begins; INFINITY: not known. */
+double fluid_body_cut(const grid_shape *grid, const fluid_shape *shape, const double from[3], const double to[3]);
 /* Distance of x to a body and its images, negative where no fluid is, and the velocity of the surface next to x; NULL:
  * not wanted. */
 double fluid_body_distance(const grid_shape *grid, const fluid_shape *shape, const double x[3], double velocity[3]);
+/* The unit normal of the surface, of either sign, next to a point of it. */
+void fluid_body_normal(const grid_shape *grid, const fluid_shape *shape, const double x[3], double normal[3]);
 /* Its centre, in the image that is nearest to x. */
-void fluid_body_centre(const fluid_parameters *p, int body, const geometry_pose *pose, const double x[3],
-                       double out[3]);
+void fluid_body_centre(const fluid_parameters *p, const fluid_meshes *meshes, int body, const geometry_pose *pose,
+                       const double x[3], double out[3]);
 
 /* ---- start/sponge.c ---- */
 
@@ -290,12 +368,15 @@ typedef struct fluid_machine {
   fluid_sponge sponge;
   fluid_motion *motion;        /* NULL: no body moves */
   struct fluid_warmth *warmth; /* NULL: no heat (heat.h) */
-  bool single;
+  double *drag;                /* [cells]: resistance by a step; NULL: none */
+  bool single, populations; /* populations: a state is of these, not of moments (cpu/trt.c) */
   int threads;
 } fluid_machine;
 /* Without walls. (model.c) */
 fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup);
-const fluid_kernels *fluid_kernels_of(bool single, sim_isa isa);
+const fluid_kernels *fluid_kernels_of(bool single, bool populations, sim_isa isa);
+/* Density - 1 and three times the momentum of a cell, whose first number is number `at` of a state. (cpu/measure.c) */
+double fluid_cell_momentum(const fluid_machine *m, const void *first, int64_t at, double j[3]);
 /* Makes a step from one state to another. Returns whether some density may have left (1/2, 3/2), or a speed may be
  * above collision.fastest: see fluid_find_worst. */
 bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to);
@@ -377,7 +458,7 @@ sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *wall
 
 /* Finds the faults that a run would find at its start: as of fluid_walls_create and fluid_start, without the memory of
  * a state. Tells of walls and bodies. */
-sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers,
+sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
                              const sim_setup *setup) SIM_MUST_CHECK;
 /* Fills the fields of the start, as of fluid_show, where there is `initial`. SIM_ERR_SCENARIO where it is not finite or
  * faster than `speed`. */
@@ -407,7 +488,7 @@ typedef struct fluid_seen {
 typedef struct fluid_work fluid_work;
 struct fluid_heat_sums; /* heat.h */
 typedef struct fluid_ops {
-  void (*plan)(const fluid_parameters *p, const sim_setup *setup, sim_plan *out);
+  void (*plan)(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup, sim_plan *out);
   /* `m`, with the walls, p and k live as long as *out; release with `destroy`, also after a failure. */
   sim_status (*create)(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, const sim_setup *setup,
                        fluid_work **out);

@@ -19,7 +19,9 @@ typedef struct fluid_warmth {
                          compression changes only differences; `reference` where the fluid passes a side */
   fluid_heat_law law;
   const fluid_heat_kernels *kernels;
-  double side[FLUID_SIDES], body[FLUID_BODIES]; /* temperatures; NaN: adiabatic */
+  double side[FLUID_SIDES], body[FLUID_BODIES]; /* temperatures; NaN: none */
+  double side_flux[FLUID_SIDES], body_flux[FLUID_BODIES]; /* heat into the fluid by area, in cells and steps */
+  double *share; /* [links]: of a link's face, as seen along it, in the area of a surface of given flux; NULL: none */
   fluid_side_kind kind[FLUID_SIDES];            /* the fluid passes none of it, with a given velocity, or freely */
   double velocity[FLUID_SIDES]; /* of the fluid through a side FLUID_SIDE_GIVEN, inwards, without profile */
   double low, high;             /* least and greatest temperature of the start, of sides and bodies */
@@ -31,6 +33,8 @@ typedef struct fluid_warmth {
  * and from bodies in the step that begins now, in units of the lattice. */
 typedef struct fluid_heat_sums {
   double sum, least, most, side[FLUID_SIDES], body[FLUID_BODIES];
+  /* of surfaces of given flux: area in faces of cells, and its integral of the surface's temperature */
+  double side_area[FLUID_SIDES], side_warm[FLUID_SIDES], body_area[FLUID_BODIES], body_warm[FLUID_BODIES];
 } fluid_heat_sums;
 
 /* ---- start/heat.c ---- */
@@ -58,10 +62,24 @@ double fluid_heat_numbers(const fluid_parameters *p);        /* of a state */
 double fluid_heat_rate(const grid_shape *grid, int threads); /* cells a second, about, of the temperature alone */
 bool fluid_is_passed(const fluid_parameters *p);             /* some side */
 fluid_side_kind fluid_side_kind_of(const fluid_parameters *p, int side);
+/* Whether the table `heat` has a side: it has a temperature or a flux, or the fluid passes it. */
+bool fluid_tells_side(const fluid_parameters *p, int side);
 /* Whether both sides of an axis have temperatures, which differ, and the fluid passes neither. */
 bool fluid_has_nusselt(const fluid_parameters *p, int axis);
 /* The length of a body's Nusselt number, its diameter, and its area (2-D: its girth); 0: it has none. */
 double fluid_body_length(const fluid_parameters *p, int body, double *area);
+
+/* ---- start/heat_flux.c ---- */
+
+bool fluid_has_flux(const fluid_parameters *p); /* some side or body */
+/* Sets the fluxes of `warmth`. An axis link to a body stands for the area |n_a| of a face of a cell, n the normal there:
+ * of a smooth surface these add up to its area, as those along the axis a see |n_a| of it. */
+sim_status fluid_flux_create(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *numbers,
+                             fluid_warmth *warmth) SIM_MUST_CHECK;
+/* How far given fluxes may take temperatures above and below those of the start, of sides and bodies: a bound. */
+void fluid_flux_room(const fluid_parameters *p, double *rise, double *fall);
+/* The diffusivity in a cell, with that of eddies, in units of the lattice. */
+double fluid_heat_diffusivity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x);
 
 /* ---- cpu/heat.c ---- */
 

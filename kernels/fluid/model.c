@@ -19,6 +19,8 @@ static void destroy(void **self) {
   fluid_sponge_destroy(&run->machine.sponge);
   fluid_motion_destroy(&run->motion);
   fluid_heat_destroy(&run->warmth);
+  fluid_meshes_destroy(&run->meshes);
+  free(run->machine.drag);
   free(run);
   *self = NULL;
 }
@@ -44,20 +46,22 @@ fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *n
   fluid_machine out = {.grid = grid,
                        .rows = fluid_rows_of(p),
                        .lattice = fluid_lattice_of(grid.rank),
-                       .kernels = fluid_kernels_of(fluid_single(p), setup->isa),
+                       .kernels = fluid_kernels_of(fluid_single(p), p->collision == FLUID_TRT, setup->isa),
                        .collision = {.omega = 1 / numbers->tau,
                                      .smagorinsky = p->turbulence.given ? p->turbulence.smagorinsky : 0,
                                      .fastest = fluid_speed_of_mach(FLUID_MACH_FAST)},
                        .single = fluid_single(p),
+                       .populations = p->collision == FLUID_TRT,
                        .threads = threads_for(&grid, setup->threads)};
   if (p->heat.given && p->turbulence.given) out.collision.tell = (int)out.rows.numbers - 1;
+  out.collision.omega_odd = 1 / (p->magic / (numbers->tau - 0.5) + 0.5);
   fluid_force_of(p, numbers, out.collision.g);
   return out;
 }
 
 /* The poses of bodies that move: of the start, or of the checkpoint. */
 static sim_status place_bodies(fluid_run *run, const sim_setup *setup) {
-  SIM_TRY(fluid_motion_create(run->p, &run->numbers, &run->motion));
+  SIM_TRY(fluid_motion_create(run->p, &run->numbers, &run->meshes, &run->motion));
   run->machine.motion = &run->motion;
   const sim_array poses = fluid_poses_of(run);
   return setup->saved ? sim_frame_restore(setup->saved, &sim_backend_cpu, &poses) : SIM_OK;
@@ -85,12 +89,15 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
   clock->t_end = p->integrate.t_end;
   if (!setup->saved) clock->dt = run->numbers.dt;
   sim_startup("finding walls and bodies", 0, 0);
-  sim_status status = fluid_moves(p) ? place_bodies(run, setup) : SIM_OK;
+  sim_status status = fluid_meshes_create(p, setup, &run->meshes);
+  if (status == SIM_OK && fluid_moves(p)) status = place_bodies(run, setup);
   if (status == SIM_OK)
-    status = fluid_walls_create(p, &run->numbers, setup->threads, fluid_moves(p) ? run->motion.pose : NULL,
-                                &run->machine.walls);
+    status = fluid_walls_create(p, &run->numbers, &run->meshes, setup->threads,
+                                fluid_moves(p) ? run->motion.pose : NULL, &run->machine.walls);
   if (status == SIM_OK && !setup->saved && !fluid_counted(&grid))
     fluid_tell_walls(p, &run->numbers, &run->machine.walls);
+  if (status == SIM_OK) status = fluid_drag_create(p, &run->numbers, setup, &run->machine.drag);
+  run->machine.collision.drag = run->machine.drag;
   if (status == SIM_OK) status = fluid_sponge_create(p, &run->machine.sponge);
   if (status == SIM_OK && p->heat.given) {
     status = fluid_heat_create(p, &run->machine, &run->numbers, setup, &run->warmth);
@@ -130,6 +137,12 @@ static sim_status observe(void *self, const sim_clock *clock, int table, double 
   }
   SIM_TRY(fluid_show_fields(run, clock));
   if (run->p->kinds[table] == FLUID_PROBES_TABLE) return run->ops->probes(run->work, values);
+  if (run->p->kinds[table] == FLUID_POROUS_TABLE) {
+    double flow[FLUID_FLOW_SUMS];
+    SIM_TRY(run->ops->flow(run->work, flow));
+    fluid_porous_row(run->p, &run->machine.walls, flow, values);
+    return SIM_OK;
+  }
   SIM_TRY(run->ops->flow(run->work, values));
   fluid_warn_of_flow(run, clock, values);
   return SIM_OK;
@@ -143,8 +156,9 @@ static void describe(const void *self, char *out, size_t capacity) {
     snprintf(cells, sizeof cells, "%lld x %lld", (long long)n[0], (long long)n[1]);
   else
     snprintf(cells, sizeof cells, "%lld x %lld x %lld", (long long)n[0], (long long)n[1], (long long)n[2]);
-  (void)snprintf(out, capacity, "%s cells, %s in moments, relaxation time %.6g, Reynolds number %.4g", cells,
-                 run->machine.lattice->rank == 2 ? "D2Q9" : "D3Q19", run->numbers.tau, run->numbers.reynolds);
+  (void)snprintf(out, capacity, "%s cells, %s in %s, relaxation time %.6g, Reynolds number %.4g", cells,
+                 run->machine.lattice->rank == 2 ? "D2Q9" : "D3Q19",
+                 run->machine.populations ? "populations" : "moments", run->numbers.tau, run->numbers.reynolds);
 }
 
 static const char *const references[] = {
@@ -159,6 +173,7 @@ static const char *const references[] = {
     "Wen, Zhang, Tu, Wang and Fang, J. Comput. Phys. 266 (2014) 161: forces on bodies that move",
     "Guo, Shi and Zheng, Int. J. Numer. Methods Fluids 39 (2002) 325: temperature on a second lattice, and buoyancy",
     "Chopard, Falcone and Latt, Eur. Phys. J. Spec. Top. 171 (2009) 245: its flux without an error of du/dt",
+    "Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3 (2008) 427: two relaxation times",
     "Akervik et al., Phys. Fluids 18 (2006) 068102: running means, by which sponges damp",
     NULL,
 };

@@ -19,7 +19,7 @@ void must(sim_status status, const char *what) {
 }
 
 static void decode(flow *f, const char *text) {
-  static const char *const models[] = {"fluid", NULL}, *const constructors[] = {"fluid", "ball", "cylinder", "block",
+  static const char *const models[] = {"fluid", NULL}, *const constructors[] = {"fluid", "ball", "cylinder", "block", "stl",
                                                                                 NULL};
   char path[] = "/tmp/sim-fluid-XXXXXX";
   const int fd = mkstemp(path);
@@ -43,11 +43,11 @@ static void decode(flow *f, const char *text) {
 }
 
 static void begin(flow *f, const char *text, const sim_backend *backend, sim_isa isa, int threads,
-                  const sim_frame *saved) {
+                  const sim_frame *saved, sim_grid_reader *reader) {
   *f = (flow){0};
   decode(f, text);
   f->setup = (sim_setup){
-      .backend = backend, .comm = &sim_comm_alone, .isa = isa, .threads = threads, .folder = "", .saved = saved};
+      .backend = backend, .comm = &sim_comm_alone, .isa = isa, .threads = threads, .folder = "", .saved = saved, .read_grid = reader};
   must(fluid_model.create(f->p, &f->setup, &f->clock, &f->self), text);
   if (saved) {
     const double t_end = f->clock.t_end;
@@ -57,10 +57,13 @@ static void begin(flow *f, const char *text, const sim_backend *backend, sim_isa
 }
 
 void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_frame *saved) {
-  begin(f, text, &sim_backend_cpu, isa, threads, saved);
+  begin(f, text, &sim_backend_cpu, isa, threads, saved, NULL);
 }
 void flow_open_on(flow *f, const char *text, const sim_backend *backend, const sim_frame *saved) {
-  begin(f, text, backend, sim_isa_best(), 2, saved);
+  begin(f, text, backend, sim_isa_best(), 2, saved, NULL);
+}
+void flow_begin(flow *f, const char *text, int threads, const sim_frame *saved, sim_grid_reader *reader) {
+  begin(f, text, &sim_backend_cpu, sim_isa_best(), threads, saved, reader);
 }
 
 void flow_run(flow *f, const char *format, ...) {

@@ -21,6 +21,8 @@ void must(sim_status status, const char *what);
 void flow_open(flow *f, const char *text, sim_isa isa, int threads, const sim_frame *saved);
 /* The same on another kind of device. */
 void flow_open_on(flow *f, const char *text, const sim_backend *backend, const sim_frame *saved);
+/* The same with a reader of images and arrays. */
+void flow_begin(flow *f, const char *text, int threads, const sim_frame *saved, sim_grid_reader *reader);
 /* On two threads of the CPU, to its end; the arrays are there. */
 void flow_run(flow *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void flow_close(flow *f);

@@ -234,7 +234,7 @@ static void *state_after(const flow *f, bool march, int chunk, size_t *bytes) {
   fluid_machine m = fluid_machine_of(f->p, &k, &f->setup);
   fluid_work *work;
   fluid_warmth warmth = {0};
-  must(fluid_walls_create(f->p, &k, 1, NULL, &m.walls), "walls");
+  must(fluid_walls_create(f->p, &k, NULL, 1, NULL, &m.walls), "walls");
   must(fluid_sponge_create(f->p, &m.sponge), "sponge");
   if (f->p->heat.given) {
     must(fluid_heat_create(f->p, &m, &k, &f->setup, &warmth), "heat");

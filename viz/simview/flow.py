@@ -73,9 +73,10 @@ class _Plane(Map):
                                           cmap=ListedColormap([_BODY["facecolor"]]), interpolation="nearest")  # fmt: skip
 
     def solid(self, snapshot: Snapshot) -> Array | None:
-        """The cells in bodies, with fields of 0, where some body moves; None as long as the fluid may be at rest too."""
+        """The cells in bodies, with fields of 0, where some body moves or is from a file; None where the fluid may be at rest too."""
         shape = self.geometry(snapshot).shape
-        if not any(map(_moves, _bodies(snapshot))) or snapshot.step < sum(shape):  # a step carries news by one cell
+        files = bool(snapshot.parameters.get("solid")) or any(body.get("$type") == "stl" for body in _bodies(snapshot))
+        if not (files or any(map(_moves, _bodies(snapshot)))) or snapshot.step < sum(shape):  # a step carries news by one cell
             return None
         zero = [self.slice(snapshot.field(name))[0] == 0 for name in snapshot.fields if snapshot.field(name).shape == shape]
         return np.asarray(np.all(zero, axis=0))

@@ -35,6 +35,18 @@ sim_status geometry_mesh_create(const geometry_triangles *triangles, const doubl
 sim_status geometry_mesh_create_periodic(const geometry_triangles *triangles, const geometry_wall *wall,
                                          const geometry_box *box, double largest, geometry_mesh **out) SIM_MUST_CHECK;
 void geometry_mesh_destroy(geometry_mesh **mesh);
+/* Checks that a mesh encloses a volume: at each edge as many triangles go one way along it as the other.
+ * SIM_ERR_SCENARIO names an edge at which they do not. The functions below are for meshes that pass, without their
+ * periodic images. (mesh_solid.c) */
+sim_status geometry_mesh_check_closed(const geometry_mesh *mesh) SIM_MUST_CHECK;
+/* Whether the mesh winds around x, in whichever sense, or x is not farther than `thick` from it. A point of one of two
+ * bodies that overlap is inside; one in a cavity, whose triangles are turned the other way, is not. */
+bool geometry_mesh_holds(const geometry_mesh *mesh, const double x[3], double thick);
+/* Distance of x to the nearest point of the mesh, that point, and the unit normal of its triangle. */
+double geometry_mesh_nearest(const geometry_mesh *mesh, const double x[3], double point[3], double normal[3]);
+/* The part of the segment between two points before it meets the mesh, 0 to 1; INFINITY: it does not. */
+double geometry_mesh_cut(const geometry_mesh *mesh, const double from[3], const double to[3]);
+double geometry_mesh_area(const geometry_mesh *mesh);
 /* Bytes of a mesh, with the scratch of its creation. */
 double geometry_mesh_bytes(int64_t triangles);
 

@@ -70,7 +70,7 @@ void fluid_surface_velocity(const fluid_machine *m, int64_t cell, double out[3])
   double least = INFINITY;
   for (int b = 0; b < (int)p->bodies.count; b++) {
     double velocity[3];
-    const fluid_shape shape = fluid_body_shape(p, b, &m->walls.pose[b]);
+    const fluid_shape shape = fluid_body_shape(p, m->walls.meshes, b, &m->walls.pose[b]);
     if (!fluid_body_moves(p, b)) continue;
     const double far = fluid_body_distance(g, &shape, x, velocity);
     if (!(far < least)) continue;

@@ -7,7 +7,7 @@
  *   h_c = 2 w T - 2q h_d - (1 - 2q) h_d(cell + c)                    q < 1/2
  *   h_c = (1/q) w T - 1/(2q) h_d + (1 - 1/(2q)) h_c(cell)            q > 1/2
  * which keep a linear temperature for every diffusivity: they are the combinations of these populations that do.
- * Adiabatic: h_c = h_d. Where the fluid leaves: h_c = h_c(cell), a copy of the cell behind the side. */
+ * Adiabatic: h_c = h_d. Given flux: h_c = h_d + flux, by the area that the link stands for (start/heat_flux.c). Where the fluid leaves: h_c = h_c(cell), a copy of the cell behind the side. */
 #include "kernels/fluid/heat.h"
 
 #include "engine/reduce.h"
@@ -74,13 +74,14 @@ static double side_brings(const fluid_machine *m, const fluid_cell *cell, int si
     const double in = through(m, cell, side, flow);
     if (w->kind[side] == FLUID_SIDE_OPEN ? isnan(T) || !(in > 0) : in < 0) return own;
   }
-  return isnan(T) ? sent : 2 * FLUID_HEAT_WEIGHT * T - sent;
+  return isnan(T) ? sent + w->side_flux[side] : 2 * FLUID_HEAT_WEIGHT * T - sent;
 }
 
 static double body_brings(const fluid_machine *m, const double *const old[5], const fluid_cell *cell,
                           const fluid_link *link, int axis, int sign, double sent, double own) {
-  const double T = m->warmth->body[link->body];
-  if (isnan(T)) return sent;
+  const fluid_warmth *w = m->warmth;
+  const double T = w->body[link->body];
+  if (isnan(T)) return sent + (w->share ? w->share[link - m->walls.link] * w->body_flux[link->body] : 0);
   if (link->kind == FLUID_FAR)
     return 2 * link->weight * FLUID_HEAT_WEIGHT * T - link->weight * sent + (1 - link->weight) * own;
   if (link->kind == FLUID_NEAR && link->towards == link->arriving) /* not mirrored at a slip side */
@@ -212,10 +213,21 @@ static bool at_wall(const fluid_machine *m, const int64_t at[3], int axis, int s
   return is_solid(m, (to[2] * n[1] + to[1]) * n[0] + to[0]);
 }
 
-/* Derivative of the temperature along an axis, from the neighbours or the surfaces before them. Beside a surface of
- * given temperature it is the smaller one of both sides: 0 where this jumps. */
-static double slope(const fluid_machine *m, const double *const old[5], const int64_t at[3], int axis) {
+/* The temperature at the surface that a link meets; NaN: it takes no part. */
+static double at_surface(const fluid_machine *m, const fluid_link *link, int side, double here) {
   const fluid_warmth *w = m->warmth;
+  const double D = (1 / w->law.omega - 0.5) / 4;
+  if (link->body < 0 && w->kind[side] == FLUID_SIDE_OPEN) return NAN;
+  const double T = link->body >= 0 ? w->body[link->body] : w->side[side];
+  const double flux = link->body < 0 ? w->side_flux[side]
+                      : w->share     ? w->share[link - m->walls.link] * w->body_flux[link->body]
+                                     : 0;
+  return !isnan(T) ? T : flux != 0 ? here + flux * fluid_link_part(link) / D : NAN;
+}
+
+/* Derivative of the temperature along an axis, from the neighbours or the surfaces before them. Beside a surface of
+ * given temperature or flux it is the smaller one of both sides: 0 where this jumps. */
+static double slope(const fluid_machine *m, const double *const old[5], const int64_t at[3], int axis) {
   const int64_t row = at[2] * m->grid.n[1] + at[1];
   const double here = old[0][at[0]];
   double value[2], far[2] = {1, 1};
@@ -226,11 +238,10 @@ static double slope(const fluid_machine *m, const double *const old[5], const in
     if (!at_wall(m, at, axis, i ? 1 : -1)) continue;
     const fluid_link *link = fluid_link_of(&m->walls, row, at[0], 1 + 2 * axis + i);
     if (!link) continue;
-    double T = link->body >= 0 ? w->body[link->body] : w->side[side];
-    if (link->body < 0 && w->kind[side] == FLUID_SIDE_OPEN) T = NAN;
+    const double T = at_surface(m, link, side, here);
     value[i] = isnan(T) ? here : T;
     if (isnan(T)) continue;
-    far[i] = link->body < 0 ? 0.5 : link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
+    far[i] = link->body < 0 ? 0.5 : fluid_link_part(link);
     given = true;
   }
   const double low = (here - value[0]) / far[0], high = (value[1] - here) / far[1];
@@ -278,7 +289,7 @@ double fluid_heat_solid(const fluid_machine *m, const fluid_parameters *p, const
   const double x[3] = {grid_centre(&m->grid, 0, i), grid_centre(&m->grid, 1, row % m->grid.n[1]),
                        grid_centre(&m->grid, 2, row / m->grid.n[1])};
   for (int b = 0; b < (int)p->bodies.count; b++)
-    if (!(fluid_body_distance(&m->grid, &shape[b], x, NULL) > 0) && !isnan(body[b])) return m->warmth->shift + body[b];
+    if (!isnan(body[b]) && fluid_body_holds(&m->grid, &shape[b], x, 0)) return m->warmth->shift + body[b];
   return p->heat.reference;
 }
 
@@ -286,7 +297,7 @@ void fluid_heat_show(const fluid_machine *m, const fluid_parameters *p) {
   const fluid_warmth *w = m->warmth;
   const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
   fluid_shape shape[FLUID_BODIES];
-  for (int b = 0; b < (int)p->bodies.count; b++) shape[b] = fluid_body_shape(p, b, &m->walls.pose[b]);
+  for (int b = 0; b < (int)p->bodies.count; b++) shape[b] = fluid_body_shape(p, m->walls.meshes, b, &m->walls.pose[b]);
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t row = 0; row < rows; row++)
     for (int64_t i = 0; i < nx; i++)
@@ -315,6 +326,20 @@ static double survey(const fluid_machine *m, double *least, double *most) {
   return sim_reduce_tree(of_row, (size_t)rows);
 }
 
+/* Adds the area and the temperature of the surface at a link, where the heat flux is given: that of the cell and what
+ * the flux makes of the way to the surface. */
+static void add_surface(const fluid_machine *m, const sim_buffer *state, const fluid_cell *cell, const fluid_link *link,
+                        fluid_heat_sums *out) {
+  const fluid_warmth *w = m->warmth;
+  const int side = link->arriving - 1;
+  const double share = link->body < 0 ? 1 : w->share ? w->share[link - m->walls.link] : 0;
+  const double flux = link->body < 0 ? w->side_flux[side] : share * w->body_flux[link->body];
+  const double T = w->heat[0][fluid_heat_at(m, cell->row, cell->x)];
+  const double there = T + flux * fluid_link_part(link) / fluid_heat_diffusivity(m, state, cell->row, cell->x);
+  *(link->body < 0 ? &out->side_area[side] : &out->body_area[link->body]) += share;
+  *(link->body < 0 ? &out->side_warm[side] : &out->body_warm[link->body]) += share * there;
+}
+
 void fluid_heat_find_sums(const fluid_machine *m, const sim_buffer *state, fluid_heat_sums *out) {
   *out = (fluid_heat_sums){0};
   out->sum = survey(m, &out->least, &out->most);
@@ -329,6 +354,7 @@ void fluid_heat_find_sums(const fluid_machine *m, const sim_buffer *state, fluid
       const double got = brings(m, old, cell, link, state, &sent);
       const int side = link->arriving - 1; /* x_low sends along +x, direction 1 */
       *(link->body < 0 ? &out->side[side] : &out->body[link->body]) += got - sent;
+      add_surface(m, state, cell, link, out);
     }
   }
 }

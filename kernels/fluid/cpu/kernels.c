@@ -1,16 +1,9 @@
 /* Steps of rows and of cells at walls: once for each instruction set and precision. Every operation rounds once, so
  * that the bits are the same everywhere. */
-#include "kernels/fluid/cpu/kernels.h"
+#include "kernels/fluid/cpu/force.h"
+#include "kernels/fluid/cpu/vectors.h"
 
 #include <math.h>
-
-#if FLUID_SINGLE
-typedef float real;
-#else
-typedef double real;
-#endif
-
-#define FLUID_INLINE static inline __attribute__((always_inline))
 
 /* 1 - omega, omega, g and (2 - omega) g; the square of `fastest`; tau_0, its square and 18 sqrt 2 C^2, 0 without eddy
  * viscosity */
@@ -36,27 +29,6 @@ static factors factors_of(const fluid_collision *k) {
 
 /* ---- rows ---- */
 
-#if FLUID_ISA == 2
-#define VECTOR_BYTES 64
-#elif FLUID_ISA == 1
-#define VECTOR_BYTES 32
-#else
-#define VECTOR_BYTES 16
-#endif
-typedef real vreal __attribute__((vector_size(VECTOR_BYTES)));
-typedef real vreal_anywhere __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
-#if FLUID_SINGLE
-typedef int32_t vint __attribute__((vector_size(VECTOR_BYTES)));
-#else
-typedef int64_t vint __attribute__((vector_size(VECTOR_BYTES)));
-#endif
-
-static bool any(vint a) {
-  bool out = false;
-  for (size_t i = 0; i < sizeof a / sizeof a[0]; i++) out = out || a[i] != 0;
-  return out;
-}
-
 static inline real root(real a) {
 #if FLUID_SINGLE
   return sqrtf(a);
@@ -71,34 +43,12 @@ FLUID_INLINE vreal root_vector(vreal a) {
   return out;
 }
 
-#define value vreal
-#define outside vint
-#define WIDTH ((int64_t)(VECTOR_BYTES / sizeof(real)))
-#define NAME(function) function##_vector
-#define LOAD(from) (*(const vreal_anywhere *)(from))
-#define STORE(to, from) (*(vreal_anywhere *)(to) = (from))
-#define OUTSIDE(a) ~((a < (real)0.5) & (a > (real)-0.5))
-#define ANY(a) any(a)
 #define ROOT(a) root_vector(a)
+#include "kernels/fluid/cpu/vector_on.inc"
 #include "kernels/fluid/cpu/row.inc"
-#undef value
-#undef outside
-#undef WIDTH
-#undef NAME
-#undef LOAD
-#undef STORE
-#undef OUTSIDE
-#undef ANY
 #undef ROOT
-#define value real
-#define outside int
-#define WIDTH 1
-#define NAME(function) function##_scalar
-#define LOAD(from) (*(from))
-#define STORE(to, from) (*(to) = (from))
-#define OUTSIDE(a) !(a < (real)0.5 && a > (real)-0.5)
-#define ANY(a) ((a) != 0)
 #define ROOT(a) root(a)
+#include "kernels/fluid/cpu/scalar_on.inc"
 #include "kernels/fluid/cpu/row.inc"
 
 static bool row(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_row *r) {
@@ -231,25 +181,10 @@ static void force(const fluid_lattice *l, const fluid_collision *collision, cons
   const fluid_cell *cell = &links->cell[number];
   const fluid_link *link = links->link + cell->first + which;
   const real *here = (const real *)from + cell->row * rows->numbers * rows->pitch + cell->x;
-  const int64_t at[3] = {cell->x, cell->row % rows->n[1], cell->row / rows->n[1]};
-  const int8_t *c = l->c[link->arriving];
   const double along = odd(l, here, rows->pitch, link->arriving);
   const double sent = (double)here[0] + (double)stress(l, here, rows->pitch, link->arriving) - along;
   const double got = (double)here[0] + (double)arrive(l, rows, cell, link, from, here) + along;
-  const double q = link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
-  double arm[3];
-  for (int a = 0; a < 3; a++) {
-    const bool mirror = link->mirror & 1 << a;
-    const double push = c[a] * fluid_weight(l, link->arriving) * (sent + got), x = (double)at[a] + 0.5 - q * c[a];
-    const double inside = !mirror ? x : x < 0 ? -x : fmin(x, 2 * (double)rows->n[a] - x);
-    momentum[a] = (mirror ? push : -push) + collision->g[a] * (q - 0.5) / (0.5 * (l->directions - 1));
-    if (speed) momentum[a] -= speed[a] * fluid_weight(l, link->arriving) * (sent - got);
-    arm[a] = a < l->rank ? inside - centre[a] : 0;
-  }
-  for (int a = 0; a < 3; a++) {
-    const int b = (a + 1) % 3, e = (a + 2) % 3;
-    torque[a] = arm[b] * momentum[e] - arm[e] * momentum[b];
-  }
+  fluid_link_force(l, collision, rows, cell, link, sent, got, centre, speed, momentum, torque);
 }
 
 static double lost(const fluid_lattice *l, const fluid_rows *rows, const fluid_links *links, int64_t number,

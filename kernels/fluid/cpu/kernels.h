@@ -39,6 +39,8 @@ enum { FLUID_PAD = 16 };
  * Sterling, Chen and Doolen, Fields Inst. Commun. 6 (1996) 151). */
 typedef struct fluid_collision {
   double omega, g[3];
+  double omega_odd;   /* of populations (trt.c): the second rate */
+  const double *drag; /* [cells]: resistance by a step; NULL: none */
   double smagorinsky; /* C; 0: none */
   double fastest;     /* speed in cells per step above which a step tells */
   int tell;           /* place of the rate of relaxation of each cell among the numbers of a row; 0: not stored */
@@ -49,6 +51,7 @@ typedef struct fluid_row {
   const void *from[9];
   void *to;
   int64_t n, pitch;
+  const double *drag; /* [n]: resistance by a step, of populations (trt.c); NULL: none */
 } fluid_row;
 
 /* How a population arrives at a cell from a side of the box or a body, where d is the direction opposite to `arriving`
@@ -110,5 +113,9 @@ typedef struct fluid_kernels {
 extern const fluid_kernels fluid_kernels_single_plain, fluid_kernels_double_plain;
 extern const fluid_kernels fluid_kernels_single_avx2, fluid_kernels_double_avx2;
 extern const fluid_kernels fluid_kernels_single_avx512, fluid_kernels_double_avx512;
+/* The same of populations by two relaxation times: a row has [directions][pitch] numbers (trt.c). */
+extern const fluid_kernels fluid_trt_kernels_single_plain, fluid_trt_kernels_double_plain;
+extern const fluid_kernels fluid_trt_kernels_single_avx2, fluid_trt_kernels_double_avx2;
+extern const fluid_kernels fluid_trt_kernels_single_avx512, fluid_trt_kernels_double_avx512;
 
 #endif

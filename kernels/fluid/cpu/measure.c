@@ -7,17 +7,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+double fluid_cell_momentum(const fluid_machine *m, const void *first, int64_t at, double j[3]) {
+  const int rank = m->lattice->rank;
+  double rho1 = 0;
+  for (int a = 0; a < 3; a++) j[a] = 0;
+  for (int c = 0; m->populations && c < m->lattice->directions; c++) {
+    const double f = fluid_weight(m->lattice, c) * grid_number(first, m->single, at + c * m->rows.pitch);
+    rho1 += f;
+    for (int a = 0; a < rank; a++) j[a] += 3 * m->lattice->c[c][a] * f;
+  }
+  if (m->populations) return rho1;
+  rho1 = grid_number(first, m->single, at);
+  for (int a = 0; a < rank; a++) {
+    rho1 += grid_number(first, m->single, at + (1 + rank + a) * m->rows.pitch) / 3;
+    j[a] = grid_number(first, m->single, at + (1 + a) * m->rows.pitch);
+  }
+  return rho1;
+}
+
 double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]) {
   const int rank = m->lattice->rank;
   const int64_t at = row * m->rows.numbers * m->rows.pitch + x;
-  const void *first = fluid_first(state);
-  double rho1 = grid_number(first, m->single, at), g[3] = {0};
-  for (int a = 0; a < rank; a++) rho1 += grid_number(first, m->single, at + (1 + rank + a) * m->rows.pitch) / 3;
+  double g[3] = {0}, j[3];
+  const double rho1 = fluid_cell_momentum(m, fluid_first(state), at, j);
   if (m->warmth) fluid_buoyancy(m->warmth, m->warmth->heat[0][fluid_heat_at(m, row, x)], g);
   for (int a = 0; a < 3; a++) /* half of the force is in j already */
-    u[a] = a < rank ? grid_number(first, m->single, at + (1 + a) * m->rows.pitch) / (3 * (1 + rho1)) -
-                          (m->collision.g[a] + g[a]) / 2
-                    : 0;
+    u[a] = a < rank ? j[a] / (3 * (1 + rho1)) - (m->collision.g[a] + g[a]) / 2 : 0;
+  for (int a = 0; a < rank && m->drag; a++) u[a] /= 1 - m->drag[row * m->grid.n[0] + x] / 2; /* the force is -drag u */
   return rho1;
 }
 
@@ -89,11 +105,11 @@ void fluid_find_cut(const fluid_machine *m, const fluid_parameters *p, const int
   *far = 0.5;
   for (int a = 0; a < 3; a++) velocity[a] = 0;
   if (!link || link->body < 0) return;
-  *far = fmax(link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2, 0);
+  *far = fmax(fluid_link_part(link), 0);
   double x[3];
   for (int b = 0; b < 3; b++) x[b] = grid_centre(&m->grid, b, at[b]);
   x[axis] += sign * *far * m->grid.size[axis] / (double)m->grid.n[axis];
-  const fluid_shape shape = fluid_body_shape(p, link->body, &m->walls.pose[link->body]);
+  const fluid_shape shape = fluid_body_shape(p, m->walls.meshes, link->body, &m->walls.pose[link->body]);
   (void)fluid_body_distance(&m->grid, &shape, x, velocity);
 }
 

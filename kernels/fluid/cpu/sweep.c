@@ -5,7 +5,14 @@
 
 #include <string.h>
 
-const fluid_kernels *fluid_kernels_of(bool single, sim_isa isa) {
+const fluid_kernels *fluid_kernels_of(bool single, bool populations, sim_isa isa) {
+  if (populations) switch (isa) {
+#if FLUID_X86
+    case SIM_ISA_AVX512: return single ? &fluid_trt_kernels_single_avx512 : &fluid_trt_kernels_double_avx512;
+    case SIM_ISA_AVX2: return single ? &fluid_trt_kernels_single_avx2 : &fluid_trt_kernels_double_avx2;
+#endif
+    default: return single ? &fluid_trt_kernels_single_plain : &fluid_trt_kernels_double_plain;
+    }
   switch (isa) {
 #if FLUID_X86
   case SIM_ISA_AVX512: return single ? &fluid_kernels_single_avx512 : &fluid_kernels_double_avx512;
@@ -20,6 +27,7 @@ fluid_rows fluid_rows_of(const fluid_parameters *p) {
   fluid_rows rows = {.pitch = (grid.n[0] + 2 + FLUID_PAD - 1) / FLUID_PAD * FLUID_PAD,
                      .numbers = fluid_lattice_of(grid.rank)->moments + (fluid_single(p) ? grid.rank : 0) +
                                 (p->heat.given && p->turbulence.given)};
+  if (p->collision == FLUID_TRT) rows.numbers = fluid_lattice_of(grid.rank)->directions;
   memcpy(rows.n, grid.n, sizeof rows.n);
   return rows;
 }
@@ -31,7 +39,8 @@ double fluid_state_numbers(const fluid_rows *rows) {
 void fluid_copy_ends(const fluid_machine *m, char *row, size_t size) {
   const size_t nx = (size_t)m->grid.n[0];
   if (!grid_is_periodic(&m->grid, 0)) return;
-  for (int k = 0; k < m->lattice->moments; k++, row += (size_t)m->rows.pitch * size) {
+  const int numbers = m->populations ? m->lattice->directions : m->lattice->moments;
+  for (int k = 0; k < numbers; k++, row += (size_t)m->rows.pitch * size) {
     memcpy(row - size, row + (nx - 1) * size, size);
     memcpy(row + nx * size, row, size);
   }
@@ -46,7 +55,10 @@ static bool sweep_rows(const fluid_machine *m, const sim_buffer *from, const sim
   char *new = fluid_first(to);
   bool wrong = false;
   for (int64_t y = y0; y < y1; y++) {
-    fluid_row row = {.n = m->rows.n[0], .pitch = m->rows.pitch, .to = new + (size_t)(z * ny + y) * bytes};
+    fluid_row row = {.n = m->rows.n[0],
+                     .pitch = m->rows.pitch,
+                     .to = new + (size_t)(z * ny + y) * bytes,
+                     .drag = m->drag ? m->drag + (z * ny + y) * m->rows.n[0] : NULL};
     for (int64_t dz = -1; dz <= 1; dz++)
       for (int64_t dy = -1; dy <= 1; dy++)
         row.from[3 * (dz + 1) + dy + 1] = old + (size_t)((z + dz + nz) % nz * ny + (y + dy + ny) % ny) * bytes;
@@ -109,10 +121,19 @@ double fluid_set_moment(const fluid_machine *m, void *first, int64_t at, int64_t
   return value - stored;
 }
 
-/* Adds to moment A, which is mass alone, of a cell of a state. Returns what has been added, after rounding. */
+/* Adds mass to the fluid at rest of a cell: to moment A, or to the populations. Returns what has been added, after
+ * rounding. */
 static double add_mass(const fluid_machine *m, const fluid_cell *cell, const sim_buffer *state, double mass) {
   const int64_t at = cell->row * m->rows.numbers * m->rows.pitch + cell->x;
   void *first = fluid_first(state);
+  double added = 0;
+  for (int c = 0; m->populations && c < m->lattice->directions; c++) {
+    const int64_t place = at + c * m->rows.pitch;
+    const double before = grid_number(first, m->single, place);
+    (void)fluid_set_moment(m, first, place, cell->x, before + mass);
+    added += fluid_weight(m->lattice, c) * (grid_number(first, m->single, place) - before);
+  }
+  if (m->populations) return added;
   const double old = grid_number(first, m->single, at);
   (void)fluid_set_moment(m, first, at, cell->x, old + mass);
   return grid_number(first, m->single, at) - old;

@@ -148,7 +148,7 @@ static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
   fluid_pull out = {.cell = (int32_t)cell, .edge = (int32_t)edge};
   double x[3], centre[3];
   for (int a = 0; a < 3; a++) x[a] = grid_centre(&machine->grid, a, at[a]);
-  fluid_body_centre(m->p, link->body, machine->motion ? &machine->walls.pose[link->body] : NULL, x, centre);
+  fluid_body_centre(m->p, machine->walls.meshes, link->body, machine->motion ? &machine->walls.pose[link->body] : NULL, x, centre);
   if (machine->walls.speed) memcpy(out.speed, machine->walls.speed[edge], sizeof out.speed);
   out.q = link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
   for (int a = 0; a < machine->lattice->rank; a++) {
@@ -335,10 +335,10 @@ sim_status fluid_cuda_build(const fluid_machine *machine, const fluid_parameters
 }
 
 /* Counted as fluid_walls_bytes counts, with its bounds. */
-double fluid_cuda_wall_bytes(const fluid_parameters *p) {
+double fluid_cuda_wall_bytes(const fluid_parameters *p, const fluid_meshes *meshes) {
   const grid_shape g = fluid_grid_of(p);
   const double cells = grid_cells_wanted(&g), groups = ceil((double)g.n[0] / FLUID_GROUP);
-  const double host = fluid_walls_bytes(p);
+  const double host = fluid_walls_bytes(p, meshes);
   if (!(host > 0)) return 0;
   /* On the host a cell with 5.5 (3.5) links takes 180 bytes and a quarter more for growth. Here it takes 20, a link 24
    * at most; with a body 12 and two cuts of 40, and a link 49. Two masks of bits. */

@@ -107,7 +107,7 @@ static sim_status send_pulls(const fluid_machine *m, fluid_device *d) {
 static sim_status send_temperatures(const fluid_machine *m, const fluid_parameters *p, fluid_device *d) {
   const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
   fluid_shape shape[FLUID_BODIES];
-  for (int b = 0; b < (int)p->bodies.count; b++) shape[b] = fluid_body_shape(p, b, &m->walls.pose[b]);
+  for (int b = 0; b < (int)p->bodies.count; b++) shape[b] = fluid_body_shape(p, m->walls.meshes, b, &m->walls.pose[b]);
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
   for (int64_t row = 0; row < rows; row++)
     for (int64_t i = 0; m->walls.solid && i < nx; i++)
@@ -174,8 +174,8 @@ void fluid_cuda_free_heat(fluid_device *d) {
 }
 
 /* Of a cell with links 5.5 (3.5) links, of which 3 (2) along axes. */
-double fluid_cuda_heat_bytes(const fluid_parameters *p) {
+double fluid_cuda_heat_bytes(const fluid_parameters *p, const fluid_meshes *meshes) {
   const grid_shape g = fluid_grid_of(p);
   const double links = g.rank == 2 ? 3.5 : 5.5;
-  return fluid_wall_cells(p) * (links * (sizeof(fluid_warm_edge) + sizeof(fluid_warm_pull)));
+  return fluid_wall_cells(p, meshes) * (links * (sizeof(fluid_warm_edge) + sizeof(fluid_warm_pull)));
 }

@@ -40,11 +40,11 @@ static double state_rows(const fluid_parameters *p, double members) {
 
 static double sum_blocks(const grid_shape *g) { return ceil(grid_cells_wanted(g) / FLUID_SUMMED); }
 
-static void plan(const fluid_parameters *p, const sim_setup *setup, sim_plan *out) {
+static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup, sim_plan *out) {
   const grid_shape g = fluid_grid_of(p);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&g);
   const double row = number * FLUID_GROUP * numbers_of(p);
-  const double members = p->bodies.count > 0 && !fluid_moves(p) ? fluid_wall_cells(p) : 0; /* at most */
+  const double members = p->bodies.count > 0 && !fluid_moves(p) ? fluid_wall_cells(p, meshes) : 0; /* at most */
   const double state = state_rows(p, members) * row, fields = (g.rank + 1) * cells * number;
   const double sums = FLUID_SUMS * sizeof(double) * sum_blocks(&g);
   (void)setup;
@@ -52,16 +52,16 @@ static void plan(const fluid_parameters *p, const sim_setup *setup, sim_plan *ou
                p->heat.given ? "moments and temperature, before and after a step" : "moments, before and after a step",
                2 * state);
   sim_plan_add(out, "velocity and pressure", fields);
-  if (fluid_cuda_wall_bytes(p) > 0) {
-    sim_plan_add(out, "links of walls", fluid_cuda_wall_bytes(p));
-    sim_plan_add_host(out, "links of walls on their way", fluid_cuda_wall_bytes(p));
+  if (fluid_cuda_wall_bytes(p, meshes) > 0) {
+    sim_plan_add(out, "links of walls", fluid_cuda_wall_bytes(p, meshes));
+    sim_plan_add_host(out, "links of walls on their way", fluid_cuda_wall_bytes(p, meshes));
   }
   sim_plan_add(out, "sums of cells", sums);
   if (fluid_has_sponge(p)) sim_plan_add(out, "sponges", fluid_sponge_bytes(p));
   if (p->heat.given) {
     sim_plan_add(out, "temperature as shown", cells * sizeof(double));
     sim_plan_add_host(out, "temperature at the start", cells * sizeof(double));
-    if (fluid_cuda_heat_bytes(p) > 0) sim_plan_add(out, "links of the temperature", fluid_cuda_heat_bytes(p));
+    if (fluid_cuda_heat_bytes(p, meshes) > 0) sim_plan_add(out, "links of the temperature", fluid_cuda_heat_bytes(p, meshes));
   }
   if (p->initial) sim_plan_add_host(out, "velocity and pressure at the start", fields);
   sim_plan_add_host(out, "sums of cells", sums);

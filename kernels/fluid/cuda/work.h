@@ -250,8 +250,8 @@ sim_status fluid_cuda_build_heat(const fluid_machine *m, const fluid_parameters 
 /* The first state's temperatures. */
 sim_status fluid_cuda_start_heat(const fluid_machine *m, const fluid_device *d) SIM_MUST_CHECK;
 void fluid_cuda_free_heat(fluid_device *d);
-double fluid_cuda_heat_bytes(const fluid_parameters *p);
-double fluid_cuda_wall_bytes(const fluid_parameters *p); /* of it, a bound */
+double fluid_cuda_heat_bytes(const fluid_parameters *p, const fluid_meshes *meshes);
+double fluid_cuda_wall_bytes(const fluid_parameters *p, const fluid_meshes *meshes); /* of it, a bound */
 #endif
 
 #endif

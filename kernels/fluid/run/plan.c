@@ -54,8 +54,8 @@ static void tell_heat(const fluid_parameters *p, const grid_shape *grid, const f
   }
 }
 
-sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
-  const fluid_parameters *p = parameters;
+static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup,
+                            sim_plan *out) {
   const grid_shape grid = fluid_grid_of(p);
   const fluid_numbers k = fluid_numbers_of(p, setup->saved ? setup->saved->clock.dt : 0);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&grid);
@@ -73,7 +73,10 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
     if (k.mach > 0.2)
       sim_log(SIM_LOG_WARN, "Mach number %.3g: compression changes the flow by about %.0f %%", k.mach,
               100 * k.mach * k.mach);
-    if (k.tau > 1.5)
+    if (p->collision == FLUID_TRT)
+      sim_log(SIM_LOG_INFO, "two relaxation times, %.6g and %.6g steps: magic number %.6g", k.tau,
+              p->magic / (k.tau - 0.5) + 0.5, p->magic);
+    else if (k.tau > 1.5)
       sim_log(SIM_LOG_WARN, "relaxation time %.3g: walls slip; use dt = \"auto\" or a shorter dt", k.tau);
     if (p->turbulence.given)
       sim_log(SIM_LOG_INFO,
@@ -86,12 +89,21 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
           "the cell Reynolds number is %.3g: eddies below a cell are not modelled, and the run may be unstable above "
           "20: expected about %.0f cells along x, or `turbulence` with smagorinsky of at least 0.05",
           k.cell_reynolds, (double)grid.n[0] * k.cell_reynolds / 20);
-    if (fluid_moves(p)) SIM_TRY(fluid_motion_check(p, &k));
-    if (fluid_counted(&grid)) SIM_TRY(fluid_start_check(p, &k, setup));
+    if (fluid_moves(p)) SIM_TRY(fluid_motion_check(p, &k, meshes));
+    if (fluid_counted(&grid)) SIM_TRY(fluid_start_check(p, &k, meshes, setup));
   }
-  fluid_ops_of(setup)->plan(p, setup, out);
-  if (fluid_moves(p)) out->work_rate_guess = 1 / (1 / out->work_rate_guess + fluid_motion_seconds(p) / cells);
-  if (fluid_walls_bytes(p) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p));
+  fluid_ops_of(setup)->plan(p, meshes, setup, out);
+  if (fluid_moves(p)) out->work_rate_guess = 1 / (1 / out->work_rate_guess + fluid_motion_seconds(p, meshes) / cells);
+  if (fluid_walls_bytes(p, meshes) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p, meshes));
+  if (p->resistance) sim_plan_add_host(out, "resistance", cells * sizeof(double));
+  if (meshes->solid) {
+    sim_plan_add_host(out, "solid cells, and values of their images", cells * (sizeof(double) + 0.125));
+    out->checkpoint_bytes += (double)meshes->solid_words * sizeof(uint64_t);
+  }
+  if (meshes->triangles > 0) {
+    sim_plan_add_host(out, "triangles of bodies", fluid_meshes_bytes(meshes));
+    out->checkpoint_bytes += (double)meshes->triangles * 10 * sizeof(double);
+  }
   if (fluid_has_sponge(p)) sim_plan_add_host(out, "sponges", fluid_sponge_bytes(p));
   out->snapshot_bytes = out->staged_bytes = out->unsaved_bytes = (grid.rank + 1) * cells * number;
   if (p->heat.given) {
@@ -106,10 +118,22 @@ sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *
   return SIM_OK;
 }
 
+sim_status fluid_plan(const void *parameters, const sim_setup *setup, sim_plan *out) {
+  fluid_meshes meshes;
+  sim_status status = fluid_meshes_create(parameters, setup, &meshes);
+  if (status == SIM_OK) status = plan_with(parameters, &meshes, setup, out);
+  fluid_meshes_destroy(&meshes);
+  return status;
+}
+
 /* On a GPU the temperature is made with the flow, before a sponge damps it. */
 bool fluid_supports(const void *parameters, sim_backend_kind backend, char *lacks, size_t capacity) {
   const fluid_parameters *p = parameters;
   const char *what = p->heat.given && fluid_has_sponge(p) ? "`heat` with a `sponge` is" : NULL;
+  if (fluid_has_flux(p)) what = "a heat `flux` of sides or bodies is";
+  if (p->solid.given) what = "`solid` is";
+  if (p->collision == FLUID_TRT) what = "collision = \"trt\" is";
+  if (fluid_has_mesh(p)) what = "bodies from STL files are";
   if (backend == SIM_BACKEND_CPU || !what) return true;
   snprintf(lacks, capacity, "%s", what);
   return false;

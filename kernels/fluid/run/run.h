@@ -13,6 +13,7 @@ typedef struct fluid_run {
   fluid_machine machine;
   fluid_motion motion;
   fluid_warmth warmth;
+  fluid_meshes meshes;
   sim_mesh mesh;
   int64_t shown, checked; /* steps whose fields are shown, whose guards are known; -1: none */
   bool fast;              /* the Mach number has passed FLUID_MACH_FAST */

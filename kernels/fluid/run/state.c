@@ -9,7 +9,9 @@ enum {
   STATE_POSES,
   STATE_FAST,
   STATE_HEAT,
-  STATE_TEMPERATURE
+  STATE_TEMPERATURE,
+  STATE_MESHES,
+  STATE_SOLID
 };
 #define VELOCITY(letter)                                                                                               \
   {                                                                                                                    \
@@ -20,7 +22,8 @@ const sim_field fluid_state_fields[] = {
     [STATE_MOMENTS] = {.name = "moments",
                        .type = SIM_REAL,
                        .doc = "moments of the populations after collision, in units of the lattice, and in single what "
-                              "rounding took from them: kernels/fluid/cpu/kernels.h, cuda/cell.cuh"},
+                              "rounding took from them: kernels/fluid/cpu/kernels.h, cuda/cell.cuh; or, with "
+                              "`collision`, these populations: cpu/trt.c"},
     [STATE_VELOCITY] = VELOCITY("x"),
     VELOCITY("y"),
     VELOCITY("z"),
@@ -46,6 +49,13 @@ const sim_field fluid_state_fields[] = {
                            .type = SIM_REAL,
                            .doc = "temperature of the fluid",
                            .flags = SIM_IN_SNAPSHOT | SIM_NO_CHECKPOINT},
+    [STATE_MESHES] = {.name = FLUID_MESHES,
+                      .type = SIM_REAL,
+                      .doc = "corners of the triangles of bodies from STL files, at time 0, and the number of each "
+                             "one's body"},
+    [STATE_SOLID] = {.name = FLUID_SOLID,
+                     .type = SIM_INT,
+                     .doc = "solid cells of images, a bit for each cell from the lowest one on"},
     {.name = NULL}};
 
 /* Field f of those that are shown: velocity, and behind it the pressure. */
@@ -150,6 +160,9 @@ sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_f
                                              SIM_F64, shown, fields->space);
   }
   if (run->fast) arrays[frame->array_count++] = first_of(run);
+  if (run->meshes.triangles > 0)
+    arrays[frame->array_count++] = fluid_meshes_array(&run->meshes, &fluid_state_fields[STATE_MESHES]);
+  if (run->meshes.solid) arrays[frame->array_count++] = fluid_solid_array(&run->meshes, &fluid_state_fields[STATE_SOLID]);
   frame->species_count = 0;
   return SIM_OK;
 }

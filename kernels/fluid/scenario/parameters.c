@@ -83,7 +83,11 @@ static const sim_field body_fields[] = {
      .doc = "the same as a function of time, instead of `spin`"},
     {SIM_FIELD(fluid_body, temperature), .type = SIM_REAL, .flags = SIM_RANGE, .min = -FLUID_HEAT_MOST,
      .max = FLUID_HEAT_MOST, .initial = "adiabatic", .keyword = "adiabatic",
-     .doc = "of its surface, in a fluid with `heat`; adiabatic: no heat passes"},
+     .doc = "of its surface, in a fluid with `heat`; adiabatic: no heat passes, or `flux`"},
+    {SIM_FIELD(fluid_body, flux), .type = SIM_REAL, .flags = SIM_RANGE, .min = -FLUID_HEAT_MOST, .max = FLUID_HEAT_MOST,
+     .initial = "none", .keyword = "none", .dimension = SPEED,
+     .doc = "heat that its surface gives to the fluid, by area, time and heat capacity, instead of a temperature: "
+            "diffusivity times the slope of the temperature into the body"},
     {0}};
 static const sim_schema body_schema = {
     .name = "body", .doc = "common fields of bodies", .fields = body_fields, .size = sizeof(fluid_body)};
@@ -127,6 +131,24 @@ static const sim_field block_fields[] = {
 const sim_schema fluid_block_schema = {
     .name = "block", .doc = "a box", .base = &body_schema, .fields = block_fields, .size = sizeof(fluid_body)};
 
+static const sim_field stl_fields[] = {
+    {SIM_FIELD(fluid_body, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
+     .doc = "STL file of a closed surface, in text or binary; relative to the scenario's folder"},
+    {SIM_FIELD(fluid_body, scale), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = INFINITY, .initial = "1",
+     .doc = "length of a unit of the file"},
+    {SIM_FIELD(fluid_body, shift), .type = SIM_REAL, .components = 3, .initial = "{0, 0, 0}", .dimension = LENGTH,
+     .doc = "position of the file's origin"},
+    AXIS("about which it turns"),
+    {SIM_FIELD(fluid_body, pivot), .type = SIM_NUMBERS, .dimension = LENGTH,
+     .doc = "a point {x, y, z} of the axis about which it turns, which moves with it; none: the middle of its extent"},
+    INSIDE,
+    {0}};
+const sim_schema fluid_stl_schema = {.name = "stl",
+                                     .doc = "a body whose surface is a closed triangle mesh from a file",
+                                     .base = &body_schema,
+                                     .fields = stl_fields,
+                                     .size = sizeof(fluid_body)};
+
 /* ---- the scenario ---- */
 
 static const sim_field turbulence_fields[] = {
@@ -147,6 +169,18 @@ static const sim_signature temperature_signature = {.inputs = (const char *const
     .doc = "temperature of this side, or of the fluid that comes in; adiabatic: no heat but what flows out passes",    \
     .offset = offsetof(fluid_heat, side) + (i) * sizeof(double)                                                        \
   }
+#define SIDE_FLUX(word, i)                                                                                             \
+  {                                                                                                                    \
+    .name = word, .type = SIM_REAL, .flags = SIM_RANGE, .min = -FLUID_HEAT_MOST, .max = FLUID_HEAT_MOST,               \
+    .initial = "none", .keyword = "none", .dimension = SPEED, .doc = "of this side, which the fluid does not pass",    \
+    .offset = (i) * sizeof(double)                                                                                     \
+  }
+static const sim_field flux_fields[] = {SIDE_FLUX("x_low", 0),  SIDE_FLUX("x_high", 1), SIDE_FLUX("y_low", 2),
+                                        SIDE_FLUX("y_high", 3), SIDE_FLUX("z_low", 4),  SIDE_FLUX("z_high", 5),
+                                        {0}};
+static const sim_schema flux_schema = {.doc = "heat that sides give to the fluid, by area, time and heat capacity",
+                                       .fields = flux_fields,
+                                       .size = FLUID_SIDES * sizeof(double)};
 static const sim_field heat_fields[] = {
     {SIM_FIELD(fluid_heat, diffusivity), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
      .max = INFINITY, .dimension = {2, 0, -1}, .doc = "thermal diffusivity, or that of a solute"},
@@ -165,6 +199,8 @@ static const sim_field heat_fields[] = {
     SIDE_HEAT("y_high", 3),
     SIDE_HEAT("z_low", 4),
     SIDE_HEAT("z_high", 5),
+    {SIM_FIELD(fluid_heat, flux), .type = SIM_STRUCT, .table = &flux_schema,
+     .doc = "heat that sides give to the fluid, by area, time and heat capacity, instead of a temperature"},
     {0}};
 static const sim_schema heat_schema = {
     .doc = "temperature, or a solute, carried by the flow", .fields = heat_fields, .size = sizeof(fluid_heat)};
@@ -185,6 +221,26 @@ static const sim_signature initial_signature = {
     .outputs = {2, 3, 4},
     .returns = "the velocity, a number for each axis of the grid, and the pressure or not"};
 
+static const char *const channels[] = {"auto", "grey", "red", "green", "blue", "alpha", NULL};
+static const sim_field solid_fields[] = {
+    {SIM_FIELD(fluid_solid, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
+     .doc = "on a grid of two axes a PNG image of a pixel for each cell, its lowest row at y = 0; on one of three a stack "
+            "of them, with %d or %03d for the number of the plane; or an HDF5 file; relative to the scenario's folder"},
+    {SIM_FIELD(fluid_solid, dataset), .type = SIM_STRING,
+     .doc = "of HDF5: the path of a dataset of [nz][ny][nx] numbers; none: solid"},
+    {SIM_FIELD(fluid_solid, channel), .type = SIM_CHOICE, .initial = "auto", .choices = channels,
+     .doc = "of an image; auto: grey"},
+    {SIM_FIELD(fluid_solid, first), .type = SIM_INT, .flags = SIM_RANGE, .min = 0, .max = 1e9, .initial = "0",
+     .doc = "number of the first image of a stack"},
+    {SIM_FIELD(fluid_solid, threshold), .type = SIM_REAL, .initial = "0.5",
+     .doc = "cells of larger values are solid; of an image black is 0, white is 1"},
+    {SIM_FIELD(fluid_solid, dark), .type = SIM_BOOL, .initial = "false", .doc = "cells of smaller values are solid"},
+    {0}};
+static const sim_schema solid_schema = {
+    .doc = "solid cells, whose sides are walls", .fields = solid_fields, .size = sizeof(fluid_solid)};
+
+static const char *const collisions[] = {"regularised", "trt", NULL};
+
 static const sim_field parameter_fields[] = {
     {SIM_FIELD(fluid_parameters, grid), .type = SIM_STRUCT, .flags = SIM_REQUIRED, .table = &box_schema,
      .doc = "the box and its cells"},
@@ -202,11 +258,25 @@ static const sim_field parameter_fields[] = {
      .doc = "driving force or gravity, by mass: a number for each axis"},
     {SIM_FIELD(fluid_parameters, initial), .type = SIM_FUNCTION, .signature = &initial_signature,
      .doc = "the fluid at the start; none: at rest"},
+    {SIM_FIELD(fluid_parameters, collision), .type = SIM_CHOICE, .initial = "regularised", .choices = collisions,
+     .doc = "regularised: of moments, which is fastest; trt: of populations with two relaxation times, for walls and "
+            "porous bodies whose drag does not depend on the viscosity"},
+    {SIM_FIELD(fluid_parameters, magic), .type = SIM_REAL, .flags = SIM_RANGE | SIM_MIN_OPEN, .max = 10,
+     .initial = "0.1875",
+     .doc = "of trt, (tau - 1/2) of one relaxation time times that of the other: at 3/16 a wall stands half-way "
+            "between cells, at 1/4 a run is most stable"},
     {SIM_FIELD(fluid_parameters, sides), .type = SIM_STRUCT, .table = &sides_schema,
      .doc = "velocities and pressures of sides whose boundary is wall"},
     {SIM_FIELD(fluid_parameters, bodies), .type = SIM_LIST,
-     .variants = (const sim_schema *const[]){&fluid_ball_schema, &fluid_cylinder_schema, &fluid_block_schema, NULL},
+     .variants = (const sim_schema *const[]){&fluid_ball_schema, &fluid_cylinder_schema, &fluid_block_schema,
+                                                &fluid_stl_schema, NULL},
      .doc = "bodies to which the fluid sticks; their forces are the table `bodies`"},
+    {SIM_FIELD(fluid_parameters, solid), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &solid_schema,
+     .doc = "solid cells from images or an array, such as a porous rock; the table `porous` has its permeability"},
+    {SIM_FIELD(fluid_parameters, resistance), .type = SIM_FUNCTION, .signature = &temperature_signature,
+     .dimension = {0, 0, -1},
+     .doc = "of a porous medium that fills cells: viscosity over its permeability, so that the force on the fluid is "
+            "-resistance velocity, by mass; 0: free fluid"},
     {SIM_FIELD(fluid_parameters, turbulence), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &turbulence_schema,
      .doc = "eddies below a cell, by an eddy viscosity; none: the viscosity alone"},
     {SIM_FIELD(fluid_parameters, heat), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &heat_schema,
@@ -227,7 +297,7 @@ const sim_schema fluid_schema = {.name = "fluid",
 
 bool fluid_body_moves(const fluid_parameters *p, int body) {
   const fluid_body *b = fluid_body_of(p, body);
-  const bool turns = b->spin != 0 && p->bodies.items[body].schema == &fluid_block_schema;
+  const bool turns = b->spin != 0 && (p->bodies.items[body].schema == &fluid_block_schema || fluid_is_mesh(p, body));
   return b->motion || b->turning || turns || b->velocity[0] != 0 || b->velocity[1] != 0 || b->velocity[2] != 0;
 }
 

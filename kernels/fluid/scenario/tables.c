@@ -40,17 +40,27 @@ static const sim_field described_heat[] = {
     COLUMN("mean", "mean temperature"),
     COLUMN("least", "least temperature"),
     COLUMN("greatest", "greatest temperature"),
-    COLUMN("flux_SIDE", "heat that enters through a side with a temperature, by time and heat capacity"),
+    COLUMN("flux_SIDE", "heat that enters through a side with a temperature or a flux, by time and heat capacity"),
+    COLUMN("temperature_SIDE", "mean temperature of a side with a flux"),
     COLUMN("nusselt_SIDE", "Nusselt number: this heat over what the fluid at rest would conduct between both sides"),
-    COLUMN("flux_NAME", "heat that a body with a temperature gives to the fluid, by time and heat capacity"),
+    COLUMN("flux_NAME", "heat that a body with a temperature or a flux gives to the fluid, by time and heat capacity"),
+    COLUMN("temperature_NAME", "mean temperature of the surface of a body with a flux"),
     COLUMN("nusselt_NAME",
            "of a round body: the same over area diffusivity (temperature - reference)/diameter, its Nusselt number"),
+    {0}};
+#define POROUS_DOC "flow through a porous box"
+static const sim_field described_porous[] = {
+    COLUMN("porosity", "part of the cells that is fluid"), COLUMN("darcy_x", "mean velocity over the whole box; also y, z"),
+    COLUMN("permeability", "viscosity times this velocity along what drives it, over that: acceleration, and pressures "
+                           "at both ends of an axis"),
     {0}};
 static const sim_table described[] = {{"flow", FLOW_DOC "; always", flow_columns_3d},
                                       {"bodies", "forces on bodies; with bodies", described_bodies},
                                       {"probes", "the fluid at points; with probes", described_probes},
-                                      {"heat", "temperature, and heat through sides; with heat", described_heat}};
-const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2], &described[3], NULL};
+                                      {"heat", "temperature, and heat through sides; with heat", described_heat},
+                                      {"porous", POROUS_DOC "; with solid or resistance", described_porous}};
+const sim_table *const fluid_described[] = {&described[0], &described[1], &described[2],
+                                            &described[3], &described[4], NULL};
 
 void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]) {
   const char *own = fluid_body_of(p, body)->name;
@@ -106,9 +116,12 @@ void fluid_name_tables(fluid_parameters *p) {
   }
   bool nusselt[SIM_COLUMNS_MAX] = {false}, some = false;
   for (int s = 0; p->heat.given && s < 2 * rank; s++) {
-    if (isnan(p->heat.side[s]) && fluid_side_kind_of(p, s) == FLUID_SIDE_KEEPS) continue;
+    if (!fluid_tells_side(p, s)) continue;
     add_column(&heat, "heat that enters through a side, by time and heat capacity",
                (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", fluid_side_names[s]);
+    if (!isnan(p->heat.flux[s]))
+      add_column(&heat, "mean temperature of a side with a flux", (sim_dimension){0}, "temperature_%s",
+                 fluid_side_names[s]);
     if (fluid_has_nusselt(p, s / 2)) {
       nusselt[heat.count] = some = true;
       add_column(&heat, "Nusselt number: this heat over what the fluid at rest would conduct", (sim_dimension){0},
@@ -118,10 +131,14 @@ void fluid_name_tables(fluid_parameters *p) {
   for (int b = 0; p->heat.given && b < (int)p->bodies.count; b++) {
     char name[FLUID_BODY_NAME];
     double area;
-    if (isnan(fluid_body_of(p, b)->temperature)) continue;
+    const bool flux = !isnan(fluid_body_of(p, b)->flux);
+    if (isnan(fluid_body_of(p, b)->temperature) && !flux) continue;
     fluid_body_name(p, b, name);
     add_column(&heat, "heat that a body gives to the fluid, by time and heat capacity",
                (sim_dimension){(signed char)rank, 0, -1}, "flux_%s", name);
+    if (flux)
+      add_column(&heat, "mean temperature of the surface of a body with a flux", (sim_dimension){0}, "temperature_%s",
+                 name);
     if (fluid_body_length(p, b, &area) > 0) {
       nusselt[heat.count] = some = true;
       add_column(&heat, "Nusselt number: this heat by area over diffusivity (temperature - reference)/diameter",
@@ -139,6 +156,21 @@ void fluid_name_tables(fluid_parameters *p) {
   if (probes.count > 0) {
     p->kinds[count] = FLUID_PROBES_TABLE;
     p->tables[count++] = &p->table[1];
+  }
+  column_list porous = {p->names[3], p->columns[3], 0};
+  double drive[3];
+  if (fluid_is_porous(p)) {
+    add_column(&porous, "part of the cells that is fluid", (sim_dimension){0}, "porosity");
+    for (int a = 0; a < rank; a++)
+      add_column(&porous, "mean velocity over the whole box", speed, "darcy_%c", "xyz"[a]);
+    if (fluid_driving(p, drive) > 0)
+      add_column(&porous, "viscosity times this velocity along what drives it, over that", (sim_dimension){2, 0, 0},
+                 "permeability");
+  }
+  p->table[3] = (sim_table){.name = "porous", .doc = POROUS_DOC, .columns = p->columns[3]};
+  if (porous.count > 0) {
+    p->kinds[count] = FLUID_POROUS_TABLE;
+    p->tables[count++] = &p->table[3];
   }
   p->table[2] = (sim_table){.name = "heat", .doc = "temperature, and heat through sides", .columns = p->columns[2]};
   if (heat.count > 0) {

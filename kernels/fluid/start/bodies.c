@@ -4,7 +4,17 @@
 #include <math.h>
 #include <string.h>
 
-static geometry_wall wall_of(const fluid_parameters *p, int body) {
+/* The box around a mesh: its middle is where the body is, which turns with it. */
+static void set_mesh(const geometry_mesh *mesh, geometry_wall *w) {
+  w->shape = GEOMETRY_MESH;
+  w->mesh = mesh;
+  for (int a = 0; a < 3 && mesh; a++) {
+    w->point[a] = (mesh->low[a] + mesh->high[a]) / 2;
+    w->half[a] = (mesh->high[a] - mesh->low[a]) / 2;
+  }
+}
+
+static geometry_wall wall_of(const fluid_parameters *p, const fluid_meshes *meshes, int body) {
   const sim_item *item = &p->bodies.items[body];
   const fluid_body *b = item->data;
   const int rank = fluid_grid_of(p).rank;
@@ -18,6 +28,8 @@ static geometry_wall wall_of(const fluid_parameters *p, int body) {
       w.point[a] = a < rank ? (b->low[a] + b->high[a]) / 2 : 0;
       w.half[a] = a < rank ? (b->high[a] - b->low[a]) / 2 : INFINITY;
     }
+  } else if (fluid_is_mesh(p, body)) {
+    set_mesh(meshes ? meshes->mesh[body] : NULL, &w);
   } else {
     w.shape = item->schema == &fluid_ball_schema ? GEOMETRY_BALL : GEOMETRY_CYLINDER;
   }
@@ -38,8 +50,9 @@ static void turn(const double axis[3], double angle, double v[3]) {
   for (int a = 0; a < 3; a++) v[a] = c * v[a] + s * cross[a] + (1 - c) * along * axis[a];
 }
 
-fluid_shape fluid_body_shape(const fluid_parameters *p, int body, const geometry_pose *pose) {
-  fluid_shape out = {.wall = wall_of(p, body)};
+fluid_shape fluid_body_shape(const fluid_parameters *p, const fluid_meshes *meshes, int body,
+                             const geometry_pose *pose) {
+  fluid_shape out = {.wall = wall_of(p, meshes, body)};
   const geometry_wall *w = &out.wall;
   out.pose = pose ? *pose : (geometry_pose){.spin = w->spin};
   double arm[3] = {0};
@@ -55,7 +68,7 @@ void fluid_body_extent(const fluid_shape *s, double low[3], double high[3]) {
   double reach[3] = {s->wall.radius, s->wall.radius, s->wall.radius};
   for (int a = 0; a < 3 && s->wall.shape == GEOMETRY_CYLINDER; a++)
     if (fabs(s->wall.axis[a]) > 1e-12) reach[a] = INFINITY;
-  if (s->wall.shape == GEOMETRY_BLOCK) {
+  if (s->wall.shape == GEOMETRY_BLOCK || s->wall.shape == GEOMETRY_MESH) {
     memset(reach, 0, sizeof reach);
     for (int e = 0; e < 3; e++) {
       double edge[3] = {0};
@@ -88,8 +101,40 @@ bool fluid_body_tilted(const geometry_wall *w) {
   return w->shape == GEOMETRY_CYLINDER && axes > 1;
 }
 
+/* x where the body stood at time 0. */
+static void at_rest(const fluid_shape *s, const double x[3], double out[3]) {
+  const geometry_wall *w = &s->wall;
+  for (int a = 0; a < 3; a++) out[a] = x[a] - s->pose.shift[a];
+  if (s->pose.angle == 0) return;
+  for (int a = 0; a < 3; a++) out[a] -= w->pivot[a];
+  turn(w->turn, -s->pose.angle, out);
+  for (int a = 0; a < 3; a++) out[a] += w->pivot[a];
+}
+
+static bool holds_mesh(const fluid_shape *s, const double x[3], double thick) {
+  double y[3];
+  at_rest(s, x, y);
+  if (s->wall.outside) return geometry_mesh_holds(s->wall.mesh, y, thick);
+  double point[3], normal[3];
+  return !geometry_mesh_holds(s->wall.mesh, y, 0) || geometry_mesh_nearest(s->wall.mesh, y, point, normal) <= thick;
+}
+
+static double touch_mesh(const fluid_shape *s, const double x[3], double velocity[3]) {
+  double y[3], point[3], normal[3], arm[3];
+  at_rest(s, x, y);
+  const double far = geometry_mesh_nearest(s->wall.mesh, y, point, normal);
+  for (int a = 0; a < 3; a++) arm[a] = point[a] - s->wall.pivot[a];
+  turn(s->wall.turn, s->pose.angle, arm);
+  for (int a = 0; a < 3 && velocity; a++) {
+    const int b = (a + 1) % 3, c = (a + 2) % 3;
+    velocity[a] = s->pose.velocity[a] + s->pose.spin * (s->wall.turn[b] * arm[c] - s->wall.turn[c] * arm[b]);
+  }
+  return holds_mesh(s, x, 0) ? -far : far;
+}
+
 static double touch(const fluid_shape *s, const double x[3], double velocity[3]) {
   geometry_contact contact[GEOMETRY_CONTACTS_MAX];
+  if (s->wall.shape == GEOMETRY_MESH) return touch_mesh(s, x, velocity);
   (void)geometry_wall_contacts(&s->wall, &s->pose, x, INFINITY, contact);
   if (velocity) memcpy(velocity, contact[0].velocity, sizeof contact[0].velocity);
   return contact[0].distance;
@@ -117,16 +162,46 @@ static void nearest(const grid_shape *grid, const fluid_shape *s, const double x
       }
 }
 
+bool fluid_body_holds(const grid_shape *grid, const fluid_shape *s, const double x[3], double thick) {
+  double near[3];
+  nearest(grid, s, x, near);
+  return s->wall.shape == GEOMETRY_MESH ? holds_mesh(s, near, thick) : !(touch(s, near, NULL) > thick);
+}
+
+double fluid_body_cut(const grid_shape *grid, const fluid_shape *s, const double from[3], const double to[3]) {
+  double near[3], before[3], ends[2][3];
+  if (s->wall.shape != GEOMETRY_MESH) return INFINITY;
+  nearest(grid, s, to, near);
+  for (int a = 0; a < 3; a++) before[a] = near[a] + (from[a] - to[a]);
+  at_rest(s, before, ends[0]);
+  at_rest(s, near, ends[1]);
+  return geometry_mesh_cut(s->wall.mesh, ends[0], ends[1]);
+}
+
 double fluid_body_distance(const grid_shape *grid, const fluid_shape *s, const double x[3], double velocity[3]) {
   double near[3];
   nearest(grid, s, x, near);
   return touch(s, near, velocity);
 }
 
-void fluid_body_centre(const fluid_parameters *p, int body, const geometry_pose *pose, const double x[3],
-                       double out[3]) {
+void fluid_body_normal(const grid_shape *grid, const fluid_shape *s, const double x[3], double normal[3]) {
+  geometry_contact contact[GEOMETRY_CONTACTS_MAX];
+  double near[3], y[3], point[3];
+  nearest(grid, s, x, near);
+  if (s->wall.shape == GEOMETRY_MESH) {
+    at_rest(s, near, y);
+    (void)geometry_mesh_nearest(s->wall.mesh, y, point, normal);
+    turn(s->wall.turn, s->pose.angle, normal);
+    return;
+  }
+  (void)geometry_wall_contacts(&s->wall, &s->pose, near, INFINITY, contact);
+  memcpy(normal, contact[0].normal, sizeof contact[0].normal);
+}
+
+void fluid_body_centre(const fluid_parameters *p, const fluid_meshes *meshes, int body, const geometry_pose *pose,
+                       const double x[3], double out[3]) {
   const grid_shape grid = fluid_grid_of(p);
-  const fluid_shape s = fluid_body_shape(p, body, pose);
+  const fluid_shape s = fluid_body_shape(p, meshes, body, pose);
   double near[3];
   nearest(&grid, &s, x, near);
   for (int a = 0; a < 3; a++) out[a] = s.centre[a] + x[a] - near[a];

@@ -13,6 +13,10 @@ fluid_side_kind fluid_side_kind_of(const fluid_parameters *p, int s) {
                                                                                          : FLUID_SIDE_KEEPS;
 }
 
+bool fluid_tells_side(const fluid_parameters *p, int s) {
+  return !isnan(p->heat.side[s]) || !isnan(p->heat.flux[s]) || fluid_side_kind_of(p, s) != FLUID_SIDE_KEEPS;
+}
+
 bool fluid_is_passed(const fluid_parameters *p) {
   bool out = false;
   for (int s = 0; s < FLUID_SIDES; s++) out = out || fluid_side_kind_of(p, s) != FLUID_SIDE_KEEPS;
@@ -41,11 +45,13 @@ double fluid_body_length(const fluid_parameters *p, int body, double *area) {
   static const double pi = 3.14159265358979323846;
   const fluid_body *b = fluid_body_of(p, body);
   const grid_shape g = fluid_grid_of(p);
-  const fluid_shape shape = fluid_body_shape(p, body, NULL);
+  const fluid_shape shape = fluid_body_shape(p, NULL, body, NULL);
   const bool cylinder = shape.wall.shape == GEOMETRY_CYLINDER;
   double low[3], high[3];
   *area = 0;
-  if (isnan(b->temperature) || b->temperature == p->heat.reference || shape.wall.shape == GEOMETRY_BLOCK) return 0;
+  if (isnan(b->temperature) || b->temperature == p->heat.reference || shape.wall.shape == GEOMETRY_BLOCK ||
+      shape.wall.shape == GEOMETRY_MESH)
+    return 0;
   if (fluid_body_tilted(&shape.wall)) return 0;
   *area = g.rank == 2 ? 2 * pi * b->radius : 4 * pi * b->radius * b->radius;
   fluid_body_extent(&shape, low, high);
@@ -102,11 +108,13 @@ static sim_status set_range(const fluid_parameters *p, const fluid_machine *m, f
   widen(FLUID_SIDES, NULL, w->side, &w->low, &w->high);
   widen(FLUID_BODIES, NULL, w->body, &w->low, &w->high);
   SIM_TRY(find_bounds(p, w->low, w->high, &w->law.least, &w->law.most));
+  double rise, fall;
+  fluid_flux_room(p, &rise, &fall);
   w->shift = fluid_is_passed(p) ? p->heat.reference : w->low + (w->high - w->low) / 2;
-  w->low -= w->shift;
-  w->high -= w->shift;
-  w->law.least -= w->shift;
-  w->law.most -= w->shift;
+  w->low -= w->shift + fall;
+  w->high -= w->shift - rise;
+  w->law.least -= w->shift + 2 * (rise + fall);
+  w->law.most -= w->shift - 2 * (rise + fall);
   w->law.reference = p->heat.reference - w->shift;
   for (int s = 0; s < FLUID_SIDES; s++) w->side[s] -= w->shift;
   for (int b = 0; b < FLUID_BODIES; b++) w->body[b] -= w->shift;
@@ -181,6 +189,7 @@ sim_status fluid_heat_create(const fluid_parameters *p, const fluid_machine *m, 
   out->sums = calloc((size_t)(m->grid.n[0] + m->grid.n[1] * m->grid.n[2]), sizeof *out->sums);
   if (!out->shown || !out->sums) return sim_no_memory("the temperature");
   set_law(p, m, k, out);
+  SIM_TRY(fluid_flux_create(p, m, k, out));
   SIM_TRY(fill(p, grid_all_rows(&m->grid), setup, setup->threads, out->shown));
   return set_range(p, m, out);
 }
@@ -189,6 +198,7 @@ void fluid_heat_destroy(fluid_warmth *w) {
   for (int i = 0; i < 2; i++) sim_buffer_destroy(&w->room[i]);
   free(w->shown);
   free(w->sums);
+  free(w->share);
   *w = (fluid_warmth){0};
 }
 
@@ -214,9 +224,10 @@ void fluid_heat_row_of(const fluid_machine *m, const fluid_parameters *p, const 
   *values++ = w->shift + sums->least;
   *values++ = w->shift + sums->most;
   for (int side = 0; side < 2 * rank; side++) {
-    if (isnan(w->side[side]) && w->kind[side] == FLUID_SIDE_KEEPS) continue;
+    if (!fluid_tells_side(p, side)) continue;
     const double flux = sums->side[side] * unit, height = m->grid.size[side / 2];
     *values++ = flux;
+    if (!isnan(p->heat.flux[side])) *values++ = w->shift + sums->side_warm[side] / sums->side_area[side];
     if (!fluid_has_nusselt(p, side / 2)) continue;
     double area = 1;
     for (int a = 0; a < rank; a++) area *= a == side / 2 ? 1 : m->grid.size[a];
@@ -225,8 +236,10 @@ void fluid_heat_row_of(const fluid_machine *m, const fluid_parameters *p, const 
   for (int b = 0; b < (int)p->bodies.count; b++) {
     double area;
     const double length = fluid_body_length(p, b, &area), apart = fluid_body_of(p, b)->temperature - p->heat.reference;
-    if (isnan(w->body[b])) continue;
+    const bool flux = !isnan(fluid_body_of(p, b)->flux);
+    if (isnan(w->body[b]) && !flux) continue;
     *values++ = sums->body[b] * unit;
+    if (flux) *values++ = sums->body_area[b] > 0 ? w->shift + sums->body_warm[b] / sums->body_area[b] : NAN;
     if (length > 0) *values++ = sums->body[b] * unit / (p->heat.diffusivity * area * apart / length);
   }
 }

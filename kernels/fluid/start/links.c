@@ -95,6 +95,13 @@ static bool find_behind(const fluid_maker *m, const int64_t at[3], const int8_t 
   return !is_solid(m, cell);
 }
 
+/* The part of the way from a cell to a point at which a body begins, by what its shape knows; INFINITY: nothing. */
+static double cut_of(const fluid_maker *m, int body, const int64_t at[3], const double to[3]) {
+  double x[3];
+  centre(&m->grid, at, x);
+  return fluid_body_cut(&m->grid, &m->shape[body], x, to);
+}
+
 /* A link from the body that comes first along it up to a part `end`, and of bodies that begin at one point the first in
  * the list; its cut by bisection, to the last bit. False: no body is there. */
 static bool body_link(fluid_maker *m, const int64_t at[3], int c, int mirror, double end, fluid_link *out) {
@@ -105,13 +112,15 @@ static bool body_link(fluid_maker *m, const int64_t at[3], int c, int mirror, do
     double low = 0, high = end;
     if (m->without[body]) continue;
     point_of(m, at, v, mirror, end, y);
-    if (fluid_maker_distance(m, body, y, NULL) > 1e-9 * m->numbers->dx)
+    if (!fluid_body_holds(&m->grid, &m->shape[body], y, 1e-9 * m->numbers->dx))
       continue; /* the cell there may be solid by a last bit */
-    for (int k = 0; k < 53; k++) {
+    const double part = mirror ? INFINITY : cut_of(m, body, at, y);
+    for (int k = 0; k < 53 && isinf(part); k++) {
       const double middle = (low + high) / 2;
       point_of(m, at, v, mirror, middle, y);
-      *(fluid_maker_distance(m, body, y, NULL) > 0 ? &low : &high) = middle;
+      *(fluid_body_holds(&m->grid, &m->shape[body], y, 0) ? &high : &low) = middle;
     }
+    if (isfinite(part)) high = part * end;
     if (high >= q) continue;
     q = high;
     first = body;
@@ -181,6 +190,10 @@ static sim_status side_link(fluid_maker *m, const int64_t at[3], const bool beyo
   out->kind = FLUID_MIRROR;
   out->second = direction_of(m, mirrored);
   out->towards = direction_of(m, towards);
+  int64_t from[3];
+  bool outside[3];
+  if (m->rock && move(m, at, m->lattice->c[out->towards], 1, from, outside) && is_solid(m, from))
+    out->kind = FLUID_BOUNCE; /* the mirror image comes out of a solid cell */
   return SIM_OK;
 }
 
@@ -218,6 +231,8 @@ sim_status fluid_link_cell(fluid_maker *m, const int64_t at[3], bool near_body) 
     memset(m->surface, 0, sizeof m->surface);
     if (!move(m, at, l->c[c], -1, source, beyond))
       SIM_TRY(side_link(m, at, beyond, c, near_body, &w->link[w->links]));
+    else if (m->rock && is_solid(m, source))
+      w->link[w->links] = (fluid_link){.kind = FLUID_BOUNCE, .arriving = (int8_t)c, .body = -1, .weight = 1};
     else if (!near_body || !is_solid(m, source) || !body_link(m, at, c, 0, 1, &w->link[w->links]))
       continue;
     w->links++;

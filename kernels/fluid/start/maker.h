@@ -14,6 +14,7 @@ typedef struct fluid_maker {
   fluid_shape shape[FLUID_BODIES];
   bool without[FLUID_BODIES]; /* bodies that are left out */
   int bodies;
+  bool rock;         /* solid cells are from an image: their sides are walls, and there are no bodies */
   bool speeds;       /* stores the velocity of each link */
   double g[3];       /* acceleration, in units of the lattice */
   double surface[3]; /* velocity of the surface of the last link to a body, in units of the lattice */

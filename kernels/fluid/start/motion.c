@@ -17,7 +17,7 @@ static void evaluate(const fluid_motion *v, int body, int which, const double ti
 
 /* Moves a pose from one time to another: Simpson's rule, or the number of the scenario. */
 static void move(fluid_motion *v, int body, double from, double to) {
-  const fluid_shape rest = fluid_body_shape(v->p, body, NULL);
+  const fluid_shape rest = fluid_body_shape(v->p, v->meshes, body, NULL);
   const geometry_pose plain = geometry_wall_pose(&rest.wall, to);
   const double times[3] = {from, from + (to - from) / 2, to};
   geometry_pose *pose = &v->pose[body];
@@ -32,7 +32,7 @@ static void move(fluid_motion *v, int body, double from, double to) {
     memcpy(pose->shift, plain.shift, sizeof pose->shift);
     memcpy(pose->velocity, plain.velocity, sizeof pose->velocity);
   }
-  if (rest.wall.shape != GEOMETRY_BLOCK) { /* its surface alone turns */
+  if (rest.wall.shape != GEOMETRY_BLOCK && rest.wall.shape != GEOMETRY_MESH) { /* its surface alone turns */
     if (v->program[body][1]) evaluate(v, body, 1, times, values);
     pose->spin = v->program[body][1] ? values[0][2] : plain.spin;
   } else if (v->program[body][1]) {
@@ -45,9 +45,10 @@ static void move(fluid_motion *v, int body, double from, double to) {
   }
 }
 
-sim_status fluid_motion_create(const fluid_parameters *p, const fluid_numbers *numbers, fluid_motion *out) {
+sim_status fluid_motion_create(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
+                               fluid_motion *out) {
   size_t scratch = 64;
-  *out = (fluid_motion){.p = p, .dt = numbers->dt};
+  *out = (fluid_motion){.p = p, .meshes = meshes, .dt = numbers->dt};
   for (int b = 0; b < (int)p->bodies.count; b++) {
     const fluid_body *body = fluid_body_of(p, b);
     const sim_expr *functions[2] = {body->motion, body->turning};
@@ -71,10 +72,10 @@ void fluid_motion_destroy(fluid_motion *motion) {
   motion->scratch = NULL;
 }
 
-/* Greatest speed of the surface of a body. */
-static double surface_speed(const fluid_shape *s) {
+/* Greatest speed of the surface of a body; far: of a mesh, its greatest distance from the axis. */
+static double surface_speed(const fluid_shape *s, double far) {
   const geometry_wall *w = &s->wall;
-  double reach = w->shape == GEOMETRY_BLOCK ? 0 : w->radius, square = 0;
+  double reach = w->shape == GEOMETRY_BLOCK ? 0 : w->shape == GEOMETRY_MESH ? far : w->radius, square = 0;
   for (int corner = 0; corner < 8 && w->shape == GEOMETRY_BLOCK; corner++) {
     double arm[3], along = 0, across = 0;
     for (int a = 0; a < 3; a++) {
@@ -91,9 +92,9 @@ static double surface_speed(const fluid_shape *s) {
 
 /* A body that moves along an axis with sides stays between them, or reaches beyond both of them; along a periodic one
  * a block that turns is shorter than the box. */
-static sim_status check_room(const fluid_parameters *p, int body, const fluid_shape *now, double t) {
-  const grid_shape g = fluid_grid_of(p);
-  const fluid_shape rest = fluid_body_shape(p, body, NULL);
+static sim_status check_room(const fluid_motion *v, int body, const fluid_shape *now, double t) {
+  const grid_shape g = fluid_grid_of(v->p);
+  const fluid_shape rest = fluid_body_shape(v->p, v->meshes, body, NULL);
   double low[3], high[3], first[2][3];
   fluid_body_extent(now, low, high);
   fluid_body_extent(&rest, first[0], first[1]);
@@ -101,7 +102,7 @@ static sim_status check_room(const fluid_parameters *p, int body, const fluid_sh
     const double size = g.size[a], bit = 1e-9 * size;
     if (isinf(low[a])) continue;
     if (grid_is_periodic(&g, a)) {
-      if (now->pose.angle != 0 && now->wall.shape == GEOMETRY_BLOCK && high[a] - low[a] > size + bit)
+      if (now->pose.angle != 0 && isfinite(now->wall.half[a]) && now->wall.half[a] > 0 && high[a] - low[a] > size + bit)
         return sim_fail(SIM_ERR_SCENARIO,
                         "bodies[%d]: meets its own image across the periodic sides along %c at t = %.9g: expected a "
                         "longer box",
@@ -120,8 +121,8 @@ static sim_status check_room(const fluid_parameters *p, int body, const fluid_sh
 
 static sim_status check(const fluid_motion *v, int body, double t, double *most) {
   const geometry_pose *pose = &v->pose[body];
-  const fluid_shape now = fluid_body_shape(v->p, body, pose);
-  const double speed = surface_speed(&now);
+  const fluid_shape now = fluid_body_shape(v->p, v->meshes, body, pose);
+  const double speed = surface_speed(&now, v->meshes ? v->meshes->reach[body] : 0);
   if (!isfinite(speed + pose->shift[0] + pose->shift[1] + pose->shift[2] + pose->angle))
     return sim_fail(SIM_ERR_SCENARIO, "bodies[%d]: its motion is not finite at t = %.9g", body + 1, t);
   if (speed > 1.01 * v->p->speed)
@@ -129,7 +130,7 @@ static sim_status check(const fluid_motion *v, int body, double t, double *most)
                     "bodies[%d]: its surface is faster, %.6g, at t = %.9g than `speed`, %.6g, which sets the time step",
                     body + 1, speed, t, v->p->speed);
   *most = fmax(*most, speed);
-  return check_room(v->p, body, &now, t);
+  return check_room(v, body, &now, t);
 }
 
 sim_status fluid_motion_step(fluid_motion *v, int64_t step) {
@@ -158,9 +159,9 @@ static sim_status follow(fluid_motion *v, int body, int64_t steps) {
   return SIM_OK;
 }
 
-sim_status fluid_motion_check(const fluid_parameters *p, const fluid_numbers *numbers) {
+sim_status fluid_motion_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes) {
   fluid_motion v;
-  sim_status status = fluid_motion_create(p, numbers, &v);
+  sim_status status = fluid_motion_create(p, numbers, meshes, &v);
   const int64_t steps = (int64_t)fmin(ceil(p->integrate.t_end / numbers->dt * (1 - 1e-12)), 1e15);
   for (int b = 0; status == SIM_OK && b < (int)p->bodies.count; b++)
     if (fluid_body_moves(p, b)) status = follow(&v, b, steps);
@@ -169,13 +170,13 @@ sim_status fluid_motion_check(const fluid_parameters *p, const fluid_numbers *nu
 }
 
 /* By cell of the surface 53 halvings of some 5 links (3 in 2-D), by cell of the grid a look at whether it is solid. */
-double fluid_motion_seconds(const fluid_parameters *p) {
+double fluid_motion_seconds(const fluid_parameters *p, const fluid_meshes *meshes) {
   static const double pi = 3.14159265358979323846, by_surface = 18e-6, by_cell = 2e-9;
   const grid_shape g = fluid_grid_of(p);
   const double dx = g.size[0] / (double)g.n[0];
   double surface = 0;
   for (int b = 0; b < (int)p->bodies.count; b++) {
-    const fluid_shape s = fluid_body_shape(p, b, NULL);
+    const fluid_shape s = fluid_body_shape(p, meshes, b, NULL);
     const double r = s.wall.radius;
     double side[3] = {dx, dx, dx}, area = 0; /* of a block; flat along z on a grid of two axes */
     if (!fluid_body_moves(p, b)) continue;
@@ -184,6 +185,7 @@ double fluid_motion_seconds(const fluid_parameters *p) {
     if (s.wall.shape == GEOMETRY_BALL) area = g.rank == 2 ? 2 * pi * r * dx : 4 * pi * r * r;
     if (s.wall.shape == GEOMETRY_CYLINDER)
       area = 2 * pi * r * (g.rank == 2 ? dx : fmax(g.size[0], fmax(g.size[1], g.size[2])));
+    if (s.wall.shape == GEOMETRY_MESH) area = meshes->area[b];
     surface += area / (dx * dx);
   }
   return by_surface * surface + by_cell * grid_cells_wanted(&g);

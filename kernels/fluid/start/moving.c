@@ -41,7 +41,7 @@ static void mark_moved(fluid_moving *v, int body) {
       if (!v->within[0][i]) continue;
       const double x[3] = {grid_centre(&m->grid, 0, i), grid_centre(&m->grid, 1, row % n[1]),
                            grid_centre(&m->grid, 2, row / n[1])};
-      if (fluid_maker_distance(m, body, x, NULL) > 0) continue;
+      if (!fluid_body_holds(&m->grid, &m->shape[body], x, 0)) continue;
       v->moved[row * n[0] + i] = v->row_moved[row] = true;
     }
   }
@@ -125,7 +125,7 @@ sim_status fluid_walls_move(fluid_walls *w, const geometry_pose *pose, const boo
   if (old) *old = v->before;
   for (int b = 0; b < m->bodies; b++) {
     w->pose[b] = pose[b];
-    m->shape[b] = fluid_body_shape(m->p, b, &pose[b]);
+    m->shape[b] = fluid_body_shape(m->p, w->meshes, b, &pose[b]);
   }
   mark_solid(v);
   SIM_TRY(link_rows(v));
@@ -140,6 +140,7 @@ sim_status fluid_moving_create(const fluid_parameters *p, const fluid_numbers *n
   if (!v) return sim_no_memory("bodies");
   memcpy(pose, w->pose, sizeof pose);
   memcpy(v->still.pose, w->pose, sizeof pose);
+  v->still.meshes = w->meshes;
   v->threads = threads;
   SIM_TRY(fluid_maker_begin(&v->maker, p, numbers, w));
   v->maker.speeds = true;

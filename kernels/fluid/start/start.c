@@ -2,6 +2,7 @@
 #include "kernels/fluid/heat.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 typedef struct filling {
   const fluid_machine *m;
@@ -61,6 +62,24 @@ static double relaxation_time(const fluid_machine *m, const fluid_numbers *k, do
   return k->tau + 3 * c * c * sqrt(2 * fmax(square - trace * trace / m->lattice->rank, 0)) * k->dt;
 }
 
+/* Stores the moments of a cell, or the populations that have them: of regularised ones the state of cpu/kernels.h. */
+static void store(const fluid_machine *m, void *out, int64_t first, const double moment[FLUID_MOMENTS_MAX]) {
+  const fluid_lattice *l = m->lattice;
+  const int rank = l->rank;
+  const int64_t pitch = m->rows.pitch;
+  for (int64_t i = 0; i < m->rows.numbers && !m->populations; i++)
+    grid_set_number(out, m->single, first + i * pitch, i < l->moments ? moment[i] : 0);
+  for (int c = 0; c < l->directions && m->populations; c++) {
+    const int8_t *v = l->c[c];
+    double g = moment[0];
+    for (int a = 0; a < rank; a++) {
+      g += v[a] * moment[1 + a] + v[a] * v[a] * moment[1 + rank + a];
+      for (int b = a + 1; b < rank; b++) g += v[a] * v[b] * moment[1 + 2 * rank + a + b - 1];
+    }
+    grid_set_number(out, m->single, first + c * pitch, g);
+  }
+}
+
 /* Moments after collision of a cell with a velocity, a pressure and the strain of its neighbours:
  * S = rho u u - 2/3 (tau - 1) rho (E - tr E/rank) + rho (u g + g u)/2, j = rho (u + g/2). */
 static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
@@ -70,26 +89,24 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
   const int64_t first = row * m->rows.numbers * pitch + at[0];
   const double unit = k->dx / k->dt, *g = m->collision.g;
   const double rho1 = 3 * grid_number(fields[rank], m->single, cell) / (p->density * unit * unit), rho = 1 + rho1;
-  double grad[3][3], u[3], trace = 0, widening = 0;
-  void *out = fluid_first(state);
+  double grad[3][3], u[3], moment[FLUID_MOMENTS_MAX], trace = 0, widening = 0;
   fluid_gradient(m, p, k->dx, fields, at, grad);
-  const double tau = relaxation_time(m, k, grad);
+  const double tau = relaxation_time(m, k, grad), drag = m->drag ? m->drag[cell] : 0;
   for (int a = 0; a < rank; a++) {
     u[a] = grid_number(fields[a], m->single, cell) / unit;
     widening += grad[a][a] / rank;
   }
   for (int a = 0; a < rank; a++) {
-    grid_set_number(out, m->single, first + (1 + a) * pitch, 3 * rho * (u[a] + g[a] / 2));
+    moment[1 + a] = 3 * rho * (u[a] * (1 - drag / 2) + g[a] / 2);
     for (int b = a; b < rank; b++) {
       const double strain = ((grad[a][b] + grad[b][a]) / 2 - (a == b ? widening : 0)) * k->dt;
       const double s = rho * (u[a] * u[b] - 2.0 / 3 * (tau - 1) * strain + (u[a] * g[b] + u[b] * g[a]) / 2);
       if (a == b) trace += s;
-      grid_set_number(out, m->single, first + (a == b ? 1 + rank + a : 1 + 2 * rank + a + b - 1) * pitch,
-                      a == b ? 4.5 * s : 9 * s);
+      moment[a == b ? 1 + rank + a : 1 + 2 * rank + a + b - 1] = a == b ? 4.5 * s : 9 * s;
     }
   }
-  grid_set_number(out, m->single, first, rho1 - 1.5 * trace);
-  for (int64_t i = m->lattice->moments; i < m->rows.numbers; i++) grid_set_number(out, m->single, first + i * pitch, 0);
+  moment[0] = rho1 - 1.5 * trace;
+  store(m, fluid_first(state), first, moment);
 }
 
 sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup, void *const *values) {
@@ -129,15 +146,18 @@ sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *wall
   return SIM_OK;
 }
 
-sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup) {
+sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
+                             const sim_setup *setup) {
   fluid_machine m = {.grid = fluid_grid_of(p), .single = fluid_single(p)};
   filling f = {&m, p, setup->isa, NULL};
   fluid_motion motion;
-  sim_status status = fluid_motion_create(p, numbers, &motion);
-  if (status == SIM_OK) status = fluid_walls_create(p, numbers, setup->threads, motion.pose, &m.walls);
+  sim_status status = fluid_motion_create(p, numbers, meshes, &motion);
+  if (status == SIM_OK) status = fluid_walls_create(p, numbers, meshes, setup->threads, motion.pose, &m.walls);
   if (status == SIM_OK) status = fluid_check_bodies(p, numbers, &m.walls);
   if (status == SIM_OK) status = fluid_check_probes(p, &m.walls);
   if (status == SIM_OK) fluid_tell_walls(p, numbers, &m.walls);
+  if (status == SIM_OK) status = fluid_drag_create(p, numbers, setup, &m.drag);
+  free(m.drag);
   if (status == SIM_OK && p->initial)
     status = grid_over_rows(&m.grid, grid_all_rows(&m.grid), setup->threads, fill_rows, &f);
   if (status == SIM_OK) status = fluid_heat_check(p, &m.walls, setup);

@@ -20,7 +20,7 @@ static void find_overlaps(const fluid_parameters *p, const fluid_walls *w, surfa
   const grid_shape grid = fluid_grid_of(p);
   const int bodies = (int)p->bodies.count;
   fluid_shape shape[FLUID_BODIES];
-  for (int b = 0; b < bodies; b++) shape[b] = fluid_body_shape(p, b, &w->pose[b]);
+  for (int b = 0; b < bodies; b++) shape[b] = fluid_body_shape(p, w->meshes, b, &w->pose[b]);
   for (int64_t i = 0; i < w->spans; i++)
     for (int32_t j = 0; j < w->span[i].count; j++) {
       const int64_t row = w->span[i].row, at[3] = {w->span[i].x + j, row % grid.n[1], row / grid.n[1]};
@@ -28,7 +28,7 @@ static void find_overlaps(const fluid_parameters *p, const fluid_walls *w, surfa
       double x[3];
       for (int a = 0; a < 3; a++) x[a] = grid_centre(&grid, a, at[a]);
       for (int b = 0; b < bodies; b++) {
-        in[b] = !(fluid_body_distance(&grid, &shape[b], x, NULL) > 0);
+        in[b] = fluid_body_holds(&grid, &shape[b], x, 0);
         out->cells[b] += in[b];
       }
       for (int a = 0; a < grid.rank; a++) {
@@ -43,7 +43,7 @@ static void find_overlaps(const fluid_parameters *p, const fluid_walls *w, surfa
 /* Surface of a link along an axis, and how far it is, in cells; -1: none that bounds a gap. */
 static int surface_of(const fluid_lattice *l, const fluid_link *link, double *far) {
   const int8_t *c = l->c[link->arriving];
-  *far = link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
+  *far = fluid_link_part(link);
   if (c[0] * c[0] + c[1] * c[1] + c[2] * c[2] != 1 || link->mirror || link->kind == FLUID_OPEN ||
       link->kind == FLUID_MIRROR)
     return -1;
@@ -98,8 +98,12 @@ static void tell_gaps(const fluid_parameters *p, const surfaces *s) {
     }
 }
 
-static double body_width(const fluid_parameters *p, int body, int rank) {
+static double body_width(const fluid_parameters *p, const fluid_meshes *meshes, int body, int rank) {
   const fluid_body *b = fluid_body_of(p, body);
+  if (fluid_is_mesh(p, body)) {
+    const double *half = fluid_body_shape(p, meshes, body, NULL).wall.half;
+    return 2 * fmin(half[0], fmin(half[1], half[2]));
+  }
   if (p->bodies.items[body].schema != &fluid_block_schema) return 2 * b->radius;
   double width = INFINITY;
   for (int a = 0; a < rank; a++) width = fmin(width, b->high[a] - b->low[a]);
@@ -109,6 +113,7 @@ static double body_width(const fluid_parameters *p, int body, int rank) {
 void fluid_tell_walls(const fluid_parameters *p, const fluid_numbers *k, const fluid_walls *w) {
   const grid_shape grid = fluid_grid_of(p);
   surfaces s = {0};
+  fluid_tell_solid(p, w);
   for (int a = 0; a < grid.rank; a++) {
     bool walls = grid.boundary[a] == GRID_FIXED;
     for (int i = 2 * a; i < 2 * a + 2; i++) walls = walls && !(p->sides[i].given && !isnan(p->sides[i].pressure));
@@ -122,7 +127,7 @@ void fluid_tell_walls(const fluid_parameters *p, const fluid_numbers *k, const f
   for (int64_t i = 0; i < w->cells && p->bodies.count > 0; i++)
     for (int j = 0; j < w->cell[i].count; j++) follow(p, w, &w->cell[i], &w->link[w->cell[i].first + j], &s);
   for (int b = 0; b < (int)p->bodies.count; b++) {
-    const double width = body_width(p, b, grid.rank) / k->dx;
+    const double width = body_width(p, w->meshes, b, grid.rank) / k->dx;
     sim_log(SIM_LOG_INFO, "bodies[%d]: %.4g cells wide, takes %.0f cells of the grid", b + 1, width, s.cells[b]);
     if (width < WIDTH * (1 - 1e-9))
       sim_log(SIM_LOG_WARN, "bodies[%d]: is %.3g cells wide: expected at least %d for errors of percents", b + 1, width,

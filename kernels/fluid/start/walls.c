@@ -14,6 +14,8 @@ static void centre(const grid_shape *g, const int64_t at[3], double x[3]) {
 static void mark_solid(const fluid_maker *m, int threads) {
   const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
   (void)threads;
+  for (int64_t i = 0; m->rock && i < rows * nx; i++) m->out->solid[i] = fluid_solid_at(m->out->meshes, i);
+  if (m->rock) return;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads) if (threads > 1)
   for (int64_t row = 0; row < rows; row++)
     for (int64_t i = 0; i < nx; i++) {
@@ -21,7 +23,7 @@ static void mark_solid(const fluid_maker *m, int threads) {
       bool solid = false;
       centre(&m->grid, (int64_t[]){i, row % m->grid.n[1], row / m->grid.n[1]}, x);
       for (int b = 0; b < m->bodies && !solid; b++)
-        solid = !m->without[b] && !(fluid_maker_distance(m, b, x, NULL) > 0);
+        solid = !m->without[b] && fluid_body_holds(&m->grid, &m->shape[b], x, 0);
       m->out->solid[row * nx + i] = solid;
     }
 }
@@ -58,7 +60,7 @@ static sim_status link_rows(fluid_maker *m, bool *solid_rows) {
   const int64_t rows = g->n[1] * g->n[2];
   m->out->fluid = rows * g->n[0];
   for (int64_t row = 0; solid_rows && row < rows; row++) SIM_TRY(fluid_add_spans(m, row, &solid_rows[row]));
-  if (m->out->fluid == 0) return sim_fail(SIM_ERR_SCENARIO, "bodies: no cell is fluid");
+  if (m->out->fluid == 0) return sim_fail(SIM_ERR_SCENARIO, "%s: no cell is fluid", m->rock ? "solid" : "bodies");
   for (int64_t row = 0; row < rows; row++) {
     int64_t at[3] = {0, row % g->n[1], row / g->n[1]};
     bool all = has_solid(m, solid_rows, at);
@@ -101,8 +103,9 @@ sim_status fluid_maker_begin(fluid_maker *m, const fluid_parameters *p, const fl
   size_t scratch = 64;
   *m = (fluid_maker){.p = p, .numbers = numbers, .grid = fluid_grid_of(p), .bodies = (int)p->bodies.count, .out = out};
   m->lattice = fluid_lattice_of(m->grid.rank);
+  m->rock = out->meshes && out->meshes->solid;
   fluid_force_of(p, numbers, m->g);
-  for (int b = 0; b < m->bodies; b++) m->shape[b] = fluid_body_shape(p, b, &out->pose[b]);
+  for (int b = 0; b < m->bodies; b++) m->shape[b] = fluid_body_shape(p, out->meshes, b, &out->pose[b]);
   for (int s = 0; s < FLUID_SIDES; s++) {
     if (!p->sides[s].profile) continue;
     SIM_TRY(sim_expr_program_create(p->sides[s].profile, &(sim_expr_target){.uniform = uniform, .block = 1},
@@ -126,7 +129,7 @@ static sim_status make(fluid_maker *m, int threads) {
   const int64_t rows = m->grid.n[1] * m->grid.n[2];
   int bodies = 0;
   for (int b = 0; b < m->bodies; b++) bodies += !m->without[b];
-  if (bodies == 0) return link_rows(m, NULL);
+  if (bodies == 0 && !m->rock) return link_rows(m, NULL);
   m->out->solid = calloc((size_t)(rows * m->grid.n[0]), sizeof(bool));
   bool *solid_rows = calloc((size_t)rows, sizeof *solid_rows);
   if (m->out->solid && solid_rows) mark_solid(m, threads);
@@ -157,9 +160,9 @@ sim_status fluid_check_bodies(const fluid_parameters *p, const fluid_numbers *nu
   return SIM_OK;
 }
 
-sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, int threads,
-                              const geometry_pose *pose, fluid_walls *out) {
-  *out = (fluid_walls){0};
+sim_status fluid_walls_create(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
+                              int threads, const geometry_pose *pose, fluid_walls *out) {
+  *out = (fluid_walls){.meshes = meshes};
   for (int b = 0; b < (int)p->bodies.count; b++)
     out->pose[b] = pose ? pose[b] : (geometry_pose){.spin = fluid_body_of(p, b)->spin};
   if (fluid_moves(p)) {
@@ -188,9 +191,27 @@ void fluid_walls_destroy(fluid_walls *walls) {
   *walls = (fluid_walls){0};
 }
 
+/* Cells of the fluid beside solid ones, with the diagonals. */
+static double rock_cells(const grid_shape *g, const fluid_meshes *meshes) {
+  const int64_t *n = g->n;
+  double out = 0;
+  for (int64_t cell = 0; cell < grid_cells(g); cell++) {
+    bool near = false;
+    if (fluid_solid_at(meshes, cell)) continue;
+    for (int k = 0; k < 27 && !near; k++) {
+      const int64_t x = (cell % n[0] + k % 3 - 1 + n[0]) % n[0], y = (cell / n[0] % n[1] + k / 3 % 3 - 1 + n[1]) % n[1],
+                    z = (cell / n[0] / n[1] + k / 9 - 1 + n[2]) % n[2];
+      near = fluid_solid_at(meshes, (z * n[1] + y) * n[0] + x);
+    }
+    out += near;
+  }
+  return out;
+}
+
 /* Cells at the sides have at most 5 links of a side (3-D; 3 in 2-D), more at the edges; arrays grow by a quarter. Of a
- * body of unknown area six sides of a box as large as it are taken. */
-double fluid_wall_cells(const fluid_parameters *p) {
+ * body of unknown area six sides of a box as large as it are taken; a plane cuts the links of at most sqrt(2) cells by
+ * its area, in any direction. */
+double fluid_wall_cells(const fluid_parameters *p, const fluid_meshes *meshes) {
   const grid_shape g = fluid_grid_of(p);
   const double cells = grid_cells_wanted(&g);
   double faces = 0;
@@ -200,27 +221,28 @@ double fluid_wall_cells(const fluid_parameters *p) {
     const fluid_body *body = fluid_body_of(p, b);
     const bool block = p->bodies.items[b].schema == &fluid_block_schema;
     const double dx = g.size[0] / (double)g.n[0];
-    double extent[3], area = 0;
+    double extent[3], area = fluid_is_mesh(p, b) ? 2 * meshes->area[b] / (dx * dx) + 64 : 0;
     for (int a = 0; a < 3; a++) {
       const bool endless = p->bodies.items[b].schema == &fluid_cylinder_schema && g.rank == 3;
       const double size = block ? body->high[a] - body->low[a] : 2 * body->radius;
       extent[a] = a >= g.rank ? 1 : fmin(endless ? fmax(size, g.size[a]) : size, g.size[a]) / dx + 2;
     }
-    for (int a = 0; a < g.rank; a++) area += 2 * extent[0] * extent[1] * extent[2] / extent[a];
+    for (int a = 0; a < g.rank && !fluid_is_mesh(p, b); a++) area += 2 * extent[0] * extent[1] * extent[2] / extent[a];
     faces += fmin(area, cells);
   }
+  if (meshes && meshes->solid) faces += rock_cells(&g, meshes);
   return faces > 0 ? 1.25 * faces + 4096 : 0;
 }
 
-double fluid_walls_bytes(const fluid_parameters *p) {
+double fluid_walls_bytes(const fluid_parameters *p, const fluid_meshes *meshes) {
   const grid_shape g = fluid_grid_of(p);
-  const double cells = grid_cells_wanted(&g), links = g.rank == 2 ? 3.5 : 5.5, grown = fluid_wall_cells(p);
+  const double cells = grid_cells_wanted(&g), links = g.rank == 2 ? 3.5 : 5.5, grown = fluid_wall_cells(p, meshes);
   double profiles = 0;
   for (int s = 0; s < 2 * g.rank; s++)
     if (p->sides[s].given && p->sides[s].profile) profiles += 3 * sizeof(double) * cells / (double)g.n[s / 2];
   const size_t patches = 4 * sizeof(int32_t) + sizeof(double);
   const double walls = grown * (sizeof(fluid_cell) + patches + links * sizeof(fluid_link)) +
-                       (p->bodies.count > 0 ? cells + grown * sizeof(fluid_span) : 0);
+                       (p->bodies.count > 0 || p->solid.given ? cells + grown * sizeof(fluid_span) : 0);
   const double moving = fluid_moves(p) ? 4 * cells + grown * (sizeof(int64_t) + links * 3 * sizeof(double)) : 0;
   return (fluid_moves(p) ? 2 : 1) * (walls + profiles) + moving;
 }

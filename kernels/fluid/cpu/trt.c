@@ -1,0 +1,146 @@
+/* Steps by two relaxation times (TRT), of populations: once for each instruction set and precision, as kernels.c, whose
+ * links these are. Every operation rounds once.
+ *
+ * A cell keeps g_c = f_c/w_c - 1 of each direction after collision. Of what arrives by a direction and its opposite the
+ * half sum relaxes by omega, which is the viscosity, and the half difference by omega_odd, so that
+ * (1/omega - 1/2)(1/omega_odd - 1/2) is the magic number (Ginzburg, Verhaeghe and d'Humieres, Commun. Comput. Phys. 3
+ * (2008) 427). The force is Guo's (Phys. Rev. E 65 (2002) 046308), its two parts with the two rates; where a porous
+ * medium resists, it is g - drag u with u of the middle of the step (Guo and Zhao, Phys. Rev. E 66 (2002) 036304). */
+#include "kernels/fluid/cpu/force.h"
+#include "kernels/fluid/cpu/vectors.h"
+
+typedef struct rates {
+  real even, odd, push_even, push_odd, g[3], limit; /* push: 1 - rate/2; limit: the square of `fastest` */
+} rates;
+
+static rates rates_of(const fluid_collision *k) {
+  rates out = {.even = (real)k->omega,
+               .odd = (real)k->omega_odd,
+               .push_even = (real)(1 - k->omega / 2),
+               .push_odd = (real)(1 - k->omega_odd / 2),
+               .limit = (real)(k->fastest * k->fastest)};
+  for (int a = 0; a < 3; a++) out.g[a] = (real)k->g[a];
+  return out;
+}
+
+#include "kernels/fluid/cpu/vector_on.inc"
+#include "kernels/fluid/cpu/trt.inc"
+#include "kernels/fluid/cpu/scalar_on.inc"
+#include "kernels/fluid/cpu/trt.inc"
+
+FLUID_INLINE bool sweep(const fluid_lattice *l, int rank, int directions, const fluid_collision *collision,
+                        const fluid_row *r) {
+  const rates k = rates_of(collision);
+  const real *from[FLUID_DIRECTIONS_MAX];
+  bool wrong = false;
+  for (int c = 0; c < directions; c++) {
+    const int8_t *v = l->c[c];
+    from[c] = (const real *)r->from[3 * (1 - v[2]) + 1 - v[1]] + c * r->pitch - v[0];
+  }
+  (void)sweep_scalar(l, rank, directions, &k, from, r, sweep_vector(l, rank, directions, &k, from, r, 0, &wrong), &wrong);
+  return wrong;
+}
+
+static bool row(const fluid_lattice *lattice, const fluid_collision *collision, const fluid_row *r) {
+  return lattice->rank == 2 ? sweep(&fluid_d2q9, 2, 9, collision, r) : sweep(&fluid_d3q19, 3, 19, collision, r);
+}
+
+/* ---- cells with links ---- */
+
+/* The populations of the neighbour in a direction, of a state. */
+static const real *neighbour(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const real *from,
+                             int direction) {
+  const int8_t *c = l->c[direction];
+  const int64_t ny = rows->n[1], nz = rows->n[2];
+  const int64_t y = (cell->row % ny + c[1] + ny) % ny, z = (cell->row / ny + c[2] + nz) % nz;
+  return from + (z * ny + y) * rows->numbers * rows->pitch + cell->x + c[0];
+}
+
+/* g_c of a link. */
+static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const fluid_link *link,
+                   const real *from, const real *here) {
+  const ptrdiff_t pitch = rows->pitch;
+  const int c = link->arriving, d = fluid_opposite(c);
+  const real weight = (real)link->weight, constant = (real)link->constant, sent = here[d * pitch];
+  switch ((fluid_link_kind)link->kind) {
+  case FLUID_NEAR:
+    return weight * sent +
+           (1 - weight) * neighbour(l, rows, cell, from, link->towards)[link->second * pitch] + constant;
+  case FLUID_FAR: return weight * sent + (1 - weight) * here[c * pitch] + constant;
+  case FLUID_MIRROR: return neighbour(l, rows, cell, from, link->towards)[link->second * pitch];
+  case FLUID_OPEN: {
+    real rho = 1, flow[3] = {0}, along = 0, square = 0;
+    for (int e = 0; e < l->directions; e++) {
+      const real f = (real)fluid_weight(l, e) * here[e * pitch];
+      rho += f;
+      for (int a = 0; a < l->rank; a++) flow[a] += l->c[e][a] * f;
+    }
+    for (int a = 0; a < l->rank; a++) {
+      const real u = flow[a] / rho;
+      along += l->c[c][a] * u;
+      square += u * u;
+    }
+    return constant - sent + (2 + constant) * ((real)4.5 * along * along - (real)1.5 * square);
+  }
+  default: return sent + constant;
+  }
+}
+
+static bool cells(const fluid_lattice *l, const fluid_collision *collision, const fluid_rows *rows,
+                  const fluid_links *links, int64_t first, int64_t end, const void *from, void *to) {
+  const rates k = rates_of(collision);
+  const ptrdiff_t pitch = rows->pitch;
+  bool wrong = false;
+  for (int64_t i = first; i < end; i++) {
+    const fluid_cell *cell = &links->cell[i];
+    const fluid_link *link = links->link + cell->first, *last = link + cell->count;
+    const real *here = (const real *)from + cell->row * rows->numbers * pitch + cell->x;
+    real in[FLUID_DIRECTIONS_MAX], *out = (real *)to + cell->row * rows->numbers * pitch + cell->x;
+    for (int c = 0; c < l->directions; c++)
+      in[c] = link < last && link->arriving == c
+                  ? arrive(l, rows, cell, link++, from, here)
+                  : neighbour(l, rows, cell, from, fluid_opposite(c))[c * pitch];
+    const real drag = collision->drag ? (real)collision->drag[cell->row * rows->n[0] + cell->x] : 0;
+    wrong |= l->rank == 2 ? collide_scalar(&fluid_d2q9, 2, 9, &k, drag, in, out, pitch)
+                          : collide_scalar(&fluid_d3q19, 3, 19, &k, drag, in, out, pitch);
+    for (int c = 0; c < l->directions; c++) { /* the copies beyond the ends of the row */
+      if (cell->x == 0) out[c * pitch + rows->n[0]] = out[c * pitch];
+      if (cell->x == rows->n[0] - 1) out[c * pitch - rows->n[0]] = out[c * pitch];
+    }
+  }
+  return wrong;
+}
+
+/* What a cell sends along a link, and what arrives by it. */
+static void exchanged(const fluid_lattice *l, const fluid_rows *rows, const fluid_cell *cell, const fluid_link *link,
+                      const void *from, double *sent, double *got) {
+  const real *here = (const real *)from + cell->row * rows->numbers * rows->pitch + cell->x;
+  *sent = (double)here[fluid_opposite(link->arriving) * rows->pitch];
+  *got = (double)arrive(l, rows, cell, link, from, here);
+}
+
+static void force(const fluid_lattice *l, const fluid_collision *collision, const fluid_rows *rows,
+                  const fluid_links *links, int64_t number, int which, const void *from, const double centre[3],
+                  const double speed[3], double momentum[3], double torque[3]) {
+  const fluid_cell *cell = &links->cell[number];
+  const fluid_link *link = links->link + cell->first + which;
+  double sent, got;
+  exchanged(l, rows, cell, link, from, &sent, &got);
+  fluid_link_force(l, collision, rows, cell, link, sent, got, centre, speed, momentum, torque);
+}
+
+static double lost(const fluid_lattice *l, const fluid_rows *rows, const fluid_links *links, int64_t number,
+                   const void *from) {
+  const fluid_cell *cell = &links->cell[number];
+  double sum = 0, sent, got;
+  for (int i = 0; i < cell->count; i++) {
+    const fluid_link *link = links->link + cell->first + i;
+    if (link->body < 0) continue;
+    exchanged(l, rows, cell, link, from, &sent, &got);
+    sum += fluid_weight(l, link->arriving) * (sent - got);
+  }
+  return sum;
+}
+
+extern const fluid_kernels FLUID_TRT_KERNELS;
+const fluid_kernels FLUID_TRT_KERNELS = {row, cells, force, lost};

@@ -1,0 +1,39 @@
+/* Numbers side by side for kernels that are compiled once for each instruction set and precision: FLUID_ISA and
+ * FLUID_SINGLE are defined. vector_on.inc and scalar_on.inc say what a text that is included twice is made of. */
+#ifndef FLUID_CPU_VECTORS_H
+#define FLUID_CPU_VECTORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if FLUID_SINGLE
+typedef float real;
+#else
+typedef double real;
+#endif
+
+#define FLUID_INLINE static inline __attribute__((always_inline))
+
+#if FLUID_ISA == 2
+#define VECTOR_BYTES 64
+#elif FLUID_ISA == 1
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+typedef real vreal __attribute__((vector_size(VECTOR_BYTES)));
+typedef real vreal_anywhere __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
+#if FLUID_SINGLE
+typedef int32_t vint __attribute__((vector_size(VECTOR_BYTES)));
+#else
+typedef int64_t vint __attribute__((vector_size(VECTOR_BYTES)));
+#endif
+
+static inline bool any(vint a) {
+  bool out = false;
+  for (size_t i = 0; i < sizeof a / sizeof a[0]; i++) out = out || a[i] != 0;
+  return out;
+}
+
+#endif

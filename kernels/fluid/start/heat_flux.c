@@ -1,0 +1,85 @@
+/* Given heat fluxes of sides and bodies: how much each link brings, and how far temperatures may go. */
+#include "kernels/fluid/heat.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+bool fluid_has_flux(const fluid_parameters *p) {
+  bool out = false;
+  for (int s = 0; s < FLUID_SIDES; s++) out = out || !isnan(p->heat.flux[s]);
+  for (int b = 0; b < (int)p->bodies.count; b++) out = out || !isnan(fluid_body_of(p, b)->flux);
+  return p->heat.given && out;
+}
+
+/* The part of a link's axis in the normal of the surface that it meets. */
+static double normal_along(const fluid_parameters *p, const fluid_machine *m, const fluid_cell *cell,
+                           const fluid_link *link) {
+  const int axis = (link->arriving - 1) / 2;
+  const int8_t *c = m->lattice->c[link->arriving];
+  const double dx = m->grid.size[0] / (double)m->grid.n[0];
+  const fluid_shape shape = fluid_body_shape(p, m->walls.meshes, link->body, &m->walls.pose[link->body]);
+  const int64_t at[3] = {cell->x, cell->row % m->grid.n[1], cell->row / m->grid.n[1]};
+  double x[3], normal[3];
+  for (int a = 0; a < 3; a++) {
+    x[a] = grid_centre(&m->grid, a, at[a]) - fluid_link_part(link) * c[a] * dx;
+    if (link->mirror & 1 << a) x[a] = x[a] < 0 ? -x[a] : fmin(x[a], 2 * m->grid.size[a] - x[a]);
+  }
+  fluid_body_normal(&m->grid, &shape, x, normal);
+  return fabs(normal[axis]);
+}
+
+sim_status fluid_flux_create(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *k,
+                             fluid_warmth *w) {
+  const fluid_walls *walls = &m->walls;
+  bool some = false;
+  for (int s = 0; s < FLUID_SIDES; s++) w->side_flux[s] = isnan(p->heat.flux[s]) ? 0 : p->heat.flux[s] * k->dt / k->dx;
+  for (int b = 0; b < (int)p->bodies.count; b++) {
+    const double flux = fluid_body_of(p, b)->flux;
+    w->body_flux[b] = isnan(flux) ? 0 : flux * k->dt / k->dx;
+    some = some || !isnan(flux);
+  }
+  if (!some) return SIM_OK;
+  w->share = calloc((size_t)walls->links + 1, sizeof *w->share);
+  if (!w->share) return sim_no_memory("heat fluxes of bodies");
+  for (int64_t i = 0; i < walls->cells; i++) {
+    const fluid_cell *cell = &walls->cell[i];
+    const int count = fluid_axis_links(m, cell);
+    for (int j = cell->first; j < cell->first + count; j++) {
+      const int body = walls->link[j].body;
+      if (body >= 0 && !isnan(fluid_body_of(p, body)->flux)) w->share[j] = normal_along(p, m, cell, &walls->link[j]);
+    }
+  }
+  return SIM_OK;
+}
+
+/* What a flux changes: by conduction over the longest way through the box, and where no surface of given temperature and
+ * no stream takes it away, the heat of all the run spread over the box; of a surface of unknown area, that of the box. */
+void fluid_flux_room(const fluid_parameters *p, double *rise, double *fall) {
+  const grid_shape g = fluid_grid_of(p);
+  double length = 0, volume = 1, area = 0;
+  bool kept = !fluid_is_passed(p);
+  for (int a = 0; a < g.rank; a++) {
+    length += g.size[a];
+    volume *= g.size[a];
+  }
+  for (int a = 0; a < g.rank; a++) area += 2 * volume / g.size[a];
+  for (int s = 0; s < FLUID_SIDES; s++) kept = kept && isnan(p->heat.side[s]);
+  for (int b = 0; b < (int)p->bodies.count; b++) kept = kept && isnan(fluid_body_of(p, b)->temperature);
+  *rise = *fall = 0;
+  for (int i = 0; i < FLUID_SIDES + (int)p->bodies.count; i++) {
+    const double flux = i < FLUID_SIDES ? p->heat.flux[i] : fluid_body_of(p, i - FLUID_SIDES)->flux;
+    if (isnan(flux)) continue;
+    const double more = fabs(flux) * (2 * length / p->heat.diffusivity + (kept ? area * p->integrate.t_end / volume : 0));
+    *(flux > 0 ? rise : fall) += more;
+  }
+}
+
+double fluid_heat_diffusivity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x) {
+  const fluid_heat_law *k = &m->warmth->law;
+  double tau = 1 / k->omega;
+  if (k->eddies > 0) {
+    const int64_t at = (row * m->rows.numbers + k->eddies) * m->rows.pitch + x;
+    tau += k->conduct * (1 / grid_number(fluid_first(state), m->single, at) - k->flow_tau);
+  }
+  return (tau - 0.5) / 4;
+}

@@ -1,0 +1,4 @@
+-- expect: 65 bodies[1].flux: expected one of temperature and flux, got both
+return sim.fluid {
+  grid = { n = {16, 16}, size = {1, 1}, boundary = "wall" }, viscosity = 0.1, speed = 1, heat = { diffusivity = 0.1 },
+  bodies = { sim.ball { point = {0.5, 0.5, 0}, radius = 0.3, temperature = 1, flux = 1 } }, integrate = { t_end = 1 } }

@@ -13,7 +13,8 @@ local flat  = sim.param("flat", 0, "1: two axes")
 local kind  = sim.param("kind", "double", "precision")
 local last  = sim.param("last", 13, "cells along the last axis")
 local steps = sim.param("steps", 12, "steps of 1/64")
-local each  = sim.param("each", 4, "steps between outputs")
+local each  = sim.param("each", 4, "steps between checkpoints")
+local rows  = sim.param("rows", 1, "steps between rows of tables")
 local d = flat == 1 and 2 or 3
 local function vector(x, y, z) return d == 2 and { x, y } or { x, y, z } end
 local function point(x, y, z) return { x, y, d == 2 and 0 or z } end
@@ -24,7 +25,7 @@ local model = {
   precision = kind, viscosity = 0.01, speed = 1,
   grid      = { n = vector(24, d == 2 and last or 18, last), size = vector(2.4, d == 2 and across or 1.8, across) },
   probes    = { point(0.35, 0.05, 0), point(1.95, across / 2, across - 0.05) }, integrate = { dt = 1 / 64, t_end = steps / 64 },
-  output    = { snapshots = "every 5 steps", tables = "every 1 steps", checkpoint = "every " .. each .. " steps",
+  output    = { snapshots = "every 5 steps", tables = "every " .. rows .. " steps", checkpoint = "every " .. each .. " steps",
                 slices = { { name = "cut", x = 0.4, when = "every 3 steps" } } },
   sides     = {},
 }
@@ -120,13 +121,14 @@ fi
 
 # ---- delays, threads, instruction sets ----
 
-for set in "terms=moving" "terms=heat open"; do
+for set in "terms=moving" "terms=heat open" "rows=99"; do
   expect 0 "" "${run[@]}" -o one --set "$set"
   SIM_COMM_DELAY=1000 expect 0 "" "${run[@]}" -o many --ranks 3 --set "$set"
   equal one many "$set with delayed ranks"
   SIM_COMM_HOSTS=2 SIM_COMM_DELAY=1000 expect 0 "" "${run[@]}" -o many --ranks 4 --set "$set"
   equal one many "$set with delayed ranks on two hosts"
 done
+expect 0 "" "${run[@]}" -o one --set "terms=heat open"
 expect 0 "" "$SIM" run fluid.lua --force -o many --ranks 2 --threads 2 --set "terms=heat open"
 equal one many "ranks of 2 threads"
 expect 0 "" "${run[@]}" -o many --ranks 2 --isa plain --set "terms=heat open"

@@ -87,9 +87,13 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, dou
   } else {
     const double numbers = o->springs > 0 ? 12 : 9;
     out->bytes_received = 2 * layer * numbers * (double)sim_dtype_size(ops->dtype);
-    out->exchanges = 2;
+    out->exchanges = 2 + (o->merge != COLLISION_MERGE_NEVER);
     out->undivided = 0.02;
   }
+  if (!o->clumps) return;
+  out->bytes_received += others * n * 6 * (double)sim_dtype_size(ops->dtype); /* forces and torques of all spheres */
+  out->exchanges += 2;
+  out->undivided = 0.15; /* every rank moves all clumps */
 }
 
 /* Time of one grain's attraction, in steps of a grain: 64, 74 and 85 at 1000, 4000 and 20 000 grains of a patch with an
@@ -138,10 +142,6 @@ static sim_status plan_for(const collision_parameters *p, const sim_setup *setup
     return sim_fail(SIM_ERR_USAGE,
                     "--ranks %d: sim.collision on a GPU runs on one rank only: give --device cpu, or leave out --ranks",
                     setup->comm->size);
-  if (setup->comm->size > 1 && p->merge.when != COLLISION_MERGE_NEVER)
-    return sim_fail(SIM_ERR_USAGE, "--ranks %d: grains merge on one rank only: leave out --ranks", setup->comm->size);
-  if (setup->comm->size > 1 && options.clumps)
-    return sim_fail(SIM_ERR_USAGE, "--ranks %d: clumps are on one rank only: leave out --ranks", setup->comm->size);
   double bodies = 0;
   if (setup->saved != NULL) {
     const sim_array *meshes = sim_frame_array(setup->saved, "meshes");

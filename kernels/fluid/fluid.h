@@ -9,6 +9,7 @@
 #include "kernels/common/geometry/geometry.h"
 #include "kernels/common/grid/grid.h"
 #include "kernels/fluid/cpu/kernels.h"
+#include "kernels/fluid/cpu/ranks.h"
 
 extern const sim_model fluid_model;
 extern const sim_bench fluid_bench[]; /* bench.c */
@@ -357,9 +358,12 @@ double fluid_state_numbers(const fluid_rows *rows);
 static inline void *fluid_first(const sim_buffer *state) {
   return (char *)state->data + FLUID_PAD * sim_dtype_size(state->dtype);
 }
+/* Where the numbers of plane 0 begin: a row has one number before its first cell. */
+enum { FLUID_BEFORE = FLUID_PAD - 1 };
 
 typedef struct fluid_machine {
   grid_shape grid;
+  fluid_part part; /* what this rank makes; on a GPU all */
   fluid_rows rows;
   const fluid_lattice *lattice;
   const fluid_kernels *kernels;
@@ -377,13 +381,15 @@ fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *n
 const fluid_kernels *fluid_kernels_of(bool single, bool populations, sim_isa isa);
 /* Density - 1 and three times the momentum of a cell, whose first number is number `at` of a state. (cpu/measure.c) */
 double fluid_cell_momentum(const fluid_machine *m, const void *first, int64_t at, double j[3]);
-/* Makes a step from one state to another. Returns whether some density may have left (1/2, 3/2), or a speed may be
- * above collision.fastest: see fluid_find_worst. */
-bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to);
-/* Copies the ends of rows beyond them along a periodic x, and clears solid cells. */
+/* Makes a step of this rank's rows from one state to another. *wrong: some density of them may have left (1/2, 3/2), or
+ * a speed may be above collision.fastest: see fluid_find_worst. */
+sim_status fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to,
+                       bool *wrong) SIM_MUST_CHECK;
+/* Copies the ends of this rank's rows beyond them along a periodic x, and clears solid cells. */
 void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state);
 /* Moves the bodies after step number `step` has made a state: clears cells that they cover now, fills those that they
- * have left, with the velocity of their surface, and keeps the mass above that at rest. (cpu/cover.c) */
+ * have left, with the velocity of their surface, and keeps the mass above that at rest. The planes beside those of this
+ * rank are there. (cpu/cover.c) */
 sim_status fluid_move_bodies(fluid_machine *m, int64_t step, const sim_buffer *state) SIM_MUST_CHECK;
 /* The part of it on the host: moves poses and walls, and finds the cells whose walls have changed,
  * walls.changed[*count]; *old: where cells were solid before. */
@@ -399,19 +405,21 @@ void fluid_give(const fluid_machine *m, const int32_t *member, int64_t cell, dou
 /* Mass that walls which move push into a cell in a step: of the fluid at rest. */
 double fluid_pushed(const fluid_machine *m, const fluid_cell *cell);
 /* Gives walls.lost[members] back to the cells of each patch, in equal parts; what rounding keeps from a cell goes to
- * the next one. */
-void fluid_return_mass(const fluid_machine *m, const sim_buffer *state);
+ * the next one. Each rank has lost[] of its own cells. */
+sim_status fluid_return_mass(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
 /* Sets moment `at` of the cell at x and its copies beyond the ends of the row. Returns what rounding left of it. */
 double fluid_set_moment(const fluid_machine *m, void *first, int64_t at, int64_t x, double value);
-/* Clears solid cells: they are at rest. */
+/* Clears this rank's solid cells: they are at rest. */
 void fluid_clear_solid(const fluid_machine *m, const sim_buffer *state);
 /* Copies the ends of the moments of the row at `row` beyond them, along a periodic x; size: of a number. */
 void fluid_copy_ends(const fluid_machine *m, char *row, size_t size);
 
-/* Sets the means of a sponge to a state. */
-void fluid_sponge_start(const fluid_machine *m, const sim_buffer *state);
+/* Sets the means of a sponge to a state; each rank has those of its own planes. */
+sim_status fluid_sponge_start(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
 /* Damps a state that a step has made. */
-void fluid_sponge_damp(const fluid_machine *m, const sim_buffer *state);
+sim_status fluid_sponge_damp(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
+/* Gathers the means: then all ranks have all. */
+sim_status fluid_sponge_gather(const fluid_machine *m) SIM_MUST_CHECK;
 
 /* Density - 1 and velocity of a cell in units of the lattice. */
 double fluid_cell_velocity(const fluid_machine *m, const sim_buffer *state, int64_t row, int64_t x, double u[3]);
@@ -423,9 +431,11 @@ typedef struct fluid_worst {
   double rho1, speed; /* density - 1 and speed, in units of the lattice */
   double temperature; /* where hot, above fluid_warmth.shift */
 } fluid_worst;
-/* partial[rows]: scratch. */
-fluid_worst fluid_find_worst(const fluid_machine *m, const sim_buffer *state, double *partial);
-/* Fields in physical units: values[rank][cells] of the velocity, values[rank] of the pressure; 0 in solid cells. */
+/* Of all ranks. partial[rows]: scratch. */
+sim_status fluid_find_worst(const fluid_machine *m, const sim_buffer *state, double *partial,
+                            fluid_worst *out) SIM_MUST_CHECK;
+/* Fields in physical units, of this rank's rows: values[rank][cells] of the velocity, values[rank] of the pressure; 0 in
+ * solid cells. */
 void fluid_show(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
                 const sim_buffer *state, void *const *values);
 /* Derivatives [of u_a][along axis b] of fields[rank][cells], by differences of neighbours and walls. */
@@ -440,9 +450,10 @@ void fluid_find_cut(const fluid_machine *m, const fluid_parameters *p, const int
 enum { FLUID_FLOW_SUMS = FLUID_MOMENTUM + 3 };
 void fluid_flow_row(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
                     const double sums[FLUID_FLOW_SUMS], double *values);
-/* A row of `flow`; partial[rows]. */
-void fluid_measure(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
-                   const sim_buffer *state, const void *const *fields, double *partial, double *values);
+/* A row of `flow`, from fields that are there on this rank's rows and beside them; partial[rows]. */
+sim_status fluid_measure(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
+                         const sim_buffer *state, const void *const *fields, double *partial,
+                         double *values) SIM_MUST_CHECK;
 
 /* ---- start/tell.c ---- */
 
@@ -460,11 +471,11 @@ sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *wall
  * a state. Tells of walls and bodies. */
 sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
                              const sim_setup *setup) SIM_MUST_CHECK;
-/* Fills the fields of the start, as of fluid_show, where there is `initial`. SIM_ERR_SCENARIO where it is not finite or
+/* Fills the fields of the start on this rank's rows, as of fluid_show, where there is `initial`. SIM_ERR_SCENARIO where it is not finite or
  * faster than `speed`. */
 sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup,
                       void *const *values) SIM_MUST_CHECK;
-/* Makes the first state from these fields. */
+/* Makes this rank's rows of the first state from these fields, which are there beside them too. */
 void fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers, void *const *values,
                  const sim_buffer *state);
 

@@ -13,7 +13,8 @@ typedef enum fluid_side_kind { FLUID_SIDE_KEEPS, FLUID_SIDE_GIVEN, FLUID_SIDE_OP
 typedef struct fluid_warmth {
   double *heat[2]; /* on the CPU; [0] is the present one: [rows][1 + rank][pitch] behind FLUID_PAD numbers, temperature
                       and its flux after collision, in cells and steps (cpu/heat_rows.h) */
-  sim_buffer room[2]; /* what they stand in */
+  sim_buffer room[2]; /* what they stand in on one rank */
+  fluid_room common;  /* and on several */
   int64_t numbers;    /* of each */
   double shift;       /* temperatures in here are above this one: the middle of the greatest and the least, so that
                          compression changes only differences; `reference` where the fluid passes a side */
@@ -25,7 +26,7 @@ typedef struct fluid_warmth {
   fluid_side_kind kind[FLUID_SIDES];            /* the fluid passes none of it, with a given velocity, or freely */
   double velocity[FLUID_SIDES]; /* of the fluid through a side FLUID_SIDE_GIVEN, inwards, without profile */
   double low, high;             /* least and greatest temperature of the start, of sides and bodies */
-  double *shown;                /* [cells]: for outputs */
+  double *shown;                /* [cells]: for outputs; of this rank's rows */
   double *sums;                 /* [n[0] + rows]: scratch */
 } fluid_warmth;
 
@@ -88,14 +89,17 @@ static inline int64_t fluid_heat_at(const fluid_machine *m, int64_t row, int64_t
   return FLUID_PAD + row * (1 + m->lattice->rank) * m->rows.pitch + x;
 }
 /* Makes the flux of the first temperatures, and adds half of their buoyancy to a first state. */
-void fluid_heat_start(const fluid_machine *m, const sim_buffer *state);
-/* Makes step number `step` of the temperature with the flow before and after this step, and adds the buoyancy to the
- * latter. SIM_ERR_DIVERGED: a temperature is out of bounds. */
-sim_status fluid_heat_step(const fluid_machine *m, int64_t step, const sim_buffer *before,
-                           const sim_buffer *state) SIM_MUST_CHECK;
+sim_status fluid_heat_start(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
+/* Makes a step of the temperature of this rank's rows with the flow before and after this step, and adds the buoyancy to
+ * the latter. Returns whether one may be out of bounds. */
+bool fluid_heat_step(const fluid_machine *m, const sim_buffer *before, const sim_buffer *state);
+/* SIM_ERR_DIVERGED: a temperature of some rank is out of bounds after step number `step`. */
+sim_status fluid_heat_guard(const fluid_machine *m, int64_t step) SIM_MUST_CHECK;
+/* Gets the planes beside those of this rank from others, as fluid_swap_planes. */
+sim_status fluid_heat_swap(const fluid_machine *m) SIM_MUST_CHECK;
 /* Fills warmth.shown: solid cells have the temperature of the body that is nearest, or `reference`. */
 void fluid_heat_show(const fluid_machine *m, const fluid_parameters *p);
-void fluid_heat_find_sums(const fluid_machine *m, const sim_buffer *state, fluid_heat_sums *out);
+sim_status fluid_heat_find_sums(const fluid_machine *m, const sim_buffer *state, fluid_heat_sums *out) SIM_MUST_CHECK;
 /* The temperature of the solid cell i of a row: of the first body that it lies in, or `reference`. */
 double fluid_heat_solid(const fluid_machine *m, const fluid_parameters *p, const fluid_shape *shape, int64_t row,
                         int64_t i);

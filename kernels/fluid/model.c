@@ -35,15 +35,17 @@ static sim_status begin(fluid_run *run, const sim_setup *setup) {
 }
 
 /* Fewer than asked for where a step of one thread takes no longer than to wake the others: some microseconds. */
-static int threads_for(const grid_shape *grid, int threads) {
+static int threads_for(const grid_shape *grid, const sim_setup *setup) {
   enum { CELLS = 2048 };
-  const int64_t useful = grid_cells(grid) / CELLS;
+  const int threads = setup->threads;
+  const int64_t useful = grid_cells(grid) / setup->comm->size / CELLS;
   return useful < 1 ? 1 : useful < threads ? (int)useful : threads;
 }
 
 fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup) {
   const grid_shape grid = fluid_grid_of(p);
   fluid_machine out = {.grid = grid,
+                       .part = fluid_part_of(&grid, setup->comm),
                        .rows = fluid_rows_of(p),
                        .lattice = fluid_lattice_of(grid.rank),
                        .kernels = fluid_kernels_of(fluid_single(p), p->collision == FLUID_TRT, setup->isa),
@@ -52,7 +54,7 @@ fluid_machine fluid_machine_of(const fluid_parameters *p, const fluid_numbers *n
                                      .fastest = fluid_speed_of_mach(FLUID_MACH_FAST)},
                        .single = fluid_single(p),
                        .populations = p->collision == FLUID_TRT,
-                       .threads = threads_for(&grid, setup->threads)};
+                       .threads = threads_for(&grid, setup)};
   if (p->heat.given && p->turbulence.given) out.collision.tell = (int)out.rows.numbers - 1;
   out.collision.omega_odd = 1 / (p->magic / (numbers->tau - 0.5) + 0.5);
   fluid_force_of(p, numbers, out.collision.g);
@@ -198,6 +200,7 @@ const sim_model fluid_model = {
     .work_unit = "cells",
     .backends = {[SIM_BACKEND_CPU] = {.runs = true}, [SIM_BACKEND_CUDA] = {.runs = true}},
     .precisions = {[SIM_SINGLE] = true, [SIM_DOUBLE] = true},
+    .ranks = true,
     .bench = fluid_bench,
     .validate = fluid_validate,
     .supports = fluid_supports,

@@ -148,7 +148,6 @@ expect 64 "--quick" "$SIM" bench ./many.lua --quick --scaling --ranks 2
 
 # ---- refused ----
 
-expect 64 "--ranks 2: sim.fluid runs on one rank only" "$SIM" run "$ROOT/scenarios/cavity.lua" -o refused --ranks 2
 expect 69 "device 'cuda' is not usable" "${run[@]}" -o refused --ranks 2 --device cuda
 expect 69 "device 'cuda' is not usable" "${run[@]}" -o refused --gpus 2
 expect 64 "--ranks 2 and --device cuda:1: each rank has a GPU of its own" "${run[@]}" -o refused --ranks 2 --device cuda:1
@@ -193,4 +192,3 @@ expect 0 "" env OMPI_COMM_WORLD_SIZE=4 "${run[@]}" --set paths=700 -o launched -
 expect 0 "on the fullest rank" "$SIM" check many.lua --ranks 8
 grep -q "before the first step .* received by a rank, 15 times waiting for all" output || fail "what early exercise exchanges"
 expect 0 "ranks       8; more than 1 would not be faster" "$SIM" check many.lua --set kind=plain --set paths=700 --ranks 8
-expect 64 "sim.fluid runs on one rank only" "$SIM" check "$ROOT/scenarios/cavity.lua" --ranks 2

@@ -32,6 +32,9 @@ expect 0 "" "$SIM" resume split
 same whole split "restart of the template"
 expect 0 "" "$SIM" run decay.lua -o threads --threads 3
 same whole threads "threads of the template"
+expect 64 "--ranks 2: sim.template runs on one rank only" "$SIM" run decay.lua -o refused --ranks 2
+expect 64 "sim.template runs on one rank only" "$SIM" check decay.lua --ranks 2
+[ ! -e refused ] || fail "a refused run leaves a folder"
 
 sed 's/rate  /raet  /' decay.lua >typo.lua
 expect 65 "typo.lua:5" "$SIM" run typo.lua

@@ -588,6 +588,7 @@ M.twins = {
     end },
 
   ask.threads_twin(function(s) return s.keys.precision ~= "single" end),
+  ask.ranks_twin(),
   ask.resumed_twin(function(R) return R.pick(37, 100, 150) end, { snapshots = "every 0.1", tables = "every 50 steps" }),
 
   { name = "device", weight = 16, applies = function(_, options) return options.device == "cuda" end,

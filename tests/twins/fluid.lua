@@ -519,6 +519,7 @@ M.twins = {
     end },
 
   ask.threads_twin(function() return true end),
+  ask.ranks_twin(),
   ask.resumed_twin(function(R) return R.int(1, 4) end, { snapshots = "every 2 steps", tables = "every 1 steps" }),
 
   -- In single the GPU keeps 5 bits less of stresses below 0.1: 2^-19 0.1, less than the bound of one step.

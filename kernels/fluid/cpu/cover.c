@@ -2,6 +2,7 @@
 #include "kernels/fluid/fluid.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct cell_state {
@@ -150,20 +151,36 @@ void fluid_number_members(const fluid_machine *m, int32_t *member) {
   }
 }
 
+/* What each of the changed cells, of this rank alone, has to give: mass[count]. */
+static void cover_and_fill(const fluid_machine *m, const bool *old, void *first, int64_t count, int64_t *row,
+                           double *mass) {
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t cell = m->walls.changed[i];
+    row[i] = cell / m->grid.n[0];
+    if (fluid_part_has_row(&m->part, row[i]))
+      mass[i] = m->walls.solid[cell] ? load(m, first, cell).rho1 : -fill(m, old, first, cell);
+  }
+}
+
 sim_status fluid_move_bodies(fluid_machine *m, int64_t step, const sim_buffer *state) {
   const bool *old;
-  void *first = fluid_first(state);
   int64_t count;
   SIM_TRY(fluid_move_walls(m, step, &old, &count));
   if (count == 0) return SIM_OK;
   const fluid_walls *w = &m->walls;
   int32_t *member = w->scratch[0];
-  fluid_number_members(m, member);
-  for (int64_t i = 0; i < count; i++) {
-    const int64_t cell = w->changed[i];
-    fluid_give(m, member, cell, w->solid[cell] ? load(m, first, cell).rho1 : -fill(m, old, first, cell));
+  int64_t *row = malloc((size_t)count * sizeof *row);
+  double *mass = malloc((size_t)count * sizeof *mass);
+  sim_status status = row && mass ? SIM_OK : sim_no_memory("cells that bodies leave");
+  if (status == SIM_OK) {
+    cover_and_fill(m, old, fluid_first(state), count, row, mass);
+    status = fluid_gather_items(&m->part, row, count, sizeof *mass, mass);
   }
+  fluid_number_members(m, member);
+  for (int64_t i = 0; status == SIM_OK && i < count; i++) fluid_give(m, member, w->changed[i], mass[i]);
+  free(row);
+  free(mass);
+  if (status != SIM_OK) return status;
   fluid_clear_solid(m, state);
-  fluid_return_mass(m, state);
-  return SIM_OK;
+  return fluid_return_mass(m, state);
 }

@@ -13,6 +13,7 @@
 #include "engine/reduce.h"
 
 #include <math.h>
+#include <stddef.h>
 
 const fluid_heat_kernels *fluid_heat_kernels_of(bool single, sim_isa isa) {
   switch (isa) {
@@ -106,27 +107,16 @@ int fluid_axis_links(const fluid_machine *m, const fluid_cell *cell) {
   return count;
 }
 
-/* The first of `count` items of `size` bytes, whose rows rise, that is not before a row. */
-static int64_t first_of_row(const void *items, size_t size, size_t offset, int64_t count, int64_t row) {
-  int64_t low = 0, high = count;
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (*(const int64_t *)((const char *)items + (size_t)middle * size + offset) < row)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 /* Makes the sums of the cells of a row with links again, and clears solid cells. */
 static void arrive_at_walls(const fluid_machine *m, const double *const old[5], const sim_buffer *flow, int64_t row,
                             double *new) {
   const fluid_walls *walls = &m->walls;
   const int rank = m->lattice->rank;
   const int64_t pitch = m->rows.pitch;
-  int64_t i = first_of_row(walls->cell, sizeof *walls->cell, offsetof(fluid_cell, row), walls->cells, row);
-  for (; i < walls->cells && walls->cell[i].row == row; i++) {
+  const grid_range here = {row, row + 1};
+  const grid_range cells =
+      fluid_items_of_rows(walls->cell, sizeof *walls->cell, offsetof(fluid_cell, row), walls->cells, here);
+  for (int64_t i = cells.first; i < cells.end; i++) {
     const fluid_cell *cell = &walls->cell[i];
     const fluid_link *link = walls->link + cell->first, *end = link + fluid_axis_links(m, cell);
     double T = (1 - 2 * FLUID_HEAT_WEIGHT * rank) * old[0][cell->x], sent;
@@ -142,8 +132,9 @@ static void arrive_at_walls(const fluid_machine *m, const double *const old[5], 
     }
     new[cell->x] = T;
   }
-  i = first_of_row(walls->span, sizeof *walls->span, offsetof(fluid_span, row), walls->spans, row);
-  for (; i < walls->spans && walls->span[i].row == row; i++)
+  const grid_range spans =
+      fluid_items_of_rows(walls->span, sizeof *walls->span, offsetof(fluid_span, row), walls->spans, here);
+  for (int64_t i = spans.first; i < spans.end; i++)
     for (int32_t x = walls->span[i].x; x < walls->span[i].x + walls->span[i].count; x++)
       for (int k = 0; k <= rank; k++) new[k * pitch + x] = 0;
 }
@@ -179,12 +170,12 @@ static bool step_row(const fluid_machine *m, const sim_buffer *before, const sim
   return wrong;
 }
 
-sim_status fluid_heat_step(const fluid_machine *m, int64_t step, const sim_buffer *before, const sim_buffer *state) {
+bool fluid_heat_step(const fluid_machine *m, const sim_buffer *before, const sim_buffer *state) {
   fluid_warmth *w = m->warmth;
-  const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
+  const grid_range rows = fluid_part_rows(&m->part);
   int wrong = 0;
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-  for (int64_t row = 0; row < rows; row++)
+  for (int64_t row = rows.first; row < rows.end; row++)
     if (step_row(m, before, state, row)) {
 #pragma omp atomic write
       wrong = 1;
@@ -193,12 +184,33 @@ sim_status fluid_heat_step(const fluid_machine *m, int64_t step, const sim_buffe
   double *old = w->heat[0];
   w->heat[0] = w->heat[1];
   w->heat[1] = old;
-  for (int64_t cell = 0; wrong && cell < rows * nx; cell++) {
+  return wrong != 0;
+}
+
+/* A cell whose temperature is out of bounds. */
+typedef struct hot_cell {
+  int64_t cell; /* -1: none */
+  double T;
+} hot_cell;
+
+sim_status fluid_heat_guard(const fluid_machine *m, int64_t step) {
+  const fluid_warmth *w = m->warmth;
+  const grid_range rows = fluid_part_rows(&m->part);
+  const int64_t nx = m->grid.n[0];
+  hot_cell own = {.cell = -1}, all[SIM_RANKS_MAX];
+  for (int64_t cell = rows.first * nx; cell < rows.end * nx && own.cell < 0; cell++) {
     const double T = w->heat[0][fluid_heat_at(m, cell / nx, cell % nx)];
-    if (T >= w->law.least && T <= w->law.most) continue;
-    return fluid_heat_fail(m, step, cell / nx, cell % nx, T);
+    if (!(T >= w->law.least && T <= w->law.most)) own = (hot_cell){cell, T};
   }
+  SIM_TRY(m->part.comm->ops->gather(m->part.comm, &own, sizeof own, all));
+  for (int r = 0; r < m->part.comm->size; r++)
+    if (all[r].cell >= 0) return fluid_heat_fail(m, step, all[r].cell / nx, all[r].cell % nx, all[r].T);
   return SIM_OK;
+}
+
+sim_status fluid_heat_swap(const fluid_machine *m) {
+  const size_t plane = (size_t)(m->part.rows * (1 + m->lattice->rank) * m->rows.pitch) * sizeof(double);
+  return fluid_swap_planes(&m->part, &m->warmth->common, m->warmth->heat[0] + FLUID_BEFORE, plane);
 }
 
 /* ---- the start ---- */
@@ -249,16 +261,20 @@ static double slope(const fluid_machine *m, const double *const old[5], const in
   return (value[1] - value[0]) / (far[0] + far[1]);
 }
 
-void fluid_heat_start(const fluid_machine *m, const sim_buffer *state) {
+sim_status fluid_heat_start(const fluid_machine *m, const sim_buffer *state) {
   const fluid_warmth *w = m->warmth;
   const int rank = m->lattice->rank;
-  const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
+  const grid_range rows = fluid_part_rows(&m->part);
+  const int64_t nx = m->grid.n[0];
   fluid_heat_law half = w->law;
+  uint64_t most;
   half.share = 0.5;
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-  for (int64_t row = 0; row < rows; row++) copy_ends(m, w->heat[0] + fluid_heat_at(m, row, 0));
+  for (int64_t row = rows.first; row < rows.end; row++) copy_ends(m, w->heat[0] + fluid_heat_at(m, row, 0));
+  SIM_TRY(fluid_heat_swap(m));
+  SIM_TRY(fluid_wait(&m->part, 0, &most));
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-  for (int64_t row = 0; row < rows; row++) {
+  for (int64_t row = rows.first; row < rows.end; row++) {
     const double *old[5];
     double *new = w->heat[0] + fluid_heat_at(m, row, 0);
     find_rows(m, w->heat[0], row, old);
@@ -279,6 +295,7 @@ void fluid_heat_start(const fluid_machine *m, const sim_buffer *state) {
     fluid_copy_ends(m, r.flow, m->single ? sizeof(float) : sizeof(double));
   }
   if (w->law.pushes) fluid_clear_solid(m, state);
+  return SIM_OK;
 }
 
 /* ---- outputs ---- */
@@ -295,66 +312,93 @@ double fluid_heat_solid(const fluid_machine *m, const fluid_parameters *p, const
 
 void fluid_heat_show(const fluid_machine *m, const fluid_parameters *p) {
   const fluid_warmth *w = m->warmth;
-  const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
+  const grid_range rows = fluid_part_rows(&m->part);
+  const int64_t nx = m->grid.n[0];
   fluid_shape shape[FLUID_BODIES];
   for (int b = 0; b < (int)p->bodies.count; b++) shape[b] = fluid_body_shape(p, m->walls.meshes, b, &m->walls.pose[b]);
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-  for (int64_t row = 0; row < rows; row++)
+  for (int64_t row = rows.first; row < rows.end; row++)
     for (int64_t i = 0; i < nx; i++)
       w->shown[row * nx + i] = is_solid(m, row * nx + i) ? fluid_heat_solid(m, p, shape, row, i)
                                                          : w->shift + w->heat[0][fluid_heat_at(m, row, i)];
 }
 
 /* Least and greatest temperature of the fluid, above the shift, and their sum. */
-static double survey(const fluid_machine *m, double *least, double *most) {
+static sim_status survey(const fluid_machine *m, fluid_heat_sums *out) {
   const fluid_warmth *w = m->warmth;
-  const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
-  double *of_row = w->sums + nx;
-  *least = INFINITY;
-  *most = -INFINITY;
-  for (int64_t row = 0; row < rows; row++) {
+  const grid_range rows = fluid_part_rows(&m->part);
+  const int64_t nx = m->grid.n[0];
+  double *of_row = w->sums + nx, own[2] = {INFINITY, -INFINITY}, all[SIM_RANKS_MAX][2];
+  for (int64_t row = rows.first; row < rows.end; row++) {
     const double *T = w->heat[0] + fluid_heat_at(m, row, 0);
     for (int64_t x = 0; x < nx; x++) {
       const bool solid = is_solid(m, row * nx + x);
       w->sums[x] = solid ? 0 : T[x];
       if (solid) continue;
-      *least = fmin(*least, T[x]);
-      *most = fmax(*most, T[x]);
+      own[0] = fmin(own[0], T[x]);
+      own[1] = fmax(own[1], T[x]);
     }
     of_row[row] = sim_reduce_tree(w->sums, (size_t)nx);
   }
-  return sim_reduce_tree(of_row, (size_t)rows);
+  SIM_TRY(fluid_gather_planes(&m->part, (size_t)m->part.rows * sizeof *of_row, of_row));
+  SIM_TRY(m->part.comm->ops->gather(m->part.comm, own, sizeof own, all));
+  out->least = all[0][0];
+  out->most = all[0][1];
+  for (int r = 1; r < m->part.comm->size; r++) {
+    out->least = fmin(out->least, all[r][0]);
+    out->most = fmax(out->most, all[r][1]);
+  }
+  out->sum = sim_reduce_tree(of_row, (size_t)(m->grid.n[1] * m->grid.n[2]));
+  return SIM_OK;
 }
+
+typedef struct heating {
+  const fluid_machine *m;
+  const sim_buffer *state;
+} heating;
 
 /* Adds the area and the temperature of the surface at a link, where the heat flux is given: that of the cell and what
  * the flux makes of the way to the surface. */
-static void add_surface(const fluid_machine *m, const sim_buffer *state, const fluid_cell *cell, const fluid_link *link,
+static void add_surface(const heating *h, const fluid_cell *cell, const fluid_link *link,
                         fluid_heat_sums *out) {
+  const fluid_machine *m = h->m;
   const fluid_warmth *w = m->warmth;
   const int side = link->arriving - 1;
   const double share = link->body < 0 ? 1 : w->share ? w->share[link - m->walls.link] : 0;
   const double flux = link->body < 0 ? w->side_flux[side] : share * w->body_flux[link->body];
   const double T = w->heat[0][fluid_heat_at(m, cell->row, cell->x)];
-  const double there = T + flux * fluid_link_part(link) / fluid_heat_diffusivity(m, state, cell->row, cell->x);
+  const double there = T + flux * fluid_link_part(link) / fluid_heat_diffusivity(m, h->state, cell->row, cell->x);
   *(link->body < 0 ? &out->side_area[side] : &out->body_area[link->body]) += share;
   *(link->body < 0 ? &out->side_warm[side] : &out->body_warm[link->body]) += share * there;
 }
 
-void fluid_heat_find_sums(const fluid_machine *m, const sim_buffer *state, fluid_heat_sums *out) {
-  *out = (fluid_heat_sums){0};
-  out->sum = survey(m, &out->least, &out->most);
-  for (int64_t i = 0; i < m->walls.cells; i++) {
-    const fluid_cell *cell = &m->walls.cell[i];
+/* The fluid_heat_sums of a plane, but for sum, least and most. */
+static void heat_of_plane(const void *context, int64_t plane, double *sums) {
+  const heating *h = context;
+  const fluid_machine *m = h->m;
+  const fluid_walls *w = &m->walls;
+  fluid_heat_sums *out = (fluid_heat_sums *)sums;
+  const grid_range rows = {plane * m->part.rows, (plane + 1) * m->part.rows};
+  const grid_range cells = fluid_items_of_rows(w->cell, sizeof *w->cell, offsetof(fluid_cell, row), w->cells, rows);
+  for (int64_t i = cells.first; i < cells.end; i++) {
+    const fluid_cell *cell = &w->cell[i];
     const int count = fluid_axis_links(m, cell);
     const double *old[5];
     find_rows(m, m->warmth->heat[0], cell->row, old);
     for (int j = 0; j < count; j++) {
-      const fluid_link *link = &m->walls.link[cell->first + j];
+      const fluid_link *link = &w->link[cell->first + j];
       double sent;
-      const double got = brings(m, old, cell, link, state, &sent);
+      const double got = brings(m, old, cell, link, h->state, &sent);
       const int side = link->arriving - 1; /* x_low sends along +x, direction 1 */
       *(link->body < 0 ? &out->side[side] : &out->body[link->body]) += got - sent;
-      add_surface(m, state, cell, link, out);
+      add_surface(h, cell, link, out);
     }
   }
+}
+
+sim_status fluid_heat_find_sums(const fluid_machine *m, const sim_buffer *state, fluid_heat_sums *out) {
+  const heating context = {m, state};
+  SIM_TRY(fluid_sum_planes(&m->part, m->threads, (int)(sizeof *out / sizeof(double)), heat_of_plane, &context,
+                           (double *)out));
+  return survey(m, out);
 }

@@ -51,10 +51,11 @@ static bool is_solid(const fluid_machine *m, int64_t cell) { return m->walls.sol
 
 void fluid_show(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
                 const sim_buffer *state, void *const *values) {
-  const int64_t rows = m->grid.n[1] * m->grid.n[2], nx = m->grid.n[0];
+  const grid_range rows = fluid_part_rows(&m->part);
+  const int64_t nx = m->grid.n[0];
   const double speed = numbers->dx / numbers->dt, pressure = p->density * speed * speed / 3;
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-  for (int64_t row = 0; row < rows; row++)
+  for (int64_t row = rows.first; row < rows.end; row++)
     for (int64_t x = 0; x < nx; x++) {
       double u[3] = {0}, rho1 = 0;
       if (!is_solid(m, row * nx + x)) rho1 = fluid_cell_velocity(m, state, row, x, u);
@@ -77,19 +78,30 @@ static double worst_of_row(const fluid_machine *m, const sim_buffer *state, int6
   return most;
 }
 
-fluid_worst fluid_find_worst(const fluid_machine *m, const sim_buffer *state, double *partial) {
-  const int64_t rows = m->grid.n[1] * m->grid.n[2];
-  fluid_worst out = {0};
-  int64_t first = 0;
+/* The worst cell of a rank. */
+typedef struct rank_worst {
+  double bad; /* as of worst_of_row */
+  fluid_worst cell;
+} rank_worst;
+
+sim_status fluid_find_worst(const fluid_machine *m, const sim_buffer *state, double *partial, fluid_worst *out) {
+  const grid_range rows = fluid_part_rows(&m->part);
+  rank_worst own = {.bad = -1}, all[SIM_RANKS_MAX];
+  int64_t first = rows.first;
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-  for (int64_t row = 0; row < rows; row++) {
+  for (int64_t row = rows.first; row < rows.end; row++) {
     fluid_worst cell;
     partial[row] = worst_of_row(m, state, row, &cell);
   }
-  for (int64_t row = 1; row < rows; row++)
+  for (int64_t row = first; row < rows.end; row++)
     if (partial[row] > partial[first]) first = row;
-  (void)worst_of_row(m, state, first, &out);
-  return out;
+  if (first < rows.end) own.bad = worst_of_row(m, state, first, &own.cell);
+  SIM_TRY(m->part.comm->ops->gather(m->part.comm, &own, sizeof own, all));
+  int worst = 0;
+  for (int r = 1; r < m->part.comm->size; r++)
+    if (all[r].bad > all[worst].bad) worst = r;
+  *out = all[worst].cell;
+  return SIM_OK;
 }
 
 /* ---- derivatives ---- */
@@ -188,20 +200,24 @@ void fluid_flow_row(const fluid_machine *m, const fluid_parameters *p, const flu
   for (int a = 0; a < m->lattice->rank; a++) values[FLUID_MOMENTUM + a] = mass * sums[FLUID_MOMENTUM + a];
 }
 
-void fluid_measure(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k, const sim_buffer *state,
-                   const void *const *fields, double *partial, double *values) {
+sim_status fluid_measure(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *k,
+                         const sim_buffer *state, const void *const *fields, double *partial, double *values) {
   const int64_t rows = m->grid.n[1] * m->grid.n[2];
+  const grid_range own = fluid_part_rows(&m->part);
   double total[FLUID_FLOW_SUMS];
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-  for (int64_t row = 0; row < rows; row++) {
+  for (int64_t row = own.first; row < own.end; row++) {
     double sums[FLUID_FLOW_SUMS];
     measure_row(m, p, k, state, fields, row, sums);
     for (int i = 0; i < FLUID_FLOW_SUMS; i++) partial[i * rows + row] = sums[i];
   }
+  for (int i = 0; i < FLUID_FLOW_SUMS; i++)
+    SIM_TRY(fluid_gather_planes(&m->part, (size_t)m->part.rows * sizeof *partial, partial + i * rows));
   double most = 0;
   for (int64_t row = 0; row < rows; row++)
     if (!(partial[FLUID_SPEED * rows + row] <= most)) most = partial[FLUID_SPEED * rows + row];
   for (int i = 0; i < FLUID_FLOW_SUMS; i++) total[i] = sim_reduce_tree(partial + i * rows, (size_t)rows);
   total[FLUID_SPEED] = most;
   fluid_flow_row(m, p, k, total, values);
+  return SIM_OK;
 }

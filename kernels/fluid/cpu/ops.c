@@ -2,6 +2,7 @@
 #include "kernels/fluid/heat.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #define FLUID_TRT_RATE 0.7 /* of populations, about, by that of moments */
@@ -12,9 +13,10 @@ struct fluid_work {
   const fluid_parameters *p;
   const fluid_numbers *numbers;
   sim_buffer state[2]; /* [0] is the present one */
-  sim_buffer fields;   /* [rank + 1][cells]: as shown */
+  sim_buffer fields;   /* [rank + 1][cells, rounded up]: as shown */
+  fluid_room states, shown; /* what they stand in on several ranks */
   double *partial;
-  bool wrong; /* the last step has told of a cell */
+  bool wrong; /* the last step has told of a cell of some rank */
 };
 
 /* Seconds of a step, about, for the cells at walls and bodies: some 0.04 us a direction, measured in closed boxes of
@@ -24,25 +26,44 @@ static double link_seconds(const fluid_parameters *p, const fluid_meshes *meshes
   return 4e-8 * fluid_lattice_of(fluid_grid_of(p).rank)->directions * cells / threads;
 }
 
+/* What several ranks exchange in a step: a word of all; what cells at bodies lose; with bodies that move once more before
+ * they are moved, and what changed cells give; flows through sponges. Between hosts the planes beside those of a rank. */
+static void plan_exchange(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup,
+                          double plane, sim_plan *out) {
+  const grid_shape grid = fluid_grid_of(p);
+  const bool common = setup->comm->host_size == setup->comm->size, moves = fluid_moves(p);
+  const int swaps = common ? 0 : p->heat.given ? 4 : 2;
+  out->exchanges = 1 + swaps + (p->bodies.count > 0) + (moves ? 3 + swaps : 0);
+  for (int s = 0; s < 2 * (grid.rank - 1); s++) out->exchanges += p->sides[s].given && !isnan(p->sides[s].sponge);
+  out->bytes_received = (common ? 0 : 2 * plane) * (moves ? 2 : 1);
+  const int of_cell = 1 + (p->collision == FLUID_TRT ? fluid_lattice_of(grid.rank)->directions : 1);
+  if (p->bodies.count > 0)
+    out->bytes_received += of_cell * (int)sizeof(double) * fluid_wall_cells(p, meshes) * (moves ? 2 : 1);
+}
+
 static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup, sim_plan *out) {
   const grid_shape grid = fluid_grid_of(p);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&grid);
   const fluid_rows rows = fluid_rows_of(p);
+  const double planes = (double)grid.n[grid.rank - 1];
+  /* of the rank that has most, with the planes beside it */
+  const double common = setup->comm->host_size == setup->comm->size;
+  const double own = fmin(planes, ceil(planes / setup->comm->size) + (common ? 0 : 2)) / planes;
   const double state = fluid_state_numbers(&rows) * number, fields = (grid.rank + 1) * cells * number;
+  double heat = p->heat.given ? fluid_heat_numbers(p) * sizeof(double) : 0;
   sim_plan_add(out, p->collision == FLUID_TRT ? "populations, before and after a step" : "moments, before and after a step",
-               2 * state);
-  sim_plan_add(out, "velocity and pressure", fields);
+               2 * state * own);
+  sim_plan_add(out, "velocity and pressure", fields * own);
   sim_plan_add(out, "sums of rows", FLUID_FLOW_SUMS * sizeof(double) * (double)grid.n[1] * (double)grid.n[2]);
-  out->checkpoint_bytes = state;
+  out->checkpoint_bytes = state + heat;
   out->work_rate_guess = 1e8 * setup->threads * (grid.rank == 2 ? 2 : 1) * (fluid_single(p) ? 1 : 0.5);
   if (p->collision == FLUID_TRT) out->work_rate_guess *= FLUID_TRT_RATE;
   out->work_rate_guess = 1 / (1 / out->work_rate_guess + link_seconds(p, meshes, setup->threads) / cells);
+  if (setup->comm->size > 1) plan_exchange(p, meshes, setup, (state + heat) / planes, out);
   if (!p->heat.given) return;
-  const double heat = fluid_heat_numbers(p) * sizeof(double);
-  sim_plan_add(out, "temperature and its flux, at two times", 2 * heat);
+  sim_plan_add(out, "temperature and its flux, at two times", 2 * heat * own);
   sim_plan_add(out, "temperature as shown, and sums of rows",
-               sizeof(double) * (cells + (double)(grid.n[0] + grid.n[1] * grid.n[2])));
-  out->checkpoint_bytes += heat;
+               sizeof(double) * (cells * own + (double)(grid.n[0] + grid.n[1] * grid.n[2])));
   out->work_rate_guess = 1 / (1 / out->work_rate_guess + 1 / fluid_heat_rate(&grid, setup->threads));
 }
 
@@ -51,9 +72,41 @@ static void destroy(fluid_work **work) {
   if (!w) return;
   for (int i = 0; i < 2; i++) sim_buffer_destroy(&w->state[i]);
   sim_buffer_destroy(&w->fields);
+  fluid_room_destroy(&w->states);
+  fluid_room_destroy(&w->shown);
   free(w->partial);
   free(w);
   *work = NULL;
+}
+
+/* Bytes of a plane of a state, and of a field. */
+static size_t state_plane(const fluid_machine *m) {
+  return (size_t)(m->part.rows * m->rows.numbers * m->rows.pitch) * (m->single ? sizeof(float) : sizeof(double));
+}
+static size_t field_plane(const fluid_machine *m) {
+  return (size_t)(m->part.rows * m->grid.n[0]) * (m->single ? sizeof(float) : sizeof(double));
+}
+
+/* States and fields of several ranks. */
+static sim_status allocate_common(fluid_work *w, int64_t numbers) {
+  const fluid_machine *m = w->m;
+  const sim_dtype type = m->single ? SIM_F32 : SIM_F64;
+  const size_t size = sim_dtype_size(type), cells = (size_t)grid_cells(&m->grid);
+  const int fields = m->grid.rank + 1;
+  SIM_TRY(fluid_room_create(&m->part, 2, (size_t)numbers * size, FLUID_BEFORE * size, state_plane(m), &w->states));
+  SIM_TRY(fluid_room_create(&m->part, (size_t)fields, cells * size, 0, field_plane(m), &w->shown));
+  for (int i = 0; i < 2; i++)
+    w->state[i] = (sim_buffer){.data = w->states.memory + (size_t)i * w->states.each,
+                               .dtype = type,
+                               .rank = 1,
+                               .shape = {numbers},
+                               .space = SIM_SPACE_HOST};
+  w->fields = (sim_buffer){.data = w->shown.memory,
+                           .dtype = type,
+                           .rank = 2,
+                           .shape = {fields, (int64_t)(w->shown.each / size)},
+                           .space = SIM_SPACE_HOST};
+  return SIM_OK;
 }
 
 static sim_status allocate(fluid_work *w, const sim_setup *setup) {
@@ -61,11 +114,12 @@ static sim_status allocate(fluid_work *w, const sim_setup *setup) {
   const double numbers = fluid_state_numbers(&w->m->rows);
   const sim_dtype type = w->m->single ? SIM_F32 : SIM_F64;
   if (!(numbers < 0x1p58)) return sim_no_memory("the fluid");
+  w->partial = calloc((size_t)(g->n[1] * g->n[2]) * FLUID_FLOW_SUMS, sizeof *w->partial);
+  if (!w->partial) return sim_no_memory("sums of rows");
+  if (setup->comm->size > 1) return allocate_common(w, (int64_t)numbers);
   for (int i = 0; i < 2; i++)
     SIM_TRY(sim_buffer_create(setup->backend, type, 1, (int64_t[]){(int64_t)numbers}, &w->state[i]));
-  SIM_TRY(sim_buffer_create(setup->backend, type, 2, (int64_t[]){g->rank + 1, grid_cells(g)}, &w->fields));
-  w->partial = calloc((size_t)(g->n[1] * g->n[2]) * FLUID_FLOW_SUMS, sizeof *w->partial);
-  return w->partial ? SIM_OK : sim_no_memory("sums of rows");
+  return sim_buffer_create(setup->backend, type, 2, (int64_t[]){g->rank + 1, grid_cells(g)}, &w->fields);
 }
 
 static sim_status create(fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
@@ -87,14 +141,35 @@ static void values_of(const fluid_work *w, void *values[FIELDS]) {
   for (int i = 0; i < FIELDS; i++) values[i] = i <= w->m->grid.rank ? (char *)w->fields.data + (size_t)i * bytes : NULL;
 }
 
+/* Makes the planes of a state beside those of this rank there, and of the temperature; waits for all ranks. *most: the
+ * greatest of their words. */
+static sim_status exchange(fluid_work *w, const sim_buffer *state, uint64_t word, uint64_t *most) {
+  char *first = (char *)state->data + FLUID_BEFORE * sim_dtype_size(state->dtype);
+  SIM_TRY(fluid_swap_planes(&w->m->part, &w->states, first, state_plane(w->m)));
+  if (w->m->warmth) SIM_TRY(fluid_heat_swap(w->m));
+  return fluid_wait(&w->m->part, word, most);
+}
+
+/* The same of the fields. */
+static sim_status exchange_fields(fluid_work *w) {
+  void *values[FIELDS];
+  uint64_t most;
+  values_of(w, values);
+  for (int i = 0; i <= w->m->grid.rank; i++)
+    SIM_TRY(fluid_swap_planes(&w->m->part, &w->shown, values[i], field_plane(w->m)));
+  return fluid_wait(&w->m->part, 0, &most);
+}
+
 static sim_status start(fluid_work *w, const sim_setup *setup) {
   void *values[FIELDS];
+  uint64_t most;
   values_of(w, values);
   SIM_TRY(fluid_fill(w->m, w->p, setup, values));
+  SIM_TRY(exchange_fields(w));
   fluid_start(w->m, w->p, w->numbers, values, &w->state[0]);
-  fluid_sponge_start(w->m, &w->state[0]);
-  if (w->m->warmth) fluid_heat_start(w->m, &w->state[0]);
-  return SIM_OK;
+  SIM_TRY(fluid_sponge_start(w->m, &w->state[0]));
+  if (w->m->warmth) SIM_TRY(fluid_heat_start(w->m, &w->state[0]));
+  return exchange(w, &w->state[0], 0, &most);
 }
 
 static void guard_above(fluid_work *w, bool fast) {
@@ -102,19 +177,29 @@ static void guard_above(fluid_work *w, bool fast) {
 }
 
 static sim_status resume(fluid_work *w, int64_t step, bool fast) {
+  uint64_t most;
   (void)step;
   guard_above(w, fast);
   fluid_finish_rows(w->m, &w->state[0]);
-  return SIM_OK;
+  return exchange(w, &w->state[0], 0, &most);
 }
 
 static sim_status step(fluid_work *w, int64_t number) {
-  w->wrong = fluid_sweep(w->m, &w->state[0], &w->state[1]);
-  if (w->m->motion) SIM_TRY(fluid_move_bodies(w->m, number, &w->state[1]));
-  fluid_sponge_damp(w->m, &w->state[1]);
-  if (w->m->warmth) SIM_TRY(fluid_heat_step(w->m, number, &w->state[0], &w->state[1]));
-  const sim_buffer old = w->state[0];
-  w->state[0] = w->state[1];
+  enum { FLOW = 1, HEAT = 2 }; /* what tells of a cell; the temperature comes first */
+  const sim_buffer old = w->state[0], new = w->state[1];
+  bool wrong, hot = false;
+  uint64_t told;
+  SIM_TRY(fluid_sweep(w->m, &old, &new, &wrong));
+  if (w->m->motion) {
+    SIM_TRY(exchange(w, &new, 0, &told));
+    SIM_TRY(fluid_move_bodies(w->m, number, &new));
+  }
+  SIM_TRY(fluid_sponge_damp(w->m, &new));
+  if (w->m->warmth) hot = fluid_heat_step(w->m, &old, &new);
+  SIM_TRY(exchange(w, &new, hot ? HEAT : wrong ? FLOW : 0, &told));
+  if (told == HEAT) SIM_TRY(fluid_heat_guard(w->m, number));
+  w->wrong = told > 0;
+  w->state[0] = new;
   w->state[1] = old;
   return SIM_OK;
 }
@@ -122,7 +207,8 @@ static sim_status step(fluid_work *w, int64_t number) {
 static sim_status guards(fluid_work *w, int64_t number, fluid_seen seen[FLUID_WARNINGS]) {
   seen[FLUID_WARN_FAST].seen = seen[FLUID_WARN_END].seen = false;
   if (!w->wrong) return SIM_OK;
-  const fluid_worst cell = fluid_find_worst(w->m, &w->state[0], w->partial);
+  fluid_worst cell;
+  SIM_TRY(fluid_find_worst(w->m, &w->state[0], w->partial, &cell));
   const bool end = cell.dense || cell.speed > fluid_speed_of_mach(FLUID_MACH_FASTEST);
   const bool fast = !end && cell.speed > fluid_speed_of_mach(FLUID_MACH_FAST);
   if (end) seen[FLUID_WARN_END] = (fluid_seen){true, number, cell};
@@ -135,72 +221,91 @@ static sim_status show(fluid_work *w) {
   void *values[FIELDS];
   values_of(w, values);
   fluid_show(w->m, w->p, w->numbers, &w->state[0], values);
-  return SIM_OK;
+  return exchange_fields(w);
 }
 
 static sim_status flow(fluid_work *w, double *values) {
   void *fields[FIELDS];
   values_of(w, fields);
-  fluid_measure(w->m, w->p, w->numbers, &w->state[0], (const void *[]){fields[0], fields[1], fields[2]}, w->partial,
-                values);
-  return SIM_OK;
+  return fluid_measure(w->m, w->p, w->numbers, &w->state[0], (const void *[]){fields[0], fields[1], fields[2]},
+                       w->partial, values);
+}
+
+static int body_columns(const fluid_work *w) { return w->m->lattice->rank == 2 ? 3 : 6; }
+
+/* Momentum and torque, [bodies][columns], that the cells of a plane give to bodies. */
+static void forces_of_plane(const void *context, int64_t plane, double *sums) {
+  const fluid_work *w = context;
+  const fluid_machine *m = w->m;
+  const fluid_walls *walls = &m->walls;
+  const int rank = m->lattice->rank;
+  const fluid_links links = {walls->cell, walls->link};
+  const grid_range rows = {plane * m->part.rows, (plane + 1) * m->part.rows};
+  const grid_range cells =
+      fluid_items_of_rows(walls->cell, sizeof *walls->cell, offsetof(fluid_cell, row), walls->cells, rows);
+  for (int64_t i = cells.first; i < cells.end; i++) {
+    const fluid_cell *cell = &walls->cell[i];
+    const double x[3] = {grid_centre(&m->grid, 0, cell->x), grid_centre(&m->grid, 1, cell->row % m->grid.n[1]),
+                         grid_centre(&m->grid, 2, cell->row / m->grid.n[1])};
+    for (int j = 0; j < cell->count; j++) {
+      const int body = walls->link[cell->first + j].body;
+      double centre[3], momentum[3] = {0}, torque[3] = {0};
+      if (body < 0) continue;
+      fluid_body_centre(w->p, walls->meshes, body, &walls->pose[body], x, centre);
+      for (int a = 0; a < 3; a++) centre[a] /= w->numbers->dx;
+      m->kernels->force(m->lattice, &m->collision, &m->rows, &links, i, j, fluid_first(&w->state[0]), centre,
+                        walls->speed ? walls->speed[cell->first + j] : NULL, momentum, torque);
+      double *to = sums + body_columns(w) * body;
+      for (int a = 0; a < rank; a++) to[a] += momentum[a];
+      for (int a = rank == 2 ? 2 : 0; a < 3; a++) to[rank == 2 ? rank : rank + a] += torque[a];
+    }
+  }
 }
 
 /* Force and torque of the momentum that passes in the step that begins now. */
 static sim_status bodies(fluid_work *w, double *values) {
-  const fluid_machine *m = w->m;
   const fluid_numbers *k = w->numbers;
-  const int rank = m->lattice->rank, columns = rank == 2 ? 3 : 6;
+  const int rank = w->m->lattice->rank, columns = body_columns(w), count = columns * (int)w->p->bodies.count;
   const double force = w->p->density * pow(k->dx, rank + 1) / (k->dt * k->dt);
-  const fluid_links links = {m->walls.cell, m->walls.link};
-  for (int i = 0; i < columns * (int)w->p->bodies.count; i++) values[i] = 0;
-  for (int64_t i = 0; i < m->walls.cells; i++) {
-    const fluid_cell *cell = &m->walls.cell[i];
-    const double x[3] = {grid_centre(&m->grid, 0, cell->x), grid_centre(&m->grid, 1, cell->row % m->grid.n[1]),
-                         grid_centre(&m->grid, 2, cell->row / m->grid.n[1])};
-    for (int j = 0; j < cell->count; j++) {
-      const int body = m->walls.link[cell->first + j].body;
-      double centre[3], momentum[3] = {0}, torque[3] = {0};
-      if (body < 0) continue;
-      fluid_body_centre(w->p, m->walls.meshes, body, &m->walls.pose[body], x, centre);
-      for (int a = 0; a < 3; a++) centre[a] /= k->dx;
-      m->kernels->force(m->lattice, &m->collision, &m->rows, &links, i, j, fluid_first(&w->state[0]), centre,
-                        m->walls.speed ? m->walls.speed[cell->first + j] : NULL, momentum, torque);
-      double *to = values + columns * body;
-      for (int a = 0; a < rank; a++) to[a] += force * momentum[a];
-      for (int a = rank == 2 ? 2 : 0; a < 3; a++) to[rank == 2 ? rank : rank + a] += force * k->dx * torque[a];
-    }
-  }
+  SIM_TRY(fluid_sum_planes(&w->m->part, w->m->threads, count, forces_of_plane, w, values));
+  for (int i = 0; i < count; i++) values[i] *= i % columns < rank ? force : force * k->dx;
   return SIM_OK;
 }
 
 static sim_status probes(fluid_work *w, double *values) {
+  const int count = w->m->grid.rank + 1;
+  int64_t rows[FLUID_PROBES];
   void *fields[FIELDS];
   values_of(w, fields);
   for (size_t i = 0; i < w->p->probes.rows; i++) {
     const int64_t cell = fluid_probe_cell(w->p, i);
-    for (int f = 0; f <= w->m->grid.rank; f++) *values++ = grid_number(fields[f], w->m->single, cell);
+    rows[i] = cell / w->m->grid.n[0];
+    for (int f = 0; f < count && fluid_part_has_row(&w->m->part, rows[i]); f++)
+      values[(int)i * count + f] = grid_number(fields[f], w->m->single, cell);
   }
-  return SIM_OK;
+  return fluid_gather_items(&w->m->part, rows, (int64_t)w->p->probes.rows, (size_t)count * sizeof *values, values);
+}
+
+static void excess_of_plane(const void *context, int64_t plane, double *sum) {
+  const fluid_work *w = context;
+  const fluid_machine *m = w->m;
+  const int64_t nx = m->grid.n[0];
+  for (int64_t row = plane * m->part.rows; row < (plane + 1) * m->part.rows; row++)
+    for (int64_t x = 0; x < nx; x++) {
+      double u[3];
+      if (!m->walls.solid || !m->walls.solid[row * nx + x])
+        *sum += fluid_cell_velocity(m, &w->state[0], row, x, u);
+    }
 }
 
 static sim_status excess(fluid_work *w, double *out) {
-  const fluid_machine *m = w->m;
-  *out = 0;
-  for (int64_t row = 0; row < m->grid.n[1] * m->grid.n[2]; row++)
-    for (int64_t x = 0; x < m->grid.n[0]; x++) {
-      double u[3];
-      if (!m->walls.solid || !m->walls.solid[row * m->grid.n[0] + x])
-        *out += fluid_cell_velocity(m, &w->state[0], row, x, u);
-    }
-  return SIM_OK;
+  return fluid_sum_planes(&w->m->part, w->m->threads, 1, excess_of_plane, w, out);
 }
 
 static double *means(const fluid_work *w) { return w->m->sponge.mean; }
 
 static sim_status heat(fluid_work *w, fluid_heat_sums *out) {
-  fluid_heat_find_sums(w->m, &w->state[0], out);
-  return SIM_OK;
+  return fluid_heat_find_sums(w->m, &w->state[0], out);
 }
 
 static sim_status temperature(fluid_work *w, double **out) {

@@ -1,7 +1,8 @@
-/* Damping in absorbing layers. No result depends on how planes are dealt out to threads. */
+/* Damping in absorbing layers. No result depends on how planes are dealt out to threads and ranks. */
 #include "kernels/fluid/fluid.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Cell i of a plane of a layer. */
 static int64_t cell_of(const grid_shape *g, const fluid_layer *layer, int64_t plane, int64_t i) {
@@ -35,32 +36,100 @@ static moments moments_of(const fluid_machine *m, const void *first, int64_t cel
 
 static bool is_solid(const fluid_machine *m, int64_t cell) { return m->walls.solid && m->walls.solid[cell]; }
 
-/* Mean momentum through a plane, over its cells of the fluid. */
-static double flow_through(const fluid_machine *m, const void *first, const fluid_layer *layer, int64_t plane) {
-  double sum = 0;
-  int64_t cells = 0;
-  for (int64_t i = 0; i < layer->cells; i++) {
-    const int64_t cell = cell_of(&m->grid, layer, plane, i);
-    if (is_solid(m, cell)) continue;
-    sum += moments_of(m, first, cell).j[layer->side / 2];
-    cells++;
-  }
-  return cells > 0 ? sum / (double)cells : 0;
+/* ---- the parts of ranks ---- */
+
+/* Whether ranks divide the planes of a layer, not the cells of each plane. */
+static bool is_across(const fluid_machine *m, const fluid_layer *layer) { return layer->side / 2 == m->grid.rank - 1; }
+
+/* Plane of the grid in which a plane of a layer across lies. */
+static int64_t grid_plane(const fluid_machine *m, const fluid_layer *layer, int64_t plane) {
+  return layer->side % 2 ? m->part.planes - 1 - plane : plane;
 }
 
-void fluid_sponge_start(const fluid_machine *m, const sim_buffer *state) {
-  const void *first = fluid_first(state);
-  for (int k = 0; k < m->sponge.layers; k++) {
-    const fluid_layer *layer = &m->sponge.layer[k];
-    double *flow = m->sponge.mean + layer->first, *dense = flow + layer->planes;
-    for (int64_t plane = 0; plane < layer->planes; plane++) {
-      flow[plane] = flow_through(m, first, layer, plane);
-      for (int64_t i = 0; i < layer->cells; i++) {
-        const int64_t cell = cell_of(&m->grid, layer, plane, i);
-        dense[plane * layer->cells + i] = is_solid(m, cell) ? 0 : moments_of(m, first, cell).rho1;
-      }
+/* Cells of a plane of a layer that lie before a plane of the grid. */
+static int64_t cells_before(const fluid_machine *m, const fluid_layer *layer, int64_t plane, int64_t before) {
+  if (is_across(m, layer)) return grid_plane(m, layer, plane) < before ? layer->cells : 0;
+  return before * (layer->cells / m->part.planes);
+}
+
+/* This rank's cells of a plane of a layer. */
+static grid_range own_cells(const fluid_machine *m, const fluid_layer *layer, int64_t plane) {
+  return (grid_range){cells_before(m, layer, plane, m->part.first), cells_before(m, layer, plane, m->part.end)};
+}
+
+/* ---- flow through planes ---- */
+
+typedef struct flowing {
+  const fluid_machine *m;
+  const void *first;
+  const fluid_layer *layer;
+} flowing;
+
+/* Adds the momentum of cells [begin, end) of a plane of a layer and the number of those that are fluid. */
+static void add_flow(const flowing *f, int64_t plane, int64_t begin, int64_t end, double *sum, double *cells) {
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t cell = cell_of(&f->m->grid, f->layer, plane, i);
+    if (is_solid(f->m, cell)) continue;
+    *sum += moments_of(f->m, f->first, cell).j[f->layer->side / 2];
+    *cells += 1;
+  }
+}
+
+/* Sums of the cells in a plane of the grid: [planes of the layer] momentum, and behind it cells. */
+static void flows_of_plane(const void *context, int64_t plane, double *sums) {
+  const flowing *f = context;
+  const int64_t each = f->layer->cells / f->m->part.planes;
+  for (int64_t i = 0; i < f->layer->planes; i++)
+    add_flow(f, i, plane * each, (plane + 1) * each, &sums[i], &sums[f->layer->planes + i]);
+}
+
+/* Mean momentum through each plane of a layer over its cells of the fluid, flow[planes]; behind it there is room for as
+ * many numbers. Of a layer whose planes ranks divide, a rank gets its own. */
+static sim_status find_flows(const fluid_machine *m, const void *first, const fluid_layer *layer, double *flow) {
+  const flowing f = {m, first, layer};
+  double *cells = flow + layer->planes;
+  for (int64_t i = 0; i < 2 * layer->planes; i++) flow[i] = 0;
+  if (!is_across(m, layer)) {
+    SIM_TRY(fluid_sum_planes(&m->part, m->threads, (int)(2 * layer->planes), flows_of_plane, &f, flow));
+  } else {
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+    for (int64_t i = 0; i < layer->planes; i++) {
+      const grid_range own = own_cells(m, layer, i);
+      add_flow(&f, i, own.first, own.end, &flow[i], &cells[i]);
     }
   }
+  for (int64_t i = 0; i < layer->planes; i++) flow[i] = cells[i] > 0 ? flow[i] / cells[i] : 0;
+  return SIM_OK;
+}
+
+/* Calls `act` for each layer with the flow through its planes. */
+typedef void layer_action(const fluid_machine *m, void *first, const fluid_layer *layer, const double *flow);
+static sim_status each_layer(const fluid_machine *m, const sim_buffer *state, layer_action *act) {
+  sim_status status = SIM_OK;
+  for (int k = 0; k < m->sponge.layers && status == SIM_OK; k++) {
+    const fluid_layer *layer = &m->sponge.layer[k];
+    double *flow = malloc((size_t)(2 * layer->planes + 1) * sizeof *flow);
+    status = flow ? find_flows(m, fluid_first(state), layer, flow) : sim_no_memory("sponges");
+    if (status == SIM_OK) act(m, fluid_first(state), layer, flow);
+    free(flow);
+  }
+  return status;
+}
+
+static void start_layer(const fluid_machine *m, void *first, const fluid_layer *layer, const double *flow) {
+  double *means = m->sponge.mean + layer->first, *dense = means + layer->planes;
+  for (int64_t plane = 0; plane < layer->planes; plane++) {
+    const grid_range own = own_cells(m, layer, plane);
+    means[plane] = flow[plane];
+    for (int64_t i = own.first; i < own.end; i++) {
+      const int64_t cell = cell_of(&m->grid, layer, plane, i);
+      dense[plane * layer->cells + i] = is_solid(m, cell) ? 0 : moments_of(m, first, cell).rho1;
+    }
+  }
+}
+
+sim_status fluid_sponge_start(const fluid_machine *m, const sim_buffer *state) {
+  return each_layer(m, state, start_layer);
 }
 
 /* Changes density and momentum of a cell; S follows as that of the equilibrium does, by the change of j j/rho. */
@@ -85,12 +154,13 @@ static void change(const fluid_machine *m, void *first, int64_t cell, const mome
   (void)fluid_set_moment(m, first, old->at, x, new.rho1 - trace / 3);
 }
 
-static void damp_plane(const fluid_machine *m, void *first, const fluid_layer *layer, int64_t plane) {
-  const double share = layer->share[plane], now = flow_through(m, first, layer, plane);
+static void damp_plane(const fluid_machine *m, void *first, const fluid_layer *layer, int64_t plane, double now) {
+  const double share = layer->share[plane];
+  const grid_range own = own_cells(m, layer, plane);
   double *flow = m->sponge.mean + layer->first + plane;
   double *dense = m->sponge.mean + layer->first + layer->planes + plane * layer->cells;
   const double push = -share * (now - *flow);
-  for (int64_t i = 0; i < layer->cells; i++) {
+  for (int64_t i = own.first; i < own.end; i++) {
     const int64_t cell = cell_of(&m->grid, layer, plane, i);
     if (is_solid(m, cell)) continue;
     const moments old = moments_of(m, first, cell);
@@ -101,11 +171,31 @@ static void damp_plane(const fluid_machine *m, void *first, const fluid_layer *l
   *flow += layer->follow * (now + push - *flow);
 }
 
-void fluid_sponge_damp(const fluid_machine *m, const sim_buffer *state) {
-  void *first = fluid_first(state);
+static void damp_layer(const fluid_machine *m, void *first, const fluid_layer *layer, const double *flow) {
+#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
+  for (int64_t plane = 0; plane < layer->planes; plane++) damp_plane(m, first, layer, plane, flow[plane]);
+}
+
+sim_status fluid_sponge_damp(const fluid_machine *m, const sim_buffer *state) {
+  return each_layer(m, state, damp_layer);
+}
+
+/* The flow through planes that ranks divide, and the densities of all. */
+sim_status fluid_sponge_gather(const fluid_machine *m) {
+  const fluid_part *p = &m->part;
   for (int k = 0; k < m->sponge.layers; k++) {
     const fluid_layer *layer = &m->sponge.layer[k];
-#pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-    for (int64_t plane = 0; plane < layer->planes; plane++) damp_plane(m, first, layer, plane);
+    double *flow = m->sponge.mean + layer->first, *dense = flow + layer->planes;
+    for (int64_t plane = 0; plane < layer->planes; plane++) {
+      size_t cells[SIM_RANKS_MAX], one[SIM_RANKS_MAX];
+      for (int r = 0; r < p->comm->size; r++) {
+        const int64_t before = cells_before(m, layer, plane, fluid_part_first(p, r + 1));
+        cells[r] = (size_t)before * sizeof *dense;
+        one[r] = before > 0 ? sizeof *flow : 0;
+      }
+      if (is_across(m, layer)) SIM_TRY(sim_comm_gather_parts(p->comm, flow + plane, one));
+      SIM_TRY(sim_comm_gather_parts(p->comm, dense + plane * layer->cells, cells));
+    }
   }
+  return SIM_OK;
 }

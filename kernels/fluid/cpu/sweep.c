@@ -3,6 +3,8 @@
 
 #include "engine/reduce.h"
 
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 const fluid_kernels *fluid_kernels_of(bool single, bool populations, sim_isa isa) {
@@ -84,12 +86,15 @@ static bool sweep_part(const fluid_machine *m, const sim_buffer *from, const sim
 
 /* Solid cells are at rest. (Rows are apart: no two spans write one number.) */
 void fluid_clear_solid(const fluid_machine *m, const sim_buffer *state) {
+  const fluid_walls *w = &m->walls;
+  const grid_range own =
+      fluid_items_of_rows(w->span, sizeof *w->span, offsetof(fluid_span, row), w->spans, fluid_part_rows(&m->part));
   const size_t size = sim_dtype_size(state->dtype);
   const int64_t nx = m->grid.n[0];
   char *first = fluid_first(state);
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-  for (int64_t i = 0; i < m->walls.spans; i++) {
-    const fluid_span *span = &m->walls.span[i];
+  for (int64_t i = own.first; i < own.end; i++) {
+    const fluid_span *span = &w->span[i];
     for (int k = 0; k < m->rows.numbers; k++) {
       char *row = first + (size_t)((span->row * m->rows.numbers + k) * m->rows.pitch) * size;
       memset(row + (size_t)span->x * size, 0, (size_t)span->count * size);
@@ -101,8 +106,9 @@ void fluid_clear_solid(const fluid_machine *m, const sim_buffer *state) {
 
 void fluid_finish_rows(const fluid_machine *m, const sim_buffer *state) {
   const size_t size = sim_dtype_size(state->dtype), row = (size_t)(m->rows.numbers * m->rows.pitch) * size;
+  const grid_range rows = fluid_part_rows(&m->part);
   fluid_clear_solid(m, state);
-  for (int64_t i = 0; i < m->grid.n[1] * m->grid.n[2]; i++)
+  for (int64_t i = rows.first; i < rows.end; i++)
     fluid_copy_ends(m, (char *)fluid_first(state) + (size_t)i * row, size);
 }
 
@@ -121,22 +127,26 @@ double fluid_set_moment(const fluid_machine *m, void *first, int64_t at, int64_t
   return value - stored;
 }
 
-/* Adds mass to the fluid at rest of a cell: to moment A, or to the populations. Returns what has been added, after
- * rounding. */
-static double add_mass(const fluid_machine *m, const fluid_cell *cell, const sim_buffer *state, double mass) {
-  const int64_t at = cell->row * m->rows.numbers * m->rows.pitch + cell->x;
-  void *first = fluid_first(state);
+/* Numbers of a cell that hold its mass: moment A, or the populations. */
+static int mass_numbers(const fluid_machine *m) { return m->populations ? m->lattice->directions : 1; }
+
+/* Place of the first of them in a state. */
+static int64_t mass_at(const fluid_machine *m, const fluid_cell *cell) {
+  return cell->row * m->rows.numbers * m->rows.pitch + cell->x;
+}
+
+/* Adds mass to the fluid at rest of a cell whose mass_numbers are `old`, where the cell is this rank's. Returns what has
+ * been added, after rounding. */
+static double add_mass(const fluid_machine *m, const fluid_cell *cell, const sim_buffer *state, const double *old,
+                       double mass) {
   double added = 0;
-  for (int c = 0; m->populations && c < m->lattice->directions; c++) {
-    const int64_t place = at + c * m->rows.pitch;
-    const double before = grid_number(first, m->single, place);
-    (void)fluid_set_moment(m, first, place, cell->x, before + mass);
-    added += fluid_weight(m->lattice, c) * (grid_number(first, m->single, place) - before);
+  for (int c = 0; c < mass_numbers(m); c++) {
+    const double new = m->single ? (double)(float)(old[c] + mass) : old[c] + mass;
+    if (fluid_part_has_row(&m->part, cell->row))
+      (void)fluid_set_moment(m, fluid_first(state), mass_at(m, cell) + c * m->rows.pitch, cell->x, new);
+    added += (m->populations ? fluid_weight(m->lattice, c) : 1) * (new - old[c]);
   }
-  if (m->populations) return added;
-  const double old = grid_number(first, m->single, at);
-  (void)fluid_set_moment(m, first, at, cell->x, old + mass);
-  return grid_number(first, m->single, at) - old;
+  return added;
 }
 
 double fluid_pushed(const fluid_machine *m, const fluid_cell *cell) {
@@ -150,49 +160,86 @@ double fluid_pushed(const fluid_machine *m, const fluid_cell *cell) {
   return out;
 }
 
-/* Mass that interpolation at bodies takes from cells. */
+/* Mass that interpolation at bodies takes from this rank's cells. */
 static void find_lost(const fluid_machine *m, const sim_buffer *from) {
   const fluid_walls *w = &m->walls;
   const fluid_links links = {w->cell, w->link};
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-  for (int64_t i = 0; i < w->members; i++)
-    w->lost[i] = m->kernels->lost(m->lattice, &m->rows, &links, w->member[i], fluid_first(from)) +
-                 fluid_pushed(m, &w->cell[w->member[i]]);
+  for (int64_t i = 0; i < w->members; i++) {
+    const fluid_cell *cell = &w->cell[w->member[i]];
+    if (fluid_part_has_row(&m->part, cell->row))
+      w->lost[i] = m->kernels->lost(m->lattice, &m->rows, &links, w->member[i], fluid_first(from)) +
+                   fluid_pushed(m, cell);
+  }
 }
 
-void fluid_return_mass(const fluid_machine *m, const sim_buffer *to) {
+/* mass[members][1 + mass_numbers] of the cells of all ranks that touch bodies: walls.lost, and what holds their mass.
+ * row[members]: scratch. */
+static sim_status find_masses(const fluid_machine *m, const sim_buffer *state, int64_t *row, double *mass) {
   const fluid_walls *w = &m->walls;
-  for (int64_t patch = 0; patch < w->patches; patch++) {
+  const int numbers = mass_numbers(m), each = 1 + numbers;
+  for (int64_t i = 0; i < w->members; i++) {
+    const fluid_cell *cell = &w->cell[w->member[i]];
+    row[i] = cell->row;
+    if (!fluid_part_has_row(&m->part, cell->row)) continue;
+    mass[i * each] = w->lost[i];
+    for (int c = 0; c < numbers; c++)
+      mass[i * each + 1 + c] = grid_number(fluid_first(state), m->single, mass_at(m, cell) + c * m->rows.pitch);
+  }
+  SIM_TRY(fluid_gather_items(&m->part, row, w->members, (size_t)each * sizeof *mass, mass));
+  for (int64_t i = 0; i < w->members; i++) w->lost[i] = mass[i * each];
+  return SIM_OK;
+}
+
+sim_status fluid_return_mass(const fluid_machine *m, const sim_buffer *to) {
+  const fluid_walls *w = &m->walls;
+  const int each = 1 + mass_numbers(m);
+  if (w->members == 0) return SIM_OK;
+  int64_t *row = malloc((size_t)w->members * sizeof *row);
+  double *mass = malloc((size_t)(w->members * each) * sizeof *mass);
+  sim_status status = row && mass ? find_masses(m, to, row, mass) : sim_no_memory("cells at bodies");
+  for (int64_t patch = 0; status == SIM_OK && patch < w->patches; patch++) {
     const int64_t first = w->patch[patch], count = w->patch[patch + 1] - first;
     const double part = sim_reduce_tree(w->lost + first, (size_t)count) / (double)count;
     double rest = 0;
     for (int64_t i = first; i < first + count; i++) {
       rest += part;
-      rest -= add_mass(m, &w->cell[w->member[i]], to, rest);
+      rest -= add_mass(m, &w->cell[w->member[i]], to, mass + i * each + 1, rest);
     }
   }
+  free(row);
+  free(mass);
+  return status;
 }
 
-bool fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to) {
-  const int64_t *n = m->grid.n;
+sim_status fluid_sweep(const fluid_machine *m, const sim_buffer *from, const sim_buffer *to, bool *wrong) {
+  const fluid_part *p = &m->part;
+  const fluid_walls *w = &m->walls;
   const int threads = m->threads;
-  const bool planes = n[2] >= threads; /* threads share planes, or rows */
-  int wrong = 0;
+  const int64_t own = p->end - p->first;
+  const bool flat = m->grid.rank == 2, planes = flat || own >= threads; /* threads share planes, or rows of all */
+  int told = 0;
 #pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
   for (int t = 0; t < threads; t++) {
-    const int64_t part[2] = {n[planes ? 2 : 1] * t / threads, n[planes ? 2 : 1] * (t + 1) / threads};
-    const int64_t all[2] = {0, n[planes ? 1 : 2]};
-    const bool left = planes ? sweep_part(m, from, to, part, all) : sweep_part(m, from, to, all, part);
-    if (left) set_flag(&wrong);
+    const int64_t part[2] = {p->first + own * t / threads, p->first + own * (t + 1) / threads};
+    const int64_t all[2] = {p->first, p->end}, rows[2] = {p->rows * t / threads, p->rows * (t + 1) / threads};
+    const int64_t whole[2] = {0, flat ? 1 : p->rows};
+    const bool left = flat     ? sweep_part(m, from, to, whole, part)
+                      : planes ? sweep_part(m, from, to, part, whole)
+                               : sweep_part(m, from, to, all, rows);
+    if (left) set_flag(&told);
   }
   fluid_clear_solid(m, to);
-  const fluid_links links = {m->walls.cell, m->walls.link};
+  const fluid_links links = {w->cell, w->link};
+  const grid_range cells =
+      fluid_items_of_rows(w->cell, sizeof *w->cell, offsetof(fluid_cell, row), w->cells, fluid_part_rows(p));
+  const int64_t count = cells.end - cells.first;
 #pragma omp parallel for schedule(static, 1) num_threads(threads) if (threads > 1)
   for (int t = 0; t < threads; t++)
-    if (m->kernels->cells(m->lattice, &m->collision, &m->rows, &links, m->walls.cells * t / threads,
-                          m->walls.cells * (t + 1) / threads, fluid_first(from), fluid_first(to)))
-      set_flag(&wrong);
+    if (m->kernels->cells(m->lattice, &m->collision, &m->rows, &links, cells.first + count * t / threads,
+                          cells.first + count * (t + 1) / threads, fluid_first(from), fluid_first(to)))
+      set_flag(&told);
+  *wrong = told != 0;
   find_lost(m, from);
-  fluid_return_mass(m, to);
-  return wrong != 0;
+  return fluid_return_mass(m, to);
 }

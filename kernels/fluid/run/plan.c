@@ -54,11 +54,25 @@ static void tell_heat(const fluid_parameters *p, const grid_shape *grid, const f
   }
 }
 
+/* Ranks divide the planes of the last axis; `undivided`: share of a step that each makes itself. */
+static void plan_ranks(const grid_shape *grid, const sim_comm *comm, double undivided, sim_plan *out) {
+  const double planes = (double)grid->n[grid->rank - 1];
+  out->most_ranks = (int)fmin(planes, SIM_RANKS_MAX);
+  out->parts = (int)planes;
+  out->divided = comm->size > 1;
+  out->undivided = undivided;
+  out->work_rate_guess *= sim_plan_shares(out, comm->size);
+}
+
 static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup,
                             sim_plan *out) {
   const grid_shape grid = fluid_grid_of(p);
   const fluid_numbers k = fluid_numbers_of(p, setup->saved ? setup->saved->clock.dt : 0);
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&grid);
+  if (setup->comm->size > 1 && setup->backend->kind != SIM_BACKEND_CPU)
+    return sim_fail(SIM_ERR_USAGE,
+                    "--ranks %d: sim.fluid on a GPU runs on one rank only: give --device cpu, or leave out --ranks",
+                    setup->comm->size);
   if (setup->backend->space == SIM_SPACE_DEVICE && cells > UINT32_MAX)
     return sim_fail(SIM_ERR_SCENARIO, "grid.n: a GPU makes at most %lld cells", (long long)UINT32_MAX);
   if (!setup->saved) {
@@ -93,7 +107,9 @@ static sim_status plan_with(const fluid_parameters *p, const fluid_meshes *meshe
     if (fluid_counted(&grid)) SIM_TRY(fluid_start_check(p, &k, meshes, setup));
   }
   fluid_ops_of(setup)->plan(p, meshes, setup, out);
-  if (fluid_moves(p)) out->work_rate_guess = 1 / (1 / out->work_rate_guess + fluid_motion_seconds(p, meshes) / cells);
+  const double step = cells / out->work_rate_guess, motion = fluid_moves(p) ? fluid_motion_seconds(p, meshes) : 0;
+  out->work_rate_guess = cells / (step + motion);
+  plan_ranks(&grid, setup->comm, motion / (step + motion), out);
   if (fluid_walls_bytes(p, meshes) > 0) sim_plan_add_host(out, "links of walls", fluid_walls_bytes(p, meshes));
   if (p->resistance) sim_plan_add_host(out, "resistance", cells * sizeof(double));
   if (meshes->solid) {

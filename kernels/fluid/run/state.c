@@ -1,6 +1,8 @@
 /* The arrays of a state: in snapshots and checkpoints, and back. */
 #include "kernels/fluid/run/run.h"
 
+#include <string.h>
+
 enum {
   STATE_MOMENTS,
   STATE_VELOCITY,
@@ -116,20 +118,75 @@ static sim_array first_of(fluid_run *run) {
                      .space = SIM_SPACE_HOST};
 }
 
+/* ---- the parts of ranks ---- */
+
+/* Numbers of an array of `count` before a plane, where planes have `each`; the first and the last plane have what is
+ * around them. */
+static int64_t numbers_before(const fluid_part *part, int64_t plane, int64_t each, int64_t count) {
+  return plane == 0 ? 0 : plane == part->planes ? count : FLUID_BEFORE + plane * each;
+}
+
+/* Makes an array of rows of numbers that of this rank. */
+static void divide_numbers(const fluid_run *run, int64_t each, sim_array *array) {
+  const fluid_part *part = &run->machine.part;
+  array->offset[0] = numbers_before(part, part->first, each, array->global[0]);
+  array->shape[0] = numbers_before(part, part->end, each, array->global[0]) - array->offset[0];
+  array->data = (char *)array->data + (size_t)array->offset[0] * sim_dtype_size(array->dtype);
+}
+
+/* The same of a field. */
+static void divide_field(const fluid_run *run, sim_array *array) {
+  const fluid_part *part = &run->machine.part;
+  array->offset[0] = part->first;
+  array->shape[0] = part->end - part->first;
+  array->data = (char *)array->data +
+                (size_t)(part->first * part->rows * run->machine.grid.n[0]) * sim_dtype_size(array->dtype);
+}
+
+static int64_t moments_of_plane(const fluid_run *run) {
+  return run->machine.part.rows * run->machine.rows.numbers * run->machine.rows.pitch;
+}
+static int64_t heat_of_plane(const fluid_run *run) {
+  return run->machine.part.rows * (1 + run->machine.grid.rank) * run->machine.rows.pitch;
+}
+
+/* Restores this rank's part of an array of rows of numbers. */
+static sim_status restore_numbers(const fluid_run *run, const sim_setup *setup, sim_array to, int64_t each) {
+  const sim_array *from;
+  if (run->machine.part.comm->size == 1) return sim_frame_restore(setup->saved, setup->backend, &to);
+  SIM_TRY(sim_frame_find(setup->saved, &to, &from));
+  divide_numbers(run, each, &to);
+  const size_t size = sim_dtype_size(to.dtype);
+  memcpy(to.data, (const char *)from->data + (size_t)to.offset[0] * size, (size_t)to.shape[0] * size);
+  return SIM_OK;
+}
+
+/* Makes all arrays of a view those of this rank, but for what every rank has. */
+static sim_status divide(fluid_run *run, sim_array *arrays, sim_frame *frame) {
+  frame->divided = run->machine.part.comm->size > 1;
+  if (!frame->divided) return SIM_OK;
+  SIM_TRY(fluid_sponge_gather(&run->machine));
+  for (size_t i = 0; i < frame->array_count; i++) {
+    const sim_field *field = arrays[i].field;
+    if (field->flags & SIM_IN_SNAPSHOT) divide_field(run, &arrays[i]);
+    if (field == &fluid_state_fields[STATE_MOMENTS]) divide_numbers(run, moments_of_plane(run), &arrays[i]);
+    if (field == &fluid_state_fields[STATE_HEAT]) divide_numbers(run, heat_of_plane(run), &arrays[i]);
+  }
+  return SIM_OK;
+}
+
 /* Restores the moments, whose order, and the rank of their array, depend on the operations. */
 sim_status fluid_restore(fluid_run *run, const sim_setup *setup) {
-  const sim_array moments = moments_of(run), first = first_of(run);
+  const sim_array first = first_of(run);
   const int64_t *n = run->machine.grid.n;
-  if (sim_frame_restore(setup->saved, setup->backend, &moments) != SIM_OK)
+  if (restore_numbers(run, setup, moments_of(run), moments_of_plane(run)) != SIM_OK)
     return sim_fail_context("moments on %s", setup->backend->name);
   if (run->machine.sponge.means > 0) {
     const sim_array sponge = sponge_of(run);
     SIM_TRY(sim_frame_restore(setup->saved, setup->backend, &sponge));
   }
-  if (run->machine.warmth && run->warmth.heat[0]) {
-    const sim_array heat = heat_of(run);
-    SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &heat));
-  }
+  if (run->machine.warmth && run->warmth.heat[0])
+    SIM_TRY(restore_numbers(run, setup, heat_of(run), heat_of_plane(run)));
   run->fast = sim_frame_array(setup->saved, fluid_state_fields[STATE_FAST].name) != NULL;
   if (run->fast) SIM_TRY(sim_frame_restore(setup->saved, &sim_backend_cpu, &first));
   if (run->fast && !(run->first[0] >= 0 && run->first[0] <= (double)setup->saved->clock.step && run->first[1] >= 0 &&
@@ -164,5 +221,5 @@ sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_f
     arrays[frame->array_count++] = fluid_meshes_array(&run->meshes, &fluid_state_fields[STATE_MESHES]);
   if (run->meshes.solid) arrays[frame->array_count++] = fluid_solid_array(&run->meshes, &fluid_state_fields[STATE_SOLID]);
   frame->species_count = 0;
-  return SIM_OK;
+  return divide(run, arrays, frame);
 }

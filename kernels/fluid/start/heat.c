@@ -98,13 +98,28 @@ static sim_status find_bounds(const fluid_parameters *p, double low, double high
                   reference, low, high, reference < low ? low : high);
 }
 
-/* Temperatures of the start, sides and bodies, `w->shown` for the first, become those above the shift. */
-static sim_status set_range(const fluid_parameters *p, const fluid_machine *m, fluid_warmth *w) {
-  const int64_t cells = grid_cells(&m->grid), nx = m->grid.n[0];
-  const bool *solid = m->walls.solid;
+/* The least and the greatest temperature of the start, on all ranks. */
+static sim_status find_first_range(const fluid_machine *m, fluid_warmth *w) {
+  const grid_range rows = fluid_part_rows(&m->part);
+  const int64_t first = rows.first * m->grid.n[0], cells = rows.end * m->grid.n[0] - first;
+  double own[2] = {INFINITY, -INFINITY}, all[SIM_RANKS_MAX][2];
+  widen(cells, m->walls.solid ? m->walls.solid + first : NULL, w->shown + first, &own[0], &own[1]);
+  SIM_TRY(m->part.comm->ops->gather(m->part.comm, own, sizeof own, all));
   w->low = INFINITY;
   w->high = -INFINITY;
-  widen(cells, solid, w->shown, &w->low, &w->high);
+  for (int r = 0; r < m->part.comm->size; r++) {
+    w->low = fmin(w->low, all[r][0]);
+    w->high = fmax(w->high, all[r][1]);
+  }
+  return SIM_OK;
+}
+
+/* Temperatures of the start, sides and bodies, `w->shown` for the first, become those above the shift. */
+static sim_status set_range(const fluid_parameters *p, const fluid_machine *m, fluid_warmth *w) {
+  const grid_range rows = fluid_part_rows(&m->part);
+  const int64_t nx = m->grid.n[0];
+  const bool *solid = m->walls.solid;
+  SIM_TRY(find_first_range(m, w));
   widen(FLUID_SIDES, NULL, w->side, &w->low, &w->high);
   widen(FLUID_BODIES, NULL, w->body, &w->low, &w->high);
   SIM_TRY(find_bounds(p, w->low, w->high, &w->law.least, &w->law.most));
@@ -118,7 +133,7 @@ static sim_status set_range(const fluid_parameters *p, const fluid_machine *m, f
   w->law.reference = p->heat.reference - w->shift;
   for (int s = 0; s < FLUID_SIDES; s++) w->side[s] -= w->shift;
   for (int b = 0; b < FLUID_BODIES; b++) w->body[b] -= w->shift;
-  for (int64_t i = 0; w->heat[0] && i < cells; i++)
+  for (int64_t i = rows.first * nx; w->heat[0] && i < rows.end * nx; i++)
     if (!(solid && solid[i]))
       w->heat[0][FLUID_PAD + i / nx * (1 + m->grid.rank) * m->rows.pitch + i % nx] = w->shown[i] - w->shift;
   return SIM_OK;
@@ -174,6 +189,20 @@ static void set_law(const fluid_parameters *p, const fluid_machine *m, const flu
   for (int b = 0; b < FLUID_BODIES; b++) w->body[b] = b < (int)p->bodies.count ? fluid_body_of(p, b)->temperature : NAN;
 }
 
+/* Room for the two states. */
+static sim_status allocate(const fluid_machine *m, const sim_setup *setup, fluid_warmth *out) {
+  const size_t plane = (size_t)(m->part.rows * (1 + m->grid.rank) * m->rows.pitch) * sizeof(double);
+  SIM_TRY(fluid_room_create(&m->part, 2, (size_t)out->numbers * sizeof(double), FLUID_BEFORE * sizeof(double), plane,
+                            &out->common));
+  for (int i = 0; i < 2; i++) {
+    out->heat[i] = (double *)(void *)(out->common.memory + (size_t)i * out->common.each);
+    if (out->common.memory) continue;
+    SIM_TRY(sim_buffer_create(setup->backend, SIM_F64, 1, (int64_t[]){out->numbers}, &out->room[i]));
+    out->heat[i] = out->room[i].data;
+  }
+  return SIM_OK;
+}
+
 sim_status fluid_heat_create(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *k,
                              const sim_setup *setup, fluid_warmth *out) {
   const double numbers = fluid_heat_numbers(p);
@@ -181,21 +210,20 @@ sim_status fluid_heat_create(const fluid_parameters *p, const fluid_machine *m, 
   *out = (fluid_warmth){.kernels = fluid_heat_kernels_of(m->single, setup->isa)};
   if (!(numbers < 0x1p58)) return sim_no_memory("the temperature");
   out->numbers = (int64_t)numbers;
-  for (int i = 0; here && i < 2; i++) {
-    SIM_TRY(sim_buffer_create(setup->backend, SIM_F64, 1, (int64_t[]){out->numbers}, &out->room[i]));
-    out->heat[i] = out->room[i].data;
-  }
+  if (here) SIM_TRY(allocate(m, setup, out));
   out->shown = calloc((size_t)grid_cells(&m->grid), sizeof *out->shown);
   out->sums = calloc((size_t)(m->grid.n[0] + m->grid.n[1] * m->grid.n[2]), sizeof *out->sums);
   if (!out->shown || !out->sums) return sim_no_memory("the temperature");
   set_law(p, m, k, out);
   SIM_TRY(fluid_flux_create(p, m, k, out));
-  SIM_TRY(fill(p, grid_all_rows(&m->grid), setup, setup->threads, out->shown));
+  const grid_range rows = fluid_part_rows(&m->part);
+  SIM_TRY(fill(p, rows, setup, setup->threads, out->shown + rows.first * m->grid.n[0]));
   return set_range(p, m, out);
 }
 
 void fluid_heat_destroy(fluid_warmth *w) {
   for (int i = 0; i < 2; i++) sim_buffer_destroy(&w->room[i]);
+  fluid_room_destroy(&w->common);
   free(w->shown);
   free(w->sums);
   free(w->share);

@@ -111,15 +111,15 @@ static void set_cell(const fluid_machine *m, const fluid_parameters *p, const fl
 
 sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup, void *const *values) {
   filling f = {m, p, setup->isa, values};
-  return p->initial ? grid_over_rows(&m->grid, grid_all_rows(&m->grid), m->threads, fill_rows, &f) : SIM_OK;
+  return p->initial ? grid_over_rows(&m->grid, fluid_part_rows(&m->part), m->threads, fill_rows, &f) : SIM_OK;
 }
 
 void fluid_start(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers, void *const *values,
                  const sim_buffer *state) {
-  const int64_t rows = m->grid.n[1] * m->grid.n[2];
+  const grid_range rows = fluid_part_rows(&m->part);
   const void *fields[4] = {values[0], values[1], values[2], values[3]};
 #pragma omp parallel for schedule(static) num_threads(m->threads) if (m->threads > 1)
-  for (int64_t row = 0; row < rows; row++)
+  for (int64_t row = rows.first; row < rows.end; row++)
     for (int64_t x = 0; x < m->grid.n[0]; x++)
       set_cell(m, p, numbers, fields, (int64_t[]){x, row % m->grid.n[1], row / m->grid.n[1]}, state);
   fluid_finish_rows(m, state);

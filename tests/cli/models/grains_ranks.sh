@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Grains on ranks: digest, tables, snapshots and checkpoints are the same for every number of ranks, with both solvers,
-# friction, walls, meshes, laws by name, inlets, outlets, gates, sheared boxes, rings and functions of the scenario; over restarts with other
-# numbers, with delays, and after a rank was killed. `long`: more cases, and the shipped scenarios.
+# friction, walls, meshes, laws by name, inlets, outlets, gates, sheared boxes, rings, clumps, mergers and functions of the
+# scenario; over restarts with other numbers, with delays, and after a rank was killed. `long`: more cases, and the shipped scenarios.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
 . "${BASH_SOURCE[0]%/*}/ranks_lib.sh"
 : "${ROOT:?the source tree}"
@@ -118,6 +118,18 @@ elseif case == "named" then -- laws by name, heat, and a lid that holds a force
                contact = { law = "hertz", young = 800, poisson = 0.3, restitution = 0.5, friction = 0.5,
                            tangential = "mindlin_rescale", cohesion = { model = "jkr", surface_energy = 0.2 },
                            rolling = { model = "sds", coefficient = 0.1, stiffness = 20 } } }
+elseif case == "clumps" then -- rods across sides that are periodic, and loose grains, on a floor
+  return all { box = { size = {14, 8, 20}, boundary = "periodic", z_low = "wall", z_high = "open" },
+               gravity = {0.3, 0.1, -1}, contact = { law = "linear", stiffness = 50, restitution = 0.6, friction = 0.5 },
+               grains = { sim.clumps { n = n // 3, density = mass, temperature = hot, low = {0, 0, 0}, high = {14, 8, 9},
+                                       spheres = { {-0.5, 0, 0, 0.4}, {0.1, 0.1, 0, 0.5}, {0.6, 0, 0.2, 0.3} } },
+                          spheres { n = n // 5, low = {0, 0, 0}, high = {14, 8, 9} } } }
+elseif case == "merger" then -- grains that become one, also across the cuts
+  return all { box = { size = {12, 12, 12}, boundary = "periodic" }, merge = { when = "touch" },
+               grains = { spheres { radius = 0.4, temperature = 4 * hot }, spheres { n = 4, radius = 0.8 } } }
+elseif case == "melt" then -- the same in a ring with self-gravity
+  return all { box = { size = {9, 9, 9}, z_low = "open", z_high = "open" }, hill = { omega = 1 }, grains = { spheres { radius = 0.3 } },
+               self_gravity = { G = 0.1, error = 1e-2, step = dt }, merge = { when = "touch" } }
 elseif case == "laws" then -- functions of the scenario
   return all { box = { size = {9, 7, 7}, boundary = "periodic" }, grains = { spheres() },
                external = function(x, y, z, t) return 0.1 * (x - 4)^2 * (1 + 0.5 * math.sin(t)) end,
@@ -147,10 +159,15 @@ divided "${all:-3}" case=ring
 divided "${all:-3}" case=flow steps=240
 divided "${all:-3}" case=mesh
 divided "${all:-4}" case=laws kind=double
+divided "2 3 4 7" case=clumps kind=double
+divided "${all:-3}" case=clumps steps=240
+divided "2 3 4 7" case=merger kind=double
+divided "${all:-3}" case=merger steps=240
+divided "${all:-3}" case=melt
 divided "7" case=gas n=1
 divided "7" case=mesh n=6
 if [ -n "$long" ]; then
-  for case in gas mixed cloud bed named sizes shear ring mesh laws; do
+  for case in gas mixed cloud bed named sizes shear ring mesh laws clumps merger melt; do
     for kind in single double; do divided "2 3 4 7 13" case=$case kind=$kind steps=300 n=200; done
   done
   divided "2 3 4 7" case=flow kind=single steps=900
@@ -159,7 +176,7 @@ fi
 
 # ---- delays, threads, instruction sets ----
 
-for case in gas bed; do
+for case in gas bed clumps merger; do
   expect 0 "" "${run[@]}" -o one --set case=$case
   SIM_COMM_DELAY=500 expect 0 "" "${run[@]}" -o many --ranks 3 --set case=$case
   equal one many "$case with delayed ranks"
@@ -172,7 +189,7 @@ same one many "ranks of another instruction set"
 
 # ---- restart with another number of ranks, and after a rank was killed ----
 
-for case in gas bed ${long:+mixed shear ring mesh laws}; do
+for case in gas bed clumps merger ${long:+mixed shear ring mesh laws melt}; do
   expect 0 "" "${run[@]}" -o whole --set steps=90 --set case=$case
   expect 0 "" "${run[@]}" -o chain --set steps=90 --set case=$case --ranks 4
   for ranks in 3 1; do

@@ -169,8 +169,9 @@ static void warm(collision_work *w, int64_t i, real dt) {
   w->now.warmth[i].from_walls += part * w->flow[i].from_walls;
 }
 
-/* Accelerations of this rank's grains at time t; kick: then the second half of the velocities' step. */
-static void forces(collision_work *w, double t, real dt, bool kick) {
+/* Accelerations of this rank's grains at time t, and of all clumps; kick: then the second half of the velocities' step.
+ * All ranks. */
+static sim_status forces(collision_work *w, double t, real dt, bool kick) {
   const grains *g = &w->now;
   const real edge = w->o.damped ? dt : 0, half = (real)0.5 * dt;
   const collision_span *block = w->search.block;
@@ -193,7 +194,9 @@ static void forces(collision_work *w, double t, real dt, bool kick) {
         }
     }
   }
+  SIM_TRY(gather_forces(w));
   push_bodies(w, (double)dt, kick);
+  return SIM_OK;
 }
 
 /* Counts passages of gates in this step: grain i moved from `from` to `to`. */
@@ -335,12 +338,11 @@ static sim_status step(collision_work *w, double t, double dt) {
   w->length = dt;
   w->held = 0.5 * edge; /* the margin of `forces` */
   SIM_TRY(exchange_halo(w));
-  forces(w, t, (real)dt, true);
-  return SIM_OK;
+  return forces(w, t, (real)dt, true);
 }
 
 static void begin(collision_work *w, double t) {
-  forces(w, t, 0, false);
+  (void)!forces(w, t, 0, false); /* an exchange that fails fails all others */
   if (w->domain.comm->size > 1) w->known = KNOWN_OWN;
 }
 

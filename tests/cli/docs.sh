@@ -57,7 +57,7 @@ cat >dev <<'SH'
 case $1 in
   run) exec sim "$@" ;;
   sim) shift && exec sim "$@" ;;
-  plot) exec simview "$@" ;;
+  plot | movie) exec simview "$@" ;;
   build) ;;
   *) exit 64 ;;
 esac

@@ -91,8 +91,10 @@ function make(index) {
 
 async function log(card) {
   if (!card.root.querySelector("details").open) return;
-  const answer = await fetch(`log?run=${card.index}`);
-  text(card, ".log", await answer.text());
+  try {
+    const answer = await fetch(`log?run=${card.index}`);
+    text(card, ".log", await answer.text());
+  } catch { /* no answer: the page says so at the next look */ }
 }
 
 async function panels(card, run) {

@@ -44,6 +44,8 @@ class Volume:
                     ends.append(np.percentile(values, (1, 99)))
         low, high = (min(float(e[0]) for e in ends), max(float(e[1]) for e in ends)) if ends else (0.0, 1.0)
         self.level = (low + high) / 2
+        if abs(self.level) < 1e-6 * (high - low):  # zero but for rounding
+            self.level = 0.0
         bounds = [self.first.field(name).bounds[dim] for dim in "xyz"]
         self.low, self.high = (np.array([pair[k] for pair in bounds], float) for k in (0, 1))
         self.eye = Eye(look.view or VIEW, self.low, self.high)

@@ -287,6 +287,15 @@ def test_volume(tmp_path, monkeypatch):
         save(Figure(), tmp_path / "a.pdf", 50, small=True)
 
 
+def test_level_zero(tmp_path):
+    """A field that swings about zero has its surface there, not at what rounding leaves."""
+    (tmp_path / "snap").mkdir()
+    file, group = write.begin(tmp_path / "snap" / "snap_00000000.h5", 0, 0, meshes=True)
+    with file:
+        write.mesh(group, "u", np.broadcast_to(np.arange(12.0) - 5.5 + 1e-13, (12, 12, 12)), (1.0,) * 3)
+    assert Volume(simview.open(tmp_path)[:], Look(), "u").level == 0
+
+
 def test_solids(grains, passing, tmp_path):
     """Grains are drawn in space, whole and from afar; empty boxes too; flat from the side where axes are named."""
     run = simview.open(grains)

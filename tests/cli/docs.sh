@@ -57,7 +57,7 @@ cat >dev <<'SH'
 case $1 in
   run) exec sim "$@" ;;
   sim) shift && exec sim "$@" ;;
-  plot | movie) exec simview "$@" ;;
+  plot) exec simview "$@" ;;
   build) ;;
   *) exit 64 ;;
 esac

@@ -240,7 +240,10 @@ static void python(void) {
                          "print(sys.version.split()[0])\n"
                          "def numbers(text): return [int(n) if n.isdigit() else 0 for n in text.split('.')[:2]]\n"
                          "def lacks(name, least):\n"
-                         "  try: return numbers(__import__(name).__version__) < numbers(least)\n"
+                         "  try:\n"
+                         "    module = __import__(name)\n"
+                         "    if name == 'simview': module.open_sweep\n" /* PyPI has another program of that name */
+                         "    return numbers(module.__version__) < numbers(least)\n"
                          "  except BaseException: return True\n"
                          "needed = dict(numpy='1.24', h5py='3.8', pandas='2.0', xarray='2023.1', matplotlib='3.8', "
                          "PIL='9.4', simview='0.0')\n"
@@ -265,8 +268,8 @@ static void python(void) {
     say("python", ABSENT, "%s is version %s: simview needs 3.10 or later", path, answer);
   if (missing && *missing)
     say("python", ABSENT,
-        "cannot be imported: %s; ./dev plot brings them into a folder of its own, or: pip install simview "
-        "(viz/, or the wheel of ./dev package)",
+        "cannot be imported: %s; ./dev plot brings them into a folder of its own, or, in the folder of the sources: "
+        "pip install ./viz (PyPI's simview is another program)",
         missing);
   else
     say("python", GOOD, "simview and all packages that it needs");

@@ -59,6 +59,11 @@ if command -v python3 >/dev/null; then
   (cd packages && PYTHONPATH='' "$SIM" doctor >../with 2>&1) || true
   (mkdir -p plain && cd plain && PYTHONPATH='' "$SIM" doctor >../without 2>&1) || true
   cmp <(grep '^python' with) <(grep '^python' without) || fail "folders are taken for packages"
+  # Another program's package of the same name, which PyPI has.
+  mkdir -p other/simview
+  echo '__version__ = "6.3.1"' >other/simview/__init__.py
+  (PYTHONPATH=$PWD/other "$SIM" doctor >output 2>&1) || true
+  has python none 'cannot be imported: .*simview.* pip install ./viz'
 fi
 
 # A tool must answer, and CMake be new enough.

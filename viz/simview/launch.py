@@ -263,6 +263,8 @@ def run(scenario: str | os.PathLike[str], *, set: Settings | None = None, output
     try:
         code = _follow([*words, f"--output={folder}"], Path.cwd(), _PATIENCE if output is not None else 0.0, messages.line,
                        tick if show else None)  # fmt: skip
+        if show:
+            tick()  # the last state too
     finally:
         if show:
             show(None)
@@ -271,7 +273,10 @@ def run(scenario: str | os.PathLike[str], *, set: Settings | None = None, output
         if output is not None:
             with suppress(SimviewError):
                 result = Run(folder)
-        raise RunError(code, _OPTION.sub(r"\1=True", "\n".join(messages.errors)), result)
+        said = _OPTION.sub(r"\1=True", "\n".join(messages.errors))
+        if not said and code == 75:
+            said = f"{folder}: stopped before its end; resume=True goes on" if output is not None else "stopped before its end"
+        raise RunError(code, said, result)
     return Run(folder, keep=keep if output is None else None)
 
 

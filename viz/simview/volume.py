@@ -44,6 +44,8 @@ class Volume:
                     ends.append(np.percentile(values, (1, 99)))
         low, high = (min(float(e[0]) for e in ends), max(float(e[1]) for e in ends)) if ends else (0.0, 1.0)
         self.level = (low + high) / 2
+        if abs(self.level) < 1e-6 * (high - low):  # zero but for rounding
+            self.level = 0.0
         bounds = [self.first.field(name).bounds[dim] for dim in "xyz"]
         self.low, self.high = (np.array([pair[k] for pair in bounds], float) for k in (0, 1))
         self.eye = Eye(look.view or VIEW, self.low, self.high)
@@ -111,6 +113,7 @@ def march(values: Array, spacing: Array, low: Array, level: float, eye: Eye, sce
         first, second = -begin / way, (sides - 1 - begin) / way
     enter, leave = np.fmax.reduce(np.fmin(first, second)), np.fmin.reduce(np.fmax(first, second))
     step = 0.7 / float(np.abs(way).max())
+    near = 0.05 * float(np.nanmax(values) - np.nanmin(values))
     rays = np.flatnonzero(enter < leave)  # that still go
     found = np.full(begin.shape[1], np.nan)
     above = np.zeros(begin.shape[1], bool)
@@ -119,6 +122,11 @@ def march(values: Array, spacing: Array, low: Array, level: float, eye: Eye, sce
     while rays.size:
         after_at = np.minimum(at + step, leave[rays])
         after = _sample(values, origin + after_at * course) - level
+        close = np.flatnonzero((np.minimum(np.abs(before), np.abs(after)) < near) & ((before < 0) == (after < 0)))
+        turn, least = _turn(values, origin[:, close], _of(course, close), at[close], after_at[close], before[close], after[close], level)
+        twice = ((least < 0) != (before[close] < 0)) | (np.abs(least) < 2e-3 * near)  # or by less than a pixel not
+        after_at[close[twice]] = turn[twice]
+        after[close[twice]] = np.copysign(np.maximum(np.abs(least[twice]), 1e-30), -before[close[twice]])
         hit = (before < 0) != (after < 0)
         if hit.any():
             a, b, fa, fb = at[hit], after_at[hit], before[hit], after[hit]
@@ -142,6 +150,16 @@ def march(values: Array, spacing: Array, low: Array, level: float, eye: Eye, sce
     depth = np.full(len(found), -np.inf, np.float32)
     depth[there] = eye.depth(found[there]) * scene.scale
     return depth.reshape(rows, columns), normal.reshape(rows, columns, 3), above.reshape(rows, columns)
+
+
+def _turn(values: Array, origin: Array, course: Array, at: Array, after_at: Array, before: Array, after: Array, level: float) -> tuple[Array, Array]:
+    """Where values along a ray turn within a step, by the parabola through its ends and its middle, and the value there: near an
+    edge where two sheets of a surface meet a ray may cross both of them in one step."""
+    middle = _sample(values, origin + (at + after_at) / 2 * course) - level
+    bend = 2 * (before - 2 * middle + after)
+    share = (3 * before - 4 * middle + after) / np.where(bend == 0, 1, 2 * bend)
+    turn = at + np.clip(share, 0, 1) * (after_at - at)
+    return turn, _sample(values, origin + turn * course) - level
 
 
 def _of(way: Array, rays: Array) -> Array:

@@ -13,11 +13,16 @@ function duration(s) {
     : `${Math.floor(s / 3600)}:${pad((s % 3600) / 60)} h`;
 }
 
-function fault(card, message) {
+// Shows what is wrong: of the run itself, else of its picture or panels; nothing once both are right again.
+function fault(card, of, message) {
+  card.faults[of] = message;
   const part = card.root.querySelector(".fault");
-  part.hidden = !message;
-  part.textContent = message;
+  part.textContent = card.faults.run || card.faults.picture || card.faults.panels || "";
+  part.hidden = !part.textContent;
 }
+
+// Whether no answer came at all, as where a tunnel is down: the next look asks again.
+const unanswered = (error) => error instanceof TypeError;
 
 async function draw(card, image, address) {
   const answer = await fetch(address);
@@ -27,20 +32,27 @@ async function draw(card, image, address) {
   if (old.startsWith("blob:")) URL.revokeObjectURL(old);
 }
 
+// Draws what the controls ask for, one picture at a time. The server may take a while: the page says so after half a second.
 async function show(card) {
   const plane = card.axis.value ? `&axis=${card.axis.value}&share=${card.share.value}` : "";
   const eye = card.turned && !plane ? `&eye=${card.azimuth.value},${card.elevation.value},${Number(card.near.checked)}` : "";
   const wanted = `${card.steps[card.slider.value]}&of=${card.of}${plane}${eye}`;
   if (card.busy || wanted === card.shown || !card.steps.length) return;
   card.busy = true;
+  const drawing = card.root.querySelector(".drawing");
+  const late = setTimeout(() => { drawing.hidden = false; }, 500);
   try {
     await draw(card, card.image, `picture?run=${card.index}&step=${wanted}`);
-    fault(card, "");
+    fault(card, "picture", "");
   } catch (error) {
-    fault(card, error.message);
+    if (unanswered(error)) return;
+    fault(card, "picture", error.message);
+  } finally {
+    clearTimeout(late);
+    drawing.hidden = true;
+    card.busy = false;
   }
   card.shown = wanted;
-  card.busy = false;
   show(card); // the slider may have moved on
 }
 
@@ -63,7 +75,7 @@ function make(index) {
   const root = document.getElementById("run").content.cloneNode(true).firstElementChild;
   document.getElementById("runs").append(root);
   const find = (name) => root.querySelector(name);
-  const card = { root, index, steps: [], times: [], shown: "", busy: false, panels: new Map(),
+  const card = { root, index, steps: [], times: [], shown: "", busy: false, faults: {}, panels: new Map(),
                  slider: find(".slider"), image: find(".picture"), newest: find(".newest"), axis: find(".axis"), share: find(".share"), axes: {},
                  azimuth: find(".azimuth"), elevation: find(".elevation"), near: find(".near"), turned: false };
   card.slider.addEventListener("input", () => { card.newest.checked = false; move(card); });
@@ -79,11 +91,18 @@ function make(index) {
 
 async function log(card) {
   if (!card.root.querySelector("details").open) return;
-  const answer = await fetch(`log?run=${card.index}`);
-  text(card, ".log", await answer.text());
+  try {
+    const answer = await fetch(`log?run=${card.index}`);
+    text(card, ".log", await answer.text());
+  } catch { /* no answer: the page says so at the next look */ }
 }
 
 async function panels(card, run) {
+  for (const [name, panel] of card.panels) { // another run in the folder may have other tables
+    if (run.fault || run.panels.includes(name)) continue;
+    panel.image.remove();
+    card.panels.delete(name);
+  }
   for (const name of run.panels) {
     if (!card.panels.has(name)) {
       const image = document.createElement("img");
@@ -96,7 +115,11 @@ async function panels(card, run) {
     panel.of = run.tables;
     try {
       await draw(card, panel.image, `panel?run=${card.index}&name=${encodeURIComponent(name)}&of=${run.tables}`);
-    } catch (error) { fault(card, error.message); }
+      fault(card, "panels", "");
+    } catch (error) {
+      if (unanswered(error)) panel.of = "";
+      else fault(card, "panels", error.message);
+    }
   }
 }
 
@@ -107,7 +130,7 @@ function update(card, run) {
   text(card, ".state", run.state);
   card.root.querySelector("progress").value = run.fraction;
   text(card, ".about", run.about + (run.eta ? `, ${duration(run.eta)} left` : ""));
-  if (run.fault) fault(card, run.fault);
+  fault(card, "run", run.fault);
   const step = card.steps[card.slider.value];
   card.steps = run.steps; card.times = run.times; card.unit = run.unit; card.of = run.of;
   card.axes = run.axes;

@@ -70,17 +70,27 @@ class _Watched:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._run: Run | None = None
+        self._name = ""  # of the run in the folder, which `--force` replaces by another one
         self._screens: OrderedDict[str, Screen] = OrderedDict()
 
     def run(self) -> Run:
         folder_of(self.path)
-        if self._run is None:
-            self._run = open_run(self.path)
+        name = self._run_id()
+        if self._run is None or name != self._name:
+            self._screens.clear()
+            self._run, self._name = open_run(self.path), name
         return self._run.refresh()
+
+    def _run_id(self) -> str:
+        """The name that the run gave itself; empty where it has none yet."""
+        try:
+            return (self.path / "run.id").read_text("ascii").strip()
+        except (OSError, ValueError):
+            return ""
 
     def about(self) -> dict[str, Any]:
         """What the page shows but for pictures; a fault becomes a line of it."""
-        told: dict[str, Any] = {"title": self.path.name, "state": "gone", "about": "", "fraction": 0, "steps": [], "times": [],
+        told: dict[str, Any] = {"title": self.path.name, "state": "begins", "about": "", "fraction": 0, "steps": [], "times": [],
                                 "unit": "", "of": "", "axes": {}, "space": False, "panels": [], "tables": "", "fault": "", "eta": 0}  # fmt: skip
         try:
             run = self.run()
@@ -109,11 +119,10 @@ class _Watched:
                 self._screens.clear()
         return told
 
-    @staticmethod
-    def _limits(run: Run) -> str:
-        """Names the limits and colours of all pictures: they are made anew when there are twice as many snapshots."""
+    def _limits(self, run: Run) -> str:
+        """Names the run, and the limits and colours of its pictures: they are made anew when there are twice as many snapshots."""
         last = int(run.steps[-1]) if _state(run.status) != "running" and len(run) else 0
-        return f"{len(run).bit_length()}.{last}"
+        return f"{len(run).bit_length()}.{last}.{self._name[:8]}"
 
     @staticmethod
     def _axes(run: Run) -> dict[str, list[float]]:
@@ -214,9 +223,11 @@ class Watch:
 
     def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
         self.runs: list[_Watched] = []
+        self._sweeps: list[Path] = []
         for path in map(Path, paths):
             if is_sweep(path):
-                self.runs += [_Watched(part) for part in sorted(path.glob("run_*")) if part.is_dir()]
+                self._sweeps.append(path)
+                self._add_runs(path)
             else:
                 open_run(path)
                 self.runs.append(_Watched(path))
@@ -224,6 +235,11 @@ class Watch:
             raise NotFoundError("no run to watch yet")
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, bytes] = OrderedDict()
+
+    def _add_runs(self, sweep: Path) -> None:
+        """Adds the runs of a sweep that have begun since; they come last, as a run keeps its number."""
+        known = {watched.path for watched in self.runs}
+        self.runs += [_Watched(part) for part in sorted(sweep.glob("run_*")) if part.is_dir() and part not in known]
 
     def answer(self, name: str, query: dict[str, str]) -> tuple[str, bytes]:
         """The type and the bytes of one answer.
@@ -240,6 +256,8 @@ class Watch:
             return f"{kind}; charset=utf-8", (files("simview") / file).read_bytes()
         with self._lock:
             if name == "runs":
+                for sweep in self._sweeps:
+                    self._add_runs(sweep)
                 return "application/json", json.dumps([watched.about() for watched in self.runs], allow_nan=False).encode()
             number = query.get("run", "")
             if name not in ("picture", "panel", "log") or not number.isdecimal() or int(number) >= len(self.runs):

@@ -98,6 +98,7 @@ def test_errors():
     with pytest.raises(simview.RunError, match="checkpoint") as error:
         simview.run(LONG, output="wall.out", wall=1)
     assert error.value.exit_code == 75 and error.value.result.status["state"] == "stopped"
+    assert error.value.message.endswith("stopped before its end; resume=True goes on")
     for wrong in ({"set": 3}, {"set": {"n": None}}, {"progress": 3}, {"options": "-q"}):
         with pytest.raises(simview.UsageError):
             simview.run(CALL, **wrong)
@@ -150,6 +151,7 @@ def test_progress(capfd):
     simview.run(LONG.replace("1e6", "60"), progress=seen.append)
     times = [status["time"] for status in seen]
     assert times == sorted(times) and seen[0]["t_end"] == 60 and 0 <= times[0]
+    assert seen[-1]["state"] == "done" and times[-1] == 60  # also the last state
     simview.run(CALL, progress=True)
     assert capfd.readouterr().err.strip("\r\033[K") == ""  # a short run shows no bar
 

@@ -129,6 +129,23 @@ def test_march():
     assert (normal[inner] * away).sum(axis=1).min() > 0.999 and not above[inner].any()  # beyond it values are smaller
 
 
+def test_march_edge():
+    """Two sheets that cross have no slit at their edge: each ray that meets one of them within the cells' middles finds it."""
+    n, at = 24, (0.03, -0.05)  # x = 0.03 and z = -0.05; x z between them is as linear along the axes as the renderer has it
+    x, _, z = np.meshgrid(*((np.arange(n) + 0.5) / n - 0.5,) * 3, indexing="ij")
+    scene = Scene([-0.8, -0.8], [0.8, 0.8], 150)
+    for angles in ((-66, 18), (20, -35), (-66, 18, 1.5)):
+        eye = Eye(angles, np.full(3, -0.5), np.full(3, 0.5))
+        depth, _, _ = march((x - at[0]) * (z - at[1]), np.full(3, 1 / n), np.full(3, -0.5), 0.0, eye, scene)
+        side = (np.arange(300) + 0.5) / 300 * 1.6 - 0.8
+        begin, way, _ = eye.rays(np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2))
+        wanted = np.zeros(len(begin), bool)
+        for axis, place in zip((0, 2), at):
+            along = (place - begin[:, axis]) / way[:, axis]
+            wanted |= (np.abs(begin + along[:, None] * way) < 0.5 - 0.5 / n - 1e-6).all(axis=1)
+        assert wanted.sum() > 10000 and np.isfinite(depth).reshape(-1)[wanted].all()
+
+
 def plane(tmp_path, values, parameters=None, step=0):
     """A run of one snapshot with a velocity on a grid of 24 x 16 cells of side 1/8."""
     (tmp_path / "snap").mkdir()
@@ -268,6 +285,15 @@ def test_volume(tmp_path, monkeypatch):
     assert paths[0].read_bytes() == paths[1].read_bytes()
     with pytest.raises(simview.UsageError, match="only a .png"):
         save(Figure(), tmp_path / "a.pdf", 50, small=True)
+
+
+def test_level_zero(tmp_path):
+    """A field that swings about zero has its surface there, not at what rounding leaves."""
+    (tmp_path / "snap").mkdir()
+    file, group = write.begin(tmp_path / "snap" / "snap_00000000.h5", 0, 0, meshes=True)
+    with file:
+        write.mesh(group, "u", np.broadcast_to(np.arange(12.0) - 5.5 + 1e-13, (12, 12, 12)), (1.0,) * 3)
+    assert Volume(simview.open(tmp_path)[:], Look(), "u").level == 0
 
 
 def test_solids(grains, passing, tmp_path):

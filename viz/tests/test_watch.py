@@ -130,6 +130,37 @@ def test_goes_on_breaks_and_goes(clusters, served, tmp_path):
     assert ask("picture?run=0&step=16")[0] == ask("log?run=0")[0] == 404
 
 
+def test_another_run_in_the_folder(clusters, pair, served, tmp_path):
+    """A run that replaces another one (`--force`) has its own title, panels and pictures, also of steps that both have."""
+    folder = tmp_path / "s.out"
+    shutil.copytree(clusters, folder)
+    _, ask = served(folder)
+    before = only(ask)
+    first = ask(f"picture?run=0&step=0&of={before['of']}")
+    shutil.rmtree(folder)
+    shutil.copytree(pair, folder)
+    after = only(ask)
+    assert "two clusters" in before["title"] and "a pair" in after["title"] and after["unit"] == "" and after["of"] != before["of"]
+    second = ask(f"picture?run=0&step=0&of={after['of']}")
+    assert first[0] == second[0] == 200 and first[1] != second[1]
+
+
+def test_sweep_grows(sweep, clusters, served, tmp_path):
+    """Runs that a sweep begins later come last; a run keeps its number."""
+    folder = tmp_path / "s.out"
+    shutil.copytree(sweep, folder, ignore=shutil.ignore_patterns("run_000[3-6]"))
+    _, ask = served(folder, clusters)
+    titles = [run["title"] for run in json.loads(ask("runs")[1])]
+    assert len(titles) == 3 and "two clusters" in titles[2]
+    (folder / "run_0003").mkdir()
+    begun = json.loads(ask("runs")[1])
+    assert [run["title"] for run in begun[:3]] == titles and begun[3]["state"] == "begins" and len(begun) == 4
+    shutil.copytree(sweep / "run_0003", folder / "run_0003", dirs_exist_ok=True)
+    later = json.loads(ask("runs")[1])
+    assert later[3]["title"] == "spots, F = 0.03, k = 0.07 (run_0003)" and later[3]["state"] == "done" and len(later) == 4
+    assert ask("picture?run=3&step=0")[0] == 200
+
+
 def test_planes(block, clusters, served):
     """A volume has planes across each axis, wherever the slider stands; other runs have none."""
     _, ask = served(block, clusters)

@@ -81,38 +81,39 @@
 #include "engine/device/backend.h"
 
 enum { NBODY_FMM_ORDER_MIN = 3, NBODY_FMM_ORDER_MAX = 6, NBODY_FMM_LEVEL_MAX = 20 };
-enum { NBODY_FMM_REFITS = 15 }; /* forces on some bodies for which the cells of a tree are kept */
+enum { NBODY_FMM_REFITS = 15 }; /* forces on some bodies before the cells of a tree are made anew */
 enum { NBODY_FMM_P2M_STRANDS = 8, NBODY_FMM_M2L_STRANDS = 32, NBODY_FMM_P2P_STRANDS = 4, NBODY_FMM_P2P_PIECE = 32 };
 
-/* Outer images of a periodic box: cubes of an axis, and of the box; highest rank, and its coefficients. */
+/* Outer images of a periodic box: cubes along an axis, cubes of the box, highest rank, coefficients up to that rank. */
 enum { NBODY_FMM_OUTER_SIDE = 4, NBODY_FMM_OUTER_CUBES = 64, NBODY_FMM_OUTER_ORDER = 8, NBODY_FMM_OUTER_COUNT = 165 };
 enum { NBODY_FMM_OUTER_STRANDS = 8, NBODY_FMM_OUTER_PIECE = 1024 };
-/* Of an entry of a list in a periodic box: the code of its shift begins at this bit. */
+/* Entry of a list in a periodic box: the first bit of the code of its shift; number of codes. */
 enum { NBODY_FMM_SHIFT_BIT = 27, NBODY_FMM_SHIFTS = 27 };
 
-/* Numbers of coefficients of moments and of a field at order P. */
+/* Number of coefficients of moments, and of a field, at order P. */
 #define NBODY_FMM_MOMENTS(P) ((P) * ((P) + 1) * ((P) + 2) / 6 - 3)
 #define NBODY_FMM_FIELD(P) (((P) + 1) * ((P) + 2) * ((P) + 3) / 6)
 
-/* What an error asked for becomes. */
+/* Settings that an error asked for needs. */
 typedef struct nbody_fmm_settings {
   int order;     /* P */
   double theta;  /* opening angle */
-  double weight; /* w, of the target's radius */
-  int leaf;      /* most bodies of a leaf */
+  double weight; /* w, weight of the target's radius */
+  int leaf;      /* most bodies in a leaf */
 } nbody_fmm_settings;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The cheapest settings whose median error and 99.9 % are usually below these for n bodies; NaN: the error that a
- * scenario without one has, and any tail. */
+/* Returns the cheapest settings whose errors for n bodies are usually below `error` (median) and `error_tail` (of 99.9
+ * % of the bodies). NaN: the default error, and any tail. */
 nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, double n);
 
-/* Counts the lists of n > 0 bodies, at position[3][n] and with mass[n] on the host, in open space or in a box of this
- * edge (0: none): M2L a body, ordered pairs of near lists a body, and levels of the tree below its root. One thread,
- * some 0.1 s for 10^5 bodies; the tree of fp64, so that a few cells of fp32 may differ. SIM_ERR_NO_MEMORY. */
+/* Counts the lists of n > 0 bodies at position[3][n] with mass[n], in host memory, in open space or in a box of edge
+ * `box` (0: open): *far, M2L a body; *near, ordered pairs of near lists a body; *depth, levels of the tree below its
+ * root. One thread, about 0.1 s for 10^5 bodies; the tree is in fp64, so that a few cells of an fp32 tree may differ.
+ * SIM_ERR_NO_MEMORY. */
 sim_status nbody_fmm_count(const double *const position[3], const double *mass, int64_t n, double box,
                            const nbody_fmm_settings *settings, double *far, double *near, int *depth);
 

@@ -1,15 +1,15 @@
-/* The potential of a point mass and all its images in a periodic cube, less what solvers sum themselves: a smooth
- * function, by Ewald sums in fp64. Lengths are in edges of the cube, the mass is 1 and G = 1; the sign is that of
- * R = 1 / r, so that the potential energy is -G m m' / L times the value.
+/* The potential of a point mass and all its images in a periodic cube, without the terms that solvers sum themselves: a
+ * smooth function, by Ewald sums in fp64. Lengths are in edges of the cube, the mass is 1 and G = 1; the sign is that
+ * of R = 1 / r, so that the potential energy is -G m m' / L times the value.
  *
  *   E(d) = sum over n of [ (r^2 + h^2)^(-1/2) - erf(a r) / r ] + 4 pi sum over k of exp(-k^2 / (4 a^2)) cos(k d) / k^2
  *          - pi / a^2,   r = |d + n|, k = 2 pi (integers), k != 0
  *
  * The mean of E over the cube is 0 for h = 0: a uniform background of mass -1 is in it, and the surroundings at
  * infinity conduct (tin foil), so that E is periodic and a uniform density feels no force. P. P. Ewald, Ann. Phys. 369
- * (1921) 253; L. Hernquist, F. R. Bouchet and Y. Suto, ApJS 75 (1991) 231. All images are softened by h: those up to
- * the third along each axis one by one, the others as a continuum, which errs by less than 0.002 h^2 in the force. The
- * constant of E is that of the former. */
+ * (1921) 253; L. Hernquist, F. R. Bouchet and Y. Suto, ApJS 75 (1991) 231. All images are softened by h: images up to
+ * the third along each axis one by one, farther images as a continuum, with an error below 0.002 h^2 in the force. The
+ * constant of E is that of the sums one by one. */
 #ifndef NBODY_PERIODIC_LATTICE_H
 #define NBODY_PERIODIC_LATTICE_H
 

@@ -3,9 +3,9 @@
  *
  *   positions -> box -> keys, sorted -> tree -> moments (up) -> lists and M2L (far) -> L2L (down) -> L2P and P2P (near)
  *
- * All of it is queued without the host: numbers of cells stay on the device. Lists have memory by a plan. After the
- * lists are made the device tells the host whether they had room, while fields and near pairs are still computed; where
- * they had none, the host takes more memory and the force is repeated, before anything uses it. */
+ * All stages are queued without the host: numbers of cells stay on the device. A plan gives the memory of the lists.
+ * Once the lists are made, while fields and near pairs are still computed, the device tells the host whether the memory
+ * was sufficient. If not, the host allocates more and repeats the force, before anything uses it. */
 #ifndef NBODY_FMM_CUDA_FMM_H
 #define NBODY_FMM_CUDA_FMM_H
 

@@ -56,8 +56,7 @@ HILL_INLINE void hill_advance(const hill_flow *f, double x[3], double v[3]) {
   x[2] = f->middle[1] + z;
 }
 
-/* Potential energy of a unit of mass: tide and vertical force. Together with v^2/2 in the turning frame it is
- * conserved. */
+/* Potential energy of a unit of mass: tide and vertical force. With v^2/2 in the turning frame it is conserved. */
 HILL_INLINE double hill_potential(const hill_flow *f, double x, double z) {
   const double dx = x - f->middle[0], dz = z - f->middle[1];
   return 0.5 * (f->tide * dx * dx + f->nu * f->nu * dz * dz);

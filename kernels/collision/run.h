@@ -93,16 +93,14 @@ void collision_put(const collision_run *run, int which, int c, int64_t i, double
 
 /* ---- start/ ---- */
 
-/* Checks a checkpoint's state before anything is counted or indexed by it; *n: its number of grains.
- * SIM_ERR_INCOMPATIBLE. */
+/* Checks a checkpoint's state before anything is counted or indexed by it; *n: its grains. SIM_ERR_INCOMPATIBLE. */
 sim_status collision_saved_check(const collision_options *o, bool varies, const sim_frame *saved,
                                  int64_t *n) SIM_MUST_CHECK;
 /* Copies a checkpoint's state into the run's arrays. */
 sim_status collision_restore(collision_run *run, const sim_frame *saved) SIM_MUST_CHECK;
 /* Creates the solver for the present state, at time t. */
 sim_status collision_create_work(collision_run *run, double t) SIM_MUST_CHECK;
-/* Fills a run whose ops, parameters and clock are set: grains, step, solver, first forces. SIM_ERR_SCENARIO,
- * SIM_ERR_INCOMPATIBLE, SIM_ERR_NO_MEMORY. */
+/* Fills a run whose ops, parameters and clock are set: grains, step, solver, first forces. */
 sim_status collision_start(collision_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 double collision_step_count(double t_end, double dt);
 /* Number of bodies that move on their own: clumps, and grains outside clumps. */
@@ -136,8 +134,7 @@ sim_status collision_servo_step(collision_run *run, const sim_clock *clock) SIM_
 
 sim_status collision_flow_create(collision_run *run) SIM_MUST_CHECK;
 void collision_flow_destroy(collision_run *run);
-/* Removes grains at outlets, and inserts the grains that inlets still have to insert, every COLLISION_FLOW_STEPS
- * steps. */
+/* Removes grains at outlets, and inserts grains that inlets still owe, every COLLISION_FLOW_STEPS steps. */
 sim_status collision_flow_step(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 /* Merges the grains that began to touch in this step, by the rule `merge`. SIM_ERR_DIVERGED where a merged grain is too
  * large for a periodic box. */

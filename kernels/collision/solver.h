@@ -65,8 +65,7 @@ typedef struct collision_ops {
    * and have at least one grain in `of` (increasing). NULL: the solver does not merge grains. */
   sim_status (*touches)(collision_work *work, const collision_indices *of, collision_touches *out);
 
-  /* Removal and insertion of grains without `store` and `load`. All three are NULL where the solver's state is on the
-   * host. */
+  /* Removal and insertion of grains without `store` and `load`. All three NULL: the solver's state is on the host. */
 
   /* *out: whether the centre of a grain is inside a region. */
   sim_status (*within)(collision_work *work, const collision_region *regions, int count, bool *out);

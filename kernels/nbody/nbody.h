@@ -27,7 +27,8 @@ enum { NBODY_ELEMENTS = 6, NBODY_ORBITS_MAX = SIM_COLUMNS_MAX / NBODY_ELEMENTS }
 
 /* First member of every kind of group of bodies. The group is rotated by |rotation| degrees about the vector
  * `rotation`, then moved by position and velocity, or by the orbit of its centre. Then the velocity field (x y z -> vx
- * vy vz; NULL: none) at the position of each body is added to the body's velocity. */
+ * vy vz; NULL: none) at the position of each body is added to the body's velocity.
+ */
 typedef struct nbody_group_fields {
   char *species;
   double position[3], velocity[3], rotation[3];
@@ -205,8 +206,7 @@ sim_status nbody_validate(void *parameters, sim_faults *faults);
 double nbody_box_side(const nbody_parameters *p);
 /* The item of `bodies` whose bodies come from a power spectrum; NULL: none. */
 const nbody_zeldovich *nbody_zeldovich_of(const nbody_parameters *p);
-/* Returns gravity.G, or the value of "auto". With a custom law too, because generators of groups in equilibrium use
- * it. */
+/* Returns gravity.G, or the value of "auto"; with a custom law too, because generators in equilibrium use it. */
 double nbody_gravitational_constant(const nbody_parameters *p);
 
 #endif

@@ -23,9 +23,8 @@
 SIM_HD static inline double nbody_kicked(double v, double a, double dt) { return v + a * dt; }
 SIM_HD static inline double nbody_drifted(double x, double v, double dt) { return x + v * dt; }
 
-/* Wraps a coordinate into [0, size) of a periodic box; size 0: open space. The result may become `size` when it is
- * rounded to another type, and is then to be wrapped once more. Exact but for one rounding; NaN for NaN and
- * infinity. */
+/* Wraps a coordinate into [0, size) of a periodic box; size 0: open space. Rounded to another type the result may be
+ * `size`, and is then wrapped once more. Exact but for one rounding; NaN for NaN and infinity. */
 SIM_HD static inline double nbody_wrapped(double x, double size) {
   if (size == 0 || (x >= 0 && x < size)) return x;
   const double inside = x - size * floor(x / size);
@@ -48,8 +47,7 @@ SIM_HD static inline double nbody_crackle(double a0, double j0, double a1, doubl
   return (12 * (a0 - a1) + 6 * dt * (j0 + j1)) / (dt * dt * dt);
 }
 
-/* Velocity and position at the end of a step, by the trapezoidal rule with end corrections; the position uses v1, the
- * corrected velocity. */
+/* Trapezoidal rule with end corrections, for velocity and position; the position uses v1, the corrected velocity. */
 SIM_HD static inline double nbody_corrected_velocity(double v0, double a0, double j0, double a1, double j1, double dt) {
   return v0 + 0.5 * dt * (a0 + a1) + dt * dt * (1.0 / 12.0) * (j0 - j1);
 }

@@ -126,8 +126,7 @@ typedef struct nbody_run {
  * SIM_ERR_INCOMPATIBLE. */
 sim_status nbody_saved_check(const nbody_integrate *integrate, double box, const sim_frame *saved,
                              int64_t *n) SIM_MUST_CHECK;
-/* Fills in the method and its settings from a checked checkpoint; leaves `out` as it is where the checkpoint has
- * none. */
+/* Fills in the method and settings of a checked checkpoint; leaves `out` unchanged where it has none. */
 void nbody_saved_method(const sim_frame *saved, nbody_options *out);
 /* Chooses the method where the scenario leaves it open, the same on all ranks; counts lists where the estimate may be
  * wrong. All ranks call it. SIM_ERR_NO_MEMORY; SIM_ERR_SCENARIO as nbody_solver_choose. */
@@ -157,7 +156,8 @@ sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) SIM_
  * s: |a|/|j|, (|a|/|s|)^(1/2), |j|/|s|. The laws must have been created with jerk. SIM_ERR_NO_MEMORY. */
 sim_status nbody_external_start(const nbody_run *run, double *out) SIM_MUST_CHECK;
 
-/* Creates solver and operations for the bodies that the run has now; destroys earlier ones. SIM_ERR_NO_MEMORY. */
+/* Creates solver and operations for the bodies that the run has now; destroys earlier ones. SIM_ERR_NO_MEMORY.
+ */
 sim_status nbody_create_forces(nbody_run *run) SIM_MUST_CHECK;
 /* Fills in steps, work and rate of work of the plan for n bodies, for the solver and the scenario's functions together.
  * Warns of steps that may be too long. */
@@ -187,8 +187,7 @@ sim_status nbody_measure_force_error(nbody_run *run, const sim_clock *clock) SIM
 /* Measures run->force_error.potential on the same bodies, after the solver's potential of this step.
  * SIM_ERR_NO_MEMORY. */
 sim_status nbody_measure_potential_error(nbody_run *run, int64_t step) SIM_MUST_CHECK;
-/* Measures the force error in every 64th step, whether table rows are written or not, and keeps the largest errors in
- * the state. */
+/* Measures the force error in every 64th step, with or without table rows; keeps the largest errors in the state. */
 sim_status nbody_watch_force_error(nbody_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 /* Returns the first error of the solver since the last check: SIM_ERR_NO_MEMORY, SIM_ERR_DIVERGED. */
 sim_status nbody_check_solver(const nbody_run *run, int64_t step) SIM_MUST_CHECK;
@@ -197,8 +196,7 @@ sim_status nbody_name_infinite(const nbody_run *run, int64_t step) SIM_MUST_CHEC
 /* Checks the bodies at the start of a run with a thermostat: masses above 0 and, for nose_hoover, kinetic energy and no
  * total momentum. SIM_ERR_SCENARIO. */
 sim_status nbody_bath_check(const nbody_parameters *p, const nbody_bodies *bodies) SIM_MUST_CHECK;
-/* Degrees of freedom of the velocities; the total momentum has none where neither an external force nor langevin
- * changes it. */
+/* Degrees of freedom of the velocities; the total momentum has none where nothing changes it. */
 double nbody_freedoms(const nbody_run *run);
 /* The energy that the thermostat conserves, without the energy of the bodies. */
 double nbody_bath_energy(const nbody_run *run);

@@ -95,15 +95,13 @@ typedef struct nbody_solver {
   /* Allocates all its memory, and borrows the arrays of `state`. SIM_ERR_NO_MEMORY. */
   sim_status (*create)(const nbody_options *options, const nbody_state *state, nbody_solver_work **out);
   void (*destroy)(nbody_solver_work **work);
-  /* Describes the method in this run, for the run's header: "Newton's third law, blocks of 256". Lives as long as
-   * `work`. */
+  /* Describes the method for the run's header: "Newton's third law, blocks of 256". Lives as long as `work`. */
   const char *(*describe)(const nbody_solver_work *work);
   /* Computes the acceleration of all bodies by each other, and the jerk where the state has one, without external
    * forces. On the CPU the result is in the state's arrays; on the GPU it is enqueued, in the form *out. `zeroed`: the
-   * state's acceleration is all zeros, so that the solver may add to it. Where forces can fail (`check` is not NULL)
-   * the call waits until this force cannot fail any more, and is no part of a captured step. Bodies at one point
-   * without softening give infinities or NaN. All ranks call this and every function below, and have the same
-   * result. */
+   * state's acceleration is all zeros, so that the solver may add to it. Where forces can fail (`check`) the call waits
+   * until this force cannot fail, and is no part of a captured step. Bodies at one point without softening give
+   * infinities or NaN. All ranks call this and every function below, and have the same result. */
   void (*accelerate)(nbody_solver_work *work, bool zeroed, nbody_raw_force *out);
   /* Computes the acceleration of some bodies by all bodies, final in the state's array (on the GPU enqueued); the
    * acceleration of the other bodies is then undefined. A solver may keep its tree from call to call. The next
@@ -124,11 +122,9 @@ typedef struct nbody_solver {
    * All arrays are on the host. NULL: not available. SIM_ERR_DEVICE. */
   sim_status (*sample_potential)(nbody_solver_work *work, const int64_t *numbers, int count, double *got,
                                  double *exact);
-  /* Returns the potential energy of all pairs, in fp64 in every precision; NaN where it is unknown. Waits for the
-   * device. */
+  /* Potential energy of all pairs, in fp64 in every precision; NaN where it is unknown. Waits for the device. */
   double (*potential)(nbody_solver_work *work);
-  /* With a cutoff: computes the sums over pairs within it; NaN where they are unknown. Waits for the device. NULL: no
-   * cutoff. */
+  /* With a cutoff: sums over the pairs within it; NaN where they are unknown. Waits for the device. NULL: no cutoff. */
   void (*pairs)(nbody_solver_work *work, nbody_pair_sums *out);
   /* Returns the shortest time in which the force on a body changes, for the first adaptive step of the Hermite scheme:
    * |a| / |j| of a body; of a pair its free-fall time (s^3 / (G (m_i + m_j)))^(1/2), or with a custom law ((|force| + 2

@@ -54,8 +54,7 @@ extern "C" {
  * none, and *out is filled in. mass, radius [n]: host memory; n = 0 checks the options alone. */
 const char *collision_fixed_point_excludes(const collision_options *options, int64_t n, const float *mass,
                                            const float *radius, fixed_point_system *out);
-/* Whether the scenario may run with this solver, before grains exist; `saved`: the run is resumed from this
- * checkpoint. */
+/* Whether the scenario may run with this solver, before grains exist; `saved`: it resumes from this checkpoint. */
 bool collision_fixed_point_possible(const collision_parameters *p, const sim_frame *saved);
 /* Whether all momenta are below half of the representable range. mass [n], velocity [3][n]: host memory. */
 bool collision_fixed_point_in_range(const fixed_point_system *system, int64_t n, const float *mass,

@@ -38,12 +38,10 @@ double collision_fields_bytes(const collision_options *options);
 void collision_fields_external(collision_fields *fields, double *const x[3], int count, double t, const double *a[3]);
 /* Returns the calling thread's memory for positions, x[c][COLLISION_FIELD_BLOCK]. */
 void collision_fields_positions(collision_fields *fields, double *x[3]);
-/* Computes the potential at positions in the calling thread's memory; false: the scenario gives only the
- * acceleration. */
+/* Potential at positions in the calling thread's memory; false: the scenario gives only the acceleration. */
 bool collision_fields_potential(collision_fields *fields, double *const x[3], int count, double t,
                                 const double **potential);
-/* Evaluates the custom law. still: force at rate 0; energy: work of that force from no overlap on; NULL: not
- * computed. */
+/* Evaluates the custom law. still: force at rate 0; energy: work of that force from no overlap on, or NULL. */
 void collision_fields_law(collision_fields *fields, double overlap, double rate, double radius, double mass,
                           double *force, double *still, double *energy);
 

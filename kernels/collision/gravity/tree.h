@@ -3,8 +3,9 @@
  *
  * A grain attracts another by its nearest image along x and y, and by the `rings` next images on each side: by all
  * images within rings + 1/2 sides of the box (H. Salo, Icarus 117 (1995) 287, with rings = 0). So the forces of a pair
- * are opposite, and all positions in the box are equivalent. An image above in x is moved along y by `offset`. A cell
- * that is only partly within that distance is opened; with opening > 0 a small one counts by its share. */
+ * are opposite, and all positions in the box are equivalent. An image above in x is moved along y by `offset`.
+ * A cell that is only partly within that distance is opened;
+ * with opening > 0 a small one counts by its share. */
 #ifndef COLLISION_GRAVITY_TREE_H
 #define COLLISION_GRAVITY_TREE_H
 

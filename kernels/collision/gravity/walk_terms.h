@@ -58,8 +58,7 @@ WALK_INLINE double walk_share(double inside, double slope) {
   return most > 0 ? most : 0;
 }
 
-/* Attraction by a cell whose centre of mass is at (dx, dy, dz) from the target; edge: INFINITY where all of it
- * counts. */
+/* Attraction by a cell with its centre of mass at (dx, dy, dz) from the target; edge: INFINITY where all counts. */
 WALK_INLINE walk_pull walk_cell(double mass, const double s[6], double trace, const double slope[2], double dx,
                                 double dy, double dz, double softening2, const double edge[2]) {
   const double counted = walk_share(edge[0] - fabs(dx), slope[0]) * walk_share(edge[1] - fabs(dy), slope[1]);

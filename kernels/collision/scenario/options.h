@@ -1,5 +1,4 @@
-/* Options of a solver, derived from a scenario: contact laws of material pairs, walls, and limits of the step, in
- * fp64. */
+/* Options of a solver, from a scenario: contact laws of material pairs, walls, and limits of the step, in fp64. */
 #ifndef COLLISION_OPTIONS_H
 #define COLLISION_OPTIONS_H
 
@@ -77,8 +76,7 @@ typedef struct collision_options {
 sim_status collision_materials(const collision_parameters *p, const char *names[COLLISION_MATERIALS_MAX], int *count);
 /* Index of a material; -1: absent. */
 int collision_material_index(const char *const *names, int count, const char *name);
-/* Derives all options but n, threads and isa, for a single rank. Free with collision_options_free, after failures too.
- * SIM_ERR_SCENARIO, SIM_ERR_NO_MEMORY. */
+/* Derives all options but n, threads, isa, for one rank. Free with collision_options_free, after failures too. */
 sim_status collision_options_fill(const collision_parameters *p, collision_options *out) SIM_MUST_CHECK;
 void collision_options_free(collision_options *options);
 /* Sets radius_least and radius_most from the scenario, or from a checkpoint's frame `saved`, as far as they are known
@@ -108,8 +106,7 @@ sim_status collision_heat_check_step(const collision_options *o, double dt, int6
 /* As collision_heat_check_step, for the grains that certainly occur. */
 sim_status collision_heat_check_plan(const collision_parameters *p, const collision_options *o,
                                      double dt) SIM_MUST_CHECK;
-/* Laws by name: collision_models_fill sets the numbers of a pair, whose other numbers are set already;
- * collision_models_choose then sets the options that a run needs, from all pairs. */
+/* Laws by name: numbers of a pair, after its other numbers (fill); options of the run, from all pairs (choose). */
 void collision_models_fill(const collision_values *v, collision_law *law);
 void collision_models_choose(const collision_contact *contact, collision_options *o);
 /* Sets `reach` from radius_most. */

@@ -233,7 +233,8 @@ typedef struct collision_self_gravity {
   int64_t images;
 } collision_self_gravity;
 
-/* When two grains that begin to touch merge: always; if gravity binds them to each other; if slower than `speed`. */
+/* When two grains that begin to touch merge: always; if gravity binds them to each other; if slower than
+ * `speed`. */
 typedef enum collision_merge_when {
   COLLISION_MERGE_NEVER,
   COLLISION_MERGE_TOUCH,

@@ -10,8 +10,7 @@ double collision_lognormal_most(double deviation);
 enum { COLLISION_RATIO = 200, COLLISION_RATIO_GPU = 20 };
 /* Whether radii differ by more than a factor. */
 bool collision_radii_apart(double least, double most, int factor);
-/* Bounds of the radii of all groups and inlets, as far as they certainly occur; *least = INFINITY, *most = 0:
- * unknown. */
+/* Bounds of the radii of all groups and inlets, as far as these certainly occur; INFINITY and 0: unknown. */
 void collision_all_radii(const collision_parameters *p, double *least, double *most);
 /* Least and greatest radius of a distribution. */
 void collision_radii_bounds(const collision_radii *size, double *least, double *most);

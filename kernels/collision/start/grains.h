@@ -5,8 +5,7 @@
 #include "kernels/collision/clumps/clumps.h"
 #include "kernels/collision/scenario/options.h"
 
-/* Random draws of a grain: (seed, id, step, draw); step 0 at the start, else the step in which an inlet inserts the
- * grain. */
+/* Random draws of a grain: (seed, id, step, draw); step 0 at the start, else the step in which it is inserted. */
 enum collision_draw {
   COLLISION_DRAW_POSITION = 0,       /* two draws, at the start */
   COLLISION_DRAW_RADIUS = 2,         /* up to 65 draws, for lognormal radii */
@@ -15,8 +14,7 @@ enum collision_draw {
   COLLISION_DRAW_INLET_POSITION = 0, /* two draws for each trial */
 };
 
-/* Grains in the order of ids: [n] each, fp64, on the host; owned. With clumps n counts their spheres; while clumps are
- * placed, a single grain stands for each. */
+/* [n] each, fp64, in the order of ids; owned. Clumps: their spheres; while these are placed, one grain a clump. */
 typedef struct collision_grains {
   int64_t n;
   double *radius, *mass, *position[3], *velocity[3], *spin[3];
@@ -48,9 +46,8 @@ sim_status collision_parts_list(const collision_parameters *p, const sim_setup *
 void collision_parts_free(collision_parts *parts);
 /* Fills in the species that the groups name; returns their number. */
 size_t collision_parts_species(const collision_parts *parts, sim_species species[SIM_SPECIES_MAX]);
-/* Creates the grains of all groups in host memory. Calls `sized` with the smallest and the largest radius, and with the
- * radius of the largest sphere that holds a clump, before grains are placed. Free with collision_grains_free, after
- * failures too. */
+/* Creates the grains of all groups in host memory. Calls `sized` with the smallest and largest radius, and that of the
+ * largest sphere around a clump, before grains are placed. Free with collision_grains_free, after failures too. */
 sim_status collision_grains_create(const collision_parameters *p, const sim_setup *setup, const collision_parts *parts,
                                    const collision_options *options,
                                    sim_status (*sized)(void *context, double least, double most, double bound),
@@ -58,8 +55,7 @@ sim_status collision_grains_create(const collision_parameters *p, const sim_setu
 void collision_grains_free(collision_grains *grains);
 /* Allocates arrays for n grains, zeroed. SIM_ERR_NO_MEMORY; free with collision_grains_free, after failures too. */
 sim_status collision_grains_reserve(int64_t n, collision_grains *out) SIM_MUST_CHECK;
-/* Replaces the grain that stands for each clump by the clump's spheres. Free *out with collision_grains_free, after
- * failures too. */
+/* Replaces the grain that stands for a clump by the clump's spheres. Free *out as above, after failures too. */
 sim_status collision_clumps_expand(const collision_parameters *p, const collision_parts *parts,
                                    const collision_grains *places, collision_grains *out) SIM_MUST_CHECK;
 /* Checks that no clump can touch its own image. SIM_ERR_SCENARIO. */

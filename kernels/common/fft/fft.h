@@ -79,9 +79,8 @@ typedef enum fft_packing {
   FFT_TWO_REAL     /* other kinds of transform: 2G real coefficients in a point */
 } fft_packing;
 int64_t fft_row_points(int64_t n, fft_packing packing, bool single); /* points of one row */
-/* Copies the coefficients of a transformed column's rows to rows of points, `row` points apart (split), and back
- * (join). FFT_HALF and FFT_HALF_PAIRED: split stores twice the coefficients, join expects the coefficients. Unused
- * lanes are zeros. */
+/* Copies coefficients of a transformed column to rows of points, `row` points apart (split), and back (join). Halves:
+ * split stores twice the coefficients, join expects the coefficients. Unused lanes are zeros. */
 void fft_rows_split(const fft_plan *plan, fft_packing packing, const void *column, void *rows, ptrdiff_t row,
                     int64_t count);
 void fft_rows_join(const fft_plan *plan, fft_packing packing, const void *rows, ptrdiff_t row, int64_t count,

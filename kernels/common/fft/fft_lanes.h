@@ -33,8 +33,7 @@ typedef struct fft_lanes {
                int mirrored);
   void (*unfold)(void *column, ptrdiff_t stride, int64_t n, const int32_t *at, const void *factors, int quarter,
                  int mirrored);
-  /* gather: target[i] = source[from[i]]; scatter: target[to[i]] = source[i]. `alternate`: times -1 where from[i], or
-   * to[i], is odd. */
+  /* gather: target[i] = source[from[i]]; scatter: target[to[i]] = source[i]; `alternate`: times -1 for odd from, to. */
   void (*gather)(const void *source, ptrdiff_t stride, void *target, int64_t n, const int32_t *from, int alternate);
   void (*scatter)(const void *source, void *target, ptrdiff_t stride, int64_t n, const int32_t *to, int alternate);
   /* Rows and lanes: see fft.h. */

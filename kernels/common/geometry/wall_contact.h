@@ -118,8 +118,7 @@ GEOMETRY_FORCE_INLINE void wall_rest_position(const geometry_wall *wall, const g
   for (int c = 0; c < 3; c++) y[c] += wall->pivot[c];
 }
 
-/* Turns a contact found in the frame of the wall at time 0 to the wall's present pose, and adds the velocity of the
- * surface. */
+/* Turns a contact in the frame of the wall at time 0 to the present pose, and adds the velocity of the surface. */
 GEOMETRY_FORCE_INLINE void wall_contact_now(const geometry_wall *wall, const geometry_pose *pose, const double x[3],
                                             geometry_contact *touch) {
   double arm[3], surface[3];
@@ -129,8 +128,7 @@ GEOMETRY_FORCE_INLINE void wall_contact_now(const geometry_wall *wall, const geo
   for (int c = 0; c < 3; c++) touch->velocity[c] = pose->velocity[c] + pose->spin * surface[c];
 }
 
-/* Finds the contact of a sphere of radius `reach` at x with a wall of any shape but a mesh; returns 1, or 0: no
- * contact. */
+/* Finds the contact of a sphere of radius `reach` at x with any wall but a mesh; returns 1, or 0: no contact. */
 GEOMETRY_FORCE_INLINE int wall_contact(const geometry_wall *wall, const geometry_pose *pose, const double x[3],
                                        double reach, geometry_contact *out) {
   double y[3];
@@ -148,8 +146,7 @@ GEOMETRY_FORCE_INLINE int wall_contact(const geometry_wall *wall, const geometry
   return 1;
 }
 
-/* Finds the contacts of a sphere with a mesh, which move with the wall; y: wall_rest_position of x. Returns their
- * number. */
+/* Finds the contacts of a sphere with a mesh; y: wall_rest_position of x. Returns their number. */
 GEOMETRY_FORCE_INLINE int wall_mesh_contacts(const geometry_wall *wall, const geometry_pose *pose, const double x[3],
                                              const double y[3], double reach, geometry_mesh_cache *near,
                                              geometry_contact out[GEOMETRY_CONTACTS_MAX]) {

@@ -111,8 +111,7 @@ typedef struct grid_file {
 extern const sim_schema grid_file_schema;
 extern const sim_signature grid_initial_signature; /* of `initial` below */
 
-/* Initial values of a field: initial + noise z, with z a standard normal number. The values of `file` are added, unless
- * `initial` reads them. */
+/* Initial values of a field: initial + noise z, z standard normal; + the file's values, unless `initial` reads them. */
 typedef struct grid_start {
   char path[32];           /* of the field in the scenario, for messages: "fields[1]" */
   const char *name;        /* of the field; also the dataset of a file that names none */

@@ -4,8 +4,7 @@
 
 #include "engine/expr/expr.h"
 
-/* Scratch memory of each thread, for any one of several programs, followed by columns for inputs and results. Sizes in
- * bytes. */
+/* Scratch memory of each thread, for any one of several programs, then columns for inputs and results. In bytes. */
 typedef struct laws_scratch {
   char *memory; /* [threads][stride]; NULL: nothing is needed */
   int threads;

@@ -17,12 +17,10 @@ nbody_power nbody_power_of(const nbody_zeldovich *z, const nbody_expansion *e);
 double nbody_power_at(const nbody_power *power, double k);
 /* Root mean square of the density contrast in spheres of radius R. */
 double nbody_sigma(const nbody_power *power, double R);
-/* Share, 0 to 1, of nbody_sigma's square that comes from waves within the rows; the rest comes from the power laws
- * beyond. */
+/* Share, 0 to 1, of nbody_sigma's square from waves within the rows; the rest is of the power laws beyond. */
 double nbody_sigma_within(const nbody_power *power, double R);
 /* Root mean square over the waves of a lattice of n^3 bodies in a cube of edge `size`, at a = 1: of the density
- * contrast, or of the length of the Zel'dovich displacements. Cubes of waves are replaced by spheres: right to a few
- * percent. */
+ * contrast, or of the length of the Zel'dovich displacements. Waves fill a shell evenly: right to some percent. */
 double nbody_lattice_contrast(const nbody_power *power, double size, int64_t n);
 double nbody_lattice_displacement(const nbody_power *power, double size, int64_t n);
 /* Transfer function without baryon wiggles, with k in h/Mpc: D. J. Eisenstein and W. Hu, ApJ 496 (1998) 605, equations

@@ -18,8 +18,7 @@ typedef struct nbody_cuda_functions {
   void *observe, *gather; /* kernels for options.observe */
 } nbody_cuda_functions;
 
-/* Compiles the kernels that the scenario's functions need. `single`: fp32 state. SIM_ERR_SCENARIO where a function does
- * not compile. */
+/* Compiles the scenario's kernels. `single`: fp32 state. SIM_ERR_SCENARIO where a function does not compile. */
 sim_status nbody_cuda_functions_create(const nbody_options *options, bool single,
                                        nbody_cuda_functions *out) SIM_MUST_CHECK;
 void nbody_cuda_functions_destroy(nbody_cuda_functions *functions);

@@ -10,8 +10,7 @@
  * mass and 2^f the least that is at least n. H = h / E. All that follows is in these units and in `real`.
  *
  * Keys. Of each axis 21 bits, floor(2^21 (X - low)) computed in fp64, at most 2^21 - 1. Bit 3 b + 2 of the key is bit b
- * of the x axis, 3 b + 1 of the y axis, 3 b of the z axis. Bodies are sorted by key; bodies with the same key keep
- * their order.
+ * of the x axis, 3 b + 1 of the y axis, 3 b of the z axis. Bodies are sorted by key; equal keys keep their order.
  *
  * Tree. The root, at level 0, is the box, with edge 1. A cell of count > 1 splits if its level is below
  * NBODY_FMM_LEVEL_MAX, and if it has more than `leaf` bodies, or its level is below l0 = ceil(log8(n / leaf)), that is
@@ -29,12 +28,11 @@
  *   moments: P2M of body i into strand i mod 8, t = (c - X) / e, from 0; closed by halves. M2M of the children in
  * order, from 0, t = (c - C_i) / e.
  *
- * Lists of a target cell A. They are made from a queue. It begins with the children of every cell that A's parent left
- * open, in order, or with that cell itself if it is a leaf; the root's queue is the root. Cells B are taken from the
- * front of the queue. With d = c_A - c_B and d2 = fma(dz, dz, fma(dy, dy, dx dx)), B is accepted, and appended to A's
- * far list, if q q < theta^2 d2, q = fma(w, r_A, r_B), theta^2 the rounded square of the rounded theta. Else, if A is
- * an inner cell, B is left open. Else, if A is a leaf, the children of an inner B are appended to the queue, and a leaf
- * B is appended to A's near list.
+ * Lists of a target cell A, from a queue. It begins with the children of every cell that A's parent left open, in
+ * order, or that cell itself if it is a leaf; the root's queue is the root. Cells B are taken from its front. With d =
+ * c_A - c_B and d2 = fma(dz, dz, fma(dy, dy, dx dx)), B is accepted into A's far list if q q < theta^2 d2, q = fma(w,
+ * r_A, r_B), theta^2 the rounded square of the rounded theta. Else, if A is an inner cell, B is left open. Else the
+ * children of an inner B are appended to the queue, a leaf B to A's near list.
  *
  * Far. Source i of the far list goes to strand i mod 32, by the contraction of its moments, in units of A's edge, with
  * the tensor of x = (c_A - c_B) / e_A and h2 = (H / e_A)^2; strands begin at 0 and are closed by halves. The sums are
@@ -45,12 +43,12 @@
  * Near. For a body of leaf A: a = L2P / (e_A e_A), t = (X - c) / e_A, multiplied by the exact 1 / e_A^2. The near list
  * is cut into pieces of 32 cells; body f, from 0, of all cells of a piece goes to strand f mod 4: d = X_f - X, s2 =
  * fma(dz, dz, fma(dy, dy, fma(dx, dx, H H))), y = 1 / sqrt(s2), g = (m y) (y y), s_k = fma(g, d_k, s_k). The body
- * itself is left out (its number f stays used): by its index, not by its position, so that two bodies at one point
- * without softening do not go unnoticed. At the end of a piece (s0 + s2) + (s1 + s3) is added to a. The acceleration is
- * (double)a (G M / E^2), the factor rounded once. Potential: p = L2P / e_A, terms s = fma(m, y, s), the same strands
- * and pieces; U = -(1/2) (G M M / E) sum over bodies, in the state's order, of m p, by sim_reduce_sum. A GPU adds it up
- * cell by cell, and beside forces in fp32 with leaves of twice as many bodies. In fp32 and for the potential a device
- * may take 1 / sqrt as it likes.
+ * itself is left out (its number f stays used) by its index, so that another body at its position without softening is
+ * noticed. At the end of a piece (s0 + s2) + (s1 + s3) is added to a. The acceleration is (double)a (G M / E^2), the
+ * factor rounded once. Potential: p = L2P / e_A, terms s = fma(m, y, s), the same strands and pieces; U = -(1/2) (G M M
+ * / E) sum over bodies, in the state's order, of m p, by sim_reduce_sum. A GPU adds it up cell by cell, and beside
+ * forces in fp32 with leaves of twice as many bodies. In fp32 and for the potential a device may take 1 / sqrt as it
+ * likes.
  *
  * Some bodies (individual steps). The first force on some bodies after a force on all builds a tree. The next
  * NBODY_FMM_REFITS forces on some bodies keep its frame, its cells and the order of bodies, and compute centres, radii
@@ -114,9 +112,8 @@ extern "C" {
 nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, double n);
 
 /* Counts the lists of n > 0 bodies at position[3][n] with mass[n], in host memory, in open space or in a box of edge
- * `box` (0: open): *far, M2L a body; *near, ordered pairs of near lists a body; *depth, levels of the tree below its
- * root. One thread, about 0.1 s for 10^5 bodies; the tree is in fp64, so that a few cells of an fp32 tree may differ.
- * SIM_ERR_NO_MEMORY. */
+ * `box` (0: open): M2L a body, ordered near pairs a body, levels of the tree below its root. One thread, 0.1 s for 10^5
+ * bodies; the tree is in fp64, so that a few cells of an fp32 tree may differ. SIM_ERR_NO_MEMORY. */
 sim_status nbody_fmm_count(const double *const position[3], const double *mass, int64_t n, double box,
                            const nbody_fmm_settings *settings, double *far, double *near, int *depth);
 

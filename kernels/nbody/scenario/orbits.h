@@ -1,5 +1,4 @@
-/* Orbital elements in a scenario: bodies and groups that are placed by them, and the table `orbits` that observes
- * them. */
+/* Orbital elements in a scenario: bodies and groups placed by them, and the table `orbits` that observes them. */
 #ifndef NBODY_ORBITS_H
 #define NBODY_ORBITS_H
 

@@ -3,8 +3,7 @@
  * The box is cut across its longest side into slabs of cells. Grains are sorted by slab, then by cell. The pairs of a
  * slab with itself and with the next slab are in an outer list of wide reach, from which an inner list of narrow reach
  * is filtered every few steps. A sweep over the slabs computes the impulses of the pairs of slab s, applies the
- * impulses on slab s (from its own pairs and from those of s - 1) and moves it; one sweep makes several steps, see
- * step.c. */
+ * impulses on slab s (from its pairs and those of s - 1) and moves it; one sweep makes several steps, see step.c. */
 #ifndef COLLISION_FIXED_POINT_CPU_WORK_H
 #define COLLISION_FIXED_POINT_CPU_WORK_H
 
@@ -190,8 +189,7 @@ struct collision_work {
   bool known;                     /* this rank has the present state of all grains */
 };
 
-/* Computes the queued steps, and makes lists that are valid for the present positions. SIM_ERR_DIVERGED,
- * SIM_ERR_NO_MEMORY. */
+/* Computes the queued steps, and makes lists that are valid now. SIM_ERR_DIVERGED, SIM_ERR_NO_MEMORY. */
 sim_status collision_fixed_lists(collision_work *w) SIM_MUST_CHECK;
 /* Rebuilds the outer lists where they are no longer valid; *rest: distance by which two grains may still approach while
  * the lists stay valid. */
@@ -206,8 +204,7 @@ bool collision_fixed_search(collision_work *w, int thread, const fixed_reach *re
 bool collision_fixed_reserve_impulses(collision_work *w, int thread);
 bool collision_fixed_grow_pairs(fixed_pairs *list, size_t room);
 sim_status collision_fixed_sums(collision_work *w, double t, collision_sums *out) SIM_MUST_CHECK;
-/* Sums the impulses at the current positions into w->spare.p, which has the form of w->now.p, and counts them in
- * `tally`. All ranks. */
+/* Sums the impulses at the current positions into w->spare.p (as w->now.p), and counts them in `tally`. All ranks. */
 sim_status collision_fixed_impulses(collision_work *w, bool start, fixed_tally *tally) SIM_MUST_CHECK;
 fixed_rules collision_fixed_rules(const collision_work *w, double before, double dt, bool start);
 /* Computes fixed_rules.trial for grains whose mean speed in a pair is at most `fastest`. */

@@ -39,8 +39,7 @@ sim_status collision_domain_list_halo(collision_domain *domain, const collision_
 
 /* Replaces *value by the greatest of the ranks' values, which are not negative; NaN where one of them is. All ranks. */
 sim_status collision_domain_greatest(const collision_domain *domain, double *value) SIM_MUST_CHECK;
-/* Gathers array [n] with elements of `item` bytes: every rank has the elements of its grains before, and all of them
- * afterwards. All ranks. */
+/* Gathers array [n] of elements of `item` bytes, of which each rank has those of its grains. All ranks. */
 sim_status collision_domain_gather(const collision_domain *domain, void *array, size_t item) SIM_MUST_CHECK;
 
 #endif

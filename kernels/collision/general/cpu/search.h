@@ -18,8 +18,7 @@ typedef struct collision_span {
   int64_t first, end;
 } collision_span;
 
-/* A grid of cells for the grains of one class of radii, which differ by at most a factor of two, or of several adjacent
- * classes. */
+/* A grid of cells for grains of one class of radii, within a factor of two, or of several adjacent classes. */
 typedef struct collision_level {
   double low[3], width[3];
   int64_t cells[3], first_cell;
@@ -52,7 +51,8 @@ typedef struct collision_search {
 sim_status collision_search_create(const collision_options *o, double smallest, double largest,
                                    collision_search *out) SIM_MUST_CHECK;
 void collision_search_destroy(collision_search *search);
-/* Restricts the lists to the grains of these spans, at most COLLISION_LEVELS, until grains are sorted again. */
+/* Restricts the lists to the grains of these spans, at most COLLISION_LEVELS, until grains are sorted
+ * again. */
 void collision_search_limit(collision_search *search, const collision_span *span, int count);
 /* Chooses the levels for count[k] grains with radii up to radius[k] in class k, in a box of this volume; sets `levels`,
  * `level_of_class`, and the radius of each level. */

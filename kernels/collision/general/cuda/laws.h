@@ -17,8 +17,7 @@ typedef struct collision_cuda_laws {
   void *contacts, *sums;       /* kernels for options.custom or options.restitution */
 } collision_cuda_laws;
 
-/* Compiles the kernels that the options need, for a state in float (`single`) or double. Returns errors of the
- * compiler. */
+/* Compiles the kernels that the options need, for a state in float (`single`) or double. Errors of the compiler. */
 sim_status collision_cuda_laws_create(const collision_options *options, bool single,
                                       collision_cuda_laws *out) SIM_MUST_CHECK;
 void collision_cuda_laws_destroy(collision_cuda_laws *laws);

@@ -14,8 +14,7 @@
 
 enum { NBODY_PERIODIC_TARGETS = 16 };
 
-/* Bodies by component, [n] each, in edges of the box and in a unit of mass; table of expansions. All float or
- * double. */
+/* Bodies by component, [n], in edges of the box and in a unit of mass; table of expansions: float or double. */
 typedef struct nbody_periodic_bodies {
   int64_t n;
   double softening2;

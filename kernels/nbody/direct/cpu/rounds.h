@@ -55,9 +55,8 @@ static inline bool nbody_rounds_begins(const nbody_rounds *rounds, int64_t round
 static inline bool nbody_rounds_ends(const nbody_rounds *rounds, int64_t round) {
   return rounds->leaf[round + 1] != rounds->leaf[round];
 }
-/* nbody_rounds_begin clears the sums of a block before the first round of a leaf; nbody_rounds_end adds them to the
- * tree after the leaf's last round. The thread that has the block calls both, even where the block has no tile in that
- * round. */
+/* Clear the sums of a block before the first round of a leaf (begin); add them to the tree after its last round (end).
+ * The thread that has the block calls both, even where the block has no tile in that round. */
 void nbody_rounds_begin(const nbody_rounds *rounds, const nbody_packed *packed, int sums, int64_t block);
 void nbody_rounds_end(const nbody_rounds *rounds, const nbody_packed *packed, int sums, int64_t round, int64_t block);
 /* Completes the sums of all bodies on all ranks, after all rounds of this rank. All ranks call it. */

@@ -16,8 +16,7 @@ typedef struct nbody_cuda_custom_law {
   double factor; /* constant factor of the force: the kernel leaves it out, and masses are multiplied by it */
 } nbody_cuda_custom_law;
 
-/* Compiles the kernels. `single`: fp32 state; `bodies`: number of bodies a thread in the tiles. SIM_ERR_SCENARIO where
- * the law does not compile. */
+/* Compiles the kernels. `single`: fp32 state; `bodies`: bodies a thread in the tiles. SIM_ERR_SCENARIO. */
 sim_status nbody_cuda_custom_law_create(const nbody_options *options, bool single, int bodies,
                                         nbody_cuda_custom_law *out) SIM_MUST_CHECK;
 void nbody_cuda_custom_law_destroy(nbody_cuda_custom_law *law);

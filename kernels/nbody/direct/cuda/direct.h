@@ -1,5 +1,4 @@
-/* Direct summation on an NVIDIA GPU: the plan of a sum, and its memory. The solver's table is nbody_direct_cuda
- * (solver.h).
+/* Direct summation on an NVIDIA GPU: the plan of a sum, and its memory. The table is nbody_direct_cuda (solver.h).
  *
  * The plan depends on the options alone and never on the device, so that a restart continues with the same bits on a
  * GPU with more or fewer multiprocessors. */

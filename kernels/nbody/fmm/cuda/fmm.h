@@ -50,7 +50,8 @@ extern "C" {
 
 /* Fills in the use of the last force; waits for the device. SIM_ERR_DEVICE. */
 sim_status nbody_fmm_cuda_use(const nbody_solver_work *work, nbody_fmm_use *out) SIM_MUST_CHECK;
-/* Most thread blocks of the stages after the tree, for tests that results do not depend on them; 0: as many as fit. */
+/* Most thread blocks of the stages after the tree, for tests that results do not depend on them; 0: as many as
+ * fit. */
 extern int nbody_fmm_cuda_blocks;
 /* Share of the planned cells and lists that a solver allocates when it is created: 1; less in tests of how memory
  * grows. */

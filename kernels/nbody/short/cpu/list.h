@@ -42,8 +42,7 @@ typedef struct nbody_short_lists {
 int nbody_short_side(int64_t n, double box, double reach);
 /* Bytes of lists of about `pairs` pairs. */
 double nbody_short_lists_bytes(int64_t n, double box, double reach, double pairs);
-/* Allocates the lists. `lists` is zeroed but for n, box, reach, threads and loops, which the caller sets.
- * SIM_ERR_NO_MEMORY. */
+/* Allocates the lists. The caller sets n, box, reach, threads and loops, and zeroes the rest. SIM_ERR_NO_MEMORY. */
 sim_status nbody_short_lists_create(nbody_short_lists *lists) SIM_MUST_CHECK;
 void nbody_short_lists_destroy(nbody_short_lists *lists);
 /* Sorts the bodies at position[3][n], in [0, box)^3, and finds their pairs. SIM_ERR_NO_MEMORY. */

@@ -47,8 +47,7 @@
  * noticed. At the end of a piece (s0 + s2) + (s1 + s3) is added to a. The acceleration is (double)a (G M / E^2), the
  * factor rounded once. Potential: p = L2P / e_A, terms s = fma(m, y, s), the same strands and pieces; U = -(1/2) (G M M
  * / E) sum over bodies, in the state's order, of m p, by sim_reduce_sum. A GPU adds it up cell by cell, and beside
- * forces in fp32 with leaves of twice as many bodies. In fp32 and for the potential a device may take 1 / sqrt as it
- * likes.
+ * forces in fp32 with leaves of twice as many bodies. In fp32 and for the potential a device may use any 1 / sqrt.
  *
  * Some bodies (individual steps). The first force on some bodies after a force on all builds a tree. The next
  * NBODY_FMM_REFITS forces on some bodies keep its frame, its cells and the order of bodies, and compute centres, radii

@@ -1,8 +1,8 @@
 /* Rows of `sim bench`. */
 #include "kernels/collision/collision.h"
 
-/* Bytes of one grain and step: positions and momenta (24 bytes) read and written; on the CPU one sweep makes two steps.
- */
+/* Limit and bytes of one grain and step: positions and momenta (24 bytes) are read and written; on the CPU one sweep
+ * makes two steps. */
 static sim_bench_cost cost(sim_backend_kind kind, sim_isa isa, int n) {
   (void)isa, (void)n;
   return (sim_bench_cost){SIM_LIMIT_BYTES, kind == SIM_BACKEND_CPU ? 24 : 48};

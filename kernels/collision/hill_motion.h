@@ -18,14 +18,14 @@
 #define HILL_INLINE static inline
 #endif
 
-/* The motion over a time dt. */
+/* Constants of the motion over a time dt. */
 typedef struct hill_flow {
   double omega, kappa, nu, dt;
-  double centre;                     /* of the epicycle over y' + 2 omega x */
-  double wide;                       /* y of the epicycle over its x' */
-  double drift;                      /* along y over the centre's x */
-  double sine, half, sine_z, half_z; /* sine of the angle of a step, and tangent of its half */
-  double middle[2];                  /* x and z of the box */
+  double centre;                     /* x of the epicycle's centre over y' + 2 omega x */
+  double wide;                       /* change of y along the epicycle over the change of x' */
+  double drift;                      /* displacement of the centre along y over its x */
+  double sine, half, sine_z, half_z; /* sine of the angle of a step, and tangent of half the angle */
+  double middle[2];                  /* x and z of the middle of the box */
   double tide;                       /* 2 omega times the rate of shear */
 } hill_flow;
 
@@ -35,7 +35,7 @@ HILL_INLINE void hill_turn(double *x, double *v, double sine, double half) {
   *x += half * *v;
 }
 
-/* Moves a position and a velocity over the flow's time. */
+/* Advances a position and a velocity by the flow's time. */
 HILL_INLINE void hill_advance(const hill_flow *f, double x[3], double v[3]) {
   const double canonical = v[1] + 2 * f->omega * (x[0] - f->middle[0]), centre = f->centre * canonical;
   const double before = v[0];

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists the state that the host has stored last. */
+/* Lists the arrays of the state as last stored on the host. */
 static void list_state(collision_run *run, sim_array *arrays, sim_species *species, sim_frame *frame) {
   frame->array_count = 0;
   for (int which = 0; which < COLLISION_ARRAYS; which++)
@@ -25,7 +25,7 @@ static void list_state(collision_run *run, sim_array *arrays, sim_species *speci
   frame->species_count = run->species_count;
 }
 
-/* After SIM_ERR_DIVERGED: names contact.restitution_law where it has no restitution at speeds beyond those that a start
+/* After SIM_ERR_DIVERGED: names contact.restitution_law if it has no valid value at speeds above those that the start
  * checks. */
 static sim_status blame_restitution(const collision_run *run, const sim_clock *clock) {
   if (run->n == 0 || collision_fields_check_restitution(
@@ -36,8 +36,8 @@ static sim_status blame_restitution(const collision_run *run, const sim_clock *c
 }
 
 /* After SIM_ERR_DIVERGED: names a grain whose state is not finite at the time of `clock`; on a GPU, whose steps are
- * queued, that may be some steps after the first. Overwrites the stored state, which is lost anyway. The error stays as
- * it is where all grains are finite. */
+ * queued, this may be some steps late. Overwrites the stored state, which is lost anyway. Where all grains are finite
+ * the error stays the same. */
 static sim_status name_grain(collision_run *run, const sim_clock *clock) {
   const sim_error cause = *sim_error_last();
   sim_array arrays[COLLISION_ARRAYS];
@@ -74,13 +74,13 @@ static const collision_ops *choose_ops(const collision_parameters *p, const sim_
   return pair->fixed_point != NULL && collision_fixed_point_possible(p, setup->saved) ? pair->fixed_point : pair->f32;
 }
 
-/* Communication of a step, and what each rank does for all grains: sorting them when lists are rebuilt. Of a box that
- * is as long in all directions; halos are measured, docs/performance.md. */
+/* Plans the communication of a step, and the work that each rank does for all grains: sorting them when lists are
+ * rebuilt. For a box that is as long in all directions; halos are measured, see docs/performance.md. */
 static void plan_ranks(const collision_options *o, const collision_ops *ops, double n, sim_plan *out) {
   const double ranks = o->comm->size, layer = fmin(n, pow(n, 2.0 / 3)), others = (ranks - 1) / ranks;
   if (o->comm->size == 1) return;
   out->work_rate_guess *= ranks;
-  if (ops->exact) { /* layers on both sides; all grains, every 80 steps */
+  if (ops->exact) { /* layers of the halo on both sides; all grains every 80 steps */
     out->bytes_received = 2 * 1.2 * layer * 24 + others * n * 28 / 80;
     out->exchanges = 2;
     out->undivided = 0.09;
@@ -96,21 +96,22 @@ static void plan_ranks(const collision_options *o, const collision_ops *ops, dou
   out->undivided = 0.15; /* every rank moves all clumps */
 }
 
-/* Time of one grain's attraction, in steps of a grain: 64, 74 and 85 at 1000, 4000 and 20 000 grains of a patch with an
- * error of 1e-2, where 82, 80 and 90 were measured; 135, 415 and 480 with 1e-3: 190, 330 and 395. */
+/* Time of one grain's attraction, in units of a grain's step: 64, 74 and 85 at 1000, 4000 and 20 000 grains of a patch
+ * with an error of 1e-2 (measured: 82, 80 and 90); 135, 415 and 480 with an error of 1e-3 (measured: 190, 330 and
+ * 395). */
 static double attraction_work(const collision_parameters *p, double n, bool gpu) {
-  if (gpu) return 1500; /* the host builds the tree and moves it: some 0.5 us a grain */
+  if (gpu) return 1500; /* the host builds the tree and copies it: some 0.5 us a grain */
   const double side = isnan(p->hill.omega) ? 1 : 2 * (double)p->self_gravity.images + 1, all = fmax(2, side * side * n);
   const double opening = collision_gravity_opening(p->self_gravity.error);
   return fmin(0.015 * all, 0.9 * log2(all) / pow(opening, 3));
 }
 
-/* Grain steps over time on the CPU: n/(start of a step + meetings of threads + share of the grains). Fitted to
- * processor times of gases that fill 0.1 on one thread: fixed point 1.0, 1.5, 4.0 and 12.8 us a step of 40, 200, 1000
- * and 4000 grains (large runs, which memory bounds, make 150e6 a thread); general, without friction, 2.2, 8.9, 49 and
- * 230 us; beds with friction make 4e6. The meetings of the fixed-point solver's threads in a step are taken as 5 us on
- * idle cores, which is not measured: on busy ones they take 30 to 90. The general solver takes one thread up to 4096
- * grains. */
+/* Grain steps a second on the CPU: n/(start of a step + synchronization of threads + time of the grains). Fitted to
+ * processor times of gases that fill 0.1 of the box on one thread: fixed point 1.0, 1.5, 4.0 and 12.8 us a step of 40,
+ * 200, 1000 and 4000 grains (large runs, limited by memory, make 150e6 a thread); general, without friction, 2.2, 8.9,
+ * 49 and 230 us; beds with friction make 4e6. The fixed-point solver's threads are assumed to synchronize in 5 us a
+ * step on idle cores, which is not measured: on busy ones it takes 30 to 90. The general solver uses one thread up to
+ * 4096 grains. */
 static double cpu_rate(const collision_options *o, bool exact, double n) {
   const double each = exact ? 150e6 : o->springs > 0 ? 4e6 : 15e6, start = exact ? 0.8e-6 : 0.3e-6;
   const double threads = exact || n > 4096 ? o->threads : 1;

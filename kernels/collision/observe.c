@@ -150,7 +150,7 @@ sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const c
   return SIM_OK;
 }
 
-/* An unknown potential energy counts as 0: checkpoints hold these sums, and their numbers must be finite. */
+/* An unknown potential energy counts as 0, because checkpoints hold these sums and need finite numbers. */
 static double external(const collision_sums *s) { return isnan(s->external) ? 0 : s->external; }
 
 double collision_energy(const collision_sums *s) {
@@ -161,8 +161,8 @@ double collision_energy_scale(const collision_sums *s) {
   return s->kinetic + s->rotational + fabs(s->elastic) + fabs(s->gravity) + fabs(external(s));
 }
 
-/* Limit of the energy error, relative to the largest of the energies now, at the start, dissipated and added. At ten
- * steps a contact, the coarsest resolution, sums over steps miss (2 pi/10)^2/12 = 3 % of the energy that passes
+/* Limit of the energy error, relative to the largest of these energies: present, at the start, dissipated, added. At
+ * ten steps a contact, the coarsest resolution, sums over steps miss (2 pi/10)^2/12 = 3 % of the energy that passes
  * through contacts, and during a contact the loss of half a step: a tenth of what a dashpot dissipates in the first
  * half of a contact. */
 static const double balance_limit = 0.1;
@@ -241,7 +241,7 @@ static void observe_ring(const collision_run *run, const collision_sums *s, doub
   values[VISCOSITY] = o->shear != 0 ? s->work / (s->mass * o->shear * o->shear) : NAN;
 }
 
-/* Rows of the tables that a scenario adds. */
+/* Fills in a row of a table that the scenario adds. */
 static sim_status observe_more(collision_run *run, const collision_sums *s, const sim_clock *clock,
                                const sim_table *table, double *values) {
   const collision_parameters *p = run->parameters;

@@ -15,13 +15,13 @@ enum {
   COLLISION_INSERTED_MASS,
   COLLISION_REMOVED,
   COLLISION_REMOVED_MASS,
-  COLLISION_CARRIED_DISSIPATED, /* sums over removed grains */
+  COLLISION_CARRIED_DISSIPATED, /* from here on: sums over removed grains */
   COLLISION_CARRIED_VIRIAL,
   COLLISION_CARRIED_COLLISIONS,
   COLLISION_CARRIED_WORK,
   COLLISION_OF_INLET, /* grains inserted by each inlet */
   COLLISION_CARRIED_GRAINS =
-      COLLISION_OF_INLET + COLLISION_INLETS_MAX, /* net count of removed grains through each gate */
+      COLLISION_OF_INLET + COLLISION_INLETS_MAX, /* net number of removed grains through each gate */
   COLLISION_CARRIED_MASS = COLLISION_CARRIED_GRAINS + COLLISION_GATES_MAX,
   COLLISION_CONTROLS = COLLISION_CARRIED_MASS + COLLISION_GATES_MAX
 };
@@ -33,11 +33,11 @@ enum {
   COLLISION_MERGER_ID,
   COLLISION_MERGER_OTHER,
   COLLISION_MERGER_SPEED,
-  COLLISION_MERGER_ENERGY, /* dissipated by all mergers */
+  COLLISION_MERGER_ENERGY, /* energy dissipated by all mergers */
   COLLISION_MERGER_NUMBERS
 };
 
-enum { COLLISION_FLOW_STEPS = 100, COLLISION_PROFILES = 5 }; /* steps between two insertions and removals; profiles */
+enum { COLLISION_FLOW_STEPS = 100, COLLISION_PROFILES = 5 }; /* steps between insertions and removals; profiles */
 
 typedef struct collision_run {
   const collision_ops *ops;
@@ -45,9 +45,9 @@ typedef struct collision_run {
   collision_work *work;
   collision_options options;
   const collision_parameters *parameters;
-  /* n: grains, 0 is possible with inlets and outlets, and no operation is called then; room: contacts */
+  /* n: number of grains; it may be 0 with inlets and outlets, and then no operation is called. room: of contacts */
   int64_t n, room;
-  int64_t bodies; /* clumps, whose spheres are among the grains */
+  int64_t bodies; /* number of clumps, whose spheres are among the grains */
   double dt;
   sim_buffer array[COLLISION_ARRAYS];
   sim_species species[SIM_SPECIES_MAX];
@@ -55,13 +55,13 @@ typedef struct collision_run {
   collision_sums sums;
   int64_t sums_step;
   bool warned, unbalanced; /* warnings already given */
-  int64_t limit;           /* grains that fit; grows with inlets */
+  int64_t limit;           /* number of grains that the memory has room for; grows with inlets */
   bool varies;             /* grains are inserted, removed or merged during the run */
   struct collision_flow *flow;
   struct collision_gravity *gravity; /* NULL: none */
   double profile[COLLISION_PROFILES][COLLISION_BINS_MAX];
   int64_t profile_step;
-  int64_t triangles;                        /* of all meshes */
+  int64_t triangles;                        /* number of triangles of all meshes */
   geometry_mesh *mesh[COLLISION_WALLS_MAX]; /* [mesh_count], owned */
   int mesh_count;
   sim_expr_program *motion[COLLISION_WALLS_MAX][2]; /* velocity and spin of each wall; NULL: constant */
@@ -73,7 +73,7 @@ extern const sim_field collision_energy_columns[], collision_gas_columns[], coll
     collision_merger_columns[];
 extern const sim_table *const collision_tables[]; /* of every run; ends with NULL */
 
-/* Numbers that the array "swings" has for each wall. */
+/* Size of the entry of each wall in the array "swings". */
 enum { COLLISION_SWING_NUMBERS = 4 };
 
 /* ---- state.c ---- */
@@ -82,12 +82,12 @@ enum { COLLISION_SWING_NUMBERS = 4 };
 sim_status collision_create_arrays(collision_run *run) SIM_MUST_CHECK;
 /* Enlarges the state's arrays to `limit` grains, one by one. SIM_ERR_NO_MEMORY. */
 sim_status collision_grow_arrays(collision_run *run, int64_t limit) SIM_MUST_CHECK;
-/* Describes an array for outputs and checkpoints; false: this run has no such array. */
+/* Fills in the view of an array for outputs and checkpoints; false: this run does not have it. */
 bool collision_view_array(collision_run *run, int which, sim_array *out);
 /* Whether the last axis of an array counts grains; otherwise it counts contacts. */
 bool collision_is_of_grains(int which);
 bool collision_is_of_contacts(int which);
-/* Component c of grain i in an array of the state. */
+/* Reads or writes component c of grain i in an array of the state. */
 double collision_get(const collision_run *run, int which, int c, int64_t i);
 void collision_put(const collision_run *run, int which, int c, int64_t i, double value);
 
@@ -98,19 +98,19 @@ sim_status collision_saved_check(const collision_options *o, bool varies, const 
                                  int64_t *n) SIM_MUST_CHECK;
 /* Copies a checkpoint's state into the run's arrays. */
 sim_status collision_restore(collision_run *run, const sim_frame *saved) SIM_MUST_CHECK;
-/* Creates the solver for the state as it is at time t. */
+/* Creates the solver for the present state, at time t. */
 sim_status collision_create_work(collision_run *run, double t) SIM_MUST_CHECK;
 /* Fills a run whose ops, parameters and clock are set: grains, step, solver, first forces. */
 sim_status collision_start(collision_run *run, const sim_setup *setup) SIM_MUST_CHECK;
 double collision_step_count(double t_end, double dt);
-/* Bodies that move on their own: clumps, and grains that belong to none. */
+/* Number of bodies that move on their own: clumps, and grains outside clumps. */
 int64_t collision_body_count(const collision_run *run);
-/* Mass of grain i for the step: of a clump's sphere the least that its contacts may feel. */
+/* Mass of grain i that limits the step: for a sphere of a clump the least mass that its contacts may act on. */
 double collision_judged_mass(const collision_run *run, int64_t i);
 
-/* Temperatures of the grains, from the scenario's function of their positions. SIM_ERR_SCENARIO. */
+/* Sets the temperatures of the grains by the scenario's function of their positions. SIM_ERR_SCENARIO. */
 sim_status collision_heat_start(collision_run *run) SIM_MUST_CHECK;
-/* SIM_ERR_SCENARIO where the step is too long for the exchange of heat. */
+/* Checks that the step is short enough for the exchange of heat. SIM_ERR_SCENARIO. */
 sim_status collision_heat_check(const collision_run *run) SIM_MUST_CHECK;
 
 /* ---- walls/motion.c ---- */
@@ -121,12 +121,12 @@ sim_status collision_meshes_create(collision_run *run, double largest) SIM_MUST_
 sim_status collision_motion_create(collision_run *run) SIM_MUST_CHECK;
 /* Frees the programs and the meshes. */
 void collision_motion_destroy(collision_run *run);
-/* Moves the walls' poses from t - dt to t. SIM_ERR_DIVERGED. */
+/* Advances the walls' poses from t - dt to t. SIM_ERR_DIVERGED. */
 sim_status collision_motion_step(collision_run *run, double t, double dt) SIM_MUST_CHECK;
 
 /* ---- walls/servo.c ---- */
 
-/* Sets the speeds of walls that hold a force, in a step in COLLISION_SERVO_STEPS, from the forces at `clock`.
+/* Sets the speeds of walls that hold a force, every COLLISION_SERVO_STEPS steps, from the forces at `clock`.
  * SIM_ERR_DIVERGED where a wall is too fast and its force swings. */
 sim_status collision_servo_step(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
 
@@ -134,18 +134,18 @@ sim_status collision_servo_step(collision_run *run, const sim_clock *clock) SIM_
 
 sim_status collision_flow_create(collision_run *run) SIM_MUST_CHECK;
 void collision_flow_destroy(collision_run *run);
-/* Removes grains at outlets and inserts those that inlets have to bring, every COLLISION_FLOW_STEPS steps. */
+/* Removes grains at outlets, and inserts grains that inlets still owe, every COLLISION_FLOW_STEPS steps. */
 sim_status collision_flow_step(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
-/* Merges the grains that began to touch in this step, as `merge` says. SIM_ERR_DIVERGED where a merged grain is too
+/* Merges the grains that began to touch in this step, by the rule `merge`. SIM_ERR_DIVERGED where a merged grain is too
  * large for a periodic box. */
 sim_status collision_merge_step(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
-/* SIM_ERR_SCENARIO where grains touch at the start, who would never begin to. */
+/* Checks that no grains touch at the start, because such pairs would never begin to touch. SIM_ERR_SCENARIO. */
 sim_status collision_merge_check_start(const collision_run *run, const collision_sums *sums) SIM_MUST_CHECK;
-/* Fills a row of the table "events". Reads the state's arrays. */
+/* Fills in a row of the table "events". Reads the state's arrays. */
 void collision_observe_mergers(const collision_run *run, double *values);
-/* Computes the profiles of this step, unless done. */
+/* Computes the profiles of this step, unless they are known already. */
 sim_status collision_profile_at(collision_run *run, const sim_clock *clock) SIM_MUST_CHECK;
-/* Fills a row of the table "flow". */
+/* Fills in a row of the table "flow". */
 void collision_observe_flow(const collision_run *run, double *values);
 
 /* ---- observe.c ---- */
@@ -155,7 +155,7 @@ sim_status collision_observe(void *self, const sim_clock *clock, int table, doub
 /* The sums at clock->step, borrowed until the next step. */
 sim_status collision_sums_at(collision_run *run, const sim_clock *clock, const collision_sums **out) SIM_MUST_CHECK;
 /* Conserved energy: energies of the grains and the dissipated energy, minus the work of walls, shear and periodic
- * gravity. */
+ * gravity. collision_energy_scale: size of the energies, for relative errors. */
 double collision_energy(const collision_sums *sums);
 double collision_energy_scale(const collision_sums *sums);
 

@@ -8,18 +8,18 @@
 
 /* Sums over all grains, in fp64. */
 typedef struct collision_sums {
-  double external;   /* external potential energy; NaN: unknown */
-  double attraction; /* energy of self-gravity, which `gravity` has too */
+  double external;   /* potential energy by `external`; NaN: unknown */
+  double attraction; /* energy of self-gravity, which is also part of `gravity` */
   double mass, kinetic, rotational, elastic, gravity, dissipated, work, virial, collisions;
   double momentum[3], angular[3];
-  double flux[6], stress[6];    /* sums of m v v and of d F over contacts: xx yy zz xy yz zx */
-  double dispersion[3], height; /* with hill: sums of the squares of v - flow, and of z from the middle */
-  double heat, wall_heat;       /* content of the grains, and what came from walls since the start */
-  double touching;              /* contacts of grains, each counted at both */
+  double flux[6], stress[6];    /* sums of m v v, and of d F over contacts: xx yy zz xy yz zx */
+  double dispersion[3], height; /* in Hill's frame: sums of the squares of v - flow, and of z from the middle */
+  double heat, wall_heat;       /* heat content of the grains; heat from walls since the start */
+  double touching;              /* number of contacts between grains, each counted at both grains */
   double touching_walls;
-  double overlap; /* largest, over the smaller radius */
+  double overlap; /* largest overlap over the smaller radius */
   uint64_t overlap_grain;
-  double wall[COLLISION_WALLS_MAX][3]; /* force of the grains on it */
+  double wall[COLLISION_WALLS_MAX][3]; /* force of the grains on each wall */
 } collision_sums;
 
 /* Grains from ... from + count - 1 become grains to ... to + count - 1. */
@@ -27,9 +27,9 @@ typedef struct collision_move {
   int64_t from, count, to;
 } collision_move;
 
-/* Two grains that overlap: their indices, first < other; vector from the nearest image of the other one to the first;
- * relative velocity, and what its image adds to the other one's velocity along the shear; what a contact that began in
- * the last step dissipated in it, of which velocities have lost half so far. */
+/* Two grains that overlap: their indices, first < other; the vector from the nearest image of `other` to `first`; their
+ * relative velocity; the velocity that the image adds to that of `other` along the shear; the energy that a contact
+ * that began in the last step dissipated in it, of which velocities have lost half so far. */
 typedef struct collision_touch {
   int64_t first, other;
   double d[3], speed[3], jump, dissipated;
@@ -44,41 +44,41 @@ typedef struct collision_work collision_work;
 
 typedef struct collision_ops {
   sim_dtype dtype;                                   /* of the state's arrays */
-  bool exact;                                        /* `quanta` hold position and velocity for a restart */
-  double (*bytes)(const collision_options *options); /* estimate of the memory that `create` takes */
+  bool exact;                                        /* the array `quanta` holds position and velocity for a restart */
+  double (*bytes)(const collision_options *options); /* estimated memory in bytes that `create` allocates */
   /* Copies *options and *state; the state's arrays are borrowed. *out is freed by `destroy`, after failures too. */
   sim_status (*create)(const collision_options *options, const collision_state *state, collision_work **out);
   void (*destroy)(collision_work **work);
-  /* Reads the state's arrays. */
+  /* Reads the state from its arrays. */
   sim_status (*load)(collision_work *work);
   /* Computes accelerations at time t, at the beginning of a run. */
   void (*begin)(collision_work *work, double t);
   /* Makes a step of length dt that ends at t. */
   sim_status (*step)(collision_work *work, double t, double dt);
-  /* Writes the state's arrays. */
+  /* Writes the state to its arrays. */
   sim_status (*store)(collision_work *work);
   sim_status (*sums)(collision_work *work, double t, collision_sums *out);
-  /* Takes over new values of the state's `pull`, after `store`; NULL: steps read them from the state. */
+  /* Reads new values of the state's `pull`, after `store`; NULL: steps read them from the state. */
   sim_status (*attract)(collision_work *work);
 
-  /* Appends, in the order of indices, the pairs that began to touch in the last step; with `of` the pairs that overlap
-   * and of which at least one grain is in `of` (increasing). NULL: the solver does not merge grains. */
+  /* Appends, in the order of indices, the pairs that began to touch in the last step. With `of`: the pairs that overlap
+   * and have at least one grain in `of` (increasing). NULL: the solver does not merge grains. */
   sim_status (*touches)(collision_work *work, const collision_indices *of, collision_touches *out);
 
   /* Removal and insertion of grains without `store` and `load`. All three NULL: the solver's state is on the host. */
 
-  /* Sets *out where the centre of a grain is inside a region. */
+  /* *out: whether the centre of a grain is inside a region. */
   sim_status (*within)(collision_work *work, const collision_region *regions, int count, bool *out);
-  /* Appends the indices of grains with centres inside a region. Writes the state's positions and time sums of these
-   * grains only. */
+  /* Appends the indices of grains with centres inside a region. Writes positions and time sums of these grains alone to
+   * the state. */
   sim_status (*pick)(collision_work *work, const collision_region *regions, int count, collision_indices *out);
-  /* Keeps the grains of `moves` (increasing) and inserts grains at the indices `come`; the state's arrays hold their
-   * radius, mass, material, position, velocity and acceleration. */
+  /* Keeps the grains of `moves` (increasing), and inserts grains at the indices `come`; the state's arrays have radius,
+   * mass, material, position, velocity and acceleration of the inserted grains. */
   sim_status (*exchange)(collision_work *work, const collision_move *moves, int64_t move_count,
                          const collision_indices *come);
 } collision_ops;
 
-/* The solvers of a kind of device. */
+/* The solvers for one kind of device. */
 typedef struct collision_ops_pair {
   const collision_ops *f32, *f64;   /* general */
   const collision_ops *fixed_point; /* fp32; NULL: none */

@@ -92,7 +92,7 @@ const sim_field collision_state_fields[] = {
                           .doc = "place of the sphere in its clump, along the principal axes"},
     [COLLISION_CONTACT_GRAIN] = INTEGER("contact_grain", "index of the first grain of a contact; 2^64 - 1: no contact"),
     [COLLISION_CONTACT_PARTNER] = INTEGER("contact_partner", "index of its second grain"),
-    /* renamed when their meaning changes, so that older checkpoints are refused */
+    /* renamed when its meaning changes, so that older checkpoints are refused */
     [COLLISION_CONTACT_SPRING] = {.name = "contact_history",
                                   .type = SIM_REAL,
                                   .doc = "tangential spring of the contact, then rolling and twisting angles; with "
@@ -133,7 +133,7 @@ const sim_field collision_state_fields[] = {
 
 int64_t collision_contact_room(int64_t n, int springs) { return springs > 0 ? 8 * n + 64 : 0; }
 
-/* Type and shape of an array; false: the run has no such array. */
+/* Type and shape of an array; false: the run does not have it. */
 static bool shape_of(const collision_run *run, int which, sim_dtype *dtype, int *rank, int64_t *shape) {
   const int64_t springs = run->options.springs, numbers = run->options.wall_numbers;
   *dtype = run->ops->dtype;

@@ -44,32 +44,32 @@ typedef enum collision_array {
 
 extern const sim_field collision_state_fields[];
 
-/* The arrays as solvers see them: borrowed; grains in the order of species, then of ids; void *: of the solver's
- * dtype. A contact with history is stored once, at the grain with the smaller index; `room` entries, some of which
- * may be empty. */
+/* The arrays as solvers see them: borrowed; grains are in the order of species, then of ids; void *: of the solver's
+ * dtype. A contact with history is stored once, at the grain with the smaller index; `room` entries, of which some may
+ * be empty. */
 typedef struct collision_state {
   int64_t n, room;
   void *radius, *mass, *position, *velocity, *spin, *acceleration,
-      *angular_acceleration;                 /* [n], from position on [3][n] */
-  uint64_t *material, *collisions;           /* [n] */
-  double *dissipated;                        /* [n]: energy, sum over time */
-  double *virial;                            /* [n]: sum over time of d . F dt of contacts, half of each a grain */
+      *angular_acceleration;       /* [n], from position on [3][n] */
+  uint64_t *material, *collisions; /* [n] */
+  double *dissipated;              /* [n]: dissipated energy, sum over time */
+  double *virial;                  /* [n]: sum over time of d . F dt of contacts, half of each contact for each grain */
   uint64_t *contact_grain, *contact_partner; /* [room]: indices; UINT64_MAX: empty */
   void *contact_spring;                      /* [springs][room] */
-  double time;                               /* of this state, at `create` */
-  const int64_t *live;             /* present number of grains, with inlets and outlets; n: their number at `create` */
-  int64_t *crossed;                /* [gates][n]: passages along the normal less those against it */
-  double *temperature, *wall_heat; /* [n]: of heat; heat from walls since the start; NULL: no heat */
-  double *work;                    /* [n]: energy from walls, shear and periodic gravity; NULL unless options.worked */
-  const double *pull;              /* [4][n]: acceleration by self-gravity; power of its images; NULL: none */
-  void *wall_spring;               /* [wall_numbers][n] */
-  uint64_t *quanta;                /* [3][n], see fixed_point.h; NULL in solvers that are not exact */
-  const geometry_pose *pose;       /* [walls], at the time of the step */
-  int64_t bodies;                  /* clumps; 0: none, and the next four are NULL */
-  collision_body *body;            /* [bodies] */
-  const uint64_t *body_of;         /* [n]: number of the clump from 1; 0: a grain of its own */
-  const double *member;            /* [3][n]: place in the clump, along its principal axes */
-  void *orientation;               /* [3][n]: rotation vector of the clump */
+  double time;                               /* time of this state when `create` is called */
+  const int64_t *live; /* present number of grains, with inlets and outlets; n: their number when `create` is called */
+  int64_t *crossed;    /* [gates][n]: passages along the normal minus passages against it */
+  double *temperature, *wall_heat; /* [n]: temperature; heat from walls since the start; NULL: no heat */
+  double *work;                    /* [n]: work of walls, shear and periodic gravity; NULL unless options.worked */
+  const double *pull;        /* [4][n]: acceleration by self-gravity; power of its images; NULL: no self-gravity */
+  void *wall_spring;         /* [wall_numbers][n] */
+  uint64_t *quanta;          /* [3][n], see fixed_point.h; NULL unless the solver is `exact` */
+  const geometry_pose *pose; /* [walls], at the time of the step */
+  int64_t bodies;            /* number of clumps; 0: the next four are NULL */
+  collision_body *body;      /* [bodies] */
+  const uint64_t *body_of;   /* [n]: number of the clump from 1; 0: not in a clump */
+  const double *member;      /* [3][n]: position in the clump, along its principal axes */
+  void *orientation;         /* [3][n]: rotation vector of the clump */
 } collision_state;
 
 /* Increasing indices of grains. */
@@ -82,16 +82,16 @@ typedef struct collision_indices {
 extern "C" {
 #endif
 
-/* Returns the list with room for at least one more item; NULL: out of memory, the list is unchanged. */
+/* Returns the list, with room for at least one more item; NULL: out of memory, and the list is unchanged. */
 void *collision_list_more(void *list, int64_t count, int64_t *room, size_t size);
-/* Appends an index; false: out of memory, the list is unchanged. */
+/* Appends an index; false: out of memory, and the list is unchanged. */
 bool collision_indices_add(collision_indices *indices, int64_t index) SIM_MUST_CHECK;
 
 /* Whether the list has this index. */
 bool collision_indices_has(const collision_indices *indices, int64_t index);
 
-/* Room for contacts with history: 8 a grain. A packing of spheres of any radii has at most 15 contact ends a grain on
- * average, and each contact stands once. */
+/* Room for contacts with history: 8 a grain. In a packing of spheres of any radii a grain has at most 15 contacts on
+ * average, and each contact is stored once for two grains. */
 int64_t collision_contact_room(int64_t n, int springs);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* The tables of a run: common tables, and those that a scenario adds. */
+/* The tables of a run: common tables, and tables that a scenario adds. */
 #include "kernels/collision/run.h"
 #include "kernels/collision/scenario/fields.h"
 #include "kernels/collision/scenario/sizes.h"
@@ -98,7 +98,7 @@ static const sim_table **make_profiles(collision_parameters *p, const sim_table 
   return table;
 }
 
-/* Three columns for each wall: those of the box, then those of `walls`. */
+/* Makes three columns for each wall: first the sides of the box, then the items of `walls`. */
 void collision_make_tables(collision_parameters *p) {
   static const char *const sides[] = {"x_low", "x_high", "y_low", "y_high", "z_low", "z_high"};
   const sim_table **table = p->tables;

@@ -1,7 +1,7 @@
-/* Operations of warps and thread blocks, asynchronous copies, and every instruction that device code names by PTX: what
- * another vendor's device has to replace stands here, each with the plain form in words. Compiled by nvcc with the
- * program, and by NVRTC with functions of a scenario, where there are no headers but those that it is given. The one
- * exception is diffusion/cuda/dft.c, which writes transforms as PTX.
+/* Operations of warps and thread blocks, asynchronous copies, and every instruction that device code names by PTX: the
+ * code to replace for another vendor's device, each operation with its plain form in words. nvcc compiles it with the
+ * program, and NVRTC with functions of a scenario, where only the given headers exist. The one exception to the rule is
+ * diffusion/cuda/dft.c, which writes transforms as PTX.
  *
  * All lanes of a warp call the operations of a warp, all threads of a block those of a block. A warp has 32 lanes; lane
  * is threadIdx.x % 32. Reductions have one tree on all devices: with the lane 16 above, 8 above, ... */
@@ -14,7 +14,7 @@
 
 /* ---- order of kernels ---- */
 
-/* Lets the next kernel be made ready, and waits until all before it have ended and what they wrote can be read. */
+/* Allows the next kernel to start, and waits until all kernels before have ended and their results can be read. */
 __device__ inline void after_previous() {
 #if __CUDA_ARCH__ >= 900
 #ifdef __CUDACC_RTC__
@@ -29,7 +29,7 @@ __device__ inline void after_previous() {
 
 /* ---- warps ---- */
 
-/* Waits for the warp; what its lanes wrote to memory before can be read after. */
+/* Waits for the warp; memory that its lanes wrote before can be read after. */
 __device__ __forceinline__ void warp_barrier() { __syncwarp(); }
 /* The value of another lane, modulo 32; of lane ^ mask. */
 template <typename T> __device__ __forceinline__ T warp_read(T value, int lane) {
@@ -61,7 +61,7 @@ template <int LANES, typename T, typename Op> __device__ __forceinline__ T warp_
 template <typename T> __device__ __forceinline__ T warp_sum(T value) { return warp_reduce<32>(value, reduce_sum()); }
 template <typename T> __device__ __forceinline__ T warp_max(T value) { return warp_reduce<32>(value, reduce_max()); }
 
-/* The same; every lane has the result. */
+/* As warp_reduce; every lane has the result. */
 template <typename T, typename Op> __device__ __forceinline__ T warp_reduce_all(T value, Op op) {
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) value = op.of(value, warp_read_xor(value, step));
@@ -74,7 +74,7 @@ template <typename T> __device__ __forceinline__ T warp_max_all(T value) {
   return warp_reduce_all(value, reduce_max());
 }
 
-/* Sum over this lane and those below. */
+/* Sum over this lane and all lower lanes. */
 template <typename T> __device__ __forceinline__ T warp_prefix_sum(T value) {
   for (int step = 1; step < 32; step *= 2) {
     const T other = __shfl_up_sync(~0u, value, step);
@@ -125,7 +125,7 @@ DEVICE_APPROXIMATION(float, "f", approximate_exp2, "ex2.approx.ftz.f32")    /* e
 DEVICE_APPROXIMATION(float, "f", approximate_log2, "lg2.approx.ftz.f32")    /* log2f(a), within 2^-22 */
 DEVICE_APPROXIMATION(float, "f", approximate_cos, "cos.approx.ftz.f32")     /* cosf(a), within 2^-20.9 */
 DEVICE_APPROXIMATION(float, "f", approximate_sin, "sin.approx.ftz.f32")     /* sinf(a), within 2^-20.9 */
-/* From the upper 32 bits of `a`: relative error about 2^-20. */
+/* Inverse roots from the upper 32 bits of `a`: relative error about 2^-20. */
 DEVICE_APPROXIMATION(double, "d", approximate_rsqrt, "rsqrt.approx.ftz.f64")
 DEVICE_APPROXIMATION(double, "d", approximate_inverse, "rcp.approx.ftz.f64")
 #undef DEVICE_APPROXIMATION
@@ -137,7 +137,7 @@ __device__ __forceinline__ float approximate_quotient(float a, float b) {
   return y;
 }
 
-/* ---- what a compiler does not find ---- */
+/* ---- operations that a compiler does not find ---- */
 
 /* The greater one; NaN where one is. */
 __device__ __forceinline__ float max_nan(float a, float b) {
@@ -190,7 +190,7 @@ template <int LEFT> __device__ __forceinline__ void wait_async() {}
 /* ---- bulk copies, which one thread starts (compute capability 9.0) ---- */
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-/* A barrier of 8 bytes in shared memory counts the bytes that arrive. Addresses are those of shared memory. */
+/* Barrier of 8 bytes in shared memory that counts arriving bytes. Addresses are in shared memory. */
 __device__ __forceinline__ void arrival_init(unsigned barrier) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
 }
@@ -208,17 +208,17 @@ __device__ __forceinline__ void arrival_wait(unsigned barrier, unsigned parity) 
                "r"(parity)
                : "memory");
 }
-/* What was done with shared memory before is seen by bulk copies after; barriers by those of the cluster. */
+/* Makes earlier uses of shared memory visible to later bulk copies, and barriers to those of the cluster. */
 __device__ __forceinline__ void fence_bulk() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 __device__ __forceinline__ void fence_arrivals() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
-/* From global to shared memory, `bytes` a multiple of 16, counted by the barrier. */
+/* Copies from global to shared memory, `bytes` a multiple of 16, counted by the barrier. */
 __device__ __forceinline__ void bulk_read(unsigned to, const void *from, unsigned bytes, unsigned barrier) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
                "l"(from), "r"(bytes), "r"(barrier)
                : "memory");
 }
-/* From shared to global memory; bulk_commit closes a group of writes. */
+/* Copies from shared to global memory; bulk_commit closes a group of writes. */
 __device__ __forceinline__ void bulk_write(void *to, unsigned from, unsigned bytes) {
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes)
                : "memory");
@@ -242,13 +242,13 @@ template <int LEFT> __device__ __forceinline__ void bulk_wait_read() {
 }
 __device__ __forceinline__ void bulk_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
-/* A barrier of a cluster of thread blocks, in two halves: what was read before is read before others write after. */
+/* Barrier of a cluster of thread blocks, in two halves: reads before it are done before others write after it. */
 __device__ __forceinline__ void cluster_arrive() {
   asm volatile("fence.acq_rel.cta;" ::: "memory");
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 __device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
-/* Four floats to the same address in block `rank` of the cluster, whose barrier at the same address counts them. */
+/* Sends four floats to the same address in block `rank` of the cluster; its barrier at that address counts them. */
 __device__ __forceinline__ void cluster_send(unsigned to, unsigned barrier, unsigned rank, float4 v) {
   unsigned there, counter;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(to), "r"(rank));

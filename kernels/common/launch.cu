@@ -2,8 +2,8 @@
 
 static __global__ void wait_for_previous() { after_previous(); }
 
-/* All kernels are compiled for the same architectures, so that one of them tells for all. Code for an older one, which
- * the driver has translated, does not wait. */
+/* All kernels are compiled for the same architectures, so that one kernel is enough to ask. Code for an older
+ * architecture, which the driver has translated, does not wait. */
 bool device_overlaps() {
   static int known = -1;
   if (known < 0) {

@@ -10,7 +10,7 @@
 
 #include <cuda_runtime.h>
 
-/* Whether kernels may begin early: the device allows it, and their code waits for those before. */
+/* Whether kernels may begin early: the device allows it, and their code waits for the kernels before. */
 bool device_overlaps();
 
 /* Queues function<<<grid, threads>>>(arguments...) on the stream of steps; amount: of the kernel's limit, for profiles

@@ -1,8 +1,9 @@
 /* Rows of `sim bench`. */
 #include "kernels/nbody/nbody.h"
 
-/* fp32 instructions of one interaction. Newton's third law gives two interactions for one pair: direct/cpu/tile.c on
- * the CPU; on the GPU direct/cuda/symmetric.cu (equal masses), and tiles of all ordered pairs below 5120 bodies. */
+/* Limit and instructions of one interaction in fp32. Newton's third law gives two interactions for each pair: in
+ * direct/cpu/tile.c on the CPU, in direct/cuda/symmetric.cu (equal masses) on the GPU. Below 5120 bodies a GPU computes
+ * all ordered pairs. */
 static sim_bench_cost cost_single(sim_backend_kind kind, sim_isa isa, int n) {
   if (kind == SIM_BACKEND_CUDA) return (sim_bench_cost){SIM_LIMIT_FP32, n < 5120 ? 13 : 7.5};
   if (isa == SIM_ISA_PLAIN) return (sim_bench_cost){0};
@@ -15,7 +16,7 @@ static sim_bench_cost cost_double(sim_backend_kind kind, sim_isa isa, int n) {
   return isa == SIM_ISA_PLAIN ? (sim_bench_cost){0} : (sim_bench_cost){SIM_LIMIT_FP64, 11.5};
 }
 
-/* Multipoles have no single limit: interactions are pairs and cells. */
+/* No single limit holds for multipoles: their interactions are pairs and cells. */
 static sim_bench_cost cost_unknown(sim_backend_kind kind, sim_isa isa, int n) {
   (void)kind, (void)isa, (void)n;
   return (sim_bench_cost){0};

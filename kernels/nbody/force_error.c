@@ -1,4 +1,4 @@
-/* The error of the forces of a run, measured on some of its bodies against direct sums. */
+/* Measures the error of a run's forces: compares the forces on some of its bodies with direct sums. */
 #include "kernels/nbody/run.h"
 
 #include "kernels/nbody/cpu/evaluator.h"
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of philox's entities, beside those of the bodies' generators, which count from 0. */
+/* Seed of the draws of sampled bodies, in place of the scenario's seed. */
 #define SAMPLE_SEED UINT64_C(0x666f726365)
 
 static int compare(const void *a, const void *b) {
@@ -19,7 +19,7 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* |da| / |a| of each body; a force below 2^-20 of the median one counts as that. */
+/* Computes the error |da| / |a| of each body; forces below 2^-20 of the median force count as that. */
 static void find_errors(const double *got, const double *exact, int count, double *error, double *size) {
   for (int k = 0; k < count; k++) {
     const double *const g = got + k, *const e = exact + k;
@@ -34,7 +34,7 @@ static void find_errors(const double *got, const double *exact, int count, doubl
   }
 }
 
-/* Without error_tail an error of a tenth is told too. */
+/* Warns once. Without error_tail an error of a tenth of the force, or of 100 times gravity.error, is warned of too. */
 static void warn(nbody_force_error *e, int64_t step) {
   const bool median = e->median > e->asked, asked = isfinite(e->asked_tail);
   const double most = asked ? e->asked_tail : fmax(0.1, 100 * e->asked);
@@ -47,8 +47,8 @@ static void warn(nbody_force_error *e, int64_t step) {
           median ? "" : " or gravity.error_tail");
 }
 
-/* Bodies that are measured. In a periodic box a pair of the direct sums costs some 100 times as much as in open space:
- * among more than 10^5 bodies fewer are taken, down to 100, of which the greatest error stands for 99.9 %. */
+/* Number of bodies that are measured. In a periodic box a pair of the direct sums costs some 100 times as much as in
+ * open space: of more than 10^5 bodies fewer are taken, down to 100, whose greatest error stands for that of 99.9 %. */
 static int sample_count(const nbody_run *run) {
   const double most = run->box > 0 ? fmax(100, 1e8 / (double)run->n) : NBODY_SAMPLES;
   return (int)fmin((double)run->n, fmin(most, NBODY_SAMPLES));
@@ -62,7 +62,7 @@ static void draw_bodies(const nbody_run *run, int64_t step, int count, int64_t *
   }
 }
 
-/* Takes the external acceleration at position[3][count] and time t from a[3][count]. */
+/* Subtracts the external acceleration at position[3][count] and time t from a[3][count]. */
 static sim_status subtract_external(const nbody_run *run, const double *position, int count, double t, double *a) {
   nbody_evaluator *field;
   const nbody_evaluator_input in[] = {{position, SIM_F64, false},
@@ -91,7 +91,7 @@ sim_status nbody_measure_force_error(nbody_run *run, const sim_clock *clock) {
   sim_status status = SIM_OK;
   if (numbers == NULL || values == NULL) status = sim_no_memory("the force error of %d bodies", count);
   double *got = values, *exact = got + 3 * count, *position = exact + 3 * count;
-  double *error = position, *size = error + count; /* [count], [2][count]: the positions are needed before */
+  double *error = position, *size = error + count; /* [count], [2][count]: written after the positions are used */
   if (status == SIM_OK) draw_bodies(run, step, count, numbers);
   if (status == SIM_OK) status = solver->sample(run->forces.work, numbers, count, position, got, exact);
   if (status == SIM_OK && run->laws.external != NULL) status = subtract_external(run, position, count, clock->t, got);
@@ -112,7 +112,7 @@ sim_status nbody_measure_force_error(nbody_run *run, const sim_clock *clock) {
   return status;
 }
 
-/* The error of the bodies' potentials, added up as the energy is: it averages out where bodies differ. */
+/* Measures the error of the bodies' potentials, added up as the energy is: it averages out where bodies differ. */
 sim_status nbody_measure_potential_error(nbody_run *run, int64_t step) {
   const nbody_solver *solver = run->forces.solver;
   run->force_error.potential = NAN;

@@ -68,7 +68,7 @@ sim_status nbody_create_forces(nbody_run *run) {
   return run->ops->create(&run->options, &state, run->forces, &run->work);
 }
 
-/* Bodies that overlap at the start would merge at once, and those beyond the radius of escape be taken out. */
+/* Refuses bodies that overlap at the start, which would merge at once, and bodies beyond the radius of escape. */
 static sim_status check_encounters(const nbody_run *run) {
   const nbody_event overlap = nbody_find_overlap(run), outside = nbody_find_outside(run);
   const uint64_t *id = run->id.data;
@@ -101,11 +101,11 @@ static sim_status start(nbody_run *run, const nbody_parameters *p, const sim_set
   run->options = nbody_options_for(p, &run->laws, setup, run->n, run->controller[NBODY_SPREAD]);
   run->options.crowd = run->crowd;
   SIM_TRY(nbody_settle_method(run));
-  const nbody_choice settled = run->choice; /* with its reason */
+  const nbody_choice settled = run->choice; /* choice with its reason */
   SIM_TRY(nbody_create_forces(run));
   if (settled.solver != NULL) memcpy(run->choice.why, settled.why, sizeof settled.why);
   warn_of_crowd(&run->options, setup->backend->kind, run->choice.method);
-  if (setup->saved == NULL || !run->encounters) /* after an event that of the bodies at the start stays */
+  if (setup->saved == NULL || !run->encounters) /* else the checkpoint's method, of the bodies at the start, stays */
     keep_method(&run->options, &run->choice, run->controller);
   SIM_TRY(nbody_create_spectrum(run, p, setup));
   SIM_TRY(nbody_find_orbits(run, p));
@@ -166,7 +166,7 @@ static sim_status create(const void *parameters, const sim_setup *setup, sim_clo
     destroy(self);
     return status;
   }
-  run->force_error.largest_median = run->controller[NBODY_LARGEST_MEDIAN]; /* of the start, or of before */
+  run->force_error.largest_median = run->controller[NBODY_LARGEST_MEDIAN]; /* at the start, or from the checkpoint */
   run->force_error.largest_tail = run->controller[NBODY_LARGEST_TAIL];
   if (setup->saved != NULL)
     *clock = setup->saved->clock;
@@ -276,7 +276,7 @@ static bool supports(const void *parameters, sim_backend_kind backend, char *lac
   return false;
 }
 
-/* The force on some bodies counts as their share of that on all. */
+/* Work done in `steps` steps. A force on some bodies counts as their share of a force on all. */
 static double work_done(const void *self, double steps) {
   const nbody_run *run = self;
   return run->integrate.steps == NBODY_INDIVIDUAL ? run->counts.forces / (double)run->n : steps;

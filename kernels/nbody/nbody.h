@@ -12,12 +12,12 @@ extern const sim_model nbody_model;
 extern const sim_bench nbody_bench[]; /* rows of `sim bench`, bench.c */
 
 typedef enum nbody_scheme { NBODY_LEAPFROG, NBODY_YOSHIDA4, NBODY_HERMITE4, NBODY_IAS15, NBODY_WHFAST } nbody_scheme;
-/* Words of the scenario for them, NULL-terminated. */
+/* The scenario's names of the schemes, NULL-terminated. */
 extern const char *const nbody_scheme_names[];
-/* Schemes for few bodies, which compute on the CPU in double precision alone. */
+/* Whether a scheme is for few bodies; these compute on the CPU in double precision alone. */
 bool nbody_scheme_is_few(int scheme);
 
-/* Orbital elements, angles in degrees, about the centre of mass of `primary`. */
+/* Orbital elements about the centre of mass of `primary`; angles in degrees. */
 typedef struct nbody_orbit {
   bool given;
   double a, e, inc, node, peri, M;
@@ -25,9 +25,9 @@ typedef struct nbody_orbit {
 } nbody_orbit;
 enum { NBODY_ELEMENTS = 6, NBODY_ORBITS_MAX = SIM_COLUMNS_MAX / NBODY_ELEMENTS };
 
-/* First member of every kind of group of bodies. The group is rotated by |rotation| degrees about `rotation`, then
- * moved, by position and velocity or by the orbit of its centre. Then the velocity field (x y z -> vx vy vz; NULL:
- * none) at the position of each body is added to its velocity.
+/* First member of every kind of group of bodies. The group is rotated by |rotation| degrees about the vector
+ * `rotation`, then moved by position and velocity, or by the orbit of its centre. Then the velocity field (x y z -> vx
+ * vy vz; NULL: none) at the position of each body is added to the body's velocity.
  */
 typedef struct nbody_group_fields {
   char *species;
@@ -72,8 +72,8 @@ typedef struct nbody_from_file {
   char *path;
 } nbody_from_file;
 
-/* Rows are bodies: mass [n][1], position [n][3], velocity [n][3], radius [n][1]. Only species and velocity field of
- * `group` apply. */
+/* Bodies given one by one, in rows: mass [n][1], position [n][3], velocity [n][3], radius [n][1]. Only species and
+ * velocity field of `group` apply. */
 typedef struct nbody_each {
   nbody_group_fields group;
   sim_doubles mass, position, velocity, radius;
@@ -108,20 +108,20 @@ extern const sim_schema nbody_body_schema, nbody_plummer_schema, nbody_hernquist
     nbody_exponential_disk_schema, nbody_from_file_schema, nbody_each_schema, nbody_zeldovich_schema,
     nbody_lattice_schema, nbody_schema;
 
-/* How forces between bodies are computed. */
+/* Method that computes the forces between bodies. */
 typedef enum nbody_method { NBODY_AUTO, NBODY_DIRECT, NBODY_FMM } nbody_method;
 
 typedef struct nbody_gravity {
   double G, softening;
   int solver;        /* nbody_method */
-  double error;      /* of the force, median over the bodies; NaN: NBODY_ERROR, with expansion 100 times that */
-  double error_tail; /* of 99.9 % of the bodies; NaN: any */
+  double error;      /* relative, of the force, median over the bodies; NaN: NBODY_ERROR, with expansion 100 times */
+  double error_tail; /* relative error of the force that 99.9 % of the bodies stay below; NaN: any */
 } nbody_gravity;
 #define NBODY_ERROR 1e-4
 
 /* A cube with one corner at the origin, repeated without end. */
 typedef struct nbody_box {
-  bool given; /* without: open space */
+  bool given; /* false: open space */
   double size;
   int boundary; /* 0: periodic */
 } nbody_box;
@@ -133,26 +133,26 @@ enum { NBODY_LEVELS_MAX = 20 };
 typedef struct nbody_integrate {
   int scheme;     /* nbody_scheme */
   int steps;      /* nbody_steps */
-  double dt;      /* NaN: adaptive; of individual steps the longest */
+  double dt;      /* step; with individual steps the longest; NaN: adaptive */
   int64_t levels; /* deepest level of individual steps, at most NBODY_LEVELS_MAX; SIM_INT_KEYWORD: shared steps */
-  double eta;     /* NaN: steps of one fixed length */
-  double dt_max;  /* NaN: none */
+  double eta;     /* NaN: fixed steps */
+  double dt_max;  /* NaN: no limit */
   double t_end;
-  double max_energy_error; /* NaN: none */
+  double max_energy_error; /* NaN: no limit */
 } nbody_integrate;
 
-/* What is taken from the pair potential within the cutoff: its value there, or nothing. */
+/* What is subtracted from the pair potential within the cutoff: its value at the cutoff, or nothing. */
 typedef enum nbody_shift { NBODY_SHIFT_POTENTIAL, NBODY_SHIFT_NONE } nbody_shift;
 
 /* Thermostats: Langevin's equation in the splitting of B. Leimkuhler and C. Matthews, Appl. Math. Res. Express 2013
- * (2013) 34, and a chain of three of Nose and Hoover by G. J. Martyna et al., Mol. Phys. 87 (1996) 1117. */
+ * (2013) 34, and a chain of three Nose-Hoover thermostats by G. J. Martyna et al., Mol. Phys. 87 (1996) 1117. */
 typedef enum nbody_thermostat_kind { NBODY_LANGEVIN, NBODY_NOSE_HOOVER } nbody_thermostat_kind;
 typedef struct nbody_thermostat {
   bool given;
   int kind;           /* nbody_thermostat_kind */
   double temperature; /* k T, an energy */
-  double friction;    /* of langevin, a rate; NaN: not given */
-  double time;        /* of nose_hoover; NaN: not given */
+  double friction;    /* for langevin: a rate; NaN: not given */
+  double time;        /* for nose_hoover: a time; NaN: not given */
 } nbody_thermostat;
 
 /* The table `rdf`: g(r) in `bins` shells of equal thickness up to `radius` (NaN: half the box). */
@@ -162,7 +162,7 @@ typedef struct nbody_rdf {
   double radius;
 } nbody_rdf;
 
-/* Distance from the centre of mass beyond which bodies are taken out. */
+/* Distance from the centre of mass beyond which bodies are removed. */
 typedef struct nbody_escape {
   bool given;
   double radius;
@@ -173,8 +173,8 @@ typedef struct nbody_parameters {
   sim_list bodies;
   nbody_box box;
   nbody_gravity gravity;
-  sim_expr *external;          /* x y z vx vy vz t -> potential, or three components of the acceleration */
-  sim_expr *pair, *pair_force; /* r2 -> potential, r2 -> force: one of them replaces gravity; G is then NaN */
+  sim_expr *external;          /* function of x y z vx vy vz t: potential, or three components of the acceleration */
+  sim_expr *pair, *pair_force; /* functions of r2: potential; force. Either replaces gravity; G is then NaN */
   double cutoff;               /* of pair or pair_force; NaN or 0: none */
   int shift;                   /* nbody_shift */
   nbody_thermostat thermostat;
@@ -183,10 +183,10 @@ typedef struct nbody_parameters {
   nbody_expansion expansion;
   int64_t spectrum; /* points along a side of the grid of the table `spectrum`; 0: no table */
   char *orbits;     /* species about which the table `orbits` has elements; NULL: no table */
-  bool merge;       /* bodies whose radii touch become one */
+  bool merge;       /* bodies whose radii touch merge */
   nbody_escape escape;
   nbody_integrate integrate;
-  /* Filled by validation: the tables of individual steps, `observe`, `spectrum` and `orbits`, and all tables of the
+  /* Filled in by validation: tables of individual steps, `observe`, `spectrum` and `orbits`, and all tables of the
    * run. */
   sim_field level_columns[NBODY_LEVELS_MAX + 2];
   sim_field observe_columns[SIM_COLUMNS_MAX + 1];
@@ -204,9 +204,9 @@ typedef struct nbody_parameters {
 sim_status nbody_validate(void *parameters, sim_faults *faults);
 /* Side of the periodic cube; NaN: no periodic box. */
 double nbody_box_side(const nbody_parameters *p);
-/* The group of `bodies` from a power spectrum; NULL: none. */
+/* The item of `bodies` whose bodies come from a power spectrum; NULL: none. */
 const nbody_zeldovich *nbody_zeldovich_of(const nbody_parameters *p);
-/* gravity.G, or the value of "auto"; also with a custom law, because groups in equilibrium are generated with it. */
+/* Returns gravity.G, or the value of "auto"; with a custom law too, because generators in equilibrium use it. */
 double nbody_gravitational_constant(const nbody_parameters *p);
 
 #endif

@@ -13,8 +13,8 @@ const nbody_sums *nbody_sums_at(nbody_run *run, const sim_clock *clock) {
   return &run->sums;
 }
 
-/* d(T + W)/da + (2 T + W)/a = 0 (W. M. Irvine, thesis, Harvard (1961); D. Layzer, ApJ 138 (1963) 174), so that a (T +
- * W) and the integral of T over a have a constant sum. Its change is given relative to the energy that went into
+/* Relative change of a (T + W) plus the integral of T over a, which d(T + W)/da + (2 T + W)/a = 0 keeps constant (W. M.
+ * Irvine, thesis, Harvard (1961); D. Layzer, ApJ 138 (1963) 174). It is relative to the energy that went into
  * motion. */
 static double layzer_irvine_error(const nbody_run *run, double a, double kinetic, double potential) {
   const double moved = a * kinetic + run->controller[NBODY_KINETIC_INTEGRAL];
@@ -33,7 +33,8 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
   if (run->expansion.given)
     values[NBODY_COLUMN_ERROR] = layzer_irvine_error(run, a, kinetic, potential);
   else {
-    /* In a box the zero of the potential is arbitrary, and that of the total too. Events may take nearly all energy. */
+    /* In a box the zero of the potential is arbitrary, and so is that of the total energy. Events may remove nearly all
+     * energy. */
     const double at_start = initial + run->events[NBODY_EVENT_ENERGY];
     const double scale = run->box > 0 ? kinetic + fabs(potential) : fabs(at_start);
     const double change = total + nbody_bath_energy(run) - initial;
@@ -51,10 +52,10 @@ static sim_status observe_energy(nbody_run *run, const sim_clock *clock, double 
   return SIM_OK;
 }
 
-/* NaN of direct sums. */
+/* Fills in a row of the table `force_error`; NaN with direct sums. */
 static sim_status observe_force_error(nbody_run *run, const sim_clock *clock, double *values) {
   const nbody_force_error *e = &run->force_error;
-  (void)nbody_sums_at(run, clock); /* the potential of this step */
+  (void)nbody_sums_at(run, clock); /* computes the potential of this step */
   SIM_TRY(nbody_measure_force_error(run, clock));
   SIM_TRY(nbody_measure_potential_error(run, clock->step));
   SIM_TRY(nbody_check_solver(run, clock->step));

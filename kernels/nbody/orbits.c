@@ -1,4 +1,4 @@
-/* Orbits of a run: places bodies and groups by their elements, and observes those of single bodies. */
+/* Orbits in a run: places bodies and groups by orbital elements, and observes the elements of single bodies. */
 #include "kernels/nbody/few/kepler.h"
 #include "kernels/nbody/run.h"
 #include "kernels/nbody/scenario/orbits.h"
@@ -10,7 +10,8 @@ static const double degree = 3.14159265358979323846 / 180;
 
 /* ---- at the start ---- */
 
-/* Mass, position and velocity of the centre of mass of the groups before `which` that the orbit names. */
+/* Computes position and velocity of the centre of mass of the groups before `which` that the orbit names; returns their
+ * mass. */
 static double primary_of(const nbody_groups *groups, const nbody_group *which, const nbody_orbit *orbit,
                          const nbody_bodies *all, double x[3], double v[3]) {
   const bool any = strcmp(orbit->primary, NBODY_ORBIT_ALL) == 0;
@@ -65,14 +66,14 @@ sim_status nbody_place_on_orbit(double G, const nbody_groups *groups, const nbod
 
 /* ---- table ---- */
 
-/* The species of this name; it may have lost its bodies. */
+/* The species of this name; all its bodies may have merged or escaped. */
 static const sim_species *species_of(const nbody_run *run, const char *name) {
   const sim_species *s = run->species;
   while (s < run->species + run->species_count - 1 && strcmp(s->name, name) != 0) s++;
   return s;
 }
 
-/* Value k of a state array, in host memory or on a device. */
+/* Fetches value k of a state array from host memory or from a device. */
 static sim_status value(const nbody_run *run, const sim_buffer *buffer, int64_t k, double *out) {
   float single;
   if (buffer->dtype == SIM_F64) return run->backend->copy(out, (const double *)buffer->data + k, sizeof *out);
@@ -93,7 +94,7 @@ sim_status nbody_find_orbits(nbody_run *run, const nbody_parameters *p) {
   double mass = 0;
   for (int64_t i = primary->first; i < primary->first + primary->count && !(mass > 0); i++)
     SIM_TRY(value(run, &run->mass, i, &mass));
-  if (mass > 0 || primary->count == 0) return SIM_OK; /* it may have lost its bodies */
+  if (mass > 0 || primary->count == 0) return SIM_OK; /* all its bodies may have merged or escaped */
   return sim_fail(SIM_ERR_SCENARIO, "orbits: expected a species with mass, got \"%s\" without", p->orbits);
 }
 

@@ -23,15 +23,15 @@
 SIM_HD static inline double nbody_kicked(double v, double a, double dt) { return v + a * dt; }
 SIM_HD static inline double nbody_drifted(double x, double v, double dt) { return x + v * dt; }
 
-/* The coordinate in [0, size) of a periodic box; size 0: open space. A result that is rounded to another type may be
- * `size` there, and is then wrapped once more. Exact but for one rounding; NaN of NaN and of infinity. */
+/* Wraps a coordinate into [0, size) of a periodic box; size 0: open space. Rounded to another type the result may be
+ * `size`, and is then wrapped once more. Exact but for one rounding; NaN for NaN and infinity. */
 SIM_HD static inline double nbody_wrapped(double x, double size) {
   if (size == 0 || (x >= 0 && x < size)) return x;
   const double inside = x - size * floor(x / size);
   return inside < 0 || inside >= size ? 0 : inside;
 }
 
-/* Taylor series to the jerk. */
+/* Position and velocity after dt by the Taylor series up to the jerk. */
 SIM_HD static inline double nbody_predicted_position(double x, double v, double a, double j, double dt) {
   return x + dt * (v + dt * (0.5 * a + dt * (1.0 / 6.0) * j));
 }
@@ -39,7 +39,7 @@ SIM_HD static inline double nbody_predicted_velocity(double v, double a, double 
   return v + dt * (a + dt * 0.5 * j);
 }
 
-/* Second and third derivative of the acceleration at the start of a step, from both ends of it. */
+/* Second and third derivative of the acceleration at the start of a step, from acceleration and jerk at both ends. */
 SIM_HD static inline double nbody_snap(double a0, double j0, double a1, double j1, double dt) {
   return (-6 * (a0 - a1) - dt * (4 * j0 + 2 * j1)) / (dt * dt);
 }
@@ -47,7 +47,7 @@ SIM_HD static inline double nbody_crackle(double a0, double j0, double a1, doubl
   return (12 * (a0 - a1) + 6 * dt * (j0 + j1)) / (dt * dt * dt);
 }
 
-/* Trapezoidal rule with end corrections; the position uses the corrected velocity v1. */
+/* Trapezoidal rule with end corrections, for velocity and position; the position uses v1, the corrected velocity. */
 SIM_HD static inline double nbody_corrected_velocity(double v0, double a0, double j0, double a1, double j1, double dt) {
   return v0 + 0.5 * dt * (a0 + a1) + dt * dt * (1.0 / 12.0) * (j0 - j1);
 }
@@ -71,14 +71,14 @@ SIM_HD static inline double nbody_aarseth(double a2, double j2, double s2, doubl
   return low > 0 ? (sqrt(a2 * s2) + j2) / low : INFINITY;
 }
 
-/* Square of the free-fall time of two bodies, up to a factor near 1: s^3 / (G (m1 + m2)), gm = G (m1 + m2). */
+/* Square of the free-fall time of two bodies, up to a factor near 1: s^3 / gm, gm = G (m1 + m2). */
 SIM_HD static inline double nbody_fall_time2(double dx, double dy, double dz, double eps2, double gm) {
   const double s2 = dx * dx + dy * dy + dz * dz + eps2;
   return gm > 0 ? s2 * sqrt(s2) / gm : INFINITY;
 }
 
 #ifdef __CUDACC__
-/* A coordinate after a drift, in the periodic box. */
+/* A coordinate after a drift, wrapped into the periodic box. */
 template <typename real> __device__ inline real nbody_moved(real x, real v, double dt, double box) {
   const real to = (real)nbody_drifted(x, v, dt);
   return (real)nbody_wrapped((real)nbody_wrapped(to, box), box);

@@ -1,4 +1,4 @@
-/* What a run will take: its operations, the options of its solver, its memory and its work. */
+/* Plan of a run: its operations, the options of its solver, its memory and its work. */
 #include "kernels/nbody/cosmos/power.h"
 #include "kernels/nbody/few/few.h"
 #include "kernels/nbody/run.h"
@@ -18,17 +18,18 @@ const nbody_ops *nbody_ops_for(const nbody_parameters *p, const sim_setup *setup
 double nbody_box_of(const nbody_parameters *p) { return p->box.given ? p->box.size : 0; }
 
 /* Median of the force errors that the scenario asks for. Forces in a periodic box cancel: between bodies at random to
- * about a fifth of those that multipoles are set for, at the start of an expanding universe to a hundredth or less. */
+ * about a fifth of the forces for which the settings of multipoles were measured, at the start of an expanding universe
+ * to a hundredth or less. */
 enum { BOX_CANCELS = 5, EXPANSION_CANCELS = 100 };
 double nbody_asked_error(const nbody_parameters *p) {
   if (p->gravity.error > 0) return p->gravity.error;
   return p->expansion.given ? EXPANSION_CANCELS * NBODY_ERROR : NBODY_ERROR;
 }
 
-/* How many times smaller the errors are that multipoles are set for. At the start from a power spectrum accelerations
- * are 4 pi G times the density times the displacements, of root mean square psi (Zel'dovich). Measured for 16^3 and
- * 32^3 bodies in boxes of 64, 200 and 1000 Mpc/h: multipoles that are set for an error of e have a median of 0.07 e to
- * 0.25 e of 4 pi G times the density times the edge of the box, whatever psi is. */
+/* Factor by which multipoles are set for smaller errors than the scenario asks for. At the start from a power spectrum
+ * accelerations are 4 pi G times the density times the displacements, of root mean square psi (Zel'dovich). Measured
+ * for 16^3 and 32^3 bodies in boxes of 64, 200 and 1000 Mpc/h: multipoles that are set for an error e have a median
+ * error of 0.07 e to 0.25 e of 4 pi G times the density times the edge of the box, whatever psi is. */
 static double finer_for(const nbody_parameters *p) {
   const nbody_zeldovich *z = nbody_zeldovich_of(p);
   const nbody_expansion *e = &p->expansion;
@@ -122,7 +123,7 @@ sim_status nbody_plan(const void *parameters, const sim_setup *setup, sim_plan *
   if (spectrum > 0) sim_plan_add_host(out, "spectrum", spectrum);
   const double rdf = nbody_rdf_bytes(p, setup, ops->dtype, n);
   if (rdf > 0) sim_plan_add_host(out, "g(r)", rdf);
-  /* memory of the generated bodies is freed before integrator and solver allocate theirs */
+  /* the memory of the generated bodies is freed before integrator and solver allocate theirs */
   made -= host + spectrum + (out->space == SIM_SPACE_HOST ? scratch : 0);
   if (made > 0) sim_plan_add_host(out, "bodies while they are made", made);
   out->snapshot_bytes = shown;

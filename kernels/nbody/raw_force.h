@@ -1,20 +1,20 @@
-/* The form in which a solver leaves acceleration and jerk for the operations that read them: a leapfrog step on the
- * GPU then needs no kernel that only converts. For C, CUDA C++ and NVRTC. */
+/* Form in which a solver leaves acceleration and jerk for the operations that read them: a leapfrog step on the GPU
+ * then needs no kernel that only converts. For C, CUDA C++ and NVRTC. */
 #ifndef NBODY_RAW_FORCE_H
 #define NBODY_RAW_FORCE_H
 
 typedef enum nbody_raw_kind {
   NBODY_FORCE_FINAL, /* final values in the state's arrays */
-  NBODY_FORCE_FIXED, /* fixed point: int64 in place of the state's acceleration; no jerk */
+  NBODY_FORCE_FIXED, /* fixed point: int64 in the memory of the state's acceleration; no jerk */
   NBODY_FORCE_PARTS  /* double[parts][3][n], to be added in order; one part may be the state's own array */
 } nbody_raw_kind;
 
-/* Kernels take this struct by value. Memory is the solver's or the state's, on the state's device. */
+/* Kernels take this struct by value. Its memory belongs to the solver or to the state, on the state's device. */
 typedef struct nbody_raw_force {
   nbody_raw_kind kind;
   int parts;
-  const double *acceleration, *jerk; /* of NBODY_FORCE_PARTS; jerk NULL where the state has none */
-  double unit, unit_jerk;            /* the sums are multiplied by these */
+  const double *acceleration, *jerk; /* parts, for NBODY_FORCE_PARTS; jerk is NULL where the state has none */
+  double unit, unit_jerk;            /* factors of the sums */
 } nbody_raw_force;
 
 #ifdef __CUDACC__

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-/* [1]: in a periodic box. */
+/* [kind of device][1: in a periodic box] */
 static const nbody_solver *const direct[SIM_BACKEND_KINDS][2] = {
     [SIM_BACKEND_CPU] = {&nbody_direct_cpu, &nbody_direct_periodic_cpu},
 #ifdef SIM_HAS_CUDA
@@ -10,7 +10,7 @@ static const nbody_solver *const direct[SIM_BACKEND_KINDS][2] = {
 #endif
 };
 
-/* Bodies from which on tiles of pairs are faster than a plain loop; measured. */
+/* Number of bodies from which tiles of pairs are faster than a plain loop (measured). */
 enum { TILES_FROM = 64 };
 
 static const nbody_solver *direct_for(const nbody_options *options, sim_backend_kind kind) {
@@ -46,7 +46,7 @@ static void take_fmm(const nbody_options *options, sim_backend_kind kind, nbody_
            options->fmm.theta);
 }
 
-/* Why multipoles are out of the question. */
+/* Reason why multipoles cannot be used. */
 static const char *obstacle(const nbody_options *options, sim_backend_kind kind) {
   if (options->laws.pair != NULL || options->laws.no_pairs) return "multipoles are for gravity alone";
   if (options->jerk) return "multipoles give no jerk, which hermite4 needs";
@@ -54,19 +54,20 @@ static const char *obstacle(const nbody_options *options, sim_backend_kind kind)
   return fmm[kind] == NULL ? "multipoles have no GPU code" : "multipoles do not take so many bodies";
 }
 
-/* More bodies than these are not counted. */
+/* Most bodies whose lists are counted. */
 enum { most_counted = 1 << 18 };
 
-/* Whether `ratio`, the estimated time of multipoles over that of direct sums, may be on the other side of 1 with counts
- * of lists: other bodies than a Plummer sphere have near lists of a fifth of the length, and hardly longer ones; in a
- * box the images are guessed. On a GPU launches take most of the time of so few bodies, half of it in the levels that a
- * Plummer sphere has beyond a cube. */
+/* Whether counting lists may move `ratio`, the estimated time of multipoles over that of direct sums, to the other side
+ * of 1. The estimate is for a Plummer sphere: near lists of other bodies have a fifth of its length at least, and are
+ * hardly longer; in a box the number of images is a guess. On a GPU, launches take most of the time of so few bodies,
+ * half of it in the levels that a Plummer sphere has beyond a cube. */
 static bool is_doubtful(sim_backend_kind kind, bool periodic, double ratio) {
   if (kind != SIM_BACKEND_CPU) return ratio > 1 / 1.5 && ratio < 2.5;
   return ratio > (periodic ? 1 / 8.0 : 1 / 2.5) && ratio < 8;
 }
 
-/* Of both methods the faster one on one thread. By how much is not told: the estimates are those of another machine. */
+/* Chooses the faster method for one thread. The ratio is not reported, because the estimates are those of another
+ * machine. */
 static void take_faster(const nbody_options *options, sim_backend_kind kind, nbody_choice *out) {
   nbody_options one = *options;
   one.threads = 1;

@@ -1,4 +1,4 @@
-/* The table `spectrum` of a run: measured on the host, wherever the bodies are. */
+/* The table `spectrum` of a run, measured on the host for bodies on any device. */
 #include "kernels/nbody/run.h"
 
 #include <math.h>

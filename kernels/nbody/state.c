@@ -107,7 +107,7 @@ const sim_field nbody_state_fields[] = {
                      "nose_hoover"},
     [ARRAYS] = {0}};
 
-/* View of array `which`; false where the scheme has none. */
+/* Fills in the view of array `which`; false where the scheme does not have it. */
 static bool view_array(nbody_run *run, int which, sim_array *out) {
   const sim_buffer *const buffers[] = {[ID] = &run->id,
                                        [MASS] = &run->mass,
@@ -177,7 +177,7 @@ sim_status nbody_restore(nbody_run *run, const sim_setup *setup) {
   for (int which = 0; which < ARRAYS; which++) {
     if (!view_array(run, which, &here)) continue;
     if (which == CONTROLLER)
-      here.shape[0] = sim_frame_array(saved, "controller")->shape[0]; /* checked; may be shorter */
+      here.shape[0] = sim_frame_array(saved, "controller")->shape[0]; /* its length was checked; it may be shorter */
     SIM_TRY(sim_frame_restore(saved, setup->backend, &here));
   }
   return SIM_OK;

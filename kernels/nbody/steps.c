@@ -1,4 +1,4 @@
-/* One step of each scheme, in terms of operations, and the length of steps. */
+/* One step of each scheme, written with the operations, and the length of steps. */
 #include "kernels/nbody/few/few.h"
 
 #include "kernels/nbody/physics.h"
@@ -27,8 +27,8 @@ static void yoshida4(const nbody_ops *ops, nbody_work *work, double t, double dt
   ops->kick(work, 0.5 * w1);
 }
 
-/* Predict, evaluate, correct, and evaluate at the corrected state. Without the second evaluation a step costs half,
- * and the error in a Kepler orbit is twelve times larger at 128 steps an orbit. */
+/* Predict, evaluate, correct, and evaluate at the corrected state. Without the second evaluation a step costs half, but
+ * the error in a Kepler orbit is twelve times larger at 128 steps an orbit. */
 static void hermite4(const nbody_ops *ops, nbody_work *work, double t, double dt) {
   ops->hermite_predict(work, dt);
   ops->force(work, t + dt);
@@ -38,8 +38,8 @@ static void hermite4(const nbody_ops *ops, nbody_work *work, double t, double dt
 }
 
 /* Kick, drift, kick from scale factor a to b, with the exact integrals of dt/a and dt/a^2 (T. Quinn et al. (1997),
- * astro-ph/9710043). The halves of the step meet at equal ratios of a. The integral of the peculiar kinetic energy
- * K/a^2 over a is by the trapezoidal rule, which is exact while K grows as a^3. */
+ * astro-ph/9710043). The halves of the step meet at equal ratios of a. The integral over a of K/a^2, the peculiar
+ * kinetic energy, is by the trapezoidal rule, which is exact while K grows as a^3. */
 static void expanding_leapfrog(nbody_run *run, double a, double b) {
   const nbody_expansion *e = &run->expansion;
   const double middle = sqrt(a * b), before = run->controller[NBODY_KINETIC_NOW];
@@ -71,16 +71,16 @@ static void warn_of_long_steps(nbody_run *run, const nbody_histogram *now, doubl
           t, now->bodies[levels + 1], run->n, ldexp(dt, -levels), run->integrate.eta, levels);
 }
 
-/* Deepest of the levels 0 ... most that has bodies. */
+/* The deepest of the levels 0 ... most that has bodies. */
 static int deepest_level(const nbody_histogram *now, int most) {
   int level = most;
   while (level > 0 && now->bodies[level] == 0) level--;
   return level;
 }
 
-/* Kick, drift, kick with a step for each body: dt / 2^level, the level chosen by the acceleration at the step's
- * beginning, at times that are multiples of the step. All bodies drift together by the shortest step that any of them
- * makes. Forces are those of bodies whose step ends, by all bodies where they have drifted to. At the end all steps
+/* Kick, drift, kick with a step of its own for each body: dt / 2^level. The acceleration at the beginning of a step
+ * chooses its level; steps begin at multiples of their length. All bodies drift together by the shortest present step.
+ * Forces are computed on the bodies whose step ends, by all bodies at their drifted positions. At the end all steps
  * end, so that the levels follow from the state alone. Where all bodies have one level the operations are those of the
  * leapfrog with that step. T. Quinn et al., astro-ph/9710043 (1997); V. Springel, MNRAS 364 (2005) 1105, section 4. */
 static sim_status individual(nbody_run *run, const sim_clock *clock, double dt) {
@@ -121,18 +121,18 @@ static void queue_step(nbody_run *run, double t, double dt) {
   case NBODY_YOSHIDA4: yoshida4(run->ops, run->work, t, dt); break;
   case NBODY_HERMITE4: hermite4(run->ops, run->work, t, dt); break;
   case NBODY_IAS15:
-  case NBODY_WHFAST: break; /* nbody_few_step */
+  case NBODY_WHFAST: break; /* see nbody_few_step */
   }
 }
 
-/* A device with a queue captures the step once, and replays it while its length is the same. A captured step does
- * not know the time: with a time-dependent force, steps are enqueued anew; and so they are where forces can fail, for
- * which the solver waits. */
+/* Makes a step. A device with a queue captures the step once, and replays it while its length stays the same. A
+ * captured step does not know the time, so that steps are enqueued anew where a force depends on time; and also where
+ * forces can fail, because the solver then waits. */
 static sim_status run_step(nbody_run *run, const sim_clock *clock, double dt) {
   const sim_backend *backend = run->backend;
   const double t = clock->t;
   if (run->integrate.steps == NBODY_INDIVIDUAL) return individual(run, clock, dt);
-  if (run->thermostat.given) { /* its numbers change from step to step */
+  if (run->thermostat.given) { /* random numbers change from step to step */
     nbody_bathed_step(run, clock, dt);
     return SIM_OK;
   }
@@ -145,12 +145,12 @@ static sim_status run_step(nbody_run *run, const sim_clock *clock, double dt) {
     SIM_TRY(backend->queue->graph_begin());
     queue_step(run, t, dt);
     SIM_TRY(backend->queue->graph_end(&run->step));
-    if (run->step == NULL) return SIM_OK; /* not captured but executed, for a profile */
+    if (run->step == NULL) return SIM_OK; /* a profile executes the step instead of capturing it */
   }
   return backend->queue->graph_launch(run->step);
 }
 
-/* The step of a body: with individual steps that of its level. */
+/* Length of the step of a body; with individual steps of its level. */
 static sim_status step_of(const nbody_run *run, int64_t body, double dt, double *out) {
   const nbody_integrate *integrate = &run->integrate;
   double a[3] = {0, 0, 0};
@@ -228,7 +228,7 @@ double nbody_first_dt(const nbody_run *run) {
   return fmin(dt, run->integrate.t_end);
 }
 
-/* Length of the step from `clock` and the time after it. */
+/* Chooses the length of the step from `clock`; *after: the time after it. */
 static double choose(const nbody_run *run, const sim_clock *clock, double *after) {
   if (run->expansion.given) return sim_clock_free_step(clock, clock->t * run->integrate.dt, after);
   return adaptive(run) ? sim_clock_free_step(clock, run->controller[NBODY_NEXT_STEP], after)

@@ -1,4 +1,4 @@
-"""Bodies with a law between pairs and no radius, such as atoms: lit spheres that nearly touch, a colour a species, or by speed."""
+"""Bodies with a pair law and no radius, such as atoms: lit spheres that nearly touch, coloured by species or speed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from simview.snapshot import Snapshot
 from simview.solids import Solids
 from simview.style import COLOURS, legend
 
-_ASKED, _WORK = 500, 1 << 26  # bodies whose neighbours are looked for, and how many distances that may take
+_ASKED, _WORK = 500, 1 << 26  # bodies whose neighbours are searched; most distances to compute for them
 
 
-_APART = 0.7  # of points at random the ratio is 0.42: (ln(1/0.95) / ln 2)^(1/3)
+_APART = 0.7  # least ratio of the 5th to the 50th percentile; random points: 0.42 = (ln(1/0.95) / ln 2)^(1/3)
 
 
 def are_atoms(samples: Sequence[Snapshot], species: Sequence[str]) -> bool:
-    """Whether a law between pairs rules the bodies and keeps them apart: few are nearer to a neighbour than half of all."""
+    """Whether the bodies have a pair law and keep apart: few are much nearer to a neighbour than the median."""
     last = samples[-1]
     if last.parameters.get("pair") in (None, "none") or "radius" in last.particles(species):
         return False
@@ -30,7 +30,7 @@ def are_atoms(samples: Sequence[Snapshot], species: Sequence[str]) -> bool:
 
 
 def neighbours(at: Array) -> Array:
-    """The distances of some bodies of ``[n, 3]``, the same ones every time, to their nearest neighbours."""
+    """The distances to the nearest neighbour of some of the bodies ``[n, 3]``, always the same ones."""
     asked = at[:: max(1, len(at) // min(_ASKED, max(1, _WORK // len(at))))]
     least = []
     for one in asked:
@@ -41,7 +41,7 @@ def neighbours(at: Array) -> Array:
 
 
 class Atoms(Solids):
-    """Spheres of half the distance to a neighbour; their size is no property of the bodies, and the title says it."""
+    """Spheres whose radius is half the distance to a neighbour, no property of the bodies: the title gives it."""
 
     words = "body", "bodies"
     tail = 1.0
@@ -50,11 +50,11 @@ class Atoms(Solids):
         self.look, self.species, self.radius = look, chosen_species(samples[-1], look), 0.0
         self.radius = float(np.median(neighbours(self.arrays(samples[-1])[0]))) / 2
         super().__init__(samples, look)
-        if len(self.species) > 1:  # its colours say nothing about the speed
+        if len(self.species) > 1:  # colours show species, so that `map` has no effect
             self.options = tuple(name for name in self.options if name != "map")
 
     def arrays(self, snapshot: Snapshot) -> tuple[Array, Array, Array]:
-        """Positions ``[n, 3]``, radii, and what the colours show: speeds, of several species their numbers."""
+        """Positions ``[n, 3]``, radii, and values for the colours: speeds, or numbers of several species."""
         known = [name for name in self.species if name in snapshot.species]
         parts = [np.zeros((4, 0))]
         for name, columns in snapshot.particles(known).each("x", "y", "z", "vx", "vy", "vz", every=self.every(snapshot)) if known else []:
@@ -66,7 +66,7 @@ class Atoms(Solids):
         return whole[:3].T, np.full(whole.shape[1], self.radius), whole[3]
 
     def key(self, axes: Any, bar: str | None) -> None:
-        """A colour bar of the speed, or the names of the species."""
+        """A colour bar of the speed, or a legend of the species."""
         if len(self.species) == 1:
             super().key(axes, bar)
             return
@@ -80,6 +80,6 @@ class Atoms(Solids):
         legend(axes, 5, below=True, handlelength=1.2, handletextpad=0.2)
 
     def numbers(self, snapshot: Snapshot, what: tuple[str, str] = ("body", "bodies")) -> str:
-        """How many, and of which size they are drawn."""
+        """How many bodies there are, and the radius that they are drawn with."""
         unit = f" {snapshot.units.text((1,))}" if snapshot.units.names else ""
         return f"{super().numbers(snapshot, what)}, drawn with radius {self.radius:.2g}{unit}"

@@ -1,4 +1,4 @@
-"""Pictures of bodies: mass in a column, and points with their tracks. A film changes them from frame to frame."""
+"""Pictures of bodies: column density, and points with their tracks. A film updates them from frame to frame."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from simview.snapshot import Snapshot
 from simview.style import COLOURS, legend, set_title
 from simview.tracks import tracks
 
-FEW, SOME = 16, 2000  # bodies that are drawn with their tracks; as points
-DENSITY = "magma"  # colours of a density: dark where nothing is
+FEW, SOME = 16, 2000  # most bodies that are drawn with their tracks; most that are drawn as points
+DENSITY = "magma"  # colours of a density: dark where there is no mass
 
 
 class Particles:
-    """What pictures of particles share: species, limits, axes."""
+    """Base of pictures of particles: species, limits, axes."""
 
     options: tuple[str, ...] = ("species", "axes", "size")
 
     def every(self, snapshot: Snapshot) -> int:
-        """Of how many particles one is drawn: 1 but where there are more than `look.most`."""
+        """The n of "one particle in n is drawn": above 1 only with more than `look.most` particles."""
         known = [name for name in self.species if name in snapshot.species]
         return 1 if self.look.most is None else max(1, -(-sum(snapshot.count(name) for name in known) // self.look.most))
 
@@ -42,7 +42,7 @@ class Particles:
             positions.append((np.concatenate([a[0] for _, a in held]), np.concatenate([a[1] for _, a in held])))
         count = len(positions[0][0])
         self.centre, self.half = limits(positions, 98.0 if count > SOME else 100.0)
-        if FEW < count <= SOME:  # one that flew away does not set the frame
+        if FEW < count <= SOME:  # a single body that flew away does not set the frame
             self.half = min(self.half, 1.5 * limits(positions, 90.0)[1])
         box = self.first.parameters.get("box")
         if isinstance(box, dict) and isinstance(box.get("size"), (int, float)):  # the periodic cube of bodies
@@ -52,7 +52,7 @@ class Particles:
             self.half = look.size
 
     def numbers(self, snapshot: Snapshot, what: tuple[str, str] = ("body", "bodies")) -> str:
-        """How many particles are drawn, and of how many where species are left out."""
+        """How many particles there are, out of how many where species are left out, and which share is drawn."""
         count = sum(snapshot.count(name) for name in self.species)
         total = sum(snapshot.count(name) for name in snapshot.species)
         words = f"{count} of {total} {what[1]}" if count < total else f"{count} {what[count != 1]}"
@@ -69,7 +69,7 @@ class Particles:
 
 
 def bright_range(image: Image) -> tuple[float, float]:
-    """Where the colours of a density begin and end: 2 % of the mass is fainter, 1 % brighter; three to five decades."""
+    """Limits of the colours of a density: 2 % of the mass is fainter, 1 % brighter; three to five decades apart."""
     values = np.sort(image, axis=None).astype(float)
     share = np.cumsum(values)
     if not share[-1] > 0:
@@ -79,7 +79,7 @@ def bright_range(image: Image) -> tuple[float, float]:
 
 
 class Density(Particles):
-    """Mass in a column, on a logarithmic scale."""
+    """Column density of the mass, on a logarithmic scale."""
 
     options = (*Particles.options, "map", "pixels", "most")
 
@@ -93,7 +93,7 @@ class Density(Particles):
         self.low, self.high = (float(np.median([ends[k] for ends in ranges if ends[1] > 0])) for k in (0, 1))
 
     def image(self, snapshot: Snapshot) -> Image:
-        """Mass a unit of area; the last one is kept, for it is often asked for twice."""
+        """Mass a unit of area; the last image is kept, because it is often needed twice."""
         if self.kept is None or self.kept[0] is not snapshot:
             self.kept = snapshot, self.compute(snapshot)
         return self.kept[1]
@@ -138,7 +138,7 @@ class Density(Particles):
 
 
 class Bodies(Particles):
-    """Bodies as points, a colour a species; few of them with their tracks."""
+    """Bodies as points, coloured by species; a few bodies with their tracks."""
 
     def __init__(self, samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot] = ()) -> None:
         super().__init__(samples, look)
@@ -153,7 +153,7 @@ class Bodies(Particles):
             self.half = 0.54 * float((high - low).max()) or 1.0
 
     def inner(self) -> Bodies | None:
-        """A second picture, of three bodies or more that keep within a fifth of the first one, far inside the others."""
+        """A second picture, of three or more bodies that stay within a fifth of the first, far inside the others."""
         if len(self.tracks) < 4 or self.look.size is not None:
             return None
         at = np.stack([track.at for track in self.tracks])  # [body, 2, time]

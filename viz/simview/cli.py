@@ -186,7 +186,7 @@ def _watch(options: argparse.Namespace) -> None:
 
 
 def _despite_damage(run: Run | Sweep, make: Callable[[], None], output: Sequence[Path]) -> None:
-    """Makes a picture or film; where that meets a damaged file, once more without all that are damaged."""
+    """Makes a picture or film; where a file is damaged, makes it once more without the damaged files."""
     try:
         make()
     except DamagedError as error:
@@ -195,7 +195,7 @@ def _despite_damage(run: Run | Sweep, make: Callable[[], None], output: Sequence
             raise
         try:
             make()
-        except NotFoundError:  # nothing of what was asked for is left
+        except NotFoundError:  # no undamaged file is left to draw
             raise error from None
         print(*output, sep="\n")
         more = f" (and {len(faults) - 1} more: simview summary names them)" if len(faults) > 1 else ""

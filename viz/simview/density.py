@@ -1,4 +1,4 @@
-"""Projections of many particles onto a picture."""
+"""Projections of many particles to an image."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from simview.hdf5 import Array
 from simview.runs import cores
 
 Image = NDArray[np.float64]
-_CHUNK = 1 << 18  # particles that stay in the second-level cache
+_CHUNK = 1 << 18  # particles that fit into the second-level cache
 
 
 def _bin(x: Array, y: Array, weight: Array | None, low: tuple[float, float], scale: float, pixels: int) -> Image:
     cells = pixels * pixels
-    image = np.zeros(cells + 1)  # the last cell takes what lies outside
+    image = np.zeros(cells + 1)  # the last cell collects particles outside the image
     for begin in range(0, len(x), _CHUNK):
         part = slice(begin, begin + _CHUNK)
         column, row = np.floor((x[part] - low[0]) * scale), np.floor((y[part] - low[1]) * scale)
@@ -29,14 +29,14 @@ def _bin(x: Array, y: Array, weight: Array | None, low: tuple[float, float], sca
 
 
 def project(x: Array, y: Array, weight: Array | None, centre: tuple[float, float], half: float, pixels: int) -> Image:
-    """Sums particles into a square of pixels, on all cores.
+    """Sums particles into a square image, on all cores.
 
     Parameters
     ----------
     x, y
         Positions, ``[n]``.
     weight
-        What each particle adds, ``[n]``; None: 1.
+        Contribution of each particle, ``[n]``; None: 1.
     centre, half
         The middle of the square and half its side.
     pixels
@@ -62,7 +62,7 @@ def project(x: Array, y: Array, weight: Array | None, centre: tuple[float, float
 
 
 class _Blur:
-    """Convolution with Gaussians; what leaves on one side does not come back on the other."""
+    """Convolution with Gaussians; the image is not periodic."""
 
     def __init__(self, pixels: int, widest: float) -> None:
         self.pixels = pixels
@@ -84,13 +84,13 @@ def smooth(counts: Image, weights: Image, neighbours: float = 8) -> Image:
     """Spreads each pixel's particles by about the distance to their neighbours.
 
     Single particles far out stay visible as haze, and dense parts keep their detail. Costs a few Fourier transforms,
-    however many particles there are. The sum of the weights is kept but for what crosses the edge.
+    however many particles there are. The sum of the weights stays the same, except for parts spread beyond the edge.
     """
     pixels = len(counts)
     widest = pixels / 50
     blur = _Blur(pixels, widest)
     crowd = blur.back(blur.forward(counts, widest)) + 1e-3 / pixels
-    # Where a pixel holds many of its own the blurred count is too low: their detail is real.
+    # In a pixel with many particles the blurred count is too low; such a pixel needs no smoothing.
     crowd = np.maximum(crowd, np.where(counts > neighbours, counts, 0))
     width = np.clip(np.sqrt(neighbours / (np.pi * crowd)), 0.5, widest)
     step = np.where(counts > 0, np.round(2 * np.log2(width)), 99).astype(int)  # powers of the square root of two
@@ -99,7 +99,7 @@ def smooth(counts: Image, weights: Image, neighbours: float = 8) -> Image:
 
 
 def limits(samples: Iterable[tuple[Array, Array]], share: float = 99) -> tuple[tuple[float, float], float]:
-    """The middle of the particles, and half the side of a square that holds `share` percent of each sample."""
+    """The middle of the particles, and half the side of a square with `share` percent of each sample's particles."""
     kept = []
     for x, y in samples:
         stride = max(1, len(x) // 100_000)

@@ -1,4 +1,4 @@
-"""What can go wrong, each with the exit code of the command. A message is one line for the user.
+"""Errors of simview, each with the exit code of the command. A message is one line for the user.
 
 Arguments of the package are checked here too: a wrong one is a `UsageError`.
 """
@@ -18,14 +18,14 @@ import numpy as np
 
 
 class SimviewError(Exception):
-    """Any fault that simview reports."""
+    """Any error that simview reports."""
 
     exit_code = 70
     __str__ = Exception.__str__  # a KeyError would print its message in quotes
 
 
 class UsageError(SimviewError):
-    """Something was asked for that makes no sense."""
+    """An argument or option makes no sense."""
 
     exit_code = 64
 
@@ -37,13 +37,13 @@ class DamagedError(SimviewError):
 
 
 class NotFoundError(SimviewError):
-    """No run, no snapshot, no table, species or field of that name."""
+    """There is no run, snapshot, table, species or field of that name."""
 
     exit_code = 66
 
 
 class UnknownNameError(NotFoundError, KeyError):
-    """No such name in a mapping, such as ``run.tables``: also a `KeyError`, so that ``get`` works."""
+    """No such name in a mapping such as ``run.tables``: also a `KeyError`, so that ``get`` works."""
 
 
 class UnknownAttributeError(NotFoundError, AttributeError):
@@ -51,7 +51,7 @@ class UnknownAttributeError(NotFoundError, AttributeError):
 
 
 class OutOfRangeError(NotFoundError, IndexError):
-    """No snapshot or run of that number: also an `IndexError`, as sequences have it."""
+    """No snapshot or run of that number: also an `IndexError`, as of any sequence."""
 
 
 class MissingToolError(SimviewError):
@@ -85,9 +85,9 @@ class RunError(SimviewError):
     meaning
         What this code means, such as 'bad scenario'.
     message
-        What the program said: one line, of a bad scenario one for each fault.
+        Lines of the program: one line, or one for each fault of a bad scenario.
     result
-        What it left behind: the `Run` or `Sweep` up to the error; None where there is none.
+        The `Run` or `Sweep` up to the error; None where there is none.
     """
 
     def __init__(self, exit_code: int, message: str, result: Any = None) -> None:
@@ -100,17 +100,17 @@ class RunError(SimviewError):
 
 
 class RunWarning(UserWarning):
-    """What the program `sim` warned of."""
+    """A warning of the program `sim`."""
 
 
 def _shown(value: object) -> str:
-    """A value as a message shows it: one short line."""
+    """A value in the form for a message: one short line."""
     line = " ".join(repr(value).split())
     return line if len(line) <= 60 else line[:57] + "..."
 
 
 def whole_number(value: Any, what: str, least: int | None = None, most: int | None = None) -> int:
-    """An integer of any type that is one; `least`, `most`: the smallest and the largest that make sense."""
+    """Returns an integer of any integer type; `least`, `most`: the smallest and the largest that make sense."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -123,7 +123,7 @@ def whole_number(value: Any, what: str, least: int | None = None, most: int | No
 
 
 def finite_number(value: Any, what: str, least: float = -math.inf, most: float = math.inf) -> float:
-    """A real number that is neither NaN nor infinite, from `least` to `most`."""
+    """Returns a real number that is neither NaN nor infinite, from `least` to `most`."""
     try:
         number = math.nan if isinstance(value, (str, bytes)) or np.ndim(value) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -136,14 +136,14 @@ def finite_number(value: Any, what: str, least: float = -math.inf, most: float =
 
 
 def one_name(value: Any, what: str) -> str:
-    """A name."""
+    """Returns a name."""
     if not isinstance(value, str):
         raise UsageError(f"{what}: wanted a name, not {_shown(value)}")
     return value
 
 
 def names_of(value: Any, what: str) -> list[str]:
-    """One name or several."""
+    """Returns one name or several as a list."""
     if isinstance(value, str):
         return [value]
     if not isinstance(value, Iterable) or isinstance(value, (bytes, bytearray)):
@@ -152,7 +152,7 @@ def names_of(value: Any, what: str) -> list[str]:
 
 
 def one_of(value: Any, what: str, known: Iterable[str]) -> str:
-    """One of several names."""
+    """Returns one of several known names."""
     if one_name(value, what) not in known:
         raise UsageError(f"{what}: no '{value}'; there are: {', '.join(known)}")
     return str(value)
@@ -165,7 +165,7 @@ def instance_of(value: Any, what: str, kind: type) -> None:
 
 
 def file_of(path: Any) -> Path:
-    """The path of a file to write."""
+    """Returns the path of a file to write."""
     try:
         name = os.fsdecode(path)
         if not name or "\0" in name:
@@ -176,7 +176,7 @@ def file_of(path: Any) -> Path:
 
 
 def folder_of(path: Any) -> Path:
-    """A folder that is there."""
+    """Returns the path of an existing folder."""
     try:
         folder = Path(os.fsdecode(path))
         found = folder.stat()

@@ -1,4 +1,4 @@
-"""Exposures: how the Greeks of European payoffs, or of any that differ by their strike alone, run over the strikes."""
+"""Exposures: Greeks over the strikes, of payoffs that differ by their strike alone."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from simview.options import Column, columns
 from simview.runs import Run
 from simview.style import COLOURS, DASHES, legend
 
-_LEAST = 3  # strikes of a line
+_LEAST = 3  # least number of strikes for a line
 
 
 class Line(NamedTuple):
-    """Payoffs of a run that differ by their strikes alone: what they are, the strikes in order, and their places among all."""
+    """Payoffs that differ by their strikes alone: their name, strikes in order, and indices among all payoffs."""
 
     name: str
     strikes: list[float]
@@ -22,11 +22,11 @@ class Line(NamedTuple):
 
 
 def lines(run: Run) -> list[Line]:
-    """The payoffs of at least three strikes, a line a kind."""
+    """A line for each kind of payoff with at least three strikes."""
     payoffs = run.parameters.get("payoffs")
     if not isinstance(payoffs, list):
         return []
-    first = max(0, len(columns(run)[0].values) - len(payoffs))  # results of the scenario's own function come before
+    first = max(0, len(columns(run)[0].values) - len(payoffs))  # results of the scenario's own function come first
     found: dict[str, list[tuple[float, int]]] = {}
     for i, payoff in enumerate(payoffs):
         strike = payoff.get("strike")
@@ -40,12 +40,12 @@ def lines(run: Run) -> list[Line]:
 
 
 def greeks(run: Run) -> list[Column]:
-    """What is drawn over the strikes: every Greek that the run estimates."""
+    """The columns that are drawn over the strikes: every Greek that the run estimates."""
     return columns(run)[1:] if lines(run) else []
 
 
 def exposure(run: Run, axes: Any, which: int) -> None:
-    """One Greek over the strikes: bars of one standard error, and where it is known the exact value as a thin line."""
+    """One Greek over the strikes: bars of one standard error, and the exact value as a thin line where it is known."""
     column = greeks(run)[which]
     known = False
     for k, line in enumerate(lines(run)):

@@ -1,4 +1,4 @@
-"""The right figure for a run: what its tables and snapshots hold decides."""
+"""Chooses the figure for a run from its tables and snapshots."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Panel = Callable[[Any], None]
-DOTS = 10, 2400  # an inch
+DOTS = 10, 2400  # dots an inch
 FORMATS = ("png", "pdf", "svg", "eps", "jpg")
 
 
 def table_panels(run: Run) -> dict[str, Panel]:
-    """The figures that a run's tables allow, by name. Tables without rows are left out."""
+    """The panels that a run's tables allow, by name. Tables without rows are left out."""
     found: dict[str, Panel] = {}
     for name, frame in run.tables.items():
         if len(frame) == 0:
             continue
         if name == "energy" and "error" in frame:
-            if (frame["error"].abs() > 0).any():  # else there is no conserved energy, or no error
+            if (frame["error"].abs() > 0).any():  # False: no conserved energy, or no error
                 found["energy"] = partial(panels.energy, run)
             if "virial_ratio" in frame and frame["virial_ratio"].notna().any():
                 found["virial"] = partial(panels.virial, run)
         elif name == "lagrangian":
-            if frame["r50"].notna().any():  # else the box is periodic
+            if frame["r50"].notna().any():  # False: the box is periodic
                 found["radii"] = partial(panels.lagrangian, run)
         elif name == "price" and {"paths", "price", "standard_error"} <= set(frame.columns):
             if frame["price"].notna().any():
@@ -72,16 +72,16 @@ def table_panels(run: Run) -> dict[str, Panel]:
 # Tables of a run by wave number, of each field or of one quantity.
 _BUDGETS = {"transfer", "dissipation"} | {what + part for what in ("enstrophy", "helicity") for part in ("", "_transfer", "_dissipation")}
 
-# What a figure shows where nobody chose, the most telling first; other tables come after `observe`.
+# Default panels of a figure, the most telling first; tables of other names come after `observe`.
 _TELLING = ("smile", "exposures", "flow", "temperature", "profile_velocity_x", "rdf", "thermo", "energy", "observe", "transfer", "radii", "price", "estimates")
 _UNASKED = ("virial", "momentum", "walls", "contacts")
 _PANELS = 3
 
 
 def _telling(run: Run, names: Sequence[str], bodies: int) -> list[str]:
-    """The panels that tell most about a run, the most telling first."""
+    """Names of the panels that tell most about a run, the most telling first."""
     left_out = {*_UNASKED, *(name for name in names if name.startswith("profile_"))}
-    if "radii" in names:  # say nothing about a few bodies, nor where one body holds all of the mass
+    if "radii" in names:  # radii say nothing about a few bodies, nor where one body has all of the mass
         radii = run.tables["lagrangian"]
         if 0 < bodies <= FEW or ("r10" in radii and "r90" in radii and (radii["r10"] == radii["r90"]).all()):
             left_out.add("radii")
@@ -93,14 +93,14 @@ def _telling(run: Run, names: Sequence[str], bodies: int) -> list[str]:
     if "smile" in names or any(name.startswith("exposures.") for name in names):  # these say more than one price against paths
         left_out -= {"estimates"}
         left_out |= {"price", "convergence"}
-    if "walls" in run.tables:  # no gas
+    if "walls" in run.tables:  # a bed of grains, not a gas
         left_out.add("temperature")
     box = run.parameters.get("box")
     if isinstance(box, dict) and box.get("shear_rate"):
         left_out.discard("profile_velocity_x")
     if "spectra" in names or not _periodic(run):
         left_out.add("spectrum")
-    for name in names:  # of a table's panels the first; `observe` is the user's own
+    for name in names:  # only the first panel of a table; `observe` is the user's own table
         table = name.split(".")[0]
         if "." in name and (table in left_out or (table != "observe" and name != _first(names, table))):
             left_out.add(name)
@@ -114,7 +114,7 @@ def ordered_panels(run: Run) -> dict[str, Panel]:
     """All panels of a run, the most telling first; without tables of options that `estimates` has."""
     found = table_panels(run)
     count = 0
-    with suppress(SimviewError):  # the last snapshot may be half written
+    with suppress(SimviewError):  # the last snapshot may be incomplete
         count = sum(run[-1].count(name) for name in run[-1].species) if len(run) else 0
     first = _telling(run, list(found), count)
     repeated = set(run.tables) - {"price", "observe"} if "estimates" in found else set()
@@ -126,7 +126,7 @@ def _first(names: Sequence[str], table: str) -> str:
 
 
 def _periodic(run: Run) -> bool:
-    """Whether a Fourier transform suits the fields."""
+    """Whether a Fourier transform suits the fields: whether the box is periodic."""
     grid = run.parameters.get("grid")
     if not isinstance(grid, dict):
         return True
@@ -135,7 +135,7 @@ def _periodic(run: Run) -> bool:
 
 
 def heading(run: Run) -> str:
-    """The run's title, and of a slice its name."""
+    """The run's title, and for a slice its name."""
     return run.title + ("" if run.slice_name is None else f", slice {run.slice_name}")
 
 
@@ -187,7 +187,7 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
         raise NotFoundError(f"{run.path}: no snapshot yet{run._why_none()}")
     shown: list[Picture] = []
     moments: list[Snapshot] = []
-    in_row = 1  # pictures of the same field and colours
+    in_row = 1  # pictures of the same field with the same colours
     if snapshot is not None and (only is None or "picture" in only):
         shown = pictures([snapshot], look, run[:] if len(run) <= 5000 else run[:: len(run) // 2500], over_time)
         moments = [snapshot] * len(shown)
@@ -215,7 +215,7 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
     refuse_unused(look, shown, [*(("time", "step") if shown else ()), *(("time", "step", "field") if "spectrum" in names else ())])
     with matplotlib.rc_context(SETTINGS):
         shape = shown[0].shape if shown and isinstance(shown[0], Map) else 1.0
-        wide = [name for name in names if name == "estimates"]  # has parts beside each other, and a row of its own
+        wide = [name for name in names if name == "estimates"]  # has parts side by side, and needs a row of its own
         names = [name for name in names if name not in wide] + wide
         if wide:
             figure, places = _with_row(options.size(run, WIDTHS[width]), len(shown), len(names) - 1, width, shape)
@@ -246,12 +246,12 @@ def draw(run: Run, *, snapshot: Snapshot | None = None, only: Sequence[str] | No
 
 
 def _across(pictures_count: int, shape: float) -> int:
-    """How many pictures stand beside each other; long ones stand one below the other."""
+    """Number of pictures side by side; long pictures stand one below the other."""
     return 1 if shape < 0.5 and pictures_count == 2 else 3 if pictures_count % 3 == 0 else 2
 
 
 def _rows(pictures_count: int, panels_count: int, shape: float) -> tuple[list[int], list[float]]:
-    """Of a page with several pictures or none: how many axes are in each row, and the heights of the rows in inches."""
+    """Rows of a page with several pictures or none: number of axes in each row, and heights of the rows in inches."""
     rows, heights = [], []
     across = _across(pictures_count, shape)
     for left in range(pictures_count, 0, -across):
@@ -265,7 +265,7 @@ def _rows(pictures_count: int, panels_count: int, shape: float) -> tuple[list[in
 
 
 def _size(pictures_count: int, panels_count: int, width: str, shape: float = 1.0) -> tuple[float, float]:
-    """In inches; `shape`: height over width of the pictures."""
+    """Size in inches; `shape`: height over width of the pictures."""
     wide = WIDTHS[width]
     if width == "column":
         return wide, 0.25 + (0.9 + 2.7 * min(max(shape, 0.2), 1.6)) * pictures_count + 1.7 * panels_count
@@ -277,7 +277,7 @@ def _size(pictures_count: int, panels_count: int, width: str, shape: float = 1.0
 
 
 def _with_row(size: tuple[float, float], pictures_count: int, panels_count: int, width: str, shape: float) -> tuple[Figure, list[Any]]:
-    """A figure that ends with a row of this size over its whole width, and its axes as `_places` has them, the row last."""
+    """A figure with a row of this size at its end, as wide as the figure; its axes as from `_places`, the row last."""
     from matplotlib.figure import Figure
 
     if pictures_count + panels_count == 0:
@@ -290,7 +290,7 @@ def _with_row(size: tuple[float, float], pictures_count: int, panels_count: int,
 
 
 def _places(grid_of: Callable[..., Any], pictures_count: int, panels_count: int, width: str, shape: float = 1.0) -> list[Any]:
-    """Axes for the pictures, then for the panels, in grids that a figure or a part of one makes."""
+    """Axes for the pictures, then for the panels, in grids of a figure or of a part of one."""
     total = pictures_count + panels_count
     if width == "column":
         high = 0.9 + 2.7 * min(max(shape, 0.2), 1.6)
@@ -338,7 +338,7 @@ def save(figure: Figure, path: str | os.PathLike[str], dpi: float = 200, small: 
 
 
 def spread(run: Run, most: int) -> list[Snapshot]:
-    """At most so many snapshots, evenly over the run, with the first and the last."""
+    """At most `most` snapshots, evenly spaced over the run, with the first and the last."""
     if len(run) <= most:
         return run[:]
     return [run[int(i)] for i in np.unique(np.linspace(0, len(run) - 1, most).astype(int))]

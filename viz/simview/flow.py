@@ -1,4 +1,4 @@
-"""Pictures of flows: speed with stream lines, or arrows, and vorticity; the bodies in them are grey."""
+"""Pictures of flows: speed with stream lines, and vorticity; bodies in the flow are grey."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simview.look import Look
 from simview.maps import Map
 from simview.snapshot import Field, Snapshot
 
-_LINES = 38  # stream lines across the longer side of a plane, about
+_LINES = 38  # approximate number of stream lines across the longer side of a plane
 _BODY: dict[str, Any] = {"facecolor": "#8c8c8c", "edgecolor": "#333333", "linewidth": 0.6, "zorder": 4}
 
 
@@ -32,13 +32,13 @@ def _bodies(snapshot: Snapshot) -> list[dict[str, Any]]:
 
 
 def _moves(body: dict[str, Any]) -> bool:
-    """Whether a body changes its place in time. A ball or a cylinder that turns does not."""
+    """Whether a body changes its shape in space with time. A ball or a cylinder that only turns does not."""
     turns = body.get("$type") == "block" and bool(body.get("spin") or body.get("turning"))
     return turns or bool(body.get("motion")) or any(body.get("velocity") or ())
 
 
 class _Plane(Map):
-    """What is made of the components of a vector in a plane."""
+    """A map computed from the components of a vector in a plane."""
 
     def __init__(self, samples: Sequence[Snapshot], look: Look, vector: str, name: str, across: int = 0) -> None:
         self.vector = vector
@@ -48,7 +48,7 @@ class _Plane(Map):
         return snapshot.field(f"{self.vector}/x" if f"{self.vector}/x" in snapshot.fields else f"{self.vector}/y")
 
     def part(self, snapshot: Snapshot, axis: str) -> Array:
-        """The component along an axis in the plane; 0 where there is none."""
+        """The component along an axis in the plane; 0 where the vector lacks it."""
         name = f"{self.vector}/{axis}"
         if name not in snapshot.fields:
             return np.zeros_like(self.slice(self.geometry(snapshot))[0])
@@ -82,7 +82,7 @@ class _Plane(Map):
         return np.asarray(np.all(zero, axis=0))
 
     def bodies(self) -> list[Any]:
-        """The bodies at rest in the flow, where they are cut as circles or rectangles."""
+        """Outlines of the bodies at rest that the plane cuts as circles or rectangles."""
         from matplotlib.patches import Circle, Rectangle
 
         field = self.geometry(self.first)
@@ -108,7 +108,7 @@ class _Plane(Map):
 
 
 class Flow(_Plane):
-    """The size of a vector as colours, and lines along it in the plane."""
+    """The size of a vector as colours, and stream lines in the plane."""
 
     def __init__(self, samples: Sequence[Snapshot], look: Look, vector: str, across: int = 0) -> None:
         super().__init__(samples, look, vector, "speed" if vector == "velocity" else f"|{vector}|", across)
@@ -129,7 +129,7 @@ class Flow(_Plane):
         u, v = self.part(snapshot, right), self.part(snapshot, up)
         if min(u.shape) < 4 or not np.isfinite(u).all() or not np.isfinite(v).all() or not float(np.hypot(u, v).max()) > 0:
             return
-        # matplotlib wants evenly spaced places to the last bit.
+        # matplotlib needs positions that are evenly spaced to the last bit.
         x, y = np.linspace(x[0], x[-1], len(x)), np.linspace(y[0], y[-1], len(y))
         tall = (y[-1] - y[0]) / (x[-1] - x[0])
         density = _LINES / 30 * min(1.0, 1 / tall), _LINES / 30 * min(1.0, tall)
@@ -142,13 +142,13 @@ class Flow(_Plane):
 
 
 class Vorticity(_Plane):
-    """How fast the flow turns about the normal of the plane, positive against the clock."""
+    """Vorticity along the normal of the plane, positive anticlockwise."""
 
     def __init__(self, samples: Sequence[Snapshot], look: Look, vector: str, across: int = 0) -> None:
         super().__init__(samples, look, vector, "vorticity", across)
 
     def span(self, snapshots: Sequence[Snapshot]) -> None:
-        """Walls and corners would outshine what is amid the flow: a fiftieth of the values at either end lies beyond the limits."""
+        """Limits without the largest 4 % of the values: walls and corners would outshine the interior of the flow."""
         super().span(snapshots)
         values = [self.values(snapshot)[0] for snapshot in snapshots]
         most = max((float(np.nanpercentile(np.abs(part), 96)) for part in values if np.isfinite(part).any()), default=0.0)
@@ -156,13 +156,13 @@ class Vorticity(_Plane):
             self.low, self.high, self.signed, self.beyond = -most, most, True, True
 
     def lines(self, snapshot: Snapshot, values: Array) -> None:
-        """None: they would crowd at walls."""
+        """Draws no lines: they would crowd at walls."""
 
     def unit(self, field: Field) -> str:
         return self.first.units.text((0, 0, -1))
 
     def values(self, snapshot: Snapshot) -> tuple[Array, str]:
-        """By central differences, one-sided at the rims; from speed over length to an inverse time in the scenario's units."""
+        """Central differences, one-sided at the edges; the result is an inverse time in the scenario's units."""
         field = self.geometry(snapshot)
         up, right = self.dims(field)
         step = dict(zip(field.dims, field.grid.spacing))

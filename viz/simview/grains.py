@@ -14,14 +14,14 @@ from simview.look import Look, colour_bar, title
 from simview.snapshot import Snapshot
 from simview.style import MAPS, set_title
 
-MOST = 1200  # disks in a picture
-SEEN = 3000  # grains that are drawn one before the other; of more a cut through the middle is shown
+MOST = 1200  # most disks in a picture
+SEEN = 3000  # grains up to which all are drawn; with more a cut through the middle is shown
 
 
 class Grains(Particles):
-    """Grains from the side, the nearer before the farther.
+    """Grains from the side, nearer grains in front.
 
-    Of many grains, and of a gas that fills its box, those just behind the plane through the middle, as of a heap cut open.
+    With many grains, or with a gas that fills its box, only grains just behind the plane through the middle are drawn.
     """
 
     options = (*Particles.options, "map")
@@ -35,7 +35,7 @@ class Grains(Particles):
         high = np.max([(at + r).max(axis=1) for at, r, _ in held if r.size] or [[1, 1, 1]], axis=0)
         self.cut = max(r.size for _, r, _ in held) > SEEN or self.hides(samples[-1], held[-1][1], (high - low)[:2])
         self.thickness = 3 * max(float(r.max()) for _, r, _ in held if r.size) if self.cut else 0.0
-        if not self.cut:  # a drum that the grains are in
+        if not self.cut:  # a drum with the grains inside sets the frame
             for circle in outlines(self.walls(), self.plane, 0.0):
                 if np.ptp(circle, axis=1).min() > 0 and np.ptp(circle, axis=1).max() < 4 * (high - low)[:2].max():
                     low[:2], high[:2] = np.minimum(low[:2], circle.min(axis=1)), np.maximum(high[:2], circle.max(axis=1))
@@ -51,7 +51,7 @@ class Grains(Particles):
         self.fastest = float(np.percentile(speeds, 99)) if speeds.size else 1.0
 
     def arrays(self, snapshot: Snapshot) -> tuple[Array, Array, Array]:
-        """Positions ``[right, up, depth]``, radii and speeds; those that are not finite are left out."""
+        """Positions ``[right, up, depth]``, radii and speeds of the grains for which all are finite."""
         names = [*self.plane, self.depth, "radius", "vx", "vy", "vz"]
         known = [name for name in self.species if name in snapshot.species]
         parts = [arrays for _, arrays in snapshot.particles(known).each(*names)] if known else []
@@ -62,7 +62,7 @@ class Grains(Particles):
         return columns[:3], columns[3], np.sqrt((columns[4:] ** 2).sum(axis=0))
 
     def hides(self, snapshot: Snapshot, radius: Array, sides: Array) -> bool:
-        """Whether grains that nothing pulls down lie before each other: their disks are larger than the picture."""
+        """Whether grains without gravity hide each other: the sum of their disks is larger than the picture."""
         gravity = snapshot.parameters.get("gravity")
         free = gravity is None or (isinstance(gravity, list) and not any(gravity))
         return free and float(np.pi * (radius**2).sum()) > float(sides[0] * sides[1])
@@ -72,16 +72,16 @@ class Grains(Particles):
         return walls if isinstance(walls, list) else []
 
     def behind(self, at: Array) -> Array:
-        """Whether a grain's centre lies behind the plane through the middle, at most three of the largest radii deep."""
+        """Whether a grain's centre is behind the plane through the middle, by at most three of the largest radii."""
         away = self.towards(at) - (self.level if self.sign > 0 else -self.level)
         return np.asarray((away <= 0) & (away >= -self.thickness))
 
     def towards(self, at: Array) -> Array:
-        """How near a grain is to the eye: right, up and the eye make a right-handed system."""
+        """Coordinate towards the eye; right, up and towards the eye make a right-handed system."""
         return np.asarray(self.sign * at[2])
 
     def disks(self, snapshot: Snapshot) -> tuple[Array, Array, Array]:
-        """Where the disks stand ``[n, 2]``, their radii and speeds, the farthest first."""
+        """Positions ``[n, 2]``, radii and speeds of the disks, the farthest first."""
         at, radius, speed = self.arrays(snapshot)
         if self.cut:
             near = self.behind(at) & (np.abs(at[0] - self.centre[0]) < self.half + radius)
@@ -125,9 +125,9 @@ class Grains(Particles):
 
 
 def outlines(walls: Sequence[Mapping[str, Any]], plane: str, far: float) -> Iterator[Array]:
-    """Lines ``[2, points]`` where the picture's plane through a wall's point cuts it: of planes, cones, cylinders, balls.
+    """Lines ``[2, points]`` where the picture's plane through a wall's point cuts planes, cones, cylinders and balls.
 
-    Walls that lie askew, move or are made of triangles are left out.
+    Walls that are tilted, move or are made of triangles are left out.
     """
     right, up = ("xyz".index(axis) for axis in plane)
     depth = 3 - right - up

@@ -1,4 +1,4 @@
-"""HDF5 files, opened so that a reader disturbs nobody and a fault becomes one clear line."""
+"""HDF5 files, opened so that a reader disturbs no writer, and an error becomes one clear line."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from simview.errors import DamagedError, MissingToolError, NotFoundError, Simvie
 Array = NDArray[Any]
 
 
-# io/seal.h: magic, version (u32), 4 bytes, length (u64), XXH3-128 with these 16 bytes zero: version 1 of the whole file,
-# version 2 of the list of XXH3-128 of each MiB before the block, and of the block.
+# Seal (io/seal.h): magic, version (u32), 4 bytes, length (u64), XXH3-128 with these 16 bytes zero. Version 1: digest of
+# the whole file; version 2: of the list of XXH3-128 of each MiB before the seal, and of the seal.
 _SEAL = struct.Struct("<8sI4xQ16s")
-_SEAL_AT = 24  # the digest
+_SEAL_AT = 24  # position of the digest
 
 
-_BLOCK = 512  # bytes of the seal: the last ones of a file; of earlier versions the first ones
+_BLOCK = 512  # bytes of the seal, which is at the end of a file; earlier versions have it at the beginning
 
 
 def _seal_at(file: BinaryIO, path: Path) -> int | None:
-    """Where the seal of an open file begins, None without one; the file's length is held against the one named there."""
+    """Position of the seal in an open file, None without one; the length in the seal must be the file's length."""
     size = os.fstat(file.fileno()).st_size
     for at in (max(size - _BLOCK, 0), 0):
         file.seek(at)
@@ -45,14 +45,14 @@ def _seal_at(file: BinaryIO, path: Path) -> int | None:
 
 
 def _hdf5_end(path: Path) -> int:
-    """End of the HDF5 part, by its superblock; a program that writes to the file cuts off what is behind."""
+    """End of the HDF5 part, from its superblock; a program that writes to the file cuts off what is behind."""
     with builtins.open(path, "rb") as file:
         head = file.read(48)
     return int.from_bytes(head[40:48] if head[8] < 2 else head[28:36], "little")
 
 
 def _unsealed(path: Path) -> bool:
-    """False, if a file without a seal never had one; a file that had is cut short, or another program wrote to it."""
+    """False if a file without a seal never had one. Otherwise the file is cut short, or another program wrote to it."""
     with reading(path) as file:
         if "seal" in file.attrs:
             raise DamagedError(f"{path}: its seal is gone: cut short, or changed by another program")
@@ -60,7 +60,7 @@ def _unsealed(path: Path) -> bool:
 
 
 def verify(path: Path) -> bool:
-    """Holds all bytes of a file against the digest in its seal; False where it never had one.
+    """Compares all bytes of a file with the digest in its seal; False where it never had a seal.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def verify(path: Path) -> bool:
                 left -= len(block)
             digest.update(seal[:_SEAL_AT] + bytes(len(stored)) + seal[_SEAL.size :])
             file.seek(place + _BLOCK)
-            while block := file.read(1 << 20):  # version 1: the block may be the first one
+            while block := file.read(1 << 20):  # in version 1 the seal may be the first block
                 digest.update(block)
     except FileNotFoundError:
         raise NotFoundError(f"{path}: no such file (a run that goes on may have replaced it)") from None
@@ -101,7 +101,7 @@ def verify(path: Path) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """What Python or HDF5 says of a fault, as one line."""
+    """The message of Python or HDF5 for an error, as one line."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
@@ -111,17 +111,17 @@ def _open(path: Path) -> Any:
     except OSError as error:
         if "file locking" not in str(error):
             raise
-    return h5py.File(path, "r")  # this process has the file open with a lock; HDF5 wants all of its readers alike
+    return h5py.File(path, "r")  # open in this process with a lock; HDF5 wants all readers alike
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[Any]:
-    """Opens a file without a lock; whatever HDF5 complains about becomes a `SimviewError`.
+    """Opens a file without a lock; any error of HDF5 becomes a `SimviewError`.
 
     Parameters
     ----------
     path
-        The file. It may be replaced by rename while it is open: the open one stays whole.
+        The file. It may be replaced by rename while it is open: the open file stays whole.
 
     Yields
     ------
@@ -151,7 +151,7 @@ def reading(path: Path) -> Iterator[Any]:
 
 
 def text(value: Any) -> str:
-    """A fixed- or variable-length string of a file as `str`."""
+    """A string of a file, of fixed or variable length, as `str`."""
     if isinstance(value, np.ndarray) and value.shape == ():
         value = value[()]
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
@@ -170,7 +170,7 @@ def plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Values:
-    """Where the values of a component are: in the file, or one constant for all."""
+    """Source of the values of a component: a dataset in the file, or one constant for all."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -179,7 +179,7 @@ class Values:
 
     @classmethod
     def of(cls, item: Any) -> Values:
-        """Of an openPMD component: a dataset, or a group with the attributes ``value`` and ``shape``."""
+        """Source of an openPMD component: a dataset, or a group with the attributes ``value`` and ``shape``."""
         unit_si = float(item.attrs.get("unitSI", 1.0))
         if isinstance(item, h5py.Dataset):
             return cls(tuple(item.shape), item.dtype, unit_si)
@@ -188,7 +188,7 @@ class Values:
         return cls(shape, value.dtype, unit_si, value[()] if value.shape == () else value.flat[0])
 
     def read(self, item: Any, key: Any = ...) -> Array:
-        """The values; a constant comes as a read-only view that takes no memory."""
+        """Reads the values; a constant becomes a read-only view that takes no memory."""
         if self.constant is not None:
             values: Array = np.broadcast_to(np.asarray(self.constant), self.shape)
             return np.asarray(values[key])
@@ -196,7 +196,7 @@ class Values:
 
 
 def extent_in_file(dataset: Any) -> tuple[int, int] | None:
-    """A descriptor of its own and an offset where a dataset lies in one piece, to be read without HDF5's lock.
+    """A new file descriptor and an offset for a contiguous dataset, to be read without HDF5's lock.
 
     The caller closes the descriptor. None where the values are in chunks or not in the file itself.
     """
@@ -209,7 +209,7 @@ def extent_in_file(dataset: Any) -> tuple[int, int] | None:
 
 
 def read_extent(descriptor: int, offset: int, out: Array, path: Path) -> None:
-    """Fills `out` from a descriptor of `extent_in_file`, and closes it. Many threads may do so at a time."""
+    """Fills `out` from a descriptor of `extent_in_file`, and closes it. Many threads may do this at the same time."""
     try:
         view = memoryview(out.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
         while len(view):

@@ -1,4 +1,4 @@
-"""Runs the program `sim` from Python: a run or a sweep as one call, with its results as numpy, pandas and xarray."""
+"""Runs the program `sim` from Python: one call for a run or a sweep, with results in numpy, pandas and xarray."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from simview.runs import Run
 from simview.sweeps import Sweep
 
 Value = bool | int | float | str
-Settings = Mapping[str, Any]  # names and values of `sim.param`
+Settings = Mapping[str, Any]  # names and values of parameters (`sim.param`)
 _BUILT = Path(__file__).resolve().parents[2] / "build" / "release" / "cli" / "sim"  # in a checkout of the sources
-_PATIENCE = 30.0  # seconds for a checkpoint after Ctrl-C; sim itself gives up a step that takes 15 s more
-_POLL = 0.25  # seconds between two looks at status.json
+_PATIENCE = 30.0  # seconds to wait for a checkpoint after Ctrl-C; sim itself gives up a step that takes 15 s more
+_POLL = 0.25  # seconds between two reads of status.json
 _MEMORY = Path("/dev/shm")
 _RUN_DONE = re.compile(r"^run_\d+ ")
-_ONE_LINE = re.compile(r"\s*return\s.*\{", re.DOTALL)  # the text of a scenario, and no path
+_ONE_LINE = re.compile(r"\s*return\s.*\{", re.DOTALL)  # matches the text of a scenario on one line, not a path
 _OPTION = re.compile(r"--(resume|force)\b")
 
 
 class _Folder:
-    """A temporary folder that is removed with its last user, or when Python ends. Another process does not own it."""
+    """A temporary folder, removed with its last user or when Python ends. A forked process does not remove it."""
 
     def __init__(self) -> None:
-        # In memory where the system has such a place and the user named no other one.
+        # In memory if the system has such a place, unless the user named another place.
         parent = None if os.environ.get("TMPDIR") or not os.access(_MEMORY, os.W_OK) else _MEMORY
         try:
             self.path = Path(tempfile.mkdtemp(prefix="sim_", dir=parent))
@@ -77,7 +77,7 @@ def find_sim(sim: str | os.PathLike[str] | None = None) -> str:
 
 
 def _text(value: Any, name: str) -> str:
-    """A value as `--set` takes it; numbers keep all of their digits."""
+    """A value in the form of `--set`; numbers keep all of their digits."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool):
@@ -88,7 +88,7 @@ def _text(value: Any, name: str) -> str:
 
 
 def _texts(values: Any, name: str) -> list[str]:
-    """The values of one parameter of a sweep."""
+    """The values of one parameter of a sweep, in the form of `--set`."""
     if isinstance(values, (str, bytes, bytearray)) or not isinstance(values, (Iterable, np.ndarray)):
         values = [values]
     found = [_text(value, name) for value in values]
@@ -98,7 +98,7 @@ def _texts(values: Any, name: str) -> list[str]:
 
 
 def _options(set: Settings | None, named: Mapping[str, Any], options: Sequence[str]) -> list[str]:
-    """Options of the command line; those that are None are left out."""
+    """Options of the command line; options that are None are left out."""
     if set is not None and not isinstance(set, Mapping):
         raise UsageError(f"set: wanted names and values, such as {{'n': 1000}}, not {set!r}")
     if isinstance(options, str):
@@ -113,7 +113,7 @@ def _options(set: Settings | None, named: Mapping[str, Any], options: Sequence[s
 
 
 def _scenario(scenario: str | os.PathLike[str]) -> tuple[str, str | None]:
-    """The path to give the program, and the text to write there where the scenario is a text."""
+    """The path for the program; the text to write there where the scenario is a text, else None."""
     if isinstance(scenario, str) and ("\n" in scenario or _ONE_LINE.match(scenario)):
         return "scenario.lua", scenario
     path = file_of(scenario)
@@ -137,7 +137,7 @@ def _stop(process: subprocess.Popen[bytes], patience: float) -> None:
 
 def _follow(command: Sequence[str], folder: Path, patience: float, on_line: Callable[[str], None],
             on_tick: Callable[[], None] | None) -> int:  # fmt: skip
-    """Runs the program to its end, and hands on its lines; returns its exit code. Whatever is raised here ends it first."""
+    """Runs the program to its end and passes its lines on; returns its exit code. An exception here ends it first."""
     try:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder)
     except OSError as error:
@@ -167,13 +167,13 @@ def _follow(command: Sequence[str], folder: Path, patience: float, on_line: Call
 
 
 class _Messages:
-    """What the program says: errors are kept, warnings go on as Python's."""
+    """Messages of the program: keeps errors, and passes warnings on as Python's."""
 
     def __init__(self) -> None:
         self.errors: list[str] = []
 
     def line(self, text: str) -> None:
-        """A line of a run with --log-json."""
+        """Handles a line of a run with --log-json."""
         try:
             event: Any = json.loads(text)
         except ValueError:
@@ -248,7 +248,7 @@ def run(scenario: str | os.PathLike[str], *, set: Settings | None = None, output
         Path(path).write_text(text, "utf-8")
     show = progress_here(progress)
     messages = _Messages()
-    begin = time.time() - 1  # file times may be coarse
+    begin = time.time() - 1  # because file times may be coarse
     last = ""
 
     def tick() -> None:
@@ -330,7 +330,7 @@ def sweep(scenario: str | os.PathLike[str], *, set: Settings | None = None, seed
     total, done = int(np.prod([len(values) for values in axes.values()])), 0
     if not axes:
         raise UsageError("a sweep without parameters: give set={'NAME': [A, B, C]} or seed=range(1, 9)")
-    before: list[str] = []  # what is said before the first run: of a scenario that is refused a line for each fault
+    before: list[str] = []  # lines before the first run: one for each fault of a scenario that is refused
     errors: list[str] = []
 
     def line(text: str) -> None:

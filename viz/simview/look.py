@@ -1,4 +1,4 @@
-"""What the user chose for a picture, and what pictures of all kinds share: titles, labels, colour bars."""
+"""The user's choices for a picture, and helpers of all pictures: titles, labels, colour bars."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simview.errors import UsageError, finite_number, names_of, one_name, one_of
 from simview.snapshot import Snapshot
 from simview.style import MAPS
 
-SIZES = 1e-30, 1e30  # half the side of a picture; matplotlib's own arithmetic is good for these
+SIZES = 1e-30, 1e30  # range of half the side of a picture, within which matplotlib's own arithmetic is accurate
 PIXELS = 16, 4096
 OPTIONS = ("time", "step", "species", "field", "axes", "at", "view", "size", "pixels", "map", "most")  # of the command
 _BARS = {"right": "vertical", "bottom": "horizontal"}
@@ -19,18 +19,18 @@ _BARS = {"right": "vertical", "bottom": "horizontal"}
 
 @dataclass
 class Look:
-    """What the user chose; None: simview chooses."""
+    """Choices of the user for a picture; None: simview chooses."""
 
     species: Sequence[str] | None = None
     axes: str | None = None
     size: float | None = None
-    pixels: int = 800  # along a side of a density
+    pixels: int = 800  # along a side of a density image
     map: str | None = None
     fields: Sequence[str] | None = None
-    most: int | None = None  # particles that are drawn; of more one of n
-    at: float | None = None  # where a plane cuts fields on three axes
-    view: Sequence[float] | None = None  # of the eye, in pictures in space: azimuth, elevation (degrees), for perspective a distance
-    given: Sequence[str] = ()  # options of the command that are refused where they change nothing
+    most: int | None = None  # most particles that are drawn; of more particles one in n
+    at: float | None = None  # position of the plane through fields on three axes
+    view: Sequence[float] | None = None  # of the eye: azimuth, elevation in degrees; for perspective a distance
+    given: Sequence[str] = ()  # options of the command that are refused where they have no effect
 
     def __post_init__(self) -> None:
         self.species = None if self.species is None else names_of(self.species, "species")
@@ -54,10 +54,10 @@ class Look:
 
 
 class Picture(Protocol):
-    """Draws itself into axes once, with the colour bar at one side or none; then shows one snapshot after another."""
+    """A picture that draws itself into axes once, with a colour bar at one side or none, then shows any snapshot."""
 
     @property
-    def options(self) -> tuple[str, ...]: ...  # what of a `Look` changes the picture, as the command names it
+    def options(self) -> tuple[str, ...]: ...  # members of `Look` that change the picture, by their option names
 
     def draw(self, axes: Any, bar: str | None = "right") -> None: ...
 
@@ -65,7 +65,7 @@ class Picture(Protocol):
 
 
 def chosen_species(snapshot: Snapshot, look: Look) -> list[str]:
-    """The named species; else all, but without haloes of dark matter where there is anything else to see."""
+    """The named species; else all species, without haloes of dark matter where there are others."""
     if look.species:
         snapshot.particles(look.species)
         return list(look.species)
@@ -74,7 +74,7 @@ def chosen_species(snapshot: Snapshot, look: Look) -> list[str]:
 
 
 def written(snapshot: Snapshot) -> tuple[object, ...] | None:
-    """Tells a snapshot's file from any other, and from itself before it was written anew; None where it is gone."""
+    """Identifies the content of a snapshot's file: changes when the file is written anew; None where it is gone."""
     try:
         found = os.stat(snapshot.path)
     except OSError:
@@ -96,16 +96,16 @@ def axis_label(snapshot: Snapshot, axis: str) -> str:
 
 
 def length_unit(snapshot: Snapshot) -> str:
-    """The unit of length behind a number, where the scenario states one."""
+    """The unit of length to print behind a number, where the scenario states units."""
     return f" {snapshot.units.text((1,))}" if snapshot.units.names else ""
 
 
 def colour_bar(axes: Any, artist: Any, label: str, side: str | None, **options: Any) -> None:
-    """As long as the picture's own side, and as far from it and as wide however the picture is shaped."""
+    """A colour bar as long as the picture's side, with fixed distance and width for any shape of picture."""
     if side:
         from matplotlib.transforms import Bbox
 
-        apart, wide = (0.09, 0.11) if side == "right" else (0.46, 0.1)  # inches
+        apart, wide = (0.09, 0.11) if side == "right" else (0.46, 0.1)  # distance and width in inches
 
         def place(*_: Any) -> Any:
             box, (w, h) = axes.get_position(), axes.figure.get_size_inches()
@@ -119,7 +119,7 @@ def colour_bar(axes: Any, artist: Any, label: str, side: str | None, **options: 
 
 
 def upright(snapshot: Snapshot) -> str:
-    """The axes of a picture that nobody chose: from the side where something pulls down along z."""
+    """Default axes of a picture: from the side where gravity has a component along z."""
     gravity = snapshot.parameters.get("gravity")
     vector = isinstance(gravity, list) and len(gravity) == 3 and all(isinstance(g, (int, float)) for g in gravity)
     return "xz" if vector and gravity[2] != 0 else "xy"  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""Maps of fields: a plane with contours, a line, and a line over time. A film changes them from frame to frame."""
+"""Maps of fields: a plane with contours, a line, or a line over time. A film updates them from frame to frame."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from simview.look import Look, axis_label, colour_bar, length_unit, title
 from simview.snapshot import Field, Snapshot
 from simview.style import DIVERGING, MAPS, set_title
 
-CONTOURS, CROWD = 10, 25  # of a map (an even number: none at zero), and how many a row of cells may cross
-STRIP = 13  # snapshots from which on a field along a line is a map of line and time
+CONTOURS, CROWD = 10, 25  # contours of a map (an even number: none at zero); most that a row of cells may cross
+STRIP = 13  # least number of snapshots for a map of line and time of a field along a line
 
 
 class Map:
-    """A field on a plane, or along a line where there is one axis only. Contours are drawn where they do not crowd."""
+    """A field on a plane, or along a line where it has one axis only. Contours are drawn where they do not crowd."""
 
     def __init__(self, samples: Sequence[Snapshot], look: Look, name: str, across: int = 0) -> None:
         self.name, self.look, self.first, self.across = name, look, samples[-1], across
@@ -27,7 +27,7 @@ class Map:
         self.span(samples)
 
     def geometry(self, snapshot: Snapshot) -> Field:
-        """A field on the grid that is shown."""
+        """A field on the grid of the map."""
         return snapshot.field(self.name)
 
     def unit(self, field: Field) -> str:
@@ -35,13 +35,13 @@ class Map:
         return field.unit
 
     def values(self, snapshot: Snapshot) -> tuple[Array, str]:
-        """What is shown of a snapshot, and of three axes which plane it is."""
+        """The values to show of a snapshot, and for three axes the plane's position as text."""
         return self.slice(self.geometry(snapshot))
 
     def span(self, snapshots: Sequence[Snapshot]) -> None:
-        """Sets the limits to the least and the greatest value in these snapshots; one that the run has taken away is skipped.
+        """Sets the limits to the least and the greatest value in these snapshots; deleted snapshots are skipped.
 
-        Where few values lie far out, as at the corner of a lid, the limits leave out a thousandth at either end.
+        Where few values are far out, as at the corner of a lid, the limits leave out a thousandth at either end.
         """
         lows, highs, inner = [], [], []
         for snapshot in snapshots:
@@ -58,7 +58,7 @@ class Map:
             ends = float(min(pair[0] for pair in inner)), float(max(pair[1] for pair in inner))
             if 0 < 2 * (ends[1] - ends[0]) < self.high - self.low:
                 (self.low, self.high), self.beyond = ends, True
-        # A field of both signs is shown about zero.
+        # A field of both signs has limits symmetric about zero.
         self.signed = self.low < 0 < self.high and min(-self.low, self.high) > 0.1 * max(-self.low, self.high)
         if self.signed:
             self.high = max(-self.low, self.high)
@@ -72,17 +72,17 @@ class Map:
 
     @property
     def shape(self) -> float:
-        """Height over width of what is shown; 1 for a line."""
+        """Height over width of the map; 1 for a line."""
         field = self.geometry(self.first)
         spans = [field.bounds[dim][1] - field.bounds[dim][0] for dim in self.dims(field)]
         return spans[0] / spans[1] if len(spans) == 2 else 1.0
 
     def dims(self, field: Field) -> list[str]:
-        """The axes that are shown, in the order of the array."""
+        """The axes of the map, in the order of the array."""
         return [dim for i, dim in enumerate(field.dims) if len(field.dims) < 3 or i != self.across]
 
     def index(self, field: Field) -> int:
-        """Which of the planes across three axes is shown: the middle one, or the one nearest to where the user wants it."""
+        """Index of the plane across three axes: the middle one, or the one nearest to the user's position."""
         dim = field.dims[self.across]
         if self.look.at is None:
             return field.shape[self.across] // 2
@@ -92,7 +92,7 @@ class Map:
         return int(np.abs(np.asarray(field.coords[dim]) - self.look.at).argmin())
 
     def slice(self, field: Field) -> tuple[Array, str]:
-        """The values, and of three axes which plane it is."""
+        """The values of the plane, and for three axes its position as text."""
         unit = length_unit(field.snapshot)
         if len(field.shape) < 3:
             return field[...], ", ".join(f"{axis} = {at:.4g}{unit}" for axis, at in sorted(field.cut.items()))
@@ -130,14 +130,14 @@ class Map:
         set_title(self.axes, title(snapshot, where))
 
     def lines(self, snapshot: Snapshot, values: Array) -> None:
-        """Contours, so that steps can be counted; `drawn` takes what is to go before the next snapshot."""
+        """Draws contours, so that steps can be counted; `drawn` gets the artists to remove before the next snapshot."""
         if not self.low < self.high or min(values.shape) < 8 or not np.isfinite(values).all():
             return
         between = np.digitize(values, self.levels)
         steps = [np.abs(np.diff(between, axis=axis)) for axis in (0, 1)]
         crossed = max(float((step > 0).mean()) for step in steps)
-        most = max(float((step > 0).sum(axis=axis).mean()) for axis, step in enumerate(steps))  # lines that a row or column meets
-        jumps = float(sum(step.sum() for step in steps)) > 2 * sum(int((step > 0).sum()) for step in steps)  # lines on each other
+        most = max(float((step > 0).sum(axis=axis).mean()) for axis, step in enumerate(steps))  # lines that a row or column crosses
+        jumps = float(sum(step.sum() for step in steps)) > 2 * sum(int((step > 0).sum()) for step in steps)  # on each other
         if 0 < crossed < 0.25 and most <= CROWD and not jumps:
             field = self.geometry(snapshot)
             up, right = self.dims(field)
@@ -147,10 +147,10 @@ class Map:
 
 
 def across(samples: Sequence[Snapshot], look: Look, names: Sequence[str]) -> int:
-    """The axis that maps of fields on three axes are cut across: of the first one, unless it leaves a map emptier.
+    """The normal of planes through fields on three axes: the first axis, unless another one gives more contrast.
 
-    The contrast of a plane is the standard deviation of its values over that of the axis with the greatest one; the least
-    over all fields and snapshots counts. `look.axes` names the plane.
+    The contrast of a plane is the standard deviation of its values over that for the axis with the greatest one; the
+    least over all fields and snapshots counts. `look.axes` names the plane.
     """
     dims = samples[-1].field(names[0]).dims
     if len(dims) < 3:
@@ -175,7 +175,7 @@ def across(samples: Sequence[Snapshot], look: Look, names: Sequence[str]) -> int
 
 
 class Strip:
-    """A field along a line over time: a line for each of few snapshots, a map of many."""
+    """A field along a line over time: one line for each of a few snapshots, or a map of many."""
 
     def __init__(self, series: Sequence[Snapshot], look: Look, name: str) -> None:
         kept = series[:: -(-len(series) // 2000)]
@@ -202,7 +202,7 @@ class Strip:
             side = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0.0, "handlelength": 1.4}
             axes.legend(title=time, title_fontsize=7, **side)
             return
-        ends = np.concatenate([times[:1], (times[1:] + times[:-1]) / 2, times[-1:]])  # between the snapshots
+        ends = np.concatenate([times[:1], (times[1:] + times[:-1]) / 2, times[-1:]])  # edges between the snapshots
         walls = np.linspace(*field.bounds[field.dims[0]], field.shape[0] + 1)
         shown = axes.pcolormesh(
             walls, ends, np.stack(values), vmin=image.low, vmax=image.high, rasterized=True,
@@ -213,10 +213,10 @@ class Strip:
         axes.set(xlabel=axis_label(first, field.dims[0]), ylabel=time, title=", ".join([*where, f"{len(self.series)} snapshots"]))
 
     def show(self, snapshot: Snapshot) -> None:
-        """All times are there already."""
+        """Does nothing: all times are drawn already."""
 
 
 def stages(series: Sequence[Snapshot]) -> list[Snapshot]:
-    """The first, an early and the last of several snapshots: how a field came to be what it is."""
+    """The first, an early and the last of several snapshots, to show how a field developed."""
     last = len(series) - 1
     return [series[i] for i in sorted({0, round(last**0.5), last})]

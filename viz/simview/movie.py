@@ -1,5 +1,7 @@
-"""Films: one frame a snapshot, drawn by several processes, written by ffmpeg (that of the machine, else that of the package
-imageio-ffmpeg) or, as a GIF, by Pillow."""
+"""Films: one frame a snapshot, drawn by several processes, written by ffmpeg or, as a GIF, by Pillow.
+
+ffmpeg is that of the machine, else that of the package imageio-ffmpeg.
+"""
 
 from __future__ import annotations
 
@@ -39,17 +41,17 @@ from simview.snapshot import Snapshot
 from simview.style import SETTINGS, wrap
 
 Frame = NDArray[np.uint8]
-# A GIF holds pauses of up to 65535 hundredths of a second; browsers show none below two.
+# A GIF holds pauses of up to 65535 hundredths of a second; browsers show no pause below two hundredths.
 FPS = {".gif": (0.002, 50.0), ".mp4": (0.001, 1000.0), ".webm": (0.001, 1000.0)}
 _CODECS = {
     ".mp4": ["-c:v", "libx264", "-crf", "18", "-movflags", "+faststart", "-f", "mp4"],
     ".webm": ["-c:v", "libvpx-vp9", "-crf", "24", "-b:v", "0", "-deadline", "good", "-cpu-used", "4", "-threads", "1", "-f", "webm"],
 }
-FRAMES = 8  # of a process at least: as many as it draws while another one starts
+FRAMES = 8  # least number of frames for a process: as many as one draws while another one starts
 
 
 class Screen:
-    """A figure of fixed size that shows snapshots; every process has one. The layout is that of the last snapshot."""
+    """A figure of fixed size that shows snapshots; every process has one. The layout is made for the last snapshot."""
 
     def __init__(self, shown: Sequence[Picture], title: str, dpi: int, last: Snapshot) -> None:
         import matplotlib
@@ -70,7 +72,7 @@ class Screen:
         figure.set_layout_engine("none")
 
     def frame(self, snapshot: Snapshot) -> Frame | None:
-        """A frame; None where the run has taken the snapshot away meanwhile."""
+        """A frame; None where the run has deleted the snapshot meanwhile."""
         import matplotlib
 
         try:
@@ -82,11 +84,11 @@ class Screen:
             return None
         picture_bytes = np.asarray(self.canvas.buffer_rgba())[..., :3]
         height, width = picture_bytes.shape[:2]
-        return np.ascontiguousarray(picture_bytes[: height - height % 2, : width - width % 2])  # H.264 wants even sides
+        return np.ascontiguousarray(picture_bytes[: height - height % 2, : width - width % 2])  # H.264 needs even sides
 
 
 def _work() -> None:
-    """What a drawing process does: reads a screen and its snapshots from stdin, writes the frames to stdout."""
+    """Main function of a drawing process: reads a screen and its snapshots from stdin, writes the frames to stdout."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
     out = sys.stdout.buffer
     try:
@@ -110,10 +112,10 @@ _COMMAND = "import sys; sys.path[:] = sys.argv[1:]; from simview.movie import _w
 
 
 def _frames(screen: tuple[Any, ...], snapshots: Sequence[Snapshot], workers: int) -> Generator[Frame | None, None, None]:
-    """The frames in order. Of n processes the k-th draws snapshots k, k + n, ...; each keeps at most one frame waiting.
+    """Yields the frames in order. Of n processes the k-th draws snapshots k, k + n, ...; each keeps one frame at most.
 
-    The processes are fresh ones. One that is forked off shares open font files, and the position in them, with the
-    process that it comes from: matplotlib then reads broken glyphs. They don't import the user's `__main__` either.
+    The processes are started anew, not forked. A forked process shares open font files, and the position in them, with
+    its parent: matplotlib then reads broken glyphs. They do not import the user's `__main__` either.
     """
     if workers < 2 or not sys.executable:
         made = Screen(*screen)
@@ -126,7 +128,7 @@ def _frames(screen: tuple[Any, ...], snapshots: Sequence[Snapshot], workers: int
             processes.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
         for k, process in enumerate(processes):
             assert process.stdin is not None
-            with contextlib.suppress(BrokenPipeError), process.stdin:  # what went wrong is known when its frames are read
+            with contextlib.suppress(BrokenPipeError), process.stdin:  # an error becomes known when the frames are read
                 pickle.dump((screen, snapshots[k::workers]), process.stdin)
         for i in range(len(snapshots)):
             out = processes[i % workers].stdout
@@ -149,7 +151,7 @@ def _frames(screen: tuple[Any, ...], snapshots: Sequence[Snapshot], workers: int
 
 
 def progress_bar(stream: IO[str] | None = None) -> Callable[[int, int], None]:
-    """A bar with the time left, on a terminal; elsewhere nothing."""
+    """A progress bar with the time left, on a terminal; elsewhere no output."""
     out = stream or sys.stderr
     begin = time.monotonic()
 
@@ -174,12 +176,12 @@ def encoder() -> str | None:
         from imageio_ffmpeg import get_ffmpeg_exe
 
         return str(get_ffmpeg_exe())
-    except (ImportError, RuntimeError):  # RuntimeError: the package brings none for this machine
+    except (ImportError, RuntimeError):  # RuntimeError: the package has no ffmpeg for this machine
         return None
 
 
 class _Coded:
-    """A film by ffmpeg; the same file for the same frames and the same program."""
+    """A film by ffmpeg; the same frames and the same ffmpeg give the same file."""
 
     def __init__(self, path: Path, fps: float, first: Frame) -> None:
         height, width = first.shape[:2]
@@ -229,7 +231,7 @@ class _Gif:
 
 
 def pace(frames: int) -> int:
-    """Frames a second of a film that lasts five seconds, but 4 at least and 24 at most."""
+    """Frames a second of a film of five seconds, but at least 4 and at most 24."""
     return min(24, max(4, round(frames / 5)))
 
 
@@ -307,12 +309,12 @@ def movie(run: Run, path: str | os.PathLike[str] | Sequence[str | os.PathLike[st
                 progress(done, len(snapshots))
     finally:
         frames.close()
-        with contextlib.ExitStack() as ends:  # all of them, also where one fails
+        with contextlib.ExitStack() as ends:  # closes all writers, also where one fails
             for film in films:
                 ends.callback(film.close)
     return count
 
 
 def default_suffixes() -> list[str]:
-    """What a film is written as where nobody chose: MP4 and WebM where ffmpeg is, else a GIF."""
+    """Default formats of a film: MP4 and WebM where ffmpeg exists, else a GIF."""
     return [".mp4", ".webm"] if encoder() else [".gif"]

@@ -1,4 +1,4 @@
-"""Figures of option prices: how they close in, and how well each is known."""
+"""Figures of option prices: their convergence, and their errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONSTANT = re.compile(r"^result = ([-+0-9.eE]+)$")
 
 
 def number(value: Any) -> float | None:
-    """A number, also one that stands as a constant function ('result = 0.2')."""
+    """A number, also if given as a constant function ('result = 0.2')."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
     match = _CONSTANT.match(value) if isinstance(value, str) else None
@@ -31,10 +31,10 @@ def maturity(payoff: dict[str, Any], parameters: dict[str, Any]) -> float | None
 
 
 def _known(payoff: dict[str, Any], asset: dict[str, Any], parameters: dict[str, Any]) -> list[float] | None:
-    """Spot, strike, volatility, dividend, rate and maturity of a European payoff on one asset, where all are constant."""
+    """Spot, strike, volatility, dividend, rate, maturity of a European payoff on one asset, if all are constant."""
     if payoff.get("$type") != "european":
         return None
-    # An asset of a model of its own (Heston, jumps, ...) has other keys, or these as tables.
+    # An asset with another model (Heston, jumps, ...) has other keys, or tables for these.
     if any(value not in (None, "none") and value not in ({}, []) for key, value in asset.items() if key not in ("spot", "vol", "dividend")):
         return None
     found = [number(v) for v in (asset.get("spot"), payoff.get("strike"), asset.get("vol"), asset.get("dividend", 0.0),
@@ -44,7 +44,7 @@ def _known(payoff: dict[str, Any], asset: dict[str, Any], parameters: dict[str, 
 
 
 def _black_scholes(sign: float, market: Sequence[float]) -> float:
-    """The price of a call (sign 1) or put (-1) in a market as of `_known`."""
+    """The price of a call (sign 1) or put (-1) in a market as returned by `_known`."""
     spot, strike, vol, dividend, rate, time = market
     deviation = vol * sqrt(time)
     d1 = (log(spot / strike) + (rate - dividend) * time) / deviation + deviation / 2
@@ -57,9 +57,9 @@ def _black_scholes(sign: float, market: Sequence[float]) -> float:
 
 
 def reference(parameters: dict[str, Any], which: int = 0, greek: str = "") -> float | None:
-    """The price of a European payoff, or a Greek of it, after F. Black and M. Scholes (J. Pol. Econ. 81, 1973).
+    """The price of a European payoff, or one of its Greeks, after F. Black and M. Scholes (J. Pol. Econ. 81, 1973).
 
-    None where there is none. Greeks are differences of the formula: good to 1e-7.
+    None where no closed form applies. Greeks are differences of the formula: accurate to 1e-7.
     """
     payoffs, assets = parameters.get("payoffs"), parameters.get("assets")
     if not isinstance(payoffs, list) or not isinstance(assets, list) or not 0 <= which < len(payoffs):
@@ -83,13 +83,13 @@ def reference(parameters: dict[str, Any], which: int = 0, greek: str = "") -> fl
 
 
 def _priced(run: Run) -> Any:
-    """The rows of the table `price` that have one."""
+    """The rows of the table `price` that have a price."""
     frame = run.tables["price"]
     return frame[frame["price"].notna()]
 
 
 def _exact(run: Run) -> float | None:
-    """The first price, where it is known: of the formula, or of a column `reference`."""
+    """The first price, where it is known exactly: from the formula, or from a column `reference`."""
     frame = run.tables["price"]
     if "reference" in frame and np.isfinite(frame["reference"].iloc[-1]):
         return float(frame["reference"].iloc[-1])
@@ -97,9 +97,9 @@ def _exact(run: Run) -> float | None:
 
 
 def price(run: Run, axes: Any) -> None:
-    """The price against the number of paths, with bars of one standard error and the exact price where there is one.
+    """The price against the number of paths, with bars of one standard error, and the exact price where it is known.
 
-    Rows whose error is more than ten times the last one would hide it: they are in `convergence`.
+    Rows with an error above ten times the last one would hide the others: `convergence` shows them.
     """
     frame = _priced(run)
     near = frame["standard_error"] <= 10 * frame["standard_error"].iloc[-1]
@@ -117,7 +117,7 @@ def price(run: Run, axes: Any) -> None:
 
 
 def convergence(run: Run, axes: Any) -> None:
-    """The standard error against the number of paths, and how it falls for independent ones; the error itself where it is known."""
+    """The standard error against the number of paths, the slope for independent paths, and the true error if known."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     frame = _priced(run)
@@ -139,7 +139,7 @@ def convergence(run: Run, axes: Any) -> None:
 
 
 def _name(payoff: dict[str, Any], number_of: int) -> str:
-    """The name that the scenario gives, or such as 'American put 40'."""
+    """The name that the scenario gives, or a description such as 'American put 40'."""
     if isinstance(own := payoff.get("name"), str):
         return own
     kind = str(payoff.get("$type", f"payoff {number_of}")).replace("_", "-")
@@ -158,12 +158,12 @@ def _name(payoff: dict[str, Any], number_of: int) -> str:
 
 
 def _function_name(place: int, functions: int) -> str:
-    """Of a result of the scenario's own function, as messages of sim call it: 'payoff', or 'result 2 of payoff'."""
+    """Name of a result of the scenario's own function, as in messages of sim: 'payoff', or 'result 2 of payoff'."""
     return f"result {place} of payoff" if functions > 1 else "payoff"
 
 
 class Column(NamedTuple):
-    """One quantity of all payoffs, in their order: value and standard error, the exact value where it is known, else NaN."""
+    """One quantity of all payoffs, in their order: value, standard error, and exact value (NaN where unknown)."""
 
     name: str
     values: Array
@@ -171,12 +171,15 @@ class Column(NamedTuple):
     exact: Array
 
 
-_ROWS, _COLUMNS = 12, 12  # at most, of the figure of estimates
+_ROWS, _COLUMNS = 12, 12  # most rows and columns of the figure of estimates
 
 
 def swept(runs: Sequence[Run], column: str) -> tuple[str, list[float]]:
-    """Of a column of a sweep's table ('price.price', 'prices.payoff_2', 'price.delta', 'vegas.payoff_1_2'): what it is, such
-    as 'price of the European call', without what differs from run to run; and its exact value in each run, NaN where there is none."""
+    """Name and exact values of a column of a sweep's table ('price.price', 'prices.payoff_2', 'vegas.payoff_1_2').
+
+    The name is such as 'price of the European call', without keys that differ from run to run. The exact value of each
+    run is NaN where it is unknown.
+    """
     table, _, name = column.partition(".")
     columns = _payoff_columns(runs[0]) if runs else []
     of, asset = name, ""
@@ -202,7 +205,7 @@ def _names(run: Run) -> list[str]:
     payoffs = run.parameters.get("payoffs")
     named = payoffs if isinstance(payoffs, list) else []
     columns = _payoff_columns(run)
-    functions = max(0, len(columns) - len(named))  # which come first
+    functions = max(0, len(columns) - len(named))  # functions come first
     return [_function_name(i + 1, functions) if i < functions else _name(named[i - functions], i + 1) for i in range(len(columns))][:_ROWS]
 
 
@@ -217,7 +220,7 @@ def _last(run: Run, table: str, column: str) -> float:
 
 
 def columns(run: Run) -> list[Column]:
-    """What was estimated: the price, then the Greeks; of each asset where there are several."""
+    """The estimated quantities: price, then Greeks; for several assets the Greeks of each."""
     payoffs = _payoff_columns(run)[:_ROWS]
     named = run.parameters.get("payoffs")
     functions = max(0, len(_payoff_columns(run)) - (len(named) if isinstance(named, list) else 0))
@@ -247,7 +250,7 @@ def columns(run: Run) -> list[Column]:
 
 
 def _biases(run: Run) -> tuple[Array, Array]:
-    """What the steps shift the prices by, and the standard error of that; NaN where it is not estimated."""
+    """The shift of the prices by finite steps, and its standard error; NaN where it is not estimated."""
     payoffs = _payoff_columns(run)[:_ROWS]
     tables = ("price", "price") if len(payoffs) == 1 else ("biases", "bias_errors")
     names = [("bias", "bias_error")] if len(payoffs) == 1 else [(name, name) for name in payoffs]
@@ -256,7 +259,7 @@ def _biases(run: Run) -> tuple[Array, Array]:
 
 
 def _digits(error: float) -> int:
-    """Decimals that two digits of the error take."""
+    """Number of decimals that show two digits of the error."""
     return max(0, min(9, 1 - int(np.floor(np.log10(error))))) if error > 0 else 6
 
 
@@ -265,7 +268,7 @@ def _minus(text: str) -> str:
 
 
 def _draw_column(axes: Any, column: Column, wide: float) -> None:
-    """Points with bars of one standard error, one below the other, with their numbers; in axes so many inches wide."""
+    """Points with bars of one standard error and their numbers, one below the other; `wide`: axes' width in inches."""
     places = np.arange(len(column.values))[::-1]
     bars = np.nan_to_num(column.errors)
     axes.hlines(places, 0, 1, transform=axes.get_yaxis_transform(), color="#e4e4e4", lw=0.6, zorder=0)
@@ -285,13 +288,13 @@ def _draw_column(axes: Any, column: Column, wide: float) -> None:
     ends = ends[np.isfinite(ends)]
     low, high = (float(ends.min()), float(ends.max())) if ends.size else (0.0, 1.0)
     middle, half = (low + high) / 2, (high - low) / 2 or 1e-3 * abs(high) or 1.0
-    reach = 0.5 * wide / max(0.5 * wide - 0.36, 0.11 * wide) * half  # the numbers of the outermost points lie inside
+    reach = 0.5 * wide / max(0.5 * wide - 0.36, 0.11 * wide) * half  # outermost numbers are inside
     axes.set_xlim(middle - reach, middle + reach)
     axes.set_title(column.name)
 
 
 def _draw_errors(axes: Any, prices: Column, bias: tuple[Array, Array]) -> None:
-    """The bias of the steps, and how far a price is from the exact one, beside the standard error of the price."""
+    """The bias of the steps, and the deviation from the exact price, compared with the standard error of the price."""
     places = np.arange(len(prices.values))[::-1].astype(float)
     unit = np.where(prices.errors > 0, prices.errors, np.nan)
     axes.axvspan(-1, 1, color=COLOURS[4], alpha=0.3, lw=0)
@@ -310,19 +313,19 @@ def _has_errors(run: Run) -> bool:
 
 
 def _lines(run: Run, width: float) -> list[int]:
-    """How many quantities stand beside each other, line by line."""
+    """Number of quantities side by side, for each line."""
     count, most = len(columns(run)) + _has_errors(run), 5 if width > 5 else 2
     lines = -(-count // most)
     return [count // lines + (i < count % lines) for i in range(lines)]
 
 
 def size(run: Run, width: float) -> tuple[float, float]:
-    """Of a figure of the estimates alone, in inches."""
+    """Size in inches of a figure of the estimates alone."""
     return width, 0.55 + len(_lines(run, width)) * (0.75 + 0.48 * len(_names(run)))
 
 
 def estimates(run: Run, axes: Any) -> None:
-    """Prices and Greeks of all payoffs with one standard error, as in the terminal, and the bias of the steps beside it."""
+    """Prices and Greeks of all payoffs with one standard error, as on the terminal, and the bias of the steps."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -331,7 +334,7 @@ def estimates(run: Run, axes: Any) -> None:
     lines = _lines(run, wide)
     axes.set_axis_off()
     drawn = 0
-    gap = 0.6 / (size(run, wide)[1] - 1)  # for ticks and titles between two lines
+    gap = 0.6 / (size(run, wide)[1] - 1)  # space for ticks and titles between two lines
     height = (1 + gap) / len(lines) - gap
     for line, count in enumerate(lines):
         for k in range(count):

@@ -1,4 +1,4 @@
-"""The page of `simview watch` from Python: in a notebook it is shown below the cell."""
+"""The page of `simview watch` from Python; a notebook shows it below the cell."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Page:
     """
 
     def __init__(self, *paths: str | os.PathLike[str], height: int = 700, base: str | None = None) -> None:
-        """Begins the page.
+        """Starts the page.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class Page:
 
 
 def _end(process: subprocess.Popen[str], held: IO[str]) -> None:
-    """Ends the page: it reads a pipe that is closed now."""
+    """Ends the page by closing the pipe that its process reads."""
     held.close()
     try:
         process.wait(5)

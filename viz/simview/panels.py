@@ -1,4 +1,4 @@
-"""Figures of tables: energy, radii, temperature, fields, spectrum ...; each draws into axes that it is given."""
+"""Figures of tables: energy, radii, temperature, fields, spectrum ...; each draws into given axes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def _marker(frame: pd.DataFrame) -> str | None:
 
 
 def _log(axes: Any) -> None:
-    """A logarithmic scale; over few decades with plain numbers, some of them between the powers of ten.
+    """Sets a logarithmic scale; over few decades with plain numbers, some of them between the powers of ten.
 
-    Less than a factor of four stays linear.
+    Ranges of less than a factor of four stay linear.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -44,13 +44,13 @@ def _log(axes: Any) -> None:
 
 
 def energy(run: Run, axes: Any) -> None:
-    """The error of the energy over time. Zeros have no place on a logarithmic scale and are left out."""
+    """The error of the energy over time; zeros, which a logarithmic scale cannot show, are left out."""
     frame = run.tables["energy"]
     error = frame["error"].abs().where(lambda e: e > 0)
     axes.plot(frame["time"], error, color=COLOURS[0], marker=_marker(frame), ms=3)
     if error.notna().any():
         axes.set_yscale("log")
-        # At least two decades, so that noise looks like noise.
+        # Show at least two decades, so that noise looks like noise.
         low, high = float(error.min()), float(error.max())
         middle = np.sqrt(low * high)
         axes.set_ylim(min(low / 1.5, middle / 10), max(high * 1.5, middle * 10))
@@ -59,7 +59,7 @@ def energy(run: Run, axes: Any) -> None:
 
 
 def lagrangian(run: Run, axes: Any) -> None:
-    """Radii that hold a tenth, a quarter ... of the mass."""
+    """Radii that contain a tenth, a quarter ... of the mass."""
     frame = run.tables["lagrangian"]
     columns = [name for name in frame.columns if name[:1] == "r" and name[1:].isdigit()]
     import matplotlib
@@ -80,7 +80,7 @@ def lagrangian(run: Run, axes: Any) -> None:
 
 
 def _label_ends(axes: Any, ends: list[tuple[float, str, Any]]) -> None:
-    """Names lines at their right end, at least a line of text apart."""
+    """Labels lines at their right ends, at least a line of text apart."""
     scale = np.log10 if axes.get_yscale() == "log" else np.asarray
     low, high = scale(axes.get_ylim())
     apart = 0.08
@@ -95,7 +95,7 @@ def _label_ends(axes: Any, ends: list[tuple[float, str, Any]]) -> None:
 
 
 def virial(run: Run, axes: Any) -> None:
-    """2 K / |W|, which is 1 in balance."""
+    """2 K / |W|, which is 1 in virial equilibrium."""
     frame = run.tables["energy"]
     axes.axhline(1, color="#888888", lw=0.8, ls="--")
     axes.plot(frame["time"], frame["virial_ratio"], color=COLOURS[0], marker=_marker(frame), ms=3)
@@ -119,7 +119,7 @@ def temperature(run: Run, axes: Any) -> None:
 
 
 def haff(time: Array, temperature: Array) -> float | None:
-    """Haff's time by least squares of sqrt(T0/T) - 1 = t/tau; None where the law does not describe the cooling."""
+    """Haff's time tau by least squares of sqrt(T0/T) - 1 = t/tau; None where the law does not describe the cooling."""
     if len(time) < 4 or not (temperature > 0).all() or not temperature[-1] < temperature[0] / 2:
         return None
     t, rise = time - time[0], np.sqrt(temperature[0] / temperature) - 1
@@ -142,8 +142,8 @@ def power(values: Array, sides: Sequence[float]) -> tuple[Array, Array]:
     Returns
     -------
     k, p
-        Wave numbers 1, 2, ... in units of 2 pi over the longest side, and the mean of squares that each shell holds: over
-        all shells and the mean itself they sum to the mean of the squares (Parseval).
+        Wave numbers 1, 2, ... in units of 2 pi over the longest side, and the mean square in each shell: the sum over
+        all shells and the square of the mean is the mean of the squares (Parseval).
     """
     scales = max(sides) / np.array(sides)
     spectrum = np.abs(np.fft.fftn(values) / values.size) ** 2
@@ -161,7 +161,7 @@ def spectrum(snapshot: Snapshot, axes: Any, fields: list[str]) -> None:
         sides = [high - low for low, high in (field.bounds[dim] for dim in field.dims)]
         uneven = uneven or max(sides) > (1 + 1e-9) * min(sides)
         k, p = power(np.asarray(field, dtype=float), sides)
-        kept = 2 * k < max(sides) / max(field.grid.spacing)  # beyond, a shell is not whole
+        kept = 2 * k < max(sides) / max(field.grid.spacing)  # shells beyond are incomplete
         axes.loglog(k[kept], np.maximum(p[kept], 1e-300), color=COLOURS[i % 7], ls=DASHES[i % 7],
                     label=None if alone else name)  # fmt: skip
     low, high = axes.get_ylim()
@@ -171,7 +171,7 @@ def spectrum(snapshot: Snapshot, axes: Any, fields: list[str]) -> None:
 
 
 def spectra(run: Run, axes: Any) -> None:
-    """The run's own table of spectra: power by wave number, at the start and at the end, of each field."""
+    """The run's table `spectrum`: power by wave number, at the start and at the end, of each field."""
     frame = run.tables["spectrum"]
     fields = list(dict.fromkeys(name.rsplit("_", 1)[0] for name in frame.columns if _bin(name) is not None))
     for i, field in enumerate(fields):
@@ -187,19 +187,19 @@ def spectra(run: Run, axes: Any) -> None:
 
 
 def _bin(name: str) -> int | None:
-    """The bin of a column such as 'u_12'."""
+    """The number of the bin of a column such as 'u_12'."""
     last = name.rsplit("_", 1)[-1]
     return int(last) if "_" in name and last.isdigit() else None
 
 
 def fields(run: Run, axes: Any) -> None:
-    """The mean of each field, between its least and its greatest value."""
+    """The mean of each field, and a band from its least to its greatest value."""
     frame = run.tables["fields"]
     names = [name.removesuffix("_mean") for name in frame.columns if name.endswith("_mean")]
     about = "mean, least, greatest"
     if len(names) == 1:
         least, greatest, mean = (frame[f"{names[0]}_{what}"].to_numpy() for what in ("min", "max", "mean"))
-        if max(np.ptp(least), np.ptp(greatest)) < 1e-2 * np.ptp(mean):  # a band that says nothing
+        if max(np.ptp(least), np.ptp(greatest)) < 1e-2 * np.ptp(mean):  # narrow: a band would show nothing
             axes.plot(frame["time"], mean, color=COLOURS[0], lw=1.5, marker=_marker(frame), ms=3)
             unit = frame.attrs["units"].get(f"{names[0]}_mean", "1")
             axes.set(xlabel=_label(run, frame, "time"), ylabel=run.units.label(f"mean of {names[0]}", unit))
@@ -219,11 +219,11 @@ def fields(run: Run, axes: Any) -> None:
     legend(axes)
 
 
-_BAND = "\n± deviation in time"  # what the bands of means over time are
+_BAND = "\n± deviation in time"  # what the bands around means over time show
 
 
 def profile(run: Run, axes: Any, table: str) -> None:
-    """A profile across the box: the mean over the last half of the run, and how far it strays."""
+    """A profile across the box: the mean over the last half of the run, and its standard deviation in time."""
     frame = run.tables[table]
     names = [name for name in frame.columns if name.startswith("slice")]
     rows = frame[names].to_numpy()[len(frame) // 2 :]
@@ -235,7 +235,7 @@ def profile(run: Run, axes: Any, table: str) -> None:
         k = "xyz".index(axis)
         at = float(box["origin"][k]) + float(box["size"][k]) * at / len(names)
         label = run.units.label(axis, run.units.text((1,)))
-    held = np.isfinite(rows)  # a slice without grains has no velocity
+    held = np.isfinite(rows)  # False: a slice without grains has no velocity
     count = np.where(held.any(axis=0), held.sum(axis=0), np.nan)
     mean = np.where(held, rows, 0.0).sum(axis=0) / count
     stray = np.sqrt((np.where(held, rows - mean, 0.0) ** 2).sum(axis=0) / count)
@@ -246,7 +246,7 @@ def profile(run: Run, axes: Any, table: str) -> None:
 
 
 def budget(run: Run, axes: Any, table: str) -> None:
-    """What a table says of each wave number: of each field the mean over the last half of the run, and how far it strays."""
+    """A table by wave number: each field's mean over the last half of the run, and its standard deviation in time."""
     frame = run.tables[table]
     names = [name for name in frame.columns if _bin(name) is not None]
     fields = list(dict.fromkeys(name.rsplit("_", 1)[0] for name in names))
@@ -264,7 +264,7 @@ def budget(run: Run, axes: Any, table: str) -> None:
 
 
 def radial(run: Run, axes: Any) -> None:
-    """The radial distribution function: the mean over the last half of the run, and how far it strays."""
+    """The radial distribution function: the mean over the last half of the run, and its standard deviation in time."""
     frame = run.tables["rdf"]
     names = [name for name in frame.columns if name.startswith("g_")]
     rows = frame[names].to_numpy()[len(frame) // 2 :]
@@ -283,32 +283,32 @@ def radial(run: Run, axes: Any) -> None:
 _GATE = re.compile(r"^gate(\d+)_(grains|mass)$")
 
 
-_LONG = 48  # letters of a label
-_LOOSE = ("a", "an", "the", "of", "at", "in", "on", "to", "with", "through", "along", "that", "which", "/")  # at the end of a label
+_LONG = 48  # most letters of a label
+_LOOSE = ("a", "an", "the", "of", "at", "in", "on", "to", "with", "through", "along", "that", "which", "/")  # not at the end
 
 
 def _clause(text: str) -> list[str]:
-    """The words of a description's first clause; of a long one the part before its comma."""
+    """The words of a description's first clause; of a long clause only the part before its comma."""
     whole = re.split("[;:(]", text)[0].strip()
     return (whole if len(whole) <= _LONG else whole.split(",")[0]).split()
 
 
 def _common(words: Sequence[list[str]]) -> list[str]:
-    """The words that all begin with."""
+    """The words that all lists begin with."""
     count = next((i for i, some in enumerate(zip(*words)) if len(set(some)) > 1), min(map(len, words)))
     return words[0][:count]
 
 
 def _subject(frame: pd.DataFrame, table: str, names: Sequence[str]) -> str:
-    """What an axis of these columns is called: by the first clause of their descriptions, their names, or the table."""
+    """Label of an axis for these columns: from the first clause of their descriptions, their names, or the table."""
     told = frame.attrs.get("description", {})
     clauses = [_clause(str(told.get(name, ""))) for name in names]
-    if any({"this", "its"} & set(clause) for clause in clauses):  # of what only the table says
+    if any({"this", "its"} & set(clause) for clause in clauses):  # refers to the table's own text
         return table.replace("_", " ")
     if table == "observe" or any(" ".join(clause[:2]).rstrip(",") in ("the same", "their mass", "the function") for clause in clauses):
         clauses = [[] for _ in names]  # a column's own name says more
     if len(names) == 1 and sum(_clause(str(text)) == clauses[0] for text in told.values()) > 1:
-        clauses = [[]]  # as of one component of a vector
+        clauses = [[]]  # as for one component of a vector
     said = _common(clauses)
     while said and said[-1] in _LOOSE:
         said.pop()
@@ -321,9 +321,9 @@ def _subject(frame: pd.DataFrame, table: str, names: Sequence[str]) -> str:
 
 
 def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
-    """Columns of one unit and one `display` of any other table over time.
+    """Columns with one unit and one `display`, of any other table, over time.
 
-    Lines leave out those too small to be seen beside the others; a logarithmic scale shows them all.
+    Lines leave out values too small to be seen beside the others; a logarithmic scale shows them all.
     """
     frame = run.tables[table]
     display = frame.attrs["display"].get(names[0], "line")
@@ -336,7 +336,7 @@ def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
     if display == "ratio":
         axes.axhline(1, color="#888888", lw=0.8, ls="--")
     for i, name in enumerate(kept):
-        # A curve that a later one covers stands out on both sides of it.
+        # A curve that a later curve covers is drawn wide, so that it shows on both sides.
         covered = any(float((frame[name] - frame[other]).abs().max()) < 1e-2 * largest for other in kept[i + 1 :])
         values = drawn[name].where(drawn[name] > 0) if logarithmic else drawn[name]
         axes.plot(frame["time"], values, color=COLOURS[i], ls=DASHES[i], marker=_marker(frame), ms=3,
@@ -346,14 +346,14 @@ def columns(run: Run, axes: Any, table: str, names: Sequence[str]) -> None:
     if logarithmic and any((values > 0).any() for values in drawn.values()):
         _log(axes)
     about = _subject(frame, table, kept)
-    counted = run.provenance.get("model") == "option"  # whose time is the number of paths
+    counted = run.provenance.get("model") == "option"  # its time is the number of paths
     axes.set(xlabel="paths" if counted else _label(run, frame, "time"), ylabel=_label(run, frame, kept[0], f"|{about}|" if display == "error" else about) + beyond)
     if len(kept) > 1:
         legend(axes)
 
 
 def _limit(axes: Any, values: Array) -> str:
-    """Leaves few values far out, such as a blow at the start, beyond the limits; returns what the label says of them."""
+    """Leaves a few values far out, such as a peak at the start, beyond the limits; returns the remark for the label."""
     values = values[np.isfinite(values)]
     if values.size < 100:
         return ""
@@ -369,12 +369,13 @@ def _limit(axes: Any, values: Array) -> str:
 def groups(run: Run, table: str) -> dict[str, list[str]]:
     """The columns of a table that share an axis, by the name of their panel.
 
-    Those of one unit and one `display`; a column that is to stand alone has its own axis, and a number is not drawn. One
-    panel has the table's name, more have 'TABLE.COLUMN', after their first column.
+    Columns with the same unit and the same `display` share an axis; a column to be drawn alone has its own, and a
+    column that is only a number is not drawn. A single panel has the table's name, several have 'TABLE.COLUMN' after
+    their first column.
     """
     frame = run.tables[table]
     found: dict[tuple[str, str], list[str]] = {}
-    for name in frame.columns[2:]:  # step and time come first
+    for name in frame.columns[2:]:  # without step and time, which come first
         display = frame.attrs["display"].get(name, "line")
         if display != "number" and frame[name].notna().any():
             found.setdefault((display, name if display == "alone" else frame.attrs["units"].get(name, "1")), []).append(name)

@@ -1,4 +1,4 @@
-"""The pictures that suit a snapshot: which of density, bodies, grains, maps, surfaces and flows it is drawn as."""
+"""Chooses the pictures for a snapshot: density, bodies, grains, maps, surfaces or flows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from simview.snapshot import Snapshot
 
 
 def _of_fields(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot]) -> list[Picture]:
-    """Maps and surfaces of fields, and of vectors how they flow; along a line and over a series, strips."""
+    """Maps and surfaces of fields, and flows of vectors; for fields along a line over a series, strips."""
     from simview.flow import Flow, Vorticity, vectors
     from simview.volume import Volume, has_surface
 
     last = samples[-1]
     flows = vectors(last)
     names = list(look.fields or [])
-    if not names:  # of a vector what it does, and nothing that follows from it; of what it carries the temperature
+    if not names:  # flows, no fields derived from them; of transported fields only the temperature
         turns = "temperature" if "temperature" in last.fields else "vorticity"
         names = [*flows[:1], *([turns] if "velocity" in flows[:1] else [])] or list(last.fields)
     shown: list[Picture] = []
@@ -44,7 +44,7 @@ def _of_fields(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapsho
 
 def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot] = (),
              strips: bool = False) -> list[Picture]:  # fmt: skip
-    """The pictures that suit what the snapshots hold; limits and colours are those of the samples.
+    """The pictures that suit the content of the snapshots; limits and colours come from the samples.
 
     With `strips` a field along a line is shown over all of the series.
     """
@@ -69,7 +69,7 @@ def pictures(samples: Sequence[Snapshot], look: Look, series: Sequence[Snapshot]
 
 
 def refuse_unused(look: Look, shown: Sequence[Picture], others: Sequence[str] = ()) -> None:
-    """Refuses options of the command that change nothing in the pictures; `others`: what changes the rest of the figure."""
+    """Refuses options of the command without effect in the pictures; `others`: options that affect other panels."""
     known = {*others, *(option for picture in shown for option in picture.options)}
     for option in look.given:
         if option not in known:

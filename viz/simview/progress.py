@@ -1,4 +1,4 @@
-"""Progress of a run that Python started: a bar on a terminal or in a notebook."""
+"""Progress of a run started from Python: a bar on a terminal or in a notebook."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _QUIET = 0.5  # seconds before a bar appears: short runs show none
 
 
 def fraction(status: dict[str, Any]) -> float:
-    """How much of a run or sweep is done, 0 to 1."""
+    """The fraction of a run or sweep that is done, 0 to 1."""
     done, whole = (status.get("done", 0), status.get("runs")) if "runs" in status else (status.get("time", 0), status.get("t_end"))
     try:
         return min(1.0, max(0.0, float(done) / float(whole)))  # type: ignore[arg-type]
@@ -25,7 +25,7 @@ def fraction(status: dict[str, Any]) -> float:
 
 
 def words(status: dict[str, Any], unit: str = "") -> str:
-    """What stands behind the bar, such as '40 %, t = 2 of 5, 12 s left'; `unit`: of time, such as ' Myr'."""
+    """The text behind the bar, such as '40 %, t = 2 of 5, 12 s left'; `unit`: of time, such as ' Myr'."""
     if "runs" in status:
         return f"{status.get('done', 0)} of {status['runs']} runs"
     if status.get("phase"):
@@ -37,7 +37,7 @@ def words(status: dict[str, Any], unit: str = "") -> str:
 
 
 def duration(seconds: float) -> str:
-    """Such as '12 s', '3:05 min', '2:10 h'."""
+    """A duration as text, such as '12 s', '3:05 min', '2:10 h'."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -88,9 +88,9 @@ def _notebook() -> Shown:
 
 
 def progress_here(asked: bool | Progress | None) -> Shown | None:
-    """What shows the progress, called with a status, and with None at the end; None: nothing does.
+    """Returns a function to show the progress, called with a status, and with None at the end; None: shows nothing.
 
-    asked: True, False, a function of a status, or None: a bar where somebody looks at a notebook or a terminal.
+    asked: True, False, a function of a status, or None: a bar in a notebook or on a terminal.
     """
     if asked is False:
         return None

@@ -1,4 +1,4 @@
-"""A small renderer: lit spheres, surfaces and lines, with hidden parts hidden. The same pixels every time.
+"""A small renderer: lit spheres, surfaces and lines, with hidden parts hidden. Always the same pixels.
 
 A scene is drawn at twice its size and averaged. Coordinates are those of the view: right, up, and towards the eye.
 """
@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from simview.hdf5 import Array
 
-_FINE = 2  # drawn pixels along a side of one that is shown
+_FINE = 2  # drawn pixels along a side of a shown pixel
 _LIGHT = np.array([-0.45, 0.65, 0.75]) / np.linalg.norm([-0.45, 0.65, 0.75])
 _GLANCE = (_LIGHT + [0, 0, 1]) / np.linalg.norm(_LIGHT + [0, 0, 1])  # halfway between light and eye
-_CHUNK = 1 << 20  # pixels of spheres at a time
+_CHUNK = 1 << 20  # pixels of spheres that are drawn at a time
 _RING = np.array([[np.cos(a), np.sin(a)] for a in np.linspace(0, 2 * np.pi, 12, endpoint=False)])
 
 
 def view(azimuth: float, elevation: float) -> Array:
-    """Rows: the directions right, up and towards an eye that stands at these angles in degrees; z is up."""
+    """Rows: the directions right, up and towards an eye at these angles in degrees; z is up."""
     a, e = np.radians([azimuth, elevation])
     eye = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
     right = np.array([-np.sin(a), np.cos(a), 0.0])
@@ -29,11 +29,11 @@ def view(azimuth: float, elevation: float) -> Array:
 
 
 class Eye:
-    """Where a block of space is seen from: from far away, in parallel projection, or from near, in perspective.
+    """The eye that sees a block of space: from far away, in parallel projection, or from near, in perspective.
 
-    Perspective is a projective map of space (right, up and depth alike, as ``s = d / (d - z)`` at the depth z): lines stay lines,
-    planes stay planes, and what is nearer stays nearer, so that a `Scene` knows nothing of it. The plane through the middle of
-    the block keeps its scale.
+    Perspective is a projective map of space (right, up and depth alike, as ``s = d / (d - z)`` at the depth z). Lines
+    stay lines, planes stay planes, and nearer points stay nearer, so that a `Scene` needs no perspective. The plane
+    through the middle of the block keeps its scale.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ class Eye:
         self.far = not self.distance > 0 or np.isinf(self.distance)
 
     def see(self, points: Array) -> Array:
-        """Points ``[..., 3]`` in the view; NaN where they are not well before the eye."""
+        """Points ``[..., 3]`` in the view; NaN where they are behind the eye or too near to it."""
         seen = points @ self.turn.T
         return seen if self.far else np.asarray(self.middle + (seen - self.middle) * self._growth(seen)[..., None])
 
     def spheres(self, at: Array, radius: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Where spheres are in the view, how large, and which are before the eye; perspective leaves them spheres."""
+        """Positions and radii of spheres in the view, and which are before the eye; perspective leaves them spheres."""
         seen = self.see(at)
         kept = np.asarray(np.isfinite(seen).all(axis=-1))
         return seen[kept], (radius if self.far else radius * self._growth(at @ self.turn.T))[kept], kept
@@ -65,8 +65,11 @@ class Eye:
         return np.where(away > 0.1 * self.distance, self.distance / np.where(away > 0, away, 1), np.nan)
 
     def rays(self, flat: Array) -> tuple[Array, Array, Array]:
-        """Through points ``[n, 2]`` of the view: points and directions ``[n, 3]`` in space, for a unit of depth away from the
-        eye, and directions towards the eye in the view."""
+        """Rays through points ``[n, 2]`` of the view.
+
+        Returns points and directions ``[n, 3]`` in space, for a unit of depth away from the eye, and directions towards
+        the eye in the view.
+        """
         if self.far:
             begin = flat @ self.turn[:2]
             way = np.broadcast_to(-self.turn[2], begin.shape)
@@ -76,12 +79,12 @@ class Eye:
         return begin, -towards @ self.turn, towards
 
     def depth(self, along: Array) -> Array:
-        """The depth in the view of what is so far along a ray."""
+        """Depth in the view of the point at distance `along` on a ray."""
         return -along if self.far else np.asarray(self.middle[2] - along * self.distance / (self.distance + along))
 
 
 class Scene:
-    """What is seen in a rectangle.
+    """The content of a rectangle of the view.
 
     Parameters
     ----------
@@ -100,7 +103,7 @@ class Scene:
         self.normal = np.zeros((*self.shape, 3), np.float32)
         self.colour = np.zeros((*self.shape, 3), np.float32)
         self.gloss = np.zeros(self.shape, np.float32)
-        self.glass: list[tuple[Array, Array, float]] = []  # depth, colour and opacity of what is seen through
+        self.glass: list[tuple[Array, Array, float]] = []  # depth, colour and opacity of transparent surfaces
         self.strokes: list[tuple[Array, Array, float, Array]] = []
 
     def place(self, points: Array) -> Array:
@@ -108,11 +111,11 @@ class Scene:
         return np.asarray((points - np.append(self.low, 0.0)) * self.scale)
 
     def spheres(self, at: Array, radius: Array, colour: Array) -> None:
-        """Spheres ``[n, 3]``, ``[n]``, with their colours ``[n, 3]``."""
+        """Draws spheres at ``[n, 3]`` with radii ``[n]`` and colours ``[n, 3]``."""
         at, size = self.place(at), radius * self.scale
         seen = ((at[:, :2] + size[:, None] > 0) & (at[:, :2] - size[:, None] < self.shape[::-1])).all(axis=1)
         at, size, colour = at[seen], np.maximum(size[seen], 0.6), colour[seen]
-        key = np.full(self.shape[0] * self.shape[1], -1, np.int64)  # the depth, then the number of the sphere
+        key = np.full(self.shape[0] * self.shape[1], -1, np.int64)  # depth, then number of the sphere
         if len(size) == 0:
             return
         far = float((at[:, 2] - size).min())
@@ -144,13 +147,13 @@ class Scene:
         self.gloss[row, column] = 0.35
 
     def surface(self, depth: Array, normal: Array, colour: Array) -> None:
-        """A surface by its depth ``[rows, columns]`` in pixels as drawn, -inf where there is none."""
+        """Draws a surface by its depth ``[rows, columns]`` in drawn pixels, -inf where there is none."""
         nearer = depth > self.depth
         self.depth[nearer], self.normal[nearer], self.colour[nearer] = depth[nearer], normal[nearer], colour
         self.gloss[nearer] = 0.25
 
     def shell(self, triangles: Array, colour: Sequence[float], opacity: float = 0.1) -> None:
-        """Triangles ``[n, 3, 3]`` of walls: the farthest at a pixel is a backdrop, the nearest is looked through."""
+        """Draws triangles ``[n, 3, 3]`` of walls: the farthest at a pixel is a backdrop, the nearest is transparent."""
         near, far = np.full(self.shape, -np.inf, np.float32), np.full(self.shape, np.inf, np.float32)
         facing = np.zeros((2, *self.shape, 3), np.float32)
         for corners in self.place(triangles.reshape(-1, 3)).reshape(-1, 3, 3):
@@ -174,24 +177,24 @@ class Scene:
                 facing[layer][part][nearer] = unit
         tint = np.array(colour, np.float32)
         drawn = np.isfinite(self.depth)
-        back = np.isfinite(far) & (~drawn | ((self.gloss == 0) & (far < self.depth)))  # before a sphere it is looked through
-        # The backdrop is matt and dim, so that what lies before it stands out.
+        back = np.isfinite(far) & (~drawn | ((self.gloss == 0) & (far < self.depth)))  # before a sphere: transparent
+        # The backdrop is matt and dim, so that objects in front of it stand out.
         self.depth[back], self.normal[back], self.colour[back], self.gloss[back] = far[back], facing[1][back], tint, 0.0
         self.glass.append((near, tint * (0.6 + 0.4 * facing[0][..., 2:]), opacity))
 
     def line(self, points: Array, colour: Sequence[float], width: float = 1.0, through: float = 0.15) -> None:
-        """A line ``[n, 3]`` so many shown pixels wide; where something lies before it, it shows with the opacity `through`."""
+        """Draws a line ``[n, 3]`` of `width` shown pixels; behind other objects it shows with the opacity `through`."""
         at = self.place(points)
         pieces = [at[i] + (at[i + 1] - at[i]) * np.linspace(0, 1, 2 + int(np.hypot(*(at[i + 1] - at[i])[:2])))[:, None] for i in range(len(at) - 1)]
         if pieces:
             self.strokes.append((np.concatenate(pieces), np.array(colour, np.float32), width, np.array(through)))
 
     def image(self) -> NDArray[np.uint8]:
-        """The picture ``[row, column, 4]``, the first row at the bottom; transparent where nothing is."""
+        """The picture ``[row, column, 4]``, the first row at the bottom; transparent where it is empty."""
         held = np.isfinite(self.depth)
         bright = 0.38 + 0.62 * np.clip(self.normal @ _LIGHT.astype(np.float32), 0, 1)
         free = self._open()
-        bright *= np.where(self.gloss > 0, free, 0.65 + 0.35 * free)  # walls stay light in their hollows
+        bright *= np.where(self.gloss > 0, free, 0.65 + 0.35 * free)  # walls stay bright in their hollows
         shine = self.gloss * np.clip(self.normal @ _GLANCE.astype(np.float32), 0, 1) ** 40
         colour = np.clip(self.colour * bright[..., None] + shine[..., None], 0, 1)
         alpha = held.astype(np.float32)
@@ -226,7 +229,7 @@ class Scene:
         alpha[touched] = whole
 
     def _open(self) -> Array:
-        """How open each pixel is to light from around: less where its neighbours stand nearer to the eye."""
+        """Openness of each pixel to light from all sides: less where its neighbours are nearer to the eye."""
         dark = np.zeros(self.shape, np.float32)
         most = min(self.shape) - 1
         for reach in (max(3, max(self.shape) // 160), max(7, max(self.shape) // 50)):
@@ -238,6 +241,6 @@ class Scene:
                     self.depth[max(0, dy) : rows - max(0, -dy), max(0, dx) : columns - max(0, -dx)]  # fmt: skip
                 with np.errstate(invalid="ignore"):
                     rise = (there - self.depth) / reach
-                # A neighbour that is far nearer is another object: its shadow ends.
+                # A neighbour that is far nearer is another object: its shadow fades.
                 dark += np.where((rise > 0.25) & np.isfinite(rise), np.clip(rise, 0, 1) / np.maximum(rise / 4, 1), 0).astype(np.float32)
         return np.asarray(1 - 0.75 * np.clip(dark / (2 * len(_RING)), 0, 1))

@@ -1,4 +1,4 @@
-"""An output folder."""
+"""An output folder: snapshots, tables, status."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SNAPSHOT = re.compile(r"^snap_(\d+)\.h5$")
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -80,7 +80,7 @@ def _is_run(path: Path) -> bool:
 def _time(snapshot: Snapshot) -> float:
     try:
         return snapshot.time
-    except SimviewError:  # damaged, or taken away by the run
+    except SimviewError:  # damaged, or deleted by the run
         return math.nan
 
 
@@ -88,7 +88,7 @@ def _workers(count: int | None) -> int:
     return cores() if count is None else whole_number(count, "workers", 1)
 
 
-_function: Any = None  # of `Run.map`, in a process of its own
+_function: Any = None  # function of `Run.map`, in a worker process
 
 
 def _adopt(function: Any) -> None:
@@ -100,7 +100,7 @@ def _apply(snapshot: Snapshot) -> bytes:
     result = _function(snapshot)
     try:
         return pickle.dumps(result)
-    except Exception as error:  # of any kind, from the result's own class
+    except Exception as error:  # any error, raised by pickling the result
         raise UsageError(f"map: what the function returns cannot leave its process: {error}") from None
 
 
@@ -122,7 +122,7 @@ class Run(Sequence[Snapshot]):
     """An output folder: a sequence of snapshots, with tables and the run's own notes beside it.
 
     The list of snapshots is that of the moment when the run was opened; `refresh` looks again. Tables and status are
-    always those of now. One of ``run.slices`` is a run too, whose snapshots are those of the slice.
+    always up to date. One of ``run.slices`` is a run too, whose snapshots are those of the slice.
     """
 
     def __init__(self, path: Path, slice_name: str | None = None, keep: object = None) -> None:
@@ -131,7 +131,7 @@ class Run(Sequence[Snapshot]):
             raise NotFoundError(f"{path}: no run of sim (no status.json, tables.h5 or snap in it)")
         self.path = path
         self.slice_name = slice_name
-        self._keep = keep  # owns the folder of a run without an output; everything that reads from it holds it too
+        self._keep = keep  # owner of the folder of a run without `output`; every reader of the folder holds it too
         self._folder = path / "snap" if slice_name is None else path / "slices" / slice_name
         self._slices = Slices(path)
         self._steps: list[tuple[int, str]] = []
@@ -142,7 +142,7 @@ class Run(Sequence[Snapshot]):
         self.refresh()
 
     def refresh(self) -> Run:
-        """Looks for snapshots that have come or gone since. Returns the run itself."""
+        """Looks for snapshots that have been written or deleted since. Returns the run itself."""
         found = []
         try:
             with os.scandir(self._folder) as entries:
@@ -159,7 +159,7 @@ class Run(Sequence[Snapshot]):
 
     @property
     def name(self) -> str:
-        """The folder's name without '.out', and that of the slice."""
+        """The folder's name without '.out', and the slice's name."""
         name = self.path.resolve().name.removesuffix(".out")
         return name if self.slice_name is None else f"{name}_{self.slice_name}"
 
@@ -183,11 +183,11 @@ class Run(Sequence[Snapshot]):
 
     @property
     def times(self) -> NDArray[np.float64]:
-        """Times of the snapshots; NaN for one that cannot be read. Opens each of them once (about 0.2 ms each)."""
+        """Times of the snapshots; NaN for one that cannot be read. Opens each snapshot once (about 0.2 ms each)."""
         return np.array([_time(snapshot) for snapshot in self], dtype=np.float64)
 
     def leave_out_damaged(self) -> list[str]:
-        """Looks into all files, and drops from this run snapshots and tables that cannot be read, until `refresh`.
+        """Checks all files, and drops snapshots and tables that cannot be read from this run, until `refresh`.
 
         Returns
         -------
@@ -207,7 +207,7 @@ class Run(Sequence[Snapshot]):
 
     @property
     def status(self) -> dict[str, Any]:
-        """What ``status.json`` says now: state, step, time, t_end, digest, ...; empty where there is none."""
+        """The present content of ``status.json``: state, step, time, t_end, digest, ...; empty without the file."""
         path = self.path / "status.json"
         try:
             found: Any = json.loads(path.read_text("utf-8"))
@@ -224,7 +224,7 @@ class Run(Sequence[Snapshot]):
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Where the files come from: scenario, parameters, version, compiler, device, seed, ...
+        """Origin of the files: scenario, parameters, version, compiler, device, seed, ...
 
         ``parameters`` is a dict, ``scenario`` the text that was run.
         """
@@ -252,7 +252,7 @@ class Run(Sequence[Snapshot]):
     @staticmethod
     def _read_provenance(path: Path) -> dict[str, Any]:
         with reading(path) as file:
-            if "provenance" not in file:  # written by another program
+            if "provenance" not in file:  # the file is from another program
                 return {}
             group = file["provenance"]
             found = {name: plain(value) for name, value in group.attrs.items()}
@@ -337,8 +337,8 @@ class Run(Sequence[Snapshot]):
         Raises
         ------
         NotFoundError
-            The time lies before the first snapshot or behind the last one by more than half of their distance from
-            the next ones.
+            The time is before the first snapshot, or after the last one, by more than half of the interval to
+            the snapshot next to it.
         """
         time = finite_number(time, "time")
         low, high = 0, len(self) - 1
@@ -354,7 +354,7 @@ class Run(Sequence[Snapshot]):
 
     def read(self, species: str | Sequence[str] | None = None, names: Sequence[str] = ("x", "y", "z"), *,
              every: int = 1, workers: int | None = None) -> xr.Dataset:  # fmt: skip
-        """A long series of particle data at once, read by several threads.
+        """Reads a long series of particle data at once, by several threads.
 
         Parameters
         ----------
@@ -375,7 +375,7 @@ class Run(Sequence[Snapshot]):
         Raises
         ------
         UsageError
-            Particles come and go between the snapshots.
+            The particles are not the same in all snapshots.
         """
         from simview.series import read_series
 
@@ -383,12 +383,12 @@ class Run(Sequence[Snapshot]):
         return read_series(snapshots, species, names_of(names, "names"), _workers(workers))
 
     def map(self, function: Callable[[Snapshot], T], *, every: int = 1, workers: int | None = None) -> list[T]:
-        """Applies a function to the snapshots, in processes of their own; the results in the order of time.
+        """Applies a function to the snapshots, in worker processes; returns the results in the order of time.
 
         Parameters
         ----------
         function
-            Takes a `Snapshot`; what it returns goes from one process to another by `pickle`.
+            Takes a `Snapshot`; its result is passed between processes by `pickle`.
         every
             Takes each n-th snapshot.
         workers
@@ -401,7 +401,7 @@ class Run(Sequence[Snapshot]):
         if workers < 2 or "fork" not in get_all_start_methods():
             return [function(snapshot) for snapshot in snapshots]
         chunk = max(1, len(snapshots) // (4 * workers))
-        # The processes are forked, so that they have the function by `_adopt`: a lambda will do.
+        # Forked processes get the function by `_adopt`, so that a lambda works.
         with ProcessPoolExecutor(workers, get_context("fork"), _adopt, (function,)) as pool:
             try:
                 return [pickle.loads(result) for result in pool.map(_apply, snapshots, chunksize=chunk)]

@@ -1,4 +1,4 @@
-"""Long series. HDF5 lets one thread in at a time, so it only says where the values lie; threads then read them."""
+"""Long series. HDF5 allows one thread at a time, so that it only finds where the values are; threads then read them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def _submit(pool: ThreadPoolExecutor, file: Any, group: str, name: str, out: Array, path: Path) -> Future[None] | None:
-    """Fills a part of a row with one component of one species; None where that is done already."""
+    """Fills a part of a row with one component of one species; None where this is done without a thread."""
     item = file[f"{group}/{name}"]
     shape = item.shape if isinstance(item, h5py.Dataset) else tuple(np.atleast_1d(item.attrs["shape"]))
     if shape != out.shape:
         raise DamagedError(f"{path}: {shape} values in {item.name}, not {out.shape} as its number of particles says")
     if isinstance(item, h5py.Dataset):
-        # Below a quarter of a megabyte handing it over costs more than it gains.
+        # Below a quarter of a megabyte a thread costs more than it gains.
         extent = extent_in_file(item) if item.dtype == out.dtype and out.nbytes > 1 << 18 else None
         if extent:
             return pool.submit(read_extent, *extent, out, path)
@@ -36,7 +36,7 @@ def _submit(pool: ThreadPoolExecutor, file: Any, group: str, name: str, out: Arr
 
 
 def _counts(group: Any, species: Sequence[str], every: bool) -> tuple[int, ...]:
-    """Number of particles of each species at one step; `every`: other species that the step has are counted too."""
+    """Number of particles of each species at one step; `every`: other species of the step are counted too."""
     held = group.get("particles", {})
     others = [name for name in held if name not in species] if every else []
     counts = []

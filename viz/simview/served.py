@@ -1,5 +1,7 @@
-"""Runs of `sim` for their last values alone, by a program that stays: device, threads and kernels are ready from the second
-call on. For loops such as a calibration's."""
+"""Last values of runs of `sim`, by a program that stays: from the second call on, device and kernels are ready.
+
+For loops, such as those of a calibration.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,7 @@ class Values:
 
 
 class _Server:
-    """A program that makes one run after the other."""
+    """A process of `sim serve` that makes one run after the other."""
 
     def __init__(self, command: list[str]) -> None:
         self.lock = threading.Lock()
@@ -67,14 +69,14 @@ class _Server:
         self.text = ""
         self.said = tempfile.TemporaryFile(dir=self.folder.path)  # noqa: SIM115
         try:
-            # A session of its own: Ctrl-C is for Python, which ends the program.
+            # A session of its own: Ctrl-C goes to Python, which ends the program.
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said,
                                             start_new_session=True)  # fmt: skip
         except OSError as error:
             raise MissingToolError(f"{command[0]}: {error.strerror or error}") from None
 
     def path_of(self, path: str, text: str | None) -> str:
-        """The scenario's file; a text is written only where it has changed."""
+        """Path of the scenario's file; a text is written only when it has changed."""
         if text is None:
             return path
         file = self.folder.path / path
@@ -99,7 +101,7 @@ class _Server:
         raise RunError(code if code >= 0 else 128 - code, said or "sim serve has ended before its answer")
 
     def end(self, patience: float = 0.0) -> None:
-        """The program ends with its input; one that computes is killed."""
+        """Ends the program by closing its input; a program that computes is killed."""
         assert self.process.stdin is not None and self.process.stdout is not None
         with suppress(OSError):
             self.process.stdin.close()
@@ -127,7 +129,7 @@ def _end_all() -> None:
 
 
 def _server(command: list[str]) -> _Server:
-    """The program of this command line: of this process, and not of the one that it was forked from."""
+    """The program for this command line, started by this process and not by one that it was forked from."""
     global _owner
     with _guard:
         if os.getpid() != _owner:

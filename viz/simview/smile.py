@@ -14,7 +14,7 @@ from simview.style import COLOURS, DASHES, legend
 
 
 class Point(NamedTuple):
-    """One price as a volatility: what Black and Scholes' formula wants for it, and one standard error of that."""
+    """One price as a volatility: the volatility that gives it by Black and Scholes' formula, and its standard error."""
 
     strike: float
     maturity: float
@@ -23,12 +23,12 @@ class Point(NamedTuple):
 
 
 def volatility(price: float, sign: float, market: Sequence[float]) -> float | None:
-    """The volatility at which the formula gives a price; None where none does.
+    """The volatility at which the formula gives a price; None where there is none.
 
     Parameters
     ----------
     sign
-        1 of a call, -1 of a put.
+        1 for a call, -1 for a put.
     market
         Spot, strike, dividend, rate and maturity.
     """
@@ -59,9 +59,12 @@ def _vega(vol: float, market: Sequence[float]) -> float:
 
 
 def points(runs: Sequence[Run]) -> list[Point]:
-    """All European payoffs on the first asset whose market is constant, by strike; of more payoffs than a figure of
-    estimates holds the first ones. A price outside the formula's range, or one without a standard error, is left out; of several of a
-    run at one strike, such as a call and a put, the one with the least error counts."""
+    """Points, by strike, of all European payoffs on the first asset for which the market is constant.
+
+    Of more payoffs than a figure of estimates holds only the first are used. A price outside the formula's range, or
+    without a standard error, is left out. Of several payoffs of a run at one strike, such as a call and a put, the one
+    with the least error counts.
+    """
     found: dict[tuple[int, float], Point] = {}
     for k, run in enumerate(runs):
         payoffs, assets = run.parameters.get("payoffs"), run.parameters.get("assets")
@@ -88,7 +91,7 @@ def points(runs: Sequence[Run]) -> list[Point]:
 
 
 def lines(axes: Any, found: Sequence[Point]) -> None:
-    """A line over the strikes for each maturity, with bars of one standard error."""
+    """Draws a line over the strikes for each maturity, with bars of one standard error."""
     maturities = sorted({point.maturity for point in found})
     for k, maturity in enumerate(maturities):
         part = [point for point in found if point.maturity == maturity]
@@ -100,12 +103,12 @@ def lines(axes: Any, found: Sequence[Point]) -> None:
 
 
 def smile(run: Run, axes: Any) -> None:
-    """The smile of one run."""
+    """Draws the smile of one run."""
     lines(axes, points([run]))
 
 
 def surface(axes: Any, found: Sequence[Point]) -> None:
-    """Volatilities over strikes and maturities, with contours."""
+    """Draws volatilities over strikes and maturities, with contours."""
     strikes, maturities = (np.array(sorted({point[k] for point in found})) for k in (0, 1))
     values = np.full((len(maturities), len(strikes)), np.nan)
     for point in found:

@@ -1,4 +1,4 @@
-"""One snapshot: particles and fields, read when they are asked for."""
+"""One snapshot: particles and fields, read when they are needed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHORT.update({f"v{axis}": f"velocity/{axis}" for axis in "xyz"})
 
 @dataclass(frozen=True)
 class Record:
-    """One component of a record: its name ('velocity/x', 'mass'), where its values are, and its unit."""
+    """One component of a record: its name ('velocity/x', 'mass'), the source of its values, and its unit."""
 
     name: str
     values: Values
@@ -42,7 +42,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Grid:
-    """Where the values of a mesh stand; one entry an axis, in the order of the array's axes. `cut`: of a slice, its place."""
+    """Positions of the values of a mesh; an entry for each axis, in the array's order. `cut`: position of a slice."""
 
     dims: tuple[str, ...]
     spacing: tuple[float, ...]
@@ -51,7 +51,7 @@ class Grid:
     cut: tuple[tuple[str, float], ...] = ()
 
 
-_Parts = Mapping[str, tuple[Record, tuple[float, ...]]]  # of a mesh: component -> record, position in its cell
+_Parts = Mapping[str, tuple[Record, tuple[float, ...]]]  # components of a mesh: name -> record, position in its cell
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class _Header:
 
 
 def parameters_in(file: Any) -> dict[str, Any]:
-    """The resolved parameters that a file names; empty where another program wrote it."""
+    """The resolved parameters in a file; empty for a file from another program."""
     if "provenance" not in file:
         return {}
     found = json.loads(text(file["provenance/parameters"][()]) or "{}")
@@ -113,7 +113,7 @@ class Snapshot:
 
     @property
     def dt(self) -> float:
-        """The step's length at that time."""
+        """The length of the step at that time."""
         return self._header.dt
 
     @property
@@ -130,7 +130,7 @@ class Snapshot:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The resolved parameters of the scenario, as this file has them; empty where another program wrote it."""
+        """The resolved parameters of the scenario, as in this file; empty for a file from another program."""
         if self._parameters is None:
             with reading(self.path) as file:
                 self._parameters = parameters_in(file)
@@ -147,9 +147,9 @@ class Snapshot:
         return tuple(name for mesh in self._header.meshes for name in self._mesh(mesh)[1])
 
     def fault(self) -> str | None:
-        """What is wrong with the file; None: its length and all that says where values lie are good.
+        """What is wrong with the file; None: its length and its structure are good.
 
-        A changed value may go unseen: ``simview summary --verify`` holds files against their digests.
+        A changed value may stay unnoticed: ``simview summary --verify`` compares files with their digests.
         """
         try:
             for species in self.species:
@@ -158,12 +158,12 @@ class Snapshot:
                 self._mesh(mesh)
         except DamagedError as error:
             return str(error)
-        except NotFoundError:  # the run has taken it away
+        except NotFoundError:  # the run has deleted it
             return None
         return None
 
     def count(self, species: str) -> int:
-        """How many particles a species has."""
+        """The number of particles of a species."""
         records = self._species(one_name(species, "species"))
         return next(iter(records.values())).values.shape[0]
 
@@ -264,7 +264,7 @@ class Snapshot:
 
 
 def thinned(count: int, every: int) -> Array:
-    """One of each `every` numbers that follow each other from 0 to `count`, chosen by a hash (the finalizer of splitmix64)."""
+    """One of each `every` consecutive numbers from 0 to `count`, chosen by a hash (finalizer of splitmix64)."""
     begin = np.arange(0, count, every, dtype=np.uint64)
     with np.errstate(over="ignore"):
         mixed = begin + np.uint64(0x9E3779B97F4A7C15)
@@ -278,8 +278,8 @@ def thinned(count: int, every: int) -> Array:
 class Particles(Mapping[str, Array]):
     """Particles of one or more species, as arrays by name: 'id', 'mass', 'x', 'vx', 'position', 'velocity/x' ...
 
-    Values are in the scenario's own units, of the type that the file holds; times ``unit_si(name)`` they are in SI
-    units. A vector such as 'position' comes as ``[n, 3]``.
+    Values are in the scenario's own units, in the type of the file; multiply by ``unit_si(name)`` for SI units. A
+    vector such as 'position' is ``[n, 3]``.
     """
 
     def __init__(self, snapshot: Snapshot, members: tuple[tuple[str, Mapping[str, Record]], ...]) -> None:
@@ -293,12 +293,12 @@ class Particles(Mapping[str, Array]):
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many particles each species has."""
+        """The number of particles of each species."""
         return tuple(next(iter(records.values())).values.shape[0] for _, records in self._members)
 
     @property
     def count(self) -> int:
-        """How many particles there are."""
+        """The number of particles."""
         return sum(self.counts)
 
     @property
@@ -338,11 +338,11 @@ class Particles(Mapping[str, Array]):
 
     @property
     def id(self) -> Array:
-        """Numbers that belong to the particles for the whole run, ``[n]``."""
+        """Numbers that identify the particles during the whole run, ``[n]``."""
         return self["id"]
 
     def unit_si(self, name: str) -> float:
-        """What a value is to be multiplied by to be in SI units."""
+        """The factor that converts values to SI units."""
         return self._record(one_name(name, "record")).values.unit_si
 
     def to_frame(self) -> pd.DataFrame:
@@ -374,8 +374,9 @@ class Particles(Mapping[str, Array]):
     def each(self, *names: str, every: int = 1) -> Iterator[tuple[str, list[Array]]]:
         """For each species its name and the arrays of these names; a constant takes no memory.
 
-        `every`: of each n that follow each other in the file one, which a hash of their place chooses, so that nothing that
-        repeats in the file is favoured; always the same ones. No more than the chosen ones stay in memory.
+        `every`: takes one of each n particles that follow each other in the file. A hash of the position chooses it, so
+        that no pattern in the file is favoured; always the same particles. No more than the chosen values stay in
+        memory.
         """
         with reading(self.snapshot.path) as file:
             for species, records in self._members:
@@ -392,7 +393,7 @@ class Particles(Mapping[str, Array]):
             return np.broadcast_to(np.asarray(values.constant), chosen.shape)
         item = file[f"data/{self.snapshot.step}/particles/{species}/{key}"]
         out = np.empty(len(chosen), values.dtype)
-        piece = every * max(1, (1 << 20) // every)  # so many values in memory at a time
+        piece = every * max(1, (1 << 20) // every)  # number of values in memory at a time
         for begin in range(0, values.shape[0], piece):
             first, last = begin // every, min(begin // every + piece // every, len(chosen))
             out[first:last] = item[begin : min(begin + piece, values.shape[0])][chosen[first:last] - begin]
@@ -441,7 +442,7 @@ class Particles(Mapping[str, Array]):
         return self._members[0][1][key]
 
     def _read(self, file: Any, species: str, records: Mapping[str, Record], key: str) -> Array:
-        """One component of one species; `positionOffset` is added where it is not zero."""
+        """Reads one component of one species; adds `positionOffset` where it is not zero."""
         if key not in records:
             raise UnknownNameError(f"{self.snapshot.path}: no record '{key}' of '{species}'")
         group = file[f"data/{self.snapshot.step}/particles/{species}"]
@@ -465,7 +466,7 @@ class Field:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Cells along each axis."""
+        """The number of cells along each axis."""
         return self._values.shape
 
     @property
@@ -480,23 +481,23 @@ class Field:
 
     @property
     def unit_si(self) -> float:
-        """What a value is to be multiplied by to be in SI units."""
+        """The factor that converts values to SI units."""
         return self._values.unit_si
 
     @property
     def coords(self) -> dict[str, Array]:
-        """Where the values stand along each axis, in the scenario's unit of length."""
+        """Coordinates of the values along each axis, in the scenario's unit of length."""
         about = zip(self.dims, self.shape, self.grid.offset, self.grid.spacing, self.position)
         return {dim: offset + spacing * (np.arange(n) + at) for dim, n, offset, spacing, at in about}
 
     @property
     def cut(self) -> dict[str, float]:
-        """Of a plane or line of a larger grid: where it lies, in the middle of its cells, by the axes across it."""
+        """For a plane or line of a larger grid: its position, in the middle of its cells, by the axes across it."""
         return dict(self.grid.cut)
 
     @property
     def bounds(self) -> dict[str, tuple[float, float]]:
-        """Where the grid begins and ends along each axis."""
+        """Limits of the grid along each axis."""
         about = zip(self.dims, self.shape, self.grid.offset, self.grid.spacing)
         return {dim: (offset, offset + n * spacing) for dim, n, offset, spacing in about}
 
@@ -509,7 +510,7 @@ class Field:
             item = file[f"data/{self.snapshot.step}/meshes/{self.name}"]
             try:
                 values = self._values.read(item, key)
-            except (TypeError, ValueError, IndexError):  # HDF5 takes less: no negative steps, lists that fall, new axes
+            except (TypeError, ValueError, IndexError):  # HDF5 lacks negative steps, descending lists, new axes
                 return np.asarray(self._values.read(item)[key])
             return values if values.shape == wanted else np.asarray(self._values.read(item)[key])
 

@@ -21,7 +21,7 @@ _WALL, _EDGE = (0.95, 0.95, 0.97), (0.25, 0.25, 0.28)
 
 
 def scale_bar(axes: Any, snapshot: Snapshot, eye: Eye) -> None:
-    """How long things are, in perspective in the middle, and where the axes point, below a picture in space."""
+    """A scale bar and the axes' directions, below a picture in space; in perspective the scale is of the middle."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     wide, tall = right - left, top - bottom
     most = max(wide, tall) / 5
@@ -52,11 +52,11 @@ def bare(axes: Any, low: Sequence[float], high: Sequence[float]) -> None:
 
 
 class Solids(Particles):
-    """All grains as lit spheres, from above and from the side; in parallel projection, or in perspective where that was chosen."""
+    """All grains as lit spheres, from above and from the side; in parallel projection, or in perspective if chosen."""
 
     options: tuple[str, ...] = ("species", "axes", "size", "map", "pixels", "view", "most")
     words = "grain", "grains"
-    tail = 0.2  # percent at either end of each axis that do not set the frame
+    tail = 0.2  # percent of the grains at either end of each axis that do not set the frame
 
     def __init__(self, samples: Sequence[Snapshot], look: Look) -> None:
         self.first, self.look = samples[-1], look
@@ -67,7 +67,7 @@ class Solids(Particles):
         speeds = np.concatenate([part for _, _, part in held])
         self.fastest = float(np.percentile(speeds, 99)) if speeds.size else 1.0
         self.box = box_of(self.first)
-        if at.size:  # few that flew away do not set the frame
+        if at.size:  # a few grains that flew away do not set the frame
             most = float(radius.max())
             self.low, self.high = np.percentile(at, self.tail, axis=0) - most, np.percentile(at, 100 - self.tail, axis=0) + most
         else:
@@ -96,7 +96,7 @@ class Solids(Particles):
         self.frame_low, self.frame_high = low - margin, high + margin
 
     def arrays(self, snapshot: Snapshot) -> tuple[Array, Array, Array]:
-        """Positions ``[n, 3]``, radii and speeds; those that are not finite are left out."""
+        """Positions ``[n, 3]``, radii and speeds of the grains for which all are finite."""
         known = [name for name in self.species if name in snapshot.species]
         parts = [np.stack(arrays).astype(float) for _, arrays in snapshot.particles(known).each("x", "y", "z", "radius", "vx", "vy", "vz", every=self.every(snapshot))] if known else []
         columns = np.concatenate(parts, axis=1) if parts else np.zeros((7, 0))
@@ -104,7 +104,7 @@ class Solids(Particles):
         return columns[:3].T, columns[3], np.sqrt((columns[4:] ** 2).sum(axis=0))
 
     def key(self, axes: Any, bar: str | None) -> None:
-        """Says what the colours mean; sets `colours`."""
+        """Draws the key of the colours; sets `colours`."""
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import Normalize
 
@@ -139,7 +139,7 @@ class Solids(Particles):
 
     def show(self, snapshot: Snapshot) -> None:
         file = written(snapshot)
-        if file is None or file != self.shown:  # a layout shows one snapshot several times
+        if file is None or file != self.shown:  # the layout shows a snapshot several times
             self.artist.set_data(self.scene(snapshot).image())
             self.shown = file
         words = self.numbers(snapshot, self.words) if snapshot.species else f"0 {self.words[1]}"

@@ -1,4 +1,4 @@
-"""How figures look: readable at column width, safe for colour-blind readers, vectors where the format has them."""
+"""Style of figures: readable at column width, safe for colour-blind readers, vector graphics where possible."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _width(text: str, size: float) -> float:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath
 
-    formula = bool(is_math_text(text))  # a single $ is a dollar
+    formula = bool(is_math_text(text))  # a single $ is a dollar sign
     text = text if formula else text.replace(r"\$", "$")
     return float(TextToPath().get_text_width_height_descent(text, FontProperties(size=size), formula)[0])
 
@@ -59,15 +59,15 @@ def wrap(text: str, room: float, size: float) -> str:
 
 
 def set_title(axes: Any, text: str) -> None:
-    """A title over the axes, in lines that are about as long as these are wide."""
+    """A title over the axes, in lines about as long as the axes are wide."""
     room = 1.1 * axes.get_position(original=True).width * axes.figure.get_figwidth()
     axes.set_title(wrap(text, room, axes.title.get_fontsize()))
 
 
 def legend(axes: Any, most: int = 4, below: bool = False, **options: Any) -> None:
-    """Names the curves above the axes, or below their label, where they hide none, in as many columns as fit (at most `most`).
+    """A legend above the axes, or below their label, where it hides no curve, in as many columns as fit (to `most`).
 
-    Below them the figure grows by all lines but the first.
+    A legend below makes the figure taller by all of its lines but the first.
     """
     from matplotlib.transforms import ScaledTranslation
 
@@ -85,7 +85,7 @@ def legend(axes: Any, most: int = 4, below: bool = False, **options: Any) -> Non
     if below:
         lines = max(sum(part) for part in _split([label.count("\n") + 1.0 for label in labels], columns))
         axes.figure.set_figheight(axes.figure.get_figheight() + 1.4 * size / 72 * max(0, lines - 1))
-        under = axes.transAxes + ScaledTranslation(0, -28 / 72, axes.figure.dpi_scale_trans)  # ticks and label
+        under = axes.transAxes + ScaledTranslation(0, -28 / 72, axes.figure.dpi_scale_trans)  # below ticks and label
         options |= {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": under}
     else:
         options |= {"loc": "lower left", "bbox_to_anchor": (0, 1)}
@@ -93,7 +93,7 @@ def legend(axes: Any, most: int = 4, below: bool = False, **options: Any) -> Non
 
 
 def _split(values: list[float], columns: int) -> list[list[float]]:
-    """The entries of a legend by column, as matplotlib places them: one after the other, the first columns longer."""
+    """The entries of a legend by column, in matplotlib's order: one after the other, the first columns longer."""
     short, longer = divmod(len(values), columns)
     ends = [k * short + min(k, longer) for k in range(columns + 1)]
     return [values[begin:end] for begin, end in zip(ends, ends[1:])]

@@ -24,7 +24,7 @@ def _size(run: Run) -> str:
 
 
 def digests(folder: Path, faults: list[str]) -> str:
-    """Holds all HDF5 files of a run against their digests."""
+    """Compares all HDF5 files of a run with their digests."""
     whole = without = damaged = 0
     for path in sorted(path for path in folder.rglob("*") if path.suffix in (".h5", ".hdf") and path.is_file()):
         try:
@@ -36,7 +36,7 @@ def digests(folder: Path, faults: list[str]) -> str:
             damaged += 1
             if str(error) not in faults:
                 faults.append(str(error))
-        except NotFoundError:  # the run has replaced it
+        except NotFoundError:  # the run has replaced the file
             continue
     told = [f"{whole} files are as they were written", f"{damaged} damaged" if damaged else ""]
     told.append(f"{without} carry no digest" if without else "")
@@ -44,14 +44,14 @@ def digests(folder: Path, faults: list[str]) -> str:
 
 
 def summary(run: Run, *, verify: bool = False) -> tuple[str, bool]:
-    """What a run is, how far it got, and what it wrote. A damaged part is named, and the rest still told.
+    """What a run is, how far it got, and what it wrote. Damaged parts are named, and all others described.
 
     Parameters
     ----------
     run
         The run.
     verify
-        Reads all files of the run whole and holds them against their digests.
+        Reads all files of the run completely and compares them with their digests.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Figures of a sweep: a sheet of its last snapshots, and what came out against the parameters."""
+"""Figures of a sweep: a sheet of its last snapshots, and results against the parameters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from simview.sweeps import Sweep
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST = 64  # pictures on a sheet
+MOST = 64  # most pictures on a sheet
 _MARKERS = "os^Dv<>"
 _FIRST = ("price.price", "prices.", "price.", "energy.error", "gas.temperature", "flow.removed", "observe.", "fields.")
 _LAST = ("step", "time", "_error", "mass", "balance", "reference", "paths")
@@ -75,7 +75,7 @@ def draw_sweep(sweep: Sweep, *, only: Sequence[str] | None = None, look: Look | 
 
 
 def _smiles(sweep: Sweep) -> dict[str, list[smile.Point]]:
-    """Implied volatilities, where European options of three or more strikes were priced: `smile`, of as many maturities `surface`."""
+    """Implied volatilities: `smile` for European options of three or more strikes, `surface` for as many maturities."""
     runs = [sweep[str(row)] for row in sweep.frame.index if sweep._written(str(row)) and str(row) not in sweep._damaged]
     runs = [run for run in runs if "price" in run.tables and len(run.tables["price"])]
     points = smile.points(runs)
@@ -99,7 +99,7 @@ def _telling(sweep: Sweep, results: Sequence[str]) -> list[str]:
     frame = sweep.frame
     numeric = [name for name in results if frame[name].dtype.kind in "if" and frame[name].nunique() > 1]
     kept = [name for name in numeric if not name.endswith(_LAST) and not name.startswith("errors.")] or numeric
-    if "price.price" in kept and any(name.startswith("prices.") for name in kept):  # the same as the first of these
+    if "price.price" in kept and any(name.startswith("prices.") for name in kept):  # equal to the first of these
         kept.remove("price.price")
 
     def rank(name: str) -> int:
@@ -113,12 +113,12 @@ def _text(value: Any) -> str:
 
 
 def _heading(sweep: Sweep, varying: Sequence[str]) -> str:
-    """Such as 'Spots that divide, by F and k'."""
+    """A heading such as 'Spots that divide, by F and k'."""
     return f"{sweep.title}, by {' and '.join(filter(None, [', '.join(varying[:-1]), varying[-1]]))}" if varying else sweep.title
 
 
 def _error_of(name: str, columns: Sequence[str]) -> str | None:
-    """The column that holds the standard error of another one of an option's tables."""
+    """The column with the standard error of another column of an option's tables."""
     table, _, column = name.partition(".")
     other = {"price.price": "price.standard_error", f"prices.{column}": f"errors.{column}"}.get(name)
     for candidate in (other, f"{table}.{column}_error", f"{table.removesuffix('s')}_errors.{column}"):
@@ -128,7 +128,7 @@ def _error_of(name: str, columns: Sequence[str]) -> str | None:
 
 
 def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str], look: Look, width: str) -> Figure:
-    """One parameter to the right, the other one up; all pictures with the same colours."""
+    """A sheet with one parameter to the right and the other upwards; all pictures have the same colours."""
     from matplotlib.figure import Figure
 
     frame = sweep.frame
@@ -137,7 +137,7 @@ def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str]
     down = varying[0] if len(varying) == 2 else None
     rows = sorted(frame[down].unique(), reverse=True) if down else [None]
     wrapped = down is None and len(columns) > 4
-    if wrapped:  # one parameter of many values: lines of text
+    if wrapped:  # one parameter of many values: wrapped like lines of text
         per = math.ceil(math.sqrt(len(columns)))
         shape = math.ceil(len(columns) / per), per
     else:
@@ -168,7 +168,7 @@ def _sheet(sweep: Sweep, last: Sequence[Snapshot | None], varying: Sequence[str]
         else:
             picture = copy(base)
             if isinstance(picture, Bodies):
-                picture.named = False  # no room for a legend in each
+                picture.named = False  # no room for a legend in each picture
             picture.draw(axes, None)
             picture.show(snapshot)
             drawn = picture
@@ -219,7 +219,7 @@ def _curves(sweep: Sweep, chosen: Sequence[str], varying: Sequence[str], width: 
             bars = group[error] if error else None
             mean, of_mean = group.groupby(along)[name].mean(), None
             seeds = 0 if error or along == "seed" or "seed" not in varying else int(group.groupby(along)[name].count().min())
-            if seeds > 1:  # the seeds themselves, small and pale, and what they say of their mean
+            if seeds > 1:  # single seeds, small and pale, and their mean with its error
                 axes.plot(group[along], group[name], color=COLOURS[k % 7], ls="none", marker=".", ms=2, alpha=0.5)
                 of_mean = group.groupby(along)[name].sem()
                 over = f"mean of {seeds} seeds ± one standard error"

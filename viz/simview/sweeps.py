@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def is_sweep(path: str | os.PathLike[str]) -> bool:
-    """Whether a folder is one of `sim sweep`."""
+    """Whether a folder was written by `sim sweep`."""
     return any((Path(path) / name).is_file() for name in ("sweep.csv", "sweep.txt"))
 
 
@@ -42,14 +42,14 @@ def open_sweep(path: str | os.PathLike[str]) -> Sweep:
 
 
 class Sweep(Sequence[Run]):
-    """The runs of a sweep in their order, and what came of them in one frame."""
+    """The runs of a sweep in their order, and their results in one frame."""
 
     def __init__(self, path: Path, keep: object = None) -> None:
         path = folder_of(path)
         if not is_sweep(path):
             raise NotFoundError(f"{path}: no sweep of sim (no sweep.csv in it)")
         self.path = path
-        self._keep = keep  # owns the folder of a sweep without an output
+        self._keep = keep  # owner of the folder of a sweep without `output`
         self._frame: pd.DataFrame | None = None
         self._stamp: tuple[int, int] | None = None
         self._parameters: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Sweep(Sequence[Run]):
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of the parameters that the sweep goes over, in the order of its command."""
+        """Names of the parameters that the sweep varies, in the order of its command."""
         _ = self.frame
         return self._parameters
 
@@ -112,7 +112,7 @@ class Sweep(Sequence[Run]):
         return [self[str(name)] for name in found.index if self._written(str(name))]
 
     def leave_out_damaged(self) -> list[str]:
-        """Looks into the files of all runs, and drops from the runs snapshots and tables that cannot be read.
+        """Checks the files of all runs, and drops snapshots and tables that cannot be read from the runs.
 
         Returns
         -------
@@ -122,7 +122,7 @@ class Sweep(Sequence[Run]):
         faults: list[str] = []
         for name in map(str, self.frame.index):
             found: list[str] = []
-            whole = False  # whether its parameters and its last snapshot can be read
+            whole = False  # parameters and last snapshot can be read
             try:
                 run = self[name]
                 last = list(run.steps[-1:])
@@ -183,7 +183,7 @@ def _noting(faults: list[str]) -> Iterator[None]:
 
 
 def _number(value: str) -> float:
-    """As Python reads it: pandas' own way may be off in the last digit."""
+    """Parses a number as Python does: pandas' own way may be wrong in the last digit."""
     return int(value) if value.lstrip("-").isdigit() else float(value or "nan")
 
 
@@ -204,6 +204,6 @@ def _read(path: Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     frame = pd.DataFrame(body, columns=head).set_index("run")
     for name in frame.columns:
         if name not in ("state", "digest"):
-            with suppress(ValueError):  # a parameter that is a word stays one
+            with suppress(ValueError):  # a parameter that is a word stays a word
                 frame[name] = [_number(value) for value in frame[name]]
     return frame, tuple(head[1 : head.index("state")])

@@ -22,8 +22,8 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     """The tables of a run: ``tables.energy`` or ``tables["energy"]``.
 
     Each is a frame with one row an output. ``frame.attrs`` holds ``units``, ``description`` and ``display`` (text a
-    column: how to draw it, "line" where the file does not say) and ``unitSI`` (number a column). A table is read when it is asked for, and read again once the run has replaced the
-    file; each time the caller gets a copy.
+    column: how to draw it, "line" where the file does not say) and ``unitSI`` (number a column). A table is read when
+    it is needed, and read again once the run has replaced the file; each time the caller gets a copy.
     """
 
     def __init__(self, path: Path, units: Units, keep: object = None) -> None:
@@ -35,7 +35,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         self._frames: dict[str, pd.DataFrame] = {}
 
     def _look(self) -> None:
-        """Forgets what was read once the file is another one."""
+        """Drops what was read once the file has been replaced."""
         try:
             about = self._path.stat()
         except OSError:
@@ -86,7 +86,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         return f"<tables of {self._path}: {', '.join(self) or 'none yet'}>"
 
     def leave_out_damaged(self) -> list[str]:
-        """Drops tables that cannot be read, until the file is another one; a line for each."""
+        """Drops tables that cannot be read, until the file is replaced; returns a line for each."""
         faults: list[str] = []
         try:
             self._look()

@@ -1,4 +1,4 @@
-"""The ways of bodies through a series of snapshots, where these resolve the motion."""
+"""Paths of bodies through a series of snapshots, where the snapshots resolve the motion."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from simview.errors import UsageError
 from simview.hdf5 import Array
 from simview.snapshot import Snapshot
 
-POINTS = 24  # of a track between two snapshots
+POINTS = 24  # points of a track between two snapshots
 
 
 @dataclass
 class Track:
-    """The way of one body.
+    """The path of one body.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Track:
     resolved
         Whether the snapshots resolve the motion between one and the next, ``[snapshots - 1]``.
     line
-        The way, ``[2, POINTS * (snapshots - 1) + 1]``; NaN where it is not resolved.
+        The path, ``[2, POINTS * (snapshots - 1) + 1]``; NaN where it is not resolved.
     """
 
     at: Array
@@ -34,30 +34,31 @@ class Track:
 
     @property
     def dots(self) -> Array:
-        """Positions at either end of what is not resolved, ``[2, n]``."""
+        """Positions at either end of unresolved parts, ``[2, n]``."""
         gap = np.concatenate([[False], ~self.resolved, [False]])
         return self.at[:, gap[1:] | gap[:-1]]
 
     def tail(self, snapshot: int, length: float) -> Array:
-        """The line just before a snapshot, at most so long; less where it is not resolved."""
+        """The line just before a snapshot, at most `length` long; less where it is not resolved."""
         line = self.line[:, POINTS * snapshot :: -1] if snapshot else self.line[:, :1]
         way = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=1)))])
         return line[:, way <= length]  # false for NaN
 
 
 def tracks(snapshots: Sequence[Snapshot], species: Sequence[str], axes: str) -> list[Track]:
-    """The way of each body: the cubic with the positions and velocities of two snapshots, where they resolve it.
+    """The path of each body: the cubic through positions and velocities of two snapshots that resolve the motion.
 
-    They do where the body turns by less than a right angle between them, and the mean velocity by its positions is that
-    of its two velocities within a quarter of their speed. On a circle both differ by 0.19 of the speed after a quarter of
-    a turn and by 0.5 or more after whole turns and up to a quarter of a turn, so that no turn goes unseen.
+    They resolve it where the body turns by less than a right angle between them, and where the mean velocity from the
+    positions differs from the mean of the two velocities by at most a quarter of their speed. On a circle both differ
+    by 0.19 of the speed after a quarter of a turn and by 0.5 or more after whole turns and up to a quarter of a turn,
+    so that no turn is missed.
     """
     from simview.series import read_series
 
     names = ["x", "y", "z", "vx", "vy", "vz"]
     try:
         series = read_series(snapshots, species, names, 1)
-    except UsageError:  # bodies come and go
+    except UsageError:  # the particles are not the same in all snapshots
         return []
     at, speed = (np.stack([series[name].to_numpy() for name in part]).astype(float) for part in (names[:3], names[3:]))
     step = np.diff(series["time"].to_numpy())[None, :, None]  # of [axis, time, body]

@@ -1,4 +1,4 @@
-"""Names of units. A scenario states its units of length, mass and time; the files hold their SI values."""
+"""Names of units. A scenario states its units of length, mass and time; files have their SI values."""
 
 from __future__ import annotations
 

@@ -18,18 +18,18 @@ from simview.solids import VIEW, bare, scale_bar
 from simview.style import set_title
 from simview.walls import block
 
-_MOST = 400  # pixels along a side: each is a ray
-_EDGE, _COLOURS = (0.25, 0.25, 0.28), ((0.93, 0.55, 0.18), (0.22, 0.56, 0.78))  # towards larger values, and towards smaller ones
+_MOST = 400  # pixels along a side: a ray for each
+_EDGE, _COLOURS = (0.25, 0.25, 0.28), ((0.93, 0.55, 0.18), (0.22, 0.56, 0.78))  # towards larger, smaller values
 
 
 def has_surface(snapshot: Snapshot, name: str) -> bool:
-    """Whether a field has three axes, none of so few cells that a surface in it would say nothing."""
+    """Whether a field has three axes, each with enough cells to show a surface."""
     shape = snapshot.field(name).shape
     return len(shape) == 3 and min(shape) > 7
 
 
 class Volume:
-    """The surface where a field is halfway between its least and its greatest value, a hundredth at either end left out."""
+    """The surface midway between the least and the greatest value of a field, without a hundredth at either end."""
 
     options = ("field", "axes", "at", "view", "pixels")
 
@@ -69,7 +69,7 @@ class Volume:
 
     def show(self, snapshot: Snapshot) -> None:
         field, file = snapshot.field(self.name), written(snapshot)
-        if file is None or file != self.shown:  # a layout shows one snapshot several times
+        if file is None or file != self.shown:  # the layout shows a snapshot several times
             self.artist.set_data(self._image(field))
             self.shown = file
         unit = f" {field.unit}" if snapshot.units.names and field.unit not in ("", "1") else ""
@@ -93,12 +93,12 @@ def march(values: Array, spacing: Array, low: Array, level: float, eye: Eye, sce
     Parameters
     ----------
     values
-        The field ``[x, y, z]``, whose values stand in the middles of cells of the sides `spacing` from `low` on.
+        The field ``[x, y, z]``, with values at the middles of cells with the sides `spacing`, from `low` on.
 
     Returns
     -------
     depth, normal, above
-        In pixels, -inf where there is no crossing; in the view's directions; whether values beyond the surface are larger.
+        Depth in pixels, -inf without a crossing; normal in the view; whether values beyond the surface are larger.
     """
     rows, columns = scene.shape
     values = np.ascontiguousarray(values, np.float32)
@@ -106,15 +106,15 @@ def march(values: Array, spacing: Array, low: Array, level: float, eye: Eye, sce
     flat = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     begin, way, towards = eye.rays(flat)
     if eye.far:
-        way = way[:1]  # the same for all
+        way = way[:1]  # the same direction for all rays
     begin, way = np.ascontiguousarray(((begin - low) / spacing - 0.5).T), np.ascontiguousarray((way / spacing).T)  # in cells, [3, n]
     sides = np.array(values.shape, float)[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):  # where a ray enters the block of cell middles, and leaves it
+    with np.errstate(divide="ignore", invalid="ignore"):  # where a ray enters and leaves the cell middles
         first, second = -begin / way, (sides - 1 - begin) / way
     enter, leave = np.fmax.reduce(np.fmin(first, second)), np.fmin.reduce(np.fmax(first, second))
     step = 0.7 / float(np.abs(way).max())
     near = 0.05 * float(np.nanmax(values) - np.nanmin(values))
-    rays = np.flatnonzero(enter < leave)  # that still go
+    rays = np.flatnonzero(enter < leave)  # rays that have not ended
     found = np.full(begin.shape[1], np.nan)
     above = np.zeros(begin.shape[1], bool)
     at, origin, course = enter[rays], begin[:, rays], _of(way, rays)
@@ -168,7 +168,7 @@ def _of(way: Array, rays: Array) -> Array:
 
 
 def _sample(values: Array, at: Array) -> Array:
-    """Values at points ``[3, n]`` in cells, linear along each axis between the middles; beyond the outermost ones theirs."""
+    """Values at points ``[3, n]`` in cells, linear along each axis; constant beyond the outermost cells."""
     strides = values.shape[1] * values.shape[2], values.shape[2], 1
     corner, parts = np.zeros(at.shape[1], np.intp), []
     for place, side, stride in zip(at, values.shape, strides):

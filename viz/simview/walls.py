@@ -33,7 +33,7 @@ def _frame(axis: Array) -> tuple[Array, Array, Array]:
 
 
 def _strip(one: Array, other: Array) -> Array:
-    """Triangles between two lines of as many points."""
+    """Triangles between two lines with the same number of points."""
     return np.concatenate([np.stack([one[:-1], one[1:], other[1:]], axis=1), np.stack([one[:-1], other[1:], other[:-1]], axis=1)])
 
 
@@ -54,7 +54,7 @@ def block(low: Array, high: Array) -> Shape:
 
 
 def _plane(point: Array, normal: Array, low: Array, high: Array) -> Shape:
-    """The part of a plane that lies below, beside or above a block."""
+    """The part of a plane beside, below or above a block."""
     _, u, v = _frame(normal)
     corner = block(low, high)[0].reshape(-1, 3) - point
     ends = [((corner @ axis).min(), (corner @ axis).max()) for axis in (u, v)]
@@ -63,7 +63,7 @@ def _plane(point: Array, normal: Array, low: Array, high: Array) -> Shape:
 
 
 def _mesh(wall: Mapping[str, Any], snapshot: Snapshot) -> Array | None:
-    """The triangles of an STL file; None where it is not there any more."""
+    """The triangles of an STL file; None where the file does not exist any more."""
     for folder in (Path(), *(parent for parent in snapshot.path.resolve().parents[1:3])):
         try:
             data = (folder / str(wall.get("path"))).read_bytes()
@@ -107,9 +107,9 @@ def _shape(wall: Mapping[str, Any], low: Array, high: Array, snapshot: Snapshot)
 
 
 def shapes(snapshot: Snapshot, low: Array, high: Array) -> Iterator[Shape]:
-    """Each wall where it stands at the snapshot's time; endless ones as far as the block from `low` to `high` reaches.
+    """Each wall in its position at the snapshot's time; endless walls within the block from `low` to `high`.
 
-    A wall with a function for its motion is left out, and so is a mesh whose file is not there any more.
+    A wall with a function for its motion is left out, and so is a mesh whose file does not exist any more.
     """
     for wall in walls_of(snapshot):
         if wall.get("motion"):
@@ -122,7 +122,7 @@ def shapes(snapshot: Snapshot, low: Array, high: Array) -> Iterator[Shape]:
 
 
 def box_of(snapshot: Snapshot) -> tuple[Array, Array, dict[str, str]] | None:
-    """The corners of the box of grains or bodies, and what each of its sides is; None where there is none."""
+    """The corners of the box of grains or bodies, and the kind of each of its sides; None without a box."""
     box = snapshot.parameters.get("box")
     if isinstance(box, dict) and isinstance(box.get("size"), (int, float)):  # the periodic cube of bodies
         return np.zeros(3), np.full(3, float(box["size"])), {f"{axis}_{end}": "periodic" for axis in "xyz" for end in ("low", "high")}

@@ -1,4 +1,7 @@
-"""A page on loopback that shows runs while they go on, and afterwards. It reads the files alone, and draws only what is looked at."""
+"""A page on loopback that shows runs, present and past.
+
+It only reads their files, and draws only the pictures that a browser asks for.
+"""
 
 from __future__ import annotations
 
@@ -34,18 +37,18 @@ from simview.style import SETTINGS
 from simview.sweeps import is_sweep
 from simview.volume import has_surface
 
-_KEPT = 64 << 20  # bytes of pictures that are kept
-_LOG = 1 << 16  # bytes of the log's end
-_MOST = 4_000_000  # particles that a picture reads; of more one of n
-_NEAR = 1.5  # diagonals from which a picture in perspective is seen
-_SCREENS = 4  # figures of a run that are kept
-_NICE = 19  # the run goes before the pictures
+_KEPT = 64 << 20  # most bytes of pictures in the cache
+_LOG = 1 << 16  # bytes shown of the end of the log
+_MOST = 4_000_000  # most particles that a picture reads; of more particles one in n
+_NEAR = 1.5  # distance of the eye in perspective, in diagonals
+_SCREENS = 4  # most figures of a run in the cache
+_NICE = 19  # pictures have the lowest priority, below the run
 _SETTING = re.compile(r"--(?:set[ =](\w+)=|(seed)[ =])(\S+)")
 _PAGE = {"": ("watch.html", "text/html"), "watch.js": ("watch.js", "text/javascript"), "watch.css": ("watch.css", "text/css")}
 
 
 def _state(status: dict[str, Any]) -> str:
-    """The state of a run; `died` where its process is not there any more."""
+    """The state of a run; `died` where its process does not exist any more."""
     state = str(status.get("state", "begins"))
     pid = status.get("pid")
     if state == "running" and isinstance(pid, int) and status.get("host") == socket.gethostname():
@@ -59,13 +62,13 @@ def _state(status: dict[str, Any]) -> str:
 
 
 def _settings(run: Run) -> list[str]:
-    """What the run was given on the command line, as `n = 100`: it tells the runs of a sweep apart."""
+    """Settings from the run's command line, as `n = 100`: they tell the runs of a sweep apart."""
     found = _SETTING.findall(str(run.provenance.get("command_line", "")))
     return [f"{name or seed} = {value}" for name, seed, value in found]
 
 
 class _Watched:
-    """One run: what the page says of it, and its pictures as PNG. Called under the lock of `Watch`."""
+    """One run: its lines on the page, and its pictures as PNG. Called under the lock of `Watch`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -89,7 +92,7 @@ class _Watched:
             return ""
 
     def about(self) -> dict[str, Any]:
-        """What the page shows but for pictures; a fault becomes a line of it."""
+        """The text of the page for this run; a fault becomes a line of it."""
         told: dict[str, Any] = {"title": self.path.name, "state": "begins", "about": "", "fraction": 0, "steps": [], "times": [],
                                 "unit": "", "of": "", "axes": {}, "space": False, "panels": [], "tables": "", "fault": "", "eta": 0}  # fmt: skip
         try:
@@ -120,16 +123,16 @@ class _Watched:
         return told
 
     def _limits(self, run: Run) -> str:
-        """Names the run, and the limits and colours of its pictures: they are made anew when there are twice as many snapshots."""
+        """Names the run, and the limits and colours of all its pictures: new ones are made when the snapshots have doubled."""
         last = int(run.steps[-1]) if _state(run.status) != "running" and len(run) else 0
         return f"{len(run).bit_length()}.{last}.{self._name[:8]}"
 
     @staticmethod
     def _axes(run: Run) -> dict[str, list[float]]:
-        """Of fields on three axes the middles of the outermost cells along each; else nothing."""
+        """For fields on three axes the middles of the outermost cells along each; else empty."""
         try:
             fields = [run[-1].field(name) for name in run[-1].fields[:1]] if len(run) else []
-        except SimviewError:  # half written, or gone
+        except SimviewError:  # incomplete, or deleted
             return {}
         return {dim: [float(at) for at in field.coords[dim][[0, -1]]] for field in fields if len(field.shape) == 3 for dim in field.dims}
 
@@ -146,10 +149,10 @@ class _Watched:
             return False
 
     def picture(self, step: int, axis: str = "", share: float = 0.5, eye: tuple[float, ...] | None = None) -> bytes:
-        """A snapshot, with the limits and colours of all of the run, as a frame of a film has them.
+        """A picture of a snapshot, with the limits and colours of the whole run, as in a film.
 
-        `axis`: of fields on three axes the plane across this one, at this share of the way along it. `eye`: where pictures in
-        space are seen from, as `Look.view` has it.
+        `axis`: for fields on three axes the normal of the plane, which is at this share of the way along it. `eye`:
+        direction of the eye for pictures in space, as `Look.view`.
         """
         run = self.run()
         snapshot, key = run.at_step(step), f"{self._limits(run)}/{axis}/{share}/{eye}"
@@ -219,7 +222,7 @@ def _png(frame: Any) -> bytes:
 
 
 class Watch:
-    """Answers the page's questions about some runs; a run goes by its number, so that no path comes from outside."""
+    """Answers the page's requests for some runs; a request has a run's number, so that no path comes from outside."""
 
     def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
         self.runs: list[_Watched] = []
@@ -242,7 +245,7 @@ class Watch:
         self.runs += [_Watched(part) for part in sorted(sweep.glob("run_*")) if part.is_dir() and part not in known]
 
     def answer(self, name: str, query: dict[str, str]) -> tuple[str, bytes]:
-        """The type and the bytes of one answer.
+        """The type and the bytes of the answer to one request.
 
         Raises
         ------
@@ -280,7 +283,7 @@ class Watch:
             return "image/png", self._keep(f"{name}/{number}/{step}/{query.get('name')}/{query.get('of')}", make)
 
     def _keep(self, key: str, make: Callable[[], bytes]) -> bytes:
-        """A picture made once; those unused for the longest time go first."""
+        """Makes a picture once and keeps it; pictures that were unused for the longest time are dropped first."""
         if key in self._kept:
             self._kept.move_to_end(key)
         else:
@@ -291,7 +294,7 @@ class Watch:
 
 
 def serve(watch: Watch, port: int = 0) -> tuple[ThreadingHTTPServer, str]:
-    """A server on 127.0.0.1 that has not begun to answer, and its link, which holds a secret token.
+    """A server on 127.0.0.1 that does not answer yet, and its link, which contains a secret token.
 
     Raises
     ------
@@ -333,7 +336,7 @@ def serve(watch: Watch, port: int = 0) -> tuple[ThreadingHTTPServer, str]:
                     self.wfile.write(text)
 
         def log_message(self, *_: Any) -> None:
-            """Says nothing."""
+            """Prints nothing."""
 
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
@@ -356,8 +359,8 @@ def _shut(ended: threading.Event, server: ThreadingHTTPServer) -> None:
 def watch(paths: Sequence[str], port: int = 0, say: Callable[[str], None] = print, until: IO[Any] | None = None) -> None:
     """Shows runs and sweeps on a page until Ctrl-C. The process has the lowest priority.
 
-    With `until` the page belongs to a run that has just begun: it waits for the first files, and ends with this stream, which
-    the run's process holds open.
+    With `until` the page belongs to a run that has just begun: it waits for the first files, and ends with the stream
+    `until`, which the run's process holds open.
     """
     with suppress(OSError, AttributeError):
         os.nice(_NICE)
@@ -373,7 +376,7 @@ def watch(paths: Sequence[str], port: int = 0, say: Callable[[str], None] = prin
                 raise
             if ended.wait(0.2):
                 return
-    if ended.is_set():  # the run is over before the page could be shown
+    if ended.is_set():  # the run ended before the page could be shown
         server.server_close()
         return
     if until is not None:

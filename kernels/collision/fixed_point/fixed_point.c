@@ -1,4 +1,4 @@
-/* Which scenarios the fixed-point solver supports, and its units. */
+/* The scenarios that the fixed-point solver supports, and its units. */
 #include "kernels/collision/fixed_point/fixed_point.h"
 
 #include <math.h>

@@ -23,13 +23,13 @@
  * in quanta over the largest mass M. A grain of mass m has the weight w = M/m; a pair has the reduced mass M/W,
  * W = w_a + w_b. */
 typedef struct fixed_point_constants {
-  float length[3];           /* of one unit of position */
-  float drift[3];            /* displacement in units of position in a step, over velocity */
-  float stiffness, k0, km;   /* impulse over overlap: equal grains; else k0 + km/W */
-  float damping, g0, gh, gm; /* impulse over velocity: equal; else g0 + gh/sqrt(W) + gm/W */
+  float length[3];           /* length of one unit of position */
+  float drift[3];            /* displacement in a step, in units of position, over velocity */
+  float stiffness, k0, km;   /* impulse over overlap: `stiffness` for equal grains; else k0 + km/W */
+  float damping, g0, gh, gm; /* impulse over velocity: `damping` for equal grains; else g0 + gh/sqrt(W) + gm/W */
   float displacement;        /* length over velocity, in the step that ends now */
   float limited;             /* 1: dashpots never pull; 0: they may */
-  float virial, dissipated;  /* tally units over impulse times length; over impulse times velocity */
+  float virial, dissipated;  /* units of the tallies, over impulse times length; over impulse times velocity */
 } fixed_point_constants;
 
 /* Properties of the grains that do not depend on the step. */
@@ -50,16 +50,16 @@ typedef struct fixed_point_system {
 extern "C" {
 #endif
 
-/* Returns the first property of the options or of the n grains that this solver excludes, for messages; NULL: none, and
- * *out is filled. mass, radius [n]: host; n 0 checks the options alone. */
+/* Returns the first property of the options or of the n grains that this solver does not support, for messages; NULL:
+ * none, and *out is filled in. mass, radius [n]: host memory; n = 0 checks the options alone. */
 const char *collision_fixed_point_excludes(const collision_options *options, int64_t n, const float *mass,
                                            const float *radius, fixed_point_system *out);
-/* Whether the scenario may run with this solver, before there are grains; `saved`: from this checkpoint. */
+/* Whether the scenario may run with this solver, before grains exist; `saved`: it resumes from this checkpoint. */
 bool collision_fixed_point_possible(const collision_parameters *p, const sim_frame *saved);
-/* Whether all momenta are below half of the representable range. mass [n], velocity [3][n]: host. */
+/* Whether all momenta are below half of the representable range. mass [n], velocity [3][n]: host memory. */
 bool collision_fixed_point_in_range(const fixed_point_system *system, int64_t n, const float *mass,
                                     const float *velocity);
-/* Constants of a step of dt after a step of `before`. */
+/* Constants of a step of length dt that follows a step of length `before`. */
 fixed_point_constants collision_fixed_point_constants(const fixed_point_system *system, double before, double dt);
 /* Encodes a component of position and momentum: momentum << 32 | position. */
 uint64_t collision_fixed_point_encode(const fixed_point_system *system, int component, double position,
@@ -71,8 +71,8 @@ uint64_t collision_fixed_point_encode(const fixed_point_system *system, int comp
 
 typedef struct fixed_point_contact {
   float overlap, distance;
-  float along;       /* impulse along the normal, > 0: repulsive */
-  float damped;      /* share of the dashpot in `along` */
+  float along;       /* normal impulse, > 0: repulsive */
+  float damped;      /* part of `along` that comes from the dashpot */
   float share;       /* fraction of the step in which there is contact */
   bool cut;          /* the dashpot was limited so that it does not pull */
   float scale;       /* impulse over the vector from b to a */
@@ -130,8 +130,8 @@ FIXED_POINT_INLINE bool fixed_point_pair_impulse(const fixed_point_constants *g,
   return true;
 }
 
-/* Returns the energy that the dashpot dissipates in one step, in units of the tally of dissipated energy. Where the
- * dashpot cancels the spring, no impulse changes the speed. */
+/* Returns the energy that the dashpot dissipates in one step, in units of the tally. Where the dashpot cancels the
+ * spring, no impulse changes the speed. */
 FIXED_POINT_INLINE float fixed_point_dissipated(const fixed_point_constants *g, bool equal, float pair,
                                                 const fixed_point_contact *m) {
   const float damping = equal ? g->damping : fmaf(g->gm, 1 / pair, fmaf(g->gh, 1 / sqrtf(pair), g->g0));

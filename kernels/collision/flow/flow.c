@@ -25,7 +25,7 @@ static void make_outlets(const collision_parameters *p, collision_flow *f) {
 }
 
 sim_status collision_flow_create(collision_run *run) {
-  if (!run->varies) return SIM_OK; /* also where grains merge */
+  if (!run->varies) return SIM_OK; /* set with inlets and outlets, and where grains merge */
   collision_flow *f = run->flow = calloc(1, sizeof *f);
   if (f == NULL) return sim_no_memory("grains that come and go");
   f->outlet = malloc((run->parameters->remove.count + 6) * sizeof *f->outlet);
@@ -44,8 +44,8 @@ void collision_flow_destroy(collision_run *run) {
   run->flow = NULL;
 }
 
-/* Whether a grain may have to be removed or inserted now. Where the operations can test regions (`within`), the
- * state stays on the device. */
+/* Whether a grain may have to be removed or inserted in this step. Where the operations can test regions (`within`),
+ * the state stays on the device. */
 static sim_status is_due(const collision_run *run, const sim_clock *clock, bool *out) {
   const double *brought = (const double *)run->array[COLLISION_CONTROLLER].data + COLLISION_OF_INLET;
   *out = run->ops->within == NULL && run->n > 0;
@@ -70,7 +70,7 @@ static void take_account(collision_run *run, int64_t i) {
   }
 }
 
-/* Enlarges the run to `n` grains and half as many again. The state's arrays must hold the whole state. */
+/* Enlarges the run's memory to `n` grains and half as many again. The state's arrays must hold the whole state. */
 static sim_status grow(collision_run *run, int64_t n, double t) {
   const int64_t most = UINT32_MAX - 1, old = run->limit, limit = n + n / 2 < most ? n + n / 2 : most;
   double arrays = 0;

@@ -5,7 +5,7 @@
 #include "kernels/collision/general/functions.h"
 #include "kernels/collision/run.h"
 
-enum { COLLISION_INLET_GRID = 34 }; /* cells along a side of an inlet, at most */
+enum { COLLISION_INLET_GRID = 34 }; /* most cells along a side of an inlet */
 
 /* A sphere or periodic image near an inlet, in a cell list. */
 typedef struct collision_obstacle {
@@ -19,7 +19,7 @@ typedef struct collision_newcomer {
   int64_t index; /* index of the new grain in the state */
 } collision_newcomer;
 
-/* Scratch of one event (removal and insertion of grains); arrays keep their largest size. Owned by the run. */
+/* Scratch memory of one event (removal and insertion of grains); arrays keep their largest size. Owned by the run. */
 typedef struct collision_flow {
   collision_indices going, come; /* going: removed grains (old indices); come: inserted grains (new indices) */
   collision_indices near;        /* grains near an inlet */
@@ -33,15 +33,15 @@ typedef struct collision_flow {
   collision_fields *fields; /* NULL: no external acceleration */
 } collision_flow;
 
-/* Draws positions for the grains that inlet `which` still has to bring, and appends those with room to `newcomer`.
- * SIM_ERR_NO_MEMORY. */
+/* Draws positions for the grains that inlet `which` still has to insert, and appends the grains that find room to
+ * `newcomer`. SIM_ERR_NO_MEMORY. */
 sim_status collision_inlet_come(collision_run *run, int which, const sim_clock *clock) SIM_MUST_CHECK;
 /* Finds the grains with centres inside any region: on the device where ops->pick exists, else on the host. *out:
- * increasing indices. */
+ * increasing indices. SIM_ERR_NO_MEMORY. */
 sim_status collision_flow_find(collision_run *run, const collision_region *regions, int count,
                                collision_indices *out) SIM_MUST_CHECK;
 /* Removes the grains in `going` from the state and adds the newcomers, with ids from `first_id` on. `whole`: the
- * state's arrays hold the whole state; else the operations' `exchange` moves the rest. */
+ * state's arrays hold the whole state; else the operations' `exchange` moves the other data. */
 sim_status collision_flow_pack(collision_run *run, bool whole, uint64_t first_id, double t) SIM_MUST_CHECK;
 
 #endif

@@ -52,8 +52,8 @@ static int64_t moved(const collision_flow *f, int64_t i) {
   return f->move[low - 1].to + i - f->move[low - 1].from;
 }
 
-/* Packs one array in place. The order of grains stays: grains that move down are copied first, in increasing order,
- * then grains that move up, in decreasing order, so that none is overwritten before it is copied. New grains are
+/* Packs one array in place. The order of grains stays the same: grains that move down are copied first, in increasing
+ * order, then grains that move up, in decreasing order, so that none is overwritten before it is copied. New grains are
  * zero. */
 static void pack_array(collision_run *run, int which, int64_t rows, int64_t n) {
   const collision_flow *f = run->flow;
@@ -145,7 +145,7 @@ static sim_status write_newcomer(collision_run *run, const collision_newcomer *n
   return SIM_OK;
 }
 
-/* Arrays that operations never write: the host's copy is always valid. */
+/* Arrays that operations never write: the host's copy is always up to date. */
 static bool stays(int which) {
   return which == COLLISION_ID || which == COLLISION_RADIUS || which == COLLISION_MASS || which == COLLISION_MATERIAL;
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TRIES = 30 }; /* positions tried for a grain */
+enum { TRIES = 30 }; /* positions that are tried for a grain */
 
 typedef struct grid {
   double low[3], width[3];
@@ -58,7 +58,8 @@ static bool put_images(collision_run *run, const grid *g, const collision_inlet 
   return true;
 }
 
-/* Region that contains every grain with an image near the inlet; unbounded along axes where images are near. */
+/* Region that contains every grain with an image near the inlet; unbounded along axes in which the inlet is near a
+ * periodic side. */
 static collision_region about(const collision_run *run, const collision_inlet *inlet, double reach) {
   const collision_options *o = &run->options;
   collision_region out;

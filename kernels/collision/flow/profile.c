@@ -1,4 +1,4 @@
-/* Profiles: means over slices of the box; and counts of grains through gates. */
+/* Profiles: means over slices of the box. Counts of grains through gates. */
 #include "kernels/collision/run.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ static int slice_of(const collision_run *run, int64_t i) {
   return part >= 0 && part < 1 ? (int)(part * (double)profile->bins) : -1;
 }
 
-/* Sums in the order of the state, so that they are reproducible. */
+/* Computes the sums in the order of the state, so that they are reproducible. */
 sim_status collision_profile_at(collision_run *run, const sim_clock *clock) {
   const int bins = (int)run->parameters->profile.bins;
   double(*out)[COLLISION_BINS_MAX] = run->profile;

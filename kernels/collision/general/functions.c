@@ -10,9 +10,9 @@ enum { ACCELERATION, POTENTIAL, LAW, RESTITUTION, PROGRAMS };
 enum { COLUMNS = 9, NODES = 8 };
 
 struct collision_fields {
-  sim_expr_program *program[PROGRAMS]; /* NULL: the scenario has none */
+  sim_expr_program *program[PROGRAMS]; /* NULL: the scenario has no such function */
   bool downhill;                       /* the program of the acceleration gives the gradient of a potential */
-  laws_scratch scratch;                /* columns: COLUMNS of a block */
+  laws_scratch scratch;                /* columns: COLUMNS arrays of a block */
 };
 
 /* Nodes and weights of Gauss-Legendre quadrature on 0 ... 1. */
@@ -74,7 +74,7 @@ sim_status collision_fields_check(const collision_options *options, double radiu
   return status;
 }
 
-/* Lowers *least to the duration of the contact of a pair, if shorter. smaller: the smaller radius; deepest: overlap
+/* Lowers *least to the duration of a contact of this pair, if shorter. smaller: the smaller radius; deepest: overlap
  * over it. Forces that are not finite are reported by collision_fields_check. */
 static void shorten(collision_fields *f, double deepest, double radius, double mass, double smaller,
                     collision_custom_contact *least) {
@@ -88,7 +88,7 @@ static void shorten(collision_fields *f, double deepest, double radius, double m
     double time = w > 0 ? COLLISION_PI / w : INFINITY;
     shallow = overlap;
     before = still;
-    for (int side = -1; side <= 1 && speed > 0; side += 2) { /* at the highest speed of a contact with this overlap */
+    for (int side = -1; side <= 1 && speed > 0; side += 2) { /* approaching, then parting, at the highest speed */
       collision_fields_law(f, overlap, side * speed, radius, mass, &force, &still, NULL);
       const double g = fabs(force - still) / speed;
       if (g > 0) time = fmin(time, 10 * mass / (3 * g));
@@ -145,7 +145,7 @@ void collision_fields_positions(collision_fields *f, double *x[3]) {
   for (int c = 0; c < 3; c++) x[c] = columns + c * COLLISION_FIELD_BLOCK;
 }
 
-/* A gradient has four outputs, by x, y, z and t. */
+/* A gradient has four outputs, by x, y, z and t; only three are used. */
 void collision_fields_external(collision_fields *f, double *const x[3], int count, double t, const double *a[3]) {
   void *out[4];
   evaluate(f, f->program[ACCELERATION], x, count, t, 4, out);
@@ -191,7 +191,7 @@ static double restitution_at(collision_fields *f, double speed) {
   return e;
 }
 
-/* Of the linear law: restitution e = exp(-pi zeta / (1 - zeta^2)^(1/2)). */
+/* Linear law: restitution e = exp(-pi zeta / (1 - zeta^2)^(1/2)) is solved for zeta. */
 double collision_fields_damping(collision_fields *f, double speed) {
   const double e = restitution_at(f, speed), log_e = log(e), pi = COLLISION_PI;
   return e > 0 && e <= 1 ? -log_e / sqrt(pi * pi + log_e * log_e) : NAN;

@@ -1,4 +1,4 @@
-/* Functions of the scenario on the CPU: external acceleration and potential, and a custom contact law. Twin of
+/* Functions of the scenario on the CPU: external acceleration and potential, and a custom contact law. GPU counterpart:
  * cuda/laws.h. */
 #ifndef COLLISION_FUNCTIONS_H
 #define COLLISION_FUNCTIONS_H
@@ -11,11 +11,11 @@ enum { COLLISION_FIELD_BLOCK = 256 };
 
 /* Compiles the functions; *out NULL where the options have none; collision_fields_destroy frees it. */
 sim_status collision_fields_create(const collision_options *options, collision_fields **out) SIM_MUST_CHECK;
-/* SIM_ERR_SCENARIO where the custom law is not finite in a contact of this reduced radius and mass, at overlaps up
- * to the one of which a run warns, at rest or at the speed overlap / `time`. */
+/* Checks that the custom law is finite in a contact of this reduced radius and mass, at overlaps up to the one of which
+ * a run warns, at rest and at the speed overlap / `time`. SIM_ERR_SCENARIO. */
 sim_status collision_fields_check(const collision_options *options, double radius, double mass,
                                   double time) SIM_MUST_CHECK;
-/* A contact under the custom law. */
+/* Shortest contact under the custom law. */
 typedef struct collision_custom_contact {
   double time, radius, mass; /* time INFINITY: no custom law; radius, mass: reduced */
 } collision_custom_contact;
@@ -25,23 +25,23 @@ typedef struct collision_custom_contact {
  * a dashpot of the same strength allows. mass, radius [n]: host memory. */
 sim_status collision_fields_shortest(const collision_options *options, int64_t n, const double *mass,
                                      const double *radius, collision_custom_contact *out) SIM_MUST_CHECK;
-/* Ratio of damping of the coefficient of restitution at an impact of this speed; NaN where that is not above 0 and at
- * most 1. */
+/* Returns the ratio of damping for the coefficient of restitution at an impact of this speed; NaN where the coefficient
+ * is not above 0 and at most 1. */
 double collision_fields_damping(collision_fields *fields, double speed);
-/* SIM_ERR_SCENARIO where the coefficient of restitution is not above 0 and at most 1 at some speed up to `most`. */
+/* Checks that the coefficient of restitution is above 0 and at most 1 at speeds up to `most`. SIM_ERR_SCENARIO. */
 sim_status collision_fields_check_restitution(const collision_options *options, double most) SIM_MUST_CHECK;
 void collision_fields_destroy(collision_fields **fields);
 double collision_fields_bytes(const collision_options *options);
 
-/* External acceleration a[c][k] at up to COLLISION_FIELD_BLOCK positions x[c][k] in the calling thread's memory; a
- * is valid until the thread's next call. */
+/* Computes the external acceleration a[c][k] at up to COLLISION_FIELD_BLOCK positions x[c][k] in the calling thread's
+ * memory; a is valid until the thread's next call. */
 void collision_fields_external(collision_fields *fields, double *const x[3], int count, double t, const double *a[3]);
 /* Returns the calling thread's memory for positions, x[c][COLLISION_FIELD_BLOCK]. */
 void collision_fields_positions(collision_fields *fields, double *x[3]);
-/* Potential at such positions; false: the scenario gives only the acceleration. */
+/* Potential at positions in the calling thread's memory; false: the scenario gives only the acceleration. */
 bool collision_fields_potential(collision_fields *fields, double *const x[3], int count, double t,
                                 const double **potential);
-/* Evaluates the custom law. still: force at rate 0; energy: work of that force from no overlap on; NULL: not wanted. */
+/* Evaluates the custom law. still: force at rate 0; energy: work of that force from no overlap on, or NULL. */
 void collision_fields_law(collision_fields *fields, double overlap, double rate, double radius, double mass,
                           double *force, double *still, double *energy);
 

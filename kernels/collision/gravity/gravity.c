@@ -15,8 +15,8 @@ struct collision_gravity {
   double *position, *mass; /* [3][n], [n] */
   collision_attraction *attraction;
   double opening;
-  int64_t every; /* steps for which accelerations are kept */
-  int64_t built; /* step whose places the tree has; -1: other ones */
+  int64_t every; /* number of steps for which accelerations are kept */
+  int64_t built; /* step for which the tree has the positions; -1: other positions */
 };
 
 sim_status collision_gravity_create(collision_run *run) {
@@ -45,7 +45,8 @@ void collision_gravity_destroy(collision_run *run) {
   run->gravity = NULL;
 }
 
-/* Places in the middle of `step` are those of epicycles, which half of a turn would throw anywhere. */
+/* The tree takes the grains' positions in the middle of this time, extrapolated along epicycles; over half a turn the
+ * extrapolation is useless. */
 sim_status collision_gravity_check_step(const collision_parameters *p, const collision_options *o, double dt) {
   if (!o->attracted || !o->hill) return SIM_OK;
   const double most = 0.5 / fmax(o->omega, fmax(o->kappa, o->vertical)),
@@ -70,7 +71,7 @@ static collision_images images_at(const collision_run *run, double t) {
       {o->size[0], o->size[1]}, fmod(o->shear * o->size[0] * t, o->size[1]), (int)run->parameters->self_gravity.images};
 }
 
-/* Builds the tree for the grains as they will be after a time `ahead`, without other forces. */
+/* Builds the tree for the positions of the grains after a time `ahead` without other forces. */
 static sim_status build(collision_run *run, double ahead) {
   collision_gravity *g = run->gravity;
   const collision_options *o = &run->options;
@@ -86,7 +87,7 @@ static sim_status build(collision_run *run, double ahead) {
     if (o->hill) {
       hill_advance(&flow, x, v);
       const double y = x[1] - (o->low[1] + 0.5 * o->size[1]);
-      if (fabs(y) > o->size[1]) x[1] -= o->size[1] * rint(y / o->size[1]); /* the flow of a long step in a short box */
+      if (fabs(y) > o->size[1]) x[1] -= o->size[1] * rint(y / o->size[1]); /* far along the flow of a long step */
     } else
       for (int c = 0; c < 3; c++) x[c] += v[c] * ahead;
     for (int c = 0; c < 3; c++) g->position[c * n + i] = x[c];
@@ -94,7 +95,7 @@ static sim_status build(collision_run *run, double ahead) {
   return collision_tree_build(g->tree, g->position, g->mass);
 }
 
-/* Attraction of all grains by the tree as it is. */
+/* Computes g->attraction, the attraction of all grains, with the present tree. */
 static sim_status attract(collision_run *run, const collision_images *images) {
   collision_gravity *g = run->gravity;
   const double softening = run->parameters->self_gravity.softening;
@@ -176,7 +177,8 @@ sim_status collision_gravity_errors(collision_run *run, const sim_clock *clock, 
     }
   }
   for (int64_t s = 0; s < samples; s++) square += part[s], scale += pair[s];
-  /* Attractions that cancel to their rounding, as of a grain alone among its images: over that of the images. */
+  /* Where attractions cancel to their rounding, as for a single grain among its images, the error is relative to the
+   * attraction by images. */
   if (square < 1e-18 * scale * scale) square = scale * scale;
   for (int64_t s = 0; s < samples; s++) error[s] = square > 0 ? sqrt(error[s] / square) : 0;
   qsort(error, (size_t)samples, sizeof *error, ascending);

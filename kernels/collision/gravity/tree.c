@@ -52,7 +52,7 @@ double collision_tree_bytes(double n) {
 
 static double square_of(const double d[3]) { return d[0] * d[0] + d[1] * d[1] + d[2] * d[2]; }
 
-/* Adds a mass m with second moments (NULL: none) at x to those about c's centre. */
+/* Adds a mass m at x with its own second moments (NULL: none) to the second moments about c's centre. */
 static void add_second(collision_cell *c, double m, const double x[3], const double second[6]) {
   const double d[3] = {x[0] - c->centre[0], x[1] - c->centre[1], x[2] - c->centre[2]};
   for (int k = 0; k < 3; k++) {
@@ -83,7 +83,8 @@ static void close_inner(const collision_tree *t, int64_t index) {
   }
 }
 
-/* Sorts grains first ... end by octants about `middle`, in each as they were; ends [8]: the end of each octant. */
+/* Sorts grains first ... end - 1 by octants about `middle`, and keeps their order within an octant; ends [8]: the end
+ * of each octant. */
 static void sort_octants(collision_tree *t, int64_t first, int64_t end, const double middle[3], int64_t ends[8]) {
   int64_t next[8], at = first;
   memset(ends, 0, 8 * sizeof *ends);
@@ -99,7 +100,7 @@ static void sort_octants(collision_tree *t, int64_t first, int64_t end, const do
   memcpy(t->at + first, t->spare + first, (size_t)(end - first) * sizeof *t->at);
 }
 
-/* Makes the cell of grains first ... end in the cube about `middle`, and those inside it. */
+/* Makes the cell of grains first ... end - 1 in the cube about `middle`, and the cells inside it. */
 static sim_status make_cell(collision_tree *t, int64_t first, int64_t end, const double middle[3], double half,
                             int depth) {
   if (t->cells == t->room) {
@@ -165,7 +166,7 @@ static collision_walk_group group_of(const collision_tree *t, const collision_ce
                             .radius = leaf->radius,
                             .first = first,
                             .count = rest < COLLISION_LEAF ? rest : COLLISION_LEAF};
-  for (int64_t i = 0; i < COLLISION_LEAF; i++) { /* those beyond the count are the last one again */
+  for (int64_t i = 0; i < COLLISION_LEAF; i++) { /* entries behind the last grain repeat it */
     const int64_t at = first + (i < g.count ? i : g.count - 1);
     const collision_point *p = &t->at[at];
     g.x[i] = p->x[0] - leaf->centre[0];
@@ -193,10 +194,10 @@ int collision_walk_images(const collision_images *images, collision_image *out) 
   return count;
 }
 
-/* Cells of radii up to `blur` that the edge of what is attracted cuts count by the share within it, as if they were
- * uniform. Some 12 L/s cells of a width s and a surface density S, whose masses within the edge are wrong by 0.1 S s^2
- * at random (clumps), err by 0.1 S s^2 sqrt(12 L/s)/(1.5 L)^2 = 0.15 S (s/L)^1.5, over a usual acceleration, which is
- * 4 S or more: by 0.4 of the error e for which `opening` is 1.8 e^(1/4) with s = 4.8 e^(2/3) L, 1.4 radii. */
+/* Cells with radii up to `blur` that the edge of the attracting region cuts count by the share within it, as if they
+ * were uniform. Masses of some 12 L/s cells of a width s and a surface density S are wrong at random by 0.1 S s^2
+ * (clumps). Together they err by 0.1 S s^2 sqrt(12 L/s)/(1.5 L)^2 = 0.15 S (s/L)^1.5; a usual acceleration is 4 S or
+ * more. With s = 4.8 e^(2/3) L, which is 1.4 radii, this is 0.4 of the error e for which `opening` is 1.8 e^(1/4). */
 collision_walk_numbers collision_walk_numbers_of(const collision_images *images, double softening, double opening) {
   const double side = fmin(images->size[0], images->size[1]);
   return (collision_walk_numbers){softening * softening, opening, isinf(side) ? 0 : 0.7 * side * pow(opening, 8.0 / 3)};
@@ -206,7 +207,7 @@ static collision_attraction attraction_of(const collision_walk_group *g, int64_t
   return (collision_attraction){{g->ax[i], g->ay[i], g->az[i]}, g->potential[i], g->swept[i]};
 }
 
-/* Attraction of the grains of a group by all images of all grains. */
+/* Images and numbers of a walk: the attraction of the grains of a group by all images of all grains. */
 typedef struct walk_plan {
   collision_image image[COLLISION_IMAGES_MAX];
   int images;

@@ -1,11 +1,11 @@
-/* Attraction of grains by each other, and by images of the box: a tree of cells with their moments up to the second
- * (J. Barnes and P. Hut, Nature 324 (1986) 446; L. Hernquist, ApJS 64 (1987) 715). All in fp64 on the host.
+/* Attraction of grains by each other, and by images of the box: a tree of cells with their moments up to the second (J.
+ * Barnes and P. Hut, Nature 324 (1986) 446; L. Hernquist, ApJS 64 (1987) 715). All in fp64 on the host.
  *
- * Each grain is attracted by the image of another one that is nearest to it along x and y, and by the `rings` next ones
- * on each side: by all that is within rings + 1/2 sides of the box from it (H. Salo, Icarus 117 (1995) 287, with rings
- * = 0). A pair's forces are thus opposite, and no place of the box differs from another. An image above in x is moved
- * along y by `offset`. A cell of
- * which not all counts is opened; with cells at all, a small one counts by its share. */
+ * A grain attracts another by its nearest image along x and y, and by the `rings` next images on each side: by all
+ * images within rings + 1/2 sides of the box (H. Salo, Icarus 117 (1995) 287, with rings = 0). So the forces of a pair
+ * are opposite, and all positions in the box are equivalent. An image above in x is moved along y by `offset`.
+ * A cell that is only partly within that distance is opened;
+ * with opening > 0 a small one counts by its share. */
 #ifndef COLLISION_GRAVITY_TREE_H
 #define COLLISION_GRAVITY_TREE_H
 
@@ -18,34 +18,34 @@ extern "C" {
 #endif
 
 typedef struct collision_images {
-  double size[2], offset; /* of x and y; size INFINITY: no images */
+  double size[2], offset; /* of the box along x and y; size INFINITY: no images */
   int rings;
 } collision_images;
 
 typedef struct collision_tree collision_tree;
 
-/* For n grains, walked by instructions of `isa` at most; collision_tree_destroy frees it, after failures too.
- * SIM_ERR_NO_MEMORY. */
+/* Creates a tree of n grains, walked with instructions of `isa` at most; collision_tree_destroy frees it, after
+ * failures too. SIM_ERR_NO_MEMORY. */
 sim_status collision_tree_create(int64_t n, int threads, sim_isa isa, collision_tree **out) SIM_MUST_CHECK;
 void collision_tree_destroy(collision_tree **tree);
 double collision_tree_bytes(double n);
 /* Builds the tree for position [3][n] and mass [n], which are copied. SIM_ERR_NO_MEMORY. */
 sim_status collision_tree_build(collision_tree *tree, const double *position, const double *mass) SIM_MUST_CHECK;
 
-/* What a grain feels, for a constant of gravity of 1. */
+/* Attraction of one grain, for a gravitational constant of 1. */
 typedef struct collision_attraction {
   double a[3], potential; /* potential > 0: minus the potential energy of a unit of mass */
-  double swept;           /* sum over images of their number along x times their part of a[1] */
+  double swept;           /* sum over images of their number along x times their contribution to a[1] */
 } collision_attraction;
 
-/* Attraction of each grain: out [n]. A cell of radius r at a distance d from all grains of a leaf is taken as one
- * where r < opening d; opening 0: the sum over all grains. */
+/* Computes out [n], the attraction of each grain. A cell of radius r at a distance d from all grains of a leaf is taken
+ * as a whole where r < opening d; opening = 0: the sum over all grains. */
 void collision_tree_attract(const collision_tree *tree, const collision_images *images, double softening,
                             double opening, collision_attraction *out);
-/* The same on a GPU, with the same bits; the tree is the host's. Errors of the device. */
+/* As collision_tree_attract on a GPU, with the same bits; the tree is the host's. Returns errors of the device. */
 sim_status collision_tree_attract_there(collision_tree *tree, const collision_images *images, double softening,
                                         double opening, collision_attraction *out) SIM_MUST_CHECK;
-/* The same of one grain. */
+/* Attraction of grain i alone. */
 collision_attraction collision_tree_attract_one(const collision_tree *tree, const collision_images *images,
                                                 double softening, double opening, int64_t i);
 

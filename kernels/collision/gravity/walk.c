@@ -40,7 +40,7 @@ static void add_leaf(const collision_tree *t, const collision_image *im, double 
 extern collision_walk COLLISION_WALK;
 void COLLISION_WALK(const collision_tree *t, const collision_image *image, const collision_walk_numbers *numbers,
                     collision_walk_group *g) {
-  const collision_image copy = *image, *const im = &copy; /* which no store to the group changes */
+  const collision_image copy = *image, *const im = &copy; /* a copy, which no store to the group can change */
   const collision_walk_numbers own = *numbers, *const w = &own;
   const double all[2] = {INFINITY, INFINITY};
   for (int64_t k = 0; k < t->cells;) {

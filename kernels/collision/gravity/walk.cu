@@ -1,5 +1,5 @@
-/* The walk of the tree on a GPU: a thread for each grain, in the order of the tree, so that the grains of a leaf take
- * the same way. The host builds the tree and sends it. Counterpart of walk.c, with the same bits. */
+/* The walk of the tree on a GPU: a thread for each grain, in the order of the tree, so that the grains of a leaf visit
+ * the same cells. The host builds the tree and sends it. CPU counterpart: walk.c, with the same bits. */
 #include "kernels/collision/gravity/walk.h"
 #include "kernels/common/launch.cuh"
 

@@ -1,25 +1,25 @@
-/* Walks of the tree for grains of a leaf: on the CPU, one source for each instruction set, and on a GPU. All of them
- * give the same bits. */
+/* Walks of the tree for grains of a leaf: on the CPU, one source for each instruction set, and on a GPU. All give the
+ * same bits. */
 #ifndef COLLISION_GRAVITY_WALK_H
 #define COLLISION_GRAVITY_WALK_H
 
 #include "kernels/collision/gravity/tree.h"
 #include "kernels/collision/gravity/walk_terms.h"
 
-/* COLLISION_LEAF: most grains of a leaf, and of a group whose attraction is computed at once. COLLISION_IMAGES_MAX: of
- * 16 images on each side. */
+/* COLLISION_LEAF: most grains of a leaf, and of a group whose attraction is computed at once. COLLISION_IMAGES_MAX:
+ * number of images for 16 rings. */
 enum { COLLISION_LEAF = 8, COLLISION_IMAGES_MAX = 35 * 37 };
 
-/* Grains of a leaf, up to COLLISION_LEAF at once: places from a centre, and what they feel. */
+/* Grains of a leaf, up to COLLISION_LEAF at once: positions relative to a centre, and their attraction. */
 typedef struct collision_walk_group {
   double centre[3], radius; /* greatest distance of a grain from the centre */
   int64_t first, count;
   double x[COLLISION_LEAF], y[COLLISION_LEAF], z[COLLISION_LEAF];
-  double place[COLLISION_LEAF]; /* in the order of the tree */
+  double place[COLLISION_LEAF]; /* index in the order of the tree */
   double ax[COLLISION_LEAF], ay[COLLISION_LEAF], az[COLLISION_LEAF], potential[COLLISION_LEAF], swept[COLLISION_LEAF];
 } collision_walk_group;
 
-/* Adds the attraction by an image of all grains to what a group feels. */
+/* Adds the attraction by one image of all grains to that of a group. */
 typedef void collision_walk(const collision_tree *t, const collision_image *image, const collision_walk_numbers *w,
                             collision_walk_group *group);
 
@@ -28,21 +28,21 @@ struct collision_tree {
   int threads;
   collision_walk *walk;
   collision_point *at, *spare;         /* [n] */
-  int64_t *place;                      /* [n]: of each grain in `at` */
+  int64_t *place;                      /* [n]: position of each grain in `at` */
   collision_cell *cell;                /* [room] */
-  struct collision_device_tree *there; /* on a GPU; NULL: on the host */
+  struct collision_device_tree *there; /* memory on a GPU; NULL: none */
 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Images that are in part within rings + 1/2 sides of a grain of the box: out [COLLISION_IMAGES_MAX]; returns their
- * number. */
+/* Lists the images that are partly within rings + 1/2 sides of a grain in the box: out [COLLISION_IMAGES_MAX]; returns
+ * their number. */
 int collision_walk_images(const collision_images *images, collision_image *out);
 collision_walk_numbers collision_walk_numbers_of(const collision_images *images, double softening, double opening);
 
-/* Frees what collision_tree_attract_there has allocated. */
+/* Frees the memory that collision_tree_attract_there has allocated. */
 void collision_walk_cuda_destroy(struct collision_device_tree **there);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* What a cell or a grain adds to the attraction of one grain, and whether a cell is taken as one. C and nvcc compile
- * this text: both devices give the same bits. */
+/* Contribution of a cell or a grain to the attraction of one grain, and the choice of cells that are taken as a whole.
+ * C and nvcc compile this text: both devices give the same bits. */
 #ifndef COLLISION_GRAVITY_WALK_TERMS_H
 #define COLLISION_GRAVITY_WALK_TERMS_H
 
@@ -17,8 +17,8 @@ typedef struct collision_cell {
   double centre[3], mass, radius; /* centre of mass; greatest distance of a grain from it */
   double second[6], trace;        /* sum of m x x about the centre: xx yy zz xy yz zx */
   double slope[2];                /* one over the widths along x and y of a uniform cell of these moments */
-  int64_t first, count;           /* grains, in the order of the tree */
-  int64_t next;                   /* the cell after all that are inside; children follow their parent */
+  int64_t first, count;           /* grains of the cell, in the order of the tree */
+  int64_t next;                   /* first cell behind all cells inside this one; children follow their parent */
   bool leaf;
 } collision_cell;
 
@@ -27,13 +27,13 @@ typedef struct collision_point {
   int64_t index;
 } collision_point;
 
-/* An image of the box: by what its grains are moved, its number along x, and what counts of them: places up to `edge`
- * from a target along x and y. */
+/* An image of the box: displacement of its grains, its number along x, and the edge of the region that attracts: up to
+ * `edge` from a target along x and y. */
 typedef struct collision_image {
   double x, y, number, edge[2];
 } collision_image;
 
-/* softening2: square of the softening; a cell of which not all counts is opened, unless its radius is below `blur`. */
+/* softening2: square of the softening; blur: radius below which a cell that the edge cuts is not opened. */
 typedef struct collision_walk_numbers {
   double softening2, opening, blur;
 } collision_walk_numbers;
@@ -42,7 +42,7 @@ typedef struct walk_pull {
   double x, y, z, potential;
 } walk_pull;
 
-/* Attraction by a mass m at (dx, dy, dz) from the target; itself: it is the target. */
+/* Attraction by a mass m at (dx, dy, dz) from the target; itself: the mass is the target and does not attract. */
 WALK_INLINE walk_pull walk_point(double m, double dx, double dy, double dz, bool itself, double softening2,
                                  const double edge[2]) {
   const double square = itself ? 1 : dx * dx + dy * dy + dz * dz + softening2;
@@ -52,13 +52,13 @@ WALK_INLINE walk_pull walk_point(double m, double dx, double dy, double dz, bool
   return out;
 }
 
-/* Share of a cell within an edge, were it uniform: `inside` is the way from its centre to the edge. */
+/* Share of a cell within an edge, if the cell is uniform; `inside`: distance from its centre to the edge. */
 WALK_INLINE double walk_share(double inside, double slope) {
   const double share = 0.5 + inside * slope, most = share < 1 ? share : 1;
   return most > 0 ? most : 0;
 }
 
-/* The same of a cell whose centre of mass is there; edge: INFINITY where all of it counts. */
+/* Attraction by a cell with its centre of mass at (dx, dy, dz) from the target; edge: INFINITY where all counts. */
 WALK_INLINE walk_pull walk_cell(double mass, const double s[6], double trace, const double slope[2], double dx,
                                 double dy, double dz, double softening2, const double edge[2]) {
   const double counted = walk_share(edge[0] - fabs(dx), slope[0]) * walk_share(edge[1] - fabs(dy), slope[1]);
@@ -73,8 +73,8 @@ WALK_INLINE walk_pull walk_cell(double mass, const double s[6], double trace, co
 
 typedef enum walk_choice { WALK_SKIP, WALK_TAKE, WALK_CUT, WALK_OPEN } walk_choice;
 
-/* What to do with an image of a cell: leave it, take it as one, take the share within the edge, or open it; its centre
- * is at (x, y, z) from that of a group of targets of this radius. */
+/* Chooses what to do with an image of a cell: skip it, take it as a whole, take the share within the edge, or open it.
+ * Its centre is at (x, y, z) from the centre of a group of targets with this radius. */
 WALK_INLINE walk_choice walk_choose(const collision_cell *c, const collision_image *im, const collision_walk_numbers *w,
                                     double x, double y, double z, double radius) {
   const double reach = c->radius + radius, far = radius + c->radius / w->opening;
@@ -85,7 +85,7 @@ WALK_INLINE walk_choice walk_choose(const collision_cell *c, const collision_ima
   return whole ? WALK_TAKE : WALK_CUT;
 }
 
-/* Whether an image of a grain, at (x, y) from the centre of a group of targets, counts for none of them. */
+/* Whether an image of a grain, at (x, y) from the centre of a group of targets, is beyond the edge for all of them. */
 WALK_INLINE bool walk_beyond(const collision_image *im, double x, double y, double radius) {
   return fmax(fabs(x) - im->edge[0], fabs(y) - im->edge[1]) > radius;
 }

@@ -14,7 +14,7 @@
   { -1, 1, -2 }
 #define FIELD SIM_FIELD
 #define POSITIVE SIM_RANGE | SIM_MIN_OPEN
-/* A number > 0, or >= 0, that may be left out. */
+/* Field of an optional number > 0, or >= 0. */
 #define OPTIONAL(T, member, flag, top, text, ...)                                                                      \
   {                                                                                                                    \
     FIELD(T, member), .type = SIM_REAL, .flags = flag, .max = top, .initial = "none", .keyword = "none", .doc = text,  \
@@ -69,38 +69,38 @@ extern const char *const collision_distribution_names[], *const collision_tangen
 void collision_check_hill(collision_parameters *p, sim_faults *faults);
 /* Checks an item that is a clump: its spheres, mass and orientation. */
 void collision_check_clump(const sim_item *item, const char *path, sim_faults *faults);
-/* Checks what clumps are not possible with. */
+/* Adds the faults of options that clumps exclude. */
 void collision_check_clumps(const collision_parameters *p, sim_faults *faults);
-/* Sets the density of clumps without density and mass. */
+/* Sets the density of clumps that have neither density nor mass. */
 void collision_clear_clumps(collision_parameters *p);
 /* Checks the corners of a region. */
 void collision_check_region(const sim_doubles *low, const sim_doubles *high, int line, const char *path,
                             sim_faults *faults);
-/* Checks grains that become one. */
+/* Checks `merge`: grains that become one. */
 void collision_check_merge(const collision_parameters *p, sim_faults *faults);
 void collision_check_box(collision_box *box, sim_faults *faults);
 void collision_check_grains(const collision_parameters *p, sim_faults *faults);
 void collision_check_radii(const collision_radii *size, int line, const char *path, sim_faults *faults);
 void collision_check_flow(collision_parameters *p, sim_faults *faults);
 void collision_check_walls(const collision_parameters *p, sim_faults *faults);
-/* Checks the ratio of radii, the periodic sides and the volume fraction, as far as they are certain before grains
- * exist. The parameters must have no other faults. */
+/* Checks the ratio of radii, the periodic sides and the volume fraction, as far as they are known before grains exist.
+ * The parameters must have no other faults. */
 void collision_check_sizes(const collision_parameters *p, sim_faults *faults);
-/* Describes the tables whose columns depend on walls, gates and bins. */
+/* Makes the tables whose columns depend on walls, gates and bins. */
 void collision_make_tables(collision_parameters *p);
-/* Values of a pair of materials: `own`, completed by those of `contact`. */
+/* Returns the values of a pair of materials: `own`, completed by those of `general`. */
 collision_values collision_values_merged(const collision_values *general, const collision_values *own);
 
 /* ---- model_fields.c ---- */
 
-/* Numbers of laws by name that are not in the scenario become NaN. */
+/* Sets the numbers of laws by name that are not in the scenario to NaN. */
 void collision_models_clear(collision_values *v);
-/* Completes the laws by name of `own` by those of `general`. */
+/* Completes the laws by name in `own` by those of `general`. */
 void collision_models_merge(collision_values *own, const collision_values *general);
-/* Checks the laws by name of `contact`, or of a pair: `own`; v: its completed values. */
+/* Checks the laws by name in `own`: those of `contact`, or of a pair; v: the completed values. */
 void collision_check_models(const collision_contact *contact, const collision_values *own, const collision_values *v,
                             int line, const char *path, sim_faults *faults);
-/* Checks them against the law of the contact. */
+/* Checks the laws by name against the law of the contact. */
 void collision_check_named(const collision_contact *contact, sim_faults *faults);
 
 #endif

@@ -102,7 +102,7 @@ void collision_check_flow(collision_parameters *p, sim_faults *faults) {
     const collision_region *region = p->remove.items[i].data;
     snprintf(path, sizeof path, "remove[%zu]", i + 1);
     check_corners(region->low, region->high, p->remove.items[i].line, path, faults);
-    for (int c = 0; c < 3; c++) { /* grains leave the box at open sides only */
+    for (int c = 0; c < 3; c++) { /* grains can leave the box at open sides only */
       const double low = p->box.origin[c], high = low + p->box.size[c];
       const bool below = region->high[c] <= low && p->box.sides[2 * c] != COLLISION_OPEN;
       if (!below && !(region->low[c] >= high && p->box.sides[2 * c + 1] != COLLISION_OPEN)) continue;

@@ -68,8 +68,8 @@ int64_t collision_gravity_every(const collision_parameters *p, double dt) {
   return (int64_t)fmax(1, fmin(floor(step / dt * (1 + 1e-9)), 1e9));
 }
 
-/* Median errors of a flat patch of 1000 grains are 0.002, 3e-4 and 4e-5 at openings of 0.41, 0.23 and 0.13.
- * Below 1: a grain is in none of the cells that it takes as one. */
+/* Opening for an error: the median errors of a flat patch of 1000 grains are 0.002, 3e-4 and 4e-5 at openings of 0.41,
+ * 0.23 and 0.13. Below 1, so that a grain is in none of the cells that it takes as a whole. */
 double collision_gravity_opening(double error) { return fmin(0.95, 1.8 * pow(error, 0.25)); }
 
 sim_status collision_hill_check_step(const collision_options *o, double dt) {

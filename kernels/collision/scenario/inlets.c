@@ -1,4 +1,4 @@
-/* Numbers and sizes of the grains that inlets bring. */
+/* Numbers and sizes of the grains that inlets insert. */
 #include "kernels/collision/scenario/sizes.h"
 
 #include <math.h>
@@ -20,8 +20,8 @@ bool collision_flow_varies(const collision_parameters *p) {
   return varies;
 }
 
-/* Estimated number of an inlet's grains in flight, where they fall or fly through the empty box: twice what it
- * brings in the time of flight. */
+/* Estimated number of an inlet's grains in flight, if they fall or fly through the empty box: twice the number that it
+ * inserts in the time of flight. */
 static double on_their_way(const collision_parameters *p, const collision_inlet *inlet) {
   double way = 0, speed = 0, fall = 0;
   for (int c = 0; c < 3; c++) {
@@ -34,7 +34,7 @@ static double on_their_way(const collision_parameters *p, const collision_inlet 
   return 2 * fmin(inlet->rate * time, collision_inlet_total(inlet, p->integrate.t_end));
 }
 
-/* Grains of the inlets' sizes that fill the whole box in random packing. */
+/* Number of grains of the inlets' sizes that fill the whole box in random packing. */
 static double packed(const collision_parameters *p) {
   double volume = INFINITY;
   for (size_t k = 0; k < p->insert.count; k++) {

@@ -1,5 +1,5 @@
-/* Limits of a scenario, forms of the contact force, and gates: what host and device share of a scenario. C, nvcc and
- * NVRTC compile this text. */
+/* Limits of a scenario, forms of the contact force, and gates: definitions for host and device. C, nvcc and NVRTC
+ * compile this text. */
 #ifndef COLLISION_LIMITS_H
 #define COLLISION_LIMITS_H
 
@@ -7,7 +7,7 @@ enum { COLLISION_WALLS_MAX = 20, COLLISION_MATERIALS_MAX = 16, COLLISION_GATES_M
 
 typedef enum collision_force { COLLISION_LINEAR, COLLISION_HERTZ, COLLISION_CUSTOM } collision_force;
 
-/* Laws of a contact beside its normal spring and dashpot, by name; the first of each needs no code of its own. */
+/* Laws of a contact by name, beside its normal spring and dashpot; the first of each kind needs no code of its own. */
 typedef enum collision_tangential {
   COLLISION_CONSERVING, /* see contact_slide */
   COLLISION_LINEAR_HISTORY,
@@ -40,9 +40,9 @@ typedef struct collision_models {
 /* Most values of history that a contact has. */
 enum { COLLISION_SPRINGS_MAX = 8 };
 
-/* A plane, or a disc of `radius`, through which grains are counted. */
+/* A plane, or a disc of `radius`, through which passages of grains are counted. */
 typedef struct collision_gate {
-  double point[3], normal[3], radius; /* unit normal; NaN: the whole plane */
+  double point[3], normal[3], radius; /* normal: unit vector; radius NaN: the whole plane */
 } collision_gate;
 
 #endif

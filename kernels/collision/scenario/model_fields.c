@@ -1,5 +1,5 @@
-/* Laws of contacts by name in a scenario (rolling, twisting, cohesion, tangential): field tables, rules, and what
- * solvers get of them. */
+/* Laws of contacts by name in a scenario (rolling, twisting, cohesion, tangential): field tables, rules, and the
+ * numbers that solvers need. */
 #include "kernels/collision/scenario/fields.h"
 #include "kernels/collision/scenario/options.h"
 
@@ -166,7 +166,7 @@ static void check_cohesion(const fault_place *at, const collision_values *v, int
   const struct {
     const char *key;
     double value;
-    int models; /* bits */
+    int models; /* set of models, as bits */
     bool needed;
   } keys[] = {{"surface_energy", c->surface_energy, 1 << COLLISION_DMT | 1 << COLLISION_JKR, true},
               {"energy", c->energy, 1 << COLLISION_SQUARE_WELL, true},
@@ -198,7 +198,7 @@ void collision_check_models(const collision_contact *contact, const collision_va
   check_turning(&at, &v->rolling, "rolling", v->rolling_friction, v->friction);
   check_turning(&at, &v->twisting, "twisting", v->twisting_friction, v->friction);
   check_cohesion(&at, v, contact->law, contact->limit_damping);
-  if (own != general) { /* of a pair: nothing is switched off by name, or asked for in two ways */
+  if (own != general) { /* in a pair nothing can be switched off by name, or given in two ways */
     if (!isnan(own->rolling_friction) && general->rolling.model)
       FAULT(&at, "rolling_friction", "contact.rolling has a model: expected rolling = { coefficient = ... }");
     if (!isnan(own->twisting_friction) && general->twisting.model)
@@ -269,7 +269,7 @@ void collision_models_fill(const collision_values *v, collision_law *law) {
   }
 }
 
-/* A model of turning that stores an angle. */
+/* Whether a model of rolling or twist stores an angle. */
 static bool stores(int model) {
   return model == COLLISION_SPRING_DASHPOT || model == COLLISION_SDS || model == COLLISION_MARSHALL;
 }
@@ -300,7 +300,7 @@ void collision_reach_set(collision_options *o) {
       if (o->models.cohesion == COLLISION_JKR) reach = 0.4724703937105774 * cbrt(o->radius_most) * bond[1] * bond[1];
       if (o->models.cohesion == COLLISION_SQUARE_WELL) reach = bond[1];
       if (o->models.cohesion == COLLISION_BRIDGE) reach = bond[2];
-      o->reach = fmax(o->reach, reach * (1 + 1e-6)); /* allows for single precision */
+      o->reach = fmax(o->reach, reach * (1 + 1e-6)); /* margin for single precision */
     }
 }
 
@@ -310,11 +310,12 @@ sim_status collision_reach_check(const collision_options *o, double smallest) {
                   smallest, o->reach);
 }
 
-/* JKR: the longest "contact" that gives a step short enough for the neck. Where two touch, the force jumps by 2/3 P and
- * where they part by 5/12 P, P = E c R = 4 pi gamma R, at a place that steps know to v dt: the energy errs by half of
- * that at most, by (1/3 + 5/24) P v dt, of a loss of 0.331 P d, d = (R c^2)^(1/3) (see models.inc). At twice the speed
- * of two that barely part, m v^2/2 = 0.331 P d, this is 2.66 dt root(P/(m d)) of the loss; faster, a smaller share of
- * the kinetic energy. A share of 2.5/steps_per_contact needs a contact of 2.5/2.66 root(m d/P). */
+/* Duration of a contact under JKR for which a step is short enough for the neck. Where two grains touch, the force
+ * jumps by 2/3 P, and where they part by 5/12 P, P = E c R = 4 pi gamma R. Steps know the position of a jump to v dt,
+ * so that the energy errs by at most half of that, (1/3 + 5/24) P v dt, while a contact loses 0.331 P d, d = (R
+ * c^2)^(1/3) (see models.inc). At twice the speed of two grains that barely part, m v^2/2 = 0.331 P d, the error is
+ * 2.66 dt root(P/(m d)) of the loss; at higher speeds a smaller share of the kinetic energy. An error of
+ * 2.5/steps_per_contact needs a duration of 2.5/2.66 root(m d/P). */
 static double neck_time(const collision_law *law, double m, double radius) {
   const double d = cbrt(radius) * law->bond[1] * law->bond[1];
   return 0.94 * sqrt(m * d / (law->bond[0] * radius));
@@ -324,7 +325,7 @@ double collision_named_time(const collision_options *o, const collision_law *law
                             double *most) {
   double least = INFINITY;
   const int models[2] = {o->models.rolling, o->models.twisting};
-  const double inertia = 0.4 * m; /* over R^2; that of two spheres is larger */
+  const double inertia = 0.4 * m; /* over R^2; for two spheres it is larger */
   for (int k = 0; k < 2 && o->named; k++) {
     const double *of = k ? law->twist : law->roll;
     if (models[k] != COLLISION_SDS) continue;

@@ -40,7 +40,7 @@ static collision_law law_of(const collision_values *v, const collision_contact *
     else
       law.gh = fabs(-2 * log_e * sqrt(v->stiffness) / root);
   }
-  if (contact->restitution_law != NULL) { /* the strongest dashpot, for the step; contacts set their own */
+  if (contact->restitution_law != NULL) { /* the strongest dashpot, for the step; each contact sets its own */
     law.gh = 2 * sqrt(law.k0);
     law.gm = 2 * sqrt(law.km);
   }
@@ -116,18 +116,18 @@ sim_status collision_options_fill(const collision_parameters *p, collision_optio
 
 void collision_options_free(collision_options *options) { sim_expr_free(&options->gradient); }
 
-/* Ratio of the damping rate of slip to that of two centres: spheres that may rotate have (1 + 5/2)/m*, and with
- * rolling at a wall the larger eigenvalue of (1, -1; -5/2, 5/2 + 5/2)/m. */
+/* Ratio of the damping rate of slip to that of two centres: (1 + 5/2)/m* for spheres that may rotate; with rolling at a
+ * wall the larger eigenvalue of (1, -1; -5/2, 5/2 + 5/2)/m. */
 static double turning_part(const collision_law *law) {
   if (law->rolling > 0 || law->twisting > 0) return 5.55;
   return law->friction > 0 ? 3.5 : 0;
 }
 
-/* Duration of a contact of the linear law: half a period of the normal spring, or of the tangential spring, whose
- * inverse mass is (1 + 5/2)/m* for spheres that may rotate; it is equally fast at 2/7 of the normal stiffness.
- * Springs of rolling and twist are never faster. *most is lowered by dashpots: forces use v + a dt, so that damping
- * at a rate c is stable up to c dt = 1 (eigenvalues of (v, a dt) in a step of velocity Verlet), and a grain among
- * others is damped about three times as much as an isolated pair. */
+/* Duration of a contact under the linear law: half a period of the faster one of the normal and the tangential spring.
+ * The tangential spring's inverse mass is (1 + 5/2)/m* for spheres that may rotate, so that it is as fast as the normal
+ * one at 2/7 of the stiffness. Springs of rolling and twist are never faster. Dashpots lower *most: forces use v + a
+ * dt, so that damping at a rate c is stable up to c dt = 1 (eigenvalues of (v, a dt) in a step of velocity Verlet), and
+ * a grain among others is damped about three times as much as an isolated pair. */
 static double linear_time(const collision_law *law, double m, double *most) {
   const double g = law->g0 + law->gh * sqrt(m) + law->gm * m, w2 = (law->k0 + law->km * m) / m;
   const bool turns = turning_part(law) > 0;
@@ -139,15 +139,15 @@ static double linear_time(const collision_law *law, double m, double *most) {
   return fmin(spring, 2 * COLLISION_PI * m / (g * faster));
 }
 
-/* Time of a Rayleigh wave over a grain that meets its like; contacts with larger grains and walls are slower. E and
- * G of two bodies of one material give Poisson's ratio: E/G = 2 (2 - nu)/(1 - nu). */
+/* Time of a Rayleigh wave over a grain that meets an equal grain; contacts with larger grains and walls are slower. E
+ * and G of two bodies of one material give Poisson's ratio: E/G = 2 (2 - nu)/(1 - nu). */
 static double rayleigh_time(const collision_law *law, double mass, double radius) {
   const double q = law->E / law->G, nu = (q - 4) / (q - 2), shear = law->G * 2 * (2 - nu);
   const double density = mass / (4 * COLLISION_PI / 3 * radius * radius * radius);
   return COLLISION_PI * radius * sqrt(density / shear) / (0.1631 * nu + 0.8766);
 }
 
-/* Longest step for dashpots of two like grains under Hertz's law, at the overlap of which a run warns. */
+/* Longest step for the dashpots of two equal grains under Hertz's law, at the overlap of which a run warns. */
 static double hertz_most(const collision_law *law, double mass, double radius) {
   const double m = 0.5 * mass, a = sqrt(0.5 * 0.05) * radius;
   const double rate = law->beta * sqrt(2 * law->E * a / m), slip = law->beta * sqrt(8 * law->G * a / m);
@@ -215,7 +215,7 @@ void collision_options_bound(const collision_parameters *p, const sim_frame *sav
     } else {
       const double r = item->schema == &collision_from_file_schema ? ((const collision_from_file *)item->data)->radius
                                                                    : ((const collision_grain *)item->data)->radius;
-      bound(o, r, r); /* NaN: unknown before the file is read */
+      bound(o, r, r); /* NaN: not known before the file is read */
     }
   }
   for (size_t k = 0; k < p->insert.count; k++) {
@@ -243,13 +243,13 @@ static double smallest(const sim_item *item) {
 }
 
 sim_status collision_step_check(double dt, double most) {
-  if (!(dt > most * (1 + 1e-6))) return SIM_OK; /* allows for rounded masses */
+  if (!(dt > most * (1 + 1e-6))) return SIM_OK; /* margin for rounded masses */
   return sim_fail(SIM_ERR_SCENARIO,
                   "integrate.dt: expected at most %.9g, got %.9g: springs and dashpots of contacts would be unstable",
                   most, dt);
 }
 
-/* Items of `grains` and `insert`, and spheres of clumps: as many as the grains that the step is judged by. */
+/* Number of grains that limit the step: items of `grains` and `insert`, and spheres of clumps. */
 static size_t count_judged(const collision_parameters *p) {
   size_t count = p->grains.count + p->insert.count;
   for (size_t i = 0; i < p->grains.count; i++) {
@@ -259,7 +259,7 @@ static size_t count_judged(const collision_parameters *p) {
   return count;
 }
 
-/* Adds the spheres of a clump, with the least masses that their contacts feel. */
+/* Appends the spheres of a clump, with the least masses that their contacts may act on; returns their number. */
 static int64_t judge_clump(const collision_rigid *rigid, const collision_options *o, uint64_t kind, double *mass,
                            double *radius, uint64_t *material) {
   collision_shape shape;
@@ -274,8 +274,8 @@ static int64_t judge_clump(const collision_rigid *rigid, const collision_options
   return n;
 }
 
-/* Grains that certainly occur, one a group at most: the smallest; all spheres of a clump. *largest: radius of the
- * largest one. */
+/* Lists grains that certainly occur: the smallest of each group, and all spheres of a clump. *largest: radius of the
+ * largest grain that certainly occurs. Returns their number. */
 static int64_t sure_grains(const collision_parameters *p, const collision_options *o, double *mass, double *radius,
                            uint64_t *material, double *largest) {
   const size_t groups = p->grains.count, all = groups + p->insert.count;
@@ -298,7 +298,7 @@ static int64_t sure_grains(const collision_parameters *p, const collision_option
       n += judge_clump(item->data, o, kind, mass + n, radius + n, material + n);
       continue;
     }
-    if (!isfinite(radius[n])) continue; /* in a file, which may also hold masses */
+    if (!isfinite(radius[n])) continue; /* the radius is in a file, which may also have masses */
     mass[n] = group->density * 4 * COLLISION_PI / 3 * radius[n] * radius[n] * radius[n];
     material[n++] = (uint64_t)collision_material_index(names, count, group->material);
   }
@@ -349,7 +349,7 @@ double collision_step_guess(const collision_parameters *p, const collision_optio
     radius[n] = i < groups ? smallest(item) : least_radius(&((const collision_inlet *)item->data)->size);
     mass[n] = group->density * 4 * COLLISION_PI / 3 * radius[n] * radius[n] * radius[n];
     material[n] = kind;
-    known = radius[n] > 0; /* NaN: in a file */
+    known = radius[n] > 0; /* NaN: the radius is in a file */
     n++;
   }
   collision_custom_contact own;

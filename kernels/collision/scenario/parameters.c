@@ -37,7 +37,7 @@ static const sim_field value_fields[] = {
 static const sim_schema values_schema = {
     SIM_SCHEMA(collision_values, "values", "constants of a pair of materials", value_fields)};
 
-/* Tables of laws by name; those of a pair have no word for "none", as they keep the models of `contact`. */
+/* Tables of laws by name. For a pair there is no word for "none", because a pair keeps the models of `contact`. */
 #define NAMED(T, what)                                                                                                 \
   {.name = "rolling",                                                                                                  \
    .offset = offsetof(T, values.rolling),                                                                              \
@@ -170,7 +170,7 @@ const sim_schema collision_schema = {SIM_SCHEMA(collision_parameters, "collision
 
 /* ---- rules ---- */
 
-/* The values of `own`, with those of `general` where `own` has none. */
+/* Returns the values of `own`, completed by those of `general`. */
 collision_values collision_values_merged(const collision_values *general, const collision_values *own) {
   collision_values v = *own;
   if (isnan(v.stiffness) && isnan(v.contact_time)) {
@@ -200,7 +200,7 @@ static bool rubs(const collision_values *v) {
          v->twisting.coefficient > 0;
 }
 
-/* `rough`: some pair has friction. */
+/* Checks the values of a contact law. `rough`: some pair has friction. */
 static void check_values(const collision_values *v, int law, bool rough, int line, const char *path,
                          sim_faults *faults) {
   char at[96];
@@ -233,7 +233,7 @@ static void check_values(const collision_values *v, int law, bool rough, int lin
 #undef FAULT
 }
 
-/* A restitution by speed takes the place of all dashpots. */
+/* Checks contact.restitution_law, which replaces all dashpots. */
 static void check_restitution_law(const collision_contact *contact, sim_faults *faults) {
   const char *const path = "contact.restitution_law";
   collision_options o = {0};
@@ -312,7 +312,7 @@ const sim_table *const *collision_tables_of(const void *parameters) {
   return ((const collision_parameters *)parameters)->tables;
 }
 
-/* Tables that the scenario does not have are zero so far: without numbers. */
+/* Tables that the scenario does not have are still zero: sets their numbers to NaN. */
 static void clear_absent(collision_parameters *p) {
   collision_models_clear(&p->contact.values);
   collision_clear_clumps(p);

@@ -18,7 +18,7 @@ typedef struct collision_group {
 } collision_group;
 
 typedef struct collision_grain {
-  collision_group group; /* velocity is that of the grain */
+  collision_group group; /* velocity: of the grain */
   double radius;
   double position[3], angular_velocity[3];
 } collision_grain;
@@ -41,7 +41,7 @@ typedef struct collision_random_spheres {
   collision_group group;
   collision_radii size;
   int64_t n;
-  sim_doubles low, high; /* [3][1], or none: the box's */
+  sim_doubles low, high; /* [3][1]; no rows: the limits of the box */
   double temperature;
 } collision_random_spheres, collision_lattice;
 
@@ -51,13 +51,13 @@ typedef struct collision_from_file {
   double radius;
 } collision_from_file;
 
-/* Rows are grains: radius [n][1], position, velocity, angular_velocity [n][3]. */
+/* Grains given one by one, in rows: radius [n][1], position, velocity, angular_velocity [n][3]. */
 typedef struct collision_each {
   collision_group group;
   sim_doubles radius, position, velocity, angular_velocity;
 } collision_each;
 
-/* How the mass properties of a clump follow from its spheres: auto: exact where none overlap. */
+/* How mass and inertia of a clump are computed from its spheres; auto: exact where no spheres overlap. */
 typedef enum collision_volume {
   COLLISION_VOLUME_AUTO,
   COLLISION_VOLUME_EXACT,
@@ -66,7 +66,7 @@ typedef enum collision_volume {
 
 /* First member of both kinds of clumps: a rigid body of spheres {x, y, z, radius}. */
 typedef struct collision_rigid {
-  collision_group group; /* density NaN: from the mass; after validation one of both is NaN */
+  collision_group group; /* density NaN: computed from the mass; after validation exactly one of both is NaN */
   sim_doubles spheres;   /* [count][4] */
   double mass;
   int volume; /* collision_volume */
@@ -91,16 +91,16 @@ extern const sim_schema collision_grain_schema, collision_random_spheres_schema,
 /* First members of every kind of wall. */
 #define COLLISION_MOVING                                                                                               \
   char *material;                                                                                                      \
-  double point[3], axis[3]; /* of the turning, and of the shape where it has them */                                   \
+  double point[3], axis[3]; /* of the rotation, and of the shape if it has an axis */                                  \
   double velocity[3], spin;                                                                                            \
   double temperature;        /* NaN: an insulator */                                                                   \
-  sim_expr *motion, *turning /* t -> velocity; t -> spin; NULL: the numbers */
+  sim_expr *motion, *turning /* functions of t: velocity, spin; NULL: the constants */
 
 typedef struct collision_moving {
   COLLISION_MOVING;
 } collision_moving;
 
-/* A plane that moves until grains press on it with a force, or a pressure. NaN: not given. */
+/* A plane that moves until grains press on it with a given force, or pressure. NaN: not given. */
 typedef struct collision_servo {
   bool given;
   double force, pressure, speed;
@@ -144,7 +144,7 @@ typedef struct collision_stl {
 
 extern const sim_schema collision_plane_schema, collision_cylinder_schema, collision_cone_schema, collision_ball_schema,
     collision_block_schema, collision_stl_schema;
-/* Number of walls that an item of `walls` becomes: 6 for the inside of a block, else 1. */
+/* Number of walls in the options for an item of `walls`: 6 for the inside of a block, else 1. */
 int collision_wall_planes(const sim_item *item);
 
 typedef enum collision_side {
@@ -165,17 +165,17 @@ typedef struct collision_box {
 /* Rolling or twisting. NaN: not given. */
 typedef struct collision_turning_values {
   bool given;
-  int model; /* collision_turning; in `pairs` COLLISION_NO_TURNING: that of `contact` */
+  int model; /* collision_turning; in `pairs` COLLISION_NO_TURNING: as in `contact` */
   double coefficient, stiffness, damping;
 } collision_turning_values;
 
 typedef struct collision_cohesion_values {
   bool given;
-  int model; /* collision_cohesion; in `pairs` COLLISION_NO_COHESION: that of `contact` */
+  int model; /* collision_cohesion; in `pairs` COLLISION_NO_COHESION: as in `contact` */
   double surface_energy, energy, range, edge, surface_tension, contact_angle, volume;
 } collision_cohesion_values;
 
-/* NaN: not given; in `pairs` the value of `contact` then applies. */
+/* Values of a contact law. NaN: not given; in `pairs` the value of `contact` then applies. */
 typedef struct collision_values {
   double stiffness, contact_time, young, poisson, restitution, damping, tangential_stiffness, friction,
       rolling_friction, twisting_friction, surface_energy;
@@ -207,7 +207,7 @@ typedef struct collision_inlet {
   collision_group group;
   collision_radii size;
   double rate, low[3], high[3], start, stop; /* stop NaN: none */
-  double limit;                              /* most grains in all; NaN: as many as the rate brings until t_end */
+  double limit;                              /* most grains in total; NaN: as many as the rate inserts until t_end */
 } collision_inlet;
 
 typedef struct collision_region {
@@ -221,7 +221,7 @@ typedef struct collision_profile {
   int64_t bins; /* 0: none */
 } collision_profile;
 
-/* Frame that turns with a circular orbit, see hill.h; kappa, vertical NaN: omega. */
+/* Frame that turns with a circular orbit, see hill_motion.h; kappa, vertical NaN: equal to omega. */
 typedef struct collision_hill {
   bool given;
   double omega, kappa, vertical; /* omega NaN: no such frame */
@@ -233,7 +233,7 @@ typedef struct collision_self_gravity {
   int64_t images;
 } collision_self_gravity;
 
-/* When two grains that begin to touch become one: always; where they are bound to each other by gravity; slower than
+/* When two grains that begin to touch merge: always; if gravity binds them to each other; if slower than
  * `speed`. */
 typedef enum collision_merge_when {
   COLLISION_MERGE_NEVER,
@@ -242,18 +242,18 @@ typedef enum collision_merge_when {
   COLLISION_MERGE_SLOW
 } collision_merge_when;
 
-/* Grains that become one. */
+/* Rule by which touching grains become one. */
 typedef struct collision_merge {
   bool given;
   int when;     /* collision_merge_when */
-  double speed; /* COLLISION_MERGE_SLOW; NaN: not given */
+  double speed; /* for COLLISION_MERGE_SLOW; NaN: not given */
 } collision_merge;
 
 /* Heat that touching grains conduct. */
 typedef struct collision_heat {
   bool given;
   double conductivity, capacity; /* NaN: there is no heat */
-  sim_expr *temperature;         /* x y z -> of grains at the start; NULL: 0 */
+  sim_expr *temperature;         /* function of x y z: temperature of grains at the start; NULL: 0 */
 } collision_heat;
 
 typedef struct collision_integrate {
@@ -276,7 +276,7 @@ typedef struct collision_parameters {
   collision_heat heat;
   collision_merge merge;
   collision_integrate integrate;
-  /* Filled by validation. */
+  /* Filled in by validation. */
   char wall_names[3 * COLLISION_WALLS_MAX][24];
   sim_field wall_columns[3 * COLLISION_WALLS_MAX + 1];
   sim_table wall_table;

@@ -46,7 +46,7 @@ static const collision_random_spheres *region_of(const sim_item *item) {
   return region ? item->data : NULL; /* a lattice has the same struct */
 }
 
-/* Number of radii that are assigned in turn; 0: radii are drawn. */
+/* Number of radii that are assigned to the grains in turn; 0: radii are drawn. */
 static size_t dealt(const collision_random_spheres *group) {
   const collision_radii *size = &group->size;
   const bool drawn = size->distribution == COLLISION_LOGNORMAL || size->distribution == COLLISION_UNIFORM ||
@@ -78,7 +78,7 @@ void collision_sure_radii(const sim_item *item, double *least, double *most) {
     const sim_doubles *spheres = &collision_rigid_of(item)->spheres;
     for (size_t i = 0; i < spheres->rows; i++) bound(spheres->data[4 * i + 3], least, most);
   } else if (item->schema == &collision_from_file_schema) {
-    bound(((const collision_from_file *)item->data)->radius, least, most); /* NaN: in the file */
+    bound(((const collision_from_file *)item->data)->radius, least, most); /* NaN: the radius is in the file */
   } else {
     bound(((const collision_grain *)item->data)->radius, least, most);
   }
@@ -157,7 +157,7 @@ void collision_check_sizes(const collision_parameters *p, sim_faults *faults) {
     least = fmin(least, smallest);
     most = fmax(most, largest);
   }
-  const double lowest = least, highest = most; /* bounds of the grains at the start */
+  const double lowest = least, highest = most; /* bounds of the radii of grains at the start */
   for (size_t i = 0; i < p->insert.count; i++) {
     collision_inlet_bounds(p->insert.items[i].data, &smallest, &largest, &mass);
     least = fmin(least, smallest);

@@ -6,29 +6,29 @@
 
 /* Largest logarithm of radius over median that a lognormal distribution of this deviation draws. */
 double collision_lognormal_most(double deviation);
-/* Largest supported ratio of radii: on the CPU, and on a GPU. */
+/* Largest ratio of radii that solvers support: on the CPU; on a GPU. */
 enum { COLLISION_RATIO = 200, COLLISION_RATIO_GPU = 20 };
 /* Whether radii differ by more than a factor. */
 bool collision_radii_apart(double least, double most, int factor);
-/* Bounds of the radii of all groups and inlets that certainly occur; INFINITY and 0: unknown. */
+/* Bounds of the radii of all groups and inlets, as far as these certainly occur; INFINITY and 0: unknown. */
 void collision_all_radii(const collision_parameters *p, double *least, double *most);
 /* Least and greatest radius of a distribution. */
 void collision_radii_bounds(const collision_radii *size, double *least, double *most);
-/* Bounds that a group certainly reaches: some grain has a radius <= *least and one >= *most. INFINITY and 0:
- * unknown. */
+/* Bounds that a group certainly reaches: some grain has a radius <= *least, and some grain a radius >= *most. INFINITY
+ * and 0: unknown. */
 void collision_sure_radii(const sim_item *item, double *least, double *most);
-/* Sites along each axis of a simple cubic lattice of n grains in a region of these sides. */
+/* Number of sites along each axis of a simple cubic lattice of n grains in a region with these sides. */
 void collision_lattice_sites(const double side[3], int64_t n, int64_t sites[3]);
 
 /* Least and greatest radius, and least mass, of an inlet's grains. */
 void collision_inlet_bounds(const collision_inlet *inlet, double *least, double *most, double *mass);
-/* Number of grains that an inlet has to bring by time t. */
+/* Number of grains that an inlet has to insert by time t. */
 double collision_inlet_total(const collision_inlet *inlet, double t);
-/* Whether grains come or go during the run. */
+/* Whether grains are inserted or removed during the run. */
 bool collision_flow_varies(const collision_parameters *p);
-/* Number of grains in all: n at the start and those of inlets. */
+/* Total number of grains: n at the start, and all that inlets insert. */
 double collision_flow_total(const collision_parameters *p, double n);
-/* Estimate of the largest number of grains at one time, n at the start; a run takes more memory where it is too low. */
+/* Estimated largest number of grains at one time, n at the start; a run allocates more memory where it is too low. */
 double collision_flow_estimate(const collision_parameters *p, double n);
 
 #endif

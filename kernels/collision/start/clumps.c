@@ -1,4 +1,4 @@
-/* Clumps at the start of a run: from their places to bodies and spheres. */
+/* Clumps at the start of a run: makes bodies and spheres at given positions. */
 #include "kernels/collision/start/grains.h"
 
 #include "engine/log.h"
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Uniform among all orientations: a point of the unit sphere in four dimensions (G. Marsaglia, Ann. Math. Stat. 43
- * (1972) 645). */
+/* Draws an orientation, uniform among all: a point of the unit sphere in four dimensions (G. Marsaglia, Ann. Math.
+ * Stat. 43 (1972) 645). */
 static void draw_orientation(uint64_t seed, uint64_t id, double q[4]) {
   double z[4];
   for (uint32_t k = 0; k < 2; k++) sim_rng_normal(seed, id, 0, COLLISION_DRAW_ORIENTATION + k, z + 2 * k);
@@ -16,14 +16,14 @@ static void draw_orientation(uint64_t seed, uint64_t id, double q[4]) {
   rigid_unit(q);
 }
 
-/* Position of a sphere whose clump is in the box. */
+/* Position of a sphere, moved into the box along periodic axes; its clump's centre is in the box. */
 static double wrapped(const collision_box *box, int c, double x) {
   const double low = box->origin[c], high = low + box->size[c];
   if (box->sides[2 * c] != COLLISION_PERIODIC) return x;
   return x < low ? x + box->size[c] : x >= high ? x - box->size[c] : x;
 }
 
-/* Body of a clump at place i, and its spheres as grains from `first` on. */
+/* Makes the body of clump i at its place, and its spheres as grains from `first` on. */
 static void put_body(const collision_parameters *p, const collision_part *part, const collision_grains *places,
                      int64_t i, int64_t first, collision_grains *out) {
   const collision_shape *shape = &part->shape;
@@ -56,7 +56,7 @@ static void put_body(const collision_parameters *p, const collision_part *part, 
     rigid_apply(turn, shape->at[k], lever);
     rigid_cross(spin, lever, round);
     out->radius[to] = r;
-    out->mass[to] = body->mass * r * r * r / all; /* a share, for outputs */
+    out->mass[to] = body->mass * r * r * r / all; /* share of the clump's mass, for outputs */
     out->material[to] = places->material[i];
     for (int c = 0; c < 3; c++) {
       out->position[c][to] = wrapped(&p->box, c, body->position[c] + lever[c]);
@@ -105,7 +105,7 @@ sim_status collision_clumps_check_box(const collision_options *o, const collisio
   return SIM_OK;
 }
 
-/* Relative error of a sampled clump above which a run warns. */
+/* Relative error of a sampled clump above which the message is a warning. */
 #define COARSE 1e-3
 
 void collision_clumps_tell(const collision_parts *parts) {

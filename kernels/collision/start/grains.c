@@ -55,7 +55,7 @@ sim_status collision_parts_list(const collision_parameters *p, const sim_setup *
     if (clumps) out->bodies += (double)part->places;
     if (clumps) out->bound = fmax(out->bound, part->shape.body.bound);
   }
-  for (size_t i = 0; i < p->insert.count; i++) /* species that inlets bring later */
+  for (size_t i = 0; i < p->insert.count; i++) /* species of grains that inlets insert later */
     out->part[out->count++].item = &p->insert.items[i];
   sim_species species[SIM_SPECIES_MAX];
   if (status == SIM_OK && collision_parts_species(out, species) == SIZE_MAX)
@@ -88,13 +88,13 @@ size_t collision_parts_species(const collision_parts *parts, sim_species species
 
 /* ---- creating groups ---- */
 
-/* Context for one group: grains first ... first + n - 1. */
+/* Context of one group: grains first ... first + n - 1. */
 typedef struct maker {
   const collision_parameters *p;
   const collision_options *o;
   collision_grains *g;
   bool *loose;
-  double *filled; /* highest volume fraction of a random group; 0: none */
+  double *filled; /* greatest volume fraction of a random group; 0: no such group */
   double *low[3], *high[3];
   int64_t first, n;
   sim_status (*sized)(void *context, double least, double most, double bound);
@@ -134,7 +134,7 @@ static void region_of(const maker *m, const collision_random_spheres *group, dou
   }
 }
 
-/* `what`: the group's name in messages. */
+/* Puts the grains of a group at random positions in its region. `what`: the group's name in messages. */
 static sim_status throw_spheres(const maker *m, const char *what, const collision_random_spheres *group) {
   double low[3], high[3], volume = 1, filled = 0;
   region_of(m, group, low, high);
@@ -146,7 +146,7 @@ static sim_status throw_spheres(const maker *m, const char *what, const collisio
     for (uint32_t k = 0; k < 2; k++)
       sim_rng_uniform(m->p->common.seed, (uint64_t)i, 0, COLLISION_DRAW_POSITION + k, u + 2 * k);
     for (int c = 0; c < 3; c++) {
-      /* Across a whole periodic box the centres are unbounded. */
+      /* In a region as wide as a periodic box the centres are unbounded. */
       const bool round = m->o->periodic[c] && low[c] <= m->o->low[c] && high[c] >= m->o->low[c] + m->o->size[c];
       m->low[c][i] = round ? -INFINITY : low[c] + r;
       m->high[c][i] = round ? INFINITY : high[c] - r;
@@ -164,7 +164,7 @@ static sim_status throw_spheres(const maker *m, const char *what, const collisio
   return SIM_OK;
 }
 
-/* Simple cubic lattice; empty sites are evenly spaced. */
+/* Puts the grains of a group on a simple cubic lattice; empty sites are evenly spaced. */
 static sim_status put_lattice(const maker *m, const collision_random_spheres *group) {
   double low[3], high[3], largest = 0;
   int64_t sites[3], total = 1;
@@ -191,7 +191,7 @@ static sim_status put_lattice(const maker *m, const collision_random_spheres *gr
 static void set_masses(const maker *m, const collision_group *group) {
   for (int64_t i = m->first; i < m->first + m->n; i++) {
     const double r = m->g->radius[i];
-    if (m->g->mass[i] > 0) continue; /* mass given in a file */
+    if (m->g->mass[i] > 0) continue; /* the file has the mass */
     m->g->mass[i] = group->density * 4 * COLLISION_PI / 3 * r * r * r;
   }
 }
@@ -269,7 +269,8 @@ static sim_status read_file(const maker *m, const sim_setup *setup, const collis
   return status;
 }
 
-/* Grains about the bodies: with their mass, and as large as any orientation needs. */
+/* Makes one grain for each clump: with the clump's mass, and as large as the sphere that holds it in any
+ * orientation. */
 static sim_status make_clumps(const maker *m, const collision_part *part) {
   for (int64_t i = m->first; i < m->first + m->n; i++) {
     m->g->radius[i] = part->shape.body.bound;
@@ -411,7 +412,7 @@ sim_status collision_grains_create(const collision_parameters *p, const sim_setu
 }
 
 void collision_grains_free(collision_grains *grains) {
-  free(grains->radius); /* one allocation */
+  free(grains->radius); /* the first array of the one allocation */
   free(grains->material), free(grains->body), free(grains->member);
   *grains = (collision_grains){0};
 }

@@ -1,4 +1,4 @@
-/* Temperatures of the grains at the start, and the longest step that their exchange of heat bears. */
+/* Temperatures of the grains at the start, and the longest step that is stable for their exchange of heat. */
 #include "kernels/collision/run.h"
 #include "kernels/common/laws/scratch.h"
 
@@ -11,7 +11,7 @@ sim_status collision_heat_start(collision_run *run) {
   double *out = run->array[COLLISION_TEMPERATURE].data;
   sim_expr_program *program = NULL;
   laws_scratch scratch = {0};
-  if (out == NULL || expr == NULL) return SIM_OK; /* 0 */
+  if (out == NULL || expr == NULL) return SIM_OK; /* all temperatures are 0 */
   const sim_expr_target target = {.isa = run->options.isa};
   sim_status status = sim_expr_program_create(expr, &target, &program);
   if (status == SIM_OK) status = laws_scratch_create(&program, 1, 0, 1, &scratch);
@@ -29,10 +29,10 @@ sim_status collision_heat_start(collision_run *run) {
   return status;
 }
 
-/* Largest sum of the radii of the discs in which a grain of radius r touches others, of radii from `least` to `most`.
- * One of radius b takes the part (1 - cos)/2 of its surroundings, sin = b/(r + b), in a disc of radius root(0.05 R
- * min(r, b)) at an overlap of 5 %, and by JKR up to (R^2 c)^(1/3) more; so the sum is below the largest of disc over
- * part. With equal grains this counts 15 of them (12 are possible). */
+/* Upper bound of the sum of the radii of the discs in which a grain of radius r touches others, whose radii are from
+ * `least` to `most`. A neighbour of radius b covers the part (1 - cos)/2 of the directions, sin = b/(r + b). Its disc
+ * has the radius root(0.05 R min(r, b)) at an overlap of 5 %, and by JKR up to (R^2 c)^(1/3) more. So the sum is below
+ * the largest ratio of disc to part. For equal grains this counts 15 neighbours (12 are possible). */
 static double discs(double r, double least, double most, double neck) {
   double sum = 0;
   for (int k = 0; k < 2; k++) {

@@ -17,12 +17,12 @@ typedef struct packing {
   const bool *loose;
   double *const *low, *const *high;
   collision_search search;
-  position_radius *place, *sorted; /* [n] by id, and in the order of the cells */
+  position_radius *place, *sorted; /* [n]: by id; in the order of the cells */
   uint32_t *id;
-  bool wide;               /* radii of more than 1:20 */
-  double margin;           /* gap beyond touching that pushing aims at */
-  double *force[3], *deep; /* [n] in the order of the cells: force, and deepest overlap over the radius */
-  double *velocity[3];     /* [n] by id, velocity of the minimizer */
+  bool wide;               /* radii differ by more than a factor of 20 */
+  double margin;           /* gap beyond touching that grains are pushed to */
+  double *force[3], *deep; /* [n] in the order of the cells: force; deepest overlap over the radius */
+  double *velocity[3];     /* [n] by id: velocity of the minimizer */
 } packing;
 
 static sim_status list(packing *k) {
@@ -47,7 +47,8 @@ static void push_walls(const packing *k, const position_radius *p, double radius
   }
 }
 
-/* Forces on the loose grains (springs of stiffness 1 between overlapping grains), and their deepest overlaps. */
+/* Computes the forces on the loose grains (springs of stiffness 1 between overlapping grains), and their deepest
+ * overlaps. */
 static void push(packing *k, double scale, const periodic_box *box) {
 #pragma omp parallel for schedule(dynamic, 1024) num_threads(k->o->threads) if (k->g->n > 4096)
   for (int64_t i = 0; i < k->g->n; i++) {
@@ -71,7 +72,7 @@ static void push(packing *k, double scale, const periodic_box *box) {
       else
         go[k->id[i] % 3] += (k->id[i] < k->id[j] ? 1 : -1) * share * aim;
     }
-    /* A large grain among many small ones is heavier, so that its frequency stays below 2.5. */
+    /* A large grain among many small ones gets more mass, so that its frequency stays below 2.5. */
     if (k->wide && pushed > 12)
       for (int c = 0; c < 3; c++) go[c] *= 12 / (double)pushed;
     if (loose) push_walls(k, &p, p.r * scale, go, &deep);
@@ -173,13 +174,13 @@ sim_status collision_pack(const collision_options *options, collision_grains *g,
     smallest = fmin(smallest, g->radius[i]);
     largest = fmax(largest, g->radius[i]);
   }
-  collision_options now = *options; /* includes grains that inlets bring later */
+  collision_options now = *options; /* also counts grains that inlets insert later */
   now.n = g->n;
   SIM_TRY(collision_search_create(&now, smallest, largest, &k.search));
   k.wide = largest > 20 * smallest;
-  k.search.halved = true; /* sums go in the order of the grains */
+  k.search.halved = true; /* sums depend on the order of the grains */
   k.search.cutoff = 0.4 * smallest;
-  /* a fraction of the gap of an even spread, up to random close packing */
+  /* a fraction of the gap that evenly spread grains have, up to random close packing */
   k.margin = fmin(0.1, fmax(1e-4, 0.3 * (cbrt(0.64 / filled) - 1)));
   k.place = malloc(n * sizeof *k.place);
   k.sorted = malloc(n * sizeof *k.sorted);

@@ -1,4 +1,4 @@
-/* Checks a checkpoint's state, which may have been forged, and restores it. */
+/* Checks a checkpoint's state, which may be forged, and restores it. */
 #include "kernels/collision/run.h"
 
 #include <inttypes.h>
@@ -69,8 +69,8 @@ static sim_status check_grains(const collision_options *o, const sim_frame *save
   return check_positions(o, saved, n);
 }
 
-/* Whether a clump's numbers can be: positive masses, a quaternion of length 1, and the spheres that `of` says are its
- * own. *next: the first sphere that no clump has had. */
+/* Whether a clump's numbers are possible: positive masses, a quaternion of length 1, and spheres that are the clump's
+ * own by `of`. *next: first sphere that belongs to no clump so far. */
 static bool is_body(const collision_options *o, const collision_body *body, uint64_t number, const uint64_t *of,
                     int64_t n, int64_t *next) {
   const double *all = (const double *)body, *q = body->orientation, *a = body->axes;
@@ -92,7 +92,7 @@ static bool is_body(const collision_options *o, const collision_body *body, uint
   return true;
 }
 
-/* Clumps, whose spheres follow each other in the order of the grains. */
+/* Checks the clumps, whose spheres follow each other in the order of the grains. */
 static sim_status check_bodies(const collision_options *o, const sim_frame *saved, int64_t n) {
   const sim_array *a = sim_frame_array(saved, "bodies");
   if (a == NULL && !o->clumps) return SIM_OK;
@@ -113,7 +113,7 @@ static sim_status check_bodies(const collision_options *o, const sim_frame *save
   return SIM_OK;
 }
 
-/* Entries without a contact have UINT64_MAX for both. */
+/* Checks the contacts. Entries without a contact have UINT64_MAX for both grains. */
 static sim_status check_contacts(const collision_options *o, const sim_frame *saved, int64_t n) {
   const int64_t room = collision_contact_room(n, o->springs);
   if (room == 0) return SIM_OK;
@@ -128,7 +128,7 @@ static sim_status check_contacts(const collision_options *o, const sim_frame *sa
   return SIM_OK;
 }
 
-/* A triangle's number of its mesh follows its corners; meshes are contiguous. */
+/* Checks the meshes: the corners of a triangle are followed by the number of its mesh; meshes are contiguous. */
 static sim_status check_meshes(const collision_options *o, const sim_frame *saved) {
   const sim_array *a = sim_frame_array(saved, "meshes");
   if (a == NULL && o->meshes == 0) return SIM_OK;

@@ -1,4 +1,4 @@
-/* Start of a run: grains into the state, length of the step, first forces. */
+/* Start of a run: fills the state with grains, chooses the length of the step, computes the first forces. */
 #include "kernels/collision/general/functions.h"
 #include "kernels/collision/fixed_point/fixed_point.h"
 #include "kernels/collision/gravity/gravity.h"
@@ -40,7 +40,7 @@ static sim_status check_inside(const collision_run *run, const collision_grains 
   return SIM_OK;
 }
 
-/* Takes over a grain's place in its clump, and the clump with its first sphere; *body: the next clump to come. */
+/* Copies a grain's position in its clump, and with the first sphere the clump itself; *body: the next clump. */
 static void put_sphere(collision_run *run, const collision_grains *g, const collision_body **body, int64_t id,
                        int64_t at) {
   collision_body *to = run->array[COLLISION_BODIES].data;
@@ -68,7 +68,7 @@ static void number_bodies(const collision_run *run) {
     for (int64_t k = 0; k < (int64_t)body[b].count; k++) of[(int64_t)body[b].first + k] = (uint64_t)b + 1;
 }
 
-/* Copies the grains from the order of ids to that of species. */
+/* Copies the grains from the order of ids to the order of species. */
 static sim_status put_grains(collision_run *run, const collision_parts *parts, const collision_grains *g) {
   int64_t next[SIM_SPECIES_MAX], id = 0;
   const collision_body *body = g->body;
@@ -96,7 +96,7 @@ static sim_status put_grains(collision_run *run, const collision_parts *parts, c
 }
 
 /* Sets the range of radii of present and later grains, for neighbour lists and meshes. bound: radius of the largest
- * sphere about a clump; grown: some may have merged. */
+ * sphere that holds a clump; grown: some grains may have merged. */
 static sim_status bound_size(collision_run *run, double smallest, double largest, double bound, bool grown) {
   collision_options *o = &run->options;
   double least, most, mass;
@@ -221,7 +221,8 @@ double collision_judged_mass(const collision_run *run, int64_t i) {
                           collision_get(run, COLLISION_RADIUS, 0, i), run->options.law_springs > 0);
 }
 
-/* Shortest contact, and with a custom law also of that law, among grains at the start and those of inlets. */
+/* Computes the durations of the shortest contact, and of the shortest one under a custom law, among grains at the start
+ * and grains of inlets. */
 static sim_status shortest_contact(const collision_run *run, bool saved, double *out, double *most,
                                    collision_custom_contact *own) {
   const size_t n = (size_t)run->n, all = n + run->parameters->insert.count;
@@ -244,7 +245,7 @@ static sim_status shortest_contact(const collision_run *run, bool saved, double 
   return status;
 }
 
-/* Chooses the step; a restart keeps the step of the first start, because grains have been inserted or removed since. */
+/* Chooses the step. A restart keeps the step of the first start, because grains have been inserted or removed since. */
 static sim_status choose_step(collision_run *run, bool saved) {
   const collision_integrate *integrate = &run->parameters->integrate;
   double *step = (double *)run->array[COLLISION_CONTROLLER].data + COLLISION_STEP, shortest, most;
@@ -254,7 +255,7 @@ static sim_status choose_step(collision_run *run, bool saved) {
   if (by_force) most = 0.1 * own.time;
   shortest = fmin(shortest, own.time);
   if (saved && run->n == 0 && !isfinite(shortest))
-    shortest = *step * integrate->steps_per_contact; /* no grain will come */
+    shortest = *step * integrate->steps_per_contact; /* no grain is present or expected */
   run->dt = isnan(integrate->dt) ? fmin(shortest / integrate->steps_per_contact, most) : integrate->dt;
   if (saved) run->dt = *step;
   *step = run->dt;
@@ -326,8 +327,8 @@ static void warn_of_speed(const collision_run *run) {
   }
 }
 
-/* Warns where the rounding of single-precision positions, in the box or outside open sides, is not small against the
- * smallest radius. */
+/* Warns where the rounding of single-precision positions, in the box or outside open sides, is not small compared with
+ * the smallest radius. */
 static void warn_of_places(const collision_run *run) {
   double far = 0, least = INFINITY;
   if (run->ops->dtype != SIM_F32 || run->ops->exact) return;
@@ -347,7 +348,7 @@ static bool any_turns(const collision_run *run) {
   return false;
 }
 
-/* Switches to the general solver where the fixed-point solver excludes the grains, which are known only now. */
+/* Switches to the general solver where the fixed-point solver does not support the grains, which are known only now. */
 static void choose_again(collision_run *run, const sim_setup *setup) {
   fixed_point_system system;
   if (!run->ops->exact) return;
@@ -361,7 +362,8 @@ static void choose_again(collision_run *run, const sim_setup *setup) {
   sim_buffer_destroy(&run->array[COLLISION_QUANTA]);
 }
 
-/* Up to a speed at which grains would overlap by their radius; inlets may bring the largest ones. */
+/* Checks the coefficient of restitution up to a speed at which grains would overlap by their radius; inlets may insert
+ * the largest grains. */
 static sim_status check_restitution(const collision_run *run) {
   double largest = 0, least, most, mass;
   for (int64_t i = 0; i < run->n; i++) largest = fmax(largest, collision_get(run, COLLISION_RADIUS, 0, i));
@@ -384,7 +386,7 @@ sim_status collision_start(collision_run *run, const sim_setup *setup) {
   sim_startup("choosing the step", 0, 0);
   SIM_TRY(choose_step(run, setup->saved != NULL));
   SIM_TRY(collision_heat_check(run));
-  /* contact of two grains like the first one, in ten steps */
+  /* a contact of two grains like the first one, for ten steps */
   if (run->options.custom != NULL && setup->saved == NULL && run->n > 0)
     SIM_TRY(collision_fields_check(&run->options, 0.5 * collision_get(run, COLLISION_RADIUS, 0, 0),
                                    0.5 * collision_get(run, COLLISION_MASS, 0, 0), 10 * run->dt));

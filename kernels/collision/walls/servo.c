@@ -1,4 +1,4 @@
-/* Planes that hold a force: their speed, the largest that is stable, and the detection of a force that swings. */
+/* Planes that hold a force: their speed, the largest stable speed, and the detection of a force that swings. */
 #include "kernels/collision/run.h"
 #include "kernels/collision/scenario/sizes.h"
 #include "kernels/collision/walls/walls.h"
@@ -30,13 +30,13 @@ static void contact_of(const collision_options *o, const collision_law *law, dou
   *damping = law->g0 + law->gh * sqrt(mass) + law->gm * mass;
 }
 
-/* Between two measurements the plane moves by speed (1 - f) T, f the force over the wanted one, and f grows by b (1 -
- * f), b = speed k T/force, k the stiffness of all contacts; their dashpots c add a (1 - f), a = speed c/force. So f'' -
- * f' = b (1 - f') - a (f' - f), whose roots are inside the unit circle for a + b/2 < 1. Grains that yield between
- * measurements change this by a factor of about 1.5. */
+/* Between two measurements the plane moves by speed (1 - f) T, with f the force over the wanted force. f then grows by
+ * b (1 - f), b = speed k T/force, k the stiffness of all contacts; their dashpots c add a (1 - f), a = speed c/force.
+ * So f'' - f' = b (1 - f') - a (f' - f), whose roots are inside the unit circle for a + b/2 < 1. Grains that yield
+ * between measurements change this by a factor of about 1.5. */
 double collision_servo_limit(const collision_options *o, int wall, double n, double mass, double radius, int material,
                              double dt) {
-  const double share = 0.5; /* of the cross-section, by the grains that touch */
+  const double share = 0.5; /* share of the cross-section that touching grains cover */
   const geometry_wall *w = &o->wall[wall];
   const double most = share * cross_section(o, w) / (COLLISION_PI * radius * radius), force = o->servo_force[wall];
   const double touching = fmax(1, fmin(n, most));
@@ -83,9 +83,9 @@ static double limit_of(const collision_run *run, int wall) {
   return run->n > 0 ? sum / (double)run->n : INFINITY;
 }
 
-/* Counts how often the force passes from below half to above 1.5 of the wanted one, or back, at most
- * SWING_APART measurements after the last time. Grains that hit a slow plane one by one do that too: they are told from
- * an unstable plane by its speed. */
+/* Counts how often the force passes from below half to above 1.5 of the wanted force, or back, at most SWING_APART
+ * measurements after the last passage. Grains that hit a slow plane one by one have the same effect: the speed tells
+ * them from an unstable plane. */
 enum { SWING_SIDE, SWING_AGE, SWING_COUNT, SWING_MOST, SWING_APART = 8, SWING_LIMIT = 60 };
 
 static sim_status count_swings(collision_run *run, const sim_clock *clock, int wall, double part) {

@@ -50,7 +50,7 @@ static void set_shape(const sim_item *item, int plane, geometry_wall *wall) {
   }
 }
 
-/* Of the next wall. */
+/* Sets the servo of the next wall. */
 static void set_servo(const sim_item *item, collision_options *o) {
   const int b = o->walls;
   o->servo_force[b] = o->servo_speed[b] = NAN;
@@ -123,12 +123,12 @@ int collision_wall_item(const collision_options *o, int b) {
   return o->wall[b].number - sides + 1;
 }
 
-/* Names wall b, an item of `walls`, in front of the last error's message. */
+/* Puts the name of wall b, an item of `walls`, in front of the last error's message. */
 static sim_status name_wall(const collision_options *o, int b) {
   return sim_fail_context("walls[%d]", collision_wall_item(o, b));
 }
 
-/* A face of a block around the grains. */
+/* Whether wall b is a face of a block around the grains. */
 static bool is_paired(const collision_options *o, int b) {
   return (b > 0 && o->wall[b - 1].number == o->wall[b].number) ||
          (b + 1 < o->walls && o->wall[b + 1].number == o->wall[b].number);

@@ -7,24 +7,24 @@
 
 /* Adds the walls of the box and of the scenario to the options. `names`: materials. */
 void collision_add_walls(const collision_parameters *p, const char *const *names, collision_options *o);
-/* Number of history values of one contact with a wall; for a mesh, its normal included. */
+/* Number of history values of one contact with a wall; for a mesh they include its normal. */
 int collision_wall_history(const geometry_wall *wall, int springs);
-/* SIM_ERR_SCENARIO where a wall would need a periodic image that it does not have up to the time `end`, as far as it
- * moves by its velocity; or once it has been displaced, in a run. */
+/* Check that no wall needs a periodic image that it does not have: from time 0 to `end`, moved by its velocity
+ * (images); after a displacement in a run (shift). SIM_ERR_SCENARIO. */
 sim_status collision_walls_check_images(const collision_options *o, double end) SIM_MUST_CHECK;
 sim_status collision_wall_check_shift(const collision_options *o, int wall, const double shift[3],
                                       double t) SIM_MUST_CHECK;
 
-/* The number of wall b, which is not a side of the box, in the list `walls`, from 1. */
+/* Number, from 1, of wall b in the list `walls`; the wall is not a side of the box. */
 int collision_wall_item(const collision_options *o, int b);
 
-/* Steps between two measurements of the force on a wall that holds one. */
+/* Steps between two measurements of the force on a wall with a servo. */
 enum { COLLISION_SERVO_STEPS = 20 };
-/* Estimate of the speed of a wall that holds a force, above which that force swings without end: for a layer of grains
- * like this one on it, of n at most. */
+/* Estimated speed of a wall with a servo above which its force swings without end, for a layer of grains like this one
+ * on it, of at most n grains. */
 double collision_servo_limit(const collision_options *o, int wall, double n, double mass, double radius, int material,
                              double dt);
-/* Warns of such walls whose speed is above the limit, as far as the radii of the n grains are known. */
+/* Warns of walls with a servo whose speed is above the limit, as far as the radii of the n grains are known. */
 void collision_servo_check(const collision_parameters *p, const collision_options *o, double n, double dt);
 
 /* Reads the meshes of the scenario into out[walls.count]. Free with collision_meshes_free, after failures too. */

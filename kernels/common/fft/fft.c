@@ -31,8 +31,8 @@ struct fft_plan {
   void *rotations;  /* [n][2]: exp(-i pi k / 2n); cosine and sine; of k + 1/2 for quarter waves */
   void *shift;      /* [n][2]: exp(-i pi j / n); quarter waves */
   int quarter, alternate, mirrored;
-  fft_plan *longer;  /* Bluestein's convolution; NULL: mixed radices */
-  void *chirp;       /* [n][2] */
+  fft_plan *longer;  /* plan of Bluestein's convolution; NULL: the length has small prime factors alone */
+  void *chirp;       /* [n][2]: factors b_j of Bluestein's convolution */
   void *convolution; /* [m][2], in the longer plan's order, times 1/m */
 };
 
@@ -240,7 +240,7 @@ static void copy(const void *source, ptrdiff_t source_stride, void *target, ptrd
             FFT_POINT);
 }
 
-/* Location of the points between sweeps: the target itself for in-place transforms, because one column stays in the
+/* Where the points stay between sweeps. Transforms in place keep them in the target, because one column stays in the
  * first-level cache and two columns of 256 points do not. */
 typedef struct between {
   void *at;
@@ -252,7 +252,7 @@ static between between_for(const void *source, ptrdiff_t source_stride, void *ta
   return source == target && source_stride == target_stride ? (between){target, target_stride} : (between){work, 1};
 }
 
-/* Sweeps first ... end - 1; an inverse transform runs them in reverse order. */
+/* Runs sweeps first ... end - 1; an inverse transform runs them in reverse order. */
 static void sweep_some(const fft_plan *plan, bool inverse, int first, int end, const void *source,
                        ptrdiff_t source_stride, void *target, ptrdiff_t target_stride, between middle,
                        fft_ahead *ahead) {
@@ -321,7 +321,7 @@ void fft_inverse(const fft_plan *plan, void *source, ptrdiff_t source_stride, vo
   }
   plan->lanes->unfold(source, source_stride, plan->n, plan->at, plan->rotations, plan->quarter, plan->mirrored);
   complex_transform(plan, true, source, source_stride, work, 1, work, ahead);
-  if (plan->shift) plan->lanes->multiply(work, 1, work, 1, plan->n, plan->shift, 1, 1); /* by the conjugate */
+  if (plan->shift) plan->lanes->multiply(work, 1, work, 1, plan->n, plan->shift, 1, 1); /* by conj(shift) */
   plan->lanes->scatter(work, target, target_stride, plan->n, plan->shuffle, plan->alternate);
 }
 

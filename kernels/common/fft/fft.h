@@ -14,12 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Columns are complex; the transform of re or im alone is that of a real column.
+/* Columns are complex; the transform of re or im alone is the transform of a real column.
  *   FFT_PERIODIC: X_k = sum_j x_j exp(-2 pi i j k / n), k = 0 ... n-1
  *   FFT_COSINE:   X_k = sum_j x_j cos(pi k (j + 1/2) / n), k = 0 ... n-1
  *   FFT_SINE:     X_k = sum_j x_j sin(pi k (j + 1/2) / n), k = 1 ... n
- *   FFT_SINE_ALIGNED: the same; k < n is at the position that FFT_COSINE has for k, and n at that of 0
- *   FFT_QUARTER_COSINE, FFT_QUARTER_SINE: of pi (k + 1/2) (j + 1/2) / n, k = 0 ... n-1, all at FFT_COSINE's positions
+ *   FFT_SINE_ALIGNED: FFT_SINE in FFT_COSINE's order: coefficient k < n where the cosine has k, and n where it has 0
+ *   FFT_QUARTER_COSINE, FFT_QUARTER_SINE: cos, sin of pi (k + 1/2) (j + 1/2) / n, k = 0 ... n-1, in FFT_COSINE's order
  * `inverse` after `forward` gives n times the column. */
 typedef enum fft_kind {
   FFT_PERIODIC,
@@ -37,16 +37,16 @@ typedef struct fft_plan fft_plan;
 /* Creates a plan for columns of n points; freed by fft_plan_destroy. SIM_ERR_NO_MEMORY. */
 sim_status fft_plan_create(int64_t n, fft_kind kind, bool single, sim_isa isa, fft_plan **out) SIM_MUST_CHECK;
 void fft_plan_destroy(fft_plan **plan);
-double fft_plan_bytes(int64_t n, fft_kind kind, bool single); /* bytes that create will allocate */
+double fft_plan_bytes(int64_t n, fft_kind kind, bool single); /* bytes that fft_plan_create allocates */
 
-int fft_group(bool single);                     /* G */
+int fft_group(bool single);                     /* G, the columns of a group */
 size_t fft_work_bytes(const fft_plan *plan);    /* scratch that each thread provides, 64-byte aligned */
 double fft_work_size(int64_t n);                /* upper bound of fft_work_bytes, without a plan */
 const int32_t *fft_order(const fft_plan *plan); /* [n]: wavenumber of the p-th point of a transform */
-bool fft_smooth(int64_t n);                     /* no prime factor above 13 */
+bool fft_smooth(int64_t n);                     /* whether n has no prime factor above 13 */
 
-/* Memory to prefetch into the second-level cache during a transform: pieces of successive lines, one piece a
- * butterfly. Long pieces also engage the hardware prefetchers. NULL: nothing. */
+/* Memory to prefetch into the second-level cache during a transform: pieces of successive lines, one piece for each
+ * butterfly. Long pieces also engage the hardware prefetchers. NULL: nothing is prefetched. */
 typedef struct fft_ahead {
   const char *at;  /* the next piece */
   ptrdiff_t step;  /* bytes from piece to piece */
@@ -59,14 +59,14 @@ void fft_forward(const fft_plan *plan, const void *source, ptrdiff_t source_stri
                  ptrdiff_t target_stride, void *work, fft_ahead *ahead);
 void fft_inverse(const fft_plan *plan, void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
                  void *work, fft_ahead *ahead);
-/* Forward transform, times factors[slot[p]][G] at the p-th point, inverse transform, in fewer sweeps; if the plan
- * supports it. */
+/* Runs a forward transform, multiplies its p-th point by factors[slot[p]][G], and runs the inverse transform, in fewer
+ * sweeps than the separate calls. fft_can_filter: whether the plan supports it. */
 bool fft_can_filter(const fft_plan *plan);
 void fft_filter(const fft_plan *plan, const void *source, ptrdiff_t source_stride, void *target,
                 ptrdiff_t target_stride, const void *factors, const int32_t *slot, void *work, fft_ahead *ahead);
 
-/* Rows: up to 2G real rows of n numbers, `row` numbers apart, become a column of n points: the first G rows in re,
- * the others in im. Absent rows are zeros. */
+/* Rows: up to 2G real rows of n numbers, `row` numbers apart, become a column of n points: the first G rows in re, the
+ * others in im. Rows beyond `count` are read as zeros, and not stored. */
 void fft_rows_load(const fft_plan *plan, const void *rows, ptrdiff_t row, int64_t count, void *column);
 void fft_rows_store(const fft_plan *plan, const void *column, void *rows, ptrdiff_t row, int64_t count);
 
@@ -75,12 +75,12 @@ typedef enum fft_packing {
   FFT_HALF,        /* FFT_PERIODIC: k = 0 ... n/2, complex */
   FFT_HALF_PAIRED, /* FFT_PERIODIC, n even: k = 0 ... n/2 - 1; the real coefficient n/2 is stored in im of coefficient 0
                     */
-  FFT_REAL,        /* the other kinds: real coefficients, 0 in im */
-  FFT_TWO_REAL     /* the same, 2G real coefficients a point */
+  FFT_REAL,        /* other kinds of transform: real coefficients, 0 in im */
+  FFT_TWO_REAL     /* other kinds of transform: 2G real coefficients in a point */
 } fft_packing;
-int64_t fft_row_points(int64_t n, fft_packing packing, bool single); /* points of a row */
-/* Copies the coefficients of a transformed column's rows to rows of points, `row` points apart, and back. Halves are
- * stored as twice the coefficients; loading expects the coefficients. Unused lanes are zeros. */
+int64_t fft_row_points(int64_t n, fft_packing packing, bool single); /* points of one row */
+/* Copies coefficients of a transformed column to rows of points, `row` points apart (split), and back (join). Halves:
+ * split stores twice the coefficients, join expects the coefficients. Unused lanes are zeros. */
 void fft_rows_split(const fft_plan *plan, fft_packing packing, const void *column, void *rows, ptrdiff_t row,
                     int64_t count);
 void fft_rows_join(const fft_plan *plan, fft_packing packing, const void *rows, ptrdiff_t row, int64_t count,

@@ -21,7 +21,7 @@ FFT_INLINE void dft3(complex_lanes *a, complex_lanes *b, complex_lanes *c) {
   *c = (complex_lanes){v_fnma(root, d.im, m.re), v_fma(root, d.re, m.im)};
 }
 
-/* The last stage of dft4. */
+/* Last stage of dft4. */
 FFT_INLINE void dft4_end(complex_lanes *b, complex_lanes *c, complex_lanes *d) {
   complex_lanes even = *c, odd = *d, second = *b;
   *b = (complex_lanes){even.re + odd.im, even.im - odd.re};
@@ -36,7 +36,7 @@ FFT_INLINE void dft4(complex_lanes *a, complex_lanes *b, complex_lanes *c, compl
   dft4_end(b, c, d);
 }
 
-/* a + root b and a - root b, root = sqrt(1/2) */
+/* Replaces a and b by a + root b and a - root b, root = sqrt(1/2). */
 FFT_INLINE void dft2_root(complex_lanes *a, complex_lanes *b) {
   const vreal root = v_set((real)0.707106781186547524400844362104849039);
   complex_lanes t = {v_fnma(root, b->re, a->re), v_fnma(root, b->im, a->im)};
@@ -44,7 +44,7 @@ FFT_INLINE void dft2_root(complex_lanes *a, complex_lanes *b) {
   *b = t;
 }
 
-/* The last stage of dft4 where the odd points lack the factor root. */
+/* Last stage of dft4 for odd points that still lack the factor root. */
 FFT_INLINE void dft4_root_end(complex_lanes *b, complex_lanes *c, complex_lanes *d) {
   const vreal root = v_set((real)0.707106781186547524400844362104849039);
   complex_lanes even = *c, odd = *d, second = *b;
@@ -53,7 +53,7 @@ FFT_INLINE void dft4_root_end(complex_lanes *b, complex_lanes *c, complex_lanes 
   *c = second;
 }
 
-/* Times exp(-2 pi i k/8), and those of odd k without their factor root. */
+/* Multiplies by exp(-2 pi i k/8), k = 1, 2, 3; for odd k the factor root = sqrt(1/2) is left out. */
 FFT_INLINE void turn_eighth(complex_lanes *a) { *a = (complex_lanes){a->re + a->im, a->im - a->re}; }
 FFT_INLINE void turn_quarter(complex_lanes *a) { *a = (complex_lanes){a->im, -a->re}; }
 FFT_INLINE void turn_three_eighths(complex_lanes *a) { *a = (complex_lanes){a->im - a->re, -(a->re + a->im)}; }
@@ -132,8 +132,8 @@ FFT_INLINE void dft16(complex_lanes *x) {
   exchange(&x[11], &x[14]);
 }
 
-/* R an odd prime up to 13; cosine[k - 1], sine[k - 1] of 2 pi k/R, k < R/2. From the sums and differences of x_j and
- * x_(R-j). */
+/* Transform of R points, R an odd prime up to 13, from the sums and differences of x_j and x_(R-j). cosine[k - 1],
+ * sine[k - 1]: of 2 pi k/R, 1 <= k < R/2. */
 FFT_INLINE void dft_prime(complex_lanes *x, int R, const double *cosine, const double *sine) {
   enum { HALF_MAX = 6 };
   const int half = R / 2;

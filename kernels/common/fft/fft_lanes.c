@@ -32,8 +32,8 @@ FFT_INLINE void dft(int R, complex_lanes *x) {
   if (R == 16) dft16(x);
 }
 
-/* Element r of a butterfly, addressed from one of four bases and two steps: keeps the compiler from holding R
- * offsets in registers, and from loading a vector twice as a memory operand. */
+/* Element r of a butterfly, addressed from one of four bases and two steps: the compiler then neither holds R offsets
+ * in registers nor loads a vector twice as a memory operand. */
 #define HIDE(pointer) __asm__("" : "+r"(pointer))
 FFT_INLINE const real *element(const real *const *base, ptrdiff_t step, int r) { return base[r / 4] + (r % 4) * step; }
 
@@ -250,7 +250,7 @@ typedef struct tile {
   real x[LANES][LANES];
 } __attribute__((aligned(64))) tile;
 
-/* Elements of a (from 0) and b (from WIDTH) by number; GCC 11 knows only its own name for it. */
+/* Elements of a (numbered from 0) and of b (numbered from WIDTH). GCC 11 has its own name for this operation. */
 #if __has_builtin(__builtin_shufflevector)
 #define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -294,7 +294,7 @@ FFT_INLINE void turn_square(vreal *a) {
   }
 }
 
-/* Rows of a square from four bases and a step, as the elements of a butterfly. */
+/* Addresses the rows of a square from four bases and a step, as `element` does for butterflies. */
 #define BASES(name, type, from, row)                                                                                   \
   type *name[4] = {from, (from) + 4 * (row), (from) + 8 * (row), (from) + 12 * (row)};                                 \
   HIDE(name[0]);                                                                                                       \
@@ -327,7 +327,8 @@ static void transpose(const real *from, ptrdiff_t from_row, real *to, ptrdiff_t 
       transpose_block(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
 }
 
-/* Loads LANES rows of LANES numbers each; those from `rows` and `columns` on are absent: zeros. */
+/* Loads LANES rows of LANES numbers each. Rows from `rows` on and columns from `columns` on are absent: read as
+ * zeros. */
 static void tile_load(const real *from, ptrdiff_t row, int64_t rows, int64_t columns, tile *out, ptrdiff_t to_row,
                       real *to) {
   if (rows >= LANES && columns >= LANES) {
@@ -367,7 +368,8 @@ static void rows_store(const void *buffer, int64_t n, void *rows, ptrdiff_t row,
                  (real *)rows + half * LANES * row + x, row);
 }
 
-/* Z = A + i B of two real rows, so 2 A_k = Z_k + conj Z_(n-k) and 2 B_k = -i (Z_k - conj Z_(n-k)). */
+/* Coefficients of two real rows A and B from the transform Z of A + i B:
+ *   2 A_k = Z_k + conj Z_(n-k),   2 B_k = -i (Z_k - conj Z_(n-k)) */
 enum { A_RE, A_IM, B_RE, B_IM };
 FFT_INLINE vreal half_of(int which, const real *low, const real *high) {
   switch (which) {
@@ -378,7 +380,7 @@ FFT_INLINE vreal half_of(int which, const real *low, const real *high) {
   }
 }
 
-/* One of the four for LANES wavenumbers and half of the rows: to[row][LANES]. */
+/* Computes A_RE, A_IM, B_RE or B_IM for LANES wavenumbers and half of the rows: to[row][LANES]. */
 FFT_INLINE void half_tile(int which, const real *const *low, const real *const *high, real *to, ptrdiff_t row) {
   for (int lane = 0; lane < LANES; lane += WIDTH)
     for (int first = 0; first < LANES; first += WIDTH) {
@@ -421,7 +423,7 @@ static void half_store(const void *buffer, int64_t n, const int32_t *at, int pai
   for (int64_t r = 0; paired && r < count; r++) ((real *)rows)[r * row + LANES] = 2 * last[r];
 }
 
-/* Sums and differences give re, or im, of k and n - k. */
+/* Makes re (or im) of wavenumbers k and n - k from sums and differences of two tiles of stored coefficients. */
 FFT_INLINE void half_untile(int im, const real *from, ptrdiff_t row, real *const *low, real *const *high) {
   const real *first_tile = from + (im ? LANES : 0), *second_tile = from + LANES * row + (im ? 0 : LANES);
   for (int lane = 0; lane < LANES; lane += WIDTH)
@@ -473,7 +475,7 @@ static void half_load(const void *rows, ptrdiff_t row, int64_t count, int64_t n,
   }
 }
 
-/* Stores real coefficients in lanes: with `pair` in all 2 LANES of a point, else in re with zero in im. */
+/* Stores real coefficients in lanes: with `pair` in all 2 LANES of a point, else in re, with zero in im. */
 static void real_store(const void *buffer, int64_t n, const int32_t *at, int pair, void *rows, ptrdiff_t row,
                        int64_t count) {
   const real *points = buffer;

@@ -13,7 +13,7 @@ enum { FFT_POINT = 128, FFT_RADIX_MAX = 16 };
  * is the point at (b * radix + r) * q + j. `twiddles`: [q][radix - 1][re, im], NULL for q = 1. */
 typedef void fft_sweep(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
                        int64_t blocks, int64_t q, const void *twiddles, fft_ahead *ahead);
-/* The last sweep forward (q = 1), times factors[slot[p]][G], and the first sweep of the inverse. */
+/* Runs the last forward sweep (q = 1), multiplies by factors[slot[p]][G], and runs the first inverse sweep. */
 typedef void fft_turn(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride,
                       int64_t blocks, const void *factors, const int32_t *slot, fft_ahead *ahead);
 
@@ -21,19 +21,19 @@ typedef struct fft_lanes {
   fft_sweep *forward[FFT_RADIX_MAX + 1]; /* butterfly, then twiddles; NULL: no such radix */
   fft_sweep *inverse[FFT_RADIX_MAX + 1]; /* twiddles, then butterfly, with exp(+i...) */
   fft_turn *turn[FFT_RADIX_MAX + 1];
-  /* target = source times factors[n][re, im], both n points; `swap`: swaps re and im of the source first,
-   * `swap_after`: those of the product. */
+  /* target = source times factors[n][re, im], n points each. `swap` exchanges re and im of the source first;
+   * `swap_after` exchanges re and im of the product. */
   void (*multiply)(const void *source, ptrdiff_t source_stride, void *target, ptrdiff_t target_stride, int64_t n,
                    const void *factors, int swap, int swap_after);
   /* Converts between the columns' transform V and their cosine transform Z, in place:
    *   Z_k = (c_k V_k + conj(c_k) V_(n-k)) / 2,   c_k = exp(-i pi k / 2n)                    (Makhoul 1980)
-   * at[k] is the point of wavenumber k; factors[k] = c_k. `quarter`: of k + 1/2, so n-1-k stands for n-k, and c_k =
-   * exp(-i pi (k + 1/2) / 2n). `mirrored`: Z_k is stored at the point of the other one of its pair. */
+   * at[k] is the point of wavenumber k; factors[k] = c_k. `quarter`: wavenumbers are k + 1/2, n-1-k replaces n-k, and
+   * c_k = exp(-i pi (k + 1/2) / 2n). `mirrored`: Z_k is stored at the point of its partner n-k (or n-1-k). */
   void (*fold)(void *column, ptrdiff_t stride, int64_t n, const int32_t *at, const void *factors, int quarter,
                int mirrored);
   void (*unfold)(void *column, ptrdiff_t stride, int64_t n, const int32_t *at, const void *factors, int quarter,
                  int mirrored);
-  /* target[i] = source[from[i]], times -1 for odd from[i] where `alternate`; and target[to[i]] = source[i] likewise. */
+  /* gather: target[i] = source[from[i]]; scatter: target[to[i]] = source[i]; `alternate`: times -1 for odd from, to. */
   void (*gather)(const void *source, ptrdiff_t stride, void *target, int64_t n, const int32_t *from, int alternate);
   void (*scatter)(const void *source, void *target, ptrdiff_t stride, int64_t n, const int32_t *to, int alternate);
   /* Rows and lanes: see fft.h. */

@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-/* Rows of lanes are aligned to vectors by contract; Clang does not see that through casts. */
+/* Callers guarantee that rows of lanes are aligned to vectors; Clang cannot see this through casts. */
 #pragma GCC diagnostic ignored "-Wcast-align"
 
 #define FFT_INLINE static inline __attribute__((always_inline))

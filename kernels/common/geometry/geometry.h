@@ -1,5 +1,5 @@
-/* Surfaces that models share: STL files, meshes of triangles, walls, and their images in periodic boxes. Host memory.
- */
+/* Surfaces that models share: STL files, meshes of triangles, walls, and their images in periodic boxes. All arrays are
+ * in host memory; lengths have the scenario's unit. */
 #ifndef GEOMETRY_GEOMETRY_H
 #define GEOMETRY_GEOMETRY_H
 
@@ -11,7 +11,7 @@ typedef struct geometry_triangles {
   int64_t count;
 } geometry_triangles;
 
-/* A box, in which axes may be periodic; `sheared`: its images above and below in y move along x. */
+/* Box of a run, in which axes may be periodic. `sheared`: its images above and below in y move along x. */
 typedef struct geometry_box {
   double low[3], size[3];
   bool periodic[3], sheared;
@@ -30,8 +30,8 @@ sim_status geometry_triangles_closed(const geometry_triangles *triangles) SIM_MU
  * extent of the mesh; 0: none; NULL: none along any axis. Destroy with geometry_mesh_destroy. */
 sim_status geometry_mesh_create(const geometry_triangles *triangles, const double period[3],
                                 geometry_mesh **out) SIM_MUST_CHECK;
-/* The same, with the periodic images that wall `wall` (of these triangles) has in the box, for spheres of radii up
- * to `largest`. SIM_ERR_SCENARIO: images do not fit. */
+/* As geometry_mesh_create, with the periodic images that wall `wall` (of these triangles) has in the box, for spheres
+ * of radii up to `largest`. SIM_ERR_SCENARIO: images do not fit. */
 sim_status geometry_mesh_create_periodic(const geometry_triangles *triangles, const geometry_wall *wall,
                                          const geometry_box *box, double largest, geometry_mesh **out) SIM_MUST_CHECK;
 void geometry_mesh_destroy(geometry_mesh **mesh);
@@ -47,17 +47,17 @@ double geometry_mesh_nearest(const geometry_mesh *mesh, const double x[3], doubl
 /* The part of the segment between two points before it meets the mesh, 0 to 1; INFINITY: it does not. */
 double geometry_mesh_cut(const geometry_mesh *mesh, const double from[3], const double to[3]);
 double geometry_mesh_area(const geometry_mesh *mesh);
-/* Bytes of a mesh, with the scratch of its creation. */
+/* Bytes of a mesh, including the scratch memory of its creation. */
 double geometry_mesh_bytes(int64_t triangles);
 
-/* How far a wall may be displaced along a periodic axis, room[0] <= 0 <= room[1], so that it needs no images there,
- * which walls other than meshes lack: it is at least as long as the box, or too far from the sides for spheres of radii
- * up to `largest` to touch it through one. `paired`: the plane is a face of a block that is open inside. False: it is
- * the same everywhere along the axis. */
+/* Computes how far a wall may be displaced along a periodic axis, room[0] <= 0 <= room[1], before it needs periodic
+ * images, which only meshes have. A wall needs none while it is at least as long as the box, or so far from the sides
+ * that no sphere of radius up to `largest` can touch it through a side. `paired`: the plane is a face of a block that
+ * is open inside. Returns false where the wall is the same everywhere along the axis. */
 bool geometry_wall_room(const geometry_wall *wall, bool paired, const geometry_box *box, double largest, int axis,
                         double room[2]);
-/* Checks that a wall has such room along all periodic axes from time 0 to `end`, as far as it moves by its velocity.
- * SIM_ERR_SCENARIO. */
+/* Checks that a wall stays within geometry_wall_room along all periodic axes from time 0 to `end`, moved by its
+ * velocity. SIM_ERR_SCENARIO where it leaves the room. */
 sim_status geometry_wall_check_images(const geometry_wall *wall, bool paired, const geometry_box *box, double largest,
                                       double end) SIM_MUST_CHECK;
 /* Pose at time t of a wall that no function of time moves. */

@@ -28,7 +28,7 @@ static int compare_keys(const void *a, const void *b) {
   return (p->number > q->number) - (p->number < q->number);
 }
 
-/* Spreads 21 bits: two zeros after each. */
+/* Spreads the lowest 21 bits of x: two zero bits follow each. */
 static uint64_t spread(uint64_t x) {
   x = (x | x << 32) & 0x1f00000000ffff;
   x = (x | x << 16) & 0x1f0000ff0000ff;
@@ -91,7 +91,7 @@ static void box_of(const double *corner, double largest, float low[3], float hig
   }
 }
 
-/* Boxes of absent members are empty. */
+/* Fills in the boxes of a group; absent members get empty boxes. */
 static void fill_group(geometry_mesh *m, int level, int64_t group, int64_t below, double largest) {
   float *const box = m->box + 48 * (m->level[level] + group);
   for (int k = 0; k < 8; k++) {
@@ -155,8 +155,8 @@ static int compare_coordinates(const void *a, const void *b) {
   return p->value != q->value ? (p->value < q->value ? -1 : 1) : (p->number > q->number) - (p->number < q->number);
 }
 
-/* Coordinates of the corners; runs of values within `same` of their smallest become equal to it. `joined`: the upper
- * end of the mesh along an axis coincides with the lower end of its image. */
+/* Lists the coordinates of the corners; runs of values within `same` of their smallest become equal to it. `joined`:
+ * the upper end of the mesh along an axis coincides with the lower end of its image. */
 static sim_status join_coordinates(const geometry_mesh *m, double same, const bool joined[3], corner *out) {
   const int64_t corners = 3 * m->count;
   coordinate *sorted = malloc((size_t)(corners + 1) * sizeof *sorted);
@@ -188,7 +188,8 @@ static double shortest_edge(const geometry_mesh *m) {
   return shortest;
 }
 
-/* A mesh as long as its period, within six decimal digits, joins its images: its ends become exact. */
+/* Makes the ends of the mesh exact along axes where it is as long as its period, within six decimal digits, so that it
+ * joins its images. */
 static void join_ends(geometry_mesh *m, double same, double shortest, bool joined[3]) {
   for (int c = 0; c < 3; c++) {
     const double period = m->period[c], near = fmax(same, fmin(1e-5 * period, 0.1 * shortest));
@@ -221,7 +222,8 @@ static sim_status make_vertices(geometry_mesh *m) {
     free(sorted);
     return sim_no_memory("the edges of a mesh");
   }
-  /* Corners of one vertex may differ by two roundings in single precision, but by little beside the shortest edge. */
+  /* Corners of one vertex may differ by two roundings in single precision, but only by little compared with the
+   * shortest edge. */
   const double shortest = shortest_edge(m), close = fmin(2 * (double)FLT_EPSILON * largest_of(m), 1e-3 * shortest);
   bool joined[3];
   join_ends(m, close, shortest, joined);
@@ -249,7 +251,7 @@ static sim_status make_vertices(geometry_mesh *m) {
   return SIM_OK;
 }
 
-/* Balls around the triangles, each centred in the triangle's box; 1e-9 exceeds rounding. */
+/* Makes balls around the triangles, each centred in the triangle's box; the margin of 1e-9 exceeds rounding. */
 static sim_status make_balls(geometry_mesh *m) {
   m->bound = malloc((size_t)m->count * 4 * sizeof *m->bound + 1);
   if (m->bound == NULL) return sim_no_memory("a mesh");

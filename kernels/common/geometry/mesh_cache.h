@@ -65,12 +65,12 @@ GEOMETRY_INLINE bool mesh_cache_holds(const geometry_mesh_cache *near, const dou
   return (mesh_cache_displacement(near, x) + reach) * MESH_PAD < (double)near->radius;
 }
 
-/* Whether a grain at x has neither contacts with the mesh nor a history to end. */
+/* Whether a grain at x has neither contacts with the mesh nor a contact history to end. */
 GEOMETRY_INLINE bool mesh_cache_idle(const geometry_mesh_cache *near, const double x[3], double reach) {
   return near->entry[0] == MESH_IDLE && mesh_cache_holds(near, x, reach);
 }
 
-/* The same contacts as mesh_contacts, from the cache, which is refilled where needed. */
+/* Finds the same contacts as mesh_contacts, from the cache, which is refilled where needed. */
 GEOMETRY_INLINE int mesh_cached_contacts(const geometry_mesh *m, const double x[3], double reach,
                                          geometry_mesh_cache *near, geometry_contact out[GEOMETRY_CONTACTS_MAX]) {
   double first[3];

@@ -42,11 +42,11 @@ GEOMETRY_INLINE int mesh_nearest(const double *a, const double x[3], double out[
   return held;
 }
 
-/* Bound of the sine of an angle error by rounding: eps (|x| / r + r / h) for a grain of radius r at x and a triangle of
- * height h; a few 1e-10 while both ratios stay below 1e6. */
+/* Upper bound of the sine of an angle that rounding can cause: eps (|x| / r + r / h) for a grain of radius r at x and a
+ * triangle of height h; a few 1e-10 while both ratios stay below 1e6. */
 #define MESH_ROUNDING 1e-9
-/* Normals whose squared difference is smaller belong to one contact. The bound exceeds MESH_ROUNDING, and the angles
- * of 6e-8 |x| / h that single precision leaves between triangles of one plane. */
+/* Normals whose squared difference is smaller belong to one contact. The bound exceeds MESH_ROUNDING, and also the
+ * angles of 6e-8 |x| / h that single precision leaves between triangles of one plane. */
 #define MESH_SAME_NORMAL 1e-6
 
 /* Whether a step along u from the contact point approaches the grain; d: vector from that point to its centre. */

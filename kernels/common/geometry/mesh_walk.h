@@ -75,7 +75,7 @@ GEOMETRY_INLINE void mesh_images(const geometry_mesh *m, const double x[3], doub
   }
 }
 
-/* Position y of x relative to image `which` of those, and the indices `at` of the image along each axis. */
+/* Position y of x relative to image `which` of those of mesh_images; `at`: indices of the image along each axis. */
 GEOMETRY_INLINE void mesh_image(const geometry_mesh *m, const double x[3], const double first[3], const int number[3],
                                 int which, int at[3], double y[3]) {
   at[0] = which / number[2] / number[1];

@@ -6,13 +6,13 @@
 
 /* ---- walls without images ---- */
 
-/* Extent of the wall along axis c at time 0; false: it is the same everywhere along the axis. */
+/* Extent of the wall along axis c at time 0; false: the wall is the same everywhere along the axis. */
 static bool wall_extent(const geometry_wall *w, int c, double *low, double *high) {
   const double along = fabs(w->axis[c]), across = sqrt(fmax(0, 1 - along * along));
   double reach = w->radius;
   *low = *high = w->point[c];
   switch (w->shape) {
-  case GEOMETRY_PLANE: /* of a block with grains in it, or tilted */
+  case GEOMETRY_PLANE: /* a face of a block with grains inside, or a tilted plane */
     if (along < 1e-12) return false;
     if (along < 1 - 1e-12) *low = -INFINITY, *high = INFINITY;
     return true;
@@ -98,7 +98,7 @@ static void mesh_extent(const geometry_triangles *t, const geometry_wall *w, int
 /* Whether a triangle is within `close` of x. */
 static bool covers(const geometry_mesh *m, const double x[3], double close) {
   geometry_contact touch[GEOMETRY_CONTACTS_MAX];
-  /* A point on a triangle has no normal: points beside it, along each axis, have. */
+  /* A point on a triangle has no normal, so points beside it along each axis are tried. */
   for (int c = 0; c < 3; c++) {
     double beside[3] = {x[0], x[1], x[2]};
     beside[c] += close;
@@ -107,8 +107,8 @@ static bool covers(const geometry_mesh *m, const double x[3], double close) {
   return false;
 }
 
-/* Whether the mesh within `reach` of a side of the box, at `from` along axis c, has a copy displaced by `shift`: checks
- * its corners, and the points where its edges cross planes beside the side. */
+/* Whether the part of the mesh within `reach` of a side of the box, at `from` along axis c, has a copy displaced by
+ * `shift`: checks its corners, and the points where its edges cross planes beside the side. */
 static bool repeats(const geometry_mesh *m, int c, double from, double shift, double reach, double close) {
   for (int64_t k = 0; k < 3 * m->count; k++) {
     const double *const p = m->corner + 3 * k, *const q = k % 3 < 2 ? p + 3 : p - 6;

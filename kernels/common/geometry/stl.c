@@ -16,7 +16,7 @@ enum { HEADER = 84, RECORD = 50 };
 
 static sim_status read_whole(const char *path, char **out, size_t *size) {
   struct stat about;
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO would wait */
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* opening a FIFO would wait for a writer */
   if (fd < 0) return sim_fail(SIM_ERR_NO_INPUT, "%s: %s", path, strerror(errno));
   const bool regular = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
   FILE *file = regular ? fdopen(fd, "rb") : NULL;
@@ -77,7 +77,7 @@ static sim_status read_binary(const char *path, const char *data, int64_t count,
   int64_t room = 0;
   for (int64_t i = 0; i < count; i++) {
     double corner[9];
-    for (int k = 0; k < 9; k++) { /* after the normal */
+    for (int k = 0; k < 9; k++) { /* corners follow the normal */
       const uint32_t bits = read_u32(data + HEADER + i * RECORD + 12 + 4 * k);
       float value;
       memcpy(&value, &bits, sizeof value);
@@ -102,7 +102,7 @@ static sim_status text_fails(const char *path, int64_t facet, const char *what) 
   return sim_fail(SIM_ERR_SCENARIO, "%s: is not an STL file: facet %" PRId64 " %s", path, facet, what);
 }
 
-/* Ignores other words between the numbers; a name extends to the end of its line. */
+/* Reads the facets of a text STL file; ignores words that it does not know. A name extends to the end of its line. */
 static sim_status read_text(const char *path, const char *at, geometry_triangles *out) {
   char text[64];
   double corner[9];
@@ -192,7 +192,7 @@ sim_status geometry_triangles_move(geometry_triangles *triangles, double scale, 
 /* ---- closed ---- */
 
 typedef struct edge {
-  double end[6]; /* the smaller end first */
+  double end[6]; /* end points of an edge, the smaller one first */
 } edge;
 
 static int compare(const void *a, const void *b) {

@@ -23,7 +23,7 @@ typedef enum geometry_shape {
   GEOMETRY_MESH
 } geometry_shape;
 
-/* Levels of a mesh's tree; triangles that a cache holds; points of contact of one sphere with one wall. */
+/* Most levels of a mesh's tree; most triangles in a cache; most points of contact of one sphere with one wall. */
 enum { GEOMETRY_MESH_LEVELS = 8, GEOMETRY_MESH_CACHED = 12, GEOMETRY_CONTACTS_MAX = 4 };
 
 /* Triangles and a tree of boxes around them. A group of level 0 has eight triangles, a group of the next level eight
@@ -39,8 +39,8 @@ typedef struct geometry_mesh {
   double low[3], high[3], period[3];                  /* extent; distance of periodic images, 0: no images */
 } geometry_mesh;
 
-/* Triangles, and images of triangles, nearer to `centre` than `radius`, if they are few: see mesh_cache.h. The content
- * depends on the mesh alone, not on the grain it was made for. */
+/* The triangles, and images of triangles, nearer to `centre` than `radius`, if they are few: see mesh_cache.h. The
+ * content depends on the mesh alone, not on the grain that it was made for. */
 typedef struct geometry_mesh_cache {
   float centre[3], radius; /* 0: empty; < 0: too many triangles to cache */
   uint32_t entry[GEOMETRY_MESH_CACHED];
@@ -57,17 +57,17 @@ typedef struct geometry_wall {
   geometry_shape shape;
   double point[3], axis[3], velocity[3], radius, spin; /* axis: unit vector; velocity and spin: without functions */
   bool outside;                                        /* the open side is outside of the shape */
-  int material;                                        /* the model's index of the wall's material */
+  int material;                                        /* index of the wall's material in the model */
   int side;                                            /* 0 ... 5: a side of the box; -1: an item of the scenario */
   int number;                                          /* row in the model's table of forces on walls */
   double length, end_radius, half[3];
-  double pivot[3], turn[3];                /* a point and the unit vector of the axis of rotation */
-  const struct sim_expr *motion, *turning; /* t -> velocity, t -> spin; NULL: the numbers above */
+  double pivot[3], turn[3];                /* a point on the axis of rotation, and the axis's unit vector */
+  const struct sim_expr *motion, *turning; /* functions of t: velocity, spin; NULL: the constants above */
   const geometry_mesh *mesh;               /* borrowed; NULL until it is created */
-  int first, touches;                      /* offset of the model's history of this wall, and its contacts at once */
+  int first, touches; /* offset of this wall's contact history in the model; most simultaneous contacts */
 } geometry_wall;
 
-/* Displacement of a wall since time 0, and its velocity now. Models store it as eight numbers. */
+/* Displacement of a wall since time 0, and its velocity at the present time. Models store it as eight numbers. */
 typedef struct geometry_pose {
   double shift[3], angle, velocity[3], spin;
 } geometry_pose;

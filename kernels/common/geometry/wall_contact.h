@@ -18,7 +18,7 @@ GEOMETRY_FORCE_INLINE void wall_cross(const double a[3], const double b[3], doub
   }
 }
 
-/* Some unit vector perpendicular to the unit vector `axis`. */
+/* A unit vector perpendicular to the unit vector `axis`. */
 GEOMETRY_FORCE_INLINE void wall_across(const double axis[3], double out[3]) {
   const int c = fabs(axis[0]) < 0.8 ? 0 : 1;
   const double size = sqrt(1 - axis[c] * axis[c]);
@@ -60,7 +60,7 @@ GEOMETRY_FORCE_INLINE double wall_cylinder(const geometry_wall *wall, const doub
   return sign * (from - wall->radius);
 }
 
-/* In the half-plane through the axis and x the sheet is a straight segment. */
+/* Distance from a cone's sheet, which is a straight segment in the half-plane through the axis and x. */
 GEOMETRY_FORCE_INLINE double wall_cone(const geometry_wall *wall, const double x[3], double normal[3]) {
   double along, from, away[3], d[3], other[3];
   wall_cylindrical(wall, x, &along, &from, away);
@@ -82,7 +82,7 @@ GEOMETRY_FORCE_INLINE double wall_ball(const geometry_wall *wall, const double x
   return wall->radius - distance;
 }
 
-/* Inside, the nearest face counts. */
+/* Distance from a block. Inside the block the nearest face counts. */
 GEOMETRY_FORCE_INLINE double wall_block(const geometry_wall *wall, const double x[3], double normal[3]) {
   double d[3], deepest = -INFINITY;
   int face = 0;
@@ -108,7 +108,7 @@ GEOMETRY_FORCE_INLINE void wall_turn(const double axis[3], double angle, double 
   for (int k = 0; k < 3; k++) v[k] = c * v[k] + s * out[k] + along * axis[k];
 }
 
-/* Position y of x relative to the wall as it stood at time 0. */
+/* Position y of x in the frame of the wall at time 0. */
 GEOMETRY_FORCE_INLINE void wall_rest_position(const geometry_wall *wall, const geometry_pose *pose, const double x[3],
                                               double y[3]) {
   for (int c = 0; c < 3; c++) y[c] = x[c] - pose->shift[c];
@@ -118,7 +118,7 @@ GEOMETRY_FORCE_INLINE void wall_rest_position(const geometry_wall *wall, const g
   for (int c = 0; c < 3; c++) y[c] += wall->pivot[c];
 }
 
-/* Turns a contact found relative to the wall at time 0 to the wall's pose now, and adds the velocity of the surface. */
+/* Turns a contact in the frame of the wall at time 0 to the present pose, and adds the velocity of the surface. */
 GEOMETRY_FORCE_INLINE void wall_contact_now(const geometry_wall *wall, const geometry_pose *pose, const double x[3],
                                             geometry_contact *touch) {
   double arm[3], surface[3];
@@ -128,7 +128,7 @@ GEOMETRY_FORCE_INLINE void wall_contact_now(const geometry_wall *wall, const geo
   for (int c = 0; c < 3; c++) touch->velocity[c] = pose->velocity[c] + pose->spin * surface[c];
 }
 
-/* The contact of a sphere of radius `reach` at x with a wall of any shape but a mesh; returns 1, or 0: no contact. */
+/* Finds the contact of a sphere of radius `reach` at x with any wall but a mesh; returns 1, or 0: no contact. */
 GEOMETRY_FORCE_INLINE int wall_contact(const geometry_wall *wall, const geometry_pose *pose, const double x[3],
                                        double reach, geometry_contact *out) {
   double y[3];
@@ -146,7 +146,7 @@ GEOMETRY_FORCE_INLINE int wall_contact(const geometry_wall *wall, const geometry
   return 1;
 }
 
-/* Contacts with a mesh; y: wall_rest_position of x. Returns their number. */
+/* Finds the contacts of a sphere with a mesh; y: wall_rest_position of x. Returns their number. */
 GEOMETRY_FORCE_INLINE int wall_mesh_contacts(const geometry_wall *wall, const geometry_pose *pose, const double x[3],
                                              const double y[3], double reach, geometry_mesh_cache *near,
                                              geometry_contact out[GEOMETRY_CONTACTS_MAX]) {

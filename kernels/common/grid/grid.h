@@ -12,20 +12,20 @@ typedef enum grid_boundary {
   GRID_NO_FLUX,
   GRID_FIXED,
   GRID_AS_OTHERS,
-  /* of a field that has walls of its own, never of a whole grid: */
+  /* for a field that has walls of its own, never for a whole grid: */
   GRID_FIXED_LOW, /* fixed at the low end, no flux at the high one */
   GRID_FIXED_HIGH,
   GRID_BOUNDARIES
 } grid_boundary;
 enum { GRID_AXIS_MAX = 1 << 24 }; /* cells along an axis */
 
-/* A scenario's table `grid`; n and size: [1 to 3]. */
+/* Table `grid` of a scenario: cells and lengths of 1 to 3 axes. */
 typedef struct grid_parameters {
   sim_doubles n, size;
-  int boundary, along[3]; /* along: boundary of each axis, GRID_AS_OTHERS: that of the box */
+  int boundary, along[3]; /* along: boundary of each axis; GRID_AS_OTHERS: `boundary` */
 } grid_parameters;
 extern const sim_schema grid_schema;
-/* Adds faults of these parameters; false: the shape is not defined. */
+/* Adds the faults of these parameters to `faults`; returns false where they define no shape. */
 bool grid_check(const grid_parameters *p, sim_faults *faults);
 
 typedef struct grid_shape {
@@ -43,7 +43,7 @@ static inline bool grid_is_periodic(const grid_shape *g, int axis) {
   return axis < g->rank && g->boundary[axis] == GRID_PERIODIC;
 }
 static inline int64_t grid_members(const grid_shape *g) { return g->member_axis ? g->n[g->member_axis] : 1; }
-/* Cells of all members, for a grid that fits into memory, and for any grid. */
+/* Cells of all members: as an integer for a grid that fits into memory, as a double for any grid. */
 static inline int64_t grid_cells(const grid_shape *g) { return g->n[0] * g->n[1] * g->n[2]; }
 static inline double grid_cells_wanted(const grid_shape *g) {
   return (double)g->n[0] * (double)g->n[1] * (double)g->n[2];
@@ -54,12 +54,12 @@ static inline double grid_centre(const grid_shape *g, int axis, int64_t i) {
   if (axis >= g->rank || grid_is_member_axis(g, axis)) return 0;
   return ((double)i + 0.5) * g->size[axis] / (double)g->n[axis];
 }
-/* Member, from 1 on, that row z ny + y belongs to. */
+/* Number, from 1 on, of the ensemble member that row z ny + y belongs to. */
 double grid_member(const grid_shape *g, int64_t row);
 
-/* sim_model.extent, with openPMD positions. */
+/* Fills in *out for sim_model.extent, with openPMD positions. */
 void grid_extent(const grid_shape *g, sim_extent *out);
-/* View of a field; `mesh` lives as long as the view. */
+/* View of a field whose values are at `data`; borrows all pointers, which must outlive the view. */
 sim_array grid_view(const grid_shape *g, const sim_mesh *mesh, const sim_field *field, sim_dtype dtype, void *data,
                     sim_space space);
 
@@ -68,23 +68,23 @@ sim_array grid_view(const grid_shape *g, const sim_mesh *mesh, const sim_field *
 typedef struct grid_rows {
   sim_expr_program *program;
   void *scratch;
-  double *x, *buffers; /* [nx]: coordinates; [count][nx] */
+  double *x, *buffers; /* [nx]: x of the cells; [count][nx] */
 } grid_rows;
-/* Prepares `count` buffers of a row and compiles expr. uniform[inputs of expr]: inputs with one value for all cells
- * of a row. */
+/* Compiles expr, and allocates `count` buffers of one row. uniform[inputs of expr]: whether the input has one value for
+ * all cells of a row. Free by grid_rows_end. SIM_ERR_NO_MEMORY. */
 sim_status grid_rows_begin(const grid_shape *g, const sim_expr *expr, const bool *uniform, sim_isa isa, int count,
                            grid_rows *out) SIM_MUST_CHECK;
 void grid_rows_end(grid_rows *rows);
 
-/* Rows first <= row < end of the [nz ny] rows of a grid. */
+/* Rows first <= row < end of the nz ny rows of a grid. */
 typedef struct grid_range {
   int64_t first, end;
 } grid_range;
 static inline grid_range grid_all_rows(const grid_shape *g) { return (grid_range){0, g->n[1] * g->n[2]}; }
 
-/* Work on rows [first, end) of [nz ny]. */
+/* Work on rows first <= row < end of the nz ny rows. */
 typedef sim_status grid_row_work(void *context, int64_t first, int64_t end);
-/* Runs `work` over these rows, with threads where there are many cells. Returns the first error in the order of
+/* Runs `work` over these rows, with threads where the grid has many cells. Returns the first error in the order of
  * rows. */
 sim_status grid_over_rows(const grid_shape *g, grid_range rows, int threads, grid_row_work *work,
                           void *context) SIM_MUST_CHECK;
@@ -101,7 +101,7 @@ static inline void grid_set_number(void *values, bool single, int64_t i, double 
 
 /* ---- start.c: initial values, from functions, files and noise ---- */
 
-/* Values of a file: 0 is mapped to range[0], and 1 (white, in an image) to range[1]. */
+/* Source of values in a file: 0 in the file becomes range[0], and 1 (white, in an image) becomes range[1]. */
 typedef struct grid_file {
   bool given;
   char *path, *dataset;
@@ -111,22 +111,22 @@ typedef struct grid_file {
 extern const sim_schema grid_file_schema;
 extern const sim_signature grid_initial_signature; /* of `initial` below */
 
-/* Initial values of a field: initial + noise z, z normal. A file's values are added, unless `initial` reads them. */
+/* Initial values of a field: initial + noise z, z standard normal; + the file's values, unless `initial` reads them. */
 typedef struct grid_start {
-  char path[32];           /* of the field in the scenario, for messages: fields[1] */
-  const char *name;        /* of the field, and of a file's dataset that has no name */
+  char path[32];           /* of the field in the scenario, for messages: "fields[1]" */
+  const char *name;        /* of the field; also the dataset of a file that names none */
   const sim_expr *initial; /* function of x, y, z, the file's value and the member; NULL: 0 */
   const grid_file *file;
   double noise;  /* standard deviation */
   uint32_t draw; /* draw of sim_rng_normal(seed, cell, 0, draw) */
 } grid_start;
-bool grid_takes_file(const sim_expr *initial); /* whether a result depends on the file's value */
-/* Reads the file's values, the same for all members, of these rows into values[rows][nx]; NULL: only checks that the
- * file can be read. Does nothing where no file is given. SIM_ERR_SCENARIO. */
+bool grid_takes_file(const sim_expr *initial); /* whether `initial` depends on the file's value */
+/* Reads the file's values, the same for all members, of these rows into values[rows][nx] on the host; values NULL: only
+ * checks that the file can be read. Does nothing where no file is given. SIM_ERR_SCENARIO. */
 sim_status grid_read_file(const grid_shape *g, grid_range rows, const grid_start *start, bool single,
                           const sim_setup *setup, void *values) SIM_MUST_CHECK;
-/* Computes the initial values of these rows, in place over those of the file: values[rows][nx]. SIM_ERR_SCENARIO where
- * one is not finite. */
+/* Computes the initial values of these rows: values[rows][nx] on the host, which holds the file's values before the
+ * call. SIM_ERR_SCENARIO where a value is not finite. */
 sim_status grid_fill(const grid_shape *g, grid_range rows, const grid_start *start, bool single, uint64_t seed,
                      sim_isa isa, int threads, void *values) SIM_MUST_CHECK;
 

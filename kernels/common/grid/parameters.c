@@ -82,10 +82,10 @@ double grid_member(const grid_shape *g, int64_t row) {
 void grid_extent(const grid_shape *g, sim_extent *out) {
   *out = (sim_extent){.rank = g->rank, .apart = -1};
   for (int axis = 0; axis < g->rank; axis++) {
-    const int a = g->rank - 1 - axis; /* slowest first */
+    const int a = g->rank - 1 - axis; /* openPMD lists the slowest axis first */
     out->n[a] = g->n[axis];
     out->mesh.spacing[a] = g->size[axis] / (double)g->n[axis];
-    out->mesh.position[a] = grid_is_member_axis(g, axis) ? 1 : 0.5; /* member m at m */
+    out->mesh.position[a] = grid_is_member_axis(g, axis) ? 1 : 0.5; /* member m is at position m */
     if (grid_is_member_axis(g, axis)) out->apart = a;
   }
 }

@@ -25,7 +25,7 @@ sim_status grid_rows_begin(const grid_shape *g, const sim_expr *expr, const bool
   return SIM_OK;
 }
 
-/* The calling thread reports an error again, because errors belong to threads. */
+/* Runs a failed part again on the calling thread, because error messages belong to threads. */
 sim_status grid_over_rows(const grid_shape *g, grid_range rows, int threads, grid_row_work *work, void *context) {
   enum { PARTS = 64 };
   const int64_t first = rows.first, count = rows.end - first;

@@ -34,7 +34,7 @@ bool grid_takes_file(const sim_expr *initial) {
 
 /* ---- files ---- */
 
-/* values[cells of one member]; NULL: a check alone. */
+/* Reads values[cells of one member]; NULL: only checks that the file can be read. */
 static sim_status read_values(const grid_shape *g, const grid_start *start, const sim_setup *setup, double *values) {
   const grid_file *file = start->file;
   char path[4096];
@@ -71,7 +71,7 @@ sim_status grid_read_file(const grid_shape *g, grid_range rows, const grid_start
 
 typedef struct filling {
   const grid_shape *grid;
-  grid_range rows; /* of `values` */
+  grid_range rows; /* rows that `values` has */
   const grid_start *start;
   bool single;
   uint64_t seed;

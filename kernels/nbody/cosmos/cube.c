@@ -62,7 +62,7 @@ static void transform(const nbody_cube *c, bool forward, void *points, int64_t s
     fft_inverse(c->plan, points, stride, points, stride, work, NULL);
 }
 
-/* The rows y ... y + lanes - 1 of a plane: copied to a column, whose lanes are rows, transformed, and back. */
+/* Transforms rows y ... y + lanes - 1 of a plane along x: copies them to a column with one row a lane, and back. */
 static void transform_rows(const nbody_cube *c, bool forward, int64_t y, int64_t z, double *column, void *work) {
   const int64_t G = c->lanes, rows = c->n - y < G ? c->n - y : G;
   memset(column, 0, 128 * (size_t)c->n);
@@ -81,7 +81,7 @@ static void transform_rows(const nbody_cube *c, bool forward, int64_t y, int64_t
     }
 }
 
-/* A plane of the rows along y and z, in groups of lanes along x. */
+/* Transforms along all axes: plane by plane along x and y, then along z. */
 static void transform_axes(nbody_cube *c, bool forward) {
   const int64_t n = c->n, plane = n * c->row, room = (int64_t)aligned(128 * (double)n);
 #pragma omp parallel for schedule(static) num_threads(c->threads)

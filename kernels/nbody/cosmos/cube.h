@@ -8,19 +8,19 @@
 #include <stdint.h>
 
 typedef struct nbody_cube {
-  int64_t n, lanes, row; /* row: groups of `lanes` numbers along x */
+  int64_t n, lanes, row; /* points of an edge; numbers in a group; groups of a row along x */
   int threads;
   double *data;             /* [z][y][row][2][lanes]: groups of real parts, then of imaginary parts */
   int64_t *wave, *position; /* [n]: see nbody_cube_forward */
   fft_plan *plan;
-  char *scratch; /* [threads] */
+  char *scratch; /* [threads][scratch_bytes] */
   size_t scratch_bytes;
 } nbody_cube;
 
 /* Creates a cube of zeros; destroyed by nbody_cube_destroy. SIM_ERR_NO_MEMORY. */
 sim_status nbody_cube_create(int64_t n, sim_isa isa, int threads, nbody_cube *out) SIM_MUST_CHECK;
 void nbody_cube_destroy(nbody_cube *cube);
-double nbody_cube_bytes(int64_t n, int threads); /* an upper bound of the memory of a cube */
+double nbody_cube_bytes(int64_t n, int threads); /* upper bound of a cube's memory */
 
 /* The real part of a number; the imaginary part is `lanes` further on. */
 static inline double *nbody_cube_at(const nbody_cube *cube, int64_t x, int64_t y, int64_t z) {
@@ -29,10 +29,10 @@ static inline double *nbody_cube_at(const nbody_cube *cube, int64_t x, int64_t y
 }
 void nbody_cube_clear(nbody_cube *cube);
 
-/* X_k = sum_j x_j exp(-2 pi i j k / n) along each axis, without a factor. Wave number wave[p], from -(n - 1)/2 to n/2,
- * is then at p; position[k mod n] is its inverse. */
+/* Transforms in place: X_k = sum_j x_j exp(-2 pi i j k / n) along each axis, without a factor. Wave number wave[p],
+ * from -(n - 1)/2 to n/2, is then at position p; position[k mod n] is the position of wave number k. */
 void nbody_cube_forward(nbody_cube *cube);
-/* x_j = sum_k X_k exp(2 pi i j k / n) from that order. */
+/* Transforms in place from the order that nbody_cube_forward leaves: x_j = sum_k X_k exp(2 pi i j k / n). */
 void nbody_cube_inverse(nbody_cube *cube);
 
 #endif

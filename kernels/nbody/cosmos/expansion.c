@@ -29,7 +29,7 @@ bool nbody_expansion_lasts(const nbody_expansion *e, double a) {
   const double curvature = 1 - e->omega_m - e->omega_lambda;
   if (!(cubic(e, a) > 0)) return false;
   if (curvature >= 0 || !(e->omega_lambda > 0)) return true;
-  const double least = sqrt(-curvature / (3 * e->omega_lambda)); /* where the cubic has its minimum */
+  const double least = sqrt(-curvature / (3 * e->omega_lambda)); /* scale factor of the cubic's minimum */
   return least >= a || cubic(e, least) > 0;
 }
 
@@ -42,8 +42,8 @@ static double kick_rate(double a, const void *context) { /* (dt/a)/da = 1/(a^2 H
 
 static double drift_rate(double a, const void *context) { return kick_rate(a, context) / a; }
 
-/* Over a panel of ratio r the rule of 8 points errs by about ((sqrt(r) - 1)/(sqrt(r) + 1))^16 of a power of a: 1e-16
- * for r = 1.5. */
+/* Number of panels for an integral from a to b. Over a panel of ratio r the rule of 8 points has a relative error of
+ * about ((sqrt(r) - 1)/(sqrt(r) + 1))^16 for a power of a: 1e-16 for r = 1.5. */
 static int panels_for(double a, double b) { return b <= 1.5 * a ? 1 : (int)ceil(2 * (b / a - 1)); }
 
 double nbody_kick_factor(const nbody_expansion *e, double a, double b) {
@@ -54,7 +54,7 @@ double nbody_drift_factor(const nbody_expansion *e, double a, double b) {
   return nbody_integral(drift_rate, e, a, b, panels_for(a, b));
 }
 
-/* Of u = sqrt(a), for Heath's integral of da/(a H/H0)^3, whose integrand a^(3/2)/cubic^(3/2) is not smooth in a. */
+/* Integrand of Heath's integral of da/(a H/H0)^3 over u = sqrt(a): in a itself, a^(3/2)/cubic^(3/2) is not smooth. */
 static double heath_rate(double u, const void *context) {
   const double c = cubic(context, u * u);
   return 2 * u * u * u * u / (c * sqrt(c));
@@ -66,7 +66,7 @@ double nbody_growth(const nbody_expansion *e, double a) {
   return 2.5 * e->omega_m * (nbody_hubble(e, a) / e->H0) * heath(e, a);
 }
 
-/* dlnH/dlna + a/((a H/H0)^3 integral) */
+/* dlnD/dlna = dlnH/dlna + a/((a H/H0)^3 integral) */
 double nbody_growth_rate(const nbody_expansion *e, double a) {
   const double c = cubic(e, a), slope = (1 - e->omega_m - e->omega_lambda) + 3 * e->omega_lambda * a * a;
   return 0.5 * (a * slope / c - 3) + a * (a * sqrt(a)) / (c * sqrt(c)) / heath(e, a);

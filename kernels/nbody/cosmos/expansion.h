@@ -24,8 +24,8 @@ double nbody_integral(double (*f)(double x, const void *context), const void *co
 bool nbody_expansion_lasts(const nbody_expansion *e, double a);
 /* Hubble rate H. */
 double nbody_hubble(const nbody_expansion *e, double a);
-/* Integrals over time from scale factor a to b: of dt/a, which multiplies accelerations, and of dt/a^2, which
- * multiplies momenta. To rounding; the same bits on every machine: square roots are their only functions. */
+/* Integrals over time from scale factor a to b: of dt/a, the factor of accelerations (kick), and of dt/a^2, the factor
+ * of momenta (drift). Accurate to rounding, with the same bits on every machine: they call no function but sqrt. */
 double nbody_kick_factor(const nbody_expansion *e, double a, double b);
 double nbody_drift_factor(const nbody_expansion *e, double a, double b);
 /* Growing mode of linear theory, D -> a for a -> 0 (D. J. Heath, MNRAS 179 (1977) 351), and its logarithmic

@@ -6,7 +6,7 @@ static const double pi = 3.14159265358979323846;
 
 double nbody_transfer(double omega_m, double omega_b, double h, double k) {
   const double theta = 2.7255 / 2.7, m = omega_m * h * h, b = omega_b * h * h, share = omega_b / omega_m;
-  const double s = 44.5 * log(9.83 / m) / sqrt(1 + 10 * pow(b, 0.75)); /* sound horizon, Mpc */
+  const double s = 44.5 * log(9.83 / m) / sqrt(1 + 10 * pow(b, 0.75)); /* sound horizon in Mpc */
   const double alpha = 1 - 0.328 * log(431 * m) * share + 0.38 * log(22.3 * m) * share * share;
   const double shape = omega_m * h * (alpha + (1 - alpha) / (1 + pow(0.43 * k * h * s, 4)));
   const double q = k * theta * theta / shape;
@@ -41,7 +41,7 @@ static double sigma_rate(double ln_k, const void *context) {
   return k * k * k * nbody_power_at(s->power, k) * W * W / (2 * pi * pi);
 }
 
-/* Mean square of the contrast in spheres; `within`: of the waves that the rows cover. */
+/* Mean square of the density contrast in spheres of radius R; `within`: only of the waves that the rows cover. */
 static double variance(const nbody_power *power, double R, bool within) {
   const in_sphere s = {power, R};
   double low = 1e-5 / R, high = 1e3 / R;
@@ -65,7 +65,8 @@ static double contrast_rate(double ln_k, const void *power) {
 
 static double displacement_rate(double ln_k, const void *power) { return contrast_rate(ln_k, power) / exp(2 * ln_k); }
 
-/* The waves of the lattice fill a cube of n - 1 units, without the unit cube in its middle: as spheres. */
+/* Root of the integral of `rate` over the waves of the lattice. These fill a cube of n - 1 units without the unit cube
+ * in its middle; both cubes are replaced by spheres of the same volume. */
 static double over_lattice(double (*rate)(double ln_k, const void *power), const nbody_power *power, double size,
                            int64_t n) {
   const double least = 2 * pi / size * cbrt(3 / (4 * pi));

@@ -7,7 +7,7 @@
 static const double pi = 3.14159265358979323846;
 
 int nbody_shells(int64_t m, nbody_shell shells[NBODY_SHELLS_MAX]) {
-  const double end = 0.5 * (double)m - 0.5; /* modes at half the grid's wave number are left out */
+  const double end = 0.5 * (double)m - 0.5; /* modes at or beyond half the grid's wave number are left out */
   int count = 0;
   for (double low = 0.5; low < end && count < NBODY_SHELLS_MAX; count++) {
     const double high = fmin(low + fmax(1, floor(low / 4)), end);
@@ -32,7 +32,7 @@ struct nbody_spectrum {
   double linear[NBODY_SHELLS_MAX];
   plane_sums *planes;    /* [m] */
   double *window;        /* [m]: inverse of the assignment's transform, by position */
-  signed char *shell_of; /* [(m/2)^2]: of a squared wave number; -1: none */
+  signed char *shell_of; /* [(m/2 + 1)^2]: shell of a squared wave number; -1: none */
 };
 
 static int64_t squares(int64_t m) { return (m / 2 + 1) * (m / 2 + 1); }
@@ -42,13 +42,13 @@ double nbody_spectrum_bytes(int64_t m, int threads) {
          sizeof(nbody_spectrum);
 }
 
-/* Squared wave number at a point of the transformed grid; -1: none of the shells. */
+/* Squared wave number at a point of the transformed grid; -1: the point is in no shell. */
 static int shell_at(const nbody_spectrum *s, int64_t x, int64_t y, int64_t z) {
   const int64_t *k = s->cube.wave, square = k[x] * k[x] + k[y] * k[y] + k[z] * k[z];
   return square < squares(s->cube.n) ? s->shell_of[square] : -1;
 }
 
-/* Mean of linear theory over the modes of each shell, by the number of modes of each squared wave number. */
+/* Averages linear theory over the modes of each shell, from the number of modes of each squared wave number. */
 static sim_status average_linear(nbody_spectrum *s, const nbody_power *power) {
   const int64_t m = s->cube.n, count = squares(m);
   int64_t *modes = calloc((size_t)count, sizeof *modes), total[NBODY_SHELLS_MAX] = {0};
@@ -118,7 +118,8 @@ static double number(sim_dtype dtype, const void *values, int64_t i) {
   return dtype == SIM_F32 ? (double)((const float *)values)[i] : ((const double *)values)[i];
 }
 
-/* Adds a mass to the eight points about it. `offset`: shift of the position in cells. */
+/* Adds a mass to the eight points around it. `offset`: shift of the position in cells; `imaginary`: offset of the part
+ * of the numbers that the mass is added to. */
 static void assign(const nbody_cube *cube, const double at[3], double offset, double mass, int64_t imaginary) {
   int64_t point[3][2];
   double share[3][2];
@@ -143,8 +144,8 @@ static double complex value_at(const nbody_cube *cube, int64_t x, int64_t y, int
   return v[0] + I * v[cube->lanes];
 }
 
-/* delta_k of both grids together. The transform of the real parts A and of the imaginary parts B is A_k + i B_k, and
- * that at -k the conjugate of A_k - i B_k; half a cell is a phase. */
+/* Contrast delta_k from both grids. The transform of real parts A and imaginary parts B is A_k + i B_k at k, and the
+ * conjugate of A_k - i B_k at -k; the displacement of half a cell is a phase. */
 static double complex contrast(const nbody_spectrum *s, int64_t x, int64_t y, int64_t z) {
   const nbody_cube *c = &s->cube;
   const int64_t m = c->n;
@@ -168,8 +169,8 @@ static void sum_plane(const nbody_spectrum *s, int64_t z, plane_sums *out) {
     }
 }
 
-/* Both grids are displaced by a quarter of a cell: a cloud's share of a point has a bend where the body passes the
- * point, and bodies of a lattice, which lie on points or amid them, would all be at a bend. */
+/* The grids are displaced by 1/4 and 3/4 of a cell, not by 0 and 1/2: a body's share of a point has a bend where the
+ * body passes the point, and the bodies of a lattice, on points or midway between them, would all be at a bend. */
 void nbody_spectrum_measure(nbody_spectrum *s, sim_dtype dtype, int64_t n, const void *mass, const void *position,
                             double *values) {
   const int64_t m = s->cube.n;

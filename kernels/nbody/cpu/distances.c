@@ -6,14 +6,14 @@
 
 enum {
   BUCKETS = 4096,
-  BUCKETS_FROM = 8192 /* bodies; below, one heapsort */
+  BUCKETS_FROM = 8192 /* fewer bodies are sorted by one heapsort */
 };
 
 static bool inside(nbody_distance a, nbody_distance b) {
   return a.distance2 < b.distance2 || (a.distance2 == b.distance2 && a.mass < b.mass);
 }
 
-/* Heapsort: in place, where qsort may take as much memory again. */
+/* Heapsort in place: qsort may allocate as much memory again. */
 static void sort(nbody_distance *all, int64_t n) {
   for (int64_t top = n / 2, last = n; last > 1;) {
     nbody_distance moved;
@@ -33,14 +33,15 @@ static void sort(nbody_distance *all, int64_t n) {
   }
 }
 
-/* Ascends with the distance; of any value. */
+/* Key that increases with the distance, for any value. */
 static uint64_t key_of(nbody_distance d) {
   uint64_t bits;
   memcpy(&bits, &d.distance2, sizeof bits);
   return bits;
 }
 
-/* Buckets are the leading bits in which keys differ: some hundred to each doubling of the distance. */
+/* Sorts into buckets first: by the leading bits in which keys differ, some hundred buckets for each doubling of the
+ * distance. */
 void nbody_sort_distances(nbody_distance *all, int64_t n, int threads) {
   int64_t next[BUCKETS], end[BUCKETS];
   uint64_t least = UINT64_MAX, most = 0;
@@ -62,7 +63,7 @@ void nbody_sort_distances(nbody_distance *all, int64_t n, int threads) {
     before = end[b] += before;
   }
   for (int64_t b = 0; b < BUCKETS; b++)
-    for (; next[b] < end[b]; next[b]++) { /* exchanges what is there until it belongs there */
+    for (; next[b] < end[b]; next[b]++) { /* exchanges the item here until an item of this bucket is here */
       nbody_distance here = all[next[b]];
       for (int64_t of; (of = (int64_t)((key_of(here) - least) >> shift)) != b;) {
         const nbody_distance there = all[next[of]];

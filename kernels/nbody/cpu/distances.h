@@ -9,7 +9,7 @@ typedef struct nbody_distance {
 } nbody_distance;
 
 /* Sorts all[n] in place by distance, then mass, so that the order depends neither on the algorithm nor on the number of
- * threads. Values that are not finite come somewhere. */
+ * threads. Values that are not finite have no defined position. */
 void nbody_sort_distances(nbody_distance *all, int64_t n, int threads);
 
 #endif

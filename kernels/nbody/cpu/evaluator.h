@@ -20,12 +20,12 @@ typedef struct nbody_evaluator_input {
   bool uniform;
 } nbody_evaluator_input;
 
-/* Compiles expr for `threads` threads; borrows nothing. `uniform`: name of the input with one number for all bodies;
- * NULL: none. Freed by nbody_evaluator_free. SIM_ERR_NO_MEMORY. */
+/* Compiles expr for `threads` threads; keeps no pointer to its arguments. `uniform`: name of the input that has one
+ * number for all bodies; NULL: none. Freed by nbody_evaluator_destroy. SIM_ERR_NO_MEMORY. */
 sim_status nbody_evaluator_create(const sim_expr *expr, const char *uniform, sim_isa isa, int threads,
                                   nbody_evaluator **out) SIM_MUST_CHECK;
 void nbody_evaluator_destroy(nbody_evaluator **field);
-/* Bytes that create has allocated. */
+/* Bytes that nbody_evaluator_create has allocated. */
 double nbody_evaluator_bytes(const nbody_evaluator *field);
 /* Evaluates bodies first ... first + count - 1, with count at most NBODY_EVALUATOR_BLOCK. Result k of body i is in
  * [k][i - first], rows of NBODY_EVALUATOR_BLOCK, in memory of the calling thread: valid until its next call. */

@@ -5,16 +5,16 @@
 
 #include <stdlib.h>
 
-/* number of bodies; below it starting threads costs more than it saves */
+/* number of bodies; with fewer, starting threads costs more than it saves */
 enum { PARALLEL_FROM = 4096 };
 
 struct nbody_functions {
   nbody_options options;
   nbody_state state;
   double *terms, *partial;
-  nbody_evaluator *force, *potential; /* of laws.external; NULL: none */
+  nbody_evaluator *force, *potential; /* of laws.external; NULL: no such function */
   nbody_evaluator **observe;          /* [options.observe->count] */
-  const nbody_targets *targets;       /* of the force that is being added; NULL: all bodies */
+  const nbody_targets *targets;       /* bodies that the external force is added to; NULL: all */
 };
 
 static size_t observe_count(const nbody_options *options) { return options->observe ? options->observe->count : 0; }
@@ -81,7 +81,7 @@ static nbody_evaluator_input component(const nbody_functions *f, const void *vec
   return (nbody_evaluator_input){(const char *)vectors + bytes, dtype, false};
 }
 
-/* Inputs x y z [vx vy vz] t of an external force. */
+/* Fills in inputs x y z [vx vy vz] t of the external force. */
 static void external_inputs(const nbody_functions *f, const double *t, nbody_evaluator_input in[7]) {
   int count = 0;
   for (int c = 0; c < 3; c++) in[count++] = component(f, f->state.position, f->state.dtype, c);
@@ -90,7 +90,7 @@ static void external_inputs(const nbody_functions *f, const double *t, nbody_eva
   in[count] = (nbody_evaluator_input){t, SIM_F64, true};
 }
 
-/* Inputs NBODY_BODY_INPUTS of an observable. */
+/* Fills in inputs NBODY_BODY_INPUTS of an observable. */
 static void body_inputs(const nbody_functions *f, const double *t, nbody_evaluator_input in[11]) {
   in[0] = component(f, f->state.mass, f->state.dtype, 0);
   for (int c = 0; c < 3; c++) {

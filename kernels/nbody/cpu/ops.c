@@ -22,11 +22,11 @@ struct nbody_work {
   nbody_forces forces;
   nbody_functions *functions;
   void *memory;  /* one allocation for all arrays below */
-  real *x0, *v0; /* Hermite scheme: before the step, [3][n] */
+  real *x0, *v0; /* Hermite scheme: positions and velocities before the step, [3][n] */
   double *a0, *j0;
   double *terms, *partial;   /* [2 n], [ranges] */
-  uint8_t *level;            /* individual steps: of each body, [n] */
-  nbody_histogram histogram; /* of these levels */
+  uint8_t *level;            /* individual steps: level of each body, [n] */
+  nbody_histogram histogram; /* bodies of each level */
 };
 
 static double scratch_bytes(const nbody_options *options, double n) {
@@ -72,7 +72,7 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
     w->x0 = (real *)(void *)(w->partial + sim_reduce_blocks(n)); /* after the doubles, so that all are aligned */
     w->v0 = w->x0 + 3 * n;
   }
-  if (options->individual) w->level = (uint8_t *)(w->partial + sim_reduce_blocks(n)); /* the scheme has no jerk */
+  if (options->individual) w->level = (uint8_t *)(w->partial + sim_reduce_blocks(n)); /* excludes the Hermite scheme */
   status = nbody_functions_create(options, state, w->terms, w->partial, &w->functions);
   if (status != SIM_OK) destroy(out);
   return status;
@@ -180,7 +180,7 @@ static void level_range(nbody_work *w, double dt, double least, int64_t first, i
   }
 }
 
-/* A level of levels + 1 counts as that of a body whose step is too long, and becomes `levels`. */
+/* A body whose step is too long gets level levels + 1 first: it is counted as one, and its level becomes `levels`. */
 static void choose_levels(nbody_work *w, double dt, int least, nbody_histogram *out) {
   const int most = w->options.levels;
   if (least == 0) memset(w->level, 0, (size_t)w->state.n);
@@ -258,7 +258,7 @@ static double step_aarseth(nbody_work *w, double eta, double dt) {
 
 /* ---- observables ---- */
 
-/* Sum of `terms` over all bodies. */
+/* Sum of `terms` over all bodies.  */
 static double total(nbody_work *w) {
   return sim_reduce_sum(w->terms, (size_t)w->state.n, w->partial, w->options.threads);
 }
@@ -303,7 +303,8 @@ static sim_status observe(nbody_work *w, double t, double *values) {
   return SIM_OK;
 }
 
-/* Of a system whose mass and moment are known; NaN in a periodic box, which has no centre of mass. */
+/* Radii about the centre of mass, from the mass and the moment in *sums; NaN in a periodic box, which has no centre of
+ * mass. */
 static void radii(nbody_work *w, nbody_sums *sums) {
   double *out = sums->radii;
   if (w->options.box > 0) {

@@ -25,19 +25,24 @@ enum { SIMD_LANES = 16 };
 enum { SIMD_LANES = 8 };
 #endif
 
-/* v_fma = a b + c, v_fnma = c - a b; v_root: about 1/sqrt(a), to be followed by ROOT_ORDER terms of the series;
- * v_except: a, but 0 where x == y; v_abs: |a|; v_signed: a where b is positive, -a where it is negative;
- * v_inverse_root: 1/sqrt(a), in fp64 by an IEEE square root and an IEEE division, in fp32 to about one unit in the last
- * place; v_above: whether some lane of a is above that of b;
- * v_below: bit l: lane l of a is below that of b; v_split: of SIMD_WIDTH numbers the ones whose bits are set go to
- * `yes`, the others to `no`, in order, and both have room for all (with 512 bits in fp32 alone: SIMD_SPLITS); v_sums:
- * sums of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on; v_columns: the first
- * SIMD_COLUMNS numbers of SIMD_WIDTH rows, which start at multiples of 16 bytes; row l goes to lane l; v_quartets: of
- * SIMD_QUARTETS rows of four numbers, at a multiple of the vector's size, number c of row q goes to lanes 4 q ... 4 q +
- * 3 of out[c]; SIMD_QUARTETS = 1: to all lanes; v_load_four, v_store_four: the lowest four lanes, at a multiple of four
- * numbers; v_close: (s0 + s2) + (s1 + s3) of strands s0 ... s3 of four lanes, in the lowest four, where sq is the
- * quartet q mod SIMD_QUARTETS of part[q / SIMD_QUARTETS]. With SIMD_QUARTETS = 1 these three are those of whole
- * vectors. */
+/* Functions of vectors a, b, c, by lane unless said otherwise:
+ *   v_fma, v_fnma   a b + c; c - a b
+ *   v_root          about 1/sqrt(a), to be followed by ROOT_ORDER terms of the series
+ *   v_inverse_root  1/sqrt(a): in fp64 by an IEEE square root and division, in fp32 to about one unit in the last place
+ *   v_except        a, but 0 where x == y
+ *   v_abs, v_signed |a|; a where b is positive, -a where b is negative
+ *   v_above         whether any lane of a is above the same lane of b
+ *   v_below         mask: bit l is set where lane l of a is below lane l of b
+ *   v_split         stores the numbers whose bits are set to `yes`, the others to `no`, in order; both need room for
+ *                   SIMD_WIDTH numbers (only where SIMD_SPLITS is defined: 512 bits, fp32)
+ *   v_sums          sums of SIMD_WIDTH rows [SIMD_LANES], each by halves: lanes l + (l + LANES/2), and so on
+ *   v_columns       first SIMD_COLUMNS numbers of SIMD_WIDTH rows, at multiples of 16 bytes; row l goes to lane l
+ *   v_quartets      SIMD_QUARTETS rows of four numbers, aligned to a vector: number c of row q goes to lanes
+ *                   4 q ... 4 q + 3 of out[c]; with SIMD_QUARTETS = 1 to all lanes
+ *   v_load_four, v_store_four   lowest four lanes, at a multiple of four numbers
+ *   v_close         (s0 + s2) + (s1 + s3) of strands s0 ... s3 of four lanes, in the lowest four lanes; strand sq is
+ *                   quartet q mod SIMD_QUARTETS of part[q / SIMD_QUARTETS]
+ * With SIMD_QUARTETS = 1 the last three work on whole vectors. */
 
 /* SIMD_OP: an intrinsic function of the instruction set and the precision. */
 #if NBODY_ISA == 2 && NBODY_SINGLE
@@ -70,7 +75,7 @@ SIMD_INLINE vreal v_fnma(vreal a, vreal b, vreal c) { return SIMD_OP(fnmadd)(a, 
 SIMD_INLINE vreal v_abs(vreal a) { return SIMD_OP(andnot)(v_set((real)-0.0), a); }
 SIMD_INLINE vreal v_signed(vreal a, vreal b) { return SIMD_OP(xor)(a, SIMD_OP(and)(v_set((real)-0.0), b)); }
 #if NBODY_SINGLE
-/* Transposes each 4 x 4 numbers: rows of quarters of lanes to columns. */
+/* Transposes each block of 4 x 4 numbers: quarters of lanes become columns. */
 SIMD_INLINE void v_turn(const vreal r[4], vreal out[4]) {
   vreal half[4];
   for (int q = 0; q < 2; q++) {

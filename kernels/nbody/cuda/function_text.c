@@ -66,7 +66,7 @@ static sim_status add_external(const nbody_options *options, const char *real, s
 
 static sim_status add_observe(const sim_function_map *map, const char *real, sim_bytes *text) {
   static const char *const reductions[] = {"REDUCE_SUM", "REDUCE_SUM", "REDUCE_LEAST",
-                                           "REDUCE_GREATEST"}; /* sim_reduction */
+                                           "REDUCE_GREATEST"}; /* in the order of sim_reduction */
   char name[32];
   for (size_t k = 0; k < map->count; k++) {
     snprintf(name, sizeof name, "observed_%zu", k);

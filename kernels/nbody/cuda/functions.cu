@@ -1,4 +1,4 @@
-/* Launches of kernels with functions of a scenario. Their types are those of the wrappers in function_text.c. */
+/* Launches of kernels with functions of a scenario. The kernels have the types of the wrappers in function_text.c. */
 #include "kernels/nbody/cuda/functions.cuh"
 
 #include "kernels/nbody/cuda/external.cuh"

@@ -1,4 +1,4 @@
-/* Launches of kernels with functions of a scenario, instead of those without; enqueued on the stream of steps. */
+/* Launches of kernels with functions of a scenario, which replace kernels without; enqueued on the stream of steps. */
 #ifndef NBODY_CUDA_FUNCTIONS_CUH
 #define NBODY_CUDA_FUNCTIONS_CUH
 

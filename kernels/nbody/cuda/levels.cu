@@ -1,5 +1,5 @@
-/* Individual steps: levels of bodies, and kicks of those whose step begins or ends. The host reads the numbers of
- * bodies of each level, of which the next substep's length follows: one copy of 200 bytes a substep. */
+/* Individual steps: levels of bodies, and kicks of bodies whose step begins or ends. The host reads the number of
+ * bodies of each level, to find the length of the next substep: one copy of 200 bytes a substep. */
 #include "kernels/nbody/cuda/levels.cuh"
 
 #include "kernels/common/launch.cuh"
@@ -9,8 +9,8 @@
 
 enum { THREADS = 256 };
 
-/* Levels of bodies, and how many have each, to be added to counted[most + 2]: [most + 1] are those that want a shorter
- * step than that of level `most`, which they get. */
+/* Chooses the levels of bodies, and adds the number of bodies of each level to counted[most + 2]. Entry [most + 1]
+ * counts bodies that want a shorter step than that of level `most`; they get level `most`. */
 static __global__ void __launch_bounds__(THREADS)
     choose(int n, const double *acceleration, double softening, double eta, double dt, int least, int most,
            uint8_t *level, unsigned long long *counted) {

@@ -4,7 +4,7 @@
 
 #include "kernels/nbody/cuda/work.h"
 
-/* As in nbody_ops. */
+/* Sums of the same names in nbody_ops. */
 template <typename real> double nbody_cuda_kinetic(nbody_work *w);
 template <typename real> void nbody_cuda_sums(nbody_work *w, double t, nbody_sums *out);
 double nbody_cuda_step_softened(nbody_work *w, double eta);

@@ -81,7 +81,7 @@ static sim_status create(const nbody_options *options, const nbody_state *state,
 
 /* ---- the table ---- */
 
-/* After a force between bodies: it is not final where an external one is still to be added. */
+/* Completes a force between bodies: it is not final where an external force is still to be added. */
 static void take(nbody_work *w, double t) {
   if (w->raw.kind == NBODY_FORCE_FINAL && w->functions.finish != nullptr)
     w->raw = {NBODY_FORCE_PARTS, 1, w->state.acceleration, w->state.jerk, 1, 1};

@@ -12,10 +12,10 @@ typedef struct nbody_range {
   double low, high, sum;
 } nbody_range;
 
-/* Minimum, maximum and sum of numbers first ... first + count - 1 of `data`, device memory of `dtype`. */
+/* Computes minimum, maximum and sum of numbers first ... first + count - 1 of `data`, device memory of `dtype`. */
 sim_status nbody_cuda_range(const void *data, sim_dtype dtype, size_t first, size_t count,
                             nbody_range *out) SIM_MUST_CHECK;
-/* The smallest power of two above a, within 2^+-1000; 1 for 0 and for values that are not finite. */
+/* Returns the smallest power of two above a, within 2^+-1000; 1 for 0 and for values that are not finite. */
 double nbody_power_above(double a);
 
 #ifdef __cplusplus

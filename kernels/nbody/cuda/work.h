@@ -18,8 +18,8 @@ enum {
   NBODY_MOMENTUM = NBODY_MOMENT + 3,
   NBODY_ANGULAR_MOMENTUM = NBODY_MOMENTUM + 3,
   NBODY_LEAST = NBODY_ANGULAR_MOMENTUM + 3,
-  NBODY_EXTERNAL_ENERGY = NBODY_LEAST, /* shares a slot: never needed at the same time */
-  NBODY_QUANTITIES,                    /* that are reduced from partial results */
+  NBODY_EXTERNAL_ENERGY = NBODY_LEAST, /* shares a slot with NBODY_LEAST: the two are never needed at the same time */
+  NBODY_QUANTITIES,                    /* number of quantities that are reduced from partial results */
   NBODY_RADIUS = NBODY_QUANTITIES,
   NBODY_RESULTS = NBODY_RADIUS + NBODY_RADII
 };
@@ -35,19 +35,19 @@ struct nbody_work {
   nbody_state state;
   nbody_forces forces;
   nbody_cuda_functions functions;
-  double mass_unit; /* power of two: the sum of all masses times it is below 2^62 */
+  double mass_unit; /* power of two; the sum of all masses times mass_unit is below 2^62 */
   nbody_raw_force raw;
   double t;      /* time of the raw force */
   bool zeroed;   /* the state's acceleration is all zeros */
   void *memory;  /* one allocation in device memory for all arrays below */
-  void *x0, *v0; /* Hermite scheme: before the step, [3][n] of the state's type */
+  void *x0, *v0; /* Hermite scheme: positions and velocities before the step, [3][n] of the state's type */
   double *a0, *j0;
   double *partial; /* [NBODY_QUANTITIES][nbody_partials(n)] */
   double *result;  /* [NBODY_RESULTS], read back by the host */
   nbody_search *search;
-  nbody_histogram *histogram; /* individual steps: of `level` */
+  nbody_histogram *histogram; /* individual steps: bodies of each level */
   nbody_histogram counts;     /* the same on the host */
-  uint8_t *level;             /* individual steps: of each body, [n] */
+  uint8_t *level;             /* individual steps: level of each body, [n] */
   double *observed;           /* [count] results of options.observe, then [count][nbody_partials(n)] */
 };
 

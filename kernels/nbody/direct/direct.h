@@ -1,4 +1,4 @@
-/* Direct summation: parts common to all devices. */
+/* Direct summation: functions that all devices share. */
 #ifndef NBODY_DIRECT_H
 #define NBODY_DIRECT_H
 
@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-/* Fills interactions and additions of one direct sum of n bodies; leaves out->rate. SIM_ERR_NO_MEMORY. */
+/* Fills in interactions and additions of one direct sum of n bodies, not out->rate. SIM_ERR_NO_MEMORY. */
 sim_status nbody_direct_count(const nbody_options *options, double n, nbody_cost *out) SIM_MUST_CHECK;
-/* nbody_solver.supports on a GPU: bodies have 31-bit indices. */
+/* nbody_solver.supports on a GPU, where indices of bodies have 31 bits. SIM_ERR_SCENARIO. */
 sim_status nbody_direct_fits_gpu(const nbody_options *options) SIM_MUST_CHECK;
 
 #ifdef __cplusplus

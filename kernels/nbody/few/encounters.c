@@ -10,8 +10,8 @@
 
 /* ---- along a step ---- */
 
-/* A step is cut into pieces in which the distance of two bodies has one minimum at most: it is a tenth of the time in
- * which the motion changes. */
+/* Pieces of a step, short enough that the distance of two bodies has at most one minimum in each: a step of ias15 is a
+ * tenth of the time in which the motion changes. */
 enum { PIECES = 8, HALVINGS = 60 };
 
 typedef struct relative {
@@ -39,14 +39,15 @@ static relative relative_at(const nbody_path *p, int64_t i, int64_t j, double s)
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/* First part of the step at which two bodies, apart at its start, are `touch` apart; INFINITY: never. */
+/* Part of the step at which two bodies, farther apart at its start, are first at the distance `touch`; INFINITY:
+ * never. */
 static double first_touch(const nbody_path *p, int64_t i, int64_t j, double touch) {
   relative before = relative_at(p, i, j, 0);
   for (int k = 1; k <= PIECES; k++) {
     double low = (k - 1.0) / PIECES, high = (double)k / PIECES;
     const relative after = relative_at(p, i, j, high);
     if (dot(before.x, before.v) < 0 && dot(after.x, after.v) > 0 && dot(after.x, after.x) > touch * touch) {
-      double left = low; /* the minimum */
+      double left = low; /* bisects for the minimum of the distance */
       for (int h = 0; h < HALVINGS; h++) {
         const double middle = 0.5 * (left + high);
         const relative r = relative_at(p, i, j, middle);
@@ -73,7 +74,8 @@ static double first_touch(const nbody_path *p, int64_t i, int64_t j, double touc
   return INFINITY;
 }
 
-/* Whether two bodies may touch: their distance at an end of the step is at most what they move in it, and `touch`. */
+/* Whether two bodies may touch: whether their smaller distance at the ends of the step is at most `touch` plus the path
+ * that they move. */
 static bool may_touch(const relative *start, const relative *end, double h, double touch) {
   const double near = sqrt(fmin(dot(start->x, start->x), dot(end->x, end->x)));
   return near <= touch + h * (sqrt(dot(start->v, start->v)) + sqrt(dot(end->v, end->v)));
@@ -94,12 +96,12 @@ static nbody_event find_touch(const nbody_run *run, const nbody_path *p) {
   return out;
 }
 
-/* The farthest body beyond the radius of escape at part s of the step; -1: none. */
+/* The body farthest from the centre of mass, beyond the radius of escape, at part s of the step; -1: none. */
 static int64_t escaped_at(const nbody_run *run, const nbody_path *p, double s) {
   const double *mass = run->mass.data;
   double all = 0, centre[3] = {0, 0, 0}, far2 = run->escape * run->escape;
   int64_t out = -1;
-  for (int64_t i = 0; i < p->n; i++) { /* relative to body 0 */
+  for (int64_t i = 0; i < p->n; i++) { /* positions relative to body 0 */
     const relative r = relative_at(p, 0, i, s);
     for (int c = 0; c < 3; c++) centre[c] += mass[i] * r.x[c];
     all += mass[i];
@@ -115,7 +117,7 @@ static int64_t escaped_at(const nbody_run *run, const nbody_path *p, double s) {
   return out;
 }
 
-/* The body that is first beyond the radius of escape, at one of the parts of the step or at its end. */
+/* The first body beyond the radius of escape, looked for at the end of each piece of the step. */
 static nbody_event find_escape(const nbody_run *run, const nbody_path *p) {
   for (int k = 1; k <= PIECES; k++) {
     double low = (k - 1.0) / PIECES, high = (double)k / PIECES;
@@ -171,7 +173,7 @@ nbody_event nbody_find_outside(const nbody_run *run) {
 
 /* ---- in the state's arrays ---- */
 
-/* Takes column `at` out of an array of [rows][n]. */
+/* Removes column `at` from an array of [rows][n]. */
 static void take_out(sim_buffer *buffer, int64_t n, int64_t at) {
   if (buffer->data == NULL) return;
   char *data = buffer->data;

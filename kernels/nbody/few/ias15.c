@@ -1,12 +1,12 @@
 /* Gauss-Radau integrator of order 15 with adaptive steps. The acceleration along a step is a polynomial of degree 7 in
  * the time, which the forces at the start and at seven Radau nodes determine by iteration (E. Everhart, in Dynamics of
- * Comets, IAU Coll. 83 (1985) 185; H. Rein and D. S. Spiegel, MNRAS 446 (2015) 1424). The length of the next step is
- * that of D. Pham, H. Rein and D. S. Spiegel, Open J. Astrophys. 7 (2024) 1. Positions, velocities and the time are
+ * Comets, IAU Coll. 83 (1985) 185; H. Rein and D. S. Spiegel, MNRAS 446 (2015) 1424). The length of the next step
+ * follows D. Pham, H. Rein and D. S. Spiegel, Open J. Astrophys. 7 (2024) 1. Positions, velocities and the time are
  * compensated sums (W. Kahan, Comm. ACM 8 (1965) 40).
  *
- * A step goes from the phase `now` to the phase `next`. At a time between them the state is that after a shorter step
- * from `now`, which the polynomial of the whole step predicts well: outputs have the times that were asked for, and the
- * steps do not depend on them. `now` is the state that checkpoints keep: a resumed run computes `next` again. */
+ * A step goes from the phase `now` to the phase `next`. The state at a time between them comes from a shorter step from
+ * `now`, which the polynomial of the whole step predicts well: outputs have the times that the scenario asks for, and
+ * the steps do not depend on them. Checkpoints keep `now`: a resumed run computes `next` again. */
 #include "kernels/nbody/few/encounters.h"
 #include "kernels/nbody/few/few.h"
 #include "kernels/nbody/few/sums.h"
@@ -20,7 +20,7 @@
 
 enum { NODES = 8, DEGREE = 7, ITERATIONS = 12 };
 static const double safety =
-    0.25; /* a step is repeated that is more than 4 times too long, and grows at most so much */
+    0.25; /* a step that is more than 1 / safety times too long is repeated; a step grows by at most this factor */
 
 /* Zeros of P_7 + P_8 on [0, 1] (Legendre's polynomials). */
 static const double node[NODES] = {0,
@@ -33,7 +33,7 @@ static const double node[NODES] = {0,
                                    0.9775206135612875018911745};
 
 /* Newton's form of the polynomial in the time s, from 0 to 1: a(s) = a0 + sum g_k s (s - h_1) ... (s - h_k-1), and its
- * powers: a(s) = a0 + sum b_k s^(k + 1). */
+ * form in powers of s: a(s) = a0 + sum b_k s^(k + 1). */
 typedef struct radau {
   double inverse[NODES][NODES]; /* 1 / (h_i - h_j) */
   double to_powers[DEGREE][DEGREE], to_newton[DEGREE][DEGREE];
@@ -52,22 +52,23 @@ static radau make_radau(void) {
   return r;
 }
 
-/* Blocks of 3 n numbers of a phase, after its CLOCKS. */
+/* Blocks of 3 n numbers in a phase, behind its CLOCKS. */
 enum { X, V, X_LOW, V_LOW, B, E = B + DEGREE, BLOCKS = E + DEGREE };
-/* The step from here, the number of steps before, and whether there was one before, with these bodies. */
+/* Clocks of a phase: time, length of the step from here, number of steps before; FRESH: no step with these bodies
+ * before. */
 enum { TIME, TIME_LOW, STEP, COUNT, FRESH, CLOCKS };
 
 typedef struct nbody_few_work {
   radau radau;
   int64_t m;           /* 3 n */
-  double length;       /* of the step from `now` to `next`, which may end with an event */
-  double *now, *next;  /* phases; now: the state array */
+  double length;       /* length of the step from `now` to `next`; shorter where an event ends the step */
+  double *now, *next;  /* phases; `now` is the state array */
   double *b, *shorter; /* [DEGREE][m]: polynomial of the step, and of a shorter one */
   double *g, *a0;      /* [DEGREE][m], [m] */
   void *memory;
-  nbody_event event; /* at `next`, which has all bodies still */
+  nbody_event event; /* event at the time of `next`, whose arrays still have all bodies */
   double rejected, unconverged;
-  bool warned; /* of a force that no step looks for */
+  bool warned; /* a warning of forces that no step looks for has been logged */
 } work;
 
 static double numbers(double n) { return CLOCKS + BLOCKS * 3 * n; }
@@ -125,7 +126,8 @@ static void predict(const nbody_run *run, const work *w, double h, double s, con
   }
 }
 
-/* New coefficients from the acceleration a at node k; returns the largest change of b_6 where k is the last node. */
+/* Corrects the coefficients by the acceleration a at node k; returns the largest change of b_6 where k is the last
+ * node. */
 static inline double correct(const radau *r, const int k, int64_t m, const double *restrict a,
                              const double *restrict a0, double *restrict g, double *restrict b) {
   double most = 0;
@@ -140,7 +142,7 @@ static inline double correct(const radau *r, const int k, int64_t m, const doubl
   return most;
 }
 
-/* The same with k known to the compiler. */
+/* As `correct`, with k known to the compiler. */
 static double correct_at(const radau *r, int k, int64_t m, const double *a, const double *a0, double *g, double *b) {
   switch (k) {
   case 1: return correct(r, 1, m, a, a0, g, b);
@@ -159,9 +161,9 @@ static double greatest(const double *x, int64_t m) {
   return most;
 }
 
-/* The polynomial of a step of length h from `now`, from a prediction in b: until b_6 changes by less than the rounding
- * of the acceleration, or no longer less than before. False where the rounds do not end there, or end far from it: the
- * step is too long. */
+/* Iterates the polynomial of a step of length h from `now`, starting with a prediction in b, until b_6 changes by less
+ * than the rounding of the acceleration, or by no less than in the round before. Returns false where the step is too
+ * long: the iteration does not end, or ends far from convergence. */
 static bool iterate(nbody_run *run, double h, double *b) {
   work *w = run->few_work;
   const radau *r = &w->radau;
@@ -173,7 +175,7 @@ static bool iterate(nbody_run *run, double h, double *b) {
       for (int j = DEGREE - 1; j >= k; j--) sum += r->to_newton[j][k] * b[j * m + i];
       w->g[k * m + i] = sum;
     }
-  const double place = DBL_EPSILON * greatest(block(w, w->now, X), m) / (h * h); /* moves by rounding alone */
+  const double place = DBL_EPSILON * greatest(block(w, w->now, X), m) / (h * h); /* by rounding of positions */
   double before = INFINITY;
   for (int round = 0; round < ITERATIONS; round++) {
     double change = 0;
@@ -213,20 +215,20 @@ static void land(const work *w, double h, const double *b, double *x, double *v,
   }
 }
 
-/* Step that the polynomial of a step of length h asks for: (7! eta)^(1/7) times the shortest time in which the motion
- * of a body changes, (2 a^2 / (j^2 + a s))^(1/2) with jerk, snap and crackle at the end of the step, or, where the
- * acceleration passes through zero, Aarseth's ((a s + j^2) / (j c + s^2))^(1/2), which is the longer one there (S. J.
- * Aarseth, in Multiple Time Scales (1985) 377). A body does not count whose acceleration is rounding: no more than that
- * of the largest one or of its place, and no polynomial. NaN: a force is not finite. */
+/* Length of step that the polynomial of a step of length h asks for: (7! eta)^(1/7) times the shortest time in which
+ * the motion of a body changes, (2 a^2 / (j^2 + a s))^(1/2) with jerk j, snap s and crackle c at the end of the step.
+ * Where the acceleration passes through zero, Aarseth's ((a s + j^2) / (j c + s^2))^(1/2) is longer and is taken (S. J.
+ * Aarseth, in Multiple Time Scales (1985) 377). A body does not count if its acceleration is no more than the rounding
+ * of the largest one or of its position, and is no polynomial. NaN: a force is not finite. */
 static double choose_step(const nbody_run *run, const work *w, double h) {
-  static const double negligible = 1e-10; /* leaves 6 digits for the derivatives of what counts */
+  static const double negligible = 1e-10; /* leaves 6 digits for the derivatives of the accelerations that count */
   const int64_t m = w->m, n = run->n;
   const double *b = w->b;
   double least = INFINITY, most = 0;
   for (int64_t c = 0; c < m; c++) most = fmax(most, fabs(w->a0[c]));
-  most = fmax(most, greatest(run->acceleration.data, m)); /* of the last node */
+  most = fmax(most, greatest(run->acceleration.data, m)); /* accelerations at the last node */
   if (!isfinite(most)) return NAN;
-  const double unit = most > 0 ? most : 1; /* against underflow of squares */
+  const double unit = most > 0 ? most : 1; /* keeps squares from underflow */
   const double rounding = DBL_EPSILON * greatest(block(w, w->now, X), m) / (h * h);
   const double counts = fmax(negligible * most, rounding);
   for (int64_t i = 0; i < n; i++) {
@@ -252,7 +254,7 @@ static double choose_step(const nbody_run *run, const work *w, double h) {
     if (change2 == 0) continue; /* a constant force */
     least = fmin(least, fmax(2 * a2 / change2, next2 > 0 ? change2 / next2 : 0));
   }
-  const double eta = isnan(run->integrate.eta) ? 1 : run->integrate.eta; /* steps of one length have none */
+  const double eta = isnan(run->integrate.eta) ? 1 : run->integrate.eta; /* fixed steps have no eta */
   return h * sqrt(least) * pow(5040 * eta, 1.0 / 7);
 }
 
@@ -263,8 +265,8 @@ static void stretch(double *b, int64_t m, double q) {
     for (int64_t i = 0; i < m; i++) b[k * m + i] *= power;
 }
 
-/* Predictions for a step of q times the length, after a step with the polynomial b: e by shifting it, and b by the
- * error that the last prediction had. */
+/* Predicts the polynomial of the next step, q times as long, after a step with the polynomial b: e by shifting b, and b
+ * by adding the error of the last prediction. */
 static void predict_next(const work *w, double q) {
   static const double binomial[DEGREE][DEGREE] = {
       {1, 2, 3, 4, 5, 6, 7},  {0, 1, 3, 6, 10, 15, 21}, {0, 0, 1, 4, 10, 20, 35}, {0, 0, 0, 1, 5, 15, 35},
@@ -344,10 +346,9 @@ static sim_status proceed(nbody_run *run) {
 
 /* ---- steps of the run ---- */
 
-/* A first step at the time t that is short enough for any motion: a hundredth of the shortest time in which a body at
- * rest comes as far as its nearest neighbour, or the origin where it has none, in which a body comes there with the
- * velocity between them, or in which the acceleration makes its velocity, and a thousandth of t_end. Longer ones follow
- * at once. */
+/* Length of a first step at time t, short enough for any motion: a thousandth of t_end, and a hundredth of the shortest
+ * of these times of a body: to fall from rest as far as its nearest neighbour is away (without one, the origin); to get
+ * there with their relative velocity; to gain its velocity by its acceleration. Longer steps follow at once. */
 static double first_step(const nbody_run *run, double t) {
   const int64_t n = run->n;
   const double *x = run->position.data, *v = run->velocity.data, *a = run->acceleration.data;
@@ -406,7 +407,7 @@ static sim_status show(nbody_run *run, double t) {
     memcpy(w->shorter, w->b, DEGREE * size);
     stretch(w->shorter, m, h / w->length);
     (void)iterate(run, h, w->shorter);
-    x = w->g; /* free again: room for x, v and their low parts */
+    x = w->g; /* g is free again: room for x, v and their low parts */
     memcpy(x, block(w, w->now, X), 4 * size);
     land(w, h, w->shorter, x, x + m, x + 2 * m, x + 3 * m);
   }
@@ -417,14 +418,14 @@ static sim_status show(nbody_run *run, double t) {
   return SIM_OK;
 }
 
-/* Takes a body out of `now`, where the event at its time has happened, and begins anew. */
+/* Applies the event at the time of `now` to its bodies, and begins anew. */
 static sim_status apply_event(nbody_run *run) {
   work *w = run->few_work;
   const double t = w->now[TIME];
   SIM_TRY(show(run, t));
   for (nbody_event event = w->event; event.first >= 0;) {
     SIM_TRY(nbody_apply_event(run, &event, t));
-    event = nbody_find_overlap(run); /* without merge none */
+    event = nbody_find_overlap(run); /* finds none without `merge` */
     if (event.first < 0) event = nbody_find_outside(run);
   }
   const double clocks[CLOCKS] = {[TIME] = t, [TIME_LOW] = w->now[TIME_LOW], [COUNT] = w->now[COUNT], [FRESH] = 1};
@@ -438,7 +439,7 @@ static sim_status apply_event(nbody_run *run) {
   return SIM_OK;
 }
 
-/* The next multiple of the interval after t, as sim_cadence_due counts them. */
+/* The next multiple of the interval after t, counted as sim_cadence_due does. */
 static double next_output(const sim_cadence *cadence, double t) {
   if (cadence->kind != SIM_EVERY_TIME) return INFINITY;
   return (floor(t / cadence->interval + 1e-9) + 1) * cadence->interval;
@@ -453,7 +454,7 @@ static sim_status step(nbody_run *run, const sim_clock *clock, double *after) {
   }
   const double output =
       fmin(next_output(&run->output->snapshots, clock->t), next_output(&run->output->tables, clock->t));
-  /* an output within rounding of the end of a step is written there */
+  /* an output within rounding of the step's end is written at the step's end */
   *after = w->next[TIME] > output + 1e-12 * w->now[STEP] && output > clock->t ? output : w->next[TIME];
   if (*after >= clock->t_end) *after = clock->t_end;
   return SIM_OK;

@@ -10,9 +10,9 @@ static void cross(const double a[3], const double b[3], double out[3]) {
   for (int c = 0; c < 3; c++) out[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
 }
 
-/* G_k(beta, s) = s^k c_k(beta s^2), k = 0 ... 3, with Stumpff's functions c_k(z) = sum (-z)^i / (k + 2 i)!. The series
- * are summed for |z| < 0.1, where seven terms give full precision; larger z are divided by four, and the results
- * doubled: c_0(4z) = 2 c_0^2 - 1 in the form of Stumpff, without differences of large numbers. */
+/* Computes G_k(beta, s) = s^k c_k(beta s^2), k = 0 ... 3, with Stumpff's functions c_k(z) = sum (-z)^i / (k + 2 i)!.
+ * The series are summed for |z| < 0.1, where seven terms give full precision. A larger z is divided by four, and the
+ * results are doubled: c_0(4z) = 2 c_0^2 - 1, in Stumpff's form, which avoids differences of large numbers. */
 static void stumpff(double beta, double s, double G[4]) {
   double z = beta * s * s;
   int quarters = 0;
@@ -39,9 +39,9 @@ static void stumpff(double beta, double s, double G[4]) {
   G[3] = s * s * s * c3;
 }
 
-/* Root s of r0 s + eta G2(s) + zeta G3(s) = dt, dt > 0, which rises everywhere: its derivative is the distance.
- * Halley's iteration, which triples the digits, kept within a bracket. Fills G[1 to 3] at the root, and r, the distance
- * there. */
+/* Solves r0 s + eta G2(s) + zeta G3(s) = dt, dt > 0, for s. The left side rises everywhere: its derivative is the
+ * distance. Halley's iteration, which triples the digits, is kept within a bracket. Fills in G[1 to 3] at the root, and
+ * *r, the distance there. */
 static bool solve(double r0, double eta, double zeta, double beta, double dt, double G[4], double *r) {
   double low = 0, high = INFINITY;
   const double u = dt / r0;
@@ -58,7 +58,7 @@ static bool solve(double r0, double eta, double zeta, double beta, double dt, do
     const double bend = eta * G[0] + zeta * G[1];
     double next = s - excess * *r / (*r * *r - 0.5 * excess * bend);
     const double ds = next - s;
-    if (fabs(ds) <= 1e-6 * s) { /* the rest by Taylor's series: G_k' = G_k-1, and G_0' = -beta G_1 */
+    if (fabs(ds) <= 1e-6 * s) { /* last digits by Taylor's series: G_k' = G_k-1, and G_0' = -beta G_1 */
       G[3] += ds * (G[2] + 0.5 * ds * G[1]);
       G[2] += ds * (G[1] + 0.5 * ds * G[0]);
       G[1] += ds * (G[0] - 0.5 * ds * beta * G[1]);
@@ -130,14 +130,14 @@ void nbody_elements_of(double mu, const double x[3], const double v[3], nbody_el
     *out = (nbody_elements){out->a, out->e, NAN, NAN, NAN, NAN};
     return;
   }
-  const double rounding = 1e-15; /* below it a direction is that of rounding errors */
+  const double rounding = 1e-15; /* smaller components of a direction are rounding errors */
   double node[3] = {1, 0, 0}, apse[3];
   if (flat > rounding * h1) node[0] = -h[1] / flat, node[1] = h[0] / flat;
   out->inc = flat > rounding * h1 ? atan2(flat, h[2]) : h[2] < 0 ? 0.5 * two_pi : 0;
   out->node = turned(atan2(node[1], node[0]));
   const double unit[3] = {h[0] / h1, h[1] / h1, h[2] / h1};
   cross(unit, node, across);
-  const double circle = 1e-12; /* e is known to a rounding of positions far from the origin */
+  const double circle = 1e-12; /* smaller eccentricities are roundings of positions far from the origin */
   const bool round = out->e <= circle;
   for (int c = 0; c < 3; c++) apse[c] = round ? node[c] : e[c] / out->e;
   out->peri = round ? 0 : turned(atan2(dot(apse, across), dot(apse, node)));

@@ -11,16 +11,16 @@ typedef struct nbody_elements {
   double M;               /* mean anomaly: time since the pericentre times sqrt(mu / |a|^3) */
 } nbody_elements;
 
-/* Change of x[3] and v[3] in the time dt, along an ellipse, a parabola or a hyperbola, by universal variables (J.
- * Stumpff, Himmelsmechanik I (1959); J. Wisdom and D. M. Hernandez, MNRAS 453 (2015) 3015): dx[3], dv[3]. False where
+/* Changes dx[3], dv[3] of x[3] and v[3] in the time dt, along an ellipse, a parabola or a hyperbola, by universal
+ * variables (J. Stumpff, Himmelsmechanik I (1959); J. Wisdom and D. M. Hernandez, MNRAS 453 (2015) 3015). False where
  * the equation has no finite solution: a fall onto the centre, or numbers that are not finite. */
 bool nbody_kepler_step(double mu, double dt, const double x[3], const double v[3], double dx[3], double dv[3]);
 
-/* Position and velocity at the elements; e != 1. False where nbody_kepler_step fails. */
+/* Computes position and velocity at given elements; e != 1. False where nbody_kepler_step fails. */
 bool nbody_elements_place(const nbody_elements *elements, double mu, double x[3], double v[3]);
-/* Osculating elements. Angles that an orbit without inclination, or with e <= 1e-12, does not have are 0, and the next
- * one is then counted from the x axis or from the node: 0 <= inc <= pi; node, peri and the M of an ellipse from 0 to 2
- * pi. NaN where the orbit is a line or a parabola. */
+/* Computes osculating elements; 0 <= inc <= pi; node, peri and the M of an ellipse are from 0 to 2 pi. Where the orbit
+ * has no inclination, node is 0 and the x axis replaces the node; where e <= 1e-12, peri is 0 and M counts from the
+ * node. NaN where the orbit is a line or a parabola. */
 void nbody_elements_of(double mu, const double x[3], const double v[3], nbody_elements *out);
 
 #endif

@@ -15,7 +15,7 @@ void nbody_pairs(int64_t n, int64_t skip, double G, double eps2, const double *r
   const double *const y = x + n, *const z = x + 2 * n;
   double *const ay = a + n, *const az = a + 2 * n;
   memset(a, 0, (size_t)(3 * n) * sizeof *a);
-  int64_t heavy = n; /* the bodies from there on have no mass */
+  int64_t heavy = n; /* bodies from `heavy` on have no mass */
   while (heavy > 0 && mass[heavy - 1] == 0) heavy--;
   for (int64_t i = 0; i < heavy; i++) {
     const bool light = mass[i] == 0;
@@ -46,7 +46,7 @@ struct nbody_solver_work {
 };
 
 static sim_status supports(const nbody_options *options) {
-  (void)options; /* nbody_solver_choose takes it where it serves */
+  (void)options; /* nbody_solver_choose takes this solver only where it serves */
   return SIM_OK;
 }
 

@@ -19,28 +19,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT, CLOCKS }; /* kicks made */
-/* Most mass of all other bodies together, over that of the central body. */
+enum { COUNT, CLOCKS }; /* COUNT: number of kicks made */
+/* Largest mass of all other bodies together, over the mass of the central body. */
 static const double most_mass = 0.1;
-/* Largest acceleration by other forces than that of the Kepler orbit, over the latter, without a warning. */
+/* Largest acceleration by other forces, over that of the Kepler orbit, without a warning. */
 static const double most_pull = 0.1;
-/* Steps in the time of an orbit with the angular speed of the pericentre, below which Kepler drifts and kicks resonate
- * (J. Wisdom, AJ 150 (2015) 127). */
+/* Least number of steps in the time of an orbit with the angular speed of the pericentre; with fewer, Kepler drifts and
+ * kicks resonate (J. Wisdom, AJ 150 (2015) 127). */
 static const double least_steps = 16;
 
 typedef struct motion {
   double x[3], v[3], x_low[3], v_low[3];
 } motion;
 
-/* Bodies in the order of their orbits, the central one first. */
+/* Bodies are in the order of their orbits, the central one first. */
 typedef struct nbody_few_work {
   int64_t n;
-  double *order;        /* [n]: index in the state's arrays; of the state array */
-  motion *body;         /* [n]: Jacobi coordinates, half a step ahead of the clock; of the state array */
-  motion *copy;         /* [n]: the same in the state that is looked at */
-  double *mass, *inner; /* [n]: of a body, and of it with all bodies before it */
+  double *order;        /* [n]: index in the state's arrays; memory of the state array `integrator` */
+  motion *body;         /* [n]: Jacobi coordinates, half a step ahead of the clock; memory of the state array */
+  motion *copy;         /* [n]: Jacobi coordinates at the time of an output */
+  double *mass, *inner; /* [n]: mass of a body; mass of the body and all bodies before it */
   double *share;        /* [n]: mass / inner */
-  double *x, *a;        /* [3][n]: inertial */
+  double *x, *a;        /* [3][n]: inertial positions, accelerations */
   bool warned;
 } work;
 
@@ -75,8 +75,8 @@ static sim_status create(nbody_run *run) {
 
 /* ---- Jacobi coordinates ---- */
 
-/* Differences to the centre of mass of the bodies before: inertial vectors from[3][n] in the order of orbits, or in
- * that of the state's arrays with `order`. */
+/* Computes member `member` of w->body: differences to the centre of mass of the bodies before, from inertial vectors
+ * from[3][n], in the order of orbits, or with `order` in the order of the state's arrays. */
 static void to_jacobi(const work *w, const double *from, const double *order, size_t member) {
   double centre[3] = {0, 0, 0};
   for (int64_t i = 0; i < w->n; i++) {
@@ -91,7 +91,7 @@ static void to_jacobi(const work *w, const double *from, const double *order, si
   memcpy((char *)&w->body[0] + member, centre, sizeof centre);
 }
 
-/* Inertial vectors out[3][n] from those of bodies, in the order of orbits. */
+/* Computes inertial vectors out[3][n], in the order of orbits, from member `member` of bodies. */
 static void from_jacobi(const work *w, const motion *bodies, size_t member, double *out) {
   double centre[3];
   memcpy(centre, (const char *)&bodies[0] + member, sizeof centre);
@@ -131,8 +131,8 @@ static sim_status drift(const nbody_run *run, motion *bodies, double dt) {
   return SIM_OK;
 }
 
-/* Accelerations of all forces into w->a, in the order of orbits; without external forces, and without that between the
- * first two bodies, which is all in their Kepler orbit. */
+/* Computes w->a, the accelerations by all forces in the order of orbits. Without external forces the force between the
+ * first two bodies is left out: it is all in their Kepler orbit. */
 static void accelerate(const nbody_run *run, const motion *bodies, double t) {
   const work *w = run->few_work;
   const int64_t n = w->n;
@@ -149,7 +149,7 @@ static void accelerate(const nbody_run *run, const motion *bodies, double t) {
       w->a[c * n + i] = ((const double *)run->acceleration.data)[c * n + (int64_t)w->order[i]];
 }
 
-/* Once, where other forces are no perturbation of the Kepler orbit. */
+/* Warns once where other forces are no perturbation of the Kepler orbit. */
 static void warn_of_encounter(const nbody_run *run, int64_t i, double t) {
   run->few_work->warned = true;
   sim_log(SIM_LOG_WARN,
@@ -162,7 +162,7 @@ static void warn_of_encounter(const nbody_run *run, int64_t i, double t) {
 static sim_status kick(const nbody_run *run, motion *bodies, double t, double dt) {
   work *w = run->few_work;
   const int64_t n = w->n,
-                first = run->laws.external == NULL ? 2 : 1; /* bodies before: the force of the orbit is left out */
+                first = run->laws.external == NULL ? 2 : 1; /* bodies before: the Kepler orbit's force was left out */
   double centre[3], sum = 0;
   accelerate(run, bodies, t);
   for (int c = 0; c < 3; c++) centre[c] = w->a[c * n];
@@ -197,7 +197,7 @@ static int by_orbit(const void *a, const void *b) {
   return p->at < q->at ? -1 : p->at > q->at;
 }
 
-/* The central body, and the others by their distance from it. */
+/* Sorts the bodies: the central body, then the others by their distance from it. */
 static sim_status sort_bodies(const nbody_run *run, const work *w) {
   const int64_t n = w->n;
   const double *m = run->mass.data, *x = run->position.data;
@@ -225,7 +225,7 @@ static sim_status sort_bodies(const nbody_run *run, const work *w) {
                   1 / most_mass, id_of(run, 0), m[centre], others);
 }
 
-/* SIM_ERR_INCOMPATIBLE unless the state array has each body once. */
+/* Checks that the state array has each body once. SIM_ERR_INCOMPATIBLE. */
 static sim_status check_order(const work *w) {
   for (int64_t i = 0; i < w->n; i++) w->a[i] = 0;
   for (int64_t i = 0; i < w->n; i++) {
@@ -246,7 +246,7 @@ static sim_status fill_masses(const nbody_run *run, work *w) {
   return w->mass[0] > 0 ? SIM_OK : sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's central body has no mass");
 }
 
-/* Warns where a step is long against the passage of a pericentre. */
+/* Warns where a step is long compared with the passage of a pericentre. */
 static void check_step(const nbody_run *run, const work *w) {
   double least = INFINITY;
   int64_t which = 0;
@@ -283,7 +283,7 @@ static sim_status begin(nbody_run *run, const sim_clock *saved) {
   return drift(run, w->body, 0.5 * run->integrate.dt);
 }
 
-/* The time t is that after `count` steps, within its rounding. */
+/* Whether t has reached the time after `count` steps, within rounding. */
 static bool reached(double t, double count, double dt) { return t >= count * dt - (1e-9 * dt + 1e-15 * t); }
 
 static sim_status step(nbody_run *run, const sim_clock *clock, double *after) {
@@ -291,7 +291,7 @@ static sim_status step(nbody_run *run, const sim_clock *clock, double *after) {
   double *count = (double *)run->kept.data + COUNT;
   const double dt = run->integrate.dt;
   (void)sim_clock_step(clock, dt, after);
-  if (!reached(*after, *count + 1, dt)) return SIM_OK; /* the rest of a step, up to t_end */
+  if (!reached(*after, *count + 1, dt)) return SIM_OK; /* rest of a step, up to t_end */
   SIM_TRY(kick(run, w->body, (*count + 0.5) * dt, dt));
   ++*count;
   return drift(run, w->body, dt);

@@ -1,4 +1,4 @@
-/* The lengths of the lists of the fast multipole method, without its arithmetic: the tree and the walk of fmm.h, by one
+/* Counts the lists of the fast multipole method without its arithmetic: builds the tree of fmm.h and walks it, by one
  * thread, in fp64. */
 #include "kernels/nbody/fmm/fmm.h"
 
@@ -13,13 +13,13 @@ typedef struct body {
 } body;
 
 typedef struct cell {
-  int64_t first, count; /* of the sorted bodies */
-  int64_t child;        /* the first one */
+  int64_t first, count; /* bodies in the sorted order */
+  int64_t child;        /* first child */
   int children, level;
   double centre[3], radius; /* in lengths of the frame */
 } cell;
 
-/* A source of a list: a cell, and which image of it. */
+/* Source in a list: a cell, and code of its image. */
 typedef struct entry {
   int64_t cell;
   int code;
@@ -34,7 +34,7 @@ typedef struct counter {
   body *bodies;
   cell *cells;
   int64_t cell_count, cell_room;
-  entry *entries; /* a stack: what cells leave open, and queues */
+  entry *entries; /* stack: entries that cells leave open, and queues */
   size_t entry_room;
   double far, near;
   int depth;
@@ -78,7 +78,7 @@ static int by_key(const void *a, const void *b) {
   return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Adds the children of a cell behind all others. */
+/* Appends the children of a cell to the cells. */
 static sim_status split(counter *w, int64_t parent) {
   const cell me = w->cells[parent];
   if (me.count <= 1 || me.level >= NBODY_FMM_LEVEL_MAX) return SIM_OK;
@@ -178,7 +178,7 @@ static sim_status push(counter *w, size_t *top, entry e) {
   return SIM_OK;
 }
 
-/* The entry's children, or itself where it has none. */
+/* Pushes the entry's children, or the entry itself where it has none. */
 static sim_status push_parts(counter *w, size_t *top, entry e) {
   const cell c = w->cells[e.cell];
   if (c.children == 0) return push(w, top, e);
@@ -186,10 +186,11 @@ static sim_status push_parts(counter *w, size_t *top, entry e) {
   return SIM_OK;
 }
 
-/* The lists of a cell and of all below it. Its parent has left open entries[begin ... end); the root's is its queue. */
+/* Counts the lists of a cell and of all cells below it. entries[begin ... end): what its parent left open; for the root
+ * its queue. */
 static sim_status walk(counter *w, int64_t target, size_t begin, size_t end) {
   const cell me = w->cells[target];
-  size_t open = end, top; /* what this cell leaves open lies behind, then its queue is worked off from there */
+  size_t open = end, top; /* open entries are before `open`; the queue is behind, and is worked off from `top` */
   for (size_t k = begin; k < end; k++) {
     top = open;
     if (target == 0)
@@ -201,7 +202,7 @@ static sim_status walk(counter *w, int64_t target, size_t begin, size_t end) {
       const cell other = w->cells[source.cell];
       if (accepts(w, &me, source)) {
         w->far++;
-      } else if (me.children > 0) { /* to the front of the queue, whose first entry takes its place */
+      } else if (me.children > 0) { /* moves to the front of the queue, whose first entry takes its place */
         const entry moved = w->entries[first];
         w->entries[first++] = source;
         if (top >= first) w->entries[top] = moved, top++;

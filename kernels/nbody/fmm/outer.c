@@ -9,13 +9,13 @@
 enum { P = NBODY_FMM_OUTER_ORDER, SIDE = NBODY_FMM_OUTER_SIDE, REACH = NBODY_FMM_OUTER_REACH };
 enum { DIFFERENCES = NBODY_FMM_OUTER_ROW * NBODY_FMM_OUTER_ROW * NBODY_FMM_OUTER_ROW };
 
-/* Puts the tensor of a difference, sizes[3] >= 0 in descending order, where that difference stands in all its orders
- * and signs. */
+/* Stores the tensor of the difference sizes[3] >= 0, in descending order, for all permutations and signs of that
+ * difference. */
 static void spread(const int sizes[3], const double *tensor, double *tensors) {
   static const int axes[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   for (int turn = 0; turn < 6; turn++)
     for (int signs = 0; signs < 8; signs++) {
-      int at[3]; /* axis c of the turned difference has that of axes[turn][c] */
+      int at[3]; /* component c of this difference is component axes[turn][c] of `sizes`, with a sign */
       for (int c = 0; c < 3; c++) at[c] = (signs >> c & 1 ? -1 : 1) * sizes[axes[turn][c]];
       const int place = nbody_fmm_outer_difference(at[0], at[1], at[2]);
       for (int i = 0; i <= P; i++)
@@ -28,7 +28,7 @@ static void spread(const int sizes[3], const double *tensor, double *tensors) {
               odd += signs >> c & 1 ? k[c] : 0;
             }
             const double value = tensor[nbody_lattice_position(from[0], from[1], from[2])];
-            bool vanishes = false; /* the function is even */
+            bool vanishes = false; /* odd derivatives of the even function at 0 vanish */
             for (int c = 0; c < 3; c++) vanishes = vanishes || (at[c] == 0 && k[c] % 2 == 1);
             tensors[(size_t)(nbody_fmm_outer_position(i, j) + l) * DIFFERENCES + (size_t)place] = vanishes ? 0
                                                                                                   : odd % 2 == 1

@@ -1,11 +1,12 @@
-/* Settings of the fast multipole method from the error asked for, and its cost beside direct sums. */
+/* Settings of the fast multipole method for a given error, and its estimated cost compared with direct sums. */
 #include "kernels/nbody/solver.h"
 
 #include <math.h>
 
-/* From the cheapest to the most accurate: the largest errors of a Plummer sphere, a uniform cube and two disk galaxies
- * with halos, of 10^5 bodies. 99.9 % is ruled by bodies near a centre, where forces nearly cancel. The weight is 1.5:
- * errors about the target's centre have one sign for all sources in a direction, errors about the sources' have not. */
+/* Errors of settings, from the cheapest to the most accurate: the largest of a Plummer sphere, a uniform cube and two
+ * disk galaxies with halos, of 10^5 bodies. Bodies near a centre, where forces nearly cancel, determine the error of
+ * 99.9 %. The weight is 1.5, because errors about the target's centre have one sign for all sources in a direction, and
+ * errors about the sources' centres have not. */
 static const struct {
   double error, tail;
   nbody_fmm_settings settings;
@@ -17,15 +18,16 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* Errors of n bodies over those of 10^5: with fewer bodies more of them lie where cells are barely apart. */
+/* Error for n bodies over that for 10^5: with fewer bodies a larger share has cells that are barely far enough. */
 static double error_by_count(double n) { return n >= 1e6 ? 0.6 : n >= 1e5 ? 1 : pow(1e5 / n, 0.3); }
 
-/* The power of the ratio of the angles by which errors grow. */
+/* Exponent p of errors that grow as angle^p. */
 static double power_of(double error, double of, double angle, double of_angle) {
   return log(error / of) / log(angle / of_angle);
 }
 
-/* Between two rows of one order errors grow as a power of the angle, which is rounded down to a hundredth. */
+/* Largest angle that keeps the errors: between two rows of one order errors grow as a power of the angle; rounded down
+ * to a hundredth. */
 static double widest_angle(int row, double most, double tail) {
   const double angle = rows[row].settings.theta, wider = row > 0 ? rows[row - 1].settings.theta : 0;
   if (row == 0 || rows[row - 1].settings.order != rows[row].settings.order || !(most > rows[row].error)) return angle;
@@ -42,17 +44,17 @@ nbody_fmm_settings nbody_fmm_settings_for(double error, double error_tail, doubl
   while (row < ROWS - 1 && (rows[row].error > most || rows[row].tail > tail)) row++;
   nbody_fmm_settings out = rows[row].settings;
   out.theta = widest_angle(row, most, tail);
-  if (out.order >= 5 && n >= 1e6) out.leaf = 80; /* M2L costs more there than pairs; by 2 % of a step on an H200 */
+  if (out.order >= 5 && n >= 1e6) out.leaf = 80; /* M2L costs more there than pairs; saves 2 % of a step on an H200 */
   return out;
 }
 
-/* Seconds, measured for Plummer spheres. CPU: one thread, 10^3 to 10^5 bodies, of an AMD EPYC and of an Intel Xeon
- * (that of the direct sum is the EPYC's for both: the ratios count); CUDA: an H200, 10^4 to 3 10^6 bodies.
- * bench_nbody_methods compares the estimates with what a machine does. */
+/* Times in seconds, measured for Plummer spheres. CPU: one thread, 10^3 to 10^5 bodies, on an AMD EPYC and an Intel
+ * Xeon (both with the EPYC's time of the direct sum, because only ratios count); CUDA: an H200, 10^4 to 3 10^6 bodies.
+ * bench_nbody_methods compares the estimates with measured times. */
 typedef struct rates {
   double far[NBODY_FMM_ORDER_MAX + 1]; /* of one M2L, by order */
-  double near, pair;                   /* of a pair in a near list, of an interaction of direct sums */
-  double body;                         /* of all else */
+  double near, pair;                   /* of a pair in a near list; of an interaction of direct sums */
+  double body;                         /* of all other work, a body */
 } rates;
 static const rates on_amd[SIM_ISA_COUNT][2] = {
     [SIM_ISA_PLAIN] = {{{0, 0, 0, 60e-9, 130e-9, 270e-9, 600e-9}, 7.8e-9, 7.19e-9, 2.4e-6},
@@ -72,15 +74,15 @@ static const rates on_intel[SIM_ISA_COUNT][2] = {
 };
 static const rates on_cuda[2] = {{{0, 0, 0, 15e-12, 24e-12, 41e-12, 74e-12}, 3.7e-12, 1.1e-12, 0.13e-9},
                                  {{0, 0, 0, 12e-12, 19e-12, 33e-12, 59e-12}, 0.93e-12, 0.33e-12, 0.2e-9}};
-/* Seconds of a force, and of a level of the tree, in which a GPU waits for launches; fitted to 42 forces on an H100:
- * a Plummer sphere, a cube and a periodic box of 8000 to 96000 bodies in both precisions, within 40 %. [single] */
+/* Seconds of a force, and of each level of the tree, in which a GPU waits for launches; [single]. Fitted to 42 forces
+ * on an H100, within 40 %: a Plummer sphere, a cube and a periodic box of 8000 to 96000 bodies in both precisions. */
 static const struct { double start, level; } waits[2] = {{0.34e-3, 156e-6}, {0.21e-3, 56e-6}};
 /* Levels of a Plummer sphere beyond those of a cube: 5 with 10^3 to 10^5 bodies. */
 enum { DEEPER = 5 };
-/* Seconds a body of what one CPU thread does alone: cells, offsets of the sort. */
+/* Seconds a body of work that is not divided among CPU threads: cells, offsets of the sort. */
 static const double alone = 10e-9;
 
-/* In a periodic box, seconds: of a pair of direct sums; of the outer images of multipoles, a force and a body. CPU:
+/* Times in seconds in a periodic box: of a pair of direct sums; of the outer images, for a force and for a body. CPU:
  * measured with 256 to 32768 bodies; CUDA: an H100, 8000 to 96000. */
 typedef struct periodic_rates {
   double pair[2], outer_start[2]; /* [single] */
@@ -92,8 +94,8 @@ static const periodic_rates periodic_on_cpu[SIM_ISA_COUNT] = {
     [SIM_ISA_AVX512] = {{19.3e-9, 9.7e-9}, {5e-3, 5e-3}, 0.3e-6},
 };
 static const periodic_rates periodic_on_cuda = {{0.163e-9, 0.08e-9}, {0.71e-3, 0.37e-3}, 0};
-/* On a GPU in fp64, seconds a body more: a warp takes the 27 images of all cells, one warp beside the other until there
- * are cells enough. From boxes of 2800 and 4000 bodies on an H200. */
+/* Seconds a body that a GPU needs more in fp64, for up to `enough_in_box` bodies: a warp takes the 27 images of all
+ * cells, and with few cells the warps do not fill the device. Measured in boxes of 2800 and 4000 bodies on an H200. */
 static const double few_in_box = 0.32e-6, enough_in_box = 4096;
 
 /* Copies of the bodies in the lists of a periodic box. */
@@ -120,8 +122,8 @@ nbody_fmm_estimate nbody_fmm_estimate_for(const nbody_options *options, sim_back
   const rates *r = rates_of(options, kind);
   const double open = 0.8 / settings->theta, size = settings->leaf / 64.0, threads = cpu ? options->threads : 1;
   nbody_fmm_estimate out;
-  /* Fits to a Plummer sphere, in a periodic box to a uniform one; with few bodies all are near, and all their images.
-   */
+  /* Fits to a Plummer sphere, in a periodic box to a uniform one; few bodies are all near each other, with all their
+   * images. */
   const double all = periodic ? IMAGES * n : n;
   const double most = 1400 * size * pow(open, 3.6) * (periodic ? 1 : 1 + pow(9000 / n, 0.7));
   out.near = all / (1 + all / most) + options->crowd * options->crowd / n;

@@ -25,13 +25,13 @@ sim_status nbody_observe_thermo(nbody_run *run, const nbody_sums *sums, double *
 
 /* ---- g(r) ---- */
 
-/* fp64 positions on the host. */
+/* Copies the positions to the host, in fp64; the caller frees *out. */
 static sim_status fetch_positions(const nbody_run *run, double **out) {
   const size_t count = 3 * (size_t)run->n;
   double *const to = *out = malloc(count * sizeof *to);
   if (to == NULL) return sim_no_memory("g(r) of %lld bodies", (long long)run->n);
   SIM_TRY(run->backend->copy(to, run->position.data, sim_buffer_bytes(&run->position)));
-  if (run->ops->dtype == SIM_F32) /* from the last one on, as floats take the first half of the room */
+  if (run->ops->dtype == SIM_F32) /* backwards, because the floats are in the first half of the same memory */
     for (size_t k = count; k-- > 0;) {
       float x;
       memcpy(&x, (const char *)to + k * sizeof x, sizeof x);
@@ -76,7 +76,7 @@ sim_status nbody_observe_rdf(const nbody_run *run, double *values) {
   free(positions);
   for (int64_t t = 1; t < threads && status == SIM_OK; t++)
     for (int64_t k = 0; k < rdf->bins; k++) count[k] += count[t * SIM_COLUMNS_MAX + k];
-  /* n (n - 1) / 2 pairs spread evenly over the box */
+  /* expected pairs in a unit volume: n (n - 1) / 2 pairs spread evenly over the box */
   const double pairs = 0.5 * n * (n - 1) / (run->box * run->box * run->box);
   for (int64_t k = 0; k < rdf->bins && status == SIM_OK; k++) {
     const double inner = (double)k * width, outer = (double)(k + 1) * width;

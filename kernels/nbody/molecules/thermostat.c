@@ -64,7 +64,7 @@ static double inertia(const nbody_run *run, int k) {
   return (k == 0 ? nbody_freedoms(run) : 1) * t->temperature * t->time * t->time;
 }
 
-/* Kicks link k by a quarter of a step, with the link after it damping it before and after. twice: 2 K of the bodies. */
+/* Kicks link k by a quarter of a step; the next link damps it before and after. twice: 2 K of the bodies. */
 static void kick_link(nbody_run *run, int k, double twice, double dt) {
   double *const v = run->bath + NBODY_CHAIN_VELOCITY;
   const double kT = run->thermostat.temperature;

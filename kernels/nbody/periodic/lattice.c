@@ -5,24 +5,24 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
-#define SPLIT 3.0     /* a */
-#define ERF_IS_1 40.0 /* square of an argument from which on erf is 1 */
+#define SPLIT 3.0     /* a, in inverse edges */
+#define ERF_IS_1 40.0 /* erf is 1 where the square of its argument is larger */
 
 enum {
-  REACH = 3,      /* images along an axis */
-  WAVES = 5,      /* along an axis */
-  WAVES_MOST = 34 /* square of the longest: exp(-34 pi^2 / a^2) < 1e-16 */
+  REACH = 3,      /* images summed one by one along an axis: -3 ... 3 */
+  WAVES = 5,      /* waves along an axis: -5 ... 5 */
+  WAVES_MOST = 34 /* largest squared wave number: exp(-34 pi^2 / a^2) < 1e-16 */
 };
 
 enum { COUNT = NBODY_LATTICE_COUNT(NBODY_LATTICE_ORDER_MAX) };
 
-/* How a derivative follows from those of lower ranks: R^m(to) = x[axis] R^(m+1)(from) + times R^(m+1)(before). */
+/* Step of the recurrence to a derivative of higher rank: R^m(to) = x[axis] R^(m+1)(from) + times R^(m+1)(before). */
 typedef struct lowering {
   int axis, from, before;
   double times;
 } lowering;
 
-/* step[NBODY_LATTICE_COUNT(order)], but for the first. */
+/* Lists the steps of all derivatives but the first: step[NBODY_LATTICE_COUNT(order)]. */
 static void list_steps(int order, lowering *step) {
   for (int rank = 1, to = 1; rank <= order; rank++)
     for (int i = rank; i >= 0; i--)
@@ -36,8 +36,8 @@ static void list_steps(int order, lowering *step) {
       }
 }
 
-/* Derivatives of a radial function at x from base[m] = ((1/r) d/dr)^m f(r), added to out: McMurchie and Davidson's
- * recurrence, as in fmm/operators.inc. */
+/* Adds to `out` the derivatives of a radial function f at x, from base[m] = ((1/r) d/dr)^m f(r): McMurchie and
+ * Davidson's recurrence, as in fmm/operators.inc. */
 static void add_radial(const double x[3], const double *base, int order, const lowering *step, double *out) {
   double r[COUNT][NBODY_LATTICE_ORDER_MAX + 1];
   for (int m = 0; m <= order; m++) r[0][m] = base[m];
@@ -51,15 +51,15 @@ static void add_radial(const double x[3], const double *base, int order, const l
     }
 }
 
-/* Adds sign (r2 + h2)^(-1/2) to base[0 ... order]. */
+/* Adds the terms of sign (r2 + h2)^(-1/2) to base[0 ... order]. */
 static void add_inverse(double r2, double h2, int order, double sign, double *base) {
   const double inverse2 = 1 / (r2 + h2);
   double term = sign * sqrt(inverse2);
   for (int m = 0; m <= order; m++, term *= -(2 * m - 1) * inverse2) base[m] += term;
 }
 
-/* Adds -erf(a r) / r: -2 a / sqrt(pi) (-2 a^2)^m F_m(a^2 r^2), with Boys' functions F_m by their series and the
- * recurrence to lower m (I. Shavitt, Methods Comput. Phys. 2 (1963) 1). */
+/* Adds the terms of -erf(a r) / r to base: -2 a / sqrt(pi) (-2 a^2)^m F_m(a^2 r^2), with Boys' functions F_m by their
+ * series and the recurrence to lower m (I. Shavitt, Methods Comput. Phys. 2 (1963) 1). */
 static void add_error_function(double r2, int order, double *base) {
   const double t = SPLIT * SPLIT * r2;
   if (t > ERF_IS_1) {
@@ -77,7 +77,7 @@ static void add_error_function(double r2, int order, double *base) {
   for (int m = 0; m <= order; m++, factor *= -2 * SPLIT * SPLIT) base[m] += factor * boys[m];
 }
 
-/* Adds the sum over waves; each stands for itself and its opposite. */
+/* Adds the sum over waves; each wave counts for itself and its opposite. */
 static void add_waves(const double d[3], int order, double *out) {
   for (int p = 0; p <= WAVES; p++)
     for (int q = p > 0 ? -WAVES : 0; q <= WAVES; q++)
@@ -100,9 +100,9 @@ static void add_waves(const double d[3], int order, double *out) {
       }
 }
 
-/* Adds what the softening of all farther images changes, h^2 / (2 r^3) less each, as an integral over space outside the
- * cube of the summed ones: with a half edge b, by Gauss, -(d^2 / 2) 3 h^2 / b^2 I, I the integral of
- * (1 + u^2 + v^2)^(-5/2) over |u|, |v| < 1; the constant is left out. */
+/* Adds the change by the softening of all farther images, -h^2 / (2 r^3) each, as an integral over space outside the
+ * cube of the images summed one by one. By Gauss, with half the cube's edge b: -(d^2 / 2) 3 h^2 / b^2 I, I the integral
+ * of (1 + u^2 + v^2)^(-5/2) over |u|, |v| < 1; the constant is left out. */
 static void add_outside(const double near[3], double softening, int order, double *out) {
   const double half = REACH + 0.5, integral = 2 * PI / 9 + 4 / (3 * sqrt(3));
   const double rate = 3 * softening * softening / (half * half) * integral;
@@ -130,7 +130,7 @@ void nbody_lattice_tensor(const double d[3], double softening, int order, nbody_
         const bool within = without == NBODY_LATTICE_27
                                 ? fabs(p - turn[0]) <= 1 && fabs(q - turn[1]) <= 1 && fabs(s - turn[2]) <= 1
                                 : p == 0 && q == 0 && s == 0;
-        if (!within && softening == 0 && SPLIT * SPLIT * r2 > ERF_IS_1) continue; /* 0 */
+        if (!within && softening == 0 && SPLIT * SPLIT * r2 > ERF_IS_1) continue; /* the term is 0 */
         double base[NBODY_LATTICE_ORDER_MAX + 1] = {0};
         add_error_function(r2, order, base);
         if (!within) add_inverse(r2, softening * softening, order, 1, base);
@@ -160,7 +160,7 @@ void nbody_lattice_fill_table(double softening, int threads, double *table) {
           for (int j = rank - i; j >= 0; j--, k++) {
             const int of[3] = {i, j, rank - i - j};
             int from[3];
-            bool odd = false; /* E is even: odd derivatives at 0 vanish */
+            bool odd = false; /* E is even: its odd derivatives at 0 vanish */
             for (int c = 0; c < 3; c++) {
               from[axis[c]] = of[c];
               odd = odd || (of[c] % 2 == 1 && node[axis[c]] == 0);

@@ -9,7 +9,7 @@
 static const sim_signature field_signature = {
     .inputs = (const char *const[]){"x", "y", "z", NULL}, .outputs = {3}, .returns = "vx, vy, vz"};
 
-/* Required numbers: a count >= 1, a mass > 0, a length > 0. */
+/* Fields of required numbers: a count >= 1, a mass > 0, a length > 0. */
 #define COUNT(T, text)                                                                                                 \
   { SIM_FIELD(T, n), .type = SIM_INT, .doc = text, .flags = SIM_REQUIRED | SIM_RANGE, .min = 1, .max = INFINITY }
 #define TOTAL_MASS(T, text)                                                                                            \
@@ -221,7 +221,7 @@ static void check_each(const nbody_each *each, int line, const char *path, sim_f
   }
 }
 
-/* Adds faults for a disk that would be far from the equilibrium it is generated in. */
+/* Adds faults for a disk that is generated far from equilibrium. */
 static void check_disk(const nbody_exponential_disk *disk, size_t i, int line, sim_faults *faults) {
   char path[64];
   snprintf(path, sizeof path, "bodies[%zu].cutoff", i + 1);
@@ -234,7 +234,7 @@ static void check_disk(const nbody_exponential_disk *disk, size_t i, int line, s
 
 void nbody_check_bodies(const sim_list *bodies, sim_faults *faults) {
   if (bodies->count == 0) sim_faults_add(faults, 0, "bodies", "expected at least one group or body, got none");
-  double mass = 0; /* NaN: not yet known */
+  double mass = 0; /* NaN: not known yet */
   for (size_t i = 0; i < bodies->count; i++) {
     const sim_item *item = &bodies->items[i];
     char path[64];

@@ -44,11 +44,11 @@ static void check_universe(const nbody_parameters *p, sim_faults *faults) {
         e->omega_m, e->omega_lambda, fmax(1, i->t_end));
 }
 
-/* Rows {k, P} of a spectrum: positive, k rising, over all waves that the lattice has. */
-/* Least share of the variance in spheres of 8 that the rows of a spectrum must hold, where sigma8 scales it; the rest
- * is that of the power laws at its ends. */
+/* Least share of the variance in spheres of radius 8 that the rows of a spectrum must hold where sigma8 scales it; the
+ * rest comes from the power laws at both ends. */
 static const double SIGMA8_SHARE = 0.98;
 
+/* Adds faults of the rows {k, P} of a spectrum: positive, k rising, over all waves of the lattice. */
 static void check_power(const nbody_zeldovich *z, double size, const char *path, int line, sim_faults *faults) {
   const double *row = z->power.data;
   const size_t rows = z->power.rows;

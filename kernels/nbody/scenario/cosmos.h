@@ -4,9 +4,9 @@
 
 #include "kernels/nbody/start/bodies.h"
 
-/* Adds the faults of these keys. */
+/* Adds the faults of `expansion`, sim.zeldovich and `spectrum`. */
 void nbody_check_expansion(const nbody_parameters *p, sim_faults *faults);
-/* With expansion: SIM_ERR_SCENARIO unless the mean density of all bodies is that of omega_m. */
+/* With expansion: SIM_ERR_SCENARIO unless the bodies have the mean density of omega_m. */
 sim_status nbody_check_density(const nbody_parameters *p, const nbody_bodies *bodies) SIM_MUST_CHECK;
 
 #endif

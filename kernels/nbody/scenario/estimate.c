@@ -7,7 +7,7 @@
 #include <math.h>
 #include <omp.h>
 
-/* Order of magnitude of the additions a second in functions of the scenario. */
+/* Additions a second in functions of the scenario, an order of magnitude. */
 static double function_rate(const nbody_options *options, sim_backend_kind kind) {
   static const double thread[SIM_ISA_COUNT] = {1e9, 2e9, 4e9};
   if (kind == SIM_BACKEND_CUDA) return 1e13;
@@ -29,14 +29,14 @@ static void warn_of_late_forces(const nbody_parameters *p, const nbody_laws *law
                           "force; set dt_max if the force begins or switches");
 }
 
-/* Below this eta rounding in single precision may pass for a change of the force.
+/* Least eta in single precision: with a smaller one rounding may pass for a change of the force.
  *
- * Symbols: T: time in which the acceleration a changes; dt = sqrt(eta) T: Aarseth's step; r: distance of two bodies,
- * x: the coordinate that is rounded; e = 2^-24 x/r: relative rounding of their difference, and of a. nbody_crackle
- * divides 12 (a0 - a1), which is wrong by up to 12 sqrt(2) e a, by dt^3: a relative error of 17 e / eta^1.5 of the
- * true a / T^3. Where that is 1, the crackle is rounding, which grows as 1/dt^3: each step then shrinks the next. So
- * eta > (17 * 2^-24 x/r)^(2/3), which is 1e-3 for distances of a thirtieth of the coordinates (1e-2, the default of
- * eta, for a thousandth). */
+ * Symbols: T: time in which the acceleration a changes; dt = sqrt(eta) T: Aarseth's step; r: distance of two bodies, x:
+ * the coordinate that is rounded; e = 2^-24 x/r: relative rounding of their difference, and of a. nbody_crackle divides
+ * 12 (a0 - a1), which is wrong by up to 12 sqrt(2) e a, by dt^3: a relative error of 17 e / eta^1.5 of the true a /
+ * T^3. Where that is 1, the crackle is rounding, which grows as 1/dt^3: each step then shrinks the next. So eta > (17 *
+ * 2^-24 x/r)^(2/3), which is 1e-3 for distances of a thirtieth of the coordinates (1e-2, the default of eta, for a
+ * thousandth). */
 static const double least_single_eta = 1e-3;
 
 static void warn_of_rounded_steps(const nbody_parameters *p, const nbody_laws *laws) {
@@ -50,8 +50,8 @@ static void warn_of_rounded_steps(const nbody_parameters *p, const nbody_laws *l
           i->eta, least_single_eta, sim_precision_name(precision));
 }
 
-/* Zel'dovich's displacements are the first order of a series in the density contrast: the second order of the power is
- * about the square of its root mean square. */
+/* Largest density contrast (root mean square) at the start. Zel'dovich's displacements are the first order of a series
+ * in the contrast; the second order of the power is about the square of the contrast. */
 static const double most_contrast = 0.3;
 
 static void warn_of_late_start(const nbody_parameters *p) {
@@ -68,14 +68,14 @@ static void warn_of_late_start(const nbody_parameters *p) {
             e->a_start, contrast, most_contrast);
 }
 
-/* Mixed precision is that of pairs alone. */
+/* Mixed precision concerns pairs alone. */
 static void tell_of_no_pairs(const nbody_parameters *p, const nbody_laws *laws) {
   if (p->common.precision == SIM_MIXED && laws->no_pairs)
     sim_log(SIM_LOG_INFO, "precision = \"mixed\" computes in double here: bodies exert no forces on each other");
 }
 
-/* Ranks that shorten a force: as many as it is divided for, and as there are processors for; each has a GPU of its own.
- */
+/* Number of ranks that shorten a force: limited by the division of the force and by the processors; each rank has its
+ * own GPU. */
 static double ranks_at_work(const nbody_options *options, sim_backend_kind kind, const nbody_cost *cost) {
   double ranks = options->comm->size;
   if (cost->most_ranks > 0) ranks = fmin(ranks, cost->most_ranks);
@@ -83,7 +83,7 @@ static double ranks_at_work(const nbody_options *options, sim_backend_kind kind,
   return fmax(1, fmin(ranks, (double)omp_get_num_procs() / options->threads));
 }
 
-/* Seconds of a row of energy, a force or so in fp64, and of a measurement of the force error. */
+/* Seconds of a row of the table `energy`, about one force in fp64; seconds of a measurement of the force error. */
 static sim_status row_seconds(const nbody_options *options, const nbody_solver *solver, sim_backend_kind kind, double n,
                               double *row, double *measurement) {
   nbody_options wide = *options;
@@ -106,7 +106,7 @@ sim_status nbody_estimate(const nbody_parameters *p, const nbody_options *option
                                       [NBODY_HERMITE4] = 2,
                                       [NBODY_IAS15] = IAS15_FORCES,
                                       [NBODY_WHFAST] = 1};
-  const double forces = scheme_forces[p->integrate.scheme]; /* of individual steps: at least */
+  const double forces = scheme_forces[p->integrate.scheme]; /* a lower bound for individual steps */
   const nbody_laws *laws = &options->laws;
   double external, observe = 0;
   nbody_cost cost;

@@ -1,10 +1,10 @@
-/* What the sources of the parameters share: dimensions, tables of fields of a part, and its rules. */
+/* Declarations that the sources of the parameters share: dimensions, schemas of parts, and their rules. */
 #ifndef NBODY_FIELDS_H
 #define NBODY_FIELDS_H
 
 #include "kernels/nbody/nbody.h"
 
-/* Of length, mass and time. */
+/* Dimensions of length, mass and time. */
 #define LENGTH                                                                                                         \
   { 1, 0, 0 }
 #define MASS                                                                                                           \
@@ -14,17 +14,17 @@
 #define SPEED                                                                                                          \
   { 1, 0, -1 }
 
-/* bodies.c: kinds of groups of `bodies`, NULL-terminated. */
+/* Kinds of groups in `bodies` (bodies.c), NULL-terminated. */
 extern const sim_schema *const nbody_body_variants[];
-/* Adds faults of the groups. */
+/* Adds the faults of the groups. */
 void nbody_check_bodies(const sim_list *bodies, sim_faults *faults);
 
-/* integrate.c */
+/* Schema of `integrate` (integrate.c). */
 extern const sim_schema nbody_integrate_schema;
-/* Faults of keys for adaptive and individual steps that stand beside shared steps of fixed length; else their
- * defaults. */
+/* Fills in defaults of the keys for adaptive and individual steps; adds faults where such a key stands beside shared
+ * steps of fixed length. */
 void nbody_check_accuracy(nbody_integrate *integrate, sim_faults *faults);
-/* Adds faults of steps. `law`: a pair law replaces gravity, which has no length scale. */
+/* Adds the faults of steps. `law`: a pair law replaces gravity and has no known length scale. */
 void nbody_check_time(const nbody_integrate *integrate, double softening, bool law, sim_faults *faults);
 
 #endif

@@ -19,7 +19,7 @@ static sim_status declare(sim_expr_builder *builder, const char *const *names, i
   return SIM_OK;
 }
 
-/* *sum += a b; terms that are 0 everywhere are left out. */
+/* *sum += a b; leaves out terms that are 0 everywhere. */
 static sim_status add_product(sim_expr_builder *builder, sim_expr_ref a, sim_expr_ref b, sim_expr_ref *sum) {
   double value;
   sim_expr_ref product;
@@ -64,10 +64,10 @@ sim_status nbody_laws_work(const sim_expr *expr, int count, double *out) {
 
 /* ---- external ---- */
 
-enum { T = 3, PLACE = 4 }; /* x y z t */
+enum { T = 3, PLACE = 4 }; /* inputs x y z t; PLACE: their number */
 static const char *const position_names[] = {"x", "y", "z", "t"};
 
-/* The scenario's function: x y z vx vy vz t */
+/* Inputs of the scenario's function: x y z vx vy vz t. */
 enum { GIVEN_V = 3, GIVEN_T = 6, GIVEN = 7 };
 static const char *const given_names[] = {"x", "y", "z", "vx", "vy", "vz", "t"};
 
@@ -78,7 +78,7 @@ bool nbody_laws_need_velocity(const sim_expr *external) {
   return false;
 }
 
-/* The scenario's function without its unused velocities: x y z t. */
+/* Makes the scenario's function without its unused velocities: x y z t. */
 static sim_status make_at_rest(sim_expr_builder *builder, const void *context, sim_expr **out) {
   sim_expr_ref in[PLACE], given[GIVEN], results[3];
   const char *const names[] = {"first", "second", "third"};
@@ -92,7 +92,7 @@ static sim_status make_at_rest(sim_expr_builder *builder, const void *context, s
   return sim_expr_builder_finish(builder, results, names, sim_expr_output_count(context), out);
 }
 
-/* An acceleration that depends on the velocity, and an unknown potential. */
+/* Makes x y z vx vy vz t -> an acceleration that depends on the velocity, and an unknown potential (NaN). */
 static sim_status make_moving(sim_expr_builder *builder, const void *context, sim_expr **out) {
   sim_expr_ref in[GIVEN], results[4];
   SIM_TRY(declare(builder, given_names, GIVEN, in));
@@ -101,7 +101,7 @@ static sim_status make_moving(sim_expr_builder *builder, const void *context, si
   return sim_expr_builder_finish(builder, results, (const char *const[]){"ax", "ay", "az", "potential"}, 4, out);
 }
 
-/* Minus the gradient of a potential; x y z t -> ax ay az. */
+/* Makes minus the gradient of a potential: x y z t -> ax ay az. */
 static sim_status make_acceleration(sim_expr_builder *builder, const void *context, sim_expr **out) {
   sim_expr *gradient;
   sim_expr_ref in[PLACE], by[PLACE], a[3];
@@ -119,7 +119,7 @@ typedef struct external {
   bool jerk;
 } external;
 
-/* j = da/dt + vx da/dx + vy da/dy + vz da/dz */
+/* Adds j = da/dt + vx da/dx + vy da/dy + vz da/dz. */
 static sim_status add_jerk(sim_expr_builder *builder, const sim_expr *acceleration, const sim_expr_ref *in,
                            const sim_expr_ref *v, sim_expr_ref *jerk) {
   for (int k = 0; k < PLACE; k++) {
@@ -162,7 +162,7 @@ static sim_status make_external(sim_expr_builder *builder, const void *context, 
   return sim_expr_builder_finish(builder, results, result, count + 1, out);
 }
 
-/* From a function of the place alone: x y z t. */
+/* Creates the external force from a function of the position alone: x y z t. */
 static sim_status create_at_rest(const sim_expr *given, bool jerk, nbody_laws *out) {
   const bool potential = sim_expr_output_count(given) == 1;
   sim_expr *acceleration = NULL;
@@ -189,7 +189,7 @@ static sim_status create_external(const sim_expr *given, bool jerk, nbody_laws *
   return SIM_OK;
 }
 
-/* Derivative of the jerk: ds/dt = dj/dt + v . dj/dx + a . dj/dv. */
+/* Makes the derivative of the jerk: ds/dt = dj/dt + v . dj/dx + a . dj/dv. */
 static sim_status make_snap(sim_expr_builder *builder, const void *context, sim_expr **out) {
   const nbody_laws *laws = context;
   static const char *const names[] = {"x", "y", "z", "vx", "vy", "vz", "ax", "ay", "az", "t"};
@@ -215,7 +215,7 @@ sim_status nbody_laws_snap(const nbody_laws *laws, sim_expr **out) { return with
 
 /* ---- pair ---- */
 
-/* 2 dphi/dr2 */
+/* Makes force = 2 dphi/dr2. */
 static sim_status make_force(sim_expr_builder *builder, const void *context, sim_expr **out) {
   sim_expr *derivative;
   sim_expr_ref r2, by, two, force;

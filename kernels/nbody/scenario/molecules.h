@@ -16,12 +16,12 @@ enum {
   NBODY_THERMO_DISPLACEMENT,
   NBODY_THERMO_COLUMNS
 };
-/* The table of runs with a cutoff or a thermostat; the table `rdf` for `sim describe`. */
+/* Table of runs with a cutoff or a thermostat; table `rdf` as `sim describe` shows it. */
 extern const sim_table nbody_thermo_table, nbody_rdf_described;
-/* Fills p->rdf_table. */
+/* Fills in p->rdf_table, and returns it. */
 const sim_table *nbody_make_rdf_table(nbody_parameters *p);
 
-/* Adds the faults of `cutoff`, `shift`, `thermostat`, `rdf` and of sim.lattice. */
+/* Adds the faults of `cutoff`, `shift`, `thermostat`, `rdf` and sim.lattice. */
 void nbody_check_molecules(const nbody_parameters *p, sim_faults *faults);
 
 #endif

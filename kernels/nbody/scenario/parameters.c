@@ -128,7 +128,7 @@ const sim_schema nbody_schema = {
     SIM_SCHEMA(nbody_parameters, "nbody", "N-body dynamics: direct sums or fast multipoles", fields),
     .base = &sim_common_schema};
 
-/* Shifts of the softened kernel by an image are expanded in softening / size; a larger one is no gravity of bodies. */
+/* Largest softening over the box's edge: forces of softened images are expanded in this ratio. */
 #define MOST_SOFTENING 0.125
 
 static void check_box(const nbody_parameters *p, sim_faults *faults) {
@@ -204,7 +204,7 @@ static sim_status check_laws(const nbody_parameters *p, sim_faults *faults) {
   return SIM_OK;
 }
 
-/* Direct sums have no error to ask for. */
+/* Adds faults where direct sums, which have no error to choose, stand beside an error. */
 static void check_error(const nbody_parameters *p, sim_faults *faults) {
   const char *why = NULL;
   if (p->pair != NULL || p->pair_force != NULL)

@@ -126,7 +126,7 @@ int nbody_table_of(const nbody_parameters *p, const sim_table *table) {
   return -1;
 }
 
-/* Columns of the shells, for the measured power or for linear theory. */
+/* Appends the columns of the shells, for the measured power or for linear theory. */
 static void add_shells(nbody_parameters *p, const char *what, const char *doc, size_t *count) {
   nbody_shell shells[NBODY_SHELLS_MAX];
   const int shell_count = nbody_shells(p->spectrum, shells);

@@ -6,8 +6,8 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Skin in mean distances of bodies; measured for liquids: lists are longer with a thicker one, searches rarer. At most
- * a quarter of the cutoff, for gases. */
+/* Skin over the mean distance of bodies, measured for liquids: a thicker skin makes lists longer and searches rarer.
+ * For gases at most a quarter of the cutoff. */
 static const double skin_spacings = 0.35, skin_most = 0.25;
 
 double nbody_short_skin(const nbody_options *options) {
@@ -31,7 +31,7 @@ sim_status nbody_short_count(const nbody_options *options, double n, nbody_cost 
 }
 
 sim_status nbody_short_supports(const nbody_options *options) {
-  const int64_t most = INT64_C(1) << 29; /* lists have four times a number, of 31 bits */
+  const int64_t most = INT64_C(1) << 29; /* lists have four times the index of a body, in 31 bits */
   if (options->individual)
     return sim_fail(SIM_ERR_SCENARIO, "integrate.steps: expected \"shared\" with cutoff, got \"individual\"");
   if (options->n <= most) return SIM_OK;
@@ -41,7 +41,7 @@ sim_status nbody_short_supports(const nbody_options *options) {
 
 /* ---- potential at and beyond the cutoff ---- */
 
-/* out[count]: the potential (result 1) or the force (0) of the law at r2[count]. */
+/* Evaluates out[count]: the potential (result 1) or the force (result 0) of the law at r2[count]. */
 static sim_status evaluate(const nbody_laws *laws, int result, const double *r2, int count, double *out) {
   sim_expr *part;
   nbody_evaluator *law;
@@ -61,9 +61,10 @@ sim_status nbody_short_shift(const nbody_options *options, double *out) {
   return options->shifted ? evaluate(&options->laws, 1, &r2, 1, out) : SIM_OK;
 }
 
-/* Integrals over r from the cutoff c to infinity, with s = c / r: of r^2 phi, c^3 phi / s^4 over s from 0 to 1; of
- * r^3 phi' = r^4 force, c^5 force / s^6. By Simpson's rule in intervals [2^-(k+1), 2^-k] of s, until one adds nothing:
- * a law that falls as 1/r^p adds 2^(p-3) less in each, and none has a limit whose intervals do not become smaller. */
+/* Integrals over r from the cutoff c to infinity, with s = c / r from 0 to 1: r^2 phi becomes c^3 phi / s^4, and r^3
+ * phi' = r^4 force becomes c^5 force / s^6. Simpson's rule in intervals [2^-(k+1), 2^-k] of s, until an interval adds
+ * nothing. For a law that falls as 1/r^p each interval adds 2^(p-3) times less than the one before; where intervals do
+ * not become smaller the integral has no limit. */
 enum { PARTS = 40, INTERVALS = 480 };
 
 static sim_status integral(const nbody_laws *laws, double cutoff, int result, int power, double *out) {

@@ -56,7 +56,7 @@ static sim_status sort_component(const nbody_run *run, const double *values, int
   return SIM_OK;
 }
 
-/* Fills one array of the state from its components values[count][n]. */
+/* Fills one array of the state from values[count][n], its components. */
 static sim_status fill_array(nbody_run *run, const sim_setup *setup, double *const *values, int count, const char *what,
                              void *stage, sim_buffer *out) {
   for (int c = 0; c < count; c++) SIM_TRY(sort_component(run, values[c], c, what, stage));
@@ -92,7 +92,7 @@ static double radius_of(const nbody_group *group, int64_t k) {
   return each->radius.rows > 0 ? each->radius.data[k] : 0;
 }
 
-/* Radii in the order of species, with `merge`. */
+/* Fills in the radii in the order of species, with `merge`. */
 static void fill_radii(nbody_run *run, const nbody_groups *groups) {
   const uint64_t *id = run->id.data;
   double *radius = run->radius.data;
@@ -104,7 +104,7 @@ static void fill_radii(nbody_run *run, const nbody_groups *groups) {
   }
 }
 
-/* Root mean square distance from the mean position, in units of the largest coordinate, because squares may
+/* Root mean square distance from the mean position; computed in units of the largest coordinate, because squares may
  * overflow. */
 static double spread_of(const nbody_bodies *bodies, int64_t n) {
   double squares = 0, unit = 0;
@@ -119,8 +119,8 @@ static double spread_of(const nbody_bodies *bodies, int64_t n) {
   return fmin(unit * sqrt(squares / (double)n), DBL_MAX);
 }
 
-/* Moves bodies into the periodic box, as drifts do, with coordinates that the state's type holds. Warns of those that
- * are more than a box away. */
+/* Moves bodies into the periodic box, as drifts do, to coordinates that the state's type can hold. Warns of bodies more
+ * than a box away. */
 static void wrap_positions(const nbody_run *run, double size, nbody_bodies *bodies) {
   const bool single = run->ops->dtype == SIM_F32;
   int64_t far = 0;
@@ -139,8 +139,8 @@ static void wrap_positions(const nbody_run *run, double size, nbody_bodies *bodi
             far, size);
 }
 
-/* The most bodies that share the smallest cell of a multipole tree with one of 16 bodies. One body that is far away
- * makes the tree so large that all others are in one such cell. */
+/* Most bodies that share the smallest cell of a multipole tree with one of 16 sampled bodies; 0: few. A single body far
+ * away makes the tree so large that all other bodies are in one such cell. */
 static double crowd_of(const nbody_bodies *bodies, int64_t n) {
   enum { DRAWN = 16 };
   double extent = 0, most = 0, low[3];
@@ -192,7 +192,7 @@ sim_status nbody_begin(nbody_run *run, const nbody_parameters *p, const sim_setu
   return status;
 }
 
-/* The values of a state array on the host; the caller frees *copy. */
+/* Fetches the values of a state array to the host; the caller frees *copy. */
 static sim_status fetch(const nbody_run *run, const sim_buffer *buffer, const void **out, void **copy) {
   *out = buffer->data;
   *copy = NULL;
@@ -223,7 +223,7 @@ sim_status nbody_name_infinite(const nbody_run *run, int64_t step) {
                   id[bad], step);
 }
 
-/* *body: the body of the first value in [3][n] that is not finite; -1: none. */
+/* Finds *body, the body of the first value in [3][n] that is not finite; -1: none. */
 static sim_status find_infinite(const nbody_run *run, const sim_buffer *buffer, int64_t *body) {
   const void *values;
   void *copy;
@@ -242,9 +242,10 @@ static double distance(const nbody_run *run, const void *positions, int64_t i, i
   return fmax(d[0], fmax(d[1], d[2]));
 }
 
-/* Reports two bodies that are too close. Only the first force shows whether the rounded pair terms separate two
- * bodies. Pair terms keep 24 bits (fp64: 53) of twice the extent, and inverse cubes down to 2^-40 (2^-100) of it. A
- * force that is not finite between bodies farther apart has another cause. */
+/* Reports two bodies that are too close, where the force on body `bad` is not finite. Only the first force shows
+ * whether the rounded pair terms separate two bodies. Pair terms keep 24 bits (fp64: 53) of twice the extent, and
+ * inverse cubes down to 2^-40 (2^-100) of it. A force that is not finite between bodies farther apart has another
+ * cause. */
 static sim_status refuse_close(const nbody_run *run, const nbody_options *options, const void *positions, int64_t bad) {
   int64_t nearest = -1;
   double least = INFINITY, extent = 0;
@@ -274,8 +275,8 @@ static bool fits_single(double value) {
   return value == 0 || (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX) || !isfinite(value);
 }
 
-/* Samples squared distances of bodies whose ids differ by powers of two, with a cutoff those of nearest images within:
- * r2[], returns their number. */
+/* Samples r2[], squared distances of bodies whose ids differ by powers of two; with a cutoff distances of nearest
+ * images within it. Returns their number. */
 static int64_t sample_distances(const nbody_run *run, const void *positions, double r2[NBODY_EVALUATOR_BLOCK]) {
   int64_t count = 0;
   for (int64_t apart = 1; apart < run->n; apart *= 2)
@@ -292,7 +293,7 @@ static int64_t sample_distances(const nbody_run *run, const void *positions, dou
   return count;
 }
 
-/* Checks that fp32 terms of a custom law, which are in the scenario's units, are within the range of fp32; in SI
+/* Checks that fp32 terms of a custom law are within the range of fp32: they are in the scenario's units, and in SI
  * units they may not be. */
 static sim_status check_single_range(const nbody_run *run) {
   const void *positions;
@@ -382,7 +383,7 @@ sim_status nbody_check_energy(const nbody_run *run, const nbody_sums *sums) {
 
 /* ---- the first step in an external force ---- */
 
-/* The state on the host, [3][n] each: inputs of nbody_laws_snap, and the jerk of the total force. */
+/* The state on the host, [3][n] each: inputs of nbody_laws_snap, and the jerk by all forces. */
 typedef struct motion {
   const void *position, *velocity, *acceleration, *jerk;
   void *copies[4];

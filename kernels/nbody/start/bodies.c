@@ -215,7 +215,7 @@ static sim_status read_file(const nbody_from_file *file, const nbody_parameters 
 /* ---- all bodies ---- */
 
 double nbody_bodies_bytes(const nbody_groups *groups, int threads, double stage) {
-  double read = 0, scratch = 0; /* for the largest file, and for the largest group that is generated */
+  double read = 0, scratch = 0; /* memory for the largest file, and for the largest group that is generated */
   for (size_t i = 0; i < groups->count; i++) {
     const nbody_group *part = &groups->group[i];
     const double bytes = (double)part->n * sizeof(double);
@@ -229,7 +229,7 @@ double nbody_bodies_bytes(const nbody_groups *groups, int threads, double stage)
   return 7 * groups->n * sizeof(double) + fmax(scratch + read, stage);
 }
 
-/* `all`: arrays in which the bodies of the groups before are complete. */
+/* Makes the bodies of a group. `all`: arrays in which the bodies of the groups before are complete. */
 static sim_status make_part(const nbody_parameters *p, const sim_setup *setup, const nbody_groups *groups,
                             const nbody_group *which, const nbody_bodies *all, double *scratch, nbody_bodies *part) {
   const nbody_maker maker = {p->common.seed, nbody_gravitational_constant(p), p->gravity.softening, setup->threads,
@@ -302,7 +302,7 @@ sim_status nbody_bodies_create(const nbody_parameters *p, const sim_setup *setup
 }
 
 void nbody_bodies_free(nbody_bodies *bodies) {
-  free(bodies->mass); /* one allocation */
+  free(bodies->mass); /* the first array of the one allocation */
   *bodies = (nbody_bodies){0};
 }
 

@@ -1,4 +1,4 @@
-/* Checks a checkpoint's state before it is used: the file may have been modified on purpose. */
+/* Checks a checkpoint's state before it is used, because the file may have been modified on purpose. */
 #include "kernels/nbody/run.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static sim_status check_positions(const char *name, const sim_array *position, i
   return SIM_OK;
 }
 
-/* Bodies that the run began with, of which some may have merged or escaped since. */
+/* Finds the number of bodies at the start of the run; some may have merged or escaped since. */
 static sim_status bodies_at_start(const sim_frame *saved, int64_t n, uint64_t *out) {
   const sim_array *events = sim_frame_array(saved, "events");
   *out = (uint64_t)n;
@@ -55,7 +55,7 @@ static sim_status check_radii(const sim_array *radius, int64_t n) {
   return SIM_OK;
 }
 
-/* With a cutoff: positions of a search in the box, and displacements. */
+/* Checks the positions of the last search and the displacements, with a cutoff. */
 static sim_status check_lists(const sim_frame *saved, int64_t n, double box) {
   const sim_array *const searched = sim_frame_array(saved, "searched"), *const travelled =
                                                                             sim_frame_array(saved, "travelled");

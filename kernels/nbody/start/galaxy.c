@@ -20,10 +20,11 @@ enum { NODES = 2048, SPEEDS = 256, RINGS = 512, LAYERS = 32, LAST = 50, FARTHEST
 
 static const double pi = 3.14159265358979323846;
 
-/* Tables over radii spaced evenly in log r. `psi`, the potential at the cutoff minus that at r, decreases with r. */
+/* Tables over radii that are evenly spaced in log r. `psi`, the potential at the cutoff minus that at r, decreases with
+ * r. */
 typedef struct sphere_model {
   double G, mass, radius, cutoff, density_scale;
-  double disk_mass, disk_radius, disk_within; /* disk_within: fraction of an infinite disk's mass inside its cutoff */
+  double disk_mass, disk_radius, disk_within; /* disk_within: share of an infinite disk's mass inside its cutoff */
   double r[NODES], within[NODES], psi[NODES];
   double f[NODES];       /* distribution function at energy psi[i], in arbitrary units */
   double ceiling[NODES]; /* upper bound of q^2 f(psi (1 - q^2)) over q at r[i] */
@@ -47,7 +48,7 @@ static double between(double x, const double *xs, const double *ys, int k) {
   return ys[k] + (ys[k + 1] - ys[k]) * ((x - xs[k]) / (xs[k + 1] - xs[k]));
 }
 
-/* The last k <= NODES - 2 with xs[k] <= x (`rising`) or xs[k] >= x. */
+/* The last index k <= NODES - 2 with xs[k] <= x (`rising`) or xs[k] >= x. */
 static int find(double x, const double *xs, bool rising) {
   int low = 0, high = NODES - 1;
   while (high - low > 1) {
@@ -81,7 +82,7 @@ static void fill_potential(sphere_model *m) {
   for (int k = 0; k < NODES; k++) m->r[k] = first * exp(step * k);
   m->r[NODES - 1] = m->cutoff;
   m->density_scale = 1;
-  m->within[0] = 2 * pi * m->r[0] * m->r[0] * m->r[0] * density(m, m->r[0]); /* density proportional to 1/r inside */
+  m->within[0] = 2 * pi * m->r[0] * m->r[0] * m->r[0] * density(m, m->r[0]); /* density goes as 1/r inside */
   for (int k = 1; k < NODES; k++) {
     const double a = m->r[k - 1], b = m->r[k];
     m->within[k] = m->within[k - 1] + 2 * pi * step * (a * a * a * density(m, a) + b * b * b * density(m, b));
@@ -93,8 +94,8 @@ static void fill_potential(sphere_model *m) {
     m->psi[k] = m->psi[k + 1] + 0.5 * step * m->G * (all_within(m, k) / m->r[k] + all_within(m, k + 1) / m->r[k + 1]);
 }
 
-/* f(E) ~ integral over psi from 0 to E of d2(density)/dpsi2 / sqrt(E - psi), with d(density)/dpsi linear between the
- * nodes and 0 at the cutoff. */
+/* Fills in f(E) ~ integral over psi from 0 to E of d2(density)/dpsi2 / sqrt(E - psi), with d(density)/dpsi linear
+ * between the nodes and 0 at the cutoff. */
 static void fill_distribution(sphere_model *m) {
   double slope[NODES]; /* d(density)/dpsi */
   for (int k = 0; k < NODES; k++) slope[k] = -density_slope(m, m->r[k]) * m->r[k] * m->r[k] / (m->G * all_within(m, k));
@@ -190,21 +191,21 @@ sim_status nbody_make_halo(const nbody_maker *maker, const nbody_exponential_dis
   return SIM_OK;
 }
 
-/* Heights of layers of equal mass, of sech^2(z/thickness). */
+/* Heights of layers of equal mass in a disk that goes as sech^2(z/thickness). */
 static void fill_layers(double thickness, double z[LAYERS]) {
   for (int l = 0; l < LAYERS; l++) z[l] = thickness * atanh(2 * (l + 0.5) / LAYERS - 1);
 }
 
-/* Far field: the first terms of the transform's powers of k^2 (odd powers contribute nothing), a series in 1/R^2; h2
- * and h4 are means of h^2 and h^4. */
+/* Squared speed far away: the first terms of the transform's powers of k^2 (odd powers contribute nothing), a series in
+ * 1/R^2; h2 and h4 are means of h^2 and h^4. */
 static double far_speed2(double R, double h2, double h4) {
   const double c2 = (h2 - 3) / 2, c4 = (45 - 18 * h2 + h4) / 24, R2 = R * R;
   return (1 + (-3 * c2 + 45 * c4 / R2) / R2) / R;
 }
 
-/* R integral of k J1(k R) F(k) (1 + k^2)^(-3/2) dk, F = mean of exp(-k h) over pairs of layers, h the softened
- * offset of two layers. Trapezoidal rule up to LAST; the rest is below 1e-3 for R > 0.1. J1 needs steps of about
- * 1/R, beyond which the error of the rule is R <h> step^4/240 relative to R^-2, at most 2e-5; so the rule is used up
+/* R times the integral of k J1(k R) F(k) (1 + k^2)^(-3/2) dk, F = mean of exp(-k h) over pairs of layers, h the
+ * softened offset of two layers. Trapezoidal rule up to LAST; the rest is below 1e-3 for R > 0.1. J1 needs steps of
+ * about 1/R, beyond which the rule's error is R <h> step^4/240 relative to R^-2, at most 2e-5. So the rule is used up
  * to `far`, beyond which the next term of the series is below 1e-6 (h < far/10). */
 void nbody_disk_circular_speed2(double spacing, double thickness, double softening, double *pull, int rings) {
   double z[LAYERS], h2 = 0, h4 = 0, most = 0;
@@ -235,7 +236,7 @@ void nbody_disk_circular_speed2(double spacing, double thickness, double softeni
   }
 }
 
-/* Moments of the velocities over rings at radii spacing (k + 1/2). */
+/* Moments of the velocities, on rings at radii spacing (k + 1/2). */
 typedef struct disk_model {
   double spacing;
   double circular2[RINGS], ratio[RINGS]; /* speed squared; epicyclic frequency over twice the angular speed, squared */
@@ -273,7 +274,7 @@ static void fill_disk(const nbody_maker *maker, const nbody_exponential_disk *di
   m->spacing = cutoff / RINGS;
   nbody_disk_circular_speed2(m->spacing / scale, thickness / scale, maker->softening / scale, m->circular2, RINGS);
   fill_rotation(halo, G * whole / scale, m);
-  /* Toomre: radial dispersion 3.36 Q G Sigma / kappa at this radius. */
+  /* Toomre's criterion at this radius: radial dispersion 3.36 Q G Sigma / kappa. */
   const double at = 2.5 * scale;
   const double kappa = 2 * sqrt(ring_value(m, m->circular2, at) * ring_value(m, m->ratio, at)) / at;
   const double there = 3.36 * disk->Q * G * sigma0 * exp(-at / scale) / kappa;
@@ -283,7 +284,7 @@ static void fill_disk(const nbody_maker *maker, const nbody_exponential_disk *di
     m->radial[k] = sqrt(radial2);
     m->azimuthal[k] = sqrt(radial2 * ratio);
     m->streaming[k] = sqrt(fmax(0, m->circular2[k] + radial2 * (1 - ratio - 2 * R / scale)));
-    /* The sheet's own weight, and the halo's pull z G M(R)/R^3, averaged over sech^2. */
+    /* Vertical dispersion squared: the sheet's own weight, and the halo's pull z G M(R)/R^3, averaged over sech^2. */
     m->vertical[k] =
         sqrt(pi * G * sigma * depth + pi * pi / 12 * thickness * thickness * G * mass_within(halo, d) / (d * d * d));
   }

@@ -1,10 +1,10 @@
-/* The method of `gravity.solver = "auto"` at the start of a run. */
+/* Chooses the method of `gravity.solver = "auto"` at the start of a run. */
 #include "kernels/nbody/run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* The bodies on the host, the sorted ones, and cells; lists of cells are short beside them. */
+/* Copy of the bodies, sorted bodies, and cells; the lists of cells are short in comparison. */
 double nbody_settle_bytes(double n) { return n * (4 * 8 + 3 * 8 + 16 + 64 / 4) + 0x1p18; }
 
 /* Counts the lists that multipoles would have for the bodies of the state. */
@@ -31,7 +31,7 @@ static sim_status count_lists(const nbody_run *run, nbody_options *options) {
   return status;
 }
 
-/* The method that rank 0 has chosen: others may have another processor. */
+/* Takes the method that rank 0 has chosen: other ranks may have another processor. */
 static sim_status agree(const sim_comm *comm, nbody_method *method) {
   int64_t all[SIM_RANKS_MAX];
   if (comm->size == 1) return SIM_OK;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounding of positions: relative to the origin where the state is in single precision, relative to the middle of
- * all bodies where only the pair terms are. */
+/* Rounding of positions: relative to the origin where the state is in single precision; relative to the middle of all
+ * bodies where only the pair terms are. */
 typedef struct rounding {
   const nbody_bodies *bodies;
   double centre[3];
@@ -29,7 +29,7 @@ static rounding rounding_of(const nbody_bodies *b, bool state) {
     extent = fmax(extent, high[c] - low[c]);
   }
   if (extent > 0 && isfinite(extent)) (void)frexp(extent, &exponent);
-  unit = ldexp(1, exponent); /* the frame of direct/cpu/direct.c */
+  unit = ldexp(1, exponent); /* packing of direct/cpu/direct.c */
   for (int c = 0; c < 3; c++) {
     if (!state) out.centre[c] = unit * trunc((low[c] / 2 + high[c] / 2) / unit);
     out.far = fmax(out.far, fmax(fabs(low[c] - out.centre[c]), fabs(high[c] - out.centre[c])));
@@ -73,14 +73,14 @@ static sim_status refuse(const rounding *r, bool state, int64_t i, int64_t j) {
                   state ? "put the bodies nearer to the origin, or " : "");
 }
 
-/* SIM_ERR_SCENARIO where two bodies are rounded to one point. Bodies with identical positions are intended;
- * distances up to `least` do not matter. The hash table has 6 to 12 bytes a body, less than the state that is
- * allocated next. */
+/* SIM_ERR_SCENARIO where two bodies are rounded to one point. Identical positions are allowed as intended, and
+ * distances up to `least` do not matter. The hash table has 6 to 12 bytes a body, less than the state that is allocated
+ * next. */
 static sim_status refuse_merged(const rounding *r, bool state, double least) {
   const int64_t n = r->bodies->n;
   uint64_t size = 4;
   while ((double)size < 1.5 * (double)n) size *= 2;
-  uint32_t *table = calloc(size, sizeof *table); /* body + 1; 0: none */
+  uint32_t *table = calloc(size, sizeof *table); /* index of a body + 1; 0: empty */
   sim_status status = SIM_OK;
   if (table == NULL) return sim_no_memory("%" PRId64 " bodies", n);
   for (int64_t i = 0; i < n && status == SIM_OK; i++) {
@@ -98,7 +98,7 @@ static sim_status refuse_merged(const rounding *r, bool state, double least) {
 
 /* ---- distances ---- */
 
-/* Smallest distance of sampled bodies from all others; up to n = 8192 all bodies are sampled. */
+/* Smallest distance of sampled bodies from all other bodies; up to n = 8192 all bodies are sampled. */
 static double nearest(const nbody_bodies *b) {
   const double samples = fmin((double)b->n, fmax(64, 0x1p26 / (double)b->n));
   double least = INFINITY;

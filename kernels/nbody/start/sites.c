@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Places in a cell of edge 1, which is centred so that no body lies on a face of the box. */
+/* Positions in a cell of edge 1, centred so that no body is on a face of the box. */
 static const double places[3][4][3] = {
     [NBODY_FCC] = {{0.25, 0.25, 0.25}, {0.75, 0.75, 0.25}, {0.75, 0.25, 0.75}, {0.25, 0.75, 0.75}},
     [NBODY_BCC] = {{0.25, 0.25, 0.25}, {0.75, 0.75, 0.75}},
@@ -17,7 +17,7 @@ int64_t nbody_lattice_count(const nbody_lattice *lattice) {
   return per_cell[lattice->kind] * lattice->cells * lattice->cells * lattice->cells;
 }
 
-/* Takes the mean velocity out, and scales velocities so that sum v^2 = 3 (n - 1) k T / m. */
+/* Subtracts the mean velocity, and scales velocities so that sum v^2 = 3 (n - 1) k T / m. */
 static void scale_velocities(const nbody_lattice *lattice, double *scratch, int threads, nbody_bodies *part) {
   const size_t n = (size_t)part->n;
   double squares = 0;

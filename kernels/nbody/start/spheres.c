@@ -16,9 +16,9 @@ void nbody_direction(double u, double v, double out[3]) {
 
 double nbody_plummer_radius(double share) { return 1 / sqrt(fmax(pow(share, -2.0 / 3) - 1, 0x1p-52)); }
 
-/* S. J. Aarseth, M. Henon and R. Wielen, A&A 37 (1974) 183, appendix: radius from the mass within it; speed over
- * escape speed q from g(q) = q^2 (1 - q^2)^(7/2) <= 0.0923 by rejection. A cutoff only leaves out the mass beyond
- * it: velocities stay those of the whole sphere, which has the mass `mass`. */
+/* S. J. Aarseth, M. Henon and R. Wielen, A&A 37 (1974) 183, appendix: radius from the mass within it; speed over escape
+ * speed q from g(q) = q^2 (1 - q^2)^(7/2) <= 0.0923 by rejection. A cutoff only leaves out the mass beyond it:
+ * velocities are those of the whole sphere, whose mass is sphere->mass. */
 void nbody_make_plummer(const nbody_maker *maker, const nbody_sphere *sphere, nbody_bodies *part) {
   const double a = sphere->radius, x = isnan(sphere->cutoff) ? INFINITY : sphere->cutoff / a;
   const double within = isinf(x) ? 1 : pow(1 + 1 / (x * x), -1.5);
@@ -43,7 +43,7 @@ void nbody_make_plummer(const nbody_maker *maker, const nbody_sphere *sphere, nb
   }
 }
 
-/* Velocities are normal, of the variance that gives 2K/|W| = virial with W = -3 G M^2 / (5 R). */
+/* Velocities are normal, with the variance that gives 2K/|W| = virial with W = -3 G M^2 / (5 R). */
 void nbody_make_uniform(const nbody_maker *maker, const nbody_uniform_sphere *sphere, nbody_bodies *part) {
   const double sigma = sqrt(sphere->virial * maker->G * sphere->mass / (5 * sphere->radius));
 #pragma omp parallel for schedule(static) num_threads(maker->threads) if (part->n > 4096)

@@ -20,11 +20,11 @@ typedef struct waves {
   const nbody_maker *maker;
   const nbody_zeldovich *z;
   nbody_power power;
-  double size, growth; /* of the box; D(a_start)/D(1) */
+  double size, growth; /* edge of the box; D(a_start)/D(1) */
   nbody_cube cube;
 } waves;
 
-/* delta_k at a_start, at the centres of lattice cells: of k and -k one is drawn, the other is its conjugate. */
+/* Draws delta_k at a_start, at the centres of lattice cells. Of k and -k one is drawn; the other is its conjugate. */
 static double complex amplitude(const waves *w, const int64_t k[3], double square) {
   bool mirrored = false;
   for (int c = 0, found = 0; c < 3 && !found; c++)
@@ -65,7 +65,7 @@ static void displace(waves *w, int first, int second) {
   nbody_cube_inverse(&w->cube);
 }
 
-/* Copies a displacement that the cube holds to component c of all bodies; `part`: 0 real, 1 imaginary. */
+/* Copies a displacement from the cube to component c of all bodies; `part`: 0 real, 1 imaginary. */
 static void store(const waves *w, int c, int part, double momentum, nbody_bodies *bodies) {
   const int64_t n = w->cube.n;
 #pragma omp parallel for schedule(static) num_threads(w->maker->threads)

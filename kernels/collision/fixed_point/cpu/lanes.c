@@ -13,7 +13,7 @@
 
 /* ---- near pairs ---- */
 
-/* Prefetches a share of `ahead` into the second-level cache, in proportion to `count` pairs from pair `at` on: a few
+/* Prefetches the part of `ahead` that belongs to `count` pairs from pair `at` on into the second-level cache: a few
  * cache lines at a time, because a core has a limited number of outstanding misses. */
 INLINE void fetch(const fixed_slab_pair *sides, size_t at, size_t count) {
   const size_t end = (at + count) * sides->ahead_step;
@@ -90,7 +90,7 @@ typedef struct fixed_vector_tally {
   fixed_sum virial, dissipated;
 } fixed_vector_tally;
 
-/* Impulses of LANES pairs, of which the first `valid` count, on both sides. */
+/* Computes the impulses of LANES pairs on both sides; only the first `valid` pairs count. */
 INLINE void group_impulses(const fixed_rules *r, bool equal, bool damped, const uint32_t *a, const uint32_t *b,
                            lanes valid, const fixed_slab_pair *sides, fixed_impulse *on_a, fixed_impulse *on_b,
                            fixed_vector_tally *tally) {
@@ -164,7 +164,7 @@ INLINE void group_impulses(const fixed_rules *r, bool equal, bool damped, const 
 }
 #endif
 
-/* One pair at a time, by the functions of fixed_point.h. */
+/* Without vectors: one pair at a time, by the functions of fixed_point.h. */
 #if FIXED_POINT_ISA == 0
 enum { LANES = 1, ALL_LANES = 1 };
 typedef unsigned lanes;
@@ -265,7 +265,8 @@ static void add_impulses(int32_t *p, uint32_t *collisions, int stride, const fix
 }
 
 #if FIXED_POINT_ISA > 0
-/* Three vectors at a time: with a stride of 3 the pattern of components repeats after three vectors, with 4 in each. */
+/* Moves slots by three vectors at a time: with a stride of 3 the pattern of components repeats after three vectors;
+ * with a stride of 4 it is the same in each vector. */
 INLINE float move_lanes(const fixed_rules *r, int stride, int64_t count, uint32_t *x, int32_t *p) {
   float pattern[3 * LANES], ours[3 * LANES];
   for (size_t l = 0; l < 3 * LANES; l++) {
@@ -324,7 +325,8 @@ static float move(const fixed_rules *r, int64_t count, uint32_t *x, int32_t *p) 
 
 /* ---- pair search ---- */
 
-/* Appends the pairs of grain `word` at x with entries from ... end - 1 of a row; `own`: the grain's reach. */
+/* Appends the pairs of grain `word` at x with entries from ... end - 1 of a row; `own`: radius of the grain plus the
+ * reach. */
 #if FIXED_POINT_ISA > 0
 INLINE void search_row(const fixed_row *row, bool equal, uint32_t word, const float x[3], float own, size_t from,
                        size_t end, fixed_pairs *out) {

@@ -21,7 +21,7 @@ static void count_slabs(collision_work *w, int thread, int64_t from, int64_t to)
   }
 }
 
-/* Turns counts into the beginning of each thread's share of a slab in `order`. */
+/* Turns the counts into the first index of each thread's share of a slab in `order`. */
 static void place_slabs(collision_work *w) {
   int64_t at = 0, slot = 0;
   for (int64_t s = 0; s < (int64_t)w->cells[0]; s++) {
@@ -50,7 +50,7 @@ static void scatter(collision_work *w, int thread, int64_t from, int64_t to) {
   }
 }
 
-/* Copies the grains of a slab, from `begin` on in `order`, to their slots, sorted by cell. */
+/* Copies the grains of slab s, from index `begin` on in `order`, to their slots, sorted by cell. */
 static inline void fill_slots(collision_work *w, int64_t s, int64_t begin, int stride) {
   const int64_t cells = (int64_t)w->cells[1] * w->cells[2], count = w->slab[s].count, first = w->slab[s].first;
   const size_t bytes = (size_t)stride * sizeof(uint32_t);
@@ -88,7 +88,7 @@ static void fill_slab(collision_work *w, int64_t s, int64_t begin) {
 
 /* ---- lists ---- */
 
-/* Criterion for pairs nearer than the sum of their radii and `skin`. */
+/* Criterion of a list of pairs: distance below the sum of the radii and `skin`. */
 static fixed_reach reach_of(const collision_work *w, double skin) {
   fixed_reach reach = {.equal = w->system.equal};
   /* 1e-5 exceeds the rounding of differences and squares, about 1e-7. */
@@ -143,8 +143,8 @@ static const fixed_slab *other_slab(const collision_work *w, int64_t s, int whic
   return &w->slab[which == FIXED_WITHIN ? s : collision_fixed_next_slab(w, s)];
 }
 
-/* Whether an inner list is valid that was made when the sum of both slabs' displacements was `moved_at`: two grains
- * have approached by at most `moved` since, and a contact may begin within half a step. */
+/* Whether an inner list is still valid. It was made when the sum of both slabs' displacements was `moved_at`: two
+ * grains have approached by at most `moved` since then, and a contact may begin within half a step. */
 static bool list_holds(const collision_work *w, int64_t s, int which, double moved_at, double before) {
   const fixed_slab *slab = &w->slab[s], *other = other_slab(w, s, which);
   const double margin = w->system.damped ? 0.5 * (slab->fastest + other->fastest) * before : 0;

@@ -21,8 +21,8 @@ static const fixed_lanes *const *const all_lanes[SIM_ISA_COUNT] = {&plain_lanes}
 /* ---- memory ---- */
 
 static double bytes(const collision_options *o) {
-  /* Two sets of at most 4 + 4 + 2 words; order and cell; 4 outer pairs and 1 inner pair; cells; impulses.
-     On several ranks two layers of grains on either side, sent and received. */
+  /* Bytes of a grain: two sets of at most 4 + 4 + 2 words; order and cell; 4 outer pairs and 1 inner pair; cells;
+   * impulses. On several ranks also two layers of grains on either side, sent and received. */
   const double halo = o->comm->size > 1 ? 2 * 2 * 2 * 1.2 * pow((double)o->n, 2.0 / 3) * 24 : 0;
   return (double)o->n * (2 * 10 * 4 + 8 + 5 * 2 * sizeof(uint32_t) + 8 + 8) + halo;
 }
@@ -70,7 +70,7 @@ static void lay_cells(collision_work *w) {
     const double cells = floor(system->size[w->axis[c]] / ((touch + w->outer) * (1 + 2e-5)));
     w->cells[c] = (uint32_t)fmax(3, fmin(cells, c == 0 ? 0x1p20 : 0x1p14));
   }
-  /* At most about two cells a grain: dilute systems. */
+  /* Dilute systems get at most about two cells a grain. */
   while ((double)w->cells[0] * w->cells[1] * w->cells[2] > 2 * (double)w->o.n + 27) {
     int most = 0;
     for (int c = 1; c < 3; c++)
@@ -127,7 +127,7 @@ static void decode_grain(collision_work *w, int64_t i, int c, uint64_t word) {
   w->now.p[i * w->stride + c] = (int32_t)(uint32_t)(word >> 32);
 }
 
-/* Leaves the grains in the order of ids, without lists. */
+/* Fills the grains from the state's arrays, in the order of ids, without lists. */
 static sim_status load(collision_work *w) {
   const collision_state *s = &w->state;
   const int64_t n = w->o.n;
@@ -161,7 +161,7 @@ static sim_status load(collision_work *w) {
   return SIM_OK;
 }
 
-/* Encodes positions and velocities of the start, and moves the momenta half a step back. */
+/* Encodes positions and velocities at the start, and moves the momenta back by half a step. */
 static void begin(collision_work *w, double t) {
   const collision_state *s = &w->state;
   const int64_t n = w->o.n;
@@ -201,7 +201,7 @@ static sim_status store(collision_work *w) {
       const uint32_t x = w->now.x[k * w->stride + c];
       const int32_t p = w->now.p[k * w->stride + c], q = w->spare.p[k * w->stride + c];
       const float place = (float)(w->system.low[c] + (double)x * 0x1p-32 * w->system.size[c]);
-      /* Rounding may give the upper end of the box, which is the image of its lower end. */
+      /* Rounding may give the upper end of the box, which is the image of its lower end and is stored as that. */
       ((float *)s->position)[c * n + id] =
           (double)place < w->system.low[c] + w->system.size[c] ? place : (float)w->system.low[c];
       ((float *)s->velocity)[c * n + id] = (float)(((double)p + 0.5 * (double)q) * unit);

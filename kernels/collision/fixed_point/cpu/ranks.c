@@ -1,6 +1,6 @@
 /* Fixed-point solver on the CPU: division of the slabs among ranks. A rank owns consecutive slabs, and all ranks have
- * the same slots. Before a sweep of L steps a rank gets the L slabs on either side (the halo), and makes the steps of
- * those slabs that its own depend on as well: the same integers as on the rank that owns them. */
+ * the same slots. Before a sweep of L steps a rank receives the L slabs on either side (the halo). It also makes the
+ * steps of those halo slabs that its own slabs depend on, and gets the same integers as their owner. */
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include <math.h>
@@ -16,11 +16,11 @@ sim_status collision_fixed_ranks_create(collision_work *w, int threads) {
   w->comm = w->o.comm;
   w->mail.comm = w->comm;
   w->known = true;
-  /* hosts may differ in their cores, and cuts and levels depend on the threads */
+  /* hosts may differ in their number of cores, and cuts and levels depend on the threads */
   SIM_TRY(sim_comm_agree(w->comm, less, &less));
   threads = (int)~less;
   w->levels = FIXED_QUEUED;
-  /* Slabs of other ranks suffice for the halo of a sweep of `levels` steps, on both sides. */
+  /* The slabs of other ranks must suffice for the halo of a sweep of `levels` steps, on both sides. */
   for (;; w->levels--) {
     w->owners = w->comm->size < slabs ? w->comm->size : (int)slabs;
     const int others = w->owners - 1;
@@ -37,7 +37,7 @@ sim_status collision_fixed_ranks_create(collision_work *w, int threads) {
   return SIM_OK;
 }
 
-/* Cuts where the grains are divided evenly, each owner with at least w->least slabs. */
+/* Sets the cuts so that the owners have equal numbers of grains, and at least w->least slabs each. */
 void collision_fixed_cut(collision_work *w) {
   const int64_t slabs = w->cells[0];
   int64_t before = 0, s = 0;
@@ -68,7 +68,7 @@ int64_t collision_fixed_wrapped(const collision_work *w, int64_t s) {
   return s < 0 ? s + slabs : s >= slabs ? s - slabs : s;
 }
 
-/* Steps of a sweep: each thread needs 2 L + 1 slabs. */
+/* Most steps of a sweep: each thread needs 2 L + 1 slabs for L steps. */
 int collision_fixed_levels(const collision_work *w) {
   int64_t least = w->cells[0];
   for (int r = 0; r < w->owners && w->owners > 1; r++) {
@@ -105,8 +105,8 @@ sim_status collision_fixed_report(collision_work *w) {
   return SIM_OK;
 }
 
-/* Goes through the slabs in the halo of rank `of` that rank `from` owns, in their order: adds their bytes to *bytes,
- * and where `at` is not NULL writes them to the message there (`out`), or reads them from it. */
+/* Visits, in their order, the slabs in the halo of rank `of` that rank `from` owns. Adds their bytes to *bytes; where
+ * `at` is not NULL also writes them to the message at *at (`out`), or reads them from it. */
 static void carry_halo(collision_work *w, int of, int from, int levels, bool out, size_t *bytes, char **at) {
   const int64_t first = w->cut[of], end = w->cut[of + 1];
   for (int k = 0; k < 2 * levels && first < end; k++) {
@@ -147,7 +147,7 @@ sim_status collision_fixed_halo(collision_work *w, int levels) {
   return SIM_OK;
 }
 
-/* Every rank has its slots' words of an array; then all ranks have all. */
+/* Gathers an array of slots: every rank has the words of its own slots before, and all words afterwards. */
 static sim_status gather_slots(const collision_work *w, void *array, size_t size) {
   size_t ends[SIM_RANKS_MAX];
   if (is_alone(w)) return SIM_OK;

@@ -1,5 +1,5 @@
-/* Fixed-point solver on the CPU: searches the outer lists, pairs of a slab with itself and with the next one, row by
- * row of cells. Only this code enlarges lists. GPU counterpart: the second half of cuda/lists.cu. */
+/* Fixed-point solver on the CPU: searches the outer lists, which have the pairs of a slab with itself and with the next
+ * slab, row by row of cells. Only this code enlarges lists. GPU counterpart: the second half of cuda/lists.cu. */
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static bool make_rows(const collision_work *w, fixed_rows *rows, size_t count) {
   return true;
 }
 
-/* Copies slots from ... to - 1 of the slab, shifted along the row; returns their end. */
+/* Copies slots from ... to - 1 of the slab, shifted along the row; returns the index behind the last copy. */
 static inline uint32_t put_slots(const collision_work *w, int64_t slab_first, fixed_rows *rows, uint32_t at,
                                  uint32_t from, uint32_t to, float shift, int stride) {
   const int *axis = w->axis;
@@ -72,7 +72,7 @@ static inline void fill_rows(const collision_work *w, int64_t s, fixed_rows *row
   rows->slab = s;
 }
 
-/* Coordinates of slab s, in one of the thread's two buffers; `keep`: the buffer in use. */
+/* Returns the coordinates of slab s, in one of the thread's two buffers; `keep`: the buffer in use. */
 static fixed_rows *rows_of(const collision_work *w, fixed_thread *team, int64_t s, const fixed_rows *keep) {
   for (int k = 0; k < 2; k++)
     if (team->rows[k].slab == s) return &team->rows[k];
@@ -171,7 +171,7 @@ bool collision_fixed_search(collision_work *w, int thread, const fixed_reach *re
 
 bool collision_fixed_reserve_impulses(collision_work *w, int thread) {
   size_t most = 0;
-  /* Between two threads one works on lists of the other. */
+  /* A thread may also work on lists of the next thread, between the slabs of both: room for the longest list. */
   for (int64_t s = 0; s < (int64_t)w->cells[0]; s++)
     for (int which = 0; which < 2; which++)
       most = w->slab[s].outer[which].count > most ? w->slab[s].outer[which].count : most;

@@ -1,9 +1,9 @@
 /* Fixed-point solver on the CPU: a sweep over the slabs makes one or several steps. GPU counterpart: cuda/step.cu.
  *
- * Level l of a sweep is its l-th step. Once slab s has made step l, slab s - 1 makes step l + 1: both are still in the
- * cache. Slab s moves once the impulses from the pairs of s - 1 and of s are known. At level l a thread begins with
- * slab first + l, whose impulses it computes but which it does not move, and ends at end - 1 - l; the slabs between two
- * threads follow when all threads are done. */
+ * Level l of a sweep is its l-th step. Once slab s has made step l, slab s - 1 makes step l + 1, while both are still
+ * in the cache. Slab s moves once the impulses from the pairs of s - 1 and of s are known. At level l a thread begins
+ * with slab first + l, whose impulses it computes but which it does not move, and ends at end - 1 - l; the slabs
+ * between two threads follow when all threads are done. */
 #include "kernels/collision/fixed_point/cpu/work.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ typedef struct fixed_sweep {
   int levels;
 } fixed_sweep;
 
-/* Sets what is prefetched while slab s is computed: the slab after the next, a part of it at each level. */
+/* Sets the memory to prefetch while slab s is computed: a part of the slab after the next, at each level. */
 static void set_prefetch(const fixed_sweep *plan, int level, int64_t s, int which, size_t pairs,
                          fixed_slab_pair *sides) {
   const collision_work *w = plan->w;
@@ -28,7 +28,7 @@ static void set_prefetch(const fixed_sweep *plan, int level, int64_t s, int whic
   sides->ahead_step = (bytes + pairs - 1) / pairs;
 }
 
-/* Computes the impulses of the pairs of slab s; `tally` counts those of this rank's slabs. */
+/* Computes the impulses of the pairs of slab s; `tally` counts only the pairs of this rank's slabs. */
 static void pair_impulses(const fixed_sweep *plan, int level, int64_t s, fixed_tally *tally, fixed_slab_impulses *own,
                           fixed_next_impulses *carried) {
   collision_work *w = plan->w;
@@ -66,7 +66,7 @@ static void apply_and_move(const fixed_sweep *plan, int level, int64_t s, const 
   slab->moved += slab->fastest * plan->dt[level];
 }
 
-/* A thread's slabs in a sweep. */
+/* Slabs of a thread in a sweep. */
 static void find_share(const fixed_sweep *plan, int thread, int64_t *first, int64_t *end) {
   collision_fixed_thread_chain(plan->w, thread, plan->levels, plan->levels - 1, first, end);
 }
@@ -92,7 +92,8 @@ static void sweep_share(const fixed_sweep *plan, int thread) {
     }
 }
 
-/* Makes the steps of the slabs around a thread's first slab; other ranks make those before this rank's halo. */
+/* Makes the steps of the slabs around a thread's first slab. Other ranks make the steps of slabs before this rank's
+ * halo. */
 static void sweep_between(const fixed_sweep *plan, int thread) {
   collision_work *w = plan->w;
   fixed_thread *team = &w->team[thread];
@@ -113,7 +114,7 @@ static void sweep_between(const fixed_sweep *plan, int thread) {
   }
 }
 
-/* Steps of the next sweep: limited by the pending steps, by the slabs, and by the outer lists. */
+/* Number of steps of the next sweep: limited by the pending steps, by the slabs, and by the outer lists. */
 static int levels_of(const collision_work *w, double rest) {
   const int most = collision_fixed_levels(w);
   int levels = 1;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether slab s belongs to a phase: even slabs, odd slabs, the last of an odd number. Slabs of one phase share no
- * neighbour, so that threads may add to the next slab. */
+/* Whether slab s belongs to a phase: even slabs, odd slabs, and the last slab of an odd number. Slabs of one phase have
+ * no common neighbour, so that threads may add to the next slab. */
 static bool in_phase(const collision_work *w, int64_t s, int phase) {
   const int64_t slabs = w->cells[0];
   const bool alone = (slabs & 1) && s == slabs - 1;
@@ -63,12 +63,12 @@ sim_status collision_fixed_impulses(collision_work *w, bool start, fixed_tally *
 typedef struct contact_sums {
   int64_t elastic, stress[6], touching;
   double overlap;
-  uint32_t deepest; /* id */
+  uint32_t deepest; /* id of the grain with the largest overlap */
 } contact_sums;
 
 typedef struct scale {
   double energy, force; /* unit of energy; force of one unit of impulse */
-  double touch;         /* greatest diameter */
+  double touch;         /* greatest diameter of a grain */
 } scale;
 
 static void add_pair(const collision_work *w, const fixed_rules *rules, const scale *unit, const fixed_slab_pair *sides,
@@ -178,7 +178,7 @@ static void add_grain(const collision_work *w, int64_t k, double m, double sums[
   sums[COLLISIONS] += (double)w->now.collisions[k];
 }
 
-/* Sums over grains in the order of ids, in blocks of a fixed size. */
+/* Adds up the sums over grains in the order of ids, in blocks of a fixed size. */
 static sim_status add_grains(collision_work *w, collision_sums *out) {
   const int64_t n = w->o.n, blocks = (n + SIM_REDUCE_BLOCK - 1) / SIM_REDUCE_BLOCK;
   double *partial = malloc((size_t)blocks * SUMS * sizeof *partial), all[SUMS];
@@ -217,7 +217,7 @@ sim_status collision_fixed_sums(collision_work *w, double t, collision_sums *out
   SIM_TRY(collision_fixed_impulses(w, false, &now));
   SIM_TRY(add_contacts(w, out));
   SIM_TRY(collision_fixed_gather(w));
-  /* Half of the current impulses lie before this step. */
+  /* Half of the current impulses act before this step. */
   out->virial = w->virial + 0.5 * (double)now.virial * w->system.virial_unit;
   out->dissipated = w->dissipated + 0.5 * (double)now.dissipated * w->system.dissipated_unit;
   return add_grains(w, out);

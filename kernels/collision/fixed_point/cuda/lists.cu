@@ -30,7 +30,7 @@ static __device__ uint32_t cell_of(const fixed_cells &c, const uint32_t x[3], ui
          z_block * c.block[2];
 }
 
-/* Number of the same cell in rows along z. */
+/* Number of the cell of x where cells are numbered in rows along z. */
 static __device__ uint32_t straight_cell_of(const fixed_cells &c, const uint32_t x[3]) {
   return (fixed_cell_of(x[0], c.count[0]) * c.count[1] + fixed_cell_of(x[1], c.count[1])) * c.count[2] +
          fixed_cell_of(x[2], c.count[2]);
@@ -166,7 +166,7 @@ static __global__ void scan_cells(fixed_arrays a, unsigned k) {
   if (blockIdx.x == 0 && threadIdx.x == 0) a.cell[a.cells.all] = a.row[a.cells.all] = a.n;
 }
 
-/* A grain's place in fp32, and its radius with its share of the reach. */
+/* Position of a grain in fp32, and its radius plus its share of the reach. */
 template <typename Grain>
 static __device__ float4 sphere_of(const fixed_arrays &a, const fixed_point_constants &g, const Grain &one,
                                    float reach) {

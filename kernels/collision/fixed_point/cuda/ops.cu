@@ -59,7 +59,7 @@ static size_t carve_arrays(collision_work *w, uint64_t n, size_t grain) {
   return at;
 }
 
-/* The same for w->lists. */
+/* Divides the memory of w->lists likewise. */
 static size_t carve_lists(collision_work *w, uint64_t n, const uint32_t room[FIXED_LISTS]) {
   fixed_arrays *a = &w->arrays;
   const uint64_t tiles = (n + FIXED_TILE - 1) / FIXED_TILE;
@@ -333,7 +333,7 @@ static sim_status make_room(collision_work *w, fixed_control *now) {
   return sim_backend_cuda.copy(a->fault, none, sizeof(int));
 }
 
-/* Waits for all queued steps, enqueues again those that met invalid lists, and leaves valid lists. */
+/* Waits for all queued steps, enqueues steps that met invalid lists again, and leaves valid lists. */
 static sim_status catch_up(collision_work *w) {
   fixed_control now;
   int fault = 0;

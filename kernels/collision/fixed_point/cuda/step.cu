@@ -51,7 +51,7 @@ static __device__ fixed_entry entry_of(const fixed_arrays &a, const fixed_round 
   return entry;
 }
 
-/* What the test of a pair needs of a grain in another tile. */
+/* Data of a grain in another tile for the test of a pair. */
 struct fixed_partner {
   uint32_t x[3];
   float r, w;
@@ -117,7 +117,7 @@ template <typename Grain> struct fixed_sweep {
   uint32_t *collisions;
   float margin;
   fixed_tallies sums;
-  float most;    /* greatest square of a velocity, over that of its share */
+  float most;    /* greatest squared velocity, over the squared share of its class */
   uint32_t fast; /* upper bit set: some momentum is out of range */
 };
 
@@ -161,8 +161,8 @@ static __device__ void move(const fixed_arrays &a, const fixed_point_constants &
   sweep->most = fmaxf(sweep->most, square);
 }
 
-/* After the tests of a tile: the impulses of the waiting pairs, by the last warps, which have the fewest pairs to test;
- * then, after a barrier, the moves. */
+/* Computes the impulses of the waiting pairs after the tests of a tile, by the last warps, which have the fewest pairs
+ * to test; then, after a barrier, makes the moves. */
 template <typename Grain, bool DAMPED>
 static __device__ __forceinline__ void add_waiting_impulses(const fixed_arrays &a, const fixed_point_constants &g,
                                                             fixed_shared<Grain> *shared, uint32_t turn, uint32_t tile,
@@ -181,8 +181,8 @@ static __device__ __forceinline__ void move_tile(const fixed_arrays &a, const fi
     move(a, g, shared, shared->tile[turn % FIXED_RING].grain + threadIdx.x, shared->impulse[turn & 1], sweep);
 }
 
-/* Makes the step for all tiles of the block, from long lists, from which short ones are made, or from short lists.
- * `lane`: index of the thread among those that test. */
+/* Makes the step for all tiles of the block, from short lists, or from long lists, from which it also makes short ones.
+ * `lane`: index of the thread among the threads that test. */
 template <typename Grain, bool DAMPED, fixed_list LIST>
 static __device__ __forceinline__ void sweep_tiles(const fixed_arrays &a, const fixed_point_constants &g,
                                                    fixed_shared<Grain> *shared, fixed_sweep<Grain> *sweep,

@@ -10,12 +10,12 @@ enum { FIXED_RING = 4, FIXED_CONTACTS = FIXED_TILE /* pairs in touch that wait f
 
 template <typename Grain> struct fixed_shared {
   fixed_tile<Grain> tile[FIXED_RING];
-  fixed_tile_impulses impulse[2];       /* of the tile in test and of the tile before, in turns */
-  uint32_t contact[2][FIXED_CONTACTS];  /* pairs in touch of the same tiles */
+  fixed_tile_impulses impulse[2];       /* of the present tile and of the tile before, alternately */
+  uint32_t contact[2][FIXED_CONTACTS];  /* touching pairs of the same tiles */
   unsigned long long ready[FIXED_RING]; /* barriers: the tile has arrived */
   unsigned contacts[2], listed, fastest;
   float half_short;
-  float share[MASS_CLASSES], over[MASS_CLASSES]; /* of a mass class; one over its square */
+  float share[MASS_CLASSES], over[MASS_CLASSES]; /* share of each mass class; one over its square */
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900 /* bulk copies: one thread starts them */
@@ -65,7 +65,7 @@ static __device__ void fetch_tile(fixed_shared<Grain> *shared, uint32_t s, const
   }
 }
 
-/* The tile after it may still be on its way. */
+/* Waits for a tile; the copy of the next tile may still be under way. */
 template <typename Grain> static __device__ void wait_tile(fixed_shared<Grain> *, uint32_t, uint32_t) {
   wait_async<1>();
   __syncthreads();

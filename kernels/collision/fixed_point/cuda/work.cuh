@@ -46,8 +46,8 @@ struct alignas(16) fixed_mixed_grain {
 };
 
 /* Classes of mass: among unequal grains the light ones are fast. A class allows its grains a share of the displacement
- * after which lists become invalid: its greatest speed over that of all grains, as measured when long lists are made.
- * Displacements `moved` and `step` are divided by this share. */
+ * after which lists become invalid: the greatest speed in the class over that of all grains, as measured when long
+ * lists are made. Displacements `moved` and `step` are divided by this share. */
 struct mass_classes {
   unsigned fastest[MASS_CLASSES]; /* greatest square of a velocity, as the bits of a float */
   float share[MASS_CLASSES];      /* at least MASS_CLASS_SHARE_MIN */
@@ -92,7 +92,7 @@ struct fixed_arrays {
   uint4 *scratch;               /* [tiles 256]: spheres (float4) while lists are made; impulses during observations */
   uint16_t *rank;               /* [n]: of a grain in its cell */
   uint32_t *cell;               /* [all + 1]: count, then first grain */
-  uint32_t *row;                /* the same for cells in rows along z, the order of spheres while lists are made */
+  uint32_t *row;                /* order of the grains by cells in rows along z, while lists are made */
   uint32_t *scan;               /* sums of blocks of FIXED_SCAN cells, of `cell` and `row` */
   uint32_t *slot;               /* grain of a sphere while lists are made; of an id during observations */
   uint32_t *pair[FIXED_LISTS];  /* [tiles][room] */
@@ -163,14 +163,14 @@ struct collision_work {
   fixed_point_constants numbers;
   fixed_arrays arrays;
   void *memory, *lists;
-  sim_status failed;    /* in `begin` */
+  sim_status failed;    /* error of `begin` */
   long long *pair_sums; /* [FIXED_CONTACT_SUMS] */
   double *partial;      /* [FIXED_GRAIN_SUMS][blocks of 256], then [FIXED_GRAIN_SUMS] of all */
   void *output;         /* fixed_output */
   unsigned launch;
   int undecided, chunk; /* steps queued since the last decision; steps between two decisions */
   long long queued;     /* steps queued since `load` */
-  long long confirmed;  /* of these, steps known to be made */
+  long long confirmed;  /* number of queued steps that are known to be made */
   double before;        /* length of the last step */
   bool uneven;          /* the step before had another length */
 };
@@ -196,7 +196,7 @@ void collision_fixed_cuda_grain_sums(collision_work *w);
 /* Writes grains first ... first + count - 1, by id, to w->output. */
 void collision_fixed_cuda_output(collision_work *w, int64_t first, int64_t count);
 
-/* Thread blocks of 256 that fill the device, but at most those that `work` threads need. */
+/* Number of thread blocks of 256 that fill the device, but at most as many as `work` threads need. */
 unsigned collision_cuda_grid(int per_multiprocessor, uint64_t work);
 
 #endif

@@ -46,7 +46,7 @@ void collision_domain_cut(collision_domain *d, collision_search *s) {
 
 /* ---- all ranks ---- */
 
-/* Numbers that are not negative have the order of their bits, and those of NaN are above all. */
+/* Non-negative numbers have the order of their bits as integers, and NaN is above all of them. */
 sim_status collision_domain_greatest(const collision_domain *d, double *value) {
   uint64_t bits;
   memcpy(&bits, value, sizeof bits);
@@ -66,7 +66,7 @@ sim_status collision_domain_gather(const collision_domain *d, void *array, size_
 
 /* ---- halo ---- */
 
-/* Turns counts of rank r in first[r + 1] into the beginnings of the lists; makes room. */
+/* Turns the counts of rank r in first[r + 1] into the first entries of the lists; makes room for the entries. */
 static sim_status begin_lists(collision_by_rank *list, int ranks) {
   for (int r = 0; r < ranks; r++) list->first[r + 1] += list->first[r];
   if (list->first[ranks] <= list->room) return SIM_OK;
@@ -78,9 +78,10 @@ static sim_status begin_lists(collision_by_rank *list, int ranks) {
   return sim_no_memory("%lld grains near those of other ranks", (long long)list->first[ranks]);
 }
 
-/* Own grains with neighbours of other ranks; `fill`: into the lists, else their counts. next [ranks]: scratch. */
+/* Visits this rank's grains that have neighbours on other ranks; `fill`: stores them in the lists, else counts them.
+ * next [ranks]: scratch memory. */
 static void go_through_sent(collision_domain *d, const collision_search *s, bool fill, int64_t *next) {
-  int64_t last[SIM_RANKS_MAX]; /* grain that a rank's list has last */
+  int64_t last[SIM_RANKS_MAX]; /* last grain in a rank's list */
   for (int r = 0; r < d->comm->size; r++) last[r] = -1;
   for (int64_t b = 0; b < s->blocks; b++)
     for (int64_t i = s->block[b].first; i < s->block[b].end; i++)
@@ -95,7 +96,7 @@ static void go_through_sent(collision_domain *d, const collision_search *s, bool
       }
 }
 
-/* Two grains are each other's neighbours, to the bit; so what a rank sends is what the other one lists as received. */
+/* Being neighbours is symmetric to the bit, so that the list of grains that a rank sends equals the receiver's list. */
 sim_status collision_domain_list_halo(collision_domain *d, const collision_search *s) {
   const int ranks = d->comm->size, rank = d->comm->rank;
   int64_t next[SIM_RANKS_MAX + 1] = {0};

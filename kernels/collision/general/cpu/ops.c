@@ -1,6 +1,7 @@
-/* Operations of the general solver on the CPU, for one type of the state: REAL is float or double. Twin of cuda/ops.cu.
+/* Operations of the general solver on the CPU, for one type of the state: REAL is float or double. GPU counterpart:
+ * cuda/ops.cu.
  *
- * Grains stand in the order of their cells. Each grain gathers the forces of its own contacts, in the order of its
+ * Grains are in the order of their cells. Each grain gathers the forces of its own contacts, in the order of its
  * neighbours' ids and then of the walls: a pair is computed twice, with opposite signs to the bit. So no sum depends on
  * threads, on how grains are stored or on when lists were built, and momentum between grains is conserved.
  *
@@ -15,14 +16,14 @@ typedef REAL real;
 #include "kernels/collision/flow/gate.h"
 #include "kernels/collision/hill.h"
 
-/* Estimate of the grains in a rank's halo: two layers of cells of a box that is as long in all directions. */
+/* Estimated number of grains in a rank's halo: two layers of cells of a box that is as long in all directions. */
 static double halo_grains(const collision_options *o) { return fmin((double)o->n, 4 * pow((double)o->n, 2.0 / 3)); }
 
 static double bytes(const collision_options *o) {
   const double n = (double)o->n;
   const double grain = sizeof(position_radius) + sizeof(velocity_mass) + 5 * sizeof(vec3) + sizeof(tally) + 8 +
                        (double)wall_numbers(o) * sizeof(real) + 4.0 * o->gates + (o->heated ? 1.5 : 0) * sizeof(warmth);
-  double more = 0; /* of several ranks: rows of the sums; contacts with history, 3 a grain, for outputs */
+  double more = 0; /* on several ranks: rows of the sums, and 3 contacts with history a grain, for outputs */
   if (o->comm->size > 1)
     more = fmin(n, 16.0 * SIM_REDUCE_BLOCK) * ((OBSERVED + 3.0 * o->walls) * sizeof(double) + 4) +
            (o->springs > 0 ? 3 * n * (8.0 + o->springs * sizeof(real)) : 0);
@@ -72,7 +73,7 @@ static void destroy(collision_work **work) {
   *work = NULL;
 }
 
-/* Moves the image above in a sheared box to time t. */
+/* Moves the images above and below a sheared box to time t. */
 static void shift_images(collision_work *w, double t) {
   if (w->o.shear == 0) return;
   const double across = w->o.size[w->o.across], along = w->o.size[w->o.along];
@@ -117,7 +118,7 @@ static sim_status create(const collision_options *options, const collision_state
 
 /* ---- steps ---- */
 
-/* Adds the external acceleration to that of grains first ... end. */
+/* Adds the external acceleration to that of grains first ... end - 1. */
 static void add_external(collision_work *w, int64_t first, int64_t end, double t) {
   const grains *g = &w->now;
   for (; first < end; first += COLLISION_FIELD_BLOCK) {
@@ -133,13 +134,13 @@ static void add_external(collision_work *w, int64_t first, int64_t end, double t
   }
 }
 
-/* Gap up to which contacts that have begun may act, or have ended in the last step. */
+/* Gap up to which contacts that have begun may act, or may have ended in the last step. */
 static real reach_margin(const collision_work *w, real dt) {
   return w->o.reach > 0 ? (real)w->o.reach + 2 * (real)w->fastest * dt : 0;
 }
 
-/* Acceleration of grain i by contacts and gravity, and what its contacts add to its tally. Of a clump's sphere the
- * force and torque of its contacts, for push_body. Returns whether it met a grain, with merge. */
+/* Computes the acceleration of grain i by contacts and gravity, and adds its contacts to its tally; for a sphere of a
+ * clump the force and torque of its contacts instead, for push_body. Returns whether it met a grain, with merge. */
 static bool accelerate(collision_work *w, int64_t i, real dt, real edge, bool kick) {
   const grains *g = &w->now;
   const real margin = edge * (real)w->fastest + reach_margin(w, dt);
@@ -162,15 +163,15 @@ static bool accelerate(collision_work *w, int64_t i, real dt, real edge, bool ki
   return sum.met;
 }
 
-/* Gives grain i the heat of a step. */
+/* Adds the heat of a step to grain i. */
 static void warm(collision_work *w, int64_t i, real dt) {
   const double m = (double)w->now.v_pred[i].m, part = w->o.conductance * (double)dt;
   w->now.warmth[i].temperature += part * w->flow[i].temperature / (m * w->o.capacity);
   w->now.warmth[i].from_walls += part * w->flow[i].from_walls;
 }
 
-/* Accelerations of this rank's grains at time t, and of all clumps; kick: then the second half of the velocities' step.
- * All ranks. */
+/* Computes the accelerations of this rank's grains at time t and of all clumps; kick: also makes the second half of the
+ * velocities' step. All ranks call it. */
 static sim_status forces(collision_work *w, double t, real dt, bool kick) {
   const grains *g = &w->now;
   const real edge = w->o.damped ? dt : 0, half = (real)0.5 * dt;
@@ -182,7 +183,7 @@ static sim_status forces(collision_work *w, double t, real dt, bool kick) {
 #pragma omp for schedule(dynamic)
     for (int64_t b = 0; b < blocks; b++)
       for (int64_t i = block[b].first; i < block[b].end; i++) w->begun[b] |= accelerate(w, i, dt, edge, kick);
-        /* contacts read the velocities: all contacts come first */
+        /* contacts read the velocities, so that all contacts are computed before velocities change */
 #pragma omp for schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
       if (w->o.external != NULL) add_external(w, block[b].first, block[b].end, t);
@@ -199,7 +200,7 @@ static sim_status forces(collision_work *w, double t, real dt, bool kick) {
   return SIM_OK;
 }
 
-/* Counts passages of gates in this step: grain i moved from `from` to `to`. */
+/* Counts the passages of gates by grain i, which moved from `from` to `to` in this step. */
 static void count_gates(collision_work *w, int64_t i, const real from[3], const real to[3]) {
   const double a[3] = {(double)from[0], (double)from[1], (double)from[2]};
   const double b[3] = {(double)to[0], (double)to[1], (double)to[2]};
@@ -207,7 +208,7 @@ static void count_gates(collision_work *w, int64_t i, const real from[3], const 
     w->now.crossed[i * w->o.gates + k] += gate_passed(&w->o.gate[k], a, b, w->o.size, w->o.periodic);
 }
 
-/* Takes a grain that left a sheared box across the shear to its image, with the image's velocity. */
+/* Moves a grain that left a sheared box across the shear to its image inside, with the image's velocity. */
 static void cross_shear(collision_work *w, int64_t i, real low, real high) {
   const int b = w->o.along;
   const real y = w->now.position[i].x[w->o.across];
@@ -223,7 +224,7 @@ static void cross_shear(collision_work *w, int64_t i, real low, real high) {
   if (*x >= (real)w->o.low[b] + 2 * w->box.size[b]) *x -= w->box.size[b];
 }
 
-/* Adds the change of Hill's potential where grain i was taken from `from` to its image. */
+/* Adds the change of Hill's potential to the work, where grain i was moved from `from` to its image. */
 static void count_tide(collision_work *w, int64_t i, const hill_flow *flow, const real from[3]) {
   const real *to = w->now.position[i].x;
   if (from[0] != to[0] || from[2] != to[2])
@@ -245,14 +246,14 @@ static void follow_epicycle(collision_work *w, int64_t i, const hill_flow *flow)
   }
 }
 
-/* Adds the gain of gravity's potential where grain i was taken from `from` to its image. */
+/* Adds the gain of gravity's potential to the work, where grain i was moved from `from` to its image. */
 static void count_lift(collision_work *w, int64_t i, const real from[3]) {
   double lift = 0;
   for (int c = 0; c < 3; c++) lift += ((double)from[c] - (double)w->now.position[i].x[c]) * w->o.gravity[c];
   if (lift != 0) w->now.tally[i].work += (double)w->now.v_pred[i].m * lift;
 }
 
-/* First half of the velocities' step, and the positions', of a grain of its own. */
+/* First half of the velocities' step of a grain outside clumps, and the step of its position. */
 static void move_grain(collision_work *w, int64_t i, real dt, const hill_flow *flow) {
   const grains *g = &w->now;
   const real half = (real)0.5 * dt;
@@ -269,7 +270,7 @@ static void move_grain(collision_work *w, int64_t i, real dt, const hill_flow *f
   for (int k = 0; k < 3; k++) g->v_pred[i].v[k] = g->velocity[i].v[k] + half * acceleration_of(w, i, k);
 }
 
-/* First half of the velocities' step, and the positions', of this rank's grains. All ranks. */
+/* First half of the velocities' step of this rank's grains, and the step of their positions. All ranks. */
 static sim_status drift(collision_work *w, real dt) {
   const grains *g = &w->now;
   const int across = w->o.across, along = w->o.along;
@@ -297,7 +298,7 @@ static sim_status drift(collision_work *w, real dt) {
         if (*x < low[k]) *x += w->box.size[k];
         if (*x >= high[k]) *x -= w->box.size[k];
       }
-      /* The image's shift in a sheared box is no displacement of the grain. */
+      /* In a sheared box the shift to the image is no displacement of the grain. */
       const bool jumps = w->jump != 0 && (from[across] < low[across] || from[across] >= high[across]);
       if (w->o.gates > 0) count_gates(w, i, before, jumps ? from : g->position[i].x);
       if (w->o.worked && !bound) count_lift(w, i, from);
@@ -316,7 +317,7 @@ static sim_status drift(collision_work *w, real dt) {
     most = w->square[b] > most || !(w->square[b] >= 0) ? w->square[b] : most;
   if (w->domain.comm->size > 1) w->known = KNOWN_OWN;
   SIM_TRY(collision_domain_greatest(&w->domain, &most));
-  /* Neighbours in a sheared box also differ by the flow over their distance. */
+  /* Velocities of neighbours in a sheared box also differ by the flow over their distance. */
   w->fastest = sqrt(most) + 0.5 * fabs(w->o.shear) * (2 * w->search.largest + w->search.cutoff);
   if (w->o.hill) w->fastest *= 1 + 2 * (w->o.omega + w->o.vertical) * (double)dt; /* velocities turn in the step */
   return SIM_OK;
@@ -329,8 +330,8 @@ static sim_status step(collision_work *w, double t, double dt) {
   if (!(w->fastest < INFINITY)) return sim_fail(SIM_ERR_DIVERGED, "a grain's velocity is not finite at t = %.9g", t);
   w->moved += moved * (1 + 1e-6);
   if (w->moved + edge + w->o.reach >= w->search.cutoff * (1 - 1e-3)) {
-    /* Grains that are faster than the skin allows get a wider list, at least for this step. Pairs with history stay in
-     * it. */
+    /* Grains that move farther than the skin allows need a wider list, at least for this step. Pairs with history stay
+     * in the list. */
     const double skin = default_skin(&w->o, w->search.smallest), wide = 2 * fmax(edge, w->held + moved);
     w->search.cutoff = w->o.reach + (wide >= skin ? wide + skin : skin);
     SIM_TRY(rebuild_lists(w));

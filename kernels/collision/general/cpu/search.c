@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 12 }; /* neighbours a grain to begin with */
+enum { ROOM = 12 }; /* neighbours of a grain that the lists have room for at first */
 
 sim_status collision_search_create(const collision_options *o, double smallest, double largest, collision_search *out) {
   const size_t n = (size_t)o->n;
@@ -33,17 +33,17 @@ void collision_search_destroy(collision_search *s) {
   *s = (collision_search){0};
 }
 
-/* Work of a search: rows of cells and grains that all grains look at, with classes cut into levels where a bit of
- * `cuts` is set. Grains are spread over the volume. */
+/* Estimated work of a search: rows of cells and candidates that all grains visit, if classes are divided into levels
+ * where a bit of `cuts` is set. Grains are assumed to be spread evenly over the volume. */
 static double work_of(const collision_search *s, int classes, const double *count, const double *radius, double volume,
                       unsigned cuts) {
-  /* Time of a row of cells over that of one grain that is looked at, roughly: factors of two change little. */
+  /* Time of visiting a row of cells over that of visiting a grain, roughly: factors of two change little. */
   const double row = 4;
   double work = 0;
   for (int k = 0; k < classes; k++) {
     double most = radius[k], all = count[k];
     while (k + 1 < classes && !(cuts >> k & 1)) k++, most = fmax(most, radius[k]), all += count[k];
-    const double side = fmax(2 * most + s->cutoff, cbrt(volume / (4 * all + 64))); /* as lay_cells */
+    const double side = fmax(2 * most + s->cutoff, cbrt(volume / (4 * all + 64))); /* as in lay_cells */
     for (int i = 0; i < classes; i++) {
       const double wide = 2 * (radius[i] + most + s->cutoff) + side;
       work += count[i] * (row * (wide / side) * (wide / side) + all * fmin(1, wide * wide * wide / volume));

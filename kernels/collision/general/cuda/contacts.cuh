@@ -1,4 +1,4 @@
-/* Contacts of two grains, as templates on the real type. Twin of cpu/contacts.inc, whose results agree within
+/* Contacts of two grains, as templates on the real type. CPU counterpart: cpu/contacts.inc, whose results agree within
  * rounding. */
 #ifndef COLLISION_GENERAL_CUDA_CONTACTS_CUH
 #define COLLISION_GENERAL_CUDA_CONTACTS_CUH
@@ -14,7 +14,7 @@ template <typename real> struct contact_sum {
   uint32_t begun;
 };
 
-/* What only observations need of the contacts of one grain. */
+/* Quantities of a grain's contacts that only observations need. */
 struct contact_observables {
   double elastic, stress[6], overlap, touching, touching_walls;
 };
@@ -32,7 +32,7 @@ static __device__ void add_contact(contact_sum<real> *sum, const contact_state<r
     if (springs > 3)
       sum->torque[k] += r.couple[k] - arm * torque[k];
     else
-      sum->torque[k] -= arm * torque[k]; /* the same to the bit: couple is 0 */
+      sum->torque[k] -= arm * torque[k]; /* equal to the bit, because couple is 0 */
 }
 
 template <typename real>
@@ -120,7 +120,7 @@ template <int FORM> struct built_in_law {
   static constexpr int form = FORM;
   static constexpr bool named = false, by_speed = false; /* by_speed: with Law::restitution(speed) */
 };
-/* With the laws of models.inc: general_numbers.models. */
+/* Law with the laws of models.inc: general_numbers.models. */
 struct named_law {
   static constexpr int form = -1;
   static constexpr bool named = true, by_speed = false;
@@ -156,7 +156,7 @@ template <typename real> struct pair_result {
   contact_result<real> r;
   real distance, arm, dissipated; /* dissipated, virial, work: half of the contact's */
   real virial;
-  real radius; /* of contact; only with named_law */
+  real radius; /* radius of contact; only with named_law */
   double work; /* only with GENERAL_EXTRAS */
 };
 
@@ -212,7 +212,7 @@ static __device__ __forceinline__ real evaluate_contact(const general_numbers &b
   return a;
 }
 
-/* Whether surfaces that do not touch have a contact all the same. */
+/* Whether surfaces that do not touch still have a contact. */
 template <int SPRINGS, typename Law, typename real>
 static __device__ __forceinline__ bool holds_on(const general_numbers &b, const contact_law<real> &law,
                                                 const contact_state<real> &c, const real *spring) {

@@ -80,7 +80,7 @@ static __device__ void count_lift(const general_numbers &b, const general_record
   if (lift != 0) records.work[i] += (double)mass * lift;
 }
 
-/* As advance() in step.cuh, with gates, a sheared box, Hill's equations and self-gravity. */
+/* As advance() in step.cuh, for steps with gates, a sheared box, Hill's equations and self-gravity. */
 template <typename real>
 static __device__ double advance_more(const general_numbers &b, const general_arrays<real> &a,
                                       const general_records<real> &records, const general_grains<real> &from,

@@ -31,7 +31,7 @@ static __global__ void find_within(general_arrays<real> a, const __grid_constant
     if (is_within(batch, position[i])) *any = 1;
 }
 
-/* rank[id]: whether the grain is in one of the regions; `more`: or in those of the launches before. */
+/* Sets rank[id]: whether the grain is in one of the regions; `more`: or in a region of an earlier launch. */
 template <typename real>
 static __global__ void mark_within(general_arrays<real> a, const __grid_constant__ region_batch batch, bool more,
                                    unsigned k) {

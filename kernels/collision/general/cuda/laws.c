@@ -12,7 +12,7 @@ static sim_status written(const sim_bytes *text) {
 
 /* ---- an external field ---- */
 
-/* A gradient has four outputs, by x, y, z and t. */
+/* Appends minus the gradient and the potential. The gradient has four outputs, by x, y, z and t. */
 static sim_status add_potential(const collision_options *options, sim_bytes *text) {
   SIM_TRY(emit(options->gradient, "external_gradient", text));
   SIM_TRY(emit(options->external, "external_potential", text));

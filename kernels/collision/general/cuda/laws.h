@@ -1,5 +1,5 @@
 /* Functions of a scenario in kernels of the general solver: compiled when a run begins, and launched instead of the
- * built-in kernels or beside them. Twin: functions.h of the CPU. */
+ * built-in kernels or beside them. CPU counterpart: functions.h. */
 #ifndef COLLISION_CUDA_LAWS_H
 #define COLLISION_CUDA_LAWS_H
 
@@ -13,11 +13,11 @@ extern "C" {
 /* Compiled kernels (cudaKernel_t); NULL: the scenario has no such function. collision_cuda_laws_destroy frees them. */
 typedef struct collision_cuda_laws {
   sim_module *field, *law;
-  void *acceleration, *energy; /* of options.external; energy NULL where only the acceleration is given */
-  void *contacts, *sums;       /* of options.custom or options.restitution */
+  void *acceleration, *energy; /* kernels for options.external; energy NULL where only the acceleration is given */
+  void *contacts, *sums;       /* kernels for options.custom or options.restitution */
 } collision_cuda_laws;
 
-/* Compiles what the options need, for a state in float (`single`) or double. Errors of the compiler. */
+/* Compiles the kernels that the options need, for a state in float (`single`) or double. Errors of the compiler. */
 sim_status collision_cuda_laws_create(const collision_options *options, bool single,
                                       collision_cuda_laws *out) SIM_MUST_CHECK;
 void collision_cuda_laws_destroy(collision_cuda_laws *laws);
@@ -28,7 +28,7 @@ sim_status collision_cuda_write_law(const collision_options *options, bool singl
 sim_source collision_cuda_external_source(const sim_bytes *text);
 sim_source collision_cuda_law_source(const sim_bytes *text);
 
-/* The files that the sources include, as they were when the program was built. */
+/* Files that the sources include, as they were when the program was built. */
 extern const sim_source_file collision_cuda_files[];
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* Order of grains and neighbour lists, as templates on the real type: one launch whose thread blocks wait for each
- * other, and which ends at once where the lists still hold. Twin of cpu/lists.inc. */
+/* Order of grains and neighbour lists, as templates on the real type: one launch, whose thread blocks wait for each
+ * other, and which ends at once where the lists are still valid. CPU counterpart: cpu/lists.inc. */
 #ifndef COLLISION_GENERAL_CUDA_LISTS_CUH
 #define COLLISION_GENERAL_CUDA_LISTS_CUH
 
@@ -7,7 +7,7 @@
 
 #include <float.h>
 
-/* Copies grain k to place i of the other set; `step`: with predicted velocities, else with the accelerations that share
+/* Copies grain k to index i of the other set; `step`: with predicted velocities, else with the accelerations that share
  * their memory. */
 template <typename real>
 static __device__ void move_grain(const general_grains<real> &to, const general_grains<real> &from, uint32_t i,

@@ -1,5 +1,5 @@
-/* Operations of the general solver on an NVIDIA GPU, for one type of the state: REAL is float or double. Twin of
- * cpu/ops.c. */
+/* Operations of the general solver on an NVIDIA GPU, for one type of the state: REAL is float or double. CPU
+ * counterpart: cpu/ops.c. */
 #include "kernels/collision/general/cuda/exchange.cuh"
 #include "kernels/collision/hill.h"
 
@@ -136,7 +136,7 @@ template <typename real> static sim_status external_potential(general_work<real>
 }
 
 template <typename real> static sim_status sums(general_work<real> *w, double t, collision_sums *out) {
-  (void)t; /* the same as w->time */
+  (void)t; /* equals w->time */
   SIM_TRY(complete_steps(w));
   const int forces = w->options.forces;
   double all[SUMS] = {0}, external = 0;

@@ -5,7 +5,7 @@
 
 #include "kernels/collision/general/cuda/contacts.cuh"
 
-/* What a grain needs after its last neighbour. */
+/* Data that a grain needs after its last neighbour. */
 template <typename real> struct grain_rest {
   vec4<real> velocity, spin;
   double dissipated, virial;
@@ -33,8 +33,8 @@ template <int SPRINGS, typename real> struct direct_reader {
 
 /* ---- reads ahead ---- */
 
-/* Each thread has a column of its own, which no other thread reads. Entry e of a row, and what follows the last entry,
- * are requested when entry e - 1 is about to be read. */
+/* Each thread has a column of its own, which no other thread reads. Entry e of a row, and the data after the last
+ * entry, are requested when entry e - 1 is about to be read. */
 template <int SPRINGS, typename real> struct prefetching_reader {
   static constexpr bool turns = SPRINGS == 3 || SPRINGS == 4; /* shared memory does not suffice with more springs */
   vec4<real> position[GENERAL_THREADS], v_pred[GENERAL_THREADS], w_pred[turns ? GENERAL_THREADS : 1];

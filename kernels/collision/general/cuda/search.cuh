@@ -1,5 +1,5 @@
-/* Cells of grains, their neighbours, and prefix sums over all thread blocks, as templates on the real type. Twin of
- * cpu/search.inc. */
+/* Cells of grains, their neighbours, and prefix sums over all thread blocks, as templates on the real type. CPU
+ * counterpart: cpu/search.inc. */
 #ifndef COLLISION_GENERAL_CUDA_SEARCH_CUH
 #define COLLISION_GENERAL_CUDA_SEARCH_CUH
 
@@ -59,7 +59,7 @@ static __device__ __forceinline__ void minimum_image(const general_box<real> &b,
   for (int c = 0; c < 3; c++) d[c] = nearest_image(d[c], b.size[c], b.half[c]);
 }
 
-/* The component of a vector in a sheared box across the shear, and the one along it. */
+/* Components of a vector in a sheared box: across the shear, and along it. */
 template <typename real>
 static __device__ __forceinline__ real across_shear(const general_box<real> &b, const real *v) {
   return b.turned ? v[0] : v[1];
@@ -146,8 +146,8 @@ static __device__ void near_of(const general_numbers &b, const general_arrays<re
   }
 }
 
-/* The same in a sheared box, whose image above is moved by `offset`: beyond top and bottom, all cells along the
- * shear. */
+/* Visits neighbours in a sheared box, whose image above is moved by `offset`: beyond top and bottom, in all cells along
+ * the shear. */
 template <typename Found, typename real>
 static __device__ void near_sheared(const general_numbers &b, const general_arrays<real> &a, const vec4<real> *position,
                                     uint32_t i, double cutoff, real offset, Found found) {

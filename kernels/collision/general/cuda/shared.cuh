@@ -18,16 +18,16 @@
 #include "kernels/common/geometry/wall_contact.h"
 #include "kernels/common/device.cuh"
 
-/* What a kernel has code for; each includes the ones before it. GENERAL_WORK: moving walls, and work of gravity along
- * periodic sides. GENERAL_EXTRAS: gates, a sheared box, Hill's equations, self-gravity, functions of the scenario.
- * GENERAL_MESHES: walls of triangles. */
+/* Features that a kernel has code for; each includes the ones before it. GENERAL_WORK: moving walls, and work of
+ * gravity along periodic sides. GENERAL_EXTRAS: gates, a sheared box, Hill's equations, self-gravity, functions of the
+ * scenario. GENERAL_MESHES: walls of triangles. */
 enum { GENERAL_BARE, GENERAL_WALLS, GENERAL_WORK, GENERAL_EXTRAS, GENERAL_MESHES };
 
 enum { GENERAL_LEVELS = 6, GENERAL_THREADS = 256 };
 
 template <typename real> struct alignas(4 * sizeof(real)) vec4 { real x, y, z, w; };
 
-/* What a step changes, in the order of the cells; two sets on the device, each array [n]. The predicted velocities
+/* Data that a step changes, in the order of the cells; two sets on the device, each array [n]. The predicted velocities
  * of one set share memory with the accelerations of the other, which are no longer needed when the other set is
  * written. */
 template <typename real> struct general_grains {
@@ -38,8 +38,8 @@ template <typename real> struct general_grains {
   vec4<real> *v_pred, *w_pred; /* predicted velocity (and mass) and predicted spin, which contacts use */
 };
 
-/* What changes rarely and moves only when grains are sorted; two sets on the device, each array [n]. Each set belongs
- * to one general_list. */
+/* Data that change rarely and move only when grains are sorted; two sets on the device, each array [n]. Each set
+ * belongs to one general_list. */
 template <typename real> struct general_records {
   double *dissipated, *virial, *work; /* energies; work: NULL unless numbers.worked */
   double *wall_heat;                  /* NULL: no heat */
@@ -65,10 +65,10 @@ struct general_level {
 
 enum general_fault { GENERAL_LIST_FULL = 1, GENERAL_DIVERGED = 2 };
 
-/* State of the lists. Each launch writes the one that the next launch reads; two, in turns. */
+/* State of the lists. Two sets are used alternately: each launch writes the set that the next launch reads. */
 struct general_control {
-  double moved, step, cutoff; /* by how much two grains may have come nearer since the list was built; and in the last
-                                 step; gap up to which two are neighbours */
+  double moved, step, cutoff; /* distance by which two grains may have approached since the list was built, and in the
+                                 last step; gap up to which two grains are neighbours */
   int order, home, listed;    /* which set of grains; which set of records and lists; whether there are lists */
 };
 
@@ -78,7 +78,7 @@ struct general_numbers {
   bool periodic[3], damped, worked, external;
   uint32_t blocks; /* of GENERAL_THREADS ids */
   double low[3], size[3], gravity[3], skin, shear;
-  double turn;     /* of Hill's equations: by how much velocities turn at most, over time; 0: none */
+  double turn;     /* Hill's equations: largest rate at which velocities turn; 0: none */
   int law_springs; /* values of history that are the law's; one more may be the damping of a restitution by speed */
   double reach;    /* gap up to which contacts may last: lists are as much wider than `skin` */
   collision_models models;
@@ -87,7 +87,7 @@ struct general_numbers {
   general_level level[GENERAL_LEVELS];
 };
 
-/* What steps read of general_numbers, in the precision of the state. half: infinite along sides without images. */
+/* Numbers of general_numbers that steps read, in the state's precision. half: infinite along sides without images. */
 template <typename real> struct general_box {
   real size[3], half[3], low[3], high[3], gravity[3];
   bool periodic[3], damped;
@@ -95,7 +95,7 @@ template <typename real> struct general_box {
   uint32_t room;
 };
 
-/* Constants of a pair of typical grains (those like grain 0), which save divisions where both grains are typical. */
+/* Constants of a pair of typical grains (like grain 0), which save divisions where both grains are typical. */
 template <typename real> struct general_typical_pair {
   real radius, mass, reduced_radius, reduced_mass, root_mass, both, inverse_both;
   contact_law<real> law; /* of the first material */

@@ -1,4 +1,4 @@
-/* Operations `load` and `store`: the state from the host into the device's arrays and back. Twin of cpu/state.inc. */
+/* Operations `load` and `store`: the state from the host to the device's arrays and back. CPU: cpu/state.inc. */
 #ifndef COLLISION_GENERAL_CUDA_STATE_CUH
 #define COLLISION_GENERAL_CUDA_STATE_CUH
 
@@ -107,7 +107,7 @@ static sim_status copy_crossed(const general_work<real> *w, const general_record
   return status;
 }
 
-/* Takes over the number of grains, where grains come and go. */
+/* Takes the present number of grains from the state, where grains are inserted or removed. */
 template <typename real> static sim_status update_count(general_work<real> *w) {
   if (w->state.live == NULL) return SIM_OK;
   w->state.n = *w->state.live;
@@ -236,7 +236,7 @@ template <typename real> static sim_status store_grains(general_work<real> *w) {
                                      : SIM_OK;
 }
 
-/* After SIM_ERR_DIVERGED the host has the grains, so that the model finds the one that is not finite. */
+/* After SIM_ERR_DIVERGED the host has the grains, so that the model finds the grain that is not finite. */
 template <typename real> static sim_status store(general_work<real> *w) {
   const sim_status status = complete_steps(w);
   if (status == SIM_ERR_DIVERGED) {

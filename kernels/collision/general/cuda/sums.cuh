@@ -1,4 +1,4 @@
-/* Sums over all grains in the order of ids, as templates on the real type. Twin of cpu/sums.inc. */
+/* Sums over all grains in the order of ids, as templates on the real type. CPU counterpart: cpu/sums.inc. */
 #ifndef COLLISION_GENERAL_CUDA_SUMS_CUH
 #define COLLISION_GENERAL_CUDA_SUMS_CUH
 
@@ -29,8 +29,8 @@ enum {
 };
 
 /* partial [SUM_WALL + 3 forces][blocks]: sums over blocks of GENERAL_THREADS ids, so that the order of a sum is the
- * same on all devices. deepest [2]: bits of the largest overlap, and, of the overlap in single precision and the
- * complement of the id, the largest. */
+ * same on all devices. deepest [2]: bits of the largest overlap; and the largest pair of the overlap in single
+ * precision and the complement of the id. */
 template <int SPRINGS, typename Law, int FEATURES, typename real>
 static __device__ __forceinline__ void sum_grains(const general_arrays<real> &a, const general_poses &poses,
                                                   const general_shear<real> &shift, int forces, double *partial,

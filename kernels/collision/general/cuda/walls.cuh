@@ -1,4 +1,4 @@
-/* Contacts of a grain with walls, as templates on the real type. Their twin on the CPU is in cpu/contacts.inc. */
+/* Contacts of a grain with walls, as templates on the real type. CPU counterpart: cpu/contacts.inc. */
 #ifndef COLLISION_GENERAL_CUDA_WALLS_CUH
 #define COLLISION_GENERAL_CUDA_WALLS_CUH
 
@@ -74,9 +74,9 @@ grain_wall_contact(const general_numbers &b, const general_arrays<real> &a, cons
   for (int k = 0; k < 3; k++) force_on_walls[3 * wall.number + k] -= (double)r.force[k];
 }
 
-/* A mesh keeps the history of each contact beside its normal: history continues with the contact whose normal is nearly
- * the same, whichever triangle it is of. near: what the grain remembers of the mesh. own: history of the grain's
- * contacts with it, `stride` between its numbers. */
+/* Contacts of a grain with a mesh, which stores each contact's normal with its history: the contact with nearly the
+ * same normal continues the history, whichever triangle it is on. near: cache of the grain for this mesh. own: history
+ * of the grain's contacts with the mesh, `stride` between its numbers. */
 template <int SPRINGS, typename Law, int FEATURES, bool LOOK, typename real>
 static __device__ __noinline__ void
 grain_mesh_contacts(const general_numbers &b, const general_arrays<real> &a, const geometry_wall &wall,

@@ -17,7 +17,7 @@ template <typename real> struct general_work {
   double *sums, *partial; /* [SUMS], [quantities][numbers.blocks] */
   unsigned long long *deepest;
   int *any;
-  uint32_t *moves, *start;   /* of an exchange: stretches of remaining grains; first contact of each id */
+  uint32_t *moves, *start;   /* for an exchange: stretches of remaining grains; first contact of each id */
   bool exchanged;            /* grains came or went since the state was last stored */
   unsigned launch, blocks;   /* launch: number of the next one; blocks: of the launch that builds lists */
   double ended;              /* length of the last step whose velocities still need their second half; 0: none */
@@ -25,7 +25,7 @@ template <typename real> struct general_work {
   general_poses poses;       /* at the end of that step */
   general_shear<real> shift; /* `offset`: likewise */
   double time;               /* likewise */
-  double smallest, largest;  /* of radii, ever */
+  double smallest, largest;  /* smallest and largest radius at any time */
   collision_cuda_laws laws;
 };
 

@@ -4,7 +4,7 @@
  *   rows of i --> r2 of up to NBODY_CUSTOM_PAIRS pairs --program--> force [rate] --> sums of i (lanes) and of j
  *
  * The law is evaluated for pairs of two different bodies only, never for the padding of the last block. The lane of a
- * pair follows from its index in the row alone, so that the vector width does not show in the bits. */
+ * pair follows from its index in the row alone, so that the bits do not depend on the vector width. */
 #include "kernels/nbody/cpu/real.h"
 #include "kernels/nbody/direct/cpu/tile.h"
 
@@ -112,7 +112,7 @@ static void acceleration(const nbody_packed *p, int64_t i0, int64_t j0) { over_t
 
 /* ---- acceleration and jerk: d/dt (f d) = f w + 2 f' (d . w) d, with w the relative velocity ---- */
 
-/* Overwrites r2 by d . w, and the rate f' by 2 f' (d . w). */
+/* Replaces r2 by d . w, and the rate f' by 2 f' (d . w). */
 static void make_rates(batch *b, const row *w) {
   const nbody_packed *p = b->packed;
   real *restrict dot = b->r2 + w->at, *restrict rate = b->rate + w->at;

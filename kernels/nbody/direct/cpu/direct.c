@@ -33,7 +33,7 @@
 #include <string.h>
 
 enum {
-  REFERENCE_BELOW = 32, /* bodies; measured: tiles are faster from about here on */
+  REFERENCE_BELOW = 32, /* bodies; tiles are faster from about here on (measured) */
   THREADS_FROM = 512,   /* bodies; below, starting the threads costs more than they save */
   SPAN_DOUBLE = 40,     /* log2 of the packed extent for fp64 terms */
   SPINS = 2000,         /* polls of a block before the thread yields its processor */
@@ -48,12 +48,12 @@ struct nbody_solver_work {
   const nbody_reference *references[2];
   bool reference;       /* the reference form is used */
   nbody_packed packed;  /* body columns hold fp64 without options.single_pairs, and for the potential */
-  nbody_rounds rounds;  /* of the tournament, without `reference` */
-  double *partial;      /* of reductions, [padded / START_RANGE + 1] */
+  nbody_rounds rounds;  /* one for each round of the tournament; unused with `reference` */
+  double *partial;      /* of reductions: [padded / START_RANGE + 1] */
   nbody_custom_law law; /* with options.laws.pair */
-  atomic_int *played;   /* [blocks]: rounds whose tiles are in a block's sums */
-  int64_t *target;      /* individual steps: numbers of the bodies whose forces are asked for, [padded + 16] */
-  double *rows;         /* the forces on these, [ranks][3][room] */
+  atomic_int *played;   /* [blocks]: number of rounds whose tiles are in a block's sums */
+  int64_t *target;      /* individual steps: indices of the bodies whose forces are computed, [padded + 16] */
+  double *rows;         /* forces on the bodies of `target`, [ranks][3][room] */
   void *memory;         /* one allocation for all arrays above */
   nbody_failure failure;
 };
@@ -79,7 +79,7 @@ static double rows_size(const nbody_options *options, double padded) {
 
 static int sum_count(const nbody_options *options) { return options->jerk ? 6 : 3; }
 
-/* Columns have the size of fp64, since the potential is always fp64. */
+/* Number of columns, each of the size of fp64, because the potential is always fp64. */
 static int column_count(const nbody_options *options) {
   return (options->jerk ? NBODY_COLUMNS : 4) + sum_count(options);
 }
@@ -305,7 +305,7 @@ static scales pack(nbody_solver_work *w, bool single, bool velocities) {
 
 /* ---- all pairs ---- */
 
-/* Waits until `block` has been in `rounds` rounds. The thread that works on it may be preempted. */
+/* Waits until `block` has been in `rounds` rounds. The thread that works on the block may be preempted. */
 static void await(const atomic_int *block, int rounds) {
   for (int tries = 0; atomic_load_explicit(block, memory_order_acquire) != rounds; tries++)
     if (tries > SPINS) sched_yield();
@@ -313,14 +313,14 @@ static void await(const atomic_int *block, int rounds) {
 
 static void finish(atomic_int *block, int rounds) { atomic_store_explicit(block, rounds, memory_order_release); }
 
-/* Threads take games (tiles) in order, and a game waits only for its two blocks: without barriers, a preempted
- * thread delays no other games than its own. Games that a game waits for were taken before it, so that there is no
- * deadlock. */
+/* Plays this rank's games (tiles). Threads take games in order, and a game waits only for its two blocks: without
+ * barriers, a preempted thread delays only games of its own blocks. The games that a game waits for were taken before
+ * it, so that there is no deadlock. */
 static void tournament(nbody_solver_work *w, int sums, nbody_tile *tile) {
   const nbody_packed *packed = &w->packed;
   const nbody_rounds *rounds = &w->rounds;
   const int64_t block = packed->block, blocks = packed->padded / block;
-  /* with an odd number of blocks one of them has no game in each round */
+  /* with an odd number of blocks one block has no game in each round */
   const int64_t seats = blocks + blocks % 2, circle = seats - 1, games = seats / 2;
   const int64_t skipped = rounds->first == 0 ? 0 : blocks + (rounds->first - 1) * games;
   const int64_t end = rounds->end == 0 ? 0 : blocks + (rounds->end - 1) * games;
@@ -351,7 +351,7 @@ static void tournament(nbody_solver_work *w, int sums, nbody_tile *tile) {
   }
 }
 
-/* The sums are NaN where ranks have failed to exchange them. */
+/* Sums over all pairs, on all ranks. The sums are NaN where the exchange between ranks fails. */
 static void add_all(nbody_solver_work *w, int sums, void (*reference)(const nbody_packed *), nbody_tile *tile) {
   const nbody_packed *packed = &w->packed;
   if (w->reference) {
@@ -389,7 +389,7 @@ static void accelerate(nbody_solver_work *w, bool zeroed, nbody_raw_force *out) 
   if (jerk) unpack(&w->packed, 3, ldexp(G * cube, s.mass - 3 * s.position + s.velocity), state->jerk);
 }
 
-/* Of few bodies, and where most take part, all pairs are summed. */
+/* Sums over all pairs instead where there are few bodies, or where most of them are targets. */
 static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) {
   const nbody_state *state = &w->state;
   const int64_t n = state->n;
@@ -439,7 +439,7 @@ static double square3(const double *x, int64_t n, int64_t i) {
   return x[i] * x[i] + x[n + i] * x[n + i] + x[2 * n + i] * x[2 * n + i];
 }
 
-/* Smallest squared free-fall time of the pairs of this rank: every `size`th range of bodies with those before it. */
+/* Smallest squared free-fall time of this rank's pairs: every `size`th range of bodies with all bodies before it. */
 static double least_fall_time2(nbody_solver_work *w) {
   const nbody_state *state = &w->state;
   const sim_comm *comm = w->options.comm;
@@ -501,7 +501,7 @@ static sim_status estimate(const nbody_options *options, double n, nbody_cost *o
   if (!options->laws.no_pairs)
     out->most_ranks =
         reference ? 1 : nbody_rounds_most_ranks(options, block_size(options->n), padded_size(options, reference));
-  if (out->most_ranks > 1) { /* sums of the other ranks for its bodies, then all sums */
+  if (out->most_ranks > 1) { /* received: the other ranks' sums for its own bodies, then all sums */
     const double ranks = options->comm->size;
     out->exchanges = 2;
     out->bytes_received = 2 * sum_count(options) * n * sizeof(double) * (ranks - 1) / ranks;

@@ -11,7 +11,7 @@
 
 #include "kernels/nbody/solver.h"
 
-/* nbody_solver.create; `reference`: use the slow reference form for any n, for tests. */
+/* nbody_solver.create. `reference`: use the slow reference form for any n, for tests. SIM_ERR_NO_MEMORY. */
 sim_status nbody_direct_cpu_create(const nbody_options *options, const nbody_state *state, bool reference,
                                    nbody_solver_work **out) SIM_MUST_CHECK;
 

@@ -16,14 +16,14 @@ static const int64_t most_bodies = INT64_C(1) << 24;
 struct nbody_solver_work {
   nbody_options options;
   nbody_state state;
-  nbody_periodic_bodies bodies; /* columns of options.single_pairs, and of fp64 for the potential, in one place */
+  nbody_periodic_bodies bodies; /* columns of the pair terms, or of the potential, in the same memory */
   double *columns[4];           /* x y z m, [n] */
   double *table;
   float *single_table; /* with options.single_pairs */
   double *terms, *partial;
-  int64_t *numbers; /* individual steps: of the targets, [n] */
-  double *found;    /* their accelerations, [3][n] */
-  double *rows;     /* of targets of several ranks: [ranks][3][room] */
+  int64_t *numbers; /* individual steps: indices of the targets, [n] */
+  double *found;    /* accelerations of the targets, [3][n] */
+  double *rows;     /* with several ranks: accelerations of targets, [ranks][3][room] */
   void *memory;     /* one allocation for all arrays above */
   nbody_failure failure;
 };
@@ -36,7 +36,7 @@ static const nbody_periodic *const all_loops[SIM_ISA_COUNT][2] = {
 #endif
 };
 
-/* Those of an instruction set, or of the next lower one that there is. */
+/* Loops of an instruction set, or of the next lower one that exists. */
 static const nbody_periodic *loops_of(const nbody_solver_work *w, bool single) {
   int isa = (int)(w->options.isa < sim_isa_best() ? w->options.isa : sim_isa_best());
   while (all_loops[isa][single] == NULL) isa--;
@@ -148,7 +148,8 @@ static double pack(nbody_solver_work *w, bool single) {
   return ldexp(1, exponent);
 }
 
-/* The numbers of targets from `first` on of [n], NULL: all bodies; the last one again and again behind the end. */
+/* Lists the next NBODY_PERIODIC_TARGETS targets from `first` on, of the n in `of` (NULL: all bodies); repeats the last
+ * target behind the end. */
 static void list_targets(const int64_t *of, int64_t first, int64_t n, int64_t *numbers) {
   for (int64_t k = 0; k < NBODY_PERIODIC_TARGETS; k++) {
     const int64_t at = first + k < n ? first + k : n - 1;
@@ -156,7 +157,7 @@ static void list_targets(const int64_t *of, int64_t first, int64_t n, int64_t *n
   }
 }
 
-/* a[3][count]: the accelerations of bodies numbers[count]; NULL: of all. NaN where it fails. */
+/* Computes a[3][count], the accelerations of bodies of[count] (NULL: of all bodies); NaN where the exchange fails. */
 static sim_status accelerate_some(nbody_solver_work *w, const int64_t *of, int64_t count, double *a) {
   const sim_comm *comm = w->options.comm;
   const bool alone = comm->size == 1;
@@ -208,7 +209,7 @@ static void accelerate_targets(nbody_solver_work *w, const nbody_targets *target
     for (int64_t k = 0; k < count; k++) w->state.acceleration[c * n + w->numbers[k]] = w->found[c * count + k];
 }
 
-/* Mass times sum over all bodies, of bodies numbers[count], NULL: all; into w->terms. */
+/* Computes w->terms: mass times the sum over all bodies, for bodies of[count] (NULL: for all bodies). */
 static sim_status find_terms(nbody_solver_work *w, const int64_t *of, int64_t count) {
   const nbody_periodic *loops = loops_of(w, false);
   const sim_comm *comm = w->options.comm;

@@ -1,5 +1,5 @@
-/* Direct sums over all pairs of a periodic box: what the driver (periodic.c) and the fast multipole method, which
- * measures its error against them, share with the inner loops (periodic_loop.c).
+/* Direct sums over all pairs in a periodic box: types that the inner loops (periodic_loop.c) share with the solver
+ * (periodic.c) and with the fast multipole method, which measures its error against these sums.
  *
  *   a_i = sum over j of m_j [ d / (d^2 + h^2)^(3/2) - grad E(d) ],   d = x_j - x_i to the nearest image,
  *
@@ -14,7 +14,7 @@
 
 enum { NBODY_PERIODIC_TARGETS = 16 };
 
-/* Bodies [n] by component, in edges of the box and in a unit of mass, and the table: float or double. */
+/* Bodies by component, [n], in edges of the box and in a unit of mass; table of expansions: float or double. */
 typedef struct nbody_periodic_bodies {
   int64_t n;
   double softening2;
@@ -22,23 +22,23 @@ typedef struct nbody_periodic_bodies {
   const void *table;              /* 64-byte aligned */
 } nbody_periodic_bodies;
 
-/* Of bodies numbers[NBODY_PERIODIC_TARGETS] the sums over all bodies, in their order. */
+/* Inner loops: sums over all bodies, in their order, for the bodies numbers[NBODY_PERIODIC_TARGETS]. */
 typedef struct nbody_periodic {
   void (*acceleration)(const nbody_periodic_bodies *b, const int64_t *numbers, double (*out)[NBODY_PERIODIC_TARGETS]);
-  /* Sum of m_j (1 / s + E), with the body's own images. fp64 only, else NULL. */
+  /* Sum of m_j (1 / s + E), including the body's own images. fp64 only; else NULL. */
   void (*potential)(const nbody_periodic_bodies *b, const int64_t *numbers, double *out);
 } nbody_periodic;
 
-/* By instruction set and precision, as nbody_tiles. */
+/* By instruction set and precision, as nbody_tiles (tile.h). */
 extern const nbody_periodic nbody_periodic_double_plain, nbody_periodic_single_plain;
 extern const nbody_periodic nbody_periodic_double_avx2, nbody_periodic_single_avx2;
 extern const nbody_periodic nbody_periodic_double_avx512, nbody_periodic_single_avx512;
 
-/* exact[3][count]: accelerations of bodies numbers[count] of the state as it is, by a work of nbody_direct_periodic_cpu
- * with fp64 terms. */
+/* Computes exact[3][count]: fp64 accelerations of bodies numbers[count] of the present state, in host memory. `work`:
+ * of nbody_direct_periodic_cpu, created with fp64 terms. */
 sim_status nbody_direct_periodic_sample(nbody_solver_work *work, const int64_t *numbers, int count,
                                         double *exact) SIM_MUST_CHECK;
-/* exact[count]: their masses times potentials. */
+/* Computes exact[count]: mass times potential of bodies numbers[count], likewise. */
 sim_status nbody_direct_periodic_sample_potential(nbody_solver_work *work, const int64_t *numbers, int count,
                                                   double *exact) SIM_MUST_CHECK;
 

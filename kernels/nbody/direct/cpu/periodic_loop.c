@@ -1,6 +1,6 @@
 /* Inner loops of the direct sums in a periodic box: SIMD_WIDTH targets at a time, all bodies one after the other.
- * Compiled once for each instruction set and precision; sums of a target run in the order of the bodies, so that the
- * vector width does not show in the bits. */
+ * Compiled once for each instruction set and precision. The sums of a target run in the order of the bodies, so that
+ * the bits do not depend on the vector width. */
 #include "kernels/nbody/cpu/simd.h"
 #include "kernels/nbody/direct/cpu/periodic.h"
 
@@ -12,7 +12,7 @@ enum {
   FLUSH = 256 /* terms that are added in `real` before their sum is added in fp64 */
 };
 
-/* Added and taken away again, it rounds to an integer. */
+/* Adding and subtracting this number rounds to an integer. */
 #if NBODY_SINGLE
 #define ROUNDS 0x1.8p23F
 #else
@@ -37,7 +37,8 @@ static targets load(const nbody_periodic_bodies *b, const int64_t *numbers) {
   return out;
 }
 
-/* From the nearest image of body j to the targets, negative; and the inverse of its softened length, 0 for j itself. */
+/* Vectors d from the targets to the nearest image of body j; returns the inverse of their softened length, 0 for body j
+ * itself. */
 SIMD_INLINE vreal nearest_image(const nbody_periodic_bodies *b, const targets *t, int64_t j, vreal softening2,
                                 vreal d[3]) {
   for (int c = 0; c < 3; c++) {
@@ -48,7 +49,7 @@ SIMD_INLINE vreal nearest_image(const nbody_periodic_bodies *b, const targets *t
   return v_except(v_inverse_root(s2), t->number, v_set((real)j));
 }
 
-/* The expansion of E about the node that is nearest to |d|, and |d| from there. */
+/* Fetches the expansion of E about the node nearest to |d|; `away`: |d| relative to that node. */
 SIMD_INLINE void look_up(const real *table, const vreal d[3], vreal away[3], vreal row[NBODY_TABLE_ROW]) {
   _Alignas(64) real number[SIMD_WIDTH];
   const real *rows[SIMD_WIDTH];

@@ -3,15 +3,15 @@
 #include <string.h>
 
 enum {
-  DIVIDED_FROM = 512, /* bodies; below, an exchange costs more than it saves */
-  OWN_ROUND = 2       /* rounds that the round of each block with itself counts for: it has twice the tiles */
+  DIVIDED_FROM = 512, /* bodies; with fewer, an exchange costs more than it saves */
+  OWN_ROUND = 2       /* weight of the round in which each block meets itself: it has twice the tiles */
 };
 
 /* ---- leaves ---- */
 
 static int64_t circle_of(int64_t blocks) { return blocks + blocks % 2 - 1; }
 
-/* Rounds of a leaf, at least: with half as many, one rank takes 1 % longer. */
+/* Least number of rounds in a leaf: with half as many, one rank takes 1 % longer. */
 static int leaf_least(const nbody_options *options, int block) {
   return (options->single_pairs ? 8 : 4) / (block == NBODY_BLOCK_MAX ? 2 : 1);
 }
@@ -24,15 +24,13 @@ static int levels_of(const nbody_options *options, int block, int64_t blocks) {
   return levels;
 }
 
-/* The leaf of a round; that of the round behind the last one is the number of leaves. */
+/* The leaf of a round. For the round after the last one it is the number of leaves. */
 static int64_t leaf_of(int64_t round, int levels, int64_t circle) {
   const int64_t place = round == 0 ? 0 : round - 1 + OWN_ROUND;
   return (place << levels) / (circle + OWN_ROUND);
 }
 
-/* Room for nbody_rounds.leaf, in numbers of type double: whole cache lines, so that the columns behind it begin with
- * one.
- */
+/* Size of nbody_rounds.leaf in numbers of type double: whole cache lines, so that the columns behind it are aligned. */
 static double leaves_size(int64_t blocks) {
   const size_t line = 64, bytes = (size_t)(circle_of(blocks) + 2) * sizeof(uint16_t);
   return (double)((bytes + line - 1) / line * (line / sizeof(double)));
@@ -40,7 +38,7 @@ static double leaves_size(int64_t blocks) {
 
 /* ---- ranks ---- */
 
-/* Largest subtrees that make up the leaves of a rank; returns their number. */
+/* Finds the largest subtrees that make up the leaves of a rank; returns their number. */
 static int find_subtrees(const sim_comm *comm, int rank, int levels, nbody_subtree *out) {
   const sim_comm of = {.rank = rank, .size = comm->size};
   size_t end;
@@ -54,12 +52,12 @@ static int find_subtrees(const sim_comm *comm, int rank, int levels, nbody_subtr
   return count;
 }
 
-/* All ranks compute everything where there is one leaf only. */
+/* Ranks that divide the rounds; with a single leaf all ranks compute everything. */
 static const sim_comm *ranks_of(const nbody_options *options, int levels) {
   return levels > 0 ? options->comm : &sim_comm_alone;
 }
 
-/* Subtrees of all ranks, and the most of one rank. */
+/* Number of subtrees of all ranks; *most: the largest number of one rank. */
 static int count_subtrees(const sim_comm *comm, int levels, int *most) {
   nbody_subtree of[NBODY_SUBTREES_MAX];
   int all = 0;
@@ -161,7 +159,7 @@ void nbody_rounds_end(const nbody_rounds *r, const nbody_packed *packed, int sum
 
 /* ---- exchange ---- */
 
-/* Bodies first <= i < *end of a rank. */
+/* First body of a rank; *end: the body after its last one. */
 static int64_t bodies_of(const nbody_rounds *r, int rank, int64_t *end) {
   const sim_comm of = {.rank = rank, .size = r->comm->size};
   size_t behind;
@@ -181,7 +179,7 @@ static double *pack_for(const nbody_rounds *r, const nbody_packed *packed, int s
   return to;
 }
 
-/* Adds the rest of the tree over r->received: [all subtrees][size]. Returns the sums [size]. */
+/* Adds the rest of the tree over r->received: [subtrees of all ranks][size]. Returns the sums [size]. */
 static const double *add_subtrees(const nbody_rounds *r, size_t size) {
   double *left[NBODY_LEVELS_OF_ROUNDS + 1] = {NULL}, *next = r->received;
   for (int rank = 0; rank < r->comm->size; rank++) {

@@ -7,12 +7,12 @@
  *  vectors |                                             |   side_j[c][j][lane] += m_i f d   LANES partial sums a
  *    in    |                                             |   body, in L1: load, K updates, store; no shuffles
  *  registers--------------------------------------------+
- *             | once a 64 bodies, after all vectors of i: a fixed tree over the lanes
+ *             | once for 64 bodies, after all vectors of i: a fixed tree over the lanes
  *             v
  *    sum[c][j] += tree      sum[c][i] += side_i     both in fp64, once a tile
  *
  * Compiled once for each instruction set and precision. The lane of a body of i and the order of additions in a lane
- * follow from the block size and SIMD_LANES alone; neither the vector width nor K nor the 64 shows in the bits.
+ * follow from the block size and SIMD_LANES alone: the bits depend neither on the vector width nor on K or the 64.
  *
  * s^-3: a start value y of s^-1, then the series in e = 1 - s^2 y^2: s^-3 = y^3 (1 + 3/2 e + 15/8 e^2 + ...). By
  * completing the square, with the leading factor left to the end, that is y^3 ((7/5 - s^2 y^2)^2 + 28/75) x 15/8, or
@@ -26,7 +26,7 @@
 
 enum {
   STRIP = 64, /* bodies of j whose lane sums fit L1: 3 x 64 x 64 B = 12 KiB (24 KiB with jerk) */
-/* vectors of i in registers, and how many bodies of j ahead roots are started: measured */
+/* Measured: number of vectors of i in registers, and how many bodies of j ahead roots are started. */
 #if NBODY_ISA == 2 && NBODY_SINGLE
   VECTORS = 2,
   AHEAD = 1,
@@ -184,7 +184,8 @@ static void jerk(const nbody_packed *p, int64_t i0, int64_t j0) {
 
 enum { ROW_VECTORS = NBODY_ROW_BODIES / SIMD_WIDTH };
 
-/* Terms with the block of bodies from j0 on, added up in `real`. `own`: some of the bodies lie in it. */
+/* Terms of the bodies `body` with the block of bodies from j0 on, added up in `real`. `own`: some of these bodies are
+ * in the block. */
 SIMD_INLINE void row_block(const nbody_packed *p, real lanes[3][NBODY_ROW_BODIES], const int64_t body[NBODY_ROW_BODIES],
                            int64_t j0, const bool own, vreal sum[][3]) {
   const real *restrict of[4];

@@ -10,23 +10,23 @@
 
 enum { NBODY_BLOCK_MIN = 64, NBODY_BLOCK_MAX = 512 };
 
-/* Indices of the columns of packed bodies, and number of their sums. */
+/* Columns of packed bodies; number of sums. */
 enum { NBODY_X, NBODY_MASS = 3, NBODY_V, NBODY_COLUMNS = 7, NBODY_SUMS = 6 };
 
 /* A custom law instead of gravity, as programs. */
 typedef struct nbody_custom_law {
   sim_expr_program *force;     /* r2 -> force [rate], in the precision of the pair terms */
   sim_expr_program *potential; /* r2 -> potential, fp64 */
-  char *scratch;               /* [threads][stride] bytes; from byte `columns` on NBODY_CUSTOM_COLUMNS columns */
+  char *scratch;               /* [threads][stride] bytes: a program's memory; from byte `columns` on the columns */
   size_t stride, columns;
   bool single; /* pair terms in fp32 */
   int threads;
 } nbody_custom_law;
-/* Pairs that a program takes in one call, and columns of that many numbers: r2, force, rate. */
+/* Most pairs in one call of a program; number of columns (r2, force, rate) with room for so many pairs. */
 enum { NBODY_CUSTOM_PAIRS = NBODY_BLOCK_MAX, NBODY_CUSTOM_COLUMNS = 3 };
 
 /* Bodies in the form of the pair terms: positions relative to a common centre, all scaled by powers of two. Bodies from
- * n on fill the last block: they have no mass and lie apart from all others. */
+ * n on fill the last block: they have no mass, and are far from all others. */
 typedef struct nbody_packed {
   int64_t n, padded;           /* padded: a multiple of block; n for the reference form */
   int block;                   /* power of two, NBODY_BLOCK_MIN ... NBODY_BLOCK_MAX */
@@ -40,16 +40,16 @@ typedef struct nbody_packed {
  * within one block. */
 typedef void nbody_tile(const nbody_packed *packed, int64_t i0, int64_t j0);
 
-/* Sums of NBODY_ROW_BODIES bodies `body` with all bodies, each pair from one side: out[3][NBODY_ROW_BODIES], in the
+/* Sums of the bodies body[NBODY_ROW_BODIES] over all bodies, each pair from one side: out[3][NBODY_ROW_BODIES], in the
  * units of the tiles' sums. */
 enum { NBODY_ROW_BODIES = 16 };
 typedef void nbody_rows(const nbody_packed *packed, const int64_t body[NBODY_ROW_BODIES], double *out);
 
 typedef struct nbody_tiles {
   nbody_tile *acceleration, *jerk;
-  nbody_rows *rows;      /* NULL: of a custom law */
-  nbody_tile *potential; /* sum over j > i, or over the other block, of m_i m_j / s, to i's sum; fp64 only */
-  double cube, inverse;  /* factors that the sums of r^-3 and of r^-1 lack */
+  nbody_rows *rows;      /* NULL for a custom law */
+  nbody_tile *potential; /* sum of m_i m_j / s over j > i, or over the other block, added to i; fp64 only */
+  double cube, inverse;  /* factors by which the sums of r^-3 and of r^-1 are still to be multiplied */
 } nbody_tiles;
 
 /* By precision of the pair terms and instruction set. x86-64 has all, other processors the plain ones. */
@@ -57,13 +57,13 @@ extern const nbody_tiles nbody_tiles_double_plain, nbody_tiles_single_plain;
 extern const nbody_tiles nbody_tiles_double_avx2, nbody_tiles_single_avx2;
 extern const nbody_tiles nbody_tiles_double_avx512, nbody_tiles_single_avx512;
 
-/* The same for a custom law; cube and inverse are 1. */
+/* As above for a custom law; cube and inverse are 1. */
 extern const nbody_tiles nbody_custom_tiles_double_plain, nbody_custom_tiles_single_plain;
 extern const nbody_tiles nbody_custom_tiles_double_avx2, nbody_custom_tiles_single_avx2;
 extern const nbody_tiles nbody_custom_tiles_double_avx512, nbody_custom_tiles_single_avx512;
 
-/* Reference form of the direct sums: one loop over all pairs i < j without blocks, by sqrt and division. The same sums;
- * cube and inverse are 1. */
+/* Reference form of the direct sums: one loop over all pairs i < j without blocks, by sqrt and division. Computes the
+ * same sums as the tiles; cube and inverse are 1. */
 typedef struct nbody_reference {
   void (*acceleration)(const nbody_packed *packed);
   void (*jerk)(const nbody_packed *packed);

@@ -1,4 +1,4 @@
-/* Launches of kernels with a custom law. Their types are those of the wrappers in custom_law_text.c. */
+/* Launches of kernels with a custom law. The kernels have the types of the wrappers in custom_law_text.c. */
 #include "engine/device/cuda.h"
 #include "kernels/common/launch.cuh"
 #include "kernels/nbody/cuda/partials.cuh"
@@ -17,7 +17,7 @@ template <typename real> void nbody_cuda_custom_tile(nbody_solver_work *w) {
   const nbody_cuda_tiles cut = nbody_cuda_cut(w);
   bodies<real> b = bodies_of<real>(w);
   b.scale_mass = w->law.factor;
-  /* 13, 16, 28 or 31 additions or multiplications without the inverse root; those of the law are unknown here */
+  /* 13, 16, 28 or 31 additions or multiplications without the inverse root; the number in the law is unknown here */
   const double counted = (w->options.jerk ? 24 : 10) * nbody_cuda_part(w);
   if (cut.blocks == 0) return;
   device_launch(w->options.single_pairs ? &single : &wide, counted * n * n, dim3(cut.blocks, cut.splits), TILE_THREADS,

@@ -7,9 +7,9 @@
 static const char qualifier[] = "static __device__ __forceinline__";
 static const char power[] = "nbody_power";
 
-/* Form of the force. */
+/* Form in which the kernels compute the force. */
 typedef struct pair_form {
-  double factor; /* factor of a single power of r2 */
+  double factor; /* constant factor, where the force is a single power of r2 */
   bool relative; /* 2 rate / force is a power too, and cheaper than 2 rate */
 } pair_form;
 
@@ -19,7 +19,7 @@ static sim_status divided(sim_expr_builder *builder, sim_expr_ref a, double by, 
   return sim_expr_builder_call(builder, SIM_EXPR_DIV, (const sim_expr_ref[]){a, number}, out);
 }
 
-/* r2 -> force / factor, and with jerk 2 rate / factor, or 2 rate / force. */
+/* Makes r2 -> force / factor, and with jerk also 2 rate / factor, or 2 rate / force. */
 static sim_status make_force(sim_expr_builder *builder, const nbody_options *options, pair_form form, sim_expr **out) {
   sim_expr_ref r2, made[3], two;
   SIM_TRY(sim_expr_builder_input(builder, "r2", &r2));
@@ -96,7 +96,7 @@ static sim_status add_force(const nbody_options *options, pair_form form, sim_by
   return SIM_OK;
 }
 
-/* Whether the potential is known: an unknown one is the constant NaN. */
+/* Finds whether the potential is known: an unknown potential is the constant NaN. */
 static sim_status is_known(const sim_expr *potential, bool *out) {
   sim_expr_builder *builder;
   sim_expr_ref one, value;
@@ -139,7 +139,7 @@ static sim_status add_potential(const nbody_options *options, const char *real, 
   return SIM_OK;
 }
 
-/* Time of a pair: ((|force| + 2 r2 |rate|) (m_i + m_j))^(-1/2). */
+/* Writes the time of a pair: ((|force| + 2 r2 |rate|) (m_i + m_j))^(-1/2). */
 static sim_status add_start(const nbody_options *options, const char *real, sim_bytes *text) {
   sim_expr *graph;
   SIM_TRY(nbody_laws_pick(options->laws.pair, 0, 2, &graph));

@@ -253,7 +253,7 @@ static void share_sums(nbody_solver_work *w, nbody_raw_force *out) {
   out->jerk = w->state.jerk;
 }
 
-/* Of sums in packed units without G. A custom law has its own constants, and `scaling` is 1. */
+/* Unit of sums, which are in packed units and without G. A custom law has its own constants, and `scaling` is 1. */
 static double unit_of(const nbody_solver_work *w) {
   const nbody_scaling *s = &w->scaling;
   return (w->law.tile != NULL ? 1 : w->options.G) * s->position * s->position / s->mass;

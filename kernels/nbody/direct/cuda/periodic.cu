@@ -28,7 +28,7 @@ struct nbody_solver_work {
   double *partial;     /* [splits][blocks] */
   double *result;
   int *target;            /* individual steps: [n], bodies whose forces are computed */
-  unsigned *target_count; /* of them that are listed */
+  unsigned *target_count; /* number of bodies in `target` */
 };
 
 /* ---- memory ---- */

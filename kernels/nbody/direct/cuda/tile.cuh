@@ -50,7 +50,7 @@ __device__ inline void add_pair(thread_bodies<pair_real, K, 3> &mine, const stag
   mine.sum[k][2] = fused(u, dz, mine.sum[k][2]);
 }
 
-/* With the jerk. */
+/* The same operations with the jerk. */
 template <typename pair_real, int K, typename Law>
 __device__ inline void add_pair(thread_bodies<pair_real, K, 6> &mine, const staged<pair_real, true> &with, int j,
                                 const Law &law, int k, bool same) {

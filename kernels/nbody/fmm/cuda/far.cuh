@@ -1,7 +1,7 @@
-/* Lists and M2L: a warp a target cell. It tests 32 candidates at a time, queues the accepted ones in shared memory, and
- * for each 32 of them does one M2L a lane, while the moments of the next 32, and what the walk needs of its next 32
- * candidates, are copied into shared memory. Cells wait for the open list of their parent only, so that all levels are
- * one launch. Device code. */
+/* Lists and M2L: a warp for each target cell. It tests 32 candidates at a time and queues the accepted ones in shared
+ * memory. For each 32 accepted cells it does one M2L a lane, while it copies the moments of the next 32, and the data
+ * of the next 32 candidates, into shared memory. Cells wait for the open list of their parent only, so that all levels
+ * are one launch. Device code. */
 #ifndef NBODY_FMM_CUDA_FAR_CUH
 #define NBODY_FMM_CUDA_FAR_CUH
 
@@ -16,12 +16,12 @@ struct fmm_writer {
   unsigned leaf; /* whose near list it is, or FMM_NONE */
 };
 
-/* What a warp has in shared memory. Rows are an odd number of 16 bytes apart, so that lanes meet all banks. */
+/* Shared memory of a warp. Rows are an odd number of 16 bytes apart, so that lanes use all banks. */
 template <typename real, int P> struct fmm_far_room {
   static constexpr int row_bytes = fmm_row<real, P>::moment_stride * (int)sizeof(real);
   static constexpr int stride = row_bytes / 16 % 2 == 0 ? row_bytes + 16 : row_bytes;
   alignas(16) char rows[2][32][stride];
-  real d[3][64]; /* accepted: from their centre of expansion to that of the target */
+  real d[3][64]; /* accepted cells: vectors from their centre of expansion to the target's */
   unsigned source[64];
   unsigned candidate[8 * FMM_SEGMENT];
   typename nbody_fmm_tree<real>::body_type sphere[32]; /* of the next candidates, and their cells */
@@ -187,12 +187,12 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
     const int level = t.level[target];
     const real per_edge = fmm_power<real>(level), h2 = softening2 * (per_edge * per_edge);
     constexpr unsigned code_bits = PERIODIC ? FMM_CODE : 0;
-    unsigned segment = FMM_NONE, left = PERIODIC ? NBODY_FMM_SHIFTS : 1; /* of the list that is read */
+    unsigned segment = FMM_NONE, left = PERIODIC ? NBODY_FMM_SHIFTS : 1; /* segment of the list that is read */
     bool own = false; /* whether it is this cell's own, of an earlier generation */
     if (target > 0) {
       while (fmm_stage_of(t.stage, me.w) < FMM_STAGE_OPEN) __nanosleep(64);
       __threadfence();
-      const uint2 list = __ldcg(t.open + me.w); /* from L2, where the warp that wrote it has put it */
+      const uint2 list = __ldcg(t.open + me.w); /* from L2, where the warp that wrote the list has put it */
       segment = list.x, left = list.y;
     }
     real term[FIELDS];
@@ -208,7 +208,7 @@ static __global__ void __launch_bounds__(32 * fmm_far_warps<real, P>(), 1)
     for (;;) {
       while (more && queued < 32) {
         if (at >= listed) {
-          if (left == 0) { /* a leaf goes on with what it has opened itself */
+          if (left == 0) { /* a leaf continues with the cells that it has opened itself */
             walk.finish(opened, room.opened);
             if (inner || opened.stored == 0) {
               more = false;

@@ -44,7 +44,7 @@ struct nbody_solver_work {
   sim_graph *graph;         /* a force on all bodies; NULL: not captured yet */
   bool swapped;             /* what nbody_fmm_sort_bodies returns */
   int refits;               /* forces on some bodies that may keep the tree; 0: the next one builds it */
-  sim_status failure;       /* of the forces and potentials since the last check */
+  sim_status failure;       /* first error of forces and potentials since the last check */
   char message[1024];
 };
 
@@ -73,7 +73,7 @@ static size_t take(size_t *total, double count, size_t size) {
   return at;
 }
 
-/* As many cells and segments as lists can number, by their entries (tree.cuh) and by 32 bits. */
+/* Largest numbers of cells and segments: entries of lists (tree.cuh), and 32 bits, can number no more. */
 static fmm_room most_room(const nbody_options *options) { return {options->box > 0 ? 0x1p24 : 0x1p29, 0x1p31}; }
 
 /* Cells: bodies that fill a level evenly have at most 64/7 cells for each full leaf. Lists: measured for Plummer
@@ -157,8 +157,8 @@ static nbody_fmm_tree<real> tree_of(const nbody_solver_work *w, const nbody_opti
   return t;
 }
 
-/* The potential is always in fp64, in the same memory; beside forces in fp32 it has leaves of twice as many bodies, so
- * that it needs no more than they do. */
+/* The potential is always in fp64, in the same memory. Beside forces in fp32 it has leaves of twice as many bodies, so
+ * that it needs no more memory than the forces. */
 static nbody_options for_potential(const nbody_options *options) {
   nbody_options out = *options;
   if (options->single_pairs) out.fmm.leaf *= 2;
@@ -312,7 +312,7 @@ static sim_status grow(nbody_solver_work *w, bool potential, unsigned failed) {
   SIM_TRY(sim_backend_cuda.copy(&counters, (const char *)w->memory + at, sizeof counters));
   fmm_room now = before;
   if (cells) now.cells = fmin(2 * before.cells + 64, most.cells);
-  if (segments) /* those that were asked for, and more: what was dropped would have opened cells */
+  if (segments) /* as many as were asked for, and more: dropped entries would have opened cells */
     now.segments = fmin(fmax(2 * before.segments, 1.25 * counters.segments), most.segments);
   sim_status status = SIM_ERR_NO_MEMORY;
   if (now.cells > before.cells || now.segments > before.segments)
@@ -385,7 +385,7 @@ static void queue_fields(nbody_solver_work *w, const nbody_options *options, con
     t->walked = (unsigned char *)(at + l.walked);
     t->target_level = targets->level;
     t->least = targets->least;
-    if (options->box == 0) t->unit = w->options.G * w->mass_unit; /* in a box it follows the outer images */
+    if (options->box == 0) t->unit = w->options.G * w->mass_unit; /* in a box the unit follows from the outer images */
   }
   const double softening = w->options.softening, mass_scale = 1 / w->mass_unit;
   const bool wide = w->state.dtype == SIM_F64;
@@ -430,7 +430,7 @@ static void queue_accelerations(nbody_solver_work *w, const nbody_targets *targe
     queue_accelerations_in<double>(w, targets, refit);
 }
 
-/* The same launches in each force: captured once. */
+/* Queues the launches of a force. They are the same in each force, and captured once. */
 static void queue_all(nbody_solver_work *w) {
   const sim_queue *queue = &sim_queue_cuda;
   if (w->graph == NULL) {
@@ -464,10 +464,10 @@ static void accelerate(nbody_solver_work *w, bool, nbody_raw_force *out) {
   out->unit = w->options.G * w->mass_unit;
 }
 
-/* In a box a body that is wrapped leaves its cell: every tree is a new one. */
+/* In a box a body that is wrapped leaves its cell, so that every force builds a new tree. */
 static void accelerate_some(nbody_solver_work *w, const nbody_targets *targets) {
   const int refits = w->refits;
-  w->refits = 0; /* until all has gone well */
+  w->refits = 0; /* until this force has succeeded */
   if (!can_begin(w)) set_nan(w, w->state.acceleration);
   for (bool again = can_begin(w); again; again = settle(w, false)) {
     w->forces++;

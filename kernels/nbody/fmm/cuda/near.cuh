@@ -1,9 +1,9 @@
-/* L2P and P2P: a warp a leaf. For L2P a lane has a body. For P2P the warp is 8 target slots by 4 source strands, and a
- * lane has up to 4 targets; the bodies of a piece of the near list stream through a tile in shared memory, the next
- * tile while the warp works on this one. Of a long list the warp does the first pieces; the others, which the lists'
- * writer has put down as tasks, are spread over all warps, and each waits for the piece before it to be added, so that
- * sums have one order; each part of a leaf's bodies waits for itself, so that what waits is no more than an addition.
- * Hot loops are few and short, for the instruction cache. Device code. */
+/* L2P and P2P: a warp for each leaf. For L2P a lane has a body. For P2P the warp is 8 target slots by 4 source strands,
+ * and a lane has up to 4 targets; the bodies of a piece of the near list stream through a tile in shared memory, and
+ * the next tile is copied meanwhile. Of a long list the warp does the first pieces. The writer of the lists has put the
+ * other pieces down as tasks, which are spread over all warps. Each task waits until the piece before it was added, so
+ * that sums have one order; each part of a leaf's bodies waits for itself, so that a wait lasts no longer than an
+ * addition. Hot loops are few and short, for the instruction cache. Device code. */
 #ifndef NBODY_FMM_CUDA_NEAR_CUH
 #define NBODY_FMM_CUDA_NEAR_CUH
 
@@ -16,7 +16,7 @@ enum {
   FMM_TILE = 128, /* bodies */
   FMM_SLOTS = 32 / NBODY_FMM_P2P_STRANDS,
   FMM_ROWS = 4,                      /* most targets of a lane */
-  FMM_TARGETS = FMM_SLOTS * FMM_ROWS /* of a warp at a time */
+  FMM_TARGETS = FMM_SLOTS * FMM_ROWS /* targets of a warp at a time */
 };
 
 template <typename real, int P> struct fmm_near_room {
@@ -29,9 +29,9 @@ template <typename real, int P> struct fmm_near_room {
 
 /* The bodies of a piece: up to 32 cells, a lane a cell. */
 struct fmm_piece {
-  unsigned first, count, offset; /* of the lane's cell; offset: bodies of the cells before it */
+  unsigned first, count, offset; /* bodies of the lane's cell; offset: number of bodies in the cells before it */
   unsigned total;
-  unsigned code; /* of its shift, as in its entry */
+  unsigned code; /* code of the cell's shift, as in its entry */
 };
 
 template <typename body_type> __device__ __forceinline__ body_type fmm_shifted(body_type b, unsigned code) {
@@ -76,8 +76,8 @@ template <typename real, int SUMS> struct fmm_targets {
   real x[FMM_ROWS], y[FMM_ROWS], z[FMM_ROWS], sum[FMM_ROWS][SUMS];
 };
 
-/* The first ROWS targets of each lane. SELF: bodies of the tile may be the targets; `own` is the place in the tile of
- * the first target or, SOME, of the leaf's first body, and place[FMM_TARGETS] are those of the targets in the leaf. */
+/* The first ROWS targets of each lane. SELF: bodies of the tile may be the targets; `own` is the index in the tile of
+ * the first target or, SOME, of the leaf's first body; place[FMM_TARGETS]: indices of the targets in the leaf. */
 template <int ROWS, bool SELF, bool SOME, typename real, int SUMS, typename body_type>
 __device__ __forceinline__ void fmm_pairs_of(fmm_targets<real, SUMS> &mine, const body_type *tile, unsigned count,
                                              real softening2, int own, const unsigned *place) {
@@ -131,8 +131,8 @@ struct fmm_share {
   unsigned cell, segment, first, end;
 };
 
-/* Adds to room.sum what a piece, `entries` cells of a segment, gives to room.target: `count` bodies of leaf `c`, those
- * after the first `skipped` or, SOME, at room.place. */
+/* Adds the terms of a piece, `entries` cells of a segment, to room.sum of room.target: `count` bodies of leaf `c`,
+ * after the first `skipped` bodies or, SOME, at the indices room.place. */
 template <int SUMS, bool PERIODIC, bool SOME, typename real, int P>
 __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm_near_room<real, P> &room, unsigned c,
                                               unsigned segment, unsigned entries, unsigned skipped, unsigned count,
@@ -184,16 +184,16 @@ __device__ __forceinline__ void fmm_add_piece(const nbody_fmm_tree<real> &t, fmm
     }
 }
 
-/* Where component s of a sum waits for the next piece, for body i in the order of keys: where the result will be, or,
- * of the potential, in the place of its key, which nobody needs any more. */
+/* Where component s of a sum waits for the next piece, for body i in the order of keys: in the memory of the result or,
+ * for the potential, of the body's key, which is not needed any more. */
 template <int SUMS, typename real>
 __device__ __forceinline__ double *fmm_unfinished(const nbody_fmm_tree<real> &t, double *out, unsigned i, int s) {
   if constexpr (SUMS == 1) return (double *)t.key + i;
   return out + (size_t)s * (unsigned)t.n + t.id[i];
 }
 
-/* One share: for the targets of the leaf. SUMS 3: out is acceleration[3][n], in the state's order. SUMS 1: out[cell],
- * the sum of m times the potential, which of each body stays in the place of its key. */
+/* One share, for the targets of the leaf. SUMS 3: out is acceleration[3][n], in the state's order. SUMS 1: out[cell],
+ * the sum of m times the potential; the potential of each body stays in the memory of its key. */
 template <int SUMS, bool PERIODIC, bool SOME, typename real, int P>
 __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_near_room<real, P> &room,
                                              const fmm_share &share, real softening2, double *out) {
@@ -289,7 +289,7 @@ __device__ __forceinline__ void fmm_do_share(const nbody_fmm_tree<real> &t, fmm_
   }
 }
 
-/* What a leaf has where the force has failed. */
+/* Writes the results of a leaf where the force has failed. */
 template <int SUMS, typename real>
 __device__ __forceinline__ void fmm_write_nan(const nbody_fmm_tree<real> &t, unsigned c, double *out) {
   const uint4 me = t.cell[c];

@@ -91,7 +91,7 @@ template <typename real> __device__ __forceinline__ real fmm_softening2(const nb
   return h * h;
 }
 
-/* 2^exponent; that of a cell's level is 1 / edge. */
+/* 2^exponent; with the level of a cell as exponent it is 1 / edge. */
 template <typename real> __device__ __forceinline__ real fmm_power(int exponent) {
   if constexpr (sizeof(real) == sizeof(float))
     return __int_as_float((127 + exponent) << 23);

@@ -1,4 +1,4 @@
-/* Outer images of a periodic box: moments of cubes by pieces of their bodies, fields of cubes, and what bodies feel. */
+/* Outer images of a periodic box: moments of cubes by pieces of their bodies, fields of cubes, forces on bodies. */
 #include "kernels/nbody/fmm/cuda/outer.cuh"
 
 #include "engine/device/cuda.h"

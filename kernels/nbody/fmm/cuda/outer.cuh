@@ -25,8 +25,8 @@ template <typename real> void nbody_fmm_queue_outer(const nbody_fmm_tree<real> *
 template <typename real>
 void nbody_fmm_add_outer(const nbody_fmm_tree<real> *t, const nbody_fmm_cuda_outer *o, double unit,
                          double *acceleration);
-/* *sum, on the device: over all bodies of m times their potential, in units of the box; it is also added to what each
- * body has in the place of its key. */
+/* *sum, on the device: sum over all bodies of m times their potential, in units of the box. The potential is also added
+ * to that of each body, in the memory of its key. */
 void nbody_fmm_sum_outer(const nbody_fmm_tree<double> *t, const nbody_fmm_cuda_outer *o, double *sum);
 
 #endif

@@ -31,7 +31,7 @@ static rank_layout layout_of(const nbody_options *options) {
   return l;
 }
 
-/* In a periodic box forces of outer images are added to what the near stage has given. With more ranks each stores
+/* In a periodic box forces of outer images are added to the results of the near stage. With more ranks each rank stores
  * more, in less time. */
 static size_t window_bytes(const nbody_options *options) {
   enum { MOST_RANKS = 3 };
@@ -107,8 +107,8 @@ __device__ static unsigned first_of_leaf(const uint4 *cell, unsigned body) {
   }
 }
 
-/* As much work for each rank, by the last counted force of this kind, or else on all bodies; before the first one as
- * many bodies. A thread a bin. Sets this rank's words to 0. */
+/* Cuts the bodies so that ranks have equal work by the last counted force of this kind, or else by that on all bodies;
+ * before the first count, equal numbers of bodies. A thread a bin. Sets this rank's words to 0. */
 static __global__ void __launch_bounds__(BINS)
     cut_bodies(const uint4 *cell, int n, int shift, int kind, int ranks, const unsigned long long *work, unsigned *cut,
                unsigned long long *own_words) {
@@ -201,7 +201,7 @@ static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-/* What all ranks have counted; a thread a bin. */
+/* Adds up the counts of all ranks; a thread a bin. */
 static __global__ void __launch_bounds__(BINS)
     take_words(const unsigned long long *words, int ranks, unsigned long long *row, nbody_fmm_counters *counters) {
   after_previous();
@@ -253,7 +253,7 @@ void nbody_fmm_gather_forces(const nbody_fmm_ranks *r, const nbody_fmm_tree<real
     sim_listing_gather(r->listing, acceleration, 3, &which);
 }
 
-/* Between of_cell and the place of a leaf's first body. `back`: of the leaves of other ranks, to of_cell. */
+/* Copies of_cell to the memory of the key of a leaf's first body. `back`: back, for leaves of other ranks. */
 static __global__ void __launch_bounds__(THREADS)
     move_potentials(const nbody_fmm_tree<double> t, double *place, double *of_cell, bool back) {
   after_previous();

@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-/* The same in a periodic box. */
+/* Sums of a periodic box, with the images of all bodies. */
 template <typename real>
 static __global__ void __launch_bounds__(THREADS)
     periodic_sample(int n, const real *mass, const real *position, const double *acceleration, double per_size,

@@ -17,7 +17,7 @@ __device__ static double number(unsigned long long ordered) {
   return __longlong_as_double((long long)(ordered >> 63 ? ordered & ~(1ull << 63) : ~ordered));
 }
 
-/* For the stages after the tree; by one thread block. */
+/* Resets the counters of the stages after the tree; by one thread block. */
 __device__ static void restart(nbody_fmm_counters *counters) {
   for (int k = threadIdx.x; k < NBODY_FMM_TICKETS; k += THREADS) counters->ticket[k] = 0;
   if (threadIdx.x > 0) return;
@@ -89,7 +89,7 @@ static __global__ void make_frame(double softening, double box, const nbody_fmm_
   *frame = f;
 }
 
-/* The lowest 21 bits, each three places up from the last. */
+/* Spreads the lowest 21 bits: two zero bits follow each. */
 __device__ static unsigned long long spread(unsigned digit) {
   unsigned long long x = digit;
   x = (x | x << 32) & 0x001f00000000ffffull;

@@ -6,7 +6,7 @@
 
 enum { NBODY_FMM_TILE = 32 /* cells of a level that a thread block splits at a time */ };
 
-/* Room of the sort: keys and ids in two places each, between which its passes go. */
+/* Memory of the sort: two arrays of keys and two of ids, between which its passes go. */
 typedef struct nbody_fmm_sort {
   unsigned long long *key[2];
   unsigned *id[2];
@@ -17,12 +17,12 @@ typedef struct nbody_fmm_sort {
 
 /* Bytes of nbody_fmm_sort.room for n bodies; 0 after a failure, which the backend keeps. */
 size_t nbody_fmm_sort_room(int n);
-/* Box, keys and sorted bodies. Returns in which of the two places keys and ids end, which depends on n alone, and calls
- * nbody_fmm_take_order with it. */
+/* Computes box, keys and sorted bodies. Returns which of the two arrays of keys and ids has the result, which depends
+ * on n alone, and calls nbody_fmm_take_order with it. */
 template <typename real, typename state_real>
 bool nbody_fmm_sort_bodies(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, const nbody_state *state, double softening,
                            double mass_scale);
-/* Sets t->key, t->id, and t->done to the other place of ids, which is free then. */
+/* Sets t->key, t->id, and t->done to the other array of ids, which is free then. */
 template <typename real> void nbody_fmm_take_order(nbody_fmm_tree<real> *t, const nbody_fmm_sort *s, bool swapped);
 /* Instead of these and of nbody_fmm_plant: the bodies of the last tree at their new positions. */
 template <typename real, typename state_real>

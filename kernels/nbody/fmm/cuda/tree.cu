@@ -1,6 +1,6 @@
-/* The tree, level by level. Where children lie follows from a scan over the cells of their level, so that the layout is
- * the same on every run. Scan: D. Merrill and M. Garland, "Single-pass parallel prefix scan with decoupled look-back",
- * NVIDIA NVR-2016-002. */
+/* The tree, level by level. The positions of children follow from a scan over the cells of their level, so that the
+ * layout is the same in every run. Scan: D. Merrill and M. Garland, "Single-pass parallel prefix scan with decoupled
+ * look-back", NVIDIA NVR-2016-002. */
 #include "kernels/nbody/fmm/cuda/stages.cuh"
 
 #include "engine/device/cuda.h"

@@ -19,7 +19,7 @@ static constexpr unsigned FMM_NONE = ~0u;
  */
 enum { FMM_STAGE_NEW, FMM_STAGE_MOMENT, FMM_STAGE_OPEN, FMM_STAGE_FIELD, FMM_STAGE_BEGUN };
 
-/* Counters of work that warps take, in nbody_fmm_counters.ticket; first come those of the levels of the tree. */
+/* Counters of the work that warps take, in nbody_fmm_counters.ticket; the levels of the tree have the first ones. */
 enum { FMM_TICKET_UP = NBODY_FMM_LEVEL_MAX, FMM_TICKET_FAR, FMM_TICKET_DOWN, FMM_TICKET_NEAR, FMM_TICKET_TASK };
 
 /* Kernels take this struct by value. Cells lie breadth first. */
@@ -28,7 +28,7 @@ template <typename real> struct nbody_fmm_tree {
   int n, leaf, dense_level;
   double box; /* edge of the periodic box; 0: open space */
   unsigned cells_most, segments_most;
-  unsigned pieces; /* of a near list that are not tasks of their own: fewer where there are few targets */
+  unsigned pieces; /* pieces of a near list that are no tasks of their own: fewer where targets are few */
   real weight, theta2;
   nbody_fmm_frame *frame;
   nbody_fmm_counters *counters;
@@ -39,7 +39,7 @@ template <typename real> struct nbody_fmm_tree {
   uint4 *cell;                /* first body, bodies, children (fmm_range; 0: leaf), parent */
   unsigned char *level;       /* of a cell */
   unsigned *stage;            /* of a cell */
-  body_type *sphere;          /* of a cell: centre of expansion, and a radius about it that holds all bodies */
+  body_type *sphere;          /* of a cell: centre of expansion, and a radius about it that contains all bodies */
   real *moment, *field;       /* rows of cells */
   uint2 *open, *near;         /* lists of cells: first segment, entries */
   unsigned *pool;             /* [segments_most][FMM_SEGMENT] */
@@ -48,7 +48,7 @@ template <typename real> struct nbody_fmm_tree {
   unsigned long long *status; /* of tiles of a level */
   unsigned long long *told;   /* on the host: counters->forces and, above 32 bits, counters->failed */
   double unit;                /* of accelerations */
-  /* Forces on some bodies, those with target_level[id] >= least; NULL, and `walked` too: on all. */
+  /* Targets of forces on some bodies: target_level[id] >= least. NULL, and `walked` too: forces on all bodies. */
   const unsigned char *target_level; /* [n], in the state's order */
   int least;
   unsigned char *walked; /* of a cell: whether it has a target */
@@ -58,7 +58,7 @@ template <typename real> struct nbody_fmm_tree {
   unsigned long long *work;
   int bin_shift;
   unsigned m2l_work; /* of one M2L */
-  /* Where accelerations are stored too, at the same places: memory of other ranks. */
+  /* Memory of other ranks where accelerations are stored too, at the same indices. */
   double *const *others; /* [other_count], on the device */
   int other_count;
 };
@@ -66,8 +66,8 @@ template <typename real> struct nbody_fmm_tree {
 /* A run of 1 to 8 cells in one word; cells are fewer than 2^29. */
 __device__ inline unsigned fmm_range(unsigned first, unsigned count) { return first << 3 | (count - 1); }
 
-/* In a periodic box the highest bits of an entry of a list are the code of its shift, and those below the cell or
- * range; cells are fewer than 2^24 there. */
+/* In a periodic box the highest bits of an entry of a list are the code of its shift, and the lower bits the cell or
+ * range; there are fewer than 2^24 cells. */
 static constexpr unsigned FMM_CODE = ~0u << NBODY_FMM_SHIFT_BIT;
 
 /* Component c of the shift of an entry. */
@@ -107,10 +107,10 @@ __device__ void fmm_count_work(const nbody_fmm_tree<real> &t, unsigned first, un
 
 __device__ inline unsigned fmm_lane() { return threadIdx.x % 32; }
 
-/* The next cell for this warp: 0, 1, 2 ... over all thread blocks, in runs of FMM_RUN for a block. `block` is shared
- * and zero at first: the next cell in the low half, the end of the block's run in the high half. Whoever meets the end
- * takes a new run; those behind it ask again. A cell is handed out after all cells before it, so that a warp may wait
- * for an earlier cell. */
+/* Takes the next cell for this warp: 0, 1, 2 ... over all thread blocks, in runs of FMM_RUN for a block. `block` is
+ * shared and zero at first: the next cell in the low half, the end of the block's run in the high half. A warp that
+ * reaches the end takes a new run; warps behind it ask again. A cell is handed out after all cells before it, so that a
+ * warp may wait for an earlier cell. */
 __device__ inline unsigned fmm_take_cell(unsigned long long *block, unsigned *ticket) {
   unsigned taken = 0;
   if (fmm_lane() == 0) {
@@ -132,20 +132,20 @@ __device__ inline unsigned fmm_take_cell(unsigned long long *block, unsigned *ti
 
 /* ---- waiting for another warp ---- */
 
-/* Who waits for a stage then calls __threadfence(), or what it reads may be older than the stage. */
+/* A warp that waits for a stage then calls __threadfence(), or the data that it reads may be older than the stage. */
 
 __device__ inline unsigned fmm_stage_of(const unsigned *stage, unsigned cell) {
   return *(const volatile unsigned *)(stage + cell);
 }
 
-/* After all lanes have written what the stage stands for. */
+/* Sets a stage after all lanes have written its results. */
 __device__ inline void fmm_set_stage(unsigned *stage, unsigned cell, unsigned value) {
   __threadfence();
   warp_barrier();
   if (fmm_lane() == 0) *(volatile unsigned *)(stage + cell) = value;
 }
 
-/* ---- copies into shared memory beside the arithmetic ---- */
+/* ---- copies into shared memory during the arithmetic ---- */
 
 __device__ inline void fmm_copy_body(float4 *to, const float4 *from) { copy_async(to, from); }
 __device__ inline void fmm_copy_body(double_quad *to, const double_quad *from) {

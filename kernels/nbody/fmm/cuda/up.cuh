@@ -7,7 +7,7 @@
 #include "kernels/nbody/fmm/cuda/operators.cuh"
 #include "kernels/nbody/fmm/cuda/stages.cuh"
 
-enum { FMM_UP_THREADS = 128, FMM_UP_CELLS = 8 /* of a warp at a time */ };
+enum { FMM_UP_THREADS = 128, FMM_UP_CELLS = 8 /* cells of a warp at a time */ };
 
 /* Sum over the 8 lanes of a leaf, by halves. */
 template <typename real> __device__ __forceinline__ real fmm_over_strands(real value) {
@@ -19,7 +19,7 @@ template <typename real> __device__ __forceinline__ real fmm_bound(real distance
   return ((real)1 + (real)0x1p-19) * distance;
 }
 
-/* All lanes of the warp; `is` and `c` are the same for the 8 lanes of a leaf. */
+/* For all lanes of the warp; `is` and `c` are the same for the 8 lanes of a leaf. */
 template <typename real, int P>
 __device__ void fmm_moments_of_leaf(const nbody_fmm_tree<real> &t, bool is, unsigned c) {
   typedef fmm_row<real, P> row;

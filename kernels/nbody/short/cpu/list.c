@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer bodies in a column than this cost more by their columns than they save. */
+/* Least mean number of bodies in a column: narrower columns cost more than they save. */
 enum { LEAST_BODIES = 16 };
 
 typedef struct item {
@@ -20,7 +20,7 @@ int nbody_short_side(int64_t n, double box, double reach) {
 
 /* ---- memory ---- */
 
-/* Pairs of a column at first: by the mean, and a half more. */
+/* Number of pairs that a column has room for at first: one and a half times the mean. */
 static double room_of(double pairs, int side) { return 1.5 * pairs / ((double)side * side) + 1024; }
 
 double nbody_short_lists_bytes(int64_t n, double box, double reach, double pairs) {
@@ -31,7 +31,8 @@ double nbody_short_lists_bytes(int64_t n, double box, double reach, double pairs
          columns * room_of(pairs + NBODY_SHORT_GROUP * (double)n / 2, side) * sizeof(int32_t) + 4096;
 }
 
-/* Colours: two along x, and one more for the last of an odd number; three along y, and those left over. */
+/* Colour of a column. Along x two colours alternate, and a third one is for the last of an odd number; along y there
+ * are three, and two more for the columns left over. */
 static int colour_of(int side, int column) {
   const int x = column / side, y = column % side, whole = side - side % 3;
   if (side == 1) return 0;
@@ -93,7 +94,7 @@ static int cut(double x, int side, double box) {
 
 static bool before(const item *a, const item *b) { return a->z < b->z || (a->z == b->z && a->number < b->number); }
 
-/* Sorts items[count] by z and number; the result is in items. Runs of 8 by insertion, then merged. */
+/* Sorts items[count] by z, then number; the result is in items. Runs of 8 by insertion, then merged. */
 static void sort_items(item *items, item *other, int64_t count) {
   enum { RUN = 8 };
   for (int64_t first = 0; first < count; first += RUN) {
@@ -125,7 +126,7 @@ static void sort_bodies(nbody_short_lists *l, const double *position) {
   const int64_t n = l->n;
   const int side = l->side, columns = side * side;
   item *const items = l->sorted;
-  int32_t *const at = (int32_t *)l->length; /* columns of bodies, until lengths are known */
+  int32_t *const at = (int32_t *)l->length; /* memory lent until the lengths are known: column of each body */
   memset(l->first, 0, ((size_t)columns + 1) * sizeof *l->first);
 #pragma omp parallel for schedule(static) num_threads(l->threads)
   for (int64_t i = 0; i < n; i++) at[i] = cut(position[i], side, l->box) * side + cut(position[n + i], side, l->box);
@@ -147,12 +148,12 @@ static void sort_bodies(nbody_short_lists *l, const double *position) {
 
 /* ---- search ---- */
 
-/* Bodies of one column that may be in reach of a body, as it moves up along z: between z - reach and z + reach, and the
- * same a box lower and a box higher. */
+/* Bodies of one column that may be in reach of a body, while that body moves up along z: from z - reach to z + reach,
+ * and the same one box lower and one box higher. */
 typedef struct window {
-  int64_t first, end;                /* of the column */
-  int64_t low, high;                 /* low <= k < high */
-  int64_t wrapped_high, wrapped_low; /* first <= k < wrapped_high; wrapped_low <= k < end */
+  int64_t first, end;                /* bodies of the column: first <= k < end */
+  int64_t low, high;                 /* in reach: low <= k < high */
+  int64_t wrapped_high, wrapped_low; /* in reach as images: first <= k < wrapped_high, wrapped_low <= k < end */
   double shift[2];                   /* added to x and y of the body */
 } window;
 
@@ -181,7 +182,7 @@ static void move_up(const nbody_short_lists *l, window *w, double z) {
   while (w->wrapped_low < w->end && to[w->wrapped_low] < z - reach + box) w->wrapped_low++;
 }
 
-/* Room for `more` entries beyond `used`. */
+/* Makes room for `more` entries beyond `used`; false: no memory. */
 static bool make_room(nbody_short_column *column, size_t used, size_t more) {
   if (used + more <= column->room) return true;
   const size_t room = used + more + used / 2;
@@ -192,8 +193,8 @@ static bool make_room(nbody_short_column *column, size_t used, size_t more) {
   return true;
 }
 
-/* Windows of the columns in which bodies of column `number` have neighbours; returns their number. *room: entries that
- * a list of one body may need, without padding. */
+/* Opens windows of the columns in which bodies of column `number` have neighbours; returns their number. *room: entries
+ * that the list of one body may need, without padding. */
 enum { WINDOWS = 5 };
 static int open_windows(const nbody_short_lists *l, int number, window windows[WINDOWS], size_t *room) {
   static const int next[WINDOWS][2] = {{0, 0}, {0, 1}, {1, -1}, {1, 0}, {1, 1}};
@@ -206,7 +207,8 @@ static int open_windows(const nbody_short_lists *l, int number, window windows[W
   return count;
 }
 
-/* The list of body i; bodies of a column in their order. *images: how many are found as images. */
+/* Makes the list of body i; returns its length. Call it for the bodies of a column in their order. *images: pairs with
+ * an image. */
 static int64_t search_body(const nbody_short_lists *l, int64_t i, window windows[WINDOWS], int window_count,
                            int32_t *list, int64_t *images) {
   const double *const to[3] = {l->x[0], l->x[1], l->x[2]}, p[3] = {to[0][i], to[1][i], to[2][i]};
@@ -249,7 +251,7 @@ static bool search_column(nbody_short_lists *l, int number) {
 
 typedef void visitor(void *self, int thread, const double *r2, int64_t count);
 
-/* Squared distances of body i from the bodies in a list. */
+/* Calls `visit` with the squared distances of body i from the bodies in a list. */
 static void visit_body(const nbody_short_lists *l, int64_t i, const int32_t *list, int64_t found, bool images,
                        visitor *visit, void *self) {
   enum { BLOCK = 256 };
@@ -268,7 +270,8 @@ static void visit_body(const nbody_short_lists *l, int64_t i, const int32_t *lis
   }
 }
 
-/* Threads share the columns, or the bodies of a single one, whose searches are independent of each other. */
+/* Threads share the columns, or, with a single column, its bodies, whose searches are then independent of each
+ * other. */
 sim_status nbody_short_lists_visit(nbody_short_lists *l, const double *position, visitor *visit, void *self) {
   const int64_t columns = (int64_t)l->side * l->side, units = l->side == 1 ? l->n : columns;
   bool failed = false;

@@ -1,4 +1,4 @@
-/* One instruction set and precision: NBODY_ISA, NBODY_SINGLE, NBODY_SHORT. */
+/* Inner loops for one instruction set and precision: NBODY_ISA, NBODY_SINGLE, NBODY_SHORT. */
 #include "kernels/nbody/short/cpu/loop.h"
 
 #include "kernels/nbody/cpu/real.h"
@@ -28,7 +28,7 @@ typedef struct batch {
   const nbody_short_bodies *bodies;
   real *d[3], *r2, *force, *mass;
   int32_t *j;
-  void *program; /* scratch */
+  void *program; /* scratch memory of the programs */
   int pairs, segments;
   segment segment[BATCH];
 } batch;
@@ -52,7 +52,7 @@ static batch begin(const nbody_short_bodies *bodies, void *scratch) {
 
 /* ---- distances ---- */
 
-/* The columns of a batch that distances are written to. By value: a compiler then keeps them in registers. */
+/* Columns of a batch that distances are written to. Passed by value, so that a compiler keeps them in registers. */
 typedef struct columns {
   const place *position;
   real *d[3], *r2;
@@ -69,11 +69,11 @@ static inline columns columns_of(const batch *b) {
                    .cutoff2 = b->bodies->cutoff2};
 }
 
-/* Factor from coordinates to lengths. */
+/* Factor from packed coordinates to lengths. */
 static inline real unit_of(const columns *b) { return NBODY_SINGLE ? (real)(b->box * 0x1p-32) : 1; }
 
 #if NBODY_ISA == 2 && !NBODY_SINGLE
-/* Coordinates of 8 bodies. */
+/* Loads the coordinates of 8 bodies. */
 static inline void load8(const double *x, const int32_t *j, __m512d out[3]) {
   __m512d row[4];
   for (int q = 0; q < 4; q++)
@@ -86,15 +86,15 @@ static inline void load8(const double *x, const int32_t *j, __m512d out[3]) {
   out[2] = _mm512_permutex2var_pd(low, odd, high);
 }
 
-/* Distances to the nearest images. */
+/* Moves 8 distances to the nearest images. */
 static inline __m512d nearest8(__m512d d, double box) {
   const __m512d in_boxes = _mm512_mul_pd(d, _mm512_set1_pd(1 / box));
   const __m512d whole = _mm512_roundscale_pd(in_boxes, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   return _mm512_sub_pd(d, _mm512_mul_pd(_mm512_set1_pd(box), whole));
 }
 
-/* Writes those of a group of 8 that `mask` selects and that are within the cutoff, from entry `to` on; returns the next
- * free entry. */
+/* Appends pairs within the cutoff, of the 8 bodies j[8] that `mask` selects, from entry `to` on; returns the next free
+ * entry. */
 static inline int add8(const columns b, int to, const int32_t *j, const __m512d at[3], bool image, __mmask8 mask) {
   __m512d d[3];
   load8(b.position, j, d);
@@ -121,7 +121,7 @@ static inline int add_group(const columns b, int to, int64_t i, const int32_t *j
 }
 #elif NBODY_ISA == 2
 static inline int add_group(const columns b, int at, int64_t i, const int32_t *j, int count, bool image) {
-  (void)image; /* int32_t coordinates wrap by themselves */
+  (void)image; /* int32_t coordinates wrap at the box automatically */
   const int32_t *x = b.position;
   __m512i row[4];
   for (int q = 0; q < 4; q++) {
@@ -205,7 +205,7 @@ static inline double tree(const double *lane) {
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* Masses of the second bodies of a batch. */
+/* Gathers the masses of the second bodies of a batch. */
 static void gather_masses(batch *b) {
   const real *mass = b->bodies->mass;
   for (int k = 0; k < b->pairs; k++) b->mass[k] = mass[b->j[k] / 4];
@@ -214,14 +214,14 @@ static void gather_masses(batch *b) {
 /* ---- acceleration ---- */
 
 #if NBODY_ISA == 2
-/* Subtracts 8 vectors from sum[j[8]], those of `count`. */
+/* Subtracts the first `count` of 8 vectors f from sum[j[8]]. */
 static inline void take8(double *sum, const int32_t *j, int count, const __m512d f[3]) {
   const __m512d zero = _mm512_setzero_pd();
   const __m512d xy[2] = {_mm512_unpacklo_pd(f[0], f[1]), _mm512_unpackhi_pd(f[0], f[1])};
   const __m512d z[2] = {_mm512_unpacklo_pd(f[2], zero), _mm512_unpackhi_pd(f[2], zero)};
   const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
                 second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-  /* of pair p: vector p / 2 + 2 (p % 2 ...): even pairs 0 2 | 4 6, odd pairs 1 3 | 5 7 */
+  /* vectors by pair: two[0], two[2] have the even pairs 0 2 | 4 6, two[1], two[3] the odd pairs 1 3 | 5 7 */
   const __m512d two[4] = {_mm512_permutex2var_pd(xy[0], first, z[0]), _mm512_permutex2var_pd(xy[1], first, z[1]),
                           _mm512_permutex2var_pd(xy[0], second, z[0]), _mm512_permutex2var_pd(xy[1], second, z[1])};
 #define TAKE(p, value)                                                                                                 \
@@ -240,7 +240,7 @@ static inline void take8(double *sum, const int32_t *j, int count, const __m512d
 #undef TAKE
 }
 
-/* Terms 8 of one component, in fp64: f d, or m f d. */
+/* Eight terms of one component, in fp64: f d, or m f d. */
 static inline __m512d terms8(const real *f, const real *d, const real *mass, __mmask8 mask) {
 #if NBODY_SINGLE
   const __m256 term = _mm256_mul_ps(_mm256_maskz_loadu_ps(mask, f), _mm256_maskz_loadu_ps(mask, d));
@@ -322,7 +322,7 @@ static void accelerate(const nbody_short_bodies *bodies, const nbody_short_rows 
 #if !NBODY_SINGLE
 /* ---- sums for tables ---- */
 
-/* By lanes, of the pair's number in its segment. */
+/* Partial sums: lane l adds the pairs l, l + LANES, ... of each segment. */
 typedef struct lanes {
   double potential[LANES], virial[LANES], weight[LANES];
 } lanes;
@@ -330,7 +330,7 @@ typedef struct lanes {
 static void finish_sums(batch *b, void *to) {
   lanes *const all = to;
   const nbody_short_bodies *bodies = b->bodies;
-  double *const potential = b->d[0]; /* distances are not needed any more */
+  double *const potential = b->d[0]; /* d[0] is not needed any more */
   sim_expr_program_run(bodies->force, (size_t)b->pairs, (const void *const[]){b->r2}, (void *const[]){b->force},
                        b->program);
   sim_expr_program_run(bodies->potential, (size_t)b->pairs, (const void *const[]){b->r2}, (void *const[]){potential},

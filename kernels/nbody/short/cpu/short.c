@@ -16,21 +16,21 @@ struct nbody_solver_work {
   nbody_options options;
   nbody_state state;
   nbody_short_lists lists;
-  bool listed;                                      /* lists has the pairs of state->searched */
-  sim_expr_program *force, *wide_force, *potential; /* of the pair terms; of fp64 */
+  bool listed;                                      /* the lists have the pairs of state->searched */
+  sim_expr_program *force, *wide_force, *potential; /* of the pair terms; fp64; fp64 */
   double shift;                                     /* potential at the cutoff; 0: not shifted */
-  double common;                                    /* mass of all bodies; NaN: they differ */
+  double common;                                    /* mass of every body; NaN: masses differ */
   size_t stride;                                    /* bytes of scratch of a thread */
   nbody_pair_sums sums;
-  bool summed; /* sums are those of the present positions */
+  bool summed; /* `sums` is up to date with the positions */
   nbody_failure failure;
-  /* one allocation, in the order of the lists */
+  /* one allocation for all arrays below; bodies are in the order of the lists */
   void *memory;
-  double *position; /* [n][4], or int32_t [n][4] in it */
+  double *position; /* [n][4] doubles; int32_t [n][4] in the same memory for fp32 pair terms */
   double *sum;      /* [n][4] */
-  double *mass;     /* [n] of fp64, then of the precision of the pair terms */
+  double *mass;     /* [n] in fp64, then in the precision of the pair terms */
   float *single_mass;
-  double *partial; /* [side^2][3], then [blocks] */
+  double *partial; /* [side^2][3], then [blocks]: partial sums */
   char *scratch;   /* [threads][stride] */
 };
 
@@ -42,7 +42,7 @@ static const nbody_short_loops *const all_loops[SIM_ISA_COUNT][2] = {
 #endif
 };
 
-/* Loops of an instruction set, or of the next lower one that there is. */
+/* Loops of an instruction set, or of the next lower one that exists. */
 static const nbody_short_loops *loops_of(const nbody_options *options, bool single) {
   int isa = (int)(options->isa < sim_isa_best() ? options->isa : sim_isa_best());
   while (all_loops[isa][single] == NULL) isa--;
@@ -172,7 +172,7 @@ static const char *describe(const nbody_solver_work *w) {
 
 /* ---- lists ---- */
 
-/* Keeps in `travelled` what each body has moved since the last search, and searches at the present positions. */
+/* Adds to `travelled` what each body has moved since the last search, and searches at the present positions. */
 static sim_status search_here(nbody_solver_work *w, bool first) {
   const nbody_state *s = &w->state;
   const int64_t n = s->n;
@@ -203,8 +203,8 @@ static sim_status make_lists(nbody_solver_work *w, bool anew) {
   return SIM_OK;
 }
 
-/* Packs the bodies first ... end - 1 of the lists' order; returns the squared distance of the one that has moved
- * farthest since the search, INFINITY where a position is not finite. */
+/* Packs bodies first ... end - 1 of the lists' order. Returns the largest squared displacement of a body since the
+ * search; INFINITY where a position is not finite. */
 static double pack_range(nbody_solver_work *w, bool single, int64_t first, int64_t end) {
   const nbody_state *s = &w->state;
   const nbody_short_lists *l = &w->lists;
@@ -234,8 +234,8 @@ static double pack_range(nbody_solver_work *w, bool single, int64_t first, int64
   return most;
 }
 
-/* Positions of all bodies in the order of the lists, as loop.h has them, in fp64 or as int32_t; returns as pack_range.
- */
+/* Packs the positions of all bodies in the order of the lists, in fp64 or as int32_t (loop.h); returns as
+ * pack_range. */
 static double pack(nbody_solver_work *w, bool single) {
   enum { RANGE = SIM_REDUCE_BLOCK };
   const int64_t n = w->state.n;
@@ -247,7 +247,7 @@ static double pack(nbody_solver_work *w, bool single) {
   return most;
 }
 
-/* Lists that are right for the present positions, and these packed. */
+/* Packs the present positions, and renews the lists where they do not serve any more. */
 static sim_status prepare(nbody_solver_work *w) {
   const double half_skin = 0.5 * nbody_short_skin(&w->options) * (1 - 1e-6);
   if (!w->listed) SIM_TRY(make_lists(w, !w->options.listed));
@@ -317,7 +317,7 @@ static double mean_square(nbody_solver_work *w) {
   const nbody_state *s = &w->state;
   const int64_t n = s->n;
   const double box = w->options.box;
-  double *const term = w->sum; /* free between forces */
+  double *const term = w->sum; /* sum is free between forces */
 #pragma omp parallel for schedule(static) num_threads(w->options.threads)
   for (int64_t i = 0; i < n; i++) {
     term[i] = 0;
@@ -330,7 +330,7 @@ static double mean_square(nbody_solver_work *w) {
   return sim_reduce_sum(term, (size_t)n, w->partial, w->options.threads) / (double)n;
 }
 
-/* In fp64 whatever the precision of the pair terms. */
+/* Computes w->sums in fp64, in every precision of the pair terms. */
 static sim_status find_sums(nbody_solver_work *w) {
   const nbody_short_lists *l = &w->lists;
   const int columns = l->side * l->side;

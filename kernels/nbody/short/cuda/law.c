@@ -1,6 +1,6 @@
 #include "kernels/nbody/short/cuda/law.h"
 
-/* Appends `name` with result `which` of the law. */
+/* Appends result `which` of the law as a function `name`. */
 static sim_status add_function(const nbody_options *options, int which, const char *name, bool single,
                                sim_bytes *text) {
   sim_expr *graph;

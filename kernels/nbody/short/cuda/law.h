@@ -14,7 +14,7 @@ typedef struct nbody_short_law {
   void *force, *sums;
 } nbody_short_law;
 
-/* `single`: fp32 state. SIM_ERR_SCENARIO where the law does not compile. */
+/* Compiles the kernels. `single`: fp32 state. SIM_ERR_SCENARIO where the law does not compile. */
 sim_status nbody_short_law_create(const nbody_options *options, bool single, nbody_short_law *out) SIM_MUST_CHECK;
 void nbody_short_law_destroy(nbody_short_law *law);
 /* Appends the source of these kernels to `text`; for tests too. */

@@ -9,8 +9,8 @@
 #include "kernels/nbody/cuda/reduce.cuh"
 #include "kernels/nbody/direct/cuda/power.cuh"
 
-/* A body as the pair terms take it. fp32: the box is 2^32 long, so that differences are those of nearest images. fp64:
- * positions without a jump where a body leaves the box. */
+/* Position of a body for the pair terms. fp32: the box is 2^32 long, so that differences are between nearest images.
+ * fp64: positions without a jump where a body leaves the box. */
 template <typename pair_real> struct place;
 template <> struct place<float> {
   typedef int4 type; /* w: bits of the mass, a float */

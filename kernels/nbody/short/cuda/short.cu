@@ -125,7 +125,7 @@ static const char *describe(const nbody_solver_work *w) {
 static sim_status make_lists(nbody_solver_work *w, bool anew) {
   if (anew) nbody_short_move(w, !w->listed && !w->options.listed);
   nbody_short_sort(w);
-  nbody_short_pack(w, true); /* those of a resumed run have moved since */
+  nbody_short_pack(w, true); /* positions of a resumed run have moved since the search */
   unsigned long long most;
   nbody_short_search(w);
   SIM_TRY(sim_backend_cuda.copy(&most, w->moved + 1, sizeof most));

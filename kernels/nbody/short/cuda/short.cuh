@@ -15,9 +15,9 @@ struct nbody_solver_work {
   nbody_short_law law;
   nbody_failure failure;
   nbody_pair_sums sums;
-  double shift; /* of the potential */
+  double shift; /* shift of the potential */
   bool listed;  /* the lists are those of state->searched */
-  bool summed;  /* sums are those of the present positions */
+  bool summed;  /* the sums belong to the present positions */
   int side;     /* cells along an edge: 1, or at least 3 */
   int room;     /* most neighbours of a body */
   void *memory; /* one allocation in device memory for all arrays below but `list` */
@@ -38,8 +38,8 @@ size_t nbody_short_sort_bytes(int n);
 /* Enqueues the packing of the bodies in their order, where they are now or were at the search, and the greatest
  * displacement since the search to w->moved[0]. */
 void nbody_short_pack(nbody_solver_work *w, bool of_search);
-/* Enqueues: keeps in `travelled` what the bodies have moved since the last search, and makes their positions those of
- * the search; `first`: there was none. */
+/* Enqueues: adds the bodies' displacements since the last search to `travelled`, and takes their positions as those of
+ * the search; `first`: there was no search before. */
 void nbody_short_move(nbody_solver_work *w, bool first);
 /* Enqueues the order of the bodies by the cells of the search. */
 void nbody_short_sort(nbody_solver_work *w);

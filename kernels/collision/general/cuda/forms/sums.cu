@@ -1,4 +1,4 @@
-/* Sums over the grains with one force law for one type of the state: REAL, LAW_SPRINGS and LAW_FORM are those of
+/* Sums over the grains with one force law for one type of the state. REAL, LAW_SPRINGS and LAW_FORM: as in
  * collision_sums_form. */
 #include "kernels/collision/general/cuda/forms/forms.cuh"
 #include "kernels/collision/general/cuda/sums.cuh"

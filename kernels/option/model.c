@@ -306,7 +306,9 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   out->parts = out->most_ranks;
   const double useful = sim_plan_shares(out, setup->comm->size);
   out->work_rate_guess = cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;
-  if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= 0.3;
+  const double in_double = 0.3; /* of the rate */
+  out->start_seconds = option_upper_work(p) / (in_double * out->work_rate_guess);
+  if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= in_double;
   out->work_rate_guess /= cost;
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
   out->t_end = p->sampling.paths;

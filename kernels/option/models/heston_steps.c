@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /* Largest |mean| and |variance| of option_heston_moments. Beyond `warned` a line says how many steps are needed. Beyond
- * `refused` the bias told, twice the change by steps half as long, may be less than nine tenths of the error. */
-static const option_heston_moments warned = {0.05, 0.1}, refused = {0.5, 2};
+ * `refused` the bias told, twice the change by steps half as long, may be half of the error. */
+static const option_heston_moments warned = {0.05, 0.1}, refused = {0.25, 0.5};
 
 /* Moments of (v', J) given v, J the integral over a step of length t: conditional means of v' and J, variances and
  * covariance. y = kappa t. */
@@ -96,13 +96,13 @@ static sim_status steps_needed(const option_parameters *p, int asset, int64_t *o
 /* Writes what is wrong and what to do. */
 static sim_status describe(const option_parameters *p, int asset, const option_heston_moments *m, char *out,
                            size_t capacity) {
-  char expected[48] = "a slower model: no number of steps will do";
+  char expected[48] = "a smaller kappa: no number of steps will do";
   int64_t needed;
   SIM_TRY(steps_needed(p, asset, &needed));
   if (needed <= OPTION_STEPS_MAX) snprintf(expected, sizeof expected, "steps = %lld or more", (long long)needed);
   snprintf(out, capacity,
-           "%lld steps are too long for it: the mean of the integrated variance is %.2g of itself off, and its variance "
-           "%.2g of the squared mean: expected %s",
+           "steps = %lld are too long: the mean of its integrated variance is off by %.2g of itself, the variance of that "
+           "by %.2g of the squared mean: expected %s",
            (long long)p->steps, fabs(m->mean), fabs(m->variance), expected);
   return SIM_OK;
 }

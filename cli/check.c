@@ -124,6 +124,10 @@ sim_status cli_check_job(cli_job *job) {
   cli_bytes(plan->checkpoint_bytes, text, sizeof text);
   cli_say("checkpoints %s each, the last three kept", text);
   check_ranks(plan, job->setup.backend->kind, ranks.size);
+  if (plan->start_seconds > 0) {
+    cli_duration(plan->start_seconds, text, sizeof text);
+    cli_say("start       about %s before the first step", text);
+  }
   if (plan->work_most > 0) {
     char most[64];
     cli_duration(plan->steps * plan->work_per_step / plan->work_rate_guess, text, sizeof text);

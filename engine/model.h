@@ -108,6 +108,7 @@ typedef struct sim_plan {
   double work_per_step;   /* in the model's unit, of all ranks; the least, where it depends on the state */
   double work_most;       /* in a step, where it depends on the state; 0: each has work_per_step */
   double work_rate_guess; /* estimated work a second on this backend, of all ranks, for `sim check` */
+  double start_seconds;   /* estimated time before the first step, where the model computes something then */
   int most_ranks;         /* a run is no faster with more ranks; 0: not known */
   int parts;              /* equal parts of a step's work, each for one rank; 0: any */
   /* Communication of a step on setup->comm->size ranks; all 0 on one rank, and where nothing is exchanged. */

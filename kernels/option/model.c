@@ -8,6 +8,7 @@
 #include "kernels/option/result/upper.h"
 #include "kernels/option/run.h"
 #include "kernels/option/models/heston.h"
+#include "kernels/option/models/heston_steps.h"
 #include "kernels/option/models/rough.h"
 
 #include <math.h>
@@ -305,7 +306,9 @@ static sim_status plan(const void *parameters, const sim_setup *setup, sim_plan 
   out->parts = out->most_ranks;
   const double useful = sim_plan_shares(out, setup->comm->size);
   out->work_rate_guess = cpu ? guess[setup->isa] * fmin(setup->threads * useful, omp_get_num_procs()) : 8e11 * useful;
-  if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= 0.3;
+  const double in_double = 0.3; /* of the rate */
+  out->start_seconds = option_upper_work(p) / (in_double * out->work_rate_guess);
+  if (p->common.precision == SIM_DOUBLE) out->work_rate_guess *= in_double;
   out->work_rate_guess /= cost;
   out->steps = isnan(p->sampling.standard_error) && !(p->sampling.time > 0) ? ceil(p->sampling.paths / batch) : NAN;
   out->t_end = p->sampling.paths;
@@ -416,6 +419,7 @@ static sim_status make(option_run *run, const sim_setup *setup, sim_clock *clock
     const option_heston *h = &option_asset_at(p, a)->heston;
     if (h->given) SIM_TRY(option_heston_remark(h, a, p->maturity));
   }
+  SIM_TRY(option_warn_heston(p, &run->bias_doubt));
   for (size_t i = 0; i < p->payoffs.count; i++) {
     const option_payoff *o = p->payoffs.items[i].data;
     if (p->payoffs.items[i].schema == &option_autocallable_schema && o->coupon >= 1)

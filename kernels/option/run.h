@@ -24,6 +24,7 @@ typedef struct option_run {
   double *block_mean, *block_squares;
   option_bias *bias;                             /* NULL: the steps are exact */
   double *bias_mean, *bias_squares, bias_chunks; /* [payoffs]; from bias_chunks chunks */
+  double bias_doubt; /* standard error of biases by steps that are too long, as a share of the price */
   /* [payoffs], discounted: of barriers what they pay where they leave no European payoff; of functions that may jump
    * the median of what they pay; else NaN */
   double *rest;
@@ -48,7 +49,8 @@ double option_spread(const option_run *run, double n, int quantity);
 /* The reported standard error: at least the rounding error. */
 double option_error(const option_run *run, double n, int quantity);
 /* Bias of a price by its time steps, 0 where it is below rounding; and its standard error, at least the rounding
- * error, with the doubt about the order of rough assets. NaN: not known yet, or no path has shown a difference. */
+ * error, with the doubts about long steps and the order of rough assets. NaN: not known yet, or no path has shown a
+ * difference. */
 double option_shift(const option_run *run, int payoff);
 double option_shift_error(const option_run *run, int payoff);
 /* Upper bound of a price, and its standard error; NaN: none. */

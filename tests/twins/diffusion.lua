@@ -439,6 +439,18 @@ M.twins = {
       same_fields(T, "steps by a Courant number and of their length", r, s, q, s, identity, bound(s, r))
     end },
 
+  { name = "beside a second run",
+    applies = function(s)
+      return s.keys.rates and s.keys.integrate.dt and s.keys.integrate.scheme:find("^etd") and s.keys.precision ~= "single" and
+        not s.keys.members and ask.knows("diffusion", "lyapunov")
+    end,
+    -- A Lyapunov exponent makes the same steps twice, and changes no bit of the run.
+    check = function(T, s)
+      local c = copy(s)
+      c.keys.lyapunov = { every = s.keys.integrate.dt }
+      same_fields(T, "with a Lyapunov exponent and without", T:ask(s), s, T:ask(c), c, identity, 0)
+    end },
+
   { name = "precision", applies = function(s) return still(s) and fixed_step(s) end,
     check = function(T, s)
       local c, d = copy(s), copy(s)

@@ -139,7 +139,8 @@ static double shift_spread(const option_run *run, int payoff) {
 }
 
 double option_shift_error(const option_run *run, int payoff) {
-  return hypot(shift_spread(run, payoff), option_bias_doubt(run->parameters) * option_shift(run, payoff));
+  const double order = option_bias_doubt(run->parameters) * option_shift(run, payoff);
+  return hypot(shift_spread(run, payoff), hypot(order, run->bias_doubt * option_mean(run, payoff)));
 }
 
 double option_upper(const option_run *run, int payoff) {

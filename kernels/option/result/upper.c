@@ -269,3 +269,19 @@ double option_upper_bytes(const option_parameters *p, const sim_setup *setup) {
                         option_policy_bytes(p, setup->comm->size)
                   : 0;
 }
+
+double option_upper_work(const option_parameters *p) {
+  double work = 0;
+  for (size_t i = 0; i < p->payoffs.count; i++) {
+    const option_payoff *o = p->payoffs.items[i].data;
+    if (o->upper_paths == 0) continue;
+    const size_t dates = option_date_count(p, o);
+    double left = 1; /* shares of the steps from each date on; 1: the paths to the dates */
+    for (size_t d = 0; d + 1 < dates; d++) {
+      const double even = option_own_maturity(p, o) * ((double)d + 1) / (double)dates;
+      left += (double)o->inner_paths * (1 - (o->dates.rows > 0 ? o->dates.data[d] : even) / p->maturity);
+    }
+    work += (double)o->upper_paths * left * (double)p->nodes * (double)p->assets.count;
+  }
+  return work;
+}

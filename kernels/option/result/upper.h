@@ -11,5 +11,7 @@ sim_status option_upper_gaps(const option_parameters *p, const sim_setup *setup,
                              double *error) SIM_MUST_CHECK;
 /* Bytes that this takes; 0: no payoff wants a bound. */
 double option_upper_bytes(const option_parameters *p, const sim_setup *setup);
+/* Its path-steps times assets: of the paths from each date on, on which an exercise pays. As many are assumed to. */
+double option_upper_work(const option_parameters *p);
 
 #endif

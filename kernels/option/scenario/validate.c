@@ -1,4 +1,5 @@
 /* Rules between the parameters. */
+#include "kernels/option/models/heston_steps.h"
 #include "kernels/option/payoff/exercise.h"
 #include "kernels/option/payoff/names.h"
 #include "kernels/option/result/tables.h"
@@ -141,6 +142,7 @@ static sim_status check_numbers(const option_parameters *p, sim_faults *faults) 
                      a + 1);
     if (status == SIM_OK) status = check_local(p, market.spot);
     if (status == SIM_OK) status = option_check_vols(p);
+    for (int a = 0; status == SIM_OK && a < (int)p->assets.count; a++) status = option_check_heston(p, a, faults);
     option_market_free(&market);
   }
   if (status != SIM_ERR_SCENARIO) return status;

@@ -261,9 +261,10 @@ for calm in 'sim.where(sim.lt(t, 0.5), 0.2, 0.3)' 'sim.where(sim.lt(t, 0.3), 0.2
   local_vol "$calm"
   has_not 'local_vol jumps'
 done
-price 'assets = { { spot = 100, heston = { v = 0.04, kappa = 0.5, theta = 0.04, sigma = 1, rho = -0.9 } } }, payoffs = { sim.european { strike = 100 }, sim.european { strike = 120 } }, steps = 1' \
+price 'assets = { { spot = 100, heston = { v = 0.04, kappa = 0.5, theta = 0.04, sigma = 1, rho = -0.9 } } }, payoffs = { sim.european { strike = 100 }, sim.european { strike = 120 } }, steps = 2' \
   'paths = 2^20, standard_error = 0.02'
 has 'warning: the time steps shift the price of payoffs['
+has 'warning: assets[1].heston: steps = 2 are too long'
 [[ $(key remark s.out) == "the time steps shift the price of payoffs["* ]] || fail "no remark on the bias"
 
 # Assets of correlation 1 are one: the best of two equal ones is either.
@@ -298,6 +299,18 @@ plain=$(rate)
 echo "return sim.option { $market, payoffs = { $joint }, greeks = { delta = true } }" >s.lua
 expect 0 'no faults' "$SIM" check s.lua --device cpu --threads 1
 awk -v a="$plain" -v b="$(rate)" 'BEGIN { exit !(a > 50 * b && a < 200 * b) }' || fail "rates $plain and $(rate) in plans"
+
+# The time of an upper bound stands before that of the steps: here about that of 64 * 512 paths of (1 - 1/4 ... 3/4) of 252
+# steps, 1.24e7 path-steps.
+bound='sim.american { strike = 100, type = "put", every = 63, upper_paths = 64, inner_paths = 512 }'
+echo "return sim.option { $market, precision = \"double\", payoffs = { $bound } }" >s.lua
+expect 0 'no faults' "$SIM" check s.lua --device cpu --threads 1
+told=$(sed -n 's/^start .*about \(.*\) s before the first step/\1/p' output)
+awk -v a="${told:-0}" -v b="$(rate)" 'BEGIN { exit !(a * b > 0.8 * 1.24e7 && a * b < 1.3 * 1.24e7) }' ||
+  fail "an upper bound of $told s in a plan of $(rate) path-steps/s"
+sed -i 's/, upper_paths = 64, inner_paths = 512//' s.lua
+expect 0 'no faults' "$SIM" check s.lua --device cpu --threads 1
+has_not 'before the first step'
 
 # A Greek by an asset that the payoff does not see has no noise.
 echo 'return sim.option { assets = { { spot = 100, vol = 0.2 }, { spot = 90, vol = 0.3 } }, rate = 0.05, maturity = 1,

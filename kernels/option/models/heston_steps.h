@@ -1,0 +1,26 @@
+/* Whether the steps of a Heston asset are short enough. */
+#ifndef OPTION_MODELS_HESTON_STEPS_H
+#define OPTION_MODELS_HESTON_STEPS_H
+
+#include "kernels/option/models/heston.h"
+
+/* What the steps of the scheme make of the integral I of the variance from 0 to the maturity, beside its exact law. */
+typedef struct option_heston_moments {
+  double mean;     /* (E I of the scheme)/(E I) - 1 */
+  double variance; /* (Var I of the scheme - Var I)/(E I)^2 */
+} option_heston_moments;
+
+/* Computes the moments for the steps of a grid. Both sides take the parameters of each step as constant.
+ * SIM_ERR_SCENARIO where a parameter is out of its range, SIM_ERR_NO_MEMORY. */
+sim_status option_heston_moments_of(const option_heston *h, int asset, const option_grid *grid,
+                                    option_heston_moments *out) SIM_MUST_CHECK;
+/* Refuses an asset whose moments are so far off that the bias told would be no measure of the error, and names the
+ * steps that it needs. */
+sim_status option_check_heston(const option_parameters *p, int asset, sim_faults *faults) SIM_MUST_CHECK;
+/* Warns of assets whose steps are too long. *doubt: standard error of the biases of prices by that, as a share of the
+ * price; 0 where none is warned of. A call at the money goes by the square root of I: the moments change its price by
+ * mean/2 and variance/8 of itself, of which steps half as long leave a quarter unsaid where the bias changes its sign
+ * with the strike. */
+sim_status option_warn_heston(const option_parameters *p, double *doubt) SIM_MUST_CHECK;
+
+#endif

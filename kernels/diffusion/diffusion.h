@@ -179,7 +179,6 @@ sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, 
 
 /* ---- scenario/lyapunov.c ---- */
 
-extern const sim_schema diffusion_lyapunov_schema;
 void diffusion_check_lyapunov(const diffusion_parameters *p, sim_faults *faults);
 
 /* ---- scenario/functions.c: rules of the functions, which they bind ---- */
@@ -371,7 +370,6 @@ sim_status diffusion_measure(const diffusion_measured *measured, const void *val
 
 /* ---- structure.c ---- */
 
-void diffusion_check_structure(const diffusion_parameters *p, sim_faults *faults);
 /* values[2][separations]: moments along the increments' axis, and across it, averaged over axes and components.
  * real[fields]: [cells], host memory; partial[rows of cells]: scratch. */
 void diffusion_structure_row(const diffusion_parameters *p, double *const *real, int threads, double *partial,

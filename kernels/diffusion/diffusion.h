@@ -315,8 +315,9 @@ void diffusion_rates_apply(void *rates, const diffusion_piece *piece); /* pointw
 enum diffusion_draw {
   DIFFUSION_DRAW_FIELD, /* + field: `noise` at step 0, `fluctuation` later */
   /* + field: random forcing at a wavenumber, whose number takes the place of the cell */
-  DIFFUSION_DRAW_FORCING = DIFFUSION_DRAW_FIELD + DIFFUSION_FIELDS,
-  DIFFUSION_DRAW_TWIN = DIFFUSION_DRAW_FORCING + DIFFUSION_FIELDS /* + field: the twin's first difference, at step 0 */
+  DIFFUSION_DRAW_FORCING = DIFFUSION_DRAW_FIELD + (int)DIFFUSION_FIELDS,
+  DIFFUSION_DRAW_TWIN =
+      DIFFUSION_DRAW_FORCING + (int)DIFFUSION_FIELDS /* + field: the twin's first difference, at step 0 */
 };
 
 /* Computes the initial state and checks it. SIM_ERR_SCENARIO where values or rates are not finite, or dt is too

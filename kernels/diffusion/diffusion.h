@@ -179,7 +179,6 @@ sim_status diffusion_force_factor(const diffusion_parameters *p, double energy, 
 
 /* ---- scenario/lyapunov.c ---- */
 
-extern const sim_schema diffusion_lyapunov_schema;
 void diffusion_check_lyapunov(const diffusion_parameters *p, sim_faults *faults);
 
 /* ---- scenario/functions.c: rules of the functions, which they bind ---- */
@@ -316,8 +315,9 @@ void diffusion_rates_apply(void *rates, const diffusion_piece *piece); /* pointw
 enum diffusion_draw {
   DIFFUSION_DRAW_FIELD, /* + field: `noise` at step 0, `fluctuation` later */
   /* + field: random forcing at a wavenumber, whose number takes the place of the cell */
-  DIFFUSION_DRAW_FORCING = DIFFUSION_DRAW_FIELD + DIFFUSION_FIELDS,
-  DIFFUSION_DRAW_TWIN = DIFFUSION_DRAW_FORCING + DIFFUSION_FIELDS /* + field: the twin's first difference, at step 0 */
+  DIFFUSION_DRAW_FORCING = DIFFUSION_DRAW_FIELD + (int)DIFFUSION_FIELDS,
+  DIFFUSION_DRAW_TWIN =
+      DIFFUSION_DRAW_FORCING + (int)DIFFUSION_FIELDS /* + field: the twin's first difference, at step 0 */
 };
 
 /* Computes the initial state and checks it. SIM_ERR_SCENARIO where values or rates are not finite, or dt is too
@@ -371,7 +371,6 @@ sim_status diffusion_measure(const diffusion_measured *measured, const void *val
 
 /* ---- structure.c ---- */
 
-void diffusion_check_structure(const diffusion_parameters *p, sim_faults *faults);
 /* values[2][separations]: moments along the increments' axis, and across it, averaged over axes and components.
  * real[fields]: [cells], host memory; partial[rows of cells]: scratch. */
 void diffusion_structure_row(const diffusion_parameters *p, double *const *real, int threads, double *partial,

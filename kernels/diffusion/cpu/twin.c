@@ -27,5 +27,5 @@ sim_status diffusion_work_twin(diffusion_work *w, diffusion_work *twin, double s
 #pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1 && count > 65536)
     for (int64_t i = 0; i < count; i++) there[i] = here[i] + factor * there[i];
   }
-  return diffusion_ops_cpu.resume(twin);
+  return diffusion_work_visit(twin, 0, 1, 0, 1, -1, 1); /* array [0] */
 }

@@ -56,7 +56,7 @@ static inline void *run_part(const sim_buffer *buffer, int field) {
   return (char *)buffer->data + (size_t)field * (size_t)buffer->shape[1] * sim_dtype_size(buffer->dtype);
 }
 
-/* ---- model.c ---- */
+/* ---- setup.c ---- */
 
 const diffusion_ops *diffusion_ops_of(const sim_setup *setup);
 void diffusion_run_extent(const void *parameters, sim_extent *out);

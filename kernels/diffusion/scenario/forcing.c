@@ -17,6 +17,7 @@ unsigned diffusion_forced(const diffusion_parameters *p) {
 }
 
 bool diffusion_stirred(const diffusion_parameters *p) { return p->forcing.given && p->forcing.random; }
+bool diffusion_has_noise(const diffusion_parameters *p) { return diffusion_fluctuates(p) || diffusion_stirred(p); }
 
 /* Wavenumbers along an axis are unit (mode + begin); modes of the shell go from `least` to `most`. */
 typedef struct modes_along {

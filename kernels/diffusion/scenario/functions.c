@@ -215,6 +215,34 @@ static void check_budgets(const diffusion_parameters *p, sim_faults *faults) {
                    p->enstrophy > 0 ? "enstrophy" : "helicity");
 }
 
+static void check_structure(const diffusion_parameters *p, sim_faults *faults) {
+  const grid_shape grid = diffusion_grid_of(p);
+  const diffusion_structure *s = &p->structure;
+  int vector[3];
+  if (!s->given) return;
+  const int axes = diffusion_velocity_of(p, vector);
+  bool known = axes == grid.rank && axes > 1;
+  for (int a = 0; a < axes && a < 3 && known; a++) known = vector[a] >= 0;
+  if (!known)
+    sim_faults_add(faults, 0, "structure",
+                   "expected solenoidal or integrate.velocity, which name a field for each axis");
+  if (p->members > 1) sim_faults_add(faults, 0, "members", "expected 1, because there is structure");
+  const size_t before = faults->count;
+  for (int a = 0; a < grid.rank && faults->count == before; a++) {
+    const double cell = grid.size[a] / (double)grid.n[a], first = grid.size[0] / (double)grid.n[0];
+    if (!grid_is_periodic(&grid, a))
+      sim_faults_add(faults, 0, "structure", "expected periodic axes: %c %s", "xyz"[a],
+                     diffusion_not_periodic(&grid, a));
+    else if (fabs(cell - first) > 1e-9 * first)
+      sim_faults_add(faults, 0, "structure", "expected cells of the same length along all axes, got %g along %c and %g",
+                     cell, "xyz"[a], first);
+    else if (((int64_t)1 << (s->separations - 1)) > grid.n[a] / 2)
+      sim_faults_add(faults, 0, "structure.separations",
+                     "expected 2^(separations - 1) cells within half of %lld, got %lld", (long long)grid.n[a],
+                     (long long)s->separations);
+  }
+}
+
 sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) {
   const grid_shape grid = diffusion_grid_of(p);
   const size_t before = faults->count;
@@ -256,6 +284,6 @@ sim_status diffusion_bind_observed(diffusion_parameters *p, sim_faults *faults) 
     sim_faults_add(faults, 0, "spectrum", "expected at most %d values in a row, got %lld bins of %zu fields",
                    SIM_COLUMNS_MAX, (long long)p->spectrum, p->fields.count);
   check_budgets(p, faults);
-  diffusion_check_structure(p, faults);
+  check_structure(p, faults);
   return SIM_OK;
 }

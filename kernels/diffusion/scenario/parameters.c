@@ -137,6 +137,19 @@ static const sim_field integrate_fields[] = {
 static const sim_schema integrate_schema = {
     .doc = "time stepping", .fields = integrate_fields, .size = sizeof(diffusion_integrate)};
 
+static const sim_field lyapunov_fields[] = {
+    {SIM_FIELD(diffusion_lyapunov, every), .type = SIM_REAL, .flags = SIM_REQUIRED | SIM_RANGE | SIM_MIN_OPEN,
+     .max = INFINITY, .dimension = {0, 0, 1},
+     .doc = "time between two resets of the distance, rounded to steps: about the time in which it grows ten times"},
+    {SIM_FIELD(diffusion_lyapunov, size), .type = SIM_REAL, .flags = SIM_RANGE, .min = 1e-9, .max = 1e-4,
+     .initial = "1e-7", .doc = "distance to which the second run is reset, over the root mean square of all fields"},
+    {SIM_FIELD(diffusion_lyapunov, start), .type = SIM_REAL, .flags = SIM_RANGE, .max = INFINITY, .initial = "0",
+     .dimension = {0, 0, 1},
+     .doc = "time from which intervals are averaged: when the flow, and the direction of the difference, have settled"},
+    {0}};
+static const sim_schema lyapunov_schema = {
+    .doc = "largest Lyapunov exponent", .fields = lyapunov_fields, .size = sizeof(diffusion_lyapunov)};
+
 static const sim_field structure_fields[] = {
     {SIM_FIELD(diffusion_structure, order), .type = SIM_INT, .flags = SIM_RANGE, .min = 1, .max = 12, .initial = "2",
      .doc = "power of the increments"},
@@ -183,8 +196,7 @@ static const sim_field parameter_fields[] = {
          "forcing of a shell of wavenumbers at a fixed power: adds to the rates P/(2 E) times the part of the fields "
          "in the shell, whose energy is E, so that their energy grows by P a unit of time, or white noise in time that "
          "does so on average; table `forcing`"},
-    {SIM_FIELD(diffusion_parameters, lyapunov), .type = SIM_STRUCT, .flags = SIM_OPTIONAL,
-     .table = &diffusion_lyapunov_schema,
+    {SIM_FIELD(diffusion_parameters, lyapunov), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &lyapunov_schema,
      .doc = "the largest Lyapunov exponent, by a second run at a small distance; table `lyapunov`"},
     {SIM_FIELD(diffusion_parameters, observe), .type = SIM_FUNCTION_MAP, .signature = &observe_signature,
      .doc = "columns of the table `observe`: functions with the inputs of rates, reduced over the grid by reduce = "
@@ -253,8 +265,6 @@ bool diffusion_fluctuates(const diffusion_parameters *p) {
     if (diffusion_field_of(p, f)->fluctuation > 0) return true;
   return false;
 }
-
-bool diffusion_has_noise(const diffusion_parameters *p) { return diffusion_fluctuates(p) || diffusion_stirred(p); }
 
 double diffusion_noise_of(const diffusion_parameters *p, int field) {
   const grid_shape grid = diffusion_grid_of(p);

@@ -259,7 +259,7 @@ static sim_status read_file(const maker *m, const sim_setup *setup, const collis
       if (read.position[c] != NULL) m->g->position[c][to] = read.position[c][i];
       if (read.velocity[c] != NULL) m->g->velocity[c][to] = read.velocity[c][i];
       if (read.spin[c] != NULL) m->g->spin[c][to] = read.spin[c][i];
-      if (!isfinite(m->g->position[c][to]) || !isfinite(m->g->velocity[c][to]))
+      if (!isfinite(m->g->position[c][to]) || !isfinite(m->g->velocity[c][to]) || !isfinite(m->g->spin[c][to]))
         status = sim_fail(SIM_ERR_SCENARIO, "%s: grain %" PRId64 " has a number that is not finite", path, i + 1);
     }
     if (!(m->g->radius[to] > 0 && isfinite(m->g->radius[to])))

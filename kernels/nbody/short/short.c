@@ -63,8 +63,8 @@ sim_status nbody_short_shift(const nbody_options *options, double *out) {
 
 /* Integrals over r from the cutoff c to infinity, with s = c / r from 0 to 1: r^2 phi becomes c^3 phi / s^4, and r^3
  * phi' = r^4 force becomes c^5 force / s^6. Simpson's rule in intervals [2^-(k+1), 2^-k] of s, until an interval adds
- * nothing. For a law that falls as 1/r^p each interval adds 2^(p-3) times less than the one before; where intervals do
- * not become smaller the integral has no limit. */
+ * nothing. For a law that falls as 1/r^p each interval adds 2^(p-3) times less than the one before, so that a slow law
+ * has a geometric series left after the last one; where intervals do not become smaller the integral has no limit. */
 enum { PARTS = 40, INTERVALS = 480 };
 
 static sim_status integral(const nbody_laws *laws, double cutoff, int result, int power, double *out) {
@@ -81,8 +81,9 @@ static sim_status integral(const nbody_laws *laws, double cutoff, int result, in
     }
     sum += part;
     if (!isfinite(sum) || (k > 2 && fabs(part) > 0.9 * fabs(last))) return SIM_OK;
-    last = part;
     if (fabs(part) <= 1e-14 * fabs(sum)) break;
+    if (k == PARTS - 1) sum += part * part / (last - part);
+    last = part;
   }
   *out = sum * pow(cutoff, power - 1);
   return SIM_OK;

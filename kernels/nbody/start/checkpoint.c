@@ -15,7 +15,7 @@ static sim_status check_masses(const sim_array *mass, int64_t n) {
   double sum = 0;
   for (int64_t i = 0; i < n; i++) {
     const double m = mass->dtype == SIM_F32 ? (double)((const float *)mass->data)[i] : ((const double *)mass->data)[i];
-    if (!(m >= 0)) return refuse("mass", i, "is negative");
+    if (!(m >= 0 && isfinite(m))) return refuse("mass", i, "is negative or not finite");
     sum += m;
   }
   return sum > 0 ? SIM_OK : sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's masses are all 0");
@@ -64,6 +64,8 @@ static sim_status check_lists(const sim_frame *saved, int64_t n, double box) {
   if (searched->dtype != SIM_F64 || travelled == NULL || travelled->dtype != SIM_F64 || travelled->rank != 2 ||
       travelled->shape[0] != 3 || travelled->shape[1] != n)
     return sim_fail(SIM_ERR_INCOMPATIBLE, "the checkpoint's travelled is missing or has another type or shape");
+  for (int64_t i = 0; i < 3 * n; i++)
+    if (!isfinite(((const double *)travelled->data)[i])) return refuse("travelled", i, "is not finite");
   return SIM_OK;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define FLUID_TRT_RATE 0.7 /* of populations, about, by that of moments */
-enum { FIELDS = 4 }; /* velocity and pressure */
+enum { FIELDS = 4 };       /* velocity and pressure */
 
 struct fluid_work {
   fluid_machine *m;
@@ -29,7 +29,8 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   const double number = fluid_single(p) ? sizeof(float) : sizeof(double), cells = grid_cells_wanted(&grid);
   const fluid_rows rows = fluid_rows_of(p);
   const double state = fluid_state_numbers(&rows) * number, fields = (grid.rank + 1) * cells * number;
-  sim_plan_add(out, p->collision == FLUID_TRT ? "populations, before and after a step" : "moments, before and after a step",
+  sim_plan_add(out,
+               p->collision == FLUID_TRT ? "populations, before and after a step" : "moments, before and after a step",
                2 * state);
   sim_plan_add(out, "velocity and pressure", fields);
   sim_plan_add(out, "sums of rows", FLUID_FLOW_SUMS * sizeof(double) * (double)grid.n[1] * (double)grid.n[2]);

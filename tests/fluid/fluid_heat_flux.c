@@ -74,7 +74,7 @@ static void annulus(int n, double *heat, double *surface, double *field) {
            "    sim.cylinder { name = 'rod', point = {0.503, 0.498, 0}, radius = 0.15, flux = 0.4 },\n"
            "    sim.cylinder { name = 'ring', point = {0.503, 0.498, 0}, radius = 0.46, inside = true, temperature = 0 "
            "} },\n"
-           "  integrate = { t_end = 4 } }",
+           "  integrate = { t_end = 1 } }",
            n, n);
   *heat = flow_value(&f, "heat", "flux_rod") / (q * 2 * pi * r) - 1;
   near_to(flow_value(&f, "heat", "flux_ring"), -flow_value(&f, "heat", "flux_rod"), 1e-6, "what comes out");

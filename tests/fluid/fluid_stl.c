@@ -248,8 +248,8 @@ static void test_volume(void **state) {
   flow_close(&f);
 }
 
-/* A fluid inside a closed duct, which turns about its axis with it: no force, and the fluid turns as one body in the
- * end; here the same as inside the block's six walls at rest. */
+/* A fluid inside a block from a file, whose faces are half-way between centres, is that in a box of this size: but for
+ * roundings of the cuts, 1e-16 of a step, the same kinetic energy after 40 steps. */
 static void test_inside(void **state) {
   (void)state;
   static const double low[3] = {2, 3, 4}, high[3] = {14, 13, 12};
@@ -267,7 +267,6 @@ static void test_inside(void **state) {
     boxed[i] = flow_value(&f, "flow", "kinetic");
     flow_close(&f);
   }
-  /* 1e-12: cuts at 0.5 take weights of 1 + 1e-16, and the lost mass comes back. */
   near_to(boxed[1], boxed[0], 1e-10 * boxed[0], "a box in a box");
 }
 

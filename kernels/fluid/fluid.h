@@ -117,6 +117,14 @@ enum {
 };
 
 sim_status fluid_validate(void *parameters, sim_faults *faults); /* sim_model.validate */
+/* ---- scenario/rules_media.c: parts of fluid_validate ---- */
+
+/* A flux where no temperature is given, at surfaces that the fluid does not pass. */
+void fluid_check_fluxes(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
+/* What populations have not. */
+void fluid_check_collision(const fluid_parameters *p, sim_faults *faults);
+void fluid_check_porous(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults);
+
 /* The name of a body in columns. */
 enum { FLUID_BODY_NAME = 64 };
 void fluid_body_name(const fluid_parameters *p, int body, char out[FLUID_BODY_NAME]);
@@ -134,9 +142,15 @@ static inline const fluid_body *fluid_body_of(const fluid_parameters *p, int bod
   return p->bodies.items[body].data;
 }
 
+/* Whether a body, or some body, is a mesh from a file. (start/meshes.c) */
+bool fluid_is_mesh(const fluid_parameters *p, int body);
+bool fluid_has_mesh(const fluid_parameters *p);
+
 /* Whether the walls of a body change during a run: all that is more than a constant spin of a round body. */
 bool fluid_body_moves(const fluid_parameters *p, int body);
 bool fluid_moves(const fluid_parameters *p); /* whether one of them does */
+
+typedef struct fluid_meshes fluid_meshes; /* what a run has from files: meshes.h */
 
 /* Numbers of the lattice that follow from the parameters and a step. */
 typedef struct fluid_numbers {
@@ -152,50 +166,6 @@ typedef struct fluid_numbers {
 fluid_numbers fluid_numbers_of(const fluid_parameters *p, double dt);
 /* The acceleration in units of the lattice. */
 void fluid_force_of(const fluid_parameters *p, const fluid_numbers *numbers, double out[3]);
-
-/* ---- start/meshes.c: bodies from STL files; start/rock.c: solid cells from images ---- */
-
-/* What a run has from files: meshes, at time 0, and solid cells. */
-typedef struct fluid_meshes {
-  geometry_mesh *mesh[FLUID_BODIES]; /* NULL: a body of another shape */
-  double area[FLUID_BODIES];
-  double reach[FLUID_BODIES]; /* greatest distance of a corner from the axis about which the body turns */
-  double *corner;             /* [triangles][10]: corners, and the number of the body, as stored in checkpoints */
-  int64_t triangles;
-  uint64_t *solid; /* [solid_words]: a bit for each cell, that of cell 64 i + k is bit k of word i; NULL: none */
-  int64_t solid_words;
-} fluid_meshes;
-#define FLUID_SOLID "solid"
-static inline bool fluid_solid_at(const fluid_meshes *meshes, int64_t cell) {
-  return meshes->solid[cell / 64] >> (cell % 64) & 1;
-}
-#define FLUID_MESHES "meshes" /* their array in a checkpoint */
-bool fluid_is_mesh(const fluid_parameters *p, int body);
-bool fluid_has_mesh(const fluid_parameters *p);
-/* Reads the files, or a checkpoint that has their triangles. Destroy with fluid_meshes_destroy, also after a failure.
- * SIM_ERR_NO_INPUT, SIM_ERR_SCENARIO: a file is no closed mesh, or a body is longer than a periodic box. */
-sim_status fluid_meshes_create(const fluid_parameters *p, const sim_setup *setup, fluid_meshes *out) SIM_MUST_CHECK;
-void fluid_meshes_destroy(fluid_meshes *meshes);
-double fluid_meshes_bytes(const fluid_meshes *meshes);
-sim_array fluid_meshes_array(const fluid_meshes *meshes, const sim_field *field);
-/* Called by fluid_meshes_create, for `solid`. SIM_ERR_NO_INPUT, SIM_ERR_SCENARIO: not such an image or array. */
-sim_status fluid_solid_create(const fluid_parameters *p, const sim_setup *setup, fluid_meshes *out) SIM_MUST_CHECK;
-sim_array fluid_solid_array(const fluid_meshes *meshes, const sim_field *field);
-/* Whether a path names a stack of images, "rock/%03d.png": where the number begins and what is behind it. */
-bool fluid_path_is_stack(const char *path, int *before, int *width, int *after);
-struct fluid_walls;
-/* Tells how many cells are solid. */
-void fluid_tell_solid(const fluid_parameters *p, const struct fluid_walls *walls);
-/* The resistance of each cell by a step, [cells], for free(); NULL: none. SIM_ERR_SCENARIO: it is negative, or too large
- * for the step. */
-sim_status fluid_drag_create(const fluid_parameters *p, const fluid_numbers *numbers, const sim_setup *setup,
-                             double **out) SIM_MUST_CHECK;
-bool fluid_is_porous(const fluid_parameters *p); /* it has the table `porous` */
-/* What drives the flow through the box, by mass: the acceleration, and the pressures at both ends of an axis. Returns
- * its size. */
-double fluid_driving(const fluid_parameters *p, double out[3]);
-/* A row of `porous`, of one of `flow`. */
-void fluid_porous_row(const fluid_parameters *p, const struct fluid_walls *walls, const double *flow, double *values);
 
 /* ---- start/walls.c: which cells are solid, and the links of cells at walls ---- */
 
@@ -373,7 +343,7 @@ typedef struct fluid_machine {
   fluid_motion *motion;        /* NULL: no body moves */
   struct fluid_warmth *warmth; /* NULL: no heat (heat.h) */
   double *drag;                /* [cells]: resistance by a step; NULL: none */
-  bool single, populations; /* populations: a state is of these, not of moments (cpu/trt.c) */
+  bool single, populations;    /* populations: a state is of these, not of moments (cpu/trt.c) */
   int threads;
 } fluid_machine;
 /* Without walls. (model.c) */

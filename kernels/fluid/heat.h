@@ -20,14 +20,14 @@ typedef struct fluid_warmth {
                          compression changes only differences; `reference` where the fluid passes a side */
   fluid_heat_law law;
   const fluid_heat_kernels *kernels;
-  double side[FLUID_SIDES], body[FLUID_BODIES]; /* temperatures; NaN: none */
+  double side[FLUID_SIDES], body[FLUID_BODIES];           /* temperatures; NaN: none */
   double side_flux[FLUID_SIDES], body_flux[FLUID_BODIES]; /* heat into the fluid by area, in cells and steps */
   double *share; /* [links]: of a link's face, as seen along it, in the area of a surface of given flux; NULL: none */
-  fluid_side_kind kind[FLUID_SIDES];            /* the fluid passes none of it, with a given velocity, or freely */
-  double velocity[FLUID_SIDES]; /* of the fluid through a side FLUID_SIDE_GIVEN, inwards, without profile */
-  double low, high;             /* least and greatest temperature of the start, of sides and bodies */
-  double *shown;                /* [cells]: for outputs; of this rank's rows */
-  double *sums;                 /* [n[0] + rows]: scratch */
+  fluid_side_kind kind[FLUID_SIDES]; /* the fluid passes none of it, with a given velocity, or freely */
+  double velocity[FLUID_SIDES];      /* of the fluid through a side FLUID_SIDE_GIVEN, inwards, without profile */
+  double low, high;                  /* least and greatest temperature of the start, of sides and bodies */
+  double *shown;                     /* [cells]: for outputs; of this rank's rows */
+  double *sums;                      /* [n[0] + rows]: scratch */
 } fluid_warmth;
 
 /* Sums over the fluid, and the least and the greatest, of temperatures above the shift; heat that enters through sides
@@ -73,8 +73,8 @@ double fluid_body_length(const fluid_parameters *p, int body, double *area);
 /* ---- start/heat_flux.c ---- */
 
 bool fluid_has_flux(const fluid_parameters *p); /* some side or body */
-/* Sets the fluxes of `warmth`. An axis link to a body stands for the area |n_a| of a face of a cell, n the normal there:
- * of a smooth surface these add up to its area, as those along the axis a see |n_a| of it. */
+/* Sets the fluxes of `warmth`. An axis link to a body stands for the area |n_a| of a face of a cell, n the normal
+ * there: of a smooth surface these add up to its area, as those along the axis a see |n_a| of it. */
 sim_status fluid_flux_create(const fluid_parameters *p, const fluid_machine *m, const fluid_numbers *numbers,
                              fluid_warmth *warmth) SIM_MUST_CHECK;
 /* How far given fluxes may take temperatures above and below those of the start, of sides and bodies: a bound. */

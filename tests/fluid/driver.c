@@ -19,8 +19,8 @@ void must(sim_status status, const char *what) {
 }
 
 static void decode(flow *f, const char *text) {
-  static const char *const models[] = {"fluid", NULL}, *const constructors[] = {"fluid", "ball", "cylinder", "block", "stl",
-                                                                                NULL};
+  static const char *const models[] = {"fluid", NULL}, *const constructors[] = {"fluid", "ball", "cylinder",
+                                                                                "block", "stl",  NULL};
   char path[] = "/tmp/sim-fluid-XXXXXX";
   const int fd = mkstemp(path);
   FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -46,8 +46,13 @@ static void begin(flow *f, const char *text, const sim_backend *backend, sim_isa
                   const sim_frame *saved, sim_grid_reader *reader) {
   *f = (flow){0};
   decode(f, text);
-  f->setup = (sim_setup){
-      .backend = backend, .comm = &sim_comm_alone, .isa = isa, .threads = threads, .folder = "", .saved = saved, .read_grid = reader};
+  f->setup = (sim_setup){.backend = backend,
+                         .comm = &sim_comm_alone,
+                         .isa = isa,
+                         .threads = threads,
+                         .folder = "",
+                         .saved = saved,
+                         .read_grid = reader};
   must(fluid_model.create(f->p, &f->setup, &f->clock, &f->self), text);
   if (saved) {
     const double t_end = f->clock.t_end;

@@ -22,13 +22,14 @@ static double brinkman(int rank, int n, double length) {
   const double viscosity = 0.1, r = viscosity / (length * length), g = 0.02 * r;
   double most = 0;
   flow f;
-  flow_run(&f,
-           "local three, n, r, g = %s, %d, %.17g, %.17g\n"
-           "return sim.fluid { grid = { n = three and {3, n, 4} or {4, n}, size = three and {3/n, 1, 4/n} or {4/n, 1},\n"
-           "    y = 'wall' }, viscosity = 0.1, speed = 0.1, collision = 'trt',\n"
-           "  acceleration = three and {0, 0, g} or {g, 0}, resistance = function(x, y, z) return r end,\n"
-           "  integrate = { dt = 0.5 / n^2, t_end = 8 } }",
-           rank == 3 ? "true" : "false", n, r, g);
+  flow_run(
+      &f,
+      "local three, n, r, g = %s, %d, %.17g, %.17g\n"
+      "return sim.fluid { grid = { n = three and {3, n, 4} or {4, n}, size = three and {3/n, 1, 4/n} or {4/n, 1},\n"
+      "    y = 'wall' }, viscosity = 0.1, speed = 0.1, collision = 'trt',\n"
+      "  acceleration = three and {0, 0, g} or {g, 0}, resistance = function(x, y, z) return r end,\n"
+      "  integrate = { dt = 0.5 / n^2, t_end = 8 } }",
+      rank == 3 ? "true" : "false", n, r, g);
   for (int i = 0; i < n; i++) {
     const double y = (i + 0.5) / n, u = flow_field(&f, rank == 3 ? "velocity/z" : "velocity/x", 1, i, 0);
     most = fmax(most, fabs(u / (g / r) - (1 - cosh((y - 0.5) / length) / cosh(0.5 / length))));
@@ -37,7 +38,8 @@ static double brinkman(int rank, int n, double length) {
   return most;
 }
 
-/* Of second order in the width of a cell over l, with the factor 1/24 of the fourth derivative and as much of the wall. */
+/* Of second order in the width of a cell over l, with the factor 1/24 of the fourth derivative and as much of the wall.
+ */
 static void test_brinkman(void **state) {
   (void)state;
   double error[2];
@@ -49,8 +51,8 @@ static void test_brinkman(void **state) {
   }
 }
 
-/* Without walls a medium of resistance r lets g/r pass (Darcy): exact, and so is the permeability of the table; where it
- * fills half of a layered box, along the layers, the flow of each layer far from the other one. */
+/* Without walls a medium of resistance r lets g/r pass (Darcy): exact, and so is the permeability of the table; where
+ * it fills half of a layered box, along the layers, the flow of each layer far from the other one. */
 static void test_darcy(void **state) {
   (void)state;
   flow f;
@@ -69,9 +71,10 @@ static void test_darcy(void **state) {
 static void test_start(void **state) {
   (void)state;
   flow f;
-  flow_open(&f, "return sim.fluid { grid = { n = {10, 10}, size = {10, 10} }, viscosity = 0.1, speed = 0.1,\n"
-                "  collision = 'trt', initial = function(x, y) return 0.05, -0.02, 0.001 * math.sin(x * math.pi / 5) end,\n"
-                "  resistance = function(x, y) return 0.4 * sim.step(x - 5) end, integrate = { dt = 1, t_end = 800 } }",
+  flow_open(&f,
+            "return sim.fluid { grid = { n = {10, 10}, size = {10, 10} }, viscosity = 0.1, speed = 0.1,\n"
+            "  collision = 'trt', initial = function(x, y) return 0.05, -0.02, 0.001 * math.sin(x * math.pi / 5) end,\n"
+            "  resistance = function(x, y) return 0.4 * sim.step(x - 5) end, integrate = { dt = 1, t_end = 800 } }",
             sim_isa_best(), 2, NULL);
   flow_look(&f);
   near_to(flow_field(&f, "velocity/x", 8, 2, 0), 0.05, 1e-15, "start");
@@ -119,7 +122,8 @@ static void test_block(void **state) {
       char text[1024];
       flow f;
       snprintf(text, sizeof text,
-               "return sim.fluid { grid = { n = {12, 10, 6}, size = {12, 10, 6}, z = 'slip' }, viscosity = 0.1, speed = 0.1,\n"
+               "return sim.fluid { grid = { n = {12, 10, 6}, size = {12, 10, 6}, z = 'slip' }, viscosity = 0.1, speed "
+               "= 0.1,\n"
                "  %s acceleration = {1e-4, 2e-5, 0}, %s, integrate = { dt = 1, t_end = 300 } }",
                kinds[k], shapes[i]);
       reads = 0;
@@ -148,14 +152,18 @@ static double plate(int64_t x, int64_t y, int64_t z) {
   return y < 3 || y >= 11 ? 0 : 1; /* dark */
 }
 
-/* Between two solid layers 8 cells apart the parabola is exact, and the permeability 8^3/12/16 of the box of 16 cells. */
+/* Between two solid layers 8 cells apart the parabola is exact, and the permeability 8^3/12/16 of the box of 16 cells.
+ */
 static void test_plates(void **state) {
   (void)state;
   flow f;
   solid_at = plate;
-  run_solid(&f, "return sim.fluid { grid = { n = {4, 16}, size = {4, 16} }, viscosity = 0.5, speed = 0.1, collision = 'trt',\n"
-                "  acceleration = {1e-4, 0}, solid = { path = 'a.png', dark = true, threshold = 0.5 },\n"
-                "  integrate = { dt = 1, t_end = 1200 } }", 2, NULL, true);
+  run_solid(
+      &f,
+      "return sim.fluid { grid = { n = {4, 16}, size = {4, 16} }, viscosity = 0.5, speed = 0.1, collision = 'trt',\n"
+      "  acceleration = {1e-4, 0}, solid = { path = 'a.png', dark = true, threshold = 0.5 },\n"
+      "  integrate = { dt = 1, t_end = 1200 } }",
+      2, NULL, true);
   flow_steps(&f, 1200);
   near_to(flow_value(&f, "porous", "permeability"), 8.0 * 8 * 8 / 12 / 16 * (1 + 0.5 / 64), 1e-10, "plates");
   flow_close(&f);

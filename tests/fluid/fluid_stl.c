@@ -129,7 +129,8 @@ static void test_sphere_holds(void **state) {
     }
     if (fabs(above) < 1e-12) continue;
     between += far > inner && far < 1;
-    if (geometry_mesh_holds(m, x, 0) != (above < 0)) fail_msg("a point %g from the middle, %g above a plane", far, above);
+    if (geometry_mesh_holds(m, x, 0) != (above < 0))
+      fail_msg("a point %g from the middle, %g above a plane", far, above);
   }
   assert_true(between > 1000);
   geometry_mesh_destroy(&m);
@@ -164,7 +165,8 @@ static void test_block(void **state) {
                {{6.5, 7.5, 5.5}, {12.5, 12.5, 12.5}, "", "'wall'"},
                {{-3, 7.4, 5.3}, {4, 12.2, 12.9}, "", "'wall'"},
                {{6.2, -1, 5.3}, {13.1, 5.2, 12.9}, "", "'slip'"},
-               {{6.2, 7.4, 5.3}, {13.1, 12.2, 12.9},
+               {{6.2, 7.4, 5.3},
+                {13.1, 12.2, 12.9},
                 "axis = {1, 2, 3}, pivot = {9, 9, 8}, velocity = {0.01, 0, 0}, turning = function(t) return 0.004 end",
                 "'wall'"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -174,13 +176,14 @@ static void test_block(void **state) {
     for (int file = 0; file < 2; file++) {
       char shape[128] = "sim.stl { path = 'fluid_stl.stl'";
       if (!file)
-        snprintf(shape, sizeof shape, "sim.block { low = {%g, %g, %g}, high = {%g, %g, %g}", l[0], l[1], l[2], h[0], h[1],
-                 h[2]);
-      loads(got[file],
-            "return sim.fluid { grid = { n = {20, 20, 18}, size = {20, 20, 18}, y = %s, z = 'wall' }, viscosity = 0.1,\n"
-            "  speed = 0.1, acceleration = {1e-4, 2e-5, 1e-5}, bodies = { %s, name = 'body', %s } },\n"
-            "  integrate = { dt = 1, t_end = 60 } }",
-            cases[i].sides, shape, cases[i].motion);
+        snprintf(shape, sizeof shape, "sim.block { low = {%g, %g, %g}, high = {%g, %g, %g}", l[0], l[1], l[2], h[0],
+                 h[1], h[2]);
+      loads(
+          got[file],
+          "return sim.fluid { grid = { n = {20, 20, 18}, size = {20, 20, 18}, y = %s, z = 'wall' }, viscosity = 0.1,\n"
+          "  speed = 0.1, acceleration = {1e-4, 2e-5, 1e-5}, bodies = { %s, name = 'body', %s } },\n"
+          "  integrate = { dt = 1, t_end = 60 } }",
+          cases[i].sides, shape, cases[i].motion);
     }
     for (int c = 0; c < 6; c++) most = fmax(most, fabs(got[0][c]));
     for (int c = 0; c < 6; c++)
@@ -219,8 +222,8 @@ static void test_sphere(void **state) {
   if (!(gap[2] < gap[1] / 2)) fail_msg("320 triangles: %.3e below, 80: %.3e", gap[2], gap[1]);
 }
 
-/* The lift of a fluid at rest is the weight of the fluid in the body's place: of 320 triangles their volume, by the sums
- * of chords that give that of a ball to 1 %. */
+/* The lift of a fluid at rest is the weight of the fluid in the body's place: of 320 triangles their volume, by the
+ * sums of chords that give that of a ball to 1 %. */
 static void test_volume(void **state) {
   (void)state;
   static const double centre[3] = {12.2, 11.1, 12.4};
@@ -230,21 +233,23 @@ static void test_volume(void **state) {
   geometry_mesh *m = mesh_of("fluid_stl.stl");
   for (int64_t i = 0; i < m->count; i++) {
     const double *p = m->corner + 9 * i, *q = p + 3, *r = p + 6;
-    volume += (p[0] * (q[1] * r[2] - q[2] * r[1]) + p[1] * (q[2] * r[0] - q[0] * r[2]) +
-               p[2] * (q[0] * r[1] - q[1] * r[0])) / 6;
+    volume +=
+        (p[0] * (q[1] * r[2] - q[2] * r[1]) + p[1] * (q[2] * r[0] - q[0] * r[2]) + p[2] * (q[0] * r[1] - q[1] * r[0])) /
+        6;
   }
   geometry_mesh_destroy(&m);
   assert_true(volume < 4 * pi / 3 * 5.6 * 5.6 * 5.6);
-  flow_run(&f, "return sim.fluid { grid = { n = {24, 24, 24}, size = {24, 24, 24}, boundary = 'wall' }, viscosity = 1/6,\n"
-               "  speed = 0.05, density = 2, acceleration = {0, -1e-4, 0},\n"
-               "  initial = function(x, y) return 0, 0, 0, -2e-4 * (y - 12) end,\n"
-               "  bodies = { sim.stl { name = 'body', path = 'fluid_stl.stl' } }, integrate = { dt = 1, t_end = 100 } }");
+  flow_run(&f,
+           "return sim.fluid { grid = { n = {24, 24, 24}, size = {24, 24, 24}, boundary = 'wall' }, viscosity = 1/6,\n"
+           "  speed = 0.05, density = 2, acceleration = {0, -1e-4, 0},\n"
+           "  initial = function(x, y) return 0, 0, 0, -2e-4 * (y - 12) end,\n"
+           "  bodies = { sim.stl { name = 'body', path = 'fluid_stl.stl' } }, integrate = { dt = 1, t_end = 100 } }");
   near_to(flow_value(&f, "bodies", "body_fy"), 2e-4 * volume, 0.01 * 2e-4 * volume, "lift");
   flow_close(&f);
 }
 
-/* A fluid inside a closed duct, which turns about its axis with it: no force, and the fluid turns as one body in the
- * end; here the same as inside the block's six walls at rest. */
+/* A fluid inside a block from a file, whose faces are half-way between centres, is that in a box of this size: but for
+ * roundings of the cuts, 1e-16 of a step, the same kinetic energy after 40 steps. */
 static void test_inside(void **state) {
   (void)state;
   static const double low[3] = {2, 3, 4}, high[3] = {14, 13, 12};
@@ -252,16 +257,16 @@ static void test_inside(void **state) {
   stl_block("fluid_stl.stl", low, high, NULL);
   for (int i = 0; i < 2; i++) {
     flow f;
-    flow_run(&f, i ? "return sim.fluid { grid = { n = {16, 16, 16}, size = {16, 16, 16}, boundary = 'wall' },\n"
-                     "  viscosity = 0.1, speed = 0.1, initial = function(x, y, z) return 0.05 * math.sin(y), 0, 0 end,\n"
-                     "  bodies = { sim.stl { path = 'fluid_stl.stl', inside = true } }, integrate = { dt = 1, t_end = 40 } }"
-                   : "return sim.fluid { grid = { n = {12, 10, 8}, size = {12, 10, 8}, boundary = 'wall' },\n"
-                     "  viscosity = 0.1, speed = 0.1, initial = function(x, y, z) return 0.05 * math.sin(y + 3), 0, 0 end,\n"
-                     "  integrate = { dt = 1, t_end = 40 } }");
+    flow_run(
+        &f, i ? "return sim.fluid { grid = { n = {16, 16, 16}, size = {16, 16, 16}, boundary = 'wall' },\n"
+                "  viscosity = 0.1, speed = 0.1, initial = function(x, y, z) return 0.05 * math.sin(y), 0, 0 end,\n"
+                "  bodies = { sim.stl { path = 'fluid_stl.stl', inside = true } }, integrate = { dt = 1, t_end = 40 } }"
+              : "return sim.fluid { grid = { n = {12, 10, 8}, size = {12, 10, 8}, boundary = 'wall' },\n"
+                "  viscosity = 0.1, speed = 0.1, initial = function(x, y, z) return 0.05 * math.sin(y + 3), 0, 0 end,\n"
+                "  integrate = { dt = 1, t_end = 40 } }");
     boxed[i] = flow_value(&f, "flow", "kinetic");
     flow_close(&f);
   }
-  /* 1e-12: cuts at 0.5 take weights of 1 + 1e-16, and the lost mass comes back. */
   near_to(boxed[1], boxed[0], 1e-10 * boxed[0], "a box in a box");
 }
 
@@ -291,7 +296,7 @@ static void test_restart(void **state) {
 }
 
 int main(int count, char **words) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_block_holds), cmocka_unit_test(test_closed),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_block_holds),  cmocka_unit_test(test_closed),
                                      cmocka_unit_test(test_sphere_holds), cmocka_unit_test(test_block),
                                      cmocka_unit_test(test_sphere),       cmocka_unit_test(test_volume),
                                      cmocka_unit_test(test_inside),       cmocka_unit_test(test_restart)};

@@ -36,9 +36,10 @@ static double poiseuille(int rank, double viscosity, const char *collision) {
   return most;
 }
 
-/* At the magic number 3/16 the parabola is exact for every viscosity (Ginzburg, Verhaeghe and d'Humieres 2008): after 40
- * times its decay by e what is left are roundings, 1e-16 in each step of a decay time of 6.5/viscosity steps, here at
- * most 650, and where the relaxation time, of 3 viscosity steps, is long, 2000 steps more. At another one, and with moments, it is not. */
+/* At the magic number 3/16 the parabola is exact for every viscosity (Ginzburg, Verhaeghe and d'Humieres 2008): after
+ * 40 times its decay by e what is left are roundings, 1e-16 in each step of a decay time of 6.5/viscosity steps, here
+ * at most 650, and where the relaxation time, of 3 viscosity steps, is long, 2000 steps more. At another one, and with
+ * moments, it is not. */
 static void test_poiseuille(void **state) {
   (void)state;
   static const double viscosities[] = {0.01, 0.1, 1.0 / 6, 1, 4};
@@ -53,10 +54,10 @@ static void test_poiseuille(void **state) {
 static void test_couette(void **state) {
   (void)state;
   flow f;
-  flow_run(&f, "return sim.fluid { grid = { n = {6, 10}, size = {6, 10}, y = 'wall' }, viscosity = 0.5, speed = 0.05,\n"
-               "  collision = 'trt', sides = { y_high = { velocity = {0.04, 0} } }, integrate = { dt = 1, t_end = 900 } }");
-  for (int y = 0; y < 10; y++)
-    near_to(flow_field(&f, "velocity/x", 3, y, 0), 0.04 * (y + 0.5) / 10, 1e-14, "Couette");
+  flow_run(&f,
+           "return sim.fluid { grid = { n = {6, 10}, size = {6, 10}, y = 'wall' }, viscosity = 0.5, speed = 0.05,\n"
+           "  collision = 'trt', sides = { y_high = { velocity = {0.04, 0} } }, integrate = { dt = 1, t_end = 900 } }");
+  for (int y = 0; y < 10; y++) near_to(flow_field(&f, "velocity/x", 3, y, 0), 0.04 * (y + 0.5) / 10, 1e-14, "Couette");
   flow_close(&f);
 }
 
@@ -99,8 +100,9 @@ static void test_hasimoto(void **state) {
                "  bodies = { sim.ball { name = 'ball', point = {0.4, 0.1, 1.3}, radius = 0.25 } },\n"
                "  integrate = { dt = 1.6 / 20^2, t_end = 6 } }");
   const double exact = 1 - 1.7601 * cbrt(c) + c - 1.5593 * c * c + 3.9799 * pow(c, 8.0 / 3) - 3.0734 * pow(c, 10.0 / 3);
-  near_to(flow_value(&f, "bodies", "ball_fx") / (0.01 * flow_value(&f, "flow", "mass")), 1, 4e-3, "the driving force"); /* the volume by
-      chords of 10 cells, (1/10)^1.5 of a ball that is 6.5 % of the box: 2e-3, and what has not decayed */
+  near_to(flow_value(&f, "bodies", "ball_fx") / (0.01 * flow_value(&f, "flow", "mass")), 1, 4e-3,
+          "the driving force"); /* the volume by
+chords of 10 cells, (1/10)^1.5 of a ball that is 6.5 % of the box: 2e-3, and what has not decayed */
   near_to(6 * pi * 0.1 * r * flow_value(&f, "flow", "momentum_x") / 0.01, exact, 0.015 * exact, "Hasimoto");
   flow_close(&f);
 }
@@ -126,11 +128,12 @@ static void test_buoyancy(void **state) {
   (void)state;
   const double volume = 4 * pi / 3 * 4.85 * 4.85 * 4.85;
   flow f;
-  flow_run(&f, "return sim.fluid { grid = { n = {24, 24, 24}, size = {24, 24, 24}, boundary = 'wall' }, viscosity = 1/6,\n"
-               "  speed = 0.05, density = 2, acceleration = {0, -1e-4, 0}, collision = 'trt',\n"
-               "  initial = function(x, y) return 0, 0, 0, -2e-4 * (y - 12) end,\n"
-               "  bodies = { sim.ball { name = 'ball', point = {12.2, 11.1, 12.4}, radius = 4.85 } },\n"
-               "  integrate = { dt = 1, t_end = 200 } }");
+  flow_run(&f,
+           "return sim.fluid { grid = { n = {24, 24, 24}, size = {24, 24, 24}, boundary = 'wall' }, viscosity = 1/6,\n"
+           "  speed = 0.05, density = 2, acceleration = {0, -1e-4, 0}, collision = 'trt',\n"
+           "  initial = function(x, y) return 0, 0, 0, -2e-4 * (y - 12) end,\n"
+           "  bodies = { sim.ball { name = 'ball', point = {12.2, 11.1, 12.4}, radius = 4.85 } },\n"
+           "  integrate = { dt = 1, t_end = 200 } }");
   near_to(flow_value(&f, "bodies", "ball_fy"), 2e-4 * volume, 0.01 * 2e-4 * volume, "lift");
   assert_true(flow_value(&f, "flow", "speed") < 1e-4 * 4.85 * 4.85 * 6 * 1e-2);
   flow_close(&f);
@@ -143,12 +146,13 @@ static void test_stream(void **state) {
   double drag[2];
   for (int i = 0; i < 2; i++) {
     flow f;
-    flow_run(&f,
-             "return sim.fluid { grid = { n = {72, 36}, size = {72, 36}, boundary = 'wall', y = 'slip' }, viscosity = 0.1,\n"
-             "  speed = 0.09, sides = { x_low = { velocity = {0.05, 0} }, x_high = { pressure = 0 } }, %s\n"
-             "  bodies = { sim.ball { name = 'body', point = {24.2, 18, 0}, radius = 6 } },\n"
-             "  integrate = { dt = 1, t_end = 4000 } }",
-             i ? "collision = 'trt'," : "");
+    flow_run(
+        &f,
+        "return sim.fluid { grid = { n = {72, 36}, size = {72, 36}, boundary = 'wall', y = 'slip' }, viscosity = 0.1,\n"
+        "  speed = 0.09, sides = { x_low = { velocity = {0.05, 0} }, x_high = { pressure = 0 } }, %s\n"
+        "  bodies = { sim.ball { name = 'body', point = {24.2, 18, 0}, radius = 6 } },\n"
+        "  integrate = { dt = 1, t_end = 4000 } }",
+        i ? "collision = 'trt'," : "");
     drag[i] = flow_value(&f, "bodies", "body_fx");
     flow_close(&f);
   }
@@ -199,10 +203,12 @@ static void test_same(void **state) {
 static void test_mass(void **state) {
   (void)state;
   flow f;
-  flow_open(&f, "return sim.fluid { grid = { n = {20, 20}, size = {1, 1}, boundary = 'wall' }, viscosity = 0.01, speed = 1,\n"
-                "  collision = 'trt', sides = { y_high = { velocity = {1, 0} } },\n"
-                "  bodies = { sim.ball { point = {0.4, 0.5, 0}, radius = 0.2, spin = 2 } }, integrate = { t_end = 1e6 } }",
-            sim_isa_best(), 2, NULL);
+  flow_open(
+      &f,
+      "return sim.fluid { grid = { n = {20, 20}, size = {1, 1}, boundary = 'wall' }, viscosity = 0.01, speed = 1,\n"
+      "  collision = 'trt', sides = { y_high = { velocity = {1, 0} } },\n"
+      "  bodies = { sim.ball { point = {0.4, 0.5, 0}, radius = 0.2, spin = 2 } }, integrate = { t_end = 1e6 } }",
+      sim_isa_best(), 2, NULL);
   const double before = flow_value(&f, "flow", "mass");
   flow_steps(&f, 5000);
   near_to(flow_value(&f, "flow", "mass"), before, 1e-13, "mass");

@@ -194,6 +194,7 @@ double geometry_mesh_cut(const geometry_mesh *m, const double from[3], const dou
   }
   mesh_walk walk = mesh_begin(m);
   const double square = mesh_dot(u, u) / 4 * MESH_PAD;
-  for (int64_t i; (i = mesh_next(m, middle, square, &walk)) >= 0;) least = fmin(least, cut_of(m->corner + 9 * i, from, u));
+  for (int64_t i; (i = mesh_next(m, middle, square, &walk)) >= 0;)
+    least = fmin(least, cut_of(m->corner + 9 * i, from, u));
   return least;
 }

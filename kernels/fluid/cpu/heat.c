@@ -7,7 +7,8 @@
  *   h_c = 2 w T - 2q h_d - (1 - 2q) h_d(cell + c)                    q < 1/2
  *   h_c = (1/q) w T - 1/(2q) h_d + (1 - 1/(2q)) h_c(cell)            q > 1/2
  * which keep a linear temperature for every diffusivity: they are the combinations of these populations that do.
- * Adiabatic: h_c = h_d. Given flux: h_c = h_d + flux, by the area that the link stands for (start/heat_flux.c). Where the fluid leaves: h_c = h_c(cell), a copy of the cell behind the side. */
+ * Adiabatic: h_c = h_d. Given flux: h_c = h_d + flux, by the area that the link stands for (start/heat_flux.c). Where
+ * the fluid leaves: h_c = h_c(cell), a copy of the cell behind the side. */
 #include "kernels/fluid/heat.h"
 
 #include "engine/reduce.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define FLUID_TRT_RATE 0.7 /* of populations, about, by that of moments */
-enum { FIELDS = 4 }; /* velocity and pressure */
+enum { FIELDS = 4 };       /* velocity and pressure */
 
 struct fluid_work {
   fluid_machine *m;
@@ -50,8 +50,9 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   const double common = setup->comm->host_size == setup->comm->size;
   const double own = fmin(planes, ceil(planes / setup->comm->size) + (common ? 0 : 2)) / planes;
   const double state = fluid_state_numbers(&rows) * number, fields = (grid.rank + 1) * cells * number;
-  double heat = p->heat.given ? fluid_heat_numbers(p) * sizeof(double) : 0;
-  sim_plan_add(out, p->collision == FLUID_TRT ? "populations, before and after a step" : "moments, before and after a step",
+  const double heat = p->heat.given ? fluid_heat_numbers(p) * sizeof(double) : 0;
+  sim_plan_add(out,
+               p->collision == FLUID_TRT ? "populations, before and after a step" : "moments, before and after a step",
                2 * state * own);
   sim_plan_add(out, "velocity and pressure", fields * own);
   sim_plan_add(out, "sums of rows", FLUID_FLOW_SUMS * sizeof(double) * (double)grid.n[1] * (double)grid.n[2]);

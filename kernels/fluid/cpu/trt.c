@@ -37,7 +37,8 @@ FLUID_INLINE bool sweep(const fluid_lattice *l, int rank, int directions, const 
     const int8_t *v = l->c[c];
     from[c] = (const real *)r->from[3 * (1 - v[2]) + 1 - v[1]] + c * r->pitch - v[0];
   }
-  (void)sweep_scalar(l, rank, directions, &k, from, r, sweep_vector(l, rank, directions, &k, from, r, 0, &wrong), &wrong);
+  (void)sweep_scalar(l, rank, directions, &k, from, r, sweep_vector(l, rank, directions, &k, from, r, 0, &wrong),
+                     &wrong);
   return wrong;
 }
 
@@ -64,8 +65,8 @@ static real arrive(const fluid_lattice *l, const fluid_rows *rows, const fluid_c
   const real weight = (real)link->weight, constant = (real)link->constant, sent = here[d * pitch];
   switch ((fluid_link_kind)link->kind) {
   case FLUID_NEAR:
-    return weight * sent +
-           (1 - weight) * neighbour(l, rows, cell, from, link->towards)[link->second * pitch] + constant;
+    return weight * sent + (1 - weight) * neighbour(l, rows, cell, from, link->towards)[link->second * pitch] +
+           constant;
   case FLUID_FAR: return weight * sent + (1 - weight) * here[c * pitch] + constant;
   case FLUID_MIRROR: return neighbour(l, rows, cell, from, link->towards)[link->second * pitch];
   case FLUID_OPEN: {
@@ -97,9 +98,8 @@ static bool cells(const fluid_lattice *l, const fluid_collision *collision, cons
     const real *here = (const real *)from + cell->row * rows->numbers * pitch + cell->x;
     real in[FLUID_DIRECTIONS_MAX], *out = (real *)to + cell->row * rows->numbers * pitch + cell->x;
     for (int c = 0; c < l->directions; c++)
-      in[c] = link < last && link->arriving == c
-                  ? arrive(l, rows, cell, link++, from, here)
-                  : neighbour(l, rows, cell, from, fluid_opposite(c))[c * pitch];
+      in[c] = link < last && link->arriving == c ? arrive(l, rows, cell, link++, from, here)
+                                                 : neighbour(l, rows, cell, from, fluid_opposite(c))[c * pitch];
     const real drag = collision->drag ? (real)collision->drag[cell->row * rows->n[0] + cell->x] : 0;
     wrong |= l->rank == 2 ? collide_scalar(&fluid_d2q9, 2, 9, &k, drag, in, out, pitch)
                           : collide_scalar(&fluid_d3q19, 3, 19, &k, drag, in, out, pitch);

@@ -148,7 +148,8 @@ static fluid_pull pull_of(const maker *m, int64_t cell, int64_t edge) {
   fluid_pull out = {.cell = (int32_t)cell, .edge = (int32_t)edge};
   double x[3], centre[3];
   for (int a = 0; a < 3; a++) x[a] = grid_centre(&machine->grid, a, at[a]);
-  fluid_body_centre(m->p, machine->walls.meshes, link->body, machine->motion ? &machine->walls.pose[link->body] : NULL, x, centre);
+  fluid_body_centre(m->p, machine->walls.meshes, link->body, machine->motion ? &machine->walls.pose[link->body] : NULL,
+                    x, centre);
   if (machine->walls.speed) memcpy(out.speed, machine->walls.speed[edge], sizeof out.speed);
   out.q = link->kind == FLUID_FAR ? 0.5 / link->weight : link->weight / 2;
   for (int a = 0; a < machine->lattice->rank; a++) {

@@ -61,7 +61,8 @@ static void plan(const fluid_parameters *p, const fluid_meshes *meshes, const si
   if (p->heat.given) {
     sim_plan_add(out, "temperature as shown", cells * sizeof(double));
     sim_plan_add_host(out, "temperature at the start", cells * sizeof(double));
-    if (fluid_cuda_heat_bytes(p, meshes) > 0) sim_plan_add(out, "links of the temperature", fluid_cuda_heat_bytes(p, meshes));
+    if (fluid_cuda_heat_bytes(p, meshes) > 0)
+      sim_plan_add(out, "links of the temperature", fluid_cuda_heat_bytes(p, meshes));
   }
   if (p->initial) sim_plan_add_host(out, "velocity and pressure at the start", fields);
   sim_plan_add_host(out, "sums of cells", sums);

@@ -3,6 +3,7 @@
 #define FLUID_RUN_H
 
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/meshes.h"
 
 typedef struct fluid_run {
   const fluid_parameters *p;

@@ -219,7 +219,8 @@ sim_status fluid_view(void *self, sim_array *arrays, sim_species *species, sim_f
   if (run->fast) arrays[frame->array_count++] = first_of(run);
   if (run->meshes.triangles > 0)
     arrays[frame->array_count++] = fluid_meshes_array(&run->meshes, &fluid_state_fields[STATE_MESHES]);
-  if (run->meshes.solid) arrays[frame->array_count++] = fluid_solid_array(&run->meshes, &fluid_state_fields[STATE_SOLID]);
+  if (run->meshes.solid)
+    arrays[frame->array_count++] = fluid_solid_array(&run->meshes, &fluid_state_fields[STATE_SOLID]);
   frame->species_count = 0;
   return divide(run, arrays, frame);
 }

@@ -175,8 +175,12 @@ static const sim_signature temperature_signature = {.inputs = (const char *const
     .initial = "none", .keyword = "none", .dimension = SPEED, .doc = "of this side, which the fluid does not pass",    \
     .offset = (i) * sizeof(double)                                                                                     \
   }
-static const sim_field flux_fields[] = {SIDE_FLUX("x_low", 0),  SIDE_FLUX("x_high", 1), SIDE_FLUX("y_low", 2),
-                                        SIDE_FLUX("y_high", 3), SIDE_FLUX("z_low", 4),  SIDE_FLUX("z_high", 5),
+static const sim_field flux_fields[] = {SIDE_FLUX("x_low", 0),
+                                        SIDE_FLUX("x_high", 1),
+                                        SIDE_FLUX("y_low", 2),
+                                        SIDE_FLUX("y_high", 3),
+                                        SIDE_FLUX("z_low", 4),
+                                        SIDE_FLUX("z_high", 5),
                                         {0}};
 static const sim_schema flux_schema = {.doc = "heat that sides give to the fluid, by area, time and heat capacity",
                                        .fields = flux_fields,
@@ -224,8 +228,9 @@ static const sim_signature initial_signature = {
 static const char *const channels[] = {"auto", "grey", "red", "green", "blue", "alpha", NULL};
 static const sim_field solid_fields[] = {
     {SIM_FIELD(fluid_solid, path), .type = SIM_STRING, .flags = SIM_REQUIRED,
-     .doc = "on a grid of two axes a PNG image of a pixel for each cell, its lowest row at y = 0; on one of three a stack "
-            "of them, with %d or %03d for the number of the plane; or an HDF5 file; relative to the scenario's folder"},
+     .doc =
+         "on a grid of two axes a PNG image of a pixel for each cell, its lowest row at y = 0; on one of three a stack "
+         "of them, with %d or %03d for the number of the plane; or an HDF5 file; relative to the scenario's folder"},
     {SIM_FIELD(fluid_solid, dataset), .type = SIM_STRING,
      .doc = "of HDF5: the path of a dataset of [nz][ny][nx] numbers; none: solid"},
     {SIM_FIELD(fluid_solid, channel), .type = SIM_CHOICE, .initial = "auto", .choices = channels,
@@ -269,7 +274,7 @@ static const sim_field parameter_fields[] = {
      .doc = "velocities and pressures of sides whose boundary is wall"},
     {SIM_FIELD(fluid_parameters, bodies), .type = SIM_LIST,
      .variants = (const sim_schema *const[]){&fluid_ball_schema, &fluid_cylinder_schema, &fluid_block_schema,
-                                                &fluid_stl_schema, NULL},
+                                             &fluid_stl_schema, NULL},
      .doc = "bodies to which the fluid sticks; their forces are the table `bodies`"},
     {SIM_FIELD(fluid_parameters, solid), .type = SIM_STRUCT, .flags = SIM_OPTIONAL, .table = &solid_schema,
      .doc = "solid cells from images or an array, such as a porous rock; the table `porous` has its permeability"},

@@ -270,31 +270,6 @@ static void check_numbers(const fluid_parameters *p, sim_faults *faults) {
     sim_faults_add(faults, 0, "integrate.t_end", "takes %.3g steps of %.6g", p->integrate.t_end / k.dt, k.dt);
 }
 
-/* A flux where no temperature is given, at surfaces that the fluid does not pass. */
-static void check_fluxes(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
-  for (int s = 0; s < FLUID_SIDES; s++) {
-    char path[64];
-    snprintf(path, sizeof path, "heat.flux.%s", fluid_side_names[s]);
-    if (isnan(p->heat.flux[s])) continue;
-    if (s / 2 >= grid->rank)
-      sim_faults_add(faults, 0, path, "the grid has no axis %c: grid.n has %d numbers", "xyz"[s / 2], grid -> rank);
-    else if (grid_is_periodic(grid, s / 2))
-      sim_faults_add(faults, 0, path, "expected grid.%c = \"wall\" or \"slip\", got \"periodic\"", "xyz"[s / 2]);
-    else if (fluid_side_kind_of(p, s) != FLUID_SIDE_KEEPS)
-      sim_faults_add(faults, 0, path, "the fluid passes sides.%s: expected a temperature, or neither",
-                     fluid_side_names[s]);
-    if (!isnan(p->heat.side[s]))
-      sim_faults_add(faults, 0, path, "expected one of heat.%s and heat.flux.%s, got both", fluid_side_names[s],
-                     fluid_side_names[s]);
-  }
-  for (int b = 0; b < (int)p->bodies.count && b < FLUID_BODIES; b++) {
-    char path[64];
-    snprintf(path, sizeof path, "bodies[%d].flux", b + 1);
-    if (!isnan(fluid_body_of(p, b)->flux) && !isnan(fluid_body_of(p, b)->temperature))
-      sim_faults_add(faults, p->bodies.items[b].line, path, "expected one of temperature and flux, got both");
-  }
-}
-
 /* Heat: what is not built, and what cannot be right. */
 static void check_heat(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
   const fluid_heat *h = &p->heat;
@@ -308,7 +283,7 @@ static void check_heat(const fluid_parameters *p, const grid_shape *grid, sim_fa
       sim_faults_add(faults, p->bodies.items[b].line, path, "has an effect in a fluid with `heat` alone");
   }
   if (!h->given) return;
-  check_fluxes(p, grid, faults);
+  fluid_check_fluxes(p, grid, faults);
   for (int s = 0; s < FLUID_SIDES; s++) {
     const fluid_side *side = &p->sides[s];
     char path[64];
@@ -370,34 +345,6 @@ static void check_heat_numbers(const fluid_parameters *p, sim_faults *faults) {
                    k.heat_tau, k.dt, k.dt * 2.5 / (k.heat_tau - 0.5));
 }
 
-/* Populations: what is not built for them. */
-static void check_collision(const fluid_parameters *p, sim_faults *faults) {
-  static const char *const path = "collision";
-  if (p->collision != FLUID_TRT) {
-    if (p->magic != 3.0 / 16) sim_faults_add(faults, 0, "magic", "has an effect with collision = \"trt\" alone");
-    return;
-  }
-  if (p->turbulence.given) sim_faults_add(faults, 0, path, "\"trt\" is not supported with `turbulence`");
-  if (p->heat.given) sim_faults_add(faults, 0, path, "\"trt\" is not supported with `heat`");
-  if (fluid_has_sponge(p)) sim_faults_add(faults, 0, path, "\"trt\" is not supported with a `sponge`");
-  if (fluid_moves(p)) sim_faults_add(faults, 0, path, "\"trt\" is not supported with bodies that move");
-}
-
-static void check_porous(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
-  int before, width, after;
-  if (p->resistance && p->collision != FLUID_TRT)
-    sim_faults_add(faults, 0, "resistance", "expected collision = \"trt\", which has it");
-  if (!p->solid.given) return;
-  if (p->bodies.count > 0) sim_faults_add(faults, 0, "solid", "is not supported together with `bodies`");
-  if (p->heat.given) sim_faults_add(faults, 0, "solid", "is not supported together with `heat`");
-  if (!strchr(p->solid.path, '%')) return;
-  if (!fluid_path_is_stack(p->solid.path, &before, &width, &after))
-    sim_faults_add(faults, 0, "solid.path", "expected one %%d or %%03d for the number of an image, got \"%.200s\"",
-                   p->solid.path);
-  else if (grid->rank != 3)
-    sim_faults_add(faults, 0, "solid.path", "a stack of images needs a grid of three axes");
-}
-
 sim_status fluid_validate(void *parameters, sim_faults *faults) {
   fluid_parameters *p = parameters;
   if (!grid_check(&p->grid, faults)) return SIM_OK;
@@ -424,8 +371,8 @@ sim_status fluid_validate(void *parameters, sim_faults *faults) {
   for (int b = 0; b < (int)p->bodies.count && b < FLUID_BODIES; b++) check_body(p, &grid, b, faults);
   check_probes(p, &grid, faults);
   check_heat(p, &grid, faults);
-  check_collision(p, faults);
-  check_porous(p, &grid, faults);
+  fluid_check_collision(p, faults);
+  fluid_check_porous(p, &grid, faults);
   if (faults->count == before) check_numbers(p, faults);
   if (faults->count == before) check_heat_numbers(p, faults);
   if (faults->count == before) fluid_name_tables(p);

@@ -1,5 +1,6 @@
 /* The tables of a scenario, and their columns. */
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/meshes.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -50,7 +51,8 @@ static const sim_field described_heat[] = {
     {0}};
 #define POROUS_DOC "flow through a porous box"
 static const sim_field described_porous[] = {
-    COLUMN("porosity", "part of the cells that is fluid"), COLUMN("darcy_x", "mean velocity over the whole box; also y, z"),
+    COLUMN("porosity", "part of the cells that is fluid"),
+    COLUMN("darcy_x", "mean velocity over the whole box; also y, z"),
     COLUMN("permeability", "viscosity times this velocity along what drives it, over that: acceleration, and pressures "
                            "at both ends of an axis"),
     {0}};
@@ -161,8 +163,7 @@ void fluid_name_tables(fluid_parameters *p) {
   double drive[3];
   if (fluid_is_porous(p)) {
     add_column(&porous, "part of the cells that is fluid", (sim_dimension){0}, "porosity");
-    for (int a = 0; a < rank; a++)
-      add_column(&porous, "mean velocity over the whole box", speed, "darcy_%c", "xyz"[a]);
+    for (int a = 0; a < rank; a++) add_column(&porous, "mean velocity over the whole box", speed, "darcy_%c", "xyz"[a]);
     if (fluid_driving(p, drive) > 0)
       add_column(&porous, "viscosity times this velocity along what drives it, over that", (sim_dimension){2, 0, 0},
                  "permeability");

@@ -1,5 +1,5 @@
 /* Shapes of bodies, and their images in periodic boxes. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/meshes.h"
 
 #include <math.h>
 #include <string.h>

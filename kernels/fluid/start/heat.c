@@ -267,7 +267,8 @@ void fluid_heat_row_of(const fluid_machine *m, const fluid_parameters *p, const 
     const bool flux = !isnan(fluid_body_of(p, b)->flux);
     if (isnan(w->body[b]) && !flux) continue;
     *values++ = sums->body[b] * unit;
-    if (flux) *values++ = sums->body_area[b] > 0 ? w->shift + sums->body_warm[b] / sums->body_area[b] : NAN;
+    if (flux)
+      *values++ = sums->body_area[b] > 0 ? w->shift + sums->body_warm[b] / sums->body_area[b] : p->heat.reference;
     if (length > 0) *values++ = sums->body[b] * unit / (p->heat.diffusivity * area * apart / length);
   }
 }

@@ -52,25 +52,20 @@ sim_status fluid_flux_create(const fluid_parameters *p, const fluid_machine *m, 
   return SIM_OK;
 }
 
-/* What a flux changes: by conduction over the longest way through the box, and where no surface of given temperature and
- * no stream takes it away, the heat of all the run spread over the box; of a surface of unknown area, that of the box. */
+/* What a flux changes at most: by conduction over the longest way through the box, and the heat of all the run spread
+ * over the box as if nothing took it away; of a surface of unknown area, that of the box. */
 void fluid_flux_room(const fluid_parameters *p, double *rise, double *fall) {
   const grid_shape g = fluid_grid_of(p);
-  double length = 0, volume = 1, area = 0;
-  bool kept = !fluid_is_passed(p);
+  double length = 0, area = 0; /* area: by volume */
   for (int a = 0; a < g.rank; a++) {
     length += g.size[a];
-    volume *= g.size[a];
+    area += 2 / g.size[a];
   }
-  for (int a = 0; a < g.rank; a++) area += 2 * volume / g.size[a];
-  for (int s = 0; s < FLUID_SIDES; s++) kept = kept && isnan(p->heat.side[s]);
-  for (int b = 0; b < (int)p->bodies.count; b++) kept = kept && isnan(fluid_body_of(p, b)->temperature);
   *rise = *fall = 0;
   for (int i = 0; i < FLUID_SIDES + (int)p->bodies.count; i++) {
     const double flux = i < FLUID_SIDES ? p->heat.flux[i] : fluid_body_of(p, i - FLUID_SIDES)->flux;
-    if (isnan(flux)) continue;
-    const double more = fabs(flux) * (2 * length / p->heat.diffusivity + (kept ? area * p->integrate.t_end / volume : 0));
-    *(flux > 0 ? rise : fall) += more;
+    if (!isnan(flux))
+      *(flux > 0 ? rise : fall) += fabs(flux) * (2 * length / p->heat.diffusivity + area * p->integrate.t_end);
   }
 }
 

@@ -1,5 +1,5 @@
 /* Bodies from STL files: read at the start of a run, and out of its checkpoint from then on. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/meshes.h"
 
 #include "engine/run/startup.h"
 
@@ -81,10 +81,11 @@ static sim_status check_extent(const fluid_parameters *p, int body, const geomet
   const grid_shape g = fluid_grid_of(p);
   for (int a = 0; a < g.rank; a++)
     if (grid_is_periodic(&g, a) && mesh->high[a] - mesh->low[a] > g.size[a])
-      return sim_fail(SIM_ERR_SCENARIO,
-                      "bodies[%d]: is %.6g long along %c, where the box is periodic: expected at most %.6g, or a closed "
-                      "body in a box with sides",
-                      body + 1, mesh->high[a] - mesh->low[a], "xyz"[a], g.size[a]);
+      return sim_fail(
+          SIM_ERR_SCENARIO,
+          "bodies[%d]: is %.6g long along %c, where the box is periodic: expected at most %.6g, or a closed "
+          "body in a box with sides",
+          body + 1, mesh->high[a] - mesh->low[a], "xyz"[a], g.size[a]);
   return SIM_OK;
 }
 

@@ -1,5 +1,5 @@
 /* Where bodies are: prescribed motion, and what of it cannot be right. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/meshes.h"
 
 #include "engine/log.h"
 

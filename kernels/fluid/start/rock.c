@@ -1,5 +1,5 @@
 /* Porous media: solid cells from images or arrays, resistance to the flow, and the permeability of the box. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/meshes.h"
 
 #include "engine/log.h"
 #include "engine/run/startup.h"
@@ -52,6 +52,23 @@ static sim_status restore(const sim_setup *setup, fluid_meshes *out) {
   return sim_frame_restore(setup->saved, &sim_backend_cpu, &array);
 }
 
+/* Cells of the fluid beside solid ones, with the diagonals. */
+static double count_beside(const grid_shape *g, const fluid_meshes *meshes) {
+  const int64_t *n = g->n;
+  double out = 0;
+  for (int64_t cell = 0; cell < grid_cells(g); cell++) {
+    bool near = false;
+    if (fluid_solid_at(meshes, cell)) continue;
+    for (int k = 0; k < 27 && !near; k++) {
+      const int64_t x = (cell % n[0] + k % 3 - 1 + n[0]) % n[0], y = (cell / n[0] % n[1] + k / 3 % 3 - 1 + n[1]) % n[1],
+                    z = (cell / n[0] / n[1] + k / 9 - 1 + n[2]) % n[2];
+      near = fluid_solid_at(meshes, (z * n[1] + y) * n[0] + x);
+    }
+    out += near;
+  }
+  return out;
+}
+
 sim_status fluid_solid_create(const fluid_parameters *p, const sim_setup *setup, fluid_meshes *out) {
   const grid_shape g = fluid_grid_of(p);
   const int64_t cells = grid_cells(&g);
@@ -59,7 +76,11 @@ sim_status fluid_solid_create(const fluid_parameters *p, const sim_setup *setup,
   out->solid_words = (cells + 63) / 64;
   out->solid = calloc((size_t)out->solid_words, sizeof *out->solid);
   if (!out->solid) return sim_no_memory("solid cells");
-  if (setup->saved) return restore(setup, out);
+  if (setup->saved) {
+    SIM_TRY(restore(setup, out));
+    out->solid_beside = count_beside(&g, out);
+    return SIM_OK;
+  }
   double *values = malloc((size_t)cells * sizeof *values);
   if (!values) return sim_no_memory("solid cells");
   sim_status status = read_values(p, setup, values);
@@ -68,6 +89,7 @@ sim_status fluid_solid_create(const fluid_parameters *p, const sim_setup *setup,
     if (p->solid.dark ? values[i] < p->solid.threshold : values[i] > p->solid.threshold)
       out->solid[i / 64] |= (uint64_t)1 << (i % 64);
   free(values);
+  out->solid_beside = count_beside(&g, out);
   return status;
 }
 

@@ -1,5 +1,6 @@
 /* The first state: velocity and pressure of the scenario, and stresses that belong to them. */
 #include "kernels/fluid/heat.h"
+#include "kernels/fluid/meshes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* How the grid resolves walls and bodies: what a user has to know before a run. */
-#include "kernels/fluid/fluid.h"
+#include "kernels/fluid/meshes.h"
 
 #include "engine/log.h"
 

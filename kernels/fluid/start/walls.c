@@ -1,4 +1,5 @@
 /* Solid cells, and the links of the cells beside sides of the box and bodies. */
+#include "kernels/fluid/meshes.h"
 #include "kernels/fluid/start/maker.h"
 
 #include <math.h>
@@ -191,23 +192,6 @@ void fluid_walls_destroy(fluid_walls *walls) {
   *walls = (fluid_walls){0};
 }
 
-/* Cells of the fluid beside solid ones, with the diagonals. */
-static double rock_cells(const grid_shape *g, const fluid_meshes *meshes) {
-  const int64_t *n = g->n;
-  double out = 0;
-  for (int64_t cell = 0; cell < grid_cells(g); cell++) {
-    bool near = false;
-    if (fluid_solid_at(meshes, cell)) continue;
-    for (int k = 0; k < 27 && !near; k++) {
-      const int64_t x = (cell % n[0] + k % 3 - 1 + n[0]) % n[0], y = (cell / n[0] % n[1] + k / 3 % 3 - 1 + n[1]) % n[1],
-                    z = (cell / n[0] / n[1] + k / 9 - 1 + n[2]) % n[2];
-      near = fluid_solid_at(meshes, (z * n[1] + y) * n[0] + x);
-    }
-    out += near;
-  }
-  return out;
-}
-
 /* Cells at the sides have at most 5 links of a side (3-D; 3 in 2-D), more at the edges; arrays grow by a quarter. Of a
  * body of unknown area six sides of a box as large as it are taken; a plane cuts the links of at most sqrt(2) cells by
  * its area, in any direction. */
@@ -230,7 +214,7 @@ double fluid_wall_cells(const fluid_parameters *p, const fluid_meshes *meshes) {
     for (int a = 0; a < g.rank && !fluid_is_mesh(p, b); a++) area += 2 * extent[0] * extent[1] * extent[2] / extent[a];
     faces += fmin(area, cells);
   }
-  if (meshes && meshes->solid) faces += rock_cells(&g, meshes);
+  if (meshes && meshes->solid) faces += meshes->solid_beside;
   return faces > 0 ? 1.25 * faces + 4096 : 0;
 }
 

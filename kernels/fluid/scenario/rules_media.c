@@ -1,0 +1,58 @@
+/* Rules between parameters: heat fluxes, populations, porous media. */
+#include "kernels/fluid/heat.h"
+#include "kernels/fluid/meshes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void fluid_check_fluxes(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
+  for (int s = 0; s < FLUID_SIDES; s++) {
+    char path[64];
+    snprintf(path, sizeof path, "heat.flux.%s", fluid_side_names[s]);
+    if (isnan(p->heat.flux[s])) continue;
+    if (s / 2 >= grid->rank)
+      sim_faults_add(faults, 0, path, "the grid has no axis %c: grid.n has %d numbers", "xyz"[s / 2], grid -> rank);
+    else if (grid_is_periodic(grid, s / 2))
+      sim_faults_add(faults, 0, path, "expected grid.%c = \"wall\" or \"slip\", got \"periodic\"", "xyz"[s / 2]);
+    else if (fluid_side_kind_of(p, s) != FLUID_SIDE_KEEPS)
+      sim_faults_add(faults, 0, path, "the fluid passes sides.%s: expected a temperature, or neither",
+                     fluid_side_names[s]);
+    if (!isnan(p->heat.side[s]))
+      sim_faults_add(faults, 0, path, "expected one of heat.%s and heat.flux.%s, got both", fluid_side_names[s],
+                     fluid_side_names[s]);
+  }
+  for (int b = 0; b < (int)p->bodies.count && b < FLUID_BODIES; b++) {
+    char path[64];
+    snprintf(path, sizeof path, "bodies[%d].flux", b + 1);
+    if (!isnan(fluid_body_of(p, b)->flux) && !isnan(fluid_body_of(p, b)->temperature))
+      sim_faults_add(faults, p->bodies.items[b].line, path, "expected one of temperature and flux, got both");
+  }
+}
+
+void fluid_check_collision(const fluid_parameters *p, sim_faults *faults) {
+  static const char *const path = "collision";
+  if (p->collision != FLUID_TRT) {
+    if (p->magic != 3.0 / 16) sim_faults_add(faults, 0, "magic", "has an effect with collision = \"trt\" alone");
+    return;
+  }
+  if (p->turbulence.given) sim_faults_add(faults, 0, path, "\"trt\" is not supported with `turbulence`");
+  if (p->heat.given) sim_faults_add(faults, 0, path, "\"trt\" is not supported with `heat`");
+  if (fluid_has_sponge(p)) sim_faults_add(faults, 0, path, "\"trt\" is not supported with a `sponge`");
+  if (fluid_moves(p)) sim_faults_add(faults, 0, path, "\"trt\" is not supported with bodies that move");
+}
+
+void fluid_check_porous(const fluid_parameters *p, const grid_shape *grid, sim_faults *faults) {
+  int before, width, after;
+  if (p->resistance && p->collision != FLUID_TRT)
+    sim_faults_add(faults, 0, "resistance", "expected collision = \"trt\", which has it");
+  if (!p->solid.given) return;
+  if (p->bodies.count > 0) sim_faults_add(faults, 0, "solid", "is not supported together with `bodies`");
+  if (p->heat.given) sim_faults_add(faults, 0, "solid", "is not supported together with `heat`");
+  if (!strchr(p->solid.path, '%')) return;
+  if (!fluid_path_is_stack(p->solid.path, &before, &width, &after))
+    sim_faults_add(faults, 0, "solid.path", "expected one %%d or %%03d for the number of an image, got \"%.200s\"",
+                   p->solid.path);
+  else if (grid->rank != 3)
+    sim_faults_add(faults, 0, "solid.path", "a stack of images needs a grid of three axes");
+}

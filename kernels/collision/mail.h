@@ -1,5 +1,5 @@
-/* Messages between the ranks of a run, of any length: what each rank sends to each other one at a time. Ranks of one host
- * write them to memory that all of them see, and read those of the others there. */
+/* Messages between the ranks of a run, of any length: what each rank sends to each other one at a time. Ranks of one
+ * host write them to memory that all of them see, and read those of the others there. */
 #ifndef COLLISION_MAIL_H
 #define COLLISION_MAIL_H
 
@@ -14,7 +14,8 @@ typedef struct collision_message {
 typedef struct collision_mail {
   const sim_comm *comm;
   collision_message out, in;
-  char *common; /* [ranks][each]: where each of a rank's parts begins, and its parts; NULL: out.data and in.data serve */
+  char
+      *common; /* [ranks][each]: where each of a rank's parts begins, and its parts; NULL: out.data and in.data serve */
   size_t each;
   bool apart; /* there is no such memory */
 } collision_mail;

@@ -404,8 +404,8 @@ typedef struct fluid_worst {
 /* Of all ranks. partial[rows]: scratch. */
 sim_status fluid_find_worst(const fluid_machine *m, const sim_buffer *state, double *partial,
                             fluid_worst *out) SIM_MUST_CHECK;
-/* Fields in physical units, of this rank's rows: values[rank][cells] of the velocity, values[rank] of the pressure; 0 in
- * solid cells. */
+/* Fields in physical units, of this rank's rows: values[rank][cells] of the velocity, values[rank] of the pressure; 0
+ * in solid cells. */
 void fluid_show(const fluid_machine *m, const fluid_parameters *p, const fluid_numbers *numbers,
                 const sim_buffer *state, void *const *values);
 /* Derivatives [of u_a][along axis b] of fields[rank][cells], by differences of neighbours and walls. */
@@ -441,8 +441,8 @@ sim_status fluid_check_probes(const fluid_parameters *p, const fluid_walls *wall
  * a state. Tells of walls and bodies. */
 sim_status fluid_start_check(const fluid_parameters *p, const fluid_numbers *numbers, const fluid_meshes *meshes,
                              const sim_setup *setup) SIM_MUST_CHECK;
-/* Fills the fields of the start on this rank's rows, as of fluid_show, where there is `initial`. SIM_ERR_SCENARIO where it is not finite or
- * faster than `speed`. */
+/* Fills the fields of the start on this rank's rows, as of fluid_show, where there is `initial`. SIM_ERR_SCENARIO where
+ * it is not finite or faster than `speed`. */
 sim_status fluid_fill(const fluid_machine *m, const fluid_parameters *p, const sim_setup *setup,
                       void *const *values) SIM_MUST_CHECK;
 /* Makes this rank's rows of the first state from these fields, which are there beside them too. */

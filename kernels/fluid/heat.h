@@ -90,8 +90,8 @@ static inline int64_t fluid_heat_at(const fluid_machine *m, int64_t row, int64_t
 }
 /* Makes the flux of the first temperatures, and adds half of their buoyancy to a first state. */
 sim_status fluid_heat_start(const fluid_machine *m, const sim_buffer *state) SIM_MUST_CHECK;
-/* Makes a step of the temperature of this rank's rows with the flow before and after this step, and adds the buoyancy to
- * the latter. Returns whether one may be out of bounds. */
+/* Makes a step of the temperature of this rank's rows with the flow before and after this step, and adds the buoyancy
+ * to the latter. Returns whether one may be out of bounds. */
 bool fluid_heat_step(const fluid_machine *m, const sim_buffer *before, const sim_buffer *state);
 /* SIM_ERR_DIVERGED: a temperature of some rank is out of bounds after step number `step`. */
 sim_status fluid_heat_guard(const fluid_machine *m, int64_t step) SIM_MUST_CHECK;

@@ -12,8 +12,8 @@ struct fluid_work {
   fluid_machine *m;
   const fluid_parameters *p;
   const fluid_numbers *numbers;
-  sim_buffer state[2]; /* [0] is the present one */
-  sim_buffer fields;   /* [rank + 1][cells, rounded up]: as shown */
+  sim_buffer state[2];      /* [0] is the present one */
+  sim_buffer fields;        /* [rank + 1][cells, rounded up]: as shown */
   fluid_room states, shown; /* what they stand in on several ranks */
   double *partial;
   bool wrong; /* the last step has told of a cell of some rank */
@@ -26,10 +26,11 @@ static double link_seconds(const fluid_parameters *p, const fluid_meshes *meshes
   return 4e-8 * fluid_lattice_of(fluid_grid_of(p).rank)->directions * cells / threads;
 }
 
-/* What several ranks exchange in a step: a word of all; what cells at bodies lose; with bodies that move once more before
- * they are moved, and what changed cells give; flows through sponges. Between hosts the planes beside those of a rank. */
-static void plan_exchange(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup,
-                          double plane, sim_plan *out) {
+/* What several ranks exchange in a step: a word of all; what cells at bodies lose; with bodies that move once more
+ * before they are moved, and what changed cells give; flows through sponges. Between hosts the planes beside those of a
+ * rank. */
+static void plan_exchange(const fluid_parameters *p, const fluid_meshes *meshes, const sim_setup *setup, double plane,
+                          sim_plan *out) {
   const grid_shape grid = fluid_grid_of(p);
   const bool common = setup->comm->host_size == setup->comm->size, moves = fluid_moves(p);
   const int swaps = common ? 0 : p->heat.given ? 4 : 2;
@@ -294,8 +295,7 @@ static void excess_of_plane(const void *context, int64_t plane, double *sum) {
   for (int64_t row = plane * m->part.rows; row < (plane + 1) * m->part.rows; row++)
     for (int64_t x = 0; x < nx; x++) {
       double u[3];
-      if (!m->walls.solid || !m->walls.solid[row * nx + x])
-        *sum += fluid_cell_velocity(m, &w->state[0], row, x, u);
+      if (!m->walls.solid || !m->walls.solid[row * nx + x]) *sum += fluid_cell_velocity(m, &w->state[0], row, x, u);
     }
 }
 
@@ -305,9 +305,7 @@ static sim_status excess(fluid_work *w, double *out) {
 
 static double *means(const fluid_work *w) { return w->m->sponge.mean; }
 
-static sim_status heat(fluid_work *w, fluid_heat_sums *out) {
-  return fluid_heat_find_sums(w->m, &w->state[0], out);
-}
+static sim_status heat(fluid_work *w, fluid_heat_sums *out) { return fluid_heat_find_sums(w->m, &w->state[0], out); }
 
 static sim_status temperature(fluid_work *w, double **out) {
   fluid_heat_show(w->m, w->p);

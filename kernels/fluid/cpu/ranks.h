@@ -42,7 +42,8 @@ void fluid_room_destroy(fluid_room *room);
 /* Waits for all ranks. *most: the greatest of their words. */
 sim_status fluid_wait(const fluid_part *part, uint64_t word, uint64_t *most) SIM_MUST_CHECK;
 /* Gets the two planes of an array beside this rank's own from other ranks, around the box, where these do not see one
- * array; first_plane: where plane 0 of the array begins. Before others read what is shared, fluid_wait is needed too. */
+ * array; first_plane: where plane 0 of the array begins. Before others read what is shared, fluid_wait is needed too.
+ */
 sim_status fluid_swap_planes(const fluid_part *part, const fluid_room *room, void *first_plane,
                              size_t plane) SIM_MUST_CHECK;
 /* Gathers items of `bytes` of all planes, of which each rank has its own; then all ranks have all. */

@@ -168,8 +168,8 @@ static void find_lost(const fluid_machine *m, const sim_buffer *from) {
   for (int64_t i = 0; i < w->members; i++) {
     const fluid_cell *cell = &w->cell[w->member[i]];
     if (fluid_part_has_row(&m->part, cell->row))
-      w->lost[i] = m->kernels->lost(m->lattice, &m->rows, &links, w->member[i], fluid_first(from)) +
-                   fluid_pushed(m, cell);
+      w->lost[i] =
+          m->kernels->lost(m->lattice, &m->rows, &links, w->member[i], fluid_first(from)) + fluid_pushed(m, cell);
   }
 }
 

@@ -139,8 +139,8 @@ static void divide_field(const fluid_run *run, sim_array *array) {
   const fluid_part *part = &run->machine.part;
   array->offset[0] = part->first;
   array->shape[0] = part->end - part->first;
-  array->data = (char *)array->data +
-                (size_t)(part->first * part->rows * run->machine.grid.n[0]) * sim_dtype_size(array->dtype);
+  array->data =
+      (char *)array->data + (size_t)(part->first * part->rows * run->machine.grid.n[0]) * sim_dtype_size(array->dtype);
 }
 
 static int64_t moments_of_plane(const fluid_run *run) {

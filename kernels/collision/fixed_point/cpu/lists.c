@@ -44,7 +44,9 @@ static void scatter(collision_work *w, int thread, int64_t from, int64_t to) {
   for (int64_t k = from; k < to; k++) {
     if (w->now.id[k] == UINT32_MAX) continue;
     const uint32_t *x = w->now.x + k * w->stride;
-    const int64_t to_slot = next[cell_along(x[w->axis[0]], w->cells[0])]++;
+    const uint32_t slab = cell_along(x[w->axis[0]], w->cells[0]);
+    if (!w->near[slab]) continue;
+    const int64_t to_slot = next[slab]++;
     w->order[to_slot] = (uint32_t)k;
     w->cell[to_slot] = cell_along(x[w->axis[1]], w->cells[1]) * w->cells[2] + cell_along(x[w->axis[2]], w->cells[2]);
   }
@@ -76,14 +78,20 @@ static inline void fill_slots(collision_work *w, int64_t s, int64_t begin, int s
   }
 }
 
-static void fill_slab(collision_work *w, int64_t s, int64_t begin) {
+/* No grain of slab s has moved since its lists were made. */
+static void forget_moves(collision_work *w, int64_t s) {
+  w->slab[s].fastest = w->fastest;
+  w->slab[s].moved = 0;
+  w->slab[s].moved_at[FIXED_WITHIN] = w->slab[s].moved_at[FIXED_NEXT] = -INFINITY;
+}
+
+/* Sorts slab s into cells; the last thread's share of it in `order` ends where the slab does. */
+static void fill_slab(collision_work *w, int64_t s) {
+  const int64_t begin = w->counted[(int64_t)(w->threads - 1) * w->cells[0] + s] - w->slab[s].count;
   if (w->stride == 3)
     fill_slots(w, s, begin, 3);
   else
     fill_slots(w, s, begin, 4);
-  w->slab[s].fastest = w->fastest;
-  w->slab[s].moved = 0;
-  w->slab[s].moved_at[FIXED_WITHIN] = w->slab[s].moved_at[FIXED_NEXT] = -INFINITY;
 }
 
 /* ---- lists ---- */
@@ -110,16 +118,15 @@ static sim_status rebuild(collision_work *w) {
     {
       place_slabs(w);
       collision_fixed_cut(w);
+      for (int64_t s = 0; s < (int64_t)w->cells[0]; s++) forget_moves(w, s);
     }
 #pragma omp for schedule(static, 1)
     for (int t = 0; t < w->threads; t++) scatter(w, t, slots * t / w->threads, slots * (t + 1) / w->threads);
 #pragma omp for schedule(static, 1)
     for (int t = 0; t < w->threads; t++) {
       int64_t first, end;
-      collision_fixed_thread_slabs(w, t, &first, &end);
-      /* The last thread's share of a slab ends where the slab does. */
-      for (int64_t s = first; s < end; s++)
-        fill_slab(w, s, w->counted[(int64_t)(w->threads - 1) * w->cells[0] + s] - w->slab[s].count);
+      collision_fixed_thread_chain(w, t, w->levels, w->levels, &first, &end);
+      for (int64_t s = first; s < end; s++) fill_slab(w, collision_fixed_wrapped(w, s));
     }
 #pragma omp single
     {
@@ -134,6 +141,7 @@ static sim_status rebuild(collision_work *w) {
       w->team[t].failed = !collision_fixed_reserve_impulses(w, t) || w->team[t].failed;
   }
   w->listed = true;
+  w->known = w->ids = w->comm->size == 1;
   for (int t = 0; t < w->threads; t++)
     if (w->team[t].failed) return sim_no_memory("the pairs of %" PRId64 " grains", w->o.n);
   return SIM_OK;

@@ -47,7 +47,8 @@ static void destroy(collision_work **work) {
   collision_mail_destroy(&w->mail);
   free_grains(&w->now);
   free_grains(&w->spare);
-  free(w->order), free(w->cell), free(w->cell_first), free(w->counted), free(w->slab), free(w->team), free(w->report);
+  free(w->order), free(w->cell), free(w->cell_first), free(w->counted), free(w->slab), free(w->team), free(w->report),
+      free(w->near);
   free(w);
   *work = NULL;
 }
@@ -103,7 +104,8 @@ static sim_status create(const collision_options *options, const collision_state
   w->slab = calloc(slabs, sizeof *w->slab);
   w->team = calloc((size_t)w->threads, sizeof *w->team);
   w->report = calloc(slabs, sizeof *w->report);
-  if (!w->report || !w->order || !w->cell || !w->cell_first || !w->counted || !w->slab || !w->team ||
+  w->near = calloc(slabs, sizeof *w->near);
+  if (!w->near || !w->report || !w->order || !w->cell || !w->cell_first || !w->counted || !w->slab || !w->team ||
       !make_grains(w, &w->now) || !make_grains(w, &w->spare)) {
     destroy(out);
     return sim_no_memory("%" PRId64 " grains", options->n);
@@ -156,7 +158,7 @@ static sim_status load(collision_work *w) {
   }
   w->fastest = collision_fixed_speed(w, fastest);
   w->listed = false;
-  w->known = true;
+  w->known = w->ids = true;
   w->pending_count = 0;
   return SIM_OK;
 }

@@ -15,7 +15,7 @@ sim_status collision_fixed_ranks_create(collision_work *w, int threads) {
   uint64_t less = ~(uint64_t)threads;
   w->comm = w->o.comm;
   w->mail.comm = w->comm;
-  w->known = true;
+  w->known = w->ids = true;
   /* hosts may differ in their number of cores, and cuts and levels depend on the threads */
   SIM_TRY(sim_comm_agree(w->comm, less, &less));
   threads = (int)~less;
@@ -49,6 +49,10 @@ void collision_fixed_cut(collision_work *w) {
     w->cut[r] = s < low ? low : s > high ? high : s;
   }
   for (int r = w->owners; r <= w->comm->size; r++) w->cut[r] = slabs;
+  int64_t first, end;
+  collision_fixed_chain(w, w->levels, w->levels, &first, &end);
+  memset(w->near, 0, (size_t)slabs * sizeof *w->near);
+  for (s = first; s < end; s++) w->near[collision_fixed_wrapped(w, s)] = true;
 }
 
 bool collision_fixed_owns(const collision_work *w, int64_t slab) {
@@ -164,7 +168,8 @@ sim_status collision_fixed_gather(collision_work *w) {
   SIM_TRY(gather_slots(w, w->now.x, grain));
   SIM_TRY(gather_slots(w, w->now.p, grain));
   SIM_TRY(gather_slots(w, w->now.collisions, sizeof *w->now.collisions));
-  w->known = true;
+  if (!w->ids) SIM_TRY(gather_slots(w, w->now.id, sizeof *w->now.id));
+  w->known = w->ids = true;
   return SIM_OK;
 }
 

@@ -11,11 +11,6 @@ fixed_slab_pair collision_fixed_slab_pair(const collision_work *w, int64_t slab,
   return (fixed_slab_pair){.xa = w->now.x + a, .xb = w->now.x + b, .pa = w->now.p + a, .pb = w->now.p + b};
 }
 
-void collision_fixed_thread_slabs(const collision_work *w, int thread, int64_t *first, int64_t *end) {
-  *first = (int64_t)w->cells[0] * thread / w->threads;
-  *end = (int64_t)w->cells[0] * (thread + 1) / w->threads;
-}
-
 void collision_fixed_thread_chain(const collision_work *w, int thread, int below, int above, int64_t *first,
                                   int64_t *end) {
   int64_t begin, last;

@@ -187,6 +187,8 @@ struct collision_work {
   int64_t cut[SIM_RANKS_MAX + 1]; /* slabs of rank r: cut[r] ... cut[r + 1] - 1 */
   fixed_report *report;           /* [slabs] */
   bool known;                     /* this rank has the present state of all grains */
+  bool ids;                       /* and their ids, which stay until lists are rebuilt */
+  bool *near;                     /* [slabs]: those of this rank and of its halo, which it sorts into cells */
 };
 
 /* Computes the queued steps, and makes lists that are valid now. SIM_ERR_DIVERGED, SIM_ERR_NO_MEMORY. */
@@ -215,8 +217,6 @@ double collision_fixed_speed(const collision_work *w, double square);
 double collision_fixed_displacement_max(const collision_work *w, double dt);
 fixed_slab_pair collision_fixed_slab_pair(const collision_work *w, int64_t slab, int which);
 int64_t collision_fixed_next_slab(const collision_work *w, int64_t slab);
-/* Slabs first ... end - 1 of a thread, in a division of all slabs. */
-void collision_fixed_thread_slabs(const collision_work *w, int thread, int64_t *first, int64_t *end);
 /* Slabs first ... end - 1 of a thread, in a division of collision_fixed_chain. */
 void collision_fixed_thread_chain(const collision_work *w, int thread, int below, int above, int64_t *first,
                                   int64_t *end);
@@ -227,7 +227,7 @@ void collision_fixed_lists_free(collision_work *w);
 /* Sets the owners, and the threads and levels that their slabs allow; all ranks take the values of the rank with the
  * fewest threads. All ranks. */
 sim_status collision_fixed_ranks_create(collision_work *w, int threads) SIM_MUST_CHECK;
-/* Divides the slabs among the owners by their grains. */
+/* Divides the slabs among the owners by their grains; sets w->near. */
 void collision_fixed_cut(collision_work *w);
 bool collision_fixed_owns(const collision_work *w, int64_t slab);
 /* Slabs first ... end - 1 of this rank, with `below` slabs before and `above` slabs behind, which may be beyond the

@@ -75,7 +75,7 @@ bool sim_model_runs(const sim_model *model, sim_backend_kind kind, const char **
 
 /* ---- stop_when ---- */
 
-/* Names that stop_when may use; `room` holds those with a table's name in front. */
+/* Names that stop_when may use; `room` stores the names that have a table's name in front. */
 typedef struct stop_names {
   const char *names[SIM_EXPR_INPUTS_MAX + 1];
   char room[SIM_EXPR_INPUTS_MAX][SIM_EXPR_NAME_MAX + 1];
@@ -94,7 +94,9 @@ static sim_status add_name(stop_names *names, const char *table, const char *col
     return sim_fail(SIM_ERR_INTERNAL, "tables have more than %d columns together", SIM_EXPR_INPUTS_MAX - 2);
   char *room = names->room[names->count];
   int length = snprintf(room, sizeof names->room[0], "%s%s%s", table ? table : "", table ? "_" : "", column);
-  if (length <= SIM_EXPR_NAME_MAX) names->names[names->count++] = room; /* longer names cannot be inputs */
+  if (length <= SIM_EXPR_NAME_MAX)
+    names->names[names->count++] = room; /* longer names cannot be inputs, so they are
+                                          * left out */
   return SIM_OK;
 }
 
@@ -107,7 +109,7 @@ static sim_status list_names(const sim_table *const *tables, stop_names *names) 
   return SIM_OK;
 }
 
-/* Adds a fault for a column name that several tables have. */
+/* Adds a fault if stop_when uses a column name that several tables have. */
 static void check_ambiguous(const sim_expr *stop, const sim_table *const *tables, sim_faults *faults, int line) {
   for (int i = 0; i < sim_expr_input_count(stop); i++) {
     const char *name = sim_expr_input_name(stop, i);
@@ -165,7 +167,7 @@ static void check_precision(const sim_model *model, const sim_common *common, si
 sim_status sim_model_decode(const sim_model *model, const sim_value *value, void **out, sim_faults *faults) {
   *out = calloc(1, model->parameters->size);
   if (!*out) return sim_no_memory("the scenario's parameters");
-  /* The units come first, because all other numbers may use them. Their faults are reported with the rest. */
+  /* The units are decoded first, because all other numbers may use them. Their faults are reported with the others. */
   sim_common units = {0};
   sim_faults ignored = {0};
   const sim_value *given = sim_value_get(value, "units");
@@ -211,7 +213,7 @@ void sim_particles_free(sim_particles *particles) {
 
 static void add_in(sim_plan *plan, const char *what, double bytes, sim_space space) {
   size_t most = sizeof plan->items / sizeof plan->items[0], i = plan->count;
-  if (i == most) /* the last item of its kind collects those beyond the capacity */
+  if (i == most) /* when all items are used, the last one of this memory space collects the rest */
     for (i = most - 1; i > 0 && plan->items[i].space != space; i--) {}
   else
     plan->items[plan->count++].bytes = 0;

@@ -26,8 +26,8 @@ static bool is_name(const char *name) {
          strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == size;
 }
 
-/* Index of the cell at a position along an axis; on a face the upper cell; -1: outside. Positions within 1e-9 of a
- * face count as on it: 0.3 / 0.1 is below 3. */
+/* Index of the cell at a position along an axis; on a face the upper cell; -1: outside. A position within 1e-9 cells of
+ * a face counts as on the face: 0.3 / 0.1 is below 3. */
 static int64_t cell_at(const sim_extent *extent, int axis, double place) {
   const double i =
       (place - extent->mesh.offset[axis]) / extent->mesh.spacing[axis] - extent->mesh.position[axis] + 0.5 + 1e-9;

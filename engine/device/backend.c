@@ -1,4 +1,4 @@
-/* All kinds of device, and the choice of one for a run. */
+/* The list of all kinds of device, and the choice of one for a run. */
 #include "engine/device/backend.h"
 
 #include "engine/device/cuda.h"
@@ -16,7 +16,7 @@ const sim_backend sim_backend_cuda = {
 
 const sim_backend *const sim_backends[] = {&sim_backend_cuda, &sim_backend_cpu, NULL};
 
-/* Whether this machine has an NVIDIA GPU and its driver, or WSL's. */
+/* Whether this machine has an NVIDIA GPU with its driver, or WSL's. */
 static bool gpu_is_there(void) { return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0; }
 
 static sim_status select_any(const sim_backend **out) {
@@ -32,7 +32,7 @@ static sim_status select_any(const sim_backend **out) {
   return sim_fail(SIM_ERR_NO_DEVICE, "no usable device");
 }
 
-/* Whether the text is a number, or a UUID or its beginning. */
+/* Whether the text is a device number, or a UUID or its beginning. */
 static bool is_device_name(const char *text) {
   if (strncmp(text, "GPU-", 4) == 0 || strncmp(text, "MIG-", 4) == 0)
     return text[4] && !text[4 + strspn(text + 4, "0123456789abcdefABCDEF-")];

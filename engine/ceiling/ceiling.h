@@ -10,12 +10,11 @@ extern "C" {
 
 /* Rates per second of all threads together; NaN: not measured on this device. */
 typedef struct sim_ceilings {
-  double copy;  /* bytes read and written; arrays larger than all caches */
-  double fma32; /* fp32 multiply-adds, counted per lane of a vector */
-  double fma64; /* fp64 multiply-adds */
-  double rsqrt; /* fp32 estimates of 1/sqrt */
-  double fft;   /* 5 n log2 n operations of complex fp32 transforms of n = 4096: one line in the caches; on a GPU 2^24
-                 * points   in all */
+  double copy;      /* bytes read and written; arrays larger than all caches */
+  double fma32;     /* fp32 multiply-adds, counted per lane of a vector */
+  double fma64;     /* fp64 multiply-adds */
+  double rsqrt;     /* fp32 estimates of 1/sqrt */
+  double fft;       /* operations of complex fp32 transforms of n = 4096, 5 n log2 n each */
   double host_copy; /* bytes from a GPU to pinned host memory */
   double launch;    /* seconds from one empty kernel to the next */
 } sim_ceilings;

@@ -66,8 +66,7 @@ typedef struct cli_options {
   double time;                       /* CLI_BATCH: time limit of the job in seconds; NaN: automatic */
   const char *for_script;            /* name of a given option that is for job scripts only; NULL: none */
   int nodes, ntasks;                 /* CLI_BATCH; 0: not given */
-  int cpus, gpus, jobs, only;        /* 0 (gpus: -1): automatic; only: number of a sweep's run, from 1 on, 0: all
-                                      * runs */
+  int cpus, gpus, jobs, only;        /* 0 (gpus: -1): automatic; only: a sweep's run, from 1 on, 0: all */
   bool script, yes;                  /* CLI_SWEEP; script: print the job array; yes: allow many runs */
   double lua_seconds;                /* limit of the scenario script: seconds of processor time */
   int verbosity;                     /* -1: quiet, 0: normal, 1: verbose */

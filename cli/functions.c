@@ -20,8 +20,7 @@ static sim_status visit_all(const sim_value *value, char *path, visitor *visit, 
   if (value->kind != SIM_VALUE_TABLE) return SIM_OK;
   const sim_entry *entries = value->u.table.entries;
   const size_t count = value->u.table.count;
-  const bool list = count > 0 && !entries[count - 1].key; /* the last entry tells: a function with options has an item
-                                                           * before its named entries */
+  const bool list = count > 0 && !entries[count - 1].key; /* in a function with options, the last has a name */
   for (size_t i = 0; i < count; i++) {
     const char *key = entries[i].key;
     const sim_value *name = list ? sim_value_get(entries[i].value, "name") : NULL;

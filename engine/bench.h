@@ -26,11 +26,9 @@ typedef struct sim_bench {
   const char *title;         /* "direct sum, single"; NULL ends the list */
   const char *size;          /* what n counts: "bodies" */
   int power;                 /* with --scaling, the work grows as n^power */
-  int warm_steps;            /* upper bound of the untimed steps before the timed ones, until the state is typical of a
-                              * run */
+  int warm_steps;            /* most untimed steps at the start, until the state is typical of a run */
   const char *scenario;      /* Lua; its parameter is n */
-  const char *grows, *grown; /* --scaling: the parameter that grows instead of n, and what that parameter counts; NULL:
-                              * n */
+  const char *grows, *grown; /* --scaling: a parameter that grows instead of n, and what it counts; NULL: n */
   sim_bench_sizes sizes[SIM_BACKEND_KINDS]; /* all zero: no row for this kind of device */
   sim_bench_cost (*cost)(sim_backend_kind kind, sim_isa isa, int n);
 } sim_bench;

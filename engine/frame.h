@@ -58,8 +58,7 @@ typedef struct sim_frame {
   const sim_row *rows; /* for table sinks */
   size_t row_count;
   bool finite;  /* sim_frame_check_finite has checked every array */
-  bool divided; /* each rank holds a part of some arrays, divided along one axis in the order of ranks; same value on
-                 * all ranks */
+  bool divided; /* each rank holds a part of some arrays, along one axis in the order of ranks; same on all ranks */
 } sim_frame;
 
 /* Returns the length of the next step in a run with steps of dt; *after is the time at its end. Times are multiples of

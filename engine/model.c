@@ -94,9 +94,7 @@ static sim_status add_name(stop_names *names, const char *table, const char *col
     return sim_fail(SIM_ERR_INTERNAL, "tables have more than %d columns together", SIM_EXPR_INPUTS_MAX - 2);
   char *room = names->room[names->count];
   int length = snprintf(room, sizeof names->room[0], "%s%s%s", table ? table : "", table ? "_" : "", column);
-  if (length <= SIM_EXPR_NAME_MAX)
-    names->names[names->count++] = room; /* longer names cannot be inputs, so they are
-                                          * left out */
+  if (length <= SIM_EXPR_NAME_MAX) names->names[names->count++] = room; /* longer names cannot be inputs */
   return SIM_OK;
 }
 
@@ -130,8 +128,8 @@ static sim_status bind_stop(const sim_model *model, sim_common *common, const si
   const sim_cadence_kind tables = common->output.tables.kind;
   int line = given ? given->line : 0;
   if (tables == SIM_NEVER || tables == SIM_EVERY_WALL)
-    sim_faults_add(faults, line, "stop_when", "looks at rows of tables: output.tables is to be %s",
-                   tables == SIM_NEVER ? "given" : "in steps or in time of the simulation");
+    sim_faults_add(faults, line, "stop_when", "reads rows of tables: output.tables must be %s",
+                   tables == SIM_NEVER ? "given" : "in steps or in simulated time");
   const size_t before = faults->count;
   check_ambiguous(common->stop_when, sim_model_tables(model, parameters), faults, line);
   if (faults->count != before) return SIM_OK;

@@ -116,8 +116,7 @@ typedef struct sim_plan {
   /* Communication before the first step. */
   double start_received, start_exchanges;
   double beside;    /* fraction of a rank's own computing time, 0 to 1, during which the bytes of a step arrive */
-  double undivided; /* fraction of one rank's step, 0 to 1, that every rank computes itself, whatever the number of
-                     * ranks */
+  double undivided; /* fraction of one rank's step, 0 to 1, that every rank computes for itself */
   double steps;     /* NaN with adaptive steps */
   double t_end;
   bool lazy; /* steps compute nothing: `view` computes the state at its time */

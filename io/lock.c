@@ -176,8 +176,7 @@ static int make_taking(int root) {
   (void)unlinkat(root, name, 0);
   int fd = openat(root, name, flags, 0666);
   if (fd < 0) return errno;
-  (void)!write(fd, text, (size_t)size); /* stays empty on a full disk: then only the file's age tells whether that
-                                         * process lives */
+  (void)!write(fd, text, (size_t)size); /* stays empty on a full disk: then only the file's age counts */
   (void)close(fd);
   int error = linkat(root, name, root, TAKING_NAME, 0) == 0 ? 0 : errno;
   (void)unlinkat(root, name, 0);

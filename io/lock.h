@@ -26,8 +26,7 @@ typedef struct io_lock {
   bool named;                 /* the file names this process */
   bool ending;                /* protected by `mutex` */
   bool beats;                 /* the thread that gives signs of life runs */
-  char path[4096], line[512]; /* path: folder, for messages; line: the file's content while this process holds the
-                               * lock */
+  char path[4096], line[512]; /* path: folder, for messages; line: content of the lock file */
   struct io_lock *next;       /* list of the locks of this process */
   pthread_t thread;
   pthread_mutex_t mutex;

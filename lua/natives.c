@@ -238,8 +238,7 @@ uint64_t scenario_state(lua_State *L, int index, size_t *count) {
         take(L, list, met, &listed, &hash);
         lua_pop(L, 1);
       }
-      if (luaL_getmetafield(L, -1, "__metatable") != LUA_TNIL) { /* a protected metatable, which belongs to the
-                                                                  * program */
+      if (luaL_getmetafield(L, -1, "__metatable") != LUA_TNIL) { /* protected: it is the program's */
         lua_pop(L, 1);
       } else if (lua_getmetatable(L, -1)) {
         take(L, list, met, &listed, &hash);

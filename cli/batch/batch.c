@@ -158,8 +158,7 @@ static void print_directives(const script *s) {
   printf("#SBATCH --job-name=%s\n#SBATCH --time=%s\n#SBATCH --nodes=%d\n#SBATCH --ntasks=%d\n", s->name, s->time,
          s->nodes, s->tasks);
   printf("#SBATCH --cpus-per-task=%d\n#SBATCH --mem=%sM\n", s->cpus, s->memory);
-  if (s->gpus > 0 && s->tasks > 1) /* all tasks of a host see all its GPUs, so that they can reach each other's
-                                    * memory */
+  if (s->gpus > 0 && s->tasks > 1) /* tasks reach the memory of GPUs of their host only if they see them all */
     printf("#SBATCH --gpus-per-node=%d\n", s->gpus / s->nodes);
   else if (s->gpus > 0)
     printf("#SBATCH --gpus=%d\n", s->gpus);
@@ -276,9 +275,8 @@ static void print_requeue(const script *s) {
          "echo \"back into the queue; the next job continues ${at:+from step }${at:-from the start} in $out\"\n",
          REQUEUES_WITHOUT_PROGRESS, REQUEUES_WITHOUT_PROGRESS);
   if (!s->pbs)
-    printf("scontrol requeue \"%s\"\n",
-           *s->array ? "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" : "$SLURM_JOB_ID"); /* the last task of an array has
-                                                                                         * the array's own id */
+    printf("scontrol requeue \"%s\"\n", *s->array ? "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
+                                                  : "$SLURM_JOB_ID"); /* the last task has the array's id */
   else
     printf("queue=${PBS_O_QUEUE:-${PBS_QUEUE:-}}\n"
            "account=$(qstat -f \"${PBS_JOBID:-}\" 2>/dev/null | sed -n 's/^ *Account_Name = //p')\n"

@@ -47,8 +47,7 @@ static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 static const struct {
   const char *name, *job, *array, *task; /* array and task are NULL if the id contains the task */
   const char *const restart[2], *const cores[3], *const local[2];
-  const char *const gpu[3], *const gpus[4]; /* gpu: lists of devices, where "0" means device 0; gpus: numbers of
-                                             * devices */
+  const char *const gpu[3], *const gpus[4]; /* gpu: lists of devices ("0": device 0); gpus: counts */
 } systems[] = {
     {"Slurm",
      "SLURM_JOB_ID",
@@ -109,11 +108,7 @@ double cli_parse_time(const char *text) {
     more = *end == ':';
     at = end + 1;
   }
-  if (dash)
-    total *= parts == 3   ? 1
-             : parts == 2 ? 60
-                          : 3600; /* after days, the first number is hours: "1-12",
-                                   * "1-12:30" */
+  if (dash) total *= parts == 3 ? 1 : parts == 2 ? 60 : 3600; /* after days come hours: "1-12:30" */
   return total + 86400 * days;
 }
 

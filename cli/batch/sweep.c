@@ -230,8 +230,7 @@ static sim_status start(const sweep *s, size_t run, size_t slot, pid_t *child) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, log, 1);
   posix_spawn_file_actions_adddup2(&actions, log, 2);
-  posix_spawnattr_t attributes; /* the run gets its own process group: Ctrl-C reaches only the sweep, which stops its
-                                 * runs */
+  posix_spawnattr_t attributes; /* own process group: Ctrl-C reaches only the sweep, which stops its runs */
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   int error = posix_spawn(child, "/proc/self/exe", &actions, &attributes, (char *const *)(uintptr_t)argv, environ);

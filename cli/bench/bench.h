@@ -8,8 +8,7 @@
 /* Durations of measurements. */
 typedef struct bench_pace {
   double ceiling, warm, repeat; /* seconds: for a ceiling, before the timed steps, for one repeat */
-  int repeats;                  /* number of repeats; fewer, but at least two, if a step takes much longer than
-                                 * `repeat` */
+  int repeats;                  /* number of repeats; as few as two if a step takes much longer than `repeat` */
   bool scaling;
   long batch; /* steps of a repeat; 0: computed from `repeat` */
 } bench_pace;

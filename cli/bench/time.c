@@ -38,8 +38,7 @@ typedef struct stepper {
   const sim_backend *backend;
   const sim_comm *comm;
   bool endless; /* resets the clock at the end of the run; a Monte Carlo run then draws the same paths again */
-  bool lazy;    /* of the plan: times the computation of the state after each step, too; a reset is also followed by
-                 * one */
+  bool lazy;    /* whether the plan also times the computation of the state, after each step and after a reset */
   sim_clock start, clock;
   void *self;
 } stepper;

@@ -34,8 +34,7 @@ typedef struct session {
   sim_bytes remark; /* the model's remark on unmet goals */
   double begin, last_status;
   int64_t status_checkpoint; /* newest checkpoint named in status.json */
-  double left, asked;        /* left: seconds of --wall or the job left at sim_wall_clock() `asked`; INFINITY: no limit,
-                              * NaN: unknown */
+  double left, asked;        /* seconds left of --wall or the job at time `asked`; INFINITY: no limit, NaN: unknown */
   char how[128], host[128];  /* how: source of `left` */
   sim_clock from;            /* clock at the beginning of this part of the run */
   bool early;                /* status.json was written while the folder's other files belonged to an earlier run */

@@ -80,8 +80,7 @@ int cli_mpi_list(cli_mpi found[CLI_MPI_MAX]) {
 
 /* Writes the command that builds a plugin, with the folders of this program. */
 static void build_text(const char *name, char *out, size_t capacity) {
-  static const char *const sources[] = {"/../share/sim/mpi", "/../../../engine/comm"}; /* of an installed program; of
-                                                                                        * one in build/PRESET */
+  static const char *const sources[] = {"/../share/sim/mpi", "/../../../engine/comm"}; /* installed; in build/PRESET */
   char own[4096], source[4200] = "FOLDER_OF_SIM/engine/comm";
   struct stat info;
   folder(own);

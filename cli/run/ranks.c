@@ -67,8 +67,7 @@ sim_status cli_ranks_end(sim_status status) {
     return status;
   }
   const sim_status met = sim_comm_agree(&comm, 0, &most);
-  const bool whole = status == SIM_OK && comm.rank == 0 && !sim_mpi_is(&comm); /* all files are written, and the other
-                                                                                * ranks write none */
+  const bool whole = status == SIM_OK && comm.rank == 0 && !sim_mpi_is(&comm); /* all files are written */
   if (met != SIM_OK && !whole) return met;
   sim_forked_end(&comm);
   return status == SIM_OK ? SIM_OK : sim_fail_at(status, cause.file, cause.line, "%s", cause.message);
@@ -266,8 +265,7 @@ _Noreturn static void become_rank(const launch *l, int rank, pid_t parent, const
  * one. */
 static bool is_early(const launch *l, int rank, int how) {
   if (!WIFEXITED(how) || sim_forked_ended(l->forked, rank)) return false;
-  const bool gave_up = sim_forked_failure(l->forked) == SIM_ERR_STOPPED; /* the rank has given up a step, and reported
-                                                                          * that */
+  const bool gave_up = sim_forked_failure(l->forked) == SIM_ERR_STOPPED; /* it has reported why */
   return WEXITSTATUS(how) == 0 || (WEXITSTATUS(how) == sim_status_exit_code(SIM_ERR_STOPPED) && !gave_up);
 }
 
@@ -281,15 +279,13 @@ static void note_end(launch *l, int rank, int how) {
   l->left--;
   if (WIFSIGNALED(how)) {
     snprintf(message, sizeof message, "was killed by signal %d (%s)", WTERMSIG(how), strsignal(WTERMSIG(how)));
-    const bool stopped = l->interrupted || WTERMSIG(how) == SIGINT; /* all ranks agree to stop before one ends in this
-                                                                     * way */
+    const bool stopped = l->interrupted || WTERMSIG(how) == SIGINT; /* agreed by all ranks before */
     sim_forked_fail(l->forked, rank, stopped ? SIM_ERR_STOPPED : SIM_ERR_RANK, message);
   } else if (early) {
     snprintf(message, sizeof message, "ended with exit code %d before the end of the run", WEXITSTATUS(how));
     sim_forked_fail(l->forked, rank, SIM_ERR_RANK, message);
   } else if (WEXITSTATUS(how) != 0 && WEXITSTATUS(how) != sim_status_exit_code(SIM_ERR_STOPPED)) {
-    snprintf(message, sizeof message, "ended with exit code %d", WEXITSTATUS(how)); /* used unless the rank has given a
-                                                                                     * better message */
+    snprintf(message, sizeof message, "ended with exit code %d", WEXITSTATUS(how)); /* unless it sent a better one */
     sim_forked_fail(l->forked, rank, SIM_ERR_RANK, message);
   }
   if (sim_forked_failure(l->forked) == SIM_OK) return;

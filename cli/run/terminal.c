@@ -18,8 +18,7 @@ static const double line_interval = 60; /* seconds between progress lines withou
 
 static struct {
   bool mute;
-  bool quiet, verbose, json, bar; /* json: messages on stderr are JSON; bar: stderr is a terminal that can show a
-                                   * progress bar */
+  bool quiet, verbose, json, bar; /* json: messages on stderr are JSON; bar: stderr can show a progress bar */
   bool bar_shown;
   int text_file, json_file; /* -1: none */
   double last_line, last_json;

@@ -19,16 +19,13 @@
 
 static const double quiet = 1;          /* seconds before the first line about a start */
 static const double interval = 10;      /* seconds between such lines */
-static const double start_patience = 1; /* seconds for a start after a signal: if it is nearly complete, the run then
-                                         * saves its state */
-static const double step_patience = 15; /* seconds for a step after a signal: half of what batch systems wait before
-                                         * they kill */
+static const double start_patience = 1; /* seconds: a start that ends so soon after a signal is saved */
+static const double step_patience = 15; /* seconds for a step after a signal; batch systems kill after twice that */
 static const double rank_patience = 5;  /* seconds for a start or step after the failure of another rank */
 static const double step_word = 2;      /* seconds after which a pending step is reported */
 static const double settle = 10;        /* seconds for outputs that are being written */
 static const double look_every = 0.2;   /* seconds between two checks */
-static const double device_patience[] = {300, 20}; /* seconds, the shortest limit of a device call: [0] on one rank, [1]
-                                                    * on several */
+static const double device_patience[] = {300, 20}; /* shortest limit of a device call in seconds: one rank, several */
 
 struct cli_watch {
   cli_watched on;
@@ -187,8 +184,7 @@ cli_watch *cli_watch_begin(const cli_watched *watched) {
   w->on = *watched;
   w->begin = sim_wall_clock();
   sim_call_watch_begin(&w->calls, device_patience[w->on.comm && w->on.comm->size > 1], w->on.step);
-  if (w->calls.misread && !w->on.run && !w->on.device_alone && w->on.comm) /* warns once, at the start and not again for
-                                                                            * the steps */
+  if (w->calls.misread && !w->on.run && !w->on.device_alone && w->on.comm) /* at the start only */
     sim_log(SIM_LOG_WARN, "SIM_DEVICE_TIMEOUT = \"%.64s\" is no number of seconds: ignored",
             getenv("SIM_DEVICE_TIMEOUT"));
   if (!w->on.run && !w->on.device_alone) sim_startup(NULL, 0, 0);

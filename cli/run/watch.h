@@ -10,8 +10,7 @@ typedef struct cli_watched {
   bool device_alone;    /* on ranks above 0: watches only whether the device finishes its work, and prints nothing */
   double step;          /* expected seconds of a step; 0: unknown */
   const sim_comm *comm; /* ranks of the run; NULL: one */
-  double limit, margin; /* limit: end of the batch job, by sim_wall_clock(), INFINITY: none; margin: seconds reserved
-                         * before it */
+  double limit, margin; /* limit: end of the batch job by sim_wall_clock(), or INFINITY; margin: seconds before it */
   /* Called during a start, after one second and then every ten; `phase` such as "first force". May be NULL. */
   void (*starting)(void *context, const char *phase);
   /* Called before the process ends with `status`; the watched thread is inside a model. */

@@ -101,8 +101,7 @@ void sim_forked_fail(sim_forked *f, int rank, sim_status status, const char *mes
 sim_status sim_forked_failure(const sim_forked *f) {
   const block *b = f->block;
   if (atomic_load(&b->failure) == NO_FAILURE) return SIM_OK;
-  for (int i = 0; atomic_load(&b->failure) != FAILURE && i < 1000; i++) /* ends early only if that rank dies while it
-                                                                         * writes */
+  for (int i = 0; atomic_load(&b->failure) != FAILURE && i < 1000; i++) /* in case that rank dies while it writes */
     (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
   if (atomic_load(&b->failure) != FAILURE) return sim_fail(SIM_ERR_RANK, "a rank has failed");
   return sim_fail((sim_status)b->failed_status, "rank %d on %s: %s", b->failed_rank, b->host, b->message);
@@ -135,7 +134,7 @@ static void arrive(const sim_comm *comm) {
 /* Logs that a rank is late, after one minute, then two, four, ...: its share of a step is long, or it hangs. */
 static void say_late(int rank, double waited, double *next) {
   if (waited < *next) return;
-  sim_log(SIM_LOG_INFO, "has waited %.0f s for rank %d, which computes", waited, rank);
+  sim_log(SIM_LOG_INFO, "has waited %.0f s for rank %d, which still computes", waited, rank);
   *next *= 2;
 }
 

@@ -93,9 +93,7 @@ sim_status sim_comm_map(const sim_comm *comm, size_t count, size_t each, size_t 
                     reserve(memory, count, each, first, end);
   if (status == SIM_OK) status = sim_comm_agree(comm, !good, &missing);
   if (status == SIM_OK && !missing && comm->rank == 0) memset(memory, 0, sizeof own.mark);
-  if (status == SIM_OK && !missing)
-    status = sim_comm_agree(comm, 0, &missing); /* the mark is cleared before a rank
-                                                 * writes */
+  if (status == SIM_OK && !missing) status = sim_comm_agree(comm, 0, &missing); /* cleared before any rank writes */
   if (own.descriptor >= 0) (void)close(own.descriptor);
   free(places);
   if (status == SIM_OK && !missing)

@@ -11,8 +11,8 @@ enum { KERNELS = 512, PROBES = 16, EXCUSES = 16 };
 static const uint64_t given_up = UINT64_C(1) << 63;
 static const double first_limit = 600; /* seconds; long, because a driver may compile a kernel at its first launch */
 static const double growth = 10;
-static const double slowest = 250e6; /* lowest rate, in bytes per second, at which host memory is moved, cleared or
-                                      * pinned */
+static const double slowest =
+    250e6; /* bytes per second: lowest rate at which host memory is moved, cleared or pinned */
 
 /* Note of one thread. `state` grows by one at the beginning and at the end of a call: odd within a call. */
 typedef struct note {

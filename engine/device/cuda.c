@@ -153,8 +153,7 @@ static sim_status cuda_copy(void *destination, const void *source, size_t bytes)
   }
   sim_calls_move(0);
   SIM_TRY(check(error, call));
-  return sim_cuda_status(); /* after a failure of another rank, kernels may have ended before their data were
-                             * complete */
+  return sim_cuda_status(); /* if another rank failed, kernels may have ended without their data */
 }
 
 static size_t cuda_memory_free(void) {

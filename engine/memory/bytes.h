@@ -16,8 +16,7 @@ typedef struct sim_bytes {
 void sim_bytes_add(sim_bytes *bytes, const void *data, size_t size);
 void sim_bytes_text(sim_bytes *bytes, const char *text);
 void sim_bytes_format(sim_bytes *bytes, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void sim_bytes_json_string(sim_bytes *bytes, const char *text, size_t size); /* adds a JSON string with quotes; invalid
-                                                                              * UTF-8 as \u00XX */
+void sim_bytes_json_string(sim_bytes *bytes, const char *text, size_t size); /* quoted; invalid UTF-8: \u00XX */
 void sim_bytes_free(sim_bytes *bytes);
 
 /* Copies text into out[capacity], with control characters and invalid bytes as \xNN; truncated with "..." if too

@@ -400,8 +400,7 @@ sim_status sim_outputs_save(sim_outputs *o) {
     if (sink->saved && sink->flush) sim_sink_flush(sink, false);
   }
   SIM_TRY(sim_outputs_poll(o));
-  uint64_t missing = o->run->checkpoint_step != o->run->clock.step; /* agreed by all ranks, which may write the
-                                                                     * checkpoint together */
+  uint64_t missing = o->run->checkpoint_step != o->run->clock.step; /* all ranks agree, as they may write together */
   if (o->run->comm) SIM_TRY(sim_comm_agree(o->run->comm, missing, &missing));
   return missing ? sim_outputs_enqueue(o, 0, true) : SIM_OK;
 }

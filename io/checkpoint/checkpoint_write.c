@@ -264,9 +264,7 @@ static sim_status write_checkpoint(writer *self, const sim_frame *frame, io_host
   if (!frame->finite) SIM_TRY(sim_frame_check_finite(frame));
   if (self->tables) io_table_shorten(self->tables);
   io_later_wait_below(later, &self->result, self->bytes, under_way_most);
-  if (self->added == frame->clock.step)
-    io_later_wait_for(later, &self->result); /* the file in progress has the same
-                                              * temporary name */
+  if (self->added == frame->clock.step) io_later_wait_for(later, &self->result); /* its temporary name is the same */
   ticket *t = malloc(sizeof *t);
   if (!t) return sim_no_memory("a checkpoint");
   *t = (ticket){self, frame->clock.step, frame->clock.t, begin};

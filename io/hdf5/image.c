@@ -15,8 +15,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays go to the file
 enum {
   VECTORS = 256,
   RUN = 256 << 10,
-  WRITERS = 2, /* threads; one hashes while the system copies for the other, as it copies for one writer of a file at a
-                * time */
+  WRITERS = 2, /* threads: one hashes while the system, which serves one writer of a file at a time, copies */
   BEHIND = 16  /* blocks that start going to the disk together, while the blocks after them are being written */
 };
 

@@ -196,9 +196,7 @@ sim_status io_foreign_run(const io_foreign *file, const io_foreign_task *task, v
     status = take_answer(task, context, ends[0], &answered);
   (void)close(ends[0]);
   if (pid < 0) return status;
-  if (!answered || status != SIM_OK)
-    kill(pid, SIGKILL); /* does not change the exit status of a child that has already
-                         * ended */
+  if (!answered || status != SIM_OK) kill(pid, SIGKILL); /* has no effect on a child that has ended */
   while (waitpid(pid, &end, 0) < 0 && errno == EINTR) continue;
   return answered ? status : say_end(file, end, late);
 }

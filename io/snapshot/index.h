@@ -14,8 +14,7 @@ typedef struct io_index io_index;
 typedef struct io_index_place {
   int folder, snaps; /* descriptors: folder of the index, folder of the snapshots */
   io_later *later;
-  const char *folder_path, *snaps_path, *below; /* below: path from the index's folder to the snapshots' folder, "snap/"
-                                                 * or "" */
+  const char *folder_path, *snaps_path, *below; /* below: path from the index to the snapshots, "snap/" or "" */
   const sim_slice *slice;                       /* the slice that the snapshots hold; NULL: whole fields */
 } io_index_place;
 /* NULL: out of memory. */
@@ -26,7 +25,6 @@ sim_status io_index_add(io_index *index, const sim_frame *frame) SIM_MUST_CHECK;
 /* Writes the files again if a snapshot was added or a file failed. If not `last`, only once their number of snapshots
  * has grown by a tenth, so that a long run does not spend its time here. The files become durable later. */
 sim_status io_index_write(io_index *index, bool last) SIM_MUST_CHECK;
-sim_status io_index_wait(io_index *index) SIM_MUST_CHECK; /* waits until the files are durable; fails if one of them is
-                                                           * not */
+sim_status io_index_wait(io_index *index) SIM_MUST_CHECK; /* waits until all files are durable */
 
 #endif

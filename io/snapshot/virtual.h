@@ -14,16 +14,14 @@ enum { IO_BLOCK_STEPS = 16 };
 typedef struct io_virtual {
   const io_vtk_series *series;
   const int64_t *begins;      /* [series->count + 1]: first row of each step; the last entry is the number of rows */
-  char name[64], object[192]; /* name in the index; object in a snapshot: "meshes/u", of a vector without the
-                               * component */
+  char name[64], object[192]; /* in the index; in a snapshot: "meshes/u", for a vector without component */
   sim_dtype dtype;
   int components; /* 1 to 3; if more than 1, the last axis */
   int rank;
   hsize_t shape[5]; /* axis 0 is not used */
   int source_rank;
   hsize_t source[3];       /* shape in a snapshot; source[0] = 0 stands for the rows of the step */
-  const double *constants; /* [stride * step]: value of all rows, NaN if they are in a dataset; NULL: always in a
-                            * dataset */
+  const double *constants; /* [stride * step]: value of all rows, NaN: in a dataset; NULL: all in datasets */
   size_t stride;
 } io_virtual;
 

@@ -15,11 +15,10 @@ void scenario_date_write(int64_t day, char out[SCENARIO_DATE_TEXT]);
 
 /* Day counts with the names and definitions of the 2006 ISDA Definitions, section 4.16. */
 typedef enum scenario_day_count {
-  SCENARIO_ACT_365F,  /* days/365 */
-  SCENARIO_ACT_360,   /* days/360 */
-  SCENARIO_ACT_ACT,   /* days in leap years/366 + days in other years/365 */
-  SCENARIO_30_360,    /* (f), Bond Basis: months of 30 days; a first day 31 is 30, a last day 31 is 30 if the first is
-                       * 30 */
+  SCENARIO_ACT_365F, /* days/365 */
+  SCENARIO_ACT_360,  /* days/360 */
+  SCENARIO_ACT_ACT,  /* days in leap years/366 + days in other years/365 */
+  SCENARIO_30_360, /* (f), Bond Basis: months of 30 days; day 31 counts as 30, at the end only if the first day is 30 */
   SCENARIO_30E_360,   /* (g), Eurobond Basis: months of 30 days; a day 31 is 30 */
   SCENARIO_DAY_COUNTS /* number of day counts */
 } scenario_day_count;

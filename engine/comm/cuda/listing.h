@@ -14,9 +14,8 @@ typedef struct sim_listing sim_listing;
 
 /* The list of columns; the same on all ranks, in device memory. */
 typedef struct sim_listed {
-  const uint32_t *order; /* [n]: the column of entry i; NULL: i */
-  const uint32_t *ends;  /* [ranks]: rank r has the entries ends[r - 1] (r = 0: 0) up to ends[r] - 1; the last one is
-                          * n */
+  const uint32_t *order;     /* [n]: the column of entry i; NULL: i */
+  const uint32_t *ends;      /* [ranks]: rank r has the entries ends[r - 1] (r = 0: 0) up to ends[r] - 1 */
   const unsigned char *mark; /* [n], by column: only columns with mark >= least are needed. NULL: all */
   int least;
 } sim_listed;
